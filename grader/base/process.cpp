@@ -1,0 +1,240 @@
+#include "base/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace lab32 {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Owns one descriptor. All are close-on-exec, so neither this child nor one that another thread
+// starts at the same moment inherits the ends of our pipes (and then keeps them from closing).
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  int get() const { return fd_; }
+  void reset(int fd) {
+    close();
+    fd_ = fd;
+  }
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+struct Pipe {
+  Descriptor read, write;
+  Pipe() {
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) != 0)
+      throw Error(std::string("no pipe to a child process: ") + std::strerror(errno));
+    read.reset(fds[0]);
+    write.reset(fds[1]);
+  }
+};
+
+// ---- in the child, between fork and exec: only calls that are safe there, so no allocation ----
+
+[[noreturn]] void child_fails(int report, int error) {
+  ssize_t ignored = write(report, &error, sizeof error);
+  (void)ignored;
+  _exit(127);
+}
+
+bool limit(int resource, uint64_t value) {
+  if (value == 0) return true;
+  rlimit now;
+  if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return false;
+  rlim_t wanted = std::min<rlim_t>(value, now.rlim_max);  // a stricter limit from outside stays
+  rlimit set{wanted, wanted};
+  return setrlimit(static_cast<__rlimit_resource>(resource), &set) == 0;
+}
+
+// Ours are all close-on-exec; what this process inherited (a batch system's log, say) is not.
+void keep_descriptors_from_child() {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */) == 0) return;
+#endif
+  for (int fd = 3; fd < 1024; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+struct Prepared {
+  char* const* argv;
+  char* const* environment;
+  const char* directory;
+  const Limits* limits;
+  pid_t parent;
+  int in, out, err, report;
+};
+
+[[noreturn]] void become(const Prepared& p) {
+  // A group of its own, so that the time limit reaches the compiler's own children too.
+  if (setpgid(0, 0) != 0) child_fails(p.report, errno);
+  // The grader may die first (Ctrl-C, a batch system): the child must not outlive it.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != p.parent) _exit(127);
+  // Handlers are gone after exec, but ignored and blocked signals would be inherited.
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (int s : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGXFSZ})
+    sigaction(s, &standard, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (dup2(p.in, 0) < 0 || dup2(p.out, 1) < 0 || dup2(p.err, 2) < 0) child_fails(p.report, errno);
+  keep_descriptors_from_child();
+  const Limits& l = *p.limits;
+  rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  if (!limit(RLIMIT_CPU, l.cpu_seconds) || !limit(RLIMIT_AS, l.memory_bytes) ||
+      !limit(RLIMIT_FSIZE, l.file_bytes))
+    child_fails(p.report, errno);
+  if (p.directory[0] && chdir(p.directory) != 0) child_fails(p.report, errno);
+  execve(p.argv[0], p.argv, p.environment);
+  child_fails(p.report, errno);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (const auto& s : strings) result.push_back(const_cast<char*>(s.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+// ---- in the parent --------------------------------------------------------------------------
+
+// One stream of the child. False once it has gone over its limit.
+bool drain(Descriptor& fd, std::string& text, uint64_t limit) {
+  char buffer[65536];
+  ssize_t n = read(fd.get(), buffer, sizeof buffer);
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+  if (n <= 0) {
+    fd.close();
+    return true;
+  }
+  size_t room = limit ? limit - text.size() : static_cast<size_t>(n);
+  text.append(buffer, std::min(room, static_cast<size_t>(n)));
+  return static_cast<size_t>(n) <= room;
+}
+
+void wait_for_end(pid_t pid, int& status) {
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+}
+
+// Is there still somebody to wait for? Leaves the zombie (WNOWAIT): while it is there its number,
+// which is the group's too, cannot be given to another process, so the kill below hits only ours.
+bool has_ended(pid_t pid) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
+}
+
+}  // namespace
+
+Outcome run_process(const Command& command) {
+  if (command.argv.empty()) throw Error("no program to run");
+  Pipe out, err, report;
+  Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (in.get() < 0) throw Error("/dev/null cannot be opened");
+  auto argv = pointers(command.argv), environment = pointers(command.environment);
+  Prepared prepared{argv.data(),     environment.data(), command.directory.c_str(),
+                    &command.limits, getpid(),           in.get(),
+                    out.write.get(), err.write.get(),    report.write.get()};
+
+  auto start = Clock::now();
+  pid_t pid = fork();
+  if (pid < 0) throw Error(command.argv[0] + " cannot be started: " + std::strerror(errno));
+  if (pid == 0) become(prepared);
+  setpgid(pid, pid);  // both sides set it: whoever is first, the group is there for kill()
+  out.write.close();
+  err.write.close();
+  report.write.close();
+
+  // Closed by a successful exec, else the reason.
+  int failure = 0, status = 0;
+  ssize_t told;
+  while ((told = read(report.read.get(), &failure, sizeof failure)) < 0 && errno == EINTR) {
+  }
+  if (told == sizeof failure) {
+    wait_for_end(pid, status);
+    throw Error(command.argv[0] + " cannot be started: " + std::strerror(failure));
+  }
+
+  Outcome outcome;
+  auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const Limits& limits = command.limits;
+  bool killed = false;
+  while (true) {
+    // The child's end is what ends the loop, not the end of its streams: a grandchild may hold
+    // them open for ever. When it has ended, what the pipes still hold is read and that is all.
+    bool ended = has_ended(pid);
+    if (ended) kill(-pid, SIGKILL);
+    bool streams = out.read.get() >= 0 || err.read.get() >= 0;
+    pollfd fds[2] = {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}};
+    int ready = poll(fds, 2, ended ? 0 : streams ? 10 : 1);
+    bool within = true;
+    if (ready > 0) {
+      if (fds[0].revents) within &= drain(out.read, outcome.out, limits.output_bytes);
+      if (fds[1].revents) within &= drain(err.read, outcome.err, limits.output_bytes);
+    }
+    if (!within) {
+      outcome.end = Outcome::End::output_exceeded;
+      killed = true;
+    } else if (limits.wall_seconds > 0 && elapsed() > limits.wall_seconds) {
+      outcome.end = Outcome::End::timed_out;
+      killed = true;
+    }
+    if (killed || (ended && ready <= 0)) break;
+  }
+  kill(-pid, SIGKILL);
+  wait_for_end(pid, status);
+  outcome.seconds = elapsed();
+  if (killed) return outcome;
+  if (WIFSIGNALED(status)) {
+    outcome.end = Outcome::End::signalled;
+    outcome.status = WTERMSIG(status);
+  } else {
+    outcome.status = WEXITSTATUS(status);
+  }
+  return outcome;
+}
+
+std::string describe(const Outcome& outcome) {
+  switch (outcome.end) {
+    case Outcome::End::timed_out:
+      return "stopped at its time limit";
+    case Outcome::End::output_exceeded:
+      return "stopped at its output limit";
+    case Outcome::End::signalled:
+      return "killed by signal " + std::to_string(outcome.status) + " (" +
+             strsignal(outcome.status) + ")";
+    case Outcome::End::exited:
+      break;
+  }
+  return "exit status " + std::to_string(outcome.status);
+}
+
+}  // namespace lab32

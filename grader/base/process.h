@@ -1,0 +1,44 @@
+// A child process with limits: how the grader runs compilers over text that somebody else wrote.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lab32 {
+
+// 0 is "no limit". There is none on the number of processes: RLIMIT_NPROC counts all processes of
+// the user on the machine, so it would fail a student with many windows and stop no root.
+struct Limits {
+  double wall_seconds = 0;    // of the whole group; past it every process of the group is killed
+  uint64_t cpu_seconds = 0;   // of each process (RLIMIT_CPU)
+  uint64_t memory_bytes = 0;  // address space of each process (RLIMIT_AS)
+  uint64_t file_bytes = 0;    // largest file written (RLIMIT_FSIZE)
+  uint64_t output_bytes = 0;  // of stdout and of stderr each; past it the group is killed
+};
+
+struct Command {
+  std::vector<std::string> argv;         // argv[0] is a path: nothing is searched, no shell is run
+  std::vector<std::string> environment;  // all of it, "NAME=value"
+  std::string directory;                 // working directory; empty: this process's
+  Limits limits;
+};
+
+struct Outcome {
+  enum class End { exited, signalled, timed_out, output_exceeded } end = End::exited;
+  int status = 0;  // exit status, or the number of the signal
+  std::string out, err;
+  double seconds = 0;  // wall time
+
+  bool ok() const { return end == End::exited && status == 0; }
+};
+
+// Runs the command to its end, with nothing on stdin. Whatever the child left running in its
+// process group is killed when it ends. Throws Error when it cannot be started (no such program, no
+// memory).
+Outcome run_process(const Command& command);
+
+// How a run ended, for a message: "exit status 2", "killed by signal 9 (Killed)".
+std::string describe(const Outcome& outcome);
+
+}  // namespace lab32
