@@ -1,0 +1,414 @@
+#include "sim/block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace lab32::sim {
+namespace {
+
+// Warps of a block take turns of so many instructions, so that one that spins on what another warp
+// of the block will write does not run for ever.
+constexpr uint64_t kWarpSlice = 20'000;
+
+// The runtime's FIFO holds 1 MiB; what comes after is dropped there too.
+constexpr size_t kOutputLimit = 1 << 20;
+
+}  // namespace
+
+Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
+             OrderGuard::Worker* guard)
+    : launch_(launch), observers_(std::move(observers)), guard_(guard) {
+  for (Observer* o : observers_) {
+    if (o->wants_accesses()) access_observers_.push_back(o);
+    if (o->wants_raw_shared()) raw_observers_.push_back(o);
+  }
+  tally_.resize(launch_.program->sites.size());
+  diverged_.resize(launch_.program->sites.size());
+  shared_.resize(launch_.shared_bytes + 16);
+  const auto threads = static_cast<uint32_t>(launch_.block.count());
+  info_.threads = threads;
+  info_.shared_bytes = launch_.shared_bytes;
+  info_.dim_x = launch_.block.x;
+  info_.dim_y = launch_.block.y;
+  info_.dim_z = launch_.block.z;
+  for (uint32_t first = 0; first < threads; first += kWarpSize) {
+    const uint32_t lanes = std::min<uint32_t>(kWarpSize, threads - first);
+    const uint32_t mask = lanes == kWarpSize ? kFullMask : (1u << lanes) - 1;
+    warps_.push_back(std::make_unique<Warp>(*this, first / kWarpSize, mask));
+  }
+}
+
+Block::~Block() = default;
+
+void Block::run(uint64_t index) {
+  info_.index = index;
+  info_.x = static_cast<uint32_t>(index % launch_.grid.x);
+  info_.y = static_cast<uint32_t>(index / launch_.grid.x % launch_.grid.y);
+  info_.z = static_cast<uint32_t>(index / launch_.grid.x / launch_.grid.y);
+  // Poison: what a kernel reads without having written it is NaN or -1 here.
+  std::memset(shared_.data(), 0xff, launch_.shared_bytes);
+  for (Barrier& b : barriers_) {
+    b.arrived = b.wanted = b.popc = 0;
+    b.all = true, b.any = false;
+    b.waiting.clear();
+  }
+  output_.clear();
+  for (Observer* o : observers_) o->block_begin(info_);
+  for (auto& warp : warps_) warp->restart();
+
+  for (;;) {
+    bool all_done = true, progress = false;
+    for (auto& warp : warps_) {
+      if (warp->done()) continue;
+      const uint64_t before = warp->issued();
+      const Warp::Progress p = warp->run(kWarpSlice);
+      progress |= p != Warp::Progress::blocked || warp->issued() != before;
+      all_done &= p == Warp::Progress::done;
+    }
+    if (all_done) break;
+    if (!progress) explain_standstill();
+  }
+  for (auto& warp : warps_) longest_warp_ = std::max(longest_warp_, warp->issued());
+  for (Observer* o : observers_) o->block_end();
+}
+
+void Block::print(const std::string& text) {
+  if (output_.size() < kOutputLimit) output_ += text;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Barriers
+
+uint32_t Block::live_threads() const {
+  uint32_t n = 0;
+  for (const auto& w : warps_) n += static_cast<uint32_t>(__builtin_popcount(w->live()));
+  return n;
+}
+
+void Block::arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) {
+  Barrier& barrier = barriers_[arrival.barrier];
+  // A thread count is in whole warps (PTX ISA): a partly filled warp counts as 32.
+  const bool counted = arrival.threads != 0;
+  barrier.arrived += counted && mask == warp.live()
+                         ? kWarpSize
+                         : static_cast<uint32_t>(__builtin_popcount(mask));
+  if (counted) barrier.wanted = arrival.threads;
+  if (arrival.reduce != Arrival::Reduce::none) {
+    const uint32_t votes = arrival.predicate & mask;
+    barrier.popc += static_cast<uint32_t>(__builtin_popcount(votes));
+    barrier.all &= votes == mask;
+    barrier.any |= votes != 0;
+  }
+  Split& split = warp.current();
+  barrier.waiting.push_back({warp.index(), split.id, mask, regs, arrival.inst, arrival.wait});
+  if (arrival.wait) {
+    split.state = Split::State::block_barrier;
+  } else {
+    ++split.pc;
+  }
+  const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
+  if (barrier.arrived >= wanted) complete(arrival.barrier);
+}
+
+void Block::complete(uint32_t index) {
+  Barrier& barrier = barriers_[index];
+  std::array<uint32_t, 32> lanes{};
+  for (const Waiting& w : barrier.waiting) lanes[w.warp] |= w.mask;
+  bool whole = true;
+  for (const auto& w : warps_) whole &= (w->live() & ~lanes[w->index()]) == 0;
+  for (Observer* o : observers_)
+    o->block_barrier(lanes.data(), static_cast<uint32_t>(warps_.size()), whole);
+
+  const Barrier done = barrier;  // released splits may come back to this barrier at once
+  barrier.arrived = barrier.wanted = barrier.popc = 0;
+  barrier.all = true, barrier.any = false;
+  barrier.waiting.clear();
+  for (const Waiting& w : done.waiting) {
+    if (!w.waits) continue;
+    if (w.inst->dst_count > 0 && w.inst->dst[0].bytes != 0) {
+      const Slot& slot = w.inst->dst[0];
+      auto* at = reinterpret_cast<uint32_t*>(w.regs + slot.offset);
+      if (slot.is_predicate) {
+        const bool value = w.inst->ptx->has(ptx::Mod::op_and) ? done.all : done.any;
+        *at = value ? *at | w.mask : *at & ~w.mask;
+      } else {
+        for (uint32_t r = w.mask; r; r &= r - 1) at[__builtin_ctz(r)] = done.popc;
+      }
+    }
+    warps_[w.warp]->release_barrier(w.split);
+  }
+}
+
+// __syncthreads() waits for the threads that have not exited, so an exit can complete it.
+void Block::threads_exited() {
+  for (uint32_t i = 0; i < barriers_.size(); ++i) {
+    Barrier& barrier = barriers_[i];
+    if (barrier.arrived == 0 || barrier.wanted != 0) continue;
+    const uint32_t live = live_threads();
+    if (live != 0 && barrier.arrived >= live) complete(i);
+  }
+}
+
+void Block::explain_standstill() {
+  // A warp operation that waits for lanes which are elsewhere is the more specific reason.
+  for (const auto& warp : warps_) {
+    if (const Split* s = warp->stuck_in_warp_sync()) {
+      const Inst& in = s->frame->function->code[s->pc];
+      const uint32_t missing = s->wanted & warp->live() & ~s->op_mask;
+      warp->trap(in, "shuffle",
+                 fmt::format("warp {} of block {}: the mask {:#010x} names lane {}, which never comes "
+                             "here; lanes {:#010x} wait for it",
+                             warp->index(), info_.index, s->wanted, __builtin_ctz(missing),
+                             s->op_mask));
+    }
+  }
+  for (const Barrier& barrier : barriers_) {
+    for (const Waiting& w : barrier.waiting) {
+      if (!w.waits) continue;
+      const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
+      warps_[w.warp]->trap(
+          *w.inst, "barrier",
+          fmt::format("block {}: {} of {} threads wait at this barrier ({} first), the others can "
+                      "never reach it",
+                      info_.index, barrier.arrived, wanted,
+                      warps_[w.warp]->thread_name(__builtin_ctz(w.mask))));
+    }
+  }
+  throw Trap{"barrier", fmt::format("block {} stands still", info_.index), 0, false, info_.index};
+}
+
+// ---------------------------------------------------------------------------------------------
+// Memory
+
+std::byte* Block::global(const Warp& warp, const Inst& in, const uint64_t* address, uint32_t mask,
+                         unsigned bytes, Use use, uint8_t operation) {
+  Memory& memory = *launch_.memory;
+  uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
+  if (mask == kFullMask) {
+    for (int l = 0; l < kWarpSize; ++l) {
+      low = std::min(low, address[l]);
+      high = std::max(high, address[l]);
+      bits |= address[l];
+    }
+  } else {
+    for (uint32_t r = mask; r; r &= r - 1) {
+      const uint64_t a = address[__builtin_ctz(r)];
+      low = std::min(low, a);
+      high = std::max(high, a);
+      bits |= a;
+    }
+  }
+  Allocation*& recent = recent_[in.site % recent_.size()];
+  Allocation* a = recent;
+  if (!a || low < a->begin || low >= a->end) recent = a = memory.find(low);
+  if (!a || a->freed || low < a->begin || high + bytes > a->end || (bits & (bytes - 1)) != 0 ||
+      (use != Use::read && a->read_only)) {
+    // Lanes may lie in different allocations, or one is wrong: look at each.
+    for (uint32_t r = mask; r; r &= r - 1) {
+      const uint64_t at = address[__builtin_ctz(r)];
+      const Allocation* own = memory.find(at);
+      if (!own || own->freed || at + bytes > own->end || (at & (bytes - 1)) != 0 ||
+          (use != Use::read && own->read_only))
+        bad_global(warp, in, address, mask, bytes, use);
+    }
+    for (uint32_t r = mask; r; r &= r - 1)
+      global(warp, in, address, r & (~r + 1), bytes, use, operation);
+    return memory.host(0);
+  }
+  if (use != Use::write && !a->initialised) {
+    for (uint32_t r = mask; r; r &= r - 1) {
+      if (!memory.written(address[__builtin_ctz(r)], bytes))
+        bad_global(warp, in, address, mask, bytes, use);
+    }
+  }
+  if (guard_) {
+    switch (use) {
+      case Use::read: guard_->read(*a); break;
+      case Use::write: guard_->write(*a, address, mask, bytes); break;
+      case Use::update:
+        if (operation == 0) throw OrderMatters{};
+        guard_->update(*a, operation);
+        break;
+    }
+  }
+  if (use == Use::write) {
+    if (!a->initialised) memory.mark_lanes(address, mask, bytes);
+    if (!guard_) a->pristine = false;
+  }
+  return memory.host(0);
+}
+
+void Block::bad_global(const Warp& warp, const Inst& in, const uint64_t* address, uint32_t mask,
+                       unsigned bytes, Use use) {
+  const Memory& memory = *launch_.memory;
+  const char* verb = use == Use::read ? "reads" : use == Use::write ? "writes" : "updates";
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const uint64_t at = address[l];
+    const std::string what = fmt::format("{} {} {} byte{}", warp.thread_name(l), verb, bytes,
+                                         bytes == 1 ? "" : "s");
+    const Allocation* a = memory.find(at);
+    if (a && !a->freed && at + bytes <= a->end) {
+      const uint64_t offset = at - a->begin;
+      if (at % bytes != 0)
+        warp.trap(in, "misaligned",
+                  fmt::format("{} at offset {} of `{}`: an access of {} bytes needs an address that "
+                              "is a multiple of {}",
+                              what, offset, a->name, bytes, bytes));
+      if (use != Use::read && a->read_only)
+        warp.trap(in, "read-only", fmt::format("{} at offset {} of `{}`, which kernels cannot write",
+                                               what, offset, a->name));
+      if (use != Use::write && !a->initialised && !memory.written(at, bytes))
+        warp.trap(in, "uninitialised",
+                  fmt::format("{} at offset {} of `{}`, which nothing has written", what, offset,
+                              a->name));
+      continue;
+    }
+    if (a && a->freed)
+      warp.trap(in, "freed", fmt::format("{} at offset {} of `{}`, which was freed", what,
+                                         at - a->begin, a->name));
+    if (at < 4096) warp.trap(in, "null", fmt::format("{} at address {:#x}: a null pointer", what, at));
+    const Allocation* near = memory.nearest(at);
+    if (at < kGlobalBase || at >= kGlobalBase + memory.used() + (64u << 20) || !near)
+      warp.trap(in, "out of bounds",
+                fmt::format("{} at {:#x}, which is no device memory", what, at));
+    const uint64_t size = near->end - near->begin;
+    if (at >= near->begin) {
+      const uint64_t past = at + bytes - near->end;
+      warp.trap(in, "out of bounds",
+                fmt::format("{} at offset {} of `{}`: {} byte{} past its end ({} bytes)", what,
+                            at - near->begin, near->name, past, past == 1 ? "" : "s", size));
+    }
+    warp.trap(in, "out of bounds",
+              fmt::format("{} {} byte{} before the start of `{}`", what, near->begin - at,
+                          near->begin - at == 1 ? "" : "s", near->name));
+  }
+  warp.trap(in, "out of bounds", fmt::format("warp {} accesses no valid memory", warp.index()));
+}
+
+void Block::check_shared(const Warp& warp, const Inst& in, const uint64_t* offset, uint32_t mask,
+                         unsigned bytes, Use use) {
+  const uint64_t size = launch_.shared_bytes;
+  uint64_t high = 0, bits = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const uint64_t a = offset[__builtin_ctz(r)];
+    high = std::max(high, a);
+    bits |= a;
+  }
+  if (high <= size && high + bytes <= size && (bits & (bytes - 1)) == 0) return;
+  const char* verb = use == Use::read ? "reads" : use == Use::write ? "writes" : "updates";
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const auto at = static_cast<int64_t>(offset[l]);
+    const std::string what = fmt::format("{} {} {} byte{}", warp.thread_name(l), verb, bytes,
+                                         bytes == 1 ? "" : "s");
+    if (at >= 0 && offset[l] + bytes <= size && offset[l] % bytes == 0) continue;
+    if (at >= 0 && offset[l] + bytes <= size)
+      warp.trap(in, "misaligned",
+                fmt::format("{} at offset {} of shared memory: an access of {} bytes needs an offset "
+                            "that is a multiple of {}",
+                            what, at, bytes, bytes));
+    if (size == 0)
+      warp.trap(in, "out of bounds",
+                fmt::format("{} of shared memory, but the block has none", what));
+    if (at < 0)
+      warp.trap(in, "out of bounds",
+                fmt::format("{} {} bytes before the start of shared memory", what, -at));
+    warp.trap(in, "out of bounds",
+              fmt::format("{} at offset {} of shared memory: {} bytes past its end ({} bytes)", what,
+                          at, offset[l] + bytes - size, size));
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Observers
+
+void Block::report(const Warp& warp, const Inst& in, AccessSpace space, AccessKind kind,
+                   unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix) {
+  if (access_observers_.empty()) return;
+  Access access;
+  access.site = in.site;
+  access.space = space;
+  access.kind = kind;
+  access.bytes = static_cast<uint8_t>(bytes);
+  access.matrix = matrix;
+  access.mask = mask;
+  access.address = address;
+  const AccessPlan& plan = launch_.program->plans[in.site];
+  access.ptx_level = plan.ptx_level;
+  auto emit = [&] {
+    for (Observer* o : access_observers_) o->access(warp.index(), access);
+  };
+  if (plan.ptx_level || matrix) return emit();
+  alignas(64) uint64_t shifted[kWarpSize];
+  for (const Issue& issue : plan.issues) {
+    access.bytes = issue.bytes;
+    access.kind = issue.kind;
+    access.mask = mask;
+    access.address = address;
+    if (issue.offset != 0) {
+      for (int l = 0; l < kWarpSize; ++l)
+        shifted[l] = address[l] + static_cast<uint64_t>(static_cast<int64_t>(issue.offset));
+      access.address = shifted;
+    }
+    access.form = issue.form;
+    switch (issue.lanes) {
+      case Issue::Lanes::all: emit(); break;
+      case Issue::Lanes::full_leader:
+        if (mask != kFullMask) {
+          emit();
+          break;
+        }
+        [[fallthrough]];
+      case Issue::Lanes::leader:
+        access.mask = mask & (~mask + 1);
+        emit();
+        break;
+      case Issue::Lanes::spin: {
+        // Each round all lanes that have not won load and try to swap; one lane an address wins.
+        uint32_t rest = mask;
+        while (rest) {
+          access.mask = rest;
+          access.kind = AccessKind::load;
+          emit();
+          access.kind = AccessKind::atom;
+          emit();
+          uint32_t winners = 0;
+          for (uint32_t r = rest; r; r &= r - 1) {
+            const int l = __builtin_ctz(r);
+            bool first = true;
+            for (uint32_t w = winners; w && first; w &= w - 1)
+              first = access.address[__builtin_ctz(w)] != access.address[l];
+            if (first) winners |= 1u << l;
+          }
+          rest &= ~winners;
+        }
+        break;
+      }
+    }
+  }
+}
+
+void Block::report_raw_shared(const Warp& warp, const Inst& in, AccessKind kind, unsigned bytes,
+                              uint32_t mask, const uint64_t* offset, const std::byte* values) {
+  RawAccess access;
+  access.site = in.site;
+  access.kind = kind;
+  access.bytes = static_cast<uint8_t>(bytes);
+  access.mask = mask;
+  access.address = offset;
+  access.values = values;
+  for (Observer* o : raw_observers_) o->raw_shared(warp.index(), access);
+}
+
+void Block::report_bad_warp_op(const Warp& warp, const Inst& in, uint32_t mask, uint32_t bad) {
+  for (Observer* o : observers_) o->bad_warp_op(warp.index(), in.site, mask, bad);
+}
+
+void Block::report_warp_barrier(const Warp& warp, uint32_t mask) {
+  for (Observer* o : observers_) o->warp_barrier(warp.index(), mask);
+}
+
+}  // namespace lab32::sim

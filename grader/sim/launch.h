@@ -1,0 +1,26 @@
+// Runs a grid: blocks spread over the host's cores, with results that do not depend on how.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/block.h"
+
+namespace lab32::sim {
+
+struct LaunchOutcome {
+  std::optional<Trap> trap;           // that of the lowest block
+  std::vector<IssueTally> tally;      // by site
+  std::vector<uint8_t> diverged;      // by site: a branch at which lanes of a warp parted
+  std::string output;                 // printf, in block order
+  uint64_t longest_warp = 0;
+};
+
+// Runs all blocks. `observers` receive what they asked for, merged in block order. `threads`: host
+// threads to use (0: all cores). The parameters must lie at launch.param_address already.
+LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                       unsigned threads = 0);
+
+}  // namespace lab32::sim

@@ -1,0 +1,195 @@
+#include "sim/memory.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "sim/program.h"
+
+namespace lab32::sim {
+namespace {
+
+// Wide enough that a vector access or a small stride past the end still hits no neighbour, and that
+// the neighbour's alignment stays cudaMalloc's.
+constexpr uint64_t kGuard = 512;
+constexpr uint64_t kAlign = 256;
+
+
+void* reserve(uint64_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED)
+    throw Error(fmt::format("cannot reserve {} MiB of address space for device memory: {}",
+                            bytes >> 20, std::strerror(errno)));
+  return p;
+}
+
+}  // namespace
+
+Memory::Memory(uint64_t capacity) : capacity_(capacity) {
+  arena_ = static_cast<std::byte*>(reserve(capacity_));
+  bits_ = static_cast<uint8_t*>(reserve(capacity_ / 8 + 64));
+  delta_ = arena_ - kGlobalBase;
+}
+
+Memory::~Memory() {
+  munmap(arena_, capacity_);
+  munmap(bits_, capacity_ / 8 + 64);
+}
+
+Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
+  const uint64_t room = (std::max<uint64_t>(bytes, 1) + kAlign - 1) / kAlign * kAlign + kGuard;
+  if (next_ == 0) next_ = kGuard;
+  if (room > capacity_ - next_)
+    throw Error(fmt::format("out of device memory: `{}` needs {} bytes, {} of {} MiB are in use",
+                            name, bytes, next_ >> 20, capacity_ >> 20));
+  auto allocation = std::make_unique<Allocation>();
+  allocation->index = static_cast<uint32_t>(allocations_.size());
+  allocation->begin = kGlobalBase + next_;
+  allocation->end = allocation->begin + bytes;
+  allocation->name = name;
+  next_ += room;
+  allocations_.push_back(std::move(allocation));
+  Allocation* made = allocations_.back().get();
+  poison(*made);
+  return made;
+}
+
+void Memory::release(uint64_t address) {
+  // By its start, not by find(): an allocation of no bytes holds no address.
+  auto at = std::lower_bound(
+      allocations_.begin(), allocations_.end(), address,
+      [](const std::unique_ptr<Allocation>& a, uint64_t wanted) { return a->begin < wanted; });
+  Allocation* allocation = at == allocations_.end() ? nullptr : at->get();
+  if (!allocation || allocation->freed || allocation->begin != address)
+    throw Error(fmt::format("release of {:#x}, which is not the start of an allocation", address));
+  allocation->freed = true;
+  // The pages go back to the system; the range itself stays out of use.
+  const uint64_t page = 4096;
+  const uint64_t first = (allocation->begin - kGlobalBase + page - 1) / page * page;
+  const uint64_t last = (allocation->end - kGlobalBase) / page * page;
+  if (last > first) madvise(arena_ + first, last - first, MADV_DONTNEED);
+}
+
+void Memory::poison(Allocation& allocation) {
+  std::memset(host(allocation.begin), 0xff, allocation.end - allocation.begin);
+  mark_range(allocation.begin, allocation.end, false);
+  allocation.initialised = false;
+  allocation.pristine = true;
+}
+
+void Memory::upload(uint64_t to, const void* from, uint64_t bytes) {
+  if (bytes == 0) return;
+  Allocation* allocation = find(to);
+  if (!allocation || allocation->freed || bytes > allocation->end - to)
+    throw Error(fmt::format("copy of {} bytes to {:#x} does not fit an allocation", bytes, to));
+  std::memcpy(host(to), from, bytes);
+  mark_range(to, to + bytes, true);
+  allocation->pristine = false;
+  if (to == allocation->begin && bytes == allocation->end - to) allocation->initialised = true;
+}
+
+void Memory::download(void* to, uint64_t from, uint64_t bytes) const {
+  if (bytes == 0) return;
+  const Allocation* allocation = find(from);
+  if (!allocation || allocation->freed || bytes > allocation->end - from)
+    throw Error(fmt::format("copy of {} bytes from {:#x} does not fit an allocation", bytes, from));
+  std::memcpy(to, host(from), bytes);
+}
+
+Allocation* Memory::find(uint64_t address) const {
+  auto after = std::upper_bound(
+      allocations_.begin(), allocations_.end(), address,
+      [](uint64_t a, const std::unique_ptr<Allocation>& b) { return a < b->begin; });
+  if (after == allocations_.begin()) return nullptr;
+  Allocation* candidate = std::prev(after)->get();
+  return address < candidate->end ? candidate : nullptr;
+}
+
+const Allocation* Memory::nearest(uint64_t address) const {
+  const Allocation* best = nullptr;
+  uint64_t best_distance = ~0ull;
+  for (const auto& a : allocations_) {
+    if (a->freed) continue;
+    const uint64_t distance = address < a->begin  ? a->begin - address
+                              : address >= a->end ? address - a->end + 1
+                                                  : 0;
+    if (distance < best_distance) best_distance = distance, best = a.get();
+  }
+  return best;
+}
+
+bool Memory::written(uint64_t address, unsigned bytes) const {
+  const uint64_t offset = address - kGlobalBase;
+  uint32_t word;
+  std::memcpy(&word, bits_ + (offset >> 3), sizeof word);
+  const uint32_t want = static_cast<uint32_t>((uint64_t{1} << bytes) - 1) << (offset & 7);
+  return (word & want) == want;
+}
+
+void Memory::mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes) {
+  auto mark = [this](uint64_t first, uint64_t last) {
+    while (first < last) {
+      const unsigned bit = first % 8;
+      const unsigned count = static_cast<unsigned>(std::min<uint64_t>(8 - bit, last - first));
+      const auto want = static_cast<uint8_t>(((1u << count) - 1) << bit);
+      uint8_t& have = bits_[first / 8];
+      if (want == 0xff) {
+        have = 0xff;  // all eight bytes are ours: nothing of another thread's can be lost
+      } else if ((have & want) != want) {
+        __atomic_fetch_or(&have, want, __ATOMIC_RELAXED);
+      }
+      first += count;
+    }
+  };
+  // A warp usually stores one contiguous piece.
+  const int lead = __builtin_ctz(mask);
+  const int lanes = __builtin_popcount(mask);
+  bool contiguous = (mask >> lead) == (lanes == kWarpSize ? kFullMask : (1u << lanes) - 1);
+  for (int i = 1; contiguous && i < lanes; ++i)
+    contiguous = address[lead + i] == address[lead] + static_cast<uint64_t>(i) * bytes;
+  if (contiguous) {
+    const uint64_t first = address[lead] - kGlobalBase;
+    mark(first, first + static_cast<uint64_t>(lanes) * bytes);
+    return;
+  }
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const uint64_t first = address[__builtin_ctz(rest)] - kGlobalBase;
+    mark(first, first + bytes);
+  }
+}
+
+void Memory::refresh_initialised() {
+  for (auto& a : allocations_) {
+    if (a->initialised || a->freed || a->pristine) continue;
+    const uint64_t first = a->begin - kGlobalBase, bytes = a->end - a->begin;
+    const uint8_t* bits = bits_ + first / 8;
+    bool all = true;
+    for (uint64_t i = 0; all && i < bytes / 8; ++i) all = bits[i] == 0xff;
+    for (uint64_t b = bytes / 8 * 8; all && b < bytes; ++b) all = bits[b / 8] >> (b % 8) & 1;
+    a->initialised = all;
+  }
+}
+
+void Memory::mark_range(uint64_t begin, uint64_t end, bool value) {
+  uint64_t first = begin - kGlobalBase, last = end - kGlobalBase;
+  while (first < last && first % 8 != 0) {
+    const auto bit = static_cast<uint8_t>(1u << (first % 8));
+    bits_[first / 8] = value ? bits_[first / 8] | bit : bits_[first / 8] & ~bit;
+    ++first;
+  }
+  if (last > first) {
+    std::memset(bits_ + first / 8, value ? 0xff : 0, (last - first) / 8);
+    first += (last - first) / 8 * 8;
+  }
+  while (first < last) {
+    const auto bit = static_cast<uint8_t>(1u << (first % 8));
+    bits_[first / 8] = value ? bits_[first / 8] | bit : bits_[first / 8] & ~bit;
+    ++first;
+  }
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,75 @@
+// Device memory: allocations in one reserved address range, each surrounded by guard zones, with a
+// bit for every byte that says whether it was ever written.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lab32::sim {
+
+// The generic address space. Windows are far apart, so that a wild pointer lands in none.
+constexpr uint64_t kGlobalBase = 0x7000'0000'0000;  // device memory, module variables, constants
+constexpr uint64_t kSharedBase = 0x0100'0000'0000;  // + offset in the block's shared memory
+constexpr uint64_t kLocalBase = 0x0200'0000'0000;   // + offset in the thread's local memory
+constexpr uint64_t kCodeBase = 0x0300'0000'0000;    // + 16 * function index: function pointers
+constexpr uint64_t kWindowBytes = 0x0100'0000'0000;
+
+struct Allocation {
+  uint32_t index = 0;
+  uint64_t begin = 0, end = 0;  // device addresses; end - begin is what was asked for
+  std::string name;
+  bool freed = false;
+  bool read_only = false;       // __constant__ memory and kernel parameters
+  bool initialised = false;     // every byte was written: reads need no look at the bits
+  bool pristine = true;         // nothing but poison was ever written
+};
+
+class Memory {
+ public:
+  // Reserves address space for `capacity` bytes of device memory; pages come when touched.
+  explicit Memory(uint64_t capacity);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // Poisoned, uninitialised memory, 256-byte aligned as cudaMalloc's. Throws Error when the
+  // capacity is used up. Freed addresses are not handed out again, so that a use after free is
+  // found.
+  Allocation* allocate(uint64_t bytes, const std::string& name);
+  void release(uint64_t address);
+  // Sets `initialised` where every byte has been written meanwhile.
+  void refresh_initialised();
+  void poison(Allocation& allocation);
+  void upload(uint64_t to, const void* from, uint64_t bytes);
+  void download(void* to, uint64_t from, uint64_t bytes) const;
+
+  // The allocation (live or freed) that holds the address; nullptr: none.
+  Allocation* find(uint64_t address) const;
+  // The live allocation closest to the address, for messages; nullptr: there is none at all.
+  const Allocation* nearest(uint64_t address) const;
+
+  std::byte* host(uint64_t address) const { return delta_ + address; }
+  // One bit a byte, from kGlobalBase on.
+  uint8_t* written_bits() const { return bits_; }
+  bool written(uint64_t address, unsigned bytes) const;
+  // Marks what the lanes of a warp store. Host threads may mark neighbouring bytes at once.
+  void mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes);
+  void mark_range(uint64_t begin, uint64_t end, bool value);
+
+  uint64_t used() const { return next_; }
+  const std::vector<std::unique_ptr<Allocation>>& allocations() const { return allocations_; }
+
+ private:
+  uint64_t capacity_;
+  uint64_t next_ = 0;
+  std::byte* arena_ = nullptr;
+  std::byte* delta_ = nullptr;  // arena_ - kGlobalBase
+  uint8_t* bits_ = nullptr;
+  std::vector<std::unique_ptr<Allocation>> allocations_;  // by address
+};
+
+}  // namespace lab32::sim

@@ -1,0 +1,226 @@
+// Single and double precision arithmetic (PTX ISA 9.0, 9.7.3) on one lane's values, in table order;
+// the approximations are in semantics_approx.h.
+//
+// NaN. A float result that is NaN is 0x7fffffff, as NVIDIA hardware makes it. A double result keeps
+// the payload of its first NaN operand, made quiet; a NaN that the operation itself makes is
+// 0xfff8000000000000: the hardware's answer (H200), and the x86 processor's, so doubles take no
+// special care.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "sim/rounding.h"
+
+namespace lab32::sim {
+
+// By bits, so that the compiler vectorises it and a signalling NaN passes.
+inline float flush(float x) {
+  const uint32_t b = bits(x);
+  return bit_copy<float>((b & 0x7f800000u) == 0 ? b & 0x80000000u : b);
+}
+template <bool Ftz>
+inline float flush_if(float x) {
+  return Ftz ? flush(x) : x;
+}
+template <bool Ftz>
+inline double flush_if(double x) {
+  return x;
+}  // .ftz is for single precision only
+
+inline bool is_nan(float x) { return (bits(x) & 0x7fffffffu) > 0x7f800000u; }
+inline bool is_nan(double x) { return (bits(x) & 0x7fffffffffffffffu) > 0x7ff0000000000000u; }
+
+inline float canonical_nan(float x) { return is_nan(x) ? bit_copy<float>(0x7fffffffu) : x; }
+inline double canonical_nan(double x) { return x; }
+
+inline float canonical_nan() { return bit_copy<float>(0x7fffffffu); }
+
+// [0, 1]; NaN and -0 become +0.
+template <class T>
+inline T saturate_unit(T x) {
+  return !(x > T{0}) ? T{0} : x > T{1} ? T{1} : x;
+}
+
+// For operations whose results below the normal numbers are exact: there flush() sees it all.
+struct ExactWhenTiny {
+  template <class... T>
+  static bool tiny(T...) {
+    return false;
+  }
+};
+// Whether a result, exact or rounded to odd, is below the normal numbers once it has 24 bits.
+template <Rounding R>
+inline bool is_tiny(double exact) {
+  return std::fabs(to_float<R>(exact * 0x1p64)) < 0x1p-62f;
+}
+
+// The frame of every arithmetic row: operands flushed, one rounding, NaN made canonical, result
+// flushed and saturated. The hardware (H200) flushes what is below the normal numbers when rounded
+// to 24 bits without regard to the exponent's range: (1 - 2^-24) * 2^-126 becomes zero, though as a
+// subnormal it would have been rounded up to 2^-126.
+template <class Raw, bool Ftz, bool Sat>
+struct FloatOp {
+  template <class... T>
+  static auto apply(T... s) {
+    auto r = canonical_nan(Raw::apply(flush_if<Ftz>(s)...));
+    if constexpr (Ftz) {
+      r = Raw::tiny(flush(s)...) ? std::copysign(0.0f, r) : flush(r);
+    }
+    return Sat ? saturate_unit(r) : r;
+  }
+};
+
+// Which NaN a double precision result is: that of the last operand that is one, made quiet (H200).
+// In single precision all are alike.
+inline float last_nan(float r, float, float) { return r; }
+inline double last_nan(double r, double a, double b) {
+  return is_nan(b) ? b + b : is_nan(a) ? a + a : r;
+}
+
+enum class FloatClass { finite, infinite, number, notanumber, normal, subnormal };
+
+// Zero counts as normal (9.7.3.1).
+template <FloatClass Class>
+struct Testp {
+  template <class T>
+  static bool apply(T x) {
+    const T magnitude = std::fabs(x);
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    constexpr T smallest = std::numeric_limits<T>::min();
+    switch (Class) {
+      case FloatClass::finite:
+        return magnitude < infinity;
+      case FloatClass::infinite:
+        return magnitude == infinity;
+      case FloatClass::number:
+        return !is_nan(x);
+      case FloatClass::notanumber:
+        return is_nan(x);
+      case FloatClass::normal:
+        return magnitude == 0 || (magnitude >= smallest && magnitude < infinity);
+      case FloatClass::subnormal:
+        return magnitude != 0 && magnitude < smallest;
+    }
+    return false;
+  }
+};
+
+// The sign of a, the magnitude of b.
+struct Copysign {
+  template <class T>
+  static T apply(T a, T b) {
+    const auto sign = bits(T{-0.0});
+    return bit_copy<T>((bits(b) & ~sign) | (bits(a) & sign));
+  }
+};
+
+template <Rounding R>
+struct AddFloat : ExactWhenTiny {
+  template <class T>
+  static T apply(T a, T b) {
+    return last_nan(add_rounded<R>(a, b), a, b);
+  }
+};
+template <Rounding R>
+struct SubFloat : ExactWhenTiny {
+  template <class T>
+  static T apply(T a, T b) {
+    return last_nan(add_rounded<R>(a, -b), a, b);
+  }
+};
+template <Rounding R>
+struct MulFloat {
+  template <class T>
+  static T apply(T a, T b) {
+    return last_nan(mul_rounded<R>(a, b), a, b);
+  }
+  static bool tiny(float a, float b) { return is_tiny<R>(static_cast<double>(a) * b); }
+};
+template <Rounding R>
+struct FmaFloat {
+  template <class T>
+  static T apply(T a, T b, T c) {
+    return last_nan(last_nan(fma_rounded<R>(a, b, c), a, c), b, b);  // b before c before a
+  }
+  static bool tiny(float a, float b, float c) {
+    return is_tiny<R>(add_odd(static_cast<double>(a) * b, c));
+  }
+};
+template <Rounding R>
+struct DivFloat {
+  template <class T>
+  static T apply(T a, T b) {
+    return last_nan(div_rounded<R>(a, b), b, a);
+  }
+  static bool tiny(float a, float b) { return is_tiny<R>(static_cast<double>(a) / b); }
+};
+template <Rounding R>
+struct RcpRounded : ExactWhenTiny {
+  template <class T>
+  static T apply(T a) {
+    return div_rounded<R>(T{1}, a);
+  }
+};
+template <Rounding R>
+struct SqrtRounded : ExactWhenTiny {
+  template <class T>
+  static T apply(T a) {
+    return sqrt_rounded<R>(a);
+  }
+};
+
+// The sign of a NaN stays: the hardware adds a zero to double, and float's NaN is one.
+struct AbsFloat : ExactWhenTiny {
+  template <class T>
+  static T apply(T a) {
+    return is_nan(a) ? a + a : std::fabs(a);
+  }
+};
+struct NegFloat : ExactWhenTiny {
+  template <class T>
+  static T apply(T a) {
+    return is_nan(a) ? a + a : -a;
+  }
+};
+
+// min and max: the operand that is a number wins over NaN unless .NaN; -0 is below +0.
+template <bool Max, class T>
+inline T pick_extreme(T a, T b) {
+  const bool a_first = a < b || (a == b && std::signbit(a));
+  return a_first != Max ? a : b;
+}
+template <bool Max, bool Nan>
+struct MinMaxFloat : ExactWhenTiny {
+  template <class T>
+  static T apply(T a, T b) {
+    const T r = is_nan(a) ? b : is_nan(b) ? a : pick_extreme<Max>(a, b);
+    if (Nan) return is_nan(a) || is_nan(b) ? a + b : r;
+    return is_nan(a) && is_nan(b) ? b + b : r;  // in double precision the payload of b
+  }
+  template <class T>
+  static T apply(T a, T b, T c) {
+    return apply(apply(a, b), c);
+  }
+};
+// .abs takes magnitudes; .xorsign.abs gives the result the product's sign.
+template <class Raw>
+struct OfMagnitudes : ExactWhenTiny {
+  template <class... T>
+  static auto apply(T... s) {
+    return Raw::apply(std::fabs(s)...);
+  }
+};
+template <class Raw>
+struct WithXorSign : ExactWhenTiny {
+  template <class T>
+  static T apply(T a, T b) {
+    const T r = Raw::apply(std::fabs(a), std::fabs(b));
+    const T sign = bit_copy<T>((bits(a) ^ bits(b)) & bits(T{-0.0}));
+    return is_nan(r) ? r : Copysign::apply(sign, r);
+  }
+};
+
+}  // namespace lab32::sim
