@@ -1,0 +1,149 @@
+#include "observers/banks.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "observers/lanes.h"
+
+namespace lab32::observe {
+namespace {
+
+// The words of one phase, bank by bank.
+class BankWords {
+ public:
+  void add(uint32_t word) {
+    const uint32_t bank = word % kBanks;
+    uint32_t* words = word_[bank];
+    const uint32_t n = count_[bank];
+    for (uint32_t i = 0; i < n; ++i) {
+      if (words[i] == word) return;
+    }
+    words[n] = word;
+    count_[bank] = static_cast<uint8_t>(n + 1);
+    fullest_ = std::max(fullest_, n + 1);
+  }
+  uint32_t fullest() const { return fullest_; }
+
+ private:
+  uint32_t fullest_ = 0;
+  uint8_t count_[kBanks] = {};
+  uint32_t word_[kBanks][kLanes];  // a merged phase holds 64 words of 16-byte lanes, 2 to a bank
+};
+
+uint32_t phase_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  BankWords banks;
+  for (; mask != 0; mask &= mask - 1) {
+    const uint64_t at = offset[__builtin_ctz(mask)];
+    const uint32_t first = static_cast<uint32_t>(at / kBankBytes);
+    const uint32_t last = static_cast<uint32_t>((at + bytes - 1) / kBankBytes);
+    for (uint32_t word = first; word <= last; ++word) banks.add(word);
+  }
+  return banks.fullest();
+}
+
+uint32_t lanes_per_phase(uint32_t bytes) {
+  return bytes <= kBankBytes ? kLanes : kBanks * kBankBytes / bytes;
+}
+
+// Does every active lane find its neighbour l^distance idle or at its own address?
+bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left)), other = lane ^ distance;
+    if ((mask >> other & 1) != 0 && offset[lane] != offset[other]) return false;
+  }
+  return true;
+}
+
+Wavefronts by_phases(const uint64_t* offset, uint32_t bytes, uint32_t mask, uint32_t width) {
+  Wavefronts w;
+  const uint32_t phase = width == kLanes ? kAllLanes : (uint32_t{1} << width) - 1;
+  for (uint32_t first = 0; first < kLanes; first += width) {
+    const uint32_t lanes = mask & phase << first;
+    if (lanes == 0) continue;
+    w.actual += phase_wavefronts(offset, bytes, lanes);
+    ++w.ideal;
+  }
+  return w;
+}
+
+// Full warp, lane l at offset[0] + l * stride, stride a multiple of bytes and not 0: lanes of a
+// phase that lie gcd(stride, phase) apart in elements share banks, and no two share a word.
+Wavefronts affine_wavefronts(int64_t stride, uint32_t bytes) {
+  const uint32_t width = lanes_per_phase(bytes), phases = kLanes / width;
+  const uint32_t elements = static_cast<uint32_t>(std::llabs(stride)) / bytes;
+  return {phases * std::gcd(elements % width, width), phases};
+}
+
+// Lanes that fill one row of the banks, in whatever order, never conflict.
+bool within_one_row(const uint64_t* offset, uint32_t mask) {
+  uint64_t low = ~uint64_t{0}, high = 0;
+  for (; mask != 0; mask &= mask - 1) {
+    const uint64_t word = offset[__builtin_ctz(mask)] / kBankBytes;
+    low = std::min(low, word);
+    high = std::max(high, word);
+  }
+  return high - low < kBanks;
+}
+
+Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
+  if (mask == 0) return {};
+  int64_t stride;
+  if (mask == kAllLanes && bytes >= kBankBytes && is_affine(offset, &stride) && stride != 0) {
+    return affine_wavefronts(stride, bytes);
+  }
+  if (bytes <= kBankBytes && within_one_row(offset, mask)) return {1, 1};
+  uint32_t width = lanes_per_phase(bytes);
+  if (merge && width < kLanes && (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2))) {
+    width *= 2;
+  }
+  Wavefronts w = by_phases(offset, bytes, mask, width);
+  if (bytes == 16 && mask != kAllLanes) {
+    const uint32_t row = kBanks * kBankBytes;
+    w.ideal = std::min(w.ideal, (lane_count(mask) * bytes + row - 1) / row);
+  }
+  return w;
+}
+
+}  // namespace
+
+Wavefronts load_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  return plain_wavefronts(offset, bytes, mask, true);
+}
+
+Wavefronts store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  return plain_wavefronts(offset, bytes, mask, false);
+}
+
+Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  if (mask == 0) return {};
+  uint8_t lanes[kBanks] = {};
+  uint8_t fullest = 0;
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint64_t at = offset[__builtin_ctz(left)];
+    for (uint64_t word = at / kBankBytes; word <= (at + bytes - 1) / kBankBytes; ++word) {
+      fullest = std::max(fullest, ++lanes[word % kBanks]);
+    }
+  }
+  return {fullest, 1};
+}
+
+Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask) {
+  return by_phases(offset, 16, mask, 8);
+}
+
+Wavefronts shared_wavefronts(const sim::Access& access) {
+  if (access.matrix) return matrix_wavefronts(access.address, access.mask);
+  switch (access.kind) {
+    case sim::AccessKind::load:
+      return load_wavefronts(access.address, access.bytes, access.mask);
+    case sim::AccessKind::store:
+      return store_wavefronts(access.address, access.bytes, access.mask);
+    case sim::AccessKind::red:
+    case sim::AccessKind::atom:
+      break;
+  }
+  return atomic_wavefronts(access.address, access.bytes, access.mask);
+}
+
+}  // namespace lab32::observe

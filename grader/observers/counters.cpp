@@ -1,0 +1,46 @@
+#include "observers/counters.h"
+
+namespace lab32::observe {
+namespace {
+
+void add(GlobalTraffic& to, const GlobalTraffic& from) {
+  to.requests += from.requests;
+  to.sectors += from.sectors;
+}
+
+void add(SharedTraffic& to, const SharedTraffic& from) {
+  to.requests += from.requests;
+  to.wavefronts += from.wavefronts;
+  to.ideal += from.ideal;
+}
+
+}  // namespace
+
+void Counters::add(const Counters& other) {
+  warp_instructions += other.warp_instructions;
+  lane_instructions += other.lane_instructions;
+  observe::add(load, other.load);
+  observe::add(store, other.store);
+  observe::add(red, other.red);
+  observe::add(atom, other.atom);
+  l2_sectors += other.l2_sectors;
+  l2_sectors_ideal += other.l2_sectors_ideal;
+  global_bytes += other.global_bytes;
+  load_ideal += other.load_ideal;
+  store_ideal += other.store_ideal;
+  observe::add(shared_load, other.shared_load);
+  observe::add(shared_store, other.shared_store);
+  observe::add(shared_atom, other.shared_atom);
+  block_barriers += other.block_barriers;
+  ptx_level = ptx_level || other.ptx_level;
+}
+
+uint64_t Counters::shared_wavefronts() const {
+  return shared_load.wavefronts + shared_store.wavefronts + shared_atom.wavefronts;
+}
+
+uint64_t Counters::shared_ideal() const {
+  return shared_load.ideal + shared_store.ideal + shared_atom.ideal;
+}
+
+}  // namespace lab32::observe

@@ -1,0 +1,24 @@
+// How many 32-byte sectors a warp-wide access to global memory touches: the rules behind Nsight
+// Compute's l1tex__t_sectors_pipe_lsu_mem_global_op_* and memory_l2_theoretical_sectors_global.
+// Pure functions of 32 addresses, the bytes a lane accesses and the mask of active lanes. Addresses
+// are multiples of `bytes` (the simulator traps others), so that no lane touches two sectors.
+#pragma once
+
+#include <cstdint>
+
+namespace lab32::observe {
+
+constexpr uint32_t kSectorBytes = 32;
+
+// Distinct sectors of the active lanes: what a load or a store moves.
+uint32_t distinct_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask);
+
+// Sectors of a reduction or atomic: lanes that hit one word are served one after the other, each
+// turn moving the sector again; so, summed over the sectors, the most lanes on one word of it.
+uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask);
+
+// The fewest sectors that could hold what the active lanes ask for, never more than they touch
+// (lanes that share an address ask for less than lanes * bytes).
+uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask);
+
+}  // namespace lab32::observe
