@@ -1,0 +1,106 @@
+// Matches line by line of the PTX: ptxas records for each SASS instruction the line it comes from.
+#include "sass/reconcile.h"
+
+#include <deque>
+#include <set>
+
+#include "sass/function_plan.h"
+#include "sass/sites.h"
+
+namespace lab32::sass {
+namespace {
+
+class Reconciler {
+ public:
+  Reconciler(const ptx::Module& module, const Listing& listing) : module_(module), sites_(listing) {
+    for (const ptx::Function& f : module.functions) {
+      if (f.body.empty()) continue;
+      functions_.emplace_back(f);
+      for (const ptx::Instruction& in : f.body) origin_[in.ptx_line].function = &functions_.back();
+      for (const PtxAccess& a : functions_.back().accesses())
+        origin_[f.body[static_cast<size_t>(a.index)].ptx_line].access = &a;
+    }
+  }
+
+  Reconciliation run() {
+    for (const auto& [line, sites] : sites_.by_line()) {
+      for (const Site& s : sites) {
+        if (s.op) look_at(s, line);
+      }
+    }
+    for (const PtxFunction& f : functions_) {
+      const std::string& name = f.function().name;
+      const auto doubt = doubts_.find(&f);
+      if (!is_compiled(f.function()))
+        result_.plans[name] = refuse(f, "its machine code is not in the listing");
+      else if (doubt != doubts_.end())
+        result_.plans[name] = refuse(f, doubt->second);
+      else
+        result_.plans[name] = plan_function(module_, f, sites_);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Origin {
+    const PtxFunction* function = nullptr;
+    const PtxAccess* access = nullptr;
+  };
+
+  // A memory instruction that no access of the PTX explains makes all that its kernel holds doubtful;
+  // but local ones keep registers.
+  void look_at(const Site& s, int line) {
+    const auto found = origin_.find(line);
+    const PtxAccess* access = found == origin_.end() ? nullptr : found->second.access;
+    if (s.op->space == Space::local) {
+      if (access != nullptr && (access->space == Space::local || access->space == Space::generic))
+        return;
+      auto& spills = result_.spills[s.function->kernel];
+      ++(s.op->kind == sim::AccessKind::load ? spills.loads : spills.stores);
+    } else if (access == nullptr) {
+      doubt(s.function->kernel,
+            "the machine code has " + s.instruction->opcode + " that no access of the PTX explains");
+    }
+  }
+
+  void doubt(const std::string& kernel, const std::string& why) {
+    for (const auto& [line, sites] : sites_.by_line()) {
+      const auto found = origin_.find(line);
+      if (found == origin_.end()) continue;
+      for (const Site& s : sites) {
+        if (s.function->kernel == kernel) doubts_.emplace(found->second.function, why);
+      }
+    }
+  }
+
+  bool is_compiled(const ptx::Function& f) const {
+    for (const ptx::Instruction& in : f.body) {
+      if (!sites_.of_line(in.ptx_line).empty()) return true;
+    }
+    return false;
+  }
+
+  static sim::FunctionPlans refuse(const PtxFunction& f, const std::string& why) {
+    sim::FunctionPlans plans(f.function().body.size());
+    for (const PtxAccess& a : f.accesses()) {
+      plans[static_cast<size_t>(a.index)].ptx_level = true;
+      plans[static_cast<size_t>(a.index)].note = why;
+    }
+    return plans;
+  }
+
+  const ptx::Module& module_;
+  const Sites sites_;
+  std::deque<PtxFunction> functions_;
+  std::map<int, Origin> origin_;  // by PTX line
+  std::map<const PtxFunction*, std::string> doubts_;
+  Reconciliation result_;
+};
+
+}  // namespace
+
+Reconciliation reconcile(const ptx::Module& module, const Listing& listing) {
+  return Reconciler(module, listing).run();
+}
+
+}  // namespace lab32::sass
