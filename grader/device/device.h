@@ -1,0 +1,146 @@
+// Device: what a lab suite launches kernels on. It never asks which one it is; what a device cannot
+// give is absent in Run, and a check that needs it is reported as not run.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compile/artifact.h"
+#include "observers/counters.h"
+
+namespace lab32::device {
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+  uint64_t count() const { return uint64_t{x} * y * z; }
+};
+
+struct Shape {
+  Dim3 grid, block;
+  uint32_t dynamic_shared = 0;  // bytes
+};
+
+// Device memory, owned by the Device that allocated it. A value, like a pointer.
+struct Buffer {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+};
+
+// One kernel argument, as the bytes of its declared parameter type.
+class Arg {
+ public:
+  template <class T>
+  Arg(const T& value) : bytes_(sizeof(T)) {  // NOLINT: implicit on purpose: launch(k, s, {n, x})
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::memcpy(bytes_.data(), &value, sizeof(T));
+  }
+  Arg(const Buffer& buffer) : Arg(buffer.address) {}  // NOLINT
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// Why a kernel did not finish. One of them ends a launch.
+struct Fault {
+  std::string kind;  // "out of bounds", "misaligned", "null", "freed", "uninitialised",
+                     // "barrier", "budget", "trap", "shuffle", "stack", "launch"
+  std::string file;  // source position, empty/0 when unknown
+  int line = 0;
+  std::string message;  // one sentence naming block, thread, address, allocation, distance
+};
+
+struct LaunchOptions {
+  uint64_t warp_budget = 2'000'000;  // PTX instructions one warp may issue before it is stopped
+  bool check_hazards = true;         // races and shared initialisation (simulator)
+};
+
+// The costliest access of one kind on a source line, lane by lane, to be shown to a student.
+struct WorstAccess {
+  std::string file;
+  int line = 0;
+  uint64_t block = 0;
+  uint32_t warp = 0;    // in the block
+  bool shared = false;  // else global
+  bool store = false;   // store, red, atom; else load
+  uint8_t bytes = 4;    // per lane
+  uint32_t mask = 0;
+  std::array<uint64_t, 32> address{};  // lanes outside mask: 0
+  uint32_t cost = 0, ideal = 0;        // sectors, or wavefronts
+};
+
+// What one launch gave. Absent: this device cannot know it.
+struct Run {
+  std::optional<Fault> fault;
+  std::optional<observe::Counters> counters;
+  std::vector<observe::LineCounters> lines;
+  std::vector<WorstAccess> worst;  // sorted by file and line
+  std::optional<std::vector<observe::Finding>> hazards;
+  std::optional<uint64_t> longest_warp;  // instructions of the longest warp (to set budgets by)
+  std::optional<double> seconds;         // measured
+  std::string output;                    // printf
+  std::vector<std::string> ptx_level;    // accesses that could not be reconciled, one line each
+};
+
+struct KernelInfo {
+  std::string name;                   // demangled, as in the source
+  uint32_t static_shared = 0;         // bytes
+  std::optional<uint32_t> registers;  // a thread, from the cubin
+  uint32_t max_threads = 1024;
+  std::vector<uint32_t> parameter_bytes;
+};
+
+// A loaded module. Kernels are found by base name plus template values, "reduce_v6<256>" or
+// "add1"; blanks, `u` suffixes, casts and the argument list do not matter.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual const KernelInfo& info() const = 0;
+};
+
+class Module {
+ public:
+  virtual ~Module() = default;
+  // nullptr when there is none of that name. Throws Error when the kernel needs an instruction the
+  // device does not have.
+  virtual Kernel* find(const std::string& name) = 0;
+  virtual std::vector<std::string> kernel_names() const = 0;
+  // Bytes of a module variable (LAB32_LAUNCH records, __constant__ tables); nullopt: none.
+  virtual std::optional<std::vector<std::byte>> read_symbol(const std::string& name) = 0;
+  virtual bool write_symbol(const std::string& name, const void* data, uint64_t bytes) = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string name() const = 0;      // "sim:h200"
+  virtual std::string describe() const = 0;  // one line for `lab32 devices`
+  virtual std::string arch() const = 0;      // "sm_90": what to compile for
+  virtual uint32_t multiprocessors() const = 0;
+
+  virtual std::unique_ptr<Module> load(const compile::Artifact& artifact) = 0;
+
+  // Fresh memory is poisoned (0xff bytes: NaN as float, -1 as int) and counts as uninitialised.
+  // `name` is how messages call it. Throws Error when it does not fit.
+  virtual Buffer allocate(uint64_t bytes, const std::string& name) = 0;
+  virtual void release(Buffer buffer) = 0;
+  virtual void upload(Buffer to, const void* from, uint64_t bytes) = 0;
+  virtual void download(void* to, Buffer from, uint64_t bytes) = 0;
+  virtual void poison(Buffer buffer) = 0;
+
+  // Runs a kernel to its end. Arguments are checked against the kernel's parameters (Error).
+  virtual Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
+                     const LaunchOptions& options = {}) = 0;
+};
+
+// "auto", "sim", "sim:h200", "gpu". Throws Error naming what is there.
+std::unique_ptr<Device> open_device(const std::string& spec);
+
+}  // namespace lab32::device

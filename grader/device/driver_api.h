@@ -1,0 +1,73 @@
+// The part of the CUDA driver API that we call, opened at run time: one binary, GPU or not.
+// Declared here, so that no toolkit is needed to build. Names and values are those of NVIDIA's
+// cuda.h.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace lab32::device::cuda {
+
+using Result = int;  // CUresult; 0 is success
+using Device = int;
+using Pointer = unsigned long long;  // CUdeviceptr
+struct ContextHandle;
+struct ModuleHandle;
+struct FunctionHandle;
+struct StreamHandle;
+using Context = ContextHandle*;
+using Module = ModuleHandle*;
+using Function = FunctionHandle*;
+using Stream = StreamHandle*;
+
+constexpr Result kSuccess = 0, kOutOfMemory = 2, kNotFound = 500;
+// CUdevice_attribute
+constexpr int kMultiprocessorCount = 16, kComputeMajor = 75, kComputeMinor = 76;
+// CUfunction_attribute
+constexpr int kMaxThreadsPerBlock = 0, kStaticShared = 1, kRegisters = 4, kMaxDynamicShared = 8;
+
+// X(member, symbol exported by libcuda, parameters). The _v2 symbols are what cuda.h's plain names
+// have meant since CUDA 3.2 (4.0 for contexts): 64-bit sizes and addresses.
+#define LAB32_CUDA_ENTRY_POINTS(X)                                                                \
+  X(init, cuInit, (unsigned flags))                                                               \
+  X(driver_version, cuDriverGetVersion, (int* version))                                           \
+  X(device_get, cuDeviceGet, (Device * device, int ordinal))                                      \
+  X(device_name, cuDeviceGetName, (char* name, int length, Device device))                        \
+  X(device_attribute, cuDeviceGetAttribute, (int* value, int attribute, Device device))           \
+  X(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, Device device))                          \
+  X(context_create, cuCtxCreate_v2, (Context * context, unsigned flags, Device device))           \
+  X(context_destroy, cuCtxDestroy_v2, (Context context))                                          \
+  X(context_set_current, cuCtxSetCurrent, (Context context))                                      \
+  X(synchronize, cuCtxSynchronize, ())                                                            \
+  X(allocate, cuMemAlloc_v2, (Pointer * address, size_t bytes))                                   \
+  X(release, cuMemFree_v2, (Pointer address))                                                     \
+  X(fill, cuMemsetD8_v2, (Pointer address, unsigned char value, size_t bytes))                    \
+  X(upload, cuMemcpyHtoD_v2, (Pointer to, const void* from, size_t bytes))                        \
+  X(download, cuMemcpyDtoH_v2, (void* to, Pointer from, size_t bytes))                            \
+  X(module_load, cuModuleLoadData, (Module * module, const void* image))                          \
+  X(module_unload, cuModuleUnload, (Module module))                                               \
+  X(module_function, cuModuleGetFunction, (Function * function, Module module, const char* name)) \
+  X(module_global, cuModuleGetGlobal_v2,                                                          \
+    (Pointer * address, size_t * bytes, Module module, const char* name))                         \
+  X(function_attribute, cuFuncGetAttribute, (int* value, int attribute, Function function))       \
+  X(set_function_attribute, cuFuncSetAttribute, (Function function, int attribute, int value))    \
+  X(launch, cuLaunchKernel,                                                                       \
+    (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,      \
+     unsigned block_y, unsigned block_z, unsigned shared, Stream stream, void** parameters,       \
+     void** extra))                                                                               \
+  X(error_name, cuGetErrorName, (Result result, const char** name))                               \
+  X(error_string, cuGetErrorString, (Result result, const char** text))
+
+struct DriverApi {
+#define LAB32_DECLARE(member, symbol, parameters) Result(*member) parameters = nullptr;
+  LAB32_CUDA_ENTRY_POINTS(LAB32_DECLARE)
+#undef LAB32_DECLARE
+
+  std::string name_of(Result result) const;  // "CUDA_ERROR_ILLEGAL_ADDRESS"
+  std::string text_of(Result result) const;  // "an illegal memory access was encountered"
+};
+
+// The driver, opened once and never closed; nullptr with the reason in `missing`.
+const DriverApi* driver_api(std::string& missing);
+
+}  // namespace lab32::device::cuda

@@ -1,0 +1,188 @@
+#include "device/kernel_name.h"
+
+#include <cxxabi.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <regex>
+
+#include "base/error.h"
+
+namespace lab32::device {
+namespace {
+
+const char kAnonymous[] = "(anonymous namespace)";
+
+std::string demangle(const std::string& symbol) {
+  int status = 0;
+  std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+  // "f" alone would demangle to the type float.
+  return status == 0 && symbol.rfind("_Z", 0) == 0 ? text.get() : symbol;
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+
+std::string trim(const std::string& s) {
+  size_t begin = s.find_first_not_of(" \t\n"), end = s.find_last_not_of(" \t\n");
+  return begin == std::string::npos ? "" : s.substr(begin, end - begin + 1);
+}
+
+// One blank between two words, none elsewhere: "unsigned  int" but "float*", "a,b".
+std::string without_blanks(const std::string& s) {
+  std::string out;
+  bool blank = false;
+  for (char c : s) {
+    if (std::isspace(static_cast<unsigned char>(c))) {
+      blank = true;
+      continue;
+    }
+    if (blank && !out.empty() && is_word(out.back()) && is_word(c)) out += ' ';
+    blank = false;
+    out += c;
+  }
+  return out;
+}
+
+// Where the argument list begins, at depth 0 of template brackets; npos: there is none.
+size_t argument_list(const std::string& s) {
+  int depth = 0;
+  for (size_t i = 0; i < s.size(); ++i) {
+    if (s.compare(i, sizeof kAnonymous - 1, kAnonymous) == 0) {
+      i += sizeof kAnonymous - 2;
+      continue;
+    }
+    if (s[i] == '<') ++depth;
+    if (s[i] == '>') --depth;
+    if (s[i] == '(' && depth == 0) return i;
+  }
+  return std::string::npos;
+}
+
+std::vector<std::string> split_arguments(const std::string& s) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (char c : s) {
+    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == ']' || c == '}') --depth;
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+// The names under which the demangler does not know a type.
+std::string plain_type(const std::string& type) {
+  static const std::map<std::string, std::string> names{
+      {"unsigned", "unsigned int"},   {"uint", "unsigned int"},
+      {"uint32_t", "unsigned int"},   {"int32_t", "int"},
+      {"uint8_t", "unsigned char"},   {"int8_t", "signed char"},
+      {"uint16_t", "unsigned short"}, {"int16_t", "short"},
+      {"uint64_t", "unsigned long"},  {"int64_t", "long"},
+      {"size_t", "unsigned long"},    {"half", "__half"}};
+  std::string t = type;
+  // const is written before the type and demangled behind it.
+  std::string constant;
+  if (t.rfind("const ", 0) == 0) {
+    constant = " const";
+    t = t.substr(6);
+  }
+  size_t base = std::min(t.find_first_of("*&"), t.size());
+  auto known = names.find(trim(t.substr(0, base)));
+  std::string name = known == names.end() ? t.substr(0, base) : known->second;
+  return name + constant + t.substr(base);
+}
+
+std::string plain_argument(const std::string& argument) {
+  static const std::regex cast(R"re(^\([A-Za-z_][A-Za-z0-9_: ]*\)(-?[0-9].*|true|false)$)re");
+  static const std::regex number(R"re(^(-?)(0[xX][0-9a-fA-F']+|[0-9][0-9']*)[uUlL]*$)re");
+  static const std::regex letter(R"re(^'(.)'$)re");
+  std::string a = without_blanks(trim(argument));
+  std::smatch match;
+  if (std::regex_match(a, match, cast)) a = match[1].str();
+  if (std::regex_match(a, match, letter)) return std::to_string(int{match[1].str()[0]});
+  if (std::regex_match(a, match, number)) {
+    std::string digits = std::regex_replace(match[2].str(), std::regex("'"), "");
+    unsigned long long value = std::strtoull(digits.c_str(), nullptr, 0);
+    return (value ? match[1].str() : "") + std::to_string(value);
+  }
+  // A template's own arguments are arguments too: f<pair<2u, int>>.
+  size_t open = a.find('<');
+  if (open == std::string::npos || a.back() != '>') return plain_type(a);
+  std::string out = a.substr(0, open + 1);
+  auto parts = split_arguments(a.substr(open + 1, a.size() - open - 2));
+  for (size_t i = 0; i < parts.size(); ++i) out += (i ? ", " : "") + plain_argument(parts[i]);
+  return out + ">";
+}
+
+// "reduce_v6<256>" of any way to write it.
+std::string plain_name(const std::string& written) {
+  std::string name = trim(written);
+  name = trim(name.substr(0, argument_list(name)));
+  if (name.rfind("void ", 0) == 0) name = trim(name.substr(5));
+  size_t open = name.find('<');
+  if (open == std::string::npos || name.back() != '>') return without_blanks(name);
+  std::string out = without_blanks(name.substr(0, open)) + "<";
+  auto parts = split_arguments(name.substr(open + 1, name.size() - open - 2));
+  for (size_t i = 0; i < parts.size(); ++i) out += (i ? ", " : "") + plain_argument(parts[i]);
+  return out + ">";
+}
+
+// For comparing only: true is 1, since a kernel's user may write either.
+std::string comparable(std::string name) {
+  static const std::regex yes("\\btrue\\b"), no("\\bfalse\\b");
+  return std::regex_replace(std::regex_replace(name, yes, "1"), no, "0");
+}
+
+// Without namespaces: the last component, its template arguments kept.
+std::string unqualified(const std::string& name) {
+  size_t template_begins = std::min(name.find('<'), name.size());
+  size_t colons = name.rfind("::", template_begins);
+  return colons == std::string::npos ? name : name.substr(colons + 2);
+}
+
+}  // namespace
+
+std::string kernel_name(const std::string& symbol) {
+  std::string text = demangle(symbol);
+  return text == symbol ? symbol : plain_name(text);
+}
+
+std::string variable_name(const std::string& symbol) {
+  const std::string name = demangle(symbol);
+  // What follows the last scope; template arguments and parameter lists may hold "::" themselves.
+  size_t start = 0;
+  int depth = 0;
+  for (size_t i = 0; i + 1 < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '(' || c == '<' || c == '{') ++depth;
+    if (c == ')' || c == '>' || c == '}') --depth;
+    if (depth == 0 && c == ':' && name[i + 1] == ':') start = i + 2;
+  }
+  return name.substr(start);
+}
+
+std::optional<size_t> find_kernel(const std::vector<std::string>& symbols,
+                                  const std::string& wanted) {
+  for (size_t i = 0; i < symbols.size(); ++i)
+    if (symbols[i] == wanted) return i;
+  std::string name = comparable(plain_name(demangle(wanted)));
+  std::vector<size_t> exact, loose;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    std::string candidate = comparable(kernel_name(symbols[i]));
+    if (candidate == name) exact.push_back(i);
+    if (unqualified(candidate) == name) loose.push_back(i);
+  }
+  const auto& found = exact.empty() ? loose : exact;
+  if (found.empty()) return std::nullopt;
+  if (found.size() == 1) return found[0];
+  std::string which;
+  for (size_t i : found) which += "\n  " + symbols[i] + "  " + demangle(symbols[i]);
+  throw Error("kernel '" + wanted + "' could be any of these; name one of them in full:" + which);
+}
+
+}  // namespace lab32::device
