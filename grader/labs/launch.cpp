@@ -1,0 +1,106 @@
+#include "labs/launch.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include "labs/memory.h"
+#include "labs/progress.h"
+#include "labs/session.h"
+#include "labs/verdict.h"
+
+namespace lab32::labs {
+namespace {
+
+// A fault inside a toolkit header has a line, too, but not one of the student's file.
+int own_line(const std::string& file, int line) {
+  return file.empty() || file == session().source.display() ? line : 0;
+}
+
+// What mends each kind of fault. The fault's own message says where and by how much.
+const char* advice(const std::string& kind) {
+  if (kind == "out of bounds") return "Compare the index with n before the access.";
+  if (kind == "misaligned")
+    return "An access of 8 or 16 bytes needs an address that is a multiple of its width.";
+  if (kind == "uninitialised") return "Write it first, on every path, or do not read it.";
+  if (kind == "barrier")
+    return "Every thread of the block must come to the same __syncthreads(): no early return, no "
+           "barrier inside an `if` that only some threads take.";
+  if (kind == "budget") return "Does the loop's condition ever become false for every thread?";
+  return "";
+}
+
+void check_fault(const device::Run& run, const std::string& setting) {
+  if (!run.fault) return;
+  const device::Fault& f = *run.fault;
+  measured(f.kind);
+  std::string message = prefix(setting) + f.kind + ": " + f.message;
+  const std::string mend = advice(f.kind);
+  if (!mend.empty()) message += "\n" + mend;
+  lose(own_line(f.file, f.line), message);
+}
+
+void check_hazards(const device::Run& run, const std::string& setting) {
+  if (!run.hazards) return;
+  const observe::Finding* first = nullptr;
+  size_t others = 0;
+  for (const observe::Finding& finding : *run.hazards) {
+    if (finding.note) continue;
+    if (first)
+      ++others;
+    else
+      first = &finding;
+  }
+  if (!first) return;
+  measured(first->kind == observe::Finding::Kind::race ? "race" : "hazard");
+  std::string message = prefix(setting) + first->message;
+  if (others > 0)
+    message += fmt::format("\n{} more finding{} of this kind elsewhere.", others,
+                           others == 1 ? "" : "s");
+  lose(own_line(first->file, first->line), message);
+}
+
+void check_inputs(const std::string& setting) {
+  for (const Memory* memory : session().memories) {
+    const ptrdiff_t i = memory->first_changed();
+    if (i < 0) continue;
+    measured("changed " + memory->name());
+    lose(0, fmt::format("{}the kernel has changed {}[{}], which it may only read.",
+                          prefix(setting), memory->name(), i));
+  }
+}
+
+}  // namespace
+
+std::string prefix(const std::string& setting) { return setting.empty() ? "" : setting + ": "; }
+
+device::Run run(const Launch& launch) {
+  Session& s = session();
+  const Progress::Step step(s.progress, "running " + launch.kernel);
+  device::Kernel* kernel = s.module.find(launch.kernel);
+  if (!kernel)
+    lose(0, fmt::format("The file has no kernel `{}` (it has {}). Names and parameters of the "
+                        "kernels stay as given.",
+                        launch.kernel, fmt::join(s.module.kernel_names(), ", ")));
+  s.launched.clear();
+  for (const Memory* m : s.memories)
+    s.launched.push_back({m->name(), m->buffer().address, m->buffer().bytes, m->element_bytes()});
+  device::Run result = s.device.launch(*kernel, launch.shape, launch.args);
+  check_fault(result, launch.setting);
+  check_hazards(result, launch.setting);
+  check_inputs(launch.setting);
+  return result;
+}
+
+const observe::Counters& counters_of(const device::Run& run) {
+  if (!run.counters) not_run("the device `" + session().device.name() + "` does not count sectors");
+  if (run.counters->ptx_level) {
+    std::string reason =
+        "what ptxas makes of this kernel could not be matched with its PTX, so its counts are "
+        "known at PTX level only, and those decide no points";
+    for (const std::string& line : run.ptx_level) reason += "\n" + line;
+    not_run(reason);
+  }
+  return *run.counters;
+}
+
+}  // namespace lab32::labs

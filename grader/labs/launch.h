@@ -1,0 +1,37 @@
+// Launching a student's kernel: what goes wrong in it becomes the verdict of the test.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+
+namespace lab32::labs {
+
+struct Launch {
+  std::string kernel;       // "scale", "reduce_v6<256>"
+  device::Shape shape;
+  std::vector<device::Arg> args;
+  std::string setting;      // what distinguishes this launch of several: "n = 33"
+};
+
+// Runs it. The test is lost, with the reason, when the module has no such kernel, when the kernel
+// faults, when it changes what it may only read, and when it holds a race or another hazard.
+device::Run run(const Launch& launch);
+
+// The counters of a run for a check that counts. Ends the test as not run where the device has
+// none, or where they could not be reconciled with what ptxas emits: those decide no points.
+const observe::Counters& counters_of(const device::Run& run);
+
+// "n = 33: " or nothing.
+std::string prefix(const std::string& setting);
+
+constexpr uint32_t ceil_div(uint64_t a, uint64_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
+
+// Blocks for n items, one at least: a grid of none cannot be launched.
+inline uint32_t blocks_for(uint64_t n, uint32_t per_block) {
+  return n == 0 ? 1 : ceil_div(n, per_block);
+}
+
+}  // namespace lab32::labs

@@ -1,0 +1,134 @@
+// The score board for people. 80 columns: what a terminal, a mail and a printed page have.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "report/layout.h"
+#include "report/render.h"
+
+namespace lab32::report {
+namespace {
+
+// Terminal colours (ECMA-48 SGR). Colour repeats what the words say and is never the only sign.
+constexpr const char* kBold = "1";
+constexpr const char* kGreen = "32";
+constexpr const char* kRed = "31";
+constexpr const char* kYellow = "33";
+constexpr const char* kDim = "2";
+
+class Board {
+ public:
+  explicit Board(const Style& style) : style_(style) {}
+
+  std::string text;
+
+  void lab(const Lab& lab) {
+    title(lab);
+    if (lab.status == Status::error && !lab.message.empty()) {
+      for (const std::string& line : wrap(lab.message, style_.width - 2)) write("  " + line);
+      write("");
+    }
+    // A lab that never ran has no measurements: its compiler's words are the whole story.
+    if (lab.status == Status::error) return;
+    table(lab.tests);
+    for (const Test& test : lab.tests)
+      if (test.status != Status::passed || !test.message.empty()) reason(test);
+  }
+
+  void total(const Result& result) {
+    const std::string score = points(result.score) + " / " + points(result.max_score);
+    // Nobody should take a simulator's count for a card's.
+    const bool simulated = result.device.compare(0, 3, "sim") == 0;
+    const std::string label = fmt::format("total   {}{}, seed {}", result.device,
+                                          simulated ? " (simulated counts)" : "", result.seed);
+    write(paint(kBold, pad_right(label, style_.width - columns(score)) + score));
+  }
+
+ private:
+  // The score board's columns. Points last and right-aligned, as on any bill.
+  static constexpr int kPoints = 9, kMeasured = 19, kWanted = 17, kGap = 2;
+  int name_width() const { return style_.width - kMeasured - kWanted - kPoints - 3 * kGap; }
+
+  std::string paint(const char* sgr, const std::string& words) const {
+    return style_.colour ? fmt::format("\033[{}m{}\033[0m", sgr, words) : words;
+  }
+
+  static const char* colour_of(const Test& test) {
+    switch (test.status) {
+      case Status::passed: return kGreen;
+      case Status::not_run: return kDim;
+      default: return test.score > 0 ? kYellow : kRed;
+    }
+  }
+
+  void write(const std::string& line) {
+    const size_t end = line.find_last_not_of(' ');
+    text.append(line, 0, end == std::string::npos ? 0 : end + 1);
+    text += '\n';
+  }
+
+  void rule(char c) { write(paint(kDim, std::string(style_.width, c))); }
+
+  void title(const Lab& lab) {
+    const std::string score = points(lab.score) + " / " + points(lab.max_score);
+    write(paint(kBold, pad_right(lab.name, style_.width - columns(score)) + score));
+    rule('=');
+  }
+
+  void row(const std::string& name, const std::string& measured, const std::string& wanted,
+           const std::string& score, const char* sgr) {
+    const auto a = wrap(name, name_width()), b = wrap(measured, kMeasured),
+               c = wrap(wanted, kWanted);
+    const auto cell = [](const std::vector<std::string>& lines, size_t i) {
+      return i < lines.size() ? lines[i] : std::string();
+    };
+    const std::string gap(kGap, ' ');
+    for (size_t i = 0; i < std::max({a.size(), b.size(), c.size()}); ++i) {
+      const std::string last = pad_left(i == 0 ? score : "", kPoints);
+      // A continued name is indented, so that rows can be told apart without lines between them.
+      write(pad_right((i > 0 && i < a.size() ? " " : "") + cell(a, i), name_width()) + gap +
+            pad_right(cell(b, i), kMeasured) + gap + pad_right(cell(c, i), kWanted) + gap +
+            (sgr && i == 0 ? paint(sgr, last) : last));
+    }
+  }
+
+  void table(const std::vector<Test>& tests) {
+    row("check", "measured", "wanted", "points", nullptr);
+    rule('-');
+    for (const Test& test : tests)
+      row(test.name, test.measured, test.wanted,
+          test.status == Status::not_run ? "not run" : points(test.score) + " / " +
+                                                           points(test.max_score),
+          colour_of(test));
+    rule('-');
+    write("");
+  }
+
+  // Why points were lost, or what a test that passed has to show.
+  void reason(const Test& test) {
+    std::string heading = test.name;
+    if (test.status == Status::not_run)
+      heading += " (not run, does not count)";
+    else if (test.status != Status::passed)
+      heading += fmt::format(" ({} of {} lost)", points(test.max_score - test.score),
+                             points(test.max_score));
+    for (const std::string& line : wrap(heading, style_.width))
+      write(paint(colour_of(test), line));
+    for (const std::string& line : wrap(test.message, style_.width - 2)) write("  " + line);
+    write("");
+  }
+
+  Style style_;
+};
+
+}  // namespace
+
+std::string text(const Result& result, const Style& style) {
+  Board board(style);
+  for (const Lab& lab : result.labs) board.lab(lab);
+  board.total(result);
+  return board.text;
+}
+
+}  // namespace lab32::report
