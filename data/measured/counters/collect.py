@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Joins what measure.sh wrote into one CSV a space, a row a launch: collect.py FOLDER OUTPUT_FOLDER"""
+import csv
+import pathlib
+import sys
+
+COLUMNS = {
+    "g": {  # ours: requests and sectors of the op's own pipe, then the theoretical sectors
+        "requests": "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum",
+        "sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum",
+        "theoretical": "memory_l2_theoretical_sectors_global",
+        "ideal": "memory_l2_theoretical_sectors_global_ideal",
+    },
+    "s": {
+        "wavefronts": "memory_l1_wavefronts_shared",
+        "ideal": "memory_l1_wavefronts_shared_ideal",
+    },
+}
+NAMES = {"g": "h200-global.csv", "s": "h200-shared.csv"}
+
+
+def launches(path):
+    """One dict of metrics for each launch, in order, of the CSV tables of several ncu runs."""
+    rows = {}
+    table, header, run = [], None, 0
+    for line in open(path, encoding="utf-8"):
+        if line.startswith('"ID"'):
+            header, run = next(csv.reader([line])), run + 1
+        elif line.startswith('"') and header:
+            table.append((run, dict(zip(header, next(csv.reader([line]))))))
+    for run, row in table:
+        value = row["Metric Value"].replace(",", "")
+        rows.setdefault((run, int(row["ID"])), {"kernel": row["Kernel Name"]})[
+            row["Metric Name"]] = value
+    return [rows[k] for k in sorted(rows)]
+
+
+def main(folder, out):
+    patterns = list(csv.DictReader(open(folder / "patterns.csv", encoding="utf-8")))
+    device, ncu, date = (folder / "device").read_text(encoding="utf-8").strip().split("\n")
+    gpu, driver, sm, memory = device.split(", ")
+    for space in "gs":
+        mine = [p for p in patterns if p["op"].startswith(space + "_")]
+        measured = launches(folder / f"all_{space}.csv")
+        with open(out / NAMES[space], "w", encoding="utf-8", newline="\n") as f:
+            f.write(
+                f"# device: {gpu}\n# driver: {driver}\n# cuda: 13.0 (nvcc -arch=sm_90)\n"
+                f"# clocks: SM {sm}, memory {memory}, as found after the run\n# date: {date}\n"
+                f"# command: data/measured/counters/measure.sh; Nsight Compute {ncu.split()[1]}\n")
+            f.write(",".join(["op", "mask", *COLUMNS[space], "offsets"]) + "\n")
+            for p, m in zip(mine, measured):
+                if not m["kernel"].startswith(p["op"] + "("):
+                    sys.exit(f"launch of {m['kernel']} where {p['op']} was expected")
+                short = p["op"].split("_")[1].rstrip("0123456789")
+                row = [m[name.format(short)] for name in COLUMNS[space].values()]
+                f.write(",".join([p["op"], p["mask"], *row, p["offsets"]]) + "\n")
+        print(f"{NAMES[space]}: {len(measured)} of {len(mine)} patterns")
+
+
+main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))

@@ -1,0 +1,68 @@
+"""What labs/coalescing/report.ipynb shows: yours beside documented."""
+
+from lab32 import tables
+
+KERNELS = ["add1", "add2", "add3", "add4", "add5"]
+AVERAGE = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{}.ratio"
+# Bytes of the arrays that a warp's 32 lanes ask for in one request of a kernel: add4's lanes share
+# one float.
+USED = {"add1": 128, "add2": 128, "add3": 128, "add4": 4, "add5": 128}
+TASKS = ["scale", "fields", "push", "centre", "axpy"]
+
+
+def sectors_per_request(lab, op):
+    """Yours, from the figures of the result: {kernel: sectors a request}; op is load or store."""
+    figures = lab.figures()
+    found = {}
+    for name, sectors in figures.items():
+        kernel = name.removesuffix(f" {op} sectors")
+        if kernel != name and figures.get(f"{kernel} {op} requests"):
+            found[kernel] = sectors / figures[f"{kernel} {op} requests"]
+    return found
+
+
+def documented_sectors(op):
+    """Of the source document: {kernel: sectors a request}."""
+    metric = AVERAGE.format({"load": "ld", "store": "st"}[op])
+    found = {}
+    for kernel in KERNELS:
+        table = tables.documented("add1_l1" if kernel == "add1" else kernel)
+        for row in table.where(metric=metric):
+            found[kernel] = float(row["value"])
+    return found
+
+
+def utilisation(sectors):
+    """Share of the moved bytes that the warp asked for, in percent."""
+    return {
+        kernel: 100 * USED[kernel] / (32 * count)
+        for kernel, count in sectors.items()
+        if kernel in USED
+    }
+
+
+def documented_utilisation():
+    found = {}
+    for row in tables.documented("lecture_l2").where(metric="bus utilisation"):
+        kernel = {
+            "aligned, contiguous": "add1",
+            "misaligned, contiguous": "add2",
+            "aligned, permuted": "add3",
+        }.get(row["kernel"])
+        if kernel:
+            found[kernel] = float(row["value"])
+    for kernel in ("add4", "add5"):
+        found[kernel] = tables.documented(kernel).value("value", metric="bus utilisation")
+    return found
+
+
+def tasks(lab):
+    """What part B counts of yours, as a multiple of the ideal: {"scale, sectors": ratio}."""
+    found = {}
+    for test in lab.tests:
+        task = next((t for t in TASKS if f" {t}:" in test.name), None)
+        # axpy has ideal sectors from the start and is judged by its requests.
+        what = "requests" if "ideal_requests" in test.figures else "sectors"
+        if task and test.figures.get(f"ideal_{what}") and what in test.figures:
+            found[f"{task}, {what}"] = test.figures[what] / test.figures[f"ideal_{what}"]
+    return found

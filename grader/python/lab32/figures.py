@@ -1,0 +1,21 @@
+"""python -m lab32.figures: draws handouts/figures/*.svg again, and the tables in the handouts."""
+
+import sys
+
+from lab32 import ROOT, handout
+from lab32.drawings import coalescing, overview
+
+FOLDER = ROOT / "handouts/figures"
+FIGURES = overview.FIGURES | coalescing.FIGURES
+
+
+def main():
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, draw in FIGURES.items():
+        (FOLDER / name).write_text(str(draw()))
+        print(f"wrote {(FOLDER / name).relative_to(ROOT)}")
+    return handout.main([])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""Tables in prose, regenerated between markers from data/.
+
+    <!-- table: documented/add1_l1 -->
+    ... replaced ...
+    <!-- end -->
+
+python -m lab32.handout [FILE...] rewrites the files; with --check it only tells which are stale.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from lab32 import ROOT, tables
+
+FILES = ["handouts/*.md", "data/measured/*/README.md"]
+MARKED = re.compile(r"(<!-- table: (?P<name>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+# Whose figure it is, in the words of the handouts. What is neither's is not so on any card.
+PROPERTY = {
+    "program": "the program",
+    "card": "the card",
+    "refuted": "**neither**",
+}
+
+
+def documented(name):
+    rows = []
+    for row in tables.documented(name).rows:
+        what = row["metric"] if row["metric"].count("__") == 0 else f"`{row['metric']}`"
+        value = f"{tables.number(row['value'])} {row['unit']}"
+        rows.append([what, value, f"{PROPERTY[row['property_of']]}; {row['reason']}"])
+    return tables.markdown(["documented", "value", "a property of"], rows, numeric=[1])
+
+
+def requests(*names):
+    """Requests and sectors of several documented kernels, side by side."""
+    ld = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
+    launches = tables.documented("launches")
+    rows = []
+    for name in names:
+        table = tables.documented(name)
+        kernel = table.rows[0]["kernel"]
+        shape = launches.where(kernel=kernel)[0]
+        counted = [table.value("value", metric=ld.format(w)) for w in ("requests", "sectors")]
+        numbers = [f"{int(n):,}" for n in counted] + [f"{counted[1] / counted[0]:g}"]
+        launch = f"{int(shape['grid']):,} × {shape['block']}"
+        rows.append([f"`{kernel}`", launch, *numbers])
+    head = ["kernel", "blocks × threads", "load requests", "load sectors", "sectors a request"]
+    return tables.markdown(head, rows, numeric=[1, 2, 3, 4])
+
+
+def times(device, task, n):
+    """Every measured form of a task: its time, and that of a copy of the same bytes."""
+    table = tables.measured(f"{device}-coalescing")
+    rows = [
+        [row["form"], f"{float(row['median_ms']):.3f} ms", row["useful_gb_s"], row["times_copy"]]
+        for row in table.where(task=task, n=n)
+    ]
+    return tables.markdown(
+        ["form", "time", "useful GB/s", "time / copy's time"], rows, numeric=[1, 2, 3]
+    )
+
+
+def ratio(table, first, second, n):
+    def ms(what):
+        task, _, form = what.partition(":")
+        size = int(n) // 4 if task == "centre" else int(n)
+        return table.value("median_ms", task=task, form=form or task, n=size)
+
+    return ms(first) / ms(second)
+
+
+def predicted(device, lab, n):
+    """What was predicted before the measurement, beside what came out."""
+    table = tables.measured(f"{device}-{lab}")
+    rows = []
+    for row in tables.measured(f"{lab}/predicted").rows:
+        names = [row[k].replace(":", ", ") for k in ("first", "second")]
+        came = f"{ratio(table, row['first'], row['second'], n):.2f}"
+        rows.append([" / ".join(names), row["predicted"], came, row["why"], row["afterwards"]])
+    head = [
+        "first form / second form",
+        "predicted",
+        "measured",
+        "predicted because",
+        "looking back",
+    ]
+    return tables.markdown(head, rows, numeric=[1, 2])
+
+
+def counters(device, n, block, *forms):
+    """What the hardware counted for these forms: L1, L2 and DRAM."""
+    table = tables.measured(f"{device}-coalescing-counters")
+    lsu = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
+    rows = []
+    for form in forms:
+        task, _, name = form.partition(":")
+        name = name or f"{task}/{block}"
+
+        def value(metric):
+            return table.value("value", task=task, form=name, n=n, block=block, metric=metric)
+
+        load, store = (
+            value(lsu.format("sectors", op)) / value(lsu.format("requests", op))
+            for op in ("ld", "st")
+        )
+        rows.append(
+            [
+                f"`{task}`" if name.startswith(task) else f"`{task}`, {name}",
+                f"{load:g}",
+                f"{store:g}",
+                f"{value('l1tex__t_sector_hit_rate.pct'):.1f} %",
+                f"{value('dram__bytes_read.sum') / 1e6:.1f} MB",
+                f"{value('dram__bytes_write.sum') / 1e6:.1f} MB",
+            ]
+        )
+    head = ["kernel", "sectors a load", "sectors a store", "L1 hits", "DRAM read", "DRAM written"]
+    return tables.markdown(head, rows, numeric=range(1, 6))
+
+
+MAKERS = {
+    "documented": documented,
+    "requests": requests,
+    "times": times,
+    "predicted": predicted,
+    "counters": counters,
+}
+
+
+def make(name):
+    """`name` is what stands in the marker: a maker and its arguments, set apart by blanks or /."""
+    maker, *arguments = re.split(r"[ /]+", name.strip())
+    if maker not in MAKERS:
+        raise ValueError(f"unknown table `{name}`; there are: {', '.join(MAKERS)}")
+    return MAKERS[maker](*arguments)
+
+
+def update(text):
+    return MARKED.sub(lambda m: f"{m[1]}{make(m['name'])}\n{m[3]}", text)
+
+
+def files():
+    return [path for pattern in FILES for path in sorted(ROOT.glob(pattern))]
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--check", action="store_true", help="only tell which are stale")
+    options = parser.parse_args(arguments)
+    stale = [
+        path for path in options.files or files() if update(path.read_text()) != path.read_text()
+    ]
+    for path in stale:
+        if options.check:
+            print(f"{path}: a table is stale; run `make figures`", file=sys.stderr)
+        else:
+            path.write_text(update(path.read_text()))
+            print(f"wrote {path}")
+    return int(options.check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

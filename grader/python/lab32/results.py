@@ -1,0 +1,97 @@
+"""The Result record of a grading (schema lab32-result/1, see grader/report/README.md)."""
+
+import json
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab32 import ROOT
+
+SCHEMA = "lab32-result/1"
+
+
+@dataclass
+class Test:
+    name: str
+    status: str  # passed, failed, not run, error
+    score: float
+    max_score: float
+    message: str = ""
+    measured: str = ""
+    wanted: str = ""
+    file: str = ""
+    line: int = 0
+    figures: dict = field(default_factory=dict)
+
+
+@dataclass
+class Lab:
+    name: str
+    status: str
+    score: float
+    max_score: float
+    tests: list
+    message: str = ""
+
+    def figures(self, prefix=""):
+        """All figures of the lab's tests whose name starts with `prefix`, the prefix cut off."""
+        return {
+            name.removeprefix(prefix): value
+            for test in self.tests
+            for name, value in test.figures.items()
+            if name.startswith(prefix)
+        }
+
+
+@dataclass
+class Result:
+    device: str
+    seed: int
+    score: float
+    max_score: float
+    labs: list
+
+    def lab(self, name):
+        for lab in self.labs:
+            if lab.name == name:
+                return lab
+        there = ", ".join(lab.name for lab in self.labs) or "none"
+        raise KeyError(f"no lab {name} in this result (there: {there})")
+
+
+def parse(text, source="the result"):
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{source} is not JSON ({error}): write it with --format json") from None
+    if record.get("schema") != SCHEMA:
+        raise ValueError(f"{source} has schema {record.get('schema')}, this reads {SCHEMA}")
+    labs = [
+        Lab(
+            name=lab["lab"],
+            status=lab["status"],
+            score=lab["score"],
+            max_score=lab["max_score"],
+            message=lab.get("message", ""),
+            tests=[Test(**test) for test in lab["tests"]],
+        )
+        for lab in record["labs"]
+    ]
+    keys = ("device", "seed", "score", "max_score")
+    return Result(**{key: record[key] for key in keys}, labs=labs)
+
+
+def load(path):
+    return parse(Path(path).read_text(), source=path)
+
+
+def grade(lab, directory="labs", binary=ROOT / "build/lab32"):
+    """Grades one lab now. Lost points (status 1) are a result; anything else is an error."""
+    command = [str(binary), "grade", lab, "--dir", str(ROOT / directory), "--format", "json"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise RuntimeError(f"there is no {binary}: run `make build` first") from None
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip() or 'failed'}")
+    return parse(done.stdout, source="what lab32 grade printed")

@@ -1,0 +1,68 @@
+"""The tables of data/: what the source documents say and what was measured."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab32 import ROOT
+
+DATA = ROOT / "data"
+
+
+@dataclass
+class Table:
+    head: dict  # the "# key: value" lines above a measured table
+    columns: list
+    rows: list  # dicts of strings, as written
+
+    def where(self, **wanted):
+        """The rows whose columns have these values."""
+        return [r for r in self.rows if all(r[k] == str(v) for k, v in wanted.items())]
+
+    def value(self, column, **wanted):
+        """The number in the one row that has these values."""
+        rows = self.where(**wanted)
+        if len(rows) != 1:
+            raise LookupError(f"{len(rows)} rows have {wanted}, there should be one")
+        return float(rows[0][column])
+
+
+def read(path):
+    head, lines = {}, []
+    for line in Path(path).read_text().splitlines():
+        if line.startswith("# "):
+            key, _, value = line[2:].partition(": ")
+            head[key] = value
+        else:
+            lines.append(line)
+    reader = csv.DictReader(lines)
+    return Table(head, list(reader.fieldnames), list(reader))
+
+
+def documented(name):
+    return read(DATA / "documented" / f"{name}.csv")
+
+
+def measured(name):
+    return read(DATA / "measured" / f"{name}.csv")
+
+
+def number(text):
+    """As people read it: thousands set apart, no digits lost."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    if "." in text or "e" in text:
+        return f"{value:,}" if abs(value) >= 1e4 else text
+    return f"{int(text):,}" if abs(value) >= 1e4 else text
+
+
+def markdown(head, rows, numeric=()):
+    """A table; columns in `numeric` (by index) are set to the right."""
+    lines = [f"| {' | '.join(head)} |"]
+    lines.append(
+        "|" + "|".join(" ---: " if k in numeric else " --- " for k in range(len(head))) + "|"
+    )
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(lines)

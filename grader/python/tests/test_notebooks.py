@@ -1,0 +1,58 @@
+import base64
+import io
+
+import matplotlib.image
+import nbformat
+import pytest
+
+from lab32 import ROOT, notebooks
+
+REPORTS = sorted(ROOT.glob("labs/*/report.ipynb"))
+
+
+def test_every_ready_lab_has_a_report():
+    assert {path.parent for path in REPORTS} == {p.parent for p in ROOT.glob("labs/*/*.cu")}
+
+
+def images(notebook):
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if png := output.get("data", {}).get("image/png"):
+                yield matplotlib.image.imread(io.BytesIO(base64.b64decode(png)))
+
+
+@pytest.mark.parametrize("directory", ["labs", "solutions"])
+@pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.parent.name)
+def test_report_runs_and_its_figures_are_not_empty(path, directory, tmp_path, monkeypatch):
+    monkeypatch.setenv("LAB32_DIR", directory)
+    done = nbformat.read(notebooks.execute(path, tmp_path), as_version=4)
+    shown = list(images(done))
+    assert len(shown) == sum("plots.bars" in cell.source for cell in done.cells)
+    for image in shown:
+        # An axes without bars has some black and white; bars bring colour, in a good part of it.
+        coloured = abs(image[..., :3].max(axis=-1) - image[..., :3].min(axis=-1)) > 0.2
+        assert coloured.mean() > 0.01
+
+
+def test_committed_reports_hold_no_outputs():
+    for path in REPORTS:
+        for cell in nbformat.read(path, as_version=4).cells:
+            assert not cell.get("outputs"), f"{path}: clear the outputs before committing"
+
+
+def write(path, source):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    nbformat.write(notebook, path)
+    return path
+
+
+def test_a_failing_cell_is_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(notebooks, "FOLDER", tmp_path / "out")
+    path = write(tmp_path / "report.ipynb", "raise KeyError('no such figure')")
+    assert notebooks.main([str(path)]) == 1
+    assert "report.ipynb: a cell failed: KeyError" in capsys.readouterr().err
+
+
+def test_a_missing_notebook_is_one_line(tmp_path, capsys):
+    assert notebooks.main([str(tmp_path / "none.ipynb")]) == 1
+    assert "there is no such notebook" in capsys.readouterr().err

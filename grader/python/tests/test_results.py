@@ -1,0 +1,67 @@
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from lab32 import results
+
+SAMPLE = Path(__file__).parent / "data/result.json"
+
+
+def test_reads_every_field():
+    result = results.load(SAMPLE)
+    assert (result.device, result.seed, result.max_score) == ("sim:h200", 1, 100)
+    lab = result.lab("coalescing")
+    test = next(t for t in lab.tests if t.name == "B1 scale: sectors")
+    assert (test.status, test.score, test.max_score, test.line) == ("failed", 1, 8, 86)
+    assert test.figures["sectors"] == 2097152
+
+
+def test_figures_of_a_lab_can_be_asked_by_prefix():
+    figures = results.load(SAMPLE).lab("coalescing").figures("add5 ")
+    assert figures == {
+        "load requests": 65536,
+        "load sectors": 1048576,
+        "store requests": 32768,
+        "store sectors": 524288,
+    }
+
+
+def test_unknown_lab_is_named_with_those_there():
+    with pytest.raises(KeyError, match="no lab swizzle in this result .there: coalescing"):
+        results.load(SAMPLE).lab("swizzle")
+
+
+def test_other_schema_is_refused():
+    record = json.loads(SAMPLE.read_text()) | {"schema": "lab32-result/9"}
+    with pytest.raises(ValueError, match="schema lab32-result/9, this reads lab32-result/1"):
+        results.parse(json.dumps(record))
+
+
+def test_text_is_refused():
+    with pytest.raises(ValueError, match="not JSON .*--format json"):
+        results.parse("coalescing  12 of 100")
+
+
+def program(folder, text):
+    path = folder / "lab32"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def test_lost_points_are_a_result(tmp_path):
+    lab32 = program(tmp_path, f"cat {SAMPLE}; exit 1")
+    assert results.grade("coalescing", binary=lab32).lab("coalescing").max_score == 100
+
+
+def test_what_cannot_be_graded_is_an_error(tmp_path):
+    lab32 = program(tmp_path, "echo 'lab32: no nvcc' >&2; exit 2")
+    with pytest.raises(RuntimeError, match="lab32: no nvcc"):
+        results.grade("coalescing", binary=lab32)
+
+
+def test_a_missing_binary_says_how_to_build_it(tmp_path):
+    with pytest.raises(RuntimeError, match="run `make build` first"):
+        results.grade("coalescing", binary=tmp_path / "none")

@@ -1,0 +1,135 @@
+import tomllib
+
+import pytest
+
+from lab32 import ROOT, tables
+
+COLUMNS = ["kernel", "metric", "value", "unit", "property_of", "reason", "source", "section"]
+DOCUMENTED = sorted(
+    p.stem for p in (ROOT / "data/documented").glob("*.csv") if p.stem != "launches"
+)
+
+
+def test_there_are_documented_tables():
+    assert {"add1_chart", "add1_l1", "add1_l2", "add1_dram", "reduce_8", "reduce_32"} <= set(
+        DOCUMENTED
+    )
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_documented_rows_are_whole(name):
+    table = tables.documented(name)
+    assert table.columns == COLUMNS
+    for row in table.rows:
+        assert all(row[column] for column in COLUMNS), row
+        assert row["property_of"] in ("program", "card", "refuted"), row
+        float(row["value"])
+
+
+def test_each_counted_kernel_has_its_launch():
+    launches = {row["kernel"] for row in tables.documented("launches").rows}
+    for name in DOCUMENTED:
+        for row in tables.documented(name).rows:
+            if row["metric"].startswith("l1tex"):
+                assert row["kernel"] in launches, row
+
+
+def test_documented_numbers_hang_together():
+    """The arithmetic of the source document: a warp is 32 threads, a sector 32 bytes."""
+    l1 = tables.documented("add1_l1")
+    launch = tables.documented("launches").where(kernel="add1")[0]
+    warps = int(launch["grid"]) * int(launch["block"]) // 32
+    for op, streams in (("ld", 2), ("st", 1)):
+        name = "l1tex__t_{}_pipe_lsu_mem_global_op_" + op + ".sum"
+        requests, sectors, moved = (
+            l1.value("value", metric=name.format(what)) for what in ("requests", "sectors", "bytes")
+        )
+        assert requests == streams * warps
+        assert sectors == 4 * requests
+        assert moved == 32 * sectors
+    for threads in (8, 32):
+        table = tables.documented(f"reduce_{threads}")
+        launch = tables.documented("launches").where(kernel=table.rows[0]["kernel"])[0]
+        assert int(launch["block"]) == threads
+        assert int(launch["grid"]) * threads == int(launch["elements"])
+        name = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
+        assert table.value("value", metric=name.format("requests")) == int(launch["grid"])
+        assert (
+            table.value("value", metric=name.format("sectors")) == int(launch["elements"]) * 4 // 32
+        )
+
+
+def test_measured_tables_say_where_they_come_from():
+    for path in sorted((ROOT / "data/measured").glob("*.csv")):
+        table = tables.read(path)
+        assert {"device", "driver", "date", "command"} <= set(table.head), path
+        assert table.rows, path
+
+
+def test_the_hardware_counts_what_the_documents_say():
+    """On an H200 the documented launches have the requests and sectors that are the program's."""
+    counters = tables.measured("h200-coalescing-counters")
+    compared = 0
+    for name in ("add1_l1", "add2", "add3", "add4", "add5"):
+        for row in tables.documented(name).rows:
+            if row["property_of"] != "program" or not row["metric"].startswith("l1tex__average_t"):
+                continue
+            op = "ld" if "_ld." in row["metric"] else "st"
+            sectors, requests = (
+                counters.value(
+                    "value", task=row["kernel"], n=1 << 23, block=64,
+                    metric=f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum",
+                )
+                for what in ("sectors", "requests")
+            )  # fmt: skip
+            assert sectors / requests == float(row["value"]), row
+            compared += 1
+    assert (
+        compared == 8
+    )  # two directions of five kernels; add2's loads and add4's stores are not in
+
+
+def test_value_wants_one_row():
+    table = tables.documented("add1_l1")
+    with pytest.raises(LookupError, match="0 rows have"):
+        table.value("value", metric="no such")
+
+
+def test_limits_add_up():
+    with open(ROOT / "data/limits/coalescing.toml", "rb") as file:
+        limits = tomllib.load(file)
+    lines = [value for value in limits.values() if isinstance(value, dict)]
+    assert sum(line["points"] for line in lines) == limits["max_score"]
+    for line in lines:
+        assert line["credit"] in ("all", "share")
+        assert "reason" in line or all(
+            {"answer", "hint"} <= set(q) for q in line["questions"].values()
+        )
+
+
+def test_answers_about_time_are_what_was_measured():
+    """A question's answer is the nearest option to the measured ratio."""
+    with open(ROOT / "data/limits/coalescing.toml", "rb") as file:
+        limits = tomllib.load(file)
+    table = tables.measured("h200-coalescing")
+
+    def ms(task, form):
+        return table.value("median_ms", task=task, form=form, n=1 << 26)
+
+    for line, question, ratio in (
+        ("add2", "add2_time", ms("add2", "add2/256") / ms("add1", "add1/256")),
+        ("points", "length_time", ms("length", "aos") / ms("length", "soa")),
+    ):
+        nearest = min(limits[line]["options"], key=lambda option: abs(option - ratio))
+        assert nearest == limits[line]["questions"][question]["answer"]
+
+
+def test_each_task_that_is_graded_pays():
+    """No task without a measured effect: the given form takes longer than the mended one."""
+    table = tables.measured("h200-coalescing")
+    for task in ("scale", "fields", "push", "centre", "axpy"):
+        n = (1 << 26) // (4 if task == "centre" else 1)
+        given, mended = (
+            table.value("median_ms", task=task, form=f, n=n) for f in ("given", "mended")
+        )
+        assert given > 1.1 * mended, task
