@@ -1,0 +1,2 @@
+// verdict: lab | error | "solutions/coalescing/coalescing.cu"
+#include "@ROOT@/solutions/coalescing/coalescing.cu"

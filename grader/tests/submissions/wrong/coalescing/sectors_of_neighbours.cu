@@ -1,0 +1,12 @@
+// verdict: A2 sectors | failed | "a sector may come back later"
+// Right wherever addresses ascend.
+__device__ int sectors(const unsigned long long address[32], int bytes, unsigned active) {
+  int count = 0;
+  unsigned long long last = ~0ull;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    if (!(active >> lane & 1)) continue;
+    count += address[lane] / 32 != last;
+    last = address[lane] / 32;
+  }
+  return count;
+}

@@ -1,0 +1,190 @@
+// The launches of the source documents, repeated on the simulator: every documented request and
+// sector that is a property of the program must come out, to the last one.
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compile/nvcc.h"
+#include "device/device.h"
+#include "labs/grade.h"
+
+namespace lab32::tests {
+namespace {
+
+using Row = std::map<std::string, std::string>;
+
+// CSV as RFC 4180 has it, but for line ends inside quotes, which data/README.md rules out.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
+      cells.back() += c;
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else if (c != '\r') {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+std::vector<Row> table(const std::string& name) {
+  std::ifstream file(labs::root() / "data/documented" / name);
+  REQUIRE_MESSAGE(file.good(), name);
+  std::vector<Row> rows;
+  std::vector<std::string> head;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::vector<std::string> cells = cells_of(line);
+    if (head.empty()) {
+      head = cells;
+      continue;
+    }
+    REQUIRE_MESSAGE(cells.size() == head.size(), name, ": ", line);
+    Row row;
+    for (size_t i = 0; i < head.size(); ++i) row[head[i]] = cells[i];
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+struct Shape {
+  uint32_t grid, block;
+  uint64_t elements;
+};
+
+Shape documented_launch(const std::string& kernel) {
+  for (const Row& row : table("launches.csv"))
+    if (row.at("kernel") == kernel)
+      return {static_cast<uint32_t>(std::stoul(row.at("grid"))),
+              static_cast<uint32_t>(std::stoul(row.at("block"))),
+              std::stoull(row.at("elements"))};
+  FAIL(kernel, " is not in launches.csv");
+  return {};
+}
+
+// The counters that the rows name as Nsight Compute does.
+std::map<std::string, double> metrics_of(const observe::Counters& c) {
+  std::map<std::string, double> m;
+  const auto direction = [&](const std::string& op, const observe::GlobalTraffic& t) {
+    const double requests = static_cast<double>(t.requests);
+    const double sectors = static_cast<double>(t.sectors);
+    m["l1tex__t_requests_pipe_lsu_mem_global_op_" + op + ".sum"] = requests;
+    m["l1tex__t_sectors_pipe_lsu_mem_global_op_" + op + ".sum"] = sectors;
+    m["l1tex__t_bytes_pipe_lsu_mem_global_op_" + op + ".sum"] = 32 * sectors;
+    m["l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_" + op + ".ratio"] =
+        sectors / requests;
+  };
+  direction("ld", c.load);
+  direction("st", c.store);
+  return m;
+}
+
+// Compares what the table states of the program with the launch; `share` of the documented size.
+// Returns how many rows it could compare.
+int compare(const std::string& name, const observe::Counters& counters, double share) {
+  const std::map<std::string, double> metrics = metrics_of(counters);
+  CHECK_FALSE(counters.ptx_level);
+  int compared = 0;
+  for (const Row& row : table(name)) {
+    const auto metric = metrics.find(row.at("metric"));
+    if (row.at("property_of") != "program" || metric == metrics.end()) continue;
+    const bool ratio = row.at("metric").find(".ratio") != std::string::npos;
+    INFO(name, ": ", row.at("metric"));
+    CHECK(metric->second == std::stod(row.at("value")) * (ratio ? 1 : share));
+    ++compared;
+  }
+  return compared;
+}
+
+struct Loaded {
+  std::unique_ptr<device::Device> device;
+  std::unique_ptr<device::Module> module;
+};
+
+Loaded load(const std::string& file) {
+  Loaded loaded;
+  loaded.device = device::open_device("sim");
+  const auto path = labs::root() / "grader/tests/documented" / file;
+  loaded.module = loaded.device->load(
+      compile::compile(path, loaded.device->arch(), "grader/tests/documented/" + file));
+  return loaded;
+}
+
+}  // namespace
+
+TEST_CASE("documented: add1 ... add5 at 8 Mi threads") {
+  Loaded l = load("add.cu");
+  const Shape shape = documented_launch("add1");
+  const std::vector<float> ones(shape.elements, 1.0f);
+  const auto x = l.device->allocate(4 * shape.elements, "x");
+  const auto y = l.device->allocate(4 * shape.elements, "y");
+  const auto z = l.device->allocate(4 * shape.elements, "z");
+  l.device->upload(x, ones.data(), x.bytes);
+  l.device->upload(y, ones.data(), y.bytes);
+  const std::map<std::string, int> rows_wanted = {
+      {"add1", 8}, {"add2", 1}, {"add3", 2}, {"add4", 1}, {"add5", 2}};
+  const std::map<std::string, std::string> tables = {{"add1", "add1_l1.csv"},
+                                                     {"add2", "add2.csv"},
+                                                     {"add3", "add3.csv"},
+                                                     {"add4", "add4.csv"},
+                                                     {"add5", "add5.csv"}};
+  for (const auto& [name, csv] : tables) {
+    const Shape own = documented_launch(name);
+    CHECK(uint64_t{own.grid} * own.block == uint64_t{8} << 20);
+    device::Kernel* kernel = l.module->find(name);
+    REQUIRE(kernel != nullptr);
+    const device::Run run = l.device->launch(*kernel, {{own.grid}, {own.block}}, {x, y, z});
+    REQUIRE_MESSAGE(!run.fault, name, ": ", run.fault->message);
+    CHECK(compare(csv, *run.counters, 1) >= rows_wanted.at(name));
+  }
+  // The rule where the document's own figure is an average after other effects (4.6).
+  device::Kernel* add2 = l.module->find("add2");
+  const device::Run run = l.device->launch(*add2, {{shape.grid}, {shape.block}}, {x, y, z});
+  CHECK(run.counters->load.sectors == 5 * run.counters->load.requests);
+  for (const device::Buffer& b : {x, y, z}) l.device->release(b);
+}
+
+TEST_CASE("documented: the reduction at 8 and at 32 threads a block") {
+  Loaded l = load("reduce.cu");
+  const char* whole = std::getenv("LAB32_TEST_ALL");
+  const uint32_t part = whole && *whole == '1' ? 1 : 100;
+  for (const std::string threads : {"8", "32"}) {
+    const std::string name = "reduce_eliminate_divergence<" + threads + ">";
+    const Shape shape = documented_launch(name);
+    const uint64_t elements = shape.elements / part;
+    std::vector<int> values(elements);
+    std::iota(values.begin(), values.end(), 0);
+    for (int& v : values) v %= 17;
+    const auto in = l.device->allocate(4 * elements, "arr");
+    const auto out = l.device->allocate(4, "out");
+    const int zero = 0;
+    l.device->upload(in, values.data(), in.bytes);
+    l.device->upload(out, &zero, sizeof(zero));
+    device::Kernel* kernel = l.module->find(name);
+    REQUIRE(kernel != nullptr);
+    const device::Run run = l.device->launch(*kernel, {{shape.grid / part}, {shape.block}},
+                                             {in, out, static_cast<int>(elements)});
+    REQUIRE_MESSAGE(!run.fault, name, ": ", run.fault->message);
+    int sum = 0;
+    l.device->download(&sum, out, sizeof(sum));
+    CHECK(sum == std::accumulate(values.begin(), values.end(), 0));
+    CHECK(compare("reduce_" + threads + ".csv", *run.counters, 1.0 / part) == 2);
+    l.device->release(in);
+    l.device->release(out);
+  }
+}
+
+}  // namespace lab32::tests

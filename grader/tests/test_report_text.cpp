@@ -1,0 +1,166 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/layout.h"
+#include "report/render.h"
+
+namespace lab32::report {
+namespace {
+
+Result sample() {
+  Test passed;
+  passed.name = "B1 scale: result";
+  passed.status = Status::passed;
+  passed.score = passed.max_score = 4;
+  passed.measured = passed.wanted = "right";
+
+  Test partial;
+  partial.name = "B1 scale: sectors";
+  partial.status = Status::failed;
+  partial.score = 1;
+  partial.max_score = 8;
+  partial.measured = "2,097,152 sectors";
+  partial.wanted = "262,144 sectors";
+  partial.message =
+      "labs/coalescing/coalescing.cu:97\n    if (i < n) out[i] = factor * in[i];\nWarp 0 of block "
+      "0: 32 lanes' loads of 4 bytes touch 32 sectors where 4 would do: lane 0 in[0], lane 1 "
+      "in[16].";
+  partial.file = "labs/coalescing/coalescing.cu";
+  partial.line = 97;
+  partial.figures = {{"sectors", 2097152}, {"ratio", 0.125}};
+
+  Test absent;
+  absent.name = "a check whose name is far too long for its column of the board";
+  absent.status = Status::not_run;
+  absent.max_score = 3;
+  absent.message = "the device `gpu` does not count sectors";
+
+  Lab lab;
+  lab.name = "coalescing";
+  lab.status = Status::failed;
+  lab.score = 5;
+  lab.max_score = 12;
+  lab.tests = {passed, partial, absent};
+
+  Lab broken;
+  broken.name = "reduction";
+  broken.status = Status::error;
+  broken.max_score = 10;
+  broken.message =
+      "reduction.cu does not compile:\nreduction.cu(3): error: expected a \";\" and a line of the "
+      "compiler that is longer than the board";
+
+  Result result;
+  result.device = "sim:h200";
+  result.seed = 7;
+  result.score = 5;
+  result.max_score = 22;
+  result.labs = {lab, broken};
+  return result;
+}
+
+constexpr const char* kBoard =
+    R"(coalescing                                                                5 / 12
+================================================================================
+check                          measured             wanted                points
+--------------------------------------------------------------------------------
+B1 scale: result               right                right                  4 / 4
+B1 scale: sectors              2,097,152 sectors    262,144 sectors        1 / 8
+a check whose name is far too                                            not run
+ long for its column of the
+ board
+--------------------------------------------------------------------------------
+
+B1 scale: sectors (7 of 8 lost)
+  labs/coalescing/coalescing.cu:97
+      if (i < n) out[i] = factor * in[i];
+  Warp 0 of block 0: 32 lanes' loads of 4 bytes touch 32 sectors where 4 would
+  do: lane 0 in[0], lane 1 in[16].
+
+a check whose name is far too long for its column of the board (not run, does
+not count)
+  the device `gpu` does not count sectors
+
+reduction                                                                 0 / 10
+================================================================================
+  reduction.cu does not compile:
+  reduction.cu(3): error: expected a ";" and a line of the compiler that is
+  longer than the board
+
+total   sim:h200 (simulated counts), seed 7                               5 / 22
+)";
+
+}  // namespace
+
+TEST_CASE("the text board, to the letter") { CHECK(text(sample()) == kBoard); }
+
+TEST_CASE("no line of a table is wider than the board, and colour adds no column") {
+  Style colour;
+  colour.colour = true;
+  const std::string coloured = text(sample(), colour);
+  CHECK(coloured.find("\033[32m") != std::string::npos);
+  std::string plain;
+  for (size_t i = 0; i < coloured.size(); ++i) {
+    if (coloured[i] == '\033') i = coloured.find('m', i);
+    else plain += coloured[i];
+  }
+  CHECK(plain == kBoard);
+}
+
+TEST_CASE("json follows the schema") {
+  const auto j = nlohmann::json::parse(json(sample()));
+  CHECK(j["schema"] == "lab32-result/1");
+  CHECK(j["device"] == "sim:h200");
+  CHECK(j["seed"] == 7);
+  CHECK(j["score"] == 5);
+  CHECK(j["max_score"] == 22);
+  REQUIRE(j["labs"].size() == 2);
+  const auto& lab = j["labs"][0];
+  CHECK(lab["lab"] == "coalescing");
+  CHECK(lab["status"] == "failed");
+  REQUIRE(lab["tests"].size() == 3);
+  const auto& test = lab["tests"][1];
+  CHECK(test["name"] == "B1 scale: sectors");
+  CHECK(test["status"] == "failed");
+  CHECK(test["line"] == 97);
+  CHECK(test["file"] == "labs/coalescing/coalescing.cu");
+  CHECK(test["figures"]["sectors"] == 2097152);
+  CHECK(test["figures"]["sectors"].is_number_integer());
+  CHECK(test["figures"]["ratio"] == 0.125);
+  CHECK(lab["tests"][2]["status"] == "not run");
+  CHECK(lab["tests"][0]["figures"].is_object());
+  CHECK(j["labs"][1]["status"] == "error");
+}
+
+TEST_CASE("json survives a message that is not UTF-8") {
+  Result result = sample();
+  result.labs[0].tests[0].message = "caf\xe9";
+  CHECK(nlohmann::json::parse(json(result))["labs"][0]["tests"][0]["message"] == "caf\xef\xbf\xbd");
+}
+
+TEST_CASE("points are written as people write them") {
+  CHECK(points(4) == "4");
+  CHECK(points(3.5) == "3.5");
+  CHECK(points(0.25) == "0.25");
+  CHECK(points(0) == "0");
+  CHECK(points(10) == "10");
+}
+
+TEST_CASE("wrapping keeps code, indents and long words") {
+  using Lines = std::vector<std::string>;
+  CHECK(wrap("one two three", 7) == Lines{"one two", "three"});
+  CHECK(wrap("a\n\nb", 10) == Lines{"a", "", "b"});
+  CHECK(wrap("  one two three", 9) == Lines{"  one two", "  three"});
+  CHECK(wrap("    code is never broken", 10) == Lines{"    code is never broken"});
+  CHECK(wrap("abcdefghij k", 4) == Lines{"abcd", "efgh", "ij k"});
+  CHECK(wrap("", 10) == Lines{""});
+}
+
+TEST_CASE("columns are code points") {
+  CHECK(columns("é×") == 2);
+  CHECK(pad_left("×", 3) == "  ×");
+  CHECK(wrap("éééé", 2) == std::vector<std::string>{"éé", "éé"});
+}
+
+}  // namespace lab32::report

@@ -1,0 +1,424 @@
+// Masks and reconvergence: which lanes an instruction runs for, and where diverged lanes meet again.
+// Issue counts show it: an instruction that all lanes reach together is issued once, for 32 lanes.
+#include <doctest/doctest.h>
+
+#include "tests/sim_kit.h"
+
+using namespace lab32;
+using tests::each;
+using tests::Outcome;
+using Count = Outcome::Count;
+
+namespace {
+
+Outcome run(const std::string& body) {
+  Outcome outcome = tests::run(body);
+  REQUIRE_MESSAGE(!outcome.trap, (outcome.trap ? outcome.trap->message : ""));
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("sim control: if and else run once each and meet again") {
+  const Outcome o = run(R"(
+  setp.lt.u32 %p1, %t, 10;
+  @%p1 bra THEN;
+  mov.u32 %r1, 200;           //@else
+  activemask.b32 %r2;
+  bra.uni JOIN;
+THEN:
+  mov.u32 %r1, 100;           //@then
+  activemask.b32 %r2;
+JOIN:
+  activemask.b32 %r3;         //@join
+  shl.b32 %r2, %r2, 0;
+  xor.b32 %r2, %r2, %r3;
+  xor.b32 %r1, %r1, %r2;
+  st.global.u32 [%dst], %r1;)");
+  CHECK(o.at("then") == Count{1, 10});
+  CHECK(o.at("else") == Count{1, 22});
+  CHECK(o.at("join") == Count{1, 32});
+  // The masks of the two sides, against all lanes.
+  CHECK(o.out == each(32, [](uint32_t l) {
+    return l < 10 ? 100 ^ (0x3ffu ^ 0xffffffffu) : 200 ^ (0xfffffc00u ^ 0xffffffffu);
+  }));
+}
+
+TEST_CASE("sim control: a branch that all lanes take does not diverge") {
+  const Outcome o = run(R"(
+  setp.lt.u32 %p1, %t, 32;
+  @%p1 bra.uni THERE;
+  mov.u32 %r1, 1;             //@skipped
+THERE:
+  activemask.b32 %r1;         //@there
+  st.global.u32 [%dst], %r1;)");
+  CHECK(o.at("skipped") == Count{0, 0});
+  CHECK(o.at("there") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t) { return 0xffffffffu; }));
+}
+
+TEST_CASE("sim control: nested branches meet from the inside out") {
+  const Outcome o = run(R"(
+  mov.u32 %r1, 0;
+  and.b32 %r2, %t, 1;
+  and.b32 %r3, %t, 2;
+  setp.eq.u32 %p1, %r2, 0;
+  setp.eq.u32 %p2, %r3, 0;
+  @%p1 bra OUTER_JOIN;
+  add.u32 %r1, %r1, 1;
+  @%p2 bra INNER_JOIN;
+  add.u32 %r1, %r1, 10;       //@innermost
+INNER_JOIN:
+  add.u32 %r1, %r1, 100;      //@inner_join
+OUTER_JOIN:
+  add.u32 %r1, %r1, 1000;     //@outer_join
+  st.global.u32 [%dst], %r1;)");
+  CHECK(o.at("innermost") == Count{1, 8});
+  CHECK(o.at("inner_join") == Count{1, 16});
+  CHECK(o.at("outer_join") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t l) {
+    return 1000 + (l & 1 ? 101 + (l & 2 ? 10 : 0) : 0);
+  }));
+}
+
+TEST_CASE("sim control: two branches to one meeting point share it") {
+  const Outcome o = run(R"(
+  mov.u32 %r1, 7;
+  setp.lt.u32 %p1, %t, 8;
+  @%p1 bra DONE;
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p2, %t, 16;
+  @%p2 bra DONE;
+  add.u32 %r1, %r1, 1;        //@rest
+DONE:
+  st.global.u32 [%dst], %r1;  //@done)");
+  CHECK(o.at("rest") == Count{1, 16});
+  CHECK(o.at("done") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t l) { return l < 8 ? 7 : l < 16 ? 8 : 9; }));
+}
+
+TEST_CASE("sim control: a loop runs as often as its slowest lane, then all lanes go on together") {
+  const Outcome o = run(R"(
+  mov.u32 %r1, 0;
+  mov.u32 %r2, 0;
+LOOP:
+  add.u32 %r1, %r1, %t;       //@body
+  add.u32 %r2, %r2, 1;
+  setp.le.u32 %p1, %r2, %t;
+  @%p1 bra LOOP;
+  st.global.u32 [%dst], %r1;  //@after)");
+  CHECK(o.at("body") == Count{32, 32 * 33 / 2});  // lane t goes round t + 1 times
+  CHECK(o.at("after") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t l) { return l * (l + 1); }));
+}
+
+TEST_CASE("sim control: continue meets at the end of the round, break behind the loop") {
+  const Outcome o = run(R"(
+  mov.u32 %r1, 0;             // sum
+  mov.u32 %r2, 0;             // i
+LOOP:
+  and.b32 %r3, %r2, 1;
+  and.b32 %r4, %t, 1;
+  setp.ne.u32 %p1, %r3, %r4;
+  @%p1 bra NEXT;              // continue: only rounds of the lane's own parity add
+  add.u32 %r1, %r1, %r2;      //@add
+  setp.gt.u32 %p2, %r1, 20;
+  @%p2 bra OUT;               // break
+NEXT:
+  add.u32 %r2, %r2, 1;        //@next
+  setp.lt.u32 %p3, %r2, %t;
+  @%p3 bra LOOP;
+OUT:
+  st.global.u32 [%dst], %r1;  //@out)");
+  uint64_t adds = 0, nexts = 0, next_rounds = 0;
+  const auto want = each(32, [&](uint32_t t) {
+    uint32_t sum = 0, i = 0;
+    do {
+      if ((i & 1) == (t & 1)) {
+        sum += i;
+        ++adds;
+        if (sum > 20) break;
+      }
+      ++i;
+      ++nexts;
+    } while (i < t);
+    next_rounds = std::max<uint64_t>(next_rounds, i);
+    return sum;
+  });
+  CHECK(o.out == want);
+  CHECK(o.at("add").lanes == adds);
+  CHECK(o.at("next") == Count{next_rounds, nexts});
+  CHECK(o.at("out") == Count{1, 32});
+}
+
+TEST_CASE("sim control: lanes that leave early are not waited for") {
+  const Outcome o = run(R"(
+  st.global.u32 [%dst], 5;
+  setp.ge.u32 %p1, %t, 20;
+  @%p1 bra STAY;
+  ret;
+STAY:
+  setp.ge.u32 %p2, %t, 30;
+  @!%p2 exit;                 //@exit
+  activemask.b32 %r1;
+  st.global.u32 [%dst], %r1;  //@left)");
+  CHECK(o.at("exit") == Count{1, 10});
+  CHECK(o.at("left") == Count{1, 2});
+  CHECK(o.out == each(32, [](uint32_t l) { return l < 30 ? 5 : 0xc0000000u; }));
+}
+
+TEST_CASE("sim control: an exit inside a branch takes the lanes from the meeting point") {
+  const Outcome o = run(R"(
+  st.global.u32 [%dst], 1;
+  setp.lt.u32 %p1, %t, 16;
+  setp.lt.u32 %p2, %t, 4;
+  @!%p1 bra JOIN;
+  @%p2 ret;
+  add.u32 %r9, %t, 0;
+JOIN:
+  activemask.b32 %r1;         //@join
+  st.global.u32 [%dst], %r1;)");
+  CHECK(o.at("join") == Count{1, 28});
+  CHECK(o.out == each(32, [](uint32_t l) { return l < 4 ? 1 : 0xfffffff0u; }));
+}
+
+TEST_CASE("sim control: guarded instructions run for the lanes of the guard, or are not issued") {
+  const Outcome o = run(R"(
+  setp.lt.u32 %p1, %t, 5;
+  setp.gt.u32 %p2, %t, 99;
+  mov.u32 %r1, 0;
+  @%p1 add.u32 %r1, %r1, 1;   //@some
+  @!%p1 add.u32 %r1, %r1, 2;  //@others
+  @%p2 add.u32 %r1, %r1, 4;   //@none
+  @!%p2 add.u32 %r1, %r1, 8;  //@all
+  st.global.u32 [%dst], %r1;)");
+  CHECK(o.at("some") == Count{1, 5});
+  CHECK(o.at("others") == Count{1, 27});
+  CHECK(o.at("none") == Count{0, 0});
+  CHECK(o.at("all") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t l) { return (l < 5 ? 1 : 2) + 8; }));
+}
+
+TEST_CASE("sim control: a partly filled last warp has the lanes of its threads only") {
+  tests::Setup setup;
+  setup.block = {40, 1, 1};
+  const Outcome o = tests::run(R"(
+  activemask.b32 %r1;         //@all
+  st.global.u32 [%dst], %r1;)",
+                               setup);
+  CHECK(o.at("all") == Count{2, 40});
+  CHECK(o.out == each(40, [](uint32_t t) { return t < 32 ? 0xffffffffu : 0xffu; }));
+}
+
+TEST_CASE("sim control: brx.idx: lanes of one target go together, all meet behind") {
+  const Outcome o = run(R"(
+  and.b32 %r1, %t, 3;
+  brx.idx %r1, TABLE;
+TABLE: .branchtargets ZERO, ONE, TWO, ONE;
+ZERO:
+  mov.u32 %r2, 10;            //@zero
+  bra.uni JOIN;
+ONE:
+  mov.u32 %r2, 20;            //@one
+  bra.uni JOIN;
+TWO:
+  mov.u32 %r2, 30;            //@two
+JOIN:
+  add.u32 %r2, %r2, %t;       //@join
+  st.global.u32 [%dst], %r2;)");
+  CHECK(o.at("zero") == Count{1, 8});
+  CHECK(o.at("two") == Count{1, 8});
+  CHECK(o.at("one").lanes == 16);
+  CHECK(o.at("join") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t l) {
+    const uint32_t base[] = {10, 20, 30, 20};
+    return base[l % 4] + l;
+  }));
+}
+
+TEST_CASE("sim control: brx.idx beyond its table is a trap") {
+  const Outcome o = tests::run(R"(
+  mov.u32 %r1, %t;
+  brx.idx %r1, TABLE;         //@brx
+TABLE: .branchtargets A, B;
+A:
+  nop;
+B:
+  nop;)");
+  REQUIRE(o.trap);
+  CHECK(o.trap->kind == "trap");
+  CHECK(o.trap->message == "thread (2,0,0) of block (0,0,0) jumps to entry 2 of a table of 2");
+  CHECK(o.trapped_at == "brx");
+}
+
+// --- calls -----------------------------------------------------------------------------------------
+
+namespace {
+
+tests::Setup with_functions(const std::string& functions) {
+  tests::Setup setup;
+  setup.functions = functions;
+  return setup;
+}
+
+// Doubles and adds one; odd arguments go another way inside.
+constexpr const char* kTwice = R"(
+.func (.param .b32 result) twice(.param .b32 argument)
+{
+  .reg .pred %p<2>; .reg .b32 %r<4>;
+  ld.param.u32 %r1, [argument];
+  and.b32 %r2, %r1, 1;
+  setp.eq.u32 %p1, %r2, 0;
+  @%p1 bra EVEN;
+  shl.b32 %r1, %r1, 1;
+  add.u32 %r1, %r1, 1;
+  st.param.b32 [result], %r1;
+  ret;
+EVEN:
+  shl.b32 %r1, %r1, 1;        //@even
+  st.param.b32 [result], %r1;
+  ret;
+}
+)";
+
+constexpr const char* kFibonacci = R"(
+.func (.param .b32 result) fib(.param .b32 argument)
+{
+  .reg .pred %p<2>; .reg .b32 %r<6>;
+  ld.param.u32 %r1, [argument];
+  setp.lt.u32 %p1, %r1, 2;
+  @%p1 bra BASE;
+  sub.u32 %r2, %r1, 1;
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], %r2;
+  call.uni (b), fib, (a);
+  ld.param.b32 %r3, [b]; }
+  sub.u32 %r2, %r1, 2;
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], %r2;
+  call.uni (b), fib, (a);
+  ld.param.b32 %r4, [b]; }
+  add.u32 %r1, %r3, %r4;
+BASE:
+  st.param.b32 [result], %r1;
+  ret;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("sim calls: lanes that return from different places meet behind the call") {
+  const Outcome o = tests::run(R"(
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], %t;
+  call.uni (b), twice, (a);   //@call
+  ld.param.b32 %r1, [b]; }
+  st.global.u32 [%dst], %r1;  //@after)",
+                               with_functions(kTwice));
+  REQUIRE(!o.trap);
+  CHECK(o.at("call") == Count{1, 32});
+  CHECK(o.at("even") == Count{1, 16});
+  CHECK(o.at("after") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t l) { return 2 * l + (l & 1); }));
+}
+
+TEST_CASE("sim calls: a guarded call runs for its lanes; the others wait behind it") {
+  const Outcome o = tests::run(R"(
+  mov.u32 %r1, 1000;
+  setp.lt.u32 %p1, %t, 6;
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], %t;
+  @%p1 call (b), twice, (a);  //@call
+  @%p1 ld.param.b32 %r1, [b]; }
+  st.global.u32 [%dst], %r1;  //@after)",
+                               with_functions(kTwice));
+  REQUIRE(!o.trap);
+  CHECK(o.at("call") == Count{1, 6});
+  CHECK(o.at("after") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t l) { return l < 6 ? 2 * l + (l & 1) : 1000; }));
+}
+
+TEST_CASE("sim calls: every lane recurses as deep as its argument says") {
+  const Outcome o = tests::run(R"(
+  and.b32 %r1, %t, 15;
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], %r1;
+  call.uni (b), fib, (a);
+  ld.param.b32 %r1, [b]; }
+  st.global.u32 [%dst], %r1;  //@after)",
+                               with_functions(kFibonacci));
+  REQUIRE(!o.trap);
+  CHECK(o.at("after") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t l) {
+    uint32_t a = 0, b = 1;
+    for (uint32_t i = 0; i < l % 16; ++i) {
+      const uint32_t c = a + b;
+      a = b;
+      b = c;
+    }
+    return a;
+  }));
+}
+
+TEST_CASE("sim calls: an exit inside a function ends the thread") {
+  const Outcome o = tests::run(R"(
+  st.global.u32 [%dst], 1;
+  { .param .b32 a;
+  st.param.b32 [a], %t;
+  call.uni leave_if_small, (a); }
+  st.global.u32 [%dst], 2;    //@after)",
+                               with_functions(R"(
+.func leave_if_small(.param .b32 argument)
+{
+  .reg .pred %p<2>; .reg .b32 %r<2>;
+  ld.param.u32 %r1, [argument];
+  setp.lt.u32 %p1, %r1, 12;
+  @%p1 exit;
+  ret;
+}
+)"));
+  REQUIRE(!o.trap);
+  CHECK(o.at("after") == Count{1, 20});
+  CHECK(o.out == each(32, [](uint32_t l) { return l < 12 ? 1 : 2; }));
+}
+
+TEST_CASE("sim calls: through pointers, lanes with one target go together") {
+  const Outcome o = tests::run(R"(
+  mov.u64 %d1, twice;
+  mov.u64 %d2, negate;
+  setp.lt.u32 %p1, %t, 9;
+  selp.b64 %d3, %d1, %d2, %p1;
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], %t;
+PROTOTYPE: .callprototype (.param .b32 _) _ (.param .b32 _);
+  call (b), %d3, (a), PROTOTYPE;  //@call
+  ld.param.b32 %r1, [b]; }
+  st.global.u32 [%dst], %r1;  //@after)",
+                               with_functions(std::string(kTwice) + R"(
+.func (.param .b32 result) negate(.param .b32 argument)
+{
+  .reg .b32 %r<2>;
+  ld.param.u32 %r1, [argument];
+  neg.s32 %r1, %r1;           //@negate
+  st.param.b32 [result], %r1;
+  ret;
+}
+)"));
+  REQUIRE(!o.trap);
+  CHECK(o.at("call") == Count{2, 32});
+  CHECK(o.at("negate") == Count{1, 23});
+  CHECK(o.at("after") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t l) { return l < 9 ? 2 * l + (l & 1) : 0u - l; }));
+}
+
+TEST_CASE("sim calls: a pointer that is no function is a trap") {
+  const Outcome o = tests::run(R"(
+  mov.u64 %d3, 4660;
+PROTOTYPE: .callprototype _ ();
+  call %d3, (), PROTOTYPE;    //@call)");
+  REQUIRE(o.trap);
+  CHECK(o.trap->kind == "trap");
+  CHECK(o.trap->message ==
+        "thread (0,0,0) of block (0,0,0) calls through the pointer 0x1234, which is no function");
+  CHECK(o.trapped_at == "call");
+}
