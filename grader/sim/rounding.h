@@ -114,8 +114,7 @@ inline uint64_t round_pack(bool negative, int exponent, uint128 m, Rounding mode
   return sign | packed;
 }
 
-// --- double -> narrower formats
-// -------------------------------------------------------------------
+// --- double -> narrower formats ------------------------------------------------------------------
 
 struct Unpacked {
   bool negative;
@@ -163,8 +162,7 @@ inline float to_float(double x) {
   }
 }
 
-// --- float arithmetic, exact but for one rounding to odd in double
-// ---------------------------------
+// --- float arithmetic, exact but for one rounding to odd in double -------------------------------
 
 // x is a result rounded to nearest, `error` has the sign of (exact - x): makes x the odd neighbour.
 inline double to_odd(double x, double error) {
@@ -224,8 +222,7 @@ inline float sqrt_rounded(float x) {
   return to_float<R>(to_odd(root, std::fma(-root, root, static_cast<double>(x))));
 }
 
-// --- double arithmetic
-// -----------------------------------------------------------------------------
+// --- double arithmetic ---------------------------------------------------------------------------
 
 // a * b + c of finite numbers with a * b != 0, in a directed mode.
 inline double fma_exact(double a, double b, double c, Rounding mode) {

@@ -154,8 +154,7 @@ ExecFn pick_set_form(const Instruction& in) {
   });
 }
 
-// --- half precision
-// --------------------------------------------------------------------------------
+// --- half precision ------------------------------------------------------------------------------
 
 template <class H, bool Ftz>
 float half_operand(H h) {
@@ -243,8 +242,7 @@ void exec_set_half(const Exec& x, const Inst& in) {
   }
 }
 
-// --- selection
-// -------------------------------------------------------------------------------------
+// --- selection -----------------------------------------------------------------------------------
 
 template <class T>
 void exec_selp(const Exec& x, const Inst& in) {

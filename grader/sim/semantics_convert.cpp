@@ -81,14 +81,23 @@ struct Cast {
     return static_cast<D>(s);
   }
 };
-struct Truncate {  // .rzi of single precision to at most 32 bits: double holds every result
+// .rzi of single precision to at most 32 bits. Every host conversion is of a number in range.
+struct Truncate {
   template <class D>
   static D apply(float s) {
-    constexpr double low = std::numeric_limits<D>::min(), high = std::numeric_limits<D>::max();
-    const double x = is_nan(s) ? 0.0 : static_cast<double>(s);
-    const double clamped = x < low ? low : x > high ? high : x;
-    using Through = std::conditional_t<std::is_same_v<D, uint32_t>, int64_t, int32_t>;
-    return static_cast<D>(static_cast<Through>(clamped));
+    const float x = is_nan(s) ? 0.0f : s;
+    if constexpr (std::is_same_v<D, uint32_t>) {
+      const double wide = x;
+      return static_cast<D>(static_cast<int64_t>(wide < 0            ? 0
+                                                 : wide > 0x1p32 - 1 ? 0x1p32 - 1
+                                                                     : wide));
+    } else {
+      constexpr float end = 0x1p31f, last = 0x1.fffffep30f;
+      constexpr int32_t min = std::numeric_limits<D>::min(), max = std::numeric_limits<D>::max();
+      const float in_range = x < -end ? -end : x > last ? last : x;
+      const int32_t whole = x >= end ? 0x7fffffff : static_cast<int32_t>(in_range);
+      return static_cast<D>(whole < min ? min : whole > max ? max : whole);
+    }
   }
 };
 struct ToFloat {

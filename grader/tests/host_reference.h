@@ -50,32 +50,56 @@ bool same_or_nan(T got, T want) {
 inline float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? x * 0.0f : x; }
 
 template <class T>
-T clamp_unit(T x) { return std::isnan(x) || x <= 0 ? T(0) : x >= 1 ? T(1) : x; }
+T clamp_unit(T x) {
+  return std::isnan(x) || x <= 0 ? T(0) : x >= 1 ? T(1) : x;
+}
 
 template <class T>
 struct Names;  // the PTX spelling of a type, and nvcc's name of a register that holds it
 template <>
-struct Names<uint8_t> { static constexpr const char *type = "u8", *reg = "%rs"; };
+struct Names<uint8_t> {
+  static constexpr const char *type = "u8", *reg = "%rs";
+};
 template <>
-struct Names<int8_t> { static constexpr const char *type = "s8", *reg = "%rs"; };
+struct Names<int8_t> {
+  static constexpr const char *type = "s8", *reg = "%rs";
+};
 template <>
-struct Names<uint16_t> { static constexpr const char *type = "u16", *reg = "%rs"; };
+struct Names<uint16_t> {
+  static constexpr const char *type = "u16", *reg = "%rs";
+};
 template <>
-struct Names<int16_t> { static constexpr const char *type = "s16", *reg = "%rs"; };
+struct Names<int16_t> {
+  static constexpr const char *type = "s16", *reg = "%rs";
+};
 template <>
-struct Names<uint32_t> { static constexpr const char *type = "u32", *reg = "%r"; };
+struct Names<uint32_t> {
+  static constexpr const char *type = "u32", *reg = "%r";
+};
 template <>
-struct Names<int32_t> { static constexpr const char *type = "s32", *reg = "%r"; };
+struct Names<int32_t> {
+  static constexpr const char *type = "s32", *reg = "%r";
+};
 template <>
-struct Names<uint64_t> { static constexpr const char *type = "u64", *reg = "%rd"; };
+struct Names<uint64_t> {
+  static constexpr const char *type = "u64", *reg = "%rd";
+};
 template <>
-struct Names<int64_t> { static constexpr const char *type = "s64", *reg = "%rd"; };
+struct Names<int64_t> {
+  static constexpr const char *type = "s64", *reg = "%rd";
+};
 template <>
-struct Names<float> { static constexpr const char *type = "f32", *reg = "%f"; };
+struct Names<float> {
+  static constexpr const char *type = "f32", *reg = "%f";
+};
 template <>
-struct Names<double> { static constexpr const char *type = "f64", *reg = "%fd"; };
+struct Names<double> {
+  static constexpr const char *type = "f64", *reg = "%fd";
+};
 template <>
-struct Names<bool> { static constexpr const char *type = "pred", *reg = "%p"; };
+struct Names<bool> {
+  static constexpr const char *type = "pred", *reg = "%p";
+};
 
 // "opcode D1, S2, S3, …;"
 template <class D, class... S>
@@ -88,10 +112,14 @@ std::string line(const std::string& opcode) {
 
 // "op.u32"
 template <class T>
-std::string typed(const std::string& op) { return op + "." + Names<T>::type; }
+std::string typed(const std::string& op) {
+  return op + "." + Names<T>::type;
+}
 
 // Calls f with a value of each type.
 template <class... T, class F>
-void for_types(F f) { (f(T{}), ...); }
+void for_types(F f) {
+  (f(T{}), ...);
+}
 
 }  // namespace lab32::tests

@@ -1,5 +1,5 @@
-// Which rows of opcodes.def the tests of this run have executed; test_zz_opcode_coverage.cpp demands
-// all of them at the end.
+// Which rows of opcodes.def the tests of this run have executed; test_zz_opcode_coverage.cpp
+// demands all of them at the end.
 #pragma once
 
 #include <bitset>

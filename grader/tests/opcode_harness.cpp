@@ -37,8 +37,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 unsigned bytes_by_name(std::string_view name) {
   const std::string_view prefix = name.substr(0, name.find_first_of("0123456789"));
   const std::pair<std::string_view, unsigned> widths[] = {
-      {"%p", 0},  {"%b", 1},  {"%rs", 2}, {"%h", 2},  {"%r", 4},
-      {"%f", 4},  {"%hh", 4}, {"%rd", 8}, {"%fd", 8}, {"%rq", 16},
+      {"%p", 0}, {"%b", 1},  {"%rs", 2}, {"%h", 2},  {"%r", 4},
+      {"%f", 4}, {"%hh", 4}, {"%rd", 8}, {"%fd", 8}, {"%rq", 16},
   };
   for (const auto& [known, bytes] : widths) {
     if (known == prefix) return bytes;
@@ -173,7 +173,7 @@ void check_refused(const std::string& text) {
   FAIL_CHECK(text, " was accepted");
 }
 
-// --- values ----------------------------------------------------------------------------------------
+// --- values --------------------------------------------------------------------------------------
 
 namespace {
 
@@ -196,9 +196,10 @@ std::vector<T> interesting(int random) {
   using Limits = std::numeric_limits<T>;
   if constexpr (std::is_integral_v<T>) {
     using U = std::make_unsigned_t<T>;
-    for (unsigned v : {0u, 1u, 2u, 3u, 5u, 7u, 8u, 15u, 16u, 17u, 24u, 31u, 32u, 33u, 63u, 64u, 65u,
-                       100u, 127u, 128u, 255u, 256u, 0x7fffu, 0x8000u, 0xffffu, 0x7fffffu, 0xffffffu,
-                       0x1000001u}) {
+    for (unsigned v :
+         {0u,   1u,   2u,      3u,      5u,      7u,        8u,        15u,       16u,  17u,
+          24u,  31u,  32u,     33u,     63u,     64u,       65u,       100u,      127u, 128u,
+          255u, 256u, 0x7fffu, 0x8000u, 0xffffu, 0x7fffffu, 0xffffffu, 0x1000001u}) {
       values.push_back(static_cast<T>(v));
       values.push_back(static_cast<T>(U(0) - static_cast<U>(v)));
     }
@@ -210,16 +211,58 @@ std::vector<T> interesting(int random) {
     }
   } else {
     const T ulp = Limits::epsilon();
-    for (T v : {T(0), T(1), T(1) + ulp, T(1) - ulp / 2, T(2), T(3), T(0.5), T(1.5), T(2.5), T(0.1),
-                T(10), T(127.5), T(128), T(254.5), T(255.5), T(32767.5), T(32768), T(65504),
-                T(65519.996), T(65520), T(65535.5), T(65536), T(16777215), T(16777216), T(16777218),
-                T(2147483520), T(2147483647.5), T(2147483648), T(4294967040), T(4294967295.5),
-                T(4294967296), T(9223371487098961920.0), T(9223372036854775808.0),
-                T(18446742974197923840.0), T(18446744073709551616.0), T(6.1035156e-5), T(5.96e-8),
-                T(2.98e-8), T(1.1754944e-38), T(1.1754942e-38), T(1.4e-45), T(3.4028235e38),
-                Limits::min(), Limits::min() - Limits::denorm_min(), Limits::min() * 2,
-                Limits::denorm_min(), 3 * Limits::denorm_min(), Limits::max(), Limits::max() / 2,
-                Limits::max() * (1 - ulp), Limits::infinity(), Limits::quiet_NaN()}) {
+    for (T v : {T(0),
+                T(1),
+                T(1) + ulp,
+                T(1) - ulp / 2,
+                T(2),
+                T(3),
+                T(0.5),
+                T(1.5),
+                T(2.5),
+                T(0.1),
+                T(10),
+                T(127.5),
+                T(128),
+                T(254.5),
+                T(255.5),
+                T(32767.5),
+                T(32768),
+                T(65504),
+                T(65519.996),
+                T(65520),
+                T(65535.5),
+                T(65536),
+                T(16777215),
+                T(16777216),
+                T(16777218),
+                T(2147483520),
+                T(2147483647.5),
+                T(2147483648),
+                T(4294967040),
+                T(4294967295.5),
+                T(4294967296),
+                T(9223371487098961920.0),
+                T(9223372036854775808.0),
+                T(18446742974197923840.0),
+                T(18446744073709551616.0),
+                T(6.1035156e-5),
+                T(5.96e-8),
+                T(2.98e-8),
+                T(1.1754944e-38),
+                T(1.1754942e-38),
+                T(1.4e-45),
+                T(3.4028235e38),
+                Limits::min(),
+                Limits::min() - Limits::denorm_min(),
+                Limits::min() * 2,
+                Limits::denorm_min(),
+                3 * Limits::denorm_min(),
+                Limits::max(),
+                Limits::max() / 2,
+                Limits::max() * (1 - ulp),
+                Limits::infinity(),
+                Limits::quiet_NaN()}) {
       values.push_back(v);
       values.push_back(-v);
     }
@@ -241,7 +284,8 @@ std::vector<T> interesting(int random) {
     std::mt19937_64 generator(7);
     for (int i = 0; i < random; ++i) {
       const double unit = static_cast<double>(generator() >> 11) * 0x1p-53;
-      values.push_back(static_cast<T>((unit - 0.5) * std::ldexp(1.0, static_cast<int>(i % 40) - 8)));
+      values.push_back(
+          static_cast<T>((unit - 0.5) * std::ldexp(1.0, static_cast<int>(i % 40) - 8)));
     }
   }
   add_random(&values, random);
@@ -256,11 +300,11 @@ std::vector<bool> interesting<bool>(int) {
 template <>
 std::vector<HalfBits> interesting<HalfBits>(int random) {
   std::vector<HalfBits> values;
-  for (unsigned v : {0x0000u, 0x0001u, 0x0002u, 0x0003u, 0x007fu, 0x0080u, 0x0081u, 0x03ffu, 0x0400u,
-                     0x0401u, 0x3555u, 0x3800u, 0x3bffu, 0x3c00u, 0x3c01u, 0x3f00u, 0x3f7fu, 0x3f80u,
-                     0x3f81u, 0x4000u, 0x4200u, 0x4248u, 0x6bffu, 0x77ffu, 0x7800u, 0x7bfeu, 0x7bffu,
-                     0x7c00u, 0x7c01u, 0x7e00u, 0x7f00u, 0x7f7eu, 0x7f7fu, 0x7f80u, 0x7f81u, 0x7fc0u,
-                     0x7fffu, 0x5bffu, 0x2e66u, 0x1400u}) {
+  for (unsigned v :
+       {0x0000u, 0x0001u, 0x0002u, 0x0003u, 0x007fu, 0x0080u, 0x0081u, 0x03ffu, 0x0400u, 0x0401u,
+        0x3555u, 0x3800u, 0x3bffu, 0x3c00u, 0x3c01u, 0x3f00u, 0x3f7fu, 0x3f80u, 0x3f81u, 0x4000u,
+        0x4200u, 0x4248u, 0x6bffu, 0x77ffu, 0x7800u, 0x7bfeu, 0x7bffu, 0x7c00u, 0x7c01u, 0x7e00u,
+        0x7f00u, 0x7f7eu, 0x7f7fu, 0x7f80u, 0x7f81u, 0x7fc0u, 0x7fffu, 0x5bffu, 0x2e66u, 0x1400u}) {
     values.push_back({static_cast<uint16_t>(v)});
     values.push_back({static_cast<uint16_t>(v | 0x8000)});
   }

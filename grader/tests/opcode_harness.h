@@ -22,7 +22,8 @@ namespace lab32::tests {
 sim::ExecFn pick(const ptx::Instruction& in);
 
 // "add.sat.s32 %r3, %r1, %r2;". A register's name tells its width as nvcc's names do: %p predicate,
-// %b 8, %rs %h 16, %r %f %hh 32, %rd %fd 64, %rq 128 bits. Throws lab32::Error where the loader would.
+// %b 8, %rs %h 16, %r %f %hh 32, %rd %fd 64, %rq 128 bits. Throws lab32::Error where the loader
+// would.
 class Line {
  public:
   explicit Line(const std::string& text);
@@ -80,7 +81,7 @@ class Line {
   std::vector<std::byte> regs_;
 };
 
-// --- operands to try -------------------------------------------------------------------------------
+// --- operands to try -----------------------------------------------------------------------------
 
 // Edge values of a type and, behind them, `random` random bit patterns; the same in every run.
 template <class T>
@@ -111,7 +112,7 @@ std::vector<HalfBits> interesting<HalfBits>(int random);
 template <>
 std::vector<HalfPairBits> interesting<HalfPairBits>(int random);
 
-// --- the check of a row ----------------------------------------------------------------------------
+// --- the check of a row --------------------------------------------------------------------------
 
 template <class T>
 std::string show(T value) {
@@ -130,12 +131,14 @@ std::string show(T value) {
 }
 
 template <class T>
-bool same_bits(T a, T b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+bool same_bits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
 
 void mark_covered(const ptx::Instruction& in);
 
-// Runs the line on many combinations of S... and demands that the first destination be ref(S...), or
-// that accept(got, want) hold, in every active lane of full, partial and single-lane masks, that
+// Runs the line on many combinations of S... and demands that the first destination be ref(S...),
+// or that accept(got, want) hold, in every active lane of full, partial and single-lane masks, that
 // inactive lanes keep their value, and that a destination may be one of the sources.
 template <class D, class... S, class Ref, class Accept>
 void check_line(const std::string& text, Ref ref, Accept accept) {

@@ -7,9 +7,8 @@ using namespace lab32::tests;
 
 namespace {
 
-
-// Runs `text` with a carry in each lane; `exact` gives the unbounded unsigned result of its operands
-// and the carry. The flag is bit N of it, and only .cc changes the flag.
+// Runs `text` with a carry in each lane; `exact` gives the unbounded unsigned result of its
+// operands and the carry. The flag is bit N of it, and only .cc changes the flag.
 template <class T, class F>
 void check_carry(const std::string& text, int operands, F exact) {
   using U = std::make_unsigned_t<T>;
@@ -47,10 +46,9 @@ void check_carry(const std::string& text, int operands, F exact) {
 template <class T>
 unsigned __int128 product_part(T a, T b, bool high) {
   using U = std::make_unsigned_t<T>;
-  const unsigned __int128 p = std::is_signed_v<T>
-                                  ? static_cast<unsigned __int128>(Wide(a) * Wide(b))
-                                  : static_cast<unsigned __int128>(static_cast<U>(a)) *
-                                        static_cast<U>(b);
+  const unsigned __int128 p =
+      std::is_signed_v<T> ? static_cast<unsigned __int128>(Wide(a) * Wide(b))
+                          : static_cast<unsigned __int128>(static_cast<U>(a)) * static_cast<U>(b);
   return static_cast<U>(high ? p >> (sizeof(T) * 8) : p);
 }
 

@@ -17,13 +17,21 @@ template <class T>
 constexpr Wide kMax = std::numeric_limits<T>::max();
 
 template <class F>
-void all_integers(F f) { for_types<uint16_t, uint32_t, uint64_t, int16_t, int32_t, int64_t>(f); }
+void all_integers(F f) {
+  for_types<uint16_t, uint32_t, uint64_t, int16_t, int32_t, int64_t>(f);
+}
 template <class F>
-void all_words(F f) { for_types<uint32_t, uint64_t, int32_t, int64_t>(f); }
+void all_words(F f) {
+  for_types<uint32_t, uint64_t, int32_t, int64_t>(f);
+}
 template <class F>
-void narrow_integers(F f) { for_types<uint16_t, uint32_t, int16_t, int32_t>(f); }
+void narrow_integers(F f) {
+  for_types<uint16_t, uint32_t, int16_t, int32_t>(f);
+}
 template <class F>
-void all_signed(F f) { for_types<int16_t, int32_t, int64_t>(f); }
+void all_signed(F f) {
+  for_types<int16_t, int32_t, int64_t>(f);
+}
 
 // 2N bits for products of N-bit numbers, the 64-bit unsigned ones too.
 template <class T>
@@ -39,19 +47,23 @@ T low_part(T a, T b) {
   return static_cast<T>(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b));
 }
 template <class T>
-T sum(T a, T b) { return static_cast<T>(Wide(a) + Wide(b)); }
+T sum(T a, T b) {
+  return static_cast<T>(Wide(a) + Wide(b));
+}
 
 int32_t clamp32(Wide x) {
   return static_cast<int32_t>(std::clamp(x, kMin<int32_t>, kMax<int32_t>));
 }
 
 template <class T>
-bool bit(T x, int i) { return (static_cast<std::make_unsigned_t<T>>(x) >> i & 1) != 0; }
+bool bit(T x, int i) {
+  return (static_cast<std::make_unsigned_t<T>>(x) >> i & 1) != 0;
+}
 
 template <class T>
-using Twice = std::conditional_t<
-    sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
-    std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+using Twice =
+    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
+                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 }  // namespace
 
@@ -181,8 +193,8 @@ TEST_CASE("bfe, bfi") {
     const auto value = [=](T a, uint32_t pos, uint32_t len) {
       pos &= 0xff;
       len &= 0xff;
-      const bool sign = std::is_signed_v<T> && len != 0 &&
-                        bit(a, static_cast<int>(std::min(pos + len - 1, msb)));
+      const bool sign =
+          std::is_signed_v<T> && len != 0 && bit(a, static_cast<int>(std::min(pos + len - 1, msb)));
       U d = 0;
       for (uint32_t i = 0; i <= msb; ++i) {
         const bool set = i < len && pos + i <= msb ? bit(a, static_cast<int>(pos + i)) : sign;
@@ -236,16 +248,16 @@ TEST_CASE("szext, bmsk") {
     const auto count = [=](uint32_t n) { return wrap ? n % 32 : std::min(n, 32u); };
     for_types<uint32_t, int32_t>([&](auto t) {
       using T = decltype(t);
-      check_line<T, T, uint32_t>(line<T, T, uint32_t>(typed<T>("szext" + mode)), [=](T a,
-                                                                                    uint32_t n) {
-        n = count(n);
-        const bool sign = std::is_signed_v<T> && n > 0 && bit(a, static_cast<int>(n) - 1);
-        uint32_t d = 0;
-        for (uint32_t i = 0; i < 32; ++i) {
-          d |= uint32_t(i < n ? bit(a, static_cast<int>(i)) : sign) << i;
-        }
-        return static_cast<T>(d);
-      });
+      check_line<T, T, uint32_t>(
+          line<T, T, uint32_t>(typed<T>("szext" + mode)), [=](T a, uint32_t n) {
+            n = count(n);
+            const bool sign = std::is_signed_v<T> && n > 0 && bit(a, static_cast<int>(n) - 1);
+            uint32_t d = 0;
+            for (uint32_t i = 0; i < 32; ++i) {
+              d |= uint32_t(i < n ? bit(a, static_cast<int>(i)) : sign) << i;
+            }
+            return static_cast<T>(d);
+          });
     });
     using U = uint32_t;
     check_line<U, U, U>("bmsk" + mode + ".b32 %r1, %r2, %r3;", [=](U a, U b) {
