@@ -46,6 +46,27 @@ uint32_t lanes_per_phase(uint32_t bytes) {
   return bytes <= kBankBytes ? kLanes : kBanks * kBankBytes / bytes;
 }
 
+uint32_t most_lanes_in_a_bank(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  uint8_t lanes[kBanks] = {};
+  uint8_t most = 0;
+  for (; mask != 0; mask &= mask - 1) {  // 8-byte lanes occupy a pair of banks: its first will do
+    const uint64_t at = offset[__builtin_ctz(mask)] / std::max(bytes, kBankBytes);
+    const uint32_t bank = at * std::max(bytes, kBankBytes) / kBankBytes % kBanks;
+    most = std::max(most, ++lanes[bank]);
+  }
+  return most;
+}
+
+// How many times the active lanes' bytes fill all banks.
+uint32_t rows_filled(uint32_t bytes, uint32_t mask) {
+  const uint32_t row = kBanks * kBankBytes;
+  return (lane_count(mask) * bytes + row - 1) / row;
+}
+
+uint32_t lanes_from(uint32_t first, uint32_t width) {
+  return (width == kLanes ? kAllLanes : (uint32_t{1} << width) - 1) << first;
+}
+
 // Does every active lane find its neighbour l^distance idle or at its own address?
 bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
   for (uint32_t left = mask; left != 0; left &= left - 1) {
@@ -57,9 +78,8 @@ bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
 
 Wavefronts by_phases(const uint64_t* offset, uint32_t bytes, uint32_t mask, uint32_t width) {
   Wavefronts w;
-  const uint32_t phase = width == kLanes ? kAllLanes : (uint32_t{1} << width) - 1;
   for (uint32_t first = 0; first < kLanes; first += width) {
-    const uint32_t lanes = mask & phase << first;
+    const uint32_t lanes = mask & lanes_from(first, width);
     if (lanes == 0) continue;
     w.actual += phase_wavefronts(offset, bytes, lanes);
     ++w.ideal;
@@ -98,10 +118,7 @@ Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
     width *= 2;
   }
   Wavefronts w = by_phases(offset, bytes, mask, width);
-  if (bytes == 16 && mask != kAllLanes) {
-    const uint32_t row = kBanks * kBankBytes;
-    w.ideal = std::min(w.ideal, (lane_count(mask) * bytes + row - 1) / row);
-  }
+  if (bytes >= 8) w.ideal = std::min(w.ideal, rows_filled(bytes, mask));
   return w;
 }
 
@@ -115,17 +132,23 @@ Wavefronts store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
   return plain_wavefronts(offset, bytes, mask, false);
 }
 
-Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                             sim::AtomicForm form) {
   if (mask == 0) return {};
-  uint8_t lanes[kBanks] = {};
-  uint8_t fullest = 0;
-  for (uint32_t left = mask; left != 0; left &= left - 1) {
-    const uint64_t at = offset[__builtin_ctz(left)];
-    for (uint64_t word = at / kBankBytes; word <= (at + bytes - 1) / kBankBytes; ++word) {
-      fullest = std::max(fullest, ++lanes[word % kBanks]);
-    }
+  if (form == sim::AtomicForm::increment) return {phase_wavefronts(offset, bytes, mask), 1};
+  const uint32_t operands = form == sim::AtomicForm::plain ? 1 : 2;
+  const uint32_t width = lanes_per_phase(bytes);
+  Wavefronts w;
+  for (uint32_t first = 0; first < kLanes; first += width) {
+    const uint32_t lanes = mask & lanes_from(first, width);
+    if (lanes == 0) continue;
+    w.actual +=
+        operands *
+        (form == sim::AtomicForm::spin_swap ? 1 : most_lanes_in_a_bank(offset, bytes, lanes));
+    ++w.ideal;
   }
-  return {fullest, 1};
+  w.ideal = operands * std::min(w.ideal, rows_filled(bytes, mask));
+  return w;
 }
 
 Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask) {
@@ -143,7 +166,7 @@ Wavefronts shared_wavefronts(const sim::Access& access) {
     case sim::AccessKind::atom:
       break;
   }
-  return atomic_wavefronts(access.address, access.bytes, access.mask);
+  return atomic_wavefronts(access.address, access.bytes, access.mask, access.form);
 }
 
 }  // namespace lab32::observe

@@ -1,7 +1,9 @@
-// How many wavefronts shared memory needs for a warp-wide access: the rules behind Nsight Compute's
-// memory_l1_wavefronts_shared and memory_l1_wavefronts_shared_ideal. Pure functions of 32 offsets
-// in the block's shared memory, the bytes a lane accesses and the mask of active lanes; offsets are
-// multiples of `bytes`.
+// How many wavefronts shared memory needs for a warp-wide access: what the hardware counts as
+// l1tex__data_pipe_lsu_wavefronts_mem_shared_op_* for a lone warp. Nsight Compute's own
+// memory_l1_wavefronts_shared is the same but for some 8- and 16-byte loads, where it is an
+// estimate that the hardware's counter does not bear out (data/measured/counters/README.md). Pure
+// functions of 32 offsets in the block's shared memory, the bytes a lane accesses and the mask of
+// active lanes; offsets are multiples of `bytes`.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +22,16 @@ struct Wavefronts {
 
 // Loads and stores of up to 4 bytes a lane are served at once, of 8 bytes a half-warp at a time, of
 // 16 bytes a quarter-warp at a time: 128 bytes, all banks once, in each phase. A phase takes as
-// many wavefronts as the fullest bank has distinct words.
+// many wavefronts as the fullest bank has distinct words. Loads merge neighbouring phases if every
+// active lane finds lane ^ 1 idle or at its own address, or every one finds lane ^ 2 so.
 Wavefronts load_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask);
 Wavefronts store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask);
 
-// Lanes of an atomic never share a wavefront in a bank, not even on one word.
-Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask);
+// Lanes of an atomic never share a wavefront in a bank, not even on one word. Adding the constant 1
+// (increment) lanes of one word do share; a compare-and-swap takes two wavefronts for each lane,
+// and inside a loop (spin_swap) two for the lot, since one lane a bank gets through.
+Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                             sim::AtomicForm form = sim::AtomicForm::plain);
 
 // ldmatrix and stmatrix: lanes 8m to 8m+7 give the 16-byte rows of matrix m.
 Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask);

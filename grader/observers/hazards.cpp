@@ -223,10 +223,7 @@ void HazardObserver::revisit(const Visit& v, uint32_t lane, uint64_t cell, bool 
     if (conflict(r.touch, v.record.touch)) {
       if (const uint32_t lanes = conflicting_lanes(v, lane, r)) {
         report_race(v, lane, cell, r, lanes, same_value);
-        if (r.unwritten && !written) {
-          explained_[r.site] += lane_count(lanes);
-          r.unwritten = false;
-        }
+        if (r.unwritten && !written) explained_[r.site] += lane_count(lanes);
       }
     }
     if (r.warp != v.record.warp || r.touch != v.record.touch) continue;

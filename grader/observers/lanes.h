@@ -40,28 +40,24 @@ inline bool is_affine(const uint64_t* address, int64_t* stride) {
   return (difference[0] | difference[1] | difference[2] | difference[3]) == 0;
 }
 
-// A multiset of at most 64 keys. `occupied_` stands for the clearing of the table, which would cost
-// more than the usual 32 insertions.
-class KeyCounts {
+// A set of at most 64 keys. `occupied_` stands for the clearing of the table, which would cost more
+// than the usual 32 insertions.
+class KeySet {
  public:
-  // How often the key was added before.
-  uint32_t add(uint64_t key) {
+  void add(uint64_t key) {
     uint32_t i = static_cast<uint32_t>((key * 0x9e3779b97f4a7c15u) >> 58);
-    while (occupied_ >> i & 1) {
-      if (key_[i] == key) return count_[i]++;
+    while ((occupied_ >> i & 1) != 0) {
+      if (key_[i] == key) return;
       i = (i + 1) % 64;
     }
     occupied_ |= uint64_t{1} << i;
     key_[i] = key;
-    count_[i] = 1;
-    return 0;
   }
-  uint32_t distinct() const { return static_cast<uint32_t>(__builtin_popcountll(occupied_)); }
+  uint32_t size() const { return static_cast<uint32_t>(__builtin_popcountll(occupied_)); }
 
  private:
   uint64_t occupied_ = 0;
   uint64_t key_[64];
-  uint32_t count_[64];
 };
 
 }  // namespace lab32::observe

@@ -13,9 +13,12 @@ constexpr uint32_t kSectorBytes = 32;
 // Distinct sectors of the active lanes: what a load or a store moves.
 uint32_t distinct_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask);
 
-// Sectors of a reduction or atomic: lanes that hit one word are served one after the other, each
-// turn moving the sector again; so, summed over the sectors, the most lanes on one word of it.
-uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask);
+// Sectors of a reduction or atomic, which L1 passes on line by line. Lanes that hit one word are
+// served one after the other, each turn moving the sector again; so, in nearly every case, the sum
+// over the sectors of the most lanes on one word of it. The exact rule, of which this follows, is
+// told at its definition. compare_swap: the lanes carry two operands, so a line is two halves.
+uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask,
+                        bool compare_swap = false);
 
 // The fewest sectors that could hold what the active lanes ask for, never more than they touch
 // (lanes that share an address ask for less than lanes * bytes).

@@ -67,7 +67,9 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   if (global) {
     const uint32_t distinct = distinct_sectors(access.address, access.bytes, access.mask);
     const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
-    cost = atomic ? atomic_sectors(access.address, access.bytes, access.mask) : distinct;
+    cost = atomic ? atomic_sectors(access.address, access.bytes, access.mask,
+                                   access.form == sim::AtomicForm::compare_swap)
+                  : distinct;
     ideal = ideal_sectors(distinct, access.bytes, access.mask);
     tally.distinct += distinct;
     tally.bytes += uint64_t{lane_count(access.mask)} * access.bytes;
@@ -134,10 +136,8 @@ Counters TrafficObserver::Tally::counters() const {
                                                   : c.atom;
   to = {requests, cost};
   c.global_bytes = bytes;
-  if (kind != AccessKind::atom) {  // the theoretical metrics leave out atomics that return a value
-    c.l2_sectors = distinct;
-    c.l2_sectors_ideal = ideal;
-  }
+  c.l2_sectors = distinct;
+  c.l2_sectors_ideal = ideal;
   if (kind == AccessKind::load) c.load_ideal = ideal;
   if (kind == AccessKind::store) c.store_ideal = ideal;
   return c;

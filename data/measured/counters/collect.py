@@ -11,7 +11,8 @@ COLUMNS = {
         "theoretical": "memory_l2_theoretical_sectors_global",
         "ideal": "memory_l2_theoretical_sectors_global_ideal",
     },
-    "s": {
+    "s": {  # what the hardware counted, then Nsight Compute's own figures (see README.md)
+        "hardware": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
         "wavefronts": "memory_l1_wavefronts_shared",
         "ideal": "memory_l1_wavefronts_shared_ideal",
     },
@@ -19,19 +20,23 @@ COLUMNS = {
 NAMES = {"g": "h200-global.csv", "s": "h200-shared.csv"}
 
 
-def launches(path):
+def kind_of(op):
+    """ld, st, red or atom: how the metrics of this op are called. Shared memory knows no red."""
+    space, name = op.split("_")[:2]
+    if name == "red" and space == "s":
+        return "atom"
+    return name if name in ("red", "atom") else name[:2]
+
+
+def launches(paths):
     """One dict of metrics for each launch, in order, of the CSV tables of several ncu runs."""
     rows = {}
-    table, header, run = [], None, 0
-    for line in open(path, encoding="utf-8"):
-        if line.startswith('"ID"'):
-            header, run = next(csv.reader([line])), run + 1
-        elif line.startswith('"') and header:
-            table.append((run, dict(zip(header, next(csv.reader([line]))))))
-    for run, row in table:
-        value = row["Metric Value"].replace(",", "")
-        rows.setdefault((run, int(row["ID"])), {"kernel": row["Kernel Name"]})[
-            row["Metric Name"]] = value
+    for run, path in enumerate(paths):
+        # The program's output and ncu's own lines stand before the table.
+        table = [line for line in open(path, encoding="utf-8") if line.startswith('"')]
+        for row in csv.DictReader(table):
+            launch = rows.setdefault((run, int(row["ID"])), {"kernel": row["Kernel Name"]})
+            launch[row["Metric Name"]] = row["Metric Value"].replace(",", "")
     return [rows[k] for k in sorted(rows)]
 
 
@@ -41,7 +46,7 @@ def main(folder, out):
     gpu, driver, sm, memory = device.split(", ")
     for space in "gs":
         mine = [p for p in patterns if p["op"].startswith(space + "_")]
-        measured = launches(folder / f"all_{space}.csv")
+        measured = launches(sorted(folder.glob(f"{space}-*.csv"), key=lambda f: int(f.stem[2:])))
         with open(out / NAMES[space], "w", encoding="utf-8", newline="\n") as f:
             f.write(
                 f"# device: {gpu}\n# driver: {driver}\n# cuda: 13.0 (nvcc -arch=sm_90)\n"
@@ -51,7 +56,7 @@ def main(folder, out):
             for p, m in zip(mine, measured):
                 if not m["kernel"].startswith(p["op"] + "("):
                     sys.exit(f"launch of {m['kernel']} where {p['op']} was expected")
-                short = p["op"].split("_")[1].rstrip("0123456789")
+                short = kind_of(p["op"])
                 row = [m[name.format(short)] for name in COLUMNS[space].values()]
                 f.write(",".join([p["op"], p["mask"], *row, p["offsets"]]) + "\n")
         print(f"{NAMES[space]}: {len(measured)} of {len(mine)} patterns")
