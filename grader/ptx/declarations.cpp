@@ -54,6 +54,7 @@ class InitialiserParser {
       if (cursor_.peek().is('{')) {
         if (level >= dims_.size() || dims_[level] == 0) cursor_.fail("too many braces");
         const uint64_t inner = bytes / dims_[level];
+        if (inner == 0) cursor_.fail("more initialisers than elements");
         at = begin + (at - begin + inner - 1) / inner * inner;
         if (at + inner > begin + bytes) cursor_.fail("more initialisers than elements");
         braces(level + 1, at, inner);

@@ -9,30 +9,16 @@
 
 namespace lab32::ptx {
 
+// clang-format off
 enum class Type : uint8_t {
   none,
-  u8,
-  u16,
-  u32,
-  u64,
-  s8,
-  s16,
-  s32,
-  s64,
-  b8,
-  b16,
-  b32,
-  b64,
-  b128,
-  f16,
-  f16x2,
-  bf16,
-  bf16x2,
-  f32,
-  f64,
-  tf32,
+  u8, u16, u32, u64,
+  s8, s16, s32, s64,
+  b8, b16, b32, b64, b128,
+  f16, f16x2, bf16, bf16x2, f32, f64, tf32,
   pred,
 };
+// clang-format on
 
 Type parse_type(std::string_view word);  // Type::none when the word is no type
 std::string_view to_string(Type type);
@@ -50,41 +36,17 @@ enum class Mod : uint8_t {
 using Mods = std::bitset<static_cast<size_t>(Mod::count_)>;
 std::string_view to_string(Mod mod);
 
+// clang-format off
 enum class SpecialReg : uint8_t {
-  tid_x,
-  tid_y,
-  tid_z,
-  ntid_x,
-  ntid_y,
-  ntid_z,
-  ctaid_x,
-  ctaid_y,
-  ctaid_z,
-  nctaid_x,
-  nctaid_y,
-  nctaid_z,
-  laneid,
-  warpid,
-  nwarpid,
-  smid,
-  nsmid,
-  gridid,
-  lanemask_eq,
-  lanemask_le,
-  lanemask_lt,
-  lanemask_ge,
-  lanemask_gt,
-  clock,
-  clock_hi,
-  clock64,
-  globaltimer,
-  globaltimer_lo,
-  globaltimer_hi,
-  total_smem_size,
-  dynamic_smem_size,
-  warpsize,  // warpsize: WARP_SZ
+  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z,
+  ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+  laneid, warpid, nwarpid, smid, nsmid, gridid,
+  lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
+  clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
+  total_smem_size, dynamic_smem_size, warpsize,  // warpsize: WARP_SZ
   count_
 };
+// clang-format on
 // Accepts the spelling with '%' ("%tid.x"; "WARP_SZ"); false when unknown.
 bool parse_special(std::string_view spelling, SpecialReg* out);
 std::string_view to_string(SpecialReg reg);

@@ -167,8 +167,8 @@ class ModulePrinter {
     }
     // Functions are declared first: initialisers and other functions may refer to them.
     for (const Function& function : module_.functions) {
-      if (!function.is_entry)
-        line((function.is_declaration ? ".extern " : "") + header(function) + ";");
+      if (function.is_entry && !function.is_declaration) continue;
+      line((function.is_declaration ? ".extern " : "") + header(function) + ";");
     }
     for (const Variable& variable : module_.variables) {
       line((variable.is_extern ? ".extern " : "") + print_variable(variable) + ";");
@@ -200,7 +200,7 @@ class ModulePrinter {
   void print_function(const Function& function) {
     if (!function.refusal.empty()) {
       std::string comment = function.refusal;
-      for (size_t at = 0; (at = comment.find('\n', at)) != std::string::npos;) {
+      for (size_t at = 0; (at = comment.find('\n', at)) != std::string::npos; at += 4) {
         comment.replace(at, 1, "\n// ");
       }
       line("// " + comment);

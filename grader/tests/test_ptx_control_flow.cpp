@@ -210,6 +210,7 @@ TEST_CASE("reconvergence: equals the definition on random graphs") {
           break;
       }
     }
+    body += "ret;\n";
     CAPTURE(body);
     const auto m = parse_kernel(body);
     const ptx::Function& f = kernel(m);

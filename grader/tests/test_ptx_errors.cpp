@@ -101,6 +101,7 @@ TEST_CASE("ptx refusals: each kind of wrong operand") {
       {"call p;", "`p` is not a function"},
       {".local .b8 x[2199023255552];", "this variable is too large"},
       {".local .b8 x[2] = {1, 2, 3};", "more initialisers than elements"},
+      {".local .b8 x[2][0] = {{1}};", "more initialisers than elements"},
       {".local .align 3 .b8 x[2];", "an alignment must be a power of two, at most 4096"},
   };
   for (const Case& c : cases) {

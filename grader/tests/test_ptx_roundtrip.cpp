@@ -61,6 +61,14 @@ TEST_CASE("ptx: parse(print(parse(x))) equals parse(x) for compiled programs") {
   }
 }
 
+TEST_CASE("ptx: ptxas takes what is printed") {
+  for (const CompiledPtx& compiled : compiled_ptx()) {
+    if (compiled.arch != "sm_90") continue;
+    CAPTURE(compiled.name);
+    CHECK_NOTHROW(assemble(ptx::print(ptx::parse(compiled.text)), compiled.arch));
+  }
+}
+
 TEST_CASE("ptx: parse(print(parse(x))) equals parse(x) for what compilers seldom write") {
   check_roundtrip(ptx::parse(kernel_text(R"(
   .shared .align 4 .b8 tile[64];

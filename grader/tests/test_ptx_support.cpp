@@ -43,26 +43,31 @@ std::string refusal_of(const std::string& text) {
 
 namespace {
 
-std::string compile_to_ptx(const std::filesystem::path& source,
-                           const std::vector<std::string>& flags) {
+std::string read(const std::filesystem::path& file) {
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+// Runs nvcc on a text; what it wrote.
+std::string run_nvcc(const std::string& text, const std::string& suffix,
+                     const std::vector<std::string>& flags) {
   const compile::Toolchain& tools = compile::toolchain();
   std::string name = (std::filesystem::temp_directory_path() / "lab32-ptx-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
   const std::filesystem::path folder = name;
+  const std::filesystem::path in = folder / ("in" + suffix), out = folder / "out";
+  std::ofstream(in) << text;
   Command command;
-  command.argv = {tools.nvcc.string(), "-ptx", "-w", "-std=c++17"};
+  command.argv = {tools.nvcc.string(), "-w"};
   command.argv.insert(command.argv.end(), flags.begin(), flags.end());
-  command.argv.insert(command.argv.end(), {source.string(), "-o", (folder / "out.ptx").string()});
+  command.argv.insert(command.argv.end(), {in.string(), "-o", out.string()});
   command.environment = {"PATH=" + tools.path, "TMPDIR=" + name};
   const Outcome outcome = run_process(command);
-  std::stringstream text;
-  text << std::ifstream(folder / "out.ptx").rdbuf();
+  const std::string result = read(out);
   std::filesystem::remove_all(folder);
-  if (!outcome.ok()) {
-    throw std::runtime_error(source.string() + ": " + lab32::describe(outcome) + "\n" +
-                             outcome.err);
-  }
-  return text.str();
+  if (!outcome.ok()) throw std::runtime_error(lab32::describe(outcome) + "\n" + outcome.err);
+  return result;
 }
 
 }  // namespace
@@ -72,8 +77,9 @@ const std::vector<CompiledPtx>& compiled_ptx() {
     const std::filesystem::path folder = compile::checkout() / "grader/tests/ptx";
     std::vector<CompiledPtx> results;
     const auto add = [&](const char* file, const char* arch, const char* how) {
-      results.push_back({std::string(file) + ", " + arch + " " + how,
-                         compile_to_ptx(folder / file, {"-arch", arch, how})});
+      results.push_back(
+          {std::string(file) + ", " + arch + " " + how, arch,
+           run_nvcc(read(folder / file), ".cu", {"-ptx", "-std=c++17", "-arch", arch, how})});
     };
     add("language.cu", "sm_75", "-lineinfo");
     add("language.cu", "sm_90", "-lineinfo");
@@ -83,6 +89,10 @@ const std::vector<CompiledPtx>& compiled_ptx() {
     return results;
   }();
   return all;
+}
+
+void assemble(const std::string& ptx, const std::string& arch) {
+  run_nvcc(ptx, ".ptx", {"-cubin", "-arch", arch});
 }
 
 namespace {

@@ -19,10 +19,14 @@ std::string refusal_of(const std::string& text);
 
 // PTX that nvcc makes of grader/tests/ptx/*.cu, for several architectures; compiled once a run.
 struct CompiledPtx {
-  std::string name;  // "language.cu, sm_90"
+  std::string name;  // "language.cu, sm_90 -lineinfo"
+  std::string arch;
   std::string text;
 };
 const std::vector<CompiledPtx>& compiled_ptx();
+
+// Runs ptxas; throws with its complaints.
+void assemble(const std::string& ptx, const std::string& arch);
 
 // Everything a function or module holds, a line each, independently of ptx/print.h; without PTX
 // line numbers and the text. What is equal has equal descriptions.
