@@ -88,7 +88,8 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access, const std::
   if (first.has("CAS") && memory[0].op->space == Space::shared)
     found.issue.form = AtomicForm::compare_swap;
   for (const Site& s : memory) {
-    if (s.op->kind != found.issue.kind || s.instruction->opcode != first.opcode) return std::nullopt;
+    if (s.op->kind != found.issue.kind || s.instruction->opcode != first.opcode)
+      return std::nullopt;
   }
 
   const bool elects = has_opcode(helpers, {"VOTE", "VOTEU"});

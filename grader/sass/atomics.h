@@ -13,8 +13,8 @@ namespace lab32::sass {
 
 struct AtomicIssue {
   sim::Issue issue;
-  int copies = 1;      // times the whole sequence stands in the code
-  int own_loops = 0;   // loops of the sequence itself (compare-and-swap)
+  int copies = 1;          // times the whole sequence stands in the code
+  int own_loops = 0;       // loops of the sequence itself (compare-and-swap)
   bool own_guard = false;  // the guard elects a lane; it is not the PTX's condition
   std::string note;
 };

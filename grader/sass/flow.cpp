@@ -79,8 +79,10 @@ Flow analyse_flow(const Function& function) {
     if (ends[i].targets.empty() && !ends[i].leaves) flow.known = false;
     for (std::string_view label : ends[i].targets) {
       const int target = index_of(label);
-      if (target >= 0) leads[static_cast<size_t>(target)] = true;
-      else flow.known = false;
+      if (target >= 0)
+        leads[static_cast<size_t>(target)] = true;
+      else
+        flow.known = false;
     }
   }
   for (size_t i = 0; i < size; ++i) {
@@ -103,8 +105,10 @@ Flow analyse_flow(const Function& function) {
       const int target = index_of(label);
       if (target < 0 || static_cast<size_t>(target) >= size) continue;
       next.push_back(flow.block_of[static_cast<size_t>(target)]);
-      if (end.converged) converged.next.back() = {next.back()};
-      else if (!end.diverted) converged.next.back() = next;
+      if (end.converged)
+        converged.next.back() = {next.back()};
+      else if (!end.diverted)
+        converged.next.back() = next;
     }
     all.next.push_back(std::move(next));
   }

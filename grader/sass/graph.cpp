@@ -44,7 +44,8 @@ std::vector<int> immediate_dominators(const Edges& next, int root) {
   const std::vector<int> order = post_order(next, root);
   const Edges back = reversed(next);
   std::vector<int> number(next.size(), -1), dominator(next.size(), -1);
-  for (size_t i = 0; i < order.size(); ++i) number[static_cast<size_t>(order[i])] = static_cast<int>(i);
+  for (size_t i = 0; i < order.size(); ++i)
+    number[static_cast<size_t>(order[i])] = static_cast<int>(i);
   auto num = [&](int n) { return number[static_cast<size_t>(n)]; };
   dominator[static_cast<size_t>(root)] = root;
   for (bool changed = true; changed;) {

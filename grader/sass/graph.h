@@ -20,13 +20,13 @@ struct Loop {
 
 struct Structure {
   std::vector<bool> reachable;
-  std::vector<int> dominator;                 // immediate; -1 for the entry and unreachable nodes
-  std::vector<Loop> loops;                    // natural loops, one a header
-  std::vector<int> loop_of;                   // innermost loop of each node, -1: none
-  std::vector<std::vector<int>> decided_by;   // control dependence: the nodes whose branch decides
+  std::vector<int> dominator;                // immediate; -1 for the entry and unreachable nodes
+  std::vector<Loop> loops;                   // natural loops, one a header
+  std::vector<int> loop_of;                  // innermost loop of each node, -1: none
+  std::vector<std::vector<int>> decided_by;  // control dependence: the nodes whose branch decides
 
   bool dominates(int a, int b) const;
-  int depth(int node) const;                  // loops around the node
+  int depth(int node) const;  // loops around the node
   // decided_by, transitively.
   std::vector<int> all_deciders(int node) const;
 };

@@ -16,7 +16,9 @@ std::string_view trimmed(std::string_view s) {
   return s.substr(from, s.find_last_not_of(" \t\r") - from + 1);
 }
 
-bool starts_with(std::string_view s, std::string_view with) { return s.substr(0, with.size()) == with; }
+bool starts_with(std::string_view s, std::string_view with) {
+  return s.substr(0, with.size()) == with;
+}
 
 int to_int(std::string_view digits) {
   int value = 0;
@@ -158,8 +160,9 @@ const Function* Listing::find(std::string_view name) const {
 Listing parse_listing(const std::string& text) {
   Listing listing = Reader(text).read();
   if (listing.functions.empty() && text.find(".text.") != std::string::npos)
-    throw Error("the machine code has sections but no instructions: nvdisasm wrote something that "
-                "is not understood; is its version one of grader/setup/nvdisasm.txt?");
+    throw Error(
+        "the machine code has sections but no instructions: nvdisasm wrote something that "
+        "is not understood; is its version one of grader/setup/nvdisasm.txt?");
   return listing;
 }
 

@@ -20,12 +20,12 @@ struct Frame {
 };
 
 struct Instruction {
-  uint32_t address = 0;    // in bytes, from the start of the kernel
-  std::string guard;       // "P0", "!P0", "!UP1"; empty: none
-  std::string opcode;      // with its modifiers: "LDG.E.128"
-  std::string operands;    // as written: "R4, desc[UR4][R2.64+0xc]"
-  int ptx_line = 0;        // 0: not known
-  int source = -1;         // index in Listing::sources, -1: not known
+  uint32_t address = 0;  // in bytes, from the start of the kernel
+  std::string guard;     // "P0", "!P0", "!UP1"; empty: none
+  std::string opcode;    // with its modifiers: "LDG.E.128"
+  std::string operands;  // as written: "R4, desc[UR4][R2.64+0xc]"
+  int ptx_line = 0;      // 0: not known
+  int source = -1;       // index in Listing::sources, -1: not known
 
   std::string_view base() const { return std::string_view(opcode).substr(0, opcode.find('.')); }
   bool has(std::string_view modifier) const;  // has("SPIN"): one of the words after the first

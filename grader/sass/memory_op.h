@@ -15,11 +15,11 @@ enum class Space : uint8_t { global, shared, local, generic };
 struct MemoryOp {
   Space space = Space::global;
   sim::AccessKind kind = sim::AccessKind::load;
-  int bytes = 4;             // per lane; matrices: a row, 16. 0: a width this table does not know
-  bool matrix = false;       // LDSM, STSM
-  bool async_copy = false;   // LDGSTS: the global side
-  std::string base;          // the address without its constant: "R2.64", "R6+UR4"
-  int64_t offset = 0;        // the constant
+  int bytes = 4;            // per lane; matrices: a row, 16. 0: a width this table does not know
+  bool matrix = false;      // LDSM, STSM
+  bool async_copy = false;  // LDGSTS: the global side
+  std::string base;         // the address without its constant: "R2.64", "R6+UR4"
+  int64_t offset = 0;       // the constant
 };
 
 // nullopt: it does not touch global, shared or local memory (LDC and its kind read constants, which

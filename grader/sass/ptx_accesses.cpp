@@ -8,8 +8,8 @@ namespace lab32::sass {
 namespace {
 
 using ptx::Mod;
-using ptx::OpId;
 using ptx::Operand;
+using ptx::OpId;
 using sim::AccessKind;
 
 bool is_shared(const ptx::Instruction& in) {
@@ -28,11 +28,14 @@ const Operand* address_of(const ptx::Instruction& in) {
 // The operand that holds the values loaded or stored.
 const Operand* data_of(const ptx::Instruction& in) {
   switch (in.op->id) {
-    case OpId::st: return &in.operands[1];
+    case OpId::st:
+      return &in.operands[1];
     case OpId::ld:
     case OpId::ld_nc:
-    case OpId::ldu: return &in.operands[0];
-    default: return nullptr;
+    case OpId::ldu:
+      return &in.operands[0];
+    default:
+      return nullptr;
   }
 }
 
@@ -115,8 +118,11 @@ void PtxFunction::add_access(int index) {
   switch (in.op->id) {
     case OpId::ld:
     case OpId::ld_nc:
-    case OpId::ldu: break;
-    case OpId::st: a.kind = AccessKind::store; break;
+    case OpId::ldu:
+      break;
+    case OpId::st:
+      a.kind = AccessKind::store;
+      break;
     case OpId::red:
       a.kind = AccessKind::red;
       a.form = PtxAccess::Form::atomic;
@@ -126,18 +132,26 @@ void PtxFunction::add_access(int index) {
       a.kind = AccessKind::atom;
       a.form = PtxAccess::Form::atomic;
       break;
-    case OpId::ldmatrix: a.form = PtxAccess::Form::matrix; break;
+    case OpId::ldmatrix:
+      a.form = PtxAccess::Form::matrix;
+      break;
     case OpId::stmatrix:
       a.kind = AccessKind::store;
       a.form = PtxAccess::Form::matrix;
       break;
-    case OpId::cp_async: a.form = PtxAccess::Form::async_copy; break;
-    default: return;
+    case OpId::cp_async:
+      a.form = PtxAccess::Form::async_copy;
+      break;
+    default:
+      return;
   }
   if (in.has(Mod::constant)) return;  // no counter of ours counts constant loads
-  if (a.form == PtxAccess::Form::matrix || is_shared(in)) a.space = Space::shared;
-  else if (in.has(Mod::local)) a.space = Space::local;
-  else if (!in.has(Mod::global) && in.op->id != OpId::ldu) a.space = Space::generic;
+  if (a.form == PtxAccess::Form::matrix || is_shared(in))
+    a.space = Space::shared;
+  else if (in.has(Mod::local))
+    a.space = Space::local;
+  else if (!in.has(Mod::global) && in.op->id != OpId::ldu)
+    a.space = Space::generic;
   if (a.form == PtxAccess::Form::async_copy) {
     a.space = Space::global;
     a.bytes = a.element_bytes = static_cast<int>(in.operands[2].value);
@@ -166,8 +180,10 @@ void PtxFunction::add_access(int index) {
   a.block = flow_.block_of[static_cast<size_t>(index)];
   if (const Operand* address = address_of(in)) {
     a.offset = address->value;
-    if (address->reg >= 0) trace(address->reg, index, a);
-    else a.root = Root{-1, 0, address->name};
+    if (address->reg >= 0)
+      trace(address->reg, index, a);
+    else
+      a.root = Root{-1, 0, address->name};
   }
   accesses_.push_back(std::move(a));
 }
@@ -187,8 +203,10 @@ bool PtxFunction::register_varies(int reg, int loop, std::vector<int>& asked) co
       case OpId::ldu:
       case OpId::atom:
       case OpId::atom_cas:
-      case OpId::shfl: return true;
-      default: break;
+      case OpId::shfl:
+        return true;
+      default:
+        break;
     }
     bool varies = false;
     ptx::for_each_register(*function_, in, [&](int r, bool is_destination) {

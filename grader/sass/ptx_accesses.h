@@ -30,13 +30,13 @@ struct Root {
 
 struct PtxAccess {
   enum class Form : uint8_t { plain, atomic, matrix, async_copy };
-  int index = 0;                  // in Function::body
+  int index = 0;  // in Function::body
   Form form = Form::plain;
   Space space = Space::global;
   sim::AccessKind kind = sim::AccessKind::load;
-  int bytes = 4;                  // per lane, all elements
+  int bytes = 4;  // per lane, all elements
   int element_bytes = 4;
-  std::vector<bool> live;         // by element: stores, or loads that somebody reads
+  std::vector<bool> live;  // by element: stores, or loads that somebody reads
   Root root;
   int64_t offset = 0;
   int guard = -1;

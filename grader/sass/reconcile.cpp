@@ -47,8 +47,8 @@ class Reconciler {
     const PtxAccess* access = nullptr;
   };
 
-  // A memory instruction that no access of the PTX explains makes all that its kernel holds doubtful;
-  // but local ones keep registers.
+  // A memory instruction that no access of the PTX explains makes all that its kernel holds
+  // doubtful; but local ones keep registers.
   void look_at(const Site& s, int line) {
     const auto found = origin_.find(line);
     const PtxAccess* access = found == origin_.end() ? nullptr : found->second.access;
@@ -58,8 +58,8 @@ class Reconciler {
       auto& spills = result_.spills[s.function->kernel];
       ++(s.op->kind == sim::AccessKind::load ? spills.loads : spills.stores);
     } else if (access == nullptr) {
-      doubt(s.function->kernel,
-            "the machine code has " + s.instruction->opcode + " that no access of the PTX explains");
+      doubt(s.function->kernel, "the machine code has " + s.instruction->opcode +
+                                    " that no access of the PTX explains");
     }
   }
 

@@ -15,8 +15,7 @@ Sites::Sites(const Listing& listing) {
           !flow.detour[static_cast<size_t>(block)])
         continue;
       if (in.never_runs()) continue;
-      by_line_[in.ptx_line].push_back(
-          {&f, &flow, &in, static_cast<int>(i), block, memory_op(in)});
+      by_line_[in.ptx_line].push_back({&f, &flow, &in, static_cast<int>(i), block, memory_op(in)});
     }
   }
 }

@@ -21,8 +21,8 @@ struct Site {
 
   bool detour() const { return flow->detour[static_cast<size_t>(block)]; }
   int depth() const { return flow->structure.depth(block); }
-  // Instructions with one key have comparable constants in their addresses, unless the base register
-  // changes in between.
+  // Instructions with one key have comparable constants in their addresses, unless the base
+  // register changes in between.
   auto cell() const { return std::make_tuple(function, block, op->base); }
 };
 

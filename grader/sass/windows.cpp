@@ -1,5 +1,5 @@
-// Exhaustive search: a window is at most 16 bytes, so each member has a handful of candidates, and a
-// byte that two windows would take, or that nobody asked for, rejects a candidate at once.
+// Exhaustive search: a window is at most 16 bytes, so each member has a handful of candidates, and
+// a byte that two windows would take, or that nobody asked for, rejects a candidate at once.
 #include "sass/windows.h"
 
 #include <algorithm>
@@ -19,8 +19,10 @@ class Search {
       if (members[m].shapes.empty()) {
         for (int b = 0; b < members[m].bytes; ++b) {
           char& state = orphan_[members[m].offset + b];
-          if (!members[m].live[static_cast<size_t>(b)]) state = std::max(state, char{1});
-          else state = std::max(state, members[m].must_be_covered ? char{3} : char{2});
+          if (!members[m].live[static_cast<size_t>(b)])
+            state = std::max(state, char{1});
+          else
+            state = std::max(state, members[m].must_be_covered ? char{3} : char{2});
         }
       } else {
         order_.push_back(m);
@@ -126,7 +128,8 @@ class Search {
 
 std::optional<std::vector<Placement>> place(const std::vector<Member>& members,
                                             const std::vector<Distance>& distances) {
-  for (const std::vector<Distance>* use : {static_cast<const std::vector<Distance>*>(nullptr), &distances}) {
+  for (const std::vector<Distance>* use :
+       {static_cast<const std::vector<Distance>*>(nullptr), &distances}) {
     Search search(members, use);
     search.run();
     if (search.solutions == 1) return search.found;

@@ -11,7 +11,7 @@
 namespace lab32::sass {
 
 struct Part {
-  int64_t at = 0;   // bytes from the first part
+  int64_t at = 0;  // bytes from the first part
   int bytes = 4;
   bool operator==(const Part& o) const { return at == o.at && bytes == o.bytes; }
 };
@@ -20,20 +20,20 @@ using Shape = std::vector<Part>;  // the instructions that stand for one executi
 struct Member {
   int64_t offset = 0;
   int bytes = 4;
-  std::vector<bool> live;         // by byte
-  std::vector<Shape> shapes;      // what its instructions could be; empty: it has none
-  bool must_be_covered = true;    // without instructions: nothing else explains their absence
+  std::vector<bool> live;       // by byte
+  std::vector<Shape> shapes;    // what its instructions could be; empty: it has none
+  bool must_be_covered = true;  // without instructions: nothing else explains their absence
 };
 
 // Instructions of members i and j of one block whose addresses differ by a known constant.
 struct Distance {
   int i = 0, j = 0;
-  int64_t bytes = 0;              // first part of j minus first part of i
+  int64_t bytes = 0;  // first part of j minus first part of i
 };
 
 struct Placement {
-  int64_t at = 0;                 // offset of the first part, in the offsets of the members
-  int shape = -1;                 // -1: this member has no instructions
+  int64_t at = 0;  // offset of the first part, in the offsets of the members
+  int shape = -1;  // -1: this member has no instructions
 };
 
 // Placements of the members, or nullopt if there is no solution or more than one. `distances` are

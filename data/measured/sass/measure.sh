@@ -1,9 +1,19 @@
 #!/bin/sh
-# Profiles launch_all on the GPU at hand and writes launch_all.csv (one row a launch and metric).
-# usage: measure.sh PROGRAM OUT_DIR
+# Profiles launch_all and shared_atomics on the GPU at hand; then collect.py makes the tables of it.
+# usage: measure.sh OUT_DIR, here, with nvcc and ncu on PATH
 set -e
-program=$1
-out=$2
+out=$1
+program=/tmp/launch_all
+here=$(dirname "$0")
+nvcc -std=c++17 -arch=native -lineinfo -o $program "$here/launch_all.cu"
+nvcc -std=c++17 -arch=native -lineinfo -o /tmp/shared_atomics "$here/shared_atomics.cu"
+{
+  nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader
+  nvcc --version | tail -1
+  ncu --version | tail -1
+  date +%F
+  echo 'command: measure.sh'
+} >"$out/where.txt"
 wanted='
 l1tex__t_requests_pipe_lsu_mem_global_op_ld l1tex__t_requests_pipe_lsu_mem_global_op_st
 l1tex__t_requests_pipe_lsu_mem_global_op_red l1tex__t_requests_pipe_lsu_mem_global_op_atom
@@ -39,6 +49,14 @@ rm "$out/known"
 ncu --clock-control none --csv --print-units base --metrics "$metrics" "$program" >"$out/launch_all.csv"
 # The same launches instruction by instruction: how often each was executed, and its wavefronts.
 ncu --clock-control none -f -o /tmp/launch_all --import-source no \
-    --metrics group:smsp__pcsamp_warp_stall_reasons,inst_executed,thread_inst_executed,thread_inst_executed_true,memory_l1_wavefronts_shared,memory_l1_wavefronts_shared_ideal,memory_l2_theoretical_sectors_global,memory_l2_theoretical_sectors_global_ideal \
+    --metrics inst_executed,thread_inst_executed,thread_inst_executed_true,memory_l1_wavefronts_shared,memory_l1_wavefronts_shared_ideal,memory_l2_theoretical_sectors_global,memory_l2_theoretical_sectors_global_ideal \
     "$program" >/dev/null
 ncu -i /tmp/launch_all.ncu-rep --page source --print-source sass --csv >"$out/by_instruction.csv"
+shared=memory_l1_wavefronts_shared,memory_l1_wavefronts_shared_ideal
+for m in smsp__sass_inst_executed_op_shared_ld smsp__sass_inst_executed_op_shared_atom \
+    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld \
+    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom; do
+  shared=$shared,$m.sum
+done
+ncu --clock-control none --csv --print-units base --metrics "$shared" /tmp/shared_atomics \
+    >"$out/shared_atomics.csv"
