@@ -14,14 +14,18 @@ namespace lab32::sim {
 
 // One memory instruction of the SASS, as seen from the PTX instruction that stands for it.
 struct Issue {
-  int32_t offset = 0;     // bytes from the PTX instruction's own address
-  uint8_t bytes = 4;      // per lane
+  int32_t offset = 0;  // bytes from the PTX instruction's own address
+  uint8_t bytes = 4;   // per lane
   AccessKind kind = AccessKind::load;
   enum class Lanes : uint8_t {
     all,          // every active lane takes part
     leader,       // the warp agreed on one value first (REDUX, VOTE): one lane issues
     full_leader,  // sm_75: so it does if all 32 lanes are active (SHFL), else all issue
-    spin,         // a compare-and-swap loop: rounds of a load and an atomic until each lane has won
+    // A compare-and-swap loop: rounds of a load and an atomic by the lanes that are left. In each
+    // round the lowest lane of every bank wins, whatever words the others wanted. Of 8-byte words
+    // (a pair of banks each) it is the lowest lane of each half-warp; but one of the upper half
+    // does not win where the lower half has just changed its word.
+    spin,
   } lanes = Lanes::all;
   AtomicForm form = AtomicForm::plain;
 };
@@ -30,12 +34,13 @@ struct Issue {
 // removed it.
 struct AccessPlan {
   std::vector<Issue> issues;
-  bool ptx_level = false;   // not reconciled: issued as the PTX says, marked in every figure
-  std::string note;         // why not reconciled, or how it differs from the PTX ("merged into LDS.128")
+  bool ptx_level = false;  // not reconciled: issued as the PTX says, marked in every figure
+  std::string note;  // why not reconciled, or how it differs from the PTX ("merged into LDS.128")
 
-  // ptxas unrolled the loop around it, with a remainder. Lanes that leave at different times then run
-  // other copies of the instruction than the PTX's one, so the plan holds only as long as no warp
-  // diverges at these branches (indices in the body); a run in which one does is at PTX level here.
+  // ptxas unrolled the loop around it, with a remainder. Lanes that leave at different times then
+  // run other copies of the instruction than the PTX's one, so the plan holds only as long as no
+  // warp diverges at these branches (indices in the body); a run in which one does is at PTX level
+  // here.
   std::vector<int32_t> if_uniform;
 };
 

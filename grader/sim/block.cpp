@@ -12,8 +12,8 @@ namespace {
 // of the block will write does not run for ever.
 constexpr uint64_t kWarpSlice = 20'000;
 
-// The runtime's FIFO holds 1 MiB; what comes after is dropped there too.
-constexpr size_t kOutputLimit = 1 << 20;
+// More than a whole launch may print (launch.cpp).
+constexpr size_t kOutputLimit = 2 << 20;
 
 }  // namespace
 
@@ -89,12 +89,23 @@ uint32_t Block::live_threads() const {
 
 void Block::arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) {
   Barrier& barrier = barriers_[arrival.barrier];
-  // A thread count is in whole warps (PTX ISA): a partly filled warp counts as 32.
   const bool counted = arrival.threads != 0;
-  barrier.arrived += counted && mask == warp.live()
-                         ? kWarpSize
-                         : static_cast<uint32_t>(__builtin_popcount(mask));
-  if (counted) barrier.wanted = arrival.threads;
+  barrier.arrived += static_cast<uint32_t>(__builtin_popcount(mask));
+  if (counted) {
+    if (barrier.wanted != 0 && barrier.wanted != arrival.threads)
+      warp.trap(*arrival.inst, "barrier",
+                fmt::format("{} waits for {} threads at barrier {}, where others wait for {}",
+                            warp.thread_name(__builtin_ctz(mask)), arrival.threads,
+                            arrival.barrier, barrier.wanted));
+    barrier.wanted = arrival.threads;
+    // The count is in whole warps (PTX ISA): a warp of fewer threads counts as 32 when all of them
+    // have come.
+    uint32_t before = 0;
+    for (const Waiting& w : barrier.waiting)
+      if (w.warp == warp.index()) before |= w.mask;
+    if ((before & warp.live()) != warp.live() && ((before | mask) & warp.live()) == warp.live())
+      barrier.arrived += kWarpSize - static_cast<uint32_t>(__builtin_popcount(before | mask));
+  }
   if (arrival.reduce != Arrival::Reduce::none) {
     const uint32_t votes = arrival.predicate & mask;
     barrier.popc += static_cast<uint32_t>(__builtin_popcount(votes));
@@ -203,7 +214,8 @@ std::byte* Block::global(const Warp& warp, const Inst& in, const uint64_t* addre
   Allocation*& recent = recent_[in.site % recent_.size()];
   Allocation* a = recent;
   if (!a || low < a->begin || low >= a->end) recent = a = memory.find(low);
-  if (!a || a->freed || low < a->begin || high + bytes > a->end || (bits & (bytes - 1)) != 0 ||
+  // Not high + bytes > end: a wild address may lie so high that the sum wraps.
+  if (!a || a->freed || low < a->begin || high > a->end - bytes || (bits & (bytes - 1)) != 0 ||
       (use != Use::read && a->read_only)) {
     // Lanes may lie in different allocations, or one is wrong: look at each.
     for (uint32_t r = mask; r; r &= r - 1) {
@@ -217,12 +229,7 @@ std::byte* Block::global(const Warp& warp, const Inst& in, const uint64_t* addre
       global(warp, in, address, r & (~r + 1), bytes, use, operation);
     return memory.host(0);
   }
-  if (use != Use::write && !a->initialised) {
-    for (uint32_t r = mask; r; r &= r - 1) {
-      if (!memory.written(address[__builtin_ctz(r)], bytes))
-        bad_global(warp, in, address, mask, bytes, use);
-    }
-  }
+  // The guard first: whether something was written may depend on the order of the blocks too.
   if (guard_) {
     switch (use) {
       case Use::read: guard_->read(*a); break;
@@ -231,6 +238,12 @@ std::byte* Block::global(const Warp& warp, const Inst& in, const uint64_t* addre
         if (operation == 0) throw OrderMatters{};
         guard_->update(*a, operation);
         break;
+    }
+  }
+  if (use != Use::write && !a->initialised) {
+    for (uint32_t r = mask; r; r &= r - 1) {
+      if (!memory.written(address[__builtin_ctz(r)], bytes))
+        bad_global(warp, in, address, mask, bytes, use);
     }
   }
   if (use == Use::write) {
@@ -301,7 +314,10 @@ void Block::check_shared(const Warp& warp, const Inst& in, const uint64_t* offse
   const char* verb = use == Use::read ? "reads" : use == Use::write ? "writes" : "updates";
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    const auto at = static_cast<int64_t>(offset[l]);
+    // Addresses of 32 bits wrap: what lies before the start comes out close to 2^32.
+    const int64_t at = offset[l] >> 32 == 0
+                           ? static_cast<int32_t>(static_cast<uint32_t>(offset[l]))
+                           : static_cast<int64_t>(offset[l]);
     const std::string what = fmt::format("{} {} {} byte{}", warp.thread_name(l), verb, bytes,
                                          bytes == 1 ? "" : "s");
     if (at >= 0 && offset[l] + bytes <= size && offset[l] % bytes == 0) continue;
@@ -315,15 +331,40 @@ void Block::check_shared(const Warp& warp, const Inst& in, const uint64_t* offse
                 fmt::format("{} of shared memory, but the block has none", what));
     if (at < 0)
       warp.trap(in, "out of bounds",
-                fmt::format("{} {} bytes before the start of shared memory", what, -at));
+                fmt::format("{} {} byte{} before the start of shared memory", what, -at,
+                            at == -1 ? "" : "s"));
+    const uint64_t past = offset[l] + bytes - size;
     warp.trap(in, "out of bounds",
-              fmt::format("{} at offset {} of shared memory: {} bytes past its end ({} bytes)", what,
-                          at, offset[l] + bytes - size, size));
+              fmt::format("{} at offset {} of shared memory: {} byte{} past its end ({} bytes)", what,
+                          at, past, past == 1 ? "" : "s", size));
   }
 }
 
 // ---------------------------------------------------------------------------------------------
 // Observers
+
+// The lanes whose compare-and-swap of shared memory takes: the lowest one of each bank, whatever
+// words the others wanted. 8-byte words lie in a pair of banks and are served half-warp by half-warp;
+// in the upper one a lane fails whose word the lower one has just changed.
+static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t mask) {
+  const uint64_t banks = 128 / bytes;
+  const uint32_t halves[2] = {bytes == 8 ? mask & 0xffffu : mask, bytes == 8 ? mask & ~0xffffu : 0};
+  uint32_t winners = 0;
+  for (const uint32_t half : halves) {
+    const uint32_t before = winners;
+    uint32_t taken = 0;  // banks that have served a lane
+    for (uint32_t rest = half; rest; rest &= rest - 1) {
+      const int l = __builtin_ctz(rest);
+      const uint32_t bank = 1u << (address[l] / bytes % banks);
+      if (taken & bank) continue;
+      taken |= bank;
+      bool changed = false;
+      for (uint32_t w = before; w; w &= w - 1) changed |= address[__builtin_ctz(w)] == address[l];
+      if (!changed) winners |= 1u << l;
+    }
+  }
+  return winners;
+}
 
 void Block::report(const Warp& warp, const Inst& in, AccessSpace space, AccessKind kind,
                    unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix) {
@@ -345,7 +386,8 @@ void Block::report(const Warp& warp, const Inst& in, AccessSpace space, AccessKi
   alignas(64) uint64_t shifted[kWarpSize];
   for (const Issue& issue : plan.issues) {
     access.bytes = issue.bytes;
-    access.kind = issue.kind;
+    // A copy to shared memory is planned once, as the load that it is; its other side is a store.
+    access.kind = space == AccessSpace::shared && kind == AccessKind::store ? kind : issue.kind;
     access.mask = mask;
     access.address = address;
     if (issue.offset != 0) {
@@ -367,7 +409,7 @@ void Block::report(const Warp& warp, const Inst& in, AccessSpace space, AccessKi
         emit();
         break;
       case Issue::Lanes::spin: {
-        // Each round all lanes that have not won load and try to swap; one lane an address wins.
+        // Each round all lanes that have not won load and try to swap.
         uint32_t rest = mask;
         while (rest) {
           access.mask = rest;
@@ -375,15 +417,7 @@ void Block::report(const Warp& warp, const Inst& in, AccessSpace space, AccessKi
           emit();
           access.kind = AccessKind::atom;
           emit();
-          uint32_t winners = 0;
-          for (uint32_t r = rest; r; r &= r - 1) {
-            const int l = __builtin_ctz(r);
-            bool first = true;
-            for (uint32_t w = winners; w && first; w &= w - 1)
-              first = access.address[__builtin_ctz(w)] != access.address[l];
-            if (first) winners |= 1u << l;
-          }
-          rest &= ~winners;
+          rest &= ~swap_winners(access.address, issue.bytes, rest);
         }
         break;
       }

@@ -88,7 +88,13 @@ class Decoder {
     for (size_t i = 1; i < functions_.size(); ++i)
       program_.function_at[code_address(
           static_cast<size_t>(functions_[i] - module_.functions.data()))] = static_cast<uint32_t>(i);
-    for (size_t i = 0; i < functions_.size(); ++i) decode_function(static_cast<uint32_t>(i), plans);
+    for (size_t i = 0; i < functions_.size(); ++i) {
+      if (i < by_name_) {
+        decode_function(static_cast<uint32_t>(i), plans);
+      } else {
+        decode_if_possible(static_cast<uint32_t>(i), plans);
+      }
+    }
   }
 
  private:
@@ -96,34 +102,59 @@ class Decoder {
 
   void find_functions(const ptx::Function& kernel) {
     functions_.push_back(&kernel);
-    for (size_t i = 0; i < functions_.size(); ++i) {
-      const ptx::Function& f = *functions_[i];
-      if (!f.refusal.empty()) throw Error(f.refusal);
-      auto visit = [&](const std::string& name) {
-        const ptx::Function* g = module_.find_function(name);
-        if (!g || g->is_declaration || g->is_entry) return;
-        if (std::find(functions_.begin(), functions_.end(), g) == functions_.end())
-          functions_.push_back(g);
-      };
-      for (const ptx::CallInfo& call : f.calls)
-        if (call.target.kind == Kind::symbol) visit(call.target.name);
-      for (const ptx::Instruction& in : f.body)
-        for (const Operand& op : in.operands)
-          if (op.kind == Kind::symbol) visit(op.name);
-    }
-    // Tables of function pointers (virtual functions) may hold any function of the module.
+    reach(0);
+    by_name_ = functions_.size();
+    for (const auto* f : functions_)
+      if (!f->refusal.empty()) throw Error(f->refusal);
     const bool indirect = std::any_of(functions_.begin(), functions_.end(), [](const auto* f) {
       return std::any_of(f->calls.begin(), f->calls.end(),
                          [](const auto& c) { return c.target.kind != Kind::symbol; });
     });
     if (!indirect) return;
+    // Tables of function pointers (virtual functions) may hold any function of the module.
     for (const ptx::Variable& v : module_.variables)
-      for (const auto& relocation : v.relocations) {
-        const ptx::Function* g = module_.find_function(relocation.symbol);
-        if (g && !g->is_declaration && !g->is_entry && g->refusal.empty() &&
-            std::find(functions_.begin(), functions_.end(), g) == functions_.end())
-          functions_.push_back(g);
-      }
+      for (const auto& relocation : v.relocations) add_function(relocation.symbol);
+    reach(by_name_);
+  }
+
+  void add_function(const std::string& name) {
+    const ptx::Function* g = module_.find_function(name);
+    if (!g || g->is_declaration || g->is_entry) return;
+    if (std::find(functions_.begin(), functions_.end(), g) == functions_.end())
+      functions_.push_back(g);
+  }
+
+  // Adds what the functions from that one on name, and what those name in turn.
+  void reach(size_t first) {
+    for (size_t i = first; i < functions_.size(); ++i) {
+      const ptx::Function& f = *functions_[i];
+      for (const ptx::CallInfo& call : f.calls)
+        if (call.target.kind == Kind::symbol) add_function(call.target.name);
+      for (const ptx::Instruction& in : f.body)
+        for (const Operand& op : in.operands)
+          if (op.kind == Kind::symbol) add_function(op.name);
+    }
+  }
+
+  // A table holds functions that this kernel may never call (a virtual destructor calls `free`), so
+  // one that cannot run is refused when it is called.
+  void decode_if_possible(uint32_t index, const std::map<std::string, FunctionPlans>& plans) {
+    CodeFunction& code = program_.functions[index];
+    const size_t sites = program_.sites.size(), calls = program_.calls.size(),
+                 tables = program_.branch_tables.size();
+    try {
+      if (!functions_[index]->refusal.empty()) throw Error(functions_[index]->refusal);
+      decode_function(index, plans);
+    } catch (const Error& e) {
+      code = CodeFunction{};
+      code.ptx = functions_[index];
+      code.index = index;
+      code.refusal = e.what();
+      program_.sites.resize(sites);
+      program_.plans.resize(sites);
+      program_.calls.resize(calls);
+      program_.branch_tables.resize(tables);
+    }
   }
 
   void lay_out_shared() {
@@ -395,6 +426,14 @@ class Decoder {
     return t == Type::none ? 4 : bytes(t);
   }
 
+  // The type of an immediate in that place: the mask in `vote.sync.all.pred p, q, -1` is no predicate.
+  static Type spec_type(const std::string& spec, const ptx::Instruction& in) {
+    if (spec == "U") return in.type(1);
+    if (spec == "V") return in.type(2);
+    const Type fixed = ptx::parse_type(spec);
+    return fixed == Type::none ? in.type(0) : fixed;
+  }
+
   void add(Inst& out, const Slot& slot, bool is_dest) {
     if (is_dest) {
       if (out.dst_count >= std::size(out.dst)) throw Error("too many destinations");
@@ -444,7 +483,7 @@ class Decoder {
         continue;
       }
       const uint8_t bytes = spec_bytes(spec.name, in);
-      const Type type = spec.name == "pred" ? Type::pred : in.type(0);
+      const Type type = spec_type(spec.name, in);
       if (op.kind == Kind::vector || op.kind == Kind::pair) {
         // mov of {a,b}: the elements share the width of the whole.
         const auto n = static_cast<uint8_t>(op.elements.size());
@@ -560,6 +599,7 @@ class Decoder {
   const SymbolTable& symbols_;
   KernelProgram& program_;
   std::vector<const ptx::Function*> functions_;
+  size_t by_name_ = 0;  // so many of them are named by the kernel, or by what it calls
   std::unordered_map<std::string, uint32_t> shared_;
   std::vector<uint32_t> kernel_params_;
 

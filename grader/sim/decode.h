@@ -42,6 +42,7 @@ struct LocalSlot {
 struct CodeFunction {
   const ptx::Function* ptx = nullptr;
   uint32_t index = 0;
+  std::string refusal;                    // why it cannot run; empty: it can
   std::vector<Inst> code;
   uint32_t register_bytes = 0;
   uint32_t carry_offset = 0;              // lane mask of the carry flag

@@ -75,7 +75,7 @@ class Observer {
   // Lanes `mask` of the warp passed bar.warp.sync together.
   virtual void warp_barrier(uint32_t /*warp*/, uint32_t /*mask*/) {}
   // A shuffle, vote or match whose mask names lanes that do not take part, or a shuffle that reads
-  // from such a lane: `bad` are the lanes concerned.
+  // from such a lane: `bad` are the lanes that are absent.
   virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/, uint32_t /*bad*/) {}
 
   // Which of the above it wants; asked once a launch.

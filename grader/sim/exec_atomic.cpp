@@ -132,7 +132,8 @@ void by_window(const Exec& x, const Inst& in, Where where, F f) {
 
 template <class T, class Op>
 void atomic(const Exec& all, const Inst& in) {
-  all.warp->note_synchronisation();
+  // Who does not read the result does not wait for it: a histogram's long loop is no spin lock.
+  if (in.dst_count != 0 && in.dst[0].bytes != 0) all.warp->note_synchronisation();
   by_window(all, in, space_of(*in.ptx), [&in](const Exec& x, Where where, const uint64_t* address) {
     const bool result = in.dst_count != 0 && in.dst[0].bytes != 0;
     const uint8_t operation = std::is_integral_v<T> && !result ? Op::kId : 0;

@@ -1,4 +1,6 @@
 // Asynchronous copies (cp.async) and the 8x8 matrix moves of a whole warp (ldmatrix, stmatrix).
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "sim/address.h"
@@ -54,6 +56,8 @@ void copy_async(const Exec& x, const Inst& in) {
     if (block.observes_accesses())
       block.report(w, in, AccessSpace::global, AccessKind::load, bytes, reading, w.address2);
   }
+  if (block.observes_accesses())
+    block.report(w, in, AccessSpace::shared, AccessKind::store, bytes, x.mask, w.address);
   w.copies().push_back(copy);
 }
 
@@ -130,7 +134,10 @@ void matrix(const Exec& x, const Inst& in) {
   const uint32_t rows =
       matrices == 4 ? kFullMask : (1u << (matrices * kRows)) - 1;
   if (x.mask != kFullMask)
-    w.trap(in, "shuffle", "ldmatrix and stmatrix need all 32 lanes of the warp");
+    w.trap(in, "shuffle",
+           fmt::format("warp {} of block {} executes {} with {} of its 32 lanes; it needs all of them",
+                       w.index(), block.info().index, in.ptx->op->base,
+                       __builtin_popcount(x.mask)));
   block.check_shared(w, in, w.address, rows, kRowBytes,
                      store ? Block::Use::write : Block::Use::read);
   if (block.observes_accesses())

@@ -1,7 +1,9 @@
 // Loads and stores of all state spaces, address conversion.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "sim/address.h"
 
@@ -20,6 +22,10 @@ Where space_of(const ptx::Instruction& in) {
   if (in.has(Mod::constant)) return Where::constant;
   return Where::generic;
 }
+
+struct Wide {  // .b128
+  uint64_t low, high;
+};
 
 // Where lane l's byte of address a is: base + a + l * stride.
 struct Place {
@@ -50,20 +56,16 @@ void read_lanes(const Place& place, const uint64_t* address, unsigned offset, st
 template <class Mem>
 void read_element(const Place& place, const uint64_t* address, unsigned offset, const Exec& x,
                   const Slot& to) {
+  if (to.bytes == 0) return;  // '_'
   std::byte* slot = x.regs + to.offset;
-  switch (to.bytes) {
-    case 0: return;
-    case 2: return read_lanes<Mem, uint16_t>(place, address, offset, slot, x.mask);
-    case 4: return read_lanes<Mem, uint32_t>(place, address, offset, slot, x.mask);
-    case 8: return read_lanes<Mem, uint64_t>(place, address, offset, slot, x.mask);
-    case 16:
-      for (uint32_t r = x.mask; r; r &= r - 1) {
-        const int l = __builtin_ctz(r);
-        std::memcpy(slot + l * 16,
-                    place.base + address[l] + offset + static_cast<size_t>(l) * place.stride, 16);
-      }
-      return;
-    default: return;
+  if constexpr (std::is_same_v<Mem, Wide>) {
+    read_lanes<Wide, Wide>(place, address, offset, slot, x.mask);
+  } else {
+    switch (to.bytes) {
+      case 2: return read_lanes<Mem, uint16_t>(place, address, offset, slot, x.mask);
+      case 4: return read_lanes<Mem, uint32_t>(place, address, offset, slot, x.mask);
+      default: return read_lanes<Mem, uint64_t>(place, address, offset, slot, x.mask);
+    }
   }
 }
 
@@ -79,17 +81,13 @@ void write_element(const Place& place, const uint64_t* address, unsigned offset,
   }
 }
 
-struct Wide {  // .b128
-  uint64_t low, high;
-};
-
 void check_local(const Exec& x, const Inst& in, const uint64_t* address, unsigned bytes,
                  bool store) {
   Warp& w = *x.warp;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const uint64_t a = address[l];
-    if (a < kLocalStart || a + bytes > w.local_top())
+    if (a < kLocalStart || a > w.local_top() || a + bytes > w.local_top())
       w.trap(in, "out of bounds",
              fmt::format("{} {} {} bytes at offset {} of its local memory, which holds {} bytes",
                          w.thread_name(l), store ? "writes" : "reads", bytes,
@@ -258,7 +256,14 @@ ExecFn pick_store_of(Where where) {
   }
 }
 
+// PTX ISA: a vector has at most 16 bytes (32 on sm_100 and later, which this simulator lacks).
+void check_vector(const ptx::Instruction& in) {
+  const unsigned elements = in.has(Mod::v4) ? 4 : in.has(Mod::v2) ? 2 : 1;
+  if (elements * ptx::bytes_of(in.type()) > 16) refuse(in, "a vector of more than 16 bytes");
+}
+
 ExecFn pick_any_load(const ptx::Instruction& in, Where where) {
+  check_vector(in);
   const bool sync = in.has(Mod::op_volatile) || in.has(Mod::relaxed) || in.has(Mod::acquire) ||
                     in.has(Mod::mmio);
   switch (in.type()) {
@@ -272,7 +277,7 @@ ExecFn pick_any_load(const ptx::Instruction& in, Where where) {
     case 2: return pick_load_of<uint16_t>(where, sync);
     case 4: return pick_load_of<uint32_t>(where, sync);
     case 8: return pick_load_of<uint64_t>(where, sync);
-    default: refuse(in, "loads of this width are not supported");
+    default: return pick_load_of<Wide>(where, sync);
   }
 }
 
@@ -321,7 +326,9 @@ void broadcast_param(const Exec& x, const Inst& in) {
 
 template <class Mem>
 void load_kernel_param(const Exec& x, const Inst& in) {
-  switch (in.dst[0].bytes) {
+  uint8_t bytes = 0;  // of the registers, which are equally wide; any may be '_'
+  for (uint8_t v = 0; v < in.dst_count; ++v) bytes = std::max(bytes, in.dst[v].bytes);
+  switch (bytes) {
     case 2: return broadcast_param<Mem, uint16_t>(x, in);
     case 4: return broadcast_param<Mem, uint32_t>(x, in);
     default: return broadcast_param<Mem, uint64_t>(x, in);
@@ -330,6 +337,7 @@ void load_kernel_param(const Exec& x, const Inst& in) {
 
 template <template <class> class Which>
 ExecFn pick_by_type(const ptx::Instruction& in) {
+  check_vector(in);
   switch (in.type()) {
     case Type::s8: return Which<int8_t>::fn;
     case Type::s16: return Which<int16_t>::fn;
@@ -382,14 +390,19 @@ void in_window(const Exec& x, const Inst& in) {
   write_predicate(x, in.dst[0], bits);
 }
 
+// Global is what lies in no other window, valid or not.
 void in_device_memory(const Exec& x, const Inst& in, bool constant) {
   const Memory& memory = *x.warp->block().launch().memory;
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t bits = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    const Allocation* own = memory.find(load_lane<uint64_t>(a, l));
-    if (own && own->read_only == constant) bits |= 1u << l;
+    const uint64_t address = load_lane<uint64_t>(a, l);
+    const Allocation* own = memory.find(address);
+    const bool is_constant = own && own->read_only;
+    const bool is_window =
+        address - kSharedBase < kWindowBytes || address - kLocalBase < kWindowBytes;
+    if (constant ? is_constant : !is_constant && !is_window) bits |= 1u << l;
   }
   write_predicate(x, in.dst[0], bits);
 }
@@ -406,6 +419,7 @@ ExecFn pick_ld_nc(const ptx::Instruction& in) { return pick_any_load(in, Where::
 ExecFn pick_ldu(const ptx::Instruction& in) { return pick_any_load(in, space_of(in)); }
 
 ExecFn pick_st(const ptx::Instruction& in) {
+  check_vector(in);
   const Where where = space_of(in);
   switch (ptx::bytes_of(in.type())) {
     case 1: return pick_store_of<uint8_t>(where);

@@ -2,6 +2,7 @@
 // names (and that have not exited) when these run: x.mask are the lanes that take part.
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "sim/address.h"
 
@@ -21,7 +22,7 @@ void shuffle(const Exec& x, const Inst& in) {
   const std::byte* b = x.regs + in.src[1].offset;
   const std::byte* c = x.regs + in.src[2].offset;
   uint32_t result[kWarpSize];
-  uint32_t in_range = 0, from_absent = 0;
+  uint32_t in_range = 0, absent = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int lane = __builtin_ctz(r);
     const uint32_t l = static_cast<uint32_t>(lane);
@@ -54,15 +55,15 @@ void shuffle(const Exec& x, const Inst& in) {
     if (valid) in_range |= 1u << l;
     // An absent lane's register is not defined; ours gives what the reading lane had.
     if (!(x.mask >> j & 1)) {
-      from_absent |= 1u << l;
+      absent |= 1u << j;
       j = l;
     }
     result[lane] = load_lane<uint32_t>(a, static_cast<int>(j));
   }
-  if (from_absent)
+  if (absent)
     x.warp->block().report_bad_warp_op(
         *x.warp, in, load_lane<uint32_t>(x.regs + in.src[3].offset, __builtin_ctz(x.mask)),
-        from_absent);
+        absent);
   if (in.dst[0].bytes != 0)
     for (uint32_t r = x.mask; r; r &= r - 1)
       store_lane<uint32_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), result[__builtin_ctz(r)]);
@@ -169,7 +170,8 @@ void sync_vote(const Exec& x, const Inst& in) { barrier(x, in, true, Reduce::all
 // --- ends and clocks ----------------------------------------------------------------------------
 
 void raise_trap(const Exec& x, const Inst& in) {
-  x.warp->trap(in, "trap", x.warp->thread_name(__builtin_ctz(x.mask)) + " executes trap");
+  x.warp->trap(in, "trap", x.warp->thread_name(__builtin_ctz(x.mask)) + " executes " +
+                           std::string(in.ptx->op->base));
 }
 
 // Clocks count the instructions that the warp has issued: monotonic, and the same in every run.

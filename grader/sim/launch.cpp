@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <map>
 #include <thread>
 
@@ -21,18 +22,32 @@ struct Shared {
   std::atomic<uint64_t> limit;
 };
 
+// The runtime's FIFO of printf output holds 1 MiB; what comes after is dropped here. (There it
+// pushes out the oldest.)
+constexpr size_t kOutputLimit = 1 << 20;
+
 // What one host thread brings home.
 struct Share {
   std::vector<std::unique_ptr<Observer>> observers;
   std::vector<IssueTally> tally;
   std::vector<uint8_t> diverged;
   std::map<uint64_t, std::string> output;
+  size_t output_bytes = 0;
+  std::exception_ptr error;  // neither trap nor order: the machine's fault, or ours
   std::optional<Trap> trap;
   uint64_t longest_warp = 0;
 };
 
-void work(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard::Worker* guard,
-          uint64_t chunk) {
+void keep_output(Share& share, Block& block, uint64_t index) {
+  std::string text = block.take_output();
+  // Blocks come in increasing order: with this much before it, a block's text is beyond the limit.
+  if (text.empty() || share.output_bytes >= kOutputLimit) return;
+  share.output_bytes += text.size();
+  share.output.emplace(index, std::move(text));
+}
+
+void run_blocks(const LaunchContext& launch, Share& share, Shared& shared,
+                OrderGuard::Worker* guard, uint64_t chunk) {
   std::vector<Observer*> observers;
   for (auto& o : share.observers) observers.push_back(o.get());
   Block block(launch, std::move(observers), guard);
@@ -45,8 +60,7 @@ void work(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard:
       for (index = first; index < std::min(first + chunk, blocks); ++index) {
         if (shared.order_matters || index >= shared.limit) break;
         block.run(index);
-        std::string text = block.take_output();
-        if (!text.empty()) share.output.emplace(index, std::move(text));
+        keep_output(share, block, index);
       }
     }
   } catch (const OrderMatters&) {
@@ -56,13 +70,27 @@ void work(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard:
     uint64_t limit = shared.limit;
     while (index < limit && !shared.limit.compare_exchange_weak(limit, index)) {
     }
-    std::string text = block.take_output();
-    if (!text.empty()) share.output.emplace(index, std::move(text));
+    keep_output(share, block, index);
     share.trap = std::move(trap);
   }
   share.tally = std::move(block.tally());
   share.diverged = block.diverged();
   share.longest_warp = block.longest_warp();
+}
+
+void work(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard::Worker* guard,
+          uint64_t chunk) {
+  try {
+    run_blocks(launch, share, shared, guard, chunk);
+  } catch (...) {
+    share.error = std::current_exception();
+    shared.order_matters = true;  // the others may stop
+  }
+}
+
+void rethrow(const std::vector<Share>& shares) {
+  for (const Share& share : shares)
+    if (share.error) std::rethrow_exception(share.error);
 }
 
 LaunchOutcome collect(const LaunchContext& launch, const std::vector<Observer*>& observers,
@@ -85,7 +113,7 @@ LaunchOutcome collect(const LaunchContext& launch, const std::vector<Observer*>&
   }
   for (const auto& [block, text] : output) {
     if (outcome.trap && block > outcome.trap->block) break;
-    outcome.output += text;
+    outcome.output += text.substr(0, kOutputLimit - outcome.output.size());
   }
   return outcome;
 }
@@ -116,6 +144,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
       helpers.emplace_back([&, i] { work(launch, shares[i], shared, &guard.worker(i), chunk); });
     work(launch, shares[0], shared, &guard.worker(0), chunk);
     for (std::thread& t : helpers) t.join();
+    rethrow(shares);
     if (!shared.order_matters && guard.settled()) {
       guard.accept();
       LaunchOutcome outcome = collect(launch, observers, shares);
@@ -129,6 +158,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   Shared shared;
   shared.limit = blocks;
   work(launch, shares[0], shared, nullptr, blocks);
+  rethrow(shares);
   launch.memory->refresh_initialised();
   return collect(launch, observers, shares);
 }

@@ -16,7 +16,7 @@ namespace {
 // the neighbour's alignment stays cudaMalloc's.
 constexpr uint64_t kGuard = 512;
 constexpr uint64_t kAlign = 256;
-
+constexpr uint64_t kLarge = 1 << 20, kLargeAlign = 2 << 20;
 
 void* reserve(uint64_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -41,17 +41,22 @@ Memory::~Memory() {
 }
 
 Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
-  const uint64_t room = (std::max<uint64_t>(bytes, 1) + kAlign - 1) / kAlign * kAlign + kGuard;
   if (next_ == 0) next_ = kGuard;
-  if (room > capacity_ - next_)
+  // Compared first, so that the sum below cannot wrap.
+  const bool absurd = bytes > capacity_;
+  // As cudaMalloc: large buffers start at multiples of 2 MiB. What scattered atomics cost depends on
+  // it (observers/README.md).
+  const uint64_t align = bytes >= kLarge ? kLargeAlign : kAlign;
+  const uint64_t begin = (next_ + kGuard + align - 1) / align * align;
+  if (absurd || begin + bytes + kGuard > capacity_)
     throw Error(fmt::format("out of device memory: `{}` needs {} bytes, {} of {} MiB are in use",
                             name, bytes, next_ >> 20, capacity_ >> 20));
   auto allocation = std::make_unique<Allocation>();
   allocation->index = static_cast<uint32_t>(allocations_.size());
-  allocation->begin = kGlobalBase + next_;
+  allocation->begin = kGlobalBase + begin;
   allocation->end = allocation->begin + bytes;
   allocation->name = name;
-  next_ += room;
+  next_ = begin + std::max<uint64_t>(bytes, 1);
   allocations_.push_back(std::move(allocation));
   Allocation* made = allocations_.back().get();
   poison(*made);
@@ -136,11 +141,12 @@ void Memory::mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes) 
       const unsigned bit = first % 8;
       const unsigned count = static_cast<unsigned>(std::min<uint64_t>(8 - bit, last - first));
       const auto want = static_cast<uint8_t>(((1u << count) - 1) << bit);
-      uint8_t& have = bits_[first / 8];
+      uint8_t* const have = bits_ + first / 8;
       if (want == 0xff) {
-        have = 0xff;  // all eight bytes are ours: nothing of another thread's can be lost
-      } else if ((have & want) != want) {
-        __atomic_fetch_or(&have, want, __ATOMIC_RELAXED);
+        // All eight bytes are ours: nothing of another thread's can be lost.
+        __atomic_store_n(have, want, __ATOMIC_RELAXED);
+      } else if ((__atomic_load_n(have, __ATOMIC_RELAXED) & want) != want) {
+        __atomic_fetch_or(have, want, __ATOMIC_RELAXED);
       }
       first += count;
     }

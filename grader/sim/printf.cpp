@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -11,12 +12,25 @@
 namespace lab32::sim {
 namespace {
 
-// A string in device memory, up to its 0; stops at the end of its allocation.
-std::string device_string(const Block& block, uint64_t address) {
-  const Memory& memory = *block.launch().memory;
+// One value's text may not be longer, whatever width the format asks for: a launch may print less.
+constexpr size_t kTextLimit = 2 << 20;
+
+// A string in device memory, or in the lane's local memory, up to its 0; stops at the end of what
+// holds it.
+std::string device_string(Warp& warp, int lane, uint64_t address) {
+  if (address - kLocalBase < kWindowBytes) {
+    std::string text;
+    for (uint64_t at = address - kLocalBase; at < warp.local_capacity(); ++at) {
+      const char c = static_cast<char>(warp.local(lane)[at]);
+      if (c == 0) break;
+      text += c;
+    }
+    return text;
+  }
+  const Memory& memory = *warp.block().launch().memory;
   const Allocation* a = memory.find(address);
   std::string text;
-  for (uint64_t at = address; a && at < a->end; ++at) {
+  for (uint64_t at = address; a && at < a->end && text.size() < kTextLimit; ++at) {
     const char c = static_cast<char>(*memory.host(at));
     if (c == 0) break;
     text += c;
@@ -48,24 +62,27 @@ class Arguments {
     if (at_ >= kLocalBase && offset + sizeof(T) <= warp_.local_capacity())
       std::memcpy(&value, warp_.local(lane_) + offset, sizeof value);
     at_ += sizeof(T);
+    ++count_;
     return value;
   }
+  int count() const { return count_; }
 
  private:
   Warp& warp_;
   int lane_;
   uint64_t at_;
+  int count_ = 0;
 };
 
 template <class T>
 std::string print_one(const std::string& spec, T value) {
-  char buffer[512];
-  const int n = std::snprintf(buffer, sizeof buffer, spec.c_str(), value);
-  return std::string(buffer, n < 0 ? 0 : std::min<size_t>(static_cast<size_t>(n), sizeof buffer - 1));
+  const int n = std::snprintf(nullptr, 0, spec.c_str(), value);
+  std::string text(n < 0 ? 0 : std::min(static_cast<size_t>(n), kTextLimit), ' ');
+  std::snprintf(text.data(), text.size() + 1, spec.c_str(), value);
+  return text;
 }
 
-std::string format(Warp& warp, int lane, const std::string& text, uint64_t arguments) {
-  Arguments next(warp, lane, arguments);
+std::string format(Warp& warp, int lane, const std::string& text, Arguments& next) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
@@ -104,8 +121,12 @@ std::string format(Warp& warp, int lane, const std::string& text, uint64_t argum
       case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A':
         out += print_one(spec + c, next.next<double>());
         break;
-      case 'p': out += fmt::format("{:#x}", next.next<uint64_t>()); break;
-      case 's': out += device_string(warp.block(), next.next<uint64_t>()); break;
+      case 'p':
+        out += print_one(spec + c, reinterpret_cast<void*>(next.next<uint64_t>()));
+        break;
+      case 's':
+        out += print_one(spec + c, device_string(warp, lane, next.next<uint64_t>()).c_str());
+        break;
       default: out += text.substr(i, j - i + 1);  // as the device runtime: printed as it stands
     }
     i = j;
@@ -119,10 +140,11 @@ void device_printf(Warp& warp, const Inst&, const CallSite& site, uint32_t mask)
   Frame& frame = *warp.current().frame;
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    const std::string text = device_string(warp.block(), parameter<uint64_t>(warp, site, 0, l));
-    warp.block().print(format(warp, l, text, parameter<uint64_t>(warp, site, 1, l)));
+    const std::string text = device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
+    Arguments arguments(warp, l, parameter<uint64_t>(warp, site, 1, l));
+    warp.block().print(format(warp, l, text, arguments));
     if (!site.results.empty()) {
-      const int32_t result = 0;
+      const int32_t result = arguments.count();  // unlike C: what CUDA's printf returns
       std::memcpy(frame.params.data() + static_cast<size_t>(l) * frame.function->param_bytes +
                       site.results[0],
                   &result, sizeof result);
@@ -132,8 +154,7 @@ void device_printf(Warp& warp, const Inst&, const CallSite& site, uint32_t mask)
 
 void device_assert(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
   const int l = __builtin_ctz(mask);
-  const Block& block = warp.block();
-  const std::string expression = device_string(block, parameter<uint64_t>(warp, site, 0, l));
+  const std::string expression = device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
   const auto line = parameter<uint32_t>(warp, site, 2, l);
   warp.trap(in, "assert",
             fmt::format("{}: assertion `{}` failed (line {})", warp.thread_name(l), expression, line));

@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptx/diagnostic.h"
 #include "sim/block.h"
 #include "sim/printf.h"
 
 namespace lab32::sim {
 namespace {
 
-// After so many instructions of one split, another ready split of the warp gets its turn; when none
-// is ready, and the split looks as if it waited for a lane (it executed an atomic or a volatile load
-// meanwhile), lanes that stand in a join are let go on. Once a warp has shown that it spins, turns
-// are short: a lock that 32 lanes take one after the other changes hands 31 times.
+// After so many instructions of one split, another ready split of the warp gets its turn. When all
+// ready splits have used up a turn and look as if they waited for a lane (they executed an atomic
+// with a result or a volatile load meanwhile), lanes that stand in a join are let go on. Once a warp
+// has shown that it spins, turns are short: a lock that 32 lanes take one after the other changes
+// hands 31 times.
 constexpr uint64_t kTurn = 10'000;
 constexpr uint64_t kSpinTurn = 500;
 
@@ -31,7 +33,7 @@ Warp::~Warp() = default;
 
 const KernelProgram& Warp::program() const { return *block_.launch().program; }
 
-Frame* Warp::make_frame(const CodeFunction& function, Frame* parent) {
+Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst* call) {
   Frame* frame;
   auto& pool = free_frames_[function.index];
   if (!pool.empty()) {
@@ -57,15 +59,22 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent) {
     fill_specials(*frame);
   }
   for (auto [offset, bytes] : function.zero) std::memset(frame->regs + offset, 0, bytes);
+  // Padding of a structure may be loaded though nobody stored it.
+  std::fill(frame->params.begin(), frame->params.end(), std::byte{0});
   fill_block_specials(*frame);
   frame->parent = parent;
-  frame->local_base = parent ? parent->local_base + parent->function->local_bytes : kLocalStart;
+  frame->local_base =
+      parent ? parent->local_base + parent->function->local_bytes + kCallBytes : kLocalStart;
   const uint32_t top = frame->local_base + function.local_bytes;
-  if (top > kLocalLimit)
-    throw Trap{"stack",
-               fmt::format("block {} warp {}: the functions called need more than {} KiB of local "
-                           "memory a thread: a recursion without end?",
-                           block_.info().index, index_, kLocalLimit >> 10)};
+  if (top > kLocalLimit) {
+    if (!call)
+      throw Trap{"stack", fmt::format("the kernel needs {} KiB of local memory a thread; {} are possible",
+                                      function.local_bytes >> 10, kLocalLimit >> 10)};
+    trap(*call, "stack",
+         fmt::format("warp {} of block {}: the functions called need more than {} KiB of local "
+                     "memory a thread: a recursion without end?",
+                     index_, block_.info().index, kLocalLimit >> 10));
+  }
   if (top > local_capacity_) {
     // Lanes' stacks lie side by side; growing moves each to its new place.
     const uint32_t capacity = std::max(top, local_capacity_ * 2);
@@ -159,6 +168,7 @@ void Warp::restart() {
   for (auto& join : joins_) free_joins_.push_back(join.get());
   turn_ = kTurn;
   synchronised_ = false;
+  spun_turns_ = 0;
   next_id_ = 0;
   issued_ = 0;
   live_ = initial_lanes_;
@@ -168,7 +178,7 @@ void Warp::restart() {
   Split start;
   start.id = next_id_++;
   start.mask = live_;
-  start.frame = make_frame(program().functions[0], nullptr);
+  start.frame = make_frame(program().functions[0], nullptr, nullptr);
   splits_.assign(1, start);
   current_ = 0;
 }
@@ -253,37 +263,54 @@ void Warp::branch(const Inst& in, uint32_t op_mask) {
   }
 }
 
-// Lanes with the same target leave together; the rest executes the branch again.
+// Lanes with the same target go on as one split.
 void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
-  Split& split = splits_[current_];
-  const auto* index = reinterpret_cast<const uint32_t*>(split.frame->regs + in.src[0].offset);
+  const auto* index =
+      reinterpret_cast<const uint32_t*>(splits_[current_].frame->regs + in.src[0].offset);
   const std::vector<uint32_t>& table = program().branch_tables[in.target];
-  const int first = __builtin_ctz(op_mask);
-  if (index[first] >= table.size())
-    trap(in, "trap", fmt::format("{} jumps to entry {} of a table of {}", thread_name(first),
-                                 index[first], table.size()));
-  uint32_t same = 0;
-  for (uint32_t r = op_mask; r; r &= r - 1) {
-    const int l = __builtin_ctz(r);
-    if (index[l] == index[first]) same |= 1u << l;
-  }
-  const uint32_t target = table[index[first]];
-  if (op_mask != split.mask) {
-    diverge(split.pc + 1, split.mask & ~op_mask, split.pc, op_mask, in.reconverge);
-  } else if (same != op_mask) {
-    diverge(split.pc, op_mask & ~same, target, same, in.reconverge);
-  } else {
-    split.pc = target;
+  const auto target_of = [&](int lane) {
+    if (index[lane] >= table.size())
+      trap(in, "trap", fmt::format("{} jumps to entry {} of a table of {}", thread_name(lane),
+                                   index[lane], table.size()));
+    return table[index[lane]];
+  };
+  const uint32_t next = splits_[current_].pc + 1;
+  uint32_t rest = op_mask;
+  while (rest) {
+    const uint32_t target = target_of(__builtin_ctz(rest));
+    uint32_t same = 0;
+    for (uint32_t r = rest; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      if (target_of(l) == target) same |= 1u << l;
+    }
+    rest &= ~same;
+    const uint32_t others = splits_[current_].mask & ~same;
+    if (others == 0) {
+      splits_[current_].pc = target;
+    } else {
+      // The rest is sent on by the next rounds; what is left then, its guard off, goes on here.
+      diverge(target, same, next, others, in.reconverge);
+    }
   }
 }
 
 // ---------------------------------------------------------------------------------------------
 // Calls
 
-void Warp::enter(uint32_t function, const CallSite& site, uint32_t lanes, Split& split) {
+void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes, Split& split) {
+  const CallSite& site = program().calls[call.target];
   const CodeFunction& callee = program().functions[function];
+  if (!callee.refusal.empty())
+    trap(call, "trap",
+         fmt::format("{} calls `{}`, which the simulator cannot run: {}",
+                     thread_name(__builtin_ctz(lanes)), ptx::demangle(callee.ptx->name),
+                     callee.refusal));
   Frame* caller = split.frame;
-  Frame* frame = make_frame(callee, caller);
+  Frame* frame = make_frame(callee, caller, &call);
+  // What an earlier call left there is not this one's. Other lanes may be in calls of their own.
+  if (callee.local_bytes != 0)
+    for (uint32_t r = lanes; r; r &= r - 1)
+      std::memset(local_written(__builtin_ctz(r)) + frame->local_base, 0, callee.local_bytes);
   const uint32_t from_bytes = caller->function->param_bytes;
   for (size_t a = 0; a < callee.arguments.size() && a < site.arguments.size(); ++a) {
     for (uint32_t r = lanes; r; r &= r - 1) {
@@ -315,7 +342,7 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
   if (site.target == CallSite::Target::assertfail) device_assert(*this, in, site, op_mask);
   if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
   if (site.target == CallSite::Target::function)
-    return enter(site.function, site, op_mask, split);
+    return enter(site.function, in, op_mask, split);
 
   // Through a pointer: lanes with the same target go together, the others call by themselves.
   const auto* pointer = reinterpret_cast<const uint64_t*>(split.frame->regs + site.pointer.offset);
@@ -331,7 +358,7 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
     if (pointer[l] == target) same |= 1u << l;
   }
   if (same != op_mask) return set_aside(in, op_mask & ~same, split.pc);
-  enter(callee->second, site, op_mask, split);
+  enter(callee->second, in, op_mask, split);
 }
 
 // Lanes that cannot execute this instruction with the rest leave the split (to come back to it, or
@@ -502,10 +529,10 @@ bool Warp::next_split() {
 }
 
 // The current split spins, and lanes it may be waiting for stand in a join: the innermost such join
-// lets them go.
+// lets them go. (Also that of a function's return: the lock may be taken in a function.)
 void Warp::release_one_join() {
   Join* join = splits_[current_].join;
-  while (join && (join->arrived == 0 || join->callee)) join = join->parent;
+  while (join && join->arrived == 0) join = join->parent;
   if (!join) return;
   Split split;
   split.id = next_id_++;
@@ -517,6 +544,24 @@ void Warp::release_one_join() {
   join->arrived = 0;
   splits_.push_back(split);
   turn_ = kSpinTurn;
+}
+
+// The current split has run long, and others get their turn.
+void Warp::end_turn() {
+  const auto ready = static_cast<size_t>(
+      std::count_if(splits_.begin(), splits_.end(),
+                    [](const Split& s) { return s.state == Split::State::ready; }));
+  const bool spins = synchronised_ && current_ < splits_.size() &&
+                     splits_[current_].state == Split::State::ready;
+  synchronised_ = false;
+  spun_turns_ = spins ? spun_turns_ + 1 : 0;
+  if (spun_turns_ >= ready && spins) {
+    release_one_join();
+    // The next turn that ends tries the next split's joins, should these not have been the ones.
+    spun_turns_ = ready - 1;
+  }
+  const size_t mine = current_;
+  if (!next_split()) current_ = mine;
 }
 
 Warp::Progress Warp::run(uint64_t slice) {
@@ -602,12 +647,7 @@ Warp::Progress Warp::run(uint64_t slice) {
                                       index_, block_.info().index, budget));
     if (issued_ >= stop) return Progress::yielded;
     if (issued_ >= turn_ends) {
-      const size_t mine = current_;
-      if (!next_split() || current_ == mine) {
-        current_ = mine;
-        if (synchronised_ && current_ < splits_.size()) release_one_join();
-      }
-      synchronised_ = false;
+      end_turn();
       turn_ends = issued_ + turn_;
     }
   }

@@ -26,6 +26,9 @@ class Block;
 constexpr uint32_t kLocalStart = 64;
 // The ISA's limit of local memory a thread.
 constexpr uint32_t kLocalLimit = 512 << 10;
+// What a call takes of it besides the callee's own arrays, for return address and saved registers:
+// ptxas decides, but it is never nothing, so that a recursion without end always meets the limit.
+constexpr uint32_t kCallBytes = 64;
 
 // One activation of a function, shared by all splits that came in through the same call.
 struct Frame {
@@ -86,7 +89,8 @@ class Warp {
   Block& block() const { return block_; }
   const std::vector<Split>& splits() const { return splits_; }
   Split& current() { return splits_[current_]; }
-  // An atomic or volatile load was executed: the split may be waiting for another lane.
+  // An atomic with a result or a volatile load was executed: the split may be waiting for another
+  // lane.
   void note_synchronisation() { synchronised_ = true; }
   const KernelProgram& program() const;
 
@@ -114,7 +118,8 @@ class Warp {
 
  private:
   friend class Block;
-  Frame* make_frame(const CodeFunction& function, Frame* parent);
+  // `call`: null for the kernel itself.
+  Frame* make_frame(const CodeFunction& function, Frame* parent, const Inst* call);
   void free_frame(Frame* frame);
   void fill_specials(Frame& frame);
   void fill_block_specials(Frame& frame);
@@ -124,7 +129,7 @@ class Warp {
   void branch(const Inst& in, uint32_t op_mask);
   void indirect_branch(const Inst& in, uint32_t op_mask);
   void call(const Inst& in, uint32_t op_mask);
-  void enter(uint32_t function, const CallSite& site, uint32_t lanes, Split& split);
+  void enter(uint32_t function, const Inst& call, uint32_t lanes, Split& split);
   void leave(uint32_t lanes, bool exit_thread);
   void warp_sync(const Inst& in, uint32_t op_mask);
   void retry_warp_syncs();
@@ -134,6 +139,7 @@ class Warp {
   void push_arrived(Join* join);
   bool next_split();
   void release_one_join();
+  void end_turn();
 
   Block& block_;
   uint32_t index_;
@@ -149,6 +155,7 @@ class Warp {
   std::vector<Join*> free_joins_;
   uint64_t turn_ = 0;                                  // length of a split's turn
   bool synchronised_ = false;                          // an atomic or volatile load this turn
+  size_t spun_turns_ = 0;                              // turns that ended so, one after the other
   uint32_t next_id_ = 0;
   uint32_t last_op_mask_ = 0;
   uint32_t local_capacity_ = 0, current_local_top_ = 0;

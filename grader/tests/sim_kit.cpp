@@ -34,7 +34,8 @@ std::string program_text(const std::string& body, const Setup& setup) {
   ld.param.u32 %n, [test_n];
   mov.u32 %t, %tid.x;
   mov.u32 %g, %ctaid.x;
-  mad.lo.u32 %g, %g, %ntid.x, %t;
+  mov.u32 %lane, %ntid.x;
+  mad.lo.u32 %g, %g, %lane, %t;
   mov.u32 %lane, %laneid;
   mad.wide.u32 %src, %g, 4, %in;
   mad.wide.u32 %dst, %g, 4, %out;
@@ -97,6 +98,7 @@ Outcome run(const std::string& body, const Setup& setup) {
   const uint32_t n = setup.n ? setup.n : static_cast<uint32_t>(threads);
   memory.upload(params->begin, pointers, 16);
   memory.upload(params->begin + 16, &n, 4);
+  params->read_only = true;
 
   sim::LaunchContext launch;
   launch.program = parsed->program.get();
@@ -114,8 +116,7 @@ Outcome run(const std::string& body, const Setup& setup) {
   const Parsed& text_lines = *parsed;
   // Findings name PTX lines here, there being no other source.
   const observe::PositionOf position = [&text_lines](uint32_t site) {
-    return std::optional(
-        observe::Position{"test", text_lines.program->sites[site].ptx->ptx_line});
+    return std::optional(observe::Position{"test", text_lines.program->sites[site].ptx->ptx_line});
   };
   observe::TrafficObserver traffic;
   observe::HazardObserver hazards(1, true, variables, position);
@@ -134,6 +135,8 @@ Outcome run(const std::string& body, const Setup& setup) {
   outcome.tally = got.tally;
   outcome.out.resize(out_words);
   memory.download(outcome.out.data(), out_memory->begin, out_words * 4);
+  for (uint64_t i = 0; i < out_words; ++i)
+    outcome.written.push_back(memory.written(out_memory->begin + 4 * i, 4));
   traffic.add_issues(got.tally);
   outcome.counters = traffic.totals();
   if (setup.hazards) outcome.findings = hazards.findings();
@@ -141,6 +144,12 @@ Outcome run(const std::string& body, const Setup& setup) {
   for (size_t site = 0; site < got.tally.size(); ++site)
     if (got.tally[site].warps > 0) covered(parsed->program->sites[site].ptx->op->id);
   outcome.parsed = std::move(parsed);
+  return outcome;
+}
+
+Outcome finish(const std::string& body, const Setup& setup) {
+  Outcome outcome = run(body, setup);
+  REQUIRE_MESSAGE(!outcome.trap, (outcome.trap ? outcome.trap->message : ""));
   return outcome;
 }
 

@@ -24,23 +24,24 @@ namespace lab32::tests {
 // The body falls off its end. A comment `//@name` names the instruction before it on its line.
 struct Setup {
   sim::Extent grid{}, block{32, 1, 1};
-  std::vector<uint32_t> in;       // what `in` holds; default: word i is i
-  uint64_t in_bytes = 0;          // 0: all of `in`, which is at least a word a thread
-  uint64_t out_words = 0;         // 0: one a thread
-  uint32_t n = 0;                 // 0: all threads
+  std::vector<uint32_t> in;  // what `in` holds; default: word i is i
+  uint64_t in_bytes = 0;     // 0: all of `in`, which is at least a word a thread
+  uint64_t out_words = 0;    // 0: one a thread
+  uint32_t n = 0;            // 0: all threads
   uint32_t dynamic_shared = 0;
   uint64_t budget = 2'000'000;
-  unsigned threads = 1;           // host threads
-  bool hazards = false;           // look for races and the like
-  std::string functions = "";     // PTX before the kernel
-  bool out_written = false;       // `out` starts as zeros, not as poison that nothing has written
+  unsigned threads = 1;        // host threads
+  bool hazards = false;        // look for races and the like
+  std::string functions = "";  // PTX before the kernel
+  bool out_written = false;    // `out` starts as zeros, not as poison that nothing has written
 };
 
 struct Outcome {
   std::optional<sim::Trap> trap;
-  std::string trapped_at;         // the name of the instruction that trapped
+  std::string trapped_at;  // the name of the instruction that trapped
   std::vector<uint32_t> out;
-  std::string output;             // of printf
+  std::vector<bool> written;  // has word i of `out` been written?
+  std::string output;         // of printf
   uint64_t longest_warp = 0;
   observe::Counters counters;
   std::vector<observe::Finding> findings;
@@ -56,6 +57,8 @@ struct Outcome {
 };
 
 Outcome run(const std::string& body, const Setup& setup = {});
+// The same, for a kernel that must not trap.
+Outcome finish(const std::string& body, const Setup& setup = {});
 // What a lane by lane model says `out` must hold: want[i] = f(i).
 template <class F>
 std::vector<uint32_t> each(size_t n, F f) {

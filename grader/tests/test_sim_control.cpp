@@ -1,26 +1,18 @@
-// Masks and reconvergence: which lanes an instruction runs for, and where diverged lanes meet again.
-// Issue counts show it: an instruction that all lanes reach together is issued once, for 32 lanes.
+// Masks and reconvergence: which lanes an instruction runs for, and where diverged lanes meet
+// again. Issue counts show it: an instruction that all lanes reach together is issued once, for 32
+// lanes.
 #include <doctest/doctest.h>
 
 #include "tests/sim_kit.h"
 
 using namespace lab32;
 using tests::each;
+using tests::finish;
 using tests::Outcome;
 using Count = Outcome::Count;
 
-namespace {
-
-Outcome run(const std::string& body) {
-  Outcome outcome = tests::run(body);
-  REQUIRE_MESSAGE(!outcome.trap, (outcome.trap ? outcome.trap->message : ""));
-  return outcome;
-}
-
-}  // namespace
-
 TEST_CASE("sim control: if and else run once each and meet again") {
-  const Outcome o = run(R"(
+  const Outcome o = finish(R"(
   setp.lt.u32 %p1, %t, 10;
   @%p1 bra THEN;
   mov.u32 %r1, 200;           //@else
@@ -40,12 +32,12 @@ JOIN:
   CHECK(o.at("join") == Count{1, 32});
   // The masks of the two sides, against all lanes.
   CHECK(o.out == each(32, [](uint32_t l) {
-    return l < 10 ? 100 ^ (0x3ffu ^ 0xffffffffu) : 200 ^ (0xfffffc00u ^ 0xffffffffu);
-  }));
+          return l < 10 ? 100 ^ (0x3ffu ^ 0xffffffffu) : 200 ^ (0xfffffc00u ^ 0xffffffffu);
+        }));
 }
 
 TEST_CASE("sim control: a branch that all lanes take does not diverge") {
-  const Outcome o = run(R"(
+  const Outcome o = finish(R"(
   setp.lt.u32 %p1, %t, 32;
   @%p1 bra.uni THERE;
   mov.u32 %r1, 1;             //@skipped
@@ -58,7 +50,7 @@ THERE:
 }
 
 TEST_CASE("sim control: nested branches meet from the inside out") {
-  const Outcome o = run(R"(
+  const Outcome o = finish(R"(
   mov.u32 %r1, 0;
   and.b32 %r2, %t, 1;
   and.b32 %r3, %t, 2;
@@ -76,13 +68,11 @@ OUTER_JOIN:
   CHECK(o.at("innermost") == Count{1, 8});
   CHECK(o.at("inner_join") == Count{1, 16});
   CHECK(o.at("outer_join") == Count{1, 32});
-  CHECK(o.out == each(32, [](uint32_t l) {
-    return 1000 + (l & 1 ? 101 + (l & 2 ? 10 : 0) : 0);
-  }));
+  CHECK(o.out == each(32, [](uint32_t l) { return 1000 + (l & 1 ? 101 + (l & 2 ? 10 : 0) : 0); }));
 }
 
 TEST_CASE("sim control: two branches to one meeting point share it") {
-  const Outcome o = run(R"(
+  const Outcome o = finish(R"(
   mov.u32 %r1, 7;
   setp.lt.u32 %p1, %t, 8;
   @%p1 bra DONE;
@@ -98,7 +88,7 @@ DONE:
 }
 
 TEST_CASE("sim control: a loop runs as often as its slowest lane, then all lanes go on together") {
-  const Outcome o = run(R"(
+  const Outcome o = finish(R"(
   mov.u32 %r1, 0;
   mov.u32 %r2, 0;
 LOOP:
@@ -112,16 +102,38 @@ LOOP:
   CHECK(o.out == each(32, [](uint32_t l) { return l * (l + 1); }));
 }
 
-TEST_CASE("sim control: continue meets at the end of the round, break behind the loop") {
-  const Outcome o = run(R"(
+TEST_CASE("sim control: continue meets at the end of each round") {
+  const Outcome o = finish(R"(
   mov.u32 %r1, 0;             // sum
   mov.u32 %r2, 0;             // i
 LOOP:
-  and.b32 %r3, %r2, 1;
-  and.b32 %r4, %t, 1;
-  setp.ne.u32 %p1, %r3, %r4;
+  xor.b32 %r3, %r2, %t;
+  and.b32 %r3, %r3, 1;
+  setp.ne.u32 %p1, %r3, 0;
   @%p1 bra NEXT;              // continue: only rounds of the lane's own parity add
   add.u32 %r1, %r1, %r2;      //@add
+NEXT:
+  add.u32 %r2, %r2, 1;        //@next
+  setp.lt.u32 %p3, %r2, 8;
+  @%p3 bra LOOP;
+  st.global.u32 [%dst], %r1;)");
+  CHECK(o.at("add") == Count{8, 8 * 16});
+  CHECK(o.at("next") == Count{8, 8 * 32});
+  CHECK(o.out == each(32, [](uint32_t t) { return t & 1 ? 1 + 3 + 5 + 7 : 2 + 4 + 6; }));
+}
+
+// A break makes the way behind the loop the first point that all lanes are sure to reach, also for
+// lanes that parted at a `continue`.
+TEST_CASE("sim control: break meets behind the loop") {
+  const Outcome o = finish(R"(
+  mov.u32 %r1, 0;             // sum
+  mov.u32 %r2, 0;             // i
+LOOP:
+  xor.b32 %r3, %r2, %t;
+  and.b32 %r3, %r3, 1;
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 bra NEXT;              // continue
+  add.u32 %r1, %r1, %r2;
   setp.gt.u32 %p2, %r1, 20;
   @%p2 bra OUT;               // break
 NEXT:
@@ -130,29 +142,23 @@ NEXT:
   @%p3 bra LOOP;
 OUT:
   st.global.u32 [%dst], %r1;  //@out)");
-  uint64_t adds = 0, nexts = 0, next_rounds = 0;
+  uint64_t nexts = 0;
   const auto want = each(32, [&](uint32_t t) {
     uint32_t sum = 0, i = 0;
     do {
-      if ((i & 1) == (t & 1)) {
-        sum += i;
-        ++adds;
-        if (sum > 20) break;
-      }
+      if (i % 2 == t % 2 && (sum += i) > 20) break;
       ++i;
       ++nexts;
     } while (i < t);
-    next_rounds = std::max<uint64_t>(next_rounds, i);
     return sum;
   });
   CHECK(o.out == want);
-  CHECK(o.at("add").lanes == adds);
-  CHECK(o.at("next") == Count{next_rounds, nexts});
+  CHECK(o.at("next").lanes == nexts);
   CHECK(o.at("out") == Count{1, 32});
 }
 
 TEST_CASE("sim control: lanes that leave early are not waited for") {
-  const Outcome o = run(R"(
+  const Outcome o = finish(R"(
   st.global.u32 [%dst], 5;
   setp.ge.u32 %p1, %t, 20;
   @%p1 bra STAY;
@@ -168,7 +174,7 @@ STAY:
 }
 
 TEST_CASE("sim control: an exit inside a branch takes the lanes from the meeting point") {
-  const Outcome o = run(R"(
+  const Outcome o = finish(R"(
   st.global.u32 [%dst], 1;
   setp.lt.u32 %p1, %t, 16;
   setp.lt.u32 %p2, %t, 4;
@@ -183,7 +189,7 @@ JOIN:
 }
 
 TEST_CASE("sim control: guarded instructions run for the lanes of the guard, or are not issued") {
-  const Outcome o = run(R"(
+  const Outcome o = finish(R"(
   setp.lt.u32 %p1, %t, 5;
   setp.gt.u32 %p2, %t, 99;
   mov.u32 %r1, 0;
@@ -211,9 +217,9 @@ TEST_CASE("sim control: a partly filled last warp has the lanes of its threads o
 }
 
 TEST_CASE("sim control: brx.idx: lanes of one target go together, all meet behind") {
-  const Outcome o = run(R"(
+  const Outcome o = finish(R"(
   and.b32 %r1, %t, 3;
-  brx.idx %r1, TABLE;
+  brx.idx %r1, TABLE;         //@brx
 TABLE: .branchtargets ZERO, ONE, TWO, ONE;
 ZERO:
   mov.u32 %r2, 10;            //@zero
@@ -228,12 +234,34 @@ JOIN:
   st.global.u32 [%dst], %r2;)");
   CHECK(o.at("zero") == Count{1, 8});
   CHECK(o.at("two") == Count{1, 8});
-  CHECK(o.at("one").lanes == 16);
+  CHECK(o.at("one") == Count{1, 16});  // two entries of the table, one target
+  CHECK(o.at("brx") == Count{1, 32});
   CHECK(o.at("join") == Count{1, 32});
   CHECK(o.out == each(32, [](uint32_t l) {
-    const uint32_t base[] = {10, 20, 30, 20};
-    return base[l % 4] + l;
-  }));
+          const uint32_t base[] = {10, 20, 30, 20};
+          return base[l % 4] + l;
+        }));
+}
+
+TEST_CASE("sim control: a guarded brx.idx: the others go on behind it") {
+  const Outcome o = finish(R"(
+  and.b32 %r1, %t, 1;
+  mov.u32 %r2, 5;
+  setp.ge.u32 %p1, %t, 8;
+  @%p1 brx.idx %r1, TABLE;    //@brx
+TABLE: .branchtargets A, B;
+  mov.u32 %r2, 6;             //@behind
+  bra.uni JOIN;
+A:
+  mov.u32 %r2, 7;
+B:
+  add.u32 %r2, %r2, 10;
+JOIN:
+  st.global.u32 [%dst], %r2;  //@join)");
+  CHECK(o.at("brx") == Count{1, 24});
+  CHECK(o.at("behind") == Count{1, 8});
+  CHECK(o.at("join") == Count{1, 32});
+  CHECK(o.out == each(32, [](uint32_t l) { return l < 8 ? 6 : l % 2 ? 15 : 17; }));
 }
 
 TEST_CASE("sim control: brx.idx beyond its table is a trap") {
@@ -249,176 +277,4 @@ B:
   CHECK(o.trap->kind == "trap");
   CHECK(o.trap->message == "thread (2,0,0) of block (0,0,0) jumps to entry 2 of a table of 2");
   CHECK(o.trapped_at == "brx");
-}
-
-// --- calls -----------------------------------------------------------------------------------------
-
-namespace {
-
-tests::Setup with_functions(const std::string& functions) {
-  tests::Setup setup;
-  setup.functions = functions;
-  return setup;
-}
-
-// Doubles and adds one; odd arguments go another way inside.
-constexpr const char* kTwice = R"(
-.func (.param .b32 result) twice(.param .b32 argument)
-{
-  .reg .pred %p<2>; .reg .b32 %r<4>;
-  ld.param.u32 %r1, [argument];
-  and.b32 %r2, %r1, 1;
-  setp.eq.u32 %p1, %r2, 0;
-  @%p1 bra EVEN;
-  shl.b32 %r1, %r1, 1;
-  add.u32 %r1, %r1, 1;
-  st.param.b32 [result], %r1;
-  ret;
-EVEN:
-  shl.b32 %r1, %r1, 1;        //@even
-  st.param.b32 [result], %r1;
-  ret;
-}
-)";
-
-constexpr const char* kFibonacci = R"(
-.func (.param .b32 result) fib(.param .b32 argument)
-{
-  .reg .pred %p<2>; .reg .b32 %r<6>;
-  ld.param.u32 %r1, [argument];
-  setp.lt.u32 %p1, %r1, 2;
-  @%p1 bra BASE;
-  sub.u32 %r2, %r1, 1;
-  { .param .b32 a; .param .b32 b;
-  st.param.b32 [a], %r2;
-  call.uni (b), fib, (a);
-  ld.param.b32 %r3, [b]; }
-  sub.u32 %r2, %r1, 2;
-  { .param .b32 a; .param .b32 b;
-  st.param.b32 [a], %r2;
-  call.uni (b), fib, (a);
-  ld.param.b32 %r4, [b]; }
-  add.u32 %r1, %r3, %r4;
-BASE:
-  st.param.b32 [result], %r1;
-  ret;
-}
-)";
-
-}  // namespace
-
-TEST_CASE("sim calls: lanes that return from different places meet behind the call") {
-  const Outcome o = tests::run(R"(
-  { .param .b32 a; .param .b32 b;
-  st.param.b32 [a], %t;
-  call.uni (b), twice, (a);   //@call
-  ld.param.b32 %r1, [b]; }
-  st.global.u32 [%dst], %r1;  //@after)",
-                               with_functions(kTwice));
-  REQUIRE(!o.trap);
-  CHECK(o.at("call") == Count{1, 32});
-  CHECK(o.at("even") == Count{1, 16});
-  CHECK(o.at("after") == Count{1, 32});
-  CHECK(o.out == each(32, [](uint32_t l) { return 2 * l + (l & 1); }));
-}
-
-TEST_CASE("sim calls: a guarded call runs for its lanes; the others wait behind it") {
-  const Outcome o = tests::run(R"(
-  mov.u32 %r1, 1000;
-  setp.lt.u32 %p1, %t, 6;
-  { .param .b32 a; .param .b32 b;
-  st.param.b32 [a], %t;
-  @%p1 call (b), twice, (a);  //@call
-  @%p1 ld.param.b32 %r1, [b]; }
-  st.global.u32 [%dst], %r1;  //@after)",
-                               with_functions(kTwice));
-  REQUIRE(!o.trap);
-  CHECK(o.at("call") == Count{1, 6});
-  CHECK(o.at("after") == Count{1, 32});
-  CHECK(o.out == each(32, [](uint32_t l) { return l < 6 ? 2 * l + (l & 1) : 1000; }));
-}
-
-TEST_CASE("sim calls: every lane recurses as deep as its argument says") {
-  const Outcome o = tests::run(R"(
-  and.b32 %r1, %t, 15;
-  { .param .b32 a; .param .b32 b;
-  st.param.b32 [a], %r1;
-  call.uni (b), fib, (a);
-  ld.param.b32 %r1, [b]; }
-  st.global.u32 [%dst], %r1;  //@after)",
-                               with_functions(kFibonacci));
-  REQUIRE(!o.trap);
-  CHECK(o.at("after") == Count{1, 32});
-  CHECK(o.out == each(32, [](uint32_t l) {
-    uint32_t a = 0, b = 1;
-    for (uint32_t i = 0; i < l % 16; ++i) {
-      const uint32_t c = a + b;
-      a = b;
-      b = c;
-    }
-    return a;
-  }));
-}
-
-TEST_CASE("sim calls: an exit inside a function ends the thread") {
-  const Outcome o = tests::run(R"(
-  st.global.u32 [%dst], 1;
-  { .param .b32 a;
-  st.param.b32 [a], %t;
-  call.uni leave_if_small, (a); }
-  st.global.u32 [%dst], 2;    //@after)",
-                               with_functions(R"(
-.func leave_if_small(.param .b32 argument)
-{
-  .reg .pred %p<2>; .reg .b32 %r<2>;
-  ld.param.u32 %r1, [argument];
-  setp.lt.u32 %p1, %r1, 12;
-  @%p1 exit;
-  ret;
-}
-)"));
-  REQUIRE(!o.trap);
-  CHECK(o.at("after") == Count{1, 20});
-  CHECK(o.out == each(32, [](uint32_t l) { return l < 12 ? 1 : 2; }));
-}
-
-TEST_CASE("sim calls: through pointers, lanes with one target go together") {
-  const Outcome o = tests::run(R"(
-  mov.u64 %d1, twice;
-  mov.u64 %d2, negate;
-  setp.lt.u32 %p1, %t, 9;
-  selp.b64 %d3, %d1, %d2, %p1;
-  { .param .b32 a; .param .b32 b;
-  st.param.b32 [a], %t;
-PROTOTYPE: .callprototype (.param .b32 _) _ (.param .b32 _);
-  call (b), %d3, (a), PROTOTYPE;  //@call
-  ld.param.b32 %r1, [b]; }
-  st.global.u32 [%dst], %r1;  //@after)",
-                               with_functions(std::string(kTwice) + R"(
-.func (.param .b32 result) negate(.param .b32 argument)
-{
-  .reg .b32 %r<2>;
-  ld.param.u32 %r1, [argument];
-  neg.s32 %r1, %r1;           //@negate
-  st.param.b32 [result], %r1;
-  ret;
-}
-)"));
-  REQUIRE(!o.trap);
-  CHECK(o.at("call") == Count{2, 32});
-  CHECK(o.at("negate") == Count{1, 23});
-  CHECK(o.at("after") == Count{1, 32});
-  CHECK(o.out == each(32, [](uint32_t l) { return l < 9 ? 2 * l + (l & 1) : 0u - l; }));
-}
-
-TEST_CASE("sim calls: a pointer that is no function is a trap") {
-  const Outcome o = tests::run(R"(
-  mov.u64 %d3, 4660;
-PROTOTYPE: .callprototype _ ();
-  call %d3, (), PROTOTYPE;    //@call)");
-  REQUIRE(o.trap);
-  CHECK(o.trap->kind == "trap");
-  CHECK(o.trap->message ==
-        "thread (0,0,0) of block (0,0,0) calls through the pointer 0x1234, which is no function");
-  CHECK(o.trapped_at == "call");
 }
