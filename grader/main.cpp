@@ -1,7 +1,7 @@
 // The command line: subcommands only. What they do is in the rooms below.
 
-#include <sys/stat.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -102,7 +102,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& e) {  // --help
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "lab32: {}; see `lab32 --help`\n", e.what());
+    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
+      fmt::print(stderr, "lab32: there is no command `{}`; see `lab32 --help`\n", argv[1]);
+    else
+      fmt::print(stderr, "lab32: {}; see `lab32 --help`\n", e.what());
     return kNotGraded;
   }
 

@@ -68,13 +68,17 @@ void check_function(const char* name, const std::vector<Pattern>& patterns,
   const size_t i = counter_example(patterns, got, want);
   std::string message = fmt::format("For this instruction {}, and that is not so:\n{}",
                                     answer(got[i]), patterns[i].show());
-  if (!hint.empty()) message += "\n" + hint;
+  const bool unwritten = std::all_of(got.begin(), got.end(), [](int g) { return g == 0; });
+  if (unwritten)
+    message += "\nIt answers 0 to everything: it is still to be written.";
+  else if (!hint.empty())
+    message += "\n" + hint;
   lose(session().source.find(name), message);
 }
 
 // A given kernel and which element each thread touches in each access.
 struct Given {
-  std::string name;                   // as the table shows it
+  std::string name;  // as the table shows it
   std::string kernel;
   std::vector<device::Arg> args;
   std::vector<const Memory*> arrays;  // in the order of the accesses
@@ -106,7 +110,8 @@ std::string table_row(const std::string& name, const observe::Counters& c) {
                      grouped(c.store.requests), grouped(c.store.sectors), per(c.store));
 }
 
-// The student's answers for the sampled warps of a kernel, against what the kernel's launch counted.
+// The student's answers for the sampled warps of a kernel, against what the kernel's launch
+// counted.
 void check_given(const Given& given, const std::vector<Pattern>& patterns, const int* requests,
                  const int* sectors, const observe::Counters& c, uint64_t warps) {
   uint64_t sum_requests = 0, sum_sectors = 0;
@@ -127,9 +132,9 @@ void check_given(const Given& given, const std::vector<Pattern>& patterns, const
   lose(session().source.find(requests_right ? "sectors" : "requests"),
        fmt::format("{}: by your functions it does not make the {} that the launch has counted. "
                    "For the access of warp {} to {} they say {} requests and {} sectors:\n{}",
-                   given.name, requests_right ? "sectors" : "requests",
-                   i / given.arrays.size(), given.arrays[i % given.arrays.size()]->name(),
-                   requests[i], sectors[i], patterns[i].show()));
+                   given.name, requests_right ? "sectors" : "requests", i / given.arrays.size(),
+                   given.arrays[i % given.arrays.size()]->name(), requests[i], sectors[i],
+                   patterns[i].show()));
 }
 
 }  // namespace
@@ -156,7 +161,8 @@ TEST_SUITE("lab:coalescing") {
     wanted("as counted");
     const uint32_t threads = rule.count("threads"), block = rule.count("block");
     const std::vector<double> strides = rule.numbers("strides");
-    const uint32_t longest = static_cast<uint32_t>(*std::max_element(strides.begin(), strides.end()));
+    const uint32_t longest =
+        static_cast<uint32_t>(*std::max_element(strides.begin(), strides.end()));
     Input<float> x("x", std::vector<float>(threads * 4, 1.0f));
     Input<float> y("y", std::vector<float>(threads * 4, 2.0f));
     Output<float> z("z", threads * 4);
@@ -195,8 +201,8 @@ TEST_SUITE("lab:coalescing") {
     // All are launched before any answer is judged: the figures are there to be looked at.
     std::vector<observe::Counters> counted;
     for (const Given& given : kernels) {
-      const observe::Counters c = counters_of(
-          run({given.kernel, {{threads / block}, {block}}, given.args, given.name}));
+      const observe::Counters c =
+          counters_of(run({given.kernel, {{threads / block}, {block}}, given.args, given.name}));
       table += table_row(given.name, c);
       figure(given.name + " load requests", static_cast<double>(c.load.requests));
       figure(given.name + " load sectors", static_cast<double>(c.load.sectors));

@@ -241,22 +241,8 @@ TEST_SUITE("lab:coalescing") {
   TEST_CASE("B5 axpy: requests" * points(4)) {
     const Rule rule("axpy_requests");
     rule.after("B5 axpy: result");
-    const device::Run launched = run_axpy(rule.count("n"));
-    credit_sectors(launched, rule.number("ideal"),
-                   "Fewer requests must not cost more sectors: keep neighbouring lanes together.");
-    const observe::Counters& c = counters_of(launched);
-    const double requests = static_cast<double>(c.load.requests + c.store.requests);
-    const double ideal = rule.number("ideal_requests");
-    measured(grouped(static_cast<uint64_t>(requests)) + " requests");
-    wanted(grouped(static_cast<uint64_t>(ideal)) + " requests");
-    figure("ideal_requests", ideal);
-    credit(ideal, requests);
-    if (requests > ideal)
-      explain(line_of("axpy"),
-              fmt::format("{} requests for what {} could carry: a lane moves 4 bytes a request, "
-                          "and a request can carry 16 a lane.",
-                          grouped(static_cast<uint64_t>(requests)),
-                          grouped(static_cast<uint64_t>(ideal))));
+    credit_requests(run_axpy(rule.count("n")), rule.number("ideal"), rule.number("ideal_requests"),
+                    line_of("axpy"));
   }
 }
 

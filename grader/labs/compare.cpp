@@ -20,7 +20,10 @@ std::string pattern(const std::vector<size_t>& wrong, size_t total) {
   if (wrong.empty() || total < 2) return "";
   const size_t first = wrong.front(), last = wrong.back(), count = wrong.size();
   if (count == total) return "all of them";
-  if (count == 1) return first + 1 == total ? "only the last one" : first == 0 ? "only the first one" : "only this one";
+  if (count == 1)
+    return first + 1 == total ? "only the last one"
+           : first == 0       ? "only the first one"
+                              : "only this one";
   const bool contiguous = last - first + 1 == count;
   if (contiguous && last + 1 == total) return fmt::format("the tail, from {} on", first);
   if (contiguous && first == 0) return fmt::format("the first {}", count);
@@ -58,8 +61,9 @@ std::string mismatch_message(const std::string& name, const std::vector<size_t>&
     if (const std::string p = pattern(wrong, total); !p.empty()) message += ": " + p;
   }
   if (unwritten > 0 && wrong.size() > 1)
-    message += unwritten == wrong.size() ? " (none of these was written)"
-                                         : fmt::format(" ({} of these were not written)", unwritten);
+    message += unwritten == wrong.size()
+                   ? " (none of these was written)"
+                   : fmt::format(" ({} of these were not written)", unwritten);
   return message + ".";
 }
 

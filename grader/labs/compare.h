@@ -40,8 +40,8 @@ bool is_poison(const T& value) {
 template <class T>
 bool matches(const T& got, const T& want, double relative_tolerance) {
   if constexpr (std::is_floating_point_v<T>)
-    return got == want || std::abs(double{got} - double{want}) <=
-                              relative_tolerance * std::abs(double{want});
+    return got == want ||
+           std::abs(double{got} - double{want}) <= relative_tolerance * std::abs(double{want});
   else
     return got == want;
 }
@@ -54,8 +54,8 @@ std::string mismatch_message(const std::string& name, const std::vector<size_t>&
 // Empty: equal. Else "out[32] is 0 where 1.5 was expected; 1 of 33 elements is wrong: only the
 // last one".
 template <class T>
-std::string mismatch(const std::string& name, const std::vector<T>& got,
-                     const std::vector<T>& want, double relative_tolerance = 0) {
+std::string mismatch(const std::string& name, const std::vector<T>& got, const std::vector<T>& want,
+                     double relative_tolerance = 0) {
   std::vector<size_t> wrong;
   size_t unwritten = 0;
   for (size_t i = 0; i < want.size(); ++i) {
@@ -65,9 +65,8 @@ std::string mismatch(const std::string& name, const std::vector<T>& got,
   }
   if (wrong.empty()) return "";
   const size_t first = wrong.front();
-  return mismatch_message(name, wrong, want.size(),
-                          is_poison(got[first]) ? "" : show(got[first]), show(want[first]),
-                          unwritten);
+  return mismatch_message(name, wrong, want.size(), is_poison(got[first]) ? "" : show(got[first]),
+                          show(want[first]), unwritten);
 }
 
 }  // namespace lab32::labs

@@ -31,13 +31,14 @@ std::vector<std::string> chosen(const Options& options) {
   const std::vector<std::string> known = known_labs();
   for (const std::string& lab : options.labs)
     if (std::find(known.begin(), known.end(), lab) == known.end())
-      throw Error(fmt::format("there is no lab `{}`; the labs are: {}", lab,
-                              fmt::join(known, ", ")));
+      throw Error(
+          fmt::format("there is no lab `{}`; the labs are: {}", lab, fmt::join(known, ", ")));
   std::vector<std::string> labs = options.labs.empty() ? known : options.labs;
   if (!fs::is_directory(options.dir))
-    throw Error(fmt::format("{}: no such directory; --dir names the one that holds "
-                            "LAB/LAB.cu for each lab",
-                            options.dir.string()));
+    throw Error(
+        fmt::format("{}: no such directory; --dir names the one that holds "
+                    "LAB/LAB.cu for each lab",
+                    options.dir.string()));
   const auto missing = [&](const std::string& lab) {
     return !fs::exists(file_of(options.dir, lab));
   };
@@ -52,7 +53,7 @@ std::vector<std::string> chosen(const Options& options) {
 // A lab that cannot run loses all its points: each test with the reason's first line.
 void fail_all(report::Lab& lab, const std::string& file, const std::string& message) {
   lab.status = Status::error;
-  lab.message = message;
+  lab.message = message.substr(0, message.find_last_not_of('\n') + 1);
   lab.tests.clear();
   lab.score = lab.max_score = 0;
   for (const Rubric& rubric : rubrics(suite_of(lab.name))) {

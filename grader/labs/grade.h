@@ -13,11 +13,11 @@
 namespace lab32::labs {
 
 struct Options {
-  std::vector<std::string> labs;            // empty: all that `dir` holds
-  std::filesystem::path dir = "labs";       // <dir>/<lab>/<lab>.cu
+  std::vector<std::string> labs;       // empty: all that `dir` holds
+  std::filesystem::path dir = "labs";  // <dir>/<lab>/<lab>.cu
   std::string device = "auto";
-  std::optional<uint64_t> seed;             // absent: a fresh, secret one
-  bool progress = false;                    // tell on stderr what takes long
+  std::optional<uint64_t> seed;  // absent: a fresh, secret one
+  bool progress = false;         // tell on stderr what takes long
 };
 
 // Throws Error when nothing can be graded: no such lab, no file, no device, no nvcc.

@@ -19,8 +19,6 @@ int own_line(const std::string& file, int line) {
 // What mends each kind of fault. The fault's own message says where and by how much.
 const char* advice(const std::string& kind) {
   if (kind == "out of bounds") return "Compare the index with n before the access.";
-  if (kind == "misaligned")
-    return "An access of 8 or 16 bytes needs an address that is a multiple of its width.";
   if (kind == "uninitialised") return "Write it first, on every path, or do not read it.";
   if (kind == "barrier")
     return "Every thread of the block must come to the same __syncthreads(): no early return, no "
@@ -54,8 +52,7 @@ void check_hazards(const device::Run& run, const std::string& setting) {
   measured(first->kind == observe::Finding::Kind::race ? "race" : "hazard");
   std::string message = prefix(setting) + first->message;
   if (others > 0)
-    message += fmt::format("\n{} more finding{} of this kind elsewhere.", others,
-                           others == 1 ? "" : "s");
+    message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
   lose(own_line(first->file, first->line), message);
 }
 
@@ -64,8 +61,8 @@ void check_inputs(const std::string& setting) {
     const ptrdiff_t i = memory->first_changed();
     if (i < 0) continue;
     measured("changed " + memory->name());
-    lose(0, fmt::format("{}the kernel has changed {}[{}], which it may only read.",
-                          prefix(setting), memory->name(), i));
+    lose(0, fmt::format("{}the kernel has changed {}[{}], which it may only read.", prefix(setting),
+                        memory->name(), i));
   }
 }
 

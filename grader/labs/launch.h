@@ -10,10 +10,10 @@
 namespace lab32::labs {
 
 struct Launch {
-  std::string kernel;       // "scale", "reduce_v6<256>"
+  std::string kernel;  // "scale", "reduce_v6<256>"
   device::Shape shape;
   std::vector<device::Arg> args;
-  std::string setting;      // what distinguishes this launch of several: "n = 33"
+  std::string setting;  // what distinguishes this launch of several: "n = 33"
 };
 
 // Runs it. The test is lost, with the reason, when the module has no such kernel, when the kernel
@@ -27,7 +27,9 @@ const observe::Counters& counters_of(const device::Run& run);
 // "n = 33: " or nothing.
 std::string prefix(const std::string& setting);
 
-constexpr uint32_t ceil_div(uint64_t a, uint64_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
+constexpr uint32_t ceil_div(uint64_t a, uint64_t b) {
+  return static_cast<uint32_t>((a + b - 1) / b);
+}
 
 // Blocks for n items, one at least: a grid of none cannot be launched.
 inline uint32_t blocks_for(uint64_t n, uint32_t per_block) {

@@ -21,16 +21,18 @@ Limits::Limits(const std::filesystem::path& path)
   try {
     table_->values = toml::parse_file(path_);
   } catch (const toml::parse_error& e) {
-    throw Error(fmt::format("{}:{}: {}; the file comes with the project: restore it with "
-                            "`git checkout`",
-                            path_, e.source().begin.line, std::string(e.description())));
+    throw Error(
+        fmt::format("{}:{}: {}; the file comes with the project: restore it with "
+                    "`git checkout`",
+                    path_, e.source().begin.line, std::string(e.description())));
   }
 }
 
 void Limits::missing(const char* what, const std::string& key) const {
-  throw Error(fmt::format("{} has no {} `{}`; the file comes with the project: restore it with "
-                          "`git checkout`",
-                          path_, what, key));
+  throw Error(
+      fmt::format("{} has no {} `{}`; the file comes with the project: restore it with "
+                  "`git checkout`",
+                  path_, what, key));
 }
 
 double Limits::number(const std::string& key) const {

@@ -32,8 +32,11 @@ std::vector<Rubric> rubrics(const std::string& suite) {
 std::vector<std::string> known_labs() {
   const std::string prefix = suite_of("");
   std::set<std::string> labs;
-  for (const Rubric& r : all())
-    if (r.suite.compare(0, prefix.size(), prefix) == 0) labs.insert(r.suite.substr(prefix.size()));
+  for (const Rubric& r : all()) {
+    if (r.suite.compare(0, prefix.size(), prefix) != 0) continue;
+    const std::string lab = r.suite.substr(prefix.size());
+    if (lab.compare(0, 1, ".") != 0) labs.insert(lab);
+  }
   return {labs.begin(), labs.end()};
 }
 

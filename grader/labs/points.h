@@ -29,7 +29,8 @@ std::vector<Rubric> rubrics(const std::string& suite);
 // The suite of a lab: "lab:coalescing". The grader's own tests leave suites of this prefix out.
 inline std::string suite_of(const std::string& lab) { return "lab:" + lab; }
 
-// The labs that have a suite, sorted.
+// The labs that have a suite, sorted. One whose name begins with a dot is hidden, as files are: a
+// test of the harness has such a suite.
 std::vector<std::string> known_labs();
 
 }  // namespace lab32::labs

@@ -67,8 +67,8 @@ class Reporter : public doctest::IReporter {
 
   void log_assert(const doctest::AssertData& assertion) override {
     if (!assertion.m_failed || !verdict().failed_check.empty()) return;
-    verdict().failed_check = assertion.m_threw ? assertion.m_exception.c_str()
-                                               : assertion.m_decomp.c_str();
+    verdict().failed_check =
+        assertion.m_threw ? assertion.m_exception.c_str() : assertion.m_decomp.c_str();
   }
 
   void test_case_end(const doctest::CurrentTestCaseStats&) override {

@@ -1,4 +1,5 @@
-// The doctest reporter behind `lab32 grade`: each TEST_CASE of a lab's suite becomes a report::Test.
+// The doctest reporter behind `lab32 grade`: each TEST_CASE of a lab's suite becomes a
+// report::Test.
 #pragma once
 
 #include <string>

@@ -12,9 +12,10 @@ namespace lab32::labs {
 
 Rule::Rule(const std::string& table) : table_(table) {
   if (number("points") != session().points)
-    throw Error(fmt::format("`{}` is worth {} points in its suite and {} in data/limits; the two "
-                            "must agree",
-                            session().test, session().points, number("points")));
+    throw Error(
+        fmt::format("`{}` is worth {} points in its suite and {} in data/limits; the two "
+                    "must agree",
+                    session().test, session().points, number("points")));
 }
 
 double Rule::number(const std::string& key) const {
@@ -28,7 +29,11 @@ std::vector<double> Rule::numbers(const std::string& key) const {
 void Rule::after(const std::string& name) const {
   if (session().passed[name]) return;
   measured("not counted");
-  lose(0, fmt::format("Counts once the result is right: see `{}`.", name));
+  const std::string result = ": result";
+  const bool of_result = name.size() > result.size() &&
+                         name.compare(name.size() - result.size(), result.size(), result) == 0;
+  lose(0, fmt::format("Counts once {}: see `{}`.",
+                      of_result ? "the result is right" : "nothing is lost there", name));
 }
 
 std::vector<uint32_t> sizes() {
@@ -69,6 +74,23 @@ void credit_sectors(const device::Run& run, double ideal, const std::string& ide
                                         grouped(requests))
                           : waste.message);
   explain(0, idea);
+}
+
+void credit_requests(const device::Run& run, double ideal_sectors, double ideal, int line) {
+  credit_sectors(run, ideal_sectors,
+                 "Fewer requests must not cost more sectors: keep neighbouring lanes together.");
+  const observe::Counters& c = counters_of(run);
+  const uint64_t requests = c.load.requests + c.store.requests;
+  measured(grouped(requests) + " requests");
+  wanted(grouped(static_cast<uint64_t>(ideal)) + " requests");
+  figure("ideal_requests", ideal);
+  credit(ideal, static_cast<double>(requests));
+  if (static_cast<double>(requests) > ideal)
+    explain(line,
+            fmt::format("{} requests for what {} could carry: a lane moves {:.3g} bytes a "
+                        "request, and a request can carry 16 a lane.",
+                        grouped(requests), grouped(static_cast<uint64_t>(ideal)),
+                        static_cast<double>(c.global_bytes) / 32 / static_cast<double>(requests)));
 }
 
 }  // namespace lab32::labs

@@ -41,4 +41,8 @@ void right_result();
 // what the task needs. Waste is explained by its worst access and `idea`.
 void credit_sectors(const device::Run& run, double ideal, const std::string& idea);
 
+// Points for the requests of those accesses, of 16 bytes a lane where there are fewest, times the
+// share for sectors: wider accesses must not scatter. `line`: the kernel's.
+void credit_requests(const device::Run& run, double ideal_sectors, double ideal, int line);
+
 }  // namespace lab32::labs

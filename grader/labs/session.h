@@ -28,11 +28,11 @@ struct Session {
   uint64_t seed;
   Progress& progress;
 
-  std::map<std::string, bool> passed;     // tests that have ended, by name
-  std::string test;                       // the one that runs
-  double points = 0;                      // what it is worth
-  std::vector<class Memory*> memories;    // of the running test, in the order of allocation
-  std::vector<Region> launched;           // those of its last launch
+  std::map<std::string, bool> passed;   // tests that have ended, by name
+  std::string test;                     // the one that runs
+  double points = 0;                    // what it is worth
+  std::vector<class Memory*> memories;  // of the running test, in the order of allocation
+  std::vector<Region> launched;         // those of its last launch
 
   // The running test's own stream.
   Random random() const { return Random(stream_of(seed, test)); }

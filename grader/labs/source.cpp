@@ -51,8 +51,8 @@ int Source::find(const std::string& word) const {
     const size_t comment = line.find("//");
     for (size_t at = line.find(word); at < comment; at = line.find(word, at + 1)) {
       const size_t end = at + word.size();
-      const bool whole = (at == 0 || !is_name(line[at - 1])) &&
-                         end < line.size() && (line[end] == '(' || line[end] == ',');
+      const bool whole = (at == 0 || !is_name(line[at - 1])) && end < line.size() &&
+                         (line[end] == '(' || line[end] == ',');
       if (whole) return static_cast<int>(i) + 1;
     }
   }

@@ -18,11 +18,11 @@ Json number(double value) {
 Json test_record(const Test& test) {
   Json figures = Json::object();
   for (const auto& [name, value] : test.figures) figures[name] = number(value);
-  return {{"name", test.name},         {"status", to_string(test.status)},
+  return {{"name", test.name},           {"status", to_string(test.status)},
           {"score", number(test.score)}, {"max_score", number(test.max_score)},
-          {"measured", test.measured}, {"wanted", test.wanted},
-          {"message", test.message},   {"file", test.file},
-          {"line", test.line},         {"figures", figures}};
+          {"measured", test.measured},   {"wanted", test.wanted},
+          {"message", test.message},     {"file", test.file},
+          {"line", test.line},           {"figures", figures}};
 }
 
 Json lab_record(const Lab& lab) {

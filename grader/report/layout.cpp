@@ -8,8 +8,8 @@ namespace {
 // The prefix of `text` that shows as `width` columns, never half a UTF-8 sequence.
 size_t bytes_of_columns(std::string_view text, int width) {
   size_t at = 0;
-  for (int shown = 0; at < text.size() && shown < width; ++shown)
-    do ++at;
+  for (int shown = 0; at < text.size() && shown < width; ++shown) do
+      ++at;
     while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80);
   return at;
 }
@@ -49,8 +49,9 @@ void wrap_line(std::string_view line, int width, std::vector<std::string>& out) 
 }  // namespace
 
 int columns(std::string_view text) {
-  return static_cast<int>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
 }
 
 std::vector<std::string> wrap(std::string_view text, int width) {

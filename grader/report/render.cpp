@@ -11,10 +11,14 @@ namespace lab32::report {
 
 const char* to_string(Status status) {
   switch (status) {
-    case Status::passed: return "passed";
-    case Status::failed: return "failed";
-    case Status::not_run: return "not run";
-    case Status::error: return "error";
+    case Status::passed:
+      return "passed";
+    case Status::failed:
+      return "failed";
+    case Status::not_run:
+      return "not run";
+    case Status::error:
+      return "error";
   }
   return "error";
 }

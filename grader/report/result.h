@@ -15,19 +15,19 @@ struct Test {
   std::string name;
   Status status = Status::not_run;
   double score = 0, max_score = 0;
-  std::string measured;              // short, for the table: "5.0 sectors a request"
-  std::string wanted;                // "4.0"
-  std::string message;               // what is wrong, where, which idea mends it; may have lines
-  std::string file;                  // of the student
+  std::string measured;  // short, for the table: "5.0 sectors a request"
+  std::string wanted;    // "4.0"
+  std::string message;   // what is wrong, where, which idea mends it; may have lines
+  std::string file;      // of the student
   int line = 0;
   std::map<std::string, double> figures;  // machine-readable: "sectors": 1048576
 };
 
 struct Lab {
-  std::string name;                  // "coalescing"
-  Status status = Status::passed;    // error: did not compile, no such kernel file, …
-  std::string message;               // of status error: the compiler's text
-  double score = 0, max_score = 0;   // of the tests that ran
+  std::string name;                 // "coalescing"
+  Status status = Status::passed;   // error: did not compile, no such kernel file, …
+  std::string message;              // of status error: the compiler's text
+  double score = 0, max_score = 0;  // of the tests that ran
   std::vector<Test> tests;
 };
 

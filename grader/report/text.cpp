@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "report/layout.h"
 #include "report/render.h"
@@ -26,7 +27,9 @@ class Board {
   void lab(const Lab& lab) {
     title(lab);
     if (lab.status == Status::error && !lab.message.empty()) {
-      for (const std::string& line : wrap(lab.message, style_.width - 2)) write("  " + line);
+      // As the compiler wrote it, however wide: its carets point at columns.
+      std::istringstream lines(lab.message);
+      for (std::string line; std::getline(lines, line);) write("  " + line);
       write("");
     }
     // A lab that never ran has no measurements: its compiler's words are the whole story.
@@ -56,9 +59,12 @@ class Board {
 
   static const char* colour_of(const Test& test) {
     switch (test.status) {
-      case Status::passed: return kGreen;
-      case Status::not_run: return kDim;
-      default: return test.score > 0 ? kYellow : kRed;
+      case Status::passed:
+        return kGreen;
+      case Status::not_run:
+        return kDim;
+      default:
+        return test.score > 0 ? kYellow : kRed;
     }
   }
 
@@ -98,8 +104,8 @@ class Board {
     rule('-');
     for (const Test& test : tests)
       row(test.name, test.measured, test.wanted,
-          test.status == Status::not_run ? "not run" : points(test.score) + " / " +
-                                                           points(test.max_score),
+          test.status == Status::not_run ? "not run"
+                                         : points(test.score) + " / " + points(test.max_score),
           colour_of(test));
     rule('-');
     write("");
@@ -113,8 +119,7 @@ class Board {
     else if (test.status != Status::passed)
       heading += fmt::format(" ({} of {} lost)", points(test.max_score - test.score),
                              points(test.max_score));
-    for (const std::string& line : wrap(heading, style_.width))
-      write(paint(colour_of(test), line));
+    for (const std::string& line : wrap(heading, style_.width)) write(paint(colour_of(test), line));
     for (const std::string& line : wrap(test.message, style_.width - 2)) write("  " + line);
     write("");
   }

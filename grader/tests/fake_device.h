@@ -63,8 +63,8 @@ class FakeDevice : public device::Device {
   std::map<uint64_t, std::vector<std::byte>> memory_;
 };
 
-using FakeBody = std::function<device::Run(FakeDevice&, const device::Shape&,
-                                           const std::vector<device::Arg>&)>;
+using FakeBody =
+    std::function<device::Run(FakeDevice&, const device::Shape&, const std::vector<device::Arg>&)>;
 
 class FakeModule : public device::Module {
  public:

@@ -29,7 +29,8 @@ std::vector<Chunk> chunks_of(const std::string& source) {
   int depth = 0;
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
-    const bool between = !inside && (line.empty() || line[0] == '#' || line.compare(0, 2, "//") == 0);
+    const bool between =
+        !inside && (line.empty() || line[0] == '#' || line.compare(0, 2, "//") == 0);
     if (!inside) chunks.push_back({"", ""});
     chunks.back().text += line + "\n";
     if (between) continue;

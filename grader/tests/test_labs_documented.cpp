@@ -69,8 +69,7 @@ Shape documented_launch(const std::string& kernel) {
   for (const Row& row : table("launches.csv"))
     if (row.at("kernel") == kernel)
       return {static_cast<uint32_t>(std::stoul(row.at("grid"))),
-              static_cast<uint32_t>(std::stoul(row.at("block"))),
-              std::stoull(row.at("elements"))};
+              static_cast<uint32_t>(std::stoul(row.at("block"))), std::stoull(row.at("elements"))};
   FAIL(kernel, " is not in launches.csv");
   return {};
 }

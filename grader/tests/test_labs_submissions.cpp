@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -12,6 +13,7 @@
 
 #include "labs/grade.h"
 #include "labs/progress.h"
+#include "labs_to_try.h"
 #include "report/render.h"
 #include "splice.h"
 
@@ -60,8 +62,7 @@ report::Lab grade_submission(const fs::path& file, const std::string& lab) {
   const std::string root = labs::root().string();
   std::string text = std::regex_replace(read(file), std::regex("@ROOT@"), root);
   text = splice(read(labs::root() / "solutions" / lab / (lab + ".cu")), text);
-  const fs::path dir =
-      fs::temp_directory_path() / ("lab32-submission-" + std::to_string(getpid()));
+  const fs::path dir = fs::temp_directory_path() / ("lab32-submission-" + std::to_string(getpid()));
   fs::create_directories(dir);
   const fs::path whole = dir / file.filename();
   std::ofstream(whole) << text;
@@ -119,7 +120,8 @@ void check(const fs::path& file, const std::string& lab_name, bool correct) {
 
 TEST_CASE("splicing replaces definitions by name") {
   const std::string base =
-      "#include \"a.h\"\n\n// f\nint f(int a,\n      int b) {\n  if (a) {\n  }\n}\n\nint g() { return 1; }\n"
+      "#include \"a.h\"\n\n// f\nint f(int a,\n      int b) {\n  if (a) {\n  }\n}\n\nint g() { "
+      "return 1; }\n"
       "LAB32_ANSWER(x, 1);\nLAB32_ANSWER(y, 2);\n";
   CHECK(splice(base, "// why\nint g() { return 2; }\n") ==
         "#include \"a.h\"\n\n// f\nint f(int a,\n      int b) {\n  if (a) {\n  }\n}\n\n// why\n"
@@ -132,16 +134,22 @@ TEST_CASE("splicing replaces definitions by name") {
   CHECK(splice(base, "#include \"solution.cu\"\n") == "#include \"solution.cu\"\n");
 }
 
-TEST_CASE("correct submissions get full marks: coalescing") {
-  const auto files = submissions("correct", "coalescing");
-  CHECK(files.size() >= 2);
-  for (const fs::path& file : files) check(file, "coalescing", true);
+TEST_CASE("correct submissions get full marks") {
+  for (const std::string& lab : labs_to_try()) {
+    INFO("lab: ", lab);
+    const auto files = submissions("correct", lab);
+    CHECK(files.size() >= 2);
+    for (const fs::path& file : files) check(file, lab, true);
+  }
 }
 
-TEST_CASE("wrong submissions get the verdict that they deserve: coalescing") {
-  const auto files = submissions("wrong", "coalescing");
-  CHECK(files.size() >= 10);
-  for (const fs::path& file : files) check(file, "coalescing", false);
+TEST_CASE("wrong submissions get the verdict that they deserve") {
+  for (const std::string& lab : labs_to_try()) {
+    INFO("lab: ", lab);
+    const auto files = submissions("wrong", lab);
+    CHECK(files.size() >= 6);
+    for (const fs::path& file : files) check(file, lab, false);
+  }
 }
 
 }  // namespace lab32::tests

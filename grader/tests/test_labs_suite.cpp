@@ -30,7 +30,7 @@ void run_kernel() {
 
 }  // namespace
 
-TEST_SUITE("lab:harness-itself") {
+TEST_SUITE("lab:.harness") {
   TEST_CASE("kernel" * points(4)) { run_kernel(); }
   TEST_CASE("check" * points(2)) { CHECK(session().seed == 7); }
   TEST_CASE("after" * points(1)) {
@@ -68,7 +68,7 @@ Graded grade_harness(tests::FakeBody body, uint64_t seed = 7) {
   Progress progress(false);
   Session session{device, module, source, limits, seed, progress, {}, {}, 0, {}, {}};
   Graded graded;
-  graded.lab.name = "harness-itself";
+  graded.lab.name = ".harness";
   run_suite(session, graded.lab);
   graded.leaked = device.live();
   return graded;
@@ -154,7 +154,7 @@ TEST_CASE("a wrong result loses, and names index and values") {
         "lab.cu:2\n    out[i] = in[i];\nn = 4: out[3] is 9 where 4 was expected; 1 of 4 elements "
         "is wrong: only the last one.");
   CHECK(graded.test("after").status == Status::failed);
-  CHECK(graded.test("after").message == "Counts once the result is right: see `kernel`.");
+  CHECK(graded.test("after").message == "Counts once nothing is lost there: see `kernel`.");
   CHECK(graded.leaked == 0);
 }
 
@@ -259,6 +259,7 @@ TEST_CASE("the coalescing lab's points are those of its limits, a hundred in all
   CHECK(sum == 100);
   const auto labs = known_labs();
   CHECK(std::find(labs.begin(), labs.end(), "coalescing") != labs.end());
+  CHECK(std::find(labs.begin(), labs.end(), ".harness") == labs.end());
 }
 
 TEST_CASE("patterns hold every width, empty masks and unaligned nothing") {
@@ -291,7 +292,6 @@ TEST_CASE("wrong ideas are told apart") {
     for (const Pattern& p : tried) answers.push_back(answer(p));
     return misconception(tried, answers);
   };
-  CHECK(hint([](const Pattern&) { return 0; }).find("answers 0") != std::string::npos);
   CHECK(hint([](const Pattern& p) { return p.lanes(); }).find("lanes") != std::string::npos);
   CHECK(hint([](const Pattern& p) { return (p.lanes() * int(p.bytes) + 31) / 32; }).find("bytes") !=
         std::string::npos);
@@ -304,9 +304,10 @@ TEST_CASE("a pattern is shown whole, from its line of 128 bytes on") {
   p.bytes = 4;
   p.active = 0x80000003;
   for (int lane = 0; lane < 32; ++lane) p.address[lane] = 0x1000 + 132 + 4 * lane;
-  CHECK(p.show() ==
-        "4 bytes a lane, active 0x80000003; bytes from 0x1080 on: lane 0 at 4, lane 1 at 8, lane 31 "
-        "at 128.");
+  CHECK(
+      p.show() ==
+      "4 bytes a lane, active 0x80000003; bytes from 0x1080 on: lane 0 at 4, lane 1 at 8, lane 31 "
+      "at 128.");
   p.active = 0x8000030f;
   CHECK(p.show() ==
         "4 bytes a lane, active 0x8000030f; bytes from 0x1080 on:\n"

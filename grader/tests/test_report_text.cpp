@@ -85,8 +85,7 @@ not count)
 reduction                                                                 0 / 10
 ================================================================================
   reduction.cu does not compile:
-  reduction.cu(3): error: expected a ";" and a line of the compiler that is
-  longer than the board
+  reduction.cu(3): error: expected a ";" and a line of the compiler that is longer than the board
 
 total   sim:h200 (simulated counts), seed 7                               5 / 22
 )";
@@ -102,8 +101,10 @@ TEST_CASE("no line of a table is wider than the board, and colour adds no column
   CHECK(coloured.find("\033[32m") != std::string::npos);
   std::string plain;
   for (size_t i = 0; i < coloured.size(); ++i) {
-    if (coloured[i] == '\033') i = coloured.find('m', i);
-    else plain += coloured[i];
+    if (coloured[i] == '\033')
+      i = coloured.find('m', i);
+    else
+      plain += coloured[i];
   }
   CHECK(plain == kBoard);
 }

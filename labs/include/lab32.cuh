@@ -26,6 +26,21 @@ struct Lab32Launch {
   __constant__ Lab32Launch lab32_launch_##kernel = {__VA_ARGS__}; \
   }
 
+// The part of a matrix that a block of a kernel takes, where the task leaves it free:
+//
+//   LAB32_TILE(transpose_best, .rows = 64, .columns = 64, .threads = 256);
+//
+// Blocks have `threads` x 1 x 1 threads; the grid covers a matrix of n rows and m columns with
+// ceil(m / columns) x ceil(n / rows) blocks.
+struct Lab32Tile {
+  int rows, columns, threads;
+};
+
+#define LAB32_TILE(kernel, ...)                               \
+  extern "C" {                                                \
+  __constant__ Lab32Tile lab32_tile_##kernel = {__VA_ARGS__}; \
+  }
+
 // The answer to a question of a lab: LAB32_ANSWER(add2_sectors, 4.5). A negative value means "not
 // answered yet".
 #define LAB32_ANSWER(question, value)                 \

@@ -18,7 +18,8 @@ def sectors_per_request(lab, op):
         kernel = name.removesuffix(f" {op} sectors")
         if kernel != name and figures.get(f"{kernel} {op} requests"):
             found[kernel] = sectors / figures[f"{kernel} {op} requests"]
-    return found
+    # copy_strided(8) before copy_strided(33)
+    return dict(sorted(found.items(), key=lambda item: (len(item[0]), item[0])))
 
 
 def documented_sectors(op):

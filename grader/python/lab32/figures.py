@@ -3,10 +3,10 @@
 import sys
 
 from lab32 import ROOT, handout
-from lab32.drawings import coalescing, overview
+from lab32.drawings import bank_conflicts, coalescing, overview, transpose
 
 FOLDER = ROOT / "handouts/figures"
-FIGURES = overview.FIGURES | coalescing.FIGURES
+FIGURES = overview.FIGURES | coalescing.FIGURES | bank_conflicts.FIGURES | transpose.FIGURES
 
 
 def main():

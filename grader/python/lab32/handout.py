@@ -12,9 +12,9 @@ import re
 import sys
 from pathlib import Path
 
-from lab32 import ROOT, tables
+from lab32 import ROOT, bank_conflicts, tables, transpose
 
-FILES = ["handouts/*.md", "data/measured/*/README.md"]
+FILES = ["README.md", "handouts/*.md", "data/measured/*/README.md"]
 MARKED = re.compile(r"(<!-- table: (?P<name>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 # Whose figure it is, in the words of the handouts. What is neither's is not so on any card.
@@ -66,7 +66,10 @@ def times(device, task, n):
 def ratio(table, first, second, n):
     def ms(what):
         task, _, form = what.partition(":")
-        size = int(n) // 4 if task == "centre" else int(n)
+        if n == "largest":
+            rows = table.where(task=task, form=form)
+            return float(max(rows, key=lambda row: int(row["n"]))["median_ms"])
+        size = int(n) // 4 if task == "centre" else n
         return table.value("median_ms", task=task, form=form or task, n=size)
 
     return ms(first) / ms(second)
@@ -120,12 +123,26 @@ def counters(device, n, block, *forms):
     return tables.markdown(head, rows, numeric=range(1, 6))
 
 
+def golden(name, *title):
+    """What `make grade` prints, from the grader's own golden text: the score board, the explanation
+    of the lost points of one line (`title`), and the total."""
+    text = (ROOT / "grader/tests/golden" / f"{name}.txt").read_text()
+    board, *explained, total = text.rstrip().split("\n\n")
+    chosen = [part for part in explained if part.startswith(" ".join(title) + " (")]
+    if len(chosen) != 1:
+        raise LookupError(f"{name}.txt explains no line of the name `{' '.join(title)}`")
+    return "\n".join(["```", board, "", "...", chosen[0], "...", "", total, "```"])
+
+
 MAKERS = {
     "documented": documented,
     "requests": requests,
     "times": times,
     "predicted": predicted,
     "counters": counters,
+    "golden": golden,
+    **bank_conflicts.MAKERS,
+    **transpose.MAKERS,
 }
 
 

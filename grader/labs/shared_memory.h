@@ -1,0 +1,22 @@
+// Checks that labs about shared memory make: wavefronts against their ideal, and bytes a block.
+#pragma once
+
+#include <string>
+
+#include "device/device.h"
+#include "labs/describe.h"
+
+namespace lab32::labs {
+
+// The line of the student's file whose shared accesses take most wavefronts beyond their ideal, and
+// what its worst warp did. line 0: no access has a bank conflict.
+Waste worst_shared(const device::Run& run);
+
+// Points for the wavefronts that all shared loads, stores and atomics of a run take, in proportion
+// to `ideal`, what the task needs. Conflicts are explained by the worst access and `idea`.
+void credit_wavefronts(const device::Run& run, double ideal, const std::string& idea);
+
+// Loses the test when the kernel declares more static shared memory than `bytes` a block.
+void limit_shared(const std::string& kernel, double bytes);
+
+}  // namespace lab32::labs

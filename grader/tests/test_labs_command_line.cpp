@@ -1,0 +1,94 @@
+// build/lab32 as a user meets it: exit statuses, one line on stderr, files that are whole or
+// absent.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/process.h"
+#include "labs/grade.h"
+
+extern char** environ;
+
+namespace lab32::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+Outcome lab32(std::vector<std::string> arguments) {
+  Command command;
+  command.argv = {(labs::root() / "build/lab32").string()};
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  for (char** e = environ; *e; ++e) command.environment.push_back(*e);
+  command.directory = labs::root();
+  command.limits.wall_seconds = 120;
+  return run_process(command);
+}
+
+void check_refused(std::vector<std::string> arguments, const std::string& words) {
+  const Outcome outcome = lab32(std::move(arguments));
+  INFO("stderr: ", outcome.err);
+  CHECK(outcome.end == Outcome::End::exited);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.out == "");
+  CHECK(outcome.err.rfind("lab32: ", 0) == 0);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  CHECK(outcome.err.find(words) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("bad arguments: status 2 and one line that says what is wrong") {
+  check_refused({"grade", "nosuch"}, "there is no lab `nosuch`; the labs are: ");
+  check_refused({"grade", "--dir", "/nowhere"}, "/nowhere: no such directory");
+  check_refused({"grade", "--device", "sim:nosuch"}, "nosuch");
+  check_refused({"grade", "--device", "abacus"}, "abacus");
+  check_refused({"grade", "--format", "xml"}, "xml not in {text,json}");
+  check_refused({"grade", "--seed", "x"}, "--seed");
+  check_refused({"grad"}, "there is no command `grad`");
+  check_refused({}, "subcommand");
+}
+
+TEST_CASE("status 1 when points are lost, and -o writes the whole of it") {
+  const fs::path dir = fs::temp_directory_path() / ("lab32-output-" + std::to_string(getpid()));
+  fs::create_directories(dir);
+  const fs::path file = dir / "result.json";
+  const Outcome outcome =
+      lab32({"grade", "coalescing", "--format", "json", "--seed", "3", "-o", file.string()});
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out == "");
+  CHECK(outcome.err == "");
+  std::ifstream in(file);
+  const auto result = nlohmann::json::parse(in);
+  CHECK(result["seed"] == 3);
+  CHECK(result["labs"][0]["lab"] == "coalescing");
+  // Nothing else is left beside it.
+  CHECK(std::distance(fs::directory_iterator(dir), fs::directory_iterator()) == 1);
+  fs::remove_all(dir);
+}
+
+TEST_CASE("status 0 for full marks; no colour where no terminal is") {
+  const Outcome outcome = lab32({"grade", "coalescing", "--dir", "solutions", "--seed", "3"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("100 / 100") != std::string::npos);
+  CHECK(outcome.out.find('\033') == std::string::npos);
+}
+
+TEST_CASE("a file that cannot be written is status 2, and leaves nothing") {
+  check_refused({"grade", "coalescing", "-o", "/nowhere/result.txt"},
+                "/nowhere/result.txt: cannot be written");
+}
+
+TEST_CASE("devices: what is here, and why the rest is not") {
+  const Outcome outcome = lab32({"devices"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("sim:h200") == 0);
+  CHECK(outcome.out.find("\ngpu") != std::string::npos);
+}
+
+}  // namespace lab32::tests
