@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,10 @@ struct Outcome {
   std::shared_ptr<struct Parsed> parsed;
   std::vector<sim::IssueTally> tally;
 };
+
+inline std::ostream& operator<<(std::ostream& out, const Outcome::Count& c) {
+  return out << c.warps << " warps, " << c.lanes << " lanes";
+}
 
 Outcome run(const std::string& body, const Setup& setup = {});
 // The same, for a kernel that must not trap.
@@ -107,11 +112,4 @@ std::string with_header(const std::string& text);
 Simulated& compiled_kernels();
 int line_of_kernels(const std::string& marker);
 
-}  // namespace lab32::tests
-
-#include <ostream>
-namespace lab32::tests {
-inline std::ostream& operator<<(std::ostream& out, const Outcome::Count& c) {
-  return out << c.warps << " warps, " << c.lanes << " lanes";
-}
 }  // namespace lab32::tests

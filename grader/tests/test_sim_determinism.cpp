@@ -221,7 +221,7 @@ TEST_CASE("sim determinism: a launch that is undone leaves no trace of its first
   mov.u32 %r3, %ctaid.x;
   setp.ne.u32 %p1, %r3, 0;
   @%p1 bra LOOK;
-  mov.u32 %r1, 20000;
+  mov.u32 %r1, 300000;      // milliseconds, so that the others come first
 WORK:
   sub.u32 %r1, %r1, 1;
   setp.ne.u32 %p2, %r1, 0;
@@ -250,7 +250,7 @@ TEST_CASE("sim determinism: whether a word was written before it is read") {
   mov.u32 %r3, %ctaid.x;
   setp.ne.u32 %p1, %r3, WRITER;
   @%p1 bra READ;
-  mov.u32 %r1, 20000;
+  mov.u32 %r1, 300000;      // milliseconds, so that the others come first
 WORK:
   sub.u32 %r1, %r1, 1;
   setp.ne.u32 %p2, %r1, 0;
