@@ -46,10 +46,10 @@ bool has_named_barriers(const KernelProgram& program) {
     switch (in.op->id) {
       case ptx::OpId::bar_arrive: case ptx::OpId::barrier_arrive: return true;
       case ptx::OpId::bar_sync: case ptx::OpId::barrier_sync:
-        return in.operands[1].kind != ptx::Operand::Kind::none;
+        return in.has_operand(1);
       case ptx::OpId::bar_red_popc: case ptx::OpId::bar_red_pred:
       case ptx::OpId::barrier_red_popc: case ptx::OpId::barrier_red_pred:
-        return in.operands[2].kind != ptx::Operand::Kind::none;
+        return in.has_operand(2);
       default: return false;
     }
   });

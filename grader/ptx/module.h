@@ -97,6 +97,10 @@ struct Instruction {
 
   Type type(int i = 0) const { return types[static_cast<size_t>(i)]; }
   bool has(Mod m) const { return mods.test(static_cast<size_t>(m)); }
+  // Whether an optional operand was given.
+  bool has_operand(size_t i) const {
+    return i < operands.size() && operands[i].kind != Operand::Kind::none;
+  }
 };
 
 // call.uni (ret), target, (args)[, prototype];

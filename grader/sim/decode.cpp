@@ -59,7 +59,7 @@ ExecFn pick(const ptx::Instruction& in) {
 bool accesses_memory(OpId id) {
   switch (id) {
     case OpId::ld: case OpId::ld_nc: case OpId::ldu: case OpId::st: case OpId::atom:
-    case OpId::atom_cas: case OpId::red: case OpId::cp_async: case OpId::ldmatrix:
+    case OpId::atom_cas: case OpId::atom_vector: case OpId::red: case OpId::red_vector: case OpId::cp_async: case OpId::ldmatrix:
     case OpId::stmatrix:
       return true;
     default: return false;
@@ -573,9 +573,17 @@ class Decoder {
                      size_t index) {
     if (!accesses_memory(in.op->id)) return {};
     const bool shared = in.has(ptx::Mod::shared) || in.has(ptx::Mod::shared_cta);
+    const bool vector = in.op->id == OpId::atom_vector || in.op->id == OpId::red_vector;
+    if (vector) program_.order_sensitive = true;  // sums of floats
     if ((in.op->id == OpId::atom || in.op->id == OpId::red || in.op->id == OpId::atom_cas) && !shared) {
       const bool result_used = out.dst_count > 0 && out.dst[0].bytes != 0;
       if (is_order_sensitive(in, result_used)) program_.order_sensitive = true;
+    }
+    if (vector) {
+      AccessPlan plan;
+      plan.ptx_level = true;
+      plan.note = "how the hardware counts vector atomics is not known here";
+      return plan;
     }
     if (own && index < own->size()) return (*own)[index];
     AccessPlan plan;

@@ -177,6 +177,27 @@ void compare_and_swap(const Exec& all, const Inst& in) {
   });
 }
 
+// atom.v2/.v4: each element is an update of its own.
+template <class T, class Op>
+void atomic_vector(const Exec& all, const Inst& in) {
+  by_window(all, in, Where::global, [&in](const Exec& x, Where where, const uint64_t* address) {
+    const unsigned elements = in.src_count;
+    std::byte* base = access(x, in, where, address, sizeof(T) * elements, 0);
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      for (unsigned e = 0; e < elements; ++e) {
+        std::byte* at = base + address[l] + e * sizeof(T);
+        T old;
+        std::memcpy(&old, at, sizeof old);
+        const T now = Op::apply(old, load_lane<T>(x.regs + in.src[e].offset, l));
+        std::memcpy(at, &now, sizeof now);
+        if (e < in.dst_count && in.dst[e].bytes != 0)
+          store_lane<T>(x.regs + in.dst[e].offset, l, old);
+      }
+    }
+  });
+}
+
 template <class Op>
 ExecFn pick_integer(const ptx::Instruction& in) {
   switch (in.type()) {
@@ -217,6 +238,18 @@ ExecFn pick_atom(const ptx::Instruction& in) {
 }
 
 ExecFn pick_red(const ptx::Instruction& in) { return pick_atom(in); }
+
+ExecFn pick_atom_vector(const ptx::Instruction& in) {
+  switch (in.type()) {
+    case Type::f32: return atomic_vector<float, Add>;
+    case Type::f16: return atomic_vector<uint16_t, HalfAdd<F16>>;
+    case Type::f16x2: return atomic_vector<uint32_t, HalfAdd<F16>>;
+    case Type::bf16: return atomic_vector<uint16_t, HalfAdd<BF16>>;
+    case Type::bf16x2: return atomic_vector<uint32_t, HalfAdd<BF16>>;
+    default: refuse(in);
+  }
+}
+ExecFn pick_red_vector(const ptx::Instruction& in) { return pick_atom_vector(in); }
 
 ExecFn pick_atom_cas(const ptx::Instruction& in) {
   switch (in.type()) {

@@ -281,7 +281,7 @@ ExecFn pick_setp_bool(const Instruction& in) { return pick_setp_form(in); }
 ExecFn pick_setp(const Instruction& in) { return pick_setp_form(in); }
 ExecFn pick_setp_half(const Instruction& in) {
   const bool pair = ptx::bits_of(in.type()) == 32;
-  if (has_bool_op(in) != (in.operands.size() == 4)) {
+  if (has_bool_op(in) != in.has_operand(3)) {
     refuse(in, "a predicate operand and .and, .or or .xor go together");
   }
   if (!pair && in.operands[0].kind == ptx::Operand::Kind::pair) {

@@ -63,7 +63,7 @@ ExecFn pick_testp_class(const Instruction& in) {
 
 template <class Raw, class T, bool Ftz>
 ExecFn minmax_of_arity(const Instruction& in) {
-  const bool three = in.operands.size() == 4;
+  const bool three = in.has_operand(3);
   if (in.has(Mod::xorsign)) {
     if (three) refuse(in, ".xorsign takes two operands, not three");
     if (!in.has(Mod::abs)) refuse(in, ".xorsign needs .abs");
@@ -79,7 +79,7 @@ ExecFn minmax_of_arity(const Instruction& in) {
 template <bool Max>
 ExecFn pick_minmax(const Instruction& in) {
   if (in.type() == Type::f64) {
-    if (in.mods.any() || in.operands.size() == 4) {
+    if (in.mods.any() || in.has_operand(3)) {
       refuse(in, "double precision has two operands and no modifiers");
     }
     return binary<FloatOp<MinMaxFloat<Max, false>, false, false>, double>();

@@ -294,6 +294,20 @@ struct Bmsk {
     return a >= 32 ? 0 : static_cast<uint32_t>(ones << a);
   }
 };
+// The position of the |n|-th set bit of the mask, from bit `base` upwards (n > 0) or downwards; n = 0:
+// base itself if it is set. All ones: there is none.
+struct Fns {
+  static uint32_t apply(uint32_t mask, uint32_t base, int32_t n) {
+    int64_t count = n < 0 ? -int64_t{n} : n;
+    const int step = n < 0 ? -1 : 1;
+    for (int64_t pos = static_cast<int32_t>(base); pos >= 0 && pos < 32; pos += step) {
+      const bool set = (mask >> pos & 1) != 0;
+      if (n == 0) return set ? base : ~uint32_t{0};
+      if (set && --count == 0) return static_cast<uint32_t>(pos);
+    }
+    return ~uint32_t{0};
+  }
+};
 // Element i of four bytes or two halves, extended as Signed says.
 template <bool Signed>
 inline int32_t byte_of(uint32_t x, int i) {

@@ -135,12 +135,14 @@ Line::Line(const std::string& text) {
       instruction_.operands.push_back(parse_operand(part));
     }
   }
+  instruction_.operands.resize(instruction_.op->operands.size());  // as the parser: none stays none
   inst_.mem_base.bytes = 1;
   inst_.mem_base.is_predicate = true;
   inst_.mem_base.offset = 0;
   regs_.resize(sim::kWarpSize * 16);
   for (size_t i = 0; i < instruction_.operands.size(); ++i) {
     const Operand& operand = instruction_.operands[i];
+    if (operand.kind == Operand::Kind::none) continue;
     const ptx::OperandSpec& spec = instruction_.op->operands.at(i);
     const bool group = !operand.elements.empty();
     const auto add = [&](const Operand& one) {

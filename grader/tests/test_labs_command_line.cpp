@@ -27,7 +27,11 @@ Outcome lab32(std::vector<std::string> arguments) {
   for (char** e = environ; *e; ++e) command.environment.push_back(*e);
   command.directory = labs::root();
   command.limits.wall_seconds = 120;
-  return run_process(command);
+  Outcome outcome = run_process(command);
+  // Where bubblewrap cannot run (in a container, say), lab32 says so once; not these tests' matter.
+  const std::string notice = "lab32: bubblewrap cannot run here";
+  if (outcome.err.rfind(notice, 0) == 0) outcome.err.erase(0, outcome.err.find('\n') + 1);
+  return outcome;
 }
 
 void check_refused(std::vector<std::string> arguments, const std::string& words) {

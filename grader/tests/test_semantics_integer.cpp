@@ -271,6 +271,22 @@ TEST_CASE("szext, bmsk") {
   }
 }
 
+TEST_CASE("fns") {
+  using U = uint32_t;
+  check_line<U, U, U, int32_t>("fns.b32 %r1, %r2, %r3, %r4;", [](U mask, U base, int32_t n) -> U {
+    std::vector<U> set;  // positions of set bits, in the direction of n, from base on
+    if (base > 31) return ~U{0};
+    for (U i = 0; i < 32; ++i) {
+      const U pos = n < 0 ? 31 - i : i;
+      const bool behind = n < 0 ? pos <= base : pos >= base;
+      if (behind && (mask >> pos & 1) != 0) set.push_back(pos);
+    }
+    if (n == 0) return !set.empty() && set[0] == base ? base : ~U{0};
+    const auto wanted = static_cast<uint64_t>(n < 0 ? -int64_t{n} : n);
+    return wanted <= set.size() ? set[wanted - 1] : ~U{0};
+  });
+}
+
 TEST_CASE("dp4a, dp2a") {
   const auto element = [](uint32_t x, int bits, int i, bool is_signed) -> Wide {
     const Wide v = x >> (bits * i) & ((1u << bits) - 1);
