@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <optional>
 
 #include "labs/rule.h"
 #include "labs/suite.h"
 
 namespace lab32::labs {
-namespace {
 
-// LAB32_ANSWER(question, value) of the submission; nullopt: the file has none.
 std::optional<float> answer_to(const std::string& question) {
   const auto bytes = session().module.read_symbol("lab32_answer_" + question);
   if (!bytes || bytes->size() != sizeof(float)) return std::nullopt;
@@ -19,6 +16,8 @@ std::optional<float> answer_to(const std::string& question) {
   std::memcpy(&value, bytes->data(), sizeof(value));
   return value;
 }
+
+namespace {
 
 // Times are asked for to the nearest of a few ratios: nearest as ratios go, by their logarithms.
 double nearest(double value, const std::vector<double>& options) {

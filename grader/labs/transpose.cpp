@@ -1,0 +1,297 @@
+// The transpose lab. Contract: labs/transpose/transpose.cu.
+
+#include <algorithm>
+#include <array>
+
+#include "labs/questions.h"
+#include "labs/rule.h"
+#include "labs/shared_memory.h"
+#include "labs/suite.h"
+
+namespace lab32::labs {
+namespace {
+
+constexpr uint32_t kTile = 32;
+
+template <class T>
+constexpr const char* kType = "";
+template <>
+constexpr const char* kType<int> = "int";
+template <>
+constexpr const char* kType<float> = "float";
+template <>
+constexpr const char* kType<double> = "double";
+template <>
+constexpr const char* kType<short> = "short";
+
+// Any bits, but for floats' NaNs, which equal nothing; all ones are left out, since that is poison.
+template <class T>
+std::vector<T> values(Random& random, size_t count) {
+  std::vector<T> found(count);
+  for (T& v : found) {
+    if constexpr (std::is_floating_point_v<T>)
+      v = random.unit();
+    else
+      v = static_cast<T>(random.below(32767));
+  }
+  return found;
+}
+
+// In squares, so that the host does not stumble over what this lab is about.
+template <class T>
+std::vector<T> transposed(const std::vector<T>& in, size_t n, size_t m) {
+  std::vector<T> out(in.size());
+  for (size_t y0 = 0; y0 < n; y0 += kTile)
+    for (size_t x0 = 0; x0 < m; x0 += kTile)
+      for (size_t x = x0; x < std::min(x0 + kTile, m); ++x)
+        for (size_t y = y0; y < std::min(y0 + kTile, n); ++y) out[x * n + y] = in[y * m + x];
+  return out;
+}
+
+struct Version {
+  std::string kernel;
+  uint32_t tile_rows = kTile, tile_columns = kTile;
+  device::Dim3 block{kTile, kTile};
+
+  device::Dim3 grid(uint32_t n, uint32_t m) const {
+    return {blocks_for(m, tile_columns), blocks_for(n, tile_rows)};
+  }
+};
+
+int line_of(const std::string& kernel) { return session().source.find(kernel); }
+
+// A flat index says little about a matrix.
+template <class T>
+std::string place(const std::vector<T>& got, const std::vector<T>& want, uint32_t n) {
+  size_t i = 0;
+  while (i < want.size() && matches(got[i], want[i], 0)) ++i;
+  return fmt::format(" out[{}] is row {}, column {} of out: in[{}][{}] belongs there.", i, i / n,
+                     i % n, i % n, i / n);
+}
+
+// Launches the version for n rows of m columns and checks the result.
+template <class T>
+device::Run turn(const Version& version, uint32_t n, uint32_t m) {
+  Random random = session().random();
+  const std::string kernel = fmt::format("{}<{}>", version.kernel, kType<T>);
+  const std::string setting = fmt::format("{} x {} {}s", n, m, kType<T>);
+  Input<T> in("in", values<T>(random, size_t{n} * m));
+  Output<T> out("out", size_t{n} * m);
+  device::Run launched = run({kernel,
+                              {version.grid(n, m), version.block},
+                              {in, out, static_cast<int>(n), static_cast<int>(m)},
+                              setting});
+  const std::vector<T> got = out.read(), want = transposed(in.values(), n, m);
+  std::string wrong = mismatch("out", got, want);
+  if (!wrong.empty()) wrong += place(got, want, n);
+  check_result(setting, line_of(version.kernel), wrong);
+  return launched;
+}
+
+device::Run turn(const std::string& type, const Version& version, uint32_t n, uint32_t m) {
+  if (type == "int") return turn<int>(version, n, m);
+  if (type == "float") return turn<float>(version, n, m);
+  if (type == "double") return turn<double>(version, n, m);
+  return turn<short>(version, n, m);
+}
+
+// All shapes with all types, and the large one with the type that the version's table names.
+void check_shapes(const Version& version, const std::string& table) {
+  const Limits& limits = session().limits;
+  const std::vector<double> rows = limits.numbers("rows"), columns = limits.numbers("columns");
+  for (size_t i = 0; i < rows.size(); ++i)
+    for (const char* type : {"int", "float", "short"})
+      turn(type, version, static_cast<uint32_t>(rows[i]), static_cast<uint32_t>(columns[i]));
+  turn(limits.text(table + ".large"), version, static_cast<uint32_t>(limits.number("large_rows")),
+       static_cast<uint32_t>(limits.number("large_columns")));
+  right_result();
+}
+
+device::Run counted(const Version& version, const Rule& rule) {
+  return turn<float>(version, rule.count("rows"), rule.count("columns"));
+}
+
+const Version kNaive{"transpose_naive"}, kTiled{"transpose_tiled"}, kPadded{"transpose_padded"},
+    kSwizzled{"transpose_swizzled"};
+
+const char kSectorIdea[] =
+    "A warp that reads along a row of in and writes along a row of out needs other elements to "
+    "write than it has read. Where can a block's threads exchange them?";
+const char kBeginWithTile[] = "Begin with what mends transpose_tiled.";
+
+// What transpose_best asks for: LAB32_TILE(transpose_best, .rows = ..., .columns = ..., .threads).
+Version best() {
+  const std::string record =
+      "LAB32_TILE(transpose_best, .rows = 64, .columns = 64, .threads = 256)";
+  const auto bytes = session().module.read_symbol("lab32_tile_transpose_best");
+  std::array<int32_t, 3> asked{};
+  if (!bytes || bytes->size() != sizeof(asked))
+    lose(0, "The file has no tile for transpose_best: say " + record + ".");
+  std::memcpy(asked.data(), bytes->data(), sizeof(asked));
+  const auto [rows, columns, threads] = asked;
+  const int line = line_of("LAB32_TILE");
+  if (rows < 1 || columns < 1 || rows > 4096 || columns > 4096)
+    lose(line, fmt::format("A tile of {} x {} elements: rows and columns are 1 to 4096 each.", rows,
+                           columns));
+  if (threads < 1 || threads > 1024)
+    lose(line, fmt::format("A block of {} threads: 1 to 1024 can be launched.", threads));
+  return {"transpose_best",
+          static_cast<uint32_t>(rows),
+          static_cast<uint32_t>(columns),
+          {static_cast<uint32_t>(threads)}};
+}
+
+std::string per(uint64_t count, uint64_t requests) {
+  return fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(requests));
+}
+
+// The counters of given kernels, as a table for those who have answered.
+struct Row {
+  std::string name;
+  observe::Counters counters;
+};
+
+void show_sectors(const std::vector<Row>& rows) {
+  std::string table = "The profiler's table of the given kernel, sectors a request:";
+  table += fmt::format("\n    {:<24}{:>8}{:>8}", "", "loads", "stores");
+  for (const auto& [name, c] : rows)
+    table += fmt::format("\n    {:<24}{:>8}{:>8}", name, per(c.load.sectors, c.load.requests),
+                         per(c.store.sectors, c.store.requests));
+  explain(0, table);
+}
+
+void show_wavefronts(const std::vector<Row>& rows) {
+  std::string table = "The profiler's table of the given kernel, wavefronts a request:";
+  table += fmt::format("\n    {:<24}{:>8}{:>8}", "", "loads", "stores");
+  for (const auto& [name, c] : rows)
+    table += fmt::format("\n    {:<24}{:>8}{:>8}", name,
+                         per(c.shared_load.wavefronts, c.shared_load.requests),
+                         per(c.shared_store.wavefronts, c.shared_store.requests));
+  explain(0, table);
+}
+
+// One block of the given kernel that turns a tile in shared memory, counted.
+observe::Counters turned_tile(uint32_t wide, uint32_t pitch) {
+  Random random = session().random();
+  Input<float> in("in", values<float>(random, wide * wide));
+  Output<float> out("out", wide * wide);
+  const std::string kernel = fmt::format("turn_tile<{}, {}>", wide, pitch);
+  return counters_of(run({kernel, {{1}, {wide, wide}}, {in, out}, kernel}));
+}
+
+}  // namespace
+
+TEST_SUITE("lab:transpose") {
+  TEST_CASE("A1 what naive touches" * points(8)) {
+    const Rule rule("naive");
+    std::vector<Row> rows;
+    for (const char* type : {"double", "short"})
+      rows.push_back({fmt::format("transpose_naive<{}>", type),
+                      counters_of(turn(type, kNaive, rule.count("rows"), rule.count("columns")))});
+    if (ask_questions("naive")) show_sectors(rows);
+  }
+
+  TEST_CASE("A2 a column of a tile" * points(8)) {
+    std::vector<Row> rows;
+    for (const auto& [wide, pitch] : {std::pair{16u, 16u}, {16u, 17u}, {32u, 32u}, {32u, 33u}}) {
+      rows.push_back({fmt::format("turn_tile<{}, {}>", wide, pitch), turned_tile(wide, pitch)});
+      figure(fmt::format("pitch {} wavefronts", pitch),
+             static_cast<double>(rows.back().counters.shared_load.wavefronts) /
+                 static_cast<double>(rows.back().counters.shared_load.requests));
+    }
+    if (ask_questions("banks")) show_wavefronts(rows);
+  }
+
+  TEST_CASE("B1 tiled: result" * points(4)) {
+    const Rule rule("tiled");
+    check_shapes(kTiled, "tiled");
+  }
+
+  TEST_CASE("B1 tiled: sectors" * points(14)) {
+    const Rule rule("tiled_sectors");
+    rule.after("B1 tiled: result");
+    const device::Run launched = counted(kTiled, rule);
+    credit_sectors(launched, rule.number("ideal"), kSectorIdea);
+    // Not this line's points, but the next version's idea: shown here, where it is caused.
+    const observe::Counters& c = counters_of(launched);
+    figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
+    figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
+    const Waste waste = worst_shared(launched);
+    if (verdict().credit == 1 && waste.line > 0)
+      explain(waste.line, "No points are lost here, and B2 is about it. " + waste.message);
+  }
+
+  TEST_CASE("B1 tiled: ragged sectors" * points(4)) {
+    const Rule rule("tiled_ragged");
+    rule.after("B1 tiled: result");
+    credit_sectors(counted(kTiled, rule), rule.number("ideal"), kSectorIdea);
+  }
+
+  TEST_CASE("B2 padded: result" * points(4)) {
+    const Rule rule("padded");
+    check_shapes(kPadded, "padded");
+  }
+
+  TEST_CASE("B2 padded: sectors" * points(4)) {
+    const Rule rule("padded_sectors");
+    rule.after("B2 padded: result");
+    credit_sectors(counted(kPadded, rule), rule.number("ideal"), kBeginWithTile);
+  }
+
+  TEST_CASE("B2 padded: wavefronts" * points(14)) {
+    const Rule rule("padded_wavefronts");
+    rule.after("B2 padded: sectors");
+    limit_shared("transpose_padded<float>", rule.number("shared_bytes"));
+    credit_wavefronts(counted(kPadded, rule), rule.number("ideal"),
+                      "Word w lies in bank w % 32. Down a column the words are a row apart: which "
+                      "distance between rows sends 32 of them to 32 banks?");
+  }
+
+  TEST_CASE("B3 swizzled: result" * points(4)) {
+    const Rule rule("swizzled");
+    check_shapes(kSwizzled, "swizzled");
+  }
+
+  TEST_CASE("B3 swizzled: sectors" * points(4)) {
+    const Rule rule("swizzled_sectors");
+    rule.after("B3 swizzled: result");
+    credit_sectors(counted(kSwizzled, rule), rule.number("ideal"), kBeginWithTile);
+  }
+
+  TEST_CASE("B3 swizzled: wavefronts" * points(12)) {
+    const Rule rule("swizzled_wavefronts");
+    rule.after("B3 swizzled: sectors");
+    limit_shared("transpose_swizzled<float>", rule.number("shared_bytes"));
+    credit_wavefronts(counted(kSwizzled, rule), rule.number("ideal"),
+                      "Each row may keep its elements in an order of its own. Which permutation of "
+                      "32 places, another one for each row, is one XOR?");
+  }
+
+  TEST_CASE("B4 best: result" * points(4)) {
+    const Rule rule("best");
+    check_shapes(best(), "best");
+  }
+
+  TEST_CASE("B4 best: sectors" * points(4)) {
+    const Rule rule("best_sectors");
+    rule.after("B4 best: result");
+    credit_sectors(counted(best(), rule), rule.number("ideal"), kBeginWithTile);
+  }
+
+  TEST_CASE("B4 best: requests" * points(6)) {
+    const Rule rule("best_requests");
+    rule.after("B4 best: sectors");
+    credit_requests(counted(best(), rule), rule.number("ideal"), rule.number("ideal_requests"),
+                    line_of("transpose_best"));
+  }
+
+  TEST_CASE("B4 best: wavefronts" * points(6)) {
+    const Rule rule("best_wavefronts");
+    rule.after("B4 best: sectors");
+    credit_wavefronts(counted(best(), rule), rule.number("ideal"),
+                      "Accesses of 16 bytes are served 8 lanes at a time, of 8 bytes 16 lanes: "
+                      "these have to meet all 32 banks among themselves.");
+  }
+}
+
+}  // namespace lab32::labs

@@ -1,0 +1,175 @@
+// Transpose: both sides of a copy coalesced, by way of shared memory and its banks.
+// The idea, the pictures and the measurements are in handouts/transpose.md.
+//
+// The reference solution: the given kernels are those of labs/transpose/transpose.cu, which states
+// each task in full.
+//
+// `in` has n rows of m columns, row by row; out[x * n + y] = in[y * m + x]. In every launch
+// - blocks and grid are as the task says, one block at least, also for a matrix of no elements,
+// - pointers are aligned to 256 bytes, as cudaMalloc's are; buffers never overlap,
+// - T is int, float or short; n x m is 0 x 0, 1 x 1, 31 x 33, 1000 x 2003, 20000 x 3, 3 x 20000 and
+//   4096 x 4096 where the result is checked. Sectors, wavefronts and requests are counted with
+//   floats, at 1024 x 1024 and 1000 x 2003, and earn points only if the result is right, too.
+#include "lab32.cuh"
+
+constexpr int kTile = 32;
+
+// ---- Given --------------------------------------------------------------------------------------
+
+// Blocks of 32 x 32 threads, grid ceil(m / 32) x ceil(n / 32), here and in B1 to B3.
+template <class T>
+__global__ void transpose_naive(const T* in, T* out, int n, int m) {
+  int x = blockIdx.x * kTile + threadIdx.x;
+  int y = blockIdx.y * kTile + threadIdx.y;
+  if (x < m && y < n) out[x * n + y] = in[y * m + x];
+}
+
+// For A2: one block of kWide x kWide threads turns one tile in shared memory. Row y of the tile
+// begins at word kPitch * y.
+template <int kWide, int kPitch>
+__global__ void turn_tile(const float* in, float* out) {
+  __shared__ float tile[kWide * kPitch];
+  int tx = threadIdx.x, ty = threadIdx.y;
+  tile[kPitch * ty + tx] = in[kWide * ty + tx];
+  __syncthreads();
+  out[kWide * ty + tx] = tile[kPitch * tx + ty];
+}
+
+// ---- A. Count first -----------------------------------------------------------------------------
+
+// A1: along a row, 32 neighbouring elements are 32 * sizeof(T) bytes. Down a column each element
+// lies in another row, so in another sector.
+LAB32_ANSWER(double_load_sectors, 8);
+LAB32_ANSWER(double_store_sectors, 32);
+LAB32_ANSWER(short_load_sectors, 2);
+LAB32_ANSWER(short_store_sectors, 32);
+
+// A2: a warp of a block 16 wide is two rows of 16 threads. With a pitch of 16 words, rows two apart
+// share a bank, so that a column has two banks; two neighbouring columns have four, 8 words in
+// each. With 17, each column meets 16 banks, but the two have one bank in common.
+LAB32_ANSWER(pitch_16_wavefronts, 8);
+LAB32_ANSWER(pitch_17_wavefronts, 2);
+LAB32_ANSWER(pitch_32_wavefronts, 32);
+LAB32_ANSWER(pitch_33_wavefronts, 1);
+
+// ---- B. One idea a version ----------------------------------------------------------------------
+
+// B1: the warp reads a row of `in` and writes a row of `out`; the turn happens in between, in
+// shared memory. What a thread writes is not what it has read, so the block waits in between.
+template <class T>
+__global__ void transpose_tiled(const T* in, T* out, int n, int m) {
+  __shared__ T tile[kTile][kTile];
+  int x = blockIdx.x * kTile + threadIdx.x;
+  int y = blockIdx.y * kTile + threadIdx.y;
+  if (x < m && y < n) tile[threadIdx.y][threadIdx.x] = in[y * m + x];
+  __syncthreads();
+  x = blockIdx.y * kTile + threadIdx.x;
+  y = blockIdx.x * kTile + threadIdx.y;
+  if (x < n && y < m) out[y * n + x] = tile[threadIdx.x][threadIdx.y];
+}
+
+// B2: a row is an odd number of words, so that 32 neighbouring rows begin in 32 different banks. Of
+// 2-byte elements that takes two more.
+template <class T>
+__global__ void transpose_padded(const T* in, T* out, int n, int m) {
+  __shared__ T tile[kTile][kTile + 4 / sizeof(T)];
+  int x = blockIdx.x * kTile + threadIdx.x;
+  int y = blockIdx.y * kTile + threadIdx.y;
+  if (x < m && y < n) tile[threadIdx.y][threadIdx.x] = in[y * m + x];
+  __syncthreads();
+  x = blockIdx.y * kTile + threadIdx.x;
+  y = blockIdx.x * kTile + threadIdx.y;
+  if (x < n && y < m) out[y * n + x] = tile[threadIdx.x][threadIdx.y];
+}
+
+// B3: no word more than the tile's own. Element (row, column) lies at column ^ row: a permutation
+// of each row, another one in each, so that a column meets every bank.
+template <class T>
+__global__ void transpose_swizzled(const T* in, T* out, int n, int m) {
+  __shared__ T tile[kTile][kTile];
+  int x = blockIdx.x * kTile + threadIdx.x;
+  int y = blockIdx.y * kTile + threadIdx.y;
+  if (x < m && y < n) tile[threadIdx.y][threadIdx.x ^ threadIdx.y] = in[y * m + x];
+  __syncthreads();
+  x = blockIdx.y * kTile + threadIdx.x;
+  y = blockIdx.x * kTile + threadIdx.y;
+  if (x < n && y < m) out[y * n + x] = tile[threadIdx.x][threadIdx.y ^ threadIdx.x];
+}
+
+// B4: 4 x 4 elements a thread, four at a time. The small squares turn in registers, where a turn is
+// only another name; the tile turns squares, and its rows of 16 vectors are swizzled as B3's of 32
+// elements. Shared memory serves 8 lanes of 16 bytes (16 of 8) at a time, so it is vectors that
+// have to lie in different banks.
+constexpr int kBestTile = 64, kBestThreads = 256, kVectors = kBestTile / 4;
+LAB32_TILE(transpose_best, .rows = kBestTile, .columns = kBestTile, .threads = kBestThreads);
+
+template <class T>
+struct alignas(4 * sizeof(T)) Four {
+  T v[4];
+};
+
+template <class T>
+__device__ void turn_by_vectors(Four<T> (*tile)[kVectors], const T* in, T* out, int n, int m) {
+  int first_x = blockIdx.x * kBestTile, first_y = blockIdx.y * kBestTile;
+  int i = threadIdx.x % kVectors, j = threadIdx.x / kVectors;
+  int x = first_x + 4 * i, y = first_y + 4 * j;
+  if (x < m && y < n) {  // and with them x + 3 and y + 3: m and n are multiples of 4
+    Four<T> row[4];
+    for (int k = 0; k < 4; ++k) row[k] = *reinterpret_cast<const Four<T>*>(in + (y + k) * m + x);
+    for (int k = 0; k < 4; ++k)
+      tile[4 * i + k][j ^ i] = {row[0].v[k], row[1].v[k], row[2].v[k], row[3].v[k]};
+  }
+  __syncthreads();
+  x = first_y + 4 * i, y = first_x + 4 * j;
+  if (x < n && y < m) {
+    for (int k = 0; k < 4; ++k)
+      *reinterpret_cast<Four<T>*>(out + (y + k) * n + x) = tile[4 * j + k][i ^ j];
+  }
+}
+
+// Rows that are no multiples of 4 elements do not begin at a vector: element by element then.
+template <class T>
+__device__ void turn_by_elements(T* tile, const T* in, T* out, int n, int m) {
+  int first_x = blockIdx.x * kBestTile, first_y = blockIdx.y * kBestTile;
+  int i = threadIdx.x % kBestTile;
+  constexpr int kWord = 4 / sizeof(T);  // elements of a bank's word, which stay together
+  for (int j = threadIdx.x / kBestTile; j < kBestTile; j += kBestThreads / kBestTile) {
+    int x = first_x + i, y = first_y + j;
+    if (x < m && y < n) tile[j * kBestTile + (i ^ j * kWord % kBestTile)] = in[y * m + x];
+  }
+  __syncthreads();
+  for (int j = threadIdx.x / kBestTile; j < kBestTile; j += kBestThreads / kBestTile) {
+    int x = first_y + i, y = first_x + j;
+    if (x < n && y < m) out[y * n + x] = tile[i * kBestTile + (j ^ i * kWord % kBestTile)];
+  }
+}
+
+template <class T>
+__global__ void transpose_best(const T* in, T* out, int n, int m) {
+  __shared__ Four<T> tile[kBestTile][kVectors];
+  if (n % 4 == 0 && m % 4 == 0)
+    turn_by_vectors(tile, in, out, n, m);
+  else
+    turn_by_elements(tile[0][0].v, in, out, n, m);
+}
+
+// ---- Given: what the grader launches ------------------------------------------------------------
+
+template __global__ void transpose_naive(const double*, double*, int, int);
+template __global__ void transpose_naive(const short*, short*, int, int);
+template __global__ void turn_tile<16, 16>(const float*, float*);
+template __global__ void turn_tile<16, 17>(const float*, float*);
+template __global__ void turn_tile<32, 32>(const float*, float*);
+template __global__ void turn_tile<32, 33>(const float*, float*);
+template __global__ void transpose_tiled(const int*, int*, int, int);
+template __global__ void transpose_tiled(const float*, float*, int, int);
+template __global__ void transpose_tiled(const short*, short*, int, int);
+template __global__ void transpose_padded(const int*, int*, int, int);
+template __global__ void transpose_padded(const float*, float*, int, int);
+template __global__ void transpose_padded(const short*, short*, int, int);
+template __global__ void transpose_swizzled(const int*, int*, int, int);
+template __global__ void transpose_swizzled(const float*, float*, int, int);
+template __global__ void transpose_swizzled(const short*, short*, int, int);
+template __global__ void transpose_best(const int*, int*, int, int);
+template __global__ void transpose_best(const float*, float*, int, int);
+template __global__ void transpose_best(const short*, short*, int, int);
