@@ -29,12 +29,17 @@ uint32_t shared_granule(const KernelProgram& program) {
   for (const sim::Site& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
     switch (in.op->id) {
-      case ptx::OpId::ld: case ptx::OpId::st: case ptx::OpId::atom: case ptx::OpId::atom_cas:
+      case ptx::OpId::ld:
+      case ptx::OpId::st:
+      case ptx::OpId::atom:
+      case ptx::OpId::atom_cas:
       case ptx::OpId::red:
-        if (in.has(ptx::Mod::global) || in.has(ptx::Mod::local) || in.has(ptx::Mod::constant)) break;
+        if (in.has(ptx::Mod::global) || in.has(ptx::Mod::local) || in.has(ptx::Mod::constant))
+          break;
         granule = std::min(granule, ptx::bytes_of(in.type()));
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return granule;
@@ -44,13 +49,19 @@ bool has_named_barriers(const KernelProgram& program) {
   return std::any_of(program.sites.begin(), program.sites.end(), [](const sim::Site& site) {
     const ptx::Instruction& in = *site.ptx;
     switch (in.op->id) {
-      case ptx::OpId::bar_arrive: case ptx::OpId::barrier_arrive: return true;
-      case ptx::OpId::bar_sync: case ptx::OpId::barrier_sync:
+      case ptx::OpId::bar_arrive:
+      case ptx::OpId::barrier_arrive:
+        return true;
+      case ptx::OpId::bar_sync:
+      case ptx::OpId::barrier_sync:
         return in.has_operand(1);
-      case ptx::OpId::bar_red_popc: case ptx::OpId::bar_red_pred:
-      case ptx::OpId::barrier_red_popc: case ptx::OpId::barrier_red_pred:
+      case ptx::OpId::bar_red_popc:
+      case ptx::OpId::bar_red_pred:
+      case ptx::OpId::barrier_red_popc:
+      case ptx::OpId::barrier_red_pred:
         return in.has_operand(2);
-      default: return false;
+      default:
+        return false;
     }
   });
 }
@@ -86,7 +97,8 @@ class SimModule : public Module {
  public:
   SimModule(sim::Memory& memory, const compile::Artifact& artifact)
       : memory_(memory), module_(ptx::parse(artifact.ptx)), registers_(artifact.registers) {
-    if (!artifact.sass.empty()) plans_ = sass::reconcile(module_, sass::parse_listing(artifact.sass)).plans;
+    if (!artifact.sass.empty())
+      plans_ = sass::reconcile(module_, sass::parse_listing(artifact.sass)).plans;
     place_variables();
     for (const ptx::Function& f : module_.functions)
       if (f.is_entry) symbols_of_kernels_.push_back(f.name);
@@ -131,8 +143,7 @@ class SimModule : public Module {
  private:
   const ptx::Variable* variable(const std::string& name) const {
     for (const ptx::Variable& v : module_.variables)
-      if (symbols_.count(v.name) && (v.name == name || variable_name(v.name) == name))
-        return &v;
+      if (symbols_.count(v.name) && (v.name == name || variable_name(v.name) == name)) return &v;
     return nullptr;
   }
 
@@ -163,8 +174,8 @@ class SimModule : public Module {
     if (auto s = symbols_.find(symbol); s != symbols_.end()) return s->second;
     for (size_t i = 0; i < module_.functions.size(); ++i)
       if (module_.functions[i].name == symbol) return sim::code_address(i);
-    throw Error(fmt::format("an initialiser needs the address of `{}`, which this module does not define",
-                            symbol));
+    throw Error(fmt::format(
+        "an initialiser needs the address of `{}`, which this module does not define", symbol));
   }
 
   std::unique_ptr<SimKernel> make_kernel(const std::string& symbol) {
@@ -247,8 +258,8 @@ std::optional<Fault> SimDevice::check_shape(const SimKernel& kernel, const Shape
   const auto& b = shape.block;
   const auto& g = shape.grid;
   if (b.count() == 0 || g.count() == 0)
-    return fault(fmt::format("a launch of {} x {} x {} blocks of {} x {} x {} threads is empty", g.x,
-                             g.y, g.z, b.x, b.y, b.z));
+    return fault(fmt::format("a launch of {} x {} x {} blocks of {} x {} x {} threads is empty",
+                             g.x, g.y, g.z, b.x, b.y, b.z));
   const uint32_t most = std::min(profile_.max_threads_per_block, kernel.info().max_threads);
   if (b.count() > most)
     return fault(fmt::format("{} threads a block, but `{}` may have at most {}", b.count(),
@@ -256,8 +267,8 @@ std::optional<Fault> SimDevice::check_shape(const SimKernel& kernel, const Shape
   const auto& mg = profile_.max_grid;
   const auto& mb = profile_.max_block;
   if (g.x > mg[0] || g.y > mg[1] || g.z > mg[2])
-    return fault(fmt::format("a grid of {} x {} x {} blocks; at most {} x {} x {} are possible", g.x,
-                             g.y, g.z, mg[0], mg[1], mg[2]));
+    return fault(fmt::format("a grid of {} x {} x {} blocks; at most {} x {} x {} are possible",
+                             g.x, g.y, g.z, mg[0], mg[1], mg[2]));
   if (b.x > mb[0] || b.y > mb[1] || b.z > mb[2])
     return fault(fmt::format("a block of {} x {} x {} threads; at most {} x {} x {} are possible",
                              b.x, b.y, b.z, mb[0], mb[1], mb[2]));

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <toml++/toml.h>
 
 #include "base/error.h"
 
@@ -29,7 +29,8 @@ class Reader {
   template <class T>
   T get(const std::string& key) const {
     const auto value = table_.at_path(key).value<T>();
-    if (!value) throw Error(fmt::format("{}: `{}` is missing or of the wrong type", path_.string(), key));
+    if (!value)
+      throw Error(fmt::format("{}: `{}` is missing or of the wrong type", path_.string(), key));
     return *value;
   }
 

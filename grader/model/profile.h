@@ -9,12 +9,12 @@
 namespace lab32::model {
 
 struct Profile {
-  std::string id;     // "h200": the file's name
-  std::string name;   // "NVIDIA H200"
-  std::string arch;   // "sm_90"
+  std::string id;    // "h200": the file's name
+  std::string name;  // "NVIDIA H200"
+  std::string arch;  // "sm_90"
   uint32_t multiprocessors = 0;
   uint32_t max_threads_per_block = 0;
-  uint32_t shared_bytes_opt_in = 0;       // the most shared memory a block can have
+  uint32_t shared_bytes_opt_in = 0;  // the most shared memory a block can have
   std::array<uint32_t, 3> max_grid{}, max_block{};
   uint64_t dram_bytes = 0;
 };

@@ -154,7 +154,19 @@ const std::vector<OpInfo>& opcode_table() {
   return table;
 }
 
-const OpInfo* match_opcode(const std::vector<std::string_view>& words, Mods* mods,
+// nvcc also writes the scope of an atomic behind its state space ("atom.global.cta.add"): put in the
+// order of the ISA.
+static void put_scope_first(std::vector<std::string_view>& words) {
+  if (words.empty() || (words[0] != "atom" && words[0] != "red")) return;
+  for (size_t i = 1; i + 1 < words.size(); ++i) {
+    const bool space = words[i] == "global" || words[i] == "shared";
+    const std::string_view next = words[i + 1];
+    if (space && (next == "cta" || next == "cluster" || next == "gpu" || next == "sys"))
+      std::swap(words[i], words[i + 1]);
+  }
+}
+
+const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* mods,
                            std::vector<Type>* types) {
   using Index = std::unordered_map<std::string_view, std::vector<const OpInfo*>>;
   static const Index rows_of_base = [] {
@@ -170,6 +182,8 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& words, Mods* mod
 
   mods->reset();
   types->clear();
+  std::vector<std::string_view> words = written;
+  put_scope_first(words);
   if (words.empty()) return nullptr;
   const auto rows = rows_of_base.find(words[0]);
   if (rows == rows_of_base.end()) return nullptr;

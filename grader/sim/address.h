@@ -34,10 +34,14 @@ inline uint32_t lanes_in_window(const uint64_t* address, uint32_t mask, uint64_t
 
 inline const char* space_name(AccessSpace space) {
   switch (space) {
-    case AccessSpace::global: return "global";
-    case AccessSpace::shared: return "shared";
-    case AccessSpace::local: return "local";
-    case AccessSpace::constant: return "constant";
+    case AccessSpace::global:
+      return "global";
+    case AccessSpace::shared:
+      return "shared";
+    case AccessSpace::local:
+      return "local";
+    case AccessSpace::constant:
+      return "constant";
   }
   return "";
 }

@@ -95,8 +95,8 @@ void Block::arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& ar
     if (barrier.wanted != 0 && barrier.wanted != arrival.threads)
       warp.trap(*arrival.inst, "barrier",
                 fmt::format("{} waits for {} threads at barrier {}, where others wait for {}",
-                            warp.thread_name(__builtin_ctz(mask)), arrival.threads,
-                            arrival.barrier, barrier.wanted));
+                            warp.thread_name(__builtin_ctz(mask)), arrival.threads, arrival.barrier,
+                            barrier.wanted));
     barrier.wanted = arrival.threads;
     // The count is in whole warps (PTX ISA): a warp of fewer threads counts as 32 when all of them
     // have come.
@@ -168,11 +168,11 @@ void Block::explain_standstill() {
     if (const Split* s = warp->stuck_in_warp_sync()) {
       const Inst& in = s->frame->function->code[s->pc];
       const uint32_t missing = s->wanted & warp->live() & ~s->op_mask;
-      warp->trap(in, "shuffle",
-                 fmt::format("warp {} of block {}: the mask {:#010x} names lane {}, which never comes "
-                             "here; lanes {:#010x} wait for it",
-                             warp->index(), info_.index, s->wanted, __builtin_ctz(missing),
-                             s->op_mask));
+      warp->trap(
+          in, "shuffle",
+          fmt::format("warp {} of block {}: the mask {:#010x} names lane {}, which never comes "
+                      "here; lanes {:#010x} wait for it",
+                      warp->index(), info_.index, s->wanted, __builtin_ctz(missing), s->op_mask));
     }
   }
   for (const Barrier& barrier : barriers_) {
@@ -232,8 +232,12 @@ std::byte* Block::global(const Warp& warp, const Inst& in, const uint64_t* addre
   // The guard first: whether something was written may depend on the order of the blocks too.
   if (guard_) {
     switch (use) {
-      case Use::read: guard_->read(*a); break;
-      case Use::write: guard_->write(*a, address, mask, bytes); break;
+      case Use::read:
+        guard_->read(*a);
+        break;
+      case Use::write:
+        guard_->write(*a, address, mask, bytes);
+        break;
       case Use::update:
         if (operation == 0) throw OrderMatters{};
         guard_->update(*a, operation);
@@ -260,19 +264,21 @@ void Block::bad_global(const Warp& warp, const Inst& in, const uint64_t* address
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const uint64_t at = address[l];
-    const std::string what = fmt::format("{} {} {} byte{}", warp.thread_name(l), verb, bytes,
-                                         bytes == 1 ? "" : "s");
+    const std::string what =
+        fmt::format("{} {} {} byte{}", warp.thread_name(l), verb, bytes, bytes == 1 ? "" : "s");
     const Allocation* a = memory.find(at);
     if (a && !a->freed && at + bytes <= a->end) {
       const uint64_t offset = at - a->begin;
       if (at % bytes != 0)
-        warp.trap(in, "misaligned",
-                  fmt::format("{} at offset {} of `{}`: an access of {} bytes needs an address that "
-                              "is a multiple of {}",
-                              what, offset, a->name, bytes, bytes));
+        warp.trap(
+            in, "misaligned",
+            fmt::format("{} at offset {} of `{}`: an access of {} bytes needs an address that "
+                        "is a multiple of {}",
+                        what, offset, a->name, bytes, bytes));
       if (use != Use::read && a->read_only)
-        warp.trap(in, "read-only", fmt::format("{} at offset {} of `{}`, which kernels cannot write",
-                                               what, offset, a->name));
+        warp.trap(in, "read-only",
+                  fmt::format("{} at offset {} of `{}`, which kernels cannot write", what, offset,
+                              a->name));
       if (use != Use::write && !a->initialised && !memory.written(at, bytes))
         warp.trap(in, "uninitialised",
                   fmt::format("{} at offset {} of `{}`, which nothing has written", what, offset,
@@ -280,9 +286,11 @@ void Block::bad_global(const Warp& warp, const Inst& in, const uint64_t* address
       continue;
     }
     if (a && a->freed)
-      warp.trap(in, "freed", fmt::format("{} at offset {} of `{}`, which was freed", what,
-                                         at - a->begin, a->name));
-    if (at < 4096) warp.trap(in, "null", fmt::format("{} at address {:#x}: a null pointer", what, at));
+      warp.trap(
+          in, "freed",
+          fmt::format("{} at offset {} of `{}`, which was freed", what, at - a->begin, a->name));
+    if (at < 4096)
+      warp.trap(in, "null", fmt::format("{} at address {:#x}: a null pointer", what, at));
     const Allocation* near = memory.nearest(at);
     if (at < kGlobalBase || at >= kGlobalBase + memory.used() + (64u << 20) || !near)
       warp.trap(in, "out of bounds",
@@ -315,17 +323,17 @@ void Block::check_shared(const Warp& warp, const Inst& in, const uint64_t* offse
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     // Addresses of 32 bits wrap: what lies before the start comes out close to 2^32.
-    const int64_t at = offset[l] >> 32 == 0
-                           ? static_cast<int32_t>(static_cast<uint32_t>(offset[l]))
-                           : static_cast<int64_t>(offset[l]);
-    const std::string what = fmt::format("{} {} {} byte{}", warp.thread_name(l), verb, bytes,
-                                         bytes == 1 ? "" : "s");
+    const int64_t at = offset[l] >> 32 == 0 ? static_cast<int32_t>(static_cast<uint32_t>(offset[l]))
+                                            : static_cast<int64_t>(offset[l]);
+    const std::string what =
+        fmt::format("{} {} {} byte{}", warp.thread_name(l), verb, bytes, bytes == 1 ? "" : "s");
     if (at >= 0 && offset[l] + bytes <= size && offset[l] % bytes == 0) continue;
     if (at >= 0 && offset[l] + bytes <= size)
-      warp.trap(in, "misaligned",
-                fmt::format("{} at offset {} of shared memory: an access of {} bytes needs an offset "
-                            "that is a multiple of {}",
-                            what, at, bytes, bytes));
+      warp.trap(
+          in, "misaligned",
+          fmt::format("{} at offset {} of shared memory: an access of {} bytes needs an offset "
+                      "that is a multiple of {}",
+                      what, at, bytes, bytes));
     if (size == 0)
       warp.trap(in, "out of bounds",
                 fmt::format("{} of shared memory, but the block has none", what));
@@ -335,8 +343,8 @@ void Block::check_shared(const Warp& warp, const Inst& in, const uint64_t* offse
                             at == -1 ? "" : "s"));
     const uint64_t past = offset[l] + bytes - size;
     warp.trap(in, "out of bounds",
-              fmt::format("{} at offset {} of shared memory: {} byte{} past its end ({} bytes)", what,
-                          at, past, past == 1 ? "" : "s", size));
+              fmt::format("{} at offset {} of shared memory: {} byte{} past its end ({} bytes)",
+                          what, at, past, past == 1 ? "" : "s", size));
   }
 }
 
@@ -344,8 +352,8 @@ void Block::check_shared(const Warp& warp, const Inst& in, const uint64_t* offse
 // Observers
 
 // The lanes whose compare-and-swap of shared memory takes: the lowest one of each bank, whatever
-// words the others wanted. 8-byte words lie in a pair of banks and are served half-warp by half-warp;
-// in the upper one a lane fails whose word the lower one has just changed.
+// words the others wanted. 8-byte words lie in a pair of banks and are served half-warp by
+// half-warp; in the upper one a lane fails whose word the lower one has just changed.
 static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t mask) {
   const uint64_t banks = 128 / bytes;
   const uint32_t halves[2] = {bytes == 8 ? mask & 0xffffu : mask, bytes == 8 ? mask & ~0xffffu : 0};
@@ -397,7 +405,9 @@ void Block::report(const Warp& warp, const Inst& in, AccessSpace space, AccessKi
     }
     access.form = issue.form;
     switch (issue.lanes) {
-      case Issue::Lanes::all: emit(); break;
+      case Issue::Lanes::all:
+        emit();
+        break;
       case Issue::Lanes::full_leader:
         if (mask != kFullMask) {
           emit();

@@ -28,9 +28,9 @@ struct LaunchContext {
   const KernelProgram* program = nullptr;
   Memory* memory = nullptr;
   Extent grid, block;
-  uint32_t shared_bytes = 0;        // static + dynamic
-  uint64_t param_address = 0;       // kernel parameters in device memory
-  uint32_t multiprocessors = 1;     // %nsmid
+  uint32_t shared_bytes = 0;     // static + dynamic
+  uint64_t param_address = 0;    // kernel parameters in device memory
+  uint32_t multiprocessors = 1;  // %nsmid
   uint64_t warp_budget = 0;
 };
 
@@ -81,10 +81,10 @@ class Block {
   // Block barriers: the warp's current split arrives, and waits until the barrier is complete.
   struct Arrival {
     uint32_t barrier = 0;
-    uint32_t threads = 0;             // 0: all threads that have not exited
-    bool wait = true;                 // false: bar.arrive
+    uint32_t threads = 0;  // 0: all threads that have not exited
+    bool wait = true;      // false: bar.arrive
     enum class Reduce : uint8_t { none, popc, all, any } reduce = Reduce::none;
-    uint32_t predicate = 0;           // lane mask
+    uint32_t predicate = 0;  // lane mask
     const Inst* inst = nullptr;
   };
   void arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival);
@@ -93,7 +93,7 @@ class Block {
  private:
   struct Waiting {
     uint32_t warp;
-    uint32_t split;                   // its id
+    uint32_t split;  // its id
     uint32_t mask;
     std::byte* regs;
     const Inst* inst;
@@ -122,7 +122,7 @@ class Block {
   std::vector<uint8_t> diverged_;
   std::string output_;
   uint64_t longest_warp_ = 0;
-  std::array<Allocation*, 64> recent_{};      // by site: the allocation used last
+  std::array<Allocation*, 64> recent_{};  // by site: the allocation used last
 };
 
 }  // namespace lab32::sim

@@ -4,17 +4,18 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "base/error.h"
 #include "ptx/control_flow.h"
+#include "sim/opcode_traits.h"
+#include "sim/reach.h"
 #include "sim/warp.h"
 
 namespace lab32::sim {
 namespace {
 
-using ptx::OpId;
 using ptx::Operand;
+using ptx::OpId;
 using ptx::Space;
 using ptx::Type;
 using Kind = ptx::Operand::Kind;
@@ -26,70 +27,25 @@ uint8_t element_bytes(unsigned bits) {
   return static_cast<uint8_t>(bits <= 16 ? 2 : bits <= 32 ? 4 : bits <= 64 ? 8 : 16);
 }
 
-Flow flow_of(OpId id) {
-  switch (id) {
-    case OpId::bra: case OpId::brx: return Flow::branch;
-    case OpId::call: return Flow::call;
-    case OpId::ret: return Flow::ret;
-    case OpId::exit: return Flow::exit;
-    case OpId::trap: case OpId::brkpt: return Flow::trap;
-    case OpId::shfl: case OpId::vote_pred: case OpId::vote_ballot: case OpId::match_any:
-    case OpId::match_all: case OpId::redux: case OpId::bar_warp_sync: case OpId::ldmatrix:
-    case OpId::stmatrix:
-      return Flow::warp_sync;
-    case OpId::bar_sync: case OpId::bar_arrive: case OpId::bar_red_popc: case OpId::bar_red_pred:
-    case OpId::barrier_sync: case OpId::barrier_arrive: case OpId::barrier_red_popc:
-    case OpId::barrier_red_pred:
-      return Flow::block_sync;
-    default: return Flow::straight;
-  }
-}
-
-ExecFn pick(const ptx::Instruction& in) {
-  switch (in.op->id) {
-#define OP(id, pattern, operands) \
-  case OpId::id: return pick_##id(in);
-#include "ptx/opcodes.def"
-#undef OP
-    case OpId::count_: break;
-  }
-  throw Error("an instruction without a row");
-}
-
-bool accesses_memory(OpId id) {
-  switch (id) {
-    case OpId::ld: case OpId::ld_nc: case OpId::ldu: case OpId::st: case OpId::atom:
-    case OpId::atom_cas: case OpId::atom_vector: case OpId::red: case OpId::red_vector: case OpId::cp_async: case OpId::ldmatrix:
-    case OpId::stmatrix:
-      return true;
-    default: return false;
-  }
-}
-
-bool is_dynamic_special(ptx::SpecialReg reg) {
-  using ptx::SpecialReg;
-  switch (reg) {
-    case SpecialReg::clock: case SpecialReg::clock_hi: case SpecialReg::clock64:
-    case SpecialReg::globaltimer: case SpecialReg::globaltimer_lo: case SpecialReg::globaltimer_hi:
-      return true;
-    default: return false;
-  }
-}
-
 class Decoder {
  public:
   Decoder(const ptx::Module& module, const SymbolTable& symbols, KernelProgram& program)
       : module_(module), symbols_(symbols), program_(program) {}
 
   void run(const ptx::Function& kernel, const std::map<std::string, FunctionPlans>& plans) {
-    find_functions(kernel);
-    lay_out_shared();
+    Reach reach = find_functions(module_, kernel);
+    functions_ = std::move(reach.functions);
+    SharedLayout layout = lay_out_shared(module_, functions_);
+    shared_ = std::move(layout.offset);
+    program_.shared = std::move(layout.variables);
+    program_.static_shared = layout.static_bytes;
+    program_.dynamic_offset = layout.dynamic_offset;
     program_.functions.resize(functions_.size());
     for (size_t i = 1; i < functions_.size(); ++i)
-      program_.function_at[code_address(
-          static_cast<size_t>(functions_[i] - module_.functions.data()))] = static_cast<uint32_t>(i);
+      program_.function_at[code_address(static_cast<size_t>(
+          functions_[i] - module_.functions.data()))] = static_cast<uint32_t>(i);
     for (size_t i = 0; i < functions_.size(); ++i) {
-      if (i < by_name_) {
+      if (i < reach.by_name) {
         decode_function(static_cast<uint32_t>(i), plans);
       } else {
         decode_if_possible(static_cast<uint32_t>(i), plans);
@@ -98,44 +54,6 @@ class Decoder {
   }
 
  private:
-  // --- what the kernel can reach --------------------------------------------------------------
-
-  void find_functions(const ptx::Function& kernel) {
-    functions_.push_back(&kernel);
-    reach(0);
-    by_name_ = functions_.size();
-    for (const auto* f : functions_)
-      if (!f->refusal.empty()) throw Error(f->refusal);
-    const bool indirect = std::any_of(functions_.begin(), functions_.end(), [](const auto* f) {
-      return std::any_of(f->calls.begin(), f->calls.end(),
-                         [](const auto& c) { return c.target.kind != Kind::symbol; });
-    });
-    if (!indirect) return;
-    // Tables of function pointers (virtual functions) may hold any function of the module.
-    for (const ptx::Variable& v : module_.variables)
-      for (const auto& relocation : v.relocations) add_function(relocation.symbol);
-    reach(by_name_);
-  }
-
-  void add_function(const std::string& name) {
-    const ptx::Function* g = module_.find_function(name);
-    if (!g || g->is_declaration || g->is_entry) return;
-    if (std::find(functions_.begin(), functions_.end(), g) == functions_.end())
-      functions_.push_back(g);
-  }
-
-  // Adds what the functions from that one on name, and what those name in turn.
-  void reach(size_t first) {
-    for (size_t i = first; i < functions_.size(); ++i) {
-      const ptx::Function& f = *functions_[i];
-      for (const ptx::CallInfo& call : f.calls)
-        if (call.target.kind == Kind::symbol) add_function(call.target.name);
-      for (const ptx::Instruction& in : f.body)
-        for (const Operand& op : in.operands)
-          if (op.kind == Kind::symbol) add_function(op.name);
-    }
-  }
-
   // A table holds functions that this kernel may never call (a virtual destructor calls `free`), so
   // one that cannot run is refused when it is called.
   void decode_if_possible(uint32_t index, const std::map<std::string, FunctionPlans>& plans) {
@@ -154,42 +72,6 @@ class Decoder {
       program_.plans.resize(sites);
       program_.calls.resize(calls);
       program_.branch_tables.resize(tables);
-    }
-  }
-
-  void lay_out_shared() {
-    std::set<std::string> used;
-    auto note = [&](const Operand& op, auto&& self) -> void {
-      if (!op.name.empty()) used.insert(op.name);
-      for (const Operand& e : op.elements) self(e, self);
-    };
-    for (const auto* f : functions_)
-      for (const auto& in : f->body)
-        for (const Operand& op : in.operands) note(op, note);
-
-    uint32_t at = 0;
-    std::vector<const ptx::Variable*> dynamic;
-    auto place = [&](const ptx::Variable& v) {
-      if (v.space != Space::shared) return;
-      if (v.is_unsized) {
-        dynamic.push_back(&v);
-        return;
-      }
-      at = align_up(at, std::max(1u, v.align));
-      shared_[v.name] = at;
-      program_.shared.push_back({v.name, at, static_cast<uint32_t>(v.size)});
-      at += static_cast<uint32_t>(v.size);
-    };
-    for (const ptx::Variable& v : module_.variables)
-      if (used.count(v.name)) place(v);
-    for (const auto* f : functions_)
-      for (const ptx::Variable& v : f->locals) place(v);
-    program_.static_shared = at;
-    // Dynamic shared memory follows, and all its names mean the same place.
-    for (const ptx::Variable* v : dynamic) at = align_up(at, std::max(16u, v->align));
-    program_.dynamic_offset = at;
-    for (const ptx::Variable* v : dynamic) {
-      if (shared_.emplace(v->name, at).second) program_.shared.push_back({v->name, at, 0});
     }
   }
 
@@ -226,7 +108,8 @@ class Decoder {
       out.reconverge = flow.reconverge[i];
       out.site = static_cast<uint32_t>(program_.sites.size());
       program_.sites.push_back({index, static_cast<uint32_t>(i), &in});
-      program_.plans.push_back(plan_of(in, out, own, i));
+      program_.plans.push_back(plan_for(in, own, i));
+      program_.order_sensitive |= needs_block_order(in, out);
       code_->code.push_back(out);
     }
     // The end of a body is a return.
@@ -350,7 +233,8 @@ class Decoder {
     if (const ptx::Function* f = module_.find_function(op.name); f && !f->is_declaration)
       return fixed(code_address(static_cast<size_t>(f - module_.functions.data())), bytes);
     if (code_->param_offset.count(op.name))
-      throw Error(fmt::format("the address of the function parameter `{}` is not supported", op.name));
+      throw Error(
+          fmt::format("the address of the function parameter `{}` is not supported", op.name));
     throw Error(fmt::format("`{}` is declared, but this module does not define it", op.name));
   }
 
@@ -362,7 +246,8 @@ class Decoder {
         slot.negated = op.negated;
         return slot;
       }
-      case Kind::special: return special(op.special);
+      case Kind::special:
+        return special(op.special);
       case Kind::integer: {
         if (type == Type::pred) return predicate(op.value != 0, op.negated);
         uint64_t bits = static_cast<uint64_t>(op.value);
@@ -388,10 +273,13 @@ class Decoder {
         }
         return fixed(bits, bytes);
       }
-      case Kind::symbol: return symbol(op, bytes, in);
+      case Kind::symbol:
+        return symbol(op, bytes, in);
       case Kind::none:
-      case Kind::wildcard: return Slot{};
-      default: throw Error("an operand of a form this instruction does not have");
+      case Kind::wildcard:
+        return Slot{};
+      default:
+        throw Error("an operand of a form this instruction does not have");
     }
   }
 
@@ -426,7 +314,8 @@ class Decoder {
     return t == Type::none ? 4 : bytes(t);
   }
 
-  // The type of an immediate in that place: the mask in `vote.sync.all.pred p, q, -1` is no predicate.
+  // The type of an immediate in that place: the mask in `vote.sync.all.pred p, q, -1` is no
+  // predicate.
   static Type spec_type(const std::string& spec, const ptx::Instruction& in) {
     if (spec == "U") return in.type(1);
     if (spec == "V") return in.type(2);
@@ -500,13 +389,18 @@ class Decoder {
       }
     }
     // An atomic whose result nobody reads is a reduction.
-    if (in.op->id == OpId::atom && !is_read(in)) out.dst[0] = Slot{};
+    if (in.op->id == OpId::atom && !is_result_read(*function_, in)) out.dst[0] = Slot{};
     switch (in.op->id) {
-      case OpId::add_cc: case OpId::addc: case OpId::sub_cc: case OpId::subc: case OpId::mad_cc:
+      case OpId::add_cc:
+      case OpId::addc:
+      case OpId::sub_cc:
+      case OpId::subc:
+      case OpId::mad_cc:
       case OpId::madc:
         out.mem_base.offset = code_->carry_offset;
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -559,55 +453,18 @@ class Decoder {
         site.function = static_cast<uint32_t>(
             std::find(functions_.begin(), functions_.end(), callee) - functions_.begin());
       } else {
-        throw Error(fmt::format("the device function `{}` is not supported by the simulator",
-                                site.name));
+        throw Error(
+            fmt::format("the device function `{}` is not supported by the simulator", site.name));
       }
     }
     out.target = static_cast<uint32_t>(program_.calls.size());
     program_.calls.push_back(std::move(site));
   }
 
-  // --- plans ------------------------------------------------------------------------------------
-
-  AccessPlan plan_of(const ptx::Instruction& in, const Inst& out, const FunctionPlans* own,
-                     size_t index) {
-    if (!accesses_memory(in.op->id)) return {};
-    const bool shared = in.has(ptx::Mod::shared) || in.has(ptx::Mod::shared_cta);
-    const bool vector = in.op->id == OpId::atom_vector || in.op->id == OpId::red_vector;
-    if (vector) program_.order_sensitive = true;  // sums of floats
-    if ((in.op->id == OpId::atom || in.op->id == OpId::red || in.op->id == OpId::atom_cas) && !shared) {
-      const bool result_used = out.dst_count > 0 && out.dst[0].bytes != 0;
-      if (is_order_sensitive(in, result_used)) program_.order_sensitive = true;
-    }
-    if (vector) {
-      AccessPlan plan;
-      plan.ptx_level = true;
-      plan.note = "how the hardware counts vector atomics is not known here";
-      return plan;
-    }
-    if (own && index < own->size()) return (*own)[index];
-    AccessPlan plan;
-    plan.ptx_level = true;
-    plan.note = "no machine code at hand";
-    return plan;
-  }
-
-  // Whether any instruction reads the result of `in`.
-  bool is_read(const ptx::Instruction& in) const {
-    if (in.operands.empty() || in.operands[0].kind != Kind::reg) return false;
-    const int reg = in.operands[0].reg;
-    bool read = false;
-    for (const ptx::Instruction& other : function_->body)
-      ptx::for_each_register(*function_, other,
-                             [&](int r, bool is_destination) { read |= r == reg && !is_destination; });
-    return read;
-  }
-
   const ptx::Module& module_;
   const SymbolTable& symbols_;
   KernelProgram& program_;
   std::vector<const ptx::Function*> functions_;
-  size_t by_name_ = 0;  // so many of them are named by the kernel, or by what it calls
   std::unordered_map<std::string, uint32_t> shared_;
   std::vector<uint32_t> kernel_params_;
 

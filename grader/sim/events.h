@@ -24,16 +24,16 @@ enum class AtomicForm : uint8_t {
 
 // One warp-wide access as the memory pipeline sees it, that is, as ptxas grouped it (AccessPlan).
 struct Access {
-  uint32_t site;              // instruction (Program::sites)
+  uint32_t site;  // instruction (Program::sites)
   AccessSpace space;
   AccessKind kind;
-  uint8_t bytes;              // per lane: 1, 2, 4, 8, 16
-  bool ptx_level;             // could not be reconciled with the SASS: never decides points
+  uint8_t bytes;   // per lane: 1, 2, 4, 8, 16
+  bool ptx_level;  // could not be reconciled with the SASS: never decides points
   AtomicForm form = AtomicForm::plain;
-  bool matrix = false;        // ldmatrix/stmatrix: lanes' addresses are 16-byte rows, 8 a matrix
-  uint32_t mask;              // lanes that take part
-  const uint64_t* address;    // [32]; shared: offset in the block's shared window; global: device
-                              // address. Lanes outside mask hold anything.
+  bool matrix = false;      // ldmatrix/stmatrix: lanes' addresses are 16-byte rows, 8 a matrix
+  uint32_t mask;            // lanes that take part
+  const uint64_t* address;  // [32]; shared: offset in the block's shared window; global: device
+                            // address. Lanes outside mask hold anything.
 };
 
 // The same access at PTX level, for checks that concern single bytes (races, initialisation).
@@ -42,14 +42,14 @@ struct Access {
 struct RawAccess {
   uint32_t site;
   AccessKind kind;
-  uint8_t bytes;              // per lane and element 1..16; vectors: total
+  uint8_t bytes;  // per lane and element 1..16; vectors: total
   uint32_t mask;
-  const uint64_t* address;    // [32] offsets in the shared window
-  const std::byte* values;    // stores: lane l's bytes at values + l * 16; null for loads
+  const uint64_t* address;  // [32] offsets in the shared window
+  const std::byte* values;  // stores: lane l's bytes at values + l * 16; null for loads
 };
 
 struct BlockInfo {
-  uint64_t index;             // linear block index in the grid
+  uint64_t index;  // linear block index in the grid
   uint32_t x, y, z;
   uint32_t threads;
   uint32_t shared_bytes;
@@ -62,7 +62,7 @@ struct BlockInfo {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual std::unique_ptr<Observer> fork() const = 0;   // an empty one of the same kind
+  virtual std::unique_ptr<Observer> fork() const = 0;  // an empty one of the same kind
   virtual void merge(Observer& other) = 0;
 
   virtual void block_begin(const BlockInfo&) {}
@@ -76,7 +76,8 @@ class Observer {
   virtual void warp_barrier(uint32_t /*warp*/, uint32_t /*mask*/) {}
   // A shuffle, vote or match whose mask names lanes that do not take part, or a shuffle that reads
   // from such a lane: `bad` are the lanes that are absent.
-  virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/, uint32_t /*bad*/) {}
+  virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/,
+                           uint32_t /*bad*/) {}
 
   // Which of the above it wants; asked once a launch.
   virtual bool wants_accesses() const { return false; }

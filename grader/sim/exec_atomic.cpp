@@ -28,37 +28,61 @@ struct Add {
 };
 struct Min {
   static constexpr uint8_t kId = 2;
-  template <class T> static T apply(T old, T v) { return std::min(old, v); }
+  template <class T>
+  static T apply(T old, T v) {
+    return std::min(old, v);
+  }
 };
 struct Max {
   static constexpr uint8_t kId = 3;
-  template <class T> static T apply(T old, T v) { return std::max(old, v); }
+  template <class T>
+  static T apply(T old, T v) {
+    return std::max(old, v);
+  }
 };
 struct And {
   static constexpr uint8_t kId = 4;
-  template <class T> static T apply(T old, T v) { return old & v; }
+  template <class T>
+  static T apply(T old, T v) {
+    return old & v;
+  }
 };
 struct Or {
   static constexpr uint8_t kId = 5;
-  template <class T> static T apply(T old, T v) { return old | v; }
+  template <class T>
+  static T apply(T old, T v) {
+    return old | v;
+  }
 };
 struct Xor {
   static constexpr uint8_t kId = 6;
-  template <class T> static T apply(T old, T v) { return old ^ v; }
+  template <class T>
+  static T apply(T old, T v) {
+    return old ^ v;
+  }
 };
 // PTX ISA: inc wraps to 0 above v; dec wraps to v below 1 or above v. They commute only while all
 // operands agree, which nobody checks here.
 struct Inc {
   static constexpr uint8_t kId = 0;
-  template <class T> static T apply(T old, T v) { return old >= v ? T{0} : old + 1; }
+  template <class T>
+  static T apply(T old, T v) {
+    return old >= v ? T{0} : old + 1;
+  }
 };
 struct Dec {
   static constexpr uint8_t kId = 0;
-  template <class T> static T apply(T old, T v) { return old == 0 || old > v ? v : old - 1; }
+  template <class T>
+  static T apply(T old, T v) {
+    return old == 0 || old > v ? v : old - 1;
+  }
 };
 struct Exch {
   static constexpr uint8_t kId = 0;
-  template <class T> static T apply(T, T v) { return v; }
+  template <class T>
+  static T apply(T, T v) {
+    return v;
+  }
 };
 
 // Half-precision values travel as their bits.
@@ -71,7 +95,8 @@ struct HalfAdd {
   static uint16_t apply(uint16_t old, uint16_t v) { return one(old, v); }
   static uint32_t apply(uint32_t old, uint32_t v) {
     return one(static_cast<uint16_t>(old), static_cast<uint16_t>(v)) |
-           static_cast<uint32_t>(one(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(v >> 16)))
+           static_cast<uint32_t>(
+               one(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(v >> 16)))
                << 16;
   }
 };
@@ -201,23 +226,37 @@ void atomic_vector(const Exec& all, const Inst& in) {
 template <class Op>
 ExecFn pick_integer(const ptx::Instruction& in) {
   switch (in.type()) {
-    case Type::u32: case Type::b32: return atomic<uint32_t, Op>;
-    case Type::s32: return atomic<int32_t, Op>;
-    case Type::u64: case Type::b64: return atomic<uint64_t, Op>;
-    case Type::s64: return atomic<int64_t, Op>;
-    default: refuse(in);
+    case Type::u32:
+    case Type::b32:
+      return atomic<uint32_t, Op>;
+    case Type::s32:
+      return atomic<int32_t, Op>;
+    case Type::u64:
+    case Type::b64:
+      return atomic<uint64_t, Op>;
+    case Type::s64:
+      return atomic<int64_t, Op>;
+    default:
+      refuse(in);
   }
 }
 
 ExecFn pick_add(const ptx::Instruction& in) {
   switch (in.type()) {
-    case Type::f32: return atomic<float, Add>;
-    case Type::f64: return atomic<double, Add>;
-    case Type::f16: return atomic<uint16_t, HalfAdd<F16>>;
-    case Type::f16x2: return atomic<uint32_t, HalfAdd<F16>>;
-    case Type::bf16: return atomic<uint16_t, HalfAdd<BF16>>;
-    case Type::bf16x2: return atomic<uint32_t, HalfAdd<BF16>>;
-    default: return pick_integer<Add>(in);
+    case Type::f32:
+      return atomic<float, Add>;
+    case Type::f64:
+      return atomic<double, Add>;
+    case Type::f16:
+      return atomic<uint16_t, HalfAdd<F16>>;
+    case Type::f16x2:
+      return atomic<uint32_t, HalfAdd<F16>>;
+    case Type::bf16:
+      return atomic<uint16_t, HalfAdd<BF16>>;
+    case Type::bf16x2:
+      return atomic<uint32_t, HalfAdd<BF16>>;
+    default:
+      return pick_integer<Add>(in);
   }
 }
 
@@ -241,22 +280,32 @@ ExecFn pick_red(const ptx::Instruction& in) { return pick_atom(in); }
 
 ExecFn pick_atom_vector(const ptx::Instruction& in) {
   switch (in.type()) {
-    case Type::f32: return atomic_vector<float, Add>;
-    case Type::f16: return atomic_vector<uint16_t, HalfAdd<F16>>;
-    case Type::f16x2: return atomic_vector<uint32_t, HalfAdd<F16>>;
-    case Type::bf16: return atomic_vector<uint16_t, HalfAdd<BF16>>;
-    case Type::bf16x2: return atomic_vector<uint32_t, HalfAdd<BF16>>;
-    default: refuse(in);
+    case Type::f32:
+      return atomic_vector<float, Add>;
+    case Type::f16:
+      return atomic_vector<uint16_t, HalfAdd<F16>>;
+    case Type::f16x2:
+      return atomic_vector<uint32_t, HalfAdd<F16>>;
+    case Type::bf16:
+      return atomic_vector<uint16_t, HalfAdd<BF16>>;
+    case Type::bf16x2:
+      return atomic_vector<uint32_t, HalfAdd<BF16>>;
+    default:
+      refuse(in);
   }
 }
 ExecFn pick_red_vector(const ptx::Instruction& in) { return pick_atom_vector(in); }
 
 ExecFn pick_atom_cas(const ptx::Instruction& in) {
   switch (in.type()) {
-    case Type::b16: return compare_and_swap<uint16_t>;
-    case Type::b32: return compare_and_swap<uint32_t>;
-    case Type::b64: return compare_and_swap<uint64_t>;
-    default: refuse(in);
+    case Type::b16:
+      return compare_and_swap<uint16_t>;
+    case Type::b32:
+      return compare_and_swap<uint32_t>;
+    case Type::b64:
+      return compare_and_swap<uint64_t>;
+    default:
+      refuse(in);
   }
 }
 

@@ -25,7 +25,8 @@ void copy_async(const Exec& x, const Inst& in) {
   copy.site = in.site;
   copy.mask = x.mask;
   copy.bytes = static_cast<uint8_t>(bytes);
-  uint32_t reading = 0;  // lanes that read at least one byte; the rest of the 16 is filled with zeros
+  uint32_t reading =
+      0;  // lanes that read at least one byte; the rest of the 16 is filled with zeros
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const uint32_t wanted =
@@ -47,8 +48,8 @@ void copy_async(const Exec& x, const Inst& in) {
       std::memcpy(lane_address, w.address2, sizeof lane_address);
       for (uint32_t at = 0; at < wanted; at += whole ? bytes : 1) {
         lane_address[l] = w.address2[l] + at;
-        const std::byte* base = block.global(w, in, lane_address, 1u << l, whole ? bytes : 1,
-                                             Block::Use::read);
+        const std::byte* base =
+            block.global(w, in, lane_address, 1u << l, whole ? bytes : 1, Block::Use::read);
         std::memcpy(copy.data[static_cast<size_t>(l)].data() + at, base + lane_address[l],
                     whole ? bytes : 1);
       }
@@ -92,11 +93,13 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
 }
 
 void commit(const Exec& x, const Inst&) {
-  for (uint32_t r = x.mask; r; r &= r - 1) ++x.warp->copy_group()[static_cast<size_t>(__builtin_ctz(r))];
+  for (uint32_t r = x.mask; r; r &= r - 1)
+    ++x.warp->copy_group()[static_cast<size_t>(__builtin_ctz(r))];
 }
 
 void wait_group(const Exec& x, const Inst& in) {
-  finish_copies(x, in, false, load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
+  finish_copies(x, in, false,
+                load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
 }
 
 void wait_all(const Exec& x, const Inst& in) { finish_copies(x, in, true, 0); }
@@ -131,13 +134,12 @@ void matrix(const Exec& x, const Inst& in) {
   const bool generic = !in.ptx->has(Mod::shared) && !in.ptx->has(Mod::shared_cta);
   if (generic)
     for (int l = 0; l < kWarpSize; ++l) w.address[l] -= kSharedBase;
-  const uint32_t rows =
-      matrices == 4 ? kFullMask : (1u << (matrices * kRows)) - 1;
+  const uint32_t rows = matrices == 4 ? kFullMask : (1u << (matrices * kRows)) - 1;
   if (x.mask != kFullMask)
-    w.trap(in, "shuffle",
-           fmt::format("warp {} of block {} executes {} with {} of its 32 lanes; it needs all of them",
-                       w.index(), block.info().index, in.ptx->op->base,
-                       __builtin_popcount(x.mask)));
+    w.trap(
+        in, "shuffle",
+        fmt::format("warp {} of block {} executes {} with {} of its 32 lanes; it needs all of them",
+                    w.index(), block.info().index, in.ptx->op->base, __builtin_popcount(x.mask)));
   block.check_shared(w, in, w.address, rows, kRowBytes,
                      store ? Block::Use::write : Block::Use::read);
   if (block.observes_accesses())

@@ -1,5 +1,5 @@
-// Operations of several lanes of a warp. The warp's loop has gathered all lanes that the member mask
-// names (and that have not exited) when these run: x.mask are the lanes that take part.
+// Operations of several lanes of a warp. The warp's loop has gathered all lanes that the member
+// mask names (and that have not exited) when these run: x.mask are the lanes that take part.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -62,8 +62,7 @@ void shuffle(const Exec& x, const Inst& in) {
   }
   if (absent)
     x.warp->block().report_bad_warp_op(
-        *x.warp, in, load_lane<uint32_t>(x.regs + in.src[3].offset, __builtin_ctz(x.mask)),
-        absent);
+        *x.warp, in, load_lane<uint32_t>(x.regs + in.src[3].offset, __builtin_ctz(x.mask)), absent);
   if (in.dst[0].bytes != 0)
     for (uint32_t r = x.mask; r; r &= r - 1)
       store_lane<uint32_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), result[__builtin_ctz(r)]);
@@ -119,14 +118,30 @@ void reduce(const Exec& x, const Inst& in, F f) {
 
 using U = uint32_t;
 using S = int32_t;
-void redux_add(const Exec& x, const Inst& in) { reduce<U>(x, in, [](U a, U b) { return a + b; }); }
-void redux_and(const Exec& x, const Inst& in) { reduce<U>(x, in, [](U a, U b) { return a & b; }); }
-void redux_or(const Exec& x, const Inst& in) { reduce<U>(x, in, [](U a, U b) { return a | b; }); }
-void redux_xor(const Exec& x, const Inst& in) { reduce<U>(x, in, [](U a, U b) { return a ^ b; }); }
-void redux_umin(const Exec& x, const Inst& in) { reduce<U>(x, in, [](U a, U b) { return std::min(a, b); }); }
-void redux_umax(const Exec& x, const Inst& in) { reduce<U>(x, in, [](U a, U b) { return std::max(a, b); }); }
-void redux_smin(const Exec& x, const Inst& in) { reduce<S>(x, in, [](S a, S b) { return std::min(a, b); }); }
-void redux_smax(const Exec& x, const Inst& in) { reduce<S>(x, in, [](S a, S b) { return std::max(a, b); }); }
+void redux_add(const Exec& x, const Inst& in) {
+  reduce<U>(x, in, [](U a, U b) { return a + b; });
+}
+void redux_and(const Exec& x, const Inst& in) {
+  reduce<U>(x, in, [](U a, U b) { return a & b; });
+}
+void redux_or(const Exec& x, const Inst& in) {
+  reduce<U>(x, in, [](U a, U b) { return a | b; });
+}
+void redux_xor(const Exec& x, const Inst& in) {
+  reduce<U>(x, in, [](U a, U b) { return a ^ b; });
+}
+void redux_umin(const Exec& x, const Inst& in) {
+  reduce<U>(x, in, [](U a, U b) { return std::min(a, b); });
+}
+void redux_umax(const Exec& x, const Inst& in) {
+  reduce<U>(x, in, [](U a, U b) { return std::max(a, b); });
+}
+void redux_smin(const Exec& x, const Inst& in) {
+  reduce<S>(x, in, [](S a, S b) { return std::min(a, b); });
+}
+void redux_smax(const Exec& x, const Inst& in) {
+  reduce<S>(x, in, [](S a, S b) { return std::max(a, b); });
+}
 
 void active_mask(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1)
@@ -170,8 +185,9 @@ void sync_vote(const Exec& x, const Inst& in) { barrier(x, in, true, Reduce::all
 // --- ends and clocks ----------------------------------------------------------------------------
 
 void raise_trap(const Exec& x, const Inst& in) {
-  x.warp->trap(in, "trap", x.warp->thread_name(__builtin_ctz(x.mask)) + " executes " +
-                           std::string(in.ptx->op->base));
+  x.warp->trap(
+      in, "trap",
+      x.warp->thread_name(__builtin_ctz(x.mask)) + " executes " + std::string(in.ptx->op->base));
 }
 
 // Clocks count the instructions that the warp has issued: monotonic, and the same in every run.

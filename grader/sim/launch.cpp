@@ -9,8 +9,8 @@
 namespace lab32::sim {
 namespace {
 
-// Blocks are handed out in chunks of neighbours: large enough to cost nothing, small enough that the
-// cores finish together.
+// Blocks are handed out in chunks of neighbours: large enough to cost nothing, small enough that
+// the cores finish together.
 uint64_t chunk_for(uint64_t blocks, unsigned threads) {
   return std::clamp<uint64_t>(blocks / (uint64_t{threads} * 16), 1, 256);
 }

@@ -44,8 +44,8 @@ Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
   if (next_ == 0) next_ = kGuard;
   // Compared first, so that the sum below cannot wrap.
   const bool absurd = bytes > capacity_;
-  // As cudaMalloc: large buffers start at multiples of 2 MiB. What scattered atomics cost depends on
-  // it (observers/README.md).
+  // As cudaMalloc: large buffers start at multiples of 2 MiB. What scattered atomics cost depends
+  // on it (observers/README.md).
   const uint64_t align = bytes >= kLarge ? kLargeAlign : kAlign;
   const uint64_t begin = (next_ + kGuard + align - 1) / align * align;
   if (absurd || begin + bytes + kGuard > capacity_)

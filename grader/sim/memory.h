@@ -23,9 +23,9 @@ struct Allocation {
   uint64_t begin = 0, end = 0;  // device addresses; end - begin is what was asked for
   std::string name;
   bool freed = false;
-  bool read_only = false;       // __constant__ memory and kernel parameters
-  bool initialised = false;     // every byte was written: reads need no look at the bits
-  bool pristine = true;         // nothing but poison was ever written
+  bool read_only = false;    // __constant__ memory and kernel parameters
+  bool initialised = false;  // every byte was written: reads need no look at the bits
+  bool pristine = true;      // nothing but poison was ever written
 };
 
 class Memory {

@@ -108,17 +108,32 @@ std::string format(Warp& warp, int lane, const std::string& text, Arguments& nex
     }
     const char c = text[j];
     switch (c) {
-      case '%': out += '%'; break;
-      case 'd': case 'i':
+      case '%':
+        out += '%';
+        break;
+      case 'd':
+      case 'i':
         out += is_long ? print_one(spec + "lld", next.next<long long>())
                        : print_one(spec + c, next.next<int>());
         break;
-      case 'u': case 'x': case 'X': case 'o':
+      case 'u':
+      case 'x':
+      case 'X':
+      case 'o':
         out += is_long ? print_one(spec + "ll" + c, next.next<unsigned long long>())
                        : print_one(spec + c, next.next<unsigned>());
         break;
-      case 'c': out += print_one(spec + c, next.next<int>()); break;
-      case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A':
+      case 'c':
+        out += print_one(spec + c, next.next<int>());
+        break;
+      case 'e':
+      case 'E':
+      case 'f':
+      case 'F':
+      case 'g':
+      case 'G':
+      case 'a':
+      case 'A':
         out += print_one(spec + c, next.next<double>());
         break;
       case 'p':
@@ -127,7 +142,8 @@ std::string format(Warp& warp, int lane, const std::string& text, Arguments& nex
       case 's':
         out += print_one(spec + c, device_string(warp, lane, next.next<uint64_t>()).c_str());
         break;
-      default: out += text.substr(i, j - i + 1);  // as the device runtime: printed as it stands
+      default:
+        out += text.substr(i, j - i + 1);  // as the device runtime: printed as it stands
     }
     i = j;
   }
@@ -156,8 +172,9 @@ void device_assert(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
   const int l = __builtin_ctz(mask);
   const std::string expression = device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
   const auto line = parameter<uint32_t>(warp, site, 2, l);
-  warp.trap(in, "assert",
-            fmt::format("{}: assertion `{}` failed (line {})", warp.thread_name(l), expression, line));
+  warp.trap(
+      in, "assert",
+      fmt::format("{}: assertion `{}` failed (line {})", warp.thread_name(l), expression, line));
 }
 
 }  // namespace lab32::sim

@@ -25,7 +25,7 @@ class Warp;  // warp.h: the state that memory and control instructions need; ari
 // the activation is made, so that an operand is read in one way only.
 struct Exec {
   std::byte* regs;
-  uint32_t mask;   // lanes that execute: active and not predicated off; never 0
+  uint32_t mask;  // lanes that execute: active and not predicated off; never 0
   Warp* warp;
 };
 
@@ -42,7 +42,7 @@ struct Slot {
   uint32_t offset = 0;
   uint8_t bytes = 0;
   bool is_predicate = false;
-  bool negated = false;            // !%p
+  bool negated = false;  // !%p
 };
 
 // One decoded instruction. Operand order: destinations in `dst`, then the sources in `src`, each in
@@ -53,17 +53,17 @@ struct Inst {
   Flow flow = Flow::straight;
   bool has_guard = false, guard_negated = false;
   uint8_t dst_count = 0, src_count = 0;
-  uint32_t guard = 0;              // offset of the predicate slot
+  uint32_t guard = 0;  // offset of the predicate slot
   Slot dst[4];
   Slot src[6];
   // mem operands: base slot in `mem_base` (bytes == 0: absolute), constant part in `mem_offset`.
   // Instructions that read or write the carry flag (add.cc, addc, …): mem_base.offset is the
   // activation's carry slot, a bit a lane like a predicate.
-  Slot mem_base, mem_base2;        // base2: second address of cp.async
+  Slot mem_base, mem_base2;  // base2: second address of cp.async
   int64_t mem_offset = 0, mem_offset2 = 0;
-  uint32_t target = 0;             // branch: index in the program's code
-  uint32_t reconverge = 0;         // branch: index of the immediate post-dominator, kNoReconverge
-  uint32_t site = 0;               // index of this instruction over all functions of the program
+  uint32_t target = 0;      // branch: index in the program's code
+  uint32_t reconverge = 0;  // branch: index of the immediate post-dominator, kNoReconverge
+  uint32_t site = 0;        // index of this instruction over all functions of the program
   const ptx::Instruction* ptx = nullptr;
 
   static constexpr uint32_t kNoReconverge = 0xffffffffu;

@@ -234,7 +234,9 @@ ExecFn pick_szext(const Instruction& in) {
 ExecFn pick_bmsk(const Instruction& in) {
   return in.has(Mod::wrap) ? binary<Bmsk<true>, uint32_t>() : binary<Bmsk<false>, uint32_t>();
 }
-ExecFn pick_fns(const Instruction&) { return exec_lanes<Fns, uint32_t, uint32_t, uint32_t, int32_t>; }
+ExecFn pick_fns(const Instruction&) {
+  return exec_lanes<Fns, uint32_t, uint32_t, uint32_t, int32_t>;
+}
 ExecFn pick_dp4a(const Instruction& in) {
   return with_bool(in.type(0) == Type::s32, [&](auto a) {
     return with_bool(in.type(1) == Type::s32, [](auto b) {

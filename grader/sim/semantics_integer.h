@@ -294,8 +294,8 @@ struct Bmsk {
     return a >= 32 ? 0 : static_cast<uint32_t>(ones << a);
   }
 };
-// The position of the |n|-th set bit of the mask, from bit `base` upwards (n > 0) or downwards; n = 0:
-// base itself if it is set. All ones: there is none.
+// The position of the |n|-th set bit of the mask, from bit `base` upwards (n > 0) or downwards; n =
+// 0: base itself if it is set. All ones: there is none.
 struct Fns {
   static uint32_t apply(uint32_t mask, uint32_t base, int32_t n) {
     int64_t count = n < 0 ? -int64_t{n} : n;

@@ -7,11 +7,11 @@
 namespace lab32::sim {
 
 struct Trap {
-  std::string kind;      // as device::Fault::kind
-  std::string message;   // "thread (5,0,0) of block (0,0,0) reads 4 bytes …"
-  uint32_t site = 0;     // instruction, index in KernelProgram::sites
+  std::string kind;     // as device::Fault::kind
+  std::string message;  // "thread (5,0,0) of block (0,0,0) reads 4 bytes …"
+  uint32_t site = 0;    // instruction, index in KernelProgram::sites
   bool has_site = true;
-  uint64_t block = 0;    // linear index; the launch keeps the lowest
+  uint64_t block = 0;  // linear index; the launch keeps the lowest
 };
 
 // Raised in a parallel run when a result may depend on the order of the blocks: the launch undoes

@@ -1,10 +1,10 @@
 // One warp: its lanes' registers and where each of them is.
 //
 // Lanes that took different paths are kept as splits, each a program counter with a mask of lanes.
-// A split that reaches the immediate post-dominator of the branch that made it waits in a Join until
-// the other lanes of that branch come too. As on Volta and later, a lane may wait for another lane
-// of its warp: when a split runs long while others could run, they take turns, and lanes that wait
-// in a Join for a split that spins are let go on without it.
+// A split that reaches the immediate post-dominator of the branch that made it waits in a Join
+// until the other lanes of that branch come too. As on Volta and later, a lane may wait for another
+// lane of its warp: when a split runs long while others could run, they take turns, and lanes that
+// wait in a Join for a split that spins are let go on without it.
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ struct Frame {
   const CodeFunction* function = nullptr;
   Frame* parent = nullptr;
   std::byte* regs = nullptr;
-  std::vector<std::byte> params;      // [lane][param_bytes]
-  uint32_t local_base = 0;            // offset of its .local variables in each lane's stack
+  std::vector<std::byte> params;  // [lane][param_bytes]
+  uint32_t local_base = 0;        // offset of its .local variables in each lane's stack
 };
 
 struct Join {
@@ -44,7 +44,7 @@ struct Join {
   Frame* frame = nullptr;
   uint32_t expected = 0, arrived = 0;
   Join* parent = nullptr;
-  Frame* callee = nullptr;            // a return point: the frame to free when all are back
+  Frame* callee = nullptr;  // a return point: the frame to free when all are back
 };
 
 struct Split {
@@ -55,8 +55,8 @@ struct Split {
   Frame* frame = nullptr;
   Join* join = nullptr;
   State state = State::ready;
-  uint32_t op_mask = 0;               // lanes that execute the instruction it waits at
-  uint32_t wanted = 0;                // warp_sync: member mask
+  uint32_t op_mask = 0;  // lanes that execute the instruction it waits at
+  uint32_t wanted = 0;   // warp_sync: member mask
 };
 
 // A copy issued by cp.async and not yet waited for.
@@ -148,14 +148,14 @@ class Warp {
   uint64_t issued_ = 0;
   std::vector<Split> splits_;
   size_t current_ = 0;
-  std::vector<std::unique_ptr<Frame>> frames_;         // all ever made
-  std::vector<std::vector<Frame*>> free_frames_;       // by function
+  std::vector<std::unique_ptr<Frame>> frames_;    // all ever made
+  std::vector<std::vector<Frame*>> free_frames_;  // by function
   std::vector<std::unique_ptr<std::byte[]>> register_files_;
   std::vector<std::unique_ptr<Join>> joins_;
   std::vector<Join*> free_joins_;
-  uint64_t turn_ = 0;                                  // length of a split's turn
-  bool synchronised_ = false;                          // an atomic or volatile load this turn
-  size_t spun_turns_ = 0;                              // turns that ended so, one after the other
+  uint64_t turn_ = 0;          // length of a split's turn
+  bool synchronised_ = false;  // an atomic or volatile load this turn
+  size_t spun_turns_ = 0;      // turns that ended so, one after the other
   uint32_t next_id_ = 0;
   uint32_t last_op_mask_ = 0;
   uint32_t local_capacity_ = 0, current_local_top_ = 0;

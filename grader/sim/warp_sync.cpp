@@ -1,0 +1,86 @@
+// Operations of several lanes together: which lanes they wait for, and when they go.
+#include <fmt/format.h>
+
+#include "sim/block.h"
+#include "sim/warp.h"
+
+namespace lab32::sim {
+
+// Which lanes the instruction wants: the member mask operand, for lane `l`.
+static uint32_t member_mask(const Inst& in, const std::byte* regs, int l, uint32_t live) {
+  if (in.ptx->op->id == ptx::OpId::ldmatrix || in.ptx->op->id == ptx::OpId::stmatrix) return live;
+  const Slot& slot = in.src[in.src_count - 1];
+  return reinterpret_cast<const uint32_t*>(regs + slot.offset)[l];
+}
+
+void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
+  Split& split = splits_[current_];
+  if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
+  const std::byte* regs = split.frame->regs;
+  const uint32_t wanted = member_mask(in, regs, __builtin_ctz(op_mask), live_);
+  uint32_t same = 0;
+  for (uint32_t r = op_mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    if (member_mask(in, regs, l, live_) == wanted) same |= 1u << l;
+  }
+  if (same != op_mask) return set_aside(in, op_mask & ~same, split.pc);
+  if ((same & ~wanted) != 0) {
+    const int l = __builtin_ctz(same & ~wanted);
+    trap(in, "shuffle",
+         fmt::format(
+             "{} executes a warp operation whose mask {:#010x} does not name its own lane {}",
+             thread_name(l), wanted, l));
+  }
+  if ((wanted & live_ & ~same) == 0) {
+    if (in.ptx->op->id == ptx::OpId::bar_warp_sync) {
+      block_.report_warp_barrier(*this, same);
+    } else {
+      in.exec(Exec{split.frame->regs, same, this}, in);
+    }
+    ++split.pc;
+    return;
+  }
+  split.state = Split::State::warp_sync;
+  split.op_mask = same;
+  split.wanted = wanted;
+  retry_warp_syncs();
+}
+
+// Executes the warp operations whose lanes have all come (or exited).
+void Warp::retry_warp_syncs() {
+  for (size_t i = 0; i < splits_.size(); ++i) {
+    if (splits_[i].state != Split::State::warp_sync) continue;
+    const Split first = splits_[i];
+    const Inst& in = first.frame->function->code[first.pc];
+    const bool barrier = in.ptx->op->id == ptx::OpId::bar_warp_sync;
+    // A barrier may be met at several places of the program, a data exchange at one only.
+    auto together = [&](const Split& s) {
+      if (s.state != Split::State::warp_sync || s.wanted != first.wanted) return false;
+      const Inst& other = s.frame->function->code[s.pc];
+      return barrier ? other.ptx->op->id == ptx::OpId::bar_warp_sync
+                     : s.pc == first.pc && s.frame == first.frame;
+    };
+    uint32_t here = 0;
+    for (const Split& s : splits_)
+      if (together(s)) here |= s.op_mask;
+    if ((first.wanted & live_ & ~here) != 0) continue;
+    if (barrier) {
+      block_.report_warp_barrier(*this, here);
+    } else {
+      in.exec(Exec{first.frame->regs, here, this}, in);
+    }
+    for (Split& s : splits_) {
+      if (!together(s) || (s.op_mask & ~here) != 0) continue;
+      s.state = Split::State::ready;
+      ++s.pc;
+    }
+  }
+}
+
+const Split* Warp::stuck_in_warp_sync() const {
+  for (const Split& s : splits_)
+    if (s.state == Split::State::warp_sync) return &s;
+  return nullptr;
+}
+
+}  // namespace lab32::sim
