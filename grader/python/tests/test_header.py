@@ -11,6 +11,7 @@ SOURCE = """
 #include "lab32.cuh"
 LAB32_LAUNCH(reduce_v8, .block = 256, .items_per_thread = 16, .blocks_per_sm = 4);
 LAB32_LAUNCH(partly, .block = 64, .dynamic_shared = 1024);
+LAB32_TILE(transpose_best, .rows = 32, .columns = 128, .threads = 256);
 LAB32_ANSWER(half, 0.5);
 LAB32_ANSWER(open_question, -1);
 """
@@ -41,6 +42,9 @@ def test_records_are_in_the_ptx(nvcc, tmp_path):
         data = bytes(int(byte) for byte in text.split(",")).ljust(16, b"\0")
         fields[name] = [int.from_bytes(data[k : k + 4], "little") for k in range(0, 16, 4)]
     assert fields == {"reduce_v8": [256, 16, 4, 0], "partly": [64, 0, 0, 1024]}
+    (tile,) = re.findall(r"lab32_tile_transpose_best\[12\] = \{(.*?)\}", ptx)
+    data = bytes(int(byte) for byte in tile.split(",")).ljust(12, b"\0")
+    assert [int.from_bytes(data[k : k + 4], "little") for k in range(0, 12, 4)] == [32, 128, 256]
     assert "lab32_answer_half = 0f3F000000" in ptx
     assert "lab32_answer_open_question = 0fBF800000" in ptx
 

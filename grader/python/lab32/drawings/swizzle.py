@@ -1,0 +1,213 @@
+"""The figures of handouts/swizzle.md."""
+
+from lab32 import swizzle, tables
+from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
+
+CELL = 30
+CHUNKS = 8  # of 16 bytes in a line of 128, all banks once
+MONO = "DejaVu Sans Mono, monospace"
+
+
+def grid(drawing, x, y, rows, cell=CELL):
+    """Rows of (text, colour) pairs."""
+    for r, row in enumerate(rows):
+        for c, (text, fill) in enumerate(row):
+            drawing.rect(x + c * cell, y + r * cell, cell, cell, fill, PAPER, stroke_width=1)
+            drawing.text(x + (c + 0.5) * cell, y + (r + 0.5) * cell + 4, text, 12, "middle")
+
+
+def bits():
+    drawing = Drawing(900, 250, "Which bits Swizzle<B, M, S> XORs onto which")
+    wide, left = 44, 110
+
+    def number(y, title, count, first_y, first_z, size):
+        drawing.text(12, y + 21, title, 13, font_weight="bold")
+        for bit in range(count):
+            x = left + (count - 1 - bit) * wide
+            in_y, in_z = first_y <= bit < first_y + size, first_z <= bit < first_z + size
+            fill = ORANGE if in_y else SKY if in_z else PALE
+            drawing.rect(x, y, wide, 32, fill, PAPER)
+            drawing.text(x + wide / 2, y + 21, "Y" if in_y else "Z" if in_z else "·", 14, "middle")
+            drawing.text(x + wide / 2, y - 5, str(bit), 10, "middle", GREY)
+
+        def middle(first):
+            return left + (count - first - size / 2) * wide
+
+        drawing.arrow(middle(first_y), y + 34, middle(first_z) - 4, y + 56)
+        drawing.text(middle(first_z) + 6, y + 56, "Z becomes Z XOR Y; Y stays", 12)
+
+    drawing.text(20, 24, "Bits of an offset: B bits YYY are XORed onto B bits ZZZ", 15)
+    number(60, "<3, 0, 3>", 8, 3, 0, 3)
+    drawing.text(left + 8 * wide + 20, 81, "an 8 × 8 table: row YYY, column ZZZ", 12)
+    number(154, "<3, 4, 3>", 12, 7, 4, 3)
+    drawing.text(left + 12 * wide + 20, 167, "bytes: a line has 128 (bit 7),", 12)
+    drawing.text(left + 12 * wide + 20, 184, "a chunk 16 (bit 4) and stays whole", 12)
+    drawing.text(
+        20, 238, "B bits each; ZZZ begins at bit M, YYY at bit M + S (S ≥ 0).", 12, fill=GREY
+    )  # fmt: skip
+    return drawing
+
+
+def table():
+    """The documented table, and <2, 0, 3>, where the rows repeat."""
+    drawing = Drawing(760, 330, "The tables of <3, 0, 3> and <2, 0, 3>")
+    for left, title, rows, words in (
+        (60, "<3, 0, 3> (documented)", swizzle.documented_table(), "0 once in each row and column"),
+        (
+            430,
+            "<2, 0, 3>",
+            [[column ^ row % 4 for column in range(8)] for row in range(8)],
+            "row 4 is row 0 again: column 0 holds 0 twice",
+        ),
+    ):
+        drawing.text(left, 24, title, 14, font_weight="bold")
+        cells = [[(str(v), ORANGE if v == 0 else PALE) for v in row] for row in rows]
+        grid(drawing, left, 52, cells)
+        for k in range(8):
+            drawing.text(left + (k + 0.5) * CELL, 46, str(k), 10, "middle", BLUE)
+            drawing.text(left - 8, 52 + (k + 0.5) * CELL + 4, str(k), 10, "end", BLUE)
+        drawing.text(left, 314, words, 12)
+    return drawing
+
+
+def tile():
+    """The rows of one matrix in a plain, a padded and a swizzled tile."""
+    wanted = 2
+    layouts = {
+        "plain": (lambda r, c: CHUNKS * r + c, "all in banks 8 to 11: 8 wavefronts"),
+        "padded": (lambda r, c: (CHUNKS + 1) * r + c, "4 banks further each row: 1 wavefront"),
+        "swizzled": (lambda r, c: CHUNKS * r + (c ^ r), "a column each: 1 wavefront"),
+    }
+    drawing = Drawing(900, 360, "Eight rows of a matrix in shared memory, three ways")
+    drawing.text(
+        20,
+        24,
+        "ldmatrix reads chunk 2 of 8 rows (orange). A cell is a chunk, row.chunk; above, its bank",
+        14,
+    )
+    for k, (name, (place, words)) in enumerate(layouts.items()):
+        left = 24 + 294 * k
+        cells = [[("", PAPER)] * CHUNKS for _ in range(9)]
+        pads = 8 if name == "padded" else 0
+        for row in range(8):
+            for chunk in range(CHUNKS):
+                line, column = divmod(place(row, chunk), CHUNKS)
+                cells[line][column] = (f"{row}.{chunk}", ORANGE if chunk == wanted else PALE)
+        for row in range(pads):
+            line, column = divmod(place(row, CHUNKS), CHUNKS)
+            cells[line][column] = ("pad", "#cccccc")
+        drawing.text(left, 52, name, 14, font_weight="bold")
+        for column in range(CHUNKS):
+            drawing.text(left + (column + 0.5) * CELL, 72, str(4 * column), 10, "middle", BLUE)
+        rows = cells if name == "padded" else cells[:8]
+        for r, row in enumerate(rows):
+            for c, (text, fill) in enumerate(row):
+                drawing.rect(left + c * CELL, 78 + r * 28, CELL, 28, fill, PAPER)
+                drawing.text(left + (c + 0.5) * CELL, 96 + r * 28, text, 10, "middle")
+        drawing.text(left, 348, words, 12)
+    return drawing
+
+
+def narrow():
+    """Rows of 64 bytes: where the document's formulas and the general mapping put the chunks."""
+    drawing = Drawing(900, 250, "Rows of 64 bytes: 4 chunks a row")
+    top, high = 38, 20
+    chunks = [(row, chunk) for row in range(8) for chunk in range(4)]
+
+    left, wide = 70, 70
+    drawing.text(left, 24, "the document's formulas", 14, font_weight="bold")
+    held = {}
+    for row, chunk in chunks:
+        y16, x16 = divmod(4 * row + chunk, CHUNKS)
+        held.setdefault((y16, (y16 ^ x16) % 4), []).append(f"{row}.{chunk}")
+    for y in range(8):
+        drawing.text(left - 8, top + 14 + high * y, f"row {y}", 10, "end", BLUE)
+        for x in range(4):
+            here = held.get((y, x), [])
+            fill, ink = (RED, PAPER) if len(here) > 1 else (PAPER, INK)
+            drawing.rect(left + wide * x, top + high * y, wide, high, fill, "#cccccc")
+            words = " and ".join(here)
+            drawing.text(left + wide * (x + 0.5), top + 14 + high * y, words, 10, "middle", ink)
+    drawing.text(left, 218, "two chunks on each place of rows 0 to 3; the rest is empty", 12)
+
+    left, wide = 480, 46
+    drawing.text(left, 24, "swizzled by the byte", 14, font_weight="bold")
+    for row, chunk in chunks:
+        line, column = divmod(4 * row + chunk, CHUNKS)
+        fill = SKY if chunk == 0 else PALE
+        x, y = left + wide * (column ^ line), top + 2 * high * line
+        drawing.rect(x, y, wide, 2 * high, fill, "#cccccc")
+        drawing.text(x + wide / 2, y + high + 4, f"{row}.{chunk}", 11, "middle")
+    for line in range(4):
+        drawing.text(left - 8, top + high + 4 + 2 * high * line, f"line {line}", 10, "end", BLUE)
+    drawing.text(left, 218, "each chunk has a place; chunk 0 of 8 rows (blue) meets all banks", 12)
+    drawing.text(
+        70, 242, "The numbers are row.chunk. A line is 128 bytes: two rows.", 12, fill=GREY
+    )  # fmt: skip
+    return drawing
+
+
+def tensor():
+    """The three modes as an H200 made them: where the chunks of each row lie."""
+    dumped = swizzle.boxes()
+    drawing = Drawing(900, 340, "The copy engine's swizzle modes, as dumped on an H200")
+    colours = [SKY, ORANGE, GREEN, PINK, "#cccccc", "#e8d44d", "#9fb4e8", "#e8a48c"]
+    drawing.text(
+        20, 24, "Shared memory after a bulk tensor copy (measured); a number is a row's chunk", 15
+    )  # fmt: skip
+    for k, mode in enumerate((128, 64, 32)):
+        left = 24 + 294 * k
+        rows = dumped[mode, 2, mode // 2, 0]
+        cells = [[("", PAPER)] * CHUNKS for _ in range(8)]
+        for landings in rows:
+            for chunk, at in enumerate(landings[::8]):
+                line, column = divmod(at // 16, CHUNKS)
+                if line < 8:
+                    cells[line][column] = (str(chunk), colours[chunk])
+        each = 128 // mode
+        title = f"{mode}-byte mode, {each} row{'s' * (each > 1)} a line"
+        drawing.text(left, 52, title, 14, font_weight="bold")
+        grid(drawing, left, 64, cells)
+        bottom = 64 + min(8, len(rows) // each) * CELL
+        for row in range(1, each):
+            x = left + row * mode // 16 * CELL
+            drawing.line(x, 64, x, bottom, INK, stroke_width=1.5)
+    words = {128: "the pattern of 8 lines repeats", 64: "of 4 lines", 32: "of 2 lines"}
+    for k, mode in enumerate((128, 64, 32)):
+        drawing.text(24 + 294 * k, 326, words[mode], 12)
+    return drawing
+
+
+def measured():
+    times = tables.measured("h200-swizzle")
+    tiles = max(int(row["n"]) for row in times.rows)
+    drawing = Drawing(900, 250, "What the layouts cost on an H200")
+    drawing.text(
+        20, 28, f"Time, in times of a device-to-device copy (measured, {times.head['device']})", 14
+    )
+    left, scale = 300, 165
+    tasks = {"x4": "each warp reads the whole tile", "once": "each row is read once"}
+    y = 50
+    for tick in range(4):
+        drawing.line(left + tick * scale, 42, left + tick * scale, 226, "#cccccc")
+        drawing.text(left + tick * scale, 242, str(tick), 11, "middle", GREY)
+    for task, words in tasks.items():
+        drawing.text(20, y + 16, words, 13, font_weight="bold")
+        for form, colour in zip(swizzle.FORMS, (ORANGE, SKY, BLUE), strict=True):
+            ratio = times.value("times_copy", task=task, form=form, n=tiles)
+            drawing.text(left - 10, y + 17, form, 12, "end")
+            drawing.rect(left, y, ratio * scale, 24, colour, "none")
+            drawing.text(left + ratio * scale + 6, y + 17, f"{ratio:.2f}", 12)
+            y += 27
+        y += 10
+    return drawing
+
+
+FIGURES = {
+    "swizzle-bits.svg": bits,
+    "swizzle-table.svg": table,
+    "swizzle-tile.svg": tile,
+    "swizzle-narrow.svg": narrow,
+    "swizzle-tensor.svg": tensor,
+    "swizzle-measured.svg": measured,
+}

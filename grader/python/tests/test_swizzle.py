@@ -1,0 +1,72 @@
+import tomllib
+
+import pytest
+
+from lab32 import ROOT, results, swizzle, tables
+
+
+@pytest.fixture(scope="module")
+def limits():
+    with open(ROOT / "data/limits/swizzle.toml", "rb") as file:
+        return tomllib.load(file)
+
+
+def test_limits_add_up(limits):
+    lines = [value for value in limits.values() if isinstance(value, dict)]
+    assert sum(line["points"] for line in lines) == limits["max_score"] == 100
+    for line in lines:
+        assert line["credit"] in ("all", "share")
+        assert "reason" in line or all(
+            {"answer", "hint"} <= set(q) for q in line["questions"].values()
+        )
+
+
+def test_the_documented_table_is_whole():
+    table = swizzle.documented_table()
+    assert table == [[x ^ y for x in range(8)] for y in range(8)]
+
+
+def test_the_simulator_counts_what_the_hardware_counts(limits):
+    """The reference solution, graded now, beside the counters of an H200: equal to the last one."""
+    counters = tables.measured("h200-swizzle-counters")
+    metric = "memory_l1_wavefronts_shared"
+
+    def counted(form, metric=metric, task="x4"):
+        return counters.value("value", task=task, form=form, n=16, metric=metric)
+
+    lab = results.grade("swizzle", directory="solutions").lab("swizzle")
+    figures = {test.name: test.figures for test in lab.tests}
+    for form in ("padded", "swizzled"):
+        ours = figures[f"C{2 + (form == 'swizzled')} {form}: wavefronts"]
+        for task in ("x4", "x4.trans"):
+            assert ours["wavefronts"] == counted(form, task=task)
+        assert limits[f"{form}_wavefronts"]["ideal"] == counted(form, metric + "_ideal")
+    assert 16 * figures["C1 plain: wavefronts"]["wavefronts"] == counted("plain")
+
+
+def test_the_task_pays():
+    """No task without a measured effect; and none is claimed where each row is read once."""
+    for task in ("x4", "x4.trans"):
+        times = swizzle.measured_times(task)
+        assert times["plain"] > 2.5 * times["swizzled"]
+        assert times["padded"] == pytest.approx(times["swizzled"], rel=0.05)
+    once = swizzle.measured_times("once")
+    assert once["plain"] < 1.3 * once["swizzled"]
+
+
+def test_every_dumped_box_is_asked_for(limits):
+    modes = [key[0] for key in swizzle.boxes()]
+    for line in ("tensor_128", "tensor_64_32"):
+        asked = limits[line]["modes"]
+        assert limits[line]["boxes"] == sum(mode in asked for mode in modes)
+
+
+def test_a_form_without_a_result_has_no_bar():
+    lab = results.grade("swizzle", directory="labs").lab("swizzle")
+    mine = swizzle.wavefronts(lab)
+    assert mine == dict.fromkeys(swizzle.FORMS, 4160)
+    lost = [test for test in lab.tests if "padded" not in test.name]
+    assert set(swizzle.wavefronts(type(lab)(lab.name, lab.status, 0, 0, lost))) == {
+        "plain",
+        "swizzled",
+    }
