@@ -1,5 +1,5 @@
-// Instructions whose optional operands or order of modifiers only the loader sees: through the whole
-// way from text to result.
+// Instructions whose optional operands or order of modifiers only the loader sees: through the
+// whole way from text to result.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -13,7 +13,9 @@ using tests::finish;
 using tests::Setup;
 
 TEST_CASE("sim forms: min and max with two and with three operands") {
-  const auto value = [](uint32_t i, float scale) { return scale * (static_cast<float>(i) - 16.0f); };
+  const auto value = [](uint32_t i, float scale) {
+    return scale * (static_cast<float>(i) - 16.0f);
+  };
   const auto outcome = finish(R"(
   cvt.rn.f32.u32 %f0, %t;
   sub.f32 %f1, %f0, 0f41800000;       // t - 16
