@@ -3,77 +3,16 @@
 #include <algorithm>
 
 #include "labs/coalescing_patterns.h"
+#include "labs/patterns.h"
 #include "labs/rule.h"
 #include "labs/suite.h"
 
 namespace lab32::labs {
 namespace {
 
-struct Answers {
-  std::vector<int> requests, sectors;
-};
-
-// The student's two functions on each pattern, by the given kernel.
-Answers ask(const std::vector<Pattern>& patterns) {
-  const uint32_t count = static_cast<uint32_t>(patterns.size());
-  std::vector<uint64_t> address;
-  std::vector<int> bytes;
-  std::vector<uint32_t> active;
-  for (const Pattern& p : patterns) {
-    address.insert(address.end(), p.address.begin(), p.address.end());
-    bytes.push_back(static_cast<int>(p.bytes));
-    active.push_back(p.active);
-  }
-  Input<uint64_t> in_address("addresses", address);
-  Input<int> in_bytes("bytes", bytes);
-  Input<uint32_t> in_active("active", active);
-  Output<int> requests("out_requests", count), sectors("out_sectors", count);
-  run({"coalescer",
-       {{blocks_for(count, 256)}, {256}},
-       {in_address, in_bytes, in_active, requests, sectors, static_cast<int>(count)},
-       ""});
-  return {requests.read(), sectors.read()};
-}
-
-// The wrong answer that is easiest to think through: the fewest lanes; of these the first.
-// Returns patterns.size() when all are right.
-size_t counter_example(const std::vector<Pattern>& patterns, const std::vector<int>& got,
-                       uint32_t (Pattern::*want)() const) {
-  size_t best = patterns.size();
-  for (size_t i = 0; i < patterns.size(); ++i) {
-    if (got[i] == static_cast<int>((patterns[i].*want)())) continue;
-    if (best == patterns.size() || patterns[i].lanes() < patterns[best].lanes()) best = i;
-  }
-  return best;
-}
-
-std::string answer(int value) {
-  return is_poison(value) ? "nothing was written" : fmt::format("you say {}", value);
-}
-
-void check_function(const char* name, const std::vector<Pattern>& patterns,
-                    const std::vector<int>& got, uint32_t (Pattern::*want)() const,
-                    const std::string& hint) {
-  size_t wrong = 0;
-  for (size_t i = 0; i < patterns.size(); ++i)
-    wrong += got[i] != static_cast<int>((patterns[i].*want)());
-  figure("patterns", static_cast<double>(patterns.size()));
-  figure("wrong", static_cast<double>(wrong));
-  wanted("all right");
-  if (wrong == 0) {
-    measured(fmt::format("{} patterns", patterns.size()));
-    return;
-  }
-  measured(fmt::format("{} of {} wrong", wrong, patterns.size()));
-  const size_t i = counter_example(patterns, got, want);
-  std::string message = fmt::format("For this instruction {}, and that is not so:\n{}",
-                                    answer(got[i]), patterns[i].show());
-  const bool unwritten = std::all_of(got.begin(), got.end(), [](int g) { return g == 0; });
-  if (unwritten)
-    message += "\nIt answers 0 to everything: it is still to be written.";
-  else if (!hint.empty())
-    message += "\n" + hint;
-  lose(session().source.find(name), message);
+// The student's requests() and sectors() on each pattern.
+Answers ask_coalescer(const std::vector<Pattern>& patterns) {
+  return ask<uint64_t>("coalescer", patterns, "out_requests", "out_sectors");
 }
 
 // A given kernel and which element each thread touches in each access.
@@ -144,7 +83,7 @@ TEST_SUITE("lab:coalescing") {
     const Rule rule("requests");
     Random random = session().random();
     const std::vector<Pattern> tried = patterns(random, 200);
-    check_function("requests", tried, ask(tried).requests, &Pattern::requests, "");
+    check_answers("requests", tried, ask_coalescer(tried).first, &Pattern::requests, "");
   }
 
   TEST_CASE("A2 sectors" * points(15)) {
@@ -152,8 +91,8 @@ TEST_SUITE("lab:coalescing") {
     Random random = session().random();
     const std::vector<Pattern> tried =
         patterns(random, static_cast<int>(rule.count("random_patterns")));
-    const std::vector<int> sectors = ask(tried).sectors;
-    check_function("sectors", tried, sectors, &Pattern::sectors, misconception(tried, sectors));
+    const std::vector<int> sectors = ask_coalescer(tried).second;
+    check_answers("sectors", tried, sectors, &Pattern::sectors, misconception(tried, sectors));
   }
 
   TEST_CASE("A3 applied to add1 ... add5" * points(10)) {
@@ -192,7 +131,7 @@ TEST_SUITE("lab:coalescing") {
     std::vector<Pattern> all;
     for (const Given& given : kernels)
       for (const Pattern& p : warps_of(given)) all.push_back(p);
-    const Answers answers = ask(all);
+    const Answers answers = ask_coalescer(all);
 
     std::string table = "The profiler's table of the given kernels:\n" +
                         fmt::format("    {:<17}{:>26} {:>26}", "", "loads", "stores") +
@@ -213,7 +152,7 @@ TEST_SUITE("lab:coalescing") {
     size_t at = 0;
     for (size_t k = 0; k < kernels.size(); ++k) {
       const std::vector<Pattern> own = warps_of(kernels[k]);
-      check_given(kernels[k], own, &answers.requests[at], &answers.sectors[at], counted[k],
+      check_given(kernels[k], own, &answers.first[at], &answers.second[at], counted[k],
                   threads / 32);
       at += own.size();
     }

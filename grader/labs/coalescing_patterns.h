@@ -18,6 +18,7 @@ struct Pattern {
   uint32_t requests() const { return active != 0; }
   uint32_t sectors() const;  // by the simulator's own counter
   int lanes() const { return __builtin_popcount(active); }
+  int effort() const { return lanes(); }  // of thinking it through
 
   // Lane by lane, as offsets from a line of 128 bytes; a table where lanes are many.
   std::string show() const;

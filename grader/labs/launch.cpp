@@ -18,7 +18,8 @@ int own_line(const std::string& file, int line) {
 
 // What mends each kind of fault. The fault's own message says where and by how much.
 const char* advice(const std::string& kind) {
-  if (kind == "out of bounds") return "Compare the index with n before the access.";
+  if (kind == "out of bounds")
+    return "Compare the index with the size of the array before the access.";
   if (kind == "uninitialised") return "Write it first, on every path, or do not read it.";
   if (kind == "barrier")
     return "Every thread of the block must come to the same __syncthreads(): no early return, no "

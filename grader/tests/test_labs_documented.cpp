@@ -13,6 +13,7 @@
 
 #include "compile/nvcc.h"
 #include "device/device.h"
+#include "labs/bank_conflicts_patterns.h"
 #include "labs/grade.h"
 
 namespace lab32::tests {
@@ -40,8 +41,8 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-std::vector<Row> table(const std::string& name) {
-  std::ifstream file(labs::root() / "data/documented" / name);
+std::vector<Row> table(const std::string& name, const std::string& folder = "documented") {
+  std::ifstream file(labs::root() / "data" / folder / name);
   REQUIRE_MESSAGE(file.good(), name);
   std::vector<Row> rows;
   std::vector<std::string> head;
@@ -106,6 +107,16 @@ int compare(const std::string& name, const observe::Counters& counters, double s
     ++compared;
   }
   return compared;
+}
+
+// What an H200 counted for a form of the bank-conflict lab's measurement.
+uint64_t measured_wavefronts(const std::string& form, const std::string& n,
+                             const std::string& metric) {
+  for (const Row& row : table("h200-bank_conflicts-counters.csv", "measured"))
+    if (row.at("form") == form && row.at("n") == n && row.at("metric") == metric)
+      return std::stoull(row.at("value"));
+  FAIL(form, " has not been measured");
+  return 0;
 }
 
 struct Loaded {
@@ -181,6 +192,69 @@ TEST_CASE("documented: the reduction at 8 and at 32 threads a block") {
     l.device->download(&sum, out, sizeof(sum));
     CHECK(sum == std::accumulate(values.begin(), values.end(), 0));
     CHECK(compare("reduce_" + threads + ".csv", *run.counters, 1.0 / part) == 2);
+    l.device->release(in);
+    l.device->release(out);
+  }
+}
+
+TEST_CASE("documented: wavefronts of strides") {
+  const std::map<std::string, uint32_t> bytes = {
+      {"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}, {"int4", 16}};
+  int compared = 0;
+  for (const Row& row : table("bank_patterns.csv")) {
+    if (row.at("property_of") != "program") continue;
+    const std::string& kernel = row.at("kernel");  // "int 33": the type and its stride
+    const size_t blank = kernel.find(' ');
+    const labs::BankPattern pattern =
+        labs::bank_stride(bytes.at(kernel.substr(0, blank)),
+                          static_cast<uint32_t>(std::stoul(kernel.substr(blank + 1))));
+    INFO(kernel, ", ", row.at("metric"));
+    CHECK(pattern.store_wavefronts() == std::stoul(row.at("value")));
+    ++compared;
+  }
+  CHECK(compared == 9);
+}
+
+TEST_CASE("documented: the pseudo conflicts are none of the access pattern") {
+  struct Launch {
+    const char *file, *kernel, *form;
+    uint32_t block, elements_of_thread;
+  };
+  const Launch launches[] = {
+      {"reduce.cu", "reduce_eliminate_divergence<8>", "int, 8 threads", 8, 1},
+      {"reduce.cu", "reduce_eliminate_divergence<32>", "int, 32 threads", 32, 1},
+      {"bank_conflicts.cu", "reduce_vectorized<32>", "int4, 32 threads", 32, 4},
+      {"bank_conflicts.cu", "stage_int", "int", 256, 4},
+      {"bank_conflicts.cu", "stage_int4", "int4", 256, 4},
+  };
+  for (const Launch& launch : launches) {
+    INFO(launch.kernel);
+    Loaded l = load(launch.file);
+    const bool stage = std::string(launch.kernel).find("stage") == 0;
+    const uint32_t n = stage ? 1 << 18 : 1 << 20;
+    const std::vector<int> values(n, 1);
+    const auto in = l.device->allocate(4 * uint64_t{n}, "arr");
+    const auto out = l.device->allocate(4 * uint64_t{n}, "out");
+    const int zero = 0;
+    l.device->upload(in, values.data(), in.bytes);
+    l.device->upload(out, &zero, sizeof(zero));
+    device::Kernel* kernel = l.module->find(launch.kernel);
+    REQUIRE(kernel != nullptr);
+    std::vector<device::Arg> args = {in, out};
+    if (!stage) args.emplace_back(static_cast<int>(n));
+    const device::Run run = l.device->launch(
+        *kernel, {{n / launch.block / launch.elements_of_thread}, {launch.block}}, args);
+    REQUIRE_MESSAGE(!run.fault, run.fault->message);
+    const observe::Counters& c = *run.counters;
+    CHECK_FALSE(c.ptx_level);
+    CHECK(c.shared_wavefronts() == c.shared_ideal());
+    const std::string size = std::to_string(n);
+    CHECK(c.shared_wavefronts() ==
+          measured_wavefronts(launch.form, size, "memory_l1_wavefronts_shared"));
+    CHECK(c.shared_load.requests ==
+          measured_wavefronts(launch.form, size, "smsp__sass_inst_executed_op_shared_ld.sum"));
+    CHECK(c.shared_store.requests ==
+          measured_wavefronts(launch.form, size, "smsp__sass_inst_executed_op_shared_st.sum"));
     l.device->release(in);
     l.device->release(out);
   }

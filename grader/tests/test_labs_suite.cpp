@@ -187,7 +187,8 @@ TEST_CASE("a fault becomes the verdict with its line") {
   CHECK(test.line == 2);
   CHECK(test.message ==
         "lab.cu:2\n    out[i] = in[i];\nn = 4: out of bounds: thread 4 of block 0 writes 4 bytes "
-        "at 0x1010, 0 bytes past out\nCompare the index with n before the access.");
+        "at 0x1010, 0 bytes past out\nCompare the index with the size of the array before the "
+        "access.");
 }
 
 TEST_CASE("a hazard costs the test, a note does not") {

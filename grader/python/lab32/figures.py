@@ -3,10 +3,16 @@
 import sys
 
 from lab32 import ROOT, handout
-from lab32.drawings import bank_conflicts, coalescing, overview, transpose
+from lab32.drawings import bank_conflicts, coalescing, overview, swizzle, transpose
 
 FOLDER = ROOT / "handouts/figures"
-FIGURES = overview.FIGURES | coalescing.FIGURES | bank_conflicts.FIGURES | transpose.FIGURES
+FIGURES = (
+    overview.FIGURES
+    | coalescing.FIGURES
+    | bank_conflicts.FIGURES
+    | transpose.FIGURES
+    | swizzle.FIGURES
+)
 
 
 def main():

@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from lab32 import ROOT, bank_conflicts, tables, transpose
+from lab32 import ROOT, bank_conflicts, swizzle, tables, transpose
 
 FILES = ["README.md", "handouts/*.md", "data/measured/*/README.md"]
 MARKED = re.compile(r"(<!-- table: (?P<name>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -142,6 +142,7 @@ MAKERS = {
     "counters": counters,
     "golden": golden,
     **bank_conflicts.MAKERS,
+    **swizzle.MAKERS,
     **transpose.MAKERS,
 }
 
