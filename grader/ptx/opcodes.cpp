@@ -154,8 +154,8 @@ const std::vector<OpInfo>& opcode_table() {
   return table;
 }
 
-// nvcc also writes the scope of an atomic behind its state space ("atom.global.cta.add"): put in the
-// order of the ISA.
+// nvcc also writes the scope of an atomic behind its state space ("atom.global.cta.add"): put in
+// the order of the ISA.
 static void put_scope_first(std::vector<std::string_view>& words) {
   if (words.empty() || (words[0] != "atom" && words[0] != "red")) return;
   for (size_t i = 1; i + 1 < words.size(); ++i) {

@@ -1,4 +1,5 @@
-// One element of each lane between memory and a register: the loops that all loads and stores share.
+// One element of each lane between memory and a register: the loops that all loads and stores
+// share.
 #pragma once
 
 #include <cstring>
