@@ -8,7 +8,7 @@
 // - a block has 256 x 1 x 1 threads,
 // - the grid covers n as the task says, with one block for n = 0,
 // - pointers are aligned to 256 bytes, as cudaMalloc's are; buffers never overlap,
-// - n is 0, 1, 31, 32, 33, 1000 and 40003 where the result is checked, and a multiple of the block's
+// - n is 0, 1, 31, 32, 33, 1000 and 40003 where the result is checked, and a multiple of a block's
 //   share where wavefronts are counted. These earn points only if the result is right, too,
 // - the shared memory that a block may declare (static) is limited, as each task says.
 #include "lab32.cuh"
@@ -20,9 +20,9 @@
 // want it (broadcast).
 //
 // The functions get one instruction of one warp: 32 byte addresses in shared memory, how many bytes
-// each lane accesses (the same for all lanes) and which lanes take part (bit l of `active`: lane l).
-// Addresses are multiples of `bytes`, as the hardware demands. The address of an inactive lane means
-// nothing. With no lane active nothing is issued: 0 wavefronts.
+// each lane accesses (the same for all) and which lanes take part (bit l of `active`: lane l).
+// Addresses are multiples of `bytes`, as the hardware demands. The address of an inactive lane
+// means nothing. With no lane active nothing is issued: 0 wavefronts.
 
 // TASK A1-A3: the number of wavefronts that a *store* takes.
 // A1: bytes is 4.
@@ -36,8 +36,8 @@ __device__ int wavefronts(const unsigned address[32], int bytes, unsigned active
 }
 
 // TASK A4: the same for a *load*. It differs from a store for 8 and 16 bytes only: neighbouring
-// phases merge pairwise (two half-warps to one phase, four quarter-warps to two) if each active lane
-// l finds lane l ^ 1 inactive or at its own address, or if each finds lane l ^ 2 so.
+// phases merge pairwise (two half-warps to one phase, four quarter-warps to two) if each active
+// lane l finds lane l ^ 1 inactive or at its own address, or if each finds lane l ^ 2 so.
 __device__ int load_wavefronts(const unsigned address[32], int bytes, unsigned active) {
   return wavefronts(address, bytes, active);
 }
@@ -51,9 +51,9 @@ __global__ void arbiter(const unsigned* addresses, const int* bytes, const unsig
   out_load[p] = load_wavefronts(addresses + 32 * p, bytes[p], active[p]);
 }
 
-// Given, to look at in the profiler's table: one warp stores and loads every stride-th element. With
-// a stride of 1 that is a row of a tile, with the tile's width its column: 32 for [32][32], 33 for
-// [32][33]. A5 runs your functions on the addresses of these launches.
+// Given, to look at in the profiler's table: one warp stores and loads every stride-th element.
+// With a stride of 1 that is a row of a tile, with the tile's width its column: 32 for [32][32], 33
+// for [32][33]. A5 runs your functions on the addresses of these launches.
 template <class T>
 __global__ void touch(const T* in, T* out, int stride) {
   __shared__ T data[33 * 32];
@@ -97,9 +97,9 @@ __global__ void row_scan(const int* in, int* out, int n) {
 }
 
 // TASK B2: look-up in a table of 256 rows and 32 columns (the curves of 32 sensors):
-// out[i] = table[row[i]][column[i / 32]]. All lanes of a warp want the same column, the hot one, and
-// neighbours mostly want neighbouring rows: sensors see ramps.
-// Grid: ceil(n / 16384). Shared memory: at most 32768 bytes, the table as it is and not a word more.
+// out[i] = table[row[i]][column[i / 32]]. All lanes of a warp want the same column, the hot one,
+// and neighbours mostly want neighbouring rows: sensors see ramps.
+// Grid: ceil(n / 16384). Shared memory: at most 32768 bytes, the table as it is, no word more.
 __global__ void look_up(const int* table, const unsigned char* row, const int* column, int* out,
                         int n) {
   __shared__ int entries[256 * 32];

@@ -1,12 +1,12 @@
 // Bank conflicts: how the 32 lanes of a warp share the 32 banks of shared memory.
 // The idea, the pictures and the measurements are in handouts/bank_conflicts.md.
 //
-// The reference solution: the given kernels are those of labs/bank_conflicts/bank_conflicts.cu, which
-// states each task in full. In every launch of part B
+// The reference solution: the given kernels are those of labs/bank_conflicts/bank_conflicts.cu,
+// which states each task in full. In every launch of part B
 // - a block has 256 x 1 x 1 threads,
 // - the grid covers n as the task says, with one block for n = 0,
 // - pointers are aligned to 256 bytes, as cudaMalloc's are; buffers never overlap,
-// - n is 0, 1, 31, 32, 33, 1000 and 40003 where the result is checked, and a multiple of the block's
+// - n is 0, 1, 31, 32, 33, 1000 and 40003 where the result is checked, and a multiple of a block's
 //   share where wavefronts are counted. These earn points only if the result is right, too,
 // - the shared memory that a block may declare (static) is limited, as each task says.
 #include "lab32.cuh"
@@ -18,12 +18,13 @@
 // want it (broadcast).
 //
 // The functions get one instruction of one warp: 32 byte addresses in shared memory, how many bytes
-// each lane accesses (the same for all lanes) and which lanes take part (bit l of `active`: lane l).
-// Addresses are multiples of `bytes`, as the hardware demands. The address of an inactive lane means
-// nothing. With no lane active nothing is issued: 0 wavefronts.
+// each lane accesses (the same for all) and which lanes take part (bit l of `active`: lane l).
+// Addresses are multiples of `bytes`, as the hardware demands. The address of an inactive lane
+// means nothing. With no lane active nothing is issued: 0 wavefronts.
 
-// The lanes [first, first + lanes) that are active, as a phase: the largest number of distinct words
-// in one bank. A word counts for the lowest lane that touches it, so lanes on one word share it.
+// The lanes [first, first + lanes) that are active, as a phase: the largest number of distinct
+// words in one bank. A word counts for the lowest lane that touches it, so lanes on one word share
+// it.
 __device__ int phase(const unsigned address[32], int bytes, unsigned active, int first, int lanes) {
   unsigned words = bytes <= 4 ? 1 : bytes / 4;  // of a lane; a part of a word is that word
   int fullest = 0;
@@ -86,9 +87,9 @@ __global__ void arbiter(const unsigned* addresses, const int* bytes, const unsig
   out_load[p] = load_wavefronts(addresses + 32 * p, bytes[p], active[p]);
 }
 
-// Given, to look at in the profiler's table: one warp stores and loads every stride-th element. With
-// a stride of 1 that is a row of a tile, with the tile's width its column: 32 for [32][32], 33 for
-// [32][33]. A5 runs your functions on the addresses of these launches.
+// Given, to look at in the profiler's table: one warp stores and loads every stride-th element.
+// With a stride of 1 that is a row of a tile, with the tile's width its column: 32 for [32][32], 33
+// for [32][33]. A5 runs your functions on the addresses of these launches.
 template <class T>
 __global__ void touch(const T* in, T* out, int stride) {
   __shared__ T data[33 * 32];
@@ -134,8 +135,8 @@ __global__ void row_scan(const int* in, int* out, int n) {
   }
 }
 
-// B2: each row is turned by its number. Neighbouring rows have a column in neighbouring banks, and a
-// row, which is how the table comes in, still fills all banks. Storing the table by columns would
+// B2: each row is turned by its number. Neighbouring rows have a column in neighbouring banks, and
+// a row, which is how the table comes in, still fills all banks. Storing the table by columns would
 // only move the conflict there.
 __device__ int entry(int row, int column) { return 32 * row + (column + row) % 32; }
 
@@ -164,8 +165,8 @@ __global__ void block_sums(const int* in, int* out, int n) {
   if (t == 0) out[blockIdx.x] = sum[0];
 }
 
-// B4: padding by what a lane accesses, an int4: the 8 lanes of a phase, in 8 rows, begin in banks 0,
-// 4, ..., 28. A pad of one word would do for ints; an int4 would no longer be aligned.
+// B4: padding by what a lane accesses, an int4: the 8 lanes of a phase, in 8 rows, begin in banks
+// 0, 4, ..., 28. A pad of one word would do for ints; an int4 would no longer be aligned.
 __global__ void row_moments(const uchar4* in, int* out, int n) {
   constexpr int kPitch = 9;
   __shared__ int4 tile[kBlock * kPitch];
