@@ -58,8 +58,10 @@ struct Fault {
 };
 
 struct LaunchOptions {
-  uint64_t warp_budget = 2'000'000;  // PTX instructions one warp may issue before it is stopped
-  bool check_hazards = true;         // races and shared initialisation (simulator)
+  // PTX instructions one warp may issue before it is stopped: a hundred times what the longest warp
+  // of a reference solution takes (that of the bank arbiter, under 500,000).
+  uint64_t warp_budget = 50'000'000;
+  bool check_hazards = true;  // races and shared initialisation (simulator)
 };
 
 // The costliest access of one kind on a source line, lane by lane, to be shown to a student.
