@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "observers/hazards.h"
+#include "observers/hazard.h"
 
 namespace lab32::observe {
 namespace {

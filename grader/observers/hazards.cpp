@@ -1,364 +1,160 @@
 #include "observers/hazards.h"
 
 #include <algorithm>
-#include <cstring>
-#include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "observers/lanes.h"
 
 namespace lab32::observe {
-namespace {
 
-Touch touch_of(sim::AccessKind kind) {
-  switch (kind) {
-    case sim::AccessKind::load:
-      return Touch::read;
-    case sim::AccessKind::store:
-      return Touch::write;
-    case sim::AccessKind::red:
-    case sim::AccessKind::atom:
-      break;
-  }
-  return Touch::atomic;
-}
-
-bool before(const Hazard& a, const Hazard& b) {
-  return std::tie(a.block.index, a.sequence) < std::tie(b.block.index, b.sequence);
-}
-
-uint32_t load_value(const std::byte* value, uint32_t granule) {
-  uint32_t v = 0;
-  if (granule == 4) {
-    std::memcpy(&v, value, 4);
-  } else {
-    std::memcpy(&v, value, granule);
-  }
-  return v;
-}
-
-// Takes in what another instance, or another pair of sites of the same lines, saw.
-void fold(Hazard& to, const Hazard& from) {
-  const uint64_t count = to.count + from.count;
-  if (to.count == 0 || before(from, to)) to = from;
-  to.count = count;
-}
-
-}  // namespace
-
-bool HazardObserver::Key::operator<(const Key& o) const {
-  return std::tie(kind, note, earlier, later) < std::tie(o.kind, o.note, o.earlier, o.later);
-}
+using Event = BlockStory::Event;
 
 HazardObserver::HazardObserver(uint32_t granule, bool named_barriers,
                                std::vector<SharedVariable> variables, PositionOf position)
-    : named_barriers_(named_barriers),
-      variables_(std::move(variables)),
+    : variables_(std::move(variables)),
       position_(std::move(position)),
-      shadow_(granule) {}
+      check_(granule, named_barriers) {}
 
 std::unique_ptr<sim::Observer> HazardObserver::fork() const {
-  return std::make_unique<HazardObserver>(shadow_.granule(), named_barriers_, variables_,
+  return std::make_unique<HazardObserver>(check_.granule(), check_.named_barriers(), variables_,
                                           position_);
 }
 
 void HazardObserver::merge(sim::Observer& observer) {
   auto& other = static_cast<HazardObserver&>(observer);
-  for (const auto& [key, hazard] : other.hazards_) fold(hazards_[key], hazard);
-  for (const auto& [site, count] : other.explained_) explained_[site] += count;
+  block_end();
+  other.block_end();
+  check_.merge(other.check_);
+}
+
+std::vector<Finding> HazardObserver::findings() {
+  block_end();
+  return check_.findings(variables_, position_);
 }
 
 void HazardObserver::block_begin(const sim::BlockInfo& block) {
+  block_end();
   block_ = block;
-  sequence_ = 0;
-  if (order_.begin_block(block.threads)) shadow_.clear();
-  shadow_.cover(block.shared_bytes);
+  at_ = {};
+  ++blocks_;
+  if (rest_ > 0) {
+    --rest_;
+    mode_ = Mode::checking;
+    check_.begin_block(block_);
+    return;
+  }
+  own_ = nullptr;
+  for (Kept& kept : kept_) {
+    if (kept.usable && kept.story.of_shape(block_) &&
+        (own_ == nullptr || kept.last_use > own_->last_use))
+      own_ = &kept;
+  }
+  if (own_ != nullptr) {
+    mode_ = Mode::following;
+    if (values_.size() < own_->story.value_bytes()) values_.resize(own_->story.value_bytes());
+    return;
+  }
+  mode_ = Mode::recording;
+  own_ = &oldest();
+  own_->usable = false;
+  own_->story.begin(block_);
+  check_.begin_block(block_);
+}
+
+HazardObserver::Kept& HazardObserver::oldest() {
+  return *std::min_element(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) {
+    return std::make_pair(a.usable, a.last_use) < std::make_pair(b.usable, b.last_use);
+  });
+}
+
+// True: the block does what another one did; the check need not hear of it.
+bool HazardObserver::follows(const Event& event, const uint64_t* row, const std::byte* values) {
+  if (mode_ == Mode::following) {
+    if (own_->story.goes_on_with(at_, event, row) || turn_to_another(event, row)) {
+      if (values != nullptr) BlockStory::pack(event, values, values_.data() + at_.value);
+      BlockStory::advance(at_, event);
+      return true;
+    }
+    depart();
+  }
+  if (mode_ == Mode::recording && !own_->story.record(event, row)) mode_ = Mode::checking;
+  return false;
+}
+
+bool HazardObserver::turn_to_another(const Event& event, const uint64_t* row) {
+  for (Kept& other : kept_) {
+    if (&other == own_ || !other.usable || !other.story.of_shape(block_) ||
+        !other.story.begins_like(own_->story, at_) || !other.story.goes_on_with(at_, event, row))
+      continue;
+    own_ = &other;
+    if (values_.size() < own_->story.value_bytes()) values_.resize(own_->story.value_bytes());
+    return true;
+  }
+  return false;
+}
+
+// From here on the block goes its own way.
+void HazardObserver::depart() {
+  check_.begin_block(block_);
+  own_->story.tell(check_, at_, values_.data());
+  Kept& fresh = oldest();
+  fresh.usable = false;
+  fresh.story.begin_like(own_->story, at_);
+  own_ = &fresh;
+  mode_ = Mode::recording;
+}
+
+void HazardObserver::block_end() {
+  if (mode_ == Mode::following && !own_->story.ends_at(at_)) {
+    for (Kept& other : kept_) {
+      if (other.usable && other.story.of_shape(block_) && other.story.ends_at(at_) &&
+          other.story.begins_like(own_->story, at_))
+        own_ = &other;
+    }
+    if (!own_->story.ends_at(at_)) depart();
+  }
+  switch (mode_) {
+    case Mode::none:
+      return;
+    case Mode::following:
+      check_.repeat(own_->effects);
+      own_->last_use = blocks_;
+      in_vain_ = 0;
+      break;
+    case Mode::recording:
+      own_->usable = check_.end_block(&own_->effects);
+      own_->last_use = blocks_;
+      // Blocks that differ all are checked faster than compared, recorded and checked.
+      if (++in_vain_ > kept_.size()) rest_ = 1u << std::min(in_vain_, 10u);
+      break;
+    case Mode::checking:
+      check_.end_block(nullptr);
+      break;
+  }
+  mode_ = Mode::none;
+}
+
+void HazardObserver::raw_shared(uint32_t warp, const sim::RawAccess& access) {
+  if (!follows(BlockStory::access(warp, access), access.address, access.values))
+    check_.access(warp, access);
 }
 
 void HazardObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
                                    bool whole_block) {
-  if (whole_block) {
-    order_.whole_block();
-  } else if (named_barriers_) {
-    order_.some_threads(lane_mask_of_warp, warps);
-  } else {
-    throw std::logic_error("hazards: a barrier of some warps where none was announced");
-  }
+  uint64_t row[kLanes] = {};
+  if (!whole_block) std::copy_n(lane_mask_of_warp, warps, row);
+  if (!follows(BlockStory::block_barrier(warps, whole_block), row, nullptr))
+    check_.block_barrier(lane_mask_of_warp, warps, whole_block);
 }
 
 void HazardObserver::warp_barrier(uint32_t warp, uint32_t mask) {
-  if (order_.is_whole_warp(warp, mask)) {
-    order_.whole_warp(warp);
-    return;
-  }
-  uint32_t lanes[32] = {};
-  lanes[warp] = mask;
-  order_.some_threads(lanes, warp + 1);
-}
-
-// What visit() does, for the usual case that nothing can conflict. False: it is not that case, and
-// nothing was changed.
-[[gnu::always_inline]] inline bool HazardObserver::quick(const Visit& v, uint32_t lanes, Cell& c) {
-  const uint32_t count = c.records;
-  const Record& sole = c.record[0];
-  if (count == 1 && sole.mask == lanes && sole.stamp == v.record.stamp &&
-      sole.warp == v.record.warp && sole.touch == v.record.touch) {
-    return (lanes & (lanes - 1)) == 0 || sole.touch == Touch::read;
-  }
-  if (count > Cell::kInline) return false;
-  uint32_t covered = 0, other_warp = 0xff;
-  bool two_others = false;
-  Record* extend = nullptr;
-  Record* outdated = nullptr;
-  for (Record* r = c.record; r != c.record + count; ++r) {
-    const bool own_warp = r->warp == v.record.warp;
-    if (conflict(r->touch, v.record.touch)) {
-      const bool own_lane = r->mask == lanes && (lanes & (lanes - 1)) == 0;
-      if (!own_warp || (!own_lane && r->stamp >= v.warp_floor)) return false;
-    }
-    if (r->touch != v.record.touch) continue;
-    if (!own_warp) {
-      two_others |= other_warp != 0xff && other_warp != r->warp;
-      other_warp = r->warp;
-    } else if (r->stamp == v.record.stamp) {
-      covered |= r->mask;
-      if (r->site == v.record.site && !r->unwritten) extend = r;
-    } else if (r->stamp < v.warp_floor) {
-      outdated = r;
-    }
-  }
-  const uint32_t fresh = lanes & ~covered;
-  if (fresh == 0 || (two_others && !named_barriers_)) return true;
-  if (extend != nullptr) {
-    extend->mask |= fresh;
-    return true;
-  }
-  if (outdated == nullptr) {
-    if (count == Cell::kInline) return false;
-    outdated = &c.record[count];
-    c.records = static_cast<uint16_t>(count + 1);
-  }
-  *outdated = v.record;
-  outdated->mask = fresh;
-  c.newest = std::max(c.newest, v.record.stamp);
-  return true;
-}
-
-void HazardObserver::raw_shared(uint32_t warp, const sim::RawAccess& access) {
-  ++sequence_;
-  const uint32_t granule = shadow_.granule();
-  if (access.bytes < granule) {
-    throw std::logic_error("hazards: a shared access narrower than the shadow's granule");
-  }
-  const Touch touch = touch_of(access.kind);
-  const Visit v{
-      &access,
-      order_.warp_floor(warp),
-      {order_.stamp(warp), 0, access.site, static_cast<uint8_t>(warp), touch, false, access.bytes}};
-  const uint32_t block_floor = order_.block_floor(), block_start = order_.block_start();
-  const uint64_t cells = shadow_.size();
-  Cell* const shadow = cells == 0 ? nullptr : &shadow_[0];
-  const bool loads = touch == Touch::read, stores = touch == Touch::write;
-  for (uint32_t left = access.mask; left != 0;) {
-    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
-    const uint64_t at = access.address[lane];
-    uint32_t lanes = left & -left;
-    left &= left - 1;
-    if (loads) {  // lanes that load one address are looked at together
-      for (; left != 0 && access.address[__builtin_ctz(left)] == at; left &= left - 1) {
-        lanes |= left & -left;
-      }
-    }
-    const uint64_t first = shadow_.cell_of(at), end = shadow_.cell_of(at + v.record.bytes);
-    if (end > cells) continue;  // the simulator has trapped it
-    const std::byte* value = stores ? access.values + lane * 16 : nullptr;
-    for (uint64_t cell = first; cell < end; ++cell) {
-      Cell& c = shadow[cell];
-      const uint32_t stored = stores ? load_value(value, granule) : 0;
-      if (!stores && c.written < block_start) {
-        visit_unwritten(v, lanes, cell);
-      } else if (c.newest < block_floor) {  // a barrier orders all of its past before us
-        c.record[0] = v.record;
-        c.record[0].mask = lanes;
-        c.records = 1;
-        c.newest = v.record.stamp;
-      } else if (!quick(v, lanes, c)) {
-        visit(v, lanes, cell, c.value_known && c.value == stored);
-      }
-      if (loads) continue;
-      c.written = v.record.stamp;
-      c.value = stored;
-      c.value_known = stores;
-      if (stores) value += granule;
-    }
-  }
-}
-
-// The cell may hold accesses that conflict with this one. Lane by lane, since each lane that loads
-// here may conflict with another's past.
-void HazardObserver::visit(const Visit& v, uint32_t lanes, uint64_t cell, bool same_value) {
-  for (; lanes != 0; lanes &= lanes - 1) {
-    revisit(v, static_cast<uint32_t>(__builtin_ctz(lanes)), cell, same_value);
-  }
-}
-
-void HazardObserver::visit_unwritten(const Visit& v, uint32_t lanes, uint64_t cell) {
-  Cell& c = shadow_[cell];
-  if (c.newest < order_.block_floor()) c.records = 0;
-  visit(v, lanes, cell, false);
-}
-
-// One lane: compare, then remember it unless a record covers it.
-void HazardObserver::revisit(const Visit& v, uint32_t lane, uint64_t cell, bool same_value) {
-  Cell& c = shadow_[cell];
-  const uint32_t bit = 1u << lane, count = c.records;
-  const bool written = c.written >= order_.block_start();
-  Record* const spill = count > Cell::kInline ? shadow_.spill(cell) : nullptr;
-  Record* extend = nullptr;    // this very instruction's record
-  Record* outdated = nullptr;  // replaced: whatever races with it races with the newer one
-  bool covered = false;
-  for (uint32_t i = 0; i < count; ++i) {
-    Record& r = i < Cell::kInline ? c.record[i] : spill[i - Cell::kInline];
-    if (conflict(r.touch, v.record.touch)) {
-      if (const uint32_t lanes = conflicting_lanes(v, lane, r)) {
-        report_race(v, lane, cell, r, lanes, same_value);
-        if (r.unwritten && !written) explained_[r.site] += lane_count(lanes);
-      }
-    }
-    if (r.warp != v.record.warp || r.touch != v.record.touch) continue;
-    if (r.stamp == v.record.stamp) {
-      covered |= (r.mask & bit) != 0;
-      if (r.site == v.record.site) extend = &r;
-    } else if (r.stamp < v.warp_floor) {
-      outdated = &r;
-    }
-  }
-  if (covered) return;
-  const bool unwritten = v.record.touch != Touch::write && !written;
-  if (unwritten) report_unwritten(v, lane, cell);
-  if (extend != nullptr && extend->unwritten == unwritten) {
-    extend->mask |= bit;
-    return;
-  }
-  c.newest = count == 0 ? v.record.stamp : std::max(c.newest, v.record.stamp);
-  Record fresh = v.record;
-  fresh.mask = bit;
-  fresh.unwritten = unwritten;
-  if (outdated != nullptr) {
-    *outdated = fresh;
-  } else {
-    shadow_.append(cell, fresh);
-  }
-}
-
-// The lanes of the record whose access nothing orders before ours; our own always is.
-uint32_t HazardObserver::conflicting_lanes(const Visit& v, uint32_t lane,
-                                           const Record& record) const {
-  uint32_t lanes = record.mask;
-  if (record.warp == v.record.warp) lanes &= ~(1u << lane);
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    const uint32_t other = static_cast<uint32_t>(__builtin_ctz(left));
-    if (order_.ordered(record.warp * 32u + other, record.stamp, v.record.warp * 32u + lane)) {
-      lanes &= ~(1u << other);
-    }
-  }
-  return lanes;
-}
-
-Hazard& HazardObserver::found(const Key& key) {
-  Hazard& hazard = hazards_[key];
-  if (hazard.count == 0) {
-    hazard.kind = key.kind;
-    hazard.note = key.note;
-    hazard.block = block_;
-    hazard.sequence = sequence_;
-    hazard.earlier.site = key.earlier;
-    hazard.later.site = key.later;
-  }
-  return hazard;
-}
-
-void HazardObserver::report_race(const Visit& v, uint32_t lane, uint64_t cell, const Record& record,
-                                 uint32_t lanes, bool same_value) {
-  const bool note = same_value && record.touch == Touch::write && v.record.touch == Touch::write;
-  Hazard& hazard = found({Finding::Kind::race, note, record.site, v.record.site});
-  if (hazard.count == 0) {
-    const uint32_t other = static_cast<uint32_t>(__builtin_ctz(lanes));
-    hazard.offset = cell * shadow_.granule();
-    hazard.earlier.thread = record.warp * 32u + other;
-    hazard.earlier.touch = record.touch;
-    hazard.earlier.bytes = record.bytes;
-    hazard.later.thread = v.record.warp * 32u + lane;
-    hazard.later.touch = v.record.touch;
-    hazard.later.bytes = v.record.bytes;
-    // Did that lane touch this cell just now, in this same warp instruction?
-    const uint64_t at = hazard.offset - v.access->address[other];
-    hazard.one_instruction = record.warp == v.record.warp && record.site == v.record.site &&
-                             other < lane && (v.access->mask >> other & 1) != 0 &&
-                             at < v.record.bytes;
-  }
-  hazard.count += lane_count(lanes);
-}
-
-void HazardObserver::report_unwritten(const Visit& v, uint32_t lane, uint64_t cell) {
-  Hazard& hazard = found({Finding::Kind::uninitialised, false, 0, v.record.site});
-  if (hazard.count == 0) {
-    hazard.offset = cell * shadow_.granule();
-    hazard.later.thread = v.record.warp * 32u + lane;
-    hazard.later.touch = v.record.touch;
-    hazard.later.bytes = v.record.bytes;
-  }
-  ++hazard.count;
+  if (!follows(BlockStory::warp_barrier(warp, mask), nullptr, nullptr))
+    check_.warp_barrier(warp, mask);
 }
 
 void HazardObserver::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
-  ++sequence_;
-  Hazard& hazard = found({Finding::Kind::warp_mask, false, 0, site});
-  if (hazard.count == 0) {
-    hazard.later.thread = warp * 32;
-    hazard.mask = mask;
-    hazard.absent = bad;
-  }
-  ++hazard.count;
-}
-
-std::vector<Finding> HazardObserver::findings() const {
-  // Unrolled copies of a line are one line to the student, and so are the two directions of a race.
-  using Line = std::pair<std::string, int>;
-  using Lines = std::tuple<Line, Line, Finding::Kind, bool>;
-  std::map<Lines, Hazard> by_line;
-  const auto line_of = [&](uint32_t site) -> Line {
-    const auto at = position_(site);
-    return at ? Line{at->file, at->line} : Line{"", 0};
-  };
-  for (const auto& [key, hazard] : hazards_) {
-    Hazard seen = hazard;
-    Line later = line_of(key.later), earlier = later;
-    if (key.kind == Finding::Kind::race) earlier = line_of(key.earlier);
-    if (key.kind == Finding::Kind::uninitialised) {
-      const auto it = explained_.find(key.later);
-      if (it != explained_.end()) seen.count -= std::min(seen.count, it->second);
-      if (seen.count == 0) continue;
-    }
-    if (later < earlier) std::swap(later, earlier);
-    fold(by_line[{earlier, later, key.kind, key.note}], seen);
-  }
-
-  std::vector<Finding> findings;
-  for (const auto& [lines, hazard] : by_line) {
-    const auto& [a, b, kind, note] = lines;
-    if (note && by_line.count({a, b, kind, false}) != 0) continue;
-    const Line later = line_of(hazard.later.site);
-    const Line earlier = kind == Finding::Kind::race ? line_of(hazard.earlier.site) : Line{"", 0};
-    findings.push_back({kind, note, later.first, later.second, earlier.second, hazard.count,
-                        describe(hazard, variables_, position_)});
-  }
-  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    return std::tie(a.file, a.line, a.other_line, a.kind, a.note, a.message) <
-           std::tie(b.file, b.line, b.other_line, b.kind, b.note, b.message);
-  });
-  return findings;
+  if (!follows(BlockStory::bad_warp_op(warp, site, mask, bad), nullptr, nullptr))
+    check_.bad_warp_op(warp, site, mask, bad);
 }
 
 }  // namespace lab32::observe

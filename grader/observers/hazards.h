@@ -1,54 +1,20 @@
 // Finds what is wrong with a kernel's use of shared memory although it may give the right result:
-// races, reads of what the block never wrote, shuffles and votes among absent lanes. The rules are
-// in README.md; in short, two accesses to one byte by different threads, at least one a store, not
-// both atomic, and no barrier that both passed between them.
+// races, reads of what the block never wrote, shuffles and votes among absent lanes. RaceCheck has
+// the rules. This observer spares it the blocks that do what an earlier block did.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "observers/counters.h"
-#include "observers/happens_before.h"
-#include "observers/position.h"
-#include "observers/shadow.h"
+#include "observers/block_story.h"
+#include "observers/hazard.h"
+#include "observers/race_check.h"
 #include "sim/events.h"
 
 namespace lab32::observe {
-
-// A variable in shared memory, for messages.
-struct SharedVariable {
-  std::string name;
-  uint64_t offset = 0;   // in the block's shared window
-  uint64_t size = 0;     // bytes
-  uint32_t element = 0;  // bytes of an element; 0: unknown, the access's width is taken
-};
-
-// What was seen at a pair of instructions, and the first time it was. `earlier` is unused unless
-// kind is race; the same site may stand on both sides.
-struct Hazard {
-  struct Party {
-    uint32_t site = 0;
-    uint32_t thread = 0;  // linear in the block
-    Touch touch = Touch::read;
-    uint8_t bytes = 0;
-  };
-  Finding::Kind kind = Finding::Kind::race;
-  bool note = false;
-  bool one_instruction = false;  // lanes of one warp instruction
-  uint64_t count = 0;            // words (bytes, at granule 1) and lanes concerned, summed
-  sim::BlockInfo block{};
-  uint64_t sequence = 0;  // of the access in its block
-  Party earlier, later;
-  uint64_t offset = 0;            // in shared memory
-  uint32_t mask = 0, absent = 0;  // warp_mask: lanes named, lanes concerned
-};
-
-// Tells a student, in one sentence, what happened and what usually mends it.
-std::string describe(const Hazard& hazard, const std::vector<SharedVariable>& variables,
-                     const PositionOf& position);
 
 class HazardObserver : public sim::Observer {
  public:
@@ -63,6 +29,7 @@ class HazardObserver : public sim::Observer {
   std::unique_ptr<sim::Observer> fork() const override;
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
+  void block_end() override;
   void raw_shared(uint32_t warp, const sim::RawAccess& access) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   void warp_barrier(uint32_t warp, uint32_t mask) override;
@@ -70,43 +37,40 @@ class HazardObserver : public sim::Observer {
   bool wants_raw_shared() const override { return true; }
 
   // One for each kind and pair of source lines (races) or line, sorted by file, line, other line.
-  // A note is left out where the same lines race in earnest.
-  std::vector<Finding> findings() const;
+  // A note is left out where the same lines race in earnest. Ends a block that is under way.
+  std::vector<Finding> findings();
 
  private:
-  struct Key {
-    Finding::Kind kind;
-    bool note;
-    uint32_t earlier, later;  // sites
-    bool operator<(const Key& o) const;
-  };
-  // The access at hand.
-  struct Visit {
-    const sim::RawAccess* access;
-    uint32_t warp_floor;
-    Record record;  // as each lane's will be, but for its mask
+  // What findings of a block depend on is its story: who touched what, and met whom, in which
+  // order; stored values matter to a race of two stores only. Nearly all blocks of a kernel have
+  // the same story up to its end. So the present block is followed along a kept story, unchecked;
+  // where it departs from all kept ones, its beginning is told to the check, and the rest is
+  // checked and recorded.
+  enum class Mode : uint8_t { none, following, recording, checking };
+  struct Kept {
+    BlockStory story;
+    RaceCheck::Effects effects;
+    bool usable = false;
+    uint64_t last_use = 0;
   };
 
-  bool quick(const Visit& v, uint32_t lanes, Cell& cell);
-  void visit(const Visit& v, uint32_t lanes, uint64_t cell, bool same_value);
-  void visit_unwritten(const Visit& v, uint32_t lanes, uint64_t cell);
-  void revisit(const Visit& v, uint32_t lane, uint64_t cell, bool same_value);
-  uint32_t conflicting_lanes(const Visit& v, uint32_t lane, const Record& record) const;
-  void report_race(const Visit& v, uint32_t lane, uint64_t cell, const Record& record,
-                   uint32_t lanes, bool same_value);
-  void report_unwritten(const Visit& v, uint32_t lane, uint64_t cell);
-  Hazard& found(const Key& key);
+  bool follows(const BlockStory::Event& event, const uint64_t* row, const std::byte* values);
+  bool turn_to_another(const BlockStory::Event& event, const uint64_t* row);
+  void depart();
+  Kept& oldest();
 
-  bool named_barriers_;
   std::vector<SharedVariable> variables_;
   PositionOf position_;
-  Shadow shadow_;
-  HappensBefore order_;
+  RaceCheck check_;
   sim::BlockInfo block_{};
-  uint64_t sequence_ = 0;
-  std::map<Key, Hazard> hazards_;
-  // Unwritten reads that a later store turned out to race with: the race tells the whole story.
-  std::map<uint32_t, uint64_t> explained_;
+  Mode mode_ = Mode::none;
+  std::array<Kept, 4> kept_;
+  Kept* own_ = nullptr;  // followed, or recorded
+  BlockStory::Cursor at_;
+  std::vector<std::byte> values_;  // that the present block has stored while it followed
+  uint64_t blocks_ = 0;
+  uint32_t in_vain_ = 0;  // stories recorded since a block last followed one
+  uint32_t rest_ = 0;     // blocks to check before a story is followed or recorded again
 };
 
 }  // namespace lab32::observe

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 namespace lab32::observe {
@@ -50,16 +49,13 @@ class Shadow {
     const uint64_t cells = (bytes + granule_ - 1) >> shift_;
     if (cells_.size() < cells) cells_.resize(cells);
   }
-  void clear() {
-    cells_.assign(cells_.size(), Cell{});
-    spill_.clear();
-  }
+  void clear() { cells_.assign(cells_.size(), Cell{}); }
 
   uint64_t size() const { return cells_.size(); }
   Cell& operator[](uint64_t i) { return cells_[i]; }
 
   // The records beyond the inline ones.
-  Record* spill(uint64_t cell) { return spill_[cell].data(); }
+  Record* spill(uint64_t cell) { return spill_[spill_of_[cell]].data(); }
   void append(uint64_t cell, const Record& record) {
     Cell& c = cells_[cell];
     const uint32_t i = c.records++;
@@ -67,7 +63,13 @@ class Shadow {
       c.record[i] = record;
       return;
     }
-    std::vector<Record>& more = spill_[cell];
+    if (spill_of_.size() < cells_.size()) spill_of_.resize(cells_.size());
+    uint32_t& at = spill_of_[cell];
+    if (at == 0) {
+      at = static_cast<uint32_t>(spill_.size());
+      spill_.emplace_back();
+    }
+    std::vector<Record>& more = spill_[at];
     more.resize(i - Cell::kInline);  // drops what an earlier epoch left
     more.push_back(record);
   }
@@ -76,7 +78,8 @@ class Shadow {
   uint32_t granule_;
   int shift_;
   std::vector<Cell> cells_;
-  std::unordered_map<uint64_t, std::vector<Record>> spill_;
+  std::vector<uint32_t> spill_of_;             // by cell, where any spills; 0: this one never did
+  std::vector<std::vector<Record>> spill_{1};  // [0] is nobody's
 };
 
 }  // namespace lab32::observe

@@ -19,7 +19,7 @@ HazardObserver observer(uint32_t granule = 4) {
   return {granule, true, {{"tile", 0, 1024, 4}, {"total", 1024, 4, 4}}, lines_of_kernel()};
 }
 
-std::vector<Finding> races(const HazardObserver& o, bool notes = false) {
+std::vector<Finding> races(HazardObserver& o, bool notes = false) {
   std::vector<Finding> some;
   for (const Finding& f : o.findings()) {
     if (f.kind == Finding::Kind::race && f.note == notes) some.push_back(f);
@@ -192,7 +192,7 @@ TEST_CASE("hazards: what was found does not depend on how blocks were dealt") {
           14, 0, [](uint32_t) { return 900; }, 0xff);
     if (index % 2 == 1) b.store(16, 0, first, 0x3, [](uint32_t) { return uint64_t{7}; });
   };
-  const auto text = [](const HazardObserver& o) {
+  const auto text = [](HazardObserver& o) {
     std::string all;
     for (const Finding& f : o.findings()) all += std::to_string(f.count) + " " + f.message + "\n";
     return all;

@@ -18,7 +18,7 @@ HazardObserver observer(uint32_t granule = 4) {
   return {granule, true, {{"tile", 0, 1024, 4}, {"total", 1024, 4, 4}}, lines_of_kernel()};
 }
 
-std::vector<Finding> races(const HazardObserver& o, bool notes = false) {
+std::vector<Finding> races(HazardObserver& o, bool notes = false) {
   std::vector<Finding> some;
   for (const Finding& f : o.findings()) {
     if (f.kind == Finding::Kind::race && f.note == notes) some.push_back(f);

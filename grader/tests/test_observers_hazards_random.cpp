@@ -79,7 +79,7 @@ struct Outcome {
   ByTheBook::Lines races, notes;
 };
 
-Outcome observed(const HazardObserver& o) {
+Outcome observed(HazardObserver& o) {
   Outcome out;
   for (const Finding& f : o.findings()) {
     if (f.kind != Finding::Kind::race) continue;

@@ -1,0 +1,78 @@
+// What one block did with its shared memory, event by event, as far as races and unwritten reads
+// depend on it: compared with what another block does, told again to a RaceCheck.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "observers/race_check.h"
+#include "sim/events.h"
+
+namespace lab32::observe {
+
+class BlockStory {
+ public:
+  struct Event {
+    enum class What : uint8_t { access, block_barrier, warp_barrier, bad_warp_op };
+    What what;
+    uint8_t warp;  // block_barrier: how many there are
+    sim::AccessKind kind;
+    uint8_t bytes;  // a lane
+    uint32_t site;
+    uint32_t mask;   // of the lanes, or of the row's elements
+    uint32_t other;  // block_barrier: of the whole block; bad_warp_op: absent lanes
+
+    // Does a row of 32 numbers belong to it: addresses, or a barrier's lanes of each warp?
+    bool has_row() const {
+      return what == What::access || (what == What::block_barrier && other == 0);
+    }
+    // Bytes that its 32 lanes store.
+    size_t value_bytes() const {
+      return what == What::access && kind == sim::AccessKind::store ? size_t{bytes} * 32 : 0;
+    }
+  };
+  static Event access(uint32_t warp, const sim::RawAccess& access);
+  static Event block_barrier(uint32_t warps, bool whole_block);
+  static Event warp_barrier(uint32_t warp, uint32_t mask);
+  static Event bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
+
+  // A place between two events.
+  struct Cursor {
+    size_t event = 0, row = 0, value = 0;
+  };
+
+  // Forgets everything.
+  void begin(const sim::BlockInfo& block);
+  // The same as the first events of another.
+  void begin_like(const BlockStory& other, const Cursor& end);
+  // row: 32 numbers where the event has one; those outside its mask may be anything. False: it is
+  // longer than what is worth keeping.
+  bool record(const Event& event, const uint64_t* row);
+
+  bool of_shape(const sim::BlockInfo& block) const;
+  bool ends_at(const Cursor& at) const { return at.event == events_.size(); }
+  size_t value_bytes() const { return value_bytes_; }
+  bool begins_like(const BlockStory& other, const Cursor& end) const;
+  // Is this the event at the cursor?
+  bool goes_on_with(const Cursor& at, const Event& event, const uint64_t* row) const;
+  static void advance(Cursor& at, const Event& event);
+
+  // values: what the stores among the first events have stored, one after the other, a lane's
+  // bytes after the other's.
+  void tell(RaceCheck& check, const Cursor& end, const std::byte* values) const;
+  // Packs a store's values so.
+  static void pack(const Event& event, const std::byte* values, std::byte* to);
+
+ private:
+  struct alignas(32) Row {
+    std::array<uint32_t, 32> element;  // 0 outside the mask
+  };
+  uint32_t threads_ = 0, shared_bytes_ = 0;
+  std::vector<Event> events_;
+  std::vector<Row> rows_;
+  size_t value_bytes_ = 0;
+};
+
+}  // namespace lab32::observe
