@@ -1,0 +1,100 @@
+// Launches that strain something other than arithmetic: very many small blocks, one allocation that
+// is read and written, words hit at random.
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "bench/bench_kit.h"
+
+namespace lab32::bench {
+namespace {
+
+constexpr uint32_t kElements = 10'000'000;
+
+const Kernels& kernels() {
+  static const Kernels all("launches.cu");
+  return all;
+}
+
+// A tenth of the documented 100 million ints in 12.5 million blocks.
+void blocks_of_8(benchmark::State& state, Watch watch) {
+  Subject subject(kernels(), "sum_by_8");
+  const std::vector<int> in(kElements, 3);
+  const uint64_t from = subject.allocate(uint64_t{kElements} * 4, "in");
+  const uint64_t to = subject.allocate(4, "out");
+  subject.memory().upload(from, in.data(), uint64_t{kElements} * 4);
+  const int zero = 0;
+  subject.memory().upload(to, &zero, 4);
+  launch_all(state, subject, {kElements / 8, 8, 0}, {from, to}, watch);
+  int sum = 0;
+  subject.memory().download(&sum, to, 4);
+  if (sum != static_cast<int>(3u * kElements * static_cast<uint32_t>(state.iterations())))
+    state.SkipWithError("wrong sum");
+}
+
+// Resident bytes of this process: now, or (VmHWM) the most since reset_peak().
+double resident(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind(field + ":", 0) == 0) return 1024.0 * std::stod(line.substr(field.size() + 1));
+  return 0;
+}
+
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
+
+// x[i] = f(x[i]): each word is read and written by one thread.
+void in_place(benchmark::State& state, Watch watch) {
+  constexpr uint32_t kMany = 1 << 26;  // 256 MiB
+  const double before = resident("VmRSS");
+  Subject subject(kernels(), "in_place");
+  const uint64_t at = subject.allocate(uint64_t{kMany} * 4, "x");
+  {
+    const std::vector<int> zeros(kMany, 0);
+    subject.memory().upload(at, zeros.data(), uint64_t{kMany} * 4);
+  }
+  reset_peak();
+  launch_all(state, subject, {kMany / 256, 256, 0}, {at}, watch);
+  const double bytes = 4.0 * kMany;
+  state.counters["bookkeeping/byte"] = (resident("VmHWM") - before - bytes) / bytes;
+  std::vector<int> out(kMany);
+  subject.memory().download(out.data(), at, uint64_t{kMany} * 4);
+  for (uint32_t i = 0; i < kMany; ++i)
+    if (out[i] != static_cast<int>(state.iterations())) return state.SkipWithError("wrong values");
+}
+
+void histogram(benchmark::State& state, Watch watch) {
+  constexpr uint32_t kBlocks = 4096, kThreads = 256;
+  Subject subject(kernels(), "histogram");
+  std::vector<uint32_t> in(kBlocks * kThreads);
+  uint32_t x = 1;
+  for (uint32_t& v : in) v = (x = x * 1664525u + 1013904223u) >> 8;
+  const uint64_t from = subject.allocate(in.size() * 4, "in");
+  const uint64_t to = subject.allocate(256 * 4, "out");
+  subject.memory().upload(from, in.data(), in.size() * 4);
+  const std::vector<uint32_t> zeros(256, 0);
+  subject.memory().upload(to, zeros.data(), 256 * 4);
+  launch_all(state, subject, {kBlocks, kThreads, 0}, {from, to}, watch);
+  std::vector<uint32_t> out(256);
+  subject.memory().download(out.data(), to, 256 * 4);
+  const auto counted = std::accumulate(out.begin(), out.end(), uint64_t{0});
+  if (counted != in.size() * static_cast<uint64_t>(state.iterations()))
+    state.SkipWithError("wrong counts");
+}
+
+using Launch = void (*)(benchmark::State&, Watch);
+
+}  // namespace
+
+void register_launches() {
+  const std::pair<const char*, Launch> all[] = {
+      {"blocks_of_8", blocks_of_8}, {"in_place", in_place}, {"histogram", histogram}};
+  for (const auto& [name, launch] : all)
+    for (const Watch watch : {Watch::nothing, Watch::counters, Watch::all})
+      benchmark::RegisterBenchmark((std::string(name) + "/" + name_of(watch)).c_str(), launch,
+                                   watch)
+          ->UseRealTime()
+          ->Unit(benchmark::kMillisecond);
+}
+
+}  // namespace lab32::bench
