@@ -13,10 +13,10 @@ __global__ void sum_by_8(const int* in, int* out) {
   if (t == 0) atomicAdd(out, sums[0]);
 }
 
-// One allocation is read and written, each word by one thread.
-__global__ void in_place(int* x) {
+// Each word is read by one thread and written by one; x and y may be the same allocation.
+__global__ void add_one(const int* x, int* y) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  x[i] = x[i] + 1;
+  y[i] = x[i] + 1;
 }
 
 // No two blocks touch shared memory alike.

@@ -233,14 +233,14 @@ std::byte* Block::global(const Warp& warp, const Inst& in, const uint64_t* addre
   if (guard_) {
     switch (use) {
       case Use::read:
-        guard_->read(*a);
+        guard_->read(*a, address, mask, bytes);
         break;
       case Use::write:
         guard_->write(*a, address, mask, bytes);
         break;
       case Use::update:
         if (operation == 0) throw OrderMatters{};
-        guard_->update(*a, operation);
+        guard_->update(*a, operation, address, mask, bytes);
         break;
     }
   }

@@ -15,11 +15,18 @@ uint64_t chunk_for(uint64_t blocks, unsigned threads) {
   return std::clamp<uint64_t>(blocks / (uint64_t{threads} * 16), 1, 256);
 }
 
+// Blocks a host thread of the first round in which words are noted: kernels whose blocks share
+// words nearly always show it by then.
+constexpr uint64_t kTrial = 64;
+
+// A round (order_guard.h): blocks from `first` on.
 struct Shared {
-  std::atomic<uint64_t> next{0};
+  Shared(uint64_t first, uint64_t end) : next(first), limit(end), end(end) {}
+  std::atomic<uint64_t> next;
   std::atomic<bool> order_matters{false};
   // Blocks from here on need not run any more: a lower one trapped.
   std::atomic<uint64_t> limit;
+  const uint64_t end;
 };
 
 // The runtime's FIFO of printf output holds 1 MiB; what comes after is dropped here. (There it
@@ -46,18 +53,17 @@ void keep_output(Share& share, Block& block, uint64_t index) {
   share.output.emplace(index, std::move(text));
 }
 
-void run_blocks(const LaunchContext& launch, Share& share, Shared& shared,
-                OrderGuard::Worker* guard, uint64_t chunk) {
+void run_blocks(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard* guard,
+                unsigned worker, uint64_t chunk) {
   std::vector<Observer*> observers;
   for (auto& o : share.observers) observers.push_back(o.get());
-  Block block(launch, std::move(observers), guard);
-  const uint64_t blocks = launch.grid.count();
+  Block block(launch, std::move(observers), guard ? &guard->worker(worker) : nullptr);
   uint64_t index = 0;
   try {
-    while (!shared.order_matters) {
+    while (!shared.order_matters && !(guard && guard->full())) {
       const uint64_t first = shared.next.fetch_add(chunk);
-      if (first >= blocks) break;
-      for (index = first; index < std::min(first + chunk, blocks); ++index) {
+      if (first >= shared.end) break;
+      for (index = first; index < std::min(first + chunk, shared.end); ++index) {
         if (shared.order_matters || index >= shared.limit) break;
         block.run(index);
         keep_output(share, block, index);
@@ -78,10 +84,10 @@ void run_blocks(const LaunchContext& launch, Share& share, Shared& shared,
   share.longest_warp = block.longest_warp();
 }
 
-void work(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard::Worker* guard,
-          uint64_t chunk) {
+void work(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard* guard,
+          unsigned worker, uint64_t chunk) {
   try {
-    run_blocks(launch, share, shared, guard, chunk);
+    run_blocks(launch, share, shared, guard, worker, chunk);
   } catch (...) {
     share.error = std::current_exception();
     shared.order_matters = true;  // the others may stop
@@ -93,11 +99,9 @@ void rethrow(const std::vector<Share>& shares) {
     if (share.error) std::rethrow_exception(share.error);
 }
 
-LaunchOutcome collect(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                      std::vector<Share>& shares) {
-  LaunchOutcome outcome;
-  outcome.tally.resize(launch.program->sites.size());
-  outcome.diverged.resize(launch.program->sites.size());
+// Adds to the outcome of earlier rounds, in which nothing trapped.
+void collect(const std::vector<Observer*>& observers, std::vector<Share>& shares,
+             LaunchOutcome& outcome) {
   std::map<uint64_t, std::string> output;
   for (Share& share : shares) {
     for (size_t i = 0; i < observers.size(); ++i) observers[i]->merge(*share.observers[i]);
@@ -115,7 +119,6 @@ LaunchOutcome collect(const LaunchContext& launch, const std::vector<Observer*>&
     if (outcome.trap && block > outcome.trap->block) break;
     outcome.output += text.substr(0, kOutputLimit - outcome.output.size());
   }
-  return outcome;
 }
 
 std::vector<Share> make_shares(const std::vector<Observer*>& observers, unsigned n) {
@@ -123,6 +126,36 @@ std::vector<Share> make_shares(const std::vector<Observer*>& observers, unsigned
   for (Share& share : shares)
     for (Observer* o : observers) share.observers.push_back(o->fork());
   return shares;
+}
+
+// Blocks on several host threads at once, until all have run, one has trapped, or their order
+// matters. Returns how many stand.
+uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                     unsigned threads, LaunchOutcome& outcome) {
+  const uint64_t blocks = launch.grid.count();
+  OrderGuard guard(*launch.memory, threads);
+  uint64_t first = 0, trial = threads * kTrial;
+  while (first < blocks && !outcome.trap) {
+    const uint64_t most = guard.by_word() ? std::min(blocks - first, trial) : blocks - first;
+    std::vector<Share> shares = make_shares(observers, threads);
+    Shared shared(first, first + most);
+    const uint64_t chunk = chunk_for(most, threads);
+    std::vector<std::thread> helpers;
+    for (unsigned i = 1; i < threads; ++i)
+      helpers.emplace_back([&, i] { work(launch, shares[i], shared, &guard, i, chunk); });
+    work(launch, shares[0], shared, &guard, 0, chunk);
+    for (std::thread& t : helpers) t.join();
+    rethrow(shares);
+    if (shared.order_matters || !guard.settle()) {
+      if (guard.undo()) continue;
+      break;
+    }
+    guard.accept();
+    collect(observers, shares, outcome);
+    first = std::min(shared.next.load(), shared.end);
+    trial = std::min(trial * 4, blocks);
+  }
+  return first;
 }
 
 }  // namespace
@@ -133,34 +166,21 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   threads = static_cast<unsigned>(std::min<uint64_t>(threads, blocks));
 
-  if (threads > 1 && !launch.program->order_sensitive) {
-    OrderGuard guard(*launch.memory, threads);
-    std::vector<Share> shares = make_shares(observers, threads);
-    Shared shared;
-    shared.limit = blocks;
-    const uint64_t chunk = chunk_for(blocks, threads);
-    std::vector<std::thread> helpers;
-    for (unsigned i = 1; i < threads; ++i)
-      helpers.emplace_back([&, i] { work(launch, shares[i], shared, &guard.worker(i), chunk); });
-    work(launch, shares[0], shared, &guard.worker(0), chunk);
-    for (std::thread& t : helpers) t.join();
+  LaunchOutcome outcome;
+  outcome.tally.resize(launch.program->sites.size());
+  outcome.diverged.resize(launch.program->sites.size());
+  uint64_t done = 0;
+  if (threads > 1 && !launch.program->order_sensitive)
+    done = run_at_once(launch, observers, threads, outcome);
+  if (done < blocks && !outcome.trap) {
+    std::vector<Share> shares = make_shares(observers, 1);
+    Shared shared(done, blocks);
+    work(launch, shares[0], shared, nullptr, 0, blocks);
     rethrow(shares);
-    if (!shared.order_matters && guard.settled()) {
-      guard.accept();
-      LaunchOutcome outcome = collect(launch, observers, shares);
-      launch.memory->refresh_initialised();
-      return outcome;
-    }
-    guard.undo();
+    collect(observers, shares, outcome);
   }
-
-  std::vector<Share> shares = make_shares(observers, 1);
-  Shared shared;
-  shared.limit = blocks;
-  work(launch, shares[0], shared, nullptr, blocks);
-  rethrow(shares);
   launch.memory->refresh_initialised();
-  return collect(launch, observers, shares);
+  return outcome;
 }
 
 }  // namespace lab32::sim
