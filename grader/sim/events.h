@@ -82,6 +82,9 @@ class Observer {
   // Which of the above it wants; asked once a launch.
   virtual bool wants_accesses() const { return false; }
   virtual bool wants_raw_shared() const { return false; }
+  // Its forks share what they learn as they go, so those of one attempt must see the whole launch:
+  // it is not run in rounds (order_guard.h).
+  virtual bool wants_whole_launch() const { return false; }
 };
 
 // Issue counts, kept for every observer set: how often each instruction was issued by a warp with

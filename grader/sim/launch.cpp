@@ -21,12 +21,14 @@ constexpr uint64_t kTrial = 64;
 
 // A round (order_guard.h): blocks from `first` on.
 struct Shared {
-  Shared(uint64_t first, uint64_t end) : next(first), limit(end), end(end) {}
+  Shared(uint64_t first, uint64_t last, bool whole)
+      : next(first), limit(last), end(last), to_the_end(whole) {}
   std::atomic<uint64_t> next;
   std::atomic<bool> order_matters{false};
   // Blocks from here on need not run any more: a lower one trapped.
   std::atomic<uint64_t> limit;
   const uint64_t end;
+  const bool to_the_end;  // not to be cut short
 };
 
 // The runtime's FIFO of printf output holds 1 MiB; what comes after is dropped here. (There it
@@ -60,7 +62,7 @@ void run_blocks(const LaunchContext& launch, Share& share, Shared& shared, Order
   Block block(launch, std::move(observers), guard ? &guard->worker(worker) : nullptr);
   uint64_t index = 0;
   try {
-    while (!shared.order_matters && !(guard && guard->full())) {
+    while (!shared.order_matters && (shared.to_the_end || !guard->full())) {
       const uint64_t first = shared.next.fetch_add(chunk);
       if (first >= shared.end) break;
       for (index = first; index < std::min(first + chunk, shared.end); ++index) {
@@ -134,11 +136,13 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
                      unsigned threads, LaunchOutcome& outcome) {
   const uint64_t blocks = launch.grid.count();
   OrderGuard guard(*launch.memory, threads);
+  const bool whole = std::any_of(observers.begin(), observers.end(),
+                                 [](const Observer* o) { return o->wants_whole_launch(); });
   uint64_t first = 0, trial = threads * kTrial;
   while (first < blocks && !outcome.trap) {
     const uint64_t most = guard.by_word() ? std::min(blocks - first, trial) : blocks - first;
     std::vector<Share> shares = make_shares(observers, threads);
-    Shared shared(first, first + most);
+    Shared shared(first, first + most, whole);
     const uint64_t chunk = chunk_for(most, threads);
     std::vector<std::thread> helpers;
     for (unsigned i = 1; i < threads; ++i)
@@ -147,7 +151,7 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     for (std::thread& t : helpers) t.join();
     rethrow(shares);
     if (shared.order_matters || !guard.settle()) {
-      if (guard.undo()) continue;
+      if (guard.undo() && !whole) continue;
       break;
     }
     guard.accept();
@@ -174,7 +178,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
     done = run_at_once(launch, observers, threads, outcome);
   if (done < blocks && !outcome.trap) {
     std::vector<Share> shares = make_shares(observers, 1);
-    Shared shared(done, blocks);
+    Shared shared(done, blocks, true);
     work(launch, shares[0], shared, nullptr, 0, blocks);
     rethrow(shares);
     collect(observers, shares, outcome);
