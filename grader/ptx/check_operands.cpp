@@ -30,7 +30,7 @@ class Checker {
                       : name == "U" ? in_.type(1)
                       : name == "V" ? in_.type(2)
                                     : parse_type(name);
-    if (op.kind == Kind::wildcard && slot.is_dest && is_atom()) return;
+    if (op.kind == Kind::wildcard && slot.is_dest && may_drop_result()) return;
     value(op, type, bits_of(type));
   }
 
@@ -43,7 +43,10 @@ class Checker {
                                  ": `mov` it to a register first"};
   }
 
-  bool is_atom() const { return in_.op->id == OpId::atom || in_.op->id == OpId::atom_cas; }
+  bool may_drop_result() const {
+    return in_.op->id == OpId::atom || in_.op->id == OpId::atom_cas ||
+           in_.op->id == OpId::mbarrier_arrive;
+  }
 
   // "The operands of ld, st and cvt may be wider than the type" (PTX ISA, operand size exceeding
   // instruction-type size); all others fit exactly.

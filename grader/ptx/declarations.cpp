@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/align.h"
 #include "ptx/literals.h"
 
 namespace lab32::ptx {
@@ -55,7 +56,7 @@ class InitialiserParser {
         if (level >= dims_.size() || dims_[level] == 0) cursor_.fail("too many braces");
         const uint64_t inner = bytes / dims_[level];
         if (inner == 0) cursor_.fail("more initialisers than elements");
-        at = begin + (at - begin + inner - 1) / inner * inner;
+        at = begin + align_up(at - begin, inner);
         if (at + inner > begin + bytes) cursor_.fail("more initialisers than elements");
         braces(level + 1, at, inner);
         at += inner;

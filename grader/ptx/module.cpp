@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/align.h"
 #include "base/error.h"
 #include "ptx/diagnostic.h"
 
@@ -74,7 +75,7 @@ std::vector<uint32_t> parameter_offsets(const std::vector<Variable>& params, uin
   std::vector<uint32_t> offsets;
   uint64_t end = 0;
   for (const Variable& param : params) {
-    const uint64_t begin = (end + param.align - 1) / param.align * param.align;
+    const uint64_t begin = align_up(end, param.align);
     offsets.push_back(static_cast<uint32_t>(begin));
     end = begin + param.size;
   }

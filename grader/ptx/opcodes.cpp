@@ -1,6 +1,7 @@
 // Takes the patterns of opcodes.def apart once, and matches opcodes against them.
 #include "ptx/opcodes.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 #include <utility>
@@ -14,11 +15,11 @@ struct TypeName {
 };
 
 // In the order of enum Type.
-constexpr std::array<TypeName, 22> kTypes = {{
-    {"none", 0}, {"u8", 8},     {"u16", 16},  {"u32", 32},   {"u64", 64},  {"s8", 8},
-    {"s16", 16}, {"s32", 32},   {"s64", 64},  {"b8", 8},     {"b16", 16},  {"b32", 32},
-    {"b64", 64}, {"b128", 128}, {"f16", 16},  {"f16x2", 32}, {"bf16", 16}, {"bf16x2", 32},
-    {"f32", 32}, {"f64", 64},   {"tf32", 32}, {"pred", 1},
+constexpr std::array<TypeName, 24> kTypes = {{
+    {"none", 0},  {"u8", 8},      {"u16", 16},   {"u32", 32},   {"u64", 64},  {"s8", 8},
+    {"s16", 16},  {"s32", 32},    {"s64", 64},   {"b8", 8},     {"b16", 16},  {"b32", 32},
+    {"b64", 64},  {"b128", 128},  {"u16x2", 32}, {"s16x2", 32}, {"f16", 16},  {"f16x2", 32},
+    {"bf16", 16}, {"bf16x2", 32}, {"f32", 32},   {"f64", 64},   {"tf32", 32}, {"pred", 1},
 }};
 static_assert(static_cast<size_t>(Type::pred) + 1 == kTypes.size());
 
@@ -36,7 +37,7 @@ constexpr std::string_view kSpecials[] = {
     "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid",
     "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
     "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
-    "%total_smem_size", "%dynamic_smem_size", "WARP_SZ",
+    "%total_smem_size", "%dynamic_smem_size", "%envreg1", "%envreg2", "WARP_SZ",
 };
 // clang-format on
 static_assert(static_cast<size_t>(SpecialReg::count_) == std::size(kSpecials));
@@ -154,15 +155,23 @@ const std::vector<OpInfo>& opcode_table() {
   return table;
 }
 
-// nvcc also writes the scope of an atomic behind its state space ("atom.global.cta.add"): put in
-// the order of the ISA.
-static void put_scope_first(std::vector<std::string_view>& words) {
-  if (words.empty() || (words[0] != "atom" && words[0] != "red")) return;
-  for (size_t i = 1; i + 1 < words.size(); ++i) {
-    const bool space = words[i] == "global" || words[i] == "shared";
-    const std::string_view next = words[i + 1];
-    if (space && (next == "cta" || next == "cluster" || next == "gpu" || next == "sys"))
-      std::swap(words[i], words[i + 1]);
+// The toolkit's headers do not always keep the order of the ISA: they have "atom.global.cta.add",
+// "atom.add.release.gpu", "max.s32.relu" and "vote.ballot.sync". ptxas takes these; here they are
+// put in order.
+static void put_in_order(std::vector<std::string_view>& words) {
+  if (words.size() < 3) return;
+  if (words[0] == "atom" || words[0] == "red") {
+    const auto place = [](std::string_view w) {
+      if (w == "relaxed" || w == "acquire" || w == "release" || w == "acq_rel") return 0;
+      if (w == "cta" || w == "cluster" || w == "gpu" || w == "sys") return 1;
+      return w == "global" || w == "shared" || w == "shared::cta" ? 2 : 3;
+    };
+    std::stable_sort(words.begin() + 1, words.end(),
+                     [&](std::string_view a, std::string_view b) { return place(a) < place(b); });
+  } else if ((words[0] == "min" || words[0] == "max") && words.back() == "relu") {
+    std::swap(words.back(), words[words.size() - 2]);
+  } else if (words[0] == "vote" && words[2] == "sync") {
+    std::swap(words[1], words[2]);
   }
 }
 
@@ -183,7 +192,7 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
   mods->reset();
   types->clear();
   std::vector<std::string_view> words = written;
-  put_scope_first(words);
+  put_in_order(words);
   if (words.empty()) return nullptr;
   const auto rows = rows_of_base.find(words[0]);
   if (rows == rows_of_base.end()) return nullptr;

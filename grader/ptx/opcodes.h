@@ -15,6 +15,7 @@ enum class Type : uint8_t {
   u8, u16, u32, u64,
   s8, s16, s32, s64,
   b8, b16, b32, b64, b128,
+  u16x2, s16x2,
   f16, f16x2, bf16, bf16x2, f32, f64, tf32,
   pred,
 };
@@ -43,7 +44,7 @@ enum class SpecialReg : uint8_t {
   laneid, warpid, nwarpid, smid, nsmid, gridid,
   lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
-  total_smem_size, dynamic_smem_size, warpsize,  // warpsize: WARP_SZ
+  total_smem_size, dynamic_smem_size, envreg1, envreg2, warpsize,  // warpsize: WARP_SZ
   count_
 };
 // clang-format on

@@ -8,10 +8,6 @@
 namespace lab32::sim {
 namespace {
 
-// Warps of a block take turns of so many instructions, so that one that spins on what another warp
-// of the block will write does not run for ever.
-constexpr uint64_t kWarpSlice = 20'000;
-
 // More than a whole launch may print (launch.cpp).
 constexpr size_t kOutputLimit = 2 << 20;
 
@@ -19,14 +15,18 @@ constexpr size_t kOutputLimit = 2 << 20;
 
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
              OrderGuard::Worker* guard)
-    : launch_(launch), observers_(std::move(observers)), guard_(guard) {
+    : launch_(launch),
+      observers_(std::move(observers)),
+      guard_(guard),
+      checks_reads_(launch.trap_uninitialised || launch.keep_going) {
   for (Observer* o : observers_) {
     if (o->wants_accesses()) access_observers_.push_back(o);
     if (o->wants_raw_shared()) raw_observers_.push_back(o);
   }
   tally_.resize(launch_.program->sites.size());
   diverged_.resize(launch_.program->sites.size());
-  shared_.resize(launch_.shared_bytes + 16);
+  shared_.resize(shared_sink() + kWarpSize * kSinkBytes);
+  if (launch_.keep_going) told_.resize(launch_.program->sites.size());
   const auto threads = static_cast<uint32_t>(launch_.block.count());
   info_.threads = threads;
   info_.shared_bytes = launch_.shared_bytes;
@@ -42,7 +42,7 @@ Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
 
 Block::~Block() = default;
 
-void Block::run(uint64_t index) {
+void Block::begin(uint64_t index) {
   info_.index = index;
   info_.x = static_cast<uint32_t>(index % launch_.grid.x);
   info_.y = static_cast<uint32_t>(index / launch_.grid.x % launch_.grid.y);
@@ -54,24 +54,40 @@ void Block::run(uint64_t index) {
     b.all = true, b.any = false;
     b.waiting.clear();
   }
+  stored_ = {};
   output_.clear();
   for (Observer* o : observers_) o->block_begin(info_);
   for (auto& warp : warps_) warp->restart();
+}
 
+Block::State Block::go_on(uint64_t slice) {
   for (;;) {
-    bool all_done = true, progress = false;
+    bool all_done = true, progress = false, polls = true;
     for (auto& warp : warps_) {
       if (warp->done()) continue;
       const uint64_t before = warp->issued();
-      const Warp::Progress p = warp->run(kWarpSlice);
+      const Warp::Progress p = warp->run(slice);
       progress |= p != Warp::Progress::blocked || warp->issued() != before;
       all_done &= p == Warp::Progress::done;
+      polls &= p == Warp::Progress::yielded ? warp->take_polled() : warp->issued() == before;
     }
     if (all_done) break;
-    if (!progress) explain_standstill();
+    if (!progress) {
+      standstill();
+    } else if (polls) {
+      return State::polls;
+    }
   }
   for (auto& warp : warps_) longest_warp_ = std::max(longest_warp_, warp->issued());
   for (Observer* o : observers_) o->block_end();
+  return State::done;
+}
+
+uint32_t Block::polling_site() const {
+  for (const auto& warp : warps_)
+    for (const Split& s : warp->splits())
+      if (s.state == Split::State::ready) return s.frame->function->code[s.pc].site;
+  return 0;
 }
 
 void Block::print(const std::string& text) {
@@ -123,14 +139,17 @@ void Block::arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& ar
   if (barrier.arrived >= wanted) complete(arrival.barrier);
 }
 
-void Block::complete(uint32_t index) {
+void Block::complete(uint32_t index, bool forced) {
   Barrier& barrier = barriers_[index];
   std::array<uint32_t, 32> lanes{};
   for (const Waiting& w : barrier.waiting) lanes[w.warp] |= w.mask;
+  // A forced one counts as one of the whole block: it has been told, and what would come of it is
+  // not worth telling.
   bool whole = true;
   for (const auto& w : warps_) whole &= (w->live() & ~lanes[w->index()]) == 0;
   for (Observer* o : observers_)
-    o->block_barrier(lanes.data(), static_cast<uint32_t>(warps_.size()), whole);
+    o->block_barrier(lanes.data(), static_cast<uint32_t>(warps_.size()), whole || forced);
+  if (launch_.keep_going && whole) find_skipped_barrier(barrier.waiting.front(), lanes.data());
 
   const Barrier done = barrier;  // released splits may come back to this barrier at once
   barrier.arrived = barrier.wanted = barrier.popc = 0;
@@ -162,38 +181,74 @@ void Block::threads_exited() {
   }
 }
 
-void Block::explain_standstill() {
+void Block::standstill() {
   // A warp operation that waits for lanes which are elsewhere is the more specific reason.
   for (const auto& warp : warps_) {
-    if (const Split* s = warp->stuck_in_warp_sync()) {
-      const Inst& in = s->frame->function->code[s->pc];
-      const uint32_t missing = s->wanted & warp->live() & ~s->op_mask;
-      warp->trap(
-          in, "shuffle",
+    const Split* s = warp->stuck_in_warp_sync();
+    if (!s) continue;
+    const Inst& in = s->frame->function->code[s->pc];
+    const uint32_t missing = s->wanted & warp->live() & ~s->op_mask;
+    raise(*warp, in, s->op_mask, Mistake::Kind::barrier, [&](int) {
+      return Complaint{
+          "shuffle",
           fmt::format("warp {} of block {}: the mask {:#010x} names lane {}, which never comes "
                       "here; lanes {:#010x} wait for it",
-                      warp->index(), info_.index, s->wanted, __builtin_ctz(missing), s->op_mask));
-    }
+                      warp->index(), info_.index, s->wanted, __builtin_ctz(missing), s->op_mask)};
+    });
+    return warp->force_warp_sync();
   }
-  for (const Barrier& barrier : barriers_) {
+  for (uint32_t i = 0; i < barriers_.size(); ++i) {
+    const Barrier& barrier = barriers_[i];
     for (const Waiting& w : barrier.waiting) {
       if (!w.waits) continue;
       const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
-      warps_[w.warp]->trap(
-          *w.inst, "barrier",
-          fmt::format("block {}: {} of {} threads wait at this barrier ({} first), the others can "
-                      "never reach it",
-                      info_.index, barrier.arrived, wanted,
-                      warps_[w.warp]->thread_name(__builtin_ctz(w.mask))));
+      raise(*warps_[w.warp], *w.inst, w.mask, Mistake::Kind::barrier, [&](int lane) {
+        return Complaint{
+            "barrier",
+            fmt::format("block {}: {} of {} threads wait at this barrier ({} first), the others "
+                        "can never reach it",
+                        info_.index, barrier.arrived, wanted, warps_[w.warp]->thread_name(lane))};
+      });
+      return complete(i, true);
     }
   }
   throw Trap{"barrier", fmt::format("block {} stands still", info_.index), 0, false, info_.index};
 }
 
+void Block::own_lane_not_named(const Warp& warp, const Inst& in, uint32_t lanes,
+                               uint32_t member_mask) {
+  raise(warp, in, lanes, Mistake::Kind::barrier, [&](int lane) {
+    return Complaint{
+        "shuffle",
+        fmt::format("{} executes a warp operation whose mask {:#010x} does not name its own lane "
+                    "{}",
+                    warp.thread_name(lane), member_mask, lane)};
+  });
+}
+
+// Threads that have exited need not come to a barrier, and an early exit is no mistake. But one
+// that stored something since its last barrier did not leave early: it went round this one.
+// (Whether it did so by `if (…) __syncthreads();` or by a `return` cannot be told from the PTX.)
+void Block::find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp) {
+  for (const auto& warp : warps_) {
+    const uint32_t there = lane_mask_of_warp[warp->index()];
+    const uint32_t skipped = stored_[warp->index()] & ~there & ~warp->live();
+    stored_[warp->index()] &= ~there & ~skipped;
+    if (skipped == 0) continue;
+    raise(*warp, *here.inst, skipped, Mistake::Kind::barrier, [&](int lane) {
+      return Complaint{
+          "barrier", fmt::format("{} has left the kernel without coming to this barrier, where {} "
+                                 "waits",
+                                 warp->thread_name(lane),
+                                 warps_[here.warp]->thread_name(__builtin_ctz(here.mask)))};
+    });
+  }
+}
+
 // ---------------------------------------------------------------------------------------------
 // Memory
 
-std::byte* Block::global(const Warp& warp, const Inst& in, const uint64_t* address, uint32_t mask,
+std::byte* Block::global(const Warp& warp, const Inst& in, uint64_t* address, uint32_t mask,
                          unsigned bytes, Use use, uint8_t operation) {
   Memory& memory = *launch_.memory;
   uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
@@ -218,14 +273,16 @@ std::byte* Block::global(const Warp& warp, const Inst& in, const uint64_t* addre
   if (!a || a->freed || low < a->begin || high > a->end - bytes || (bits & (bytes - 1)) != 0 ||
       (use != Use::read && a->read_only)) {
     // Lanes may lie in different allocations, or one is wrong: look at each.
+    uint32_t wrong = 0;
     for (uint32_t r = mask; r; r &= r - 1) {
       const uint64_t at = address[__builtin_ctz(r)];
       const Allocation* own = memory.find(at);
       if (!own || own->freed || at + bytes > own->end || (at & (bytes - 1)) != 0 ||
           (use != Use::read && own->read_only))
-        bad_global(warp, in, address, mask, bytes, use);
+        wrong |= r & (~r + 1);
     }
-    for (uint32_t r = mask; r; r &= r - 1)
+    if (wrong) bad_global(warp, in, address, wrong, bytes, use);
+    for (uint32_t r = mask & ~wrong; r; r &= r - 1)
       global(warp, in, address, r & (~r + 1), bytes, use, operation);
     return memory.host(0);
   }
@@ -244,72 +301,18 @@ std::byte* Block::global(const Warp& warp, const Inst& in, const uint64_t* addre
         break;
     }
   }
-  if (use != Use::write && !a->initialised) {
-    for (uint32_t r = mask; r; r &= r - 1) {
-      if (!memory.written(address[__builtin_ctz(r)], bytes))
-        bad_global(warp, in, address, mask, bytes, use);
-    }
+  if (use != Use::write && !a->initialised && checks_reads_) {
+    uint32_t unwritten = 0;
+    for (uint32_t r = mask; r; r &= r - 1)
+      if (!memory.written(address[__builtin_ctz(r)], bytes)) unwritten |= r & (~r + 1);
+    if (unwritten) unwritten_global(warp, in, address, unwritten, bytes, use);
   }
-  if (use == Use::write) {
-    if (!a->initialised) memory.mark_lanes(address, mask, bytes);
-    if (!guard_) a->pristine = false;
-  }
+  if (use == Use::write && !a->initialised) memory.mark_lanes(address, mask, bytes);
+  if (use != Use::read && !guard_) a->pristine = false;
   return memory.host(0);
 }
 
-void Block::bad_global(const Warp& warp, const Inst& in, const uint64_t* address, uint32_t mask,
-                       unsigned bytes, Use use) {
-  const Memory& memory = *launch_.memory;
-  const char* verb = use == Use::read ? "reads" : use == Use::write ? "writes" : "updates";
-  for (uint32_t r = mask; r; r &= r - 1) {
-    const int l = __builtin_ctz(r);
-    const uint64_t at = address[l];
-    const std::string what =
-        fmt::format("{} {} {} byte{}", warp.thread_name(l), verb, bytes, bytes == 1 ? "" : "s");
-    const Allocation* a = memory.find(at);
-    if (a && !a->freed && at + bytes <= a->end) {
-      const uint64_t offset = at - a->begin;
-      if (at % bytes != 0)
-        warp.trap(
-            in, "misaligned",
-            fmt::format("{} at offset {} of `{}`: an access of {} bytes needs an address that "
-                        "is a multiple of {}",
-                        what, offset, a->name, bytes, bytes));
-      if (use != Use::read && a->read_only)
-        warp.trap(in, "read-only",
-                  fmt::format("{} at offset {} of `{}`, which kernels cannot write", what, offset,
-                              a->name));
-      if (use != Use::write && !a->initialised && !memory.written(at, bytes))
-        warp.trap(in, "uninitialised",
-                  fmt::format("{} at offset {} of `{}`, which nothing has written", what, offset,
-                              a->name));
-      continue;
-    }
-    if (a && a->freed)
-      warp.trap(
-          in, "freed",
-          fmt::format("{} at offset {} of `{}`, which was freed", what, at - a->begin, a->name));
-    if (at < 4096)
-      warp.trap(in, "null", fmt::format("{} at address {:#x}: a null pointer", what, at));
-    const Allocation* near = memory.nearest(at);
-    if (at < kGlobalBase || at >= kGlobalBase + memory.used() + (64u << 20) || !near)
-      warp.trap(in, "out of bounds",
-                fmt::format("{} at {:#x}, which is no device memory", what, at));
-    const uint64_t size = near->end - near->begin;
-    if (at >= near->begin) {
-      const uint64_t past = at + bytes - near->end;
-      warp.trap(in, "out of bounds",
-                fmt::format("{} at offset {} of `{}`: {} byte{} past its end ({} bytes)", what,
-                            at - near->begin, near->name, past, past == 1 ? "" : "s", size));
-    }
-    warp.trap(in, "out of bounds",
-              fmt::format("{} {} byte{} before the start of `{}`", what, near->begin - at,
-                          near->begin - at == 1 ? "" : "s", near->name));
-  }
-  warp.trap(in, "out of bounds", fmt::format("warp {} accesses no valid memory", warp.index()));
-}
-
-void Block::check_shared(const Warp& warp, const Inst& in, const uint64_t* offset, uint32_t mask,
+void Block::check_shared(const Warp& warp, const Inst& in, uint64_t* offset, uint32_t mask,
                          unsigned bytes, Use use) {
   const uint64_t size = launch_.shared_bytes;
   uint64_t high = 0, bits = 0;
@@ -319,33 +322,7 @@ void Block::check_shared(const Warp& warp, const Inst& in, const uint64_t* offse
     bits |= a;
   }
   if (high <= size && high + bytes <= size && (bits & (bytes - 1)) == 0) return;
-  const char* verb = use == Use::read ? "reads" : use == Use::write ? "writes" : "updates";
-  for (uint32_t r = mask; r; r &= r - 1) {
-    const int l = __builtin_ctz(r);
-    // Addresses of 32 bits wrap: what lies before the start comes out close to 2^32.
-    const int64_t at = offset[l] >> 32 == 0 ? static_cast<int32_t>(static_cast<uint32_t>(offset[l]))
-                                            : static_cast<int64_t>(offset[l]);
-    const std::string what =
-        fmt::format("{} {} {} byte{}", warp.thread_name(l), verb, bytes, bytes == 1 ? "" : "s");
-    if (at >= 0 && offset[l] + bytes <= size && offset[l] % bytes == 0) continue;
-    if (at >= 0 && offset[l] + bytes <= size)
-      warp.trap(
-          in, "misaligned",
-          fmt::format("{} at offset {} of shared memory: an access of {} bytes needs an offset "
-                      "that is a multiple of {}",
-                      what, at, bytes, bytes));
-    if (size == 0)
-      warp.trap(in, "out of bounds",
-                fmt::format("{} of shared memory, but the block has none", what));
-    if (at < 0)
-      warp.trap(in, "out of bounds",
-                fmt::format("{} {} byte{} before the start of shared memory", what, -at,
-                            at == -1 ? "" : "s"));
-    const uint64_t past = offset[l] + bytes - size;
-    warp.trap(in, "out of bounds",
-              fmt::format("{} at offset {} of shared memory: {} byte{} past its end ({} bytes)",
-                          what, at, past, past == 1 ? "" : "s", size));
-  }
+  bad_shared(warp, in, offset, mask, bytes, use);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -375,8 +352,10 @@ static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t m
 }
 
 void Block::report(const Warp& warp, const Inst& in, AccessSpace space, AccessKind kind,
-                   unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix) {
+                   unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix,
+                   const uint64_t* other_side) {
   if (access_observers_.empty()) return;
+  if (kind != AccessKind::load) stored_[warp.index()] |= mask;
   Access access;
   access.site = in.site;
   access.space = space;
@@ -385,6 +364,8 @@ void Block::report(const Warp& warp, const Inst& in, AccessSpace space, AccessKi
   access.matrix = matrix;
   access.mask = mask;
   access.address = address;
+  access.other_side = other_side;
+  access.past_l1 = other_side != nullptr && in.ptx->has(ptx::Mod::cg);
   const AccessPlan& plan = launch_.program->plans[in.site];
   access.ptx_level = plan.ptx_level;
   auto emit = [&] {

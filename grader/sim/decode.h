@@ -15,6 +15,7 @@
 #include "sim/access_plan.h"
 #include "sim/memory.h"
 #include "sim/program.h"
+#include "sim/shared_variable.h"
 
 namespace lab32::sim {
 
@@ -76,12 +77,6 @@ struct Site {
   const ptx::Instruction* ptx = nullptr;
 };
 
-// A variable in shared memory, for messages and for the layout.
-struct SharedVariable {
-  std::string name;
-  uint32_t offset = 0, bytes = 0;  // bytes 0: dynamic, to the end
-};
-
 struct KernelProgram {
   const ptx::Module* module = nullptr;
   std::vector<CodeFunction> functions;                 // [0] is the kernel
@@ -98,6 +93,8 @@ struct KernelProgram {
   uint32_t param_bytes = 0;
 
   std::optional<ptx::Module::Position> position(uint32_t site) const;
+  // `shared` of a launch with so many bytes a block: the dynamic ones have their bytes.
+  std::vector<SharedVariable> shared_in(uint32_t shared_bytes) const;
 };
 
 // The address of a function, by its index in the module: function pointers hold it.

@@ -34,6 +34,10 @@ struct Access {
   uint32_t mask;            // lanes that take part
   const uint64_t* address;  // [32]; shared: offset in the block's shared window; global: device
                             // address. Lanes outside mask hold anything.
+  // An asynchronous copy (cp.async: LDGSTS) is a load and a store: the addresses of the other one;
+  // else null. past_l1: cp.async.cg, LDGSTS.BYPASS.
+  const uint64_t* other_side = nullptr;
+  bool past_l1 = false;
 };
 
 // The same access at PTX level, for checks that concern single bytes (races, initialisation).
@@ -56,6 +60,14 @@ struct BlockInfo {
   uint32_t dim_x = 0, dim_y = 1, dim_z = 1;  // threads along x, y, z; dim_x 0: not told
 };
 
+// What would have ended the launch, had it not been told to go on (LaunchContext::keep_going).
+struct Mistake {
+  enum class Kind : uint8_t { memory, uninitialised, barrier } kind;
+  uint32_t site;
+  uint32_t lanes;       // how many did it
+  std::string message;  // a sentence; empty where this Block has told of the site and kind before
+};
+
 // One observer instance belongs to one host thread and sees whole blocks, one after the other;
 // merge() folds another's findings in. Blocks reach each instance in increasing order, and results
 // must not depend on how blocks were dealt to instances.
@@ -72,12 +84,19 @@ class Observer {
   // All threads of the block passed a block barrier (or, named barriers: those in warp_masks[w]).
   virtual void block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
                              bool /*whole_block*/) {}
+  // Lanes `mask` of the warp arrived at the mbarrier at `key`, the last of them in the phase if
+  // `completes`; or saw that the phase before the present one is complete.
+  virtual void mbarrier_arrive(uint32_t /*warp*/, uint32_t /*mask*/, uint64_t /*key*/,
+                               bool /*completes*/) {}
+  virtual void mbarrier_wait(uint32_t /*warp*/, uint32_t /*mask*/, uint64_t /*key*/) {}
   // Lanes `mask` of the warp passed bar.warp.sync together.
   virtual void warp_barrier(uint32_t /*warp*/, uint32_t /*mask*/) {}
   // A shuffle, vote or match whose mask names lanes that do not take part, or a shuffle that reads
   // from such a lane: `bad` are the lanes that are absent.
   virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/,
                            uint32_t /*bad*/) {}
+
+  virtual void mistake(const Mistake&) {}
 
   // Which of the above it wants; asked once a launch.
   virtual bool wants_accesses() const { return false; }

@@ -4,6 +4,7 @@
 
 #include "sim/address.h"
 #include "sim/half.h"
+#include "sim/semantics_float.h"
 
 namespace lab32::sim {
 namespace {
@@ -103,6 +104,16 @@ struct HalfAdd {
 
 enum class Where : uint8_t { global, shared, generic };
 
+// PTX ISA, atom and red: add.f32 on global memory flushes subnormal inputs and results to zero of
+// the same sign, whatever the compiler's -ftz; on shared memory it does not. The ISA says nothing
+// of the other types; f64 has no flushing anywhere.
+template <class T, class Op>
+T apply_at(Where where, T old, T v) {
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Add>)
+    if (where == Where::global) return flush(Op::apply(flush(old), flush(v)));
+  return Op::apply(old, v);
+}
+
 Where space_of(const ptx::Instruction& in) {
   if (in.has(Mod::global)) return Where::global;
   if (in.has(Mod::shared) || in.has(Mod::shared_cta)) return Where::shared;
@@ -120,9 +131,15 @@ void update_shared_by_threads(std::byte* at, T v) {
   }
 }
 
+// Who reads the result may be waiting for another lane, or for another block.
+void note_waiting(const Exec& x, const Inst& in) {
+  x.warp->note_synchronisation();
+  if (space_of(*in.ptx) != Where::shared) x.warp->note_poll();
+}
+
 // Checks and reports; returns the base to add addresses to.
-std::byte* access(const Exec& x, const Inst& in, Where where, const uint64_t* address,
-                  unsigned bytes, uint8_t operation) {
+std::byte* access(const Exec& x, const Inst& in, Where where, uint64_t* address, unsigned bytes,
+                  uint8_t operation) {
   Warp& w = *x.warp;
   Block& block = w.block();
   const bool result = in.dst_count != 0 && in.dst[0].bytes != 0;
@@ -158,8 +175,8 @@ void by_window(const Exec& x, const Inst& in, Where where, F f) {
 template <class T, class Op>
 void atomic(const Exec& all, const Inst& in) {
   // Who does not read the result does not wait for it: a histogram's long loop is no spin lock.
-  if (in.dst_count != 0 && in.dst[0].bytes != 0) all.warp->note_synchronisation();
-  by_window(all, in, space_of(*in.ptx), [&in](const Exec& x, Where where, const uint64_t* address) {
+  if (in.dst_count != 0 && in.dst[0].bytes != 0) note_waiting(all, in);
+  by_window(all, in, space_of(*in.ptx), [&in](const Exec& x, Where where, uint64_t* address) {
     const bool result = in.dst_count != 0 && in.dst[0].bytes != 0;
     const uint8_t operation = std::is_integral_v<T> && !result ? Op::kId : 0;
     std::byte* base = access(x, in, where, address, sizeof(T), operation);
@@ -177,7 +194,7 @@ void atomic(const Exec& all, const Inst& in) {
       const int l = __builtin_ctz(r);
       T old;
       std::memcpy(&old, base + address[l], sizeof old);
-      const T now = Op::apply(old, load_lane<T>(values, l));
+      const T now = apply_at<T, Op>(where, old, load_lane<T>(values, l));
       std::memcpy(base + address[l], &now, sizeof now);
       if (result) store_lane<T>(x.regs + in.dst[0].offset, l, old);
     }
@@ -186,8 +203,8 @@ void atomic(const Exec& all, const Inst& in) {
 
 template <class T>
 void compare_and_swap(const Exec& all, const Inst& in) {
-  all.warp->note_synchronisation();
-  by_window(all, in, space_of(*in.ptx), [&in](const Exec& x, Where where, const uint64_t* address) {
+  note_waiting(all, in);
+  by_window(all, in, space_of(*in.ptx), [&in](const Exec& x, Where where, uint64_t* address) {
     std::byte* base = access(x, in, where, address, sizeof(T), 0);
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
@@ -205,7 +222,7 @@ void compare_and_swap(const Exec& all, const Inst& in) {
 // atom.v2/.v4: each element is an update of its own.
 template <class T, class Op>
 void atomic_vector(const Exec& all, const Inst& in) {
-  by_window(all, in, Where::global, [&in](const Exec& x, Where where, const uint64_t* address) {
+  by_window(all, in, Where::global, [&in](const Exec& x, Where where, uint64_t* address) {
     const unsigned elements = in.src_count;
     std::byte* base = access(x, in, where, address, sizeof(T) * elements, 0);
     for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -214,7 +231,7 @@ void atomic_vector(const Exec& all, const Inst& in) {
         std::byte* at = base + address[l] + e * sizeof(T);
         T old;
         std::memcpy(&old, at, sizeof old);
-        const T now = Op::apply(old, load_lane<T>(x.regs + in.src[e].offset, l));
+        const T now = apply_at<T, Op>(where, old, load_lane<T>(x.regs + in.src[e].offset, l));
         std::memcpy(at, &now, sizeof now);
         if (e < in.dst_count && in.dst[e].bytes != 0)
           store_lane<T>(x.regs + in.dst[e].offset, l, old);

@@ -1,4 +1,6 @@
 // Asynchronous copies (cp.async) and the 8x8 matrix moves of a whole warp (ldmatrix, stmatrix).
+#include "sim/exec_copy.h"
+
 #include <fmt/format.h>
 
 #include <cstring>
@@ -55,10 +57,12 @@ void copy_async(const Exec& x, const Inst& in) {
       }
     }
     if (block.observes_accesses())
-      block.report(w, in, AccessSpace::global, AccessKind::load, bytes, reading, w.address2);
+      block.report(w, in, AccessSpace::global, AccessKind::load, bytes, reading, w.address2, false,
+                   w.address);
   }
   if (block.observes_accesses())
-    block.report(w, in, AccessSpace::shared, AccessKind::store, bytes, x.mask, w.address);
+    block.report(w, in, AccessSpace::shared, AccessKind::store, bytes, x.mask, w.address, false,
+                 w.address2);
   w.copies().push_back(copy);
 }
 
@@ -101,8 +105,6 @@ void wait_group(const Exec& x, const Inst& in) {
   finish_copies(x, in, false,
                 load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
 }
-
-void wait_all(const Exec& x, const Inst& in) { finish_copies(x, in, true, 0); }
 
 // --- ldmatrix, stmatrix -------------------------------------------------------------------------
 // Lanes 8i .. 8i+7 give the row addresses of matrix i; lane l holds elements 2(l%4) and 2(l%4)+1 of
@@ -170,10 +172,12 @@ void matrix(const Exec& x, const Inst& in) {
 
 }  // namespace
 
+void finish_all_copies(const Exec& x, const Inst& in) { finish_copies(x, in, true, 0); }
+
 ExecFn pick_cp_async(const ptx::Instruction&) { return copy_async; }
 ExecFn pick_cp_async_commit(const ptx::Instruction&) { return commit; }
 ExecFn pick_cp_async_wait(const ptx::Instruction&) { return wait_group; }
-ExecFn pick_cp_async_wait_all(const ptx::Instruction&) { return wait_all; }
+ExecFn pick_cp_async_wait_all(const ptx::Instruction&) { return finish_all_copies; }
 ExecFn pick_ldmatrix(const ptx::Instruction&) { return matrix<false>; }
 ExecFn pick_stmatrix(const ptx::Instruction&) { return matrix<true>; }
 

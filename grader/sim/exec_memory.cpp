@@ -23,33 +23,6 @@ Where space_of(const ptx::Instruction& in) {
   return Where::generic;
 }
 
-void check_local(const Exec& x, const Inst& in, const uint64_t* address, unsigned bytes,
-                 bool store) {
-  Warp& w = *x.warp;
-  for (uint32_t r = x.mask; r; r &= r - 1) {
-    const int l = __builtin_ctz(r);
-    const uint64_t a = address[l];
-    if (a < kLocalStart || a > w.local_top() || a + bytes > w.local_top())
-      w.trap(in, "out of bounds",
-             fmt::format("{} {} {} bytes at offset {} of its local memory, which holds {} bytes",
-                         w.thread_name(l), store ? "writes" : "reads", bytes,
-                         static_cast<int64_t>(a) - kLocalStart, w.local_top() - kLocalStart));
-    if (a % bytes != 0)
-      w.trap(in, "misaligned",
-             fmt::format("{} accesses {} bytes at offset {} of its local memory, which is no "
-                         "multiple of {}",
-                         w.thread_name(l), bytes, a - kLocalStart, bytes));
-    uint8_t* written = w.local_written(l) + a;
-    if (store) {
-      std::memset(written, 1, bytes);
-    } else if (std::memchr(written, 0, bytes)) {
-      w.trap(in, "uninitialised",
-             fmt::format("{} reads {} bytes of a local array that it has not written",
-                         w.thread_name(l), bytes));
-    }
-  }
-}
-
 // Checks, reports, and says where the data is. `address` is adjusted to the space's own offsets.
 Place access(const Exec& x, const Inst& in, Where where, uint64_t* address, unsigned bytes,
              bool store) {
@@ -72,7 +45,7 @@ Place access(const Exec& x, const Inst& in, Where where, uint64_t* address, unsi
         block.report(w, in, AccessSpace::shared, kind, bytes, x.mask, address);
       return {block.shared(), 0};
     default:
-      check_local(x, in, address, bytes, store);
+      block.check_local(w, in, address, x.mask, bytes, store);
       if (block.observes_accesses())
         block.report(w, in, AccessSpace::local, kind, bytes, x.mask, address);
       return {w.local(0), w.local_capacity()};
@@ -159,6 +132,7 @@ void load(const Exec& x, const Inst& in) {
 template <class Mem, Where where>
 void load_volatile(const Exec& x, const Inst& in) {
   x.warp->note_synchronisation();
+  if (where == Where::global || where == Where::generic) x.warp->note_poll();
   load<Mem, where>(x, in);
 }
 
@@ -289,6 +263,7 @@ void in_global(const Exec& x, const Inst& in) { in_device_memory(x, in, false); 
 void in_constant(const Exec& x, const Inst& in) { in_device_memory(x, in, true); }
 
 void no_effect(const Exec&, const Inst&) {}
+void may_poll(const Exec& x, const Inst&) { x.warp->note_poll(); }
 
 }  // namespace
 
@@ -336,8 +311,9 @@ ExecFn pick_isspacep(const ptx::Instruction& in) {
 // A hint: it moves no data, and no counter of ours counts it.
 ExecFn pick_prefetch(const ptx::Instruction&) { return no_effect; }
 
-// Memory is sequentially consistent here: each access is complete before the next one starts.
-ExecFn pick_membar(const ptx::Instruction&) { return no_effect; }
-ExecFn pick_fence(const ptx::Instruction&) { return no_effect; }
+// Memory is sequentially consistent here: each access is complete before the next one starts. But a
+// plain load in a loop sees what other blocks store only if the loop has a fence.
+ExecFn pick_membar(const ptx::Instruction&) { return may_poll; }
+ExecFn pick_fence(const ptx::Instruction&) { return may_poll; }
 
 }  // namespace lab32::sim

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/align.h"
 #include "sim/block.h"
 #include "sim/warp.h"
 
@@ -27,8 +28,7 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
     register_files_.push_back(
         std::make_unique<std::byte[]>(function.register_bytes + kRegisterAlign));
     auto raw = reinterpret_cast<uintptr_t>(register_files_.back().get());
-    frame->regs =
-        reinterpret_cast<std::byte*>((raw + kRegisterAlign - 1) / kRegisterAlign * kRegisterAlign);
+    frame->regs = reinterpret_cast<std::byte*>(align_up(raw, kRegisterAlign));
     std::memset(frame->regs, 0, function.register_bytes);
     frame->params.resize(static_cast<size_t>(function.param_bytes) * kWarpSize);
     for (const FixedSlot& slot : function.fixed) {
@@ -155,6 +155,12 @@ void Warp::fill_specials(Frame& frame) {
           break;
         case SpecialReg::dynamic_smem_size:
           value = launch.shared_bytes - program().dynamic_offset;
+          break;
+        case SpecialReg::envreg1:  // the ABI of cooperative_groups (details/driver_abi.h)
+          value = static_cast<uint32_t>(launch.grid_workspace >> 32);
+          break;
+        case SpecialReg::envreg2:
+          value = static_cast<uint32_t>(launch.grid_workspace);
           break;
         case SpecialReg::warpsize:
           value = kWarpSize;

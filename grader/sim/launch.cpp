@@ -4,7 +4,10 @@
 #include <atomic>
 #include <exception>
 #include <map>
+#include <optional>
 #include <thread>
+
+#include "sim/residents.h"
 
 namespace lab32::sim {
 namespace {
@@ -31,44 +34,20 @@ struct Shared {
   const bool to_the_end;  // not to be cut short
 };
 
-// The runtime's FIFO of printf output holds 1 MiB; what comes after is dropped here. (There it
-// pushes out the oldest.)
-constexpr size_t kOutputLimit = 1 << 20;
-
-// What one host thread brings home.
-struct Share {
-  std::vector<std::unique_ptr<Observer>> observers;
-  std::vector<IssueTally> tally;
-  std::vector<uint8_t> diverged;
-  std::map<uint64_t, std::string> output;
-  size_t output_bytes = 0;
-  std::exception_ptr error;  // neither trap nor order: the machine's fault, or ours
-  std::optional<Trap> trap;
-  uint64_t longest_warp = 0;
-};
-
-void keep_output(Share& share, Block& block, uint64_t index) {
-  std::string text = block.take_output();
-  // Blocks come in increasing order: with this much before it, a block's text is beyond the limit.
-  if (text.empty() || share.output_bytes >= kOutputLimit) return;
-  share.output_bytes += text.size();
-  share.output.emplace(index, std::move(text));
-}
-
-void run_blocks(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard* guard,
+void run_blocks(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard& guard,
                 unsigned worker, uint64_t chunk) {
-  std::vector<Observer*> observers;
-  for (auto& o : share.observers) observers.push_back(o.get());
-  Block block(launch, std::move(observers), guard ? &guard->worker(worker) : nullptr);
+  Block block(launch, share.own_observers(), &guard.worker(worker));
   uint64_t index = 0;
   try {
-    while (!shared.order_matters && (shared.to_the_end || !guard->full())) {
+    while (!shared.order_matters && (shared.to_the_end || !guard.full())) {
       const uint64_t first = shared.next.fetch_add(chunk);
       if (first >= shared.end) break;
       for (index = first; index < std::min(first + chunk, shared.end); ++index) {
         if (shared.order_matters || index >= shared.limit) break;
-        block.run(index);
-        keep_output(share, block, index);
+        block.begin(index);
+        // It may be waiting for a block that comes later, or that another thread runs.
+        if (block.go_on() == Block::State::polls) throw OrderMatters{};
+        share.keep_output(block);
       }
     }
   } catch (const OrderMatters&) {
@@ -78,15 +57,13 @@ void run_blocks(const LaunchContext& launch, Share& share, Shared& shared, Order
     uint64_t limit = shared.limit;
     while (index < limit && !shared.limit.compare_exchange_weak(limit, index)) {
     }
-    keep_output(share, block, index);
+    share.keep_output(block);
     share.trap = std::move(trap);
   }
-  share.tally = std::move(block.tally());
-  share.diverged = block.diverged();
-  share.longest_warp = block.longest_warp();
+  share.take(block);
 }
 
-void work(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard* guard,
+void work(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard& guard,
           unsigned worker, uint64_t chunk) {
   try {
     run_blocks(launch, share, shared, guard, worker, chunk);
@@ -96,38 +73,29 @@ void work(const LaunchContext& launch, Share& share, Shared& shared, OrderGuard*
   }
 }
 
-void rethrow(const std::vector<Share>& shares) {
-  for (const Share& share : shares)
-    if (share.error) std::rethrow_exception(share.error);
-}
-
 // Adds to the outcome of earlier rounds, in which nothing trapped.
-void collect(const std::vector<Observer*>& observers, std::vector<Share>& shares,
+void collect(const std::vector<Observer*>& observers, const std::vector<Share*>& shares,
              LaunchOutcome& outcome) {
   std::map<uint64_t, std::string> output;
-  for (Share& share : shares) {
-    for (size_t i = 0; i < observers.size(); ++i) observers[i]->merge(*share.observers[i]);
-    for (size_t s = 0; s < share.tally.size(); ++s) {
-      outcome.tally[s].warps += share.tally[s].warps;
-      outcome.tally[s].lanes += share.tally[s].lanes;
-      outcome.diverged[s] |= share.diverged[s];
+  const auto earlier = [](const std::optional<Trap>& a, const std::optional<Trap>& b) {
+    return a && (!b || a->block < b->block);
+  };
+  for (Share* share : shares) {
+    for (size_t i = 0; i < observers.size(); ++i) observers[i]->merge(*share->observers[i]);
+    for (size_t s = 0; s < share->tally.size(); ++s) {
+      outcome.tally[s].warps += share->tally[s].warps;
+      outcome.tally[s].lanes += share->tally[s].lanes;
+      outcome.diverged[s] |= share->diverged[s];
     }
-    output.merge(share.output);
-    outcome.longest_warp = std::max(outcome.longest_warp, share.longest_warp);
-    if (share.trap && (!outcome.trap || share.trap->block < outcome.trap->block))
-      outcome.trap = share.trap;
+    output.merge(share->output);
+    outcome.longest_warp = std::max(outcome.longest_warp, share->longest_warp);
+    if (earlier(share->trap, outcome.trap)) outcome.trap = share->trap;
+    if (earlier(share->bad_access, outcome.bad_access)) outcome.bad_access = share->bad_access;
   }
   for (const auto& [block, text] : output) {
     if (outcome.trap && block > outcome.trap->block) break;
     outcome.output += text.substr(0, kOutputLimit - outcome.output.size());
   }
-}
-
-std::vector<Share> make_shares(const std::vector<Observer*>& observers, unsigned n) {
-  std::vector<Share> shares(n);
-  for (Share& share : shares)
-    for (Observer* o : observers) share.observers.push_back(o->fork());
-  return shares;
 }
 
 // Blocks on several host threads at once, until all have run, one has trapped, or their order
@@ -141,21 +109,25 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
   uint64_t first = 0, trial = threads * kTrial;
   while (first < blocks && !outcome.trap) {
     const uint64_t most = guard.by_word() ? std::min(blocks - first, trial) : blocks - first;
-    std::vector<Share> shares = make_shares(observers, threads);
+    std::vector<Share> shares;
+    std::vector<Share*> all;
+    for (unsigned i = 0; i < threads; ++i) shares.emplace_back(observers);
+    for (Share& share : shares) all.push_back(&share);
     Shared shared(first, first + most, whole);
     const uint64_t chunk = chunk_for(most, threads);
     std::vector<std::thread> helpers;
     for (unsigned i = 1; i < threads; ++i)
-      helpers.emplace_back([&, i] { work(launch, shares[i], shared, &guard, i, chunk); });
-    work(launch, shares[0], shared, &guard, 0, chunk);
+      helpers.emplace_back([&, i] { work(launch, shares[i], shared, guard, i, chunk); });
+    work(launch, shares[0], shared, guard, 0, chunk);
     for (std::thread& t : helpers) t.join();
-    rethrow(shares);
+    for (const Share& share : shares)
+      if (share.error) std::rethrow_exception(share.error);
     if (shared.order_matters || !guard.settle()) {
       if (guard.undo() && !whole) continue;
       break;
     }
     guard.accept();
-    collect(observers, shares, outcome);
+    collect(observers, all, outcome);
     first = std::min(shared.next.load(), shared.end);
     trial = std::min(trial * 4, blocks);
   }
@@ -166,22 +138,18 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
 
 LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>& observers,
                        unsigned threads) {
-  const uint64_t blocks = launch.grid.count();
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  threads = static_cast<unsigned>(std::min<uint64_t>(threads, blocks));
-
+  threads = static_cast<unsigned>(std::min<uint64_t>(threads, launch.grid.count()));
   LaunchOutcome outcome;
   outcome.tally.resize(launch.program->sites.size());
   outcome.diverged.resize(launch.program->sites.size());
   uint64_t done = 0;
   if (threads > 1 && !launch.program->order_sensitive)
     done = run_at_once(launch, observers, threads, outcome);
-  if (done < blocks && !outcome.trap) {
-    std::vector<Share> shares = make_shares(observers, 1);
-    Shared shared(done, blocks, true);
-    work(launch, shares[0], shared, nullptr, 0, blocks);
-    rethrow(shares);
-    collect(observers, shares, outcome);
+  if (done < launch.grid.count() && !outcome.trap) {
+    Residents residents(launch, observers);
+    residents.run(done);
+    collect(observers, residents.shares(), outcome);
   }
   launch.memory->refresh_initialised();
   return outcome;

@@ -11,10 +11,11 @@
 namespace lab32::sim {
 
 struct LaunchOutcome {
-  std::optional<Trap> trap;       // that of the lowest block
-  std::vector<IssueTally> tally;  // by site
-  std::vector<uint8_t> diverged;  // by site: a branch at which lanes of a warp parted
-  std::string output;             // printf, in block order
+  std::optional<Trap> trap;        // that of the lowest block
+  std::optional<Trap> bad_access;  // the first that did not end a launch that keeps going
+  std::vector<IssueTally> tally;   // by site
+  std::vector<uint8_t> diverged;   // by site: a branch at which lanes of a warp parted
+  std::string output;              // printf, in block order
   uint64_t longest_warp = 0;
 };
 

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/error.h"
 #include "sim/program.h"
 
@@ -17,6 +20,7 @@ namespace {
 constexpr uint64_t kGuard = 512;
 constexpr uint64_t kAlign = 256;
 constexpr uint64_t kLarge = 1 << 20, kLargeAlign = 2 << 20;
+constexpr uint64_t kPage = 4096;
 
 void* reserve(uint64_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -27,6 +31,30 @@ void* reserve(uint64_t bytes) {
   return p;
 }
 
+// Zeroed memory that may be mapped at several places.
+class SharedFile {
+ public:
+  explicit SharedFile(uint64_t bytes)
+      : fd_(memfd_create("lab32-shared", MFD_CLOEXEC)), bytes_(bytes) {
+    if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0) fail();
+  }
+  ~SharedFile() { close(fd_); }
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  void map(void* at, int how) const {
+    if (mmap(at, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | how, fd_, 0) != at) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(fmt::format("cannot share {} bytes of memory between host and device: {}", bytes_,
+                            std::strerror(errno)));
+  }
+  int fd_;
+  uint64_t bytes_;
+};
+
 }  // namespace
 
 Memory::Memory(uint64_t capacity) : capacity_(capacity) {
@@ -36,18 +64,61 @@ Memory::Memory(uint64_t capacity) : capacity_(capacity) {
 }
 
 Memory::~Memory() {
+  for (const auto& a : allocations_)
+    if (a->shared_with_host && !a->freed) release(a->begin);
   munmap(arena_, capacity_);
   munmap(bits_, capacity_ / 8 + 64);
 }
 
 Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
-  if (next_ == 0) next_ = kGuard;
-  // Compared first, so that the sum below cannot wrap.
-  const bool absurd = bytes > capacity_;
   // As cudaMalloc: large buffers start at multiples of 2 MiB. What scattered atomics cost depends
   // on it (observers/README.md).
-  const uint64_t align = bytes >= kLarge ? kLargeAlign : kAlign;
-  const uint64_t begin = (next_ + kGuard + align - 1) / align * align;
+  Allocation* made = place(bytes, bytes >= kLarge ? kLargeAlign : kAlign, name);
+  poison(*made);
+  return made;
+}
+
+Allocation* Memory::allocate_shared(uint64_t bytes, const std::string& name) {
+  // Whole pages, so that a neighbour shares none of them.
+  const uint64_t length = std::max(align_up(bytes, kPage), kPage);
+  Allocation* made = place(bytes, kPage, name);
+  next_ = made->begin - kGlobalBase + length;
+  // One file behind two ranges: where the simulator works, and at the device address.
+  const SharedFile file(length);
+  file.map(host(made->begin), MAP_FIXED);
+  file.map(reinterpret_cast<void*>(made->begin), MAP_FIXED_NOREPLACE);
+  made->shared_with_host = true;
+  count_as_written(*made);
+  return made;
+}
+
+uint64_t Memory::share(void* pointer, uint64_t bytes, const std::string& name) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const uint64_t offset = address % kPage, length = align_up(offset + bytes, kPage);
+  Allocation* made = place(length, kPage, name);
+  next_ = made->begin - kGlobalBase + length;
+  const SharedFile file(length);
+  auto* pages = reinterpret_cast<std::byte*>(address - offset);
+  file.map(host(made->begin), MAP_FIXED);
+  std::memcpy(host(made->begin), pages, length);
+  file.map(pages, MAP_FIXED);
+  made->begin += offset;
+  made->end = made->begin + bytes;
+  count_as_written(*made);
+  return made->begin;
+}
+
+void Memory::count_as_written(Allocation& allocation) {
+  allocation.initialised = true;
+  allocation.pristine = false;
+  mark_range(allocation.begin, allocation.end, true);
+}
+
+Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& name) {
+  if (next_ == 0) next_ = kMemoryStart;
+  // Compared first, so that the sum below cannot wrap.
+  const bool absurd = bytes > capacity_;
+  const uint64_t begin = align_up(next_ + kGuard, align);
   if (absurd || begin + bytes + kGuard > capacity_)
     throw Error(fmt::format("out of device memory: `{}` needs {} bytes, {} of {} MiB are in use",
                             name, bytes, next_ >> 20, capacity_ >> 20));
@@ -58,9 +129,7 @@ Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
   allocation->name = name;
   next_ = begin + std::max<uint64_t>(bytes, 1);
   allocations_.push_back(std::move(allocation));
-  Allocation* made = allocations_.back().get();
-  poison(*made);
-  return made;
+  return allocations_.back().get();
 }
 
 void Memory::release(uint64_t address) {
@@ -73,10 +142,16 @@ void Memory::release(uint64_t address) {
     throw Error(fmt::format("release of {:#x}, which is not the start of an allocation", address));
   allocation->freed = true;
   // The pages go back to the system; the range itself stays out of use.
-  const uint64_t page = 4096;
-  const uint64_t first = (allocation->begin - kGlobalBase + page - 1) / page * page;
-  const uint64_t last = (allocation->end - kGlobalBase) / page * page;
-  if (last > first) madvise(arena_ + first, last - first, MADV_DONTNEED);
+  const uint64_t first = align_up(allocation->begin - kGlobalBase, kPage);
+  uint64_t last = (allocation->end - kGlobalBase) / kPage * kPage;
+  if (allocation->shared_with_host) {
+    last = std::max(align_up(allocation->end - kGlobalBase, kPage), first + kPage);
+    munmap(reinterpret_cast<void*>(allocation->begin), last - first);
+    mmap(arena_ + first, last - first, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  } else if (last > first) {
+    madvise(arena_ + first, last - first, MADV_DONTNEED);
+  }
 }
 
 void Memory::poison(Allocation& allocation) {
@@ -88,10 +163,20 @@ void Memory::poison(Allocation& allocation) {
 
 void Memory::upload(uint64_t to, const void* from, uint64_t bytes) {
   if (bytes == 0) return;
+  to_write(to, bytes);
+  std::memcpy(host(to), from, bytes);
+}
+
+void Memory::fill(uint64_t to, unsigned char value, uint64_t bytes) {
+  if (bytes == 0) return;
+  to_write(to, bytes);
+  std::memset(host(to), value, bytes);
+}
+
+void Memory::to_write(uint64_t to, uint64_t bytes) {
   Allocation* allocation = find(to);
   if (!allocation || allocation->freed || bytes > allocation->end - to)
     throw Error(fmt::format("copy of {} bytes to {:#x} does not fit an allocation", bytes, to));
-  std::memcpy(host(to), from, bytes);
   mark_range(to, to + bytes, true);
   allocation->pristine = false;
   if (to == allocation->begin && bytes == allocation->end - to) allocation->initialised = true;
@@ -103,6 +188,48 @@ void Memory::download(void* to, uint64_t from, uint64_t bytes) const {
   if (!allocation || allocation->freed || bytes > allocation->end - from)
     throw Error(fmt::format("copy of {} bytes from {:#x} does not fit an allocation", bytes, from));
   std::memcpy(to, host(from), bytes);
+}
+
+void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
+  if (bytes == 0) return;
+  const Allocation* source = find(from);
+  Allocation* target = find(to);
+  if (!source || source->freed || bytes > source->end - from || !target || target->freed ||
+      bytes > target->end - to)
+    throw Error(fmt::format("copy of {} bytes from {:#x} to {:#x} does not fit its allocations",
+                            bytes, from, to));
+  // Collected before anything is marked: the ranges may overlap.
+  std::vector<std::pair<uint64_t, bool>> runs;  // where each ends, and whether it was written
+  for (uint64_t at = from; at < from + bytes;) {
+    const bool value = source->initialised || written(at, 1);
+    at = source->initialised ? from + bytes : end_of_run(at, from + bytes, value);
+    runs.emplace_back(at - from, value);
+  }
+  uint64_t done = 0;
+  for (const auto& [end, value] : runs) {
+    mark_range(to + done, to + end, value);
+    if (!value) target->initialised = false;
+    done = end;
+  }
+  if (runs.size() == 1 && runs[0].second && bytes == target->end - target->begin)
+    target->initialised = true;
+  std::memmove(host(to), host(from), bytes);
+  target->pristine = false;
+}
+
+uint64_t Memory::end_of_run(uint64_t begin, uint64_t end, bool value) const {
+  const uint8_t whole = value ? 0xff : 0;
+  uint64_t at = begin;
+  while (at < end) {
+    const uint64_t offset = at - kGlobalBase;
+    if (offset % 8 == 0 && end - at >= 8 && bits_[offset / 8] == whole)
+      at += 8;
+    else if (written(at, 1) == value)
+      ++at;
+    else
+      break;
+  }
+  return at;
 }
 
 Allocation* Memory::find(uint64_t address) const {

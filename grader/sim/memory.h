@@ -18,14 +18,18 @@ constexpr uint64_t kLocalBase = 0x0200'0000'0000;   // + offset in the thread's 
 constexpr uint64_t kCodeBase = 0x0300'0000'0000;    // + 16 * function index: function pointers
 constexpr uint64_t kWindowBytes = 0x0100'0000'0000;
 
+// Nothing is allocated before it.
+constexpr uint64_t kMemoryStart = 512;
+
 struct Allocation {
   uint32_t index = 0;
   uint64_t begin = 0, end = 0;  // device addresses; end - begin is what was asked for
   std::string name;
   bool freed = false;
-  bool read_only = false;    // __constant__ memory and kernel parameters
-  bool initialised = false;  // every byte was written: reads need no look at the bits
-  bool pristine = true;      // nothing but poison was ever written
+  bool read_only = false;         // __constant__ memory and kernel parameters
+  bool initialised = false;       // every byte was written: reads need no look at the bits
+  bool pristine = true;           // nothing but poison was ever written
+  bool shared_with_host = false;  // the host reads and writes it at its device address
 };
 
 class Memory {
@@ -40,12 +44,22 @@ class Memory {
   // capacity is used up. Freed addresses are not handed out again, so that a use after free is
   // found.
   Allocation* allocate(uint64_t bytes, const std::string& name);
+  // The same, zeroed and counted as written, and readable and writable for the host process at the
+  // device address itself: managed and pinned memory. Throws Error when the range is taken.
+  Allocation* allocate_shared(uint64_t bytes, const std::string& name);
+  // Makes memory of the host process reachable for the device, too: the pages stay where they are
+  // and get an allocation, whose address is returned, to be released like any other. They count as
+  // written. Throws Error when the pages are of a kind that cannot be shared.
+  uint64_t share(void* host, uint64_t bytes, const std::string& name);
   void release(uint64_t address);
   // Sets `initialised` where every byte has been written meanwhile.
   void refresh_initialised();
   void poison(Allocation& allocation);
   void upload(uint64_t to, const void* from, uint64_t bytes);
   void download(void* to, uint64_t from, uint64_t bytes) const;
+  void fill(uint64_t to, unsigned char value, uint64_t bytes);
+  // Between two ranges that may overlap; what was never written stays so.
+  void copy(uint64_t to, uint64_t from, uint64_t bytes);
 
   // The allocation (live or freed) that holds the address; nullptr: none.
   Allocation* find(uint64_t address) const;
@@ -64,6 +78,13 @@ class Memory {
   const std::vector<std::unique_ptr<Allocation>>& allocations() const { return allocations_; }
 
  private:
+  // The host is about to write this piece of an allocation. Throws Error when it is none.
+  void to_write(uint64_t to, uint64_t bytes);
+  void count_as_written(Allocation& allocation);
+  // The end of the bytes from `begin` on that were all written, or all not.
+  uint64_t end_of_run(uint64_t begin, uint64_t end, bool value) const;
+  Allocation* place(uint64_t bytes, uint64_t align, const std::string& name);
+
   uint64_t capacity_;
   uint64_t next_ = 0;
   std::byte* arena_ = nullptr;

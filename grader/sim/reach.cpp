@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/align.h"
 #include "base/error.h"
 
 namespace lab32::sim {
@@ -10,8 +11,6 @@ namespace {
 
 using ptx::Operand;
 using Kind = ptx::Operand::Kind;
-
-uint32_t align_up(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
 
 class Finder {
  public:

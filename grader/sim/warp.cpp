@@ -34,8 +34,8 @@ void Warp::restart() {
   for (auto& frame : frames_) free_frame(frame.get());
   free_joins_.clear();
   for (auto& join : joins_) free_joins_.push_back(join.get());
-  turn_ = kTurn;
-  synchronised_ = false;
+  turn_ = turn_ends_ = kTurn;
+  synchronised_ = polled_ = false;
   spun_turns_ = 0;
   next_id_ = 0;
   issued_ = 0;
@@ -228,7 +228,6 @@ Warp::Progress Warp::run(uint64_t slice) {
   if (live_ == 0) return Progress::done;
   const uint64_t budget = block_.launch().warp_budget;
   const uint64_t stop = issued_ + slice;
-  uint64_t turn_ends = issued_ + turn_;
   IssueTally* const tally = block_.tally().data();
 
   for (;;) {
@@ -237,7 +236,7 @@ Warp::Progress Warp::run(uint64_t slice) {
       if (live_ == 0) return Progress::done;
       if (current_ >= splits_.size()) current_ = 0;
       if (!next_split()) return Progress::blocked;
-      turn_ends = issued_ + turn_;
+      turn_ends_ = issued_ + turn_;
     }
     if (!settle()) continue;
 
@@ -251,7 +250,7 @@ Warp::Progress Warp::run(uint64_t slice) {
     const uint32_t mask = split->mask;
     current_local_top_ = split->frame->local_base + split->frame->function->local_bytes;
     uint32_t pc = split->pc;
-    const uint64_t pause = std::min(std::min(stop, turn_ends), budget);
+    const uint64_t pause = std::min(std::min(stop, turn_ends_), budget);
     uint32_t op_mask;
     const Inst* in;
     for (;;) {
@@ -318,9 +317,9 @@ Warp::Progress Warp::run(uint64_t slice) {
            fmt::format("warp {} of block {} still runs after {} instructions", index_,
                        block_.info().index, budget));
     if (issued_ >= stop) return Progress::yielded;
-    if (issued_ >= turn_ends) {
+    if (issued_ >= turn_ends_) {
       end_turn();
-      turn_ends = issued_ + turn_;
+      turn_ends_ = issued_ + turn_;
     }
   }
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/decode.h"
@@ -92,12 +93,17 @@ class Warp {
   // An atomic with a result or a volatile load was executed: the split may be waiting for another
   // lane.
   void note_synchronisation() { synchronised_ = true; }
+  // The same of device memory: the warp may be waiting for another block.
+  void note_poll() { polled_ = true; }
+  bool take_polled() { return std::exchange(polled_, false); }
   const KernelProgram& program() const;
 
   // Called by Block when the barrier that the split waits for has completed.
   void release_barrier(uint32_t split_id);
   // A split that waits for lanes of a warp operation; nullptr: none does.
   const Split* stuck_in_warp_sync() const;
+  // Executes the first such operation with the lanes that have come.
+  void force_warp_sync();
 
   // --- for instructions ---
   // Address registers of the current memory instruction, filled by exec_memory.
@@ -133,6 +139,7 @@ class Warp {
   void leave(uint32_t lanes, bool exit_thread);
   void warp_sync(const Inst& in, uint32_t op_mask);
   void retry_warp_syncs();
+  void try_warp_sync(size_t split, bool whoever_came);
   void set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc);
   void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
                uint32_t reconverge);
@@ -154,7 +161,9 @@ class Warp {
   std::vector<std::unique_ptr<Join>> joins_;
   std::vector<Join*> free_joins_;
   uint64_t turn_ = 0;          // length of a split's turn
+  uint64_t turn_ends_ = 0;     // instructions issued when the current one ends
   bool synchronised_ = false;  // an atomic or volatile load this turn
+  bool polled_ = false;        // of device memory, since last asked
   size_t spun_turns_ = 0;      // turns that ended so, one after the other
   uint32_t next_id_ = 0;
   uint32_t last_op_mask_ = 0;

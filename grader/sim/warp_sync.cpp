@@ -1,6 +1,4 @@
 // Operations of several lanes together: which lanes they wait for, and when they go.
-#include <fmt/format.h>
-
 #include "sim/block.h"
 #include "sim/warp.h"
 
@@ -17,7 +15,7 @@ void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
   Split& split = splits_[current_];
   if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
   const std::byte* regs = split.frame->regs;
-  const uint32_t wanted = member_mask(in, regs, __builtin_ctz(op_mask), live_);
+  uint32_t wanted = member_mask(in, regs, __builtin_ctz(op_mask), live_);
   uint32_t same = 0;
   for (uint32_t r = op_mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -25,11 +23,8 @@ void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
   }
   if (same != op_mask) return set_aside(in, op_mask & ~same, split.pc);
   if ((same & ~wanted) != 0) {
-    const int l = __builtin_ctz(same & ~wanted);
-    trap(in, "shuffle",
-         fmt::format(
-             "{} executes a warp operation whose mask {:#010x} does not name its own lane {}",
-             thread_name(l), wanted, l));
+    block_.own_lane_not_named(*this, in, same & ~wanted, wanted);
+    wanted |= same;
   }
   if ((wanted & live_ & ~same) == 0) {
     if (in.ptx->op->id == ptx::OpId::bar_warp_sync) {
@@ -48,32 +43,35 @@ void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
 
 // Executes the warp operations whose lanes have all come (or exited).
 void Warp::retry_warp_syncs() {
-  for (size_t i = 0; i < splits_.size(); ++i) {
-    if (splits_[i].state != Split::State::warp_sync) continue;
-    const Split first = splits_[i];
-    const Inst& in = first.frame->function->code[first.pc];
-    const bool barrier = in.ptx->op->id == ptx::OpId::bar_warp_sync;
-    // A barrier may be met at several places of the program, a data exchange at one only.
-    auto together = [&](const Split& s) {
-      if (s.state != Split::State::warp_sync || s.wanted != first.wanted) return false;
-      const Inst& other = s.frame->function->code[s.pc];
-      return barrier ? other.ptx->op->id == ptx::OpId::bar_warp_sync
-                     : s.pc == first.pc && s.frame == first.frame;
-    };
-    uint32_t here = 0;
-    for (const Split& s : splits_)
-      if (together(s)) here |= s.op_mask;
-    if ((first.wanted & live_ & ~here) != 0) continue;
-    if (barrier) {
-      block_.report_warp_barrier(*this, here);
-    } else {
-      in.exec(Exec{first.frame->regs, here, this}, in);
-    }
-    for (Split& s : splits_) {
-      if (!together(s) || (s.op_mask & ~here) != 0) continue;
-      s.state = Split::State::ready;
-      ++s.pc;
-    }
+  for (size_t i = 0; i < splits_.size(); ++i)
+    if (splits_[i].state == Split::State::warp_sync) try_warp_sync(i, false);
+}
+
+// The operation that split `i` waits at, with all who wait for the same.
+void Warp::try_warp_sync(size_t i, bool whoever_came) {
+  const Split first = splits_[i];
+  const Inst& in = first.frame->function->code[first.pc];
+  const bool barrier = in.ptx->op->id == ptx::OpId::bar_warp_sync;
+  // A barrier may be met at several places of the program, a data exchange at one only.
+  auto together = [&](const Split& s) {
+    if (s.state != Split::State::warp_sync || s.wanted != first.wanted) return false;
+    const Inst& other = s.frame->function->code[s.pc];
+    return barrier ? other.ptx->op->id == ptx::OpId::bar_warp_sync
+                   : s.pc == first.pc && s.frame == first.frame;
+  };
+  uint32_t here = 0;
+  for (const Split& s : splits_)
+    if (together(s)) here |= s.op_mask;
+  if (!whoever_came && (first.wanted & live_ & ~here) != 0) return;
+  if (barrier) {
+    block_.report_warp_barrier(*this, here);
+  } else {
+    in.exec(Exec{first.frame->regs, here, this}, in);
+  }
+  for (Split& s : splits_) {
+    if (!together(s) || (s.op_mask & ~here) != 0) continue;
+    s.state = Split::State::ready;
+    ++s.pc;
   }
 }
 
@@ -81,6 +79,11 @@ const Split* Warp::stuck_in_warp_sync() const {
   for (const Split& s : splits_)
     if (s.state == Split::State::warp_sync) return &s;
   return nullptr;
+}
+
+void Warp::force_warp_sync() {
+  for (size_t i = 0; i < splits_.size(); ++i)
+    if (splits_[i].state == Split::State::warp_sync) return try_warp_sync(i, true);
 }
 
 }  // namespace lab32::sim

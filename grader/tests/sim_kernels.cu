@@ -201,6 +201,20 @@ __global__ void formats(const int* in, int* out) {
 
 __global__ void chatter() { printf("block %d thread %d\n", blockIdx.x, threadIdx.x); }
 
+// A ring of n threads: everyone takes over what its left neighbour has, twice.
+__global__ void meet(int* words, int n) {
+  const auto grid = cooperative_groups::this_grid();
+  const int i = static_cast<int>(grid.thread_rank());
+  words[i] = i;
+  for (int round = 0; round < 2; ++round) {
+    grid.sync();
+    const int left = words[(i + n - 1) % n];
+    grid.sync();
+    words[i] = left;
+  }
+  if (threadIdx.x == 0) printf("block %d done\n", blockIdx.x);
+}
+
 __global__ void flood() { printf("%1000d\n", blockIdx.x); }
 
 // --- faults -----------------------------------------------------------------------------------------

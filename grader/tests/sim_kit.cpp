@@ -109,23 +109,25 @@ Outcome run(const std::string& body, const Setup& setup) {
   launch.param_address = params->begin;
   launch.multiprocessors = 132;
   launch.warp_budget = setup.budget;
+  launch.keep_going = setup.keep_going;
+  launch.trap_uninitialised = setup.trap_uninitialised;
+  launch.resident_blocks = setup.resident_blocks;
 
-  std::vector<observe::SharedVariable> variables;
-  for (const auto& v : parsed->program->shared)
-    variables.push_back({v.name, v.offset, v.bytes ? v.bytes : launch.shared_bytes - v.offset, 0});
   const Parsed& text_lines = *parsed;
   // Findings name PTX lines here, there being no other source.
   const observe::PositionOf position = [&text_lines](uint32_t site) {
     return std::optional(observe::Position{"test", text_lines.program->sites[site].ptx->ptx_line});
   };
   observe::TrafficObserver traffic;
-  observe::HazardObserver hazards(1, true, variables, position);
+  observe::HazardObserver hazards(1, true, parsed->program->shared_in(launch.shared_bytes),
+                                  position);
   std::vector<sim::Observer*> observers{&traffic};
   if (setup.hazards) observers.push_back(&hazards);
 
   sim::LaunchOutcome got = sim::run_grid(launch, observers, setup.threads);
   Outcome outcome;
   outcome.trap = got.trap;
+  outcome.bad_access = got.bad_access;
   if (got.trap && got.trap->has_site) {
     const int line = parsed->program->sites[got.trap->site].ptx->ptx_line;
     if (line > 0) outcome.trapped_at = name_on(parsed->lines.at(static_cast<size_t>(line) - 1));

@@ -31,14 +31,17 @@ struct Setup {
   uint32_t n = 0;            // 0: all threads
   uint32_t dynamic_shared = 0;
   uint64_t budget = 2'000'000;
-  unsigned threads = 1;        // host threads
-  bool hazards = false;        // look for races and the like
+  unsigned threads = 1;     // host threads
+  bool hazards = false;     // look for races and the like
+  bool keep_going = false;  // findings instead of traps
+  bool trap_uninitialised = true;
+  uint64_t resident_blocks = 1;
   std::string functions = "";  // PTX before the kernel
   bool out_written = false;    // `out` starts as zeros, not as poison that nothing has written
 };
 
 struct Outcome {
-  std::optional<sim::Trap> trap;
+  std::optional<sim::Trap> trap, bad_access;
   std::string trapped_at;  // the name of the instruction that trapped
   std::vector<uint32_t> out;
   std::vector<bool> written;  // has word i of `out` been written?

@@ -35,9 +35,9 @@ TEST_CASE("ptx refusals: without line information there is no source part") {
 }
 
 TEST_CASE("ptx refusals: the caret stands below what is wrong") {
-  CHECK(refusal_of_body("  mov.u32 %r1, %envreg2;") ==
-        "PTX line 8: the register `%envreg2` is not supported by the simulator\n"
-        "  mov.u32 %r1, %envreg2;\n"
+  CHECK(refusal_of_body("  mov.u32 %r1, %envreg3;") ==
+        "PTX line 8: the register `%envreg3` is not supported by the simulator\n"
+        "  mov.u32 %r1, %envreg3;\n"
         "               ^");
   CHECK(refusal_of_body("add.s32 %r1, %r2, %rd3;") ==
         "PTX line 8: `add.s32` wants a register of 32 bits here\n"

@@ -31,8 +31,9 @@ TEST_CASE("sim refusals: instructions outside the table, with line and caret") {
   for (const std::string line :
        {"wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, "
         "[%r9];",
-        "mbarrier.init.shared.b64 [%r1], 1;", "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1}];",
-        "cp.async.bulk.commit_group;", "st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];"}) {
+        "mbarrier.arrive_drop.shared.b64 %d1, [%r1];",
+        "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1}];", "cp.async.bulk.commit_group;",
+        "st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];"}) {
     const std::string text = refusal("add.u32 %r1, %t, 1;\n  " + line);
     const std::string opcode = line.substr(0, line.find_first_of(" ;"));
     CAPTURE(text);
@@ -57,11 +58,12 @@ TEST_CASE("sim refusals: functions that are declared only, or call what cannot r
 .func helper()
 {
   .reg .b32 %r<2>;
-  mbarrier.init.shared.b64 [%r1], 1;
+  .reg .b64 %d<2>;
+  mbarrier.arrive_drop.shared.b64 %d1, [%r1];
   ret;
 }
 )");
-  CHECK(holds(text, "mbarrier.init.shared.b64"));
+  CHECK(holds(text, "mbarrier.arrive_drop.shared.b64"));
   CHECK(holds(text, "helper"));
 }
 
