@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "compile/cache.h"
+#include "compile/disassemble.h"
 #include "compile/submission.h"
 #include "compile/toolchain.h"
 
@@ -31,7 +32,6 @@ constexpr uint64_t kListing = 256ull << 20;     // its text
 // instruction, by which SASS and PTX are matched. -v: the registers of each kernel.
 const std::vector<std::string> kFlags = {"-x",     "cu",     "-std=c++17", "-lineinfo",
                                          "-cubin", "--keep", "-Xptxas=-v"};
-const std::vector<std::string> kListingFlags = {"-c", "-gi", "-gp"};
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -13,6 +13,10 @@
 #include <vector>
 
 #include "compile/artifact.h"
+#include "model/occupancy.h"
+#include "model/time.h"
+#include "model/work.h"
+#include "observers/cache_counters.h"
 #include "observers/counters.h"
 
 namespace lab32::device {
@@ -42,6 +46,12 @@ class Arg {
     std::memcpy(bytes_.data(), &value, sizeof(T));
   }
   Arg(const Buffer& buffer) : Arg(buffer.address) {}  // NOLINT
+  static Arg of_bytes(const void* from, uint64_t bytes) {
+    Arg arg(0);
+    const auto* begin = static_cast<const std::byte*>(from);
+    arg.bytes_.assign(begin, begin + bytes);
+    return arg;
+  }
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
@@ -62,6 +72,22 @@ struct LaunchOptions {
   // of a reference solution takes (that of the bank arbiter, under 500,000).
   uint64_t warp_budget = 50'000'000;
   bool check_hazards = true;  // races and shared initialisation (simulator)
+  // Reads of global and local memory that nothing wrote: they end a launch (grading), or not (a GPU
+  // goes on with what lies there).
+  bool trap_uninitialised = true;
+  // What would end a launch is a finding, and the launch goes on: bad accesses are dropped (a load
+  // gives 0xff bytes), barriers and warp operations go on with the lanes that came. Uninitialised
+  // reads are findings, too. After a bad access the run still ends with that fault. Simulator only.
+  bool keep_going = false;
+  // As cudaLaunchCooperativeKernel: all blocks reside at once, and grid.sync() works. A grid that
+  // does not fit (Device::resident_blocks) is a fault of kind "launch".
+  bool cooperative = false;
+  // Traffic of the memories (simulator): where false, Run has no counters.
+  bool count = true;
+  // Caches and time modelled (simulator): off where nobody asks, since it costs as much again.
+  // cold: L2 holds nothing when the kernel starts, as under ncu --cache-control all; warm: it holds
+  // what the device's launches before this one, with a model, have left.
+  enum class Model : uint8_t { none, cold, warm } model = Model::none;
 };
 
 // The costliest access of one kind on a source line, lane by lane, to be shown to a student.
@@ -87,8 +113,13 @@ struct Run {
   std::optional<std::vector<observe::Finding>> hazards;
   std::optional<uint64_t> longest_warp;  // instructions of the longest warp (to set budgets by)
   std::optional<double> seconds;         // measured
-  std::string output;                    // printf
-  std::vector<std::string> ptx_level;    // accesses that could not be reconciled, one line each
+  // Absent where ptxas' registers are not known (no cubin).
+  std::optional<model::Occupancy> occupancy;
+  std::optional<observe::CacheCounters> caches;  // LaunchOptions::model
+  std::optional<model::Prediction> predicted;    // LaunchOptions::model; always shown as modelled
+  std::optional<model::Work> work;               // what `predicted` was computed from
+  std::string output;                            // printf
+  std::vector<std::string> ptx_level;  // accesses that could not be reconciled, one line each
 };
 
 struct KernelInfo {
@@ -117,6 +148,8 @@ class Module {
   // Bytes of a module variable (LAB32_LAUNCH records, __constant__ tables); nullopt: none.
   virtual std::optional<std::vector<std::byte>> read_symbol(const std::string& name) = 0;
   virtual bool write_symbol(const std::string& name, const void* data, uint64_t bytes) = 0;
+  // Where it lies; nullopt: none, or the device does not tell.
+  virtual std::optional<Buffer> symbol(const std::string& /*name*/) { return std::nullopt; }
 };
 
 class Device {
@@ -137,12 +170,17 @@ class Device {
   virtual void download(void* to, Buffer from, uint64_t bytes) = 0;
   virtual void poison(Buffer buffer) = 0;
 
+  // How many blocks of such a launch reside on the device at once, the most that a cooperative one
+  // may have; 0: not known.
+  virtual uint64_t resident_blocks(Kernel& /*kernel*/, const Shape& /*shape*/) { return 0; }
+
   // Runs a kernel to its end. Arguments are checked against the kernel's parameters (Error).
   virtual Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
                      const LaunchOptions& options = {}) = 0;
 };
 
-// "auto", "sim", "sim:h200", "gpu". Throws Error naming what is there.
+// What counts: "auto", "sim", "gpu" and "sim:h200". Throws Error naming what is there. What times
+// is open_stopwatch()'s (stopwatch.h).
 std::unique_ptr<Device> open_device(const std::string& spec);
 
 }  // namespace lab32::device

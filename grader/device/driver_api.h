@@ -18,11 +18,17 @@ struct StreamHandle;
 using Context = ContextHandle*;
 using Module = ModuleHandle*;
 using Function = FunctionHandle*;
+struct EventHandle;
 using Stream = StreamHandle*;
+using Event = EventHandle*;
+struct Uuid {
+  unsigned char bytes[16];
+};
 
 constexpr Result kSuccess = 0, kOutOfMemory = 2, kNotFound = 500;
 // CUdevice_attribute
 constexpr int kMultiprocessorCount = 16, kComputeMajor = 75, kComputeMinor = 76;
+constexpr int kMemoryClockKHz = 36, kMemoryBusBits = 37, kL2Bytes = 38;
 // CUfunction_attribute
 constexpr int kMaxThreadsPerBlock = 0, kStaticShared = 1, kRegisters = 4, kMaxDynamicShared = 8;
 
@@ -35,13 +41,21 @@ constexpr int kMaxThreadsPerBlock = 0, kStaticShared = 1, kRegisters = 4, kMaxDy
   X(device_name, cuDeviceGetName, (char* name, int length, Device device))                        \
   X(device_attribute, cuDeviceGetAttribute, (int* value, int attribute, Device device))           \
   X(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, Device device))                          \
-  X(context_create, cuCtxCreate_v2, (Context * context, unsigned flags, Device device))           \
-  X(context_destroy, cuCtxDestroy_v2, (Context context))                                          \
+  X(device_uuid, cuDeviceGetUuid_v2, (Uuid * uuid, Device device))                                \
+  X(context_retain, cuDevicePrimaryCtxRetain, (Context * context, Device device))                 \
+  X(context_release, cuDevicePrimaryCtxRelease_v2, (Device device))                               \
   X(context_set_current, cuCtxSetCurrent, (Context context))                                      \
   X(synchronize, cuCtxSynchronize, ())                                                            \
   X(allocate, cuMemAlloc_v2, (Pointer * address, size_t bytes))                                   \
   X(release, cuMemFree_v2, (Pointer address))                                                     \
   X(fill, cuMemsetD8_v2, (Pointer address, unsigned char value, size_t bytes))                    \
+  X(fill_async, cuMemsetD8Async,                                                                  \
+    (Pointer address, unsigned char value, size_t bytes, Stream stream))                          \
+  X(copy_async, cuMemcpyDtoDAsync_v2, (Pointer to, Pointer from, size_t bytes, Stream stream))    \
+  X(event_create, cuEventCreate, (Event * event, unsigned flags))                                 \
+  X(event_record, cuEventRecord, (Event event, Stream stream))                                    \
+  X(event_synchronize, cuEventSynchronize, (Event event))                                         \
+  X(event_elapsed, cuEventElapsedTime, (float* ms, Event start, Event end))                       \
   X(upload, cuMemcpyHtoD_v2, (Pointer to, const void* from, size_t bytes))                        \
   X(download, cuMemcpyDtoH_v2, (void* to, Pointer from, size_t bytes))                            \
   X(module_load, cuModuleLoadData, (Module * module, const void* image))                          \

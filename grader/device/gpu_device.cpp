@@ -58,10 +58,11 @@ class PrintfCatcher {
 // The context, and whether it still lives.
 class Session {
  public:
-  Session(const DriverApi& api, cuda::Device device) : api(api) {
-    check(api.context_create(&context_, 0, device), "no context on the GPU");
+  // The primary context: the one that the CUDA runtime, which CUB calls, works in as well.
+  Session(const DriverApi& api, cuda::Device device) : api(api), device(device) {
+    check(api.context_retain(&context_, device), "no context on the GPU");
   }
-  ~Session() { api.context_destroy(context_); }
+  ~Session() { api.context_release(device); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -80,6 +81,7 @@ class Session {
   bool alive() const { return lost_.empty(); }
 
   const DriverApi& api;
+  const cuda::Device device;
 
  private:
   cuda::Context context_ = nullptr;
@@ -178,7 +180,7 @@ std::string kind_of(const std::string& error) {
   return "launch";
 }
 
-class GpuDevice final : public Device {
+class GpuDevice final : public Gpu {
  public:
   GpuDevice(const DriverApi& api, cuda::Device device)
       : session_(std::make_shared<Session>(api, device)) {
@@ -245,8 +247,8 @@ class GpuDevice final : public Device {
       session_->check(session_->api.fill(buffer.address, 0xff, buffer.bytes), "poison");
   }
 
-  Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
-             const LaunchOptions&) override {
+  std::optional<Fault> enqueue(Kernel& kernel, const Shape& shape,
+                               const std::vector<Arg>& args) override {
     auto& k = dynamic_cast<GpuKernel&>(kernel);
     check_arguments(k, args);
     session_->enter();
@@ -254,23 +256,36 @@ class GpuDevice final : public Device {
     if (shape.dynamic_shared > 48 * 1024) {
       Result result = session_->api.set_function_attribute(k.function, cuda::kMaxDynamicShared,
                                                            static_cast<int>(shape.dynamic_shared));
-      if (result != kSuccess) return fault(k, result);
+      if (result != kSuccess) return fault(k.facts.name, result);
     }
     std::vector<void*> parameters;
     for (const Arg& arg : args) parameters.push_back(const_cast<std::byte*>(arg.bytes().data()));
-    PrintfCatcher printed;
     Result result = session_->api.launch(k.function, shape.grid.x, shape.grid.y, shape.grid.z,
                                          shape.block.x, shape.block.y, shape.block.z,
                                          shape.dynamic_shared, nullptr, parameters.data(), nullptr);
-    bool started = result == kSuccess;
-    if (started) result = session_->api.synchronize();
+    if (result != kSuccess) return fault(k.facts.name, result);
+    return std::nullopt;
+  }
+
+  std::optional<Fault> wait(const std::string& kernel) override {
+    const Result result = session_->api.synchronize();
+    if (result == kSuccess) return std::nullopt;
+    // A kernel that failed ends the context, and a new one fails with the same error (seen with
+    // CUDA 13.0 on an H200, for each kind of fault).
+    session_->lose(kernel + " failed with " + session_->api.name_of(result));
+    return fault(kernel, result);
+  }
+
+  const DriverApi& api() const override { return session_->api; }
+  cuda::Device ordinal() const override { return session_->device; }
+
+  Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
+             const LaunchOptions&) override {
+    PrintfCatcher printed;
     Run run;
-    if (result != kSuccess) run = fault(k, result);
+    run.fault = enqueue(kernel, shape, args);
+    if (!run.fault) run.fault = wait(kernel.info().name);
     run.output = printed.finish();
-    // A launch that was refused leaves all as it was. A kernel that failed ends the context, and a
-    // new one fails with the same error (seen with CUDA 13.0 on an H200, for each kind of fault).
-    if (started && result != kSuccess)
-      session_->lose(k.facts.name + " failed with " + session_->api.name_of(result));
     return run;
   }
 
@@ -310,14 +325,11 @@ class GpuDevice final : public Device {
                     std::to_string(args[i].bytes().size()));
   }
 
-  Run fault(const GpuKernel& kernel, Result result) const {
-    std::string name = session_->api.name_of(result);
-    Run run;
-    run.fault.emplace();
-    run.fault->kind = kind_of(name);
-    run.fault->message = kernel.info().name + ": " + name + " (" + session_->api.text_of(result) +
-                         "); --device sim says where";
-    return run;
+  Fault fault(const std::string& kernel, Result result) const {
+    const std::string name = session_->api.name_of(result);
+    return {
+        kind_of(name), "", 0,
+        kernel + ": " + name + " (" + session_->api.text_of(result) + "); --device sim says where"};
   }
 
   std::shared_ptr<Session> session_;

@@ -5,10 +5,14 @@
 #include <string>
 
 #include "device/device.h"
+#include "model/profile.h"
+#include "sim/memory.h"
 
 namespace lab32::device {
 
 // `profile`: the name of a file in data/devices. Throws Error when there is none of that name.
 std::unique_ptr<Device> make_sim_device(const std::string& profile);
+// On memory of the caller's, who copies, fills and shares it himself; it must outlive the device.
+std::unique_ptr<Device> make_sim_device(const model::Profile& profile, sim::Memory& memory);
 
 }  // namespace lab32::device

@@ -155,12 +155,50 @@ Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask) {
   return by_phases(offset, 16, mask, 8);
 }
 
+Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask,
+                           bool past_l1) {
+  Wavefronts w = atomic_wavefronts(to, bytes, mask, sim::AtomicForm::plain);
+  if (!past_l1) return w;
+  constexpr uint64_t kRow = kBanks * kBankBytes, kSector = 32;
+  // Of lanes that write one place the first one's bytes count.
+  uint32_t writing = 0;
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
+    bool first = true;
+    for (uint32_t before = writing; before != 0 && first; before &= before - 1)
+      first = to[__builtin_ctz(before)] != to[lane];
+    if (first) writing |= 1u << lane;
+  }
+  KeySet turns;
+  for (uint32_t left = writing; left != 0; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
+    // Does another lane bring the other half of the sector, from where it belongs?
+    bool whole = false;
+    for (uint32_t other = writing; other != 0 && !whole; other &= other - 1) {
+      const uint32_t l = static_cast<uint32_t>(__builtin_ctz(other));
+      whole = l != lane && to[l] / kSector == to[lane] / kSector &&
+              from[l] / kSector == from[lane] / kSector &&
+              (from[l] ^ to[l]) % kSector == (from[lane] ^ to[lane]) % kSector;
+    }
+    const uint64_t part = whole ? 2 : to[lane] % kSector / 16;
+    const uint64_t exchange = (from[lane] ^ to[lane]) % kRow / 16;
+    turns.add((from[lane] / kRow << 16 | to[lane] / kRow) << 5 | exchange << 2 | part);
+    w.estimated |= !whole;
+  }
+  w.actual = turns.size();
+  w.ideal = rows_filled(bytes, writing);
+  return w;
+}
+
 Wavefronts shared_wavefronts(const sim::Access& access) {
   if (access.matrix) return matrix_wavefronts(access.address, access.mask);
   switch (access.kind) {
     case sim::AccessKind::load:
       return load_wavefronts(access.address, access.bytes, access.mask);
     case sim::AccessKind::store:
+      if (access.other_side != nullptr)
+        return copy_wavefronts(access.other_side, access.address, access.bytes, access.mask,
+                               access.past_l1);
       return store_wavefronts(access.address, access.bytes, access.mask);
     case sim::AccessKind::red:
     case sim::AccessKind::atom:

@@ -17,6 +17,11 @@ bool same(const Event& a, const Event& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
+Event other_than_access(Event::What what, uint32_t warp, uint32_t site, uint32_t mask,
+                        uint32_t other) {
+  return {what, static_cast<uint8_t>(warp), sim::AccessKind::load, 0, site, mask, other};
+}
+
 // Copies 32 lanes' values from steps of 16 bytes to steps of their size, or back.
 template <size_t kBytes>
 void restride(const std::byte* from, size_t from_step, std::byte* to, size_t to_step) {
@@ -46,28 +51,30 @@ Event BlockStory::access(uint32_t warp, const sim::RawAccess& a) {
 }
 
 Event BlockStory::block_barrier(uint32_t warps, bool whole_block) {
-  return {Event::What::block_barrier,
-          static_cast<uint8_t>(warps),
-          sim::AccessKind::load,
-          0,
-          0,
-          kAllLanes,
-          whole_block};
+  return other_than_access(Event::What::block_barrier, warps, 0, kAllLanes, whole_block);
 }
 
 Event BlockStory::warp_barrier(uint32_t warp, uint32_t mask) {
-  return {
-      Event::What::warp_barrier, static_cast<uint8_t>(warp), sim::AccessKind::load, 0, 0, mask, 0};
+  return other_than_access(Event::What::warp_barrier, warp, 0, mask, 0);
+}
+
+Event BlockStory::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
+  return other_than_access(Event::What::mbarrier_arrive, warp, static_cast<uint32_t>(key), mask,
+                           completes);
+}
+
+Event BlockStory::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+  return other_than_access(Event::What::mbarrier_wait, warp, static_cast<uint32_t>(key), mask, 0);
 }
 
 Event BlockStory::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
-  return {Event::What::bad_warp_op,
-          static_cast<uint8_t>(warp),
-          sim::AccessKind::load,
-          0,
-          site,
-          mask,
-          bad};
+  return other_than_access(Event::What::bad_warp_op, warp, site, mask, bad);
+}
+
+Event BlockStory::mistake(const sim::Mistake& m) {
+  Event event = other_than_access(Event::What::mistake, 0, m.site, 0, m.lanes);
+  event.bytes = static_cast<uint8_t>(m.kind);
+  return event;
 }
 
 void BlockStory::begin(const sim::BlockInfo& block) {
@@ -165,8 +172,18 @@ void BlockStory::tell(RaceCheck& check, const Cursor& end, const std::byte* valu
       case Event::What::warp_barrier:
         check.warp_barrier(e.warp, e.mask);
         break;
+      case Event::What::mbarrier_arrive:
+        check.mbarrier_arrive(e.warp, e.mask, e.site, e.other != 0);
+        break;
+      case Event::What::mbarrier_wait:
+        check.mbarrier_wait(e.warp, e.mask, e.site);
+        break;
       case Event::What::bad_warp_op:
         check.bad_warp_op(e.warp, e.site, e.mask, e.other);
+        break;
+      case Event::What::mistake:
+        // Its sentence was told when a block first had this story.
+        check.mistake({static_cast<sim::Mistake::Kind>(e.bytes), e.site, e.other, ""});
         break;
     }
   }

@@ -15,14 +15,24 @@ namespace lab32::observe {
 class BlockStory {
  public:
   struct Event {
-    enum class What : uint8_t { access, block_barrier, warp_barrier, bad_warp_op };
+    enum class What : uint8_t {
+      access,
+      block_barrier,
+      warp_barrier,
+      mbarrier_arrive,
+      mbarrier_wait,
+      bad_warp_op,
+      mistake
+    };
     What what;
     uint8_t warp;  // block_barrier: how many there are
     sim::AccessKind kind;
-    uint8_t bytes;  // a lane
-    uint32_t site;
-    uint32_t mask;   // of the lanes, or of the row's elements
-    uint32_t other;  // block_barrier: of the whole block; bad_warp_op: absent lanes
+    uint8_t bytes;  // a lane; mistake: its kind
+    uint32_t site;  // mbarrier: where it lies in shared memory
+    uint32_t mask;  // of the lanes, or of the row's elements
+    // block_barrier: of the whole block? mbarrier_arrive: the last of its phase? bad_warp_op:
+    // absent lanes; mistake: how many lanes made it
+    uint32_t other;
 
     // Does a row of 32 numbers belong to it: addresses, or a barrier's lanes of each warp?
     bool has_row() const {
@@ -36,7 +46,10 @@ class BlockStory {
   static Event access(uint32_t warp, const sim::RawAccess& access);
   static Event block_barrier(uint32_t warps, bool whole_block);
   static Event warp_barrier(uint32_t warp, uint32_t mask);
+  static Event mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
+  static Event mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
   static Event bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
+  static Event mistake(const sim::Mistake& mistake);
 
   // A place between two events.
   struct Cursor {

@@ -10,6 +10,7 @@ void add(GlobalTraffic& to, const GlobalTraffic& from) {
 
 void add(SharedTraffic& to, const SharedTraffic& from) {
   to.requests += from.requests;
+  to.lanes += from.lanes;
   to.wavefronts += from.wavefronts;
   to.ideal += from.ideal;
 }
@@ -31,8 +32,13 @@ void Counters::add(const Counters& other) {
   observe::add(shared_load, other.shared_load);
   observe::add(shared_store, other.shared_store);
   observe::add(shared_atom, other.shared_atom);
+  observe::add(copy, other.copy);
+  observe::add(shared_copy, other.shared_copy);
+  matrix_loads += other.matrix_loads;
+  matrix_stores += other.matrix_stores;
   block_barriers += other.block_barriers;
   ptx_level = ptx_level || other.ptx_level;
+  global_ptx_level = global_ptx_level || other.global_ptx_level;
 }
 
 uint64_t Counters::shared_wavefronts() const {

@@ -16,6 +16,7 @@ struct GlobalTraffic {
 
 struct SharedTraffic {
   uint64_t requests = 0;    // instructions issued with at least one active lane
+  uint64_t lanes = 0;       // active lanes of all requests together
   uint64_t wavefronts = 0;  // memory_l1_wavefronts_shared
   uint64_t ideal = 0;       // memory_l1_wavefronts_shared_ideal
 };
@@ -33,8 +34,16 @@ struct Counters {
   uint64_t load_ideal = 0, store_ideal = 0;
 
   SharedTraffic shared_load, shared_store, shared_atom;
+  // What of these the hardware's op_{ld,st} metrics count apart. cp.async (LDGSTS): in load and
+  // shared_store above; of launches only, not of lines.
+  GlobalTraffic copy;
+  SharedTraffic shared_copy;
+  // Requests of ldmatrix and stmatrix (LDSM, STSM): in shared_load and shared_store above;
+  // likewise.
+  uint64_t matrix_loads = 0, matrix_stores = 0;
   uint64_t block_barriers = 0;  // block-wide barriers passed, summed over blocks
-  bool ptx_level = false;       // some access could not be reconciled with the SASS
+  // Some access could not be reconciled with the SASS; one of these reaches global memory.
+  bool ptx_level = false, global_ptx_level = false;
 
   void add(const Counters& other);
   uint64_t shared_wavefronts() const;
@@ -47,10 +56,11 @@ struct LineCounters {
   Counters counters;
 };
 
-// A hazard: a race, an uninitialised read, a warp operation on absent lanes. One for each pair of
-// source lines (or line), with how often it was seen and the first example.
+// A hazard: a race, an uninitialised read, a warp operation on absent lanes; where a launch keeps
+// going, also a bad access of memory (memory) and a barrier that threads never reach (barrier). One
+// for each pair of source lines (or line), with how often it was seen and the first example.
 struct Finding {
-  enum class Kind : uint8_t { race, uninitialised, warp_mask };
+  enum class Kind : uint8_t { race, uninitialised, warp_mask, memory, barrier };
   Kind kind = Kind::race;
   bool note = false;  // harmless by the memory model's letter: same value stored twice
   std::string file;

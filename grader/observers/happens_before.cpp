@@ -1,6 +1,7 @@
 #include "observers/happens_before.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lab32::observe {
 
@@ -69,6 +70,37 @@ void HappensBefore::some_threads(const uint32_t* lane_mask_of_warp, uint32_t war
   }
   for_each_thread([&](uint32_t thread) { (*joined)[thread] = clock_; });
   for_each_thread([&](uint32_t thread) { vector_[thread] = joined; });
+}
+
+HappensBefore::Vector HappensBefore::join(const Token& token, uint32_t warp, uint32_t mask) const {
+  Vector joined(threads_, block_floor_);
+  const auto add = [&](const Vector& known) {
+    for (uint32_t i = 0; i < threads_; ++i) joined[i] = std::max(joined[i], known[i]);
+  };
+  if (token != nullptr) add(*token);
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(left));
+    if (vectors_in_use_ && vector_[thread] != nullptr) add(*vector_[thread]);
+  }
+  for (uint32_t i = warp * 32; i < std::min(threads_, warp * 32 + 32); ++i)
+    joined[i] = std::max(joined[i], warps_[warp].floor);
+  return joined;
+}
+
+void HappensBefore::release(Token& token, uint32_t warp, uint32_t mask) {
+  Vector joined = join(token, warp, mask);
+  warps_[warp].stamp = ++clock_;  // what they do from now on is not in the token
+  for (uint32_t left = mask; left != 0; left &= left - 1)
+    joined[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))] = clock_;
+  token = std::make_shared<Vector>(std::move(joined));
+}
+
+void HappensBefore::acquire(const Token& token, uint32_t warp, uint32_t mask) {
+  if (!vectors_in_use_) vector_.assign(threads_, nullptr);
+  const auto joined = std::make_shared<const Vector>(join(token, warp, mask));
+  vectors_in_use_ = true;
+  for (uint32_t left = mask; left != 0; left &= left - 1)
+    vector_[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))] = joined;
 }
 
 }  // namespace lab32::observe

@@ -28,6 +28,13 @@ class HappensBefore {
   // The threads in lane_mask_of_warp[0..warps) waited for each other.
   void some_threads(const uint32_t* lane_mask_of_warp, uint32_t warps);
 
+  // What the threads that arrive at some object have seen and done: whoever acquires it comes
+  // after. Empty: nothing.
+  using Vector = std::vector<uint32_t>;  // of each thread: accesses stamped below are known
+  using Token = std::shared_ptr<const Vector>;
+  void release(Token& token, uint32_t warp, uint32_t mask);
+  void acquire(const Token& token, uint32_t warp, uint32_t mask);
+
   bool is_whole_warp(uint32_t warp, uint32_t mask) const;
   uint32_t block_start() const { return block_start_; }
   uint32_t block_floor() const { return block_floor_; }
@@ -45,14 +52,15 @@ class HappensBefore {
     uint32_t floor = 0;  // last barrier of all its lanes
     uint32_t stamp = 0;  // last barrier of any of its lanes
   };
-  using Vector = std::vector<uint32_t>;  // of each thread: accesses stamped below are known
+  // `token`, and what the lanes of the warp know.
+  Vector join(const Token& token, uint32_t warp, uint32_t mask) const;
 
   uint32_t restart_;
   uint32_t clock_ = 0, block_start_ = 0, block_floor_ = 0;
   uint32_t threads_ = 0;
   std::vector<WarpClock> warps_;
   bool vectors_in_use_ = false;
-  std::vector<std::shared_ptr<const Vector>> vector_;  // of each thread; null: floors are all
+  std::vector<Token> vector_;  // of each thread; null: floors are all
 };
 
 }  // namespace lab32::observe

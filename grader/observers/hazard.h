@@ -9,16 +9,9 @@
 #include "observers/position.h"
 #include "observers/shadow.h"
 #include "sim/events.h"
+#include "sim/shared_variable.h"
 
 namespace lab32::observe {
-
-// A variable in shared memory, for messages.
-struct SharedVariable {
-  std::string name;
-  uint64_t offset = 0;   // in the block's shared window
-  uint64_t size = 0;     // bytes
-  uint32_t element = 0;  // bytes of an element; 0: unknown, the access's width is taken
-};
 
 // What was seen at a pair of instructions, and the first time it was. `earlier` is unused unless
 // kind is race; the same site may stand on both sides.
@@ -38,10 +31,11 @@ struct Hazard {
   Party earlier, later;
   uint64_t offset = 0;            // in shared memory
   uint32_t mask = 0, absent = 0;  // warp_mask: lanes named, lanes concerned
+  std::string complaint;          // what the simulator said (sim::Mistake); empty: it did not
 };
 
 // Tells a student, in one sentence, what happened and what usually mends it.
-std::string describe(const Hazard& hazard, const std::vector<SharedVariable>& variables,
+std::string describe(const Hazard& hazard, const std::vector<sim::SharedVariable>& variables,
                      const PositionOf& position);
 
 }  // namespace lab32::observe

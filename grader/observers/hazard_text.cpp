@@ -24,13 +24,13 @@ std::string block_name(const sim::BlockInfo& block) {
                       : fmt::format("block ({},{},{})", block.x, block.y, block.z);
 }
 
-// "tile[17]", in elements; what lies in no variable by its offset.
-std::string place(uint64_t offset, uint32_t bytes, const std::vector<SharedVariable>& variables) {
-  for (const SharedVariable& v : variables) {
-    if (offset < v.offset || offset - v.offset >= v.size) continue;
-    const uint32_t element = v.element != 0 ? v.element : bytes;
-    if (v.size <= element) return v.name;
-    return fmt::format("{}[{}]", v.name, (offset - v.offset) / element);
+// "tile[17]", in elements of the access's width; what lies in no variable by its offset.
+std::string place(uint64_t offset, uint32_t bytes,
+                  const std::vector<sim::SharedVariable>& variables) {
+  for (const sim::SharedVariable& v : variables) {
+    if (offset < v.offset || offset - v.offset >= v.bytes) continue;
+    if (v.bytes <= bytes) return v.name;
+    return fmt::format("{}[{}]", v.name, (offset - v.offset) / bytes);
   }
   return fmt::format("the shared byte {}", offset);
 }
@@ -67,7 +67,7 @@ const char* present(Touch touch) {
                                  : "updates it atomically";
 }
 
-std::string race(const Hazard& h, const std::vector<SharedVariable>& variables,
+std::string race(const Hazard& h, const std::vector<sim::SharedVariable>& variables,
                  const PositionOf& position) {
   const auto at = position(h.later.site);
   const std::string file = at ? at->file : "";
@@ -105,16 +105,44 @@ std::string race(const Hazard& h, const std::vector<SharedVariable>& variables,
   return text;
 }
 
+// What usually mends what the simulator complains of.
+const char* mend(const Hazard& h) {
+  const auto says = [&h](const char* words) {
+    return h.complaint.find(words) != std::string::npos;
+  };
+  switch (h.kind) {
+    case Finding::Kind::memory:
+      if (says("null pointer")) return "did its allocation fail, or was it never made?";
+      if (says("was freed")) return "free memory after the last kernel that uses it";
+      if (says("multiple of")) return "a vector type's address is a multiple of its size";
+      if (says("cannot write")) return "constants and parameters are for reading";
+      if (says("is no device memory"))
+        return "is it the address of a variable of the host, or an index gone wild?";
+      return "compare the index with the number of elements before the access";
+    case Finding::Kind::barrier:
+      return says("mask") ? "every lane that the mask names must come, and only those"
+                          : "every thread of the block must come to a barrier: move it out of the "
+                            "condition";
+    default:
+      return says("local array") ? "give its elements a value first"
+                                 : "copy or set what is read before the launch";
+  }
+}
+
 }  // namespace
 
-std::string describe(const Hazard& h, const std::vector<SharedVariable>& variables,
+std::string describe(const Hazard& h, const std::vector<sim::SharedVariable>& variables,
                      const PositionOf& position) {
   const auto at = position(h.later.site);
   const std::string line = line_name(h.later.site, position, at ? at->file : "");
   switch (h.kind) {
     case Finding::Kind::race:
       return race(h, variables, position);
+    case Finding::Kind::memory:
+    case Finding::Kind::barrier:
+      return fmt::format("{}: {}; {}", line, h.complaint, mend(h));
     case Finding::Kind::uninitialised:
+      if (!h.complaint.empty()) return fmt::format("{}: {}; {}", line, h.complaint, mend(h));
       return fmt::format("{}: {} of {} reads {}, which no thread of the block has written", line,
                          thread_name(h.block, h.later.thread), block_name(h.block),
                          place(h.offset, h.later.bytes, variables));

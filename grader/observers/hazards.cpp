@@ -10,7 +10,7 @@ namespace lab32::observe {
 using Event = BlockStory::Event;
 
 HazardObserver::HazardObserver(uint32_t granule, bool named_barriers,
-                               std::vector<SharedVariable> variables, PositionOf position)
+                               std::vector<sim::SharedVariable> variables, PositionOf position)
     : variables_(std::move(variables)),
       position_(std::move(position)),
       check_(granule, named_barriers) {}
@@ -150,6 +150,20 @@ void HazardObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t w
 void HazardObserver::warp_barrier(uint32_t warp, uint32_t mask) {
   if (!follows(BlockStory::warp_barrier(warp, mask), nullptr, nullptr))
     check_.warp_barrier(warp, mask);
+}
+
+void HazardObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
+  if (!follows(BlockStory::mbarrier_arrive(warp, mask, key, completes), nullptr, nullptr))
+    check_.mbarrier_arrive(warp, mask, key, completes);
+}
+
+void HazardObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+  if (!follows(BlockStory::mbarrier_wait(warp, mask, key), nullptr, nullptr))
+    check_.mbarrier_wait(warp, mask, key);
+}
+
+void HazardObserver::mistake(const sim::Mistake& mistake) {
+  if (!follows(BlockStory::mistake(mistake), nullptr, nullptr)) check_.mistake(mistake);
 }
 
 void HazardObserver::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {

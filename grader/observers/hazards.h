@@ -1,6 +1,7 @@
 // Finds what is wrong with a kernel's use of shared memory although it may give the right result:
-// races, reads of what the block never wrote, shuffles and votes among absent lanes. RaceCheck has
-// the rules. This observer spares it the blocks that do what an earlier block did.
+// races, reads of what the block never wrote, shuffles and votes among absent lanes. And it keeps
+// what the simulator found wrong itself, where a launch keeps going. RaceCheck has the rules. This
+// observer spares it the blocks that do what an earlier block did.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ class HazardObserver : public sim::Observer {
   // named_barriers: may a barrier concern some warps of the block only? If not, two warps are
   // enough to remember for each word and way of touching it: a third that touches it in conflict
   // differs from one of them.
-  HazardObserver(uint32_t granule, bool named_barriers, std::vector<SharedVariable> variables,
+  HazardObserver(uint32_t granule, bool named_barriers, std::vector<sim::SharedVariable> variables,
                  PositionOf position);
 
   std::unique_ptr<sim::Observer> fork() const override;
@@ -33,7 +34,10 @@ class HazardObserver : public sim::Observer {
   void raw_shared(uint32_t warp, const sim::RawAccess& access) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   void warp_barrier(uint32_t warp, uint32_t mask) override;
+  void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) override;
+  void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) override;
   void bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) override;
+  void mistake(const sim::Mistake& mistake) override;
   bool wants_raw_shared() const override { return true; }
 
   // One for each kind and pair of source lines (races) or line, sorted by file, line, other line.
@@ -59,7 +63,7 @@ class HazardObserver : public sim::Observer {
   void depart();
   Kept& oldest();
 
-  std::vector<SharedVariable> variables_;
+  std::vector<sim::SharedVariable> variables_;
   PositionOf position_;
   RaceCheck check_;
   sim::BlockInfo block_{};

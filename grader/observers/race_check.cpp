@@ -51,6 +51,7 @@ void RaceCheck::begin_block(const sim::BlockInfo& block) {
   block_ = block;
   sequence_ = 0;
   by_value_ = false;
+  mbarriers_.clear();
   if (order_.begin_block(block.threads)) shadow_.clear();
   shadow_.cover(block.shared_bytes);
 }
@@ -92,6 +93,16 @@ void RaceCheck::warp_barrier(uint32_t warp, uint32_t mask) {
   uint32_t lanes[32] = {};
   lanes[warp] = mask;
   order_.some_threads(lanes, warp + 1);
+}
+
+void RaceCheck::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
+  Phases& phases = mbarriers_[key];
+  order_.release(phases.present, warp, mask);
+  if (completes) phases.past = std::exchange(phases.present, nullptr);
+}
+
+void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+  order_.acquire(mbarriers_[key].past, warp, mask);
 }
 
 // What visit() does, for the usual case that nothing can conflict. False: it is not that case, and
@@ -331,6 +342,18 @@ void RaceCheck::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_
     first->absent = bad;
   }
   ++seen.in_block;
+}
+
+void RaceCheck::mistake(const sim::Mistake& mistake) {
+  ++sequence_;
+  using What = sim::Mistake::Kind;
+  const Finding::Kind kind = mistake.kind == What::memory    ? Finding::Kind::memory
+                             : mistake.kind == What::barrier ? Finding::Kind::barrier
+                                                             : Finding::Kind::uninitialised;
+  const Key key{kind, false, 0, mistake.site};
+  Seen& seen = find(key);
+  if (Hazard* first = first_of(seen, key)) first->complaint = mistake.message;
+  seen.in_block += mistake.lanes;
 }
 
 }  // namespace lab32::observe

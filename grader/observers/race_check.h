@@ -49,7 +49,10 @@ class RaceCheck {
   void access(uint32_t warp, const sim::RawAccess& access);
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block);
   void warp_barrier(uint32_t warp, uint32_t mask);
+  void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
+  void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
   void bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
+  void mistake(const sim::Mistake& mistake);
   // False: what the block added depended on the values it stored, too.
   bool end_block(Effects* effects);
   void repeat(const Effects& effects);
@@ -60,7 +63,7 @@ class RaceCheck {
   // Adds what another has seen of other blocks.
   void merge(const RaceCheck& other);
   // HazardObserver::findings.
-  std::vector<Finding> findings(const std::vector<SharedVariable>& variables,
+  std::vector<Finding> findings(const std::vector<sim::SharedVariable>& variables,
                                 const PositionOf& position) const;
 
  private:
@@ -85,6 +88,11 @@ class RaceCheck {
   bool named_barriers_;
   Shadow shadow_;
   HappensBefore order_;
+  // By place in shared memory: who has arrived in this phase, and who had in the one before.
+  struct Phases {
+    HappensBefore::Token present, past;
+  };
+  std::map<uint64_t, Phases> mbarriers_;
   sim::BlockInfo block_{};
   uint64_t sequence_ = 0;
   bool by_value_ = false;  // a store was compared with another's value in this block

@@ -30,7 +30,7 @@ void RaceCheck::merge(const RaceCheck& other) {
   }
 }
 
-std::vector<Finding> RaceCheck::findings(const std::vector<SharedVariable>& variables,
+std::vector<Finding> RaceCheck::findings(const std::vector<sim::SharedVariable>& variables,
                                          const PositionOf& position) const {
   // Unrolled copies of a line are one line to the student, and so are the two directions of a race.
   using Line = std::pair<std::string, int>;
@@ -56,6 +56,9 @@ std::vector<Finding> RaceCheck::findings(const std::vector<SharedVariable>& vari
   for (const auto& [lines, hazard] : by_line) {
     const auto& [a, b, kind, note] = lines;
     if (note && by_line.count({a, b, kind, false}) != 0) continue;
+    // A shuffle that had to go on without the lanes it waited for misses them, too.
+    if (kind == Finding::Kind::warp_mask && by_line.count({a, b, Finding::Kind::barrier, false}))
+      continue;
     const Line later = line_of(hazard.later.site);
     const Line earlier = kind == Finding::Kind::race ? line_of(hazard.earlier.site) : Line{"", 0};
     findings.push_back({kind, note, later.first, later.second, earlier.second, hazard.count,

@@ -111,6 +111,20 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
   return sectors;
 }
 
+// Found on an H200 with patterns on either side and on both: 113 of 113 in data/measured/counters.
+CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask) {
+  constexpr uint32_t kPlaceBits = 13;  // 256 KiB of shared memory have 2^13 sectors
+  KeySet moved, theoretical;
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
+    const uint64_t place = to[lane] / kSectorBytes;
+    const bool turned = (from[lane] - to[lane]) % kSectorBytes != 0;
+    moved.add(from[lane] / kLineBytes << kPlaceBits | place);
+    theoretical.add((from[lane] / kSectorBytes << 1 | turned) << kPlaceBits | place);
+  }
+  return {moved.size(), theoretical.size(), ideal_sectors(kLanes, bytes, mask)};
+}
+
 uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask) {
   const uint32_t asked = lane_count(mask) * bytes;
   return std::min(distinct, (asked + kSectorBytes - 1) / kSectorBytes);

@@ -20,6 +20,16 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask
 uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask,
                         bool compare_swap = false);
 
+// An asynchronous copy past L1 (LDGSTS.BYPASS, 16 bytes a lane) moves its data sector by sector of
+// shared memory (`to`): each fetches the lines that it needs, whatever the sectors in them, and so
+// a sector of global memory that goes to several places is moved several times. `theoretical` is
+// Nsight Compute's estimate, which lets two lanes share a transfer only where both lie in one
+// sector at either end and in the same order.
+struct CopySectors {
+  uint32_t moved = 0, theoretical = 0, ideal = 0;
+};
+CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask);
+
 // The fewest sectors that could hold what the active lanes ask for, never more than they touch
 // (lanes that share an address ask for less than lanes * bytes).
 uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask);

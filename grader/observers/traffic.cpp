@@ -65,20 +65,29 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   Tally& tally = tally_of(access.site, access.space, access.kind);
   uint32_t cost, ideal;
   if (global) {
-    const uint32_t distinct = distinct_sectors(access.address, access.bytes, access.mask);
+    uint32_t distinct = distinct_sectors(access.address, access.bytes, access.mask);
     const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
     cost = atomic ? atomic_sectors(access.address, access.bytes, access.mask,
                                    access.form == sim::AtomicForm::compare_swap)
                   : distinct;
     ideal = ideal_sectors(distinct, access.bytes, access.mask);
+    if (access.past_l1) {
+      const CopySectors copy =
+          copy_sectors(access.address, access.other_side, access.bytes, access.mask);
+      cost = copy.moved;
+      distinct = copy.theoretical;
+      ideal = copy.ideal;
+    }
     tally.distinct += distinct;
     tally.bytes += uint64_t{lane_count(access.mask)} * access.bytes;
   } else {
     const Wavefronts wavefronts = shared_wavefronts(access);
     cost = wavefronts.actual;
     ideal = wavefronts.ideal;
+    tally.ptx_level |= wavefronts.estimated;
   }
   ++tally.requests;
+  tally.lanes += lane_count(access.mask);
   tally.cost += cost;
   tally.ideal += ideal;
   tally.ptx_level |= access.ptx_level;
@@ -102,6 +111,7 @@ void TrafficObserver::merge(sim::Observer& observer) {
     Tally& to = tally_of(from.site, from.space, from.kind);
     if (to.requests == 0 || preferred(from.worst, to.worst)) to.worst = from.worst;
     to.requests += from.requests;
+    to.lanes += from.lanes;
     to.cost += from.cost;
     to.distinct += from.distinct;
     to.ideal += from.ideal;
@@ -127,9 +137,10 @@ Counters TrafficObserver::Tally::counters() const {
     SharedTraffic& to = kind == AccessKind::load    ? c.shared_load
                         : kind == AccessKind::store ? c.shared_store
                                                     : c.shared_atom;
-    to = {requests, cost, ideal};
+    to = {requests, lanes, cost, ideal};
     return c;
   }
+  c.global_ptx_level = ptx_level;
   GlobalTraffic& to = kind == AccessKind::load    ? c.load
                       : kind == AccessKind::store ? c.store
                       : kind == AccessKind::red   ? c.red
@@ -152,6 +163,13 @@ Counters TrafficObserver::totals() const {
   }
   total.block_barriers = block_barriers_;
   return total;
+}
+
+Counters TrafficObserver::of_site(uint32_t site) const {
+  Counters sum;
+  for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key)
+    if (index_[key] != kNone) sum.add(tallies_[index_[key]].counters());
+  return sum;
 }
 
 std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) const {

@@ -42,6 +42,7 @@ class TrafficObserver : public sim::Observer {
   void add_issues(const std::vector<sim::IssueTally>& tally);
 
   Counters totals() const;
+  Counters of_site(uint32_t site) const;  // its accesses: no issue counts
   // Sorted by file, then line; what has no position stands first, under file "" and line 0.
   // block_barriers are the launch's, not a line's: 0 here.
   std::vector<LineCounters> lines(const PositionOf& position) const;
@@ -60,7 +61,7 @@ class TrafficObserver : public sim::Observer {
     sim::AccessSpace space = sim::AccessSpace::global;
     sim::AccessKind kind = sim::AccessKind::load;
     bool ptx_level = false;
-    uint64_t requests = 0, cost = 0, distinct = 0, ideal = 0, bytes = 0;
+    uint64_t requests = 0, lanes = 0, cost = 0, distinct = 0, ideal = 0, bytes = 0;
     Example worst;
     Counters counters() const;
   };

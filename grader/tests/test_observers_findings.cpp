@@ -16,7 +16,7 @@ using observe::HazardObserver;
 namespace {
 
 HazardObserver observer(uint32_t granule = 4) {
-  return {granule, true, {{"tile", 0, 1024, 4}, {"total", 1024, 4, 4}}, lines_of_kernel()};
+  return {granule, true, {{"tile", 0, 1024}, {"total", 1024, 4}}, lines_of_kernel()};
 }
 
 std::vector<Finding> races(HazardObserver& o, bool notes = false) {

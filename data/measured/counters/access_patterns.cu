@@ -56,11 +56,22 @@ GLOBAL(g_ld4, A("ld.global.u32 %0, [%1];", : "=r"(r0) : "l"(a)))
 GLOBAL(g_ld8, A("ld.global.v2.u32 {%0, %1}, [%2];", : "=r"(r0), "=r"(r1) : "l"(a)))
 GLOBAL(g_ld16, A("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];",
                  : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3) : "l"(a)))
+GLOBAL(g_ld_v4u8, A("ld.global.v4.u8 {%0, %1, %2, %3}, [%4];",
+                    : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3) : "l"(a)))
+GLOBAL(g_ld_v2u16, A("ld.global.v2.u16 {%0, %1}, [%2];", : "=r"(r0), "=r"(r1) : "l"(a)))
+GLOBAL(g_ld_v4u16, A("ld.global.v4.u16 {%0, %1, %2, %3}, [%4];",
+                     : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3) : "l"(a)))
+GLOBAL(g_ld_v2u64, A("{.reg .u64 t; ld.global.v2.u64 {%0, t}, [%1]; xor.b64 %0, %0, t;}",
+                     : "=l"(d) : "l"(a)))
 GLOBAL(g_st1, A("st.global.u8 [%0], %1;", : : "l"(a), "r"(lane)))
 GLOBAL(g_st2, A("{.reg .u16 t; cvt.u16.u32 t, %1; st.global.u16 [%0], t;}", : : "l"(a), "r"(lane)))
 GLOBAL(g_st4, A("st.global.u32 [%0], %1;", : : "l"(a), "r"(lane)))
 GLOBAL(g_st8, A("st.global.v2.u32 [%0], {%1, %1};", : : "l"(a), "r"(lane)))
 GLOBAL(g_st16, A("st.global.v4.u32 [%0], {%1, %1, %1, %1};", : : "l"(a), "r"(lane)))
+GLOBAL(g_st_v4u8, A("st.global.v4.u8 [%0], {%1, %1, %1, %1};", : : "l"(a), "r"(lane)))
+GLOBAL(g_st_v2u16, A("st.global.v2.u16 [%0], {%1, %1};", : : "l"(a), "r"(lane)))
+GLOBAL(g_st_v4u16, A("st.global.v4.u16 [%0], {%1, %1, %1, %1};", : : "l"(a), "r"(lane)))
+GLOBAL(g_st_v2u64, A("st.global.v2.u64 [%0], {%1, %1};", : : "l"(a), "l"(d)))
 GLOBAL(g_red_add_u32, A("red.global.add.u32 [%0], %1;", : : "l"(a), "r"(lane)))
 GLOBAL(g_red_add_f32, A("red.global.add.f32 [%0], %1;", : : "l"(a), "f"(1.0f)))
 GLOBAL(g_red_add_u64, A("red.global.add.u64 [%0], %1;", : : "l"(a), "l"(d)))
@@ -82,21 +93,54 @@ SHARED(s_ld4, A("ld.shared.u32 %0, [%1];", : "=r"(r0) : "r"(a)))
 SHARED(s_ld8, A("ld.shared.v2.u32 {%0, %1}, [%2];", : "=r"(r0), "=r"(r1) : "r"(a)))
 SHARED(s_ld16, A("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];",
                  : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3) : "r"(a)))
+SHARED(s_ld_v4u8, A("ld.shared.v4.u8 {%0, %1, %2, %3}, [%4];",
+                    : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3) : "r"(a)))
+SHARED(s_ld_v2u16, A("ld.shared.v2.u16 {%0, %1}, [%2];", : "=r"(r0), "=r"(r1) : "r"(a)))
+SHARED(s_ld_v4u16, A("ld.shared.v4.u16 {%0, %1, %2, %3}, [%4];",
+                     : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3) : "r"(a)))
+SHARED(s_ld_v2u64, A("{.reg .u64 t; ld.shared.v2.u64 {%0, t}, [%1]; xor.b64 %0, %0, t;}",
+                     : "=l"(d) : "r"(a)))
 SHARED(s_st1, A("st.shared.u8 [%0], %1;", : : "r"(a), "r"(lane)))
 SHARED(s_st2, A("{.reg .u16 t; cvt.u16.u32 t, %1; st.shared.u16 [%0], t;}", : : "r"(a), "r"(lane)))
 SHARED(s_st4, A("st.shared.u32 [%0], %1;", : : "r"(a), "r"(lane)))
 SHARED(s_st8, A("st.shared.v2.u32 [%0], {%1, %1};", : : "r"(a), "r"(lane)))
 SHARED(s_st16, A("st.shared.v4.u32 [%0], {%1, %1, %1, %1};", : : "r"(a), "r"(lane)))
+SHARED(s_st_v4u8, A("st.shared.v4.u8 [%0], {%1, %1, %1, %1};", : : "r"(a), "r"(lane)))
+SHARED(s_st_v2u16, A("st.shared.v2.u16 [%0], {%1, %1};", : : "r"(a), "r"(lane)))
+SHARED(s_st_v4u16, A("st.shared.v4.u16 [%0], {%1, %1, %1, %1};", : : "r"(a), "r"(lane)))
+SHARED(s_st_v2u64, A("st.shared.v2.u64 [%0], {%1, %1};", : : "r"(a), "l"(d)))
 SHARED(s_atom_add_u32, A("atom.shared.add.u32 %0, [%1], %2;", : "=r"(r0) : "r"(a), "r"(lane)))
 SHARED(s_red_add_u32, A("red.shared.add.u32 [%0], %1;", : : "r"(a), "r"(lane)))
 // ptxas has an opcode of its own for this one (ATOMS.POPC.INC), but only outside inline assembly.
 SHARED(s_atom_inc_u32, r0 = atomicAdd(reinterpret_cast<uint32_t*>(window + at), 1u); (void)a)
+// The same without a result.
+SHARED(s_red_inc_u32, atomicAdd(reinterpret_cast<uint32_t*>(window + at), 1u); (void)a)
 SHARED(s_atom_max_s32, A("atom.shared.max.s32 %0, [%1], %2;", : "=r"(r0) : "r"(a), "r"(lane)))
 SHARED(s_atom_exch_b32, A("atom.shared.exch.b32 %0, [%1], %2;", : "=r"(r0) : "r"(a), "r"(lane)))
 SHARED(s_atom_cas_b32, A("atom.shared.cas.b32 %0, [%1], %2, %3;",
                          : "=r"(r0) : "r"(a), "r"(0), "r"(lane)))
 SHARED(s_atom_cas_b64, A("atom.shared.cas.b64 %0, [%1], %2, %3;",
                          : "=l"(d) : "r"(a), "l"(uint64_t{0}), "l"(d)))
+
+// Asynchronous copies have an address in each space. The other side's are those of neighbours.
+#define COPY(name, mode, bytes, to, from)                                                    \
+  __global__ void name(__grid_constant__ const Pattern p, char* base, uint32_t*) {           \
+    __shared__ __align__(1024) char window[kSharedBytes];                                    \
+    LANE;                                                                                    \
+    A("cp.async." mode ".shared.global [%0], [%1], " #bytes "; cp.async.wait_all;",          \
+      : : "r"(uint32_t(__cvta_generic_to_shared(window)) + (to)), "l"(base + (from)));       \
+  }
+COPY(g_copy4, "ca", 4, lane * 4, at)
+COPY(g_copy8, "ca", 8, lane * 8, at)
+COPY(g_copy16, "ca", 16, lane * 16, at)
+COPY(g_copy16cg, "cg", 16, lane * 16, at)
+COPY(s_copy4, "ca", 4, at, lane * 4)
+COPY(s_copy8, "ca", 8, at, lane * 8)
+COPY(s_copy16, "ca", 16, at, lane * 16)
+COPY(s_copy16cg, "cg", 16, at, lane * 16)
+COPY(g_both16, "ca", 16, (at >> 20) * 16, at & 0xfffff)
+COPY(g_both16cg, "cg", 16, (at >> 20) * 16, at & 0xfffff)
+COPY(s_both16cg, "cg", 16, (at >> 20) * 16, at & 0xfffff)
 
 // All 32 lanes must execute these; the mask says whose addresses count.
 #undef LANE
@@ -125,7 +169,11 @@ const std::map<std::string, Kernel> kKernels = {
     K(s_st1), K(s_st2), K(s_st4), K(s_st8), K(s_st16), K(s_atom_add_u32), K(s_red_add_u32),
     K(s_atom_inc_u32), K(s_atom_max_s32), K(s_atom_exch_b32), K(s_atom_cas_b32), K(s_atom_cas_b64),
     K(s_ldmatrix_x1), K(s_ldmatrix_x2), K(s_ldmatrix_x4), K(s_ldmatrix_x4t), K(s_stmatrix_x1),
-    K(s_stmatrix_x2), K(s_stmatrix_x4)};
+    K(s_stmatrix_x2), K(s_stmatrix_x4), K(g_ld_v4u8), K(g_ld_v2u16), K(g_ld_v4u16), K(g_ld_v2u64),
+    K(g_st_v4u8), K(g_st_v2u16), K(g_st_v4u16), K(g_st_v2u64), K(s_ld_v4u8), K(s_ld_v2u16),
+    K(s_ld_v4u16), K(s_ld_v2u64), K(s_st_v4u8), K(s_st_v2u16), K(s_st_v4u16), K(s_st_v2u64),
+    K(s_red_inc_u32), K(g_copy4), K(g_copy8), K(g_copy16), K(g_copy16cg), K(s_copy4), K(s_copy8),
+    K(s_copy16), K(s_copy16cg), K(g_both16), K(g_both16cg), K(s_both16cg)};
 
 void check(cudaError_t e, const char* what) {
   if (e == cudaSuccess) return;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Joins what measure.sh wrote into one CSV a space, a row a launch: collect.py FOLDER OUTPUT_FOLDER"""
+"""Joins what measure.sh wrote into one CSV a space, a row a launch:
+collect.py FOLDER OUTPUT_FOLDER [SET]"""
 import csv
 import pathlib
 import sys
@@ -17,12 +18,15 @@ COLUMNS = {
         "ideal": "memory_l1_wavefronts_shared_ideal",
     },
 }
-NAMES = {"g": "h200-global.csv", "s": "h200-shared.csv"}
+NAMES = {"g": "h200-{}global.csv", "s": "h200-{}shared.csv"}
 
 
 def kind_of(op):
-    """ld, st, red or atom: how the metrics of this op are called. Shared memory knows no red."""
+    """ld, st, red or atom: how the metrics of this op are called. Shared memory knows no red, and
+    an asynchronous copy is a load of global memory."""
     space, name = op.split("_")[:2]
+    if name.startswith(("copy", "both")):
+        return "ld" if space == "g" else "st"
     if name == "red" and space == "s":
         return "atom"
     return name if name in ("red", "atom") else name[:2]
@@ -40,26 +44,30 @@ def launches(paths):
     return [rows[k] for k in sorted(rows)]
 
 
-def main(folder, out):
+def main(folder, out, chosen=""):
+    if chosen:  # what the hardware executed, too: smsp__sass_* leaves out idle instructions
+        COLUMNS["s"]["instructions"] = "smsp__sass_inst_executed_op_shared_{}.sum"
+    command = f"measure.sh {chosen}".strip()
     patterns = list(csv.DictReader(open(folder / "patterns.csv", encoding="utf-8")))
     device, ncu, date = (folder / "device").read_text(encoding="utf-8").strip().split("\n")
     gpu, driver, sm, memory = device.split(", ")
     for space in "gs":
         mine = [p for p in patterns if p["op"].startswith(space + "_")]
         measured = launches(sorted(folder.glob(f"{space}-*.csv"), key=lambda f: int(f.stem[2:])))
-        with open(out / NAMES[space], "w", encoding="utf-8", newline="\n") as f:
+        name = NAMES[space].format(chosen + "-" if chosen else "")
+        with open(out / name, "w", encoding="utf-8", newline="\n") as f:
             f.write(
                 f"# device: {gpu}\n# driver: {driver}\n# cuda: 13.0 (nvcc -arch=sm_90)\n"
                 f"# clocks: SM {sm}, memory {memory}, as found after the run\n# date: {date}\n"
-                f"# command: data/measured/counters/measure.sh; Nsight Compute {ncu.split()[1]}\n")
+                f"# command: data/measured/counters/{command}; Nsight Compute {ncu.split()[1]}\n")
             f.write(",".join(["op", "mask", *COLUMNS[space], "offsets"]) + "\n")
             for p, m in zip(mine, measured):
                 if not m["kernel"].startswith(p["op"] + "("):
                     sys.exit(f"launch of {m['kernel']} where {p['op']} was expected")
                 short = kind_of(p["op"])
-                row = [m[name.format(short)] for name in COLUMNS[space].values()]
+                row = [m[metric.format(short)] for metric in COLUMNS[space].values()]
                 f.write(",".join([p["op"], p["mask"], *row, p["offsets"]]) + "\n")
-        print(f"{NAMES[space]}: {len(measured)} of {len(mine)} patterns")
+        print(f"{name}: {len(measured)} of {len(mine)} patterns")
 
 
-main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), *sys.argv[3:])

@@ -3,6 +3,13 @@
 
 Hand-made ones first (strides, broadcasts, misalignment, permutations), then random ones of many
 shapes: few or many addresses, near or far, any mask. Seeded: the same rows every time.
+
+make_patterns.py [REPEATS]       those
+make_patterns.py systematic      every width with every stride, mask and way of sharing an address;
+                                 every multiplicity of an atomic; asynchronous copies
+make_patterns.py copies          asynchronous copies of 16 bytes with a pattern on both sides: an
+                                 offset is that in global memory, and 2^20 times the 16-byte chunk
+                                 in shared memory
 """
 import random
 import sys
@@ -127,12 +134,112 @@ def shared_patterns():
         add("s_ldmatrix_x4t", shape(16, top))
 
 
-global_patterns(repeats=int(sys.argv[1]) if len(sys.argv) > 1 else 3)
-rows.sort(key=lambda r: r[0][0])  # global first; stable
+def evenly(size):
+    """What the hand-made patterns above leave out: strides, shared addresses, masks."""
+    lanes = range(32)
+    for stride in (3, 5, 7, 9, 16, 33):
+        yield [l * stride * size for l in lanes], FULL
+    for share in (2, 4, 8, 16):  # neighbours with one address; the same again in each part
+        yield [l // share * size for l in lanes], FULL
+        yield [l % share * size for l in lanes], FULL
+    yield [(31 - l) * size for l in lanes], FULL
+    yield [(l ^ 16) * size for l in lanes], FULL
+    yield [(l % 16 * 2 + l // 16) * size for l in lanes], FULL
+    for active in (1, 2, 3, 5, 8, 9, 15, 16, 17, 24, 31):
+        yield [l * size for l in lanes], (1 << active) - 1
+    for mask in (0x55555555, 0xAAAAAAAA, 0xFFFF0000, 0xFF00FF00, 0x80000001, 0x33333333):
+        yield [l * size for l in lanes], mask
+        yield [l // 2 * size for l in lanes], mask
+
+
+def multiplicities(size, every):
+    """m lanes on one word, for every m; then all lanes in groups of m; then m at two words."""
+    for m in range(1, 33) if every else (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 31, 32):
+        yield [0 if l < m else (l - m + 1) * 32 for l in range(32)], FULL
+    for m in (2, 4, 8, 16):
+        yield [l // m * size for l in range(32)], FULL
+        yield [l % (32 // m) * 128 for l in range(32)], FULL
+        yield [0 if l < m else size if l < 2 * m else (l + 1) * 64 for l in range(32)], FULL
+
+
+def systematic(space):
+    widths = {"1": 1, "2": 2, "4": 4, "8": 8, "16": 16}
+    vectors = {"_v4u8": 4, "_v2u16": 4, "_v4u16": 8, "_v2u64": 16}
+    for name, size in {**widths, **vectors}.items():
+        for kind in ("ld", "st"):
+            some = list(evenly(size))
+            if name in vectors:
+                some = some[:12:3] + some[17::5]
+            elif size < 4:
+                some = some[::2]
+            for addresses, mask in some:
+                add(f"{space}_{kind}{name}", addresses, mask)
+    copies = {"4": 4, "8": 8, "16": 16, "16cg": 16}
+    for name, size in copies.items():
+        for stride in (0, 1, 2, 8):
+            add(f"{space}_copy{name}", [l * stride * size for l in range(32)])
+        for addresses, mask in list(evenly(size))[::3]:
+            add(f"{space}_copy{name}", addresses, mask)
+        with_random(f"{space}_copy{name}", size, 32768, 3)
+    atomics = {
+        "g": {"g_red_add_u32": 4, "g_atom_add_u32": 4, "g_red_add_f32": 4, "g_atom_cas_b32": 4,
+              "g_red_add_u64": 8, "g_atom_cas_b64": 8},
+        "s": {"s_atom_add_u32": 4, "s_red_inc_u32": 4, "s_atom_cas_b32": 4, "s_atom_max_s32": 4,
+              "s_atom_cas_b64": 8},
+    }
+    for op, size in atomics[space].items():
+        every = op.endswith(("red_add_u32", "atom_add_u32", "inc_u32"))
+        for addresses, mask in multiplicities(size, every):
+            add(op, addresses, mask)
+    # In any order: a measurement that runs out of time has seen something of everything.
+    shuffled = rows[:]
+    rng.shuffle(shuffled)
+    write(shuffled)
+    rows.clear()
+
+
+def copies():
+    lanes = list(range(32))
+    permuted = lanes[:]
+    rng.shuffle(permuted)
+    swizzled = [l // 8 * 8 + (l % 8 ^ l // 8) for l in lanes]
+    far = [l // 8 * 8 + (l % 8 ^ 5) for l in lanes]
+    maps = [lanes, [31 - l for l in lanes], [l * 2 for l in lanes], [l * 3 for l in lanes],
+            [l + 1 for l in lanes], swizzled, far, permuted, [l % 2 * 16 + l // 2 for l in lanes]]
+    maps += [[l ^ x for l in lanes] for x in (1, 2, 16)]
+    sources = maps + [[l // 2 for l in lanes], [l % 2 for l in lanes], [0] * 32,
+                      [l // 2 * 8 + l % 2 for l in lanes], [l * 8 for l in lanes]]
+    chosen = [(a, b, FULL) for a in sources for b in maps]
+    rng.shuffle(chosen)
+    chosen = [(lanes, b, FULL) for b in maps] + chosen[:40]
+    for _ in range(40):
+        span, places = rng.choice([4, 8, 16, 64, 512]), rng.choice([32, 40, 64, 256])
+        chosen.append(([rng.randrange(span) for _ in lanes], rng.sample(range(places), 32),
+                       masks()))
+    for op in ("g_both16cg", "s_both16cg"):
+        for a, b, mask in chosen:
+            add(op, [g * 16 + s * (1 << 20) for g, s in zip(a, b)], mask)
+    for a, b, mask in chosen[::8]:
+        add("g_both16", [g * 16 + s * (1 << 20) for g, s in zip(a, b)], mask)
+    rows.sort(key=lambda r: r[0][0])
+    write(rows)
+
+
+def write(rows):
+    for op, mask, offsets in rows:
+        print(f"{op},{mask:08x},{' '.join(map(str, offsets))}")
+
+
 print("op,mask,offsets")
-for op, mask, offsets in rows:
-    print(f"{op},{mask:08x},{' '.join(map(str, offsets))}")
-rows.clear()
-shared_patterns()
-for op, mask, offsets in rows:
-    print(f"{op},{mask:08x},{' '.join(map(str, offsets))}")
+if sys.argv[1:] == ["systematic"]:
+    systematic("g")
+    systematic("s")
+elif sys.argv[1:] == ["copies"]:
+    copies()
+else:
+    global_patterns(repeats=int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    rows.sort(key=lambda r: r[0][0])  # global first; stable
+    write(rows)
+    rows.clear()
+    shared_patterns()
+    write(rows)

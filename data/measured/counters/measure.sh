@@ -1,14 +1,15 @@
 #!/bin/sh
 # Measures every pattern under Nsight Compute, a hundred or so launches a run, until the time is up:
-#   data/measured/counters/measure.sh OUTPUT_FOLDER [SECONDS]
+#   data/measured/counters/measure.sh OUTPUT_FOLDER [SECONDS] [SET of make_patterns.py]
 # then collect.py joins OUTPUT_FOLDER/*.csv with the patterns.
 set -eu
 here=$(dirname "$0")
 out=$1
 limit=${2:-200}
+set=${3:-}
 start=$(date +%s)
 nvcc -arch=sm_90 -o "$out/access_patterns" "$here/access_patterns.cu"
-python3 "$here/make_patterns.py" >"$out/patterns.csv"
+python3 "$here/make_patterns.py" $set >"$out/patterns.csv"
 ncu --query-metrics 2>/dev/null | awk '/^[a-z]/ { print $1 }' >"$out/known" || true
 
 # The hardware counters that this GPU has, of those named, and the given others.
@@ -49,10 +50,28 @@ measure() {
     from=$to
   done
 }
+if [ "$set" ]; then
+  # Only what is compared, as time is short; spaces by turns, so that both get their share.
+  i=smsp__sass_inst_executed_op_shared
+  global=$(metrics memory_l2_theoretical_sectors_global,memory_l2_theoretical_sectors_global_ideal \
+    $(for op in ld st red atom; do echo ${t}requests$g$op.sum ${t}sectors$g$op.sum; done))
+  shared=$(metrics memory_l1_wavefronts_shared,memory_l1_wavefronts_shared_ideal \
+    ${d}_op_ld.sum ${d}_op_st.sum ${d}_op_atom.sum ${i}_ld.sum ${i}_st.sum ${i}_atom.sum)
+fi
 globals=$(grep -c '^g_' "$out/patterns.csv")
 all=$((globals + $(grep -c '^s_' "$out/patterns.csv")))
-measure g 0 "$globals" 132 "$global"
-measure s "$globals" "$all" 140 "$shared"
+if [ "$set" ]; then
+  first=0
+  while [ "$first" -lt "$globals" ] || [ $((globals + first)) -lt "$all" ]; do
+    last=$((first + 166))
+    measure g "$first" "$((last < globals ? last : globals))" 166 "$global"
+    measure s "$((globals + first))" "$((globals + last < all ? globals + last : all))" 166 "$shared"
+    first=$last
+  done
+else
+  measure g 0 "$globals" 132 "$global"
+  measure s "$globals" "$all" 140 "$shared"
+fi
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader >"$out/device"
 ncu --version | tail -1 >>"$out/device"
 date -u +%F >>"$out/device"

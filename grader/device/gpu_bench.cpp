@@ -1,0 +1,318 @@
+#include "device/gpu_bench.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+
+#include "base/error.h"
+#include "device/gpu_clocks.h"
+#include "device/interval.h"
+
+namespace lab32::device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kWarmUps = 2;        // rounds that are not recorded: the card's clocks rise
+constexpr size_t kMinRounds = 11;  // fewer give no interval worth the name
+constexpr size_t kMaxRounds = 1001;
+constexpr uint64_t kMaxKept = uint64_t{4} << 30;  // bytes of outputs that differ from each other
+constexpr long long kSpinCycles = 100'000;  // about 50 us: many times what the host needs to launch
+
+// A submission's kernel failed. Carries what is to be said.
+struct Failed {
+  Fault fault;
+};
+
+// Does the PTX define a variable in global memory? A kernel could keep something there from launch
+// to launch; constants it cannot write.
+bool keeps_state(const std::string& ptx) { return ptx.find(".global .align") != std::string::npos; }
+
+class Bench {
+ public:
+  Bench(Gpu& gpu, const TimingPlan& plan, const compile::Artifact& helpers,
+        const std::string& yardsticks)
+      : gpu_(gpu), api_(gpu.api()), plan_(plan), helpers_(gpu.load(helpers)) {
+    check(api_.event_create(&start_, 0));
+    check(api_.event_create(&stop_, 0));
+    for (const TimedArray& array : plan.arrays) {
+      std::vector<Buffer> buffers;
+      for (size_t s = 0; s < std::max<size_t>(1, array.sets.size()); ++s) {
+        buffers.push_back(gpu.allocate(array.bytes, array.name));
+        if (!array.sets.empty())
+          gpu.upload(buffers.back(), array.sets[s].data(), array.sets[s].size());
+      }
+      sets_ = std::max(sets_, array.sets.size());
+      buffers_.push_back(std::move(buffers));
+    }
+    for (const Contender& c : plan.contenders) {
+      modules_.push_back(gpu.load(*c.artifact));
+      reload_.push_back(keeps_state(c.artifact->ptx));
+      timing_.contenders.push_back({c.name, {}, {}});
+    }
+    timing_.copy.name = "copy";
+    copy_from_ = gpu.allocate(plan.copy_bytes / 2, "the copy's source");
+    copy_to_ = gpu.allocate(plan.copy_bytes / 2, "the copy's target");
+    timing_.l2_bytes = static_cast<uint64_t>(attribute(cuda::kL2Bytes));
+    // DDR: two transfers a clock.
+    timing_.peak_bandwidth =
+        2e3 * attribute(cuda::kMemoryClockKHz) * attribute(cuda::kMemoryBusBits) / 8;
+    flush_ = gpu.allocate(std::max<uint64_t>(8 * timing_.l2_bytes, uint64_t{256} << 20), "flush");
+    sink_ = gpu.allocate(8, "sink");
+    if (plan.yardstick != Yardstick::none) open_yardstick(yardsticks);
+  }
+
+  Timing run() {
+    cuda::Uuid uuid;
+    check(api_.device_uuid(&uuid, gpu_.ordinal()));
+    const std::vector<uint64_t> inputs = digests_of_inputs();
+    const auto begin = Clock::now();
+    for (size_t round = 0; round < kMaxRounds + kWarmUps; ++round) {
+      if (round == kWarmUps) timing_.before = read_clocks(uuid);
+      one_round(round, round >= kWarmUps);
+      const double gone = std::chrono::duration<double>(Clock::now() - begin).count();
+      if (round + 1 >= kWarmUps + kMinRounds && (gone > plan_.seconds || narrow_enough())) break;
+    }
+    timing_.after = read_clocks(uuid);
+    if (digests_of_inputs() != inputs)
+      throw Failed{{"input", "", 0, "a timed launch changed an array that it may only read"}};
+    return std::move(timing_);
+  }
+
+ private:
+  void check(cuda::Result result) const {
+    if (result != cuda::kSuccess)
+      throw Error("timing on the GPU: " + api_.name_of(result) + " (" + api_.text_of(result) + ")");
+  }
+  int attribute(int which) const {
+    int value = 0;
+    check(api_.device_attribute(&value, which, gpu_.ordinal()));
+    return value;
+  }
+
+  void helper(const char* kernel, uint32_t blocks, const std::vector<Arg>& args) {
+    if (auto fault =
+            gpu_.enqueue(*helpers_->find(kernel), {{blocks}, {blocks == 1 ? 1u : 256u}, 0}, args))
+      throw Error(fault->message);
+  }
+  void flush() {
+    helper("lab32_flush", 1024,
+           {flush_, static_cast<unsigned long long>(flush_.bytes / 16), sink_});
+  }
+  void spin() { helper("lab32_spin", 1, {kSpinCycles}); }
+
+  uint64_t digest(Buffer buffer) {
+    check(api_.fill(sink_.address, 0, 8));
+    helper("lab32_digest", 1024, {buffer, static_cast<unsigned long long>(buffer.bytes), sink_});
+    if (auto fault = gpu_.wait("lab32_digest")) throw Error(fault->message);
+    uint64_t value = 0;
+    gpu_.download(&value, sink_, sizeof value);
+    return value;
+  }
+  std::vector<uint64_t> digests_of_inputs() {
+    std::vector<uint64_t> result;
+    for (size_t a = 0; a < buffers_.size(); ++a)
+      if (!plan_.arrays[a].sets.empty())
+        for (Buffer b : buffers_[a]) result.push_back(digest(b));
+    return result;
+  }
+
+  Buffer buffer(size_t array, size_t set) const {
+    const std::vector<Buffer>& all = buffers_.at(array);
+    return all[set % all.size()];
+  }
+
+  // A step with all that the host has to look up done: between two events there is time for
+  // nothing but the launches themselves.
+  struct Ready {
+    Kernel* kernel = nullptr;  // null: a fill
+    Shape shape;
+    std::vector<Arg> args;
+    Buffer filled;
+    uint8_t value = 0;
+  };
+  std::vector<Ready> prepare(size_t contender, size_t set) {
+    std::vector<Ready> ready;
+    for (const TimedStep& step : plan_.contenders[contender].steps) {
+      Ready r;
+      if (const Fill* fill = std::get_if<Fill>(&step)) {
+        r.filled = buffer(fill->array.index, set);
+        r.value = fill->value;
+      } else {
+        const TimedLaunch& launch = std::get<TimedLaunch>(step);
+        r.kernel = modules_[contender]->find(launch.kernel);
+        if (!r.kernel) throw Error("there is no kernel `" + launch.kernel + "` to time");
+        r.shape = launch.shape;
+        for (const TimedArg& arg : launch.args) {
+          if (const ArrayIndex* at = std::get_if<ArrayIndex>(&arg))
+            r.args.push_back(buffer(at->index, set));
+          else
+            r.args.push_back(std::get<Arg>(arg));
+        }
+      }
+      ready.push_back(std::move(r));
+    }
+    return ready;
+  }
+  void enqueue(size_t contender, const std::vector<Ready>& steps) {
+    for (const Ready& step : steps) {
+      if (!step.kernel)
+        check(api_.fill_async(step.filled.address, step.value, step.filled.bytes, nullptr));
+      else if (auto fault = gpu_.enqueue(*step.kernel, step.shape, step.args))
+        fail(contender, *fault);
+    }
+  }
+  [[noreturn]] void fail(size_t contender, const Fault& fault) const {
+    if (contender == 0) throw Failed{fault};
+    throw Error(plan_.contenders[contender].name + ": " + fault.message);
+  }
+
+  // One run between two events; everything before has been enqueued and may still be running.
+  double timed(const std::function<void()>& work, const std::function<void(const Fault&)>& failed) {
+    check(api_.event_record(start_, nullptr));
+    work();
+    check(api_.event_record(stop_, nullptr));
+    if (auto fault = gpu_.wait("a timed launch")) failed(*fault);
+    float ms = 0;
+    check(api_.event_elapsed(&ms, start_, stop_));
+    return ms / 1e3;
+  }
+
+  // Cold, then warm.
+  void both(Samples& samples, bool record, const std::function<void()>& before,
+            const std::function<void()>& work, const std::function<void(const Fault&)>& failed,
+            const std::function<void()>& after) {
+    before();
+    flush();
+    const double cold = timed(work, failed);
+    after();
+    before();
+    spin();
+    const double warm = timed(work, failed);
+    after();
+    if (!record) return;
+    samples.cold.push_back(cold);
+    samples.warm.push_back(warm);
+  }
+
+  void one_round(size_t round, bool record) {
+    const size_t set = round % std::max<size_t>(1, sets_);
+    const size_t contenders = plan_.contenders.size();
+    const size_t all = contenders + 1 + (plan_.yardstick != Yardstick::none);
+    const auto broken = [](const Fault& fault) { throw Error(fault.message); };
+    const auto nothing = [] {};
+    for (size_t i = 0; i < all; ++i) {
+      const size_t who = (i + round) % all;
+      if (who < contenders) {
+        std::vector<Ready> steps;
+        both(
+            timing_.contenders[who], record,
+            [&] {
+              if (reload_[who]) modules_[who] = gpu_.load(*plan_.contenders[who].artifact);
+              for (size_t a = 0; a < buffers_.size(); ++a)
+                if (plan_.arrays[a].sets.empty()) gpu_.poison(buffers_[a][0]);
+              steps = prepare(who, set);
+            },
+            [&] { enqueue(who, steps); }, [&](const Fault& fault) { fail(who, fault); },
+            [&] {
+              if (who == 0) keep_output(set);
+            });
+      } else if (who == contenders) {
+        const auto copy = [&] {
+          check(api_.copy_async(copy_to_.address, copy_from_.address, copy_to_.bytes, nullptr));
+        };
+        both(timing_.copy, record, nothing, copy, broken, nothing);
+      } else {
+        both(
+            *timing_.yardstick, record, nothing, [&] { run_yardstick(set); }, broken, nothing);
+      }
+    }
+  }
+
+  void keep_output(size_t set) {
+    std::vector<uint64_t> key{set};
+    std::vector<Buffer> outputs;
+    for (size_t a = 0; a < buffers_.size(); ++a) {
+      if (!plan_.arrays[a].sets.empty()) continue;
+      outputs.push_back(buffers_[a][0]);
+      key.push_back(digest(outputs.back()));
+    }
+    const auto [at, fresh] = seen_.emplace(key, timing_.outputs.size());
+    if (fresh) {
+      for (Buffer b : outputs) kept_bytes_ += b.bytes;
+      if (kept_bytes_ > kMaxKept)
+        throw Failed{{"output", "", 0, "its results differ from launch to launch of one input"}};
+      TimedOutput output;
+      output.set = set;
+      for (Buffer b : outputs) {
+        output.arrays.emplace_back(b.bytes);
+        gpu_.download(output.arrays.back().data(), b, b.bytes);
+      }
+      timing_.outputs.push_back(std::move(output));
+    }
+    ++timing_.outputs[at->second].rounds;
+  }
+
+  bool narrow_enough() const {
+    const auto ratio = median_interval(ratios(timing_.copy.cold, timing_.contenders.front().cold));
+    return ratio.spread() < plan_.wanted_interval;
+  }
+
+  void open_yardstick(const std::string& path) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) throw Error(std::string("the yardstick cannot be opened: ") + dlerror());
+    cub_sum_ = reinterpret_cast<CubSum>(dlsym(library, "lab32_cub_sum"));
+    if (!cub_sum_) throw Error(path + " has no lab32_cub_sum");
+    timing_.yardstick = Samples{"CUB", {}, {}};
+    yardstick_out_ = gpu_.allocate(16, "CUB's result");
+    temporary_bytes_ = 0;
+    run_cub(nullptr, buffer(plan_.yardstick_input, 0));
+    temporary_ = gpu_.allocate(temporary_bytes_, "CUB's temporary storage");
+  }
+  void run_yardstick(size_t set) {
+    run_cub(reinterpret_cast<void*>(temporary_.address), buffer(plan_.yardstick_input, set));
+  }
+  void run_cub(void* temporary, Buffer in) {
+    const int error = cub_sum_(plan_.yardstick == Yardstick::cub_sum_int ? 0 : 1, temporary,
+                               &temporary_bytes_, reinterpret_cast<const void*>(in.address),
+                               reinterpret_cast<void*>(yardstick_out_.address), in.bytes / 4);
+    if (error != 0) throw Error(fmt::format("CUB's sum failed with CUDA error {}", error));
+  }
+
+  using CubSum = int (*)(int, void*, size_t*, const void*, void*, size_t);
+
+  Gpu& gpu_;
+  const cuda::DriverApi& api_;
+  const TimingPlan& plan_;
+  std::unique_ptr<Module> helpers_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::vector<bool> reload_;
+  std::vector<std::vector<Buffer>> buffers_;  // by array, then by set
+  size_t sets_ = 0;
+  Buffer flush_, sink_, copy_from_, copy_to_, temporary_, yardstick_out_;
+  size_t temporary_bytes_ = 0;
+  CubSum cub_sum_ = nullptr;
+  cuda::Event start_ = nullptr, stop_ = nullptr;
+  uint64_t kept_bytes_ = 0;
+  std::map<std::vector<uint64_t>, size_t> seen_;  // (set, digests) -> index of outputs
+  Timing timing_;
+};
+
+}  // namespace
+
+Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const compile::Artifact& helpers,
+                 const std::string& yardsticks) {
+  Timed timed;
+  try {
+    timed.timing = Bench(gpu, plan, helpers, yardsticks).run();
+  } catch (const Failed& failed) {
+    timed.fault = failed.fault;
+  }
+  return timed;
+}
+
+}  // namespace lab32::device

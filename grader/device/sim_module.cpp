@@ -1,0 +1,129 @@
+#include "device/sim_module.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "device/kernel_name.h"
+#include "ptx/parser.h"
+#include "sass/listing.h"
+#include "sass/reconcile.h"
+
+namespace lab32::device {
+
+SimModule::SimModule(sim::Memory& memory, const compile::Artifact& artifact, bool host_runs)
+    : memory_(memory),
+      host_runs_(host_runs),
+      module_(ptx::parse(artifact.ptx)),
+      registers_(artifact.registers) {
+  if (!artifact.sass.empty())
+    plans_ = sass::reconcile(module_, sass::parse_listing(artifact.sass)).plans;
+  place_variables();
+  for (const ptx::Function& f : module_.functions)
+    if (f.is_entry) symbols_of_kernels_.push_back(f.name);
+}
+
+SimModule::~SimModule() {
+  for (uint64_t address : owned_) memory_.release(address);
+}
+
+Kernel* SimModule::find(const std::string& name) {
+  const auto index = find_kernel(symbols_of_kernels_, name);
+  if (!index) return nullptr;
+  const std::string& symbol = symbols_of_kernels_[*index];
+  auto& kernel = kernels_[symbol];
+  if (!kernel) kernel = make_kernel(symbol);
+  return kernel.get();
+}
+
+std::vector<std::string> SimModule::kernel_names() const {
+  std::vector<std::string> names;
+  for (const std::string& s : symbols_of_kernels_) names.push_back(kernel_name(s));
+  return names;
+}
+
+std::optional<std::vector<std::byte>> SimModule::read_symbol(const std::string& name) {
+  const ptx::Variable* v = variable(name);
+  if (!v) return std::nullopt;
+  std::vector<std::byte> bytes(v->size);
+  memory_.download(bytes.data(), symbols_.at(v->name), bytes.size());
+  return bytes;
+}
+
+bool SimModule::write_symbol(const std::string& name, const void* data, uint64_t bytes) {
+  const ptx::Variable* v = variable(name);
+  if (!v) return false;
+  if (bytes > v->size)
+    throw Error(fmt::format("`{}` holds {} bytes, not {}", name, v->size, bytes));
+  memory_.upload(symbols_.at(v->name), data, bytes);
+  return true;
+}
+
+std::optional<Buffer> SimModule::symbol(const std::string& name) {
+  const ptx::Variable* v = variable(name);
+  if (!v) return std::nullopt;
+  return Buffer{symbols_.at(v->name), v->size};
+}
+
+const ptx::Variable* SimModule::variable(const std::string& name) const {
+  const ptx::Variable* exact = module_.find_variable(name);
+  if (exact && symbols_.count(name)) return exact;
+  for (const ptx::Variable& v : module_.variables)
+    if (symbols_.count(v.name) && variable_name(v.name) == name) return &v;
+  return nullptr;
+}
+
+void SimModule::place_variables() {
+  for (const ptx::Variable& v : module_.variables) {
+    if (v.space != ptx::Space::global && v.space != ptx::Space::constant) continue;
+    if (v.is_extern) continue;
+    const std::string name = variable_name(v.name);
+    sim::Allocation* a = v.is_managed && host_runs_ ? memory_.allocate_shared(v.size, name)
+                                                    : memory_.allocate(v.size, name);
+    owned_.push_back(a->begin);
+    symbols_[v.name] = a->begin;
+  }
+  for (const ptx::Variable& v : module_.variables) {
+    auto at = symbols_.find(v.name);
+    if (at == symbols_.end()) continue;
+    // Variables without an initialiser start as zeros (CUDA C++), and PTX drops trailing zeros.
+    std::vector<std::byte> image(v.size, std::byte{0});
+    std::copy(v.init.begin(), v.init.end(), image.begin());
+    for (const auto& r : v.relocations) {
+      const uint64_t value = address_of(r.symbol) + static_cast<uint64_t>(r.addend);
+      std::memcpy(image.data() + r.offset, &value, sizeof value);
+    }
+    memory_.upload(at->second, image.data(), image.size());
+    if (v.space == ptx::Space::constant) memory_.find(at->second)->read_only = true;
+  }
+}
+
+uint64_t SimModule::address_of(const std::string& symbol) const {
+  if (auto s = symbols_.find(symbol); s != symbols_.end()) return s->second;
+  for (size_t i = 0; i < module_.functions.size(); ++i)
+    if (module_.functions[i].name == symbol) return sim::code_address(i);
+  throw Error(fmt::format(
+      "an initialiser needs the address of `{}`, which this module does not define", symbol));
+}
+
+std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
+  const ptx::Function& f = ptx::require_kernel(module_, symbol);
+  uint32_t bytes = 0;
+  ptx::parameter_offsets(f.params, &bytes);
+  sim::Allocation* params = memory_.allocate(bytes, "kernel parameters");
+  params->read_only = true;
+  owned_.push_back(params->begin);
+  auto program = sim::decode(module_, f, symbols_, params->begin, plans_);
+  KernelInfo info;
+  info.name = kernel_name(symbol);
+  info.static_shared = program->static_shared;
+  if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
+  if (f.max_threads) info.max_threads = static_cast<uint32_t>(f.max_threads);
+  for (const ptx::Variable& p : f.params)
+    info.parameter_bytes.push_back(static_cast<uint32_t>(p.size));
+  return std::make_unique<SimKernel>(f, std::move(program), std::move(info));
+}
+
+}  // namespace lab32::device

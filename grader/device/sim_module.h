@@ -1,0 +1,66 @@
+// A module on the simulator: its variables placed in memory, its kernels decoded when asked for.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compile/artifact.h"
+#include "device/device.h"
+#include "ptx/module.h"
+#include "sim/access_plan.h"
+#include "sim/decode.h"
+#include "sim/memory.h"
+
+namespace lab32::device {
+
+class SimKernel : public Kernel {
+ public:
+  SimKernel(const ptx::Function& function, std::unique_ptr<sim::KernelProgram> program,
+            KernelInfo info)
+      : function_(function), program_(std::move(program)), info_(std::move(info)) {}
+  const KernelInfo& info() const override { return info_; }
+  const ptx::Function& function() const { return function_; }
+  const sim::KernelProgram& program() const { return *program_; }
+
+ private:
+  const ptx::Function& function_;
+  std::unique_ptr<sim::KernelProgram> program_;
+  KernelInfo info_;
+};
+
+class SimModule : public Module {
+ public:
+  // `memory` must outlive the module. `host_runs`: the program's host code is in this process, and
+  // uses managed variables. Throws Error for PTX that is wrong, or that the simulator does not
+  // have.
+  SimModule(sim::Memory& memory, const compile::Artifact& artifact, bool host_runs);
+  ~SimModule() override;
+
+  Kernel* find(const std::string& name) override;
+  std::vector<std::string> kernel_names() const override;
+  std::optional<std::vector<std::byte>> read_symbol(const std::string& name) override;
+  bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override;
+  std::optional<Buffer> symbol(const std::string& name) override;
+
+ private:
+  const ptx::Variable* variable(const std::string& name) const;
+  void place_variables();
+  uint64_t address_of(const std::string& symbol) const;
+  std::unique_ptr<SimKernel> make_kernel(const std::string& symbol);
+
+  sim::Memory& memory_;
+  bool host_runs_;
+  ptx::Module module_;
+  std::map<std::string, uint32_t> registers_;
+  std::map<std::string, sim::FunctionPlans> plans_;
+  sim::SymbolTable symbols_;
+  std::vector<uint64_t> owned_;
+  std::vector<std::string> symbols_of_kernels_;
+  std::map<std::string, std::unique_ptr<SimKernel>> kernels_;
+};
+
+}  // namespace lab32::device

@@ -1,0 +1,128 @@
+#include "device/sim_observers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "device/sim_counts.h"
+#include "device/sim_hazards.h"
+#include "device/sim_work.h"
+#include "model/time.h"
+
+namespace lab32::device {
+namespace {
+
+WorstAccess worst_access(const observe::Example& e, const observe::Position& at) {
+  WorstAccess w;
+  w.file = at.file;
+  w.line = at.line;
+  w.block = e.block;
+  w.warp = e.warp;
+  w.shared = e.space == sim::AccessSpace::shared;
+  w.store = e.kind != sim::AccessKind::load;
+  w.bytes = e.bytes;
+  w.mask = e.mask;
+  w.address = e.address;
+  w.cost = e.cost;
+  w.ideal = e.ideal;
+  return w;
+}
+
+Fault fault_of(const sim::Trap& trap, const observe::PositionOf& position) {
+  Fault fault{trap.kind, "", 0, trap.message};
+  if (!trap.has_site) return fault;
+  if (const auto at = position(trap.site)) {
+    fault.file = at->file;
+    fault.line = at->line;
+  }
+  return fault;
+}
+
+}  // namespace
+
+LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchOptions& options)
+    : launch_(launch),
+      options_(options),
+      program_(*launch.program),
+      position_([this](uint32_t site) { return program_.position(site); }),
+      hazards_(hazard_observer(program_, launch.shared_bytes, position_)) {
+  if (options.count) all_.push_back(&traffic_);
+  if (options.check_hazards) all_.push_back(&hazards_);
+}
+
+void LaunchObservers::model_caches(const model::Profile& profile, const model::Occupancy& occupancy,
+                                   std::optional<observe::L2> l2) {
+  caches_.emplace(cache_shape(profile, occupancy), cache_uses(program_), std::move(l2));
+  all_.push_back(&*caches_);
+  profile_ = &profile;
+  occupancy_ = occupancy;
+}
+
+Run LaunchObservers::run(sim::LaunchOutcome outcome) {
+  Run run;
+  run.output = std::move(outcome.output);
+  if (const auto& ended = outcome.trap ? outcome.trap : outcome.bad_access) {
+    // Counters of a part of a launch would depend on which blocks ran before it was stopped.
+    run.fault = fault_of(*ended, position_);
+    if (options_.check_hazards && options_.keep_going) run.hazards = hazards_.findings();
+    return run;
+  }
+  run.longest_warp = outcome.longest_warp;
+  if (options_.check_hazards) run.hazards = hazards_.findings();
+  if (!options_.count) return run;
+  traffic_.add_issues(outcome.tally);
+  run.counters = traffic_.totals();
+  tell_apart(program_, traffic_, *run.counters);
+  run.lines = traffic_.lines(position_);
+  if (caches_) add_time(outcome, run);
+  add_sites(outcome, run);
+  return run;
+}
+
+void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
+  run.caches = caches_->counters();
+  run.work = work_of(program_, outcome.tally, *run.counters, *run.caches, caches_->busiest_slice());
+  run.work->blocks = launch_.grid.count();
+  run.work->warps_per_block = static_cast<uint32_t>((launch_.block.count() + 31) / 32);
+  run.work->occupancy = occupancy_;
+  run.work->warm = options_.model == LaunchOptions::Model::warm;
+  run.predicted = model::predict(*profile_, *run.work);
+  l2_ = caches_->take_l2();
+}
+
+// The costliest accesses, and those whose counts are not the machine code's.
+void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) const {
+  for (uint32_t site = 0; site < program_.sites.size(); ++site) {
+    const auto at = position_(site);
+    if (const observe::Example* e = traffic_.worst(site))
+      run.worst.push_back(worst_access(*e, at.value_or(observe::Position{})));
+    if (outcome.tally[site].warps == 0) continue;
+    const std::string why = why_ptx_level(program_, traffic_, site, outcome);
+    if (why.empty()) continue;
+    const observe::Counters moved = traffic_.of_site(site);
+    const bool global =
+        moved.load.requests + moved.store.requests + moved.red.requests + moved.atom.requests > 0;
+    run.counters->ptx_level = true;
+    run.counters->global_ptx_level |= global;
+    for (observe::LineCounters& line : run.lines) {
+      if (!at || line.file != at->file || line.line != at->line) continue;
+      line.counters.ptx_level = true;
+      line.counters.global_ptx_level |= global;
+    }
+    const std::string note = why.rfind("line ", 0) == 0
+                                 ? why
+                                 : fmt::format("line {}: {}: {}", at ? at->line : 0,
+                                               program_.sites[site].ptx->op->base, why);
+    if (std::find(run.ptx_level.begin(), run.ptx_level.end(), note) == run.ptx_level.end())
+      run.ptx_level.push_back(note);
+  }
+  std::stable_sort(run.worst.begin(), run.worst.end(),
+                   [](const WorstAccess& a, const WorstAccess& b) {
+                     return std::tie(a.file, a.line) < std::tie(b.file, b.line);
+                   });
+}
+
+}  // namespace lab32::device

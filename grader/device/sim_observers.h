@@ -1,0 +1,52 @@
+// The observers of one launch on the simulator, and the Run made of what they saw.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "device/device.h"
+#include "model/profile.h"
+#include "observers/caches.h"
+#include "observers/hazards.h"
+#include "observers/traffic.h"
+#include "sim/launch.h"
+
+namespace lab32::device {
+
+class LaunchObservers {
+ public:
+  // Traffic and hazards where `options` ask for them. Both arguments must outlive this.
+  LaunchObservers(const sim::LaunchContext& launch, const LaunchOptions& options);
+
+  // Caches and time, too, on that GPU; `profile` must outlive this. `l2`: what earlier launches
+  // have left in it; without it, it is empty.
+  void model_caches(const model::Profile& profile, const model::Occupancy& occupancy,
+                    std::optional<observe::L2> l2);
+
+  // To be passed to sim::run_grid().
+  const std::vector<sim::Observer*>& all() const { return all_; }
+
+  // Once, after the launch.
+  Run run(sim::LaunchOutcome outcome);
+  // After run(): what the launch has left in L2; nullopt where it faulted, or nobody modelled it.
+  std::optional<observe::L2> take_l2() { return std::move(l2_); }
+
+ private:
+  void add_time(const sim::LaunchOutcome& outcome, Run& run);
+  void add_sites(const sim::LaunchOutcome& outcome, Run& run) const;
+
+  const sim::LaunchContext& launch_;
+  const LaunchOptions& options_;
+  const sim::KernelProgram& program_;
+  observe::PositionOf position_;
+  observe::TrafficObserver traffic_;
+  observe::HazardObserver hazards_;
+  std::optional<observe::CacheObserver> caches_;
+  const model::Profile* profile_ = nullptr;  // of those whose time is modelled
+  model::Occupancy occupancy_;
+  std::optional<observe::L2> l2_;
+  std::vector<sim::Observer*> all_;
+};
+
+}  // namespace lab32::device

@@ -1,0 +1,222 @@
+#include "model_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "base/error.h"
+#include "compile/nvcc.h"
+
+namespace lab32::tests {
+namespace {
+
+// Cells of a line of CSV; commas inside double quotes do not part them.
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+uint32_t count_of(const Row& row, const std::string& column) {
+  return static_cast<uint32_t>(number(row, column));
+}
+
+// Every figure of a Simulated, with the name of its column.
+template <class S, class Visit>
+void each_figure(S& s, Visit visit) {
+  auto& w = s.work;
+#define FIGURE(field) visit(#field, w.field)
+  FIGURE(issue.all);
+  FIGURE(issue.fp32);
+  FIGURE(issue.alu);
+  FIGURE(issue.multiply);
+  FIGURE(issue.half);
+  FIGURE(issue.fp64);
+  FIGURE(issue.special);
+  FIGURE(issue.memory);
+  FIGURE(global_rounds);
+  FIGURE(shared_rounds);
+  FIGURE(chain_cycles);
+  FIGURE(barriers);
+  FIGURE(shared_wavefronts);
+  FIGURE(shared_ideal);
+  FIGURE(global_requests);
+  FIGURE(l1_cycles);
+  FIGURE(l1_hits);
+  FIGURE(l2_hits);
+  FIGURE(l2_sectors);
+  FIGURE(l2_read_lines);
+  FIGURE(l2_write_lines);
+  FIGURE(l2_fills);
+  FIGURE(atomics);
+  FIGURE(busiest_slice);
+  FIGURE(dram_accesses);
+  FIGURE(dram_read);
+  FIGURE(dram_written);
+#undef FIGURE
+  visit("l1_percent", s.l1_percent);
+  visit("l2_percent", s.l2_percent);
+}
+
+// As data/measured/model/measure.cu fills its buffers.
+std::vector<uint32_t> hashes(uint64_t words, uint32_t seed) {
+  std::vector<uint32_t> out(words);
+  for (uint64_t i = 0; i < words; ++i) {
+    uint32_t h = static_cast<uint32_t>(i) * 2654435761u ^ seed;
+    h = (h ^ h >> 15) * 2246822519u;
+    out[i] = ((h ^ h >> 13) * 3266489917u) & 0x3fffffffu;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Row> read_table(const std::string& path) {
+  std::ifstream in(std::string(LAB32_ROOT) + "/" + path);
+  if (!in) throw Error("cannot read " + path);
+  std::vector<std::string> names;
+  std::vector<Row> rows;
+  std::string line;
+  while (std::getline(in, line)) {
+    if (line.empty() || line[0] == '#') continue;
+    const auto cells = split(line);
+    if (names.empty()) {
+      names = cells;
+      continue;
+    }
+    if (cells.size() != names.size()) throw Error(path + ": `" + line + "` has other columns");
+    Row& row = rows.emplace_back();
+    for (size_t i = 0; i < cells.size(); ++i) row[names[i]] = cells[i];
+  }
+  return rows;
+}
+
+double number(const Row& row, const std::string& column) {
+  const auto at = row.find(column);
+  if (at == row.end()) throw Error("there is no column `" + column + "`");
+  return std::stod(at->second);
+}
+
+std::vector<ModelLaunch> read_model_launches() {
+  std::vector<ModelLaunch> launches;
+  for (const Row& row : read_table("data/measured/model/launches.csv")) {
+    ModelLaunch& l = launches.emplace_back();
+    l.id = static_cast<int>(number(row, "id"));
+    l.set = row.at("set");
+    l.kernel = row.at("kernel");
+    l.shape.grid = {count_of(row, "grid_x"), count_of(row, "grid_y")};
+    l.shape.block = {count_of(row, "block_x"), count_of(row, "block_y")};
+    l.shape.dynamic_shared = count_of(row, "shared");
+    l.words[0] = count_of(row, "words_a");
+    l.words[1] = count_of(row, "words_b");
+    l.words[2] = count_of(row, "words_c");
+    l.n = count_of(row, "n");
+    l.p = count_of(row, "p");
+    l.q = count_of(row, "q");
+  }
+  return launches;
+}
+
+std::vector<SimulatedRow> read_simulated() {
+  std::vector<SimulatedRow> rows;
+  for (const Row& from : read_table("data/measured/model/simulated.csv")) {
+    const int id = static_cast<int>(number(from, "id"));
+    if (rows.empty() || rows.back().id != id) rows.emplace_back().id = id;
+    Simulated& to = from.at("l2") == "warm" ? rows.back().warm : rows.back().cold;
+    each_figure(to, [&](const char* name, double& value) { value = number(from, name); });
+    model::Work& w = to.work;
+    w.warm = from.at("l2") == "warm";
+    w.blocks = static_cast<uint64_t>(number(from, "blocks"));
+    w.warps_per_block = count_of(from, "warps_per_block");
+    w.occupancy.blocks = count_of(from, "resident_blocks");
+    w.occupancy.registers = count_of(from, "registers");
+    w.occupancy.l1_bytes = count_of(from, "l1_bytes");
+  }
+  return rows;
+}
+
+double difference(const Simulated& a, const Simulated& b) {
+  std::vector<double> of_b;
+  each_figure(b, [&](const char*, double value) { of_b.push_back(value); });
+  double most = 0;
+  size_t i = 0;
+  each_figure(a, [&](const char*, double value) {
+    const double larger = std::max(std::abs(value), std::abs(of_b[i]));
+    if (larger > 0) most = std::max(most, std::abs(value - of_b[i]) / larger);
+    ++i;
+  });
+  return most;
+}
+
+std::string print_simulated(const std::vector<SimulatedRow>& rows) {
+  std::string text = "id,l2,blocks,warps_per_block,resident_blocks,registers,l1_bytes";
+  Simulated header;
+  each_figure(header, [&](const char* name, double) { text += fmt::format(",{}", name); });
+  text += "\n";
+  for (const SimulatedRow& row : rows) {
+    for (const Simulated* s : {&row.cold, &row.warm}) {
+      const model::Work& w = s->work;
+      text += fmt::format("{},{},{},{},{},{},{}", row.id, s == &row.warm ? "warm" : "cold",
+                          w.blocks, w.warps_per_block, w.occupancy.blocks, w.occupancy.registers,
+                          w.occupancy.l1_bytes);
+      each_figure(*s, [&](const char*, double value) { text += fmt::format(",{:.6g}", value); });
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+model::Work scaled(const model::Work& work, double times) {
+  Simulated s;
+  s.work = work;
+  each_figure(s, [&](const char*, double& value) { value *= times; });
+  s.work.l1_hits = work.l1_hits;
+  s.work.l2_hits = work.l2_hits;
+  s.work.blocks = static_cast<uint64_t>(static_cast<double>(work.blocks) * times);
+  return s.work;
+}
+
+ModelKernels::ModelKernels() : device_(device::open_device("sim:h200")) {
+  const std::string path = "data/measured/model/kernels.cu";
+  module_ =
+      device_->load(compile::compile(std::string(LAB32_ROOT) + "/" + path, device_->arch(), path));
+}
+
+SimulatedRow ModelKernels::count(const ModelLaunch& l) {
+  device::Buffer buffers[3];
+  for (uint32_t i = 0; i < 3; ++i) {
+    const auto words = hashes(std::max<uint64_t>(l.words[i], 1024), i + 1);
+    buffers[i] = device_->allocate(words.size() * 4, std::string(1, static_cast<char>('a' + i)));
+    device_->upload(buffers[i], words.data(), words.size() * 4);
+  }
+  device::Kernel* kernel = module_->find(l.kernel);
+  if (kernel == nullptr) throw Error("kernels.cu has no `" + l.kernel + "`");
+  SimulatedRow row;
+  row.id = l.id;
+  for (const bool warm : {false, true}) {
+    device::LaunchOptions options;
+    options.check_hazards = false;
+    options.model = warm ? device::LaunchOptions::Model::warm : device::LaunchOptions::Model::cold;
+    const device::Run run = device_->launch(
+        *kernel, l.shape, {buffers[0], buffers[1], buffers[2], l.n, l.p, l.q}, options);
+    if (run.fault) throw Error(l.kernel + ": " + run.fault->message);
+    (warm ? row.warm : row.cold) = {*run.work, run.caches->l1.percent(), run.caches->l2.percent()};
+  }
+  for (const device::Buffer& buffer : buffers) device_->release(buffer);
+  return row;
+}
+
+}  // namespace lab32::tests

@@ -1,0 +1,59 @@
+// The launches that the time model is fitted on and tested with (data/measured/model/launches.csv):
+// what a GPU measured, what the simulator counted, and how to count it again.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "model/work.h"
+
+namespace lab32::tests {
+
+// A table of the repository: CSV, after lines that begin with '#'. Each row by the column's name.
+using Row = std::map<std::string, std::string>;
+std::vector<Row> read_table(const std::string& path_below_root);
+double number(const Row& row, const std::string& column);
+
+// One row of launches.csv.
+struct ModelLaunch {
+  int id = 0;
+  std::string set, kernel;  // set: micro, fit or test
+  device::Shape shape;
+  uint64_t words[3] = {};  // of a, b and c
+  uint32_t n = 0, p = 0, q = 0;
+};
+std::vector<ModelLaunch> read_model_launches();
+
+// What the simulator counted of one launch, with an empty L2 or behind an equal launch.
+struct Simulated {
+  model::Work work;
+  double l1_percent = 0, l2_percent = 0;
+};
+
+// Rows of data/measured/model/simulated.csv.
+struct SimulatedRow {
+  int id = 0;
+  Simulated cold, warm;
+};
+std::vector<SimulatedRow> read_simulated();
+// The largest relative difference between two figures of one name.
+double difference(const Simulated& a, const Simulated& b);
+std::string print_simulated(const std::vector<SimulatedRow>& rows);
+
+// The same kernel with `times` as many blocks and as much data, none of it cached before.
+model::Work scaled(const model::Work& work, double times);
+
+// Runs launches on sim:h200.
+class ModelKernels {
+ public:
+  ModelKernels();
+  SimulatedRow count(const ModelLaunch& launch);
+
+ private:
+  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<device::Module> module_;
+};
+
+}  // namespace lab32::tests
