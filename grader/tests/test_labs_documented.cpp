@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <sstream>
@@ -194,6 +195,113 @@ TEST_CASE("documented: the reduction at 8 and at 32 threads a block") {
     CHECK(compare("reduce_" + threads + ".csv", *run.counters, 1.0 / part) == 2);
     l.device->release(in);
     l.device->release(out);
+  }
+}
+
+namespace {
+
+// One launch of a kernel of the reduce note, ints counted up modulo 17.
+struct NoteRun {
+  device::Run run;
+  bool right = false;
+};
+
+NoteRun launch_note(const std::string& file, const std::string& name, uint32_t grid, uint32_t block,
+                    uint32_t elements) {
+  Loaded l = load(file);
+  std::vector<int> values(elements);
+  std::iota(values.begin(), values.end(), 0);
+  for (int& v : values) v %= 17;
+  const auto in = l.device->allocate(4 * uint64_t{elements}, "arr");
+  const auto out = l.device->allocate(4, "out");
+  int sum = 0;
+  l.device->upload(in, values.data(), in.bytes);
+  l.device->upload(out, &sum, sizeof(sum));
+  device::Kernel* kernel = l.module->find(name);
+  REQUIRE(kernel != nullptr);
+  NoteRun result;
+  result.run = l.device->launch(*kernel, {{grid}, {block}}, {in, out, static_cast<int>(elements)});
+  l.device->download(&sum, out, sizeof(sum));
+  result.right = sum == std::accumulate(values.begin(), values.end(), 0);
+  l.device->release(in);
+  l.device->release(out);
+  return result;
+}
+
+// The first finding in earnest; null: none.
+const observe::Finding* found_in(const device::Run& run) {
+  for (const observe::Finding& finding : *run.hazards)
+    if (!finding.note) return &finding;
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("documented: the reduce note's ladder follows the number of blocks") {
+  struct Rung {
+    const char *row, *file, *kernel;
+    uint32_t block, grid_elements;  // elements that the note's grid counts on, a thread
+    uint32_t loaded;                // elements that a thread loads
+  };
+  const Rung rungs[] = {
+      {"reduce_eliminate_divergence", "reduce.cu", "reduce_eliminate_divergence<8>", 8, 1, 1},
+      {"reduce_vectorized", "bank_conflicts.cu", "reduce_vectorized<32>", 32, 1, 4},
+      {"reduce_vec_v2", "reduce_ladder.cu", "reduce_coarsened<32>", 32, 4, 4},
+      {"shuffle", "reduce_ladder.cu", "reduce_shuffle<128>", 128, 4, 4},
+  };
+  std::map<std::string, uint64_t> threads;
+  for (const Row& row : table("reduce_ladder.csv"))
+    if (row.at("metric") == "Threads") threads[row.at("kernel")] = std::stoull(row.at("value"));
+  CHECK(threads.size() == std::size(rungs));
+  constexpr uint32_t kDocumented = 100'000'000, kElements = 1'024'000;
+  for (const Rung& rung : rungs) {
+    INFO(rung.kernel);
+    const auto blocks = [&](uint32_t n, uint32_t each) {
+      return (n + rung.block * each - 1) / (rung.block * each);
+    };
+    CHECK(uint64_t{blocks(kDocumented, rung.grid_elements)} * rung.block == threads[rung.row]);
+    const uint32_t grid = blocks(kElements, rung.grid_elements);
+    const NoteRun note = launch_note(rung.file, rung.kernel, grid, rung.block, kElements);
+    REQUIRE_MESSAGE(!note.run.fault, note.run.fault->message);
+    CHECK(note.right);
+    CHECK(found_in(note.run) == nullptr);
+    const observe::Counters& c = *note.run.counters;
+    CHECK_FALSE(c.ptx_level);
+    // The same sectors on each rung; what differs is how many blocks there are to load them, each
+    // with a tree and an atomic of its own. Three quarters of reduce_vectorized's load nothing.
+    CHECK(c.load.sectors == kElements / 8);
+    CHECK(c.load.requests == uint64_t{blocks(kElements, rung.loaded)} * ((rung.block + 31) / 32));
+    CHECK(c.red.requests == grid);
+    CHECK(c.shared_wavefronts() == c.shared_ideal());
+  }
+}
+
+TEST_CASE("documented: what the checks say of the reduce note's faults") {
+  // The tail: words that nobody has written are added where the last block is not full.
+  const NoteRun full = launch_note("reduce_ladder.cu", "reduce_naive<128>", 8, 128, 1024);
+  CHECK_FALSE(full.run.fault);
+  CHECK(full.right);
+  CHECK(found_in(full.run) == nullptr);
+  const NoteRun ragged = launch_note("reduce_ladder.cu", "reduce_naive<128>", 8, 128, 1000);
+  REQUIRE(found_in(ragged.run) != nullptr);
+  CHECK(found_in(ragged.run)->kind == observe::Finding::Kind::uninitialised);
+  CHECK(found_in(ragged.run)->message.find("reads sums[104]") != std::string::npos);
+  CHECK_FALSE(ragged.right);
+
+  // The array half as long as its index, at every launch, even of one block.
+  const NoteRun half = launch_note("reduce_ladder.cu", "reduce_half<128>", 1, 128, 256);
+  REQUIRE(half.run.fault);
+  CHECK(half.run.fault->kind == "out of bounds");
+  CHECK(half.run.fault->message.find("thread (64,0,0)") != std::string::npos);
+
+  // The overlapping tree: a race within one warp, also where the sum comes out right.
+  for (const uint32_t block : {8u, 32u}) {
+    const NoteRun overlap =
+        launch_note("reduce_ladder.cu", "reduce_overlap<" + std::to_string(block) + ">",
+                    1024 / block, block, 1024);
+    CHECK(overlap.right);
+    REQUIRE(found_in(overlap.run) != nullptr);
+    CHECK(found_in(overlap.run)->kind == observe::Finding::Kind::race);
   }
 }
 

@@ -1,0 +1,16 @@
+// verdict: v8 int: result | failed | "uninitialised"
+// verdict: v8 float: result | failed | "uninitialised"
+// verdict: v8: requests | failed | "Counts once the result is right"
+// verdict: v8: threads | failed | "Counts once the result is right"
+// verdict: v8: instructions | failed | "Counts once nothing is lost there"
+// The last block sets out[0] to 0: in the order of the blocks that is after the others have added.
+template <class T>
+__global__ void reduce_v8(const T* in, T* out, int n) {
+  if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) *out = 0;
+  __syncthreads();
+  T sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    sum += in[i];
+  sum = fast_block_sum(sum);
+  if (threadIdx.x == 0) atomicAdd(out, sum);
+}
