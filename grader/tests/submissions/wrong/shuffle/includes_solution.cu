@@ -1,0 +1,2 @@
+// verdict: lab | error | "shuffle.cu"
+#include "@ROOT@/solutions/shuffle/shuffle.cu"

@@ -1,0 +1,18 @@
+// verdict: B3 reduce_shuffle: result | failed | "out of bounds"
+// verdict: B3 reduce_shuffle: wavefronts | failed | "Counts once the result is right"
+// verdict: B3 reduce_shuffle: barriers | failed | "Counts once the result is right"
+// verdict: B4 the lesson's experiment | failed | "Counts once the result is right"
+// A table for eight warps, in blocks of up to 32.
+__global__ void reduce_shuffle(const float* in, float* out, int n) {
+  __shared__ float sums[8];
+  int t = threadIdx.x, lane = t % kWarpSize, warp = t / kWarpSize, warps = blockDim.x / kWarpSize;
+  int i = blockIdx.x * 2 * blockDim.x + t;
+  float sum = (i < n ? in[i] : 0) + (i + int(blockDim.x) < n ? in[i + blockDim.x] : 0);
+  sum = warp_reduce_sum(sum);
+  if (lane == 0) sums[warp] = sum;
+  __syncthreads();
+  if (warp == 0) {
+    sum = warp_reduce_sum(lane < warps ? sums[lane] : 0);
+    if (lane == 0) out[blockIdx.x] = sum;
+  }
+}
