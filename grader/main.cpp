@@ -1,17 +1,25 @@
 // The command line: subcommands only. What they do is in the rooms below.
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/error.h"
+#include "base/write_file.h"
 #include "device/device.h"
+#include "device/stopwatch.h"
 #include "labs/grade.h"
+#include "model/profile.h"
+#include "programs/build_program.h"
+#include "programs/check.h"
+#include "programs/profile.h"
+#include "programs/start.h"
 #include "report/render.h"
 
 namespace {
@@ -19,34 +27,6 @@ namespace {
 using lab32::Error;
 
 constexpr int kFullMarks = 0, kPointsLost = 1, kNotGraded = 2;
-
-// The file appears whole or not at all: written beside its place, then renamed into it.
-void write_file(const std::string& path, const std::string& text) {
-  std::string temporary = path + ".XXXXXX";
-  const auto fail = [&](const char* what) {
-    const std::string reason = std::strerror(errno);
-    unlink(temporary.c_str());
-    throw Error(fmt::format("{}: {}: {}; name another file with -o", path, what, reason));
-  };
-  const int fd = mkstemp(temporary.data());
-  if (fd < 0) fail("cannot be written");
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      close(fd);
-      fail("cannot be written");
-    }
-    done += static_cast<size_t>(n);
-  }
-  // mkstemp makes files private; a report is as public as any other file of its owner.
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(fd, 0666 & ~mask);
-  if (close(fd) != 0) fail("cannot be written");
-  if (rename(temporary.c_str(), path.c_str()) != 0) fail("cannot be replaced");
-}
 
 int grade(const lab32::labs::Options& options, const std::string& format,
           const std::string& output) {
@@ -60,18 +40,38 @@ int grade(const lab32::labs::Options& options, const std::string& format,
   if (output.empty())
     std::cout << text << std::flush;
   else
-    write_file(output, text);
+    lab32::write_file(output, text, "-o");
   return result.score < result.max_score ? kPointsLost : kFullMarks;
 }
 
+// The program takes this process's place: input, output and exit status are its own.
+[[noreturn]] void run_program(const std::string& file, const std::string& device,
+                              const std::vector<std::string>& arguments) {
+  lab32::programs::Start start;
+  start.device = lab32::programs::profile_of(device);
+  start.program =
+      lab32::programs::build_program(file, lab32::model::read_profile(start.device).arch);
+  start.called = file;
+  start.arguments = arguments;
+  lab32::programs::become(start);
+}
+
+// What run, profile and check are given alike.
+void add_program(CLI::App* command, std::string& program, std::vector<std::string>& arguments,
+                 std::string& device) {
+  command->add_option("PROGRAM", program, "a .cu file, or a program built with -cudart shared")
+      ->required();
+  command->add_option("ARGS", arguments, "what the program is given; options after --");
+  command->add_option("--device", device, "sim or sim:NAME (sim)");
+}
+
 int list_devices() {
-  for (const std::string spec : {"sim", "gpu"}) {
-    try {
-      const auto device = lab32::device::open_device(spec);
-      fmt::print("{:<12} {}\n", device->name(), device->describe());
-    } catch (const Error& e) {
-      fmt::print("{:<12} not here: {}\n", spec, e.what());
-    }
+  const auto sim = lab32::device::open_device("sim");
+  fmt::print("{:<12} {}\n", sim->name(), sim->describe());
+  try {
+    fmt::print("{:<12} {}\n", "gpu", lab32::device::open_stopwatch("gpu")->describe());
+  } catch (const Error& e) {
+    fmt::print("{:<12} not here: {}\n", "gpu", e.what());
   }
   return 0;
 }
@@ -95,10 +95,33 @@ int main(int argc, char** argv) {
   grade_command->add_option("--format", format, "text or json (text)")
       ->check(CLI::IsMember({"text", "json"}));
   grade_command->add_option("-o", output, "write here instead of to standard output");
+  std::string program, program_device = "sim";
+  std::vector<std::string> program_arguments;
+  CLI::App* run_command = app.add_subcommand("run", "run a complete CUDA program on the simulator");
+  add_program(run_command, program, program_arguments, program_device);
+  lab32::programs::ProfileOptions profile;
+  CLI::App* profile_command =
+      app.add_subcommand("profile", "run a CUDA program and show what each launch moved");
+  add_program(profile_command, profile.program, profile.arguments, profile.device);
+  profile_command->add_option("--metrics", profile.metrics,
+                              "these of Nsight Compute's metrics, A,B,..., instead of the tables");
+  profile_command->add_option("--kernel", profile.kernel,
+                              "only kernels in whose name this regular expression is found");
+  profile_command->add_option("--csv", profile.csv,
+                              "write the metrics there, as ncu --csv --print-units base");
+  profile_command->add_flag("--source", profile.source, "the counters beside each source line");
+  lab32::programs::CheckOptions check;
+  CLI::App* check_command =
+      app.add_subcommand("check", "run a CUDA program and find its races and bad accesses");
+  add_program(check_command, check.program, check.arguments, check.device);
   app.add_subcommand("devices", "what can run here, and why the rest cannot");
 
+  // What follows `--` is the program's, whatever it looks like.
+  char** const mark = std::find(argv, argv + argc, std::string_view("--"));
+  const std::vector<std::string> behind(std::min(mark + 1, argv + argc), argv + argc);
+
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(mark - argv), argv);
   } catch (const CLI::Success& e) {  // --help
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
@@ -109,7 +132,13 @@ int main(int argc, char** argv) {
     return kNotGraded;
   }
 
+  for (std::vector<std::string>* words :
+       {&program_arguments, &profile.arguments, &check.arguments, &options.labs})
+    words->insert(words->end(), behind.begin(), behind.end());
   try {
+    if (profile_command->parsed()) return lab32::programs::profile(profile);
+    if (check_command->parsed()) return lab32::programs::check(check);
+    if (run_command->parsed()) run_program(program, program_device, program_arguments);
     if (!grade_command->parsed()) return list_devices();
     options.dir = dir;
     options.progress = true;

@@ -43,6 +43,7 @@ std::string json(const Result& result) {
   for (const Lab& lab : result.labs) labs.push_back(lab_record(lab));
   const Json record = {{"schema", "lab32-result/1"},
                        {"device", result.device},
+                       {"stopwatch", result.stopwatch},
                        {"seed", result.seed},
                        {"score", number(result.score)},
                        {"max_score", number(result.max_score)},

@@ -33,6 +33,7 @@ struct Lab {
 
 struct Result {
   std::string device;
+  std::string stopwatch;  // the card that times were taken on; empty: none were
   uint64_t seed = 0;
   double score = 0, max_score = 0;
   std::vector<Lab> labs;

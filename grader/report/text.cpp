@@ -43,8 +43,11 @@ class Board {
     const std::string score = points(result.score) + " / " + points(result.max_score);
     // Nobody should take a simulator's count for a card's.
     const bool simulated = result.device.compare(0, 3, "sim") == 0;
-    const std::string label = fmt::format("total   {}{}, seed {}", result.device,
-                                          simulated ? " (simulated counts)" : "", result.seed);
+    const std::string clock =
+        result.stopwatch.empty() ? "" : ", " + result.stopwatch + " (measured times)";
+    const std::string label =
+        fmt::format("total   {}{}{}, seed {}", result.device,
+                    simulated ? " (simulated counts)" : "", clock, result.seed);
     write(paint(kBold, pad_right(label, style_.width - columns(score)) + score));
   }
 

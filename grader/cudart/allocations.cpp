@@ -1,0 +1,88 @@
+#include "cudart/allocations.h"
+
+#include <fmt/core.h>
+
+#include <fstream>
+#include <string>
+
+#include "base/error.h"
+#include "cudart/errors.h"
+
+namespace lab32::cudart {
+
+namespace {
+
+// What this machine can still give; a GPU's memory is its own. 0: not known.
+uint64_t available_bytes() {
+  std::ifstream info("/proc/meminfo");
+  uint64_t kibibytes = 0;
+  for (std::string name; info >> name; info.ignore(256, '\n'))
+    if (name == "MemAvailable:" && info >> kibibytes) break;
+  return kibibytes << 10;
+}
+
+}  // namespace
+
+const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what) {
+  // What the host pins or the driver pages in and out is not the device's memory.
+  const uint64_t counted = home == Home::device ? bytes : 0;
+  if (bytes > capacity_ || counted > capacity_ - used_) return nullptr;
+  // Left to itself, the system would kill the program once the pages are touched.
+  constexpr uint64_t kLarge = 256 << 20;
+  if (bytes >= kLarge && available_bytes() != 0 && bytes + bytes / 8 > available_bytes()) {
+    refuse(fmt::format("{} of {} MiB, but this machine has {} MiB left", what, bytes >> 20,
+                       available_bytes() >> 20));
+    return nullptr;
+  }
+  const std::string name = fmt::format("{} no. {}", what, ++serial_);
+  const sim::Allocation* made = nullptr;
+  try {
+    made =
+        home == Home::device ? memory_.allocate(bytes, name) : memory_.allocate_shared(bytes, name);
+  } catch (const Error&) {
+    return nullptr;
+  }
+  used_ += counted;
+  Held held;
+  held.begin = made->begin;
+  held.bytes = bytes;
+  held.home = home;
+  return &(held_[made->begin] = held);
+}
+
+void Allocations::release(uint64_t begin) {
+  const auto at = held_.find(begin);
+  if (at->second.home == Home::device) used_ -= at->second.bytes;
+  memory_.release(begin);
+  held_.erase(at);
+}
+
+void Allocations::release_all() {
+  while (!held_.empty()) release(held_.begin()->first);
+  for (const auto& [host, registered] : registered_) memory_.release(registered.device_address);
+  registered_.clear();
+}
+
+void Allocations::forget_pool(cudaMemPool_t pool) {
+  for (auto& [begin, held] : held_)
+    if (held.pool == pool) held.pool = nullptr;
+}
+
+Held* Allocations::find(const void* pointer) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  auto after = held_.upper_bound(address);
+  if (after == held_.begin()) return nullptr;
+  Held& held = std::prev(after)->second;
+  return address == held.begin || address - held.begin < held.bytes ? &held : nullptr;
+}
+
+const std::map<uint64_t, Registered>::value_type* Allocations::find_registered(
+    const void* pointer) const {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  auto after = registered_.upper_bound(address);
+  if (after == registered_.begin()) return nullptr;
+  const auto& entry = *std::prev(after);
+  return address - entry.first < entry.second.bytes ? &entry : nullptr;
+}
+
+}  // namespace lab32::cudart

@@ -1,0 +1,209 @@
+// The device, its limits and settings; versions; errors.
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "base/error.h"
+#include "cudart/attributes.h"
+#include "cudart/call.h"
+
+using namespace lab32::cudart;
+
+namespace {
+
+constexpr const char kBusId[] = "0000:01:00.0";
+
+cudaError_t on_device(const char* name, int device,
+                      const std::function<cudaError_t(Runtime&)>& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return device == 0 ? body(r) : cudaErrorInvalidDevice; });
+}
+
+template <class T>
+cudaError_t give(const char* name, T* out, T value) {
+  return call(name, Waits::no, [&](Runtime&) {
+    if (!out) return cudaErrorInvalidValue;
+    *out = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t accept(const char* name) {
+  return call(name, Waits::no, [](Runtime&) { return cudaSuccess; });
+}
+
+// What an H200 answers before a program changes it; printf's and malloc's are the documented ones.
+std::map<cudaLimit, size_t>& limits() {
+  static auto* values = new std::map<cudaLimit, size_t>{{cudaLimitStackSize, 1024},
+                                                        {cudaLimitPrintfFifoSize, 1 << 20},
+                                                        {cudaLimitMallocHeapSize, 8 << 20},
+                                                        {cudaLimitMaxL2FetchGranularity, 64},
+                                                        {cudaLimitPersistingL2CacheSize, 0}};
+  return *values;
+}
+
+}  // namespace
+
+cudaError_t cudaGetDeviceCount(int* count) { return give("cudaGetDeviceCount", count, 1); }
+cudaError_t cudaGetDevice(int* device) { return give("cudaGetDevice", device, 0); }
+
+cudaError_t cudaSetDevice(int device) {
+  return on_device("cudaSetDevice", device, [](Runtime&) { return cudaSuccess; });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
+  return on_device("cudaInitDevice", device, [](Runtime&) { return cudaSuccess; });
+}
+
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  return call("cudaSetValidDevices", Waits::no, [&](Runtime&) {
+    for (int i = 0; i < count; ++i)
+      if (!devices || devices[i] != 0) return cudaErrorInvalidDevice;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
+  return wish ? give("cudaChooseDevice", device, 0) : remember(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  return call("cudaSetDeviceFlags", Waits::no, [&](Runtime& r) {
+    if (flags & ~static_cast<unsigned>(cudaDeviceMask)) return cudaErrorInvalidValue;
+    r.device_flags = flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return call("cudaGetDeviceFlags", Waits::no, [&](Runtime& r) {
+    if (!flags) return cudaErrorInvalidValue;
+    *flags = r.device_flags | cudaDeviceMapHost;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
+  return on_device("cudaGetDeviceProperties", device, [&](Runtime& r) {
+    if (!out) return cudaErrorInvalidValue;
+    *out = properties(r);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int device) {
+  return on_device("cudaDeviceGetAttribute", device, [&](Runtime& r) {
+    if (!out || which < cudaDevAttrMaxThreadsPerBlock || which >= cudaDevAttrMax)
+      return cudaErrorInvalidValue;
+    const auto value = attribute(r, which);
+    if (!value) throw lab32::Error("attribute " + std::to_string(which) + " is not known");
+    *out = *value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* out, int bytes, int device) {
+  return on_device("cudaDeviceGetPCIBusId", device, [&](Runtime&) {
+    if (!out || bytes < static_cast<int>(sizeof kBusId)) return cudaErrorInvalidValue;
+    std::memcpy(out, kBusId, sizeof kBusId);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
+  return call("cudaDeviceGetByPCIBusId", Waits::no, [&](Runtime&) {
+    if (!device || !id) return cudaErrorInvalidValue;
+    // The domain may be left out.
+    if (std::strcmp(id, kBusId) != 0 && std::strcmp(id, kBusId + 5) != 0)
+      return cudaErrorInvalidDevice;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  if (device != 0 || peer != 0) return remember(cudaErrorInvalidDevice);
+  return give("cudaDeviceCanAccessPeer", can, 0);
+}
+
+// There is no second device, and none is its own peer.
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return remember(cudaErrorInvalidDevice); }
+cudaError_t cudaDeviceDisablePeerAccess(int) { return remember(cudaErrorInvalidDevice); }
+
+cudaError_t cudaDeviceGetP2PAttribute(int* out, cudaDeviceP2PAttr, int, int) {
+  return remember(out ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return call("cudaDeviceSynchronize", Waits::yes, [](Runtime&) { return cudaSuccess; });
+}
+
+// Frees what the program holds; its modules are loaded again when they are used again.
+cudaError_t cudaDeviceReset() {
+  return call("cudaDeviceReset", Waits::yes, [](Runtime& r) {
+    r.allocations.release_all();
+    r.registry.unload();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  return call("cudaDeviceSetLimit", Waits::no, [&](Runtime&) {
+    const auto at = limits().find(limit);
+    if (at == limits().end()) return cudaErrorUnsupportedLimit;
+    at->second = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  return call("cudaDeviceGetLimit", Waits::no, [&](Runtime&) {
+    if (!value) return cudaErrorInvalidValue;
+    const auto at = limits().find(limit);
+    if (at == limits().end()) return cudaErrorUnsupportedLimit;
+    *value = at->second;
+    return cudaSuccess;
+  });
+}
+
+// Hints: how L1 and shared memory are split follows from what blocks use.
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  return give("cudaDeviceGetCacheConfig", config, cudaFuncCachePreferNone);
+}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return accept("cudaDeviceSetCacheConfig"); }
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return give("cudaDeviceGetSharedMemConfig", config, cudaSharedMemBankSizeFourByte);
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  return accept("cudaDeviceSetSharedMemConfig");
+}
+cudaError_t cudaCtxResetPersistingL2Cache() { return accept("cudaCtxResetPersistingL2Cache"); }
+
+cudaError_t cudaProfilerStart() { return accept("cudaProfilerStart"); }
+cudaError_t cudaProfilerStop() { return accept("cudaProfilerStop"); }
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  return give("cudaRuntimeGetVersion", version, CUDART_VERSION);
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  return give("cudaDriverGetVersion", version, CUDART_VERSION);
+}
+
+cudaError_t cudaGetLastError() {
+  if (const cudaError_t error = sticky_error()) return error;
+  const cudaError_t error = last_error();
+  last_error() = cudaSuccess;
+  return error;
+}
+cudaError_t cudaPeekAtLastError() {
+  const cudaError_t error = sticky_error();
+  return error ? error : last_error();
+}
+const char* cudaGetErrorName(cudaError_t error) { return error_name(error); }
+const char* cudaGetErrorString(cudaError_t error) { return error_text(error); }
+
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f) {
+  return {x, y, z, w, f};
+}

@@ -1,0 +1,14 @@
+// Device attributes and properties, from the device profile.
+#pragma once
+
+#include <optional>
+
+#include "cudart/runtime.h"
+
+namespace lab32::cudart {
+
+// nullopt: not known.
+std::optional<int> attribute(const Runtime& runtime, cudaDeviceAttr which);
+cudaDeviceProp properties(const Runtime& runtime);
+
+}  // namespace lab32::cudart

@@ -1,0 +1,34 @@
+#include "cudart/call.h"
+
+#include <fmt/core.h>
+
+#include <new>
+
+#include "base/error.h"
+
+namespace lab32::cudart {
+
+cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
+  const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
+  try {
+    Runtime& r = runtime();
+    if (waits == Waits::yes) {
+      r.print_output();
+      if (r.fault) sticky_error() = *r.fault;
+    }
+    if (const cudaError_t error = sticky_error()) return remember(error);
+    return remember(body(r));
+  } catch (const NotLoaded&) {
+    return remember(cudaErrorNotSupported);
+  } catch (const Error& e) {
+    refuse(fmt::format("{}: {}", name, e.what()));
+    return remember(cudaErrorNotSupported);
+  } catch (const std::bad_alloc&) {
+    return remember(cudaErrorMemoryAllocation);
+  } catch (const std::exception& e) {
+    refuse(fmt::format("{}: {}", name, e.what()));
+    return remember(cudaErrorUnknown);
+  }
+}
+
+}  // namespace lab32::cudart

@@ -1,0 +1,18 @@
+// What every function of the API is wrapped in.
+#pragma once
+
+#include <functional>
+
+#include "cudart/errors.h"
+#include "cudart/runtime.h"
+
+namespace lab32::cudart {
+
+enum class Waits : uint8_t { no, yes };
+
+// Runs `body` with the runtime to itself. A call that waits for the device first prints what
+// kernels have printed, and is where a kernel's fault is reported; after that every call reports
+// it. An Error in `body` is a refusal: what it says goes to stderr. `name`: of the function.
+cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body);
+
+}  // namespace lab32::cudart

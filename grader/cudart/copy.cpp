@@ -1,0 +1,117 @@
+#include "cudart/copy.h"
+
+#include <cstring>
+
+namespace lab32::cudart {
+namespace {
+
+// Where a range lies: memory of the program's own, or an allocation of the device's.
+struct Side {
+  bool on_device = false;  // in the simulator's memory
+  bool host_too = true;    // the host may touch it
+  bool fits = true;        // wholly in one live allocation
+};
+
+Side side(const Runtime& r, uint64_t begin, uint64_t bytes) {
+  Side s;
+  if (begin < sim::kGlobalBase || begin - sim::kGlobalBase >= r.memory.used()) return s;
+  const sim::Allocation* a = r.memory.find(begin);
+  s.on_device = true;
+  s.fits = a && !a->freed && bytes <= a->end - begin;
+  s.host_too = a && a->shared_with_host;
+  return s;
+}
+
+// The bytes from the first to behind the last of a box.
+uint64_t span(const Box& box, const Extent& e) {
+  return (e.depth - 1) * box.slice + (e.height - 1) * box.pitch + e.width;
+}
+
+bool direction_holds(cudaMemcpyKind kind, const Side& to, const Side& from) {
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return to.host_too && from.host_too;
+    case cudaMemcpyHostToDevice:
+      return to.on_device && from.host_too;
+    case cudaMemcpyDeviceToHost:
+      return to.host_too && from.on_device;
+    case cudaMemcpyDeviceToDevice:
+      return to.on_device && from.on_device;
+    default:
+      return true;
+  }
+}
+
+void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_device,
+              bool from_device) {
+  if (to_device && from_device)
+    r.memory.copy(to, from, bytes);
+  else if (to_device)
+    r.memory.upload(to, reinterpret_cast<const void*>(from), bytes);
+  else if (from_device)
+    r.memory.download(reinterpret_cast<void*>(to), from, bytes);
+  else
+    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+}
+
+// Rows that lie one behind the other are one row.
+void join_rows(Extent& e, Box& a, Box& b) {
+  if (e.height > 1 && a.pitch == e.width && b.pitch == e.width &&
+      (e.depth == 1 || (a.slice == e.width * e.height && b.slice == e.width * e.height))) {
+    e.width *= e.height * e.depth;
+    e.height = e.depth = 1;
+  }
+}
+
+}  // namespace
+
+cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
+  if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+  if (to.begin == 0 || from.begin == 0) return cudaErrorInvalidValue;
+  if (e.height > 1 && (to.pitch < e.width || from.pitch < e.width))
+    return cudaErrorInvalidPitchValue;
+  const Side target = side(r, to.begin, span(to, e)), source = side(r, from.begin, span(from, e));
+  if (!target.fits || !source.fits || !direction_holds(kind, target, source))
+    return cudaErrorInvalidValue;
+  if (r.fault)
+    return cudaSuccess;  // the device does nothing more; the next call that waits says so
+  const uint64_t bytes = e.width * e.height * e.depth;
+  join_rows(e, to, from);
+  for (uint64_t z = 0; z < e.depth; ++z)
+    for (uint64_t y = 0; y < e.height; ++y)
+      copy_row(r, to.begin + z * to.slice + y * to.pitch,
+               from.begin + z * from.slice + y * from.pitch, e.width, target.on_device,
+               source.on_device);
+  const bool link = !target.on_device || !source.on_device;
+  if (target.on_device || source.on_device)
+    r.timeline.advance(copy_seconds(r.profile, bytes, link));
+  return cudaSuccess;
+}
+
+cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMemcpyKind kind) {
+  Box target, source;
+  target.begin = reinterpret_cast<uint64_t>(to);
+  source.begin = reinterpret_cast<uint64_t>(from);
+  return copy(r, target, source, {bytes, 1, 1}, kind);
+}
+
+cudaError_t fill(Runtime& r, Box to, Extent e, int value) {
+  if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+  if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
+  const Side target = side(r, to.begin, span(to, e));
+  if (!target.on_device || !target.fits) return cudaErrorInvalidValue;
+  if (r.fault) return cudaSuccess;
+  Box same = to;
+  const uint64_t bytes = e.width * e.height * e.depth;
+  join_rows(e, to, same);
+  for (uint64_t z = 0; z < e.depth; ++z)
+    for (uint64_t y = 0; y < e.height; ++y)
+      r.memory.fill(to.begin + z * to.slice + y * to.pitch, static_cast<unsigned char>(value),
+                    e.width);
+  r.timeline.advance(fill_seconds(r.profile, bytes));
+  return cudaSuccess;
+}
+
+}  // namespace lab32::cudart

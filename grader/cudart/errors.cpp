@@ -1,0 +1,88 @@
+#include "cudart/errors.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+
+#include "cudart/runtime.h"
+#include "report/launch_record.h"
+
+namespace lab32::cudart {
+namespace {
+
+std::atomic<bool> refused{false};
+
+struct Text {
+  const char *name, *text;
+};
+
+Text find(cudaError_t error) {
+  switch (static_cast<int>(error)) {
+#define ERROR(value, name, text) \
+  case value:                    \
+    return {#name, text};
+#include "cudart/errors.def"
+#undef ERROR
+    default:
+      return {"unrecognized error code", "unrecognized error code"};
+  }
+}
+
+// The program's destructors and exit handlers have run, those of its libraries that it loaded
+// after this one, too: what it has to say is said, but for what stdio still holds.
+__attribute__((destructor)) void leave_with_2() {
+  if (!refused) return;
+  std::fflush(nullptr);
+  _exit(2);
+}
+
+// A program that does not expect an error may throw or assert. (One with a handler of its own is
+// left alone.)
+void leave_with_2_when_aborted() {
+  struct sigaction old {
+  }, leave{};
+  leave.sa_handler = [](int) { _exit(2); };
+  if (sigaction(SIGABRT, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
+    sigaction(SIGABRT, &leave, nullptr);
+}
+
+}  // namespace
+
+cudaError_t& last_error() {
+  thread_local cudaError_t error = cudaSuccess;
+  return error;
+}
+
+std::atomic<cudaError_t>& sticky_error() {
+  static std::atomic<cudaError_t> error{cudaSuccess};
+  return error;
+}
+
+cudaError_t remember(cudaError_t error) {
+  // "Not ready" is an answer, not an error.
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error() = error;
+  return error;
+}
+
+const char* error_name(cudaError_t error) { return find(error).name; }
+const char* error_text(cudaError_t error) { return find(error).text; }
+
+void refuse(const std::string& message) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::string what = message.substr(0, message.find('\n'));  // without the PTX quoted
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (!refused.exchange(true)) leave_with_2_when_aborted();
+  if (!said.insert(what).second) return;
+  say(what);
+  if (const char* path = std::getenv("LAB32_RECORD"); path && *path)
+    report::append_line(path, report::to_line_unsupported(what));
+}
+
+}  // namespace lab32::cudart

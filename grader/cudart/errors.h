@@ -1,0 +1,30 @@
+// The runtime's error state: one a host thread, and what a fault leaves for good.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "cudart/api.h"
+
+namespace lab32::cudart {
+
+// What this thread's cudaGetLastError() will report.
+cudaError_t& last_error();
+
+// What a kernel's fault has left: from here on every call returns it, and cudaGetLastError() does
+// not forget it. cudaSuccess: nothing.
+std::atomic<cudaError_t>& sticky_error();
+
+// Remembers an error (success leaves what is there) and hands it through.
+cudaError_t remember(cudaError_t error);
+
+// "cudaErrorInvalidValue" and "invalid argument"; "unrecognized error code" for others.
+const char* error_name(cudaError_t error);
+const char* error_text(cudaError_t error);
+
+// What the simulator does not do: its first line is said once on stderr. From here on the program's
+// exit status is 2 when it ends by itself or aborts, so that no result stands that was computed
+// without it.
+void refuse(const std::string& message);
+
+}  // namespace lab32::cudart

@@ -1,0 +1,169 @@
+#include "cudart/launch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+#include "base/error.h"
+#include "model/occupancy.h"
+#include "report/launch_record.h"
+
+namespace lab32::cudart {
+namespace {
+
+// What a block may have without asking (cudaFuncAttributeMaxDynamicSharedMemorySize).
+constexpr uint64_t kSharedWithoutAsking = 48 << 10;
+
+// A program may take its time: what never ends is stopped after some minutes.
+constexpr uint64_t kWarpBudget = 20'000'000'000;
+
+uint64_t count(const dim3& d) { return uint64_t{d.x} * d.y * d.z; }
+
+bool within(const dim3& d, const std::array<uint32_t, 3>& most) {
+  return count(d) != 0 && d.x <= most[0] && d.y <= most[1] && d.z <= most[2];
+}
+
+// What the real runtime refuses at the launch itself.
+cudaError_t check(Runtime& r, KernelEntry& entry, const device::KernelInfo& info,
+                  const LaunchRequest& request) {
+  const uint64_t threads = count(request.block);
+  if (!within(request.grid, r.profile.max_grid) || !within(request.block, r.profile.max_block) ||
+      threads > r.profile.max_threads_per_block || threads > info.max_threads)
+    return cudaErrorInvalidValue;  // so says CUDA 13.0; others say cudaErrorInvalidConfiguration
+  if (request.shared > dynamic_shared_limit(entry, info)) return cudaErrorInvalidValue;
+  if (info.registers && resident_blocks(r, entry, threads, request.shared) == 0)
+    return cudaErrorLaunchOutOfResources;
+  if (request.cooperative &&
+      count(request.grid) >
+          uint64_t{r.profile.multiprocessors} * resident_blocks(r, entry, threads, request.shared))
+    return cudaErrorCooperativeLaunchTooLarge;
+  return cudaSuccess;
+}
+
+cudaError_t error_of(const device::Fault& fault) {
+  if (fault.kind == "misaligned") return cudaErrorMisalignedAddress;
+  if (fault.kind == "assert") return cudaErrorAssert;
+  if (fault.kind == "budget" || fault.kind == "barrier") return cudaErrorLaunchTimeout;
+  if (fault.kind == "trap" || fault.kind == "shuffle" || fault.kind == "stack")
+    return cudaErrorLaunchFailure;
+  return cudaErrorIllegalAddress;
+}
+
+// What a keep-going launch counts as a finding, too.
+bool is_finding(const device::Fault& fault) {
+  return fault.kind != "trap" && fault.kind != "assert" && fault.kind != "budget" &&
+         fault.kind != "stack";
+}
+
+void say_fault(const device::Fault& fault, const std::string& kernel) {
+  std::string place = fault.file.empty() ? "" : fmt::format("{}:{}: ", fault.file, fault.line);
+  say(fmt::format("{}kernel {}: {}: {}", place, kernel, fault.kind, fault.message));
+}
+
+report::LaunchRecord record_of(Runtime& r, const KernelEntry& entry, const device::KernelInfo& info,
+                               const LaunchRequest& request, const device::Shape& shape) {
+  static uint64_t launches = 0;
+  report::LaunchRecord record;
+  record.id = launches++;
+  record.process_id = getpid();
+  record.process_name = std::filesystem::read_symlink("/proc/self/exe").filename().string();
+  record.symbol = entry.symbol;
+  // Streams that a program makes are numbered from 13 on, the default one is 7.
+  const unsigned long long stream = r.streams.id(request.stream);
+  record.stream = r.streams.is_default(request.stream) ? 7 : stream + 10;
+  record.device_name = r.device->name();
+  const std::string digits = r.profile.arch.substr(r.profile.arch.find('_') + 1);
+  record.compute_capability = digits.substr(0, digits.size() - 1) + "." + digits.back();
+  record.multiprocessors = r.profile.multiprocessors;
+  record.shape = shape;
+  record.static_shared = info.static_shared;
+  record.registers = info.registers;
+  return record;
+}
+
+device::LaunchOptions options_for(const Runtime& r, const LaunchRequest& request) {
+  using Model = device::LaunchOptions::Model;
+  device::LaunchOptions options;
+  options.warp_budget = kWarpBudget;
+  options.check_hazards = r.tool == Tool::check;
+  options.keep_going = r.tool == Tool::check;
+  options.trap_uninitialised = false;  // a GPU goes on with what lies there
+  options.cooperative = request.cooperative;
+  // Nobody sees the counts of `lab32 run`, but through times.
+  options.count = r.tool != Tool::run || r.streams.timed();
+  // Caches start empty under Nsight Compute (--cache-control all), and hold what earlier launches
+  // left where a program takes the time itself.
+  if (r.tool == Tool::profile)
+    options.model = Model::cold;
+  else if (r.tool == Tool::run && r.streams.timed())
+    options.model = Model::warm;
+  return options;
+}
+
+}  // namespace
+
+uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo& info) {
+  if (entry.max_dynamic_shared >= 0) return static_cast<uint64_t>(entry.max_dynamic_shared);
+  return kSharedWithoutAsking - std::min<uint64_t>(kSharedWithoutAsking, info.static_shared);
+}
+
+uint32_t registers(const Runtime& r, const device::KernelInfo& info) {
+  if (!info.registers)
+    throw Error(
+        fmt::format("occupancy needs the machine code of `{}` for {}: compile with nvcc "
+                    "-arch={}",
+                    info.name, r.profile.arch, r.profile.arch));
+  return *info.registers;
+}
+
+uint32_t resident_blocks(Runtime& r, KernelEntry& entry, uint64_t threads, uint64_t shared) {
+  const device::KernelInfo& info = load(r, entry).info();
+  constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
+  try {
+    return model::occupancy(r.profile, static_cast<uint32_t>(std::min(threads, kMost)),
+                            registers(r, info), info.static_shared,
+                            static_cast<uint32_t>(std::min(shared, kMost)))
+        .blocks;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request, void** args) {
+  if (!r.streams.knows(request.stream)) return cudaErrorInvalidResourceHandle;
+  device::Kernel& kernel = load(r, entry);
+  const device::KernelInfo& info = kernel.info();
+  if (const cudaError_t error = check(r, entry, info, request)) return error;
+  // A fault nobody has waited for yet: the device runs nothing more.
+  if (r.fault) return cudaSuccess;
+
+  std::vector<device::Arg> arguments;
+  for (size_t i = 0; i < info.parameter_bytes.size(); ++i)
+    arguments.push_back(device::Arg::of_bytes(args[i], info.parameter_bytes[i]));
+  device::Shape shape;
+  shape.grid = {request.grid.x, request.grid.y, request.grid.z};
+  shape.block = {request.block.x, request.block.y, request.block.z};
+  shape.dynamic_shared = static_cast<uint32_t>(request.shared);
+
+  device::Run run = r.device->launch(kernel, shape, arguments, options_for(r, request));
+  if (run.fault && run.fault->kind == "launch") return cudaErrorInvalidConfiguration;
+  r.timeline.advance(launch_seconds(r.profile, run));
+  r.output += run.output;
+  if (run.fault) {
+    r.fault = error_of(*run.fault);
+    // `lab32 check` shows what it has found when the program has ended.
+    if (r.tool != Tool::check || !is_finding(*run.fault)) say_fault(*run.fault, info.name);
+  }
+  if (const char* path = std::getenv("LAB32_RECORD"); path && *path) {
+    report::LaunchRecord record = record_of(r, entry, info, request, shape);
+    record.run = std::move(run);
+    report::append_line(path, report::to_line(record));
+  }
+  return cudaSuccess;
+}
+
+}  // namespace lab32::cudart

@@ -1,0 +1,29 @@
+// A kernel launch, from what the program passes to what it leaves.
+#pragma once
+
+#include "cudart/runtime.h"
+
+namespace lab32::cudart {
+
+struct LaunchRequest {
+  dim3 grid, block;
+  size_t shared = 0;  // dynamic, bytes
+  cudaStream_t stream = nullptr;
+  bool cooperative = false;
+};
+
+// Runs it to its end. Reports what the real runtime reports at once (a bad shape, resources); a
+// fault is kept in `runtime`. Throws Error when the simulator does not have what the kernel needs.
+cudaError_t launch(Runtime& runtime, KernelEntry& entry, const LaunchRequest& request, void** args);
+
+// Dynamic shared memory a block may have: what was asked for, or what it gets without asking.
+// Bytes.
+uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo& info);
+
+// A thread's registers. Throws Error when the program has no machine code for this device.
+uint32_t registers(const Runtime& runtime, const device::KernelInfo& info);
+
+// Resident blocks a multiprocessor; 0: not one fits.
+uint32_t resident_blocks(Runtime& runtime, KernelEntry& entry, uint64_t threads, uint64_t shared);
+
+}  // namespace lab32::cudart

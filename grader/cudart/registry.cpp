@@ -1,0 +1,133 @@
+#include "cudart/registry.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "compile/disassemble.h"
+#include "cudart/errors.h"
+#include "cudart/fatbin.h"
+#include "cudart/runtime.h"
+
+namespace lab32::cudart {
+namespace {
+
+// Files below the directory in which the program was started are called from there, as a compiler
+// would.
+std::string from_here(std::string text) {
+  static const std::string here = [] {
+    char path[4096];
+    return std::string(getcwd(path, sizeof path) ? path : "") + "/";
+  }();
+  if (here.size() < 2) return text;
+  const std::string absolute = '"' + here;
+  for (size_t at = 0; (at = text.find(absolute, at)) != std::string::npos; ++at)
+    text.erase(at + 1, here.size());
+  return text;
+}
+
+// `.target sm_90`: what the PTX was made for.
+std::string target_of(const std::string& ptx) {
+  const size_t at = ptx.find(".target");
+  const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
+  if (name == std::string::npos) return {};
+  return ptx.substr(name, ptx.find_first_of(", \n", name) - name);
+}
+
+void load_now(Runtime& runtime, Binary& binary) {
+  const DeviceCode code = choose(read_fatbin(binary.wrapper), runtime.device->arch());
+  compile::Artifact artifact;
+  artifact.arch = runtime.device->arch();
+  artifact.ptx = from_here(code.ptx);
+  artifact.cubin = code.cubin;
+  binary.arch = target_of(code.ptx);
+  if (!code.cubin.empty()) {
+    binary.cubin = read_cubin(code.cubin);
+    for (const auto& [symbol, resources] : binary.cubin.kernels)
+      artifact.registers[symbol] = resources.registers;
+    // Only counters need to know how ptxas grouped the accesses.
+    if (runtime.tool == Tool::profile) artifact.sass = from_here(compile::disassemble(code.cubin));
+  }
+  binary.module = runtime.device->load(artifact);
+  for (const auto& [pointer, symbol] : binary.managed) {
+    const auto where = binary.module->symbol(symbol);
+    if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", symbol));
+    *pointer = reinterpret_cast<void*>(where->address);
+  }
+}
+
+}  // namespace
+
+Binary* Registry::add_binary(const void* wrapper) {
+  binaries_.push_back(std::make_unique<Binary>());
+  binaries_.back()->wrapper = wrapper;
+  return binaries_.back().get();
+}
+
+void Registry::remove_binary(Binary* binary) {
+  for (auto at = kernels_.begin(); at != kernels_.end();)
+    at = at->second->binary == binary ? kernels_.erase(at) : std::next(at);
+  for (auto at = variables_.begin(); at != variables_.end();)
+    at = at->second.binary == binary ? variables_.erase(at) : std::next(at);
+  binaries_.erase(std::remove_if(binaries_.begin(), binaries_.end(),
+                                 [&](const auto& b) { return b.get() == binary; }),
+                  binaries_.end());
+}
+
+void Registry::unload() {
+  for (auto& [host, entry] : kernels_) entry->kernel = nullptr;
+  for (auto& binary : binaries_) binary->module.reset();
+}
+
+void Registry::add_kernel(Binary* binary, const void* host, const char* symbol) {
+  auto entry = std::make_unique<KernelEntry>();
+  entry->binary = binary;
+  entry->symbol = symbol;
+  kernels_[host] = std::move(entry);
+}
+
+void Registry::add_variable(Binary* binary, const void* host, const char* symbol, uint64_t bytes) {
+  variables_[host] = {binary, symbol, bytes};
+}
+
+KernelEntry* Registry::find_kernel(const void* function) {
+  if (const auto at = kernels_.find(function); at != kernels_.end()) return at->second.get();
+  for (const auto& [host, entry] : kernels_)
+    if (entry.get() == function) return entry.get();
+  return nullptr;
+}
+
+const VariableEntry* Registry::find_variable(const void* host) const {
+  const auto at = variables_.find(host);
+  return at == variables_.end() ? nullptr : &at->second;
+}
+
+void load(Runtime& runtime, Binary& binary) {
+  if (binary.module) return;
+  if (binary.refused) throw NotLoaded{};
+  try {
+    load_now(runtime, binary);
+  } catch (const Error& e) {
+    binary.refused = true;
+    refuse(e.what());
+    throw NotLoaded{};
+  }
+}
+
+device::Kernel& load(Runtime& runtime, KernelEntry& entry) {
+  load(runtime, *entry.binary);
+  if (!entry.kernel) entry.kernel = entry.binary->module->find(entry.symbol);
+  if (!entry.kernel) throw Error(fmt::format("the program's PTX has no kernel `{}`", entry.symbol));
+  return *entry.kernel;
+}
+
+device::Buffer locate(Runtime& runtime, const VariableEntry& entry) {
+  load(runtime, *entry.binary);
+  const auto where = entry.binary->module->symbol(entry.symbol);
+  if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", entry.symbol));
+  return *where;
+}
+
+}  // namespace lab32::cudart

@@ -1,0 +1,50 @@
+// The process's one simulated device, and what belongs to it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "cudart/allocations.h"
+#include "cudart/registry.h"
+#include "cudart/streams.h"
+#include "cudart/timeline.h"
+#include "device/device.h"
+#include "model/profile.h"
+#include "sim/memory.h"
+
+namespace lab32::cudart {
+
+// Which of the tools the program runs under (LAB32_TOOL).
+enum class Tool : uint8_t { run, profile, check };
+
+struct Runtime {
+  explicit Runtime(const std::string& profile_name);
+
+  Tool tool = Tool::run;
+  model::Profile profile;
+  sim::Memory memory;
+  std::unique_ptr<device::Device> device;
+  Registry registry;
+  Allocations allocations;
+  Streams streams;
+  Timeline timeline;
+
+  std::string output;                // of kernels, not printed yet
+  std::optional<cudaError_t> fault;  // of a kernel; the device runs nothing more
+  unsigned device_flags = 0;
+
+  void print_output();  // on stdout
+};
+
+// Held by every call while it works. Recursive: host functions may call the runtime.
+std::recursive_mutex& runtime_lock();
+// Made at the first call; lives to the end of the process, since exit handlers call it, too. Throws
+// Error when the device cannot be made.
+Runtime& runtime();
+
+// Where messages of the runtime's own go: "lab32: TEXT" on stderr.
+void say(const std::string& text);
+
+}  // namespace lab32::cudart

@@ -1,0 +1,45 @@
+// Streams and events. Work is done when it is called for, so a stream is never behind.
+#pragma once
+
+#include <set>
+
+#include "cudart/api.h"
+
+struct CUstream_st {
+  unsigned flags = 0;
+  int priority = 0;
+  unsigned long long id = 0;
+};
+
+struct CUevent_st {
+  unsigned flags = 0;
+  bool recorded = false;
+  double at = 0;  // seconds on the modelled clock
+};
+
+namespace lab32::cudart {
+
+class Streams {
+ public:
+  cudaStream_t make(unsigned flags, int priority);
+  void drop(cudaStream_t stream);
+  // Also the default ones: 0, cudaStreamLegacy and cudaStreamPerThread.
+  bool knows(cudaStream_t stream) const;
+  bool is_default(cudaStream_t stream) const;
+  unsigned long long id(cudaStream_t stream) const;
+
+  cudaEvent_t make_event(unsigned flags);
+  void drop(cudaEvent_t event);
+  bool knows(cudaEvent_t event) const { return events_.count(event) != 0; }
+  // Whether an event that keeps times was recorded: what came before cannot be asked for.
+  bool timed() const { return timed_; }
+  void record(cudaEvent_t event, double at);
+
+ private:
+  std::set<cudaStream_t> streams_;
+  std::set<cudaEvent_t> events_;
+  unsigned long long serial_ = 0;
+  bool timed_ = false;
+};
+
+}  // namespace lab32::cudart

@@ -1,0 +1,215 @@
+#include "programs/profile_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "labs/describe.h"
+#include "programs/ncu_name.h"
+#include "programs/shown_path.h"
+#include "report/layout.h"
+
+namespace lab32::programs {
+namespace {
+
+using labs::grouped;
+using report::LaunchRecord;
+using report::pad_left;
+using report::pad_right;
+
+constexpr int kWidth = 100, kLabel = 18, kColumn = 17;
+
+std::string row(const std::string& label, const std::vector<std::string>& cells) {
+  std::string line = "  " + pad_right(label, kLabel);
+  for (const std::string& cell : cells) line += pad_left(cell, kColumn);
+  return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+}
+
+// A label and a sentence, continued below itself.
+std::string sentence(const std::string& label, const std::string& words) {
+  std::string out;
+  for (const std::string& line : report::wrap(words, kWidth - kLabel - 2))
+    out += "  " + pad_right(out.empty() ? label : "", kLabel) + line + "\n";
+  return out;
+}
+
+std::string dimensions(const device::Dim3& d) {
+  if (d.z > 1) return fmt::format("{} x {} x {}", d.x, d.y, d.z);
+  return d.y > 1 ? fmt::format("{} x {}", d.x, d.y) : grouped(d.x);
+}
+
+std::string duration(double seconds) {
+  if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
+  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} s", seconds);
+}
+
+std::string each(uint64_t sum, uint64_t count) {
+  return metric_text(count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count));
+}
+
+std::string global_memory(const observe::Counters& c, const std::string& mark) {
+  std::string out;
+  const auto add = [&](const char* name, const observe::GlobalTraffic& t,
+                       const std::string& ideal) {
+    if (t.requests == 0) return;
+    out += row(name, {grouped(t.requests), grouped(t.sectors), each(t.sectors, t.requests), ideal});
+  };
+  add("  ld", c.load, grouped(c.load_ideal));
+  add("  st", c.store, grouped(c.store_ideal));
+  add("  red", c.red, "");
+  add("  atom", c.atom, "");
+  if (out.empty()) return row("global memory", {"none"});
+  out += row("  L2, in theory", {"", grouped(c.l2_sectors), "", grouped(c.l2_sectors_ideal)});
+  return row("global memory" + mark, {"requests", "sectors", "sectors/request", "ideal"}) + out;
+}
+
+std::string shared_memory(const observe::Counters& c, const std::string& mark) {
+  std::string out;
+  const auto add = [&](const char* name, const observe::SharedTraffic& t) {
+    if (t.requests == 0) return;
+    out += row(name, {grouped(t.requests), grouped(t.wavefronts), grouped(t.ideal),
+                      grouped(t.wavefronts - t.ideal)});
+  };
+  add("  ld", c.shared_load);
+  add("  st", c.shared_store);
+  add("  atom", c.shared_atom);
+  if (out.empty()) return row("shared memory", {"none"});
+  return row("shared memory" + mark, {"requests", "wavefronts", "ideal", "conflicts"}) + out;
+}
+
+std::string occupancy(const LaunchRecord& r) {
+  std::string words;
+  if (const auto& o = r.run.occupancy) {
+    words = fmt::format("{:.3g} % in theory: {} {} ({} warps) on a multiprocessor, limited by {}; ",
+                        100 * o->theoretical, o->blocks, o->blocks == 1 ? "block" : "blocks",
+                        o->warps, o->limiter);
+    if (const uint64_t at_once = uint64_t{o->blocks} * r.multiprocessors)
+      words += fmt::format(
+          "{} waves of {} blocks; ",
+          metric_text(static_cast<double>(r.shape.grid.count()) / static_cast<double>(at_once)),
+          grouped(at_once));
+  }
+  if (r.registers) words += fmt::format("{} registers a thread, ", *r.registers);
+  words += fmt::format("{} bytes of shared memory a block",
+                       grouped(uint64_t{r.static_shared} + r.shape.dynamic_shared));
+  return sentence("occupancy", words);
+}
+
+std::string caches(const observe::CacheCounters& m) {
+  return sentence(
+      "caches, modelled",
+      fmt::format("L1 hits {:.1f} %, L2 hits {:.1f} %; device memory: {} bytes read, "
+                  "{} written",
+                  m.l1.percent(), m.l2.percent(), grouped(m.dram_read), grouped(m.dram_written)));
+}
+
+std::string time(const model::Prediction& p) {
+  std::string words = duration(p.seconds);
+  if (p.error > 0) words += fmt::format(" (give or take {:.0f} %)", 100 * p.error);
+  if (!p.bottleneck.empty()) words += "; " + p.bottleneck;
+  if (!p.runner_up.empty()) words += "; " + p.runner_up;
+  return sentence("time, modelled", words);
+}
+
+std::string note(const std::string& text) {
+  std::string out;
+  for (const std::string& line : report::wrap("  " + text, kWidth)) out += line + "\n";
+  return out;
+}
+
+// Accesses of which the counts are not the machine code's.
+std::string unmatched(const LaunchRecord& r) {
+  if (r.run.ptx_level.empty()) return "";
+  std::string out =
+      note("* PTX-level, since these accesses could not be matched with the machine code:");
+  for (const std::string& why : r.run.ptx_level) out += note("  " + why);
+  return out;
+}
+
+std::string body(const LaunchRecord& r) {
+  std::string out;
+  if (const auto& f = r.run.fault) {
+    const std::string where =
+        f->line > 0 ? fmt::format("{}:{}: ", shown_path(f->file), f->line) : "";
+    out += sentence("stopped", where + f->message);
+    if (!r.run.counters) return out + "  No counts: they would depend on which blocks had run.\n";
+  }
+  if (const auto& c = r.run.counters) {
+    const std::string mark = c->ptx_level ? "*" : "";
+    out += global_memory(*c, mark) + shared_memory(*c, mark);
+  }
+  if (r.run.caches) out += caches(*r.run.caches);
+  out += occupancy(r);
+  if (const auto& c = r.run.counters)
+    out += sentence("divergence",
+                    fmt::format("{} of 32 lanes active an instruction, {} instructions of warps "
+                                "(PTX-level: counted in PTX; ptxas issues others)",
+                                each(c->lane_instructions, c->warp_instructions),
+                                grouped(c->warp_instructions)));
+  if (r.run.predicted) out += time(*r.run.predicted);
+  return out + unmatched(r);
+}
+
+std::string shape(const LaunchRecord& r) {
+  return fmt::format("{} {} of {} {}; stream {}, {}", dimensions(r.shape.grid),
+                     r.shape.grid.count() == 1 ? "block" : "blocks", dimensions(r.shape.block),
+                     r.shape.block.count() == 1 ? "thread" : "threads", r.stream, r.device_name);
+}
+
+std::string title(const std::string& number, const std::string& name) {
+  std::string out;
+  for (const std::string& line : report::wrap(number + ": " + name, kWidth)) out += line + "\n";
+  return out + std::string(kWidth, '-') + "\n";
+}
+
+}  // namespace
+
+std::string profile_text(const std::vector<LaunchRecord>& launches) {
+  std::string out;
+  for (size_t i = 0; i < launches.size();) {
+    const std::string name = ncu_name(launches[i].symbol);
+    const std::string table = "  " + shape(launches[i]) + "\n" + body(launches[i]);
+    size_t end = i + 1;
+    while (end < launches.size() && ncu_name(launches[end].symbol) == name &&
+           "  " + shape(launches[end]) + "\n" + body(launches[end]) == table)
+      ++end;
+    const std::string number = end == i + 1 ? fmt::format("launch {}", i)
+                                            : fmt::format("launches {} to {}, alike", i, end - 1);
+    out += title(number, name) + table + "\n";
+    i = end;
+  }
+  return out;
+}
+
+std::string metrics_text(const std::vector<LaunchRecord>& launches,
+                         const std::vector<const Metric*>& metrics) {
+  size_t name_width = 0, unit_width = 0;
+  for (const Metric* m : metrics) {
+    name_width = std::max(name_width, m->name.size());
+    unit_width = std::max(unit_width, m->unit.size());
+  }
+  std::string out;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const LaunchRecord& r = launches[i];
+    out += title(fmt::format("launch {}", i), ncu_name(r.symbol)) + "  " + shape(r) + "\n";
+    bool ptx_level = false;
+    for (const Metric* m : metrics) {
+      const auto value = m->value(r);
+      const bool mark =
+          m->kind == MetricKind::counted && r.run.counters && r.run.counters->ptx_level;
+      ptx_level |= mark;
+      std::string line = fmt::format("  {:<{}}  {:<{}}  {:>15}", m->name, name_width, m->unit,
+                                     unit_width, value ? metric_text(*value) : "n/a");
+      line += mark ? "  * PTX-level" : m->kind == MetricKind::modelled ? "  modelled" : "";
+      out += line + "\n";
+    }
+    if (r.run.fault) out += sentence("stopped", r.run.fault->message);
+    if (ptx_level) out += unmatched(r);
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace lab32::programs

@@ -1,0 +1,22 @@
+// A program run to its end by a tool, and what it recorded meanwhile.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/launch_record.h"
+
+namespace lab32::programs {
+
+struct RecordedRun {
+  int status = 0;  // the program's own, 128 + signal
+  report::Recording recording;
+};
+
+// `file`: a .cu file or a program (build_program); `device`: "sim", "sim:NAME"; `tool`: "profile"
+// or "check". The program has this process's input and output. Throws Error when it cannot be built
+// or started.
+RecordedRun run_recorded(const std::string& file, const std::string& device,
+                         const std::vector<std::string>& arguments, const std::string& tool);
+
+}  // namespace lab32::programs

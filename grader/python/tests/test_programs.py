@@ -1,0 +1,92 @@
+"""Whole programs under `lab32 run`, `check` and `profile` (grader/tests/programs)."""
+
+import csv
+import importlib.util
+import re
+
+import pytest
+
+from lab32 import ROOT
+
+SPEC = importlib.util.spec_from_file_location("corpus", ROOT / "grader/tests/programs/corpus.py")
+corpus = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(corpus)
+
+LAB32 = str(ROOT / "build/lab32")
+CASES = corpus.cases()
+
+
+def try_out(case, directory):
+    """The three tools on one case: run, check, and profile where it says what is counted."""
+    def lab32(tool, *options):  # fmt: skip
+        command = [LAB32, tool, *options, str(case.source), "--", *case.arguments]
+        return corpus.execute(command, case.stdin)
+
+    table = directory / f"{case.name.replace(' ', '-')}.csv"
+    names = ",".join(sorted({metric for _, metric, _ in case.metrics}))
+    return {
+        "run": lab32("run"),
+        "check": lab32("check"),
+        "profile": names and lab32("profile", "--metrics", names, "--csv", str(table)),
+        "table": table,
+    }
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """All cases, two programs at a time: nvcc takes most of it."""
+    directory = tmp_path_factory.mktemp("programs")
+    programs = sorted({case.program for case in CASES})
+
+    def all_of(program):
+        return {c.name: try_out(c, directory) for c in CASES if c.program == program}
+
+    return {name: r for part in corpus.two_at_a_time(all_of, programs) for name, r in part.items()}
+
+
+@pytest.fixture(params=CASES, ids=lambda case: case.name)
+def case(request):
+    return request.param
+
+
+def test_run(case, results):
+    run = results[case.name]["run"]
+    if case.gpu != "undefined":
+        assert run.stdout == case.stdout, run.stderr
+        assert run.returncode == case.status, run.stderr
+    for part in case.stderr:
+        assert part in run.stderr
+
+
+def test_check(case, results):
+    check = results[case.name]["check"]
+    if case.gpu == "differs":
+        assert check.returncode == 2
+        return
+    n = sum(case.hazards.values())
+    kinds = ", ".join(f"{kind} {case.hazards[kind]}" for kind in corpus.KINDS)
+    last = check.stdout.rstrip().splitlines()[-1]
+    assert last == f"lab32 check: {n} hazards ({kinds})", (
+        check.stdout + check.stderr
+    )
+    assert check.returncode == (1 if n else case.status)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.metrics], ids=lambda case: case.name)
+def test_profile(case, results):
+    profile = results[case.name]["profile"]
+    assert profile.returncode == case.status, profile.stderr
+    with open(results[case.name]["table"], newline="") as file:
+        rows = list(csv.DictReader(file))
+    for kernel, metric, value in case.metrics:
+        first = next(
+            row for row in rows
+            if re.match(rf"{kernel}\b", row["Kernel Name"]) and row["Metric Name"] == metric
+        )  # fmt: skip
+        assert float(first["Metric Value"].replace(",", "")) == value, (kernel, metric)
+
+
+def test_the_corpus_is_whole():
+    assert len({case.program for case in CASES}) >= 40
+    faulty = [case.hazards for case in CASES]
+    assert all(any(hazards[kind] for hazards in faulty) for kind in corpus.KINDS)

@@ -1,0 +1,153 @@
+// What `lab32 profile` and `lab32 check` print of a program's launches, to the letter.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "golden.h"
+#include "programs/check_text.h"
+#include "programs/ncu_csv.h"
+#include "programs/near_names.h"
+#include "programs/profile_text.h"
+#include "programs/source_view.h"
+#include "report/layout.h"
+#include "sample_records.h"
+
+using namespace lab32;
+using namespace lab32::programs;
+using tests::check_golden;
+using tests::InRoot;
+
+namespace {
+
+int widest(const std::string& text) {
+  int most = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) most = std::max(most, report::columns(line));
+  return most;
+}
+
+std::vector<report::LaunchRecord> launches() {
+  return {tests::strided_launch(), tests::shared_launch(), tests::shared_launch(),
+          tests::faulty_launch()};
+}
+
+std::vector<const Metric*> every_metric() {
+  std::vector<const Metric*> all;
+  for (const Metric& m : all_metrics()) all.push_back(&m);
+  return all;
+}
+
+}  // namespace
+
+TEST_SUITE("programs: text") {
+  TEST_CASE("a table a launch; alike ones share it") {
+    const InRoot in_root;
+    const std::string text = profile_text(launches());
+    CHECK(widest(text) <= 100);
+    check_golden("profile-tables.txt", text);
+  }
+
+  TEST_CASE("the source with its counters") {
+    const InRoot in_root;
+    const std::string text = source_view(launches());
+    CHECK(widest(text) <= 120);
+    check_golden("profile-source.txt", text);
+    CHECK(source_view({tests::faulty_launch()}) == "--source: no launch has counts by line\n");
+  }
+
+  TEST_CASE("named metrics") {
+    const InRoot in_root;
+    check_golden(
+        "profile-metrics.txt",
+        metrics_text(launches(), metrics_of("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,"
+                                            " dram__bytes_read.sum,gpu__time_duration.sum,"
+                                            "launch__waves_per_multiprocessor")));
+  }
+
+  TEST_CASE("metrics that there are not, and metrics that only a GPU has") {
+    CHECK_THROWS_WITH_AS(metrics_of("dram__bytes_raed.sum"),
+                         "--metrics: there is no `dram__bytes_raed.sum`; near it: "
+                         "dram__bytes_read.sum, dram__bytes_write.sum, dram__bytes.sum",
+                         Error);
+    CHECK_THROWS_WITH_AS(metrics_of("launch__grid_size,zzzzzz"),
+                         "--metrics: there is no `zzzzzz`; `lab32 profile --csv FILE` without "
+                         "--metrics has all",
+                         Error);
+    CHECK_THROWS_WITH_AS(
+        metrics_of("smsp__inst_executed.sum"),
+        "--metrics: `smsp__inst_executed.sum` cannot be given: instructions are counted as PTX has "
+        "them, not as ptxas issues them; `lab32 profile` and --source show them under their own "
+        "name",
+        Error);
+    CHECK_THROWS_AS(metrics_of(" ,"), Error);
+    for (const Metric* m : every_metric()) CHECK(metrics_of(m->name).front() == m);
+  }
+
+  TEST_CASE("distances between names") {
+    CHECK(edit_distance("", "abc") == 3);
+    CHECK(edit_distance("kitten", "sitting") == 3);
+    CHECK(edit_distance("flaw", "lawn") == 2);
+    CHECK(near_names("rad", {"red", "ld", "atom", "rod"}, 2) ==
+          std::vector<std::string>{"red", "rod"});
+  }
+
+  TEST_CASE("numbers as ncu prints them") {
+    CHECK(metric_text(0) == "0");
+    CHECK(metric_text(1048576) == "1,048,576");
+    CHECK(metric_text(3.90625) == "3.91");
+    CHECK(metric_text(0.0038) == "0.00");
+    CHECK(metric_text(618370370370.37) == "618,370,370,370.37");
+    CHECK(metric_text(-5) == "-5");
+  }
+
+  TEST_CASE("findings, each once; the last line counts them") {
+    const InRoot in_root;
+    const CheckReport report =
+        check_report({tests::strided_launch(), tests::faulty_launch(), tests::faulty_launch()});
+    check_golden("check-findings.txt", report.text + report.last_line() + "\n");
+    CHECK(report.memory == 1);
+    CHECK(report.race == 1);
+    CHECK(report.last_line() ==
+          "lab32 check: 2 hazards (memory 1, race 1, initialisation 0, barrier 0)");
+    CHECK(check_report({tests::strided_launch()}).text.empty());
+  }
+
+  TEST_CASE("a fault without a finding is a hazard of its kind; one that is none is told") {
+    report::LaunchRecord r = tests::faulty_launch();
+    r.run.hazards.reset();
+    for (const auto& [kind, line] : std::vector<std::pair<std::string, std::string>>{
+             {"misaligned", "1 hazards (memory 1, race 0, initialisation 0, barrier 0)"},
+             {"uninitialised", "1 hazards (memory 0, race 0, initialisation 1, barrier 0)"},
+             {"shuffle", "1 hazards (memory 0, race 0, initialisation 0, barrier 1)"},
+             {"assert", "0 hazards (memory 0, race 0, initialisation 0, barrier 0)"}}) {
+      r.run.fault->kind = kind;
+      const CheckReport report = check_report({r});
+      CHECK(report.last_line() == "lab32 check: " + line);
+      CHECK(report.stopped == (kind == "assert"));
+      CHECK_FALSE(report.text.empty());
+    }
+  }
+
+  TEST_CASE("the CSV: ncu's header, every field quoted, metrics in order") {
+    std::istringstream csv(ncu_csv(launches(), metrics_of("launch__grid_size,"
+                                                          "dram__bytes_read.sum")));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(csv, line);) lines.push_back(line);
+    REQUIRE(lines.size() == 1 + 4 * 2);
+    // The first line of what ncu itself wrote (data/measured/ncu).
+    std::ifstream measured(LAB32_ROOT "/data/measured/ncu/h200-sample.csv");
+    std::string header;
+    while (std::getline(measured, header) && header[0] == '#') {
+    }
+    CHECK(lines[0] == header);
+    CHECK(
+        lines[1] ==
+        "\"0\",\"4321\",\"copy\",\"127.0.0.1\",\"void strided_copy<float>(const T1 *, T1 *, "
+        "unsigned int, int)\",\"1\",\"7\",\"(256, 1, 1)\",\"(391, 1, 1)\",\"0\",\"9.0\",\"Command "
+        "line profiler metrics\",\"dram__bytes_read.sum\",\"byte\",\"1,600,000\"");
+    CHECK(lines[4].find("\"launch__grid_size\",\"\",\"1,024\"") != std::string::npos);
+    CHECK(lines[7].find("\"dram__bytes_read.sum\",\"byte\",\"n/a\"") != std::string::npos);
+  }
+}
