@@ -42,7 +42,7 @@ std::string pattern(const std::vector<size_t>& wrong, size_t total) {
       ++w;
     else
       right.push_back(i);
-  if (right.size() == 1) return fmt::format("all but {}", right[0]);
+  if (right.size() == 1) return fmt::format("all but element {}", right[0]);
   const size_t gap = right[1] - right[0];
   for (size_t i = 1; i < right.size(); ++i)
     if (right[i] - right[i - 1] != gap) return "";

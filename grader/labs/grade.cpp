@@ -51,12 +51,14 @@ std::vector<std::string> chosen(const Options& options) {
 }
 
 // A lab that cannot run loses all its points: each test with the reason's first line.
-void fail_all(report::Lab& lab, const std::string& file, const std::string& message) {
+void fail_all(report::Lab& lab, const std::string& file, const std::string& message,
+              const device::Stopwatch* stopwatch) {
   lab.status = Status::error;
   lab.message = message.substr(0, message.find_last_not_of('\n') + 1);
   lab.tests.clear();
   lab.score = lab.max_score = 0;
   for (const Rubric& rubric : rubrics(suite_of(lab.name))) {
+    if (rubric.timed && !stopwatch) continue;
     report::Test test;
     test.name = rubric.name;
     test.status = Status::error;
@@ -68,6 +70,30 @@ void fail_all(report::Lab& lab, const std::string& file, const std::string& mess
   }
 }
 
+// What a stopwatch runs: the submission and, beside it, the reference solution, for its card.
+class TimedArtifacts {
+ public:
+  TimedArtifacts(const std::string& lab, const fs::path& file, const compile::Artifact& counted,
+                 const device::Stopwatch* stopwatch, Progress& progress) {
+    if (!stopwatch) return;
+    const Progress::Step step(progress, "compiling for " + stopwatch->name());
+    submission_ = counted.arch == stopwatch->arch()
+                      ? counted
+                      : compile::compile(file, stopwatch->arch(), file.string());
+    const fs::path solution = file_of(root() / "solutions", lab);
+    std::error_code error;
+    if (fs::exists(solution) && !fs::equivalent(solution, file, error))
+      reference_ = compile::compile(solution, stopwatch->arch(), "the reference solution");
+  }
+  TimeKeeping time_keeping(device::Stopwatch* stopwatch) const {
+    return {stopwatch, &submission_, reference_ ? &*reference_ : nullptr};
+  }
+
+ private:
+  compile::Artifact submission_;
+  std::optional<compile::Artifact> reference_;
+};
+
 }  // namespace
 
 fs::path root() {
@@ -76,13 +102,13 @@ fs::path root() {
 }
 
 report::Lab grade_file(const std::string& name, const fs::path& file, device::Device& device,
-                       uint64_t seed, Progress& progress) {
+                       uint64_t seed, Progress& progress, device::Stopwatch* stopwatch) {
   report::Lab lab;
   lab.name = name;
   const std::string display = file.string();
   const Limits limits(root() / "data" / "limits" / (name + ".toml"));
   if (!fs::exists(file)) {
-    fail_all(lab, display, display + ": no such file: it was not handed in");
+    fail_all(lab, display, display + ": no such file: it was not handed in", stopwatch);
     return lab;
   }
   compile::Artifact artifact;
@@ -90,16 +116,18 @@ report::Lab grade_file(const std::string& name, const fs::path& file, device::De
     const Progress::Step step(progress, "compiling " + display);
     artifact = compile::compile(file, device.arch(), display);
   } catch (const compile::CompileError& e) {  // any other Error is not the submission's
-    fail_all(lab, display, e.what());
+    fail_all(lab, display, e.what(), stopwatch);
     return lab;
   }
   try {
     const Source source(file, display);
     const std::unique_ptr<device::Module> module = device.load(artifact);
     Session session{device, *module, source, limits, seed, progress, {}, {}, 0, {}, {}};
+    const TimedArtifacts timed(name, file, artifact, stopwatch, progress);
+    session.time = timed.time_keeping(stopwatch);
     run_suite(session, lab);
   } catch (const Error& e) {
-    fail_all(lab, display, e.what());
+    fail_all(lab, display, e.what(), stopwatch);
   }
   return lab;
 }
@@ -107,12 +135,15 @@ report::Lab grade_file(const std::string& name, const fs::path& file, device::De
 report::Result grade(const Options& options) {
   const std::vector<std::string> labs = chosen(options);
   const std::unique_ptr<device::Device> device = device::open_device(options.device);
+  const std::unique_ptr<device::Stopwatch> stopwatch = device::open_stopwatch(options.device);
   Progress progress(options.progress);
   report::Result result;
   result.device = device->name();
+  if (stopwatch) result.stopwatch = stopwatch->name();
   result.seed = options.seed ? *options.seed : fresh_seed();
   for (const std::string& name : labs) {
-    report::Lab lab = grade_file(name, file_of(options.dir, name), *device, result.seed, progress);
+    report::Lab lab = grade_file(name, file_of(options.dir, name), *device, result.seed, progress,
+                                 stopwatch.get());
     result.score += lab.score;
     result.max_score += lab.max_score;
     result.labs.push_back(std::move(lab));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "device/stopwatch.h"
 #include "report/result.h"
 
 namespace lab32::labs {
@@ -25,8 +26,10 @@ report::Result grade(const Options& options);
 
 // One submission at any path, as grade() does each lab: a file that cannot be read or compiled, or
 // a device that cannot run it, costs this lab its points and nothing else.
+// `stopwatch`: null where there is none.
 report::Lab grade_file(const std::string& lab, const std::filesystem::path& file,
-                       device::Device& device, uint64_t seed, class Progress& progress);
+                       device::Device& device, uint64_t seed, class Progress& progress,
+                       device::Stopwatch* stopwatch = nullptr);
 
 // The checkout: where data/ and labs/include are. The environment's LAB32_ROOT goes before the one
 // that was built in, for a binary that has been moved.

@@ -24,6 +24,9 @@ const char* advice(const std::string& kind) {
   if (kind == "barrier")
     return "Every thread of the block must come to the same __syncthreads(): no early return, no "
            "barrier inside an `if` that only some threads take.";
+  if (kind == "shuffle")
+    return "Let every lane that the mask names come: shuffle before an `if` or a `return` that "
+           "divides a warp. A lane that has nothing brings a neutral value, for a sum 0.";
   if (kind == "budget") return "Does the loop's condition ever become false for every thread?";
   return "";
 }
@@ -82,19 +85,22 @@ device::Run run(const Launch& launch) {
   s.launched.clear();
   for (const Memory* m : s.memories)
     s.launched.push_back({m->name(), m->buffer().address, m->buffer().bytes, m->element_bytes()});
-  device::Run result = s.device.launch(*kernel, launch.shape, launch.args);
+  device::LaunchOptions options;
+  options.model = launch.model;
+  device::Run result = s.device.launch(*kernel, launch.shape, launch.args, options);
   check_fault(result, launch.setting);
   check_hazards(result, launch.setting);
   check_inputs(launch.setting);
   return result;
 }
 
-const observe::Counters& counters_of(const device::Run& run) {
+const observe::Counters& counters_of(const device::Run& run, Counted counted) {
   if (!run.counters) not_run("the device `" + session().device.name() + "` does not count sectors");
-  if (run.counters->ptx_level) {
+  if (counted == Counted::global ? run.counters->global_ptx_level : run.counters->ptx_level) {
     std::string reason =
-        "what ptxas makes of this kernel could not be matched with its PTX, so its counts are "
-        "known at PTX level only, and those decide no points";
+        "ptxas has merged or moved accesses of this kernel, and which became which could not be "
+        "found out: such counts decide no points. Often one access a line, or `#pragma unroll 1` "
+        "before a loop whose rounds it has put together, lets them be counted.";
     for (const std::string& line : run.ptx_level) reason += "\n" + line;
     not_run(reason);
   }

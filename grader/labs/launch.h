@@ -14,15 +14,21 @@ struct Launch {
   device::Shape shape;
   std::vector<device::Arg> args;
   std::string setting;  // what distinguishes this launch of several: "n = 33"
+  device::LaunchOptions::Model model = device::LaunchOptions::Model::none;
 };
 
 // Runs it. The test is lost, with the reason, when the module has no such kernel, when the kernel
 // faults, when it changes what it may only read, and when it holds a race or another hazard.
 device::Run run(const Launch& launch);
 
+// What a check counts. How shared accesses are grouped says nothing about global ones, nor about
+// barriers, which are never in doubt.
+enum class Counted { everything, global };
+
 // The counters of a run for a check that counts. Ends the test as not run where the device has
-// none, or where they could not be reconciled with what ptxas emits: those decide no points.
-const observe::Counters& counters_of(const device::Run& run);
+// none, or where those that the check needs could not be reconciled with what ptxas emits: these
+// decide no points.
+const observe::Counters& counters_of(const device::Run& run, Counted counted = Counted::everything);
 
 // "n = 33: " or nothing.
 std::string prefix(const std::string& setting);

@@ -16,7 +16,11 @@ std::vector<Rubric>& all() {
 }  // namespace
 
 void points::fill(doctest::detail::TestCase& test) const {
-  all().push_back({test.m_test_suite, test.m_name, test.m_file.c_str(), test.m_line, value});
+  all().push_back({test.m_test_suite, test.m_name, test.m_file.c_str(), test.m_line, value, false});
+}
+
+void timed::fill(doctest::detail::TestCase& test) const {
+  all().push_back({test.m_test_suite, test.m_name, test.m_file.c_str(), test.m_line, value, true});
 }
 
 std::vector<Rubric> rubrics(const std::string& suite) {

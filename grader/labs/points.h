@@ -16,11 +16,19 @@ struct points {
   void fill(doctest::detail::TestCase& test) const;
 };
 
+// The same for a check of time. It exists where there is a stopwatch, beside the hundred points.
+struct timed {
+  double value;
+  explicit timed(double v) : value(v) {}
+  void fill(doctest::detail::TestCase& test) const;
+};
+
 // A TEST_CASE of a suite, known before it runs: a lab that does not compile still has a price.
 struct Rubric {
   std::string suite, name, file;
   unsigned line = 0;
   double points = 0;
+  bool timed = false;
 };
 
 // In the order in which doctest runs them: by file, then line.

@@ -58,7 +58,7 @@ void right_result() {
 
 void credit_sectors(const device::Run& run, double ideal, const std::string& idea) {
   wanted(grouped(static_cast<uint64_t>(ideal)) + " sectors");
-  const observe::Counters& c = counters_of(run);
+  const observe::Counters& c = counters_of(run, Counted::global);
   const uint64_t requests = c.load.requests + c.store.requests + c.red.requests + c.atom.requests;
   const uint64_t sectors = c.load.sectors + c.store.sectors + c.red.sectors + c.atom.sectors;
   measured(grouped(sectors) + " sectors");
@@ -79,7 +79,7 @@ void credit_sectors(const device::Run& run, double ideal, const std::string& ide
 void credit_requests(const device::Run& run, double ideal_sectors, double ideal, int line) {
   credit_sectors(run, ideal_sectors,
                  "Fewer requests must not cost more sectors: keep neighbouring lanes together.");
-  const observe::Counters& c = counters_of(run);
+  const observe::Counters& c = counters_of(run, Counted::global);
   const uint64_t requests = c.load.requests + c.store.requests;
   measured(grouped(requests) + " requests");
   wanted(grouped(static_cast<uint64_t>(ideal)) + " requests");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "device/stopwatch.h"
 #include "labs/limits.h"
 #include "labs/random.h"
 #include "labs/source.h"
@@ -18,6 +19,13 @@ class Progress;
 struct Region {
   std::string name;
   uint64_t address = 0, bytes = 0, element_bytes = 1;
+};
+
+// What checks of speed need; stopwatch null: there is none here.
+struct TimeKeeping {
+  device::Stopwatch* stopwatch = nullptr;
+  // Compiled for the stopwatch's card. reference: solutions/, null where it is not there.
+  const compile::Artifact *submission = nullptr, *reference = nullptr;
 };
 
 struct Session {
@@ -33,6 +41,7 @@ struct Session {
   double points = 0;                    // what it is worth
   std::vector<class Memory*> memories;  // of the running test, in the order of allocation
   std::vector<Region> launched;         // those of its last launch
+  TimeKeeping time = {};
 
   // The running test's own stream.
   Random random() const { return Random(stream_of(seed, test)); }

@@ -7,6 +7,7 @@
 #include "labs/rule.h"
 #include "labs/shared_memory.h"
 #include "labs/suite.h"
+#include "labs/transpose_tile.h"
 
 namespace lab32::labs {
 namespace {
@@ -119,26 +120,9 @@ const char kSectorIdea[] =
     "write than it has read. Where can a block's threads exchange them?";
 const char kBeginWithTile[] = "Begin with what mends transpose_tiled.";
 
-// What transpose_best asks for: LAB32_TILE(transpose_best, .rows = ..., .columns = ..., .threads).
 Version best() {
-  const std::string record =
-      "LAB32_TILE(transpose_best, .rows = 64, .columns = 64, .threads = 256)";
-  const auto bytes = session().module.read_symbol("lab32_tile_transpose_best");
-  std::array<int32_t, 3> asked{};
-  if (!bytes || bytes->size() != sizeof(asked))
-    lose(0, "The file has no tile for transpose_best: say " + record + ".");
-  std::memcpy(asked.data(), bytes->data(), sizeof(asked));
-  const auto [rows, columns, threads] = asked;
-  const int line = line_of("LAB32_TILE");
-  if (rows < 1 || columns < 1 || rows > 4096 || columns > 4096)
-    lose(line, fmt::format("A tile of {} x {} elements: rows and columns are 1 to 4096 each.", rows,
-                           columns));
-  if (threads < 1 || threads > 1024)
-    lose(line, fmt::format("A block of {} threads: 1 to 1024 can be launched.", threads));
-  return {"transpose_best",
-          static_cast<uint32_t>(rows),
-          static_cast<uint32_t>(columns),
-          {static_cast<uint32_t>(threads)}};
+  const Tile tile = tile_of_best(session().module);
+  return {"transpose_best", tile.rows, tile.columns, {tile.threads}};
 }
 
 std::string per(uint64_t count, uint64_t requests) {

@@ -1,6 +1,7 @@
 #include "programs/start.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,10 +82,13 @@ int run_and_wait(const Start& start) {
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGINT, &ignore, &interrupt);
   sigaction(SIGQUIT, &ignore, &quit);
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child == 0) {
     sigaction(SIGINT, &interrupt, nullptr);
     sigaction(SIGQUIT, &quit, nullptr);
+    // Who kills profile or check (a batch system, say) does not want the program to run on.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
     image.exec(start.program.c_str());
     const int reason = errno;
     [[maybe_unused]] const ssize_t written = write(report[1], &reason, sizeof reason);

@@ -14,8 +14,10 @@ struct Chunk {
 };
 
 // What stands before the first '(': a function's name; of LAB32_ANSWER(question, what and which.
+// Launch bounds stand before the name and have parentheses of their own.
 std::string name_of(const std::string& text) {
-  const size_t open = text.find('(');
+  const size_t bounds = text.find("__launch_bounds__(");
+  const size_t open = text.find('(', bounds == std::string::npos ? 0 : text.find(')', bounds));
   if (open == std::string::npos) return "";
   const std::string macro = "LAB32_";
   if (text.compare(0, macro.size(), macro) == 0) return text.substr(0, text.find(','));

@@ -1,32 +1,15 @@
-// What a student reads, to the letter. LAB32_UPDATE_GOLDEN=1 writes the files anew; look at the
-// difference before it is committed.
+// What a student reads, to the letter.
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "base/error.h"
+#include "golden.h"
 #include "labs/grade.h"
 #include "labs_to_try.h"
 #include "report/render.h"
 
 namespace lab32::tests {
 namespace {
-
-namespace fs = std::filesystem;
-
-// Messages name files as the user gave them: relative to the checkout, in the golden text.
-class InRoot {
- public:
-  InRoot() : before_(fs::current_path()) { fs::current_path(labs::root()); }
-  ~InRoot() { fs::current_path(before_); }
-
- private:
-  fs::path before_;
-};
 
 report::Result grade(const std::string& lab, const std::string& dir) {
   const InRoot in_root;
@@ -36,16 +19,6 @@ report::Result grade(const std::string& lab, const std::string& dir) {
   options.device = "sim";
   options.seed = 1;
   return labs::grade(options);
-}
-
-void check_golden(const std::string& name, const std::string& text) {
-  const fs::path path = labs::root() / "grader/tests/golden" / name;
-  if (std::getenv("LAB32_UPDATE_GOLDEN")) std::ofstream(path) << text;
-  std::ifstream file(path);
-  std::ostringstream golden;
-  golden << file.rdbuf();
-  INFO(name, " differs; if it should, run with LAB32_UPDATE_GOLDEN=1");
-  CHECK(text == golden.str());
 }
 
 }  // namespace
@@ -59,7 +32,9 @@ TEST_CASE("golden: the untouched skeletons") {
     CHECK(result.score < result.max_score);
     for (const report::Test& test : result.labs.at(0).tests) {
       CHECK(test.status != report::Status::error);
-      CHECK(test.status != report::Status::not_run);
+      // What is timed needs a card, which a golden text has not.
+      const bool timed = test.name.find(": time") != std::string::npos;
+      CHECK((test.status == report::Status::not_run) == timed);
       CHECK((test.status == report::Status::passed || !test.message.empty()));
     }
   }

@@ -38,7 +38,7 @@ TEST_CASE("patterns of wrong indices") {
   CHECK(pattern(every(5, 11, 100), 100) == "every 11th one from 5 on");
   CHECK(pattern(every(5, 21, 200), 200) == "every 21st one from 5 on");
   CHECK(pattern({10, 12, 14}, 100) == "every 2nd one from 10 to 14");
-  CHECK(pattern({0, 1, 2, 4, 5}, 6) == "all but 3");
+  CHECK(pattern({0, 1, 2, 4, 5}, 6) == "all but element 3");
   CHECK(pattern({1, 2, 3, 5, 6, 7, 9, 10, 11}, 12) == "all but every 4th one from 0 on");
   CHECK(pattern({1, 2, 5, 11, 12}, 100) == "");
 }
@@ -61,7 +61,8 @@ TEST_CASE("poison shows as what was not written") {
         "out[2] was not written; 3 was expected; 2 of 4 elements are wrong: the tail, from 2 on "
         "(none of these was written).");
   CHECK(mismatch("out", {0, 2, poison(), poison()}, want) ==
-        "out[0] is 0 where 1 was expected; 3 of 4 elements are wrong: all but 1 (2 of these were "
+        "out[0] is 0 where 1 was expected; 3 of 4 elements are wrong: all but element 1 (2 of "
+        "these were "
         "not written).");
 }
 

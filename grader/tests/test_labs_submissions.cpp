@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "device/gpu_stopwatch.h"
 #include "labs/grade.h"
 #include "labs/progress.h"
 #include "labs_to_try.h"
@@ -34,14 +35,15 @@ struct Verdict {
   std::string test, status, words;
 };
 
-std::vector<Verdict> verdicts_of(const std::string& text) {
-  static const std::regex line(R"re(// verdict: (.+?) \| (.+?) \| "(.*)")re");
+// Lines that begin with `head`: "verdict", or "verdict on a GPU".
+std::vector<Verdict> verdicts_of(const std::string& text, const std::string& head = "verdict") {
+  const std::regex line("// " + head + R"re(: (.+?) \| (.+?) \| "(.*)")re");
   std::vector<Verdict> found;
   std::istringstream in(text);
   for (std::string s; std::getline(in, s);) {
     std::smatch m;
     if (!std::regex_match(s, m, line)) {
-      CHECK_MESSAGE(s.find("// verdict:") == std::string::npos, "not understood: ", s);
+      CHECK_MESSAGE(s.find("// " + head + ":") == std::string::npos, "not understood: ", s);
       continue;
     }
     found.push_back({m[1], m[2], std::regex_replace(m[3].str(), std::regex(R"(\\")"), "\"")});
@@ -58,7 +60,8 @@ std::vector<fs::path> submissions(const std::string& kind, const std::string& la
   return files;
 }
 
-report::Lab grade_submission(const fs::path& file, const std::string& lab) {
+report::Lab grade_submission(const fs::path& file, const std::string& lab,
+                             device::Stopwatch* stopwatch = nullptr) {
   const std::string root = labs::root().string();
   std::string text = std::regex_replace(read(file), std::regex("@ROOT@"), root);
   text = splice(read(labs::root() / "solutions" / lab / (lab + ".cu")), text);
@@ -68,7 +71,7 @@ report::Lab grade_submission(const fs::path& file, const std::string& lab) {
   std::ofstream(whole) << text;
   static const auto device = device::open_device("sim");
   labs::Progress progress(false);
-  report::Lab graded = labs::grade_file(lab, whole, *device, 20, progress);
+  report::Lab graded = labs::grade_file(lab, whole, *device, 20, progress, stopwatch);
   fs::remove_all(dir);
   return graded;
 }
@@ -112,6 +115,11 @@ void check(const fs::path& file, const std::string& lab_name, bool correct) {
   for (const report::Test& test : lab.tests) {
     if (named.count(test.name)) continue;
     INFO("not named: ", test.name);
+    // These gradings have no stopwatch: a check of time cannot be run, and counts for nothing.
+    if (test.name.find(": time") != std::string::npos) {
+      CHECK(report::to_string(test.status) == std::string("not run"));
+      continue;
+    }
     CHECK(report::to_string(test.status) == std::string("passed"));
   }
 }
@@ -149,6 +157,42 @@ TEST_CASE("wrong submissions get the verdict that they deserve") {
     const auto files = submissions("wrong", lab);
     CHECK(files.size() >= 6);
     for (const fs::path& file : files) check(file, lab, false);
+  }
+}
+
+// What a simulator finds of them. Some pass there: those only a clock can tell.
+TEST_CASE("cheats get what they deserve") {
+  for (const std::string& lab : labs_to_try()) {
+    if (!fs::exists(labs::root() / "grader/tests/submissions/cheat" / lab)) continue;
+    for (const fs::path& file : submissions("cheat", lab))
+      check(file, lab, verdicts_of(read(file)).empty());
+  }
+}
+
+// Prints what data/measured/cheats.sh records.
+TEST_CASE("cheats on a GPU") {
+  const auto stopwatch = device::find_gpu_stopwatch().stopwatch;
+  if (!stopwatch) {
+    MESSAGE("not run: there is no GPU here; data/measured has what one said");
+    return;
+  }
+  for (const std::string& lab : labs_to_try()) {
+    if (!fs::exists(labs::root() / "grader/tests/submissions/cheat" / lab)) continue;
+    for (const fs::path& file : submissions("cheat", lab)) {
+      INFO("submission: ", file.filename().string());
+      const report::Lab graded = grade_submission(file, lab, stopwatch.get());
+      INFO("board:\n", board(graded));
+      for (const Verdict& verdict : verdicts_of(read(file), "verdict on a GPU")) {
+        const auto test =
+            std::find_if(graded.tests.begin(), graded.tests.end(),
+                         [&](const report::Test& t) { return t.name == verdict.test; });
+        REQUIRE(test != graded.tests.end());
+        CHECK(report::to_string(test->status) == verdict.status);
+        CHECK(test->message.find(verdict.words) != std::string::npos);
+        std::printf("cheat,%s,%s,\"%s\",%s,\"%s\"\n", lab.c_str(), file.stem().c_str(),
+                    test->name.c_str(), report::to_string(test->status), test->measured.c_str());
+      }
+    }
   }
 }
 

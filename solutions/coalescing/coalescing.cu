@@ -85,12 +85,20 @@ __global__ void copy_strided(const float* in, float* out, int stride) {
 // ---- B. Mend the pattern ------------------------------------------------------------------------
 //
 // B1: the 16 elements of a thread lie a block apart, so that neighbouring lanes have neighbouring
-// elements: 4 sectors a request instead of 32.
+// elements: 4 sectors a request instead of 32. All loads come before the first store: out could
+// overlap in for all the compiler knows, so it would wait for each load before the next.
 __global__ void scale(const float* in, float* out, float factor, int n) {
   int first = 16 * blockDim.x * blockIdx.x + threadIdx.x;
+  float value[16];
+#pragma unroll
   for (int k = 0; k < 16; ++k) {
     int i = first + k * blockDim.x;
-    if (i < n) out[i] = factor * in[i];
+    if (i < n) value[k] = in[i];
+  }
+#pragma unroll
+  for (int k = 0; k < 16; ++k) {
+    int i = first + k * blockDim.x;
+    if (i < n) out[i] = factor * value[k];
   }
 }
 
@@ -130,9 +138,14 @@ __global__ void push(const Particle* in, Particle* out, float ex, float ey, floa
   int floats = kFields * min(kBlock, n - first);  // the last block has fewer particles
   const float* from = reinterpret_cast<const float*>(in + first);
   float* to = reinterpret_cast<float*>(out + first);
+  // Float j lies in the tile at j / 8 * 9 + j % 8; a block further on, 256 / 8 * 9 further on.
+  int at = threadIdx.x / kFields * kPitch + threadIdx.x % kFields;
+  constexpr int kStep = kBlock / kFields * kPitch;
 
-  for (int j = threadIdx.x; j < floats; j += kBlock) {
-    tile[j / kFields * kPitch + j % kFields] = from[j];
+#pragma unroll
+  for (int k = 0; k < kFields; ++k) {
+    int j = threadIdx.x + k * kBlock;
+    if (j < floats) tile[at + k * kStep] = from[j];
   }
   __syncthreads();
   if (kFields * threadIdx.x < floats) {
@@ -144,8 +157,10 @@ __global__ void push(const Particle* in, Particle* out, float ex, float ey, floa
     p[5] += a * ez;
   }
   __syncthreads();
-  for (int j = threadIdx.x; j < floats; j += kBlock) {
-    to[j] = tile[j / kFields * kPitch + j % kFields];
+#pragma unroll
+  for (int k = 0; k < kFields; ++k) {
+    int j = threadIdx.x + k * kBlock;
+    if (j < floats) to[j] = tile[at + k * kStep];
   }
 }
 

@@ -3,7 +3,16 @@
 import sys
 
 from lab32 import ROOT, handout
-from lab32.drawings import bank_conflicts, coalescing, overview, swizzle, transpose
+from lab32.drawings import (
+    bank_conflicts,
+    coalescing,
+    model,
+    overview,
+    reduction,
+    shuffle,
+    swizzle,
+    transpose,
+)
 
 FOLDER = ROOT / "handouts/figures"
 FIGURES = (
@@ -11,7 +20,10 @@ FIGURES = (
     | coalescing.FIGURES
     | bank_conflicts.FIGURES
     | transpose.FIGURES
+    | reduction.FIGURES
+    | shuffle.FIGURES
     | swizzle.FIGURES
+    | model.FIGURES
 )
 
 

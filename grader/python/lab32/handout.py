@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from lab32 import ROOT, bank_conflicts, swizzle, tables, transpose
+from lab32 import ROOT, bank_conflicts, model, reduction_tables, shuffle, swizzle, tables, transpose
 
 FILES = ["README.md", "handouts/*.md", "data/measured/*/README.md"]
 MARKED = re.compile(r"(<!-- table: (?P<name>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -142,6 +142,9 @@ MAKERS = {
     "counters": counters,
     "golden": golden,
     **bank_conflicts.MAKERS,
+    **model.MAKERS,
+    **reduction_tables.MAKERS,
+    **shuffle.MAKERS,
     **swizzle.MAKERS,
     **transpose.MAKERS,
 }

@@ -47,6 +47,10 @@ def measured(name):
     return read(DATA / "measured" / f"{name}.csv")
 
 
+def modelled(name):
+    return read(DATA / "modelled" / f"{name}.csv")
+
+
 def number(text):
     """As people read it: thousands set apart, no digits lost."""
     try:

@@ -127,7 +127,9 @@ def test_limits_add_up():
     with open(ROOT / "data/limits/coalescing.toml", "rb") as file:
         limits = tomllib.load(file)
     lines = [value for value in limits.values() if isinstance(value, dict)]
-    assert sum(line["points"] for line in lines) == limits["max_score"]
+    # What is timed on a GPU comes on top.
+    counted = [line for line in lines if "fraction" not in line]
+    assert sum(line["points"] for line in counted) == limits["max_score"]
     for line in lines:
         assert line["credit"] in ("all", "share")
         assert "reason" in line or all(

@@ -1,0 +1,162 @@
+"""The tables of handouts/model.md: how wrong the model's figures are, from what was measured."""
+
+from lab32 import tables
+
+SETS = {"fit": "fitted on", "test": "not fitted on"}
+STATES = {"cold": "empty", "warm": "warm"}
+PARTS = ["device memory", "L2", "L1", "shared memory", "issue", "atomics", "block launch", "latency"]
+LSU = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
+
+
+def launches():
+    """Every launch of both sets in both states of L2: measured and modelled microseconds."""
+    measured = {row["id"]: row for row in tables.measured("h200-model").rows}
+    shapes = {row["id"]: row for row in tables.measured("model/launches").rows}
+    found = []
+    for row in tables.modelled("h200").rows:
+        launch = dict(row, shape=shapes[row["id"]])
+        launch["measured"] = float(measured[row["id"]][f"{row['l2']}_us"])
+        launch["modelled"] = float(row["modelled_us"])
+        launch["error"] = launch["modelled"] / launch["measured"] - 1
+        found.append(launch)
+    return found
+
+
+def ranks(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    return [place for _, place in sorted((i, place) for place, i in enumerate(order))]
+
+
+def correlation(a, b):
+    mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
+    ab = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b, strict=True))
+    aa, bb = sum((x - mean_a) ** 2 for x in a), sum((y - mean_b) ** 2 for y in b)
+    return ab / (aa * bb) ** 0.5
+
+
+def summary(group):
+    errors = sorted(abs(launch["error"]) for launch in group)
+    rank = correlation(
+        ranks([launch["measured"] for launch in group]),
+        ranks([launch["modelled"] for launch in group]),
+    )
+    near = sum(error <= 0.25 for error in errors) / len(errors)
+    return [
+        str(len(group)),
+        f"{100 * sum(errors) / len(errors):.1f} %",
+        f"{100 * errors[len(errors) // 2]:.1f} %",
+        f"{100 * near:.0f} %",
+        f"{rank:.3f}",
+    ]
+
+
+def model_errors():
+    rows = []
+    for name, title in SETS.items():
+        both = [launch for launch in launches() if launch["set"] == name]
+        kernels = len({launch["kernel"] for launch in both})
+        for state, l2 in STATES.items():
+            group = [launch for launch in both if launch["l2"] == state]
+            rows.append([f"{title} ({kernels} kernels)", l2, *summary(group)])
+        rows.append([f"{title}, both", "", *summary(both)])
+    head = ["launches", "L2", "number", "mean error", "median", "within 25 %", "rank correlation"]
+    return tables.markdown(head, rows, numeric=range(2, 7))
+
+
+def model_by_part():
+    rows = []
+    for part in PARTS:
+        group = [launch for launch in launches() if launch["bottleneck"] == part]
+        if group:
+            rows.append([part, *summary(group)[:4]])
+    head = ["modelled as bound by", "number", "mean error", "median", "within 25 %"]
+    return tables.markdown(head, rows, numeric=range(1, 5))
+
+
+def model_worst(count):
+    rows = []
+    for launch in sorted(launches(), key=lambda launch: -abs(launch["error"]))[: int(count)]:
+        shape = launch["shape"]
+        blocks = int(shape["grid_x"]) * int(shape["grid_y"])
+        threads = int(shape["block_x"]) * int(shape["block_y"])
+        rows.append(
+            [
+                f"`{launch['kernel']}`",
+                f"{blocks:,} × {threads}",
+                f"{launch['set']}, {launch['l2']}",
+                f"{launch['measured']:.1f} µs",
+                f"{launch['modelled']:.1f} µs",
+                f"{100 * launch['error']:+.0f} %",
+                launch["bottleneck"],
+            ]
+        )
+    head = ["kernel", "blocks × threads", "set, L2", "measured", "modelled", "error", "bound by"]
+    return tables.markdown(head, rows, numeric=range(3, 6))
+
+
+def large_launches(name):
+    """Counted and simulated rows of the launches of a set that move over 16 MiB."""
+    counted = {row["id"]: row for row in tables.measured("h200-model-counters").rows}
+    for row in tables.measured("model/simulated").rows:
+        ncu = counted[row["id"]]
+        sectors = sum(float(ncu[LSU.format(op)]) for op in ("ld", "st", "red", "atom"))
+        if row["l2"] == "cold" and ncu["set"] == name and sectors * 32 > 16 << 20:
+            yield ncu, row
+
+
+def model_caches():
+    rows = []
+    for name, title in SETS.items():
+        pairs = list(large_launches(name))
+
+        def share(near, pairs=pairs):
+            right = sum(near(ncu, ours) for ncu, ours in pairs)
+            return f"{right} of {len(pairs)}"
+
+        def hits(metric, column):
+            return lambda ncu, ours: abs(float(ncu[metric]) - float(ours[column])) <= 10
+
+        def moved(ncu, ours):
+            there = sum(float(ncu[f"dram__bytes_{way}.sum"]) for way in ("read", "write"))
+            here = float(ours["dram_read"]) + float(ours["dram_written"])
+            return abs(here / there - 1) <= 0.1
+
+        rows.append(
+            [
+                title,
+                share(hits("l1tex__t_sector_hit_rate.pct", "l1_percent")),
+                share(hits("lts__t_sector_hit_rate.pct", "l2_percent")),
+                share(moved),
+            ]
+        )
+    head = [
+        "launches",
+        "L1 hit rate within 10 points",
+        "L2 hit rate within 10 points",
+        "bytes of device memory within 10 %",
+    ]
+    return tables.markdown(head, rows, numeric=range(1, 4))
+
+
+def model_ladder():
+    documented = tables.documented("reduce_ladder")
+    rows, before = [], None
+    for row in tables.modelled("rtx4060-ladder").rows:
+        ms = float(row["modelled_ms"])
+        theirs = documented.value("value", kernel=row["documented"], metric="Duration")
+        steps = ["", ""]
+        if before:
+            steps = [f"{before[0] / theirs:.2f}", f"{before[1] / ms:.2f}"]
+        rows.append([f"`{row['kernel']}`", f"{theirs:.2f} ms", f"{ms:.2f} ms", *steps, row["bound"]])
+        before = (theirs, ms)
+    head = ["step", "documented", "modelled", "speed-up, documented", "modelled", "bound by"]
+    return tables.markdown(head, rows, numeric=range(1, 5))
+
+
+MAKERS = {
+    "model_errors": model_errors,
+    "model_by_part": model_by_part,
+    "model_worst": model_worst,
+    "model_caches": model_caches,
+    "model_ladder": model_ladder,
+}

@@ -1,0 +1,26 @@
+// verdict: v8 int: result | failed | "where 2147483647 was expected"
+// verdict: v8 float: result | failed | "was expected"
+// verdict: v8: requests | failed | "Counts once the result is right"
+// verdict: v8: threads | failed | "Counts once"
+// verdict: v8: instructions | failed | "Counts once"
+// Keeps the sum of each n that it has met in a variable of the module, and reads nothing the second
+// time.
+constexpr int kRemembered = 61;
+__device__ double remembered_sum[kRemembered];
+__device__ bool remembered[kRemembered];
+
+template <class T>
+__global__ void reduce_v8(const T* in, T* out, int n) {
+  if (remembered[n % kRemembered]) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *out = T(remembered_sum[n % kRemembered]);
+    return;
+  }
+  T sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += in[i];
+  sum = fast_block_sum(sum);
+  if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {
+    *out = sum;
+    remembered_sum[n % kRemembered] = sum;
+    remembered[n % kRemembered] = true;
+  }
+}
