@@ -4,10 +4,13 @@
 
 // Everything else in this library is hidden.
 #pragma GCC visibility push(default)
-#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 
 extern "C" {
+// cuda_profiler_api.h, which not every installation of the toolkit has.
+cudaError_t cudaProfilerStart();
+cudaError_t cudaProfilerStop();
+
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void** handle);
 void __cudaUnregisterFatBinary(void** handle);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "model/occupancy.h"
@@ -149,10 +150,24 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   shape.block = {request.block.x, request.block.y, request.block.z};
   shape.dynamic_shared = static_cast<uint32_t>(request.shared);
 
-  device::Run run = r.device->launch(kernel, shape, arguments, options_for(r, request));
+  device::LaunchOptions options = options_for(r, request);
+  KnownTime* known = nullptr;
+  if (options.model == device::LaunchOptions::Model::warm) {
+    known = &r.known_times.of(entry.symbol, shape, arguments);
+    if (known->settled()) {
+      options.model = device::LaunchOptions::Model::none;
+      options.count = false;
+    }
+  }
+  device::Run run = r.device->launch(kernel, shape, arguments, options);
   if (run.fault && run.fault->kind == "launch") return cudaErrorInvalidConfiguration;
-  r.timeline.advance(launch_seconds(r.profile, run));
+  r.timeline.advance(known ? known->seconds(r.profile, run) : launch_seconds(r.profile, run));
   r.output += run.output;
+  if (run.output_lost && !std::exchange(r.said_output_lost, true))
+    say(fmt::format(
+        "kernel {} prints more than printf's buffer on the device holds (1 MiB a launch): "
+        "the rest is lost",
+        info.name));
   if (run.fault) {
     r.fault = error_of(*run.fault);
     // `lab32 check` shows what it has found when the program has ended.

@@ -30,8 +30,10 @@ struct Runtime {
   Allocations allocations;
   Streams streams;
   Timeline timeline;
+  KnownTimes known_times;
 
-  std::string output;                // of kernels, not printed yet
+  std::string output;  // of kernels, not printed yet
+  bool said_output_lost = false;
   std::optional<cudaError_t> fault;  // of a kernel; the device runs nothing more
   unsigned device_flags = 0;
 

@@ -1,5 +1,7 @@
 #include "cudart/timeline.h"
 
+#include <algorithm>
+
 namespace lab32::cudart {
 namespace {
 
@@ -24,6 +26,35 @@ double launch_seconds(const model::Profile& profile, const device::Run& run) {
   const uint64_t sectors = run.counters ? run.counters->l2_sectors : 0;
   return profile.time.warm_launch_seconds +
          static_cast<double>(sectors) * 32 / profile.time.dram_bytes_per_second;
+}
+
+double KnownTime::seconds(const model::Profile& profile, const device::Run& run) {
+  if (!settled() || run.fault || !run.warp_instructions || warp_instructions_ == 0) {
+    if (run.predicted) {
+      ++modelled_;
+      seconds_ = run.predicted->seconds;
+      warp_instructions_ = run.warp_instructions.value_or(0);
+    }
+    return launch_seconds(profile, run);
+  }
+  const double overhead = std::min(seconds_, profile.time.warm_launch_seconds);
+  return overhead + (seconds_ - overhead) * static_cast<double>(*run.warp_instructions) /
+                        static_cast<double>(warp_instructions_);
+}
+
+KnownTime& KnownTimes::of(const std::string& symbol, const device::Shape& shape,
+                          const std::vector<device::Arg>& arguments) {
+  // Programs whose launches all differ gain nothing from being remembered.
+  constexpr size_t kMost = 4096;
+  std::string key = symbol + '\0';
+  const auto add = [&key](const void* bytes, size_t size) {
+    key.append(static_cast<const char*>(bytes), size);
+  };
+  add(&shape, sizeof shape);
+  for (const device::Arg& argument : arguments)
+    add(argument.bytes().data(), argument.bytes().size());
+  if (known_.size() >= kMost && known_.count(key) == 0) known_.clear();
+  return known_[key];
 }
 
 }  // namespace lab32::cudart

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "device/device.h"
 #include "model/profile.h"
@@ -22,5 +25,31 @@ double copy_seconds(const model::Profile& profile, uint64_t bytes, bool link);
 double fill_seconds(const model::Profile& profile, uint64_t bytes);
 // The model's prediction where the launch has one, else its sectors over peak bandwidth.
 double launch_seconds(const model::Profile& profile, const device::Run& run);
+
+// What is known of a launch that a program repeats, as loops that take the time do. The caches are
+// modelled for the first (which may find them cold) and for the second; those that follow are given
+// the second's time, in proportion to the instructions that they issue. Modelling each costs
+// several times as much as running it.
+class KnownTime {
+ public:
+  bool settled() const { return modelled_ >= 2; }
+  // Of a launch, modelled unless settled().
+  double seconds(const model::Profile& profile, const device::Run& run);
+
+ private:
+  int modelled_ = 0;
+  double seconds_ = 0;
+  uint64_t warp_instructions_ = 0;
+};
+
+class KnownTimes {
+ public:
+  // Alike: kernel, shape and arguments, bit by bit.
+  KnownTime& of(const std::string& symbol, const device::Shape& shape,
+                const std::vector<device::Arg>& arguments);
+
+ private:
+  std::map<std::string, KnownTime> known_;
+};
 
 }  // namespace lab32::cudart

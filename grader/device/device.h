@@ -112,13 +112,15 @@ struct Run {
   std::vector<WorstAccess> worst;  // sorted by file and line
   std::optional<std::vector<observe::Finding>> hazards;
   std::optional<uint64_t> longest_warp;  // instructions of the longest warp (to set budgets by)
-  std::optional<double> seconds;         // measured
+  std::optional<uint64_t> warp_instructions;  // of all warps, as PTX has them (simulator)
+  std::optional<double> seconds;              // measured
   // Absent where ptxas' registers are not known (no cubin).
   std::optional<model::Occupancy> occupancy;
   std::optional<observe::CacheCounters> caches;  // LaunchOptions::model
   std::optional<model::Prediction> predicted;    // LaunchOptions::model; always shown as modelled
   std::optional<model::Work> work;               // what `predicted` was computed from
   std::string output;                            // printf
+  bool output_lost = false;                      // printf: more than the device's buffer holds
   std::vector<std::string> ptx_level;  // accesses that could not be reconciled, one line each
 };
 

@@ -64,6 +64,7 @@ void LaunchObservers::model_caches(const model::Profile& profile, const model::O
 Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   Run run;
   run.output = std::move(outcome.output);
+  run.output_lost = outcome.output_lost;
   if (const auto& ended = outcome.trap ? outcome.trap : outcome.bad_access) {
     // Counters of a part of a launch would depend on which blocks ran before it was stopped.
     run.fault = fault_of(*ended, position_);
@@ -71,6 +72,8 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
     return run;
   }
   run.longest_warp = outcome.longest_warp;
+  run.warp_instructions = 0;
+  for (const sim::IssueTally& t : outcome.tally) *run.warp_instructions += t.warps;
   if (options_.check_hazards) run.hazards = hazards_.findings();
   if (!options_.count) return run;
   traffic_.add_issues(outcome.tally);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -112,6 +113,9 @@ fs::path compile_program(const fs::path& source, const std::string& arch) {
                                   "-rpath=" + runtime.string()})
     argv.push_back(word);
   std::string key = tools.identity;
+  // nvcc reads more options from these.
+  for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
+    if (const char* flags = std::getenv(name)) key += std::string(name) + "=" + flags + "\n";
   for (const std::string& word : argv) key += word + "\n";
   const fs::path programs = compile::checkout() / "build/cache/programs";
   const fs::path place = programs / compile::cache_key(key + fs::absolute(source).string());
@@ -149,6 +153,7 @@ fs::path compile_program(const fs::path& source, const std::string& arch) {
 
 fs::path build_program(const fs::path& file, const std::string& arch) {
   std::error_code error;
+  if (fs::is_directory(file, error)) throw Error(file.string() + " is a directory, not a program");
   if (!fs::is_regular_file(file, error)) throw Error(file.string() + ": there is no such file");
   std::ifstream in(file, std::ios::binary);
   char magic[4] = {};

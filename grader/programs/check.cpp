@@ -21,7 +21,7 @@ int check(const CheckOptions& options) {
   fmt::print("\n{}", report.text);
   for (const std::string& what : run.recording.unsupported)
     fmt::print("{}: what comes after it was not checked\n", what);
-  if (run.status != 0) fmt::print("the program's own exit status: {}\n", run.status);
+  if (run.status != 0) fmt::print("{}\n", ending(run.status));
   fmt::print("{}\n", report.last_line());
   std::fflush(stdout);
   if (!run.recording.unsupported.empty()) return kNotSupported;

@@ -58,6 +58,8 @@ int profile(const ProfileOptions& options) {
   else
     metrics = metrics_of(options.metrics);
 
+  // Before the program takes its time.
+  if (!options.csv.empty()) write_file(options.csv, "", "--csv");
   RecordedRun run = run_recorded(options.program, options.device, options.arguments, "profile");
   const auto launches = select(std::move(run.recording.launches), pattern, options.kernel);
 
@@ -65,6 +67,7 @@ int profile(const ProfileOptions& options) {
   text += options.metrics.empty() ? profile_text(launches) : metrics_text(launches, metrics);
   if (options.source && !launches.empty()) text += source_view(launches);
   if (!launches.empty()) fmt::print("{}", text);
+  if (run.status != 0) fmt::print("{}\n", ending(run.status));
   std::fflush(stdout);
   if (!options.csv.empty()) write_file(options.csv, ncu_csv(launches, metrics), "--csv");
   return run.recording.unsupported.empty() ? run.status : kNotSupported;

@@ -1,8 +1,11 @@
 #include "programs/profile_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "labs/describe.h"
 #include "programs/ncu_name.h"
@@ -153,9 +156,80 @@ std::string body(const LaunchRecord& r) {
 }
 
 std::string shape(const LaunchRecord& r) {
-  return fmt::format("{} {} of {} {}; stream {}, {}", dimensions(r.shape.grid),
+  return fmt::format("{} {} of {} {}", dimensions(r.shape.grid),
                      r.shape.grid.count() == 1 ? "block" : "blocks", dimensions(r.shape.block),
-                     r.shape.block.count() == 1 ? "thread" : "threads", r.stream, r.device_name);
+                     r.shape.block.count() == 1 ? "thread" : "threads");
+}
+
+// "launch 3", "launches 0 to 7", "launches 0, 4, ..., 36", "launches 0, 3 to 5, 9": ascending.
+std::string numbers(const char* one, const char* many, const std::vector<uint64_t>& n) {
+  if (n.size() == 1) return fmt::format("{} {}", one, n[0]);
+  const uint64_t step = n[1] - n[0];
+  bool even = n.size() > 3;
+  for (size_t i = 1; i < n.size(); ++i) even &= n[i] - n[i - 1] == step;
+  if (even && step > 1) return fmt::format("{} {}, {}, ..., {}", many, n[0], n[1], n.back());
+  constexpr size_t kMostParts = 8;
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < n.size();) {
+    size_t end = i + 1;
+    while (end < n.size() && n[end] == n[end - 1] + 1) ++end;
+    parts.push_back(end == i + 1 ? fmt::format("{}", n[i])
+                                 : fmt::format("{} to {}", n[i], n[end - 1]));
+    i = end;
+  }
+  if (parts.size() <= kMostParts) return fmt::format("{} {}", many, fmt::join(parts, ", "));
+  parts.resize(kMostParts);
+  return fmt::format("{} {}, ..., {} ({} in all)", many, fmt::join(parts, ", "), n.back(),
+                     n.size());
+}
+
+// Launches of one kernel and shape that share a table.
+struct Group {
+  std::string name, shape, body;
+  std::string device;
+  std::vector<uint64_t> launches;
+  std::set<uint64_t> streams;
+  std::vector<const LaunchRecord*> records;  // of those whose figures are not alike
+};
+
+template <class F>
+std::string range(const Group& group, F value) {
+  const auto by_value = [&](const LaunchRecord* a, const LaunchRecord* b) {
+    return value(*a) < value(*b);
+  };
+  const auto [least, most] =
+      std::minmax_element(group.records.begin(), group.records.end(), by_value);
+  const std::string low = value.text(**least), high = value.text(**most);
+  return low == high ? low : low + " to " + high;
+}
+
+struct Sectors {
+  uint64_t operator()(const LaunchRecord& r) const {
+    return r.run.counters ? r.run.counters->l2_sectors : 0;
+  }
+  std::string text(const LaunchRecord& r) const { return grouped((*this)(r)); }
+};
+struct Wavefronts {
+  uint64_t operator()(const LaunchRecord& r) const {
+    return r.run.counters ? r.run.counters->shared_wavefronts() : 0;
+  }
+  std::string text(const LaunchRecord& r) const { return grouped((*this)(r)); }
+};
+struct Seconds {
+  double operator()(const LaunchRecord& r) const {
+    return r.run.predicted ? r.run.predicted->seconds : 0;
+  }
+  std::string text(const LaunchRecord& r) const { return duration((*this)(r)); }
+};
+
+std::string ranges(const Group& group) {
+  double seconds = 0;
+  for (const LaunchRecord* r : group.records) seconds += Seconds()(*r);
+  return sentence("figures differ",
+                  fmt::format("{} sectors in L2 in theory, {} wavefronts of shared memory, {} "
+                              "(modelled), {} together; --csv has each",
+                              range(group, Sectors()), range(group, Wavefronts()),
+                              range(group, Seconds()), duration(seconds)));
 }
 
 std::string title(const std::string& number, const std::string& name) {
@@ -167,18 +241,40 @@ std::string title(const std::string& number, const std::string& name) {
 }  // namespace
 
 std::string profile_text(const std::vector<LaunchRecord>& launches) {
+  std::vector<Group> groups;
+  std::map<std::string, size_t> by_table;  // kernel, shape and body, to its group
+  std::map<std::string, unsigned> tables;  // of a kernel and shape
+  std::map<std::string, size_t> others;    // of a kernel and shape, the group of the rest
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const LaunchRecord& r = launches[i];
+    Group group;
+    group.name = ncu_name(r.symbol);
+    group.shape = shape(r);
+    group.device = r.device_name;
+    group.body = body(r);
+    const std::string kind = group.name + "\n" + group.shape + "\n";
+    auto at = by_table.find(kind + group.body);
+    const bool other = at == by_table.end() && tables[kind] == kMostTables;
+    if (other) at = others.find(kind);
+    if (at == (other ? others.end() : by_table.end())) {
+      if (!other) ++tables[kind];
+      at = (other ? others : by_table)
+               .emplace(other ? kind : kind + group.body, groups.size())
+               .first;
+      groups.push_back(std::move(group));
+    }
+    Group& of = groups[at->second];
+    of.launches.push_back(i);
+    of.streams.insert(r.stream);
+    if (other) of.records.push_back(&r);
+  }
   std::string out;
-  for (size_t i = 0; i < launches.size();) {
-    const std::string name = ncu_name(launches[i].symbol);
-    const std::string table = "  " + shape(launches[i]) + "\n" + body(launches[i]);
-    size_t end = i + 1;
-    while (end < launches.size() && ncu_name(launches[end].symbol) == name &&
-           "  " + shape(launches[end]) + "\n" + body(launches[end]) == table)
-      ++end;
-    const std::string number = end == i + 1 ? fmt::format("launch {}", i)
-                                            : fmt::format("launches {} to {}, alike", i, end - 1);
-    out += title(number, name) + table + "\n";
-    i = end;
+  for (const Group& g : groups) {
+    const bool alike = g.launches.size() > 1 && g.records.empty();
+    const std::vector<uint64_t> streams(g.streams.begin(), g.streams.end());
+    out += title(numbers("launch", "launches", g.launches) + (alike ? ", alike" : ""), g.name);
+    out += fmt::format("  {}; {}, {}\n", g.shape, numbers("stream", "streams", streams), g.device);
+    out += (g.records.size() > 1 ? ranges(g) : g.body) + "\n";
   }
   return out;
 }
@@ -193,7 +289,8 @@ std::string metrics_text(const std::vector<LaunchRecord>& launches,
   std::string out;
   for (size_t i = 0; i < launches.size(); ++i) {
     const LaunchRecord& r = launches[i];
-    out += title(fmt::format("launch {}", i), ncu_name(r.symbol)) + "  " + shape(r) + "\n";
+    out += title(fmt::format("launch {}", i), ncu_name(r.symbol));
+    out += fmt::format("  {}; stream {}, {}\n", shape(r), r.stream, r.device_name);
     bool ptx_level = false;
     for (const Metric* m : metrics) {
       const auto value = m->value(r);

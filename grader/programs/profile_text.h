@@ -9,7 +9,11 @@
 
 namespace lab32::programs {
 
-// The table of each launch; launches in a row of which all figures are alike share one.
+constexpr unsigned kMostTables = 3;
+
+// The table of each launch. Launches of which all figures but the stream are alike share one; and
+// of a kernel and shape whose figures change from launch to launch only the first kMostTables are
+// shown.
 std::string profile_text(const std::vector<report::LaunchRecord>& launches);
 
 // Instead of the tables: of each launch the given metrics, name, unit and value.

@@ -1,8 +1,10 @@
 #include "programs/recorded_run.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -36,6 +38,14 @@ class TemporaryFile {
 };
 
 }  // namespace
+
+std::string ending(int status) {
+  if (status <= 128 || !sigabbrev_np(status - 128))
+    return fmt::format("the program's own exit status: {}", status);
+  return fmt::format("the program was killed by SIG{} ({}){}", sigabbrev_np(status - 128),
+                     sigdescr_np(status - 128),
+                     status - 128 == SIGSEGV ? "; host code that touches device memory is" : "");
+}
 
 RecordedRun run_recorded(const std::string& file, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool) {

@@ -13,6 +13,9 @@ struct RecordedRun {
   report::Recording recording;
 };
 
+// "exit status: 3", or by which signal the program was killed. `status` is not 0.
+std::string ending(int status);
+
 // `file`: a .cu file or a program (build_program); `device`: "sim", "sim:NAME"; `tool`: "profile"
 // or "check". The program has this process's input and output. Throws Error when it cannot be built
 // or started.

@@ -94,7 +94,9 @@ void collect(const std::vector<Observer*>& observers, const std::vector<Share*>&
   }
   for (const auto& [block, text] : output) {
     if (outcome.trap && block > outcome.trap->block) break;
-    outcome.output += text.substr(0, kOutputLimit - outcome.output.size());
+    const size_t room = kOutputLimit - outcome.output.size();
+    outcome.output += text.substr(0, room);
+    outcome.output_lost |= text.size() > room;
   }
 }
 

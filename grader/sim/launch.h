@@ -16,6 +16,7 @@ struct LaunchOutcome {
   std::vector<IssueTally> tally;   // by site
   std::vector<uint8_t> diverged;   // by site: a branch at which lanes of a warp parted
   std::string output;              // printf, in block order
+  bool output_lost = false;        // there was more than kOutputLimit (share.h)
   uint64_t longest_warp = 0;
 };
 

@@ -27,9 +27,9 @@ struct Share {
   }
   void keep_output(Block& block) {
     std::string text = block.take_output();
-    // Blocks come in increasing order: with this much before it, a block's text is beyond the
-    // limit.
-    if (text.empty() || output_bytes >= kOutputLimit) return;
+    // Blocks come in increasing order: with more than this before it, a block's text is beyond the
+    // limit, and that some is lost is known without it.
+    if (text.empty() || output_bytes > kOutputLimit) return;
     output_bytes += text.size();
     output.emplace(block.info().index, std::move(text));
   }

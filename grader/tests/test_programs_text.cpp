@@ -49,6 +49,31 @@ TEST_SUITE("programs: text") {
     check_golden("profile-tables.txt", text);
   }
 
+  TEST_CASE("launches that take turns, and launches that never repeat") {
+    std::vector<report::LaunchRecord> turns;
+    for (uint64_t i = 0; i < 8; ++i) {
+      turns.push_back(i % 2 == 0 ? tests::strided_launch() : tests::shared_launch());
+      turns.back().stream = 13 + i % 4;
+    }
+    const std::string alike = profile_text(turns);
+    for (const char* words : {"launches 0, 2, ..., 6, alike: ", "launches 1, 3, ..., 7, alike: ",
+                              "streams 13, 15, ", "streams 14, 16, "})
+      CHECK(alike.find(words) != std::string::npos);
+    CHECK(alike.find("launch 2") == std::string::npos);
+
+    std::vector<report::LaunchRecord> all_differ;
+    for (uint64_t i = 0; i < 9; ++i) {
+      all_differ.push_back(tests::strided_launch());
+      all_differ.back().run.counters->l2_sectors = 5000 + i;
+    }
+    const std::string some = profile_text(all_differ);
+    CHECK(widest(some) <= 100);
+    CHECK(some.find("launch 2: ") != std::string::npos);
+    CHECK(some.find("launch 3: ") == std::string::npos);
+    CHECK(some.find("launches 3 to 8: ") != std::string::npos);
+    CHECK(some.find("5,003 to 5,008 sectors in L2") != std::string::npos);
+  }
+
   TEST_CASE("the source with its counters") {
     const InRoot in_root;
     const std::string text = source_view(launches());

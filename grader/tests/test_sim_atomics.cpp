@@ -258,3 +258,34 @@ TEST_CASE("sim atomics: an atomic whose result nobody reads is a reduction") {
   CHECK(used.counters.red.requests == 0);
   CHECK(used.counters.atom.requests == 1);
 }
+
+TEST_CASE("sim atomics: add.f32 flushes subnormals in global memory, not in shared memory") {
+  constexpr uint32_t kTiny = 0x000116c2, kNegative = 0x80000000, kLeast = 0x00800000;  // 1e-40f
+  // 3 x 2^-149 + 1e-40; the least normal number less one and a half of it, of which only the result
+  // is subnormal; -1e-40 - 0, which is a zero with its sign.
+  const auto sums = [](const std::string& space) {
+    Setup setup;
+    setup.functions = ".shared .align 4 .b32 box[3];\n";
+    setup.out_words = 6;
+    const std::string base = space == ".shared" ? "%r9" : "%d9";
+    std::string text = "mov.u32 %r9, box;\n mov.u64 %d9, %out;\n";
+    const uint32_t old[] = {3, kLeast, kNegative | kTiny}, add[] = {kTiny, 0x80c00000, kNegative};
+    text += "setp.eq.u32 %p1, %t, 0;\n";
+    for (int i = 0; i < 3; ++i) {
+      const std::string cell = "[" + base + "+" + std::to_string(4 * i) + "]";
+      const std::string where = space == ".shared" ? ".shared" : ".global";
+      text += "@%p1 st" + where + ".u32 " + cell + ", " + std::to_string(old[i]) + ";\n";
+      text += "mov.b32 %f1, " + std::to_string(add[i]) + ";\n";
+      text += "@%p1 atom" + space + ".add.f32 %f2, " + cell + ", %f1;\n";
+      text += "@%p1 st.global.f32 [%out+" + std::to_string(12 + 4 * i) + "], %f2;\n";
+      text += "@%p1 ld" + where + ".u32 %r1, " + cell + ";\n";
+      text += "@%p1 st.global.u32 [%out+" + std::to_string(4 * i) + "], %r1;\n";
+    }
+    return finish(text, setup).out;
+  };
+  const std::vector<uint32_t> flushed{0, kNegative, kNegative, 3, kLeast, kNegative | kTiny};
+  CHECK(sums(".global") == flushed);
+  CHECK(sums("") == flushed);
+  CHECK(sums(".shared") == std::vector<uint32_t>{kTiny + 3, 0x80400000, kNegative | kTiny, 3,
+                                                 kLeast, kNegative | kTiny});
+}
