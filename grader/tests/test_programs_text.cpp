@@ -1,6 +1,7 @@
 // What `lab32 profile` and `lab32 check` print of a program's launches, to the letter.
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -10,6 +11,7 @@
 #include "programs/ncu_csv.h"
 #include "programs/near_names.h"
 #include "programs/profile_text.h"
+#include "programs/recorded_run.h"
 #include "programs/source_view.h"
 #include "report/layout.h"
 #include "sample_records.h"
@@ -116,6 +118,14 @@ TEST_SUITE("programs: text") {
     CHECK(edit_distance("flaw", "lawn") == 2);
     CHECK(near_names("rad", {"red", "ld", "atom", "rod"}, 2) ==
           std::vector<std::string>{"red", "rod"});
+  }
+
+  TEST_CASE("how a program ended") {
+    CHECK(ending(3) == "the program's own exit status: 3");
+    CHECK(ending(128 + SIGKILL) == "the program was killed by SIGKILL (Killed)");
+    CHECK(ending(128 + SIGSEGV) ==
+          "the program was killed by SIGSEGV (Segmentation fault); host code that touches device "
+          "memory is");
   }
 
   TEST_CASE("numbers as ncu prints them") {
