@@ -152,6 +152,10 @@ void Memory::release(uint64_t address) {
   } else if (last > first) {
     madvise(arena_ + first, last - first, MADV_DONTNEED);
   }
+  // So do the bits that say what was written, but for pages of them that neighbours share.
+  const uint64_t first_bits = align_up((allocation->begin - kGlobalBase + 7) / 8, kPage);
+  const uint64_t last_bits = (allocation->end - kGlobalBase) / 8 / kPage * kPage;
+  if (last_bits > first_bits) madvise(bits_ + first_bits, last_bits - first_bits, MADV_DONTNEED);
 }
 
 void Memory::poison(Allocation& allocation) {

@@ -13,7 +13,7 @@
 #include "lab32.cuh"
 // Both files define the same records, which no one needs here.
 #undef LAB32_ANSWER
-#define LAB32_ANSWER(question, value) static_assert(true)
+#define LAB32_ANSWER(question, value) extern int question
 namespace given {
 #include "../../../labs/bank_conflicts/bank_conflicts.cu"
 }

@@ -17,7 +17,7 @@
 #include "lab32.cuh"
 // Both files define the same records, which no one needs here.
 #undef LAB32_ANSWER
-#define LAB32_ANSWER(question, value) static_assert(true)
+#define LAB32_ANSWER(question, value) extern int question
 namespace given {
 #include "../../../labs/coalescing/coalescing.cu"
 }
