@@ -65,14 +65,25 @@ void add_program(CLI::App* command, std::string& program, std::vector<std::strin
   command->add_option("--device", device, "sim or sim:NAME (sim)");
 }
 
-int list_devices() {
-  const auto sim = lab32::device::open_device("sim");
-  fmt::print("{:<12} {}\n", sim->name(), sim->describe());
+// `describe` may throw Error.
+template <class Describe>
+void list_device(const std::string& name, Describe describe) {
   try {
-    fmt::print("{:<12} {}\n", "gpu", lab32::device::open_stopwatch("gpu")->describe());
+    fmt::print("{:<12} {}\n", name, describe());
   } catch (const Error& e) {
-    fmt::print("{:<12} not here: {}\n", "gpu", e.what());
+    fmt::print("{:<12} not here: {}\n", name, e.what());
   }
+}
+
+int list_devices() {
+  const std::string usual = lab32::device::open_device("sim")->name();
+  for (const std::string& id : lab32::model::profile_ids()) {
+    const std::string name = "sim:" + id;
+    list_device(name, [&] {
+      return lab32::device::open_device(name)->describe() + (name == usual ? ", what sim is" : "");
+    });
+  }
+  list_device("gpu", [] { return lab32::device::open_stopwatch("gpu")->describe(); });
   return 0;
 }
 
