@@ -4,7 +4,9 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 
+#include "base/align.h"
 #include "base/error.h"
 #include "cudart/attributes.h"
 #include "cudart/call.h"
@@ -34,14 +36,19 @@ cudaError_t accept(const char* name) {
   return call(name, Waits::no, [](Runtime&) { return cudaSuccess; });
 }
 
-// What an H200 answers before a program changes it; printf's and malloc's are the documented ones.
+// What an H200 answers before a program changes it; but printf's is what a launch may print here
+// (there it is 8,650,752).
 std::map<cudaLimit, size_t>& limits() {
-  static auto* values = new std::map<cudaLimit, size_t>{{cudaLimitStackSize, 1024},
-                                                        {cudaLimitPrintfFifoSize, 1 << 20},
-                                                        {cudaLimitMallocHeapSize, 8 << 20},
-                                                        {cudaLimitMaxL2FetchGranularity, 64},
-                                                        {cudaLimitPersistingL2CacheSize, 0}};
+  static auto* values = new std::map<cudaLimit, size_t>{
+      {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 1 << 20},
+      {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
+      {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 11796480}};
   return *values;
+}
+
+// One that this card does not have, or none at all.
+cudaError_t no_limit(cudaLimit limit) {
+  return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
 }
 
 }  // namespace
@@ -129,8 +136,13 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 }
 
 // There is no second device, and none is its own peer.
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return remember(cudaErrorInvalidDevice); }
-cudaError_t cudaDeviceDisablePeerAccess(int) { return remember(cudaErrorInvalidDevice); }
+// There is no peer but the device itself.
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  return remember(peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return remember(peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+}
 
 cudaError_t cudaDeviceGetP2PAttribute(int* out, cudaDeviceP2PAttr, int, int) {
   return remember(out ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
@@ -152,8 +164,9 @@ cudaError_t cudaDeviceReset() {
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return call("cudaDeviceSetLimit", Waits::no, [&](Runtime&) {
     const auto at = limits().find(limit);
-    if (at == limits().end()) return cudaErrorUnsupportedLimit;
-    at->second = value;
+    if (at == limits().end()) return no_limit(limit);
+    // Stacks are laid out in units of 16 bytes.
+    at->second = limit == cudaLimitStackSize ? lab32::align_up(value, 16) : value;
     return cudaSuccess;
   });
 }
@@ -162,7 +175,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   return call("cudaDeviceGetLimit", Waits::no, [&](Runtime&) {
     if (!value) return cudaErrorInvalidValue;
     const auto at = limits().find(limit);
-    if (at == limits().end()) return cudaErrorUnsupportedLimit;
+    if (at == limits().end()) return no_limit(limit);
     *value = at->second;
     return cudaSuccess;
   });
@@ -191,16 +204,8 @@ cudaError_t cudaDriverGetVersion(int* version) {
   return give("cudaDriverGetVersion", version, CUDART_VERSION);
 }
 
-cudaError_t cudaGetLastError() {
-  if (const cudaError_t error = sticky_error()) return error;
-  const cudaError_t error = last_error();
-  last_error() = cudaSuccess;
-  return error;
-}
-cudaError_t cudaPeekAtLastError() {
-  const cudaError_t error = sticky_error();
-  return error ? error : last_error();
-}
+cudaError_t cudaGetLastError() { return std::exchange(last_error(), cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return last_error(); }
 const char* cudaGetErrorName(cudaError_t error) { return error_name(error); }
 const char* cudaGetErrorString(cudaError_t error) { return error_text(error); }
 

@@ -12,21 +12,19 @@ using namespace lab32::cudart;
 namespace {
 
 cudaError_t with_kernel(const char* name, const void* function,
-                        const std::function<cudaError_t(Runtime&, KernelEntry&)>& body,
-                        cudaError_t no_kernel = cudaErrorInvalidDeviceFunction) {
+                        const std::function<cudaError_t(Runtime&, KernelEntry&)>& body) {
   return call(name, Waits::no, [&](Runtime& r) {
     KernelEntry* entry = r.registry.find_kernel(function);
-    return entry ? body(r, *entry) : no_kernel;
+    // What is no kernel's address is taken for a cudaKernel_t, and found to be none.
+    return entry ? body(r, *entry) : cudaErrorInvalidResourceHandle;
   });
 }
 
 cudaError_t launch_as(const char* name, const void* function, const LaunchRequest& request,
                       void** args) {
-  // A launch takes what is no kernel's address for a cudaKernel_t, and finds it to be none.
-  return with_kernel(
-      name, function,
-      [&](Runtime& r, KernelEntry& entry) { return launch(r, entry, request, args); },
-      cudaErrorInvalidResourceHandle);
+  return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
+    return launch(r, entry, request, args);
+  });
 }
 
 // How much dynamic shared memory a block of this kernel may have.

@@ -16,7 +16,7 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, Home home, unsi
   return call(name, Waits::no, [&](Runtime& r) {
     if (!out) return cudaErrorInvalidValue;
     *out = nullptr;
-    if (bytes == 0) return home == Home::managed ? cudaErrorInvalidValue : cudaSuccess;
+    if (bytes == 0) return cudaSuccess;
     const Held* held = r.allocations.allocate(bytes, home, name);
     if (!held) return cudaErrorMemoryAllocation;
     *out = reinterpret_cast<void*>(held->begin);
@@ -148,9 +148,9 @@ cudaError_t cudaHostUnregister(void* host) {
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call("cudaMemGetInfo", Waits::no, [&](Runtime& r) {
-    if (!free || !total) return cudaErrorInvalidValue;
-    *total = r.allocations.capacity();
-    *free = *total - r.allocations.used();
+    const size_t capacity = r.allocations.capacity();
+    if (total) *total = capacity;
+    if (free) *free = capacity - r.allocations.used();
     return cudaSuccess;
   });
 }

@@ -8,7 +8,6 @@ namespace {
 // Where a range lies: memory of the program's own, or an allocation of the device's.
 struct Side {
   bool on_device = false;  // in the simulator's memory
-  bool host_too = true;    // the host may touch it
   bool fits = true;        // wholly in one live allocation
 };
 
@@ -18,7 +17,6 @@ Side side(const Runtime& r, uint64_t begin, uint64_t bytes) {
   const sim::Allocation* a = r.memory.find(begin);
   s.on_device = true;
   s.fits = a && !a->freed && bytes <= a->end - begin;
-  s.host_too = a && a->shared_with_host;
   return s;
 }
 
@@ -27,19 +25,12 @@ uint64_t span(const Box& box, const Extent& e) {
   return (e.depth - 1) * box.slice + (e.height - 1) * box.pitch + e.width;
 }
 
+// Addresses say where memory is. A kind may call device memory the host's (the runtime of CUDA 13
+// copies), but not pageable memory the device's.
 bool direction_holds(cudaMemcpyKind kind, const Side& to, const Side& from) {
-  switch (kind) {
-    case cudaMemcpyHostToHost:
-      return to.host_too && from.host_too;
-    case cudaMemcpyHostToDevice:
-      return to.on_device && from.host_too;
-    case cudaMemcpyDeviceToHost:
-      return to.host_too && from.on_device;
-    case cudaMemcpyDeviceToDevice:
-      return to.on_device && from.on_device;
-    default:
-      return true;
-  }
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  return (to.on_device || !to_device) && (from.on_device || !from_device);
 }
 
 void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_device,

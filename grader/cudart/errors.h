@@ -11,8 +11,8 @@ namespace lab32::cudart {
 // What this thread's cudaGetLastError() will report.
 cudaError_t& last_error();
 
-// What a kernel's fault has left: from here on every call returns it, and cudaGetLastError() does
-// not forget it. cudaSuccess: nothing.
+// What a kernel's fault has left: from here on every call returns it, and so remembers it anew.
+// cudaSuccess: nothing.
 std::atomic<cudaError_t>& sticky_error();
 
 // Remembers an error (success leaves what is there) and hands it through.

@@ -94,7 +94,8 @@ std::string compiled(const Scratch& scratch, const std::vector<std::string>& fla
 TEST_SUITE_BEGIN("cudart");
 
 TEST_CASE("programs that check themselves") {
-  for (const char* name : {"memory", "copies", "streams", "launches", "device"}) {
+  for (const char* name :
+       {"memory", "copies", "streams", "launches", "device", "rarely", "handles", "times"}) {
     CAPTURE(name);
     check_outcome(run(of_tests(name)), 0, "all as expected\n", "");
   }
@@ -138,7 +139,7 @@ TEST_CASE("a fault is said once, reported by the next call that waits, and stays
                   "before\nat the launch: cudaSuccess\nat the next launch: cudaSuccess\n"
                   "thread 0 was here\nthread 1 was here\n"
                   "synchronised: " +
-                      error + "\nlast: " + error + "\nlast again: " + error + "\ncopy: " + error +
+                      error + "\nlast: " + error + "\nlast again: cudaSuccess\ncopy: " + error +
                       "\nallocation: " + error + "\nlaunch: " + error + "\n",
                   "lab32: " + of_tests("faults") + ":" + c.message + "\n");
   }

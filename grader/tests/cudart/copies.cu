@@ -39,7 +39,10 @@ static void one_dimension() {
   EXPECT_ERROR(cudaMemcpy(a + 1, host.data(), 4000, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
   EXPECT_ERROR(cudaMemcpy(host.data(), back.data(), 4, cudaMemcpyHostToDevice),
                cudaErrorInvalidValue);
-  EXPECT_ERROR(cudaMemcpy(a, b, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_ERROR(cudaMemcpy(host.data(), b, 4, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
+  // Addresses say where memory is: a kind may call device memory the host's.
+  WORKS(cudaMemcpy(a, b, 4, cudaMemcpyHostToDevice));
+  WORKS(cudaMemcpy(back.data(), b, 4, cudaMemcpyHostToHost));
   EXPECT_ERROR(cudaMemcpy(nullptr, a, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
   EXPECT_ERROR(cudaMemcpy(host.data(), a, 4, static_cast<cudaMemcpyKind>(9)),
                cudaErrorInvalidMemcpyDirection);
@@ -68,9 +71,8 @@ static void two_dimensions() {
       right &= back[80 * y + x] == want;
     }
   EXPECT(right);
-  EXPECT_ERROR(
-      cudaMemcpy2D(rows, pitch, host.data(), 60, kWidth, kHeight, cudaMemcpyHostToDevice),
-      cudaErrorInvalidPitchValue);
+  EXPECT_ERROR(cudaMemcpy2D(rows, pitch, host.data(), 60, kWidth, kHeight, cudaMemcpyHostToDevice),
+               cudaErrorInvalidPitchValue);
   EXPECT_ERROR(
       cudaMemcpy2D(rows, pitch, host.data(), 100, kWidth, kHeight + 1, cudaMemcpyHostToDevice),
       cudaErrorInvalidValue);

