@@ -1,6 +1,7 @@
-"""The tables of data/: what the source documents say and what was measured."""
+"""The tables of data/: what the source documents say, what was measured, what a device is."""
 
 import csv
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +50,19 @@ def measured(name):
 
 def modelled(name):
     return read(DATA / "modelled" / f"{name}.csv")
+
+
+def settings(path):
+    """Of a TOML file of data/devices or data/limits."""
+    return tomllib.loads(Path(path).read_text())
+
+
+def device(name):
+    return settings(DATA / "devices" / f"{name}.toml")
+
+
+def limits(lab):
+    return settings(DATA / "limits" / f"{lab}.toml")
 
 
 def number(text):

@@ -1,8 +1,6 @@
-import tomllib
-
 import pytest
 
-from lab32 import ROOT, bank_conflicts, results, tables
+from lab32 import bank_conflicts, results, tables
 from lab32.drawings import bank_conflicts as drawings
 
 WAVEFRONTS = "memory_l1_wavefronts_shared"
@@ -10,8 +8,7 @@ WAVEFRONTS = "memory_l1_wavefronts_shared"
 
 @pytest.fixture(scope="module")
 def limits():
-    with open(ROOT / "data/limits/bank_conflicts.toml", "rb") as file:
-        return tomllib.load(file)
+    return tables.limits("bank_conflicts")
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,6 @@
-import tomllib
-
 import pytest
 
-from lab32 import ROOT, results, shuffle, tables
+from lab32 import results, shuffle, tables
 
 LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 
@@ -14,8 +12,7 @@ def lab():
 
 @pytest.fixture(scope="module")
 def limits():
-    with open(ROOT / "data/limits/shuffle.toml", "rb") as file:
-        return tomllib.load(file)
+    return tables.limits("shuffle")
 
 
 def hardware(task, form, n, metric):

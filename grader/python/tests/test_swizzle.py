@@ -1,14 +1,11 @@
-import tomllib
-
 import pytest
 
-from lab32 import ROOT, results, swizzle, tables
+from lab32 import results, swizzle, tables
 
 
 @pytest.fixture(scope="module")
 def limits():
-    with open(ROOT / "data/limits/swizzle.toml", "rb") as file:
-        return tomllib.load(file)
+    return tables.limits("swizzle")
 
 
 def test_limits_add_up(limits):

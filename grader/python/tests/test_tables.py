@@ -1,5 +1,4 @@
 import itertools
-import tomllib
 
 import pytest
 
@@ -124,8 +123,7 @@ def test_value_wants_one_row():
 
 
 def test_limits_add_up():
-    with open(ROOT / "data/limits/coalescing.toml", "rb") as file:
-        limits = tomllib.load(file)
+    limits = tables.limits("coalescing")
     lines = [value for value in limits.values() if isinstance(value, dict)]
     # What is timed on a GPU comes on top.
     counted = [line for line in lines if "fraction" not in line]
@@ -139,8 +137,7 @@ def test_limits_add_up():
 
 def test_answers_about_time_are_what_was_measured():
     """A question's answer is the nearest option to the measured ratio."""
-    with open(ROOT / "data/limits/coalescing.toml", "rb") as file:
-        limits = tomllib.load(file)
+    limits = tables.limits("coalescing")
     table = tables.measured("h200-coalescing")
 
     def ms(task, form):

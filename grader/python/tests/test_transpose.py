@@ -1,8 +1,6 @@
-import tomllib
-
 import pytest
 
-from lab32 import ROOT, results, tables, transpose
+from lab32 import results, tables, transpose
 
 LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 
@@ -14,8 +12,7 @@ def lab():
 
 @pytest.fixture(scope="module")
 def limits():
-    with open(ROOT / "data/limits/transpose.toml", "rb") as file:
-        return tomllib.load(file)
+    return tables.limits("transpose")
 
 
 def hardware(form, metric, size=transpose.COUNTED, kind="float"):
