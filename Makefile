@@ -47,7 +47,7 @@ bench: build/lab32_bench | setup-cuda  ## how fast the simulator is
 notebooks: build/lab32 | setup-cuda setup-python  ## run labs/*/report.ipynb from top to bottom
 	@$(VENV) -m lab32.notebooks labs/*/report.ipynb
 
-figures: build/lab32 | setup-cuda setup-python  ## draw the figures of the handouts again
+figures: build/lab32 | setup-cuda setup-python  ## draw the figures of the handouts again, check those quoted
 	@$(VENV) -m lab32.figures
 
 jupyter: build/lab32 | setup-cuda setup-jupyter  ## open the notebooks in JupyterLab

@@ -1,8 +1,9 @@
-"""python -m lab32.figures: draws handouts/figures/*.svg again, and the tables in the handouts."""
+"""python -m lab32.figures: draws handouts/figures/*.svg again, makes the tables in the handouts again,
+and tells which figures in their sentences are no longer so."""
 
 import sys
 
-from lab32 import ROOT, handout
+from lab32 import ROOT, handout, quoted
 from lab32.drawings import (
     bank_conflicts,
     coalescing,
@@ -32,7 +33,7 @@ def main():
     for name, draw in FIGURES.items():
         (FOLDER / name).write_text(str(draw()))
         print(f"wrote {(FOLDER / name).relative_to(ROOT)}")
-    return handout.main([])
+    return handout.main([]) or quoted.main([])
 
 
 if __name__ == "__main__":

@@ -155,20 +155,3 @@ def test_limits_add_up(limits):
     for line in lines:
         assert line["credit"] in ("all", "share") and line["reason"]
         assert all({"answer", "hint"} <= set(q) for q in line.get("questions", {}).values())
-
-
-def test_what_the_handout_says_of_the_clock():
-    """Numbers of its boxes that are in no table there."""
-    ratios = shuffle.ratios(shuffle.measured_times())
-    assert [round(ratio) for ratio in list(ratios.values())[:2]] == [633, 791]
-    assert round(ratios["reduce_shared / reduce_shuffle"], 2) == 1.25
-    for task, form, rate in (
-        ("sum", "sum_by_warps", 0.57), ("int sum", "reduce_atomic", 1.3),
-    ):  # fmt: skip
-        adds = hardware(task, form, 1 << 24, LSU.format("sectors", "red"))
-        assert adds / ms(task, form, 1 << 24) / 1e6 == pytest.approx(rate, abs=0.01)
-    gains = {
-        task: [round(ms(task, "three passes", n) / ms(task, task, n), 2) for n in shuffle.COLUMNS]
-        for task in ("softmax", "layer_norm")
-    }
-    assert gains == {"softmax": [1.5, 1.23, 1.07], "layer_norm": [1.2, 1.0, 1.07]}

@@ -118,23 +118,6 @@ def test_each_version_that_is_graded_pays():
         assert times[slow] > 1.1 * times[fast], (slow, fast)
 
 
-def test_what_the_handout_says_of_the_clock():
-    """Numbers of its boxes that are in no table there."""
-    table = tables.measured("h200-transpose")
-
-    def copies(form, size):
-        return table.value("times_copy", task="float", form=form, n=size)
-
-    assert copies("naive, lanes down columns", "16380x16388") == 2.50
-    assert copies("padded", "16380x16388") == 2.48
-    raw = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
-    seen = [
-        [hardware(form, raw.format(op), size) for op in ("ld", "st")]
-        for form, size in (("padded", "4096x4096"), ("swizzled", "4096x4096"), ("padded", "1024x1024"))
-    ]
-    assert seen == [[23627, 43492], [41435, 41807], [129, 0]]
-
-
 def test_the_lectures_ratios():
     ratios = transpose.documented_ratios()
     assert [round(ratio, 1) for ratio in ratios.values()] == [6.6, 3.2]
