@@ -97,13 +97,17 @@ NOTED = {  # the note's kernel: the same launch in our measurement
 
 
 def note_times():
-    """({kernel: ms} of the note, {kernel: ms} measured)."""
+    """({kernel: ms} of the note, {kernel: ms} modelled, {kernel: ms} measured)."""
     then, now = tables.documented("reduce_ladder"), tables.measured("h200-reduction")
     noted = {k: then.value("value", kernel=k, metric="Duration") for k in NOTED}
     ours = {
         k: now.value("median_ms", task="note", form=form, n=NOTE) for k, form in NOTED.items()
     }
-    return noted, ours
+    modelled = {
+        row["documented"]: float(row["modelled_ms"])
+        for row in tables.modelled("rtx4060-ladder").rows
+    }
+    return noted, modelled, ours
 
 
 # ---- the last warp -------------------------------------------------------------------------------

@@ -1,3 +1,4 @@
+import ast
 import base64
 import io
 
@@ -32,6 +33,38 @@ def test_report_runs_and_its_figures_are_not_empty(path, directory, tmp_path, mo
         # An axes without bars has some black and white; bars bring colour, in a good part of it.
         coloured = abs(image[..., :3].max(axis=-1) - image[..., :3].min(axis=-1)) > 0.2
         assert coloured.mean() > 0.01
+
+
+def typed_numbers(code):
+    """Lists, tuples, sets and dicts that hold numbers as such; but for sizes of figures."""
+    tree = ast.parse(code)
+    sizes = {
+        id(keyword.value)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+        if keyword.arg == "figsize"
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict) and id(node) not in sizes:
+            held = node.values if isinstance(node, ast.Dict) else node.elts
+            if any(isinstance(v, ast.Constant) and isinstance(v.value, int | float) for v in held):
+                found.append(ast.unparse(node))
+    return found
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.parent.name)
+def test_no_figure_is_typed_into_a_report(path):
+    """Plots take what the package reads from data/, and what the grader has just counted."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            assert not typed_numbers(cell.source.replace("%matplotlib inline", ""))
+
+
+def test_a_typed_figure_is_noticed():
+    assert typed_numbers("plots.bars(names, {'measured': {'v1': 8.054}})") == ["{'v1': 8.054}"]
+    assert typed_numbers("plt.subplots(2, figsize=(8, 10)); range(12, 25)") == []
 
 
 def test_committed_reports_hold_no_outputs():
