@@ -45,15 +45,19 @@ class Board {
     const bool simulated = result.device.compare(0, 3, "sim") == 0;
     const std::string clock =
         result.stopwatch.empty() ? "" : ", " + result.stopwatch + " (measured times)";
-    const std::string label =
-        fmt::format("total   {}{}{}, seed {}", result.device,
-                    simulated ? " (simulated counts)" : "", clock, result.seed);
+    std::string label = fmt::format("{}{}{}{}", pad_right("total", kTotal), result.device,
+                                    simulated ? " (simulated counts)" : "", clock);
+    const std::string seed = fmt::format("seed {}", result.seed);
+    // With a card the seed may find no room on the line; it is not lost, and touches no number.
+    const bool fits = columns(label) + 2 + columns(seed) + kGap + columns(score) <= style_.width;
+    if (fits) label += ", " + seed;
     write(paint(kBold, pad_right(label, style_.width - columns(score)) + score));
+    if (!fits) write(paint(kBold, pad_right("", kTotal) + seed));
   }
 
  private:
   // The score board's columns. Points last and right-aligned, as on any bill.
-  static constexpr int kPoints = 9, kMeasured = 19, kWanted = 17, kGap = 2;
+  static constexpr int kPoints = 9, kMeasured = 19, kWanted = 17, kGap = 2, kTotal = 8;
   int name_width() const { return style_.width - kMeasured - kWanted - kPoints - 3 * kGap; }
 
   std::string paint(const char* sgr, const std::string& words) const {

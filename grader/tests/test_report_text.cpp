@@ -109,6 +109,16 @@ TEST_CASE("no line of a table is wider than the board, and colour adds no column
   CHECK(plain == kBoard);
 }
 
+TEST_CASE("a seed that finds no room beside the card has a line of its own") {
+  Result result = sample();
+  result.labs.clear();
+  result.stopwatch = "NVIDIA H200";
+  result.seed = 103572911814788;
+  CHECK(text(result) ==
+        "total   sim:h200 (simulated counts), NVIDIA H200 (measured times)         5 / 22\n"
+        "        seed 103572911814788\n");
+}
+
 TEST_CASE("json follows the schema") {
   const auto j = nlohmann::json::parse(json(sample()));
   CHECK(j["schema"] == "lab32-result/1");
