@@ -167,36 +167,51 @@ class Bench {
     }
   }
   [[noreturn]] void fail(size_t contender, const Fault& fault) const {
-    if (contender == 0) throw Failed{fault};
+    if (plan_.contenders[contender].submitted) throw Failed{fault};
     throw Error(plan_.contenders[contender].name + ": " + fault.message);
   }
 
+  // What a run is made of: `work` alone is timed.
+  struct Parts {
+    std::string name;
+    std::function<void()> before, work;
+    std::function<void(const Fault&)> failed;
+    std::function<void()> after;
+  };
+
   // One run between two events; everything before has been enqueued and may still be running.
-  double timed(const std::function<void()>& work, const std::function<void(const Fault&)>& failed) {
+  double timed(const Parts& run) {
     check(api_.event_record(start_, nullptr));
-    work();
+    run.work();
     check(api_.event_record(stop_, nullptr));
-    if (auto fault = gpu_.wait("a timed launch")) failed(*fault);
+    if (auto fault = gpu_.wait(run.name)) run.failed(*fault);
     float ms = 0;
     check(api_.event_elapsed(&ms, start_, stop_));
     return ms / 1e3;
   }
 
   // Cold, then warm.
-  void both(Samples& samples, bool record, const std::function<void()>& before,
-            const std::function<void()>& work, const std::function<void(const Fault&)>& failed,
-            const std::function<void()>& after) {
-    before();
+  void both(Samples& samples, bool record, const Parts& run) {
+    run.before();
     flush();
-    const double cold = timed(work, failed);
-    after();
-    before();
+    const double cold = timed(run);
+    run.after();
+    run.before();
     spin();
-    const double warm = timed(work, failed);
-    after();
+    const double warm = timed(run);
+    run.after();
     if (!record) return;
     samples.cold.push_back(cold);
     samples.warm.push_back(warm);
+  }
+
+  // The kernels of a contender, for who reads of their fault.
+  std::string kernels_of(size_t contender) const {
+    std::string names;
+    for (const TimedStep& step : plan_.contenders[contender].steps)
+      if (const TimedLaunch* launch = std::get_if<TimedLaunch>(&step))
+        names += (names.empty() ? "" : ", ") + launch->kernel;
+    return names;
   }
 
   void one_round(size_t round, bool record) {
@@ -209,32 +224,32 @@ class Bench {
       const size_t who = (i + round) % all;
       if (who < contenders) {
         std::vector<Ready> steps;
-        both(
-            timing_.contenders[who], record,
-            [&] {
-              if (reload_[who]) modules_[who] = gpu_.load(*plan_.contenders[who].artifact);
-              for (size_t a = 0; a < buffers_.size(); ++a)
-                if (plan_.arrays[a].sets.empty()) gpu_.poison(buffers_[a][0]);
-              steps = prepare(who, set);
-            },
-            [&] { enqueue(who, steps); }, [&](const Fault& fault) { fail(who, fault); },
-            [&] {
-              if (who == 0) keep_output(set);
-            });
+        both(timing_.contenders[who], record,
+             {kernels_of(who),
+              [&] {
+                if (reload_[who]) modules_[who] = gpu_.load(*plan_.contenders[who].artifact);
+                for (size_t a = 0; a < buffers_.size(); ++a)
+                  if (plan_.arrays[a].sets.empty()) gpu_.poison(buffers_[a][0]);
+                steps = prepare(who, set);
+              },
+              [&] { enqueue(who, steps); }, [&](const Fault& fault) { fail(who, fault); },
+              [&] {
+                if (plan_.contenders[who].submitted) keep_output(who, set);
+              }});
       } else if (who == contenders) {
         const auto copy = [&] {
           check(api_.copy_async(copy_to_.address, copy_from_.address, copy_to_.bytes, nullptr));
         };
-        both(timing_.copy, record, nothing, copy, broken, nothing);
+        both(timing_.copy, record, {"the copy", nothing, copy, broken, nothing});
       } else {
-        both(
-            *timing_.yardstick, record, nothing, [&] { run_yardstick(set); }, broken, nothing);
+        both(*timing_.yardstick, record,
+             {"CUB", nothing, [&] { run_yardstick(set); }, broken, nothing});
       }
     }
   }
 
-  void keep_output(size_t set) {
-    std::vector<uint64_t> key{set};
+  void keep_output(size_t contender, size_t set) {
+    std::vector<uint64_t> key{contender, set};
     std::vector<Buffer> outputs;
     for (size_t a = 0; a < buffers_.size(); ++a) {
       if (!plan_.arrays[a].sets.empty()) continue;
@@ -247,6 +262,7 @@ class Bench {
       if (kept_bytes_ > kMaxKept)
         throw Failed{{"output", "", 0, "its results differ from launch to launch of one input"}};
       TimedOutput output;
+      output.contender = contender;
       output.set = set;
       for (Buffer b : outputs) {
         output.arrays.emplace_back(b.bytes);
@@ -258,7 +274,8 @@ class Bench {
   }
 
   bool narrow_enough() const {
-    const auto ratio = median_interval(ratios(timing_.copy.cold, timing_.contenders.front().cold));
+    const Samples& other = plan_.against ? timing_.contenders[*plan_.against] : timing_.copy;
+    const auto ratio = median_interval(ratios(other.cold, timing_.contenders.front().cold));
     return ratio.spread() < plan_.wanted_interval;
   }
 
@@ -298,7 +315,7 @@ class Bench {
   CubSum cub_sum_ = nullptr;
   cuda::Event start_ = nullptr, stop_ = nullptr;
   uint64_t kept_bytes_ = 0;
-  std::map<std::vector<uint64_t>, size_t> seen_;  // (set, digests) -> index of outputs
+  std::map<std::vector<uint64_t>, size_t> seen_;  // (contender, set, digests) -> index
   Timing timing_;
 };
 

@@ -327,9 +327,8 @@ class GpuDevice final : public Gpu {
 
   Fault fault(const std::string& kernel, Result result) const {
     const std::string name = session_->api.name_of(result);
-    return {
-        kind_of(name), "", 0,
-        kernel + ": " + name + " (" + session_->api.text_of(result) + "); --device sim says where"};
+    return {kind_of(name), "", 0,
+            kernel + ": " + name + " (" + session_->api.text_of(result) + ")"};
   }
 
   std::shared_ptr<Session> session_;

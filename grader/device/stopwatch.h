@@ -48,18 +48,20 @@ struct Contender {
   std::string name;  // "your kernel", "reference solution"
   const compile::Artifact* artifact = nullptr;
   std::vector<TimedStep> steps;
+  bool submitted = true;  // faults of it are verdicts, and its outputs are brought back
 };
 
 enum class Yardstick : uint8_t { none, cub_sum_int, cub_sum_float };
 
 struct TimingPlan {
   std::vector<TimedArray> arrays;
-  std::vector<Contender> contenders;  // the first is the submission
+  std::vector<Contender> contenders;  // the first is what the timing is about
   uint64_t copy_bytes = 0;            // read and written together by the device-to-device copy
+  std::optional<size_t> against;      // the contender that it is compared with; none: the copy
   Yardstick yardstick = Yardstick::none;
   size_t yardstick_input = 0;     // the array that CUB sums, as 4-byte elements
-  double wanted_interval = 0.02;  // half width, relative: rounds go on until the ratio has it
-  double seconds = 4;             // or until this much time has gone
+  double wanted_interval = 0.02;  // half width, relative: rounds go on until the ratio has it,
+  double seconds = 4;             // or until this much time has gone (11 rounds at least)
 };
 
 // Seconds of each round, in order. A round times every contender and yardstick once.
@@ -69,9 +71,10 @@ struct Samples {
   std::vector<double> warm;  // right after another run over the same input
 };
 
-// What a timed launch of the submission left in the arrays that it writes, for each distinct
+// What a timed launch of the submission left in the arrays that are written, for each distinct
 // outcome: the bytes of one launch stand for all that left the same.
 struct TimedOutput {
+  size_t contender = 0;
   size_t set = 0;
   uint32_t rounds = 0;                         // how many timed launches ended so
   std::vector<std::vector<std::byte>> arrays;  // those without sets, in the order of the plan

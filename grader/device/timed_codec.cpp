@@ -26,13 +26,14 @@ json to_json(const TimedOutput& o) {
     const auto* begin = reinterpret_cast<const uint8_t*>(a.data());
     arrays.push_back(json::binary({begin, begin + a.size()}));
   }
-  return {o.set, o.rounds, arrays};
+  return {o.contender, o.set, o.rounds, arrays};
 }
 TimedOutput output_of(const json& j) {
   TimedOutput o;
-  o.set = j.at(0);
-  o.rounds = j.at(1);
-  for (const json& a : j.at(2)) {
+  o.contender = j.at(0);
+  o.set = j.at(1);
+  o.rounds = j.at(2);
+  for (const json& a : j.at(3)) {
     const auto& bytes = a.get_binary();
     const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
     o.arrays.emplace_back(begin, begin + bytes.size());

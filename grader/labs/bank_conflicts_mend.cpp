@@ -2,6 +2,7 @@
 //
 // Everything is integers, so results are compared exactly and in any order of summation.
 
+#include "labs/bank_conflicts_references.h"
 #include "labs/questions.h"
 #include "labs/rule.h"
 #include "labs/shared_memory.h"
@@ -11,18 +12,12 @@ namespace lab32::labs {
 namespace {
 
 constexpr uint32_t kBlock = 256;
-constexpr uint32_t kColumns = 32;         // of B1's matrix, B2's table and B4's image
-constexpr uint32_t kRows = 256;           // of B2's table
-constexpr uint32_t kShare = 64 * kBlock;  // elements a block has in B2 and B5
+constexpr uint32_t kColumns = kRowLength;  // of B1's matrix, B2's table and B4's image
+constexpr uint32_t kRows = 256;            // of B2's table
+constexpr uint32_t kShare = 64 * kBlock;   // elements a block has in B2 and B5
 constexpr uint32_t kChannels = 64;
 
 int line_of(const char* kernel) { return session().source.find(kernel); }
-
-std::vector<int> integers(Random& random, size_t count, uint32_t bound) {
-  std::vector<int> values(count);
-  for (int& v : values) v = static_cast<int>(random.below(bound));
-  return values;
-}
 
 // A launch of blocks of 256 for n.
 device::Run launch(const char* kernel, uint32_t n, uint32_t share, std::vector<device::Arg> args) {
@@ -43,10 +38,7 @@ device::Run run_row_scan(uint32_t n) {
   Input<int> in("in", integers(random, size_t{n} * kColumns, 1000));
   Output<int> out("out", size_t{n} * kColumns);
   device::Run launched = launch("row_scan", n, kBlock, {in, out});
-  std::vector<int> want = in.values();
-  for (size_t i = 0; i < want.size(); ++i)
-    if (i % kColumns != 0) want[i] += want[i - 1];
-  compare("row_scan", n, out, want);
+  compare("row_scan", n, out, row_scan_of(in.values()));
   return launched;
 }
 
@@ -94,15 +86,10 @@ device::Run run_block_sums(uint32_t n) {
 
 device::Run run_row_moments(uint32_t n) {
   Random random = session().random();
-  std::vector<uint8_t> pixels(size_t{n} * kColumns);
-  for (uint8_t& p : pixels) p = static_cast<uint8_t>(random.below(256));
-  Input<uint8_t> in("in", pixels);
+  Input<uint8_t> in("in", pixels(random, size_t{n} * kColumns));
   Output<int> out("out", n);
   device::Run launched = launch("row_moments", n, kBlock, {in, out});
-  std::vector<int> want(n);
-  for (size_t i = 0; i < pixels.size(); ++i)
-    want[i / kColumns] += static_cast<int>(i % kColumns + 1) * pixels[i];
-  compare("row_moments", n, out, want);
+  compare("row_moments", n, out, row_moments_of(in.values()));
   return launched;
 }
 

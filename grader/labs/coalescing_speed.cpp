@@ -10,8 +10,6 @@ namespace {
 constexpr uint32_t kBlock = 256;
 constexpr float kFactor = 2.5f;
 
-using Outputs = std::vector<std::vector<std::byte>>;
-
 TimedWork scale_work(uint32_t n, size_t sets) {
   const std::vector<std::vector<float>> inputs = random_inputs(sets, n);
   TimedWork work = from_in_to_out(inputs);

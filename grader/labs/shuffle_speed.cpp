@@ -13,7 +13,6 @@ namespace {
 constexpr uint32_t kBlock = 256, kColumns = 4096;
 constexpr float kEpsilon = 1e-5f;
 
-using Outputs = std::vector<std::vector<std::byte>>;
 using Reference = std::function<std::vector<Near>(const std::vector<float>& row)>;
 
 // `rows` rows of noise, and the check of each row of the result.

@@ -4,67 +4,29 @@
 #include "labs/rule.h"
 #include "labs/shared_memory.h"
 #include "labs/suite.h"
+#include "labs/swizzle_weighed.h"
 
 namespace lab32::labs {
 namespace {
 
-constexpr uint32_t kRows = 64, kColumns = 64;  // of a tile, in elements of 2 bytes
-constexpr uint32_t kWarps = 8, kStrips = 4, kSteps = 4, kLanes = 32;
-constexpr uint32_t kOutTile = kWarps * kSteps * kLanes * 8;  // elements
-
-// With these bounds no sum of four products reaches 65535, which is poison.
-constexpr uint32_t kElementBound = 256, kWeightBound = 64;
-
-// Element `index` of a tile's results, as the contract counts them.
-struct Result {
-  uint32_t warp, step, lane, matrix, half;
-  explicit Result(uint32_t index)
-      : warp(index / 8 / kLanes / kSteps % kWarps),
-        step(index / 8 / kLanes % kSteps),
-        lane(index / 8 % kLanes),
-        matrix(index % 8 / 2),
-        half(index % 2) {}
-  // ldmatrix gives lane l the neighbours 2 (l % 4) and one more of row l / 4 of each matrix; with
-  // .trans of column l / 4 (PTX ISA).
-  uint32_t row(bool transpose) const {
-    return 8 * (matrix % 2) + (transpose ? 2 * (lane % 4) + half : lane / 4);
-  }
-  uint32_t column(bool transpose) const {
-    return 16 * step + 8 * (matrix / 2) + (transpose ? lane / 4 : 2 * (lane % 4) + half);
-  }
-};
-
 device::Run weigh(const char* kernel, bool transpose, uint32_t tiles) {
   Random random = session().random();
-  std::vector<uint16_t> elements(size_t{tiles} * kRows * kColumns);
-  for (uint16_t& e : elements) e = static_cast<uint16_t>(random.below(kElementBound));
-  std::vector<uint32_t> weights(kWarps * kStrips);
-  for (uint32_t& w : weights) w = random.below(kWeightBound);
-  Input<uint16_t> in("in", elements);
-  Input<uint32_t> weight("weight", weights);
-  Output<uint16_t> out("out", size_t{tiles} * kOutTile);
+  Input<uint16_t> in("in", tile_elements(random, tiles));
+  Input<uint32_t> weight("weight", strip_weights(random));
+  Output<uint16_t> out("out", size_t{tiles} * kWeighedTile);
   const std::string setting =
       fmt::format("{} tile{}{}", tiles, tiles == 1 ? "" : "s", transpose ? ", .trans" : "");
   device::Run launched = run({fmt::format("{}<{}>", kernel, transpose),
-                              {{tiles}, {kWarps * kLanes}},
+                              {{tiles}, {kWeighingThreads}},
                               {in, weight, out},
                               setting});
-  std::vector<uint16_t> want(out.count());
-  for (uint32_t i = 0; i < want.size(); ++i) {
-    const Result r(i % kOutTile);
-    const uint16_t* tile = &elements[size_t{i / kOutTile} * kRows * kColumns];
-    uint32_t sum = 0;
-    for (uint32_t s = 0; s < kStrips; ++s)
-      sum += weights[kStrips * r.warp + s] *
-             tile[(16 * s + r.row(transpose)) * kColumns + r.column(transpose)];
-    want[i] = static_cast<uint16_t>(sum);
-  }
-  const std::vector<uint16_t> got = out.read();
+  const std::vector<uint16_t> got = out.read(),
+                              want = weighed(in.values(), weight.values(), transpose);
   std::string wrong = mismatch("out", got, want);
   if (!wrong.empty()) {
     uint32_t i = 0;
     while (got[i] == want[i]) ++i;
-    const Result r(i % kOutTile);
+    const Weighed r(i % kWeighedTile);
     wrong += fmt::format(
         " In elements of 2 bytes, that is warp {}, k = {}, lane {}, matrix {}: row {} of each "
         "strip, column {}. Do the store and the load agree about where its chunk lies?",

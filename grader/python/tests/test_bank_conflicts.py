@@ -17,16 +17,6 @@ def labs():
             for d in ("labs", "solutions")}  # fmt: skip
 
 
-def test_limits_add_up(limits):
-    lines = [value for value in limits.values() if isinstance(value, dict)]
-    assert sum(line["points"] for line in lines) == limits["max_score"] == 100
-    for line in lines:
-        assert line["credit"] in ("all", "share")
-        assert "reason" in line or all(
-            {"answer", "hint"} <= set(q) for q in line["questions"].values()
-        )
-
-
 def test_the_simulator_counts_what_the_hardware_counts(labs, limits):
     """Given and mended forms, graded now, beside the counters of an H200: equal to the last one."""
     hardware = tables.measured("h200-bank_conflicts-counters")
