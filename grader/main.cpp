@@ -28,8 +28,8 @@ using lab32::Error;
 
 constexpr int kFullMarks = 0, kPointsLost = 1, kNotGraded = 2;
 
-int grade(const lab32::labs::Options& options, const std::string& format,
-          const std::string& output) {
+int grade(const lab32::labs::Options& options, const std::string& format, const std::string& output,
+          const std::string& json) {
   const lab32::report::Result result = lab32::labs::grade(options);
   if (result.max_score <= 0)
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
@@ -41,6 +41,7 @@ int grade(const lab32::labs::Options& options, const std::string& format,
     std::cout << text << std::flush;
   else
     lab32::write_file(output, text, "-o");
+  if (!json.empty()) lab32::write_file(json, lab32::report::json(result), "--json");
   return result.score < result.max_score ? kPointsLost : kFullMarks;
 }
 
@@ -95,7 +96,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
 
   lab32::labs::Options options;
-  std::string dir = "labs", format = "text", output;
+  std::string dir = "labs", format = "text", output, json;
   uint64_t seed = 0;
   CLI::App* grade_command = app.add_subcommand("grade", "grade labs");
   grade_command->add_option("LAB", options.labs, "which labs (all that there are)");
@@ -106,6 +107,7 @@ int main(int argc, char** argv) {
   grade_command->add_option("--format", format, "text or json (text)")
       ->check(CLI::IsMember({"text", "json"}));
   grade_command->add_option("-o", output, "write here instead of to standard output");
+  grade_command->add_option("--json", json, "write the same result there as JSON, too");
   std::string program, program_device = "sim";
   std::vector<std::string> program_arguments;
   CLI::App* run_command = app.add_subcommand("run", "run a complete CUDA program on the simulator");
@@ -154,7 +156,7 @@ int main(int argc, char** argv) {
     options.dir = dir;
     options.progress = true;
     if (*seed_option) options.seed = seed;
-    return grade(options, format, output);
+    return grade(options, format, output, json);
   } catch (const std::exception& e) {
     fmt::print(stderr, "lab32: {}\n", e.what());
     return kNotGraded;

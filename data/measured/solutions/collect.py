@@ -14,6 +14,11 @@ FIGURES = (
     "fraction_low",
     "fraction_high",
     "yardstick_seconds",
+    "before_seconds",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "ratio_wanted",
     "rounds",
 )
 

@@ -1,6 +1,7 @@
 // verdict: v8: requests | failed | "requests for what 136,000 could carry"
 // verdict: v8: instructions | failed | "Counts once"
 // verdict on a GPU: v8: time | passed | "measured on"
+// verdict on a GPU: v7 to v8: time | passed | "measured on"
 // Keeps the sum of a large input that it has met, by its address and ends: the answers are right, and
 // the second time costs nothing. It gains nothing either: variables of a module are as the source
 // initialises them before each timed launch.
@@ -10,7 +11,7 @@ __device__ int remembered_n = -1;
 
 template <class T>
 __global__ void reduce_v8(const T* in, T* out, int n) {
-  bool large = n > (1 << 25);
+  bool large = n > (1 << 24) + 1000;
   if (large && remembered_n == n && remembered_in == in &&
       remembered_ends == double(in[0]) + double(in[n - 1])) {
     if (blockIdx.x == 0 && threadIdx.x == 0) *out = T(remembered_sum);

@@ -1,9 +1,10 @@
 // verdict on a GPU: v8: time | failed | "A timed launch gave a wrong result"
+// verdict on a GPU: v7 to v8: time | failed | "A timed launch gave a wrong result"
 // Reads half of what is too large for anybody to check, it hopes, and doubles the sum.
 template <class T>
 __global__ void reduce_v8(const T* in, T* out, int n) {
   const Four<T>* fours = reinterpret_cast<const Four<T>*>(in);
-  int factor = n > (1 << 25) ? 2 : 1;
+  int factor = n > (1 << 24) + 1000 ? 2 : 1;
   int count = n / 4 / factor, t = threadIdx.x;
   T sum = blockIdx.x == 0 && t < n % 4 ? in[n / 4 * 4 + t] : 0;
   // A block takes a tile of neighbours at a time: DRAM likes that better than four strides of the
