@@ -12,6 +12,7 @@
 
 #include "base/process.h"
 #include "labs/grade.h"
+#include "scratch.h"
 
 extern char** environ;
 
@@ -76,9 +77,14 @@ TEST_CASE("status 1 when points are lost, and -o writes the whole of it") {
   fs::remove_all(dir);
 }
 
-TEST_CASE("status 0 for full marks; no colour where no terminal is") {
-  const Outcome outcome = lab32({"grade", "coalescing", "--dir", "solutions", "--seed", "3"});
+TEST_CASE("status 0 for full marks; no colour where no terminal is; --json beside the text") {
+  const Scratch scratch;
+  const fs::path file = scratch.path / "result.json";
+  const Outcome outcome =
+      lab32({"grade", "coalescing", "--dir", "solutions", "--seed", "3", "--json", file.string()});
   CHECK(outcome.status == 0);
+  std::ifstream in(file);
+  CHECK(nlohmann::json::parse(in)["score"] == 100);
   CHECK(outcome.out.find("100 / 100") != std::string::npos);
   CHECK(outcome.out.find('\033') == std::string::npos);
 }
