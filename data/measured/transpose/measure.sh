@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Measures the versions of the transpose lab on the GPU of this machine and writes two files to DIR:
+# Measures the versions of the transpose lab on the GPU of this machine and writes to DIR:
 #
 #   measure.sh DIR    DIR/NAME-transpose.csv            times
 #                     DIR/NAME-transpose-counters.csv   Nsight Compute's counters
+#                     DIR/NAME-geam.csv                 beside cuBLAS, where that is installed
 #
 # Clocks and power limits are left as they are; what they were stands in the head of the files.
 set -euo pipefail
@@ -41,3 +42,13 @@ gpu__time_duration.sum" \
   head_lines "$command (part \"counters\": ncu --clock-control none --cache-control all)"
   python3 ../coalescing/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
 } >"$to/$name-transpose-counters.csv"
+
+if nvcc -O3 -std=c++17 -arch=native -I../../../labs/include geam.cu -lcublas -o "$scratch/geam"; then
+  "$scratch/geam" >"$scratch/geam.csv"
+  {
+    head_lines "$command (part \"geam\": medians of 31 rounds in which all three take turns; cold: one launch after reading 512 MiB, warm: 20 in a row)"
+    cat "$scratch/geam.csv"
+  } >"$to/$name-geam.csv"
+else
+  echo "no cuBLAS here: $name-geam.csv stays as it is" >&2
+fi
