@@ -20,6 +20,15 @@ void tell_apart(const sim::KernelProgram& program, const observe::TrafficObserve
   }
 }
 
+uint64_t spin_rounds(const sim::KernelProgram& program, const observe::TrafficObserver& traffic) {
+  uint64_t rounds = 0;
+  for (uint32_t site = 0; site < program.sites.size(); ++site)
+    for (const sim::Issue& issue : program.plans[site].issues)
+      if (issue.lanes == sim::Issue::Lanes::spin)
+        rounds += traffic.of_site(site).shared_atom.requests;
+  return rounds;
+}
+
 std::string why_ptx_level(const sim::KernelProgram& program,
                           const observe::TrafficObserver& traffic, uint32_t site,
                           const sim::LaunchOutcome& outcome) {

@@ -16,6 +16,9 @@ namespace lab32::device {
 void tell_apart(const sim::KernelProgram& program, const observe::TrafficObserver& traffic,
                 observe::Counters& counters);
 
+// Rounds of the loops that ptxas makes of shared atomics which the hardware does not have.
+uint64_t spin_rounds(const sim::KernelProgram& program, const observe::TrafficObserver& traffic);
+
 // Why the counts of an access that was executed are not the machine code's; empty: they are.
 std::string why_ptx_level(const sim::KernelProgram& program,
                           const observe::TrafficObserver& traffic, uint32_t site,

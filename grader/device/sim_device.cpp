@@ -189,7 +189,7 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   LaunchObservers observers(launch, options);
   if (options.model != LaunchOptions::Model::none) {
     if (options.model == LaunchOptions::Model::cold) l2_.reset();
-    observers.model_caches(profile_, occupancy(kernel, shape), std::move(l2_));
+    observers.model_time(profile_, occupancy(kernel, shape), kernel.emitted(), std::move(l2_));
     l2_.reset();
   }
   run = observers.run(sim::run_grid(launch, observers.all()));

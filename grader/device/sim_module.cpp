@@ -19,7 +19,7 @@ SimModule::SimModule(sim::Memory& memory, const compile::Artifact& artifact, boo
       module_(ptx::parse(artifact.ptx)),
       registers_(artifact.registers) {
   if (!artifact.sass.empty())
-    plans_ = sass::reconcile(module_, sass::parse_listing(artifact.sass)).plans;
+    reconciled_ = sass::reconcile(module_, sass::parse_listing(artifact.sass));
   place_variables();
   for (const ptx::Function& f : module_.functions)
     if (f.is_entry) symbols_of_kernels_.push_back(f.name);
@@ -115,7 +115,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   sim::Allocation* params = memory_.allocate(bytes, "kernel parameters");
   params->read_only = true;
   owned_.push_back(params->begin);
-  auto program = sim::decode(module_, f, symbols_, params->begin, plans_);
+  auto program = sim::decode(module_, f, symbols_, params->begin, reconciled_.plans);
   KernelInfo info;
   info.name = kernel_name(symbol);
   info.static_shared = program->static_shared;
@@ -123,7 +123,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   if (f.max_threads) info.max_threads = static_cast<uint32_t>(f.max_threads);
   for (const ptx::Variable& p : f.params)
     info.parameter_bytes.push_back(static_cast<uint32_t>(p.size));
-  return std::make_unique<SimKernel>(f, std::move(program), std::move(info));
+  return std::make_unique<SimKernel>(f, std::move(program), reconciled_.emitted, std::move(info));
 }
 
 }  // namespace lab32::device

@@ -11,7 +11,7 @@
 #include "compile/artifact.h"
 #include "device/device.h"
 #include "ptx/module.h"
-#include "sim/access_plan.h"
+#include "sass/reconcile.h"
 #include "sim/decode.h"
 #include "sim/memory.h"
 
@@ -20,15 +20,20 @@ namespace lab32::device {
 class SimKernel : public Kernel {
  public:
   SimKernel(const ptx::Function& function, std::unique_ptr<sim::KernelProgram> program,
-            KernelInfo info)
-      : function_(function), program_(std::move(program)), info_(std::move(info)) {}
+            const sass::EmittedFunctions& emitted, KernelInfo info)
+      : function_(function),
+        program_(std::move(program)),
+        emitted_(emitted),
+        info_(std::move(info)) {}
   const KernelInfo& info() const override { return info_; }
   const ptx::Function& function() const { return function_; }
   const sim::KernelProgram& program() const { return *program_; }
+  const sass::EmittedFunctions& emitted() const { return emitted_; }
 
  private:
   const ptx::Function& function_;
   std::unique_ptr<sim::KernelProgram> program_;
+  const sass::EmittedFunctions& emitted_;  // the module's
   KernelInfo info_;
 };
 
@@ -56,7 +61,7 @@ class SimModule : public Module {
   bool host_runs_;
   ptx::Module module_;
   std::map<std::string, uint32_t> registers_;
-  std::map<std::string, sim::FunctionPlans> plans_;
+  sass::Reconciliation reconciled_;
   sim::SymbolTable symbols_;
   std::vector<uint64_t> owned_;
   std::vector<std::string> symbols_of_kernels_;

@@ -53,11 +53,13 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
   if (options.check_hazards) all_.push_back(&hazards_);
 }
 
-void LaunchObservers::model_caches(const model::Profile& profile, const model::Occupancy& occupancy,
-                                   std::optional<observe::L2> l2) {
+void LaunchObservers::model_time(const model::Profile& profile, const model::Occupancy& occupancy,
+                                 const sass::EmittedFunctions& emitted,
+                                 std::optional<observe::L2> l2) {
   caches_.emplace(cache_shape(profile, occupancy), cache_uses(program_), std::move(l2));
   all_.push_back(&*caches_);
   profile_ = &profile;
+  emitted_ = &emitted;
   occupancy_ = occupancy;
 }
 
@@ -87,9 +89,11 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
 
 void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   run.caches = caches_->counters();
-  run.work = work_of(program_, outcome.tally, *run.counters, *run.caches, caches_->busiest_slice());
+  run.work =
+      work_of(program_, *emitted_, outcome.tally, *run.counters, *run.caches,
+              caches_->busiest_slice(), static_cast<uint32_t>((launch_.block.count() + 31) / 32));
+  run.work->shared_spins = static_cast<double>(spin_rounds(program_, traffic_));
   run.work->blocks = launch_.grid.count();
-  run.work->warps_per_block = static_cast<uint32_t>((launch_.block.count() + 31) / 32);
   run.work->occupancy = occupancy_;
   run.work->warm = options_.model == LaunchOptions::Model::warm;
   run.predicted = model::predict(*profile_, *run.work);

@@ -10,6 +10,7 @@
 #include "observers/caches.h"
 #include "observers/hazards.h"
 #include "observers/traffic.h"
+#include "sass/emitted.h"
 #include "sim/launch.h"
 
 namespace lab32::device {
@@ -19,10 +20,10 @@ class LaunchObservers {
   // Traffic and hazards where `options` ask for them. Both arguments must outlive this.
   LaunchObservers(const sim::LaunchContext& launch, const LaunchOptions& options);
 
-  // Caches and time, too, on that GPU; `profile` must outlive this. `l2`: what earlier launches
-  // have left in it; without it, it is empty.
-  void model_caches(const model::Profile& profile, const model::Occupancy& occupancy,
-                    std::optional<observe::L2> l2);
+  // Caches and time, too, on that GPU; `profile` and `emitted` must outlive this. `l2`: what
+  // earlier launches have left in it; without it, it is empty.
+  void model_time(const model::Profile& profile, const model::Occupancy& occupancy,
+                  const sass::EmittedFunctions& emitted, std::optional<observe::L2> l2);
 
   // To be passed to sim::run_grid().
   const std::vector<sim::Observer*>& all() const { return all_; }
@@ -44,6 +45,7 @@ class LaunchObservers {
   observe::HazardObserver hazards_;
   std::optional<observe::CacheObserver> caches_;
   const model::Profile* profile_ = nullptr;  // of those whose time is modelled
+  const sass::EmittedFunctions* emitted_ = nullptr;
   model::Occupancy occupancy_;
   std::optional<observe::L2> l2_;
   std::vector<sim::Observer*> all_;

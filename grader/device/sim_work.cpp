@@ -4,6 +4,7 @@
 
 #include "model/dependences.h"
 #include "model/instruction_cost.h"
+#include "model/machine_issue.h"
 #include "ptx/control_flow.h"
 
 namespace lab32::device {
@@ -24,12 +25,31 @@ bool is_memory(const ptx::Instruction& in) {
   }
 }
 
-void add_issue(model::Work& work, const sim::KernelProgram& program,
-               const std::vector<sim::IssueTally>& tally) {
+// One function of a program, and how often each of its instructions was issued.
+struct FunctionTimes {
+  const sim::CodeFunction* function = nullptr;
+  size_t first_site = 0;
+  std::vector<uint64_t> times;
+};
+
+std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
+                                       const std::vector<sim::IssueTally>& tally) {
+  std::vector<FunctionTimes> all;
   for (size_t site = 0; site < program.sites.size(); ++site) {
-    if (tally[site].warps == 0) continue;
+    if (site == 0 || program.sites[site].function != program.sites[site - 1].function)
+      all.push_back({&program.functions[program.sites[site].function], site, {}});
+    all.back().times.push_back(tally[site].warps);
+  }
+  return all;
+}
+
+// As the PTX has it, where there is no machine code at hand.
+void add_ptx_issue(model::Work& work, const sim::KernelProgram& program, const FunctionTimes& f) {
+  for (size_t i = 0; i < f.times.size(); ++i) {
+    if (f.times[i] == 0) continue;
+    const size_t site = f.first_site + i;
     const ptx::Instruction& in = *program.sites[site].ptx;
-    auto times = static_cast<double>(tally[site].warps);
+    auto times = static_cast<double>(f.times[i]);
     // ptxas may have merged neighbouring accesses, or split one.
     if (is_memory(in) && site < program.plans.size() && !program.plans[site].ptx_level)
       times *= static_cast<double>(program.plans[site].issues.size());
@@ -37,24 +57,28 @@ void add_issue(model::Work& work, const sim::KernelProgram& program,
   }
 }
 
-void add_chains(model::Work& work, const sim::KernelProgram& program,
-                const std::vector<sim::IssueTally>& tally) {
-  for (size_t first = 0; first < program.sites.size();) {
-    const sim::CodeFunction& function = program.functions[program.sites[first].function];
-    size_t end = first;
-    while (end < program.sites.size() &&
-           program.sites[end].function == program.sites[first].function)
-      ++end;
-    std::vector<uint64_t> times;
-    for (size_t site = first; site < end; ++site) times.push_back(tally[site].warps);
-    const model::Chain chain =
-        model::longest_chains(*function.ptx, ptx::analyse_control_flow(*function.ptx), times);
-    work.global_rounds += chain.global_rounds;
-    work.shared_rounds += chain.shared_rounds;
-    work.chain_cycles += chain.cycles;
-    work.barriers += chain.barriers;
-    first = end;
+void add_issue(model::Work& work, const sim::KernelProgram& program,
+               const sass::EmittedFunctions& emitted, const FunctionTimes& f) {
+  const auto found = emitted.find(f.function->ptx->name);
+  if (found == emitted.end() || found->second.empty()) {
+    add_ptx_issue(work, program, f);
+    return;
   }
+  for (const sass::EmittedBlock& block : found->second) {
+    const double times = sass::runs(block, f.times);
+    for (const std::string& opcode : block.opcodes)
+      work.issue.add(model::machine_issue(opcode), times);
+  }
+}
+
+void add_chains(model::Work& work, const FunctionTimes& f, uint32_t warps) {
+  const ptx::Function& function = *f.function->ptx;
+  const model::Chain chain =
+      model::longest_chains(function, ptx::analyse_control_flow(function), f.times, warps);
+  work.global_rounds += chain.global_rounds;
+  work.shared_rounds += chain.shared_rounds;
+  work.chain_cycles += chain.cycles;
+  work.barriers += chain.barriers;
 }
 
 }  // namespace
@@ -88,22 +112,33 @@ observe::CacheShape cache_shape(const model::Profile& profile, const model::Occu
   shape.l2.dirty_limit = profile.caches.dirty_limit;
   shape.l2.partial_dirty_limit = profile.caches.partial_dirty_limit;
   shape.l2.dram_access_bytes = profile.caches.dram_access_bytes;
+  shape.l2.dram_page_bytes = profile.caches.dram_page_bytes;
+  shape.l2.dram_banks = profile.caches.dram_banks;
+  shape.l2.busy_line = profile.caches.float_atomic;
   shape.float_atomic = profile.caches.float_atomic;
   return shape;
 }
 
-model::Work work_of(const sim::KernelProgram& program, const std::vector<sim::IssueTally>& tally,
-                    const observe::Counters& counters, const observe::CacheCounters& caches,
-                    double busiest_slice) {
+model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFunctions& emitted,
+                    const std::vector<sim::IssueTally>& tally, const observe::Counters& counters,
+                    const observe::CacheCounters& caches, double busiest_slice,
+                    uint32_t warps_per_block) {
   const auto number = [](uint64_t count) { return static_cast<double>(count); };
   model::Work work;
-  add_issue(work, program, tally);
-  add_chains(work, program, tally);
+  work.warps_per_block = warps_per_block;
+  for (const FunctionTimes& f : by_function(program, tally)) {
+    add_issue(work, program, emitted, f);
+    add_chains(work, f, warps_per_block);
+  }
   work.shared_wavefronts = number(counters.shared_wavefronts());
   work.shared_ideal = number(counters.shared_ideal());
+  work.shared_requests = number(counters.shared_load.requests + counters.shared_store.requests +
+                                counters.shared_atom.requests);
+  work.global_loads = number(counters.load.requests);
   work.global_requests = number(counters.load.requests + counters.store.requests +
                                 counters.red.requests + counters.atom.requests);
-  work.l1_cycles = number(caches.l1_cycles);
+  work.l1_load_cycles = number(caches.l1_load_cycles);
+  work.l1_store_cycles = number(caches.l1_store_cycles);
   work.l1_hits = caches.l1_load.percent() / 100;
   // A read from device memory brings whole accesses: counted as if each sector had been asked for.
   const double from_l2 = number(caches.l1_load.sectors - caches.l1_load.hits);
@@ -116,6 +151,7 @@ model::Work work_of(const sim::KernelProgram& program, const std::vector<sim::Is
   work.atomics = number(counters.red.sectors + counters.atom.sectors);
   work.busiest_slice = busiest_slice;
   work.dram_accesses = number(caches.dram_accesses);
+  work.dram_pages = number(caches.dram_pages);
   work.dram_read = number(caches.dram_read);
   work.dram_written = number(caches.dram_written);
   return work;

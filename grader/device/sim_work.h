@@ -7,6 +7,7 @@
 #include "observers/cache_counters.h"
 #include "observers/caches.h"
 #include "observers/counters.h"
+#include "sass/emitted.h"
 #include "sim/decode.h"
 #include "sim/events.h"
 
@@ -18,9 +19,10 @@ std::vector<observe::CacheUse> cache_uses(const sim::KernelProgram& program);
 // The caches of a GPU as a launch with that occupancy finds them.
 observe::CacheShape cache_shape(const model::Profile& profile, const model::Occupancy& occupancy);
 
-// All of Work but blocks, warps_per_block, occupancy and warm.
-model::Work work_of(const sim::KernelProgram& program, const std::vector<sim::IssueTally>& tally,
-                    const observe::Counters& counters, const observe::CacheCounters& caches,
-                    double busiest_slice);
+// All of Work but blocks, occupancy, warm and shared_spins.
+model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFunctions& emitted,
+                    const std::vector<sim::IssueTally>& tally, const observe::Counters& counters,
+                    const observe::CacheCounters& caches, double busiest_slice,
+                    uint32_t warps_per_block);
 
 }  // namespace lab32::device

@@ -184,9 +184,13 @@ InstructionCost cost_of(const ptx::Instruction& in) {
     }
     case OpId::ld:
       return memory(where(in), false);
-    case OpId::st:
     case OpId::red:
-    case OpId::red_vector:
+    case OpId::red_vector: {
+      InstructionCost c = memory(Waits::no, true);
+      c.is_atomic = true;
+      return c;
+    }
+    case OpId::st:
     case OpId::cp_async:
     case OpId::stmatrix:
       return memory(Waits::no, true);
@@ -197,8 +201,11 @@ InstructionCost cost_of(const ptx::Instruction& in) {
       return memory(Waits::global, true);
     case OpId::atom:
     case OpId::atom_cas:
-    case OpId::atom_vector:
-      return memory(where(in), false);
+    case OpId::atom_vector: {
+      InstructionCost c = memory(where(in), false);
+      c.is_atomic = true;
+      return c;
+    }
     case OpId::shfl:
       return memory(Waits::shuffle, false);
     case OpId::bar_sync:

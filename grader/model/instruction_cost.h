@@ -15,6 +15,7 @@ struct InstructionCost {
   double latency = 0;  // cycles until a dependent instruction can start; memory: see `waits`
   enum class Waits : uint8_t { no, global, shared, shuffle, barrier } waits = Waits::no;
   bool is_store = false;    // needs its sources, gives nothing
+  bool is_atomic = false;   // likewise; other accesses keep their place before and behind it
   bool reads_only = false;  // a load that nothing in the kernel can change (.nc): free to move
 };
 

@@ -85,6 +85,8 @@ Caches caches(const Reader& in) {
   c.dirty_limit = static_cast<uint64_t>(in.get<int64_t>("caches.dirty_limit"));
   c.partial_dirty_limit = static_cast<uint64_t>(in.get<int64_t>("caches.partial_dirty_limit"));
   c.dram_access_bytes = in.count("memory.dram_access_bytes");
+  c.dram_page_bytes = in.count("memory.dram_page_bytes");
+  c.dram_banks = in.count("memory.dram_banks");
   c.float_atomic = in.number("caches.float_atomic");
   return c;
 }
@@ -94,12 +96,14 @@ Time time(const Reader& in) {
   t.sm_hz = in.number("clock.sm_hz");
 #define LAB32_TIME(name) t.name = in.number("time." #name)
   LAB32_TIME(dram_bytes_per_second);
+  LAB32_TIME(dram_pages_per_second);
   LAB32_TIME(l2_sectors_per_second);
   LAB32_TIME(l2_lines_per_second);
   LAB32_TIME(l2_write_line);
   LAB32_TIME(l2_fill_line);
   LAB32_TIME(l1_per_clock);
   LAB32_TIME(shared_wavefronts_per_clock);
+  LAB32_TIME(spin_wavefronts);
   LAB32_TIME(issue_per_clock);
   LAB32_TIME(fp32_per_clock);
   LAB32_TIME(alu_per_clock);

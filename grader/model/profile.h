@@ -28,7 +28,7 @@ struct Caches {
   uint32_t l2_sides = 1;
   uint32_t l2_slices = 0;  // atomics of one slice are done one after the other
   uint64_t dirty_limit = 0, partial_dirty_limit = 0;  // bytes; above, the oldest are written back
-  uint32_t dram_access_bytes = 0;
+  uint32_t dram_access_bytes = 0, dram_page_bytes = 0, dram_banks = 0;
   double float_atomic = 1;  // what an atomic on a float costs L2, in atomics on an integer
 };
 
@@ -37,12 +37,14 @@ struct Caches {
 struct Time {
   double sm_hz = 0;
   double dram_bytes_per_second = 0;  // reached by a stream
+  double dram_pages_per_second = 0;  // opened
   double l2_sectors_per_second = 0;  // looked up, both sides together
   // Lines, or parts of them, looked up for loads; one for a store, and one fetched from device
   // memory, cost so many.
   double l2_lines_per_second = 0, l2_write_line = 1, l2_fill_line = 1;
   double l1_per_clock = 0;  // cycles' work of L1 (observers/cache_record.h) a clock
   double shared_wavefronts_per_clock = 0;
+  double spin_wavefronts = 0;  // that a round of a compare-and-swap loop costs
   double issue_per_clock = 0, fp32_per_clock = 0, alu_per_clock = 0, multiply_per_clock = 0;
   double half_per_clock = 0, fp64_per_clock = 0, special_per_clock = 0, memory_per_clock = 0;
   double atomic_seconds = 0;     // one after the other in one slice of L2

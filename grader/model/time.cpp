@@ -22,6 +22,17 @@ std::string short_number(double n) {
   return fmt::format("{:.0f}", n);
 }
 
+// 134.2 MB, 512 B
+std::string amount(double n, const char* unit) {
+  const std::string text = short_number(n);
+  return text + (text.back() >= '0' && text.back() <= '9' ? " " : "") + unit;
+}
+
+// 1 block, 134.2 M blocks
+std::string count(double n, const std::string& one, const char* more = "s") {
+  return short_number(n) + " " + one + (n == 1 ? "" : more);
+}
+
 // The resources of one launch.
 class Machine {
  public:
@@ -49,11 +60,17 @@ class Machine {
   }
 
   Resource dram() const {
+    const std::string moved =
+        fmt::format("{} read, {} written", amount(w_.dram_read, "B"), amount(w_.dram_written, "B"));
     // A lone sector keeps device memory as busy as a whole access.
-    const double bytes = w_.dram_accesses * profile_.caches.dram_access_bytes;
-    return {"device memory", ratio(bytes, t_.dram_bytes_per_second), 0,
-            fmt::format("{}B read, {}B written at {:.2f} TB/s", short_number(w_.dram_read),
-                        short_number(w_.dram_written), t_.dram_bytes_per_second / 1e12)};
+    const double bytes =
+        ratio(w_.dram_accesses * profile_.caches.dram_access_bytes, t_.dram_bytes_per_second);
+    const double pages = ratio(w_.dram_pages, t_.dram_pages_per_second);
+    if (pages > bytes)
+      return {"device memory", pages, 0,
+              fmt::format("{} in {} that had to be opened", moved, count(w_.dram_pages, "page"))};
+    return {"device memory", bytes, 0,
+            fmt::format("{} at {:.2f} TB/s", moved, t_.dram_bytes_per_second / 1e12)};
   }
 
   Resource l2() const {
@@ -63,23 +80,31 @@ class Machine {
             std::max(ratio(w_.l2_sectors, t_.l2_sectors_per_second),
                      ratio(lines, t_.l2_lines_per_second)),
             0,
-            fmt::format("{}sectors in {}lines looked up, {}lines fetched",
-                        short_number(w_.l2_sectors) + " ",
-                        short_number(w_.l2_read_lines + w_.l2_write_lines) + " ",
-                        short_number(w_.l2_fills) + " ")};
+            fmt::format("{} in {} looked up, {} fetched", count(w_.l2_sectors, "sector"),
+                        count(w_.l2_read_lines + w_.l2_write_lines, "line"),
+                        count(w_.l2_fills, "line"))};
   }
 
-  // L1 and shared memory are one memory with one way in and out; what is more gives the name.
+  // L1 and shared memory are one memory with one way out of it; what is more gives the name. Stores
+  // to global memory leave by another way.
   Resource l1_and_shared() const {
-    const double l1 = on_one(w_.l1_cycles, t_.l1_per_clock);
-    const double shared = on_one(w_.shared_wavefronts, t_.shared_wavefronts_per_clock);
-    if (shared > l1)
-      return {"shared memory", l1 + shared, 0,
-              fmt::format("{} wavefronts where {} would do", short_number(w_.shared_wavefronts),
+    const double loads = on_one(w_.l1_load_cycles, t_.l1_per_clock);
+    const double stores = on_one(w_.l1_store_cycles, t_.l1_per_clock);
+    // Shuffles go this way, too, and instructions of a warp that has no lane for them.
+    const double others = std::max(0.0, w_.issue.memory - w_.global_requests - w_.shared_requests);
+    const double shared =
+        on_one(w_.shared_wavefronts + t_.spin_wavefronts * w_.shared_spins + others,
+               t_.shared_wavefronts_per_clock);
+    const double l1 = std::max(loads, stores);
+    const double seconds = std::max(loads + shared, stores);
+    if (shared > l1 && w_.shared_wavefronts > 0)
+      return {"shared memory", seconds, 0,
+              fmt::format("{} where {} would do", count(w_.shared_wavefronts, "wavefront"),
                           short_number(w_.shared_ideal))};
-    return {"L1", l1 + shared, 0,
-            fmt::format("{} accesses to global memory of {:.1f} cycles each",
-                        short_number(w_.global_requests), ratio(w_.l1_cycles, w_.global_requests))};
+    return {"L1", seconds, 0,
+            fmt::format("{} to global memory of {:.1f} cycles each",
+                        count(w_.global_requests, "access", "es"),
+                        ratio(w_.l1_load_cycles + w_.l1_store_cycles, w_.global_requests))};
   }
 
   Resource issue() const {
@@ -103,7 +128,7 @@ class Machine {
       const double seconds = ratio(on_one(pipe.amount, pipe.rate), schedulers);
       if (seconds <= most.seconds) continue;
       most.seconds = seconds;
-      most.words = fmt::format("{}: {} warp instructions", pipe.name, short_number(pipe.amount));
+      most.words = fmt::format("{}: {}", pipe.name, count(pipe.amount, "warp instruction"));
     }
     return most;
   }
@@ -118,24 +143,28 @@ class Machine {
     const double blocks = ratio(blocks_, t_.blocks_per_second);
     const double warps = ratio(w_.warps_per_block * most_blocks_, t_.warps_per_clock * t_.sm_hz);
     return {"block launch", std::max(blocks, warps), 0,
-            fmt::format("{} blocks of {} warps", short_number(blocks_), w_.warps_per_block)};
+            fmt::format("{} of {}", count(blocks_, "block"), count(w_.warps_per_block, "warp"))};
   }
 
   // Little's law from the side of a warp: what it waits for, times how many take turns.
   Resource latency() const {
+    // Of the loads that are under way together the slowest counts.
+    const double together = std::clamp(ratio(w_.global_loads, w_.global_rounds), 1.0, 8.0);
+    const double in_l1 = std::pow(w_.l1_hits, together);
+    const double in_l2 = std::pow(w_.l1_hits + (1 - w_.l1_hits) * w_.l2_hits, together);
     const double load =
-        w_.l1_hits * t_.l1_latency +
-        (1 - w_.l1_hits) * (w_.l2_hits * t_.l2_latency + (1 - w_.l2_hits) * t_.dram_latency);
+        in_l1 * t_.l1_latency + (in_l2 - in_l1) * t_.l2_latency + (1 - in_l2) * t_.dram_latency;
     const double seconds =
         (w_.global_rounds * load + w_.shared_rounds * t_.shared_latency +
          w_.barriers * (t_.barrier_latency + kBarrierCycles * w_.warps_per_block / t_.sm_hz) +
          w_.chain_cycles / t_.sm_hz) /
         warps_;
-    const double waves = most_blocks_ / resident_;
+    // The last blocks take as long as the others, however few they are.
+    const double waves = std::ceil(most_blocks_ / resident_);
     const double start = t_.block_seconds + w_.warps_per_block / (t_.warps_per_clock * t_.sm_hz);
     return {"latency", waves * (seconds + start) * tail_, 0,
-            fmt::format("a warp waits {:.2f} us, {} warps a multiprocessor at a time",
-                        seconds * 1e6, resident_ * w_.warps_per_block)};
+            fmt::format("a warp waits {:.2f} us, {} a multiprocessor at a time", seconds * 1e6,
+                        count(resident_ * w_.warps_per_block, "warp"))};
   }
 
   const Profile& profile_;

@@ -36,14 +36,18 @@ struct Work {
   double global_rounds = 0, shared_rounds = 0, chain_cycles = 0, barriers = 0;
 
   double shared_wavefronts = 0, shared_ideal = 0;  // of loads, stores and atomics
+  double shared_requests = 0;                      // instructions
+  double shared_spins = 0;  // rounds of compare-and-swap loops: sums of floats and of 64 bits
 
-  double l1_cycles = 0;             // that L1 is busy with them (observers/cache_record.h)
-  double global_requests = 0;       // instructions
-  double l1_hits = 0, l2_hits = 0;  // shares of the sectors that warps load
-  double l2_sectors = 0;            // that L2 looks up, both sides of it
+  // That L1 is busy with loads, and with stores and atomics (observers/cache_record.h).
+  double l1_load_cycles = 0, l1_store_cycles = 0;
+  double global_requests = 0, global_loads = 0;  // instructions
+  double l1_hits = 0, l2_hits = 0;               // shares of the sectors that warps load
+  double l2_sectors = 0;                         // that L2 looks up, both sides of it
   double l2_read_lines = 0, l2_write_lines = 0, l2_fills = 0;
   double atomics = 0, busiest_slice = 0;   // in additions to integers
   double dram_accesses = 0;                // of Caches::dram_access_bytes
+  double dram_pages = 0;                   // of device memory, that had to be opened for them
   double dram_read = 0, dram_written = 0;  // bytes
 };
 

@@ -26,7 +26,7 @@ struct RecordedBlock {
   uint64_t index = 0;
   std::vector<std::vector<LineAccess>> warps;
   uint64_t lines = 0;  // recorded
-  uint64_t l1_cycles = 0;
+  uint64_t l1_load_cycles = 0, l1_store_cycles = 0;
   uint64_t dropped = 0;  // lines beyond the block's share
 };
 

@@ -77,15 +77,16 @@ struct CacheObserver::Launch {
   L2 l2;
   HitCount load, store, atomic;
   uint64_t recorded = 0, dropped = 0;
-  uint64_t l1_cycles = 0;  // of all accesses, recorded or not
-  uint64_t l1_fills = 0;   // lines that missed
+  uint64_t l1_load_cycles = 0, l1_store_cycles = 0;  // of all accesses, recorded or not
+  uint64_t l1_fills = 0;                             // lines that missed
 };
 
 void CacheObserver::Launch::finished(std::unique_ptr<Recorded> block) {
   const std::lock_guard<std::mutex> lock(mutex);
   recorded += block->lines;
   dropped += block->dropped;
-  l1_cycles += block->l1_cycles;
+  l1_load_cycles += block->l1_load_cycles;
+  l1_store_cycles += block->l1_store_cycles;
   const uint64_t index = block->index;
   waiting.emplace(index, std::move(block));
   if (index < next + wave()) ++of_this_wave;
@@ -189,7 +190,8 @@ void CacheObserver::access(uint32_t warp, const sim::Access& access) {
   const size_t before = accesses.size();
   append_lines(access, use.skips_l1, use.on_float, accesses);
   const uint64_t lines = accesses.size() - before;
-  block_->l1_cycles += busy_cycles(access, accesses.data() + before, lines);
+  (access.kind == AccessKind::load ? block_->l1_load_cycles : block_->l1_store_cycles) +=
+      busy_cycles(access, accesses.data() + before, lines);
   if (block_->lines + lines >
       std::max<uint64_t>(launch_->shape.accesses_recorded / launch_->wave(), 64)) {
     accesses.resize(before);
@@ -209,15 +211,16 @@ CacheCounters CacheObserver::counters() {
   c.l1_store = launch.store;
   c.l1.sectors = launch.load.sectors + launch.store.sectors + launch.atomic.sectors;
   c.l1.hits = launch.load.hits + launch.store.hits;
-  c.l1_cycles = launch.l1_cycles + launch.l1_fills;
+  c.l1_load_cycles = launch.l1_load_cycles + launch.l1_fills;
+  c.l1_store_cycles = launch.l1_store_cycles;
   if (launch.dropped == 0) return c;
   c.recorded =
       static_cast<double>(launch.recorded) / static_cast<double>(launch.recorded + launch.dropped);
   for (uint64_t* count :
        {&c.l1.sectors, &c.l1.hits, &c.l1_load.sectors, &c.l1_load.hits, &c.l1_store.sectors,
         &c.l1_store.hits, &c.l2.sectors, &c.l2.hits, &c.l2_read, &c.l2_write, &c.l2_red, &c.l2_atom,
-        &c.l2_read_lines, &c.l2_write_lines, &c.l2_fills, &c.dram_accesses, &c.dram_read,
-        &c.dram_written})
+        &c.l2_read_lines, &c.l2_write_lines, &c.l2_fills, &c.dram_accesses, &c.dram_pages,
+        &c.dram_read, &c.dram_written})
     *count = static_cast<uint64_t>(static_cast<double>(*count) / c.recorded);
   return c;
 }

@@ -13,15 +13,29 @@ L2::L2(const L2Shape& shape)
     : shape_(shape),
       together_(std::clamp(shape.dram_access_bytes / kSectorBytes, 1u, kSectorsPerLine)),
       sides_(shape.sides, CacheSets(shape.bytes / shape.sides, shape.ways)),
-      slice_work_(std::max(shape.slices, 1u)) {}
+      slices_(std::max(shape.slices, 1u)),
+      open_page_(std::max(shape.dram_banks, 1u), UINT64_MAX) {}
 
 void L2::reset_counters() {
   counters_ = {};
-  std::fill(slice_work_.begin(), slice_work_.end(), 0);
+  for (Slice& slice : slices_) slice = {};
+}
+
+void L2::Slice::update(uint64_t line, uint8_t sectors, double cost, double busy_line) {
+  const bool again = line == last_line && sectors == last_sectors;
+  const bool busy = std::find(recent.begin(), recent.end(), line) != recent.end();
+  work += cost + (busy && !again ? busy_line : 0);
+  last_line = line;
+  last_sectors = sectors;
+  if (busy) return;
+  recent[next] = line;
+  next = (next + 1) % recent.size();
 }
 
 double L2::busiest_slice() const {
-  return *std::max_element(slice_work_.begin(), slice_work_.end());
+  double most = 0;
+  for (const Slice& slice : slices_) most = std::max(most, slice.work);
+  return most;
 }
 
 // The high bits: the low ones choose the set.
@@ -48,6 +62,24 @@ uint8_t L2::whole_accesses(uint8_t sectors) const {
 
 uint32_t L2::accesses(uint8_t sectors) const { return count(whole_accesses(sectors)) / together_; }
 
+uint64_t L2::page_of(uint64_t line) const { return line * kLineBytes / shape_.dram_page_bytes; }
+
+uint64_t& L2::bank_of(uint64_t page) {
+  return open_page_[(hash_line(page) >> 20) % open_page_.size()];
+}
+
+void L2::close_page(uint64_t line) { bank_of(page_of(line)) = UINT64_MAX; }
+
+void L2::reach_dram(uint64_t line, uint32_t accesses) {
+  if (accesses == 0) return;
+  counters_.dram_accesses += accesses;
+  const uint64_t page = page_of(line);
+  uint64_t& open = bank_of(page);
+  if (open == page) return;
+  open = page;
+  ++counters_.dram_pages;
+}
+
 CachedLine& L2::place(uint32_t side, uint64_t line) {
   if (CachedLine* found = sides_[side].use(line)) return *found;
   std::optional<CachedLine> gone;
@@ -67,7 +99,7 @@ uint32_t L2::fetch(uint32_t side, uint64_t line, uint8_t sectors) {
     const auto come = static_cast<uint8_t>(wanted & ~at.valid);
     counters_.dram_read += uint64_t{count(wanted)} * kSectorBytes;
     ++counters_.l2_fills;
-    counters_.dram_accesses += accesses(wanted);
+    reach_dram(line, accesses(wanted));
     // A partly written sector is whole now.
     const auto completed = static_cast<uint8_t>(at.partial & come);
     partial_.sectors -= count(completed);
@@ -137,13 +169,21 @@ void L2::update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes
   look_up(asked, asked - std::min(missing, asked), kind);
   mark_dirty(place(at_home, line), sectors);
   keep_limits();
-  slice_work_[(hash_line(line) >> 20) % slice_work_.size()] += asked * weight;
+  // Neighbouring lines are dealt to the slices in turn, from another one in each stretch.
+  const uint64_t count_of_slices = slices_.size();
+  slices_[(line + (hash_line(line / count_of_slices) >> 20)) % count_of_slices].update(
+      line, sectors, asked * weight, std::max(0.0, shape_.busy_line - weight));
 }
 
 void L2::write_back(CachedLine& at) {
   counters_.dram_read += uint64_t{count(at.partial)} * kSectorBytes;
   counters_.dram_written += uint64_t{count(at.dirty)} * kSectorBytes;
-  counters_.dram_accesses += accesses(at.partial) + accesses(at.dirty);
+  if (at.partial != 0) {
+    // What was missing is read first, and by the time it is there the page has been closed.
+    reach_dram(at.line, accesses(at.partial));
+    close_page(at.line);
+  }
+  reach_dram(at.line, accesses(at.dirty));
   dirty_.sectors -= count(at.dirty);
   partial_.sectors -= count(at.partial);
   at.valid |= at.partial;

@@ -30,6 +30,7 @@ class Reconciler {
     }
     for (const PtxFunction& f : functions_) {
       const std::string& name = f.function().name;
+      result_.emitted[name] = emitted_blocks(f.function(), sites_);
       const auto doubt = doubts_.find(&f);
       if (!is_compiled(f.function()))
         result_.plans[name] = refuse(f, "its machine code is not in the listing");

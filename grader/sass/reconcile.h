@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ptx/module.h"
+#include "sass/emitted.h"
 #include "sass/listing.h"
 #include "sim/access_plan.h"
 
@@ -13,6 +14,8 @@ namespace lab32::sass {
 struct Reconciliation {
   // By the PTX function's name: what sim::decode takes.
   std::map<std::string, sim::FunctionPlans> plans;
+  // By the name, of those that are functions of the listing.
+  EmittedFunctions emitted;
 
   // Registers that ptxas kept in local memory for want of better: traffic that no PTX stands for.
   struct Spills {

@@ -14,22 +14,6 @@
 namespace lab32::tests {
 namespace {
 
-// Cells of a line of CSV; commas inside double quotes do not part them.
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
-
 uint32_t count_of(const Row& row, const std::string& column) {
   return static_cast<uint32_t>(number(row, column));
 }
@@ -53,8 +37,12 @@ void each_figure(S& s, Visit visit) {
   FIGURE(barriers);
   FIGURE(shared_wavefronts);
   FIGURE(shared_ideal);
+  FIGURE(shared_requests);
+  FIGURE(shared_spins);
   FIGURE(global_requests);
-  FIGURE(l1_cycles);
+  FIGURE(global_loads);
+  FIGURE(l1_load_cycles);
+  FIGURE(l1_store_cycles);
   FIGURE(l1_hits);
   FIGURE(l2_hits);
   FIGURE(l2_sectors);
@@ -64,22 +52,12 @@ void each_figure(S& s, Visit visit) {
   FIGURE(atomics);
   FIGURE(busiest_slice);
   FIGURE(dram_accesses);
+  FIGURE(dram_pages);
   FIGURE(dram_read);
   FIGURE(dram_written);
 #undef FIGURE
   visit("l1_percent", s.l1_percent);
   visit("l2_percent", s.l2_percent);
-}
-
-// As data/measured/model/measure.cu fills its buffers.
-std::vector<uint32_t> hashes(uint64_t words, uint32_t seed) {
-  std::vector<uint32_t> out(words);
-  for (uint64_t i = 0; i < words; ++i) {
-    uint32_t h = static_cast<uint32_t>(i) * 2654435761u ^ seed;
-    h = (h ^ h >> 15) * 2246822519u;
-    out[i] = ((h ^ h >> 13) * 3266489917u) & 0x3fffffffu;
-  }
-  return out;
 }
 
 }  // namespace
@@ -92,7 +70,7 @@ std::vector<Row> read_table(const std::string& path) {
   std::string line;
   while (std::getline(in, line)) {
     if (line.empty() || line[0] == '#') continue;
-    const auto cells = split(line);
+    const auto cells = launches::split_csv(line);
     if (names.empty()) {
       names = cells;
       continue;
@@ -110,24 +88,16 @@ double number(const Row& row, const std::string& column) {
   return std::stod(at->second);
 }
 
-std::vector<ModelLaunch> read_model_launches() {
-  std::vector<ModelLaunch> launches;
-  for (const Row& row : read_table("data/measured/model/launches.csv")) {
-    ModelLaunch& l = launches.emplace_back();
-    l.id = static_cast<int>(number(row, "id"));
-    l.set = row.at("set");
-    l.kernel = row.at("kernel");
-    l.shape.grid = {count_of(row, "grid_x"), count_of(row, "grid_y")};
-    l.shape.block = {count_of(row, "block_x"), count_of(row, "block_y")};
-    l.shape.dynamic_shared = count_of(row, "shared");
-    l.words[0] = count_of(row, "words_a");
-    l.words[1] = count_of(row, "words_b");
-    l.words[2] = count_of(row, "words_c");
-    l.n = count_of(row, "n");
-    l.p = count_of(row, "p");
-    l.q = count_of(row, "q");
-  }
-  return launches;
+std::map<int, Row> h200_record(const std::string& kind) {
+  std::map<int, Row> rows;
+  for (const std::string table : {"model", "labs"})
+    for (const Row& row : read_table("data/measured/h200-" + table + kind + ".csv"))
+      rows[static_cast<int>(number(row, "id"))] = row;
+  return rows;
+}
+
+std::vector<launches::Launch> read_model_launches() {
+  return launches::read_launches(std::string(LAB32_ROOT) + "/data/measured/model/launches.csv");
 }
 
 std::vector<SimulatedRow> read_simulated() {
@@ -189,33 +159,42 @@ model::Work scaled(const model::Work& work, double times) {
   return s.work;
 }
 
-ModelKernels::ModelKernels() : device_(device::open_device("sim:h200")) {
-  const std::string path = "data/measured/model/kernels.cu";
-  module_ =
-      device_->load(compile::compile(std::string(LAB32_ROOT) + "/" + path, device_->arch(), path));
-}
+SimulatedRow ModelKernels::count(const launches::Launch& l) {
+  auto [artifact, fresh] = artifacts_.try_emplace(l.file);
+  if (fresh)
+    artifact->second =
+        compile::compile(std::string(LAB32_ROOT) + "/" + l.file, profile_.arch, l.file);
+  // A device of its own: what the caches hold depends on addresses, and these on what was allocated
+  // before.
+  const auto device = device::open_device("sim:h200");
+  const auto module = device->load(artifact->second);
+  device::Kernel* kernel = module->find(l.kernel);
+  if (kernel == nullptr) throw Error(l.file + " has no `" + l.kernel + "`");
 
-SimulatedRow ModelKernels::count(const ModelLaunch& l) {
-  device::Buffer buffers[3];
-  for (uint32_t i = 0; i < 3; ++i) {
-    const auto words = hashes(std::max<uint64_t>(l.words[i], 1024), i + 1);
-    buffers[i] = device_->allocate(words.size() * 4, std::string(1, static_cast<char>('a' + i)));
-    device_->upload(buffers[i], words.data(), words.size() * 4);
+  std::vector<device::Buffer> buffers;
+  std::vector<device::Arg> arguments;
+  for (const launches::Argument& argument : launches::read_arguments(l.arguments)) {
+    const auto position = static_cast<uint32_t>(arguments.size() + 1);
+    if (!argument.is_buffer()) {
+      arguments.emplace_back(argument.number());
+      continue;
+    }
+    const std::vector<uint32_t> words = argument.words(position);
+    buffers.push_back(device->allocate(words.size() * 4, fmt::format("argument {}", position)));
+    device->upload(buffers.back(), words.data(), words.size() * 4);
+    arguments.emplace_back(buffers.back());
   }
-  device::Kernel* kernel = module_->find(l.kernel);
-  if (kernel == nullptr) throw Error("kernels.cu has no `" + l.kernel + "`");
   SimulatedRow row;
   row.id = l.id;
   for (const bool warm : {false, true}) {
     device::LaunchOptions options;
     options.check_hazards = false;
     options.model = warm ? device::LaunchOptions::Model::warm : device::LaunchOptions::Model::cold;
-    const device::Run run = device_->launch(
-        *kernel, l.shape, {buffers[0], buffers[1], buffers[2], l.n, l.p, l.q}, options);
+    const device::Shape shape{{l.grid_x, l.grid_y}, {l.block_x, l.block_y}, l.shared};
+    const device::Run run = device->launch(*kernel, shape, arguments, options);
     if (run.fault) throw Error(l.kernel + ": " + run.fault->message);
     (warm ? row.warm : row.cold) = {*run.work, run.caches->l1.percent(), run.caches->l2.percent()};
   }
-  for (const device::Buffer& buffer : buffers) device_->release(buffer);
   return row;
 }
 

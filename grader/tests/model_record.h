@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "../../data/measured/model/launches.h"
+#include "compile/artifact.h"
 #include "device/device.h"
+#include "model/profile.h"
 #include "model/work.h"
 
 namespace lab32::tests {
@@ -16,15 +19,11 @@ using Row = std::map<std::string, std::string>;
 std::vector<Row> read_table(const std::string& path_below_root);
 double number(const Row& row, const std::string& column);
 
-// One row of launches.csv.
-struct ModelLaunch {
-  int id = 0;
-  std::string set, kernel;  // set: micro, fit or test
-  device::Shape shape;
-  uint64_t words[3] = {};  // of a, b and c
-  uint32_t n = 0, p = 0, q = 0;
-};
-std::vector<ModelLaunch> read_model_launches();
+// What an H200 measured of these launches, by their id. kind: "" for times, "-counters".
+std::map<int, Row> h200_record(const std::string& kind = "");
+
+// Rows of launches.csv; its sets are micro, fit, test and labs.
+std::vector<launches::Launch> read_model_launches();
 
 // What the simulator counted of one launch, with an empty L2 or behind an equal launch.
 struct Simulated {
@@ -48,12 +47,11 @@ model::Work scaled(const model::Work& work, double times);
 // Runs launches on sim:h200.
 class ModelKernels {
  public:
-  ModelKernels();
-  SimulatedRow count(const ModelLaunch& launch);
+  SimulatedRow count(const launches::Launch& launch);
 
  private:
-  std::unique_ptr<device::Device> device_;
-  std::unique_ptr<device::Module> module_;
+  const model::Profile profile_ = model::read_profile("h200");
+  std::map<std::string, compile::Artifact> artifacts_;  // by file
 };
 
 }  // namespace lab32::tests

@@ -12,10 +12,10 @@ using namespace lab32;
 
 TEST_SUITE("model: occupancy") {
   TEST_CASE("as many blocks as ncu says, on every measured launch") {
-    const auto counted = tests::read_table("data/measured/h200-model-counters.csv");
+    const auto counted = tests::h200_record("-counters");
     size_t compared = 0;
     for (const tests::SimulatedRow& row : tests::read_simulated()) {
-      const tests::Row& ncu = counted.at(static_cast<size_t>(row.id));
+      const tests::Row& ncu = counted.at(row.id);
       double least = 1e9;
       for (const char* what : {"registers", "shared_mem", "warps", "blocks"})
         least =

@@ -52,15 +52,15 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  const auto times = tests::read_table("data/measured/h200-model.csv");
+  const auto times = tests::h200_record();
   const model::Profile h200 = model::read_profile("h200");
   std::vector<Case> all;
   for (const tests::SimulatedRow& row : tests::read_simulated()) {
-    const tests::Row& time = times.at(static_cast<size_t>(row.id));
+    const tests::Row& time = times.at(row.id);
     for (const bool warm : {false, true}) {
       Case c;
       c.id = row.id;
-      c.set = time.at("set");
+      c.set = time.count("lab") != 0 ? "labs" : time.at("set");
       c.kernel = time.at("kernel");
       c.warm = warm;
       c.measured = number(time, warm ? "warm_us" : "cold_us") * 1e-6;
@@ -99,32 +99,41 @@ std::string print_predictions(const std::vector<Case>& all) {
       "id,l2,set,kernel,modelled_us,bottleneck,bottleneck_us,runner_up,runner_up_us\n";
   for (const Case& c : all) {
     const auto& r = c.predicted.resources;
-    text += fmt::format("{},{},{},{},{:.3f},{},{:.3f},{},{:.3f}\n", c.id, c.warm ? "warm" : "cold",
-                        c.set, c.kernel, c.predicted.seconds * 1e6, r[0].name, r[0].seconds * 1e6,
-                        r[1].name, r[1].seconds * 1e6);
+    text += fmt::format("{},{},{},\"{}\",{:.3f},{},{:.3f},{},{:.3f}\n", c.id,
+                        c.warm ? "warm" : "cold", c.set, c.kernel, c.predicted.seconds * 1e6,
+                        r[0].name, r[0].seconds * 1e6, r[1].name, r[1].seconds * 1e6);
   }
   return text;
+}
+
+// "count": all launches; "count:labs": those of a set, the others stay as recorded.
+void count_again() {
+  const std::string set = update() == "count" ? "" : update().substr(sizeof "count:" - 1);
+  tests::ModelKernels kernels;
+  std::vector<tests::SimulatedRow> fresh;
+  for (const launches::Launch& launch : tests::read_model_launches())
+    if (set.empty() || launch.set == set) fresh.push_back(kernels.count(launch));
+  std::map<int, tests::SimulatedRow> rows;
+  for (const auto& row : tests::read_simulated()) rows[row.id] = row;
+  for (const auto& row : fresh) rows[row.id] = row;
+  std::vector<tests::SimulatedRow> all;
+  for (const auto& [id, row] : rows) all.push_back(row);
+  write(kCounts,
+        "# simulated: sim:h200, the launches of launches.csv\n" + tests::print_simulated(all));
 }
 
 }  // namespace
 
 TEST_SUITE("model: time") {
-  TEST_CASE("errors on both sets") {
-    if (update() == "count") {
-      tests::ModelKernels kernels;
-      std::vector<tests::SimulatedRow> rows;
-      for (const tests::ModelLaunch& launch : tests::read_model_launches())
-        if (launch.set != "micro") rows.push_back(kernels.count(launch));
-      write(kCounts, "# simulated: sim:h200, the launches of the sets fit and test\n" +
-                         tests::print_simulated(rows));
-    }
+  TEST_CASE("errors on each set") {
+    if (update().rfind("count", 0) == 0) count_again();
     const std::vector<Case> all = cases();
     if (!update().empty()) write(kPredictions, print_predictions(all));
     CHECK_MESSAGE(print_predictions(all) == read(kPredictions),
                   "LAB32_UPDATE_MODEL=1 writes it again; then `make figures`");
 
-    const double stated = model::read_profile("h200").time.error;
-    for (const std::string set : {"fit", "test"}) {
+    double worse = 0;
+    for (const std::string set : {"fit", "test", "labs"}) {
       CAPTURE(set);
       std::vector<double> measured, predicted;
       double error = 0;
@@ -138,24 +147,25 @@ TEST_SUITE("model: time") {
       CHECK(measured.size() >= 120);
       CHECK(error <= 0.15);
       CHECK(correlation(ranks(measured), ranks(predicted)) >= 0.97);
-      // What predictions are shown with.
-      if (set == "test") CHECK(error == doctest::Approx(stated).epsilon(0.1));
+      // What predictions are shown with: the worse of the two that nothing was fitted on.
+      if (set != "fit") worse = std::max(worse, error);
     }
+    CHECK(worse == doctest::Approx(model::read_profile("h200").time.error).epsilon(0.1));
   }
 
   TEST_CASE("no kernel is in both sets") {
     std::map<std::string, bool> tested;
-    for (const tests::ModelLaunch& l : tests::read_model_launches()) {
+    for (const launches::Launch& l : tests::read_model_launches()) {
       const auto [at, fresh] = tested.emplace(l.kernel, l.set == "test");
       CHECK_MESSAGE(at->second == (l.set == "test"), l.kernel);
     }
   }
 
   TEST_CASE("caches: hit rates and device memory, of launches that move over 16 MiB") {
-    const auto ncu = tests::read_table("data/measured/h200-model-counters.csv");
+    const auto ncu = tests::h200_record("-counters");
     size_t all = 0, l1 = 0, l2 = 0, dram = 0;
     for (const tests::SimulatedRow& row : tests::read_simulated()) {
-      const tests::Row& counted = ncu.at(static_cast<size_t>(row.id));
+      const tests::Row& counted = ncu.at(row.id);
       const auto sum = [&](const std::string& op) {
         return number(counted, "l1tex__t_sectors_pipe_lsu_mem_global_op_" + op + ".sum");
       };
@@ -180,34 +190,44 @@ TEST_SUITE("model: time") {
     for (const auto& row : rows) recorded[row.id] = &row;
     tests::ModelKernels kernels;
     size_t compared = 0;
-    for (const tests::ModelLaunch& launch : tests::read_model_launches()) {
-      if (recorded.count(launch.id) == 0 || launch.words[0] + launch.words[2] > 2'200'000 ||
-          launch.q > 128 || launch.p > 256 || launch.shape.grid.count() > 4096)
-        continue;
+    for (const launches::Launch& launch : tests::read_model_launches()) {
+      const auto at = recorded.find(launch.id);
+      if (at == recorded.end() || at->second->cold.work.issue.all > 3e5) continue;
       CAPTURE(launch.kernel);
       CAPTURE(launch.id);
-      // Not to the last digit: the caches hash addresses, and those depend on what was allocated
-      // before.
       const tests::SimulatedRow again = kernels.count(launch);
-      CHECK(tests::difference(again.cold, recorded[launch.id]->cold) <= 0.03);
-      CHECK(tests::difference(again.warm, recorded[launch.id]->warm) <= 0.03);
+      CHECK(tests::difference(again.cold, at->second->cold) <= 1e-5);
+      CHECK(tests::difference(again.warm, at->second->warm) <= 1e-5);
       ++compared;
     }
     CHECK(compared >= 15);
   }
 
+  TEST_CASE("as many instructions as were executed, nearly, on four launches in five") {
+    const auto ncu = tests::h200_record("-counters");
+    size_t all = 0, near = 0;
+    for (const tests::SimulatedRow& row : tests::read_simulated()) {
+      const double executed = number(ncu.at(row.id), "smsp__inst_executed.sum");
+      ++all;
+      near += std::abs(row.cold.work.issue.all / executed - 1) <= 0.05;
+    }
+    CHECK(all >= 400);
+    CHECK(5 * near >= 4 * all);
+  }
+
   TEST_CASE("what bounds a launch is named where ncu names one plainly") {
-    // One of its throughputs over 70 % and all others under two thirds of that.
+    // One of its throughputs at 75 % of the peak or more, and all others at least 15 points below.
     const std::map<std::string, std::vector<std::string>> parts{
         {"sm__throughput.avg.pct_of_peak_sustained_elapsed", {"issue"}},
-        {"l1tex__throughput.avg.pct_of_peak_sustained_active", {"L1", "shared memory"}},
-        {"lts__throughput.avg.pct_of_peak_sustained_elapsed", {"L2"}},
+        {"l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
+         {"L1", "shared memory"}},
+        {"lts__throughput.avg.pct_of_peak_sustained_elapsed", {"L2", "atomics"}},
         {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", {"device memory"}}};
-    const auto ncu = tests::read_table("data/measured/h200-model-counters.csv");
+    const auto ncu = tests::h200_record("-counters");
     size_t plain = 0, right = 0;
     for (const Case& c : cases()) {
-      if (c.warm) continue;
-      const tests::Row& counted = ncu.at(static_cast<size_t>(c.id));
+      if (c.warm || c.set == "micro") continue;
+      const tests::Row& counted = ncu.at(c.id);
       double most = 0, second = 0;
       const std::vector<std::string>* names = nullptr;
       for (const auto& [metric, called] : parts) {
@@ -220,7 +240,7 @@ TEST_SUITE("model: time") {
           second = std::max(second, value);
         }
       }
-      if (most < 70 || second > most * 2 / 3) continue;
+      if (most < 75 || second > most - 15) continue;
       ++plain;
       const std::string& ours = c.predicted.resources[0].name;
       const bool same = std::find(names->begin(), names->end(), ours) != names->end();
@@ -229,8 +249,9 @@ TEST_SUITE("model: time") {
         MESSAGE(
             fmt::format("{} {}: ncu says {}, the model {}", c.id, c.kernel, names->front(), ours));
     }
-    CHECK(plain >= 15);
-    CHECK(10 * right >= 9 * plain);
+    CHECK(plain >= 60);
+    // Not always: handouts/model.md has the exceptions.
+    CHECK(20 * right >= 17 * plain);
   }
 
   TEST_CASE("a prediction says what bounds it, in words") {

@@ -138,6 +138,20 @@ TEST_SUITE("observers: caches") {
     CHECK(part.counters().dram_accesses == 2);
   }
 
+  TEST_CASE("device memory: a page is opened once for neighbours, and again for what it lacked") {
+    L2Shape shape = roomy(1);
+    shape.dram_banks = 64;
+    L2 stream(shape), lone(shape);
+    for (uint64_t line = 0; line < 64; ++line) stream.read(0, line, 0b1111);
+    CHECK(stream.counters().dram_pages == 8);  // 1024 bytes each
+    for (uint64_t line = 0; line < 64 * 8; line += 8) lone.read(0, line, 0b0001);
+    CHECK(lone.counters().dram_pages == 64);
+    shape.dirty_limit = shape.partial_dirty_limit = 0;
+    L2 part(shape);
+    part.write(0, 7, 0b0001, {4, 0, 0, 0});
+    CHECK(part.counters().dram_pages == 2);
+  }
+
   TEST_CASE("L2: eight stores of a word each make a whole sector") {
     L2 l2(roomy(1));
     for (int word = 0; word < 8; ++word) l2.write(0, 7, 0b0001, {4, 0, 0, 0});
@@ -164,6 +178,19 @@ TEST_SUITE("observers: caches") {
     CHECK(many.busiest_slice() == doctest::Approx(1000).epsilon(0.12));
     CHECK(one.counters().l2_red == 8000);
     CHECK(one.counters().l2.hits == 7999);
+  }
+
+  TEST_CASE("L2: an atomic waits for another one on its line, unless it is on the same sector") {
+    L2Shape shape = roomy(1);
+    shape.busy_line = 2.5;
+    const observe::SectorBytes each{1, 1, 1, 1};
+    L2 same(shape), other(shape);
+    for (int i = 0; i < 100; ++i) {
+      same.update(0, 7, 0b0001, each, false, 1);
+      other.update(0, 7, i % 2 == 0 ? 0b0001 : 0b0010, each, false, 1);
+    }
+    CHECK(same.busiest_slice() == 100);
+    CHECK(other.busiest_slice() == 1 + 99 * 2.5);
   }
 
   TEST_CASE("L1: the second warp finds what the first one read; a store finds its line only") {

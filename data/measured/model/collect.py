@@ -1,15 +1,40 @@
-"""Makes one row a launch, one column a metric, of Nsight Compute's CSV.
+"""Makes the records: one row a launch.
 
-usage: collect.py LAUNCHES NCU_CSV   (prints CSV)
+usage: collect.py model|labs times LAUNCHES TIMES      (prints CSV)
+       collect.py model|labs counters LAUNCHES NCU_CSV
 """
 
 import csv
 import sys
 
 
-def main(launches, ncu):
-    named = list(csv.DictReader(open(launches)))
-    lines = open(ncu).read().splitlines()
+def times(labs, launches, path):
+    """Times; those of labs with what a copy takes that moves as many bytes."""
+    measured = {row["id"]: row for row in csv.DictReader(open(path))}
+    if not labs:
+        yield ["id", "set", "kernel", "warm_us", "cold_us"]
+        for launch in launches:
+            row = measured[launch["id"]]
+            yield [row[name] for name in ("id", "set", "kernel", "warm_us", "cold_us")]
+        return
+    yield ["id", "lab", "file", "kernel", "n", "blocks", "threads", "useful_bytes", "warm_us",
+           "cold_us", "gb_s", "copy_warm_us", "copy_cold_us", "fraction_warm", "fraction_cold"]
+    for launch in launches:
+        row = measured[launch["id"]]
+        folder, lab, _ = launch["file"].split("/")
+        warm, cold = float(row["warm_us"]), float(row["cold_us"])
+        copy_warm, copy_cold = float(row["copy_warm_us"]), float(row["copy_cold_us"])
+        useful = int(launch["useful_bytes"])
+        yield [launch["id"], lab, folder, launch["kernel"], launch["n"],
+               int(launch["grid_x"]) * int(launch["grid_y"]),
+               int(launch["block_x"]) * int(launch["block_y"]), useful, row["warm_us"],
+               row["cold_us"], f"{useful / cold / 1000:.1f}", row["copy_warm_us"],
+               row["copy_cold_us"], f"{copy_warm / warm:.3f}", f"{copy_cold / cold:.3f}"]
+
+
+def counters(launches, number, path):
+    """Nsight Compute's counters, a column each; it profiled `number` launches."""
+    lines = open(path).read().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
     values, metrics = {}, []
     for row in csv.DictReader(lines[start:]):
@@ -17,13 +42,20 @@ def main(launches, ncu):
         if metric not in metrics:
             metrics.append(metric)
         values.setdefault(int(row["ID"]), {})[metric] = row["Metric Value"].replace(",", "")
-    if sorted(values) != list(range(len(named))):
-        sys.exit(f"ncu profiled {len(values)} launches, the table has {len(named)}")
-    out = csv.writer(sys.stdout, lineterminator="\n")
-    out.writerow(["id", "set", "kernel", *metrics])
-    for launch in named:
+    if sorted(values) != list(range(number)):
+        sys.exit(f"ncu profiled {len(values)} launches, the table has {number}")
+    yield ["id", "set", "kernel", *metrics]
+    for launch in launches:
         counted = values[int(launch["id"])]
-        out.writerow([launch["id"], launch["set"], launch["kernel"], *(counted[m] for m in metrics)])
+        yield [launch["id"], launch["set"], launch["kernel"], *(counted[m] for m in metrics)]
+
+
+def main(table, what, path_of_launches, path):
+    every = list(csv.DictReader(open(path_of_launches)))
+    launches = [row for row in every if (row["set"] == "labs") == (table == "labs")]
+    rows = (times(table == "labs", launches, path) if what == "times"
+            else counters(launches, len(every), path))
+    csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
 
 
 if __name__ == "__main__":

@@ -151,6 +151,18 @@ KERNEL(scatter) {
   unsigned i = first();
   if (i < n) c[word(a, i) & (q - 1)] = b[i];
 }
+KERNEL(scatter_words) {  // one word here and there in q (a power of two), none twice
+  unsigned i = first();
+  if (i < n) c[i * 2654435761u & (q - 1)] = 1.5f;
+}
+KERNEL(scatter_sectors) {  // whole sectors
+  unsigned i = first();
+  if (i < n) c[(i / 8 * 2654435761u & (q / 8 - 1)) * 8 + i % 8] = 1.5f;
+}
+KERNEL(gather_sectors) {
+  unsigned i = first();
+  if (i < n && a[(i / 8 * 2654435761u & (q / 8 - 1)) * 8 + i % 8] == 5) c[0] = 1;
+}
 KERNEL(gather_near) {  // anywhere in the block's own p words
   unsigned i = first();
   if (i < n) c[i] = b[blockIdx.x * blockDim.x + (word(a, i) & (p - 1))];
@@ -351,6 +363,41 @@ KERNEL(shared_chase) {  // latency
   for (unsigned k = 0; k < q; ++k) at = words[at];
   c[first()] = static_cast<float>(at + n);
 }
+KERNEL(shared_walk) {  // each thread its own row of p words: the next load waits for the last store
+  extern __shared__ float rows[];
+  float* row = rows + threadIdx.x * p;
+  for (unsigned k = 0; k < p; ++k) row[k] = a[k];
+  float s = 0;
+#pragma unroll 1
+  for (unsigned k = 0; k < q; ++k) {
+    s += row[k & 31];
+    row[k & 31] = s;
+  }
+  if (s == 1) c[0] = s + n;
+}
+// q additions to shared memory, p lanes to a word, or to words p apart.
+template <class T>
+__device__ void add_shared(unsigned at, T value, T step, unsigned q, float* c) {
+  __shared__ T words[1024];
+  for (unsigned i = threadIdx.x; i < 1024; i += blockDim.x) words[i] = 0;
+  __syncthreads();
+#pragma unroll 4
+  for (unsigned k = 0; k < q; ++k) atomicAdd(words + at, value), value += step;
+  __syncthreads();
+  if (words[threadIdx.x % 1024] == T(1)) c[0] = 1;
+}
+KERNEL(shared_add) { add_shared(threadIdx.x % 32 / p, word(a, threadIdx.x), n, q, c); }
+KERNEL(shared_add_apart) { add_shared(threadIdx.x % 32 * p, word(a, threadIdx.x), n, q, c); }
+KERNEL(shared_add_float) { add_shared(threadIdx.x % 32 / p, a[threadIdx.x], float(n), q, c); }
+KERNEL(shared_count) {
+  __shared__ unsigned words[1024];
+  for (unsigned i = threadIdx.x; i < 1024; i += blockDim.x) words[i] = 0;
+  __syncthreads();
+#pragma unroll 4
+  for (unsigned k = 0; k < q; ++k) atomicAdd(words + threadIdx.x % 32 / p, 1u);
+  __syncthreads();
+  if (words[threadIdx.x % 1024] == n) c[0] = 1;
+}
 KERNEL(shared_turns) {  // stores and loads in turn, a barrier between
   __shared__ float words[1024];
   float s = a[threadIdx.x];
@@ -421,10 +468,14 @@ KERNEL(parting) {  // lanes of a warp go p ways
   float x = a[threadIdx.x], y = b[threadIdx.x];
   for (unsigned k = 0; k < q; ++k) {
     unsigned way = (threadIdx.x + k) % p;
-    if (way == 0) x = x * y + 0.5f;
-    else if (way == 1) x = x * x + y, y = y * 0.5f;
-    else if (way == 2) y = y * y + x;
-    else x = x + y, y = x * 0.25f;
+    if (way == 0)
+      x = x * y + 0.5f;
+    else if (way == 1)
+      x = x * x + y, y = y * 0.5f;
+    else if (way == 2)
+      y = y * y + x;
+    else
+      x = x + y, y = x * 0.25f;
   }
   if (x + y == 1) c[0] = x + n;
 }

@@ -1,5 +1,5 @@
-// The four steps of the reduce note's ladder, written anew: its time on an Ada card is what the model
-// is held against (documented/reduce_ladder.csv).
+// The four steps of the reduce note's ladder, written anew: its time on an Ada card is what the
+// model is held against (documented/reduce_ladder.csv).
 
 // One int a thread, a tree over the block, one atomic a block.
 template <int kThreads>

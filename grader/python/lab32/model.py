@@ -2,18 +2,33 @@
 
 from lab32 import tables
 
-SETS = {"fit": "fitted on", "test": "not fitted on"}
+SETS = {"fit": "fitted on", "test": "not fitted on", "labs": "labs"}
 STATES = {"cold": "empty", "warm": "warm"}
 PARTS = ["device memory", "L2", "L1", "shared memory", "issue", "atomics", "block launch", "latency"]
+# Nsight Compute's throughputs, and what the model calls these parts.
+THROUGHPUTS = {
+    "gpu__dram_throughput": ["device memory"],
+    "lts__throughput": ["L2", "atomics"],
+    "l1tex__data_pipe_lsu_wavefronts": ["L1", "shared memory"],
+    "sm__throughput": ["issue"],
+}
 LSU = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 
 
+def by_id(kind=""):
+    """The rows of the H200's two records: times, or "-counters"."""
+    names = (f"h200-model{kind}", f"h200-labs{kind}")
+    return {row["id"]: row for name in names for row in tables.measured(name).rows}
+
+
 def launches():
-    """Every launch of both sets in both states of L2: measured and modelled microseconds."""
-    measured = {row["id"]: row for row in tables.measured("h200-model").rows}
+    """Every launch of the sets in both states of L2: measured and modelled microseconds."""
+    measured = by_id()
     shapes = {row["id"]: row for row in tables.measured("model/launches").rows}
     found = []
     for row in tables.modelled("h200").rows:
+        if row["set"] not in SETS:
+            continue
         launch = dict(row, shape=shapes[row["id"]])
         launch["measured"] = float(measured[row["id"]][f"{row['l2']}_us"])
         launch["modelled"] = float(row["modelled_us"])
@@ -32,6 +47,18 @@ def correlation(a, b):
     ab = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b, strict=True))
     aa, bb = sum((x - mean_a) ** 2 for x in a), sum((y - mean_b) ** 2 for y in b)
     return ab / (aa * bb) ** 0.5
+
+
+def first_predictions():
+    """The labs, as the model had them before any of it was changed for them."""
+    measured = by_id()
+    found = []
+    for row in tables.measured("model/predicted").rows:
+        launch = {"modelled": float(row["predicted_us"])}
+        launch["measured"] = float(measured[row["id"]][f"{row['l2']}_us"])
+        launch["error"] = launch["modelled"] / launch["measured"] - 1
+        found.append(launch)
+    return found
 
 
 def summary(group):
@@ -59,6 +86,7 @@ def model_errors():
             group = [launch for launch in both if launch["l2"] == state]
             rows.append([f"{title} ({kernels} kernels)", l2, *summary(group)])
         rows.append([f"{title}, both", "", *summary(both)])
+    rows.append(["labs, as first predicted", "", *summary(first_predictions())])
     head = ["launches", "L2", "number", "mean error", "median", "within 25 %", "rank correlation"]
     return tables.markdown(head, rows, numeric=range(2, 7))
 
@@ -94,9 +122,36 @@ def model_worst(count):
     return tables.markdown(head, rows, numeric=range(3, 6))
 
 
+def plain_name(counted):
+    """The metric at 75 % of its peak or more, all others 15 points below; None: there is none."""
+    ranked = sorted(
+        ((float(counted[f"{m}.avg.pct_of_peak_sustained_elapsed"]), m) for m in THROUGHPUTS),
+        reverse=True,
+    )
+    (most, metric), (second, _) = ranked[:2]
+    return metric if most >= 75 and second <= most - 15 else None
+
+
+def model_bottlenecks():
+    counted = by_id("-counters")
+    found = {metric: [] for metric in THROUGHPUTS}
+    for launch in launches():
+        metric = plain_name(counted[launch["id"]])
+        if launch["l2"] == "cold" and metric:
+            found[metric].append(launch["bottleneck"] in THROUGHPUTS[metric])
+    rows = [
+        [f"`{metric}`", " or ".join(THROUGHPUTS[metric]), f"{sum(same)} of {len(same)}"]
+        for metric, same in found.items()
+    ]
+    every = [right for same in found.values() for right in same]
+    rows.append(["all", "", f"{sum(every)} of {len(every)}"])
+    head = ["Nsight Compute names", "the model's name for it", "named alike"]
+    return tables.markdown(head, rows, numeric=range(2, 3))
+
+
 def large_launches(name):
     """Counted and simulated rows of the launches of a set that move over 16 MiB."""
-    counted = {row["id"]: row for row in tables.measured("h200-model-counters").rows}
+    counted = by_id("-counters")
     for row in tables.measured("model/simulated").rows:
         ncu = counted[row["id"]]
         sectors = sum(float(ncu[LSU.format(op)]) for op in ("ld", "st", "red", "atom"))
@@ -138,6 +193,23 @@ def model_caches():
     return tables.markdown(head, rows, numeric=range(1, 4))
 
 
+def model_instructions():
+    """Instructions as estimated from the machine code, beside those that were executed."""
+    executed = {row_id: float(row["smsp__inst_executed.sum"]) for row_id, row in by_id("-counters").items()}
+    sets = {row["id"]: row["set"] for row in tables.measured("model/launches").rows}
+    rows = []
+    for name, title in SETS.items():
+        errors = [
+            abs(float(row["issue.all"]) / executed[row["id"]] - 1)
+            for row in tables.measured("model/simulated").rows
+            if row["l2"] == "cold" and sets[row["id"]] == name
+        ]
+        near = (sum(error <= bound for error in errors) for bound in (0.05, 0.15))
+        rows.append([title, *(f"{n} of {len(errors)}" for n in near)])
+    head = ["launches", "instructions within 5 %", "within 15 %"]
+    return tables.markdown(head, rows, numeric=range(1, 3))
+
+
 def model_ladder():
     documented = tables.documented("reduce_ladder")
     rows, before = [], None
@@ -157,6 +229,8 @@ MAKERS = {
     "model_errors": model_errors,
     "model_by_part": model_by_part,
     "model_worst": model_worst,
+    "model_bottlenecks": model_bottlenecks,
+    "model_instructions": model_instructions,
     "model_caches": model_caches,
     "model_ladder": model_ladder,
 }

@@ -1,0 +1,93 @@
+#include "sass/emitted.h"
+
+#include <algorithm>
+#include <map>
+
+namespace lab32::sass {
+namespace {
+
+using ptx::OpId;
+
+bool is_firm(const ptx::Instruction& in) {
+  switch (in.op->id) {
+    case OpId::ld:
+    case OpId::ld_nc:
+    case OpId::st:
+    case OpId::red:
+    case OpId::atom:
+    case OpId::atom_cas:
+    case OpId::ldmatrix:
+    case OpId::stmatrix:
+    case OpId::cp_async:
+    case OpId::shfl:
+    case OpId::bar_sync:
+    case OpId::barrier_sync:
+    case OpId::add_float:
+    case OpId::sub_float:
+    case OpId::mul_float:
+    case OpId::fma_float:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Copies of one PTX instruction in each block of the SASS. Where there are most is the loop proper;
+// fewer are its remainder, which hardly runs.
+std::map<int, int> proper(const std::vector<const Site*>& copies) {
+  std::map<int, int> in_block;
+  int most = 0;
+  for (const Site* site : copies) most = std::max(most, ++in_block[site->block]);
+  for (auto at = in_block.begin(); at != in_block.end();)
+    at = at->second == most ? std::next(at) : in_block.erase(at);
+  return in_block;
+}
+
+}  // namespace
+
+std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sites& sites) {
+  std::map<int, EmittedBlock> blocks;
+  for (const auto& [line, of_line] : sites.by_line()) {
+    for (const Site& site : of_line) {
+      if (site.function->name != function.name || site.detour()) continue;
+      EmittedBlock& block = blocks[site.block];
+      block.in_loop = site.depth() > 0;
+      block.entry = site.block == 0;
+      block.opcodes.push_back(site.instruction->opcode);
+    }
+  }
+  for (size_t i = 0; i < function.body.size(); ++i) {
+    std::vector<const Site*> copies;
+    for (const Site& site : sites.of_line(function.body[i].ptx_line))
+      if (site.function->name == function.name && !site.detour()) copies.push_back(&site);
+    const std::map<int, int> where = proper(copies);
+    for (const auto& [block, count] : where)
+      blocks[block].origins.push_back({static_cast<int32_t>(i),
+                                       1.0 / (count * static_cast<double>(where.size())),
+                                       is_firm(function.body[i])});
+  }
+  std::vector<EmittedBlock> all;
+  for (auto& [index, block] : blocks) all.push_back(std::move(block));
+  return all;
+}
+
+double runs(const EmittedBlock& block, const std::vector<uint64_t>& times) {
+  if (times.empty()) return 0;
+  const auto warps = static_cast<double>(times.front());
+  if (block.entry) return warps;
+  double firm = 0;
+  std::vector<double> others;
+  for (const EmittedBlock::Origin& origin : block.origins) {
+    const double here =
+        static_cast<double>(times[static_cast<size_t>(origin.index)]) * origin.share;
+    if (origin.firm) firm = std::max(firm, here);
+    others.push_back(here);
+  }
+  if (firm == 0 && !others.empty()) {
+    std::sort(others.begin(), others.end());
+    firm = others[others.size() / 2];
+  }
+  return block.in_loop ? firm : std::min(firm, warps);
+}
+
+}  // namespace lab32::sass
