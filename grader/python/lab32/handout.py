@@ -12,7 +12,17 @@ import re
 import sys
 from pathlib import Path
 
-from lab32 import ROOT, bank_conflicts, model, reduction_tables, shuffle, swizzle, tables, transpose
+from lab32 import (
+    ROOT,
+    bank_conflicts,
+    lab_times,
+    model,
+    reduction_tables,
+    shuffle,
+    swizzle,
+    tables,
+    transpose,
+)
 
 FILES = ["README.md", "handouts/*.md", "data/measured/*/README.md"]
 MARKED = re.compile(r"(<!-- table: (?P<name>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -142,6 +152,7 @@ MAKERS = {
     "counters": counters,
     "golden": golden,
     **bank_conflicts.MAKERS,
+    **lab_times.MAKERS,
     **model.MAKERS,
     **reduction_tables.MAKERS,
     **shuffle.MAKERS,

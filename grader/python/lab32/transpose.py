@@ -193,4 +193,21 @@ def transpose_counters(device, kind, size, chosen):
     return tables.markdown(head, rows, numeric=range(1, 7))
 
 
-MAKERS = {"cpu_walks": cpu_walks, "transposed": transposed, "transpose_counters": transpose_counters}
+def geam(device):
+    """The best transpose beside a copy and cuBLAS, in rounds of all three."""
+    rows = []
+    for row in tables.measured(f"{device}-geam").rows:
+        times = [f"{float(row[f'{state}_us']):.1f} µs" for state in ("cold", "warm")]
+        over = [f"{float(row[f'times_copy_{state}']):.3f}" for state in ("cold", "warm")]
+        form = {"copy": "copy, device to device", "geam": "`cublasSgeam`"}.get(row["form"])
+        rows.append([f"{row['n']} x {row['n']}", form or f"`{row['form']}`", *times, *over])
+    head = ["floats", "form", "cold", "warm", "time / copy's, cold", "warm"]
+    return tables.markdown(head, rows, numeric=range(2, 6))
+
+
+MAKERS = {
+    "cpu_walks": cpu_walks,
+    "transposed": transposed,
+    "transpose_counters": transpose_counters,
+    "geam": geam,
+}

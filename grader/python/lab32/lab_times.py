@@ -1,0 +1,56 @@
+"""The kernels of each lab, given and mended, on an H200: measured and modelled side by side."""
+
+from lab32 import tables
+
+
+def label(row):
+    return row["kernel"] + (" (given)" if row["file"] == "labs" else "")
+
+
+def largest(lab):
+    """{kernel: the row of its largest launch}: what h200-labs.csv says, with the model's columns. A
+    kernel's given form comes before its mended one, both at the same size; a launch of one block has
+    no time to speak of."""
+    measured, modelled = tables.measured("h200-labs"), tables.modelled("h200")
+    kernels = {}  # kernel -> form -> size -> its first launch
+    for row in measured.where(lab=lab):
+        if int(row["blocks"]) > 1:
+            sizes = kernels.setdefault(row["kernel"], {}).setdefault(label(row), {})
+            sizes.setdefault(int(row["n"]), row)
+    if not kernels:
+        raise LookupError(f"h200-labs.csv has no kernel of `{lab}`")
+    predictions = {row["id"]: row for row in modelled.where(set="labs", l2="cold")}
+    found = {}
+    for forms in kernels.values():
+        n = max(set.intersection(*(set(sizes) for sizes in forms.values())))
+        found |= {name: sizes[n] | predictions[sizes[n]["id"]] for name, sizes in forms.items()}
+    return found
+
+
+def beside(lab):
+    """{"measured: H200": {kernel: µs}, "modelled: H200": {kernel: µs}}, as plots.bars wants it."""
+    columns = {"measured: H200": "cold_us", "modelled: H200": "modelled_us"}
+    rows = largest(lab)
+    return {
+        series: {name: float(row[column]) for name, row in rows.items()}
+        for series, column in columns.items()
+    }
+
+
+def table(lab):
+    rows = [
+        [
+            f"`{name}`",
+            f"{int(row['n']):,}",
+            f"{float(row['cold_us']):,.1f} µs",
+            f"{float(row['fraction_cold']):.2f}",
+            f"{float(row['modelled_us']):,.1f} µs",
+            row["bottleneck"],
+        ]
+        for name, row in largest(lab).items()
+    ]
+    head = ["kernel", "elements", "measured", "of a copy", "modelled", "modelled as bound by"]
+    return tables.markdown(head, rows, numeric=range(1, 5))
+
+
+MAKERS = {"lab_times": table}

@@ -1,0 +1,31 @@
+import pytest
+
+from lab32 import ROOT, lab_times
+
+LABS = sorted(path.parent.name for path in ROOT.glob("labs/*/report.ipynb"))
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_lab_is_measured_and_modelled(lab):
+    series = lab_times.beside(lab)
+    assert set(series) == {"measured: H200", "modelled: H200"}
+    measured, modelled = series.values()
+    assert list(measured) == list(modelled) and len(measured) >= 6
+    assert min(*measured.values(), *modelled.values()) > 1  # µs: a launch alone takes two
+
+
+def test_the_largest_launch_of_a_kernel_is_shown():
+    rows = lab_times.largest("reduction")
+    assert int(rows["reduce_v8<int>"]["n"]) >= 1 << 26
+    assert rows["reduce_v8<int>"]["l2"] == "cold"
+
+
+def test_given_before_mended():
+    names = list(lab_times.largest("bank_conflicts"))
+    assert names.index("row_scan (given)") + 1 == names.index("row_scan")
+    assert not any(name.startswith("touch") for name in names)
+
+
+def test_an_unknown_lab_is_named():
+    with pytest.raises(LookupError, match="no kernel of `sorting`"):
+        lab_times.table("sorting")
