@@ -97,10 +97,15 @@ class Machine {
                t_.shared_wavefronts_per_clock);
     const double l1 = std::max(loads, stores);
     const double seconds = std::max(loads + shared, stores);
-    if (shared > l1 && w_.shared_wavefronts > 0)
-      return {"shared memory", seconds, 0,
-              fmt::format("{} where {} would do", count(w_.shared_wavefronts, "wavefront"),
-                          short_number(w_.shared_ideal))};
+    if (shared > l1 && w_.shared_wavefronts > 0) {
+      std::string words =
+          fmt::format("{} where {} would do", count(w_.shared_wavefronts, "wavefront"),
+                      short_number(w_.shared_ideal));
+      if (others > w_.shared_wavefronts / 10)
+        words +=
+            fmt::format(", {} more for shuffles and warps without a lane", short_number(others));
+      return {"shared memory", seconds, 0, words};
+    }
     return {"L1", seconds, 0,
             fmt::format("{} to global memory of {:.1f} cycles each",
                         count(w_.global_requests, "access", "es"),
