@@ -1,32 +1,12 @@
 #include "labs/record.h"
 
-#include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <vector>
+#include <filesystem>
 
 #include "base/error.h"
+#include "base/table.h"
 
 namespace lab32::labs {
-namespace {
-
-// The cells of a line of CSV. A quoted one may hold commas; none of ours holds a quote.
-std::vector<std::string> cells(const std::string& line) {
-  std::vector<std::string> found(1);
-  bool quoted = false;
-  for (char c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      found.emplace_back();
-    else
-      found.back() += c;
-  }
-  return found;
-}
-
-}  // namespace
-
 std::string record_file(const std::string& card, const std::string& lab) {
   const std::string vendor = "NVIDIA ";
   std::string name =
@@ -37,24 +17,15 @@ std::string record_file(const std::string& card, const std::string& lab) {
 }
 
 Record::Record(const std::string& path) {
-  std::ifstream file(path);
-  std::vector<std::string> header;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    const std::vector<std::string> row = cells(line);
-    if (header.empty()) {
-      header = row;
-      continue;
-    }
-    const auto cell = [&](const char* column) {
-      const auto at =
-          static_cast<size_t>(std::find(header.begin(), header.end(), column) - header.begin());
-      if (at >= row.size()) throw Error(path + ": a line has no `" + column + "`: " + line);
-      return row[at];
-    };
-    copies_[{cell("task"), cell("form"), cell("n")}] =
-        std::stod(cell("median_ms")) / std::stod(cell("copy_ms"));
-  }
+  if (!std::filesystem::exists(path)) return;
+  const auto cell = [&](const TableRow& row, const char* column) {
+    const auto at = row.find(column);
+    if (at == row.end()) throw Error(path + ": there is no column `" + column + "`");
+    return at->second;
+  };
+  for (const TableRow& row : read_table(path))
+    copies_[{cell(row, "task"), cell(row, "form"), cell(row, "n")}] =
+        std::stod(cell(row, "median_ms")) / std::stod(cell(row, "copy_ms"));
 }
 
 std::optional<double> Record::copies(const std::string& task, const std::string& form,

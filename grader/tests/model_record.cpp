@@ -62,26 +62,6 @@ void each_figure(S& s, Visit visit) {
 
 }  // namespace
 
-std::vector<Row> read_table(const std::string& path) {
-  std::ifstream in(std::string(LAB32_ROOT) + "/" + path);
-  if (!in) throw Error("cannot read " + path);
-  std::vector<std::string> names;
-  std::vector<Row> rows;
-  std::string line;
-  while (std::getline(in, line)) {
-    if (line.empty() || line[0] == '#') continue;
-    const auto cells = launches::split_csv(line);
-    if (names.empty()) {
-      names = cells;
-      continue;
-    }
-    if (cells.size() != names.size()) throw Error(path + ": `" + line + "` has other columns");
-    Row& row = rows.emplace_back();
-    for (size_t i = 0; i < cells.size(); ++i) row[names[i]] = cells[i];
-  }
-  return rows;
-}
-
 double number(const Row& row, const std::string& column) {
   const auto at = row.find(column);
   if (at == row.end()) throw Error("there is no column `" + column + "`");
@@ -91,7 +71,7 @@ double number(const Row& row, const std::string& column) {
 std::map<int, Row> h200_record(const std::string& kind) {
   std::map<int, Row> rows;
   for (const std::string table : {"model", "labs"})
-    for (const Row& row : read_table("data/measured/h200-" + table + kind + ".csv"))
+    for (const Row& row : read_table(LAB32_ROOT "/data/measured/h200-" + table + kind + ".csv"))
       rows[static_cast<int>(number(row, "id"))] = row;
   return rows;
 }
@@ -102,7 +82,7 @@ std::vector<launches::Launch> read_model_launches() {
 
 std::vector<SimulatedRow> read_simulated() {
   std::vector<SimulatedRow> rows;
-  for (const Row& from : read_table("data/measured/model/simulated.csv")) {
+  for (const Row& from : read_table(LAB32_ROOT "/data/measured/model/simulated.csv")) {
     const int id = static_cast<int>(number(from, "id"));
     if (rows.empty() || rows.back().id != id) rows.emplace_back().id = id;
     Simulated& to = from.at("l2") == "warm" ? rows.back().warm : rows.back().cold;

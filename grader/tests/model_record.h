@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../data/measured/model/launches.h"
+#include "base/table.h"
 #include "compile/artifact.h"
 #include "device/device.h"
 #include "model/profile.h"
@@ -14,9 +15,7 @@
 
 namespace lab32::tests {
 
-// A table of the repository: CSV, after lines that begin with '#'. Each row by the column's name.
-using Row = std::map<std::string, std::string>;
-std::vector<Row> read_table(const std::string& path_below_root);
+using Row = TableRow;
 double number(const Row& row, const std::string& column);
 
 // What an H200 measured of these launches, by their id. kind: "" for times, "-counters".

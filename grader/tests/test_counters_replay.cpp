@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/table.h"
 #include "compile/nvcc.h"
 #include "compile/toolchain.h"
 #include "device/device.h"
@@ -26,39 +27,6 @@ using namespace lab32;
 namespace {
 
 const std::string kMeasured = LAB32_ROOT "/data/measured/";
-
-// Lines of a CSV file below its # lines, split at the given quotes and commas.
-std::vector<std::vector<std::string>> read_rows(const std::string& name) {
-  std::ifstream file(kMeasured + name);
-  REQUIRE_MESSAGE(file.is_open(), name);
-  std::vector<std::vector<std::string>> rows;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::vector<std::string> cells(1);
-    bool quoted = false;
-    for (const char c : line) {
-      if (c == '"')
-        quoted = !quoted;
-      else if (c == ',' && !quoted)
-        cells.emplace_back();
-      else
-        cells.back() += c;
-    }
-    rows.push_back(std::move(cells));
-  }
-  return rows;
-}
-
-// As many columns as the header has; the lanes' offsets, in the last, are numbers apart by blanks.
-std::vector<std::map<std::string, std::string>> read_table(const std::string& name) {
-  const auto rows = read_rows(name);
-  std::vector<std::map<std::string, std::string>> table;
-  for (size_t i = 1; i < rows.size(); ++i) {
-    auto& row = table.emplace_back();
-    for (size_t c = 0; c < rows[0].size(); ++c) row[rows[0][c]] = rows[i].at(c);
-  }
-  return table;
-}
 
 // What was compared of one table, by metric.
 struct Tally {
@@ -152,7 +120,7 @@ size_t replay(Loaded& loaded, const std::string& table,
   const device::Buffer sink = loaded.zeros(4, "sink");
   device::Shape shape;
   shape.block = {32, 1, 1};
-  const auto rows = read_table(table);
+  const auto rows = read_table(kMeasured + table);
   for (const auto& row : rows) {
     const std::string& op = row.at("op");
     const report::LaunchRecord r = loaded.launch(op, shape, {pattern_of(row), base, sink});
@@ -198,7 +166,7 @@ struct Printed {
 
 std::vector<Printed> read_printed(const std::string& name) {
   std::vector<Printed> launches;
-  for (const auto& row : read_table(name)) {
+  for (const auto& row : read_table(kMeasured + name)) {
     const size_t id = std::stoul(row.at("ID"));
     if (id >= launches.size()) launches.resize(id + 1);
     launches[id].kernel = row.at("Kernel Name");

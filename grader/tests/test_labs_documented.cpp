@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/table.h"
 #include "compile/nvcc.h"
 #include "device/device.h"
 #include "labs/bank_conflicts_patterns.h"
@@ -20,46 +21,10 @@
 namespace lab32::tests {
 namespace {
 
-using Row = std::map<std::string, std::string>;
-
-// CSV as RFC 4180 has it, but for line ends inside quotes, which data/README.md rules out.
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
-      cells.back() += c;
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
+using Row = TableRow;
 
 std::vector<Row> table(const std::string& name, const std::string& folder = "documented") {
-  std::ifstream file(labs::root() / "data" / folder / name);
-  REQUIRE_MESSAGE(file.good(), name);
-  std::vector<Row> rows;
-  std::vector<std::string> head;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    const std::vector<std::string> cells = cells_of(line);
-    if (head.empty()) {
-      head = cells;
-      continue;
-    }
-    REQUIRE_MESSAGE(cells.size() == head.size(), name, ": ", line);
-    Row row;
-    for (size_t i = 0; i < head.size(); ++i) row[head[i]] = cells[i];
-    rows.push_back(row);
-  }
-  return rows;
+  return read_table((labs::root() / "data" / folder / name).string());
 }
 
 struct Shape {

@@ -75,7 +75,7 @@ TEST_SUITE("model: ladder") {
 
       const model::Prediction p = model::predict(profile, tests::scaled(*run.work, kTimes));
       double documented = 0;
-      for (const tests::Row& row : tests::read_table("data/documented/reduce_ladder.csv"))
+      for (const tests::Row& row : read_table(LAB32_ROOT "/data/documented/reduce_ladder.csv"))
         if (row.at("kernel") == step.documented && row.at("metric") == "Duration")
           documented = tests::number(row, "value") * 1e-3;
       REQUIRE(documented > 0);
