@@ -1,4 +1,9 @@
+import re
+
+import pytest
+
 from lab32.drawings import coalescing
+from lab32.figures import FIGURES
 from lab32.svg import Drawing
 
 
@@ -16,3 +21,21 @@ def test_text_is_escaped():
     drawing = Drawing(10, 10, "a < b")
     drawing.text(0, 0, "x[i] & y")
     assert "a &lt; b" in str(drawing) and "x[i] &amp; y" in str(drawing)
+
+
+def numbers(part, *names):
+    return [float(re.search(rf' {name}="([^"]*)"', part)[1]) for name in names]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_bar_or_line_leaves_the_picture(name):
+    drawing = FIGURES[name]()
+    for part in drawing.parts:
+        if part.startswith("<rect"):
+            x, y, width, height = numbers(part, "x", "y", "width", "height")
+            assert 0 <= x <= x + width <= drawing.width, part
+            assert 0 <= y <= y + height <= drawing.height, part
+        if part.startswith("<line"):
+            x1, y1, x2, y2 = numbers(part, "x1", "y1", "x2", "y2")
+            assert 0 <= min(x1, x2) <= max(x1, x2) <= drawing.width, part
+            assert 0 <= min(y1, y2) <= max(y1, y2) <= drawing.height, part

@@ -1,5 +1,7 @@
 """The figures of handouts/coalescing.md."""
 
+import math
+
 from lab32 import tables
 from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
 
@@ -229,18 +231,20 @@ def measured():
         f"(measured, {table.head['device']}, 2^26 elements)",
         14,
     )
-    left, scale = 330, 108
-    for tick in range(6):
-        drawing.line(left + tick * scale, 46, left + tick * scale, 52 + 34 * len(MENDED), "#cccccc")
-        drawing.text(left + tick * scale, 66 + 34 * len(MENDED), str(tick), 11, "middle", GREY)
-    drawing.line(left + scale, 46, left + scale, 52 + 34 * len(MENDED), INK, stroke_dasharray="4 3")
-    for k, (task, first, second, words) in enumerate(MENDED):
+    ratios = []
+    for task, first, second, _ in MENDED:
         size = n // 4 if task == "centre" else n
-
-        def ms(form, task=task, size=size):
-            return table.value("median_ms", task=task, form=form, n=size)
-
-        ratio = ms(first) / ms(second)
+        given, mended = (
+            table.value("median_ms", task=task, form=form, n=size) for form in (first, second)
+        )
+        ratios.append(given / mended)
+    most = math.ceil(max(ratios))
+    left, scale, bottom = 330, 520 / most, 52 + 34 * len(MENDED)
+    for tick in range(most + 1):
+        drawing.line(left + tick * scale, 46, left + tick * scale, bottom, "#cccccc")
+        drawing.text(left + tick * scale, bottom + 14, str(tick), 11, "middle", GREY)
+    drawing.line(left + scale, 46, left + scale, bottom, INK, stroke_dasharray="4 3")
+    for k, (ratio, (*_, words)) in enumerate(zip(ratios, MENDED)):
         y = 52 + 34 * k
         drawing.rect(left, y, ratio * scale, 22, BLUE, "none")
         drawing.text(left - 10, y + 16, words, 13, "end")
