@@ -51,14 +51,13 @@ std::vector<std::string> chosen(const Options& options) {
 }
 
 // A lab that cannot run loses all its points: each test with the reason's first line.
-void fail_all(report::Lab& lab, const std::string& file, const std::string& message,
-              const device::Stopwatch* stopwatch) {
+void fail_all(report::Lab& lab, const std::string& file, const std::string& message) {
   lab.status = Status::error;
   lab.message = message.substr(0, message.find_last_not_of('\n') + 1);
   lab.tests.clear();
   lab.score = lab.max_score = 0;
   for (const Rubric& rubric : rubrics(suite_of(lab.name))) {
-    if (rubric.timed && !stopwatch) continue;
+    if (rubric.timed) continue;  // extra points of what was not timed
     report::Test test;
     test.name = rubric.name;
     test.status = Status::error;
@@ -108,7 +107,7 @@ report::Lab grade_file(const std::string& name, const fs::path& file, device::De
   const std::string display = file.string();
   const Limits limits(root() / "data" / "limits" / (name + ".toml"));
   if (!fs::exists(file)) {
-    fail_all(lab, display, display + ": no such file: it was not handed in", stopwatch);
+    fail_all(lab, display, display + ": no such file: it was not handed in");
     return lab;
   }
   compile::Artifact artifact;
@@ -116,7 +115,7 @@ report::Lab grade_file(const std::string& name, const fs::path& file, device::De
     const Progress::Step step(progress, "compiling " + display);
     artifact = compile::compile(file, device.arch(), display);
   } catch (const compile::CompileError& e) {  // any other Error is not the submission's
-    fail_all(lab, display, e.what(), stopwatch);
+    fail_all(lab, display, e.what());
     return lab;
   }
   try {
@@ -127,7 +126,7 @@ report::Lab grade_file(const std::string& name, const fs::path& file, device::De
     session.time = timed.time_keeping(stopwatch);
     run_suite(session, lab);
   } catch (const Error& e) {
-    fail_all(lab, display, e.what(), stopwatch);
+    fail_all(lab, display, e.what());
   }
   return lab;
 }

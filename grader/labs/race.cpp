@@ -72,9 +72,9 @@ Race judge_step(const device::Timing& timing, uint64_t bytes, double limit) {
 }
 
 std::string duration(double seconds) {
-  const double us = seconds * 1e6;
-  return us < 1000 ? fmt::format("{:.{}f} us", us, us < 100 ? 1 : 0)
-                   : fmt::format("{:.{}f} ms", us / 1e3, us < 1e5 ? 2 : 0);
+  const double us = seconds * 1e6, ms = seconds * 1e3;
+  if (us < 1000) return fmt::format("{:.{}f} us", us, us < 100 ? 1 : 0);
+  return fmt::format("{:.{}f} ms", ms, ms < 10 ? 2 : ms < 100 ? 1 : 0);
 }
 
 }  // namespace lab32::labs

@@ -1,4 +1,6 @@
 // Speed against a copy: every verdict. Times are those of speed_kit.h.
+#include "labs/grade.h"
+#include "labs/progress.h"
 #include "labs/race.h"
 #include "speed_kit.h"
 
@@ -33,6 +35,25 @@ TEST_SUITE("labs speed") {
     CHECK(test.status == Status::failed);
     CHECK(test.score == doctest::Approx(4 * 0.5 / 0.9).epsilon(0.01));
     CHECK(test.line == 2);
+  }
+
+  TEST_CASE("what was not handed in loses no extra points") {
+    FakeStopwatch watch;
+    FakeDevice device;
+    Progress progress(false);
+    const report::Lab lab =
+        grade_file("reduction", "/nowhere/reduction.cu", device, 1, progress, &watch);
+    CHECK(lab.status == Status::error);
+    CHECK(lab.score == 0);
+    CHECK(lab.max_score == 100);
+  }
+
+  TEST_CASE("durations: three digits") {
+    CHECK(duration(83.44e-6) == "83.4 us");
+    CHECK(duration(966.4e-6) == "966 us");
+    CHECK(duration(1.274e-3) == "1.27 ms");
+    CHECK(duration(16.99e-3) == "17.0 ms");
+    CHECK(duration(0.1999) == "200 ms");
   }
 
   TEST_CASE("an interval that holds the limit is timed again, longer, and then counts") {
