@@ -11,7 +11,7 @@ STEPS = ["v1", "v2", "v3", "v4", "v5", "v6", "v7"]
 VERSIONS = [*STEPS, "v8"]
 LECTURE = 1 << 22  # ints in the lecture's table
 LARGE = 1 << 28  # 1 GiB: many times any L2
-SIZES = [1 << 20, 1 << 22, 1 << 24, 1 << 25, 1 << 28]
+SIZES = [1 << power for power in range(20, 29)]
 
 # ---- the lecture's ladder ------------------------------------------------------------------------
 
