@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "base/scratch.h"
 #include "compile/cache.h"
 #include "compile/toolchain.h"
 
@@ -15,26 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr double kSeconds = 60;
 constexpr uint64_t kListing = 256ull << 20;
-
-// A directory of our own, gone when we leave.
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (fs::temp_directory_path() / "lab32-XXXXXX").string();
-    if (!mkdtemp(pattern.data()))
-      throw Error("no directory can be made in " + fs::temp_directory_path().string() +
-                  ": is TMPDIR writable?");
-    path = pattern;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  fs::path path;
-};
 
 }  // namespace
 

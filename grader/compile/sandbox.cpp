@@ -1,10 +1,6 @@
 #include "compile/sandbox.h"
 
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 #include "base/error.h"
 
@@ -98,20 +94,10 @@ const IsolationProbe& isolation() {
 
 Sandbox::Sandbox(const Toolchain& toolchain, const fs::path& include, Isolation isolation)
     : toolchain_(toolchain), include_(include), isolation_(isolation) {
-  std::string pattern = (fs::temp_directory_path() / "lab32-XXXXXX").string();
-  if (!mkdtemp(pattern.data()))
-    throw Error("no scratch directory " + pattern + " (" + std::strerror(errno) +
-                "): name a directory with room in TMPDIR");
-  scratch_ = fs::canonical(pattern);
-  submission_ = scratch_ / "submission";
-  output_ = scratch_ / "output";
-  for (const auto& directory : {submission_, output_, scratch_ / "tmp"})
+  submission_ = scratch_.path / "submission";
+  output_ = scratch_.path / "output";
+  for (const auto& directory : {submission_, output_, scratch_.path / "tmp"})
     fs::create_directory(directory);
-}
-
-Sandbox::~Sandbox() {
-  std::error_code ignored;
-  fs::remove_all(scratch_, ignored);
 }
 
 std::string Sandbox::inner_submission() const {
@@ -135,7 +121,7 @@ Outcome Sandbox::run(const Words& argv, const Limits& limits) const {
     command.environment = environment(toolchain_, "/tmp");
   } else {
     command.directory = output_.string();
-    command.environment = environment(toolchain_, (scratch_ / "tmp").string());
+    command.environment = environment(toolchain_, (scratch_.path / "tmp").string());
   }
   command.argv.insert(command.argv.end(), argv.begin(), argv.end());
   return run_process(command);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/process.h"
+#include "base/scratch.h"
 #include "compile/toolchain.h"
 
 namespace lab32::compile {
@@ -26,7 +27,6 @@ class Sandbox {
  public:
   // Makes the room in a fresh directory, which goes with it.
   Sandbox(const Toolchain& toolchain, const std::filesystem::path& include, Isolation isolation);
-  ~Sandbox();
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
 
@@ -43,7 +43,8 @@ class Sandbox {
 
  private:
   const Toolchain& toolchain_;
-  std::filesystem::path include_, scratch_, submission_, output_;
+  Scratch scratch_;
+  std::filesystem::path include_, submission_, output_;
   Isolation isolation_;
 };
 

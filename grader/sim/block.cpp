@@ -9,7 +9,7 @@ namespace lab32::sim {
 namespace {
 
 // More than a whole launch may print (launch.cpp).
-constexpr size_t kOutputLimit = 2 << 20;
+constexpr size_t kKeptOutput = 2 << 20;
 
 }  // namespace
 
@@ -91,7 +91,7 @@ uint32_t Block::polling_site() const {
 }
 
 void Block::print(const std::string& text) {
-  if (output_.size() < kOutputLimit) output_ += text;
+  if (output_.size() < kKeptOutput) output_ += text;
 }
 
 // ---------------------------------------------------------------------------------------------

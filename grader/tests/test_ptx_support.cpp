@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "compile/toolchain.h"
 #include "ptx/parser.h"
+#include "tests/scratch.h"
 
 namespace lab32::tests {
 
@@ -53,21 +54,16 @@ std::string read(const std::filesystem::path& file) {
 std::string run_nvcc(const std::string& text, const std::string& suffix,
                      const std::vector<std::string>& flags) {
   const compile::Toolchain& tools = compile::toolchain();
-  std::string name = (std::filesystem::temp_directory_path() / "lab32-ptx-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-  const std::filesystem::path folder = name;
-  const std::filesystem::path in = folder / ("in" + suffix), out = folder / "out";
-  std::ofstream(in) << text;
+  const Scratch scratch;
+  const std::filesystem::path in = scratch.write("in" + suffix, text), out = scratch.path / "out";
   Command command;
   command.argv = {tools.nvcc.string(), "-w"};
   command.argv.insert(command.argv.end(), flags.begin(), flags.end());
   command.argv.insert(command.argv.end(), {in.string(), "-o", out.string()});
-  command.environment = {"PATH=" + tools.path, "TMPDIR=" + name};
+  command.environment = {"PATH=" + tools.path, "TMPDIR=" + scratch.path.string()};
   const Outcome outcome = run_process(command);
-  const std::string result = read(out);
-  std::filesystem::remove_all(folder);
   if (!outcome.ok()) throw std::runtime_error(lab32::describe(outcome) + "\n" + outcome.err);
-  return result;
+  return read(out);
 }
 
 }  // namespace
