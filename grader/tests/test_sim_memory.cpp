@@ -1,5 +1,8 @@
 // Loads and stores of every width and space, and addresses between the spaces.
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "tests/sim_kit.h"
 
@@ -356,4 +359,19 @@ TEST_CASE("sim memory: clocks never run backwards, and time passes") {
   selp.u32 %r3, 1, 0, %p1;
   st.global.u32 [%dst], %r3;)");
   CHECK(o.out == each(32, [](uint32_t) { return 1; }));
+}
+
+TEST_CASE("sim memory: what was freed goes back to the system, and the bits of what was written") {
+  const auto resident = [] {
+    size_t size = 0, pages = 0;
+    std::ifstream("/proc/self/statm") >> size >> pages;
+    return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  };
+  constexpr uint64_t kBytes = 256 << 20;
+  sim::Memory memory(uint64_t{1} << 30);
+  const sim::Allocation* allocation = memory.allocate(kBytes, "a");
+  memory.fill(allocation->begin, 0, kBytes - 1);  // all but a byte: so each has its bit
+  const size_t held = resident();
+  memory.release(allocation->begin);
+  CHECK(held - resident() > (kBytes + kBytes / 8) * 99 / 100);
 }
