@@ -11,35 +11,45 @@
 LAB    :=
 DIR    := labs
 DEVICE := auto
+RUBRIC :=
 FORMAT := text
 SEED   :=
 
+# For test: sanitizers of the tests' program, `address,undefined` or `thread`. What they start
+# (build/lab32, the runtime library) stays without.
+SAN    :=
+# For fuzz: seconds, of all targets together; a seed of 0 is another each time.
+FUZZ_SECONDS := 60
+FUZZ_SEED    := 0
+
+comma        := ,
+BUILD        := build$(if $(SAN),/$(subst $(comma),-,$(SAN)))
 PYTHON_TESTS := $(wildcard grader/python/tests)
 RUNTIME      := build/cudart/libcudart.so.13
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle model solutions
-CPP_TESTS    := $(if $(wildcard grader/tests/*.cpp),build/lab32_tests)
+CPP_TESTS    := $(BUILD)/lab32_tests
 
-.PHONY: help build grade test test-all measure bench notebooks figures jupyter format lint clean
+.PHONY: help build grade test test-all measure bench notebooks figures jupyter format lint fuzz clean
 
 help:       ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
-	@echo 'for grade:  LAB=coalescing DIR=$(DIR) DEVICE=$(DEVICE) FORMAT=$(FORMAT) SEED=7'
+	@echo 'for grade:  LAB=coalescing DIR=$(DIR) DEVICE=$(DEVICE) RUBRIC=data/limits FORMAT=$(FORMAT) SEED=7'
 
 build: build/lab32 $(RUNTIME)  ## compile build/lab32 and the simulated runtime
 
 # Lost points (status 1) are a result, not an error.
 grade: build/lab32 | setup-cuda  ## grade labs/, or DIR=; all labs, or LAB=
 	@build/lab32 grade $(LAB) --dir '$(DIR)' --device '$(DEVICE)' --format '$(FORMAT)' \
-	  $(if $(SEED),--seed '$(SEED)') || test $$? -eq 1
+	  $(if $(RUBRIC),--rubric '$(RUBRIC)') $(if $(SEED),--seed '$(SEED)') || test $$? -eq 1
 
-test: build/lab32 $(RUNTIME) $(CPP_TESTS) | setup-cuda setup-python  ## every test: N passed, N failed
-	@$(VENV) grader/setup/run_tests.py $(CPP_TESTS) $(PYTHON_TESTS)
+test: $(CPP_TESTS) programs | setup-cuda setup-python  ## every test: N passed, N failed; SAN=thread: under a sanitizer
+	@$(SANITIZED) $(VENV) grader/setup/run_tests.py $(CPP_TESTS) $(if $(SAN),,$(PYTHON_TESTS))
 
 test-all: export LAB32_TEST_ALL := 1
 test-all: test  ## the same, with the documented launches at full size
 
 measure: build/lab32 build/lab32_tests | setup-cuda  ## on a GPU: data/measured/* made again
-	@for lab in $(MEASURED); do data/measured/$$lab/measure.sh data/measured || exit; done
+	@for lab in $(MEASURED); do grader/measure/$$lab/measure.sh data/measured || exit; done
 
 bench: build/lab32_bench | setup-cuda  ## how fast the simulator is
 	@build/lab32_bench
@@ -53,11 +63,19 @@ figures: build/lab32 | setup-cuda setup-python  ## draw the figures of the hando
 jupyter: build/lab32 | setup-cuda setup-jupyter  ## open the notebooks in JupyterLab
 	@$(VENV) -m jupyterlab labs
 
+fuzz:       ## damaged PTX, TOML, JSON and submissions, for FUZZ_SECONDS=60
+	@grader/fuzz/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_SEED) $^
+
 format: | setup-format  ## clang-format, in place
 	@clang-format -i $(CPP_FILES)
 
-lint: | setup-format  ## complain of what `make format` would change
+lint: lint-format lint-python lint-tidy  ## clang-format, clang-tidy and ruff have nothing to say
+
+.PHONY: lint-format lint-python lint-tidy
+lint-format: | setup-lint
 	@clang-format --dry-run -Werror $(CPP_FILES)
+lint-python: | setup-python
+	@.venv/bin/ruff check --quiet --no-cache grader
 
 clean:      ## remove what was built; what was installed (.venv) stays
 	rm -rf build
@@ -66,22 +84,38 @@ clean:      ## remove what was built; what was installed (.venv) stays
 
 VENV := .venv/bin/python
 
-.PHONY: setup-packages setup-bench setup-format setup-cuda setup-python setup-jupyter
+.PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-cuda setup-python setup-jupyter
 setup-packages:        ; @grader/setup/setup packages
 setup-bench:           ; @grader/setup/setup packages bench
 setup-format:          ; @grader/setup/setup packages format
+setup-lint:            ; @grader/setup/setup packages format lint
+setup-fuzz:            ; @grader/setup/setup packages fuzz
 setup-cuda setup-python setup-jupyter: setup-%: | setup-packages
 	@grader/setup/setup $*
 
 # ---- how it is built -----------------------------------------------------------------------------
 
-ROOMS    := base ptx sim sass observers model device compile labs report programs
-CORE     := $(patsubst grader/%.cpp,build/obj/%.o,$(wildcard $(ROOMS:%=grader/%/*.cpp)))
-MAIN     := build/obj/main.o
-TESTS    := $(patsubst grader/%.cpp,build/obj/%.o,$(wildcard grader/tests/*.cpp))
-BENCH    := $(patsubst grader/%.cpp,build/obj/%.o,$(wildcard grader/bench/*.cpp))
-CUDART   := $(patsubst grader/%.cpp,build/obj/%.o,$(wildcard grader/cudart/*.cpp))
-OBJECTS  := $(CORE) $(MAIN) $(TESTS) $(BENCH) $(CUDART)
+# Sources are found by folder. A folder is one object (unity build): its files share the headers and
+# the templates, which are most of the cost. UNITY=no makes an object per file, for those who change
+# the grader. An object lies where its source does, below build/obj.
+UNITY      := yes
+# These configure a header before they include it, and must be the first who do.
+ALONE      := grader/grading/doctest.cpp grader/base/toml_file.cpp
+files_of    = $(sort $(shell find $(1:%=grader/%) -name '*.cpp'))
+sources_of  = $(if $(filter yes,$(UNITY)),$(sort $(patsubst %/,%,$(dir $(files_of))) \
+                $(basename $(filter $(ALONE),$(files_of)))),$(basename $(files_of)))
+objects_of  = $(patsubst grader/%,$(BUILD)/obj/%.o,$(sources_of))
+
+SIMULATOR := $(call objects_of,simulator)
+SERVICES  := $(call objects_of,base toolchain device record)
+CORE      := $(SIMULATOR) $(SERVICES) $(call objects_of,report grading checks profiler)
+MAIN      := $(BUILD)/obj/main.o
+TESTS     := $(call objects_of,tests)
+BENCH     := $(call objects_of,bench)
+CUDART    := $(call objects_of,cudart)
+OBJECTS   := $(CORE) $(MAIN) $(TESTS) $(BENCH) $(CUDART)
+TIDY      := $(patsubst grader/%.cpp,build/tidy/%,grader/main.cpp $(call files_of,simulator base \
+               toolchain device record report grading checks profiler cudart))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
 # x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
@@ -91,31 +125,41 @@ MARCH    := $(if $(filter-out $(CPU),avx2 bmi1 bmi2 f16c fma abm movbe),,-march=
 # No contraction: a PTX mul followed by an add rounds twice, on the host as on the GPU.
 # Position-independent and hidden, so that the same objects go into the runtime library.
 CXX      := g++
-CXXFLAGS := -std=c++17 -g1 $(MARCH) -ffp-contract=off -fPIC -fvisibility=hidden -Wall -Wextra \
-            -pthread -Igrader -DTOML_HEADER_ONLY=1 -DLAB32_ROOT='"$(CURDIR)"'
+CXXFLAGS := -std=c++17 $(MARCH) -ffp-contract=off -fPIC -fvisibility=hidden -Wall -Wextra \
+            -pthread -Igrader
+ifneq ($(SAN),)
+# Instrumented standard headers look uninitialised to GCC 12.
+CXXFLAGS += -g1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
+            -Wno-maybe-uninitialized
+endif
 LDLIBS   := -lfmt -ldl -pthread
-OPTIMISE := -O2
-build/obj/sim/%.o: OPTIMISE := -O3
+# Only what runs once an instruction is worth much of the compiler's time.
+OPTIMISE := -O1
+ifeq ($(SAN),)
+$(BUILD)/obj/simulator/%.o: OPTIMISE := -O2
+$(BUILD)/obj/simulator/core/%.o: OPTIMISE := -O2 -fvect-cost-model=dynamic
+$(BUILD)/obj/tests/%.o: OPTIMISE := -O0
+endif
+$(BUILD)/obj/base.o $(BUILD)/obj/base/root.o: DEFINE := -DLAB32_ROOT='"$(CURDIR)"'
+$(BUILD)/obj/base.o $(BUILD)/obj/base/root.o: $(BUILD)/root
 # Warnings are errors with the compiler we develop with; a newer one's must not stop a student.
 WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
 
 build/lab32:       $(MAIN) $(CORE)
-build/lab32_tests: $(TESTS) $(CORE)
+$(CPP_TESTS):      $(TESTS) $(CORE)
 build/lab32_bench: $(BENCH) $(CORE)
 build/lab32_bench: LDLIBS += -lbenchmark
 $(BENCH): | setup-bench
 
-build/lab32 build/lab32_tests build/lab32_bench: build/objects
+build/lab32 $(CPP_TESTS) build/lab32_bench: $(BUILD)/objects
 	@echo '  link $@' >&2
 	@$(CXX) $(CXXFLAGS) $(filter %.o,$^) -o $@ $(LDLIBS)
 
 # The CUDA runtime's names on the simulator, for whole programs (grader/cudart/README.md).
-RUNTIME_OF  := base ptx sim sass observers model device compile
-RUNTIME_OBJ := $(CUDART) build/obj/report/launch_record.o \
-               $(filter $(RUNTIME_OF:%=build/obj/%/%),$(CORE))
+RUNTIME_OBJ := $(CUDART) $(SIMULATOR) $(SERVICES)
 
 $(RUNTIME): LDLIBS += -lzstd -llz4
-$(RUNTIME): $(RUNTIME_OBJ) build/cudart/exports build/objects
+$(RUNTIME): $(RUNTIME_OBJ) build/cudart/exports $(BUILD)/objects
 	@echo '  link $@' >&2
 	@$(CXX) $(CXXFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,build/cudart/exports \
 	  -Wl,-z,defs $(RUNTIME_OBJ) -o $@ $(LDLIBS)
@@ -128,25 +172,93 @@ build/cudart/exports: grader/cudart/api.def
 
 # cuda_occupancy.h and the runtime's declarations are the toolkit's, which set-up finds or installs.
 TOOLKIT :=
-$(CUDART) build/obj/model/occupancy.o: TOOLKIT = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include
-$(CUDART) build/obj/model/occupancy.o: | setup-cuda
+DEFINE  :=
+OCCUPANCY = $(filter $(BUILD)/obj/simulator/model.o $(BUILD)/obj/simulator/model/occupancy.o,$(OBJECTS))
+$(CUDART) $(OCCUPANCY): TOOLKIT = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include
+$(CUDART) $(OCCUPANCY): | setup-cuda
 
-$(OBJECTS): build/obj/%.o: grader/%.cpp build/flags | setup-packages
-	@echo '  c++  $<' >&2
+$(BUILD)/obj/%.o: grader/%.cpp
+	$(compile)
+$(BUILD)/obj/%.o: $(BUILD)/unity/%.cpp
+	$(compile)
+define compile
+	@echo '  c++  $(patsubst $(BUILD)/unity/%.cpp,grader/%,$<)' >&2
 	@mkdir -p $(@D)
-	@$(CXX) $(CXXFLAGS) $(TOOLKIT) $(OPTIMISE) $(WERROR) -MMD -MP -c $< -o $@
+	@$(CXX) $(CXXFLAGS) $(DEFINE) $(TOOLKIT) $(OPTIMISE) $(WERROR) -MMD -MP -c $< -o $@
+endef
+$(OBJECTS): $(BUILD)/flags | setup-packages
 
-# Written only when they change: other flags rebuild, a removed source relinks.
-build/flags:   TEXT = $(CXXFLAGS)
-build/objects: TEXT = $(OBJECTS)
-build/flags build/objects: FORCE
-	@mkdir -p build
+UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(MAIN) $(ALONE:grader/%.cpp=$(BUILD)/obj/%.o),$(OBJECTS)))
+ifeq ($(UNITY),yes)
+$(UNITIES): TEXT = $(patsubst grader/%,%,$(sort $(filter-out $(ALONE),$(wildcard $(@:$(BUILD)/unity/%.cpp=grader/%)/*.cpp))))
+$(UNITIES): FORCE
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(TEXT) | cmp -s - $@ || printf '#include "%s"\n' $(TEXT) >$@
+endif
+
+# Written only when they change: other flags rebuild, a removed source relinks, a moved checkout is found.
+$(BUILD)/flags:   TEXT = $(CXXFLAGS) $(shell grep 'OPTIMISE :=' Makefile)
+$(BUILD)/root:    TEXT = $(CURDIR)
+$(BUILD)/objects: TEXT = $(OBJECTS)
+$(BUILD)/flags $(BUILD)/root $(BUILD)/objects: FORCE
+	@mkdir -p $(@D)
 	@echo $(call quote,$(TEXT)) | cmp -s - $@ || echo $(call quote,$(TEXT)) >$@
 quote = '$(subst ','\'',$1)'
 .PHONY: FORCE
 FORCE:
 
 -include $(OBJECTS:.o=.d)
+
+# ---- sanitizers, fuzzing, clang-tidy ---------------------------------------------------------------
+
+# The tests start build/lab32 and programs on the runtime: those are built without sanitizers.
+.PHONY: programs
+ifeq ($(SAN),)
+programs: build/lab32 $(RUNTIME)
+else
+programs:
+	@$(MAKE) --no-print-directory SAN= build
+endif
+# Address space is reserved as on no real machine, and the tests' own limits are on what is used.
+SANITIZED := $(if $(SAN),ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
+  UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=die_after_fork=0 \
+  setarch -R)
+
+# libFuzzer is clang's. Only what the readers need is built for it.
+FUZZERS    := $(patsubst grader/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/fuzz/*.cpp))
+FUZZED     := $(patsubst grader/%.cpp,build/fuzz/obj/%.o,$(call files_of,base simulator/ptx \
+                toolchain record) $(addprefix grader/grading/,rubric.cpp registry.cpp doctest.cpp))
+FUZZ_FLAGS := -std=c++17 -g1 -O1 -Igrader -pthread \
+              -fsanitize=address,undefined -fno-sanitize-recover=all
+
+build/fuzz/obj/%.o: grader/%.cpp | setup-fuzz
+	@echo '  fuzz $<' >&2
+	@mkdir -p $(@D)
+	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(DEFINE) -MMD -MP -c $< -o $@
+# Of a character such as U+0403 outside strings toml++ 3.3 says it cannot come, and then compares it
+# with whitespace: with the right result, but for the sanitizer's stop.
+build/fuzz/obj/base/toml_file.o: FUZZ_FLAGS += -fno-sanitize=unreachable
+build/fuzz/obj/base/root.o: DEFINE := -DLAB32_ROOT='"$(CURDIR)"'
+
+fuzz: $(FUZZERS)
+$(FUZZERS): build/fuzz/%: build/fuzz/obj/fuzz/%.o $(FUZZED)
+	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt
+
+-include $(FUZZED:.o=.d)
+
+# A stamp per source: what has not changed since it was clean is not read again.
+lint-tidy: $(TIDY)
+build/tidy/%: grader/%.cpp .clang-tidy | setup-lint
+	@mkdir -p $(@D)
+	@g++ $(TIDY_FLAGS) $(TOOLKIT) -MM -MP -MT $@ -MF $@.d $<
+	@clang-tidy --quiet $< -- $(TIDY_FLAGS) $(TOOLKIT) >$@.out 2>&1 || { cat $@.out; exit 1; }
+	@touch $@
+TIDY_FLAGS := -std=c++17 -Igrader
+-include $(wildcard $(TIDY:=.d))
+build/tidy/base/root: TOOLKIT = -DLAB32_ROOT='""'
+NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/simulator/model/occupancy,$(TIDY))
+$(NEED_TOOLKIT): TOOLKIT = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include
+$(NEED_TOOLKIT): | setup-cuda
 
 # On all cores; but `make clean test` in that order.
 ifneq ($(filter clean,$(MAKECMDGOALS)),)

@@ -1,4 +1,4 @@
-// The command line: subcommands only. What they do is in the rooms below.
+// The command line: subcommands only. What they do is in the modules below.
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -13,14 +13,14 @@
 #include "base/error.h"
 #include "base/write_file.h"
 #include "device/device.h"
-#include "device/stopwatch.h"
-#include "labs/grade.h"
-#include "model/profile.h"
-#include "programs/build_program.h"
-#include "programs/check.h"
-#include "programs/profile.h"
-#include "programs/start.h"
+#include "device/timer.h"
+#include "grading/runner.h"
+#include "profiler/build_program.h"
+#include "profiler/check.h"
+#include "profiler/profile.h"
+#include "profiler/start.h"
 #include "report/render.h"
+#include "simulator/model/profile.h"
 
 namespace {
 
@@ -28,9 +28,9 @@ using lab32::Error;
 
 constexpr int kFullMarks = 0, kPointsLost = 1, kNotGraded = 2;
 
-int grade(const lab32::labs::Options& options, const std::string& format, const std::string& output,
-          const std::string& json) {
-  const lab32::report::Result result = lab32::labs::grade(options);
+int grade(const lab32::grading::GradeOptions& options, const std::string& format,
+          const std::string& output, const std::string& json) {
+  const lab32::report::Result result = lab32::grading::grade(options);
   if (result.max_score <= 0)
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
   lab32::report::Style style;
@@ -48,13 +48,13 @@ int grade(const lab32::labs::Options& options, const std::string& format, const 
 // The program takes this process's place: input, output and exit status are its own.
 [[noreturn]] void run_program(const std::string& file, const std::string& device,
                               const std::vector<std::string>& arguments) {
-  lab32::programs::Start start;
-  start.device = lab32::programs::profile_of(device);
+  lab32::profiler::Start start;
+  start.device = lab32::profiler::profile_of(device);
   start.program =
-      lab32::programs::build_program(file, lab32::model::read_profile(start.device).arch);
+      lab32::profiler::build_program(file, lab32::model::read_profile(start.device).arch);
   start.called = file;
   start.arguments = arguments;
-  lab32::programs::become(start);
+  lab32::profiler::exec(start);
 }
 
 // What run, profile and check are given alike.
@@ -84,7 +84,7 @@ int list_devices() {
       return lab32::device::open_device(name)->describe() + (name == usual ? ", what sim is" : "");
     });
   }
-  list_device("gpu", [] { return lab32::device::open_stopwatch("gpu")->describe(); });
+  list_device("gpu", [] { return lab32::device::open_timer("gpu")->describe(); });
   return 0;
 }
 
@@ -95,12 +95,13 @@ int main(int argc, char** argv) {
   app.name("lab32");
   app.require_subcommand(1);
 
-  lab32::labs::Options options;
-  std::string dir = "labs", format = "text", output, json;
+  lab32::grading::GradeOptions options;
+  std::string dir = "labs", rubric, format = "text", output, json;
   uint64_t seed = 0;
   CLI::App* grade_command = app.add_subcommand("grade", "grade labs");
   grade_command->add_option("LAB", options.labs, "which labs (all that there are)");
   grade_command->add_option("--dir", dir, "where LAB/LAB.cu are (labs)");
+  grade_command->add_option("--rubric", rubric, "where each lab's LAB.toml is (data/limits)");
   grade_command->add_option("--device", options.device, "auto, sim, sim:NAME or gpu (auto)");
   CLI::Option* seed_option =
       grade_command->add_option("--seed", seed, "repeats the random inputs of an earlier run");
@@ -112,7 +113,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> program_arguments;
   CLI::App* run_command = app.add_subcommand("run", "run a complete CUDA program on the simulator");
   add_program(run_command, program, program_arguments, program_device);
-  lab32::programs::ProfileOptions profile;
+  lab32::profiler::ProfileOptions profile;
   CLI::App* profile_command =
       app.add_subcommand("profile", "run a CUDA program and show what each launch moved");
   add_program(profile_command, profile.program, profile.arguments, profile.device);
@@ -123,7 +124,7 @@ int main(int argc, char** argv) {
   profile_command->add_option("--csv", profile.csv,
                               "write the metrics there, as ncu --csv --print-units base");
   profile_command->add_flag("--source", profile.source, "the counters beside each source line");
-  lab32::programs::CheckOptions check;
+  lab32::profiler::CheckOptions check;
   CLI::App* check_command =
       app.add_subcommand("check", "run a CUDA program and find its races and bad accesses");
   add_program(check_command, check.program, check.arguments, check.device);
@@ -149,11 +150,12 @@ int main(int argc, char** argv) {
        {&program_arguments, &profile.arguments, &check.arguments, &options.labs})
     words->insert(words->end(), behind.begin(), behind.end());
   try {
-    if (profile_command->parsed()) return lab32::programs::profile(profile);
-    if (check_command->parsed()) return lab32::programs::check(check);
+    if (profile_command->parsed()) return lab32::profiler::profile(profile);
+    if (check_command->parsed()) return lab32::profiler::check(check);
     if (run_command->parsed()) run_program(program, program_device, program_arguments);
     if (!grade_command->parsed()) return list_devices();
     options.dir = dir;
+    options.rubric = rubric;
     options.progress = true;
     if (*seed_option) options.seed = seed;
     return grade(options, format, output, json);

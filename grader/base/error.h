@@ -6,7 +6,7 @@
 
 namespace lab32 {
 
-// what() is one complete message: what is wrong, where, and how to mend it. main() prints it after
+// what() is one complete message: what is wrong, where, and how to fix it. main() prints it after
 // "lab32: " and leaves with status 2; the lab runner turns it into the verdict of the lab it hit.
 class Error : public std::runtime_error {
  public:

@@ -1,9 +1,6 @@
 #include "base/forked.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/error.h"
+#include "base/child.h"
 
 namespace lab32 {
 namespace {
@@ -38,7 +35,6 @@ void write_all(int fd, const void* data, size_t size) {
 }
 
 [[noreturn]] void be_the_child(const std::function<std::vector<std::byte>()>& work, int fd) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
     const std::vector<std::byte> answer = work();
     const Head head{0, answer.size()};
@@ -56,22 +52,14 @@ void write_all(int fd, const void* data, size_t size) {
 }  // namespace
 
 Forked run_forked(const std::function<std::vector<std::byte>()>& work, double seconds) {
-  int fds[2];
-  if (pipe2(fds, O_CLOEXEC) != 0)
-    throw Error(std::string("no pipe to a child process: ") + std::strerror(errno));
+  Pipe pipe;
   std::fflush(nullptr);
   const auto start = Clock::now();
-  const pid_t pid = fork();
-  if (pid < 0) {
-    close(fds[0]);
-    close(fds[1]);
-    throw Error(std::string("no child process: ") + std::strerror(errno));
-  }
-  if (pid == 0) {
-    close(fds[0]);
-    be_the_child(work, fds[1]);
-  }
-  close(fds[1]);
+  Child child("a child process", Child::Group::ours, [&] {
+    pipe.read.close();
+    be_the_child(work, pipe.write.get());
+  });
+  pipe.write.close();
 
   Forked forked;
   std::vector<std::byte> told;
@@ -82,18 +70,15 @@ Forked run_forked(const std::function<std::vector<std::byte>()>& work, double se
       forked.end = Forked::End::timed_out;
       break;
     }
-    pollfd wait{fds[0], POLLIN, 0};
+    pollfd wait{pipe.read.get(), POLLIN, 0};
     if (poll(&wait, 1, static_cast<int>(left * 1000) + 1) <= 0) continue;
-    const ssize_t n = read(fds[0], buffer.data(), buffer.size());
+    const ssize_t n = read(pipe.read.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     told.insert(told.end(), buffer.begin(), buffer.begin() + n);
   }
-  close(fds[0]);
-  kill(pid, SIGKILL);  // it has said all, or is out of time; a driver's exit can take seconds
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  child.kill();  // it has said all, or is out of time; a driver's exit can take seconds
+  const int status = child.wait();
   if (forked.end == Forked::End::timed_out) return forked;
   Head head;
   if (told.size() >= sizeof head) std::memcpy(&head, told.data(), sizeof head);
@@ -107,8 +92,7 @@ Forked run_forked(const std::function<std::vector<std::byte>()>& work, double se
   if (whole)
     forked.how.assign(reinterpret_cast<const char*>(told.data()) + sizeof head, head.size);
   else if (WIFSIGNALED(status))
-    forked.how = std::string("killed by signal ") + std::to_string(WTERMSIG(status)) + " (" +
-                 strsignal(WTERMSIG(status)) + ")";
+    forked.how = killed_by(WTERMSIG(status));
   else
     forked.how = "ended without an answer";
   return forked;

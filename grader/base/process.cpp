@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,6 +13,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/child.h"
 #include "base/error.h"
 
 namespace lab32 {
@@ -21,47 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Owns one descriptor. All are close-on-exec, so neither this child nor one that another thread
-// starts at the same moment inherits the ends of our pipes (and then keeps them from closing).
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
-  int get() const { return fd_; }
-  void reset(int fd) {
-    close();
-    fd_ = fd;
-  }
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_ = -1;
-};
-
-struct Pipe {
-  Descriptor read, write;
-  Pipe() {
-    int fds[2];
-    if (pipe2(fds, O_CLOEXEC) != 0)
-      throw Error(std::string("no pipe to a child process: ") + std::strerror(errno));
-    read.reset(fds[0]);
-    write.reset(fds[1]);
-  }
-};
-
 // ---- in the child, between fork and exec: only calls that are safe there, so no allocation ----
-
-[[noreturn]] void child_fails(int report, int error) {
-  ssize_t ignored = write(report, &error, sizeof error);
-  (void)ignored;
-  _exit(127);
-}
 
 bool limit(int resource, uint64_t value) {
   if (value == 0) return true;
@@ -84,17 +44,12 @@ struct Prepared {
   char* const* argv;
   char* const* environment;
   const char* directory;
-  const Limits* limits;
-  pid_t parent;
-  int in, out, err, report;
+  const ProcessLimits* limits;
+  int in, out, err;
+  const ExecReport* report;
 };
 
-[[noreturn]] void become(const Prepared& p) {
-  // A group of its own, so that the time limit reaches the compiler's own children too.
-  if (setpgid(0, 0) != 0) child_fails(p.report, errno);
-  // The grader may die first (Ctrl-C, a batch system): the child must not outlive it.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != p.parent) _exit(127);
+[[noreturn]] void exec(const Prepared& p) {
   // Handlers are gone after exec, but ignored and blocked signals would be inherited.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
@@ -103,17 +58,17 @@ struct Prepared {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (dup2(p.in, 0) < 0 || dup2(p.out, 1) < 0 || dup2(p.err, 2) < 0) child_fails(p.report, errno);
+  if (dup2(p.in, 0) < 0 || dup2(p.out, 1) < 0 || dup2(p.err, 2) < 0) p.report->fail(errno);
   keep_descriptors_from_child();
-  const Limits& l = *p.limits;
+  const ProcessLimits& l = *p.limits;
   rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   if (!limit(RLIMIT_CPU, l.cpu_seconds) || !limit(RLIMIT_AS, l.memory_bytes) ||
       !limit(RLIMIT_FSIZE, l.file_bytes))
-    child_fails(p.report, errno);
-  if (p.directory[0] && chdir(p.directory) != 0) child_fails(p.report, errno);
+    p.report->fail(errno);
+  if (p.directory[0] && chdir(p.directory) != 0) p.report->fail(errno);
   execve(p.argv[0], p.argv, p.environment);
-  child_fails(p.report, errno);
+  p.report->fail(errno);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
@@ -139,59 +94,35 @@ bool drain(Descriptor& fd, std::string& text, uint64_t limit) {
   return static_cast<size_t>(n) <= room;
 }
 
-void wait_for_end(pid_t pid, int& status) {
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-}
-
-// Is there still somebody to wait for? Leaves the zombie (WNOWAIT): while it is there its number,
-// which is the group's too, cannot be given to another process, so the kill below hits only ours.
-bool has_ended(pid_t pid) {
-  siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == pid;
-}
-
 }  // namespace
 
 Outcome run_process(const Command& command) {
   if (command.argv.empty()) throw Error("no program to run");
-  Pipe out, err, report;
+  Pipe out, err;
+  ExecReport report;
   Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (in.get() < 0) throw Error("/dev/null cannot be opened");
   auto argv = pointers(command.argv), environment = pointers(command.environment);
-  Prepared prepared{argv.data(),     environment.data(), command.directory.c_str(),
-                    &command.limits, getpid(),           in.get(),
-                    out.write.get(), err.write.get(),    report.write.get()};
+  const Prepared prepared{
+      argv.data(), environment.data(), command.directory.c_str(), &command.limits,
+      in.get(),    out.write.get(),    err.write.get(),           &report};
 
   auto start = Clock::now();
-  pid_t pid = fork();
-  if (pid < 0) throw Error(command.argv[0] + " cannot be started: " + std::strerror(errno));
-  if (pid == 0) become(prepared);
-  setpgid(pid, pid);  // both sides set it: whoever is first, the group is there for kill()
+  Child child(command.argv[0], Child::Group::own, [&] { exec(prepared); });
   out.write.close();
   err.write.close();
-  report.write.close();
-
-  // Closed by a successful exec, else the reason.
-  int failure = 0, status = 0;
-  ssize_t told;
-  while ((told = read(report.read.get(), &failure, sizeof failure)) < 0 && errno == EINTR) {
-  }
-  if (told == sizeof failure) {
-    wait_for_end(pid, status);
+  if (const int failure = report.failure())
     throw Error(command.argv[0] + " cannot be started: " + std::strerror(failure));
-  }
 
   Outcome outcome;
   auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  const Limits& limits = command.limits;
+  const ProcessLimits& limits = command.limits;
   bool killed = false;
   while (true) {
     // The child's end is what ends the loop, not the end of its streams: a grandchild may hold
     // them open for ever. When it has ended, what the pipes still hold is read and that is all.
-    bool ended = has_ended(pid);
-    if (ended) kill(-pid, SIGKILL);
+    const bool ended = child.has_ended();
+    if (ended) child.kill();
     bool streams = out.read.get() >= 0 || err.read.get() >= 0;
     pollfd fds[2] = {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}};
     int ready = poll(fds, 2, ended ? 0 : streams ? 10 : 1);
@@ -209,8 +140,8 @@ Outcome run_process(const Command& command) {
     }
     if (killed || (ended && ready <= 0)) break;
   }
-  kill(-pid, SIGKILL);
-  wait_for_end(pid, status);
+  child.kill();
+  const int status = child.wait();
   outcome.seconds = elapsed();
   if (killed) return outcome;
   if (WIFSIGNALED(status)) {
@@ -229,8 +160,7 @@ std::string describe(const Outcome& outcome) {
     case Outcome::End::output_exceeded:
       return "stopped at its output limit";
     case Outcome::End::signalled:
-      return "killed by signal " + std::to_string(outcome.status) + " (" +
-             strsignal(outcome.status) + ")";
+      return killed_by(outcome.status);
     case Outcome::End::exited:
       break;
   }

@@ -9,7 +9,7 @@ namespace lab32 {
 
 // 0 is "no limit". There is none on the number of processes: RLIMIT_NPROC counts all processes of
 // the user on the machine, so it would fail a student with many windows and stop no root.
-struct Limits {
+struct ProcessLimits {
   double wall_seconds = 0;    // of the whole group; past it every process of the group is killed
   uint64_t cpu_seconds = 0;   // of each process (RLIMIT_CPU)
   uint64_t memory_bytes = 0;  // address space of each process (RLIMIT_AS)
@@ -21,7 +21,7 @@ struct Command {
   std::vector<std::string> argv;         // argv[0] is a path: nothing is searched, no shell is run
   std::vector<std::string> environment;  // all of it, "NAME=value"
   std::string directory;                 // working directory; empty: this process's
-  Limits limits;
+  ProcessLimits limits;
 };
 
 struct Outcome {

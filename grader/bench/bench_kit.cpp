@@ -6,13 +6,15 @@
 #include <ctime>
 
 #include "base/error.h"
-#include "compile/nvcc.h"
+#include "base/root.h"
 #include "device/kernel_name.h"
-#include "observers/hazards.h"
-#include "observers/traffic.h"
-#include "ptx/parser.h"
-#include "sass/listing.h"
-#include "sass/reconcile.h"
+#include "simulator/core/execute/trap_text.h"
+#include "simulator/counters/hazards.h"
+#include "simulator/counters/traffic.h"
+#include "simulator/ptx/parser.h"
+#include "simulator/sass/listing.h"
+#include "simulator/sass/reconcile.h"
+#include "toolchain/nvcc.h"
 
 namespace lab32::bench {
 namespace {
@@ -50,8 +52,8 @@ const char* name_of(Watch watch) {
 }
 
 Kernels::Kernels(const std::string& file) {
-  const compile::Artifact artifact =
-      compile::compile(LAB32_ROOT "/grader/bench/" + file, "sm_90", file);
+  const toolchain::Artifact artifact =
+      toolchain::compile(built_root().string() + "/grader/bench/" + file, "sm_90", file);
   text_ = artifact.ptx;
   module_ = ptx::parse(text_);
   plans_ = sass::reconcile(module_, sass::parse_listing(artifact.sass)).plans;
@@ -89,15 +91,15 @@ uint64_t Subject::launch(const Shape& shape, const std::vector<uint64_t>& argume
   launch.multiprocessors = kMultiprocessors;
   launch.warp_budget = kWarpBudget;
 
-  observe::TrafficObserver traffic;
+  counters::TrafficObserver traffic;
   const sim::KernelProgram& program = *program_;
-  observe::HazardObserver hazards(4, false, {},
-                                  [&program](uint32_t site) { return program.position(site); });
+  counters::HazardObserver hazards(4, false, {},
+                                   [&program](uint32_t site) { return program.position(site); });
   std::vector<sim::Observer*> observers;
   if (watch != Watch::nothing) observers.push_back(&traffic);
   if (watch == Watch::all) observers.push_back(&hazards);
   const sim::LaunchOutcome outcome = sim::run_grid(launch, observers);
-  if (outcome.trap) throw Error(outcome.trap->message);
+  if (outcome.trap) throw Error(describe(*outcome.trap));
   uint64_t warps = 0;
   for (const sim::IssueTally& site : outcome.tally) warps += site.warps;
   return warps;

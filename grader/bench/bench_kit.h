@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "observers/counters.h"
-#include "ptx/module.h"
-#include "sim/decode.h"
-#include "sim/launch.h"
-#include "sim/memory.h"
+#include "simulator/core/execute/decode.h"
+#include "simulator/core/memory/memory.h"
+#include "simulator/core/schedule/launch.h"
+#include "simulator/counters/counters.h"
+#include "simulator/ptx/module.h"
 
 namespace lab32::bench {
 

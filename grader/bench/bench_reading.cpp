@@ -2,7 +2,7 @@
 #include <string>
 
 #include "bench/bench_kit.h"
-#include "ptx/parser.h"
+#include "simulator/ptx/parser.h"
 
 namespace lab32::bench {
 namespace {

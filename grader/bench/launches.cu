@@ -1,6 +1,6 @@
 // Kernels that strain something other than arithmetic.
 
-// The reduction of the reduce note at 8 threads a block: a block does little but start and stop.
+// The reduction of the Reduce Tutorial at 8 threads per block: a block mostly starts and stops.
 __global__ void sum_by_8(const int* in, int* out) {
   __shared__ int sums[8];
   const unsigned t = threadIdx.x;

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "cudart/api.h"
-#include "sim/memory.h"
+#include "simulator/core/memory/memory.h"
 
 namespace lab32::cudart {
 

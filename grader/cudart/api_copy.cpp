@@ -57,7 +57,7 @@ Body of_symbol(const void* symbol, size_t bytes, size_t offset,
   return [=](Runtime& r) {
     const VariableEntry* variable = r.registry.find_variable(symbol);
     if (!variable) return cudaErrorInvalidSymbol;
-    const lab32::device::Buffer where = locate(r, *variable);
+    const lab32::device::Buffer where = r.registry.locate(*variable);
     if (offset > where.bytes || bytes > where.bytes - offset) return cudaErrorInvalidValue;
     return body(r, reinterpret_cast<void*>(where.address + offset));
   };

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cudart/call.h"
 #include "cudart/launch.h"
-#include "model/occupancy.h"
+#include "simulator/model/occupancy.h"
 
 using namespace lab32::cudart;
 
@@ -35,7 +35,7 @@ int most_dynamic_shared(const Runtime& r, const lab32::device::KernelInfo& info)
 cudaError_t set_attribute(Runtime& r, KernelEntry& entry, cudaFuncAttribute which, int value) {
   switch (which) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
-      if (value < 0 || value > most_dynamic_shared(r, load(r, entry).info()))
+      if (value < 0 || value > most_dynamic_shared(r, r.registry.load(entry).info()))
         return cudaErrorInvalidValue;
       entry.max_dynamic_shared = value;
       return cudaSuccess;
@@ -99,7 +99,7 @@ LAB32_PER_THREAD(cudaLaunchKernelExC, _ptsz);
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function) {
   return with_kernel("cudaFuncGetAttributes", function, [&](Runtime& r, KernelEntry& entry) {
     if (!out) return cudaErrorInvalidValue;
-    const lab32::device::KernelInfo& info = load(r, entry).info();
+    const lab32::device::KernelInfo& info = r.registry.load(entry).info();
     const Binary& binary = *entry.binary;
     const auto resources = binary.cubin.kernels.find(entry.symbol);
     const auto version = [](const std::string& arch) {
@@ -195,7 +195,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
   return with_kernel(
       "cudaOccupancyAvailableDynamicSMemPerBlock", function, [&](Runtime& r, KernelEntry& entry) {
         if (!bytes || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
-        const lab32::device::KernelInfo& info = load(r, entry).info();
+        const lab32::device::KernelInfo& info = r.registry.load(entry).info();
         const auto available = lab32::model::available_dynamic_shared(
             r.profile, static_cast<uint32_t>(threads), registers(r, info), info.static_shared,
             dynamic_shared_limit(entry, info), static_cast<uint32_t>(blocks));

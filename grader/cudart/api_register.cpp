@@ -71,7 +71,7 @@ void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* nam
 char __cudaInitModule(void** handle) {
   if (!handle) return 0;
   const cudaError_t error = call("__cudaInitModule", Waits::no, [&](Runtime& r) {
-    load(r, *binary_of(handle));
+    r.registry.load(*binary_of(handle));
     return cudaSuccess;
   });
   if (error == cudaErrorNotSupported) std::exit(2);

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <set>
 
-#include "cudart/runtime.h"
-#include "report/launch_record.h"
+#include "cudart/say.h"
+#include "record/launch_profile.h"
 
 namespace lab32::cudart {
 namespace {
@@ -82,7 +82,7 @@ void refuse(const std::string& message) {
   if (!said.insert(what).second) return;
   say(what);
   if (const char* path = std::getenv("LAB32_RECORD"); path && *path)
-    report::append_line(path, report::to_line_unsupported(what));
+    record::append_line(path, record::to_line_unsupported(what));
 }
 
 }  // namespace lab32::cudart

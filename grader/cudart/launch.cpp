@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "model/occupancy.h"
-#include "report/launch_record.h"
+#include "cudart/say.h"
+#include "device/fault_text.h"
+#include "record/launch_profile.h"
+#include "simulator/model/occupancy.h"
 
 namespace lab32::cudart {
 namespace {
@@ -46,29 +48,44 @@ cudaError_t check(Runtime& r, KernelEntry& entry, const device::KernelInfo& info
 }
 
 cudaError_t error_of(const device::Fault& fault) {
-  if (fault.kind == "misaligned") return cudaErrorMisalignedAddress;
-  if (fault.kind == "assert") return cudaErrorAssert;
-  if (fault.kind == "budget" || fault.kind == "barrier") return cudaErrorLaunchTimeout;
-  if (fault.kind == "trap" || fault.kind == "shuffle" || fault.kind == "stack")
-    return cudaErrorLaunchFailure;
+  switch (fault.kind) {
+    case sim::TrapKind::misaligned:
+      return cudaErrorMisalignedAddress;
+    case sim::TrapKind::assertion:
+      return cudaErrorAssert;
+    case sim::TrapKind::instruction_limit:
+    case sim::TrapKind::deadlock:
+    case sim::TrapKind::time_limit:
+    case sim::TrapKind::barrier:
+      return cudaErrorLaunchTimeout;
+    case sim::TrapKind::trap:
+    case sim::TrapKind::shuffle:
+    case sim::TrapKind::stack:
+      return cudaErrorLaunchFailure;
+    case sim::TrapKind::launch:
+      return cudaErrorInvalidConfiguration;
+    case sim::TrapKind::out_of_bounds:
+    case sim::TrapKind::null:
+    case sim::TrapKind::freed:
+    case sim::TrapKind::read_only:
+    case sim::TrapKind::uninitialised:
+    case sim::TrapKind::input:
+    case sim::TrapKind::output:
+      break;
+  }
   return cudaErrorIllegalAddress;
-}
-
-// What a keep-going launch counts as a finding, too.
-bool is_finding(const device::Fault& fault) {
-  return fault.kind != "trap" && fault.kind != "assert" && fault.kind != "budget" &&
-         fault.kind != "stack";
 }
 
 void say_fault(const device::Fault& fault, const std::string& kernel) {
   std::string place = fault.file.empty() ? "" : fmt::format("{}:{}: ", fault.file, fault.line);
-  say(fmt::format("{}kernel {}: {}: {}", place, kernel, fault.kind, fault.message));
+  say(fmt::format("{}kernel {}: {}: {}", place, kernel, to_string(fault.kind), describe(fault)));
 }
 
-report::LaunchRecord record_of(Runtime& r, const KernelEntry& entry, const device::KernelInfo& info,
-                               const LaunchRequest& request, const device::Shape& shape) {
+record::LaunchProfile record_of(Runtime& r, const KernelEntry& entry,
+                                const device::KernelInfo& info, const LaunchRequest& request,
+                                const device::Shape& shape) {
   static uint64_t launches = 0;
-  report::LaunchRecord record;
+  record::LaunchProfile record;
   record.id = launches++;
   record.process_id = getpid();
   record.process_name = std::filesystem::read_symlink("/proc/self/exe").filename().string();
@@ -122,7 +139,7 @@ uint32_t registers(const Runtime& r, const device::KernelInfo& info) {
 }
 
 uint32_t resident_blocks(Runtime& r, KernelEntry& entry, uint64_t threads, uint64_t shared) {
-  const device::KernelInfo& info = load(r, entry).info();
+  const device::KernelInfo& info = r.registry.load(entry).info();
   constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
   try {
     return model::occupancy(r.profile, static_cast<uint32_t>(std::min(threads, kMost)),
@@ -136,7 +153,7 @@ uint32_t resident_blocks(Runtime& r, KernelEntry& entry, uint64_t threads, uint6
 
 cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request, void** args) {
   if (!r.streams.knows(request.stream)) return cudaErrorInvalidResourceHandle;
-  device::Kernel& kernel = load(r, entry);
+  device::Kernel& kernel = r.registry.load(entry);
   const device::KernelInfo& info = kernel.info();
   if (const cudaError_t error = check(r, entry, info, request)) return error;
   // A fault nobody has waited for yet: the device runs nothing more.
@@ -160,7 +177,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
     }
   }
   device::Run run = r.device->launch(kernel, shape, arguments, options);
-  if (run.fault && run.fault->kind == "launch") return cudaErrorInvalidConfiguration;
+  if (run.fault && run.fault->kind == sim::TrapKind::launch) return error_of(*run.fault);
   r.timeline.advance(known ? known->seconds(r.profile, run) : launch_seconds(r.profile, run));
   r.output += run.output;
   if (run.output_lost && !std::exchange(r.said_output_lost, true))
@@ -171,12 +188,13 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   if (run.fault) {
     r.fault = error_of(*run.fault);
     // `lab32 check` shows what it has found when the program has ended.
-    if (r.tool != Tool::check || !is_finding(*run.fault)) say_fault(*run.fault, info.name);
+    if (r.tool != Tool::check || !sim::is_finding(run.fault->kind))
+      say_fault(*run.fault, info.name);
   }
   if (const char* path = std::getenv("LAB32_RECORD"); path && *path) {
-    report::LaunchRecord record = record_of(r, entry, info, request, shape);
+    record::LaunchProfile record = record_of(r, entry, info, request, shape);
     record.run = std::move(run);
-    report::append_line(path, report::to_line(record));
+    record::append_line(path, record::to_line(record));
   }
   return cudaSuccess;
 }

@@ -8,7 +8,7 @@ namespace {
 
 // Arguments are not looked at: any may be passed to a function that takes none, in the calling
 // convention of this platform (the caller cleans up).
-cudaError_t refused(const char* name) {
+cudaError_t not_there(const char* name) {
   lab32::cudart::refuse(fmt::format("{} is not supported by the simulated runtime", name));
   return lab32::cudart::remember(cudaErrorNotSupported);
 }
@@ -19,5 +19,5 @@ cudaError_t refused(const char* name) {
 #define WORKS(name)
 #define REFUSES(name)                                                                       \
   extern "C" __attribute__((visibility("default"))) cudaError_t refuse_##name() asm(#name); \
-  cudaError_t refuse_##name() { return refused(#name); }
+  cudaError_t refuse_##name() { return not_there(#name); }
 #include "cudart/api.def"

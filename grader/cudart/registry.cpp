@@ -6,10 +6,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "compile/disassemble.h"
 #include "cudart/errors.h"
 #include "cudart/fatbin.h"
-#include "cudart/runtime.h"
+#include "toolchain/disassemble.h"
 
 namespace lab32::cudart {
 namespace {
@@ -34,28 +33,6 @@ std::string target_of(const std::string& ptx) {
   const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
   if (name == std::string::npos) return {};
   return ptx.substr(name, ptx.find_first_of(", \n", name) - name);
-}
-
-void load_now(Runtime& runtime, Binary& binary) {
-  const DeviceCode code = choose(read_fatbin(binary.wrapper), runtime.device->arch());
-  compile::Artifact artifact;
-  artifact.arch = runtime.device->arch();
-  artifact.ptx = from_here(code.ptx);
-  artifact.cubin = code.cubin;
-  binary.arch = target_of(code.ptx);
-  if (!code.cubin.empty()) {
-    binary.cubin = read_cubin(code.cubin);
-    for (const auto& [symbol, resources] : binary.cubin.kernels)
-      artifact.registers[symbol] = resources.registers;
-    // Only counters need to know how ptxas grouped the accesses.
-    if (runtime.tool == Tool::profile) artifact.sass = from_here(compile::disassemble(code.cubin));
-  }
-  binary.module = runtime.device->load(artifact);
-  for (const auto& [pointer, symbol] : binary.managed) {
-    const auto where = binary.module->symbol(symbol);
-    if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", symbol));
-    *pointer = reinterpret_cast<void*>(where->address);
-  }
 }
 
 }  // namespace
@@ -104,11 +81,32 @@ const VariableEntry* Registry::find_variable(const void* host) const {
   return at == variables_.end() ? nullptr : &at->second;
 }
 
-void load(Runtime& runtime, Binary& binary) {
+void Registry::load_now(Binary& binary) {
+  const DeviceCode code = choose(read_fatbin(binary.wrapper), device_.arch());
+  toolchain::Artifact artifact;
+  artifact.arch = device_.arch();
+  artifact.ptx = from_here(code.ptx);
+  artifact.cubin = code.cubin;
+  binary.arch = target_of(code.ptx);
+  if (!code.cubin.empty()) {
+    binary.cubin = read_cubin(code.cubin);
+    for (const auto& [symbol, resources] : binary.cubin.kernels)
+      artifact.registers[symbol] = resources.registers;
+    if (listings_) artifact.sass = from_here(toolchain::disassemble(code.cubin));
+  }
+  binary.module = device_.load(artifact);
+  for (const auto& [pointer, symbol] : binary.managed) {
+    const auto where = binary.module->symbol(symbol);
+    if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", symbol));
+    *pointer = reinterpret_cast<void*>(where->address);
+  }
+}
+
+void Registry::load(Binary& binary) {
   if (binary.module) return;
   if (binary.refused) throw NotLoaded{};
   try {
-    load_now(runtime, binary);
+    load_now(binary);
   } catch (const Error& e) {
     binary.refused = true;
     refuse(e.what());
@@ -116,15 +114,15 @@ void load(Runtime& runtime, Binary& binary) {
   }
 }
 
-device::Kernel& load(Runtime& runtime, KernelEntry& entry) {
-  load(runtime, *entry.binary);
+device::Kernel& Registry::load(KernelEntry& entry) {
+  load(*entry.binary);
   if (!entry.kernel) entry.kernel = entry.binary->module->find(entry.symbol);
   if (!entry.kernel) throw Error(fmt::format("the program's PTX has no kernel `{}`", entry.symbol));
   return *entry.kernel;
 }
 
-device::Buffer locate(Runtime& runtime, const VariableEntry& entry) {
-  load(runtime, *entry.binary);
+device::Buffer Registry::locate(const VariableEntry& entry) {
+  load(*entry.binary);
   const auto where = entry.binary->module->symbol(entry.symbol);
   if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", entry.symbol));
   return *where;

@@ -13,13 +13,11 @@
 
 namespace lab32::cudart {
 
-struct Runtime;
-
 struct Binary {
   const void* wrapper = nullptr;
   bool refused = false;  // cannot be loaded, which has been said
   // From here on: once loaded.
-  std::unique_ptr<device::Module> module;
+  std::unique_ptr<device::LoadedModule> module;
   std::string arch;  // of the PTX: "sm_90"
   CubinInfo cubin;
   std::vector<std::pair<void**, std::string>> managed;  // host pointers to fill
@@ -41,8 +39,15 @@ struct VariableEntry {
   uint64_t bytes = 0;
 };
 
+// What Registry::load() throws once it has said why not.
+struct NotLoaded {};
+
 class Registry {
  public:
+  // `listings`: modules are loaded with the listing of their machine code, which only counters
+  // need. `device` must outlive the registry.
+  Registry(device::Device& device, bool listings) : device_(device), listings_(listings) {}
+
   Binary* add_binary(const void* wrapper);
   void remove_binary(Binary* binary);
   // Modules go; they are loaded again when something of them is used.
@@ -54,21 +59,22 @@ class Registry {
   KernelEntry* find_kernel(const void* function);
   const VariableEntry* find_variable(const void* host) const;
 
+  // Loads the module unless it is; fills the pointers of its managed variables. Throws NotLoaded
+  // when it cannot be (no PTX, none that is understood).
+  void load(Binary& binary);
+  // The kernel ready to run. Throws Error when it needs what the simulator does not have.
+  device::Kernel& load(KernelEntry& entry);
+  // Where a variable lies.
+  device::Buffer locate(const VariableEntry& entry);
+
  private:
+  void load_now(Binary& binary);
+
+  device::Device& device_;
+  bool listings_;
   std::vector<std::unique_ptr<Binary>> binaries_;
   std::map<const void*, std::unique_ptr<KernelEntry>> kernels_;  // by host address
   std::map<const void*, VariableEntry> variables_;
 };
-
-// What load() throws once it has said why not.
-struct NotLoaded {};
-
-// Loads the module unless it is; fills the pointers of its managed variables. Throws NotLoaded when
-// it cannot be (no PTX, none that is understood).
-void load(Runtime& runtime, Binary& binary);
-// The kernel ready to run. Throws Error when it needs what the simulator does not have.
-device::Kernel& load(Runtime& runtime, KernelEntry& entry);
-// Where a variable lies.
-device::Buffer locate(Runtime& runtime, const VariableEntry& entry);
 
 }  // namespace lab32::cudart

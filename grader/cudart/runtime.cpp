@@ -7,7 +7,6 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "cudart/launch.h"
 #include "device/sim_device.h"
 
 namespace lab32::cudart {
@@ -46,6 +45,7 @@ Runtime::Runtime(const std::string& profile_name)
       profile(model::read_profile(profile_name)),
       memory(address_space(profile.dram_bytes)),
       device(device::make_sim_device(profile, memory)),
+      registry(*device, tool == Tool::profile),
       allocations(memory, profile.dram_bytes) {}
 
 void Runtime::print_output() {
@@ -63,11 +63,6 @@ std::recursive_mutex& runtime_lock() {
 Runtime& runtime() {
   static auto* made = new Runtime(variable("LAB32_DEVICE", "h200"));
   return *made;
-}
-
-void say(const std::string& text) {
-  std::fflush(stdout);  // in the order in which it happened, where both are one file
-  std::fprintf(stderr, "lab32: %s\n", text.c_str());
 }
 
 }  // namespace lab32::cudart

@@ -11,8 +11,8 @@
 #include "cudart/streams.h"
 #include "cudart/timeline.h"
 #include "device/device.h"
-#include "model/profile.h"
-#include "sim/memory.h"
+#include "simulator/core/memory/memory.h"
+#include "simulator/model/profile.h"
 
 namespace lab32::cudart {
 
@@ -45,8 +45,5 @@ std::recursive_mutex& runtime_lock();
 // Made at the first call; lives to the end of the process, since exit handlers call it, too. Throws
 // Error when the device cannot be made.
 Runtime& runtime();
-
-// Where messages of the runtime's own go: "lab32: TEXT" on stderr.
-void say(const std::string& text);
 
 }  // namespace lab32::cudart

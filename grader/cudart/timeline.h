@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "model/profile.h"
+#include "simulator/model/profile.h"
 
 namespace lab32::cudart {
 

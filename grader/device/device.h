@@ -12,24 +12,17 @@
 #include <string>
 #include <vector>
 
-#include "compile/artifact.h"
-#include "model/occupancy.h"
-#include "model/time.h"
-#include "model/work.h"
-#include "observers/cache_counters.h"
-#include "observers/counters.h"
+#include "device/fault.h"
+#include "device/shape.h"
+#include "simulator/core/execute/unmatched.h"
+#include "simulator/counters/cache_counters.h"
+#include "simulator/counters/counters.h"
+#include "simulator/model/occupancy.h"
+#include "simulator/model/time.h"
+#include "simulator/model/work.h"
+#include "toolchain/artifact.h"
 
 namespace lab32::device {
-
-struct Dim3 {
-  uint32_t x = 1, y = 1, z = 1;
-  uint64_t count() const { return uint64_t{x} * y * z; }
-};
-
-struct Shape {
-  Dim3 grid, block;
-  uint32_t dynamic_shared = 0;  // bytes
-};
 
 // Device memory, owned by the Device that allocated it. A value, like a pointer.
 struct Buffer {
@@ -58,15 +51,6 @@ class Arg {
   std::vector<std::byte> bytes_;
 };
 
-// Why a kernel did not finish. One of them ends a launch.
-struct Fault {
-  std::string kind;  // "out of bounds", "misaligned", "null", "freed", "uninitialised",
-                     // "barrier", "budget", "trap", "shuffle", "stack", "launch"
-  std::string file;  // source position, empty/0 when unknown
-  int line = 0;
-  std::string message;  // one sentence naming block, thread, address, allocation, distance
-};
-
 struct LaunchOptions {
   // PTX instructions one warp may issue before it is stopped: a hundred times what the longest warp
   // of a reference solution takes (that of the bank arbiter, under 500,000).
@@ -80,7 +64,7 @@ struct LaunchOptions {
   // reads are findings, too. After a bad access the run still ends with that fault. Simulator only.
   bool keep_going = false;
   // As cudaLaunchCooperativeKernel: all blocks reside at once, and grid.sync() works. A grid that
-  // does not fit (Device::resident_blocks) is a fault of kind "launch".
+  // does not fit (Device::resident_blocks) is a fault of kind launch.
   bool cooperative = false;
   // Traffic of the memories (simulator): where false, Run has no counters.
   bool count = true;
@@ -104,30 +88,38 @@ struct WorstAccess {
   uint32_t cost = 0, ideal = 0;        // sectors, or wavefronts
 };
 
+// An access whose counts are those of the PTX, since it could not be matched with the machine code.
+struct PtxLevelAccess {
+  std::string file;
+  int line = 0, ptx_line = 0;
+  std::string instruction;  // "ld"
+  sim::Unmatched why;
+};
+
 // What one launch gave. Absent: this device cannot know it.
 struct Run {
   std::optional<Fault> fault;
-  std::optional<observe::Counters> counters;
-  std::vector<observe::LineCounters> lines;
+  std::optional<counters::Counters> counters;
+  std::vector<counters::LineCounters> lines;
   std::vector<WorstAccess> worst;  // sorted by file and line
-  std::optional<std::vector<observe::Finding>> hazards;
-  std::optional<uint64_t> longest_warp;  // instructions of the longest warp (to set budgets by)
+  std::optional<std::vector<counters::Finding>> hazards;
+  std::optional<uint64_t> longest_warp;       // instructions of the longest warp (to set limits by)
   std::optional<uint64_t> warp_instructions;  // of all warps, as PTX has them (simulator)
   std::optional<double> seconds;              // measured
   // Absent where ptxas' registers are not known (no cubin).
   std::optional<model::Occupancy> occupancy;
-  std::optional<observe::CacheCounters> caches;  // LaunchOptions::model
-  std::optional<model::Prediction> predicted;    // LaunchOptions::model; always shown as modelled
-  std::optional<model::Work> work;               // what `predicted` was computed from
-  std::string output;                            // printf
-  bool output_lost = false;                      // printf: more than the device's buffer holds
-  std::vector<std::string> ptx_level;  // accesses that could not be reconciled, one line each
+  std::optional<counters::CacheCounters> caches;  // LaunchOptions::model
+  std::optional<model::Prediction> predicted;     // LaunchOptions::model; always shown as modelled
+  std::optional<model::Work> work;                // what `predicted` was computed from
+  std::string output;                             // printf
+  bool output_lost = false;                       // printf: more than the device's buffer holds
+  std::vector<PtxLevelAccess> ptx_level;
 };
 
 struct KernelInfo {
   std::string name;                   // demangled, as in the source
   uint32_t static_shared = 0;         // bytes
-  std::optional<uint32_t> registers;  // a thread, from the cubin
+  std::optional<uint32_t> registers;  // per thread, from the cubin
   uint32_t max_threads = 1024;
   std::vector<uint32_t> parameter_bytes;
 };
@@ -140,9 +132,9 @@ class Kernel {
   virtual const KernelInfo& info() const = 0;
 };
 
-class Module {
+class LoadedModule {
  public:
-  virtual ~Module() = default;
+  virtual ~LoadedModule() = default;
   // nullptr when there is none of that name. Throws Error when the kernel needs an instruction the
   // device does not have.
   virtual Kernel* find(const std::string& name) = 0;
@@ -162,7 +154,7 @@ class Device {
   virtual std::string arch() const = 0;      // "sm_90": what to compile for
   virtual uint32_t multiprocessors() const = 0;
 
-  virtual std::unique_ptr<Module> load(const compile::Artifact& artifact) = 0;
+  virtual std::unique_ptr<LoadedModule> load(const toolchain::Artifact& artifact) = 0;
 
   // Fresh memory is poisoned (0xff bytes: NaN as float, -1 as int) and counts as uninitialised.
   // `name` is how messages call it. Throws Error when it does not fit.
@@ -182,7 +174,7 @@ class Device {
 };
 
 // What counts: "auto", "sim", "gpu" and "sim:h200". Throws Error naming what is there. What times
-// is open_stopwatch()'s (stopwatch.h).
+// is open_timer()'s (timer.h).
 std::unique_ptr<Device> open_device(const std::string& spec);
 
 }  // namespace lab32::device

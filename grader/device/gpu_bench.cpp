@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "device/fault_text.h"
 #include "device/gpu_clocks.h"
 #include "device/interval.h"
 
@@ -27,6 +28,11 @@ constexpr long long kSpinCycles = 100'000;  // about 50 us: many times what the 
 struct Failed {
   Fault fault;
 };
+[[noreturn]] void fail_with(sim::TrapKind kind) {
+  Fault fault;
+  fault.kind = kind;
+  throw Failed{fault};
+}
 
 // Does the PTX define a variable in global memory? A kernel could keep something there from launch
 // to launch; constants it cannot write.
@@ -34,8 +40,8 @@ bool keeps_state(const std::string& ptx) { return ptx.find(".global .align") != 
 
 class Bench {
  public:
-  Bench(Gpu& gpu, const TimingPlan& plan, const compile::Artifact& helpers,
-        const std::string& yardsticks)
+  Bench(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
+        const std::string& baselines)
       : gpu_(gpu), api_(gpu.api()), plan_(plan), helpers_(gpu.load(helpers)) {
     check(api_.event_create(&start_, 0));
     check(api_.event_create(&stop_, 0));
@@ -49,10 +55,10 @@ class Bench {
       sets_ = std::max(sets_, array.sets.size());
       buffers_.push_back(std::move(buffers));
     }
-    for (const Contender& c : plan.contenders) {
+    for (const Candidate& c : plan.candidates) {
       modules_.push_back(gpu.load(*c.artifact));
       reload_.push_back(keeps_state(c.artifact->ptx));
-      timing_.contenders.push_back({c.name, {}, {}});
+      timing_.candidates.push_back({c.name, {}, {}});
     }
     timing_.copy.name = "copy";
     copy_from_ = gpu.allocate(plan.copy_bytes / 2, "the copy's source");
@@ -63,7 +69,7 @@ class Bench {
         2e3 * attribute(cuda::kMemoryClockKHz) * attribute(cuda::kMemoryBusBits) / 8;
     flush_ = gpu.allocate(std::max<uint64_t>(8 * timing_.l2_bytes, uint64_t{256} << 20), "flush");
     sink_ = gpu.allocate(8, "sink");
-    if (plan.yardstick != Yardstick::none) open_yardstick(yardsticks);
+    if (plan.baseline != Baseline::none) open_baseline(baselines);
   }
 
   Timing run() {
@@ -78,8 +84,7 @@ class Bench {
       if (round + 1 >= kWarmUps + kMinRounds && (gone > plan_.seconds || narrow_enough())) break;
     }
     timing_.after = read_clocks(uuid);
-    if (digests_of_inputs() != inputs)
-      throw Failed{{"input", "", 0, "a timed launch changed an array that it may only read"}};
+    if (digests_of_inputs() != inputs) fail_with(sim::TrapKind::input);
     return std::move(timing_);
   }
 
@@ -97,7 +102,7 @@ class Bench {
   void helper(const char* kernel, uint32_t blocks, const std::vector<Arg>& args) {
     if (auto fault =
             gpu_.enqueue(*helpers_->find(kernel), {{blocks}, {blocks == 1 ? 1u : 256u}, 0}, args))
-      throw Error(fault->message);
+      throw Error(describe(*fault));
   }
   void flush() {
     helper("lab32_flush", 1024,
@@ -108,7 +113,7 @@ class Bench {
   uint64_t digest(Buffer buffer) {
     check(api_.fill(sink_.address, 0, 8));
     helper("lab32_digest", 1024, {buffer, static_cast<unsigned long long>(buffer.bytes), sink_});
-    if (auto fault = gpu_.wait("lab32_digest")) throw Error(fault->message);
+    if (auto fault = gpu_.wait("lab32_digest")) throw Error(describe(*fault));
     uint64_t value = 0;
     gpu_.download(&value, sink_, sizeof value);
     return value;
@@ -135,16 +140,16 @@ class Bench {
     Buffer filled;
     uint8_t value = 0;
   };
-  std::vector<Ready> prepare(size_t contender, size_t set) {
+  std::vector<Ready> prepare(size_t candidate, size_t set) {
     std::vector<Ready> ready;
-    for (const TimedStep& step : plan_.contenders[contender].steps) {
+    for (const TimedStep& step : plan_.candidates[candidate].steps) {
       Ready r;
       if (const Fill* fill = std::get_if<Fill>(&step)) {
         r.filled = buffer(fill->array.index, set);
         r.value = fill->value;
       } else {
         const TimedLaunch& launch = std::get<TimedLaunch>(step);
-        r.kernel = modules_[contender]->find(launch.kernel);
+        r.kernel = modules_[candidate]->find(launch.kernel);
         if (!r.kernel) throw Error("there is no kernel `" + launch.kernel + "` to time");
         r.shape = launch.shape;
         for (const TimedArg& arg : launch.args) {
@@ -158,17 +163,17 @@ class Bench {
     }
     return ready;
   }
-  void enqueue(size_t contender, const std::vector<Ready>& steps) {
+  void enqueue(size_t candidate, const std::vector<Ready>& steps) {
     for (const Ready& step : steps) {
       if (!step.kernel)
         check(api_.fill_async(step.filled.address, step.value, step.filled.bytes, nullptr));
       else if (auto fault = gpu_.enqueue(*step.kernel, step.shape, step.args))
-        fail(contender, *fault);
+        fail(candidate, *fault);
     }
   }
-  [[noreturn]] void fail(size_t contender, const Fault& fault) const {
-    if (plan_.contenders[contender].submitted) throw Failed{fault};
-    throw Error(plan_.contenders[contender].name + ": " + fault.message);
+  [[noreturn]] void fail(size_t candidate, const Fault& fault) const {
+    if (plan_.candidates[candidate].submitted) throw Failed{fault};
+    throw Error(plan_.candidates[candidate].name + ": " + describe(fault));
   }
 
   // What a run is made of: `work` alone is timed.
@@ -205,10 +210,10 @@ class Bench {
     samples.warm.push_back(warm);
   }
 
-  // The kernels of a contender, for who reads of their fault.
-  std::string kernels_of(size_t contender) const {
+  // The kernels of a candidate, for who reads of their fault.
+  std::string kernels_of(size_t candidate) const {
     std::string names;
-    for (const TimedStep& step : plan_.contenders[contender].steps)
+    for (const TimedStep& step : plan_.candidates[candidate].steps)
       if (const TimedLaunch* launch = std::get_if<TimedLaunch>(&step))
         names += (names.empty() ? "" : ", ") + launch->kernel;
     return names;
@@ -216,40 +221,40 @@ class Bench {
 
   void one_round(size_t round, bool record) {
     const size_t set = round % std::max<size_t>(1, sets_);
-    const size_t contenders = plan_.contenders.size();
-    const size_t all = contenders + 1 + (plan_.yardstick != Yardstick::none);
-    const auto broken = [](const Fault& fault) { throw Error(fault.message); };
+    const size_t candidates = plan_.candidates.size();
+    const size_t all = candidates + 1 + (plan_.baseline != Baseline::none);
+    const auto broken = [](const Fault& fault) { throw Error(describe(fault)); };
     const auto nothing = [] {};
     for (size_t i = 0; i < all; ++i) {
       const size_t who = (i + round) % all;
-      if (who < contenders) {
+      if (who < candidates) {
         std::vector<Ready> steps;
-        both(timing_.contenders[who], record,
+        both(timing_.candidates[who], record,
              {kernels_of(who),
               [&] {
-                if (reload_[who]) modules_[who] = gpu_.load(*plan_.contenders[who].artifact);
+                if (reload_[who]) modules_[who] = gpu_.load(*plan_.candidates[who].artifact);
                 for (size_t a = 0; a < buffers_.size(); ++a)
                   if (plan_.arrays[a].sets.empty()) gpu_.poison(buffers_[a][0]);
                 steps = prepare(who, set);
               },
               [&] { enqueue(who, steps); }, [&](const Fault& fault) { fail(who, fault); },
               [&] {
-                if (plan_.contenders[who].submitted) keep_output(who, set);
+                if (plan_.candidates[who].submitted) keep_output(who, set);
               }});
-      } else if (who == contenders) {
+      } else if (who == candidates) {
         const auto copy = [&] {
           check(api_.copy_async(copy_to_.address, copy_from_.address, copy_to_.bytes, nullptr));
         };
         both(timing_.copy, record, {"the copy", nothing, copy, broken, nothing});
       } else {
-        both(*timing_.yardstick, record,
-             {"CUB", nothing, [&] { run_yardstick(set); }, broken, nothing});
+        both(*timing_.baseline, record,
+             {"CUB", nothing, [&] { run_baseline(set); }, broken, nothing});
       }
     }
   }
 
-  void keep_output(size_t contender, size_t set) {
-    std::vector<uint64_t> key{contender, set};
+  void keep_output(size_t candidate, size_t set) {
+    std::vector<uint64_t> key{candidate, set};
     std::vector<Buffer> outputs;
     for (size_t a = 0; a < buffers_.size(); ++a) {
       if (!plan_.arrays[a].sets.empty()) continue;
@@ -259,10 +264,9 @@ class Bench {
     const auto [at, fresh] = seen_.emplace(key, timing_.outputs.size());
     if (fresh) {
       for (Buffer b : outputs) kept_bytes_ += b.bytes;
-      if (kept_bytes_ > kMaxKept)
-        throw Failed{{"output", "", 0, "its results differ from launch to launch of one input"}};
+      if (kept_bytes_ > kMaxKept) fail_with(sim::TrapKind::output);
       TimedOutput output;
-      output.contender = contender;
+      output.candidate = candidate;
       output.set = set;
       for (Buffer b : outputs) {
         output.arrays.emplace_back(b.bytes);
@@ -274,29 +278,29 @@ class Bench {
   }
 
   bool narrow_enough() const {
-    const Samples& other = plan_.against ? timing_.contenders[*plan_.against] : timing_.copy;
-    const auto ratio = median_interval(ratios(other.cold, timing_.contenders.front().cold));
+    const Samples& other = plan_.against ? timing_.candidates[*plan_.against] : timing_.copy;
+    const auto ratio = median_interval(ratios(other.cold, timing_.candidates.front().cold));
     return ratio.spread() < plan_.wanted_interval;
   }
 
-  void open_yardstick(const std::string& path) {
+  void open_baseline(const std::string& path) {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) throw Error(std::string("the yardstick cannot be opened: ") + dlerror());
+    if (!library) throw Error(std::string("the baseline cannot be opened: ") + dlerror());
     cub_sum_ = reinterpret_cast<CubSum>(dlsym(library, "lab32_cub_sum"));
     if (!cub_sum_) throw Error(path + " has no lab32_cub_sum");
-    timing_.yardstick = Samples{"CUB", {}, {}};
-    yardstick_out_ = gpu_.allocate(16, "CUB's result");
+    timing_.baseline = Samples{"CUB", {}, {}};
+    baseline_out_ = gpu_.allocate(16, "CUB's result");
     temporary_bytes_ = 0;
-    run_cub(nullptr, buffer(plan_.yardstick_input, 0));
+    run_cub(nullptr, buffer(plan_.baseline_input, 0));
     temporary_ = gpu_.allocate(temporary_bytes_, "CUB's temporary storage");
   }
-  void run_yardstick(size_t set) {
-    run_cub(reinterpret_cast<void*>(temporary_.address), buffer(plan_.yardstick_input, set));
+  void run_baseline(size_t set) {
+    run_cub(reinterpret_cast<void*>(temporary_.address), buffer(plan_.baseline_input, set));
   }
   void run_cub(void* temporary, Buffer in) {
-    const int error = cub_sum_(plan_.yardstick == Yardstick::cub_sum_int ? 0 : 1, temporary,
+    const int error = cub_sum_(plan_.baseline == Baseline::cub_sum_int ? 0 : 1, temporary,
                                &temporary_bytes_, reinterpret_cast<const void*>(in.address),
-                               reinterpret_cast<void*>(yardstick_out_.address), in.bytes / 4);
+                               reinterpret_cast<void*>(baseline_out_.address), in.bytes / 4);
     if (error != 0) throw Error(fmt::format("CUB's sum failed with CUDA error {}", error));
   }
 
@@ -305,27 +309,27 @@ class Bench {
   Gpu& gpu_;
   const cuda::DriverApi& api_;
   const TimingPlan& plan_;
-  std::unique_ptr<Module> helpers_;
-  std::vector<std::unique_ptr<Module>> modules_;
+  std::unique_ptr<LoadedModule> helpers_;
+  std::vector<std::unique_ptr<LoadedModule>> modules_;
   std::vector<bool> reload_;
   std::vector<std::vector<Buffer>> buffers_;  // by array, then by set
   size_t sets_ = 0;
-  Buffer flush_, sink_, copy_from_, copy_to_, temporary_, yardstick_out_;
+  Buffer flush_, sink_, copy_from_, copy_to_, temporary_, baseline_out_;
   size_t temporary_bytes_ = 0;
   CubSum cub_sum_ = nullptr;
   cuda::Event start_ = nullptr, stop_ = nullptr;
   uint64_t kept_bytes_ = 0;
-  std::map<std::vector<uint64_t>, size_t> seen_;  // (contender, set, digests) -> index
+  std::map<std::vector<uint64_t>, size_t> seen_;  // (candidate, set, digests) -> index
   Timing timing_;
 };
 
 }  // namespace
 
-Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const compile::Artifact& helpers,
-                 const std::string& yardsticks) {
+Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
+                 const std::string& baselines) {
   Timed timed;
   try {
-    timed.timing = Bench(gpu, plan, helpers, yardsticks).run();
+    timed.timing = Bench(gpu, plan, helpers, baselines).run();
   } catch (const Failed& failed) {
     timed.fault = failed.fault;
   }

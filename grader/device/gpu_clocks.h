@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "device/driver_api.h"
-#include "device/stopwatch.h"
+#include "device/timer.h"
 
 namespace lab32::device {
 

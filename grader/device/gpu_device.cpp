@@ -96,9 +96,9 @@ struct GpuKernel final : Kernel {
   KernelInfo facts;
 };
 
-class GpuModule final : public Module {
+class GpuModule final : public LoadedModule {
  public:
-  GpuModule(std::shared_ptr<Session> session, const compile::Artifact& artifact)
+  GpuModule(std::shared_ptr<Session> session, const toolchain::Artifact& artifact)
       : session_(std::move(session)) {
     if (artifact.cubin.empty())
       throw Error(artifact.source + " was compiled without a cubin, which a GPU needs");
@@ -156,7 +156,7 @@ class GpuModule final : public Module {
     kernels_.push_back(std::move(kernel));
   }
 
-  std::optional<Buffer> symbol(const std::string& name) {
+  std::optional<Buffer> symbol(const std::string& name) override {
     cuda::Pointer address = 0;
     size_t bytes = 0;
     session_->enter();
@@ -167,17 +167,19 @@ class GpuModule final : public Module {
   }
 
   std::shared_ptr<Session> session_;
-  cuda::Module handle_ = nullptr;
+  cuda::ModulePtr handle_ = nullptr;
   std::vector<std::string> symbols_;
   std::vector<std::unique_ptr<GpuKernel>> kernels_;
 };
 
-std::string kind_of(const std::string& error) {
-  if (error == "CUDA_ERROR_ILLEGAL_ADDRESS") return "out of bounds";
-  if (error == "CUDA_ERROR_MISALIGNED_ADDRESS") return "misaligned";
-  if (error == "CUDA_ERROR_ASSERT" || error == "CUDA_ERROR_ILLEGAL_INSTRUCTION") return "trap";
-  if (error == "CUDA_ERROR_HARDWARE_STACK_ERROR") return "stack";
-  return "launch";
+// The driver's error, as the simulator calls such faults.
+sim::TrapKind kind_of(const std::string& error) {
+  if (error == "CUDA_ERROR_ILLEGAL_ADDRESS") return sim::TrapKind::out_of_bounds;
+  if (error == "CUDA_ERROR_MISALIGNED_ADDRESS") return sim::TrapKind::misaligned;
+  if (error == "CUDA_ERROR_ASSERT") return sim::TrapKind::assertion;
+  if (error == "CUDA_ERROR_ILLEGAL_INSTRUCTION") return sim::TrapKind::trap;
+  if (error == "CUDA_ERROR_HARDWARE_STACK_ERROR") return sim::TrapKind::stack;
+  return sim::TrapKind::launch;
 }
 
 class GpuDevice final : public Gpu {
@@ -205,7 +207,7 @@ class GpuDevice final : public Gpu {
   }
   uint32_t multiprocessors() const override { return static_cast<uint32_t>(multiprocessors_); }
 
-  std::unique_ptr<Module> load(const compile::Artifact& artifact) override {
+  std::unique_ptr<LoadedModule> load(const toolchain::Artifact& artifact) override {
     return std::make_unique<GpuModule>(session_, artifact);
   }
 
@@ -326,9 +328,11 @@ class GpuDevice final : public Gpu {
   }
 
   Fault fault(const std::string& kernel, Result result) const {
-    const std::string name = session_->api.name_of(result);
-    return {kind_of(name), "", 0,
-            kernel + ": " + name + " (" + session_->api.text_of(result) + ")"};
+    Fault fault;
+    fault.driver =
+        DriverError{kernel, session_->api.name_of(result), session_->api.text_of(result)};
+    fault.kind = kind_of(fault.driver->name);
+    return fault;
   }
 
   std::shared_ptr<Session> session_;

@@ -9,7 +9,7 @@
 
 namespace lab32::device {
 
-// A GPU as a Device, and what the stopwatch needs besides.
+// A GPU as a Device, and what the timer needs besides.
 //
 // What it gives less than the simulator: Run has no counters and no hazards, a Fault no position
 // (the hardware reports the kind alone), and memory is neither guarded nor watched for

@@ -2,26 +2,26 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
 
-#include "observers/counters.h"
-#include "observers/traffic.h"
-#include "sim/launch.h"
-#include "sim/program.h"
+#include "simulator/core/execute/instruction.h"
+#include "simulator/core/schedule/launch.h"
+#include "simulator/counters/counters.h"
+#include "simulator/counters/traffic.h"
 
 namespace lab32::device {
 
 // Fills in what the hardware counts apart from plain loads and stores: asynchronous copies and
 // matrix moves (Counters::copy and below).
-void tell_apart(const sim::KernelProgram& program, const observe::TrafficObserver& traffic,
-                observe::Counters& counters);
+void classify(const sim::KernelProgram& program, const counters::TrafficObserver& traffic,
+              counters::Counters& counters);
 
 // Rounds of the loops that ptxas makes of shared atomics which the hardware does not have.
-uint64_t spin_rounds(const sim::KernelProgram& program, const observe::TrafficObserver& traffic);
+uint64_t spin_rounds(const sim::KernelProgram& program, const counters::TrafficObserver& traffic);
 
-// Why the counts of an access that was executed are not the machine code's; empty: they are.
-std::string why_ptx_level(const sim::KernelProgram& program,
-                          const observe::TrafficObserver& traffic, uint32_t site,
-                          const sim::LaunchOutcome& outcome);
+// Why the counts of an access that was executed are not the machine code's; nullopt: they are.
+std::optional<sim::Unmatched> why_ptx_level(const sim::KernelProgram& program,
+                                            const counters::TrafficObserver& traffic, uint32_t site,
+                                            const sim::LaunchOutcome& outcome);
 
 }  // namespace lab32::device

@@ -11,14 +11,21 @@
 #include "base/error.h"
 #include "device/sim_module.h"
 #include "device/sim_observers.h"
-#include "model/occupancy.h"
-#include "sim/launch.h"
+#include "simulator/core/schedule/launch.h"
+#include "simulator/model/occupancy.h"
 
 namespace lab32::device {
 namespace {
 
 // Address space reserved for device memory; pages come when touched.
 constexpr uint64_t kAddressSpace = uint64_t{64} << 30;
+
+Fault refused(LaunchRefusal refusal) {
+  Fault fault;
+  fault.kind = sim::TrapKind::launch;
+  fault.refusal = std::move(refusal);
+  return fault;
+}
 
 class SimDevice : public Device {
  public:
@@ -37,7 +44,7 @@ class SimDevice : public Device {
   std::string arch() const override { return profile_.arch; }
   uint32_t multiprocessors() const override { return profile_.multiprocessors; }
 
-  std::unique_ptr<Module> load(const compile::Artifact& artifact) override {
+  std::unique_ptr<LoadedModule> load(const toolchain::Artifact& artifact) override {
     return std::make_unique<SimModule>(memory_, artifact, !own_);
   }
 
@@ -67,14 +74,14 @@ class SimDevice : public Device {
  private:
   uint64_t grid_workspace();
   model::Occupancy occupancy(const SimKernel& kernel, const Shape& shape) const;
-  std::optional<Fault> check_shape(const SimKernel& kernel, const Shape& shape) const;
+  std::optional<LaunchRefusal> check_shape(const SimKernel& kernel, const Shape& shape) const;
   void write_parameters(const SimKernel& kernel, const std::vector<Arg>& args);
 
   model::Profile profile_;
   std::unique_ptr<sim::Memory> own_;  // null: the caller's
   sim::Memory& memory_;
   uint64_t grid_workspace_ = 0;
-  std::optional<observe::L2> l2_;  // as the last launch with a model left it
+  std::optional<counters::L2> l2_;  // as the last launch with a model left it
 };
 
 // Registers that are not known count as 32: so few bind nothing.
@@ -99,39 +106,47 @@ uint64_t SimDevice::grid_workspace() {
   return grid_workspace_;
 }
 
-std::optional<Fault> SimDevice::check_shape(const SimKernel& kernel, const Shape& shape) const {
-  auto fault = [](std::string message) { return Fault{"launch", "", 0, std::move(message)}; };
+std::optional<LaunchRefusal> SimDevice::check_shape(const SimKernel& kernel,
+                                                    const Shape& shape) const {
+  using Limit = LaunchRefusal::Limit;
+  LaunchRefusal refusal;
+  refusal.kernel = kernel.info().name;
+  refusal.shape = shape;
+  const auto refuse = [&](Limit limit, uint64_t value = 0, uint64_t most = 0) {
+    refusal.limit = limit;
+    refusal.value = value;
+    refusal.most = most;
+    return refusal;
+  };
+  const auto refuse_shape = [&](Limit limit, const Dim3& most) {
+    refusal.most_shape = most;
+    return refuse(limit);
+  };
   const auto& b = shape.block;
   const auto& g = shape.grid;
-  if (b.count() == 0 || g.count() == 0)
-    return fault(fmt::format("a launch of {} x {} x {} blocks of {} x {} x {} threads is empty",
-                             g.x, g.y, g.z, b.x, b.y, b.z));
+  if (b.count() == 0 || g.count() == 0) return refuse(Limit::empty);
   const uint32_t most = std::min(profile_.max_threads_per_block, kernel.info().max_threads);
-  if (b.count() > most)
-    return fault(fmt::format("{} threads a block, but `{}` may have at most {}", b.count(),
-                             kernel.info().name, most));
+  if (b.count() > most) return refuse(Limit::threads, b.count(), most);
   const auto& mg = profile_.max_grid;
   const auto& mb = profile_.max_block;
   if (g.x > mg[0] || g.y > mg[1] || g.z > mg[2])
-    return fault(fmt::format("a grid of {} x {} x {} blocks; at most {} x {} x {} are possible",
-                             g.x, g.y, g.z, mg[0], mg[1], mg[2]));
+    return refuse_shape(Limit::grid, {mg[0], mg[1], mg[2]});
   if (b.x > mb[0] || b.y > mb[1] || b.z > mb[2])
-    return fault(fmt::format("a block of {} x {} x {} threads; at most {} x {} x {} are possible",
-                             b.x, b.y, b.z, mb[0], mb[1], mb[2]));
+    return refuse_shape(Limit::block, {mb[0], mb[1], mb[2]});
   const uint64_t shared = uint64_t{kernel.program().dynamic_offset} + shape.dynamic_shared;
   if (shared > profile_.shared_bytes_opt_in)
-    return fault(fmt::format("{} bytes of shared memory a block; at most {} are possible", shared,
-                             profile_.shared_bytes_opt_in));
+    return refuse(Limit::shared_bytes, shared, profile_.shared_bytes_opt_in);
   const auto& need = kernel.function().required_threads;
   const std::array<int, 3> have{static_cast<int>(b.x), static_cast<int>(b.y),
                                 static_cast<int>(b.z)};
   if (need[0] != 0 && need != have)
-    return fault(fmt::format("`{}` needs blocks of {} x {} x {} threads", kernel.info().name,
-                             need[0], need[1], need[2]));
+    return refuse_shape(Limit::required_block,
+                        {static_cast<uint32_t>(need[0]), static_cast<uint32_t>(need[1]),
+                         static_cast<uint32_t>(need[2])});
   try {
     occupancy(kernel, shape);
-  } catch (const Error& e) {  // too many registers for so many threads
-    return fault(e.what());
+  } catch (const Error&) {  // too many registers for so many threads
+    return refuse(Limit::resources, kernel.info().registers.value_or(0));
   }
   return std::nullopt;
 }
@@ -160,7 +175,10 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   const sim::KernelProgram& program = kernel.program();
   write_parameters(kernel, args);
   Run run;
-  if ((run.fault = check_shape(kernel, shape))) return run;
+  if (const auto refusal = check_shape(kernel, shape)) {
+    run.fault = refused(*refusal);
+    return run;
+  }
 
   sim::LaunchContext launch;
   launch.program = &program;
@@ -176,11 +194,12 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   launch.resident_blocks = resident_blocks(kernel, shape);
   if (options.cooperative) {
     if (shape.grid.count() > launch.resident_blocks) {
-      run.fault =
-          Fault{"launch", "", 0,
-                fmt::format("a cooperative launch of {} blocks of `{}`; {} fit the device "
-                            "at once",
-                            shape.grid.count(), kernel.info().name, launch.resident_blocks)};
+      run.fault = refused({LaunchRefusal::Limit::resident_blocks,
+                           kernel.info().name,
+                           shape,
+                           shape.grid.count(),
+                           launch.resident_blocks,
+                           {}});
       return run;
     }
     launch.grid_workspace = grid_workspace();

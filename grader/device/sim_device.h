@@ -5,8 +5,8 @@
 #include <string>
 
 #include "device/device.h"
-#include "model/profile.h"
-#include "sim/memory.h"
+#include "simulator/core/memory/memory.h"
+#include "simulator/model/profile.h"
 
 namespace lab32::device {
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/kernel_name.h"
+#include "simulator/ptx/memory_use.h"
 
 namespace lab32::device {
 namespace {
@@ -16,19 +17,10 @@ uint32_t shared_granule(const KernelProgram& program) {
   uint32_t granule = 4;
   for (const sim::Site& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
-    switch (in.op->id) {
-      case ptx::OpId::ld:
-      case ptx::OpId::st:
-      case ptx::OpId::atom:
-      case ptx::OpId::atom_cas:
-      case ptx::OpId::red:
-        if (in.has(ptx::Mod::global) || in.has(ptx::Mod::local) || in.has(ptx::Mod::constant))
-          break;
-        granule = std::min(granule, ptx::bytes_of(in.type()));
-        break;
-      default:
-        break;
-    }
+    if (!in.op->traits.accesses_memory()) continue;
+    const ptx::Space space = ptx::memory_space(in, 0);
+    if (space == ptx::Space::shared || space == ptx::Space::generic)
+      granule = std::min(granule, ptx::element_bytes(in));
   }
   return granule;
 }
@@ -36,29 +28,20 @@ uint32_t shared_granule(const KernelProgram& program) {
 bool has_named_barriers(const KernelProgram& program) {
   return std::any_of(program.sites.begin(), program.sites.end(), [](const sim::Site& site) {
     const ptx::Instruction& in = *site.ptx;
-    switch (in.op->id) {
-      case ptx::OpId::bar_arrive:
-      case ptx::OpId::barrier_arrive:
-      case ptx::OpId::mbarrier_arrive:
-        return true;
-      case ptx::OpId::bar_sync:
-      case ptx::OpId::barrier_sync:
-        return in.has_operand(1);
-      case ptx::OpId::bar_red_popc:
-      case ptx::OpId::bar_red_pred:
-      case ptx::OpId::barrier_red_popc:
-      case ptx::OpId::barrier_red_pred:
-        return in.has_operand(2);
-      default:
-        return false;
-    }
+    const ptx::Sync sync = in.op->traits.sync;
+    if (sync == ptx::Sync::block_arrive || sync == ptx::Sync::mbarrier_arrive) return true;
+    // How many threads take part is the operand that may be left out.
+    bool some_threads = false;
+    for (size_t i = 0; i < in.op->operands.size(); ++i)
+      some_threads |= in.op->operands[i].optional && in.has_operand(i);
+    return sync == ptx::Sync::block && some_threads;
   });
 }
 
 }  // namespace
 
-observe::HazardObserver hazard_observer(const KernelProgram& program, uint32_t shared_bytes,
-                                        const observe::PositionOf& position) {
+counters::HazardObserver hazard_observer(const KernelProgram& program, uint32_t shared_bytes,
+                                         const counters::PositionOf& position) {
   std::vector<sim::SharedVariable> variables = program.shared_in(shared_bytes);
   for (sim::SharedVariable& v : variables) v.name = variable_name(v.name);
   return {shared_granule(program), has_named_barriers(program), std::move(variables), position};

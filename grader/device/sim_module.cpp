@@ -7,13 +7,13 @@
 
 #include "base/error.h"
 #include "device/kernel_name.h"
-#include "ptx/parser.h"
-#include "sass/listing.h"
-#include "sass/reconcile.h"
+#include "simulator/ptx/parser.h"
+#include "simulator/sass/listing.h"
+#include "simulator/sass/reconcile.h"
 
 namespace lab32::device {
 
-SimModule::SimModule(sim::Memory& memory, const compile::Artifact& artifact, bool host_runs)
+SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_runs)
     : memory_(memory),
       host_runs_(host_runs),
       module_(ptx::parse(artifact.ptx)),

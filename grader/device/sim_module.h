@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "compile/artifact.h"
 #include "device/device.h"
-#include "ptx/module.h"
-#include "sass/reconcile.h"
-#include "sim/decode.h"
-#include "sim/memory.h"
+#include "simulator/core/execute/decode.h"
+#include "simulator/core/memory/memory.h"
+#include "simulator/ptx/module.h"
+#include "simulator/sass/reconcile.h"
+#include "toolchain/artifact.h"
 
 namespace lab32::device {
 
@@ -37,12 +37,12 @@ class SimKernel : public Kernel {
   KernelInfo info_;
 };
 
-class SimModule : public Module {
+class SimModule : public LoadedModule {
  public:
   // `memory` must outlive the module. `host_runs`: the program's host code is in this process, and
   // uses managed variables. Throws Error for PTX that is wrong, or that the simulator does not
   // have.
-  SimModule(sim::Memory& memory, const compile::Artifact& artifact, bool host_runs);
+  SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_runs);
   ~SimModule() override;
 
   Kernel* find(const std::string& name) override;

@@ -1,7 +1,5 @@
 #include "device/sim_observers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -10,12 +8,12 @@
 #include "device/sim_counts.h"
 #include "device/sim_hazards.h"
 #include "device/sim_work.h"
-#include "model/time.h"
+#include "simulator/model/time.h"
 
 namespace lab32::device {
 namespace {
 
-WorstAccess worst_access(const observe::Example& e, const observe::Position& at) {
+WorstAccess worst_access(const counters::Example& e, const counters::Position& at) {
   WorstAccess w;
   w.file = at.file;
   w.line = at.line;
@@ -31,8 +29,10 @@ WorstAccess worst_access(const observe::Example& e, const observe::Position& at)
   return w;
 }
 
-Fault fault_of(const sim::Trap& trap, const observe::PositionOf& position) {
-  Fault fault{trap.kind, "", 0, trap.message};
+Fault fault_of(const sim::Trap& trap, const counters::PositionOf& position) {
+  Fault fault;
+  fault.kind = trap.kind();
+  fault.trap = trap;
   if (!trap.has_site) return fault;
   if (const auto at = position(trap.site)) {
     fault.file = at->file;
@@ -55,7 +55,7 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
 
 void LaunchObservers::model_time(const model::Profile& profile, const model::Occupancy& occupancy,
                                  const sass::EmittedFunctions& emitted,
-                                 std::optional<observe::L2> l2) {
+                                 std::optional<counters::L2> l2) {
   caches_.emplace(cache_shape(profile, occupancy), cache_uses(program_), std::move(l2));
   all_.push_back(&*caches_);
   profile_ = &profile;
@@ -80,7 +80,7 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   if (!options_.count) return run;
   traffic_.add_issues(outcome.tally);
   run.counters = traffic_.totals();
-  tell_apart(program_, traffic_, *run.counters);
+  classify(program_, traffic_, *run.counters);
   run.lines = traffic_.lines(position_);
   if (caches_) add_time(outcome, run);
   add_sites(outcome, run);
@@ -104,27 +104,30 @@ void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
 void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) const {
   for (uint32_t site = 0; site < program_.sites.size(); ++site) {
     const auto at = position_(site);
-    if (const observe::Example* e = traffic_.worst(site))
-      run.worst.push_back(worst_access(*e, at.value_or(observe::Position{})));
+    if (const counters::Example* e = traffic_.worst(site))
+      run.worst.push_back(worst_access(*e, at.value_or(counters::Position{})));
     if (outcome.tally[site].warps == 0) continue;
-    const std::string why = why_ptx_level(program_, traffic_, site, outcome);
-    if (why.empty()) continue;
-    const observe::Counters moved = traffic_.of_site(site);
+    const auto why = why_ptx_level(program_, traffic_, site, outcome);
+    if (!why) continue;
+    const counters::Counters moved = traffic_.of_site(site);
     const bool global =
         moved.load.requests + moved.store.requests + moved.red.requests + moved.atom.requests > 0;
     run.counters->ptx_level = true;
     run.counters->global_ptx_level |= global;
-    for (observe::LineCounters& line : run.lines) {
+    for (counters::LineCounters& line : run.lines) {
       if (!at || line.file != at->file || line.line != at->line) continue;
       line.counters.ptx_level = true;
       line.counters.global_ptx_level |= global;
     }
-    const std::string note = why.rfind("line ", 0) == 0
-                                 ? why
-                                 : fmt::format("line {}: {}: {}", at ? at->line : 0,
-                                               program_.sites[site].ptx->op->base, why);
-    if (std::find(run.ptx_level.begin(), run.ptx_level.end(), note) == run.ptx_level.end())
-      run.ptx_level.push_back(note);
+    PtxLevelAccess access;
+    if (at) {
+      access.file = at->file;
+      access.line = at->line;
+    }
+    access.ptx_line = program_.sites[site].ptx->ptx_line;
+    access.instruction = program_.sites[site].ptx->op->base;
+    access.why = *why;
+    run.ptx_level.push_back(std::move(access));
   }
   std::stable_sort(run.worst.begin(), run.worst.end(),
                    [](const WorstAccess& a, const WorstAccess& b) {

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "device/device.h"
-#include "model/profile.h"
-#include "observers/caches.h"
-#include "observers/hazards.h"
-#include "observers/traffic.h"
-#include "sass/emitted.h"
-#include "sim/launch.h"
+#include "simulator/core/schedule/launch.h"
+#include "simulator/counters/caches.h"
+#include "simulator/counters/hazards.h"
+#include "simulator/counters/traffic.h"
+#include "simulator/model/profile.h"
+#include "simulator/sass/emitted.h"
 
 namespace lab32::device {
 
@@ -23,7 +23,7 @@ class LaunchObservers {
   // Caches and time, too, on that GPU; `profile` and `emitted` must outlive this. `l2`: what
   // earlier launches have left in it; without it, it is empty.
   void model_time(const model::Profile& profile, const model::Occupancy& occupancy,
-                  const sass::EmittedFunctions& emitted, std::optional<observe::L2> l2);
+                  const sass::EmittedFunctions& emitted, std::optional<counters::L2> l2);
 
   // To be passed to sim::run_grid().
   const std::vector<sim::Observer*>& all() const { return all_; }
@@ -31,7 +31,7 @@ class LaunchObservers {
   // Once, after the launch.
   Run run(sim::LaunchOutcome outcome);
   // After run(): what the launch has left in L2; nullopt where it faulted, or nobody modelled it.
-  std::optional<observe::L2> take_l2() { return std::move(l2_); }
+  std::optional<counters::L2> take_l2() { return std::move(l2_); }
 
  private:
   void add_time(const sim::LaunchOutcome& outcome, Run& run);
@@ -40,14 +40,14 @@ class LaunchObservers {
   const sim::LaunchContext& launch_;
   const LaunchOptions& options_;
   const sim::KernelProgram& program_;
-  observe::PositionOf position_;
-  observe::TrafficObserver traffic_;
-  observe::HazardObserver hazards_;
-  std::optional<observe::CacheObserver> caches_;
+  counters::PositionOf position_;
+  counters::TrafficObserver traffic_;
+  counters::HazardObserver hazards_;
+  std::optional<counters::CacheObserver> caches_;
   const model::Profile* profile_ = nullptr;  // of those whose time is modelled
   const sass::EmittedFunctions* emitted_ = nullptr;
   model::Occupancy occupancy_;
-  std::optional<observe::L2> l2_;
+  std::optional<counters::L2> l2_;
   std::vector<sim::Observer*> all_;
 };
 

@@ -2,28 +2,15 @@
 
 #include <algorithm>
 
-#include "model/dependences.h"
-#include "model/instruction_cost.h"
-#include "model/machine_issue.h"
-#include "ptx/control_flow.h"
+#include "simulator/model/dependences.h"
+#include "simulator/model/instruction_cost.h"
+#include "simulator/model/machine_issue.h"
+#include "simulator/ptx/control_flow.h"
 
 namespace lab32::device {
 namespace {
 
 using ptx::Mod;
-
-bool is_memory(const ptx::Instruction& in) {
-  switch (in.op->id) {
-    case ptx::OpId::ld:
-    case ptx::OpId::ld_nc:
-    case ptx::OpId::st:
-    case ptx::OpId::red:
-    case ptx::OpId::atom:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // One function of a program, and how often each of its instructions was issued.
 struct FunctionTimes {
@@ -51,7 +38,8 @@ void add_ptx_issue(model::Work& work, const sim::KernelProgram& program, const F
     const ptx::Instruction& in = *program.sites[site].ptx;
     auto times = static_cast<double>(f.times[i]);
     // ptxas may have merged neighbouring accesses, or split one.
-    if (is_memory(in) && site < program.plans.size() && !program.plans[site].ptx_level)
+    if (in.op->traits.accesses_memory() && site < program.plans.size() &&
+        !program.plans[site].unmatched)
       times *= static_cast<double>(program.plans[site].issues.size());
     work.issue.add(model::cost_of(in).issue, times);
   }
@@ -83,11 +71,11 @@ void add_chains(model::Work& work, const FunctionTimes& f, uint32_t warps) {
 
 }  // namespace
 
-std::vector<observe::CacheUse> cache_uses(const sim::KernelProgram& program) {
-  std::vector<observe::CacheUse> uses;
+std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program) {
+  std::vector<counters::CacheUse> uses;
   for (const sim::Site& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
-    observe::CacheUse use;
+    counters::CacheUse use;
     // PTX ISA, "Cache Operators" and "Memory Consistency Model": L1 is not coherent, so what others
     // must see goes to L2.
     const bool ordered = in.has(Mod::relaxed) || in.has(Mod::acquire) || in.has(Mod::mmio);
@@ -99,8 +87,8 @@ std::vector<observe::CacheUse> cache_uses(const sim::KernelProgram& program) {
   return uses;
 }
 
-observe::CacheShape cache_shape(const model::Profile& profile, const model::Occupancy& occupancy) {
-  observe::CacheShape shape;
+counters::CacheShape cache_shape(const model::Profile& profile, const model::Occupancy& occupancy) {
+  counters::CacheShape shape;
   shape.multiprocessors = profile.multiprocessors;
   shape.resident_blocks = occupancy.blocks;
   shape.l1_bytes = occupancy.l1_bytes;
@@ -120,8 +108,8 @@ observe::CacheShape cache_shape(const model::Profile& profile, const model::Occu
 }
 
 model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFunctions& emitted,
-                    const std::vector<sim::IssueTally>& tally, const observe::Counters& counters,
-                    const observe::CacheCounters& caches, double busiest_slice,
+                    const std::vector<sim::IssueTally>& tally, const counters::Counters& counters,
+                    const counters::CacheCounters& caches, double busiest_slice,
                     uint32_t warps_per_block) {
   const auto number = [](uint64_t count) { return static_cast<double>(count); };
   model::Work work;
@@ -142,7 +130,7 @@ model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFuncti
   work.l1_hits = caches.l1_load.percent() / 100;
   // A read from device memory brings whole accesses: counted as if each sector had been asked for.
   const double from_l2 = number(caches.l1_load.sectors - caches.l1_load.hits);
-  const double from_dram = std::min(from_l2, number(caches.dram_read) / observe::kSectorBytes);
+  const double from_dram = std::min(from_l2, number(caches.dram_read) / counters::kSectorBytes);
   work.l2_hits = from_l2 > 0 ? 1 - from_dram / from_l2 : 0;
   work.l2_sectors = number(caches.l2.sectors);
   work.l2_read_lines = number(caches.l2_read_lines);

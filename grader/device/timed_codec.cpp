@@ -26,11 +26,11 @@ json to_json(const TimedOutput& o) {
     const auto* begin = reinterpret_cast<const uint8_t*>(a.data());
     arrays.push_back(json::binary({begin, begin + a.size()}));
   }
-  return {o.contender, o.set, o.rounds, arrays};
+  return {o.candidate, o.set, o.rounds, arrays};
 }
 TimedOutput output_of(const json& j) {
   TimedOutput o;
-  o.contender = j.at(0);
+  o.candidate = j.at(0);
   o.set = j.at(1);
   o.rounds = j.at(2);
   for (const json& a : j.at(3)) {
@@ -42,12 +42,12 @@ TimedOutput output_of(const json& j) {
 }
 
 json to_json(const Timing& t) {
-  json contenders = json::array(), outputs = json::array();
-  for (const Samples& s : t.contenders) contenders.push_back(to_json(s));
+  json candidates = json::array(), outputs = json::array();
+  for (const Samples& s : t.candidates) candidates.push_back(to_json(s));
   for (const TimedOutput& o : t.outputs) outputs.push_back(to_json(o));
-  return {{"contenders", contenders},
+  return {{"candidates", candidates},
           {"copy", to_json(t.copy)},
-          {"yardstick", t.yardstick ? to_json(*t.yardstick) : json()},
+          {"baseline", t.baseline ? to_json(*t.baseline) : json()},
           {"outputs", outputs},
           {"before", to_json(t.before)},
           {"after", to_json(t.after)},
@@ -56,9 +56,9 @@ json to_json(const Timing& t) {
 }
 Timing timing_of(const json& j) {
   Timing t;
-  for (const json& s : j.at("contenders")) t.contenders.push_back(samples_of(s));
+  for (const json& s : j.at("candidates")) t.candidates.push_back(samples_of(s));
   t.copy = samples_of(j.at("copy"));
-  if (!j.at("yardstick").is_null()) t.yardstick = samples_of(j.at("yardstick"));
+  if (!j.at("baseline").is_null()) t.baseline = samples_of(j.at("baseline"));
   for (const json& o : j.at("outputs")) t.outputs.push_back(output_of(o));
   t.before = clocks_of(j.at("before"));
   t.after = clocks_of(j.at("after"));
@@ -67,12 +67,25 @@ Timing timing_of(const json& j) {
   return t;
 }
 
+// What a GPU says of a kernel; the rest of a Fault is the simulator's.
+json to_json(const Fault& f) {
+  const int kind = static_cast<int>(f.kind);
+  if (!f.driver) return json::array({kind});
+  return {kind, f.driver->kernel, f.driver->name, f.driver->text};
+}
+Fault fault_of(const json& j) {
+  Fault f;
+  f.kind = static_cast<sim::TrapKind>(j.at(0).get<int>());
+  if (j.size() > 1) f.driver = DriverError{j.at(1), j.at(2), j.at(3)};
+  return f;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode(const Timed& timed) {
   json j;
   if (timed.timing) j["timing"] = to_json(*timed.timing);
-  if (timed.fault) j["fault"] = {timed.fault->kind, timed.fault->message};
+  if (timed.fault) j["fault"] = to_json(*timed.fault);
   const std::vector<uint8_t> bytes = json::to_cbor(j);
   const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
   return {begin, begin + bytes.size()};
@@ -84,7 +97,7 @@ Timed decode(const std::vector<std::byte>& bytes) {
     const json j = json::from_cbor(begin, begin + bytes.size());
     Timed timed;
     if (j.contains("timing")) timed.timing = timing_of(j["timing"]);
-    if (j.contains("fault")) timed.fault = Fault{j["fault"].at(0), "", 0, j["fault"].at(1)};
+    if (j.contains("fault")) timed.fault = fault_of(j["fault"]);
     return timed;
   } catch (const json::exception& e) {
     throw Error(std::string("the timing process's answer is damaged: ") + e.what());

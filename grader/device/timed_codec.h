@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "device/stopwatch.h"
+#include "device/timer.h"
 
 namespace lab32::device {
 

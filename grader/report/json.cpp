@@ -15,14 +15,72 @@ Json number(double value) {
   return value;
 }
 
+Json optional_number(const std::optional<double>& value) {
+  return value ? number(*value) : Json(nullptr);
+}
+
+Json access_record(const std::optional<Failure::Access>& access) {
+  if (!access) return nullptr;
+  const Failure::Access& a = *access;
+  return {{"block", a.block},
+          {"thread", a.thread},
+          {"object", a.object},
+          {"offset", a.offset ? Json(*a.offset) : Json(nullptr)},
+          {"element", a.element ? Json(*a.element) : Json(nullptr)},
+          {"bytes", a.bytes},
+          {"other_line", a.other_line},
+          {"other_thread", a.other_thread}};
+}
+
+Json failure_record(const std::optional<Failure>& failure) {
+  if (!failure) return nullptr;
+  const Failure& f = *failure;
+  return {{"kind", to_string(f.kind)},
+          {"setting", f.setting},
+          {"subject", f.subject},
+          {"detail", f.detail},
+          {"index", f.index ? Json(*f.index) : Json(nullptr)},
+          {"measured", optional_number(f.measured)},
+          {"expected", optional_number(f.expected)},
+          {"access", access_record(f.access)}};
+}
+
+Json modelled_record(const std::optional<NotRun::Modelled>& modelled) {
+  if (!modelled) return nullptr;
+  return {{"n", modelled->n},
+          {"seconds", modelled->seconds},
+          {"error", modelled->error},
+          {"bottleneck", modelled->bottleneck},
+          {"seconds_before", optional_number(modelled->seconds_before)}};
+}
+
+Json not_run_record(const std::optional<NotRun>& reason) {
+  if (!reason) return nullptr;
+  return {{"kind", to_string(reason->kind)},
+          {"device", reason->device},
+          {"file", reason->file},
+          {"lines", reason->lines},
+          {"gain", number(reason->gain)},
+          {"least_gain", number(reason->least_gain)},
+          {"modelled", modelled_record(reason->modelled)}};
+}
+
 Json test_record(const Test& test) {
   Json figures = Json::object();
   for (const auto& [name, value] : test.figures) figures[name] = number(value);
-  return {{"name", test.name},           {"status", to_string(test.status)},
-          {"score", number(test.score)}, {"max_score", number(test.max_score)},
-          {"measured", test.measured},   {"wanted", test.wanted},
-          {"message", test.message},     {"file", test.file},
-          {"line", test.line},           {"figures", figures}};
+  return {{"name", test.name},
+          {"status", to_string(test.status)},
+          {"bonus", test.bonus},
+          {"score", number(test.score)},
+          {"max_score", number(test.max_score)},
+          {"measured", test.measured},
+          {"expected", test.expected},
+          {"message", test.message},
+          {"file", test.file},
+          {"line", test.line},
+          {"failure", failure_record(test.failure)},
+          {"not_run", not_run_record(test.not_run)},
+          {"figures", figures}};
 }
 
 Json lab_record(const Lab& lab) {
@@ -41,9 +99,9 @@ Json lab_record(const Lab& lab) {
 std::string json(const Result& result) {
   Json labs = Json::array();
   for (const Lab& lab : result.labs) labs.push_back(lab_record(lab));
-  const Json record = {{"schema", "lab32-result/1"},
+  const Json record = {{"schema", "lab32-result/2"},
                        {"device", result.device},
-                       {"stopwatch", result.stopwatch},
+                       {"timer", result.timer},
                        {"seed", result.seed},
                        {"score", number(result.score)},
                        {"max_score", number(result.max_score)},

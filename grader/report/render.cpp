@@ -23,6 +23,54 @@ const char* to_string(Status status) {
   return "error";
 }
 
+const char* to_string(Failure::Kind kind) {
+  switch (kind) {
+    case Failure::Kind::wrong_result:
+      return "wrong_result";
+    case Failure::Kind::fault:
+      return "fault";
+    case Failure::Kind::hazard:
+      return "hazard";
+    case Failure::Kind::changed_input:
+      return "changed_input";
+    case Failure::Kind::missing:
+      return "missing";
+    case Failure::Kind::invalid:
+      return "invalid";
+    case Failure::Kind::wrong_answer:
+      return "wrong_answer";
+    case Failure::Kind::prerequisite:
+      return "prerequisite";
+    case Failure::Kind::wasteful:
+      return "wasteful";
+    case Failure::Kind::shared_memory:
+      return "shared_memory";
+    case Failure::Kind::other_version:
+      return "other_version";
+    case Failure::Kind::slow:
+      return "slow";
+    case Failure::Kind::impossible_time:
+      return "impossible_time";
+  }
+  return "wrong_result";
+}
+
+const char* to_string(NotRun::Kind kind) {
+  switch (kind) {
+    case NotRun::Kind::no_gpu:
+      return "no_gpu";
+    case NotRun::Kind::no_counters:
+      return "no_counters";
+    case NotRun::Kind::uncertain_counters:
+      return "uncertain_counters";
+    case NotRun::Kind::no_reference_timings:
+      return "no_reference_timings";
+    case NotRun::Kind::no_such_step:
+      return "no_such_step";
+  }
+  return "no_gpu";
+}
+
 std::string points(double value) {
   std::string digits = fmt::format("{:.2f}", value);
   digits.erase(digits.find_last_not_of('0') + 1);

@@ -12,14 +12,17 @@ struct Style {
   int width = 80;
 };
 
-// A table a lab, the reason for each lost point below it, the total in the last line.
+// A table for each lab, the reason for each lost point below it, the total in the last line.
 std::string text(const Result& result, const Style& style = {});
 
-// Schema lab32-result/1, documented in README.md.
+// Schema lab32-result/2, documented in README.md.
 std::string json(const Result& result);
 
 // "passed", "failed", "not run", "error": the words of the schema.
 const char* to_string(Status status);
+// The enumerators' own names.
+const char* to_string(Failure::Kind kind);
+const char* to_string(NotRun::Kind kind);
 
 // A score as people write it: "4", "3.5", "0.25".
 std::string points(double value);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,77 @@ namespace lab32::report {
 
 enum class Status : uint8_t { passed, failed, not_run, error };
 
-// One line of the score board: one TEST_CASE of a lab suite.
+// Why a check has lost points.
+struct Failure {
+  enum class Kind : uint8_t {
+    wrong_result,    // a kernel's or a function's
+    fault,           // the kernel faulted; `detail` says how
+    hazard,          // a race, a read of what nobody wrote, ...
+    changed_input,   // `subject`, which the kernel may only read, at `index`
+    missing,         // the file has no such kernel or declaration: `subject`
+    invalid,         // a declaration of the file that cannot be used: `subject`
+    wrong_answer,    // questions, right ones `measured` of `expected`
+    prerequisite,    // the check `subject` has to pass before
+    wasteful,        // `measured` where `expected` would do: a share of the points
+    shared_memory,   // the kernel `subject` declares `measured` bytes, `expected` are allowed
+    other_version,   // right, but not the version that is asked for
+    slow,            // a ratio of `measured` where `expected` is asked for
+    impossible_time  // faster than the card's memory
+  };
+  // Of a fault or a hazard: who did it, and to what; of a race also who else.
+  struct Access {
+    std::vector<uint32_t> block = {}, thread = {};  // x, y, z; empty: not known
+    std::string object = {};                        // array or variable
+    std::optional<int64_t> offset = {};             // in it, in bytes
+    std::optional<uint64_t> element = {};
+    uint32_t bytes = 0;
+    int other_line = 0;
+    std::vector<uint32_t> other_thread = {};
+  };
+  Kind kind = Kind::wrong_result;
+  std::string setting = {};  // of the launch: "n = 33"
+  std::string subject = {};
+  std::string detail = {};
+  std::optional<uint64_t> index = {};
+  std::optional<double> measured = {}, expected = {};
+  std::optional<Access> access = {};
+};
+
+// Why a check was not run.
+struct NotRun {
+  enum class Kind : uint8_t {
+    no_gpu,                // to time on; `modelled`, where the device has a model
+    no_counters,           // on `device`
+    uncertain_counters,    // what ptxas made of the accesses at `lines` could not be found out
+    no_reference_timings,  // of `device`, in `file`, which a step is compared with
+    no_such_step           // on `device`: `gain` in `file`, less than `least_gain`
+  };
+  struct Modelled {
+    uint64_t n = 0;
+    double seconds = 0, error = 0;  // error: a share of it
+    std::string bottleneck = {};
+    std::optional<double> seconds_before = {};  // of the version before, in a step
+  };
+  Kind kind = Kind::no_gpu;
+  std::string device = {}, file = {};
+  std::vector<std::string> lines = {};
+  double gain = 0, least_gain = 0;  // times as fast
+  std::optional<Modelled> modelled = {};
+};
+
+// One row of the score report: one check of a lab.
 struct Test {
   std::string name;
   Status status = Status::not_run;
+  bool bonus = false;  // counts only where it is run
   double score = 0, max_score = 0;
-  std::string measured;  // short, for the table: "5.0 sectors a request"
-  std::string wanted;    // "4.0"
-  std::string message;   // what is wrong, where, which idea mends it; may have lines
+  std::string measured;  // short, for the table: "5.0 sectors per request"
+  std::string expected;  // "4.0"
+  std::string message;   // what is wrong, where, which idea fixes it; may have lines
   std::string file;      // of the student
   int line = 0;
+  std::optional<Failure> failure;         // of status failed
+  std::optional<NotRun> not_run;          // of status not_run
   std::map<std::string, double> figures;  // machine-readable: "sectors": 1048576
 };
 
@@ -33,7 +95,7 @@ struct Lab {
 
 struct Result {
   std::string device;
-  std::string stopwatch;  // the card that times were taken on; empty: none were
+  std::string timer;  // the card that times were taken on; empty: none were
   uint64_t seed = 0;
   double score = 0, max_score = 0;
   std::vector<Lab> labs;

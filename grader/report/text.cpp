@@ -1,11 +1,11 @@
-// The score board for people. 80 columns: what a terminal, a mail and a printed page have.
+// The score report for people. 80 columns: what a terminal, a mail and a printed page have.
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <sstream>
 
-#include "report/layout.h"
+#include "base/layout.h"
 #include "report/render.h"
 
 namespace lab32::report {
@@ -18,9 +18,9 @@ constexpr const char* kRed = "31";
 constexpr const char* kYellow = "33";
 constexpr const char* kDim = "2";
 
-class Board {
+class ScoreReport {
  public:
-  explicit Board(const Style& style) : style_(style) {}
+  explicit ScoreReport(const Style& style) : style_(style) {}
 
   std::string text;
 
@@ -43,8 +43,7 @@ class Board {
     const std::string score = points(result.score) + " / " + points(result.max_score);
     // Nobody should take a simulator's count for a card's.
     const bool simulated = result.device.compare(0, 3, "sim") == 0;
-    const std::string clock =
-        result.stopwatch.empty() ? "" : ", " + result.stopwatch + " (measured times)";
+    const std::string clock = result.timer.empty() ? "" : ", " + result.timer + " (measured times)";
     std::string label = fmt::format("{}{}{}{}", pad_right("total", kTotal), result.device,
                                     simulated ? " (simulated counts)" : "", clock);
     const std::string seed = fmt::format("seed {}", result.seed);
@@ -56,9 +55,9 @@ class Board {
   }
 
  private:
-  // The score board's columns. Points last and right-aligned, as on any bill.
-  static constexpr int kPoints = 9, kMeasured = 19, kWanted = 17, kGap = 2, kTotal = 8;
-  int name_width() const { return style_.width - kMeasured - kWanted - kPoints - 3 * kGap; }
+  // The score report's columns. Points last and right-aligned, as on any bill.
+  static constexpr int kPoints = 9, kMeasured = 19, kExpected = 17, kGap = 2, kTotal = 8;
+  int name_width() const { return style_.width - kMeasured - kExpected - kPoints - 3 * kGap; }
 
   std::string paint(const char* sgr, const std::string& words) const {
     return style_.colour ? fmt::format("\033[{}m{}\033[0m", sgr, words) : words;
@@ -89,10 +88,10 @@ class Board {
     rule('=');
   }
 
-  void row(const std::string& name, const std::string& measured, const std::string& wanted,
+  void row(const std::string& name, const std::string& measured, const std::string& expected,
            const std::string& score, const char* sgr) {
     const auto a = wrap(name, name_width()), b = wrap(measured, kMeasured),
-               c = wrap(wanted, kWanted);
+               c = wrap(expected, kExpected);
     const auto cell = [](const std::vector<std::string>& lines, size_t i) {
       return i < lines.size() ? lines[i] : std::string();
     };
@@ -101,16 +100,16 @@ class Board {
       const std::string last = pad_left(i == 0 ? score : "", kPoints);
       // A continued name is indented, so that rows can be told apart without lines between them.
       write(pad_right((i > 0 && i < a.size() ? " " : "") + cell(a, i), name_width()) + gap +
-            pad_right(cell(b, i), kMeasured) + gap + pad_right(cell(c, i), kWanted) + gap +
+            pad_right(cell(b, i), kMeasured) + gap + pad_right(cell(c, i), kExpected) + gap +
             (sgr && i == 0 ? paint(sgr, last) : last));
     }
   }
 
   void table(const std::vector<Test>& tests) {
-    row("check", "measured", "wanted", "points", nullptr);
+    row("check", "measured", "expected", "points", nullptr);
     rule('-');
     for (const Test& test : tests)
-      row(test.name, test.measured, test.wanted,
+      row(test.name, test.measured, test.expected,
           test.status == Status::not_run ? "not run"
                                          : points(test.score) + " / " + points(test.max_score),
           colour_of(test));
@@ -137,10 +136,10 @@ class Board {
 }  // namespace
 
 std::string text(const Result& result, const Style& style) {
-  Board board(style);
-  for (const Lab& lab : result.labs) board.lab(lab);
-  board.total(result);
-  return board.text;
+  ScoreReport report(style);
+  for (const Lab& lab : result.labs) report.lab(lab);
+  report.total(result);
+  return report.text;
 }
 
 }  // namespace lab32::report

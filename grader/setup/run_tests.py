@@ -1,64 +1,214 @@
-"""Runs the C++ tests and, beside them, the Python tests; closes with one line: N passed, N failed.
+"""Runs the C++ tests on all cores and the Python tests beside them; the last line: N passed, N failed.
 
-usage: run_tests.py [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist; shown in this order)
+usage: run_tests.py [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist)
+
+The C++ tests are shared out among processes: a source file's cases go to one process, since they may
+build on each other; those of LONG, which do not, go one by one. The longest that is left is started
+first, by the times of the last run (build/test_seconds.json).
 """
 
+import json
 import os
+import queue
 import re
 import subprocess
 import sys
+import threading
 import xml.etree.ElementTree
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
-SUMMARY = re.compile(r"\[doctest\] test cases: *\d+ \| *(\d+) passed \| *(\d+) failed")
+# Files of long cases that are independent of each other, the longest first.
+LONG = [
+    "grading/test_submissions.cpp",
+    "grading/test_golden.cpp",
+    "grading/test_command_line.cpp",
+    "cudart/test_programs.cpp",
+    "checks/test_documented.cpp",
+]
+# Of these, and of these suites, nothing else may run beside them: they judge the others, or they
+# measure time on a GPU.
+LAST_SUITE = "after all others"
+NEEDS_THE_GPU = re.compile(r"device/test_gpu|test_command_line|on a GPU")
+
+TIMES = Path("build/test_seconds.json")
+COVERED = Path("build/covered_ops.txt")
+RULE = "=" * 79
+SUMMARY = re.compile(r"\[doctest\] test cases: *\d+ \| *(\d+) passed \| *\d+ failed")
+SECONDS = re.compile(r"^(\d+\.\d+) s: ", re.MULTILINE)
 
 
-def run_doctest(binary):
-    """(passed, failed, nothing more to show)"""
-    passed = failed = 0
-    with subprocess.Popen([binary], stdout=subprocess.PIPE, text=True, errors="replace") as process:
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            if match := SUMMARY.search(line):
-                passed, failed = map(int, match.groups())
-    # A crash ends without a summary, or with one that does not know of it.
-    return passed, failed or int(process.returncode != 0), ""
+@dataclass
+class Unit:
+    """Test cases that one process runs."""
+
+    file: str
+    cases: list = field(default_factory=list)
+    whole_file: bool = True
+    suite: str = ""
+
+    def alone(self):
+        has_gpu = Path("/dev/nvidiactl").exists()
+        return self.suite == LAST_SUITE or (
+            has_gpu and bool(NEEDS_THE_GPU.search(self.file + " ".join(self.cases)))
+        )
+
+
+@dataclass
+class Tally:
+    passed: int = 0
+    failed: int = 0
+    seconds: dict = field(default_factory=dict)  # of each test, by name
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.seconds.update(other.seconds)
+
+
+def environment():
+    return dict(os.environ, LAB32_COVERED_OPS=str(COVERED.resolve()))
+
+
+def units_of(binary):
+    listed = subprocess.run(
+        [binary, "--list-test-cases", "--reporters=xml"],
+        stdout=subprocess.PIPE, check=True, env=environment(),
+    )  # fmt: skip
+    files, units = {}, []
+    for case in xml.etree.ElementTree.fromstring(listed.stdout).iter("TestCase"):
+        file, name, suite = case.get("filename"), case.get("name"), case.get("testsuite", "")
+        if suite == LAST_SUITE or file.endswith(tuple(LONG)):
+            units.append(Unit(file, [name], False, suite))
+            continue
+        if file not in files:
+            files[file] = Unit(file)
+            units.append(files[file])
+        files[file].cases.append(name)
+    return units
+
+
+def longest_first(units, seconds):
+    def expected(unit):
+        if any(case in seconds for case in unit.cases):
+            return sum(seconds.get(case, 0) for case in unit.cases)
+        # Never run: long ones first, in LONG's order.
+        long = [place for place, name in enumerate(LONG) if unit.file.endswith(name)]
+        return 1e6 - long[0] if long else 0.0
+
+    return sorted(units, key=expected, reverse=True)
+
+
+def worth_showing(output):
+    """Without the frame of cases that had nothing to say, and without the counts."""
+    shown = []
+    for block in output.split(RULE):
+        lines = [line for line in block.strip().splitlines() if line.strip()]
+        head = [
+            line for line in lines
+            if re.match(r"\S+:\d+:$|TEST (CASE|SUITE): |  +\S|\d+\.\d+ s: |\[doctest\]", line)
+        ]  # fmt: skip
+        if len(head) < len(lines):
+            shown.append(RULE + "\n" + "\n".join(x for x in lines if "[doctest]" not in x) + "\n")
+    return "".join(shown)
+
+
+def run_unit(binary, unit):
+    """(what it said, Tally)"""
+    command = [binary, "--no-intro", "--duration", f"--source-file=*{unit.file}"]
+    if not unit.whole_file:
+        names = ",".join(case.replace(",", "\\,") for case in unit.cases)
+        command += ["--case-sensitive", f"--test-case={names}"]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, errors="replace", env=environment(),
+    )  # fmt: skip
+    tally = Tally(passed=sum(map(int, SUMMARY.findall(done.stdout))))
+    # Whatever did not pass has failed: also the cases that a crash has left without their turn.
+    tally.failed = max(len(unit.cases) - tally.passed, int(done.returncode != 0))
+    output = worth_showing(done.stdout)
+    if done.returncode < 0:
+        output += f"{unit.file}: killed by signal {-done.returncode}\n"
+    # doctest says a name in its own words (cut, joined lines), but in the order of the file.
+    times = [float(seconds) for seconds in SECONDS.findall(done.stdout)]
+    if len(times) == len(unit.cases):
+        tally.seconds = dict(zip(unit.cases, times))
+    return output, tally
 
 
 def run_pytest(directory):
-    """(passed, failed, its output)"""
+    """(what it said, Tally)"""
     report = Path("build/pytest.xml")
     report.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
     done = subprocess.run(
-        [*command, directory], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace",
+        [*command, directory], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, errors="replace",
     )  # fmt: skip
     if not report.exists():
-        return 0, 1, done.stdout
-    count = {key: 0 for key in ("tests", "failures", "errors", "skipped")}
-    for suite in xml.etree.ElementTree.parse(report).iter("testsuite"):
-        for key in count:
-            count[key] += int(suite.get(key))
-    failed = count["failures"] + count["errors"]
-    passed = count["tests"] - failed - count["skipped"]
-    return passed, failed or int(done.returncode != 0), done.stdout
+        return done.stdout, Tally(failed=1)
+    tally = Tally()
+    for case in xml.etree.ElementTree.parse(report).iter("testcase"):
+        outcomes = {child.tag for child in case}
+        if outcomes & {"failure", "error"}:
+            tally.failed += 1
+        elif "skipped" not in outcomes:
+            tally.passed += 1
+        name = f"{case.get('classname').rpartition('.')[2]}.py: {case.get('name')}"
+        tally.seconds[name] = float(case.get("time"))
+    tally.failed = tally.failed or int(done.returncode != 0)
+    return done.stdout, tally
+
+
+def run_all(jobs, workers):
+    """Each job is a function to (what it said, Tally); the first are started first."""
+    left, total, lock = queue.SimpleQueue(), Tally(), threading.Lock()
+    for job in jobs:
+        left.put(job)
+
+    def work():
+        while True:
+            try:
+                job = left.get_nowait()
+            except queue.Empty:
+                return
+            output, tally = job()
+            with lock:
+                print(output, end="", flush=True)
+                total.add(tally)
+
+    threads = [threading.Thread(target=work) for _ in range(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return total
 
 
 def main(suites):
-    # Side by side: the C++ tests wait for one nvcc after the other, and a core is free.
-    passed = failed = 0
-    with ThreadPoolExecutor() as pool:
-        runs = [pool.submit(run_pytest if os.path.isdir(s) else run_doctest, s) for s in suites]
-        for run in runs:
-            right, wrong, output = run.result()
-            print(output, end="", flush=True)
-            passed, failed = passed + right, failed + wrong
-    if passed + failed == 0:
+    recorded = json.loads(TIMES.read_text()) if TIMES.exists() else {}
+    TIMES.parent.mkdir(exist_ok=True)
+    COVERED.unlink(missing_ok=True)
+    beside, alone = [], []
+    for suite in suites:
+        if os.path.isdir(suite):
+            # One long chain, so it is never the last to be started.
+            beside.insert(0, lambda suite=suite: run_pytest(suite))
+            continue
+        for unit in longest_first(units_of(suite), recorded):
+            job = lambda binary=suite, unit=unit: run_unit(binary, unit)  # noqa: E731
+            (alone if unit.alone() else beside).append(job)
+    total = run_all(beside, os.cpu_count() or 1)
+    total.add(run_all(alone, 1))
+
+    TIMES.write_text(json.dumps(recorded | total.seconds, indent=0))
+    if total.passed + total.failed == 0:
         print("no test was executed: is there a grader/tests/*.cpp?", file=sys.stderr)
-    print(f"{passed} passed, {failed} failed", flush=True)
-    return 0 if passed and not failed else 1
+    slowest = sorted(total.seconds, key=total.seconds.get, reverse=True)[:2]
+    for name in slowest:
+        print(f"slowest: {total.seconds[name]:.1f} s, {name}")
+    print(f"{total.passed} passed, {total.failed} failed", flush=True)
+    return 0 if total.passed and not total.failed else 1
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 // Bank conflicts: how the 32 lanes of a warp share the 32 banks of shared memory.
 // The idea, the pictures and the measurements are in handouts/bank_conflicts.md.
 //
-// Hand this file in. It holds kernels only: the grader allocates, launches and checks. Kernels keep
-// their names and parameters; add what helpers you like. Tasks are marked TASK; the rest is given.
+// Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
+// their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.
 //
 // In every launch of part B
 // - a block has 256 x 1 x 1 threads,
@@ -15,19 +15,19 @@
 
 // ---- A. Build the arbiter -----------------------------------------------------------------------
 //
-// Shared memory has 32 banks, each 4 bytes wide: the word at byte address a is word a / 4, and it
-// lives in bank (a / 4) % 32. In one wavefront each bank can serve one word, to as many lanes as
-// want it (broadcast).
+// Shared memory has 32 banks, each 4 bytes wide: the word at byte address a is word a / 4, in bank
+// (a / 4) % 32. In one wavefront each bank can serve one word, to all lanes that need it
+// (broadcast).
 //
-// The functions get one instruction of one warp: 32 byte addresses in shared memory, how many bytes
-// each lane accesses (the same for all) and which lanes take part (bit l of `active`: lane l).
-// Addresses are multiples of `bytes`, as the hardware demands. The address of an inactive lane
-// means nothing. With no lane active nothing is issued: 0 wavefronts.
+// The functions get one instruction of one warp: 32 byte addresses in shared memory, the bytes that
+// each lane accesses (the same for all) and the active lanes (bit l of `active`: lane l). Addresses
+// are multiples of `bytes`, as the hardware requires. The address of an inactive lane is arbitrary.
+// With no lane active nothing is issued: 0 wavefronts.
 
 // TASK A1-A3: the number of wavefronts that a *store* takes.
 // A1: bytes is 4.
 // A2: bytes is 1 or 2, too: several lanes may touch different bytes of one word.
-// A3: bytes is 8 or 16, too: 32 lanes want more than the 128 bytes that the banks have together, so
+// A3: bytes is 8 or 16, too: 32 lanes need more than the 128 bytes that the banks have together, so
 //     the warp is served in phases: half-warps (lanes 0-15, 16-31) for 8 bytes, quarter-warps (0-7,
 //     8-15, ...) for 16. Phases are served one after the other; one without active lanes costs
 //     nothing.
@@ -36,13 +36,13 @@ __device__ int wavefronts(const unsigned address[32], int bytes, unsigned active
 }
 
 // TASK A4: the same for a *load*. It differs from a store for 8 and 16 bytes only: neighbouring
-// phases merge pairwise (two half-warps to one phase, four quarter-warps to two) if each active
-// lane l finds lane l ^ 1 inactive or at its own address, or if each finds lane l ^ 2 so.
+// phases merge pairwise (two half-warps to one phase, four quarter-warps to two) if for each active
+// lane l lane l ^ 1 is inactive or has the same address, or if this holds for each lane l ^ 2.
 __device__ int load_wavefronts(const unsigned address[32], int bytes, unsigned active) {
   return wavefronts(address, bytes, active);
 }
 
-// Given: pattern p is addresses[32 * p .. 32 * p + 31], bytes[p], active[p]. One thread a pattern.
+// Given: pattern p is addresses[32 * p .. 32 * p + 31], bytes[p], active[p]. One thread each.
 __global__ void arbiter(const unsigned* addresses, const int* bytes, const unsigned* active,
                         int* out_store, int* out_load, int patterns) {
   int p = blockIdx.x * blockDim.x + threadIdx.x;
@@ -52,8 +52,8 @@ __global__ void arbiter(const unsigned* addresses, const int* bytes, const unsig
 }
 
 // Given, to look at in the profiler's table: one warp stores and loads every stride-th element.
-// With a stride of 1 that is a row of a tile, with the tile's width its column: 32 for [32][32], 33
-// for [32][33]. A5 runs your functions on the addresses of these launches.
+// With a stride of 1 that is a row of a tile; with the tile's width it is a column: 32 for
+// [32][32], 33 for [32][33]. A5 calls your functions with the addresses of these launches.
 template <class T>
 __global__ void touch(const T* in, T* out, int stride) {
   __shared__ T data[33 * 32];
@@ -68,9 +68,9 @@ template __global__ void touch<int>(const int*, int*, int);
 template __global__ void touch<double>(const double*, double*, int);
 template __global__ void touch<int4>(const int4*, int4*, int);
 
-// ---- B. Mend the pattern ------------------------------------------------------------------------
+// ---- B. Optimise the pattern --------------------------------------------------------------------
 //
-// Each kernel gives the right result already. Keep it, and make it take fewer wavefronts.
+// Each kernel gives the right result already. Keep it right, with fewer wavefronts.
 constexpr int kBlock = 256;
 
 // TASK B1: running sums along the rows of a matrix with n rows of 32 ints:
@@ -96,10 +96,10 @@ __global__ void row_scan(const int* in, int* out, int n) {
   for (int j = threadIdx.x; j < words; j += kBlock) out[32 * first + j] = tile[j];
 }
 
-// TASK B2: look-up in a table of 256 rows and 32 columns (the curves of 32 sensors):
-// out[i] = table[row[i]][column[i / 32]]. All lanes of a warp want the same column, the hot one,
-// and neighbours mostly want neighbouring rows: sensors see ramps.
-// Grid: ceil(n / 16384). Shared memory: at most 32768 bytes, the table as it is, no word more.
+// TASK B2: look-up in a table of 256 rows and 32 columns (the curves of 32 sensors): out[i] =
+// table[row[i]][column[i / 32]]. All lanes of a warp read the same column, the hot one, and
+// neighbours mostly read neighbouring rows: sensors see ramps. Grid: ceil(n / 16384). Shared
+// memory: at most 32768 bytes, the table as it is, no word more.
 __global__ void look_up(const int* table, const unsigned char* row, const int* column, int* out,
                         int n) {
   __shared__ int entries[256 * 32];
@@ -112,8 +112,8 @@ __global__ void look_up(const int* table, const unsigned char* row, const int* c
 }
 
 // TASK B3: out[b] is the sum of the 256 elements of block b. The interleaved steps add neighbours,
-// then neighbours' neighbours: the active threads' elements lie further and further apart.
-// Grid: ceil(n / 256). Shared memory: at most 1024 bytes, a word a thread.
+// then neighbours' neighbours: the active threads' elements lie further and further apart. Grid:
+// ceil(n / 256). Shared memory: at most 1024 bytes, one word per thread.
 __global__ void block_sums(const int* in, int* out, int n) {
   __shared__ int sum[kBlock];
   int t = threadIdx.x;
@@ -156,7 +156,7 @@ __global__ void row_moments(const uchar4* in, int* out, int n) {
 // TASK B5: a weighted histogram. An event holds its channel (the low 6 bits) and its energy (the
 // rest): total[channel] += energy, for n events; total is 0 before the launch. Most events are of
 // one channel. Grid: ceil(n / 16384).
-// Shared memory: at most 8192 bytes, 32 words a channel.
+// Shared memory: at most 8192 bytes, 32 words per channel.
 constexpr int kChannels = 64;
 __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
   __shared__ unsigned energy[kChannels];
@@ -170,9 +170,9 @@ __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
   if (threadIdx.x < kChannels) atomicAdd(&total[threadIdx.x], energy[threadIdx.x]);
 }
 
-// ---- C. Conflicts that are none -----------------------------------------------------------------
+// ---- C. Conflicts that do not exist -------------------------------------------------------------
 //
-// Predict, then look into the handout. Type a number; -1 means "not answered yet".
+// Predict, then look it up in the handout. Write a number; -1 means "not answered yet".
 
 // TASK C1: a warp stages 128 ints in shared memory, once with four instructions (lane l stores int
 // l, then int l + 32, ...), once with one (lane l stores the int4 number l).

@@ -1,8 +1,8 @@
 // Coalescing: how the 32 addresses of a warp become sectors, and what that costs.
 // The idea, the pictures and the measurements are in handouts/coalescing.md.
 //
-// Hand this file in. It holds kernels only: the grader allocates, launches and checks. Kernels keep
-// their names and parameters; add what helpers you like. Tasks are marked TASK; the rest is given.
+// Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
+// their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.
 //
 // In every launch
 // - a block has 256 x 1 x 1 threads,
@@ -15,9 +15,9 @@
 // ---- A. Build the coalescer ---------------------------------------------------------------------
 //
 // The memory unit gets one instruction of one warp: 32 addresses, the width of the access (1, 2, 4,
-// 8 or 16 bytes, the same for all lanes) and which lanes take part (bit l of `active`: lane l).
-// Addresses are multiples of the width, as the hardware demands. The address of an inactive lane
-// means nothing.
+// 8 or 16 bytes, the same for all lanes) and the active lanes (bit l of `active`: lane l).
+// Addresses are multiples of the width, as the hardware requires. The address of an inactive lane
+// is arbitrary.
 
 // TASK A1: the number of requests the instruction makes.
 __device__ int requests(const unsigned long long address[32], int bytes, unsigned active) {
@@ -29,7 +29,7 @@ __device__ int sectors(const unsigned long long address[32], int bytes, unsigned
   return 0;
 }
 
-// Given: pattern p is addresses[32 * p .. 32 * p + 31], bytes[p], active[p]. One thread a pattern.
+// Given: pattern p is addresses[32 * p .. 32 * p + 31], bytes[p], active[p]. One thread each.
 __global__ void coalescer(const unsigned long long* addresses, const int* bytes,
                           const unsigned* active, int* out_requests, int* out_sectors,
                           int patterns) {
@@ -39,8 +39,8 @@ __global__ void coalescer(const unsigned long long* addresses, const int* bytes,
   out_sectors[p] = sectors(addresses + 32 * p, bytes[p], active[p]);
 }
 
-// Given, to look at in the profiler's table: five ways to add two arrays. A3 runs your requests()
-// and sectors() on the addresses of these kernels. They are launched with whole warps and with
+// Given, to look at in the profiler's table: five ways to add two arrays. A3 calls your requests()
+// and sectors() with the addresses of these kernels. They are launched with whole warps and with
 // arrays that are large enough, so they check no bounds.
 
 __global__ void add1(const float* x, const float* y, float* z) {
@@ -73,9 +73,9 @@ __global__ void copy_strided(const float* in, float* out, int stride) {
   out[i] = in[i * stride];
 }
 
-// ---- B. Mend the pattern ------------------------------------------------------------------------
+// ---- B. Optimise the pattern --------------------------------------------------------------------
 //
-// Each kernel gives the right result already. Keep it, and make the warp touch fewer sectors.
+// Each kernel gives the right result already. Keep it right, and touch fewer sectors.
 
 // TASK B1: out[i] = factor * in[i]. A block scales the 4096 elements from 4096 * blockIdx.x on, so
 // that each of its 256 threads has 16 of them; which 16 is up to you.
@@ -97,10 +97,10 @@ struct Particle {
 constexpr int kFields = sizeof(Particle) / sizeof(float);
 
 // TASK B2: where field `field` (0 .. 7) of particle i lies in an array of n particles, counted in
-// floats. The layout is yours: the grader stores particles with pack() and reads single fields with
-// scale_field(), and both ask slot(). Now it is an array of structures.
-// Every (field, i) needs a slot of its own, below 8 * (n rounded up to a multiple of 32): there is
-// room to start each field at a 128-byte line.
+// floats. You choose the layout: the grader stores particles with pack() and reads single fields
+// with scale_field(), and both call slot(). Now it is an array of structures. Every (field, i)
+// needs a slot of its own, below 8 * (n rounded up to a multiple of 32): so each field may start at
+// a 128-byte line.
 __device__ int slot(int field, int i, int n) { return kFields * i + field; }
 
 // Given: stores field `field` of all particles. Grid: ceil(n / 256).
@@ -117,8 +117,8 @@ __global__ void scale_field(const float* particles, float* out, int field, float
 
 // TASK B3: the same particles in an array of structures that others use as well: its layout must
 // stay. All fields are needed here, so no byte is wasted, yet each access touches 32 sectors. Let
-// the block bring its 256 particles (8 KB) into shared memory as one contiguous stretch, work
-// there, and write them back the same way. Shared memory is yours to declare (static).
+// the block copy its 256 particles (8 KB) to shared memory as one contiguous stretch, work there,
+// and write them back the same way. Declare the shared memory yourself (static).
 // Grid: ceil(n / 256); block b has the particles from 256 * b on.
 __global__ void push(const Particle* in, Particle* out, float ex, float ey, float ez, float dt,
                      int n) {
@@ -146,17 +146,17 @@ __global__ void centre(const float* in, const float* mean, float* out, int n) {
 }
 
 // TASK B5: y[i] = a * x[i] + y[i]. The sectors are fine; the requests are four times too many. Move
-// 16 bytes a lane, and mind the tail: n need not be a multiple of 4, and nothing past n may be read
-// or written. Grid: ceil(n / 1024), so each thread has 4 elements.
+// 16 bytes per lane, and mind the tail: n need not be a multiple of 4; read and write nothing past
+// n. Grid: ceil(n / 1024), so each thread has 4 elements.
 __global__ void axpy(float a, const float* x, float* y, int n) {
   int threads = gridDim.x * blockDim.x;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) y[i] = a * x[i] + y[i];
 }
 
-// ---- C. Where mending does not pay --------------------------------------------------------------
+// ---- C. Where optimising does not pay -----------------------------------------------------------
 //
-// Predict, then look into the handout. Type a number; -1 means "not answered yet".
-// Times are of an H200 on arrays of 2^26 elements; answer with the nearest of 1, 1.25, 3 and 8.
+// Predict, then look it up in the handout. Write a number; -1 means "not answered yet".
+// Times are of an H200 on arrays of 2^26 elements; answer the nearest of 1, 1.25, 3 and 8.
 
 // TASK C1: add2 reads and writes one element off the 128-byte line.
 // How many sectors does one of its requests touch? How many times longer than add1 does it take?

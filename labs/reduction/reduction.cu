@@ -1,18 +1,18 @@
 // Reduction: one sum, eight kernels, one idea each.
 // The idea, the pictures and the measurements are in handouts/reduction.md.
 //
-// Hand this file in. It holds kernels only: the grader allocates, launches and checks. Kernels keep
-// their names and parameters; add what helpers you like. Tasks are marked TASK; the rest is given.
+// Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
+// their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.
 //
 // v1 to v6 add ints: block b leaves the sum of its own part of `in` in out[b], and `in` is as long
-// as all blocks' parts together. v1 to v3 take one element a thread, v4 to v6 two. Blocks have 64,
-// 128, 256, 512 or 1024 threads. v7 and v8 add n elements of type T, int or float, n >= 0, and
-// leave one number in out[0]; their blocks and grid are as LAB32_LAUNCH says, one block at least.
-// out[0] is 0 when v7 starts, and holds anything when v8 does. No sum of ints leaves the range of
-// an int, in whatever order they are added. Pointers are aligned to 256 bytes, as cudaMalloc's are.
+// as all blocks' parts together. v1 to v3 take one element per thread, v4 to v6 two. Blocks have
+// 64, 128, 256, 512 or 1024 threads. v7 and v8 add n elements of type T, int or float, n >= 0, and
+// leave one number in out[0]; LAB32_LAUNCH gives their blocks and grid, one block at least. out[0]
+// is 0 when v7 starts, and arbitrary when v8 does. No sum of ints leaves the range of an int, in
+// whatever order they are added. Pointers are aligned to 256 bytes, as cudaMalloc's are.
 //
-// Counters are those of 2^22 ints, v1 to v5 in blocks of 128 threads as in the lecture's table, v6
-// in blocks of 1024, v7 as you launch it; v8's are those of 2^24.
+// Counters are those of 2^22 ints: v1 to v5 in blocks of 128 threads as in the SYSU Lecture, v6 in
+// blocks of 1024, v7 as you launch it. v8's are those of 2^24.
 #include "lab32.cuh"
 
 constexpr unsigned kMostThreads = 1024;
@@ -20,7 +20,7 @@ constexpr unsigned kMostThreads = 1024;
 // ---- Given --------------------------------------------------------------------------------------
 
 // v1: a tree in shared memory, neighbours first. Thread t adds where t is a multiple of twice the
-// distance: in each step the threads at work are scattered over all warps.
+// distance: in each step the active threads are scattered over all warps.
 __global__ void reduce_v1(const int* in, int* out) {
   __shared__ int sums[kMostThreads];
   unsigned t = threadIdx.x;
@@ -33,8 +33,8 @@ __global__ void reduce_v1(const int* in, int* out) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// What v4 to v6 begin with: v1 for two elements a thread. The block brings all of them into shared
-// memory; each thread sees to two words.
+// What v4 to v6 begin with: v1 for two elements per thread. The block brings all of them into
+// shared memory; each thread handles two words.
 __device__ void add_neighbours(const int* in, int* out) {
   __shared__ int sums[2 * kMostThreads];
   unsigned count = 2 * blockDim.x, first = blockIdx.x * count;
@@ -67,8 +67,8 @@ __device__ T add_pieces(const T* in, int n) {
   return sums[0];
 }
 
-// The reduce note's kernels have three faults, one in each of these; A2 is about them. Blocks have
-// kThreads threads; the grid is ceil(n / kThreads) blocks.
+// The Reduce Tutorial's kernels have three faults, one in each of these; A2 is about them. A block
+// has kThreads threads; the grid is ceil(n / kThreads) blocks.
 
 // The last block's threads beyond n leave their words as they are.
 template <int kThreads>
@@ -84,7 +84,7 @@ __global__ void note_tail(const int* in, int* out, int n) {
   if (t == 0) atomicAdd(out, sums[0]);
 }
 
-// Two elements a thread, so half the words: and still a word a thread.
+// Two elements per thread, so half the words suffice; yet each thread has a word.
 template <int kThreads>
 __global__ void note_half(const int* in, int* out, int n) {
   __shared__ int sums[kThreads / 2];
@@ -100,7 +100,7 @@ __global__ void note_half(const int* in, int* out, int n) {
   if (t == 0) atomicAdd(out, sums[0]);
 }
 
-// Every thread adds whose partner exists.
+// Every thread adds if its partner exists.
 template <int kThreads>
 __global__ void note_overlap(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];
@@ -129,11 +129,11 @@ LAB32_ANSWER(v2_warps, -1);
 // request take? And in v3 at distance 16, where the threads 0 to 15 read sums[t + 16]?
 LAB32_ANSWER(v2_wavefronts, -1);
 LAB32_ANSWER(v3_wavefronts, -1);
-// How many lanes of its warps has a block of 33 threads no thread for?
+// How many lanes of the warps of a block of 33 threads have no thread?
 LAB32_ANSWER(idle_33, -1);
 
-// TASK A2: the reduce note's faults.
-// note_tail<128>, n = 1000: how many words of the last block's `sums` does nobody write before the
+// TASK A2: the Reduce Tutorial's faults.
+// note_tail<128>, n = 1000: how many words of the last block's `sums` are never written before the
 // tree reads them?
 LAB32_ANSWER(tail_words, -1);
 // note_half<128>: how many threads of a block write outside `sums`?
@@ -144,15 +144,15 @@ LAB32_ANSWER(half_twice, -1);
 // in the same step?
 LAB32_ANSWER(overlap_words, -1);
 
-// ---- B. One idea a version ----------------------------------------------------------------------
+// ---- B. One idea per version --------------------------------------------------------------------
 //
-// Each kernel gives the right result already. Keep it, and move one counter. Each version keeps
-// what the one before has won, and leaves alone what later ones are about: a step is judged by what
-// it changes, and by what it has not changed yet.
+// Each kernel gives the right result already. Keep it right, and improve one counter. Each version
+// keeps what the one before has gained, and leaves alone what later ones are about: a step is
+// judged by what it changes, and by what it has not changed yet.
 
 // TASK B2, v2: no divergence. The idea: the same additions in the same places, interleaved as in
-// v1, made by the first threads of the block. The counter that must move: accesses to shared
-// memory, each with more active lanes. (Bank conflicts appear. They are v3's business.)
+// v1, made by the first threads of the block. The counter that must improve: accesses to shared
+// memory, each with more active lanes. (Bank conflicts appear. v3 removes them.)
 __global__ void reduce_v2(const int* in, int* out) {
   __shared__ int sums[kMostThreads];
   unsigned t = threadIdx.x;
@@ -166,7 +166,7 @@ __global__ void reduce_v2(const int* in, int* out) {
 }
 
 // TASK B3, v3: no bank conflicts. The idea: sequential addressing, the far half first. The counter
-// that must move: wavefronts, to one an access.
+// that must improve: wavefronts, to one per access.
 __global__ void reduce_v3(const int* in, int* out) {
   __shared__ int sums[kMostThreads];
   unsigned t = threadIdx.x;
@@ -180,32 +180,32 @@ __global__ void reduce_v3(const int* in, int* out) {
 }
 
 // TASK B4, v4: no idle threads at the first step. The idea: half of v3's threads never add. With
-// two elements a thread, every thread can add once while it loads. The counters that must move,
-// against v3: accesses and idle lanes an element, both to a half.
+// two elements per thread, every thread can add once while it loads. The counters that must
+// improve, against v3: accesses and idle lanes per element, both to a half.
 __global__ void reduce_v4(const int* in, int* out) { add_neighbours(in, out); }
 
 // TASK B5, v5: no barriers in the last warp. The idea: 64 sums are left to one warp, by
-// __syncwarp() (load, sync, store, sync) or by __shfl_down_sync(). `volatile` alone does not do:
-// why? The counter that must move: barriers a block.
+// __syncwarp() (load, sync, store, sync) or by __shfl_down_sync(). `volatile` alone is not enough:
+// why? The counter that must improve: barriers per block.
 __global__ void reduce_v5(const int* in, int* out) { add_neighbours(in, out); }
 
 // TASK B6, v6: no loop. The idea: with the size of the block known to the compiler, the tree
-// unrolls completely. The counter that must move: instructions an element.
+// unrolls completely. The counter that must improve: instructions per element.
 template <unsigned kThreads>
 __global__ void reduce_v6(const int* in, int* out) {
   add_neighbours(in, out);
 }
 
-// ---- C. As many elements a thread as you like ---------------------------------------------------
+// ---- C. As many elements per thread as you like -------------------------------------------------
 //
 // The grid is ceil(n / (block * items_per_thread)) blocks, or blocks_per_sm blocks for each
 // multiprocessor if that is fewer. Sums of floats may be off by as many roundings as there are
 // additions one after the other: handouts/reduction.md has the bound.
 
-// TASK C1, v7: many elements a thread, and a tree for the rest. In add_pieces a thread's elements
+// TASK C1, v7: many elements per thread, and a tree for the rest. In add_pieces a thread's elements
 // follow each other: each thread's next load is in the sector it has loaded from before. Why is
-// that not good? The counters that must move: sectors, then instructions an element. .block is 64,
-// 128, 256, 512 or 1024; the results of all of them are checked.
+// that not good? The counters that must improve: sectors, then instructions per element. .block is
+// 64, 128, 256, 512 or 1024; the results of all of them are checked.
 LAB32_LAUNCH(reduce_v7, .block = 128, .items_per_thread = 16);
 
 template <class T, unsigned kThreads>
@@ -215,9 +215,9 @@ __global__ void reduce_v7(const T* in, T* out, int n) {
 }
 
 // TASK C2, v8: as fast as you can; handouts/reduction.md has CUB's time and ours beside it. Ideas:
-// 16 bytes a load, several loads under way, shuffles, as many blocks as the GPU holds at once.
-// Nobody sets out[0] to 0 before: either one block is the last to finish and knows it, or one block
-// does all the work, as here. The counters that must move: requests, to a quarter; threads;
+// 16 bytes per load, several loads in flight, shuffles, as many blocks as the GPU holds at once.
+// out[0] is not set to 0 before: either one block is the last to finish and knows it, or one block
+// does all the work, as here. The counters that must improve: requests, to a quarter; threads;
 // instructions.
 LAB32_LAUNCH(reduce_v8, .block = 256, .items_per_thread = 1 << 20);
 

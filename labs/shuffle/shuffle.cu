@@ -1,8 +1,8 @@
-// Shuffle: lanes of a warp hand each other registers. Sums, atomics and statistics made of that.
+// Shuffle: lanes of a warp pass registers to each other. Sums, atomics and statistics with that.
 // The idea, the pictures and the measurements are in handouts/shuffle.md.
 //
-// Hand this file in. It holds kernels only: the grader allocates, launches and checks. Kernels keep
-// their names and parameters; add what helpers you like. Tasks are marked TASK; the rest is given.
+// Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
+// their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.
 //
 // In every launch
 // - blocks and grid are as the task says, one block at least, also where there is nothing to do,
@@ -29,7 +29,7 @@ __global__ void five_steps(const int* in, int* first, int* down, int* butterfly)
   butterfly[lane] = v;
 }
 
-// For A2, and to compare with: an atomic an element. T is int or float; grid ceil(n / 256).
+// For A2, and to compare with: an atomic per element. T is int or float; grid ceil(n / 256).
 template <class T>
 __global__ void reduce_atomic(const T* in, T* total, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;
@@ -71,37 +71,37 @@ LAB32_ANSWER(in_pairs, -1);
 // out[blockIdx.x]. The grid is ceil(n / (2 * blockDim.x)).
 
 // TASK B1: by a tree in shared memory, as in the lab reduction; blocks of 256. The counter that
-// must move: wavefronts, 45 a block.
+// must improve: wavefronts, 45 per block.
 __global__ void reduce_shared(const float* in, float* out, int n) {
   if (threadIdx.x == 0) out[blockIdx.x] = n > 0 ? in[0] : 0;
 }
 
 // TASK B2: the sum of v over the 32 lanes of a warp, in lane 0; what the others get does not
-// matter. All lanes of the warp come here. T is int or float. No shared memory.
+// matter. All lanes of the warp call it. T is int or float. No shared memory.
 template <class T>
 __device__ T warp_reduce_sum(T v) {
   return v;
 }
 
 // TASK B3: by B2, in two stages: each warp, then the warps' sums. Blocks of any multiple of 32 up
-// to 1024 threads. The counters that must move: wavefronts, 9 in a block of 256, and barriers, one
-// a block.
+// to 1024 threads. The counters that must improve: wavefronts, 9 in a block of 256, and barriers,
+// one per block.
 __global__ void reduce_shuffle(const float* in, float* out, int n) {
   if (threadIdx.x == 0) out[blockIdx.x] = n > 0 ? in[0] : 0;
 }
 
 // ---- C. Atomics ---------------------------------------------------------------------------------
 //
-// An element a thread, blocks of 256, grid ceil(n / 256). Each kernel gives the right result
-// already. The counter that must move: lanes that add to global memory.
+// One element per thread, blocks of 256, grid ceil(n / 256). Each kernel gives the right result
+// already. The counter that must improve: lanes that add to global memory.
 
-// TASK C1: the sum of all elements is added to *total, with one add a warp.
+// TASK C1: the sum of all elements is added to *total, with one add per warp.
 __global__ void sum_by_warps(const float* in, float* total, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;
   if (i < n) atomicAdd(total, in[i]);
 }
 
-// TASK C2: the same in two levels, with one add a block.
+// TASK C2: the same in two levels, with one add per block.
 __global__ void sum_by_blocks(const float* in, float* total, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;
   if (i < n) atomicAdd(total, in[i]);
@@ -118,32 +118,32 @@ __global__ void sum_by_key(const int* key, const float* value, float* totals, in
 // ---- D. Rows ------------------------------------------------------------------------------------
 //
 // Row r is in[r * columns] ... in[r * columns + columns - 1], 1 to 4096 elements. Some rows are all
-// equal, alternate in sign, are denormal, or have a large mean and a small variance; results must
-// be near double precision's, as near as floats can be (the handout says how near that is).
+// equal, alternate in sign, are denormal, or have a large mean and a small variance. Results must
+// be as near to double precision's as floats can be (the handout says how near that is).
 
-// TASK D1: the smallest and the largest element of each row; -INFINITY may be among them. A warp a
-// row, blocks of 128, grid ceil(rows / 4). No shared memory, no barriers.
+// TASK D1: the smallest and the largest element of each row; -INFINITY may be among them. One warp
+// per row, blocks of 128, grid ceil(rows / 4). No shared memory, no barriers.
 __global__ void row_range(const float* in, float* low, float* high, int rows, int columns) {
   int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize, lane = threadIdx.x % kWarpSize;
   if (row < rows && lane == 0) low[row] = high[row] = 0;
 }
 
 // TASK D2: mean and variance (of the population: the mean of the squared distances from the mean)
-// of each row, in one pass over memory. Launched as D1.
+// of each row, in one pass over memory. Launched like D1.
 __global__ void row_moments(const float* in, float* mean, float* variance, int rows, int columns) {
   int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize, lane = threadIdx.x % kWarpSize;
   if (row < rows && lane == 0) mean[row] = variance[row] = 0;
 }
 
 // TASK D3: e^x, divided by the sum of e^x over the row. x may be -INFINITY, but not in all of a
-// row. Blocks of 256, a block a row. The counter that must move: sectors, each once in and once
-// out.
+// row. Blocks of 256, one block per row. The counter that must improve: sectors, each once in and
+// once out.
 __global__ void softmax(const float* in, float* out, int columns) {
   for (int c = threadIdx.x; c < columns; c += kBlock) out[blockIdx.x * columns + c] = 0;
 }
 
 // TASK D4: (x - mean) / sqrt(variance + epsilon) * weight[column] + bias[column], with the row's
-// mean and variance. Blocks of 256, a block a row. The same counter must move.
+// mean and variance. Blocks of 256, one block per row. The same counter must improve.
 __global__ void layer_norm(const float* in, const float* weight, const float* bias, float* out,
                            int columns, float epsilon) {
   for (int c = threadIdx.x; c < columns; c += kBlock) out[blockIdx.x * columns + c] = 0;

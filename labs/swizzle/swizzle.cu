@@ -1,15 +1,15 @@
 // Swizzle: tiles without bank conflicts and without padding, by XOR.
 // The idea, the pictures and the measurements are in handouts/swizzle.md.
 //
-// Hand this file in. It holds device code only: the grader allocates, launches and checks.
-// Functions and kernels keep their names and parameters; add what helpers you like. Tasks are
-// marked TASK; the rest is given, and what is given must stay.
+// Submit this file. It holds device code only: the grader allocates, launches and checks. Functions
+// and kernels keep their names and parameters; add any helpers you like. Tasks are marked TASK; the
+// rest is given, and what is given must stay.
 #include "lab32.cuh"
 
 // ---- A. The XOR ---------------------------------------------------------------------------------
 //
-// Swizzle<B, M, S> takes an offset to another one. It takes B bits of it, called YYY, and XORs them
-// onto B other bits, called ZZZ. All other bits stay, YYY among them.
+// Swizzle<B, M, S> maps an offset to another one. It takes B bits of it, called YYY, and XORs them
+// onto B other bits, called ZZZ. All other bits stay, including YYY.
 //   S >= 0: ZZZ are the bits from M on, and YYY those from M + S on.
 //   S < 0:  YYY are the bits from M on, and ZZZ those from M - S on: now YYY lies below.
 // In a table with 2^S columns of groups of 2^M elements, ZZZ is in the column and YYY in the row.
@@ -21,7 +21,7 @@ __device__ unsigned swizzle(unsigned offset) {
   return offset;
 }
 
-// Given: one offset a thread.
+// Given: one offset per thread.
 template <int B, int M, int S>
 __global__ void swizzle_all(const unsigned* in, unsigned* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -54,7 +54,7 @@ LAB32_ANSWER(alike_row_2, -1);
 
 struct Chunk {
   int i16;               // number of the chunk, counted from the tile's first
-  int y16, x16;          // line and column where the chunk would lie: 8 columns a line
+  int y16, x16;          // line and column where the chunk would lie: 8 columns per line
   int swz_y16, swz_x16;  // line and column where it lies: by the XOR of line and column
 };
 
@@ -63,21 +63,21 @@ struct Place {
 };
 
 // TASK B1: the chunk of element (y, x), and where the document's formulas put the element. Checked
-// with rows of 128 bytes and 16 rows, for T of 1, 2, 4 and 8 bytes. The pattern of the XOR begins
-// anew every 8 lines.
+// with rows of 128 bytes and 16 rows, for T of 1, 2, 4 and 8 bytes. The pattern of the XOR repeats
+// every 8 lines.
 template <class T>
 __device__ Chunk chunk_of(int y, int x, int nx) {
   return {};
 }
 
-// swz_y = swz_y16; swz_x = swz_x16 * (elements a chunk) % nx + (place of the element in its chunk).
+// swz_y = swz_y16; swz_x = swz_x16 * (elements per chunk) % nx + (place in its chunk).
 template <class T>
 __device__ Place documented_place(int y, int x, int nx) {
   return {};
 }
 
 // TASK B2: for rows of another width the document's formulas break. Take rows of 16 ints (64
-// bytes), 16 rows, and name two elements that they put on one place: (y_1, x_1) and (y_2, x_2).
+// bytes), 16 rows, and name two elements that collide there: (y_1, x_1) and (y_2, x_2).
 LAB32_ANSWER(collision_y_1, -1);
 LAB32_ANSWER(collision_x_1, -1);
 LAB32_ANSWER(collision_y_2, -1);
@@ -89,13 +89,13 @@ LAB32_ANSWER(collision_x_2, -1);
 // - Chunks stay whole and in order.
 // - For rows of 128 bytes it is the document's mapping.
 // - For rows of 16, 32, 64 and 128 bytes: take 8 rows, the first a multiple of 8, and a column.
-//   Their 8 chunks lie in 8 different columns of the lines, so that no bank is met twice.
+//   Their 8 chunks lie in 8 different columns of the lines, so that no bank is used twice.
 template <class T>
 __device__ int general_place(int y, int x, int nx) {
   return y * nx + x;
 }
 
-// Given: one element a thread.
+// Given: one element per thread.
 template <class T>
 __global__ void place_all(int ny, int nx, Chunk* chunk, Place* documented, int* general) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -115,9 +115,9 @@ template __global__ void place_all<double>(int, int, Chunk*, Place*, int*);
 // all read the whole tile, as in a matrix product, by ldmatrix: one instruction, 32 lanes, 4
 // matrices of 8 x 8 elements. Lanes 0-7 hold the addresses of the rows of the first matrix, 16
 // bytes each, lanes 8-15 those of the second, and so on. Matrices are served one after the other.
-// Each warp weighs the tile's four strips of 16 rows: out = the sum of weight[4 * warp + s] * strip
-// s. An element is below 256 and a weight below 64, so that two elements can be weighed in one
-// unsigned.
+// Each warp weights the tile's four strips of 16 rows: out = the sum of weight[4 * warp + s] *
+// strip s. An element is below 256 and a weight below 64, so that two elements can be weighted in
+// one unsigned.
 //
 // In every launch of part C
 // - a block has 256 x 1 x 1 threads, the grid as many blocks as there are tiles,
@@ -129,7 +129,7 @@ template __global__ void place_all<double>(int, int, Chunk*, Place*, int*);
 constexpr int kRows = 64, kChunks = 8, kWarps = 8;
 
 // Given: ldmatrix.x4. `row`: the chunk in shared memory that holds this lane's row. With kTranspose
-// each matrix is turned after it was read (.trans); the addresses are the same.
+// each matrix is transposed after it was read (.trans); the addresses are the same.
 template <bool kTranspose>
 __device__ uint4 load_matrices(const uint4* row) {
   unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
@@ -155,7 +155,7 @@ __device__ void add_weighted(uint4& sum, unsigned weight, uint4 m) {
   sum.w += weight * m.w;
 }
 
-// Given, to look at: the tile as it comes.
+// Given, to look at: the tile as it is.
 template <bool kTranspose>
 __global__ void weigh_plain(const uint4* in, const unsigned* weight, uint4* out) {
   __shared__ uint4 tile[kRows][kChunks];
@@ -184,7 +184,7 @@ template __global__ void weigh_plain<true>(const uint4*, const unsigned*, uint4*
 LAB32_ANSWER(plain_store_wavefronts, -1);
 LAB32_ANSWER(plain_load_wavefronts, -1);
 
-// TASK C2: the same without bank conflicts, by padding. The counter that must move: wavefronts.
+// TASK C2: the same without bank conflicts, by padding. The counter that must improve: wavefronts.
 // Shared memory: at most 9216 bytes, 1 KB more than the tile.
 template <bool kTranspose>
 __global__ void weigh_padded(const uint4* in, const unsigned* weight, uint4* out) {
@@ -237,9 +237,9 @@ template __global__ void weigh_swizzled<true>(const uint4*, const unsigned*, uin
 // ---- D. The copy engine's swizzles --------------------------------------------------------------
 //
 // Since Hopper one thread can ask the copy engine for a whole box of a tensor (TMA, cp.async.bulk.
-// tensor). A tensor map tells it the swizzle: its 128-, 64- or 32-byte mode. What it really does
+// tensor). A tensor map gives the swizzle: the 128-, 64- or 32-byte mode. The engine's real mapping
 // was dumped on an H200; your function is compared with that, element by element.
-// - A row of the box takes `mode` bytes of shared memory, also where it has fewer elements.
+// - A row of the box takes `mode` bytes of shared memory, even if it has fewer elements.
 // - The engine XORs bits of the *address*, not of the offset in the box. In each mode YYY begins at
 //   bit 7, for a line has 128 bytes, and ZZZ at bit 4, for chunks stay whole. The modes differ in
 //   how many bits that are: chunks change places within `mode` bytes.
@@ -250,7 +250,7 @@ __device__ int landing(int mode, int base, int y, int x, int element_bytes) {
   return base + y * mode + x * element_bytes;
 }
 
-// Given: one element a thread.
+// Given: one element per thread.
 __global__ void land_all(int mode, int base, int rows, int columns, int element_bytes, int* out) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < rows * columns) out[i] = landing(mode, base, i / columns, i % columns, element_bytes);

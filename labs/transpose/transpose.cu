@@ -1,8 +1,8 @@
-// Transpose: both sides of a copy coalesced, by way of shared memory and its banks.
+// Transpose: both sides of a copy coalesced, through shared memory and its banks.
 // The idea, the pictures and the measurements are in handouts/transpose.md.
 //
-// Hand this file in. It holds kernels only: the grader allocates, launches and checks. Kernels keep
-// their names and parameters; add what helpers you like. Tasks are marked TASK; the rest is given.
+// Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
+// their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.
 //
 // `in` has n rows of m columns, row by row; out[x * n + y] = in[y * m + x]. In every launch
 // - blocks and grid are as the task says, one block at least, also for a matrix of no elements,
@@ -24,8 +24,8 @@ __global__ void transpose_naive(const T* in, T* out, int n, int m) {
   if (x < m && y < n) out[x * n + y] = in[y * m + x];
 }
 
-// For A2: one block of kWide x kWide threads turns one tile in shared memory. Row y of the tile
-// begins at word kPitch * y.
+// For A2: one block of kWide x kWide threads transposes one tile in shared memory. Row y of the
+// tile begins at word kPitch * y.
 template <int kWide, int kPitch>
 __global__ void turn_tile(const float* in, float* out) {
   __shared__ float tile[kWide * kPitch];
@@ -53,12 +53,12 @@ LAB32_ANSWER(pitch_17_wavefronts, -1);
 LAB32_ANSWER(pitch_32_wavefronts, -1);
 LAB32_ANSWER(pitch_33_wavefronts, -1);
 
-// ---- B. One idea a version ----------------------------------------------------------------------
+// ---- B. One idea per version --------------------------------------------------------------------
 //
-// Each kernel gives the right result already. Keep it, for every n x m and T.
+// Each kernel gives the right result already. Keep it right, for every n x m and T.
 
 // TASK B1: both sides coalesced. The idea: a tile of 32 x 32 elements in shared memory, written
-// along its rows and read down its columns. The counter that must move: sectors of the stores.
+// along its rows and read down its columns. The counter that must improve: sectors of the stores.
 template <class T>
 __global__ void transpose_tiled(const T* in, T* out, int n, int m) {
   int x = blockIdx.x * kTile + threadIdx.x;
@@ -67,7 +67,7 @@ __global__ void transpose_tiled(const T* in, T* out, int n, int m) {
 }
 
 // TASK B2: no bank conflicts, by padding. Begin with your transpose_tiled. The idea: rows of the
-// tile that are longer than they need be. The counter that must move: wavefronts of the loads from
+// tile that are longer than necessary. The counter that must improve: wavefronts of the loads from
 // shared memory. A tile of floats may take 4224 bytes, 128 more than it needs.
 template <class T>
 __global__ void transpose_padded(const T* in, T* out, int n, int m) {
@@ -76,8 +76,8 @@ __global__ void transpose_padded(const T* in, T* out, int n, int m) {
   if (x < m && y < n) out[x * n + y] = in[y * m + x];
 }
 
-// TASK B3: no bank conflicts, without a word more than the tile: 4096 bytes for floats. The idea:
-// each row keeps its elements in an order of its own, by one XOR. The same counter must move.
+// TASK B3: no bank conflicts, and no more memory than the tile: 4096 bytes for floats. The idea:
+// each row keeps its elements in an order of its own, by one XOR. The same counter must improve.
 template <class T>
 __global__ void transpose_swizzled(const T* in, T* out, int n, int m) {
   int x = blockIdx.x * kTile + threadIdx.x;
@@ -85,11 +85,11 @@ __global__ void transpose_swizzled(const T* in, T* out, int n, int m) {
   if (x < m && y < n) out[x * n + y] = in[y * m + x];
 }
 
-// TASK B4: as fast as you can. Tile and threads are yours: the grid covers the matrix with tiles of
-// .rows x .columns elements of `in`, blocks have .threads x 1 x 1 threads, for all types. The idea:
-// four elements a thread and more, moved 16 bytes at a time, so that more bytes are under way. The
-// counter that must move: requests, to a quarter, with no sector and no wavefront more. Mind
-// matrices whose rows are no multiples of 16 bytes; they need only be right.
+// TASK B4: as fast as you can. You choose tile and threads: the grid covers the matrix with tiles
+// of .rows x .columns elements of `in`, blocks have .threads x 1 x 1 threads, for all types. The
+// idea: four elements per thread and more, moved 16 bytes at a time, so that more bytes are in
+// flight. The counter that must improve: requests, to a quarter, with no sector and no wavefront
+// more. Mind matrices whose rows are no multiples of 16 bytes; they need only be right.
 LAB32_TILE(transpose_best, .rows = 32, .columns = 32, .threads = 1024);
 
 template <class T>

@@ -2,8 +2,8 @@
 //
 //   g++ -O1 labs/transpose/warmup.cpp -o warmup && ./warmup
 //
-// It runs for some seconds and prints CSV; report.ipynb runs it too, and draws it beside the times
-// of the lecture. With -O3 some compilers exchange the loops for you: look at both.
+// It runs for some seconds and prints CSV; report.ipynb runs it too, and draws it beside the SYSU
+// Lecture's times. With -O3 some compilers exchange the loops for you: look at both.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace {
 
-// The lecture has N = 50000 for the walks and 3000 for the product. What counts is that a column's
-// lines do not stay in a cache: 256 MB, and for the product three matrices of 4 MB.
+// The SYSU Lecture has N = 50000 for the walks and 3000 for the product. What counts is that a
+// column does not stay in a cache: 256 MB, and for the product three matrices of 4 MB.
 constexpr size_t kWalk = 8000, kProduct = 1000;
 constexpr int kRepeats = 3;
 
@@ -40,7 +40,7 @@ void print(const char* what, const char* form, size_t size, double ms, size_t ac
 int main() {
   std::printf("what,form,size,ms,ns_each\n");
   std::vector<int> mat(kWalk * kWalk, 1);
-  volatile long long sink = 0;  // a sum that nobody reads need not be computed
+  volatile long long sink = 0;  // or the compiler need not compute the sum
 
   print("walk", "row by row", kWalk, best_ms([&] {
           long long sum = 0;

@@ -13,14 +13,14 @@
 
 // ---- A. Build the arbiter -----------------------------------------------------------------------
 //
-// Shared memory has 32 banks, each 4 bytes wide: the word at byte address a is word a / 4, and it
-// lives in bank (a / 4) % 32. In one wavefront each bank can serve one word, to as many lanes as
-// want it (broadcast).
+// Shared memory has 32 banks, each 4 bytes wide: the word at byte address a is word a / 4, in bank
+// (a / 4) % 32. In one wavefront each bank can serve one word, to all lanes that need it
+// (broadcast).
 //
-// The functions get one instruction of one warp: 32 byte addresses in shared memory, how many bytes
-// each lane accesses (the same for all) and which lanes take part (bit l of `active`: lane l).
-// Addresses are multiples of `bytes`, as the hardware demands. The address of an inactive lane
-// means nothing. With no lane active nothing is issued: 0 wavefronts.
+// The functions get one instruction of one warp: 32 byte addresses in shared memory, the bytes that
+// each lane accesses (the same for all) and the active lanes (bit l of `active`: lane l). Addresses
+// are multiples of `bytes`, as the hardware requires. The address of an inactive lane is arbitrary.
+// With no lane active nothing is issued: 0 wavefronts.
 
 // The lanes [first, first + lanes) that are active, as a phase: the largest number of distinct
 // words in one bank. A word counts for the lowest lane that touches it, so lanes on one word share
@@ -55,14 +55,14 @@ __device__ int phases(const unsigned address[32], int bytes, unsigned active, in
   return sum;
 }
 
-// The banks give 128 bytes a wavefront, so a phase has as many lanes as 128 bytes will serve.
+// The banks give 128 bytes per wavefront, so a phase has as many lanes as 128 bytes can serve.
 __device__ int lanes_of_phase(int bytes) { return bytes <= 4 ? 32 : 128 / bytes; }
 
 __device__ int wavefronts(const unsigned address[32], int bytes, unsigned active) {
   return phases(address, bytes, active, lanes_of_phase(bytes));
 }
 
-// Does each active lane find its neighbour inactive or at its own address?
+// Is each active lane's neighbour inactive, or does it have the same address?
 __device__ bool pairs_agree(const unsigned address[32], unsigned active, int distance) {
   for (int lane = 0; lane < kWarpSize; ++lane) {
     int other = lane ^ distance;
@@ -78,7 +78,7 @@ __device__ int load_wavefronts(const unsigned address[32], int bytes, unsigned a
   return phases(address, bytes, active, lanes_of_phase(bytes) * (merge ? 2 : 1));
 }
 
-// Given: pattern p is addresses[32 * p .. 32 * p + 31], bytes[p], active[p]. One thread a pattern.
+// Given: pattern p is addresses[32 * p .. 32 * p + 31], bytes[p], active[p]. One thread each.
 __global__ void arbiter(const unsigned* addresses, const int* bytes, const unsigned* active,
                         int* out_store, int* out_load, int patterns) {
   int p = blockIdx.x * blockDim.x + threadIdx.x;
@@ -88,8 +88,8 @@ __global__ void arbiter(const unsigned* addresses, const int* bytes, const unsig
 }
 
 // Given, to look at in the profiler's table: one warp stores and loads every stride-th element.
-// With a stride of 1 that is a row of a tile, with the tile's width its column: 32 for [32][32], 33
-// for [32][33]. A5 runs your functions on the addresses of these launches.
+// With a stride of 1 that is a row of a tile; with the tile's width it is a column: 32 for
+// [32][32], 33 for [32][33]. A5 calls your functions with the addresses of these launches.
 template <class T>
 __global__ void touch(const T* in, T* out, int stride) {
   __shared__ T data[33 * 32];
@@ -104,13 +104,13 @@ template __global__ void touch<int>(const int*, int*, int);
 template __global__ void touch<double>(const double*, double*, int);
 template __global__ void touch<int4>(const int4*, int4*, int);
 
-// ---- B. Mend the pattern ------------------------------------------------------------------------
+// ---- B. Optimise the pattern --------------------------------------------------------------------
 //
-// Each kernel gives the right result already. Keep it, and make it take fewer wavefronts.
+// Each kernel gives the right result already. Keep it right, with fewer wavefronts.
 constexpr int kBlock = 256;
 
-// B1: a word of padding after each row: row r begins in bank r % 32, and so a column, which was one
-// bank, becomes all 32.
+// B1: a word of padding after each row: row r begins in bank r % 32, so a column lies in all 32
+// banks and not in one.
 __global__ void row_scan(const int* in, int* out, int n) {
   constexpr int kPitch = 33;
   __shared__ int tile[kBlock * kPitch];
@@ -135,9 +135,9 @@ __global__ void row_scan(const int* in, int* out, int n) {
   }
 }
 
-// B2: each row is turned by its number. Neighbouring rows have a column in neighbouring banks, and
-// a row, which is how the table comes in, still fills all banks. Storing the table by columns would
-// only move the conflict there.
+// B2: each row is rotated by its number. Neighbouring rows have a column in neighbouring banks, and
+// a row, which is how the table is stored, still fills all banks. Storing the table by columns
+// would only move the conflict there.
 __device__ int entry(int row, int column) { return 32 * row + (column + row) % 32; }
 
 __global__ void look_up(const int* table, const unsigned char* row, const int* column, int* out,
@@ -166,7 +166,7 @@ __global__ void block_sums(const int* in, int* out, int n) {
 }
 
 // B4: padding by what a lane accesses, an int4: the 8 lanes of a phase, in 8 rows, begin in banks
-// 0, 4, ..., 28. A pad of one word would do for ints; an int4 would no longer be aligned.
+// 0, 4, ..., 28. A pad of one word would be enough for ints; an int4 would no longer be aligned.
 __global__ void row_moments(const uchar4* in, int* out, int n) {
   constexpr int kPitch = 9;
   __shared__ int4 tile[kBlock * kPitch];
@@ -190,7 +190,7 @@ __global__ void row_moments(const uchar4* in, int* out, int n) {
 
 // B5: a histogram for each lane, all lanes' words of a channel side by side: lane l has bank l,
 // whatever the events are. The eight warps share it, so the atomic stays. At the end each thread
-// sums a channel, from its own bank on: all beginning with lane 0's word would all meet in bank 0.
+// sums a channel, from its own bank on: if all began with lane 0's word, all would use bank 0.
 constexpr int kChannels = 64;
 __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
   __shared__ unsigned energy[kChannels * kWarpSize];
@@ -213,10 +213,10 @@ __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
   }
 }
 
-// ---- C. Conflicts that are none -----------------------------------------------------------------
+// ---- C. Conflicts that do not exist -------------------------------------------------------------
 
-// C1: 512 bytes are four times what the banks give in a wavefront, whoever asks for them. The int4
-// saves three instructions, not a wavefront; neither way has a conflict.
+// C1: 512 bytes are four times what the banks give in a wavefront, in either way. The int4 saves
+// three instructions, not a wavefront; neither way has a conflict.
 LAB32_ANSWER(int_wavefronts, 4);
 LAB32_ANSWER(int4_wavefronts, 4);
 LAB32_ANSWER(int_conflicts, 0);

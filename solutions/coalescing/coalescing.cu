@@ -13,9 +13,9 @@
 // ---- A. Build the coalescer ---------------------------------------------------------------------
 //
 // The memory unit gets one instruction of one warp: 32 addresses, the width of the access (1, 2, 4,
-// 8 or 16 bytes, the same for all lanes) and which lanes take part (bit l of `active`: lane l).
-// Addresses are multiples of the width, as the hardware demands. The address of an inactive lane
-// means nothing.
+// 8 or 16 bytes, the same for all lanes) and the active lanes (bit l of `active`: lane l).
+// Addresses are multiples of the width, as the hardware requires. The address of an inactive lane
+// is arbitrary.
 
 // One instruction is one request, however scattered and however wide; with no lane active it is not
 // issued to the memory unit at all.
@@ -38,7 +38,7 @@ __device__ int sectors(const unsigned long long address[32], int bytes, unsigned
   return count;
 }
 
-// Given: pattern p is addresses[32 * p .. 32 * p + 31], bytes[p], active[p]. One thread a pattern.
+// Given: pattern p is addresses[32 * p .. 32 * p + 31], bytes[p], active[p]. One thread each.
 __global__ void coalescer(const unsigned long long* addresses, const int* bytes,
                           const unsigned* active, int* out_requests, int* out_sectors,
                           int patterns) {
@@ -48,8 +48,8 @@ __global__ void coalescer(const unsigned long long* addresses, const int* bytes,
   out_sectors[p] = sectors(addresses + 32 * p, bytes[p], active[p]);
 }
 
-// Given, to look at in the profiler's table: five ways to add two arrays. A3 runs your requests()
-// and sectors() on the addresses of these kernels. They are launched with whole warps and with
+// Given, to look at in the profiler's table: five ways to add two arrays. A3 calls your requests()
+// and sectors() with the addresses of these kernels. They are launched with whole warps and with
 // arrays that are large enough, so they check no bounds.
 
 __global__ void add1(const float* x, const float* y, float* z) {
@@ -82,10 +82,10 @@ __global__ void copy_strided(const float* in, float* out, int stride) {
   out[i] = in[i * stride];
 }
 
-// ---- B. Mend the pattern ------------------------------------------------------------------------
+// ---- B. Optimise the pattern --------------------------------------------------------------------
 //
 // B1: the 16 elements of a thread lie a block apart, so that neighbouring lanes have neighbouring
-// elements: 4 sectors a request instead of 32. All loads come before the first store: out could
+// elements: 4 sectors per request instead of 32. All loads come before the first store: out could
 // overlap in for all the compiler knows, so it would wait for each load before the next.
 __global__ void scale(const float* in, float* out, float factor, int n) {
   int first = 16 * blockDim.x * blockIdx.x + threadIdx.x;
@@ -127,8 +127,8 @@ __global__ void scale_field(const float* particles, float* out, int field, float
   if (i < n) out[i] = factor * particles[slot(field, i, n)];
 }
 
-// B3: through shared memory. Global memory sees only contiguous warps of floats; the walk with a
-// stride of a structure happens in the tile, where the pitch of 9 instead of 8 words sends the 32
+// B3: through shared memory. Global memory sees only contiguous warps of floats. The accesses with
+// a stride of a structure are in the tile, where the pitch of 9 instead of 8 words sends the 32
 // lanes to 32 banks.
 __global__ void push(const Particle* in, Particle* out, float ex, float ey, float ez, float dt,
                      int n) {
@@ -164,14 +164,14 @@ __global__ void push(const Particle* in, Particle* out, float ex, float ey, floa
   }
 }
 
-// B4: the elements are taken as they lie, and the column is found from the element: neighbouring
+// B4: the elements are taken in memory order, and the column follows from the element: neighbouring
 // lanes have neighbouring columns. The four blocks of 256 rows have a contiguous quarter each.
 __global__ void centre(const float* in, const float* mean, float* out, int n) {
   int i = (4 * blockIdx.x + blockIdx.y) * blockDim.x + threadIdx.x;
   if (i < 4 * n) out[i] = in[i] - mean[i % 4];
 }
 
-// B5: a quarter of the requests. The thread that meets the end does the up to three last elements
+// B5: a quarter of the requests. The thread at the end processes the last elements, up to three,
 // one by one.
 __global__ void axpy(float a, const float* x, float* y, int n) {
   int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
@@ -189,7 +189,7 @@ __global__ void axpy(float a, const float* x, float* y, int n) {
   }
 }
 
-// ---- C. Where mending does not pay --------------------------------------------------------------
+// ---- C. Where optimising does not pay -----------------------------------------------------------
 
 // C1: 128 bytes from byte 4 of a line on touch 5 sectors. The fifth is the first of the next warp,
 // which finds it in L1 or L2: DRAM moves the same bytes, and the time is the same.

@@ -5,11 +5,11 @@
 // in full.
 //
 // v1 to v6 add ints: block b leaves the sum of its own part of `in` in out[b], and `in` is as long
-// as all blocks' parts together. v1 to v3 take one element a thread, v4 to v6 two. Blocks have 64,
-// 128, 256, 512 or 1024 threads. v7 and v8 add n elements of type T, int or float, n >= 0, and
-// leave one number in out[0]; their blocks and grid are as LAB32_LAUNCH says, one block at least.
-// out[0] is 0 when v7 starts, and holds anything when v8 does. No sum of ints leaves the range of
-// an int, in whatever order they are added. Pointers are aligned to 256 bytes, as cudaMalloc's are.
+// as all blocks' parts together. v1 to v3 take one element per thread, v4 to v6 two. Blocks have
+// 64, 128, 256, 512 or 1024 threads. v7 and v8 add n elements of type T, int or float, n >= 0, and
+// leave one number in out[0]; LAB32_LAUNCH gives their blocks and grid, one block at least. out[0]
+// is 0 when v7 starts, and arbitrary when v8 does. No sum of ints leaves the range of an int, in
+// whatever order they are added. Pointers are aligned to 256 bytes, as cudaMalloc's are.
 #include "lab32.cuh"
 
 constexpr unsigned kMostThreads = 1024;
@@ -18,7 +18,7 @@ constexpr unsigned kWholeWarp = 0xffffffffu;
 // ---- Given --------------------------------------------------------------------------------------
 
 // v1: a tree in shared memory, neighbours first. Thread t adds where t is a multiple of twice the
-// distance: in each step the threads at work are scattered over all warps.
+// distance: in each step the active threads are scattered over all warps.
 __global__ void reduce_v1(const int* in, int* out) {
   __shared__ int sums[kMostThreads];
   unsigned t = threadIdx.x;
@@ -31,8 +31,8 @@ __global__ void reduce_v1(const int* in, int* out) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// The reduce note's kernels have three faults, one in each of these; A2 is about them. Blocks have
-// kThreads threads; the grid is ceil(n / kThreads) blocks.
+// The Reduce Tutorial's kernels have three faults, one in each of these; A2 is about them. A block
+// has kThreads threads; the grid is ceil(n / kThreads) blocks.
 
 // The last block's threads beyond n leave their words as they are.
 template <int kThreads>
@@ -48,7 +48,7 @@ __global__ void note_tail(const int* in, int* out, int n) {
   if (t == 0) atomicAdd(out, sums[0]);
 }
 
-// Two elements a thread, so half the words: and still a word a thread.
+// Two elements per thread, so half the words suffice; yet each thread has a word.
 template <int kThreads>
 __global__ void note_half(const int* in, int* out, int n) {
   __shared__ int sums[kThreads / 2];
@@ -64,7 +64,7 @@ __global__ void note_half(const int* in, int* out, int n) {
   if (t == 0) atomicAdd(out, sums[0]);
 }
 
-// Every thread adds whose partner exists.
+// Every thread adds if its partner exists.
 template <int kThreads>
 __global__ void note_overlap(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];
@@ -80,8 +80,8 @@ __global__ void note_overlap(const int* in, int* out, int n) {
 
 // ---- A. Count first -----------------------------------------------------------------------------
 
-// A1: at distance 16 the threads 0, 16, 32, ... 112 are multiples of 32: 0, 32, 64, 96, one a warp.
-// Compacted they are the threads 0 to 3. Their words are 2 * distance apart.
+// A1: at distance 16 the threads 0, 16, 32, ... 112 are multiples of 32: 0, 32, 64, 96, one in each
+// warp. Compacted they are the threads 0 to 3. Their words are 2 * distance apart.
 LAB32_ANSWER(v1_warps, 4);
 LAB32_ANSWER(v1_lanes, 1);
 LAB32_ANSWER(v2_warps, 1);
@@ -89,18 +89,18 @@ LAB32_ANSWER(v2_wavefronts, 4);
 LAB32_ANSWER(v3_wavefronts, 1);
 LAB32_ANSWER(idle_33, 31);
 
-// A2: 1000 = 7 * 128 + 104. A word a thread into half as many. Block b takes the elements of block
-// b + 1, too, so all but the first block's are counted twice. Threads 0 to 5 write; of these words,
-// 2 to 5 are read by others in the same step.
+// A2: 1000 = 7 * 128 + 104. One word per thread into half as many. Block b takes the elements of
+// block b + 1, too, so all but the first block's are counted twice. Threads 0 to 5 write; of these
+// words, 2 to 5 are read by others in the same step.
 LAB32_ANSWER(tail_words, 24);
 LAB32_ANSWER(half_outside, 64);
 LAB32_ANSWER(half_twice, 256);
 LAB32_ANSWER(overlap_words, 4);
 
-// ---- B. One idea a version ----------------------------------------------------------------------
+// ---- B. One idea per version --------------------------------------------------------------------
 
-// v2: the same additions in the same places, made by the first threads: whole warps fall out, and
-// the lanes of the others work together. Their words are 2 * distance apart: bank conflicts.
+// v2: the same additions in the same places, made by the first threads: whole warps become idle,
+// and the lanes of the others work together. Their words are 2 * distance apart: bank conflicts.
 __global__ void reduce_v2(const int* in, int* out) {
   __shared__ int sums[kMostThreads];
   unsigned t = threadIdx.x;
@@ -114,9 +114,9 @@ __global__ void reduce_v2(const int* in, int* out) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// Halves the sums until `rest` are left. Neighbouring lanes add neighbouring words. What one thread
-// reads another wrote a step before, so the block waits in between; within a step nobody reads what
-// another writes, since only the lower half is written.
+// Halves the sums until `rest` are left. Neighbouring lanes add neighbouring words. A thread reads
+// what another wrote a step before, so the block waits in between. Within a step no thread reads
+// what another writes, since only the lower half is written.
 __device__ void halve(int* sums, unsigned rest) {
   unsigned t = threadIdx.x;
   for (unsigned distance = blockDim.x / 2; distance >= rest; distance /= 2) {
@@ -125,7 +125,7 @@ __device__ void halve(int* sums, unsigned rest) {
   }
 }
 
-// v3: the far half first, so that the words at work lie side by side: no conflicts.
+// v3: the far half first, so that the words in use lie side by side: no conflicts.
 __global__ void reduce_v3(const int* in, int* out) {
   __shared__ int sums[kMostThreads];
   unsigned t = threadIdx.x;
@@ -135,7 +135,7 @@ __global__ void reduce_v3(const int* in, int* out) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// v4: half of v3's threads never add anything. Here each adds two elements on the way in.
+// v4: half of v3's threads never add anything. Here each adds two elements while it loads.
 __global__ void reduce_v4(const int* in, int* out) {
   __shared__ int sums[kMostThreads];
   unsigned t = threadIdx.x, i = 2 * blockIdx.x * blockDim.x + t;
@@ -145,8 +145,8 @@ __global__ void reduce_v4(const int* in, int* out) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// The sum of a warp's 32 values, in lane 0. A shuffle waits for the lanes of its mask and hands
-// over registers: no shared memory, no barrier, nothing to race for.
+// The sum of a warp's 32 values, in lane 0. A shuffle waits for the lanes of its mask and passes
+// registers: no shared memory, no barrier, no race.
 template <class T>
 __device__ T warp_sum(T sum) {
   for (unsigned distance = kWarpSize / 2; distance > 0; distance /= 2)
@@ -154,7 +154,7 @@ __device__ T warp_sum(T sum) {
   return sum;
 }
 
-// v5: 64 sums are one warp's business, and its lanes need no barrier of the whole block.
+// v5: one warp adds 64 sums, and its lanes need no barrier of the whole block.
 __global__ void reduce_v5(const int* in, int* out) {
   __shared__ int sums[kMostThreads];
   unsigned t = threadIdx.x, i = 2 * blockIdx.x * blockDim.x + t;
@@ -166,8 +166,8 @@ __global__ void reduce_v5(const int* in, int* out) {
   if (t == 0) out[blockIdx.x] = sum;
 }
 
-// The block's sum, in thread 0: v5's tree with the size of the block known to the compiler. What is
-// left of the loop are the instructions that add.
+// The block's sum, in thread 0: v5's tree with the size of the block known to the compiler. Only
+// the instructions that add are left of the loop.
 template <unsigned kThreads, class T>
 __device__ T block_sum(T sum) {
   __shared__ T sums[kThreads];
@@ -192,13 +192,13 @@ __global__ void reduce_v6(const int* in, int* out) {
 }
 
 // v7: a grid that fills the GPU once. Each thread adds many elements, which costs neither shared
-// memory nor barriers; the tree is paid once a block. The stride is the whole grid, so that in each
-// round the lanes of a warp read neighbours.
+// memory nor barriers; the tree is paid once per block. The stride is the whole grid, so that the
+// lanes of a warp read neighbours in each round.
 LAB32_LAUNCH(reduce_v7, .block = 256, .items_per_thread = 16, .blocks_per_sm = 8);
 
 template <class T, unsigned kThreads>
 __global__ void reduce_v7(const T* in, T* out, int n) {
-  // An int, which does not wrap: only then nvcc unrolls the loop, and four loads are under way.
+  // An int, which does not wrap: only then nvcc unrolls the loop, and four loads are in flight.
   int step = gridDim.x * kThreads;
   T sum = 0;
   for (int i = blockIdx.x * kThreads + threadIdx.x; i < n; i += step) sum += in[i];
@@ -206,9 +206,9 @@ __global__ void reduce_v7(const T* in, T* out, int n) {
   if (threadIdx.x == 0) atomicAdd(out, sum);
 }
 
-// v8: the same with 16 bytes a load, four loads under way, two levels of shuffles, and one launch
-// that needs no zeros in `out` and no second pass. It follows the clock, not the counters: each
-// line was chosen among others by measuring (data/measured/reduction/README.md).
+// v8: the same with 16 bytes per load, four loads in flight, two levels of shuffles, and one launch
+// that needs no zeros in `out` and no second pass. Time decided here, not counters: each line was
+// chosen among others by measuring (data/measured/reduction/README.md).
 constexpr int kBestThreads = 512, kBestBlocks = 4096, kTile = 4 * kBestThreads;
 LAB32_LAUNCH(reduce_v8, .block = kBestThreads, .items_per_thread = 8, .blocks_per_sm = 4);
 
@@ -218,7 +218,7 @@ struct alignas(16) Four {
   __device__ T sum() const { return (x + y) + (z + w); }
 };
 
-// A warp's sum. For ints there is one instruction that does it.
+// A warp's sum. For ints one instruction does it.
 __device__ int fast_warp_sum(int sum) { return __reduce_add_sync(kWholeWarp, sum); }
 __device__ float fast_warp_sum(float sum) { return warp_sum(sum); }
 
@@ -234,8 +234,8 @@ __device__ T fast_block_sum(T sum) {
   return sum;
 }
 
-// A block's sum and the mark that it is there, in one word of 8 bytes: who sees the mark sees the
-// sum, and no fence is needed. 0 between launches.
+// A block's sum and the mark that it is there, in one word of 8 bytes: a thread that sees the mark
+// sees the sum, and no fence is needed. 0 between launches.
 __device__ unsigned long long sum_of_block[kBestBlocks];
 
 __device__ unsigned long long marked(int sum) { return 1ull << 32 | unsigned(sum); }
@@ -266,7 +266,7 @@ __global__ void reduce_v8(const T* in, T* out, int n) {
   }
   sum = fast_block_sum(sum);
 
-  // The last block waits for the others' sums; they wait for nobody, so their turn comes. Always
+  // The last block waits for the others' sums; they wait for no block, so they finish. Always
   // the same block adds in the same order: float sums come out the same every time.
   volatile unsigned long long* all = sum_of_block;
   if (blockIdx.x != gridDim.x - 1) {

@@ -1,4 +1,4 @@
-// Shuffle: lanes of a warp hand each other registers. Sums, atomics and statistics made of that.
+// Shuffle: lanes of a warp pass registers to each other. Sums, atomics and statistics with that.
 // The idea, the pictures and the measurements are in handouts/shuffle.md.
 //
 // The reference solution: the given kernels are those of labs/shuffle/shuffle.cu, which states each
@@ -29,7 +29,7 @@ __global__ void five_steps(const int* in, int* first, int* down, int* butterfly)
   butterfly[lane] = v;
 }
 
-// For A2, and to compare with: an atomic an element. T is int or float; grid ceil(n / 256).
+// For A2, and to compare with: an atomic per element. T is int or float; grid ceil(n / 256).
 template <class T>
 __global__ void reduce_atomic(const T* in, T* total, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;
@@ -51,7 +51,7 @@ LAB32_ANSWER(down_lanes_with_sum, 1);
 LAB32_ANSWER(butterfly_lanes_with_sum, 32);
 
 // A2: ptxas sums integers in the warp before one lane adds. With floats the order of addition would
-// change the result, so it keeps its hands off.
+// change the result, so it does not.
 LAB32_ANSWER(float_adds, 32);
 LAB32_ANSWER(int_adds, 1);
 
@@ -78,15 +78,15 @@ __global__ void reduce_shared(const float* in, float* out, int n) {
 }
 
 // B2: after the step of 16, lanes 0 to 15 hold a sum of two; after that of 8, lanes 0 to 7 one of
-// four. The others go on as well, since the mask names them, but nobody looks at what they get.
+// four. The others go on as well, since the mask names them, but their results are not used.
 template <class T>
 __device__ T warp_reduce_sum(T v) {
   for (int step = kWarpSize / 2; step > 0; step /= 2) v += __shfl_down_sync(kAll, v, step);
   return v;
 }
 
-// B3: a word a warp, one barrier, and what is left is at most 32 words: one more warp's sum. All of
-// its lanes come to it; those that have no warp's sum bring a zero.
+// B3: one word per warp, one barrier, and at most 32 words are left: one more warp's sum. All of
+// its lanes take part; those that have no warp's sum contribute a zero.
 __global__ void reduce_shuffle(const float* in, float* out, int n) {
   __shared__ float sums[kWarpSize];
   int t = threadIdx.x, lane = t % kWarpSize, warp = t / kWarpSize, warps = blockDim.x / kWarpSize;
@@ -103,15 +103,15 @@ __global__ void reduce_shuffle(const float* in, float* out, int n) {
 
 // ---- C. Atomics ---------------------------------------------------------------------------------
 
-// C1: the warp adds first, one lane goes to memory.
+// C1: the warp adds first, one lane adds to memory.
 __global__ void sum_by_warps(const float* in, float* total, int n) {
   int i = blockIdx.x * kBlock + threadIdx.x;
   float sum = warp_reduce_sum(i < n ? in[i] : 0);
   if (threadIdx.x % kWarpSize == 0) atomicAdd(total, sum);
 }
 
-// C2: two levels. The block's sum meets in shared memory, without atomics: there, floats have none
-// but a compare-and-swap loop.
+// C2: two levels. The block's sum is formed in shared memory without atomics: for floats there is
+// only a compare-and-swap loop there.
 __global__ void sum_by_blocks(const float* in, float* total, int n) {
   __shared__ float sums[kBlock / kWarpSize];
   int t = threadIdx.x;
@@ -149,7 +149,7 @@ __global__ void sum_by_key(const int* key, const float* value, float* totals, in
 
 // ---- D. Rows ------------------------------------------------------------------------------------
 
-// What is combined, and its neutral element.
+// The operation that combines, and its neutral element.
 struct Sum {
   static constexpr float kNeutral = 0;
   __device__ float operator()(float a, float b) const { return a + b; }
@@ -177,8 +177,8 @@ __device__ float of_block(float v, F f, float* words) {
   return butterfly(lane < kBlock / kWarpSize ? words[lane] : F::kNeutral, f);
 }
 
-// Count, mean, and the sum of the squared distances from that mean: nothing in it is large that is
-// not large in the result.
+// Count, mean, and the sum of the squared distances from that mean: nothing in it is large unless
+// it is large in the result.
 struct Moments {
   float count, mean, squares;
 };
@@ -190,7 +190,7 @@ __device__ Moments merged(Moments a, Moments b) {
   return {count, a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share};
 }
 
-// D1: a warp a row. A minimum is a maximum with the signs turned.
+// D1: a warp per row. A minimum is a maximum with the signs turned.
 __global__ void row_range(const float* in, float* low, float* high, int rows, int columns) {
   int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize, lane = threadIdx.x % kWarpSize;
   if (row >= rows) return;  // the whole warp
@@ -205,8 +205,8 @@ __global__ void row_range(const float* in, float* low, float* high, int rows, in
   if (lane == 0) low[row] = least, high[row] = most;
 }
 
-// D2: a division for each element would take longer than the memory does. So a lane takes eight at
-// a time: mean and distances of these from registers, then one merge. The lanes merge the same way.
+// D2: a division for each element would take longer than memory does. So a lane takes eight at a
+// time: mean and distances of these from registers, then one merge. The lanes merge the same way.
 __global__ void row_moments(const float* in, float* mean, float* variance, int rows, int columns) {
   constexpr int kBatch = 8;
   int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize, lane = threadIdx.x % kWarpSize;
@@ -235,9 +235,9 @@ __global__ void row_moments(const float* in, float* mean, float* variance, int r
   if (lane == 0) mean[row] = all.mean, variance[row] = all.squares / all.count;
 }
 
-// A block a row, which its threads keep in registers: memory is read once. Registers have no index,
-// so loops over `kept` are unrolled, and all loads are under way at once. Three lengths, since a
-// short row should not pay for the longest: 1, 4 or 16 elements a thread.
+// One block per row. Its threads keep the row in registers: memory is read once. Registers have no
+// index, so loops over `kept` are unrolled, and all loads are in flight at once. Three lengths,
+// since a short row should not pay for the longest: 1, 4 or 16 elements per thread.
 constexpr int kLongest = 4096;
 
 struct Words {  // of shared memory: one for each warp, twice
@@ -278,7 +278,7 @@ __global__ void softmax(const float* in, float* out, int columns) {
     softmax_row<kLongest / kBlock>(row, result, columns, words);
 }
 
-// With the row in registers a second look is free: first the mean, then the distances from it.
+// With the row in registers a second pass is free: first the mean, then the distances from it.
 template <int kKept>
 __device__ void layer_norm_row(const float* row, const float* weight, const float* bias,
                                float* result, int columns, float epsilon, Words& words) {
@@ -303,7 +303,7 @@ __device__ void layer_norm_row(const float* row, const float* weight, const floa
   }
 }
 
-// D4: six blocks a multiprocessor, or the longest row's registers leave room for five only.
+// D4: six blocks per multiprocessor, or the longest row's registers leave room for five only.
 __global__ void __launch_bounds__(kBlock, 6)
     layer_norm(const float* in, const float* weight, const float* bias, float* out, int columns,
                float epsilon) {

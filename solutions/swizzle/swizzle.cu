@@ -1,4 +1,4 @@
-// Reference solution of labs/swizzle/swizzle.cu. The contract stands there.
+// Reference solution of labs/swizzle/swizzle.cu, which states each task in full.
 #include "lab32.cuh"
 
 // ---- A. The XOR ---------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ template __global__ void weigh_plain<true>(const uint4*, const unsigned*, uint4*
 LAB32_ANSWER(plain_store_wavefronts, 4);
 LAB32_ANSWER(plain_load_wavefronts, 32);
 
-// One chunk of padding: each row begins 4 banks further, and 8 rows meet all 32.
+// One chunk of padding: each row begins 4 banks further, and 8 rows use all 32.
 template <bool kTranspose>
 __global__ void weigh_padded(const uint4* in, const unsigned* weight, uint4* out) {
   __shared__ uint4 tile[kRows][kChunks + 1];

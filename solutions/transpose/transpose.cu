@@ -1,4 +1,4 @@
-// Transpose: both sides of a copy coalesced, by way of shared memory and its banks.
+// Transpose: both sides of a copy coalesced, through shared memory and its banks.
 // The idea, the pictures and the measurements are in handouts/transpose.md.
 //
 // The reference solution: the given kernels are those of labs/transpose/transpose.cu, which states
@@ -24,8 +24,8 @@ __global__ void transpose_naive(const T* in, T* out, int n, int m) {
   if (x < m && y < n) out[x * n + y] = in[y * m + x];
 }
 
-// For A2: one block of kWide x kWide threads turns one tile in shared memory. Row y of the tile
-// begins at word kPitch * y.
+// For A2: one block of kWide x kWide threads transposes one tile in shared memory. Row y of the
+// tile begins at word kPitch * y.
 template <int kWide, int kPitch>
 __global__ void turn_tile(const float* in, float* out) {
   __shared__ float tile[kWide * kPitch];
@@ -46,16 +46,16 @@ LAB32_ANSWER(short_store_sectors, 32);
 
 // A2: a warp of a block 16 wide is two rows of 16 threads. With a pitch of 16 words, rows two apart
 // share a bank, so that a column has two banks; two neighbouring columns have four, 8 words in
-// each. With 17, each column meets 16 banks, but the two have one bank in common.
+// each. With 17, each column uses 16 banks, but the two have one bank in common.
 LAB32_ANSWER(pitch_16_wavefronts, 8);
 LAB32_ANSWER(pitch_17_wavefronts, 2);
 LAB32_ANSWER(pitch_32_wavefronts, 32);
 LAB32_ANSWER(pitch_33_wavefronts, 1);
 
-// ---- B. One idea a version ----------------------------------------------------------------------
+// ---- B. One idea per version --------------------------------------------------------------------
 
-// B1: the warp reads a row of `in` and writes a row of `out`; the turn happens in between, in
-// shared memory. What a thread writes is not what it has read, so the block waits in between.
+// B1: the warp reads a row of `in` and writes a row of `out`; the tile is transposed in between, in
+// shared memory. A thread does not write what it has read, so the block waits in between.
 template <class T>
 __global__ void transpose_tiled(const T* in, T* out, int n, int m) {
   __shared__ T tile[kTile][kTile];
@@ -82,8 +82,8 @@ __global__ void transpose_padded(const T* in, T* out, int n, int m) {
   if (x < n && y < m) out[y * n + x] = tile[threadIdx.x][threadIdx.y];
 }
 
-// B3: no word more than the tile's own. Element (row, column) lies at column ^ row: a permutation
-// of each row, another one in each, so that a column meets every bank.
+// B3: no more memory than the tile's own. Element (row, column) lies at column ^ row: a permutation
+// of each row, another one in each, so that a column uses every bank.
 template <class T>
 __global__ void transpose_swizzled(const T* in, T* out, int n, int m) {
   __shared__ T tile[kTile][kTile];
@@ -96,10 +96,10 @@ __global__ void transpose_swizzled(const T* in, T* out, int n, int m) {
   if (x < n && y < m) out[y * n + x] = tile[threadIdx.x][threadIdx.y ^ threadIdx.x];
 }
 
-// B4: 4 x 4 elements a thread, four at a time. The small squares turn in registers, where a turn is
-// only another name; the tile turns squares, and its rows of 16 vectors are swizzled as B3's of 32
-// elements. Shared memory serves 8 lanes of 16 bytes (16 of 8) at a time, so it is vectors that
-// have to lie in different banks.
+// B4: 4 x 4 elements per thread, four at a time. The small squares are transposed in registers, by
+// renaming; the tile transposes squares, and its rows of 16 vectors are swizzled as B3's of 32
+// elements. Shared memory serves 8 lanes of 16 bytes (16 of 8) at a time, so the vectors have to
+// lie in different banks.
 constexpr int kBestTile = 64, kBestThreads = 256, kVectors = kBestTile / 4;
 LAB32_TILE(transpose_best, .rows = kBestTile, .columns = kBestTile, .threads = kBestThreads);
 
@@ -127,7 +127,7 @@ __device__ void turn_by_vectors(Four<T> (*tile)[kVectors], const T* in, T* out, 
   }
 }
 
-// Rows that are no multiples of 4 elements do not begin at a vector: element by element then.
+// Rows that are no multiples of 4 elements do not begin at a vector: these go element by element.
 template <class T>
 __device__ void turn_by_elements(T* tile, const T* in, T* out, int n, int m) {
   int first_x = blockIdx.x * kBestTile, first_y = blockIdx.y * kBestTile;

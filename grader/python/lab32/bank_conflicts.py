@@ -49,20 +49,20 @@ def shared_bytes(lab):
 
 
 def measured_ratio(task, what="time"):
-    """Given over mended form on an H200, by time or wavefronts."""
+    """Given over optimised form on an H200, by time or wavefronts."""
     if what == "time":
         table = tables.measured("h200-bank_conflicts")
-        given, mended = (
+        given, optimised = (
             float(max(table.where(task=task, form=f), key=lambda r: int(r["n"]))["median_ms"])
-            for f in ("given", "mended")
+            for f in ("given", "optimised")
         )
     else:
         table = tables.measured("h200-bank_conflicts-counters")
-        given, mended = (
+        given, optimised = (
             table.value("value", task=task, form=f, metric="memory_l1_wavefronts_shared")
-            for f in ("given", "mended")
+            for f in ("given", "optimised")
         )
-    return given / mended
+    return given / optimised
 
 
 # ---- tables of the handout -----------------------------------------------------------------------

@@ -11,7 +11,7 @@ TASKS = ["scale", "fields", "push", "centre", "axpy"]
 
 
 def sectors_per_request(lab, op):
-    """Yours, from the figures of the result: {kernel: sectors a request}; op is load or store."""
+    """Yours, from the figures of the result: {kernel: sectors per request}; op is load or store."""
     figures = lab.figures()
     found = {}
     for name, sectors in figures.items():
@@ -23,7 +23,7 @@ def sectors_per_request(lab, op):
 
 
 def documented_sectors(op):
-    """Of the source document: {kernel: sectors a request}."""
+    """Of the source document: {kernel: sectors per request}."""
     metric = AVERAGE.format({"load": "ld", "store": "st"}[op])
     found = {}
     for kernel in KERNELS:

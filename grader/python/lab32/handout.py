@@ -27,7 +27,7 @@ from lab32 import (
 FILES = ["README.md", "handouts/*.md", "data/measured/*/README.md"]
 MARKED = re.compile(r"(<!-- table: (?P<name>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
-# Whose figure it is, in the words of the handouts. What is neither's is not so on any card.
+# What a figure depends on, in the words of the handouts. "Neither": it is wrong on every card.
 PROPERTY = {
     "program": "the program",
     "card": "the card",
@@ -57,7 +57,7 @@ def requests(*names):
         numbers = [f"{int(n):,}" for n in counted] + [f"{counted[1] / counted[0]:g}"]
         launch = f"{int(shape['grid']):,} × {shape['block']}"
         rows.append([f"`{kernel}`", launch, *numbers])
-    head = ["kernel", "blocks × threads", "load requests", "load sectors", "sectors a request"]
+    head = ["kernel", "blocks × threads", "load requests", "load sectors", "sectors per request"]
     return tables.markdown(head, rows, numeric=[1, 2, 3, 4])
 
 
@@ -112,7 +112,7 @@ def counters(device, n, block, *forms):
         task, _, name = form.partition(":")
         name = name or f"{task}/{block}"
 
-        def value(metric):
+        def value(metric, task=task, name=name):
             return table.value("value", task=task, form=name, n=n, block=block, metric=metric)
 
         load, store = (
@@ -129,19 +129,20 @@ def counters(device, n, block, *forms):
                 f"{value('dram__bytes_write.sum') / 1e6:.1f} MB",
             ]
         )
-    head = ["kernel", "sectors a load", "sectors a store", "L1 hits", "DRAM read", "DRAM written"]
+    head = ["kernel", "sectors per load", "sectors per store", "L1 hits"]
+    head += ["DRAM read", "DRAM written"]
     return tables.markdown(head, rows, numeric=range(1, 6))
 
 
 def golden(name, *title):
-    """What `make grade` prints, from the grader's own golden text: the score board, the explanation
-    of the lost points of one line (`title`), and the total."""
+    """What `make grade` prints, from the grader's own golden text: the score report, the explanation
+    of the lost points of one check (`title`), and the total."""
     text = (ROOT / "grader/tests/golden" / f"{name}.txt").read_text()
-    board, *explained, total = text.rstrip().split("\n\n")
+    table, *explained, total = text.rstrip().split("\n\n")
     chosen = [part for part in explained if part.startswith(" ".join(title) + " (")]
     if len(chosen) != 1:
-        raise LookupError(f"{name}.txt explains no line of the name `{' '.join(title)}`")
-    return "\n".join(["```", board, "", "...", chosen[0], "...", "", total, "```"])
+        raise LookupError(f"{name}.txt explains no check of the name `{' '.join(title)}`")
+    return "\n".join(["```", table, "", "...", chosen[0], "...", "", total, "```"])
 
 
 MAKERS = {

@@ -1,4 +1,4 @@
-"""The kernels of each lab, given and mended, on an H200: measured and modelled side by side."""
+"""The kernels of each lab, given and optimised, on an H200: measured and modelled side by side."""
 
 from lab32 import tables
 
@@ -9,7 +9,7 @@ def label(row):
 
 def largest(lab):
     """{kernel: the row of its largest launch}: what h200-labs.csv says, with the model's columns. A
-    kernel's given form comes before its mended one, both at the same size; a launch of one block has
+    kernel's given form comes before its optimised one, both at one size; a launch of one block has
     no time to speak of."""
     measured, modelled = tables.measured("h200-labs"), tables.modelled("h200")
     kernels = {}  # kernel -> form -> size -> its first launch

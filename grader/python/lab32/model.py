@@ -145,7 +145,7 @@ def model_bottlenecks():
     ]
     every = [right for same in found.values() for right in same]
     rows.append(["all", "", f"{sum(every)} of {len(every)}"])
-    head = ["Nsight Compute names", "the model's name for it", "named alike"]
+    head = ["Nsight Compute names", "the model's name for it", "agreement"]
     return tables.markdown(head, rows, numeric=range(2, 3))
 
 

@@ -1,10 +1,10 @@
-"""Bars for the notebooks. Every bar says whose figure it is."""
+"""Bars for the notebooks. Every bar names its source."""
 
 import matplotlib.pyplot as plt
 
 from lab32.svg import BLUE, GREEN, ORANGE, PINK
 
-# Colour and hatch: told apart by colour-blind people, and in print.
+# Colour and hatch: distinguishable for colour-blind people, and in print.
 KINDS = {
     "documented": dict(color=ORANGE, hatch="//"),
     "measured": dict(color=BLUE, hatch=""),

@@ -1,7 +1,17 @@
-"""Figures quoted in prose. Behind each stands, unseen on the page, where it comes from:
+"""Figures quoted in prose, and where each comes from.
 
-    1.9<!-- = [measured/h200-reduction; blocks; 33 threads over 64 threads; median_ms] --> times as
-    long, and of 512 bytes 25<!-- = 100 * 128 / 512 --> % are used.
+The sentences are plain text. The references stand at the end of the page (in a notebook, of the
+cell), unseen by its readers, one line per figure, in the order of the text:
+
+    33 threads take 1.9 times as long, and 25 % of the 512 bytes are used.
+
+    <!-- figures
+    threads take 1.9 = [measured/h200-reduction; blocks; 33 threads over 64 threads; median_ms]
+    and 25 = 100 * 128 / 512
+    -->
+
+A line begins with the figure and some words before it, so many that one sees which figure is meant.
+It belongs to the first place behind the figure of the line before where the text has these words.
 
 In brackets: a file of data/; cells that one row alone has, in the order of the columns; a column.
 In a cell * is any text, 2^22 is 4194304, n=256 says which column, and `a over b` divides the figure
@@ -9,12 +19,13 @@ of the row with a by that of the row with b. For a TOML file: its keys. Around b
 Before all that: = if the figure is its value, rounded; ~ if it is within a tenth, where the
 sentence says about, some, nearly; < or > if the figure is less, or more, than the value.
 
-A number has to be marked if it has a decimal point, or commas between thousands; if a unit of time
+A number needs a reference if it has a decimal point, or commas between thousands; if a unit of time
 or of memory follows, %, `million` or `times`; in words, if `times more` (less, as, the ...) or `as
 long` (fast, slow) follows. What is left are sizes and counts that the text itself sets: 32 lanes,
 16 bytes, 2^22 ints.
 
-python -m lab32.quoted [FILE...] tells which figures are not so, and which come from nowhere.
+python -m lab32.quoted [FILE...] reports figures that are wrong, figures without a reference, and
+references without a figure.
 """
 
 import argparse
@@ -30,7 +41,7 @@ from lab32 import ROOT, tables
 
 FILES = ["README.md", "labs/README.md", "handouts/*.md", "labs/*/report.ipynb"]
 
-# ---- what a marker says --------------------------------------------------------------------------
+# ---- what a reference says -----------------------------------------------------------------------
 
 OPERATORS = {
     ast.Add: operator.add,
@@ -64,11 +75,11 @@ def source(name):
     raise LookupError(f"there is no data/{name}.csv and no data/{name}.toml")
 
 
-def is_cell(wanted, column, cell):
-    wanted = wanted.removeprefix(f"{column}=")
-    if power := re.fullmatch(r"2\^(\d+)", wanted):
-        wanted = str(2 ** int(power[1]))
-    parts = map(re.escape, wanted.split("*"))
+def is_cell(expected, column, cell):
+    expected = expected.removeprefix(f"{column}=")
+    if power := re.fullmatch(r"2\^(\d+)", expected):
+        expected = str(2 ** int(power[1]))
+    parts = map(re.escape, expected.split("*"))
     return re.fullmatch(".*".join(parts), cell) is not None
 
 
@@ -101,7 +112,7 @@ def looked_up(name, cells, column):
 
 
 def value(expression):
-    """What the expression of a marker comes to."""
+    """What the expression of a reference comes to."""
 
     def look_up(brackets):
         name, *cells, column = (part.strip() for part in brackets[1].split(";"))
@@ -122,7 +133,7 @@ WORDS = {"half": 0.5, "twice": 2, "two": 2, "three": 3, "four": 4, "five": 5, "s
          "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "sixteen": 16}  # fmt: skip
 WORD = f"(?i:{'|'.join(WORDS)})"
 NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
-UNIT = r"(?:%|[nµm]?s\b|[KMGT]i?B\b|million\b|times\b|a nanosecond\b)"
+UNIT = r"(?:%|[nµm]?s\b|[KMGT]i?B\b|million\b|times\b|per nanosecond\b)"
 SLOWER = r"(?:as|faster|slower|longer|shorter|fewer|more|less|the|those|too)\b"
 FIGURE = re.compile(
     r"(?<![\w.,^/-])(?:"
@@ -132,12 +143,13 @@ FIGURE = re.compile(
     r"|(?i:half|twice)(?=\s+as\s+(?:long|fast|slow)\b)"
     r")(?![\w^/]|\.\d)"
 )
-QUOTED = re.compile(rf"\b({NUMBER}|{WORD})<!-- ([=~<>]) (.*?) -->")
-MARKER = re.compile(r"<!-- [=~<>] .*?-->")
-# Not prose: tables that are made anew, code, quotation marks of Markdown, other comments, where
-# links lead, headings, and what counts chapters.
+REFERENCES = re.compile(r"^<!-- figures\n(.*?)^-->", re.DOTALL | re.MULTILINE)
+# The words before the figure, the figure, how the two compare, the expression.
+REFERENCE = re.compile(rf"((?:.*?[^\w.,])??({NUMBER}|{WORD})) ([=~<>]) (\S.*)")
+# Not prose: tables that are made anew, code, quotation marks of Markdown, comments, where links
+# lead, headings, and what counts chapters.
 NOT_PROSE = re.compile(
-    r"<!-- table: .*?<!-- end -->|^(?:> )?```.*?^(?:> )?```|`[^`]*`|^> ?|<!-- (?![=~<>] ).*?-->"
+    r"<!-- table: .*?<!-- end -->|^(?:> )?```.*?^(?:> )?```|`[^`]*`|^> ?|<!--.*?-->"
     r"|(?<=\])\([^)]*\)|^#.*?$|section\s+\d+(?:\.\d+)*",
     re.DOTALL | re.MULTILINE,
 )
@@ -163,37 +175,68 @@ def agrees(figure, how, reached):
     }[how]
 
 
-def complaints(text):
-    """(line, what is wrong) for each figure that is not so or comes from nowhere."""
-    prose = NOT_PROSE.sub(blank, text)
-    found, marked, used = [], set(), set()
+def references(text):
+    """(position, words, figure, how, expression) of each line of the comment at the end."""
+    for block in REFERENCES.finditer(text):
+        at = block.start(1)
+        for line in block[1].splitlines(keepends=True):
+            if line.strip():
+                parts = REFERENCE.fullmatch(line.strip())
+                yield at, *(parts.groups() if parts else (line.strip(), None, None, None))
+            at += len(line)
 
-    def complain(at, what):
+
+def places(words, figure, text):
+    """Where the figure stands behind these words, line breaks and quotation marks apart."""
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    for found in re.finditer(rf"(?<![\w.]){pattern}(?![\w^/]|[.,]\d)", text):
+        yield found.end() - len(figure)
+
+
+def diagnostics(text):
+    """(line, what is wrong) for each figure that is wrong or has no reference."""
+    prose = NOT_PROSE.sub(blank, text)
+    quotable = re.sub(r"^> ?", blank, REFERENCES.sub(blank, text), flags=re.MULTILINE)
+    found, referred, reached = [], set(), 0
+
+    def report(at, what):
         found.append((1 + text.count("\n", 0, at), what))
 
-    for quoted in QUOTED.finditer(prose):
-        figure, how, expression = quoted.groups()
-        marked.add(quoted.start())
-        used.add(quoted.end())
-        try:
-            reached = value(expression)
-        except (ValueError, LookupError, ArithmeticError) as error:
-            complain(quoted.start(), f"{figure}: {expression}: {error}")
+    for at, words, figure, how, expression in references(text):
+        if figure is None:
+            report(at, f"`{words}` is no reference; write WORDS FIGURE = EXPRESSION")
             continue
-        if not agrees(figure, how, reached):
-            complain(quoted.start(), f"{figure} is not {how} {reached:.6g}, which is {expression}")
-    for marker in MARKER.finditer(prose):
-        if marker.end() not in used:
-            complain(marker.start(), f"no figure stands right before {marker[0]}")
-    for figure in FIGURE.finditer(MARKER.sub(blank, prose)):
-        if figure.start() not in marked:
-            where = "<!-- = [FILE of data/; CELLS of the row; COLUMN] -->"
-            complain(
-                figure.start(),
-                f"where does {figure[0]} come from? Write {figure[0]}{where} or the arithmetic,"
-                " <!-- = 16 / 128 -->",
+        everywhere = [k for k in places(words, figure, quotable) if prose[k] == text[k]]
+        behind = [k for k in everywhere if k >= reached]
+        if not behind:
+            report(
+                at,
+                f"`{words}` stands before the figure of the line before; references are in the"
+                " order of the text"
+                if everywhere
+                else f"the text has no figure `{words}`",
             )
-    return sorted(found, key=lambda complaint: complaint[0])
+            continue
+        place = behind[0]
+        referred.add(place)
+        reached = place + len(figure)
+        try:
+            result = value(expression)
+        except (ValueError, LookupError, ArithmeticError) as error:
+            report(place, f"{figure}: {expression}: {error}")
+            continue
+        if not agrees(figure, how, result):
+            report(place, f"{figure} is not {how} {result:.6g}, which is {expression}")
+    for figure in FIGURE.finditer(prose):
+        if figure.start() not in referred:
+            words = " ".join([*quotable[: figure.start()].split()[-2:], figure[0]])
+            report(
+                figure.start(),
+                f"where does {figure[0]} come from? Add a line to <!-- figures ... --> at the end:"
+                f" {words} = [FILE of data/; CELLS of the row; COLUMN], or the arithmetic,"
+                " = 16 / 128",
+            )
+    return sorted(found, key=lambda diagnostic: diagnostic[0])
 
 
 # ---- the pages -----------------------------------------------------------------------------------
@@ -222,7 +265,7 @@ def main(arguments=None):
         f"{name}:{line}: {what}"
         for path in parser.parse_args(arguments).files or files()
         for name, text in pages(path)
-        for line, what in complaints(text)
+        for line, what in diagnostics(text)
     ]
     print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
     return int(bool(wrong))

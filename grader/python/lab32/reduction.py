@@ -9,15 +9,15 @@ from lab32 import ROOT, tables
 
 STEPS = ["v1", "v2", "v3", "v4", "v5", "v6", "v7"]
 VERSIONS = [*STEPS, "v8"]
-LECTURE = 1 << 22  # ints in the lecture's table
+LECTURE = 1 << 22  # ints in the SYSU Lecture's table
 LARGE = 1 << 28  # 1 GiB: many times any L2
 SIZES = [1 << power for power in range(20, 29)]
 
-# ---- the lecture's ladder ------------------------------------------------------------------------
+# ---- the SYSU Lecture's versions -----------------------------------------------------------------
 
 
 def documented(metric):
-    """Of the lecture, on a G80: {version: value}; metric is time (ms), bandwidth (GB/s), step
+    """Of the SYSU Lecture, on a G80: {version: value}; metric is time (ms), bandwidth (GB/s), step
     speed-up or cumulative speed-up."""
     rows = tables.documented("reduction_g80").where(metric=metric)
     return {row["kernel"]: float(row["value"]) for row in rows if row["kernel"] in STEPS}
@@ -43,7 +43,7 @@ def bandwidths(times, n=LECTURE):
 
 
 def own_times(n=LECTURE, folder=ROOT / "build"):
-    """Yours, where data/measured/reduction/measure.sh has measured them: ({version: ms}, device)."""
+    """Yours, where grader/measure/reduction/measure.sh has measured them: ({version: ms}, device)."""
     for path in sorted(Path(folder).glob("*-reduction.csv")):
         table = tables.read(path)
         rows = table.where(task="int", n=n)
@@ -69,7 +69,7 @@ def figures(lab, what):
     for test in lab.tests:
         version = next((v for v in VERSIONS if re.search(rf"\b{v}\b", test.name)), None)
         if test.name.startswith("A1"):
-            version = "v1"  # it launches v1, which nobody has to write
+            version = "v1"  # it launches v1, which is given
         if version and what in test.figures:
             found.setdefault(version, test.figures[what])
     return found
@@ -85,10 +85,10 @@ def modelled_times(lab):
     return {v: 1e3 * seconds for v, seconds in figures(lab, "modelled_seconds").items()}
 
 
-# ---- the note's ladder ---------------------------------------------------------------------------
+# ---- the Reduce Tutorial's versions --------------------------------------------------------------
 
-NOTE = 100000000  # ints
-NOTED = {  # the note's kernel: the same launch in our measurement
+TUTORIAL = 100000000  # ints
+TUTORIAL_FORMS = {  # its kernel: the same launch in our measurement
     "reduce_eliminate_divergence": "no divergence, 8 threads",
     "reduce_vectorized": "int4, four times the blocks",
     "reduce_vec_v2": "int4 added, 32 threads",
@@ -96,18 +96,19 @@ NOTED = {  # the note's kernel: the same launch in our measurement
 }
 
 
-def note_times():
-    """({kernel: ms} of the note, {kernel: ms} modelled, {kernel: ms} measured)."""
+def tutorial_times():
+    """({kernel: ms} documented, {kernel: ms} modelled, {kernel: ms} measured)."""
     then, now = tables.documented("reduce_ladder"), tables.measured("h200-reduction")
-    noted = {k: then.value("value", kernel=k, metric="Duration") for k in NOTED}
+    documented = {k: then.value("value", kernel=k, metric="Duration") for k in TUTORIAL_FORMS}
     ours = {
-        k: now.value("median_ms", task="note", form=form, n=NOTE) for k, form in NOTED.items()
+        k: now.value("median_ms", task="tutorial", form=form, n=TUTORIAL)
+        for k, form in TUTORIAL_FORMS.items()
     }
     modelled = {
         row["documented"]: float(row["modelled_ms"])
         for row in tables.modelled("rtx4060-ladder").rows
     }
-    return noted, modelled, ours
+    return documented, modelled, ours
 
 
 # ---- the last warp -------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ __global__ void last_warp(const int* in, int* out) {
 
 
 def last_warp(qualifier=""):
-    """What nvcc makes of the lecture's last warp: the PTX instructions between the barriers."""
+    """nvcc's code for the SYSU Lecture's last warp: the PTX instructions between the barriers."""
     lines = (ROOT / "build/toolchain.env").read_text().splitlines()
     nvcc = dict(line.split("=", 1) for line in lines)["NVCC"]
     with tempfile.TemporaryDirectory() as folder:

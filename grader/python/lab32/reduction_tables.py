@@ -3,10 +3,10 @@
 from lab32 import tables
 from lab32.reduction import (
     LECTURE,
-    NOTE,
-    NOTED,
     SIZES,
     STEPS,
+    TUTORIAL,
+    TUTORIAL_FORMS,
     VERSIONS,
     bandwidths,
     documented,
@@ -22,7 +22,7 @@ def ratio_or_blank(values, name):
 
 
 def g80_ladder(device):
-    """The lecture's table, and the same kernels on today's card, at the lecture's size."""
+    """The SYSU Lecture's table, and the same kernels on today's card, at the same size."""
     then = [documented(m) for m in ("time", "bandwidth", "step speed-up", "cumulative speed-up")]
     today = {v: ms for v, ms in times(LECTURE, table=f"{device}-reduction").items() if v != "CUB"}
     step, cumulative = speed_ups(today)
@@ -46,7 +46,7 @@ def g80_ladder(device):
 
 
 SETS = {
-    "remainder": ["v1", "v1, mask", "v2", "v3", "empty, one int a thread"],
+    "remainder": ["v1", "v1, mask", "v2", "v3", "empty, one int per thread"],
     "loads": ["one load at a time", "four loads", "four loads, int4", "pieces"],
 }
 
@@ -83,30 +83,32 @@ def by_block(device, n):
 
 
 COUNTERS = {
-    "instructions a warp": lambda m: m["smsp__inst_executed.sum"] / m["sm__warps_launched.sum"],
-    "lanes a warp instruction": lambda m: m["smsp__thread_inst_executed_per_inst_executed.ratio"],
+    "instructions per warp": lambda m: m["smsp__inst_executed.sum"] / m["sm__warps_launched.sum"],
+    "lanes per warp instruction": lambda m: m["smsp__thread_inst_executed_per_inst_executed.ratio"],
     "wavefronts": lambda m: m["memory_l1_wavefronts_shared"],
     "ideal": lambda m: m["memory_l1_wavefronts_shared_ideal"],
-    "sectors a load": lambda m: m["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]
+    "sectors per load": lambda m: m["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]
     / m["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
     "L1 hits": lambda m: m["l1tex__t_sector_hit_rate.pct"],
     "of peak instructions": lambda m: m["smsp__issue_active.avg.pct_of_peak_sustained_active"],
     "of peak DRAM": lambda m: m["dram__throughput.avg.pct_of_peak_sustained_elapsed"],
 }
 SHOWN = {
-    "instructions a warp": "{:.0f}",
-    "lanes a warp instruction": "{:.1f}",
+    "instructions per warp": "{:.0f}",
+    "lanes per warp instruction": "{:.1f}",
     "wavefronts": "{:,.0f}",
     "ideal": "{:,.0f}",
-    "sectors a load": "{:.3g}",
+    "sectors per load": "{:.3g}",
     "L1 hits": "{:.0f} %",
     "of peak instructions": "{:.0f} %",
     "of peak DRAM": "{:.0f} %",
 }
 COLUMNS = {
-    "tree": ["instructions a warp", "wavefronts", "ideal", "of peak instructions", "of peak DRAM"],
-    "loads": ["instructions a warp", "sectors a load", "L1 hits", "of peak DRAM"],
-    "warp": ["instructions a warp", "wavefronts"],
+    "tree": [
+        "instructions per warp", "wavefronts", "ideal", "of peak instructions", "of peak DRAM",
+    ],
+    "loads": ["instructions per warp", "sectors per load", "L1 hits", "of peak DRAM"],
+    "warp": ["instructions per warp", "wavefronts"],
 }
 COUNTED = {"tree": ["v1", "v1, mask", *STEPS[1:], "v8"], "loads": SETS["loads"] + ["v8"],
            "warp": ["v5", "v5, volatile", "v5, __syncwarp"]}  # fmt: skip
@@ -156,7 +158,7 @@ def fixed_part(times):
 
 
 def amdahl(device):
-    """How much of the time does not shrink with the input: the lecture's v7, and v8."""
+    """How much of the time does not shrink with the input: the SYSU Lecture's v7, and v8."""
     g80 = tables.documented("reduction_g80")
     large = 1 << 25
     rate = g80.value("value", kernel="v7", metric="bandwidth, 32M ints")
@@ -184,52 +186,52 @@ def lanes(device, task):
         warps = f"{counted['sm__warps_launched.sum']:,.0f}"
         rows.append([row["form"], warps, f"{active:.1f}", f"{float(row['median_ms']):.3f} ms"])
     return tables.markdown(
-        ["form", "warps", "lanes a warp instruction", "time"], rows, numeric=[1, 2, 3]
+        ["form", "warps", "lanes per warp instruction", "time"], rows, numeric=[1, 2, 3]
     )
 
 
-# ---- the note's ladder ---------------------------------------------------------------------------
+# ---- the Reduce Tutorial's versions --------------------------------------------------------------
 
 
 
-NOTE_NAMES = ["no divergence", "vectorised", "coarsened", "shuffle"]
+TUTORIAL_NAMES = ["no divergence", "vectorised", "coarsened", "shuffle"]
 
 
-def note_documented():
-    """The note's comparison, as it stands there, and whose figure each row is."""
+def tutorial_documented():
+    """The Reduce Tutorial's comparison as printed, and what each row depends on."""
     table = tables.documented("reduce_ladder")
     rows = []
     for metric in dict.fromkeys(row["metric"] for row in table.rows):
-        found = [table.where(kernel=kernel, metric=metric)[0] for kernel in NOTED]
+        found = [table.where(kernel=kernel, metric=metric)[0] for kernel in TUTORIAL_FORMS]
         whose = dict.fromkeys(row["property_of"] for row in found)
         unit = found[0]["unit"]
         values = [tables.number(row["value"]) for row in found]
         rows.append([f"{metric} ({unit})", *values, ", ".join(f"the {w}" for w in whose)])
-    head = ["documented", *NOTE_NAMES, "a property of"]
+    head = ["documented", *TUTORIAL_NAMES, "a property of"]
     return tables.markdown(head, rows, numeric=range(1, 5))
 
 
-def note_measured(device):
+def tutorial_measured(device):
     """The ladder on today's card: blocks and time, by the number of blocks."""
     rows = []
-    for form, blocks, ms, copy in note_blocks(device):
+    for form, blocks, ms, copy in tutorial_blocks(device):
         rows.append([form, f"{blocks:,.0f}", f"{ms:.3f} ms", f"{1e6 * ms / blocks:.2f} ns", copy])
     head = ["form", "blocks", "time", "time / blocks", "time / copy's time"]
     return tables.markdown(head, rows, numeric=range(1, 5))
 
 
-def note_blocks(device="h200"):
-    """(form, blocks, ms, times a copy) of the note's ladder, most blocks first."""
+def tutorial_blocks(device="h200"):
+    """(form, blocks, ms, times a copy) of the Reduce Tutorial's versions, most blocks first."""
     found = []
-    for row in tables.measured(f"{device}-reduction").where(task="note"):
-        blocks = hardware(row["form"], "note", NOTE, device)["launch__grid_size"]
+    for row in tables.measured(f"{device}-reduction").where(task="tutorial"):
+        blocks = hardware(row["form"], "tutorial", TUTORIAL, device)["launch__grid_size"]
         found.append((row["form"], blocks, float(row["median_ms"]), row["times_copy"]))
     return sorted(found, key=lambda entry: -entry[1])
 
 
-def note_counters(device):
-    """The note's rows that Nsight Compute gives, on today's card."""
-    forms = dict(zip(NOTE_NAMES, NOTED.values()))
+def tutorial_counters(device):
+    """The Reduce Tutorial's rows that Nsight Compute gives, on today's card."""
+    forms = dict(zip(TUTORIAL_NAMES, TUTORIAL_FORMS.values()))
     metrics = {
         "Duration": ("gpu__time_duration.sum", 1e-6, "{:.2f} ms"),
         "SM Active Cycles": ("sm__cycles_active.avg", 1, "{:,.0f}"),
@@ -242,7 +244,7 @@ def note_counters(device):
     }  # fmt: skip
     rows = []
     for name, (metric, scale, text) in metrics.items():
-        values = [hardware(form, "note", NOTE, device)[metric] for form in forms.values()]
+        values = [hardware(form, "tutorial", TUTORIAL, device)[metric] for form in forms.values()]
         rows.append([name, *(text.format(scale * value) for value in values)])
     return tables.markdown(["measured", *forms], rows, numeric=range(1, 5))
 
@@ -272,9 +274,9 @@ MAKERS = {
     "beside_cub": beside_cub,
     "lanes": lanes,
     "amdahl": amdahl,
-    "note_documented": note_documented,
-    "note_measured": note_measured,
-    "note_counters": note_counters,
+    "tutorial_documented": tutorial_documented,
+    "tutorial_measured": tutorial_measured,
+    "tutorial_counters": tutorial_counters,
     "wrong_steps": wrong_steps,
     "host_times": host_times,
 }

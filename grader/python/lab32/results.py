@@ -1,4 +1,4 @@
-"""The Result record of a grading (schema lab32-result/1, see grader/report/README.md)."""
+"""The Result record of a grading (schema lab32-result/2, see grader/report/README.md)."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab32 import ROOT
 
-SCHEMA = "lab32-result/1"
+SCHEMA = "lab32-result/2"
 
 
 @dataclass
@@ -16,11 +16,14 @@ class Test:
     status: str  # passed, failed, not run, error
     score: float
     max_score: float
+    bonus: bool = False  # counts only where it is run
     message: str = ""
     measured: str = ""
-    wanted: str = ""
+    expected: str = ""
     file: str = ""
     line: int = 0
+    failure: dict | None = None  # why points were lost: kind, setting, subject, ...
+    not_run: dict | None = None  # why it was not run: kind, device, ...
     figures: dict = field(default_factory=dict)
 
 
@@ -46,6 +49,7 @@ class Lab:
 @dataclass
 class Result:
     device: str
+    timer: str  # the card that times were taken on; empty: none were
     seed: int
     score: float
     max_score: float
@@ -77,7 +81,7 @@ def parse(text, source="the result"):
         )
         for lab in record["labs"]
     ]
-    keys = ("device", "seed", "score", "max_score")
+    keys = ("device", "timer", "seed", "score", "max_score")
     return Result(**{key: record[key] for key in keys}, labs=labs)
 
 

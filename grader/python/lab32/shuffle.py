@@ -4,15 +4,15 @@ import numpy
 
 from lab32 import tables
 
-LESSON = 1 << 24  # elements of the lesson's experiment
+LESSON = 1 << 24  # elements of the Shuffle Lesson's experiment
 WAYS = ["reduce_atomic", "reduce_shared", "reduce_shuffle"]
 RATIOS = [(slow, fast) for k, slow in enumerate(WAYS) for fast in WAYS[k + 1 :]]
 
-# ---- the lesson's experiment ---------------------------------------------------------------------
+# ---- the Shuffle Lesson's experiment -------------------------------------------------------------
 
 
 def documented_times():
-    """The lesson's, of a T4: {kernel: ms}."""
+    """The Shuffle Lesson's, of a T4: {kernel: ms}."""
     table = tables.documented("shuffle_t4")
     return {way: table.value("value", kernel=way, metric="kernel time") for way in WAYS}
 
@@ -42,14 +42,14 @@ def documented_ratios():
     return {name: table.value("value", kernel=name) for name in names}
 
 
-def gigabytes_a_second(ms, n=LESSON):
+def gigabytes_per_second(ms, n=LESSON):
     """What reading n floats in this time comes to."""
     return 4 * n / ms / 1e6
 
 
 def counted(lab, what):
     """From the result: {kernel: `adds`, `wavefronts`, `barriers`, `sectors` (simulated) or
-    `modelled_ms`} of the lesson's experiment."""
+    `modelled_ms`} of the Shuffle Lesson's experiment."""
     figures = lab.figures()
     return {way: figures[f"{way} {what}"] for way in WAYS if f"{way} {what}" in figures}
 
@@ -58,7 +58,7 @@ def counted(lab, what):
 
 
 def noise(n):
-    """The floats in [-1, 1) that data/measured/shuffle/measure.cu adds."""
+    """The floats in [-1, 1) that grader/measure/shuffle/measure.cu adds."""
     h = numpy.arange(n, dtype=numpy.uint32) * numpy.uint32(2654435761)
     h = (h ^ h >> numpy.uint32(15)) * numpy.uint32(2246822519)
     whole = (h >> numpy.uint32(8)).astype(numpy.int64) - (1 << 23)
@@ -165,15 +165,15 @@ SETS = {
 
 
 def t4():
-    """The lesson's table, and what an H200 does with the same kernels."""
+    """The Shuffle Lesson's table, and what an H200 does with the same kernels."""
     then, now = documented_times(), measured_times()
     rows = [
         [
             f"`{way}`",
             f"{then[way]:.4f} ms",
-            f"{gigabytes_a_second(then[way]):.1f} GB/s",
+            f"{gigabytes_per_second(then[way]):.1f} GB/s",
             f"{now[way]:.4f} ms",
-            f"{gigabytes_a_second(now[way]):,.1f} GB/s",
+            f"{gigabytes_per_second(now[way]):,.1f} GB/s",
         ]
         for way in WAYS
     ]
@@ -223,8 +223,8 @@ def adders(device):
     times = tables.measured(f"{device}-shuffle")
     counters = tables.measured(f"{device}-shuffle-counters")
     names = {
-        ("sum", "reduce_atomic"): "`reduce_atomic<float>`, an add a lane",
-        ("int sum", "reduce_atomic"): "`reduce_atomic<int>`, an add a lane",
+        ("sum", "reduce_atomic"): "`reduce_atomic<float>`, an add per lane",
+        ("int sum", "reduce_atomic"): "`reduce_atomic<int>`, an add per lane",
         ("int sum", "by warps"): "ints, by shuffles and one lane",
         ("sum", "sum_by_warps"): "floats, by shuffles and one lane (C1)",
     }
@@ -239,24 +239,24 @@ def adders(device):
             [name, f"{adds:,.0f}", f"{issued * 32 / LESSON:g}", f"{ms:.3f} ms",
              f"{adds / ms / 1e6:.2f}"]
         )  # fmt: skip
-    head = ["2^24 elements", "adds", "instructions a warp", "time", "adds a ns"]
+    head = ["2^24 elements", "adds", "instructions per warp", "time", "adds per ns"]
     return tables.markdown(head, rows, numeric=[1, 2, 3, 4])
 
 
 def keyed(device):
-    """An add a lane or an add a key, for three kinds of keys; and counts on one level and on two."""
+    """An add per lane or per key, for three kinds of keys; and counts on one level and on two."""
     table = tables.measured(f"{device}-shuffle")
     rows = []
-    for task, given, mended in (
-        ("four keys a warp", "an add a lane", "sum_by_key"),
-        ("one key a warp", "an add a lane", "sum_by_key"),
-        ("scattered keys", "an add a lane", "sum_by_key"),
+    for task, given, optimised in (
+        ("four keys per warp", "an add per lane", "sum_by_key"),
+        ("one key per warp", "an add per lane", "sum_by_key"),
+        ("scattered keys", "an add per lane", "sum_by_key"),
         ("count", "one level", "two levels"),
     ):
         a, b = (
-            float(table.where(task=task, form=form)[0]["median_ms"]) for form in (given, mended)
+            float(table.where(task=task, form=form)[0]["median_ms"]) for form in (given, optimised)
         )
-        name = f"{task}: {given} / {mended}"
+        name = f"{task}: {given} / {optimised}"
         rows.append([name, f"{a:.3f} ms", f"{b:.3f} ms", f"{a / b:.2f}"])
     head = ["keys: first form / second form", "first", "second", "ratio"]
     return tables.markdown(head, rows, numeric=[1, 2, 3])

@@ -62,7 +62,7 @@ def xor_table():
 
 
 def tile_forms(device, *names):
-    """Wavefronts a tile and time of each form of these tasks."""
+    """Wavefronts per tile and time of each form of these tasks."""
     counters = tables.measured(f"{device}-swizzle-counters")
     times = tables.measured(f"{device}-swizzle")
     counted = max(int(row["n"]) for row in counters.rows)
@@ -84,7 +84,7 @@ def tile_forms(device, *names):
             )
             cells = [f"{count:,.0f}", f"{count - ideal:,.0f}", f"{ms:.3f} ms", f"{copies:.2f}"]
             rows.append([f"`{task}`, {form}", *cells])
-    head = ["form", "wavefronts a tile", "of these conflicts", "time", "time / copy's time"]
+    head = ["form", "wavefronts per tile", "of these conflicts", "time", "time / copy's time"]
     return tables.markdown(head, rows, numeric=range(1, 5))
 
 

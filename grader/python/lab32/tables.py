@@ -16,15 +16,15 @@ class Table:
     columns: list
     rows: list  # dicts of strings, as written
 
-    def where(self, **wanted):
+    def where(self, **cells):
         """The rows whose columns have these values."""
-        return [r for r in self.rows if all(r[k] == str(v) for k, v in wanted.items())]
+        return [r for r in self.rows if all(r[k] == str(v) for k, v in cells.items())]
 
-    def value(self, column, **wanted):
+    def value(self, column, **cells):
         """The number in the one row that has these values."""
-        rows = self.where(**wanted)
+        rows = self.where(**cells)
         if len(rows) != 1:
-            raise LookupError(f"{len(rows)} rows have {wanted}, there should be one")
+            raise LookupError(f"{len(rows)} rows have {cells}, there should be one")
         return float(rows[0][column])
 
 

@@ -45,7 +45,7 @@ def ratios(rows):
 
 
 def documented_ratios():
-    """The lecture's, from times of 50000 x 50000 and 3000 x 3000 ints."""
+    """The SYSU Lecture's, from times of 50000 x 50000 and 3000 x 3000 ints."""
     table = tables.documented("cpu_walks")
 
     def seconds(what, form):
@@ -80,7 +80,7 @@ PITCHES = {"16 wide, pitch 16": (16, 16), "16 wide, pitch 17": (16, 17),
 
 
 def wavefronts_of_pitches(lab):
-    """Simulated, from the figures of the result: {label: wavefronts a load}."""
+    """Simulated, from the figures of the result: {label: wavefronts per load}."""
     figures = lab.figures()
     return {
         label: figures[f"pitch {pitch} wavefronts"]
@@ -90,7 +90,7 @@ def wavefronts_of_pitches(lab):
 
 
 def documented_pitches():
-    """The lecture's, of G80: {label: wavefronts a half-warp}."""
+    """The SYSU Lecture's, of G80: {label: wavefronts per half-warp}."""
     table = tables.documented("transpose_banks")
     metric = "pitch {}, conflict of a column, N-way".format
     return {f"16 wide, pitch {p}": table.value("value", metric=metric(p)) for p in (16, 17)}
@@ -101,7 +101,7 @@ def documented_pitches():
 
 def against_ideal(lab, what):
     """{version: reached / ideal} of `sectors`, `wavefronts` or `requests` of yours, from the first
-    line of the score board that has them."""
+    check that has them."""
     found = {}
     for test in lab.tests:
         version = next((v for v in VERSIONS if f" {v}: " in test.name), None)
@@ -128,16 +128,16 @@ SETS = {
     "versions": [*VERSIONS, "copy kernel"],
     "ways": ["naive", "naive, lanes down columns", "tile to columns", "tiled"],
     "lecture": ["16 wide, pitch 16", "16 wide, pitch 17"],
-    "rows": ["tiled", "tiled, 4 rows a thread", "padded", "padded, 4 rows a thread", "swizzled",
-             "swizzled, 4 rows a thread"],
-    "most": ["padded", "copy kernel", "padded, 4 rows a thread", "best, by elements", "best"],
+    "rows": ["tiled", "tiled, 4 rows per thread", "padded", "padded, 4 rows per thread", "swizzled",
+             "swizzled, 4 rows per thread"],
+    "most": ["padded", "copy kernel", "padded, 4 rows per thread", "best, by elements", "best"],
     "shorts": ["naive", "tiled", "padded by one", "padded", "swizzled", "best, by elements",
                "best"],
 }  # fmt: skip
 
 
 def cpu_walks():
-    """The lecture's times on a CPU, and each over that of the good order."""
+    """The SYSU Lecture's times on a CPU, and each over that of the good order."""
     table = tables.documented("cpu_walks")
     slower = documented_ratios()
     rows = []
@@ -188,8 +188,8 @@ def transpose_counters(device, kind, size, chosen):
                 f"{value('lts__t_sectors_op_write.sum'):,.0f}",
             ]
         )
-    head = ["form", "sectors a load", "sectors a store", "requests", "shared wavefronts", "ideal",
-            "sectors written to L2"]  # fmt: skip
+    head = ["form", "sectors per load", "sectors per store", "requests", "shared wavefronts",
+            "ideal", "sectors written to L2"]  # fmt: skip
     return tables.markdown(head, rows, numeric=range(1, 7))
 
 

@@ -18,9 +18,9 @@ def labs():
 
 
 def test_the_simulator_counts_what_the_hardware_counts(labs, limits):
-    """Given and mended forms, graded now, beside the counters of an H200: equal to the last one."""
+    """Given and optimised forms, graded now, beside the counters of an H200: exactly equal."""
     hardware = tables.measured("h200-bank_conflicts-counters")
-    for directory, form in (("labs", "given"), ("solutions", "mended")):
+    for directory, form in (("labs", "given"), ("solutions", "optimised")):
         for test in labs[directory].tests:
             task = next((t for t in bank_conflicts.TASKS if f" {t}: wave" in test.name), None)
             # The given histogram's wavefronts depend on the events, which are drawn anew.
@@ -29,14 +29,14 @@ def test_the_simulator_counts_what_the_hardware_counts(labs, limits):
             n = int(limits[f"{task}_wavefronts"]["n"])
             counted = hardware.value("value", task=task, form=form, n=n, metric=WAVEFRONTS)
             assert test.figures["wavefronts"] == counted, (task, form)
-            if form == "mended":
+            if form == "optimised":
                 assert limits[f"{task}_wavefronts"]["ideal"] == counted
                 ideal = f"{WAVEFRONTS}_ideal"
                 assert hardware.value("value", task=task, form=form, n=n, metric=ideal) == counted
 
 
 def test_each_task_that_is_graded_pays():
-    """No task without a measured effect: the given form takes longer than the mended one."""
+    """No task without a measured effect: the given form takes longer than the optimised one."""
     for task in bank_conflicts.TASKS:
         assert bank_conflicts.measured_ratio(task) > 1.2, task
         assert bank_conflicts.measured_ratio(task, "wavefronts") > 3, task
@@ -46,10 +46,10 @@ def test_what_the_handout_says_of_the_pseudo_conflicts():
     table = tables.measured("h200-bank_conflicts-counters")
 
     def value(form, metric):
-        return table.value("value", task="note", form=form, n=100000000, metric=metric)
+        return table.value("value", task="tutorial", form=form, n=100000000, metric=metric)
 
     raw = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"
-    for form, _ in bank_conflicts.forms_of(table, "100000000", "note"):
+    for form, _ in bank_conflicts.forms_of(table, "100000000", "tutorial"):
         assert value(form, WAVEFRONTS) == value(form, f"{WAVEFRONTS}_ideal")
         assert value(form, raw) > 0
     assert value("int, 8 threads", WAVEFRONTS) == 11 * 12_500_000

@@ -20,7 +20,7 @@ def test_the_largest_launch_of_a_kernel_is_shown():
     assert rows["reduce_v8<int>"]["l2"] == "cold"
 
 
-def test_given_before_mended():
+def test_given_before_optimised():
     names = list(lab_times.largest("bank_conflicts"))
     assert names.index("row_scan (given)") + 1 == names.index("row_scan")
     assert not any(name.startswith("touch") for name in names)

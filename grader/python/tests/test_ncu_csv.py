@@ -8,11 +8,12 @@ import pytest
 from lab32.results import ROOT
 
 MEASURED = ROOT / "data" / "measured" / "ncu"
+SAMPLE = ROOT / "grader" / "measure" / "ncu" / "sample.cu"
 MODELLED = ("dram__", "lts__", "l1tex__t_sector_hit_rate", "gpu__time")
 
 
 def read_ncu(path):
-    """As people read ncu's CSV: a row a kernel, a column a metric, thousands without commas."""
+    """As people read ncu's CSV: a row per kernel, a column per metric, thousands without commas."""
     lines = [line for line in open(path, encoding="utf-8") if line.startswith('"')]
     table = pandas.read_csv(pandas.io.common.StringIO("".join(lines)), thousands=",")
     table["Metric Value"] = pandas.to_numeric(
@@ -26,7 +27,7 @@ def read_ncu(path):
 def simulated(tmp_path_factory):
     csv = tmp_path_factory.mktemp("profile") / "sample.csv"
     done = subprocess.run(
-        [ROOT / "build" / "lab32", "profile", MEASURED / "sample.cu", "--csv", csv],
+        [ROOT / "build" / "lab32", "profile", SAMPLE, "--csv", csv],
         capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return read_ncu(csv)
@@ -65,7 +66,7 @@ def test_units_are_equal(simulated):
 def test_a_regular_expression_chooses_kernels(tmp_path):
     csv = tmp_path / "one.csv"
     done = subprocess.run(
-        [ROOT / "build" / "lab32", "profile", MEASURED / "sample.cu", "--csv", csv, "--kernel",
+        [ROOT / "build" / "lab32", "profile", SAMPLE, "--csv", csv, "--kernel",
          "^histo", "--metrics", "launch__grid_size"],
         capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -81,7 +82,7 @@ def test_a_regular_expression_chooses_kernels(tmp_path):
 ])
 def test_bad_options_are_one_line_and_nothing_runs(option, message):
     done = subprocess.run(
-        [ROOT / "build" / "lab32", "profile", MEASURED / "sample.cu", *option],
+        [ROOT / "build" / "lab32", "profile", SAMPLE, *option],
         capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stdout == ""
     assert message in done.stderr and done.stderr.count("\n") == 1

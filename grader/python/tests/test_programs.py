@@ -1,4 +1,4 @@
-"""Whole programs under `lab32 run`, `check` and `profile` (grader/tests/programs)."""
+"""Whole programs under `lab32 run`, `check` and `profile` (grader/tests/fixtures/programs)."""
 
 import csv
 import importlib.util
@@ -8,7 +8,7 @@ import pytest
 
 from lab32 import ROOT
 
-SPEC = importlib.util.spec_from_file_location("corpus", ROOT / "grader/tests/programs/corpus.py")
+SPEC = importlib.util.spec_from_file_location("corpus", ROOT / "grader/tests/fixtures/programs/corpus.py")
 corpus = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(corpus)
 

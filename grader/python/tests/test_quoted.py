@@ -10,31 +10,44 @@ COPIES = "[measured/h200-coalescing; push; given; n=2^26; times_copy]"
 @pytest.mark.parametrize("path", quoted.files(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_figures_are_those_of_the_files(path):
     for name, text in quoted.pages(path):
-        assert quoted.complaints(text) == [], f"{name}: python -m lab32.quoted says it at once"
+        assert quoted.diagnostics(text) == [], f"{name}: python -m lab32.quoted reports it at once"
 
 
 def test_the_handouts_quote_figures():
     text = "".join(path.read_text() for path in ROOT.glob("handouts/*.md"))
-    assert len(quoted.QUOTED.findall(text)) > 100
+    assert len(list(quoted.references(text))) > 100
     for kind in ("documented", "measured", "devices"):
         assert f"[{kind}/" in text
 
 
-# ---- a figure that is wrong, or comes from nowhere, is told --------------------------------------
+def test_sentences_are_plain_text():
+    for path in quoted.files():
+        for name, text in quoted.pages(path):
+            for line in text.splitlines():
+                assert "<!--" not in line.lstrip("> ")[1:], f"{name}: a comment inside a line"
 
 
-def test_a_wrong_and_an_unmarked_figure_are_told():
+# ---- a figure that is wrong, or comes from nowhere, is reported ----------------------------------
+
+
+def page(text, *references):
+    return "\n".join([text, "", "<!-- figures", *references, "-->", ""])
+
+
+def test_a_wrong_figure_and_one_without_reference_are_reported():
     copies = tables.measured("h200-coalescing").value(
         "times_copy", task="push", form="given", n=1 << 26
     )
-    text = (
-        f"The given form takes {copies:.2f}<!-- = {COPIES} --> copies,\n"
-        f"not {copies + 0.1:.2f}<!-- = {COPIES} -->, and 12 ms.\n"
+    text = page(
+        f"The given form takes {copies:.2f} copies,\nnot {copies + 0.1:.2f}, and 12 ms.",
+        f"form takes {copies:.2f} = {COPIES}",
+        f"not {copies + 0.1:.2f} = {COPIES}",
     )
-    (line, wrong), (below, unmarked) = quoted.complaints(text)
+    (line, wrong), (below, missing) = quoted.diagnostics(text)
     assert (line, below) == (2, 2)
     assert wrong == f"{copies + 0.1:.2f} is not = {copies:.6g}, which is {COPIES}"
-    assert unmarked.startswith("where does 12 come from? Write 12<!-- = [FILE of data/;")
+    assert missing.startswith("where does 12 come from? Add a line to <!-- figures ... --> at the")
+    assert " and 12 = [FILE of data/; " in missing
 
 
 @pytest.mark.parametrize(
@@ -53,7 +66,7 @@ def test_a_wrong_and_an_unmarked_figure_are_told():
     ],
 )
 def test_what_is_a_figure(text, figure):
-    ((line, what),) = quoted.complaints(f"first line\n{text}\n")
+    ((line, what),) = quoted.diagnostics(f"first line\n{text}\n")
     assert line == 2
     assert what.startswith(f"where does {figure} come from?")
 
@@ -68,25 +81,65 @@ def test_what_is_a_figure(text, figure):
         "## 4.63 ms",
         "<!-- table: documented add3 -->\n| 4.63 ms |\n<!-- end -->",
         "two times in a row; half as many threads",
+        "<!-- 12 ms -->",
     ],
 )
 def test_what_is_none(text):
-    assert quoted.complaints(text) == []
+    assert quoted.diagnostics(text) == []
 
 
-def test_a_marker_without_a_figure_is_told():
-    assert quoted.complaints("It is fast <!-- = 16 / 128 --> indeed.") == [
-        (1, "no figure stands right before <!-- = 16 / 128 -->")
-    ]
+@pytest.mark.parametrize(
+    "text, reference, line, message",
+    [
+        ("It is fast.", "takes 12 = 3 * 4", 4, "the text has no figure `takes 12`"),
+        ("It takes 120.", "takes 12 = 3 * 4", 4, "the text has no figure `takes 12`"),
+        ("It takes 12/5.", "takes 12 = 3 * 4", 4, "the text has no figure `takes 12`"),
+        ("It takes `12`.", "12 = 3 * 4", 4, "the text has no figure `12`"),
+        ("It takes 12.", "takes 12", 4, "`takes 12` is no reference; write WORDS FIGURE = "),
+        ("It takes 12.", "twelve of 12", 4, "`twelve of 12` is no reference; write WORDS "),
+        ("It takes 12.", "takes 12 = 3 * 5", 1, "12 is not = 15, which is 3 * 5"),
+    ],
+)
+def test_a_wrong_reference_is_reported(text, reference, line, message):
+    ((at, what),) = quoted.diagnostics(page(text, reference))
+    assert at == line
+    assert what.startswith(message)
 
 
-def test_the_command_tells_file_and_line(tmp_path, capsys):
-    page = tmp_path / "page.md"
-    page.write_text("\nIt takes 12 ms.\n")
-    assert quoted.main([str(page)]) == 1
-    assert capsys.readouterr().err.startswith(f"{page}:2: where does 12 come from?")
-    page.write_text("\nIt takes 12<!-- = 4 * 3 --> ms.\n")
-    assert quoted.main([str(page)]) == 0
+def test_references_are_in_the_order_of_the_text():
+    text = "One takes 12 ms,\nthe other 20 ms."
+    in_order = ["takes 12 = 3 * 4", "other 20 = 5 * 4"]
+    assert quoted.diagnostics(page(text, *in_order)) == []
+    (line, unused), (at, what) = quoted.diagnostics(page(text, *reversed(in_order)))
+    assert line == 1
+    assert unused.startswith("where does 12 come from?")
+    assert at == 6
+    assert what.startswith("`takes 12` stands before the figure of the line before")
+
+
+def test_the_same_figure_twice_has_two_references():
+    text = "It takes 12 ms.\n> Here it also\n> takes 12 ms."
+    one = "takes 12 = 3 * 4"
+    ((line, what),) = quoted.diagnostics(page(text, one))
+    assert line == 3
+    assert what.startswith("where does 12 come from?")
+    assert quoted.diagnostics(page(text, one, one)) == []
+    assert quoted.diagnostics(page(text, one, "also takes 12 = 3 * 4")) == []
+
+
+def test_the_words_of_a_reference_may_hold_signs():
+    text = "With 3 × 4 = 12 ms and T = 8 it is (at n < 5) 1,024 MB."
+    references = ["= 12 = 3 * 4", "(at n < 5) 1,024 = 2^10"]
+    assert quoted.diagnostics(page(text, *references)) == []
+
+
+def test_the_command_reports_file_and_line(tmp_path, capsys):
+    path = tmp_path / "page.md"
+    path.write_text("\nIt takes 12 ms.\n")
+    assert quoted.main([str(path)]) == 1
+    assert capsys.readouterr().err.startswith(f"{path}:2: where does 12 come from?")
+    path.write_text(page("It takes 12 ms.", "12 = 4 * 3"))
+    assert quoted.main([str(path)]) == 0
 
 
 def test_notebooks_are_read_cell_by_cell(tmp_path, capsys):
@@ -100,7 +153,7 @@ def test_notebooks_are_read_cell_by_cell(tmp_path, capsys):
     assert capsys.readouterr().err.startswith(f"{page}, cell 1:2: where does 12 come from?")
 
 
-# ---- what a marker says --------------------------------------------------------------------------
+# ---- what a reference says -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -135,10 +188,10 @@ def test_values(expression, value):
         ("[devices/h200; memory; colour]", "has no `colour` there"),
     ],
 )
-def test_what_a_marker_may_not_say(expression, message):
+def test_what_a_reference_may_not_say(expression, message):
     with pytest.raises((ValueError, LookupError), match=message):
         quoted.value(expression)
-    ((_, what),) = quoted.complaints(f"some 1.5<!-- = {expression} --> copies")
+    ((_, what),) = quoted.diagnostics(page("some 1.5 copies", f"1.5 = {expression}"))
     assert what.startswith(f"1.5: {expression}: ")
 
 

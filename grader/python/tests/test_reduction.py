@@ -41,18 +41,18 @@ def test_the_lectures_table_hangs_together():
 
 def test_the_notes_threads_are_blocks_of_its_launches():
     table = tables.documented("reduce_ladder")
-    threads = {k: table.value("value", kernel=k, metric="Threads") for k in reduction.NOTED}
-    n = reduction.NOTE
+    threads = {k: table.value("value", kernel=k, metric="Threads") for k in reduction.TUTORIAL_FORMS}
+    n = reduction.TUTORIAL
     assert list(threads.values()) == [n, n, -(-n // 128) * 32, -(-n // 512) * 128]
-    for kernel, form in reduction.NOTED.items():
-        counted = reduction_tables.hardware(form, "note", n)["launch__thread_count"]
+    for kernel, form in reduction.TUTORIAL_FORMS.items():
+        counted = reduction_tables.hardware(form, "tutorial", n)["launch__thread_count"]
         assert counted == threads[kernel], kernel
 
 
 def test_every_row_of_the_notes_comparison_is_there():
     rows = tables.documented("reduce_ladder").rows
     assert len(rows) == 11 * 4
-    assert {row["kernel"] for row in rows} == set(reduction.NOTED)
+    assert {row["kernel"] for row in rows} == set(reduction.TUTORIAL_FORMS)
 
 
 # ---- what is measured ----------------------------------------------------------------------------
@@ -68,8 +68,8 @@ def test_v4_to_v6_wait_for_blocks_to_start():
     for form in ("v4", "v5", "v6", "no tree"):
         assert ms(form) == pytest.approx(ms("empty"), rel=0.01), form
     for form in ("v3", "v1, mask"):
-        assert ms(form) == pytest.approx(ms("empty, one int a thread"), rel=0.01), form
-    assert ms("empty, one int a thread") == pytest.approx(2 * ms("empty"), rel=0.01)
+        assert ms(form) == pytest.approx(ms("empty, one int per thread"), rel=0.01), form
+    assert ms("empty, one int per thread") == pytest.approx(2 * ms("empty"), rel=0.01)
 
 
 def test_each_step_that_is_graded_pays():
@@ -86,7 +86,7 @@ def test_each_step_that_is_graded_pays():
 
 
 def test_the_notes_ladder_follows_the_number_of_blocks():
-    rungs = reduction_tables.note_blocks()
+    rungs = reduction_tables.tutorial_blocks()
     for (_, more, slow, _), (_, fewer, fast, _) in zip(rungs, rungs[1:]):
         assert more == fewer or slow > fast
     few_threads = [(blocks, time) for form, blocks, time, _ in rungs if blocks > 1e6]
@@ -202,7 +202,7 @@ def test_figures_are_by_version(lab):
 
 
 def test_modelled_times_stand_beside_measured_ones(lab):
-    """The grader models as many ints as the lecture's table has."""
+    """The grader models as many ints as the SYSU Lecture's table has."""
     modelled, measured = reduction.modelled_times(lab), reduction.times()
     assert set(modelled) == {"v7", "v8"}
     for version, ms in modelled.items():

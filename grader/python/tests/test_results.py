@@ -35,7 +35,7 @@ def test_unknown_lab_is_named_with_those_there():
 
 def test_other_schema_is_refused():
     record = json.loads(SAMPLE.read_text()) | {"schema": "lab32-result/9"}
-    with pytest.raises(ValueError, match="schema lab32-result/9, this reads lab32-result/1"):
+    with pytest.raises(ValueError, match="schema lab32-result/9, this reads lab32-result/2"):
         results.parse(json.dumps(record))
 
 

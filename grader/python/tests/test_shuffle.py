@@ -29,7 +29,7 @@ def test_the_lessons_numbers_hang_together():
     times = shuffle.documented_times()
     for name, ratio in shuffle.ratios(times).items():
         assert shuffle.documented_ratios()[name] == pytest.approx(ratio, abs=1e-3)
-    speeds = [shuffle.gigabytes_a_second(value) for value in times.values()]
+    speeds = [shuffle.gigabytes_per_second(value) for value in times.values()]
     assert [round(speed, 1) for speed in speeds] == [0.5, 15.9, 17.3]
     blocks = tables.documented("shuffle_t4").value("value", unit="block")
     assert blocks == shuffle.LESSON / (2 * 256)
@@ -57,7 +57,7 @@ def test_the_simulator_counts_what_the_hardware_counts(lab):
         ("C1 sum_by_warps: adds", "wavefronts", "sum", "sum_by_warps", 1 << 18, wavefronts),
         ("C2 sum_by_blocks: adds", "adds", "sum", "sum_by_blocks", 1 << 18, adds),
         ("C2 sum_by_blocks: adds", "wavefronts", "sum", "sum_by_blocks", 1 << 18, wavefronts),
-        ("C3 sum_by_key: adds", "adds", "four keys a warp", "sum_by_key", 1 << 16, adds),
+        ("C3 sum_by_key: adds", "adds", "four keys per warp", "sum_by_key", 1 << 16, adds),
         ("D1 row_range: shared", "wavefronts", "range", "row_range", 4096, wavefronts),
     ):
         assert figures[name][what] == hardware(task, form, n, metric), (name, what)
@@ -71,7 +71,7 @@ def test_the_simulator_counts_what_the_hardware_counts(lab):
         for what in ("sectors", "requests"):
             counted = sum(hardware(task, form, 4096, LSU.format(what, op)) for op in ("ld", "st"))
             assert figures[line][what] == counted, (line, what)
-    experiment = figures["B4 the lesson's experiment"]
+    experiment = figures["B4 a sum of 2^24 ones"]
     assert experiment["reduce_atomic adds"] == hardware("sum", "reduce_atomic", 1 << 24, adds)
 
 
@@ -80,7 +80,7 @@ def test_integers_are_aggregated_and_floats_are_not(lab):
     adds = LSU.format("sectors", "red")
     for task, kernel in (("sum", "reduce_atomic<float>"), ("int sum", "reduce_atomic<int>")):
         counted = hardware(task, "reduce_atomic", 1 << 18, adds) / ((1 << 18) / 32)
-        assert figures[f"{kernel} adds a warp"] == counted == (32 if task == "sum" else 1)
+        assert figures[f"{kernel} adds per warp"] == counted == (32 if task == "sum" else 1)
     by_hand = hardware("int sum", "by warps", 1 << 18, adds)
     assert by_hand == hardware("int sum", "reduce_atomic", 1 << 18, adds)
 
@@ -117,8 +117,8 @@ def test_each_task_pays():
     assert ms("sum", "reduce_shared", n) > 1.2 * ms("sum", "reduce_shuffle", n)
     assert ms("sum", "reduce_atomic", n) > 30 * ms("sum", "sum_by_warps", n)
     assert ms("sum", "sum_by_warps", n) > 7 * ms("sum", "sum_by_blocks", n)
-    for keys in ("four keys a warp", "one key a warp"):
-        assert ms(keys, "an add a lane", n) > 3 * ms(keys, "sum_by_key", n)
+    for keys in ("four keys per warp", "one key per warp"):
+        assert ms(keys, "an add per lane", n) > 3 * ms(keys, "sum_by_key", n)
     assert ms("moments", "two passes", 4096) > 1.7 * ms("moments", "row_moments", 4096)
     for columns, gain in ((256, 1.15), (1024, 0.99), (4096, 1.05)):
         for task in ("softmax", "layer_norm"):

@@ -110,7 +110,9 @@ def test_the_simulator_counts_what_the_hardware_counts():
         n = 1 << (18 if task == "centre" else 20)
         for what in ("requests", "sectors"):
             counted = sum(
-                hardware.value("value", task=task, form="mended", n=n, metric=lsu.format(what, op))
+                hardware.value(
+                    "value", task=task, form="optimised", n=n, metric=lsu.format(what, op)
+                )
                 for op in directions.values()
             )
             assert ours[what] == counted, (task, what)
@@ -130,20 +132,20 @@ def test_answers_about_time_are_what_was_measured():
     def ms(task, form):
         return table.value("median_ms", task=task, form=form, n=1 << 26)
 
-    for line, question, ratio in (
+    for row, question, ratio in (
         ("add2", "add2_time", ms("add2", "add2/256") / ms("add1", "add1/256")),
         ("points", "length_time", ms("length", "aos") / ms("length", "soa")),
     ):
-        nearest = min(limits[line]["options"], key=lambda option: abs(option - ratio))
-        assert nearest == limits[line]["questions"][question]["answer"]
+        asked = limits[row]["questions"][question]
+        assert min(asked["options"], key=lambda option: abs(option - ratio)) == asked["answer"]
 
 
 def test_each_task_that_is_graded_pays():
-    """No task without a measured effect: the given form takes longer than the mended one."""
+    """No task without a measured effect: the given form takes longer than the optimised one."""
     table = tables.measured("h200-coalescing")
     for task in ("scale", "fields", "push", "centre", "axpy"):
         n = (1 << 26) // (4 if task == "centre" else 1)
-        given, mended = (
-            table.value("median_ms", task=task, form=f, n=n) for f in ("given", "mended")
+        given, optimised = (
+            table.value("median_ms", task=task, form=f, n=n) for f in ("given", "optimised")
         )
-        assert given > 1.1 * mended, task
+        assert given > 1.1 * optimised, task

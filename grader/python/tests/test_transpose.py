@@ -43,7 +43,7 @@ def test_the_simulator_counts_as_the_bank_rule_of_today(lab, limits):
 
 @pytest.mark.parametrize("pitch, store", [(16, 1), (17, 2)])
 def test_the_hardware_has_todays_conflicts(pitch, store):
-    """The lecture's kernel on an H200: a load down a column and a store along rows for each warp."""
+    """The SYSU Lecture's kernel on an H200: per warp, a load down a column, a store along rows."""
     warps = 1024 * 1024 // 32
     load = max(transpose.words_in_banks(16, pitch))
     assert hardware(f"16 wide, pitch {pitch}", "memory_l1_wavefronts_shared") == warps * (
@@ -56,7 +56,7 @@ def test_the_simulator_counts_what_the_hardware_counts(lab):
     compared = 0
     for test in lab.tests:
         form = next((v for v in transpose.VERSIONS if f" {v}: " in test.name), None)
-        size = "1000x2003" if "ragged" in test.name else transpose.COUNTED
+        size = "1000x2003" if "partial tiles" in test.name else transpose.COUNTED
         for what in ("sectors", "requests"):
             if form and what in test.figures:
                 counted = sum(hardware(form, LSU.format(what, op), size) for op in ("ld", "st"))
@@ -93,7 +93,7 @@ def test_ideals_follow_from_the_shape(limits):
 
 
 def test_each_version_that_is_graded_pays():
-    """No task without a measured effect: each version takes less time than what it mends."""
+    """No task without a measured effect: each version is faster than the one it improves on."""
     times = {
         row["form"]: float(row["median_ms"])
         for row in tables.measured("h200-transpose").where(task="float", n=transpose.LARGE)

@@ -1,1 +1,1 @@
-"""The figures of the handouts: one module a lab, each with FIGURES = {file name: function}."""
+"""The figures of the handouts: one module per lab, each with FIGURES = {file name: function}."""

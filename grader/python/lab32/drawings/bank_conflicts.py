@@ -20,7 +20,7 @@ def bank_numbers(drawing, y):
 
 
 def memory(drawing, y, rows, cells):
-    """Rows of 32 words, a column a bank. `cells`: {word: (text, colour)}; the others are pale."""
+    """Rows of 32 words, a column per bank. `cells`: {word: (text, colour)}; the others are pale."""
     for word in range(rows * BANKS):
         text, fill = cells.get(word, ("", PALE))
         x, top = LEFT + word % BANKS * CELL, y + word // BANKS * HEIGHT
@@ -47,7 +47,7 @@ def strides():
     total = 60 + sum(rows * HEIGHT + 34 for *_, rows in STRIDES)
     drawing = Drawing(900, total, "Which banks a warp visits, by its stride")
     drawing.text(
-        20, 24, "Each row is 32 words, each column a bank; the numbers are the lanes that want them", 15
+        20, 24, "Each row is 32 words, each column is a bank; a number is the lane that accesses the word", 15
     )  # fmt: skip
     bank_numbers(drawing, 46)
     y = 54
@@ -102,8 +102,8 @@ PHASES = [SKY, ORANGE, GREEN, PINK]
 
 
 def phases():
-    """16 bytes a lane: four phases, side by side and a row of a tile apart."""
-    drawing = Drawing(900, 330, "16 bytes a lane are served in four phases")
+    """16 bytes per lane: four phases, side by side and a row of a tile apart."""
+    drawing = Drawing(900, 330, "16 bytes per lane are served in four phases")
     drawing.text(20, 24, "int4: lane l has four words; a phase is 8 lanes, all banks once", 15)
     bank_numbers(drawing, 48)
     cells = {}
@@ -124,7 +124,7 @@ def phases():
     drawing.text(12, 178, "a row apart", 13, font_weight="bold")
     drawing.text(12, 194, "q[8 * t]", 11, font_family="DejaVu Sans Mono, monospace")
     drawing.text(
-        LEFT, 320, "the first of 4 phases: its 8 lanes meet in banks 0 to 3, 8 wavefronts; 32 in all", 12
+        LEFT, 320, "the first of 4 phases: its 8 lanes collide in banks 0 to 3, 8 wavefronts; 32 in all", 12
     )  # fmt: skip
     return drawing
 
@@ -158,13 +158,13 @@ def histogram():
     return drawing
 
 
-# What part B mends.
-MENDED = [
-    ("row_scan", "given", "mended", "B1  a column walk"),
-    ("look_up", "given", "mended", "B2  look-ups in a hot column"),
-    ("block_sums", "given", "mended", "B3  interleaved steps of a sum"),
-    ("row_moments", "given", "mended", "B4  int4 reads a row apart"),
-    ("spectrum", "given", "mended", "B5  a histogram with a hot channel"),
+# What part B optimises.
+OPTIMISED = [
+    ("row_scan", "given", "optimised", "B1  a column walk"),
+    ("look_up", "given", "optimised", "B2  look-ups in a hot column"),
+    ("block_sums", "given", "optimised", "B3  interleaved steps of a sum"),
+    ("row_moments", "given", "optimised", "B4  int4 reads a row apart"),
+    ("spectrum", "given", "optimised", "B5  a histogram with a hot channel"),
 ]
 
 
@@ -175,18 +175,18 @@ def largest(table, task, form):
 def measured():
     times = tables.measured("h200-bank_conflicts")
     counters = tables.measured("h200-bank_conflicts-counters")
-    drawing = Drawing(900, 80 + 46 * len(MENDED), "What mending saves on an H200")
+    drawing = Drawing(900, 80 + 46 * len(OPTIMISED), "What optimising saves on an H200")
     drawing.text(
         20, 28,
-        f"Given over mended form: wavefronts and time (both measured, {times.head['device']})", 14,
+        f"Given over optimised: wavefronts and time (both measured, {times.head['device']})", 14,
     )  # fmt: skip
     left, scale = 285, 21
-    bottom = 52 + 46 * len(MENDED)
+    bottom = 52 + 46 * len(OPTIMISED)
     for tick in range(0, 24, 4):
         drawing.line(left + tick * scale, 46, left + tick * scale, bottom, "#cccccc")
         drawing.text(left + tick * scale, bottom + 16, str(tick), 11, "middle", GREY)
     drawing.line(left + scale, 46, left + scale, bottom, INK, stroke_dasharray="4 3")
-    for k, (task, first, second, words) in enumerate(MENDED):
+    for k, (task, first, second, words) in enumerate(OPTIMISED):
 
         def count(form, task=task):
             return counters.value(

@@ -114,7 +114,7 @@ def path():
         drawing.text(at, 163, stores[2 * k + 1], 11, "middle", RED)
     drawing.text(16, 34, "z[i] = x[i] + y[i]", 16, font_family="DejaVu Sans Mono, monospace")
     drawing.text(
-        240, 34, "one request a warp instruction, four sectors a request, 32 bytes a sector", 13
+        240, 34, "one request per instruction, four sectors per request, 32 bytes per sector", 13
     )
     drawing.text(
         16, 205, "green boxes: what the program says; blue boxes: what the chip has", 12, fill=GREY
@@ -135,11 +135,11 @@ def layout():
         drawing.text(left, y - 10, title, 14, font_weight="bold")
         drawing.text(870, y - 10, verdict, 13, "end")
         for k, (particle, field) in enumerate(cells):
-            wanted = field == "m"
-            fill = ORANGE if wanted else PALE
+            is_read = field == "m"
+            fill = ORANGE if is_read else PALE
             drawing.rect(left + k * cell, y, cell, 24, fill, PAPER)
             drawing.text(
-                left + (k + 0.5) * cell, y + 12, field, 9, "middle", INK if wanted else GREY
+                left + (k + 0.5) * cell, y + 12, field, 9, "middle", INK if is_read else GREY
             )
             drawing.text(left + (k + 0.5) * cell, y + 22, str(particle), 7, "middle", GREY)
         for sector in range(len(cells) // WORDS):
@@ -164,14 +164,14 @@ def layout():
     drawing.text(
         left,
         28,
-        "Each mass is wanted (orange). Boxes with a thick frame are the sectors that move.",
+        "The kernel reads each mass (orange). Boxes with a thick frame are the sectors that move.",
         13,
     )
     return drawing
 
 
 def walk():
-    drawing = Drawing(900, 230, "Sixteen elements a thread: side by side or a block apart")
+    drawing = Drawing(900, 230, "Sixteen elements per thread: side by side or a block apart")
     lane_colours = [SKY, ORANGE, PINK, GREEN]
     cell, left = 13, 30
 
@@ -204,47 +204,47 @@ def walk():
         13,
     )
     row(76, lambda w: w // 16, lambda w: w % 16 == 0,
-        "in[16 * t + k]: each lane walks its own 16", "32 sectors a request")  # fmt: skip
+        "in[16 * t + k]: each lane walks its own 16", "32 sectors per request")  # fmt: skip
     row(166, lambda w: w % 32, lambda w: w < 32,
-        "in[t + 256 * k]: the lanes walk together", "4 sectors a request")  # fmt: skip
+        "in[t + 256 * k]: the lanes walk together", "4 sectors per request")  # fmt: skip
     return drawing
 
 
-# What part B mends. Part C is for the reader to predict, so it is not drawn.
-MENDED = [
-    ("scale", "given", "mended", "B1  own 16 elements a thread"),
-    ("fields", "given", "mended", "B2  one field of 32-byte structures"),
-    ("push", "given", "mended", "B3  whole structures, field by field"),
-    ("centre", "given", "mended", "B4  columns in blockIdx.y"),
-    ("axpy", "given", "mended", "B5  4 bytes a lane, one after the other"),
+# What part B optimises. Part C is for the reader to predict, so it is not drawn.
+OPTIMISED = [
+    ("scale", "given", "optimised", "B1  own 16 elements per thread"),
+    ("fields", "given", "optimised", "B2  one field of 32-byte structures"),
+    ("push", "given", "optimised", "B3  whole structures, field by field"),
+    ("centre", "given", "optimised", "B4  columns in blockIdx.y"),
+    ("axpy", "given", "optimised", "B5  4 bytes per lane, one after the other"),
 ]
 
 
 def measured():
     table = tables.measured("h200-coalescing")
     n = 1 << 26
-    drawing = Drawing(900, 76 + 34 * len(MENDED), "What mending saves on an H200")
+    drawing = Drawing(900, 76 + 34 * len(OPTIMISED), "What optimising saves on an H200")
     drawing.text(
         20,
         28,
-        "Time of the given form over the mended one's "
+        "Time of the given form over the optimised one's "
         f"(measured, {table.head['device']}, 2^26 elements)",
         14,
     )
     ratios = []
-    for task, first, second, _ in MENDED:
+    for task, first, second, _ in OPTIMISED:
         size = n // 4 if task == "centre" else n
-        given, mended = (
+        given, optimised = (
             table.value("median_ms", task=task, form=form, n=size) for form in (first, second)
         )
-        ratios.append(given / mended)
+        ratios.append(given / optimised)
     most = math.ceil(max(ratios))
-    left, scale, bottom = 330, 520 / most, 52 + 34 * len(MENDED)
+    left, scale, bottom = 330, 520 / most, 52 + 34 * len(OPTIMISED)
     for tick in range(most + 1):
         drawing.line(left + tick * scale, 46, left + tick * scale, bottom, "#cccccc")
         drawing.text(left + tick * scale, bottom + 14, str(tick), 11, "middle", GREY)
     drawing.line(left + scale, 46, left + scale, bottom, INK, stroke_dasharray="4 3")
-    for k, (ratio, (*_, words)) in enumerate(zip(ratios, MENDED)):
+    for k, (ratio, (*_, words)) in enumerate(zip(ratios, OPTIMISED)):
         y = 52 + 34 * k
         drawing.rect(left, y, ratio * scale, 22, BLUE, "none")
         drawing.text(left - 10, y + 16, words, 13, "end")

@@ -23,15 +23,15 @@ def trees():
     """Who adds in each step of v1, v2 and v3, and which words."""
     drawing = Drawing(900, 640, "Who adds what: the trees of v1, v2 and v3")
     drawing.text(
-        20, 26, "A block of 16 threads in warps of 8 (32 in truth). Left: threads that add (orange) "
+        20, 26, "A block of 16 threads in warps of 8 (really 32). Left: threads that add (orange) "
         "and their warps;", 14,
     )  # fmt: skip
     drawing.text(20, 45, "grey warps have nothing to do. Right: the words they add up.", 14)
     cell, height = 22, 20
     titles = {
-        "v1": ("v1: interleaved", "lanes fall out, warps stay at work for what is left"),
-        "v2": ("v2: interleaved, first threads", "whole warps fall out; words drift apart"),
-        "v3": ("v3: sequential", "whole warps fall out; words stay side by side"),
+        "v1": ("v1: interleaved", "lanes become idle, warps stay active for the rest"),
+        "v2": ("v2: interleaved, first threads", "whole warps become idle; words drift apart"),
+        "v3": ("v3: sequential", "whole warps become idle; words stay side by side"),
     }
     for k, (version, (title, verdict)) in enumerate(titles.items()):
         top = 92 + 184 * k
@@ -126,7 +126,7 @@ def blocks():
     """What a grid of v4's shape takes, by the size of its blocks."""
     drawing = Drawing(900, 400, "Where v4, v5 and v6 spend their time")
     drawing.text(
-        20, 26, "Two ints a thread, 2^28 in all, by threads a block (measured, H200)", 14
+        20, 26, "Two ints per thread, 2^28 in all, by threads per block (measured, H200)", 14
     )
     forms = [
         ("empty", "blocks that come and go", GREY),
@@ -137,7 +137,7 @@ def blocks():
     table = tables.measured("h200-reduction")
     copy = table.value("copy_ms", task="int", form="v8", n=reduction.LARGE)
     left, scale, row = 150, 680, 74
-    for tick in range(0, 10):
+    for tick in range(10):
         x = left + scale * tick / 10
         drawing.line(x, 40, x, 48 + 4 * row, "#dddddd")
         drawing.text(x, 64 + 4 * row, f"{tick / 10:g}", 11, "middle", GREY)
@@ -160,15 +160,15 @@ def blocks():
 
 def stride():
     """Four loads of a warp: pieces and grid stride."""
-    drawing = Drawing(900, 300, "One piece a thread, or a stride of the grid")
+    drawing = Drawing(900, 300, "One piece per thread, or a stride of the grid")
     drawing.text(
         20, 26, "What one load of a warp touches (8 of its lanes drawn; boxes are sectors of 8 ints)", 14
     )
     cell, sectors = 12.6, 8
     for k, (title, verdict, each, next_load) in enumerate(
         [
-            ("a contiguous piece a thread", "each lane a sector of its own: 32 a load", 8, 1),
-            ("a stride of the whole grid", "neighbours: 4 sectors a load", 1, 16),
+            ("a contiguous piece per thread", "each lane a sector of its own: 32 per load", 8, 1),
+            ("a stride of the whole grid", "neighbours: 4 sectors per load", 1, 16),
         ]
     ):
         y = 66 + 118 * k
@@ -211,7 +211,7 @@ def cascade():
         adds = sum(steps)
         drawing.text(x, 60, title, 14, font_weight="bold")
         drawing.text(
-            x, 80, f"{len(steps)} steps, {adds} of {threads * len(steps)} cells at work: "
+            x, 80, f"{len(steps)} steps, {adds} of {threads * len(steps)} cells active: "
             f"{100 * adds / (threads * len(steps)):.0f} %", 13,
         )  # fmt: skip
         for step, busy in enumerate(steps):
@@ -253,8 +253,8 @@ def warps():
 
 
 def ladder():
-    """The note's ladder: time over the number of blocks."""
-    drawing = Drawing(900, 440, "The reduce note's ladder follows the number of blocks")
+    """The Reduce Tutorial's versions: time over the number of blocks."""
+    drawing = Drawing(900, 440, "The Reduce Tutorial's versions follow the number of blocks")
     drawing.text(
         20, 26, "10^8 ints: time over the number of blocks (measured, H200). Each point is a kernel.", 14
     )
@@ -276,14 +276,14 @@ def ladder():
         drawing.line(left, y, left + width, y, "#dddddd")
         drawing.text(left - 8, y + 4, f"{ms:g} ms", 11, "end", GREY)
     drawing.text(left + width, top + height + 36, "blocks", 12, "end", GREY)
-    points = reduction_tables.note_blocks()
+    points = reduction_tables.tutorial_blocks()
     each = points[0][2] / points[0][1]
     a, b = 8e4, 1.8e7
     drawing.line(*at(a, a * each), *at(b, b * each), GREY, stroke_dasharray="5 4")
     x, y = at(2.4e5, 2.4e5 * each)
-    drawing.text(x + 4, y + 24, f"{1e6 * each:.2f} ns a block", 12, fill=GREY)
+    drawing.text(x + 4, y + 24, f"{1e6 * each:.2f} ns per block", 12, fill=GREY)
     copy = tables.measured("h200-reduction").value(
-        "copy_ms", task="note", form="shuffle, 256 threads"
+        "copy_ms", task="tutorial", form="shuffle, 256 threads"
     )
     _, y = at(1e6, copy)
     drawing.line(left, y, left + width, y, INK, stroke_dasharray="4 3")
@@ -299,7 +299,7 @@ def ladder():
             drawing.add("circle", cx=x, cy=y, r=6, fill=colours[size], stroke=PAPER)
     for k, (size, colour) in enumerate(colours.items()):
         drawing.add("circle", cx=left + 24, cy=top + 20 + 20 * k, r=6, fill=colour, stroke=PAPER)
-        drawing.text(left + 38, top + 24 + 20 * k, f"{size} threads a block", 12)
+        drawing.text(left + 38, top + 24 + 20 * k, f"{size} threads per block", 12)
     return drawing
 
 

@@ -103,7 +103,7 @@ def block():
         drawing.line(left, y + 22, left + 8 * width, y + 22, INK, stroke_width=2)
         y += 27
         threads //= 2
-    drawing.text(left, y + 14, "orange: threads at work, in shared memory; black: a barrier", 12, fill=GREY)
+    drawing.text(left, y + 14, "orange: active threads, in shared memory; black: a barrier", 12, fill=GREY)
     x = 480
     for warp in range(8):
         for step in range(5):
@@ -134,7 +134,7 @@ def keys():
     """Lanes of one key find their sum: each adds the next one's, and looks at its next's."""
     drawing = Drawing(900, 350, "Sums of groups: who adds whose value, round by round")
     drawing.text(
-        30, 28, "Eight lanes with three keys. Arrow: the lane from which a lane takes in this round. "
+        30, 28, "Eight lanes with three keys. Arrow: the lane that a lane reads from in this round. "
         "In the boxes: whose values it holds.", 14,
     )  # fmt: skip
     colours = {3: BLUE, 7: ORANGE, 5: GREEN}
@@ -197,24 +197,24 @@ def spacing():
     drawing.arrow(at + step, y - 38, at + 3, y - 38, RED)
     drawing.text(at + step + 8, y - 34, "half way: rounded to the even one, back", 12, fill=RED)
     drawing.text(
-        30, 186, "16777216 + 1 is 16777216 again, as often as you like. 16777216 + 16777216 is exact.",
+        30, 186, "16777216 + 1 is 16777216 again, however often it is repeated. 16777216 + 16777216 is exact.",
         12, fill=GREY,
     )  # fmt: skip
     return drawing
 
 
 def measured():
-    """Times of the ways to a sum on an H200, and the lesson's ratios beside ours."""
+    """Times of the ways to a sum on an H200, and the Shuffle Lesson's ratios beside ours."""
     table = tables.measured("h200-shuffle")
     drawing = Drawing(900, 432, "What a sum of 2^24 floats takes on an H200")
     drawing.text(
         20, 28, f"Sum of 2^24 floats, ms, logarithmic (measured, {table.head['device']}, cold L2)", 14
     )
     forms = [
-        ("reduce_atomic", "an add a lane"),
-        ("sum_by_warps", "an add a warp"),
-        ("lanes to block to total", "shared atomics a lane, then one a block"),
-        ("sum_by_blocks", "an add a block"),
+        ("reduce_atomic", "an add per lane"),
+        ("sum_by_warps", "an add per warp"),
+        ("lanes to block to total", "shared atomics per lane, then one per block"),
+        ("sum_by_blocks", "an add per block"),
         ("reduce_shared", "three passes, trees"),
         ("reduce_shuffle", "three passes, shuffles"),
     ]
@@ -234,7 +234,7 @@ def measured():
         drawing.text(left + (width - 6 if inside else width + 6), y + 16, f"{ms:.3f}  {words}", 11,
                      "end" if inside else "start", PAPER if inside else INK)  # fmt: skip
     top = 90 + row * len(forms)
-    drawing.text(20, top + 14, "Times faster: the lesson's T4 (documented) and an H200 (measured), logarithmic", 14)
+    drawing.text(20, top + 14, "Speed-up: the Shuffle Lesson's T4 (documented), an H200 (measured); logarithmic", 14)
     then, now = shuffle.documented_ratios(), shuffle.ratios(shuffle.measured_times())
     for k, name in enumerate(then):
         y = top + 26 + 34 * k

@@ -72,7 +72,7 @@ def table():
 
 def tile():
     """The rows of one matrix in a plain, a padded and a swizzled tile."""
-    wanted = 2
+    chosen = 2
     layouts = {
         "plain": (lambda r, c: CHUNKS * r + c, "all in banks 8 to 11: 8 wavefronts"),
         "padded": (lambda r, c: (CHUNKS + 1) * r + c, "4 banks further each row: 1 wavefront"),
@@ -92,7 +92,7 @@ def tile():
         for row in range(8):
             for chunk in range(CHUNKS):
                 line, column = divmod(place(row, chunk), CHUNKS)
-                cells[line][column] = (f"{row}.{chunk}", ORANGE if chunk == wanted else PALE)
+                cells[line][column] = (f"{row}.{chunk}", ORANGE if chunk == chosen else PALE)
         for row in range(pads):
             line, column = divmod(place(row, CHUNKS), CHUNKS)
             cells[line][column] = ("pad", "#cccccc")
@@ -110,7 +110,7 @@ def tile():
 
 def narrow():
     """Rows of 64 bytes: where the document's formulas and the general mapping put the chunks."""
-    drawing = Drawing(900, 250, "Rows of 64 bytes: 4 chunks a row")
+    drawing = Drawing(900, 250, "Rows of 64 bytes: 4 chunks per row")
     top, high = 38, 20
     chunks = [(row, chunk) for row in range(8) for chunk in range(4)]
 
@@ -140,7 +140,7 @@ def narrow():
         drawing.text(x + wide / 2, y + high + 4, f"{row}.{chunk}", 11, "middle")
     for line in range(4):
         drawing.text(left - 8, top + high + 4 + 2 * high * line, f"line {line}", 10, "end", BLUE)
-    drawing.text(left, 218, "each chunk has a place; chunk 0 of 8 rows (blue) meets all banks", 12)
+    drawing.text(left, 218, "each chunk has a place; chunk 0 of 8 rows (blue) uses all banks", 12)
     drawing.text(
         70, 242, "The numbers are row.chunk. A line is 128 bytes: two rows.", 12, fill=GREY
     )  # fmt: skip

@@ -43,10 +43,10 @@ def lines():
                     INK if there else GREY, stroke_width=1.6 if there else 0.5,
                 )  # fmt: skip
     drawing.text(
-        30, 28, "orange: read first; boxes: cache lines (4 ints here for the picture, 16 in truth)", 13
+        30, 28, "orange: read first; boxes: cache lines (4 ints here for the picture, really 16)", 13
     )
     drawing.text(
-        30, 232, "The other ints of a column's lines are wanted again only after the whole column: "
+        30, 232, "The other ints of a column's lines are needed again only after the whole column: "
         "by then they are gone.", 12, fill=GREY,
     )  # fmt: skip
     return drawing
@@ -102,11 +102,9 @@ def tile():
     matrix(30, "in: a warp reads a row", (0, 2), 1)
     matrix(700, "out: a warp writes a row", (2, 0), 2)
     side = 30
-    for k, (x, words, mine) in enumerate(
-        [
-            (270, "written along rows", lambda r, c: r == 1),
-            (500, "read down columns", lambda r, c: c == 2),
-        ]
+    for x, words, mine in (
+        (270, "written along rows", lambda r, c: r == 1),
+        (500, "read down columns", lambda r, c: c == 2),
     ):
         drawing.text(x, top - 12, words, 14, font_weight="bold")
         grid(drawing, x, top + 10, edge, edge, side,
@@ -116,7 +114,7 @@ def tile():
     drawing.arrow(398, top + 70, 492, top + 70)
     drawing.text(445, top + 58, "barrier", 12, "middle")
     drawing.arrow(628, top + 70, 692, top + 70)
-    drawing.text(30, 28, "Tile (0, 2) of in becomes tile (2, 0) of out, and is turned on the way.", 14)
+    drawing.text(30, 28, "Tile (0, 2) of in becomes tile (2, 0) of out, and is transposed on the way.", 14)
     drawing.text(
         30, 290, "Global memory sees rows on both sides. The scattered walk, down a column, happens "
         "in shared memory,", 13,
@@ -150,7 +148,7 @@ def banks():
 
 def then_and_now():
     """How many words of a column each bank has to give: 16 banks and half-warps, 32 and warps."""
-    drawing = Drawing(900, 400, "The lecture's tile, 16 wide, on G80 and today")
+    drawing = Drawing(900, 400, "The SYSU Lecture's tile, 16 wide, on G80 and today")
     panels = [
         ("G80: pitch 16", 16, 16, 16, "a half-warp, 16 banks: 16-way"),
         ("G80: pitch 17", 17, 16, 16, "a half-warp, 16 banks: no conflict"),

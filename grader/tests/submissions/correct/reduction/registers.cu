@@ -1,5 +1,5 @@
 // Sums that a thread keeps in a register, a barrier less behind the last step, dynamic distances by
-// shifts, v2 without a product, and v8 with two vectors a round and blocks of 256.
+// shifts, v2 without a product, and v8 with two vectors per round and blocks of 256.
 __global__ void reduce_v2(const int* in, int* out) {
   __shared__ int sums[kMostThreads];
   unsigned t = threadIdx.x;

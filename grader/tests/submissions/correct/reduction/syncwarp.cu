@@ -1,5 +1,5 @@
 // The last warp without shuffles: load, sync, store, sync. v6 written out with `if constexpr`, v7
-// with two elements a round, as in the lecture, and v8 with a ticket.
+// with two elements per round, as in the SYSU Lecture, and v8 with a ticket.
 __device__ void last_warp(int* sums, unsigned t) {
   int sum = sums[t];
 #pragma unroll

@@ -1,5 +1,5 @@
 // verdict: B5 spectrum: wavefronts | failed | "the atomics of 32 lanes, 4 bytes each, take"
-// A copy a lane, and all copies of a channel in one bank.
+// A copy per lane, and all copies of a channel in one bank.
 __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
   __shared__ unsigned energy[kChannels * kWarpSize];
   int lane = threadIdx.x % kWarpSize;

@@ -1,6 +1,6 @@
 // verdict: B5 spectrum: result | failed | "race"
 // verdict: B5 spectrum: wavefronts | failed | "Counts once the result is right"
-// A word a lane is no word a thread: eight warps share it.
+// A word a lane is no word per thread: eight warps share it.
 __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
   __shared__ unsigned energy[kChannels * kWarpSize];
   int lane = threadIdx.x % kWarpSize;

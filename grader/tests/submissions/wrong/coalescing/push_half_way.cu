@@ -1,5 +1,5 @@
 // verdict: B3 push: sectors | failed | "Let global memory see it as that"
-// Two float4 a particle: a quarter of the requests, but each still leaves half of its sectors.
+// Two float4 per particle: a quarter of the requests, but each still leaves half of its sectors.
 __global__ void push(const Particle* in, Particle* out, float ex, float ey, float ez, float dt,
                      int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

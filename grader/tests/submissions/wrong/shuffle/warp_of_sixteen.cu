@@ -3,7 +3,7 @@
 // verdict: B3 reduce_shuffle: result | failed | ""
 // verdict: B3 reduce_shuffle: wavefronts | failed | "Counts once the result is right"
 // verdict: B3 reduce_shuffle: barriers | failed | "Counts once the result is right"
-// verdict: B4 the lesson's experiment | failed | "Counts once the result is right"
+// verdict: B4 a sum of 2^24 ones | failed | "Counts once the result is right"
 // verdict: C1 sum_by_warps: result | failed | ""
 // verdict: C1 sum_by_warps: adds | failed | "Counts once the result is right"
 // verdict: C2 sum_by_blocks: result | failed | ""

@@ -1,5 +1,5 @@
 // verdict: B1 tiled: sectors | failed | "touch 32 sectors where 4 would do"
-// verdict: B1 tiled: ragged sectors | failed | "touch 32 sectors where 4 would do"
+// verdict: B1 tiled: partial tiles | failed | "touch 32 sectors where 4 would do"
 // May one write out[(bx + tx) * n + by + ty] = smem[ty * BDIM + tx]? The result is right, and the
 // stores are the naive ones.
 template <class T>

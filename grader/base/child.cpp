@@ -1,0 +1,88 @@
+#include "base/child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace lab32 {
+
+void Descriptor::close() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Pipe::Pipe() {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0)
+    throw Error(std::string("no pipe to a child process: ") + std::strerror(errno));
+  read.reset(fds[0]);
+  write.reset(fds[1]);
+}
+
+void ExecReport::fail(int error) const {
+  [[maybe_unused]] const ssize_t written = ::write(pipe_.write.get(), &error, sizeof error);
+  _exit(127);
+}
+
+int ExecReport::failure() {
+  pipe_.write.close();
+  int error = 0;
+  ssize_t got;
+  while ((got = ::read(pipe_.read.get(), &error, sizeof error)) < 0 && errno == EINTR) {
+  }
+  return got == static_cast<ssize_t>(sizeof error) ? error : 0;
+}
+
+Child::Child(const std::string& name, Group group, const std::function<void()>& run)
+    : group_(group) {
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ < 0) throw Error(name + " cannot be started: " + std::strerror(errno));
+  if (pid_ > 0) {
+    // Both sides set it: whoever is first, the group is there for kill().
+    if (group == Group::own) setpgid(pid_, pid_);
+    return;
+  }
+  if (group == Group::own) setpgid(0, 0);
+  // The parent may die first (Ctrl-C, a batch system), or has already.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() == parent) run();
+  _exit(127);
+}
+
+Child::~Child() {
+  if (waited_) return;
+  kill();
+  wait();
+}
+
+// Leaves the zombie (WNOWAIT): while it is there its number, which is the group's too, cannot be
+// given to another process, so kill() hits only ours.
+bool Child::has_ended() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid_;
+}
+
+void Child::kill() const { ::kill(group_ == Group::own ? -pid_ : pid_, SIGKILL); }
+
+int Child::wait() {
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  waited_ = true;
+  return status;
+}
+
+std::string killed_by(int signal) {
+  return "killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+}
+
+}  // namespace lab32

@@ -1,0 +1,76 @@
+// One child process: what run_process(), run_forked() and whoever else starts one have in common.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+
+namespace lab32 {
+
+// Owns one descriptor. All are close-on-exec, so neither this child nor one that another thread
+// starts at the same moment inherits the ends of our pipes (and then keeps them from closing).
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  int get() const { return fd_; }
+  void reset(int fd) {
+    close();
+    fd_ = fd;
+  }
+  void close();
+
+ private:
+  int fd_ = -1;
+};
+
+// Throws Error when there is none.
+struct Pipe {
+  Descriptor read, write;
+  Pipe();
+};
+
+// What became of an exec. Made before the fork.
+class ExecReport {
+ public:
+  // In the child, when it cannot start its program.
+  [[noreturn]] void fail(int error) const;
+  // In the parent: 0 once the child's program runs, else why it does not.
+  int failure();
+
+ private:
+  Pipe pipe_;  // closed by a successful exec
+};
+
+class Child {
+ public:
+  // A group of its own is killed as a whole, with the children that the child has left.
+  enum class Group { ours, own };
+
+  // Forks. `run` is the child's whole life and must not return; before an exec it may only call
+  // what is safe between fork and exec. The child dies when the thread that made it does. Throws
+  // Error that begins with `name`.
+  Child(const std::string& name, Group group, const std::function<void()>& run);
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  // Kills and waits for it, if nobody has.
+  ~Child();
+
+  bool has_ended() const;
+  void kill() const;  // SIGKILL, to its group if it has one
+  int wait();         // for its end; the status as waitpid gives it
+
+ private:
+  pid_t pid_;
+  Group group_;
+  bool waited_ = false;
+};
+
+// "killed by signal 9 (Killed)"
+std::string killed_by(int signal);
+
+}  // namespace lab32

@@ -1,0 +1,60 @@
+#include "base/source_file.h"
+
+#include <cctype>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/read_file.h"
+
+namespace lab32 {
+
+namespace fs = std::filesystem;
+
+SourceFile::SourceFile(const fs::path& path, std::string display) {
+  const auto text = read_file(path);
+  if (!text) throw Error(display + ": cannot be read; check that it is a file and yours to read");
+  *this = of_text(*text, std::move(display));
+}
+
+SourceFile SourceFile::of_text(const std::string& text, std::string display) {
+  SourceFile source;
+  source.display_ = std::move(display);
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    source.lines_.push_back(line);
+  }
+  return source;
+}
+
+std::string SourceFile::quote(int line) const {
+  std::string text = display_ + ":" + std::to_string(line);
+  if (line < 1 || line > static_cast<int>(lines_.size())) return text;
+  std::string words = lines_[line - 1];
+  words.erase(0, words.find_first_not_of(" \t"));
+  for (char& c : words)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';  // a control byte must not reach a terminal
+  // The middle of a line says most; 72 columns of it leave the board's margins.
+  if (words.size() > 72) words = words.substr(0, 69) + "...";
+  return text + "\n    " + words;
+}
+
+int SourceFile::find(const std::string& word) const {
+  const auto is_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    const std::string& line = lines_[i];
+    // Comments mention kernels by name, too.
+    const size_t comment = line.find("//");
+    for (size_t at = line.find(word); at < comment; at = line.find(word, at + 1)) {
+      const size_t end = at + word.size();
+      const bool whole = (at == 0 || !is_name(line[at - 1])) && end < line.size() &&
+                         (line[end] == '(' || line[end] == ',');
+      if (whole) return static_cast<int>(i) + 1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace lab32

@@ -1,0 +1,32 @@
+// The student's file as text, to quote from.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lab32 {
+
+class SourceFile {
+ public:
+  SourceFile() = default;
+  // `display` is how messages call it. Throws Error when it cannot be read.
+  SourceFile(const std::filesystem::path& path, std::string display);
+  static SourceFile of_text(const std::string& text, std::string display);
+
+  const std::string& display() const { return display_; }
+
+  // "coalescing.cu:42\n    out[i * 4] = in[i];" - or the first line alone where there is no such
+  // line. Indented by four: the renderer keeps such lines whole.
+  std::string quote(int line) const;
+
+  // Line of the first `word` that is used as a function's or variable's name, such as that of a
+  // kernel's definition; 0: none.
+  int find(const std::string& word) const;
+
+ private:
+  std::string display_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace lab32

@@ -1,0 +1,168 @@
+#include "checks/reduction/counts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "grading/launch.h"
+#include "grading/session.h"
+#include "grading/shared_memory.h"
+#include "grading/verdict.h"
+
+namespace lab32::checks {
+namespace {
+
+struct Words {
+  const char *key, *least, *unit;
+};
+
+Words words_of(Counter counter) {
+  switch (counter) {
+    case Counter::accesses:
+      return {"accesses", "least_accesses", "accesses"};
+    case Counter::wavefronts:
+      return {"wavefronts", "least_wavefronts", "wavefronts"};
+    case Counter::idle_lanes:
+      return {"idle_lanes", "least_idle_lanes", "idle lanes"};
+    case Counter::barriers:
+      return {"barriers", "least_barriers", "barriers"};
+    default:
+      return {"instructions", "least_instructions", "PTX instr."};
+  }
+}
+
+std::string short_number(double value) {
+  return value == static_cast<double>(static_cast<uint64_t>(value)) ? fmt::format("{:.0f}", value)
+                                                                    : fmt::format("{:.2f}", value);
+}
+
+uint64_t idle_of(const counters::SharedTraffic& t) { return 32 * t.requests - t.lanes; }
+
+// The line of the student's file on which `of` is largest; nullptr: nowhere more than 0.
+const counters::LineCounters* largest(const device::Run& run,
+                                      uint64_t (*of)(const counters::Counters&)) {
+  const counters::LineCounters* found = nullptr;
+  for (const counters::LineCounters& line : run.lines)
+    if (line.file == session().source.display() && line.line > 0 && of(line.counters) > 0 &&
+        (!found || of(line.counters) > of(found->counters)))
+      found = &line;
+  return found;
+}
+
+}  // namespace
+
+StepCounts::StepCounts(const device::Run& run, uint64_t blocks, uint64_t elements)
+    : StepCounts(counters_of(run), static_cast<double>(blocks), static_cast<double>(elements)) {}
+
+StepCounts::StepCounts(const counters::Counters& c, double blocks, double elements) {
+  double requests = 0, active = 0;
+  for (const counters::SharedTraffic& t : {c.shared_load, c.shared_store, c.shared_atom}) {
+    requests += static_cast<double>(t.requests);
+    active += static_cast<double>(t.lanes);
+  }
+  accesses = requests / blocks;
+  wavefronts = static_cast<double>(c.shared_wavefronts()) / blocks;
+  barriers = static_cast<double>(c.block_barriers) / blocks;
+  lanes = requests > 0 ? active / requests : 0;
+  idle_lanes = (32 * requests - active) / elements;
+  instructions = 32 * static_cast<double>(c.warp_instructions) / elements;
+}
+
+StepVerdict::StepVerdict(const device::Run& run, uint32_t block, uint64_t blocks, uint64_t elements)
+    : run_(run), block_(block), blocks_(blocks), counts_(run, blocks, elements) {
+  figure("accesses", counts_.accesses);
+  figure("lanes", counts_.lanes);
+  figure("wavefronts", counts_.wavefronts);
+  figure("idle_lanes", counts_.idle_lanes);
+  figure("barriers", counts_.barriers);
+  figure("instructions", counts_.instructions);
+}
+
+double StepVerdict::reached(Counter counter) const {
+  switch (counter) {
+    case Counter::accesses:
+      return counts_.accesses;
+    case Counter::wavefronts:
+      return counts_.wavefronts;
+    case Counter::idle_lanes:
+      return counts_.idle_lanes;
+    case Counter::barriers:
+      return counts_.barriers;
+    default:
+      return counts_.instructions;
+  }
+}
+
+void StepVerdict::explain_excess(Counter counter) const {
+  const counters::LineCounters* line = nullptr;
+  if (counter == Counter::accesses || counter == Counter::idle_lanes) {
+    line = largest(run_, [](const counters::Counters& c) {
+      return idle_of(c.shared_load) + idle_of(c.shared_store) + idle_of(c.shared_atom);
+    });
+    if (!line) return;
+    const counters::Counters& c = line->counters;
+    const uint64_t requests =
+        c.shared_load.requests + c.shared_store.requests + c.shared_atom.requests;
+    const uint64_t lanes = c.shared_load.lanes + c.shared_store.lanes + c.shared_atom.lanes;
+    explain(line->line,
+            fmt::format("The warps of a block of {} threads access shared memory {} times here, "
+                        "with {:.1f} of 32 lanes active on average.",
+                        block_, requests / blocks_,
+                        static_cast<double>(lanes) / static_cast<double>(requests)));
+  } else if (counter == Counter::wavefronts) {
+    const Waste waste = worst_shared(run_);
+    explain(waste.line, waste.line > 0 ? waste.message
+                                       : "No access has a bank conflict; there are more accesses "
+                                         "than the step needs.");
+  } else if (counter == Counter::barriers) {
+    explain(0, fmt::format("All {} threads of a block wait at {} barriers.", block_,
+                           short_number(counts_.barriers)));
+  } else if (counter == Counter::instructions) {
+    line = largest(run_, [](const counters::Counters& c) { return c.warp_instructions; });
+    if (!line) return;
+    explain(line->line, fmt::format("{:.0f} % of the instructions are on this line.",
+                                    100 * static_cast<double>(line->counters.warp_instructions) /
+                                        static_cast<double>(run_.counters->warp_instructions)));
+  }
+}
+
+void StepVerdict::moves(Counter counter, const std::string& idea) {
+  const Words words = words_of(counter);
+  const double limit = rubric().number(words.key), got = reached(counter);
+  measured(short_number(got) + " " + words.unit);
+  expected(short_number(limit) + " " + words.unit);
+  figure(std::string("ideal_") + words.key, limit);
+  credit_at_most(limit, got);
+  if (got <= limit) return;
+  explain_excess(counter);
+  explain(0, idea);
+}
+
+void StepVerdict::keeps(Counter counter) {
+  const Words words = words_of(counter);
+  const double limit = rubric().number(words.key), got = reached(counter);
+  const bool first = verdict().credit == 1;
+  credit_at_most(limit, got);
+  if (got <= limit) return;
+  explain(0, fmt::format("An earlier step has come down to {} {}; here there are {}.",
+                         short_number(limit), words.unit, short_number(got)));
+  if (first) explain_excess(counter);
+}
+
+void StepVerdict::leaves(Counter counter, const std::string& later) {
+  const Words words = words_of(counter);
+  const double least = rubric().number(words.least), got = reached(counter);
+  if (got >= least) return;
+  measured("another step");
+  expected("this one");
+  Failure failure{Failure::Kind::other_version};
+  failure.detail = words.key;
+  failure.measured = got;
+  failure.expected = least;
+  lose(failure, 0,
+       fmt::format("The sum is right, but this is not the step that is asked for: {} {}, where "
+                   "this step's kernel has {} at least. {}",
+                   short_number(got), words.unit, short_number(least), later));
+}
+
+}  // namespace lab32::checks

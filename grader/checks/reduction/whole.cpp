@@ -1,0 +1,200 @@
+// The reduction lab, part C: v7 and v8 leave one number, in the shape that the submission states.
+// Contract: labs/reduction/reduction.cu.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "checks/reduction/counts.h"
+#include "checks/reduction/sums.h"
+#include "grading/launch_config.h"
+#include "grading/suite.h"
+
+namespace lab32::checks {
+namespace {
+
+struct Whole {
+  const char* kernel;
+  bool templated;        // on the size of the block
+  bool starts_at_0;      // out[0] does; else it is poisoned
+  const char* elements;  // where counters are taken: the key of the rubric
+};
+
+const Whole kV7{"reduce_v7", true, true, "elements"}, kV8{"reduce_v8", false, false, "elements_v8"};
+
+int line_of_whole(const Whole& version) { return session().source.find(version.kernel); }
+
+// The record; v7 must name a block that the file instantiates.
+LaunchConfig record_of(const Whole& version) {
+  const LaunchConfig record = launch_config(version.kernel);
+  if (!version.templated) return record;
+  const std::vector<double> blocks = rubric().numbers("blocks");
+  if (std::find(blocks.begin(), blocks.end(), record.block) == blocks.end())
+    lose({Failure::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
+         line_of_whole(version),
+         fmt::format("LAB32_LAUNCH: .block = {} of {}; its instantiations are for "
+                     "64, 128, 256, 512 and 1024 threads.",
+                     record.block, version.kernel));
+  return record;
+}
+
+struct Launched {
+  device::Run run;
+  uint64_t blocks;
+};
+
+template <class T>
+struct Sum;
+
+template <>
+struct Sum<int> {
+  static constexpr const char* type = "int";
+  static std::vector<int> values(Random& random, size_t n) { return small_ints(random, n); }
+  static std::string wrong(int got, const std::vector<int>& in, const device::Shape& shape) {
+    const int64_t want = std::accumulate(in.begin(), in.end(), int64_t{0});
+    if (got == want) return "";
+    if (is_poison(got) && want != got) return "out[0] was not written.";
+    const uint64_t threads = shape.block.count();
+    return fmt::format("out[0] is {} where {} was expected.", got, want) +
+           which_part(in, got, threads, threads * shape.grid.count());
+  }
+};
+
+template <>
+struct Sum<float> {
+  static constexpr const char* type = "float";
+  static std::vector<float> values(Random& random, size_t n) { return small_floats(random, n); }
+  static std::string wrong(float got, const std::vector<float>& in, const device::Shape& shape) {
+    // All are positive: the sum of their sizes is their sum. 2^24 floats of 24 bits add up exactly
+    // in a double.
+    const double want = std::accumulate(in.begin(), in.end(), 0.0);
+    const double bound = bound_of(in.size(), shape.grid.count(), shape.block.count()) * want;
+    if (is_poison(got)) return "out[0] was not written.";
+    if (std::abs(double{got} - want) <= bound) return "";
+    std::string text = fmt::format(
+        "out[0] is {} where {:.9g} was expected: off by {:.3g}, and {} threads that add one after "
+        "the other, a tree, and the blocks one after the other are off by {:.3g} at most.",
+        show(got), want, std::abs(double{got} - want), shape.grid.count() * shape.block.count(),
+        bound);
+    if (std::abs(double{got} - want) < 0.5 * want && in.size() > 1u << 20)
+      text +=
+          " Are the elements added one after the other to one float? From a sum of 2^20 on, its "
+          "last bit is worth 1/8, more than any of them.";
+    return text;
+  }
+};
+
+template <class T>
+Launched launch(const Whole& version, const LaunchConfig& record, std::vector<T> values,
+                const std::string& what = "") {
+  const uint32_t n = static_cast<uint32_t>(values.size());
+  const device::Shape shape = record.shape(n);
+  const std::string name =
+      version.templated ? fmt::format("{}<{}, {}>", version.kernel, Sum<T>::type, record.block)
+                        : fmt::format("{}<{}>", version.kernel, Sum<T>::type);
+  const std::string setting =
+      fmt::format("{}, n = {}, {} block{} of {}{}", Sum<T>::type, n, shape.grid.count(),
+                  shape.grid.count() == 1 ? "" : "s", record.block, what);
+  Input<T> in("in", std::move(values));
+  Output<T> out("out", std::vector<T>(1, T{0}));
+  if (!version.starts_at_0) out.poison();
+  device::Run launched = run({name, shape, {in, out, static_cast<int>(n)}, setting});
+  check_sum(fmt::format("n = {}", n), setting, line_of_whole(version),
+            Sum<T>::wrong(out.read()[0], in.values(), shape));
+  return {std::move(launched), shape.grid.count()};
+}
+
+template <class T>
+void check_sizes(const Whole& version) {
+  Random random = session().random();
+  LaunchConfig record = record_of(version);
+  for (uint32_t n : sizes()) launch<T>(version, record, Sum<T>::values(random, n));
+  const size_t other = rubric().count("n");
+  if constexpr (std::is_same_v<T, int>)
+    launch<T>(version, record, ints_to_the_limit(random, other), ", a sum of 2147483647");
+  if (version.templated) {
+    for (double block : rubric().numbers("blocks")) {
+      record.block = static_cast<uint32_t>(block);
+      launch<T>(version, record, Sum<T>::values(random, other));
+    }
+  }
+  right_result();
+}
+
+uint64_t elements_of(const Whole& version) {
+  return static_cast<uint64_t>(rubric().number(version.elements));
+}
+
+Launched counted(const Whole& version) {
+  Random random = session().random();
+  return launch<int>(version, record_of(version), small_ints(random, elements_of(version)));
+}
+
+// Credit for the instructions of a counted launch.
+void credit_instructions(const Whole& version, const std::string& idea) {
+  const Launched launched = counted(version);
+  StepVerdict verdict(launched.run, record_of(version).block, launched.blocks,
+                      elements_of(version));
+  verdict.moves(Counter::instructions, idea);
+}
+
+}  // namespace
+
+TEST_SUITE("lab:reduction") {
+  TEST_CASE("v7 int: result" * takes("n", "sizes", "blocks")) { check_sizes<int>(kV7); }
+
+  TEST_CASE("v7 float: result" * takes("n", "sizes", "blocks")) { check_sizes<float>(kV7); }
+
+  TEST_CASE("v7: sectors" * takes("ideal", "elements", "blocks")) {
+    credit_sectors(
+        counted(kV7).run, rubric().number("ideal"),
+        "A thread that takes one piece reads neighbours one after the other; what counts "
+        "is what the 32 lanes of a warp read at once. How far from each other should a "
+        "thread's elements be for that?");
+  }
+
+  TEST_CASE("v7: instructions" * takes("instructions", "elements", "blocks")) {
+    credit_instructions(
+        kV7,
+        "The tree is paid once per block, whatever the number of elements: how many "
+        "blocks does the GPU need to be busy? And v6's tree is cheaper than v1's.");
+  }
+
+  TEST_CASE("v8 int: result" * takes("n", "sizes")) { check_sizes<int>(kV8); }
+
+  TEST_CASE("v8 float: result" * takes("n", "sizes")) { check_sizes<float>(kV8); }
+
+  TEST_CASE("v8: requests" * takes("ideal", "ideal_requests", "elements_v8")) {
+    credit_requests(counted(kV8).run, rubric().number("ideal"), rubric().number("ideal_requests"),
+                    line_of_whole(kV8));
+  }
+
+  TEST_CASE("v8: threads" * takes("threads", "elements_v8")) {
+    const device::Shape shape = record_of(kV8).shape(elements_of(kV8));
+    const double each = static_cast<double>(shape.grid.count() * shape.block.count()) /
+                        session().device.multiprocessors();
+    const double least = rubric().number("threads");
+    measured(fmt::format("{:.0f} threads per SM", each));
+    expected(fmt::format("{:.0f} per SM", least));
+    figure("threads", each);
+    figure("ideal_threads", least);
+    Failure few{Failure::Kind::wasteful};
+    few.measured = each;
+    few.expected = least;
+    credit_share(each / least, few);
+    if (each < least)
+      explain(line_of_whole(kV8),
+              fmt::format("{} block{} of {} threads on {} multiprocessors: too few loads are under "
+                          "way at a time to keep the memory busy.",
+                          shape.grid.count(), shape.grid.count() == 1 ? "" : "s",
+                          shape.block.count(), session().device.multiprocessors()));
+  }
+
+  TEST_CASE("v8: instructions" * takes("instructions", "elements_v8")) {
+    credit_instructions(kV8,
+                        "Four elements a load need a quarter of the loads, addresses and "
+                        "comparisons; so does a loop that is unrolled.");
+  }
+}
+
+}  // namespace lab32::checks

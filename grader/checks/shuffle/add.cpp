@@ -1,0 +1,264 @@
+// The shuffle lab, parts A and B: what lanes hand each other, and sums. Contract:
+// labs/shuffle/shuffle.cu.
+
+#include "checks/shuffle/values.h"
+#include "grading/questions.h"
+#include "grading/shared_memory.h"
+#include "grading/standard_checks.h"
+#include "grading/suite.h"
+
+namespace lab32::checks {
+namespace {
+
+constexpr uint32_t kBlock = 256;
+
+// One pass of a kernel that leaves a sum for each 2 * block elements; the result is checked.
+device::Run sum_once(const std::string& kernel, uint32_t block, uint32_t n) {
+  Random random = session().random();
+  const std::string setting = fmt::format("n = {}, blocks of {}", n, block);
+  Input<float> in("in", whole_floats(random, n));
+  Output<float> out("out", blocks_for(n, 2 * block));
+  device::Run launched = run({kernel,
+                              {{static_cast<uint32_t>(out.count())}, {block}},
+                              {in, out, static_cast<int>(n)},
+                              setting});
+  std::vector<float> want(out.count());
+  for (uint32_t i = 0; i < n; ++i) want[i / (2 * block)] += in.values()[i];
+  check_result(setting, line_of(kernel), mismatch("out", out.read(), want));
+  return launched;
+}
+
+template <class T>
+device::Run sum_warps(const std::string& type, uint32_t n) {
+  Random random = session().random();
+  const std::string setting = fmt::format("n = {}, {}s", n, type);
+  const std::vector<float> values = whole_floats(random, n);
+  Input<T> in("in", std::vector<T>(values.begin(), values.end()));
+  Output<T> out("out", ceil_div(n, kWarp));
+  device::Run launched = run({fmt::format("warp_sums<{}>", type),
+                              {{blocks_for(n, kBlock)}, {kBlock}},
+                              {in, out, static_cast<int>(n)},
+                              setting});
+  std::vector<T> want(out.count());
+  for (uint32_t i = 0; i < n; ++i) want[i / kWarp] += in.values()[i];
+  check_result(setting, line_of("warp_reduce_sum"), mismatch("out", out.read(), want));
+  return launched;
+}
+
+// Loads and stores must be those of a coalesced sum, too: one thread that adds everything needs no
+// shared memory, either.
+void require_sectors(const device::Run& launched) {
+  const counters::Counters& c = counters_of(launched, Counted::global);
+  const double sectors = static_cast<double>(c.load.sectors + c.store.sectors);
+  credit(rubric().number("ideal_sectors"), sectors);
+  if (sectors <= rubric().number("ideal_sectors")) return;
+  const Waste waste = worst_global(launched);
+  explain(waste.line, fmt::format("{} sectors for what {} hold, and the points are shared out "
+                                  "accordingly: let all threads read, side by side.{}",
+                                  grouped(static_cast<uint64_t>(sectors)),
+                                  grouped(rubric().count("ideal_sectors")),
+                                  waste.message.empty() ? "" : " " + waste.message));
+}
+
+void credit_barriers(const device::Run& launched, double ideal, int line) {
+  const counters::Counters& c = counters_of(launched, Counted::global);
+  measured(grouped(c.block_barriers) + " barriers");
+  expected(grouped(static_cast<uint64_t>(ideal)) + " barriers");
+  figure("barriers", static_cast<double>(c.block_barriers));
+  figure("ideal_barriers", ideal);
+  credit(ideal, static_cast<double>(c.block_barriers));
+  if (static_cast<double>(c.block_barriers) > ideal)
+    explain(line, fmt::format("{:.3g} times the barriers that are needed. Which results must all "
+                              "warps wait for, and how often does that happen?",
+                              static_cast<double>(c.block_barriers) / ideal));
+}
+
+// A sum of ones in blocks of 256, pass after pass until one number is left.
+struct Passes {
+  float result = 0;
+  uint32_t passes = 0;
+  counters::Counters counters;
+  double modelled = 0;  // seconds; negative: some pass has no prediction
+
+  void add(const device::Run& launched) {
+    ++passes;
+    counters.add(counters_of(launched));
+    modelled = launched.predicted && modelled >= 0 ? modelled + launched.predicted->seconds : -1;
+  }
+};
+
+// The first pass finds L2 cold, as it was when the handout's times were measured; the others find
+// there what it has left.
+device::LaunchOptions::Model cache_before(uint32_t passes) {
+  using Model = device::LaunchOptions::Model;
+  return passes == 0 ? Model::cold : Model::warm;
+}
+
+Passes sum_all(const std::string& kernel, const std::vector<float>& values) {
+  Passes total;
+  std::vector<float> left = values;
+  do {
+    const uint32_t n = static_cast<uint32_t>(left.size());
+    Input<float> in("in", std::move(left));
+    Output<float> out("out", blocks_for(n, 2 * kBlock));
+    const device::Run launched = run({kernel,
+                                      {{static_cast<uint32_t>(out.count())}, {kBlock}},
+                                      {in, out, static_cast<int>(n)},
+                                      fmt::format("pass {}, n = {}", total.passes + 1, n),
+                                      cache_before(total.passes)});
+    total.add(launched);
+    left = out.read();
+  } while (left.size() > 1);
+  total.result = left[0];
+  return total;
+}
+
+Passes sum_by_atomics(const std::vector<float>& values) {
+  const uint32_t n = static_cast<uint32_t>(values.size());
+  Input<float> in("in", values);
+  Output<float> total("total", std::vector<float>(1, 0));
+  const device::Run launched = run({"reduce_atomic<float>",
+                                    {{blocks_for(n, kBlock)}, {kBlock}},
+                                    {in, total, static_cast<int>(n)},
+                                    "",
+                                    cache_before(0)});
+  Passes passes;
+  passes.add(launched);
+  passes.result = total.read()[0];
+  return passes;
+}
+
+std::string row_of(const char* name, const Passes& p) {
+  figure(fmt::format("{} adds", name), static_cast<double>(p.counters.red.sectors));
+  figure(fmt::format("{} wavefronts", name), static_cast<double>(p.counters.shared_wavefronts()));
+  figure(fmt::format("{} barriers", name), static_cast<double>(p.counters.block_barriers));
+  figure(fmt::format("{} sectors", name),
+         static_cast<double>(p.counters.load.sectors + p.counters.store.sectors));
+  if (p.modelled > 0) figure(fmt::format("{} modelled_ms", name), 1e3 * p.modelled);
+  return fmt::format("\n    {:<16}{:>7}{:>13}{:>13}{:>12}{:>11}", name, p.passes,
+                     grouped(p.counters.load.sectors + p.counters.store.sectors),
+                     grouped(p.counters.red.sectors), grouped(p.counters.shared_wavefronts()),
+                     grouped(p.counters.block_barriers));
+}
+
+}  // namespace
+
+TEST_SUITE("lab:shuffle") {
+  TEST_CASE("A1 what a lane gets" * takes("questions")) {
+    std::vector<int> lanes(kWarp);
+    for (uint32_t l = 0; l < kWarp; ++l) lanes[l] = static_cast<int>(l);
+    Input<int> in("in", lanes);
+    Output<int> first("first", kWarp), down("down", kWarp), butterfly("butterfly", kWarp);
+    run({"five_steps", {{1}, {kWarp}}, {in, first, down, butterfly}, ""});
+    if (!ask_questions()) return;
+    std::string table =
+        "What the given warp had, lane by lane, after the first step (without "
+        "adding), after five steps down, and after the butterfly:";
+    for (uint32_t l : {0u, 5u, 15u, 16u, 20u, 31u})
+      table += fmt::format("\n    lane {:>2}{:>8}{:>8}{:>8}", l, first.read()[l], down.read()[l],
+                           butterfly.read()[l]);
+    explain(0, table);
+  }
+
+  TEST_CASE("A2 who adds" * takes("n", "questions")) {
+    const uint32_t n = rubric().count("n"), warps = n / kWarp;
+    Random random = session().random();
+    const std::vector<float> values = whole_floats(random, n);
+    Input<float> floats("in", values);
+    Input<int> ints("in", std::vector<int>(values.begin(), values.end()));
+    Output<float> float_total("total", std::vector<float>(1, 0));
+    Output<int> int_total("total", std::vector<int>(1, 0));
+    const device::Shape shape{{blocks_for(n, kBlock)}, {kBlock}};
+    const auto adds = [&](const std::string& kernel, const DeviceArray& in,
+                          const DeviceArray& total) {
+      const device::Run launched = run({kernel, shape, {in, total, static_cast<int>(n)}, kernel});
+      const uint64_t found = counters_of(launched).red.sectors;
+      figure(kernel + " adds per warp", static_cast<double>(found) / warps);
+      return found;
+    };
+    const uint64_t by_floats = adds("reduce_atomic<float>", floats, float_total);
+    const uint64_t by_ints = adds("reduce_atomic<int>", ints, int_total);
+    if (!ask_questions()) return;
+    explain(0, fmt::format("The profiler's table of the given kernel, {} warps:\n    {:<24}{:>14}"
+                           "\n    {:<24}{:>14}\n    {:<24}{:>14}",
+                           warps, "", "adds at L2", "reduce_atomic<float>", grouped(by_floats),
+                           "reduce_atomic<int>", grouped(by_ints)));
+  }
+
+  TEST_CASE("A3 where 1.0f stops" * takes("from", "n", "questions")) {
+    const float from = static_cast<float>(rubric().number("from"));
+    Output<float> out("out", 1);
+    run({"add_ones", {{1}, {1}}, {from, out, static_cast<int>(rubric().count("n"))}, ""});
+    if (ask_questions())
+      explain(0, fmt::format("{} and {} times 1.0f, one after the other: {}.",
+                             grouped(static_cast<uint64_t>(from)), rubric().count("n"),
+                             grouped(static_cast<uint64_t>(out.read()[0]))));
+  }
+
+  TEST_CASE("B1 reduce_shared: result" * takes("sizes")) {
+    for (uint32_t n : sizes()) sum_once("reduce_shared", kBlock, n);
+    right_result();
+  }
+
+  TEST_CASE("B1 reduce_shared: wavefronts" * takes("n", "ideal", "ideal_sectors")) {
+    const device::Run launched = sum_once("reduce_shared", kBlock, rubric().count("n"));
+    require_sectors(launched);
+    credit_wavefronts(launched, rubric().number("ideal"),
+                      "Let the threads that are left be neighbours, and their words, too.");
+  }
+
+  TEST_CASE("B2 warp_reduce_sum: result" * takes("sizes")) {
+    for (uint32_t n : sizes()) {
+      sum_warps<int>("int", n);
+      sum_warps<float>("float", n);
+    }
+    right_result();
+  }
+
+  TEST_CASE("B2 warp_reduce_sum: shared" * takes("n")) {
+    none_shared(sum_warps<float>("float", rubric().count("n")), line_of("warp_reduce_sum"));
+  }
+
+  TEST_CASE("B3 reduce_shuffle: result" * takes("blocks", "sizes")) {
+    for (double block : rubric().numbers("blocks"))
+      for (uint32_t n : sizes()) sum_once("reduce_shuffle", static_cast<uint32_t>(block), n);
+    right_result();
+  }
+
+  TEST_CASE("B3 reduce_shuffle: wavefronts" * takes("n", "ideal", "ideal_sectors")) {
+    const device::Run launched = sum_once("reduce_shuffle", kBlock, rubric().count("n"));
+    require_sectors(launched);
+    credit_wavefronts(launched, rubric().number("ideal"),
+                      "Inside a warp nothing needs shared memory. How many numbers have to go from "
+                      "warp to warp?");
+  }
+
+  TEST_CASE("B3 reduce_shuffle: barriers" * takes("n", "ideal", "ideal_sectors")) {
+    const device::Run launched = sum_once("reduce_shuffle", kBlock, rubric().count("n"));
+    require_sectors(launched);
+    credit_barriers(launched, rubric().number("ideal"), line_of("reduce_shuffle"));
+  }
+
+  TEST_CASE("B4 a sum of 2^24 ones" * takes("n")) {
+    const std::vector<float> ones(rubric().count("n"), 1.0f);
+    const Passes atomic = sum_by_atomics(ones);
+    const Passes shared = sum_all("reduce_shared", ones);
+    const Passes shuffle = sum_all("reduce_shuffle", ones);
+    const std::string table = row_of("reduce_atomic", atomic) + row_of("reduce_shared", shared) +
+                              row_of("reduce_shuffle", shuffle);
+    const float want = static_cast<float>(ones.size());
+    measured(fmt::format("{:.9g}, {:.9g}", shared.result, shuffle.result));
+    expected(fmt::format("{:.9g}, twice", want));
+    CHECK(atomic.result == want);
+    if (shared.result != want)
+      lose(line_of("reduce_shared"), "Pass after pass until one number is left: it is not n.");
+    if (shuffle.result != want)
+      lose(line_of("reduce_shuffle"), "Pass after pass until one number is left: it is not n.");
+    explain(0, fmt::format("The profiler's table of {} ones, blocks of {}:\n    {:<16}{:>7}{:>13}"
+                           "{:>13}{:>12}{:>11}{}",
+                           grouped(ones.size()), kBlock, "", "passes", "sectors", "adds at L2",
+                           "wavefronts", "barriers", table));
+  }
+}
+
+}  // namespace lab32::checks

@@ -1,0 +1,48 @@
+// The swizzle lab, part E: the two tiles without conflicts, on a real card.
+
+#include "checks/swizzle/weighed.h"
+#include "grading/standard_checks.h"
+#include "grading/suite.h"
+#include "grading/timing_checks.h"
+
+namespace lab32::checks {
+namespace {
+
+MakeWork weighing(const std::string& kernel) {
+  return [=](uint32_t tiles, size_t sets) {
+    Random random = session().random();
+    std::vector<std::vector<uint16_t>> inputs;
+    for (size_t s = 0; s < sets; ++s) inputs.push_back(tile_elements(random, tiles));
+    const std::vector<uint32_t> weights = strip_weights(random);
+    const auto kept = std::make_shared<const std::vector<std::vector<uint16_t>>>(std::move(inputs));
+    TimedWork work;
+    work.arrays = {read_array("in", *kept), read_array<uint32_t>("weight", {weights}),
+                   written_array<uint16_t>("out", size_t{tiles} * kWeighedTile)};
+    work.bytes = work.arrays[0].bytes + work.arrays[2].bytes;
+    work.steps = [=](device::LoadedModule&, uint32_t) {
+      return std::vector<device::TimedStep>{device::TimedLaunch{
+          kernel + "<false>",
+          {{tiles}, {kWeighingThreads}},
+          {device::ArrayIndex{0}, device::ArrayIndex{1}, device::ArrayIndex{2}}}};
+    };
+    work.mismatch = [=](size_t set, const Outputs& outputs) {
+      return mismatch("out", values_of<uint16_t>(outputs[0]),
+                      weighed((*kept)[set], weights, false));
+    };
+    return work;
+  };
+}
+
+}  // namespace
+
+TEST_SUITE("lab:swizzle") {
+  TEST_CASE("E1 padded: time" * takes_of_speed()) {
+    credit_speed({"weigh_padded", weighing("weigh_padded")});
+  }
+
+  TEST_CASE("E2 swizzled: time" * takes_of_speed()) {
+    credit_speed({"weigh_swizzled", weighing("weigh_swizzled")});
+  }
+}
+
+}  // namespace lab32::checks

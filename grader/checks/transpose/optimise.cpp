@@ -1,0 +1,258 @@
+// The transpose lab. Contract: labs/transpose/transpose.cu.
+
+#include <algorithm>
+#include <array>
+
+#include "checks/transpose/tile.h"
+#include "grading/questions.h"
+#include "grading/shared_memory.h"
+#include "grading/standard_checks.h"
+#include "grading/suite.h"
+
+namespace lab32::checks {
+namespace {
+
+constexpr uint32_t kTile = 32;
+
+template <class T>
+constexpr const char* kType = "";
+template <>
+constexpr const char* kType<int> = "int";
+template <>
+constexpr const char* kType<float> = "float";
+template <>
+constexpr const char* kType<double> = "double";
+template <>
+constexpr const char* kType<short> = "short";
+
+// Any bits, but for floats' NaNs, which equal nothing; all ones are left out, since that is poison.
+template <class T>
+std::vector<T> values(Random& random, size_t count) {
+  std::vector<T> found(count);
+  for (T& v : found) {
+    if constexpr (std::is_floating_point_v<T>)
+      v = random.unit();
+    else
+      v = static_cast<T>(random.below(32767));
+  }
+  return found;
+}
+
+// In squares, so that the host does not stumble over what this lab is about.
+template <class T>
+std::vector<T> transposed(const std::vector<T>& in, size_t n, size_t m) {
+  std::vector<T> out(in.size());
+  for (size_t y0 = 0; y0 < n; y0 += kTile)
+    for (size_t x0 = 0; x0 < m; x0 += kTile)
+      for (size_t x = x0; x < std::min(x0 + kTile, m); ++x)
+        for (size_t y = y0; y < std::min(y0 + kTile, n); ++y) out[x * n + y] = in[y * m + x];
+  return out;
+}
+
+struct Version {
+  std::string kernel;
+  uint32_t tile_rows = kTile, tile_columns = kTile;
+  device::Dim3 block{kTile, kTile};
+
+  device::Dim3 grid(uint32_t n, uint32_t m) const {
+    return {blocks_for(m, tile_columns), blocks_for(n, tile_rows)};
+  }
+};
+
+// A flat index says little about a matrix.
+template <class T>
+std::string place(const std::vector<T>& got, const std::vector<T>& want, uint32_t n) {
+  size_t i = 0;
+  while (i < want.size() && matches(got[i], want[i], 0)) ++i;
+  return fmt::format(" out[{}] is row {}, column {} of out: in[{}][{}] belongs there.", i, i / n,
+                     i % n, i % n, i / n);
+}
+
+// Launches the version for n rows of m columns and checks the result.
+template <class T>
+device::Run turn(const Version& version, uint32_t n, uint32_t m) {
+  Random random = session().random();
+  const std::string kernel = fmt::format("{}<{}>", version.kernel, kType<T>);
+  const std::string setting = fmt::format("{} x {} {}s", n, m, kType<T>);
+  Input<T> in("in", values<T>(random, size_t{n} * m));
+  Output<T> out("out", size_t{n} * m);
+  device::Run launched = run({kernel,
+                              {version.grid(n, m), version.block},
+                              {in, out, static_cast<int>(n), static_cast<int>(m)},
+                              setting});
+  const std::vector<T> got = out.read(), want = transposed(in.values(), n, m);
+  std::string wrong = mismatch("out", got, want);
+  if (!wrong.empty()) wrong += place(got, want, n);
+  check_result(setting, line_of(version.kernel), wrong);
+  return launched;
+}
+
+device::Run turn(const std::string& type, const Version& version, uint32_t n, uint32_t m) {
+  if (type == "int") return turn<int>(version, n, m);
+  if (type == "float") return turn<float>(version, n, m);
+  if (type == "double") return turn<double>(version, n, m);
+  return turn<short>(version, n, m);
+}
+
+// All shapes with all types, and the large one with the type that the version's table names.
+void check_shapes(const Version& version) {
+  const std::vector<double> rows = rubric().numbers("rows"), columns = rubric().numbers("columns");
+  for (size_t i = 0; i < rows.size(); ++i)
+    for (const char* type : {"int", "float", "short"})
+      turn(type, version, static_cast<uint32_t>(rows[i]), static_cast<uint32_t>(columns[i]));
+  turn(rubric().text("large"), version, static_cast<uint32_t>(rubric().number("large_rows")),
+       static_cast<uint32_t>(rubric().number("large_columns")));
+  right_result();
+}
+
+device::Run counted(const Version& version) {
+  return turn<float>(version, rubric().count("rows"), rubric().count("columns"));
+}
+
+const Version kNaive{"transpose_naive"}, kTiled{"transpose_tiled"}, kPadded{"transpose_padded"},
+    kSwizzled{"transpose_swizzled"};
+
+const char kSectorIdea[] =
+    "A warp that reads along a row of in and writes along a row of out needs other elements to "
+    "write than it has read. Where can a block's threads exchange them?";
+const char kBeginWithTile[] = "Begin with what fixes transpose_tiled.";
+
+Version best() {
+  const Tile tile = tile_of_best(session().module);
+  return {"transpose_best", tile.rows, tile.columns, {tile.threads}};
+}
+
+std::string per(uint64_t count, uint64_t requests) {
+  return fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(requests));
+}
+
+// The counters of given kernels, as a table for those who have answered.
+struct Row {
+  std::string name;
+  counters::Counters counters;
+};
+
+void show_sectors(const std::vector<Row>& rows) {
+  std::string table = "The profiler's table of the given kernel, sectors per request:";
+  table += fmt::format("\n    {:<24}{:>8}{:>8}", "", "loads", "stores");
+  for (const auto& [name, c] : rows)
+    table += fmt::format("\n    {:<24}{:>8}{:>8}", name, per(c.load.sectors, c.load.requests),
+                         per(c.store.sectors, c.store.requests));
+  explain(0, table);
+}
+
+void show_wavefronts(const std::vector<Row>& rows) {
+  std::string table = "The profiler's table of the given kernel, wavefronts per request:";
+  table += fmt::format("\n    {:<24}{:>8}{:>8}", "", "loads", "stores");
+  for (const auto& [name, c] : rows)
+    table += fmt::format("\n    {:<24}{:>8}{:>8}", name,
+                         per(c.shared_load.wavefronts, c.shared_load.requests),
+                         per(c.shared_store.wavefronts, c.shared_store.requests));
+  explain(0, table);
+}
+
+// One block of the given kernel that turns a tile in shared memory, counted.
+counters::Counters turned_tile(uint32_t wide, uint32_t pitch) {
+  Random random = session().random();
+  Input<float> in("in", values<float>(random, wide * wide));
+  Output<float> out("out", wide * wide);
+  const std::string kernel = fmt::format("turn_tile<{}, {}>", wide, pitch);
+  return counters_of(run({kernel, {{1}, {wide, wide}}, {in, out}, kernel}));
+}
+
+}  // namespace
+
+TEST_SUITE("lab:transpose") {
+  TEST_CASE("A1 what naive touches" * takes("rows", "columns", "questions")) {
+    std::vector<Row> rows;
+    for (const char* type : {"double", "short"})
+      rows.push_back(
+          {fmt::format("transpose_naive<{}>", type),
+           counters_of(turn(type, kNaive, rubric().count("rows"), rubric().count("columns")))});
+    if (ask_questions()) show_sectors(rows);
+  }
+
+  TEST_CASE("A2 a column of a tile" * takes("questions")) {
+    std::vector<Row> rows;
+    for (const auto& [wide, pitch] : {std::pair{16u, 16u}, {16u, 17u}, {32u, 32u}, {32u, 33u}}) {
+      rows.push_back({fmt::format("turn_tile<{}, {}>", wide, pitch), turned_tile(wide, pitch)});
+      figure(fmt::format("pitch {} wavefronts", pitch),
+             static_cast<double>(rows.back().counters.shared_load.wavefronts) /
+                 static_cast<double>(rows.back().counters.shared_load.requests));
+    }
+    if (ask_questions()) show_wavefronts(rows);
+  }
+
+  TEST_CASE("B1 tiled: result" * takes("large", "rows", "columns", "large_rows", "large_columns")) {
+    check_shapes(kTiled);
+  }
+
+  TEST_CASE("B1 tiled: sectors" * takes("rows", "columns", "ideal")) {
+    const device::Run launched = counted(kTiled);
+    credit_sectors(launched, rubric().number("ideal"), kSectorIdea);
+    // Not this check's points, but the next version's idea: shown here, where it is caused.
+    const counters::Counters& c = counters_of(launched);
+    figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
+    figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
+    const Waste waste = worst_shared(launched);
+    if (verdict().credit == 1 && waste.line > 0)
+      explain(waste.line, "No points are lost here, and B2 is about it. " + waste.message);
+  }
+
+  TEST_CASE("B1 tiled: partial tiles" * takes("rows", "columns", "ideal")) {
+    credit_sectors(counted(kTiled), rubric().number("ideal"), kSectorIdea);
+  }
+
+  TEST_CASE("B2 padded: result" *
+            takes("large", "rows", "columns", "large_rows", "large_columns")) {
+    check_shapes(kPadded);
+  }
+
+  TEST_CASE("B2 padded: sectors" * takes("rows", "columns", "ideal")) {
+    credit_sectors(counted(kPadded), rubric().number("ideal"), kBeginWithTile);
+  }
+
+  TEST_CASE("B2 padded: wavefronts" * takes("rows", "columns", "ideal", "shared_bytes")) {
+    limit_shared("transpose_padded<float>", rubric().number("shared_bytes"));
+    credit_wavefronts(counted(kPadded), rubric().number("ideal"),
+                      "Word w lies in bank w % 32. Down a column the words are a row apart: which "
+                      "distance between rows sends 32 of them to 32 banks?");
+  }
+
+  TEST_CASE("B3 swizzled: result" *
+            takes("large", "rows", "columns", "large_rows", "large_columns")) {
+    check_shapes(kSwizzled);
+  }
+
+  TEST_CASE("B3 swizzled: sectors" * takes("rows", "columns", "ideal")) {
+    credit_sectors(counted(kSwizzled), rubric().number("ideal"), kBeginWithTile);
+  }
+
+  TEST_CASE("B3 swizzled: wavefronts" * takes("rows", "columns", "ideal", "shared_bytes")) {
+    limit_shared("transpose_swizzled<float>", rubric().number("shared_bytes"));
+    credit_wavefronts(counted(kSwizzled), rubric().number("ideal"),
+                      "Each row may keep its elements in an order of its own. Which permutation of "
+                      "32 places, another one for each row, is one XOR?");
+  }
+
+  TEST_CASE("B4 best: result" * takes("large", "rows", "columns", "large_rows", "large_columns")) {
+    check_shapes(best());
+  }
+
+  TEST_CASE("B4 best: sectors" * takes("rows", "columns", "ideal")) {
+    credit_sectors(counted(best()), rubric().number("ideal"), kBeginWithTile);
+  }
+
+  TEST_CASE("B4 best: requests" * takes("rows", "columns", "ideal", "ideal_requests")) {
+    credit_requests(counted(best()), rubric().number("ideal"), rubric().number("ideal_requests"),
+                    line_of("transpose_best"));
+  }
+
+  TEST_CASE("B4 best: wavefronts" * takes("rows", "columns", "ideal")) {
+    credit_wavefronts(counted(best()), rubric().number("ideal"),
+                      "Accesses of 16 bytes are served 8 lanes at a time, of 8 bytes 16 lanes: "
+                      "these have to meet all 32 banks among themselves.");
+  }
+}
+
+}  // namespace lab32::checks

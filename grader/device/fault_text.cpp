@@ -1,0 +1,62 @@
+#include "device/fault_text.h"
+
+#include <fmt/format.h>
+
+namespace lab32::device {
+namespace {
+
+std::string text_of(const Dim3& d) { return fmt::format("{} x {} x {}", d.x, d.y, d.z); }
+
+std::string describe(const LaunchRefusal& r) {
+  using Limit = LaunchRefusal::Limit;
+  const Dim3 &grid = r.shape.grid, &block = r.shape.block;
+  switch (r.limit) {
+    case Limit::empty:
+      return fmt::format("a launch of {} blocks of {} threads is empty", text_of(grid),
+                         text_of(block));
+    case Limit::threads:
+      return fmt::format("{} threads per block, but `{}` may have at most {}", r.value, r.kernel,
+                         r.most);
+    case Limit::grid:
+      return fmt::format("a grid of {} blocks; at most {} are possible", text_of(grid),
+                         text_of(r.most_shape));
+    case Limit::block:
+      return fmt::format("a block of {} threads; at most {} are possible", text_of(block),
+                         text_of(r.most_shape));
+    case Limit::shared_bytes:
+      return fmt::format("{} bytes of shared memory per block; at most {} are possible", r.value,
+                         r.most);
+    case Limit::required_block:
+      return fmt::format("`{}` needs blocks of {} threads", r.kernel, text_of(r.most_shape));
+    case Limit::resources:
+      return fmt::format(
+          "not one block of `{}` fits a multiprocessor: {} threads, {} registers per thread",
+          r.kernel, block.count(), r.value);
+    case Limit::resident_blocks:
+      return fmt::format("a cooperative launch of {} blocks of `{}`; {} fit the device at once",
+                         r.value, r.kernel, r.most);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string describe(const Fault& fault) {
+  if (fault.trap) return sim::describe(*fault.trap);
+  if (fault.refusal) return describe(*fault.refusal);
+  if (fault.driver)
+    return fmt::format("{}: {} ({})", fault.driver->kernel, fault.driver->name, fault.driver->text);
+  switch (fault.kind) {
+    case sim::TrapKind::input:
+      return "a timed launch changed an array that it may only read";
+    case sim::TrapKind::output:
+      return "its results differ from launch to launch of one input";
+    case sim::TrapKind::time_limit:
+      return fmt::format("the timed launches did not end within {:.0f} s and were stopped",
+                         fault.seconds);
+    default:
+      return "";
+  }
+}
+
+}  // namespace lab32::device

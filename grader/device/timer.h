@@ -1,0 +1,119 @@
+// Timer: how long kernels take on a real GPU. A device counts, a timer times; a suite asks
+// for both and gets what is there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "device/device.h"
+#include "toolchain/artifact.h"
+
+namespace lab32::device {
+
+// An array that timed launches use. What they read comes in several sets, taken in turn, so that no
+// launch can answer with what an earlier one found out; what they write is poisoned before each.
+struct TimedArray {
+  std::string name;
+  uint64_t bytes = 0;
+  // Contents, one a set, `bytes` each. Empty: written by the kernels, and read back.
+  std::vector<std::vector<std::byte>> sets;
+};
+
+// An argument: a value, or the index of a TimedArray.
+struct ArrayIndex {
+  size_t index = 0;
+};
+using TimedArg = std::variant<Arg, ArrayIndex>;
+
+// Fills an array with a byte: what a sum that is added to starts from. It belongs to the work, and
+// is timed with it.
+struct Fill {
+  ArrayIndex array;
+  uint8_t value = 0;
+};
+struct TimedLaunch {
+  std::string kernel;
+  Shape shape;
+  std::vector<TimedArg> args;
+};
+using TimedStep = std::variant<Fill, TimedLaunch>;
+
+// All that lies between the input and the final result, in order.
+struct Candidate {
+  std::string name;  // "your kernel", "reference solution"
+  const toolchain::Artifact* artifact = nullptr;
+  std::vector<TimedStep> steps;
+  bool submitted = true;  // faults of it are verdicts, and its outputs are brought back
+};
+
+enum class Baseline : uint8_t { none, cub_sum_int, cub_sum_float };
+
+struct TimingPlan {
+  std::vector<TimedArray> arrays;
+  std::vector<Candidate> candidates;  // the first is what the timing is about
+  uint64_t copy_bytes = 0;            // read and written together by the device-to-device copy
+  std::optional<size_t> against;      // the candidate that it is compared with; none: the copy
+  Baseline baseline = Baseline::none;
+  size_t baseline_input = 0;      // the array that CUB sums, as 4-byte elements
+  double wanted_interval = 0.02;  // half width, relative: rounds go on until the ratio has it,
+  double seconds = 4;             // or until this much time has gone (11 rounds at least)
+};
+
+// Seconds of each round, in order. A round times every candidate and baseline once.
+struct Samples {
+  std::string name;
+  std::vector<double> cold;  // L2 filled by reads of something else
+  std::vector<double> warm;  // right after another run over the same input
+};
+
+// What a timed launch of the submission left in the arrays that are written, for each distinct
+// outcome: the bytes of one launch stand for all that left the same.
+struct TimedOutput {
+  size_t candidate = 0;
+  size_t set = 0;
+  uint32_t rounds = 0;                         // how many timed launches ended so
+  std::vector<std::vector<std::byte>> arrays;  // those without sets, in the order of the plan
+};
+
+struct Clocks {
+  uint32_t sm_mhz = 0, memory_mhz = 0;
+  uint64_t throttled = 0;  // NVML's reasons, those of idleness and of set clocks left out
+};
+
+struct Timing {
+  std::vector<Samples> candidates;
+  Samples copy;
+  std::optional<Samples> baseline;
+  std::vector<TimedOutput> outputs;
+  std::optional<Clocks> before, after;  // nullopt: NVML is not there
+  uint64_t l2_bytes = 0;
+  double peak_bandwidth = 0;  // bytes/s of DRAM, from the memory clock and the bus; 0: not known
+};
+
+struct Timed {
+  std::optional<Timing> timing;
+  std::optional<Fault> fault;  // of the submission's kernels, where there is no timing
+};
+
+class Timer {
+ public:
+  virtual ~Timer() = default;
+  virtual std::string name() const = 0;      // "NVIDIA H200"
+  virtual std::string arch() const = 0;      // what artifacts must be compiled for
+  virtual std::string describe() const = 0;  // one line for `lab32 devices`
+  virtual uint32_t multiprocessors() const = 0;
+
+  // Throws Error when it cannot be done at all (the machine's fault, not the submission's).
+  virtual Timed time(const TimingPlan& plan) = 0;
+};
+
+// What `--device` says of time: "gpu" demands a GPU (Error with the reason), "auto" takes one where
+// there is one, anything else has none.
+std::unique_ptr<Timer> open_timer(const std::string& spec);
+
+}  // namespace lab32::device

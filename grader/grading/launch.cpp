@@ -1,0 +1,179 @@
+#include "grading/launch.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <array>
+
+#include "device/fault_text.h"
+#include "device/ptx_level_text.h"
+#include "grading/arrays.h"
+#include "grading/progress.h"
+#include "grading/session.h"
+#include "grading/verdict.h"
+#include "grading/words.h"
+#include "simulator/counters/hazard_text.h"
+
+namespace lab32::grading {
+namespace {
+
+// A fault inside a toolkit header has a line, too, but not one of the student's file.
+int own_line(const std::string& file, int line) {
+  return file.empty() || file == session().source.display() ? line : 0;
+}
+
+// What fixes each kind of fault. The fault's own message says where and by how much.
+const char* advice(sim::TrapKind kind) {
+  switch (kind) {
+    case sim::TrapKind::out_of_bounds:
+      return "Compare the index with the size of the array before the access.";
+    case sim::TrapKind::uninitialised:
+      return "Write it first, on every path, or do not read it.";
+    case sim::TrapKind::barrier:
+      return "Every thread of the block must come to the same __syncthreads(): no early return, no "
+             "barrier inside an `if` that only some threads take.";
+    case sim::TrapKind::shuffle:
+      return "Let every lane that the mask names come: shuffle before an `if` or a `return` that "
+             "divides a warp. A lane that has nothing brings a neutral value, for a sum 0.";
+    case sim::TrapKind::instruction_limit:
+    case sim::TrapKind::deadlock:
+      return "Does the loop's condition ever become false for every thread?";
+    default:
+      return "";
+  }
+}
+
+using Index3 = std::array<uint32_t, 3>;
+
+std::vector<uint32_t> listed(const Index3& index) { return {index.begin(), index.end()}; }
+
+Failure::Access access_of(const sim::TrapFacts& trap) {
+  Failure::Access access;
+  if (trap.thread) {
+    access.block = listed(trap.thread->block);
+    access.thread = listed(trap.thread->thread);
+  }
+  if (trap.access) {
+    access.object = trap.access->object;
+    access.offset = trap.access->offset;
+    access.bytes = trap.access->bytes;
+  }
+  return access;
+}
+
+const char* name_of(counters::Finding::Kind kind) {
+  using Kind = counters::Finding::Kind;
+  switch (kind) {
+    case Kind::race:
+      return "race";
+    case Kind::uninitialised:
+      return "uninitialised";
+    case Kind::warp_mask:
+      return "warp mask";
+    case Kind::memory:
+      return "memory";
+    case Kind::barrier:
+      return "barrier";
+  }
+  return "";
+}
+
+Failure::Access access_of(const counters::Finding& finding) {
+  if (finding.fault) return access_of(*finding.fault);
+  Failure::Access access;
+  access.block = listed(finding.block);
+  access.thread = listed(finding.party.thread);
+  access.object = finding.object;
+  access.element = finding.element;
+  access.offset = static_cast<int64_t>(finding.offset);
+  access.bytes = finding.party.bytes;
+  if (finding.kind != counters::Finding::Kind::race) return access;
+  access.other_line = finding.other_line;
+  access.other_thread = listed(finding.other.thread);
+  return access;
+}
+
+void check_fault(const device::Run& run, const std::string& setting) {
+  if (!run.fault) return;
+  const device::Fault& f = *run.fault;
+  const std::string kind = to_string(f.kind);
+  measured(kind);
+  std::string message = prefix(setting) + kind + ": " + describe(f);
+  const std::string fix = advice(f.kind);
+  if (!fix.empty()) message += "\n" + fix;
+  Failure failure{Failure::Kind::fault, setting, "", kind};
+  if (f.trap) failure.access = access_of(*f.trap);
+  lose(failure, own_line(f.file, f.line), message);
+}
+
+void check_hazards(const device::Run& run, const std::string& setting) {
+  if (!run.hazards) return;
+  const counters::Finding* first = nullptr;
+  size_t others = 0;
+  for (const counters::Finding& finding : *run.hazards) {
+    if (finding.note) continue;
+    if (first)
+      ++others;
+    else
+      first = &finding;
+  }
+  if (!first) return;
+  measured(first->kind == counters::Finding::Kind::race ? "race" : "hazard");
+  std::string message = prefix(setting) + describe(*first);
+  if (others > 0)
+    message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
+  Failure failure{Failure::Kind::hazard, setting, "", name_of(first->kind)};
+  failure.access = access_of(*first);
+  lose(failure, own_line(first->file, first->line), message);
+}
+
+void check_inputs(const std::string& setting) {
+  for (const DeviceArray* memory : session().memories) {
+    const ptrdiff_t i = memory->first_changed();
+    if (i < 0) continue;
+    measured("changed " + memory->name());
+    Failure failure{Failure::Kind::changed_input, setting, memory->name()};
+    failure.index = static_cast<uint64_t>(i);
+    lose(failure);
+  }
+}
+
+}  // namespace
+
+device::Run run(const Launch& launch) {
+  Session& s = session();
+  const Progress::Step step(s.progress, "running " + launch.kernel);
+  device::Kernel* kernel = s.module.find(launch.kernel);
+  if (!kernel)
+    lose({Failure::Kind::missing, launch.setting, launch.kernel}, 0,
+         fmt::format("The file has no kernel `{}` (it has {}). Names and parameters of the kernels "
+                     "stay as given.",
+                     launch.kernel, fmt::join(s.module.kernel_names(), ", ")));
+  s.launched.clear();
+  for (const DeviceArray* m : s.memories)
+    s.launched.push_back({m->name(), m->buffer().address, m->buffer().bytes, m->element_bytes()});
+  device::LaunchOptions options;
+  options.model = launch.model;
+  device::Run result = s.device.launch(*kernel, launch.shape, launch.args, options);
+  check_fault(result, launch.setting);
+  check_hazards(result, launch.setting);
+  check_inputs(launch.setting);
+  return result;
+}
+
+const counters::Counters& counters_of(const device::Run& run, Counted counted) {
+  NotRun reason;
+  reason.device = session().device.name();
+  if (!run.counters) {
+    reason.kind = NotRun::Kind::no_counters;
+    not_run(reason);
+  }
+  if (counted == Counted::global ? run.counters->global_ptx_level : run.counters->ptx_level) {
+    reason.kind = NotRun::Kind::uncertain_counters;
+    reason.lines = describe(run.ptx_level);
+    not_run(reason);
+  }
+  return *run.counters;
+}
+
+}  // namespace lab32::grading

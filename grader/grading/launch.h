@@ -1,0 +1,45 @@
+// Launching a student's kernel: what goes wrong in it becomes the verdict of the check.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+
+namespace lab32::grading {
+
+constexpr uint32_t kWarp = 32;  // lanes
+
+struct Launch {
+  std::string kernel;  // "scale", "reduce_v6<256>"
+  device::Shape shape;
+  std::vector<device::Arg> args;
+  std::string setting;  // what distinguishes this launch of several: "n = 33"
+  device::LaunchOptions::Model model = device::LaunchOptions::Model::none;
+};
+
+// Runs it. The check is lost, with the reason, when the module has no such kernel, when the kernel
+// faults, when it changes what it may only read, and when it holds a race or another hazard.
+device::Run run(const Launch& launch);
+
+// What a check counts. How shared accesses are grouped says nothing about global ones, nor about
+// barriers, which are never in doubt.
+enum class Counted { everything, global };
+
+// The counters of a run for a check that counts. Ends the check as not run where the device has
+// none, or where those that the check needs could not be reconciled with what ptxas emits: these
+// decide no points.
+const counters::Counters& counters_of(const device::Run& run,
+                                      Counted counted = Counted::everything);
+
+constexpr uint32_t ceil_div(uint64_t a, uint64_t b) {
+  return static_cast<uint32_t>((a + b - 1) / b);
+}
+
+// Blocks for n items, one at least: a grid of none cannot be launched.
+inline uint32_t blocks_for(uint64_t n, uint32_t per_block) {
+  return n == 0 ? 1 : ceil_div(n, per_block);
+}
+
+}  // namespace lab32::grading

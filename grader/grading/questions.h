@@ -1,0 +1,16 @@
+// A lab's questions: the submission answers by LAB32_ANSWER, the rubric has the answers and hints.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace lab32::grading {
+
+// LAB32_ANSWER(question, value) of the submission; nullopt: the file has none.
+std::optional<float> answer_to(const std::string& question);
+
+// All questions of the running check: it passes when each is right. A question with `options` asks
+// for a ratio, to the nearest of these. Returns whether all were.
+bool ask_questions();
+
+}  // namespace lab32::grading

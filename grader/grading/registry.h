@@ -1,0 +1,38 @@
+// The checks that are linked in: each TEST_CASE in a suite "lab:<lab>". A check says how a thing is
+// measured and which values of the rubric it takes for that; all else about it is the rubric's.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace lab32::grading {
+
+// TEST_CASE("B1 scale: sectors" * takes("n", "ideal")): the keys of the rubric that this check
+// reads, in its own table or, where that has none, at the top of the file. A decorator as doctest's
+// own: `fill` is called once for each TEST_CASE, before main().
+struct takes {
+  std::vector<std::string> keys;
+  template <class... Keys>
+  explicit takes(Keys... names) : keys{names...} {}
+  void fill(doctest::detail::TestCase& test) const;
+};
+
+struct RegisteredCheck {
+  std::string name, file;
+  unsigned line = 0;
+  std::vector<std::string> takes;
+};
+
+// In the order in which doctest runs them: by file, then line.
+std::vector<RegisteredCheck> registered_checks(const std::string& lab);
+
+// The suite of a lab: "lab:coalescing". The grader's own tests leave suites of this prefix out.
+inline std::string suite_of(const std::string& lab) { return "lab:" + lab; }
+
+// The labs that have a suite, sorted. One whose name begins with a dot is hidden, as files are: a
+// test of the harness has such a suite.
+std::vector<std::string> known_labs();
+
+}  // namespace lab32::grading

@@ -1,0 +1,160 @@
+#include "grading/reporter.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "grading/prerequisites.h"
+#include "grading/registry.h"
+#include "grading/verdict.h"
+
+namespace lab32::grading {
+namespace {
+
+constexpr const char* kReporter = "lab32";
+
+// doctest makes its reporters itself and hands them nothing of ours.
+report::Lab* current_lab = nullptr;
+
+// Down to hundredths, so that full points mean full marks.
+double part_of(double points, double credit) {
+  return credit >= 1 ? points : std::floor(points * std::max(0.0, credit) * 100 + 1e-9) / 100;
+}
+
+// The rubric decides how much of a share counts.
+double score_of(const RubricRow& row, const Verdict& v) {
+  if (row.credit == Credit::share) return part_of(row.points, v.credit);
+  return v.credit >= 1 ? row.points : 0;
+}
+
+// A share cannot be given of what a check does not measure as one.
+std::string misfit(const RubricRow& row, const Verdict& v) {
+  if (row.credit == Credit::all || v.has_share) return "";
+  return fmt::format("its rubric has credit = \"share\", and this check passes or fails: \"all\"");
+}
+
+report::Test result_of(const RubricRow& row, const Verdict& v, const std::string& file) {
+  report::Test test;
+  test.name = row.check;
+  test.bonus = row.bonus;
+  test.max_score = row.points;
+  test.measured = v.measured;
+  test.expected = v.expected;
+  test.message = v.message;
+  test.file = file;
+  test.line = v.line;
+  test.figures = v.figures;
+  const bool ended = v.not_run || v.lost || !v.failed_check.empty();
+  const std::string error = v.error.empty() && !ended ? misfit(row, v) : v.error;
+  if (!error.empty()) {
+    test.status = report::Status::error;
+    test.message += (test.message.empty() ? "" : "\n") + error;
+  } else if (v.not_run) {
+    test.status = report::Status::not_run;
+    test.not_run = v.not_run;
+  } else {
+    test.score = ended ? 0 : score_of(row, v);
+    const bool passed = !ended && v.credit >= 1;
+    test.status = passed ? report::Status::passed : report::Status::failed;
+    if (!passed) test.failure = v.failure.value_or(Failure{});
+    if (ended && test.message.empty()) test.message = "The check failed: " + v.failed_check;
+  }
+  return test;
+}
+
+void end_check(report::Lab& lab) {
+  Session& s = session();
+  const report::Test test = result_of(*s.row, verdict(), s.source.display());
+  lab.tests.push_back(test);
+  if (test.score > 0 && open_prerequisite())
+    throw std::logic_error(test.name + " has points before what it comes after");
+  if (test.status == report::Status::passed) s.passed.insert(s.row);
+}
+
+class Reporter : public doctest::IReporter {
+ public:
+  explicit Reporter(const doctest::ContextOptions&) {}
+
+  void test_case_start(const doctest::TestCaseData&) override { verdict() = Verdict{}; }
+
+  void test_case_exception(const doctest::TestCaseException& exception) override {
+    // TestOver has said what it had to say.
+    if (!verdict().lost && !verdict().not_run) verdict().error = exception.error_string.c_str();
+  }
+
+  void log_assert(const doctest::AssertData& assertion) override {
+    if (!assertion.m_failed || !verdict().failed_check.empty()) return;
+    verdict().failed_check =
+        assertion.m_threw ? assertion.m_exception.c_str() : assertion.m_decomp.c_str();
+  }
+
+  void test_case_end(const doctest::CurrentTestCaseStats&) override { end_check(*current_lab); }
+
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+};
+
+REGISTER_REPORTER(kReporter, 1, Reporter);
+
+}  // namespace
+
+namespace {
+
+// A context of its own for each check: they run in the order of the rubric, not of files.
+void run_check(const std::string& lab, size_t place) {
+  // The grader's own tests grade, too: this context then runs inside one of theirs, and doctest
+  // restores all of the outer context's state but this flag.
+  const bool nested = doctest::is_running_in_test;
+  doctest::Context context;
+  context.setOption("reporters", kReporter);
+  context.setOption("test-suite", suite_of(lab).c_str());
+  context.setOption("first", static_cast<int>(place));
+  context.setOption("last", static_cast<int>(place));
+  context.setOption("no-breaks", true);
+  context.run();
+  doctest::is_running_in_test = nested;
+}
+
+// Whether the running check may begin; if not, it has ended.
+bool may_begin(report::Lab& lab) {
+  if (session().row->bonus) return true;
+  verdict() = Verdict{};
+  try {
+    require_prerequisites();
+    return true;
+  } catch (const TestOver&) {
+    end_check(lab);
+    return false;
+  }
+}
+
+}  // namespace
+
+void run_suite(Session& session, report::Lab& lab) {
+  const CurrentSession current(session);
+  current_lab = &lab;
+  for (const RubricRow& row : session.rubric.rows()) {
+    session.row = &row;
+    if (may_begin(lab)) run_check(lab.name, row.place);
+  }
+  session.row = nullptr;
+  current_lab = nullptr;
+  for (const report::Test& test : lab.tests) {
+    if (test.status == report::Status::not_run) continue;
+    lab.score += test.score;
+    lab.max_score += test.max_score;
+  }
+  if (lab.score < lab.max_score) lab.status = report::Status::failed;
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,151 @@
+#include "grading/runner.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/error.h"
+#include "base/root.h"
+#include "grading/progress.h"
+#include "grading/registry.h"
+#include "grading/reporter.h"
+#include "toolchain/nvcc.h"
+
+namespace lab32::grading {
+namespace {
+
+namespace fs = std::filesystem;
+using report::Status;
+
+fs::path file_of(const fs::path& dir, const std::string& lab) { return dir / lab / (lab + ".cu"); }
+
+// 48 bits: any reader of JSON keeps them, and nobody guesses them.
+uint64_t fresh_seed() {
+  std::random_device entropy;
+  return (uint64_t{entropy()} << 32 | entropy()) & 0xffffffffffff;
+}
+
+std::vector<std::string> chosen(const GradeOptions& options) {
+  const std::vector<std::string> known = known_labs();
+  for (const std::string& lab : options.labs)
+    if (std::find(known.begin(), known.end(), lab) == known.end())
+      throw Error(
+          fmt::format("there is no lab `{}`; the labs are: {}", lab, fmt::join(known, ", ")));
+  std::vector<std::string> labs = options.labs.empty() ? known : options.labs;
+  if (!fs::is_directory(options.dir))
+    throw Error(
+        fmt::format("{}: no such directory; --dir names the one that holds "
+                    "LAB/LAB.cu for each lab",
+                    options.dir.string()));
+  const auto missing = [&](const std::string& lab) {
+    return !fs::exists(file_of(options.dir, lab));
+  };
+  const auto absent = std::find_if(labs.begin(), labs.end(), missing);
+  if (absent != labs.end() &&
+      (!options.labs.empty() || std::all_of(labs.begin(), labs.end(), missing)))
+    throw Error(fmt::format("{}: no such file; --dir names the directory that holds it",
+                            file_of(options.dir, *absent).string()));
+  return labs;
+}
+
+// A lab that cannot run loses all its points: each test with the reason's first line.
+void fail_all(report::Lab& lab, const Rubric& rubric, const std::string& file,
+              const std::string& message) {
+  lab.status = Status::error;
+  lab.message = message.substr(0, message.find_last_not_of('\n') + 1);
+  lab.tests.clear();
+  lab.score = lab.max_score = 0;
+  for (const RubricRow& row : rubric.rows()) {
+    if (row.bonus) continue;  // what was not timed loses nothing
+    report::Test test;
+    test.name = row.check;
+    test.status = Status::error;
+    test.max_score = row.points;
+    test.message = message.substr(0, message.find('\n'));
+    test.file = file;
+    lab.tests.push_back(test);
+    lab.max_score += row.points;
+  }
+}
+
+// What a timer runs: the submission and, beside it, the reference solution, for its card.
+class TimedArtifacts {
+ public:
+  TimedArtifacts(const std::string& lab, const fs::path& file, const toolchain::Artifact& counted,
+                 const device::Timer* timer, Progress& progress) {
+    if (!timer) return;
+    const Progress::Step step(progress, "compiling for " + timer->name());
+    submission_ = counted.arch == timer->arch()
+                      ? counted
+                      : toolchain::compile(file, timer->arch(), file.string());
+    const fs::path solution = file_of(root() / "solutions", lab);
+    std::error_code error;
+    if (fs::exists(solution) && !fs::equivalent(solution, file, error))
+      reference_ = toolchain::compile(solution, timer->arch(), "the reference solution");
+  }
+  TimeKeeping time_keeping(device::Timer* timer) const {
+    return {timer, &submission_, reference_ ? &*reference_ : nullptr};
+  }
+
+ private:
+  toolchain::Artifact submission_;
+  std::optional<toolchain::Artifact> reference_;
+};
+
+}  // namespace
+
+report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Device& device,
+                       uint64_t seed, Progress& progress, device::Timer* timer) {
+  report::Lab lab;
+  lab.name = rubric.lab();
+  const std::string display = file.string();
+  if (!fs::exists(file)) {
+    fail_all(lab, rubric, display, display + ": no such file: it was not handed in");
+    return lab;
+  }
+  toolchain::Artifact artifact;
+  try {
+    const Progress::Step step(progress, "compiling " + display);
+    artifact = toolchain::compile(file, device.arch(), display);
+  } catch (const toolchain::CompileError& e) {  // any other Error is not the submission's
+    fail_all(lab, rubric, display, e.what());
+    return lab;
+  }
+  try {
+    const SourceFile source(file, display);
+    const std::unique_ptr<device::LoadedModule> module = device.load(artifact);
+    Session session{device, *module, source, rubric, seed, progress};
+    const TimedArtifacts timed(rubric.lab(), file, artifact, timer, progress);
+    session.time = timed.time_keeping(timer);
+    run_suite(session, lab);
+  } catch (const Error& e) {
+    fail_all(lab, rubric, display, e.what());
+  }
+  return lab;
+}
+
+report::Result grade(const GradeOptions& options) {
+  // All rubrics first: one that does not fit is told before anything is compiled.
+  std::vector<Rubric> rubrics;
+  for (const std::string& lab : chosen(options))
+    rubrics.emplace_back(options.rubric.empty() ? rubric_folder() : options.rubric, lab);
+  const std::unique_ptr<device::Device> device = device::open_device(options.device);
+  const std::unique_ptr<device::Timer> timer = device::open_timer(options.device);
+  Progress progress(options.progress);
+  report::Result result;
+  result.device = device->name();
+  if (timer) result.timer = timer->name();
+  result.seed = options.seed ? *options.seed : fresh_seed();
+  for (const Rubric& rubric : rubrics) {
+    report::Lab lab = grade_file(rubric, file_of(options.dir, rubric.lab()), *device, result.seed,
+                                 progress, timer.get());
+    result.score += lab.score;
+    result.max_score += lab.max_score;
+    result.labs.push_back(std::move(lab));
+  }
+  return result;
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,37 @@
+// `lab32 grade`, but for the command line: from directories and names to a Result.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "device/timer.h"
+#include "grading/rubric.h"
+#include "report/result.h"
+
+namespace lab32::grading {
+
+struct GradeOptions {
+  std::vector<std::string> labs;       // empty: all that `dir` holds
+  std::filesystem::path dir = "labs";  // <dir>/<lab>/<lab>.cu
+  std::filesystem::path rubric;        // <rubric>/<lab>.toml; empty: data/limits
+  std::string device = "auto";
+  std::optional<uint64_t> seed;  // absent: a fresh, secret one
+  bool progress = false;         // tell on stderr what takes long
+};
+
+// Throws Error when nothing can be graded: no such lab, no file, no device, no nvcc, a rubric that
+// does not fit the checks.
+report::Result grade(const GradeOptions& options);
+
+// One submission at any path, as grade() does each lab: a file that cannot be read or compiled, or
+// a device that cannot run it, costs this lab its points and nothing else.
+// `timer`: null where there is none.
+report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
+                       device::Device& device, uint64_t seed, class Progress& progress,
+                       device::Timer* timer = nullptr);
+
+}  // namespace lab32::grading

@@ -1,0 +1,67 @@
+// What a lab suite works with while it runs: the device, the student's module, seed and rubric.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/source_file.h"
+#include "device/device.h"
+#include "device/timer.h"
+#include "grading/random.h"
+#include "grading/rubric.h"
+
+namespace lab32::grading {
+
+class Progress;
+
+// An array as the last launch saw it: its memory may be gone when the launch is talked about.
+struct Region {
+  std::string name;
+  uint64_t address = 0, bytes = 0, element_bytes = 1;
+};
+
+// What timing checks need; timer null: there is no GPU here.
+struct TimeKeeping {
+  device::Timer* timer = nullptr;
+  // Compiled for the timer's card. reference: solutions/, null where it is not there.
+  const toolchain::Artifact *submission = nullptr, *reference = nullptr;
+};
+
+struct Session {
+  device::Device& device;
+  device::LoadedModule& module;
+  const SourceFile& source;
+  const Rubric& rubric;
+  uint64_t seed;
+  Progress& progress;
+
+  const RubricRow* row = nullptr;                 // of the check that runs
+  std::set<const RubricRow*> passed = {};         // of those that have ended
+  std::vector<class DeviceArray*> memories = {};  // of the running check, as they were allocated
+  std::vector<Region> launched = {};              // those of its last launch
+  TimeKeeping time = {};
+
+  // The running check's own stream.
+  Random random() const { return Random(stream_of(seed, row->check)); }
+};
+
+// The session that runs. Suites are plain functions to doctest, so they find it here.
+Session& session();
+
+// Where the submission defines a kernel or a function; 0: it does not.
+int line_of(const std::string& name);
+
+// What the rubric says for the check that runs.
+const RubricRow& rubric();
+
+// Makes `s` the session for as long as it lives.
+class CurrentSession {
+ public:
+  explicit CurrentSession(Session& s);
+  ~CurrentSession();
+  CurrentSession(const CurrentSession&) = delete;
+  CurrentSession& operator=(const CurrentSession&) = delete;
+};
+
+}  // namespace lab32::grading

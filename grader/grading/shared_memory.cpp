@@ -1,0 +1,105 @@
+#include "grading/shared_memory.h"
+
+#include <fmt/core.h>
+
+#include <vector>
+
+#include "grading/launch.h"
+#include "grading/session.h"
+#include "grading/verdict.h"
+
+namespace lab32::grading {
+namespace {
+
+constexpr uint64_t kBanks = 32, kBankBytes = 4;
+
+std::string banks_of(const device::WorstAccess& access) {
+  std::vector<int> active;
+  for (int lane = 0; lane < 32; ++lane)
+    if (access.mask >> lane & 1) active.push_back(lane);
+  std::string text;
+  for (size_t i = 0; i < active.size(); ++i) {
+    const bool last = i + 1 == active.size();
+    if (i >= 3 && !last) continue;
+    if (i > 0) text += i >= 3 && active.size() > 4 ? ", ..., " : ", ";
+    const uint64_t word = access.address[active[i]] / kBankBytes;
+    text += fmt::format("lane {} bank {} (word {})", active[i], word % kBanks, word);
+  }
+  return text;
+}
+
+const char* what(const device::WorstAccess& access, const counters::Counters& line) {
+  if (!access.store) return "loads";
+  return line.shared_atom.requests > 0 && line.shared_store.requests == 0 ? "atomics" : "stores";
+}
+
+}  // namespace
+
+Waste worst_shared(const device::Run& run) {
+  const std::string& own = session().source.display();
+  Waste waste;
+  uint64_t most = 0;
+  const counters::Counters* counted = nullptr;
+  for (const counters::LineCounters& line : run.lines) {
+    const uint64_t excess = line.counters.shared_wavefronts() - line.counters.shared_ideal();
+    if (line.file != own || excess <= most) continue;
+    most = excess;
+    waste.line = line.line;
+    counted = &line.counters;
+  }
+  const device::WorstAccess* worst = nullptr;
+  for (const device::WorstAccess& access : run.worst) {
+    if (access.file != own || access.line != waste.line || !access.shared) continue;
+    if (!worst || uint64_t{access.cost} * worst->ideal > uint64_t{worst->cost} * access.ideal)
+      worst = &access;
+  }
+  if (counted && worst)
+    waste.message = fmt::format(
+        "Warp {} of block {}: the {} of {} lane{}, {} byte{} each, take {} wavefronts where {} "
+        "would "
+        "do: {}.",
+        worst->warp, worst->block, what(*worst, *counted), __builtin_popcount(worst->mask),
+        __builtin_popcount(worst->mask) == 1 ? "" : "s", worst->bytes, worst->bytes == 1 ? "" : "s",
+        worst->cost, worst->ideal, banks_of(*worst));
+  return waste;
+}
+
+void credit_wavefronts(const device::Run& run, double ideal, const std::string& idea,
+                       const LineToShow& line_to_show) {
+  expected(grouped(static_cast<uint64_t>(ideal)) + " wavefronts");
+  const counters::Counters& c = counters_of(run);
+  const uint64_t wavefronts = c.shared_wavefronts();
+  measured(grouped(wavefronts) + " wavefronts");
+  figure("shared_requests", static_cast<double>(c.shared_load.requests + c.shared_store.requests +
+                                                c.shared_atom.requests));
+  figure("wavefronts", static_cast<double>(wavefronts));
+  figure("conflicts", static_cast<double>(wavefronts - c.shared_ideal()));
+  figure("ideal_wavefronts", ideal);
+  credit(ideal, static_cast<double>(wavefronts));
+  if (static_cast<double>(wavefronts) <= ideal) return;
+  const Waste waste = worst_shared(run);
+  explain(line_to_show ? line_to_show(waste.line) : waste.line,
+          waste.message.empty()
+              ? fmt::format("No access has a bank conflict, but {} wavefronts are more "
+                            "than the task needs.",
+                            grouped(wavefronts))
+              : waste.message);
+  explain(0, idea);
+}
+
+void limit_shared(const std::string& kernel, double bytes) {
+  const device::Kernel* found = session().module.find(kernel);
+  if (!found) return;  // its launch will say so
+  const uint32_t taken = found->info().static_shared;
+  figure("shared_bytes", taken);
+  figure("shared_limit", bytes);
+  if (taken <= bytes) return;
+  measured(grouped(taken) + " bytes");
+  expected("at most " + grouped(static_cast<uint64_t>(bytes)));
+  Failure failure{Failure::Kind::shared_memory, "", kernel};
+  failure.measured = taken;
+  failure.expected = bytes;
+  lose(failure, line_of(kernel.substr(0, kernel.find('<'))));
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,72 @@
+#include "grading/standard_checks.h"
+
+#include <fmt/core.h>
+
+#include "grading/describe.h"
+#include "grading/launch.h"
+#include "grading/session.h"
+#include "grading/verdict.h"
+#include "grading/words.h"
+
+namespace lab32::grading {
+
+std::vector<uint32_t> sizes() {
+  std::vector<uint32_t> values;
+  for (double n : rubric().numbers("sizes")) values.push_back(static_cast<uint32_t>(n));
+  return values;
+}
+
+double relative_tolerance() { return rubric().number("relative_tolerance"); }
+
+void check_result(const std::string& setting, int line, const std::string& mismatch) {
+  expected("right");
+  if (mismatch.empty()) return;
+  measured("wrong, " + setting);
+  Failure failure{Failure::Kind::wrong_result};
+  failure.setting = setting;
+  lose(failure, line, prefix(setting) + mismatch);
+}
+
+void right_result() {
+  measured("right");
+  expected("right");
+}
+
+void credit_sectors(const device::Run& run, double ideal, const std::string& idea) {
+  expected(grouped(static_cast<uint64_t>(ideal)) + " sectors");
+  const counters::Counters& c = counters_of(run, Counted::global);
+  const uint64_t requests = c.load.requests + c.store.requests + c.red.requests + c.atom.requests;
+  const uint64_t sectors = c.load.sectors + c.store.sectors + c.red.sectors + c.atom.sectors;
+  measured(grouped(sectors) + " sectors");
+  figure("requests", static_cast<double>(requests));
+  figure("sectors", static_cast<double>(sectors));
+  figure("ideal_sectors", ideal);
+  credit(ideal, static_cast<double>(sectors));
+  if (static_cast<double>(sectors) <= ideal) return;
+  const Waste waste = worst_global(run);
+  explain(waste.line, waste.message.empty()
+                          ? fmt::format("Each access is coalesced, but {} requests are more than "
+                                        "the task needs.",
+                                        grouped(requests))
+                          : waste.message);
+  explain(0, idea);
+}
+
+void credit_requests(const device::Run& run, double ideal_sectors, double ideal, int line) {
+  credit_sectors(run, ideal_sectors,
+                 "Fewer requests must not cost more sectors: keep neighbouring lanes together.");
+  const counters::Counters& c = counters_of(run, Counted::global);
+  const uint64_t requests = c.load.requests + c.store.requests;
+  measured(grouped(requests) + " requests");
+  expected(grouped(static_cast<uint64_t>(ideal)) + " requests");
+  figure("ideal_requests", ideal);
+  credit(ideal, static_cast<double>(requests));
+  if (static_cast<double>(requests) > ideal)
+    explain(line,
+            fmt::format("{} requests for what {} could carry: a lane moves {:.3g} bytes per "
+                        "request, and a request can carry 16 per lane.",
+                        grouped(requests), grouped(static_cast<uint64_t>(ideal)),
+                        static_cast<double>(c.global_bytes) / 32 / static_cast<double>(requests)));
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,77 @@
+// What a timing check times: arrays, launches over them, and how their results are verified.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/timer.h"
+
+namespace lab32::grading {
+
+// The arrays without sets, in order, as a launch has left them.
+using Outputs = std::vector<std::vector<std::byte>>;
+
+struct TimedVersion {
+  // The launches; `module` is whose LAB32_LAUNCH records count, the submission's or the
+  // reference's.
+  std::function<std::vector<device::TimedStep>(device::LoadedModule& module,
+                                               uint32_t multiprocessors)>
+      steps;
+  // "" or what is wrong with the outputs that a launch over the inputs of `set` has left.
+  std::function<std::string(size_t set, const Outputs& outputs)> mismatch;
+};
+
+// For one n: all between the input and the final result.
+struct TimedWork : TimedVersion {
+  std::vector<device::TimedArray> arrays;
+  uint64_t bytes = 0;   // that must be moved: each input read once, each output written once
+  TimedVersion before;  // of a step: the version that it is a step up from, on the same arrays
+};
+// `sets`: how many different inputs are made.
+using MakeWork = std::function<TimedWork(uint32_t n, size_t sets)>;
+
+// Work that reads each float of `in` (an input a set) once and writes each of `out`, as long, once:
+// arrays and bytes of it; steps and mismatch are the caller's.
+TimedWork from_in_to_out(const std::vector<std::vector<float>>& inputs);
+// `sets` inputs of `count` random floats.
+std::vector<std::vector<float>> random_inputs(size_t sets, size_t count);
+
+// The values of an array, as a TimedArray takes and gives them.
+template <class T>
+std::vector<std::byte> bytes_of(const std::vector<T>& values) {
+  const auto* begin = reinterpret_cast<const std::byte*>(values.data());
+  return {begin, begin + values.size() * sizeof(T)};
+}
+template <class T>
+std::vector<T> values_of(const std::vector<std::byte>& bytes) {
+  const auto* begin = reinterpret_cast<const T*>(bytes.data());
+  return {begin, begin + bytes.size() / sizeof(T)};
+}
+
+// An array that is read, with an input a set; and one of `count` elements that is written.
+template <class T>
+device::TimedArray read_array(const std::string& name, const std::vector<std::vector<T>>& inputs) {
+  device::TimedArray array{name, inputs.at(0).size() * sizeof(T), {}};
+  for (const std::vector<T>& input : inputs) array.sets.push_back(bytes_of(input));
+  return array;
+}
+template <class T>
+device::TimedArray written_array(const std::string& name, size_t count) {
+  return {name, count * sizeof(T), {}};
+}
+
+// What the model says that the launches of a version take from a cold L2, one after the other, on
+// the session's device.
+struct PredictedTime {
+  double seconds = 0, error = 0;  // error: a share of it
+  std::string bottleneck;         // of the longest launch
+};
+// nullopt: the device has no model. A launch that goes wrong loses the check.
+std::optional<PredictedTime> predicted_time(uint32_t n, const TimedVersion& version,
+                                            const std::vector<device::TimedArray>& arrays);
+
+}  // namespace lab32::grading

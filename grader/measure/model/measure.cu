@@ -1,0 +1,132 @@
+// Runs the launches of launches.csv on a GPU.
+//
+//   measure LAUNCHES CUBINS time       times each, with a cold and with a warm L2, and those of
+//   labs
+//                                      beside a device-to-device copy of as many bytes
+//   measure LAUNCHES CUBINS counters   launches each once, for Nsight Compute
+//
+// CUBINS is a folder: labs/X/X.cu is CUBINS/labs_X_X.cubin there.
+#include <cuda_profiler_api.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "../timing.cuh"
+#include "kernels_by_name.h"
+#include "launches.h"
+
+namespace {
+
+// The median of `rounds` times of `times` launches one behind the other, in microseconds per launch.
+double warm(const std::function<void()>& work, int rounds, int times) {
+  cudaEvent_t start, stop;
+  CHECK(cudaEventCreate(&start));
+  CHECK(cudaEventCreate(&stop));
+  std::vector<float> us;
+  for (int k = 0; k < rounds + 1; ++k) {
+    work();  // keeps the GPU busy while the host is getting ahead of it
+    work();
+    CHECK(cudaEventRecord(start));
+    for (int i = 0; i < times; ++i) work();
+    CHECK(cudaEventRecord(stop));
+    CHECK(cudaEventSynchronize(stop));
+    float ms;
+    CHECK(cudaEventElapsedTime(&ms, start, stop));
+    if (k > 0) us.push_back(1000 * ms / times);
+  }
+  CHECK(cudaEventDestroy(start));
+  CHECK(cudaEventDestroy(stop));
+  std::sort(us.begin(), us.end());
+  return us[us.size() / 2];
+}
+
+struct Times {
+  double warm_us, cold_us;
+};
+
+Times both(const std::function<void()>& work) {
+  const double first = warm(work, 1, 1);
+  return {warm(work, 7, std::clamp(static_cast<int>(500 / first), 1, 50)),
+          1000 * timing::measure(15, work).median_ms};
+}
+
+// Buffers and numbers of one launch, ready for cudaLaunchKernel.
+class Arguments {
+ public:
+  explicit Arguments(const std::string& text) {
+    const std::vector<launches::Argument> wanted = launches::read_arguments(text);
+    values_.resize(wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i].is_buffer()) {
+        const std::vector<uint32_t> words = wanted[i].words(static_cast<uint32_t>(i + 1));
+        CHECK(cudaMalloc(&values_[i].buffer, words.size() * 4));
+        CHECK(
+            cudaMemcpy(values_[i].buffer, words.data(), words.size() * 4, cudaMemcpyHostToDevice));
+        buffers_.push_back(values_[i].buffer);
+      } else {
+        values_[i].number = wanted[i].number();
+      }
+    }
+    for (Value& value : values_) pointers_.push_back(&value);
+  }
+  ~Arguments() {
+    for (void* buffer : buffers_) cudaFree(buffer);
+  }
+  void** pointers() { return pointers_.data(); }
+
+ private:
+  union Value {
+    void* buffer;
+    uint32_t number;
+  };
+  std::vector<Value> values_;
+  std::vector<void*> buffers_, pointers_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    fprintf(stderr, "usage: measure LAUNCHES CUBINS time|counters\n");
+    return 2;
+  }
+  const std::vector<launches::Launch> all = launches::read_launches(argv[1]);
+  const bool timed = std::strcmp(argv[3], "time") == 0;
+  KernelsByName kernels(argv[2]);
+  size_t most = 0;
+  for (const launches::Launch& l : all) most = std::max(most, l.useful_bytes / 2);
+  void *const from = timing::allocate(most + 4, 1), *const to = timing::allocate(most + 4, 2);
+  CHECK(cudaDeviceSynchronize());
+  if (timed)
+    printf("id,set,kernel,warm_us,cold_us,copy_warm_us,copy_cold_us\n");
+  else
+    CHECK(cudaProfilerStart());
+  for (const launches::Launch& l : all) {
+    const void* function = kernels.find(l.file, l.kernel);
+    if (l.shared > 48 * 1024)
+      CHECK(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(l.shared)));
+    Arguments arguments(l.arguments);
+    const auto work = [&] {
+      CHECK(cudaLaunchKernel(function, dim3(l.grid_x, l.grid_y), dim3(l.block_x, l.block_y),
+                             arguments.pointers(), l.shared, nullptr));
+    };
+    work();
+    CHECK(cudaDeviceSynchronize());
+    if (!timed) continue;
+    const Times kernel = both(work);
+    printf("%d,%s,\"%s\",%.3f,%.3f,", l.id, l.set.c_str(), l.kernel.c_str(), kernel.warm_us,
+           kernel.cold_us);
+    if (l.useful_bytes > 0) {
+      const Times copy = both(
+          [&] { CHECK(cudaMemcpyAsync(to, from, l.useful_bytes / 2, cudaMemcpyDeviceToDevice)); });
+      printf("%.3f,%.3f\n", copy.warm_us, copy.cold_us);
+    } else {
+      printf(",\n");
+    }
+    fflush(stdout);
+  }
+  if (!timed) CHECK(cudaProfilerStop());
+  return 0;
+}

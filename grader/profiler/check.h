@@ -1,0 +1,19 @@
+// `lab32 check`: what compute-sanitizer would find in a program, and what it overlooks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lab32::profiler {
+
+struct CheckOptions {
+  std::string program, device = "sim";
+  std::vector<std::string> arguments;
+};
+
+// Runs the program, prints its hazards and returns the exit status: 2 where something that it
+// needed is not supported; else 1 if there is a hazard or a kernel was stopped; else the program's
+// own. Throws Error when the program cannot be built or started.
+int check(const CheckOptions& options);
+
+}  // namespace lab32::profiler

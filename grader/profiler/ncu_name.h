@@ -1,0 +1,14 @@
+// Kernels' names as Nsight Compute writes them.
+#pragma once
+
+#include <string>
+
+namespace lab32::profiler {
+
+// "void inner::both<float>(T1 *, const T1 *)": demangled as cu++filt does, then shortened as ncu's
+// --rename-kernels, its default, was seen to do (data/measured/ncu/h200-names.csv): of namespaces
+// one in another only the inner one stays, and values in template brackets lose their type unless
+// they are negative. A name that cannot be read so is demangled by the C++ library.
+std::string ncu_name(const std::string& symbol);
+
+}  // namespace lab32::profiler

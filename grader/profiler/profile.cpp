@@ -1,0 +1,74 @@
+#include "profiler/profile.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <optional>
+#include <regex>
+#include <set>
+
+#include "base/error.h"
+#include "base/write_file.h"
+#include "profiler/ncu_csv.h"
+#include "profiler/ncu_name.h"
+#include "profiler/profile_text.h"
+#include "profiler/recorded_run.h"
+#include "profiler/source_view.h"
+
+namespace lab32::profiler {
+namespace {
+
+std::regex name_pattern(const std::string& kernel) {
+  try {
+    return std::regex(kernel);
+  } catch (const std::regex_error& e) {
+    throw Error(
+        fmt::format("--kernel: `{}` is no regular expression ({}); before ( ) [ ] * + ? . write \\",
+                    kernel, e.what()));
+  }
+}
+
+std::vector<record::LaunchProfile> select(std::vector<record::LaunchProfile> launches,
+                                          const std::regex& pattern, const std::string& kernel) {
+  std::vector<record::LaunchProfile> chosen;
+  std::set<std::string> names;
+  for (record::LaunchProfile& r : launches) {
+    const std::string name = ncu_name(r.symbol);
+    names.insert(name);
+    if (std::regex_search(name, pattern)) chosen.push_back(std::move(r));
+  }
+  if (chosen.empty())
+    fmt::print(stderr, "lab32 profile: {}\n",
+               names.empty() ? "the program launched no kernel"
+                             : fmt::format("no kernel's name has `{}` in it; there are: {}", kernel,
+                                           fmt::join(names, "; ")));
+  return chosen;
+}
+
+}  // namespace
+
+int profile(const ProfileOptions& options) {
+  const std::regex pattern = name_pattern(options.kernel);
+  std::vector<const Metric*> metrics;
+  if (options.metrics.empty())
+    for (const Metric& m : all_metrics()) metrics.push_back(&m);
+  else
+    metrics = metrics_of(options.metrics);
+
+  // Before the program takes its time.
+  if (!options.csv.empty()) write_file(options.csv, "", "--csv");
+  RecordedRun run = run_recorded(options.program, options.device, options.arguments, "profile");
+  const auto launches = select(std::move(run.recording.launches), pattern, options.kernel);
+
+  std::string text = "\n";
+  text += options.metrics.empty() ? profile_text(launches) : metrics_text(launches, metrics);
+  if (options.source && !launches.empty()) text += source_view(launches);
+  if (!launches.empty()) fmt::print("{}", text);
+  if (run.status != 0) fmt::print("{}\n", ending(run.status));
+  std::fflush(stdout);
+  if (!options.csv.empty()) write_file(options.csv, ncu_csv(launches, metrics), "--csv");
+  return run.recording.unsupported.empty() ? run.status : kNotSupported;
+}
+
+}  // namespace lab32::profiler

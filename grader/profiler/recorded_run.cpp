@@ -1,0 +1,47 @@
+#include "profiler/recorded_run.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/scratch.h"
+#include "profiler/build_program.h"
+#include "profiler/start.h"
+#include "simulator/model/profile.h"
+
+namespace lab32::profiler {
+std::string ending(int status) {
+  if (status <= 128 || !sigabbrev_np(status - 128))
+    return fmt::format("the program's own exit status: {}", status);
+  return fmt::format("the program was killed by SIG{} ({}){}", sigabbrev_np(status - 128),
+                     sigdescr_np(status - 128),
+                     status - 128 == SIGSEGV ? "; host code that touches device memory is" : "");
+}
+
+RecordedRun run_recorded(const std::string& file, const std::string& device,
+                         const std::vector<std::string>& arguments, const std::string& tool) {
+  const Scratch scratch;
+  const std::string record = scratch.path / "record";
+  Start start;
+  start.device = profile_of(device);
+  start.program = build_program(file, model::read_profile(start.device).arch);
+  start.called = file;
+  start.arguments = arguments;
+  start.tool = tool;
+  start.record = record;
+  RecordedRun run;
+  run.status = run_and_wait(start);
+  std::ifstream in(record);
+  run.recording = record::read_recording(in, record);
+  // What was compiled here lies in the cache under another name than the user's.
+  const std::filesystem::path given(file);
+  if (given.extension() == ".cu")
+    for (record::LaunchProfile& launch : run.recording.launches)
+      launch.process_name = given.stem().string();
+  return run;
+}
+
+}  // namespace lab32::profiler

@@ -1,0 +1,28 @@
+// A program run to its end by a tool, and what it recorded meanwhile.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "record/launch_profile.h"
+
+namespace lab32::profiler {
+
+// Exit status where something in the program is not supported.
+constexpr int kNotSupported = 2;
+
+struct RecordedRun {
+  int status = 0;  // the program's own, 128 + signal
+  record::Recording recording;
+};
+
+// "exit status: 3", or by which signal the program was killed. `status` is not 0.
+std::string ending(int status);
+
+// `file`: a .cu file or a program (build_program); `device`: "sim", "sim:NAME"; `tool`: "profile"
+// or "check". The program has this process's input and output. Throws Error when it cannot be built
+// or started.
+RecordedRun run_recorded(const std::string& file, const std::string& device,
+                         const std::vector<std::string>& arguments, const std::string& tool);
+
+}  // namespace lab32::profiler

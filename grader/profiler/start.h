@@ -1,0 +1,31 @@
+// Starts a program on the simulated runtime.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lab32::profiler {
+
+struct Start {
+  std::filesystem::path program;  // build_program()'s
+  std::string called;             // its argv[0]
+  std::vector<std::string> arguments;
+  std::string device = "h200";   // a profile's name
+  std::string tool = "run";      // LAB32_TOOL: run, profile, check
+  std::filesystem::path record;  // LAB32_RECORD; empty: none
+};
+
+// The profile that "auto", "sim" or "sim:NAME" means. Throws Error for what is no simulator.
+std::string profile_of(const std::string& device);
+
+// This process becomes the program: input, output and exit status are its own. Returns only to
+// throw Error, when it cannot be started.
+[[noreturn]] void exec(const Start& start);
+
+// Runs it beside this process, with this process's input and output. Its exit status, or 128 and
+// the number of the signal that killed it, as a shell says it. Throws Error when it cannot be
+// started.
+int run_and_wait(const Start& start);
+
+}  // namespace lab32::profiler

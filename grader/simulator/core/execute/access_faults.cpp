@@ -1,0 +1,121 @@
+// What is wrong with an access, and what then: a trap, or, in a launch that keeps going,
+// word to the observers and another place for the access.
+#include <cstring>
+
+#include "simulator/core/execute/block_context.h"
+
+namespace lab32::sim {
+TrapFacts BlockContext::facts_of_access(uint32_t warp, int lane, AccessSpace space, Use use,
+                                        unsigned bytes) const {
+  TrapFacts facts = this->facts(TrapReason::past_end, warp, lane);
+  MemoryAccess& access = facts.access.emplace();
+  access.space = space;
+  access.use = use;
+  access.bytes = bytes;
+  return facts;
+}
+
+void BlockContext::raise(const Inst& in, uint32_t lanes, Fault::Kind kind,
+                         const std::function<TrapFacts(int)>& facts) {
+  const int first = __builtin_ctz(lanes);
+  if (!launch_.keep_going) throw Trap{facts(first), in.site};
+  Fault fault{kind, in.site, static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
+  const auto bit = static_cast<uint8_t>(1u << static_cast<unsigned>(kind));
+  // Facts cost more than the access, and only the first are shown.
+  if ((told_[in.site] & bit) == 0) {
+    told_[in.site] |= bit;
+    fault.facts = facts(first);
+    if (kind == Fault::Kind::memory && !first_bad_access_)
+      first_bad_access_ = Trap{*fault.facts, in.site};
+  }
+  for (Observer* o : observers_) o->fault(fault);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Device memory
+
+TrapFacts BlockContext::facts_of_global(uint32_t warp, int lane, uint64_t at, unsigned bytes,
+                                        Use use) const {
+  const Memory& memory = *launch_.memory;
+  TrapFacts facts = facts_of_access(warp, lane, AccessSpace::global, use, bytes);
+  MemoryAccess& access = *facts.access;
+  access.address = at;
+  const auto lies_in = [&](const Allocation& a, TrapReason reason) {
+    access.object = a.name;
+    access.offset = static_cast<int64_t>(at - a.begin);
+    access.size = a.end - a.begin;
+    facts.reason = reason;
+    return facts;
+  };
+  const Allocation* a = memory.find(at);
+  if (a && !a->freed && at + bytes <= a->end) {
+    if (at % bytes != 0) return lies_in(*a, TrapReason::misaligned);
+    return lies_in(
+        *a, use != Use::read && a->read_only ? TrapReason::read_only : TrapReason::unwritten);
+  }
+  if (a && a->freed) return lies_in(*a, TrapReason::freed);
+  facts.reason = at < 4096 ? TrapReason::null_pointer : TrapReason::no_such_memory;
+  if (at < kGlobalBase || at >= kGlobalBase + memory.used() + (64u << 20)) return facts;
+  if (const Allocation* near = memory.nearest(at))
+    return lies_in(*near, at >= near->begin ? TrapReason::past_end : TrapReason::before_start);
+  return facts;
+}
+
+void BlockContext::bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
+                              unsigned bytes, Use use) {
+  // What lies in a lane's sink, and which fault is the first, must not depend on host threads.
+  if (launch_.keep_going && guard_) throw OrderMatters{};
+  raise(in, lanes, Fault::Kind::memory,
+        [&](int l) { return facts_of_global(warp, l, address[l], bytes, use); });
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    address[l] = kGlobalBase + static_cast<uint64_t>(l) * kSinkBytes;
+    std::memset(launch_.memory->host(address[l]), 0xff, kSinkBytes);
+  }
+}
+static_assert(kWarpSize * 16 <= kMemoryStart, "the sinks lie before the first allocation");
+
+void BlockContext::unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
+                                    uint32_t lanes, unsigned bytes, Use use) {
+  raise(in, lanes, Fault::Kind::uninitialised,
+        [&](int l) { return facts_of_global(warp, l, address[l], bytes, use); });
+  // An atomic has written by now; its next one shall not be told again.
+  if (use == Use::update) launch_.memory->mark_lanes(address, lanes, bytes);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Shared memory
+
+TrapFacts BlockContext::facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes,
+                                        Use use) const {
+  TrapFacts facts = facts_of_access(warp, lane, AccessSpace::shared, use, bytes);
+  MemoryAccess& access = *facts.access;
+  access.size = launch_.shared_bytes;
+  // Addresses of 32 bits wrap: what lies before the start comes out close to 2^32.
+  access.offset = offset >> 32 == 0 ? static_cast<int32_t>(static_cast<uint32_t>(offset))
+                                    : static_cast<int64_t>(offset);
+  facts.reason = access.offset >= 0 && offset + bytes <= access.size ? TrapReason::misaligned
+                 : access.size == 0                                  ? TrapReason::no_such_memory
+                 : access.offset < 0                                 ? TrapReason::before_start
+                                                                     : TrapReason::past_end;
+  return facts;
+}
+
+void BlockContext::bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+                              unsigned bytes, Use use) {
+  const uint64_t size = launch_.shared_bytes;
+  uint32_t wrong = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const uint64_t at = offset[__builtin_ctz(r)];
+    if (at > size || at + bytes > size || at % bytes != 0) wrong |= r & (~r + 1);
+  }
+  raise(in, wrong, Fault::Kind::memory,
+        [&](int l) { return facts_of_shared(warp, l, offset[l], bytes, use); });
+  for (uint32_t r = wrong; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    offset[l] = shared_sink() + static_cast<uint64_t>(l) * kSinkBytes;
+    std::memset(shared() + offset[l], 0xff, kSinkBytes);
+  }
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,342 @@
+// atom and red. Lanes are served in lane order; blocks in block order (order_guard.h).
+#include <algorithm>
+#include <cstring>
+
+#include "simulator/core/execute/memory_lanes.h"
+#include "simulator/core/semantics/float.h"
+#include "simulator/core/semantics/half_format.h"
+
+namespace lab32::sim {
+namespace {
+
+using ptx::Mod;
+using ptx::Type;
+
+// Operations, as functions of the old value and the operand. kCommutes: the final value does not
+// depend on the order of the updates (integers, and no result used), so that blocks on several host
+// threads may update at once.
+struct Add {
+  static constexpr uint8_t kId = 1;
+  template <class T>
+  static T apply(T old, T v) {
+    if constexpr (std::is_integral_v<T>) {
+      using U = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<U>(old) + static_cast<U>(v));
+    } else {
+      return old + v;
+    }
+  }
+};
+struct Min {
+  static constexpr uint8_t kId = 2;
+  template <class T>
+  static T apply(T old, T v) {
+    return std::min(old, v);
+  }
+};
+struct Max {
+  static constexpr uint8_t kId = 3;
+  template <class T>
+  static T apply(T old, T v) {
+    return std::max(old, v);
+  }
+};
+struct And {
+  static constexpr uint8_t kId = 4;
+  template <class T>
+  static T apply(T old, T v) {
+    return old & v;
+  }
+};
+struct Or {
+  static constexpr uint8_t kId = 5;
+  template <class T>
+  static T apply(T old, T v) {
+    return old | v;
+  }
+};
+struct Xor {
+  static constexpr uint8_t kId = 6;
+  template <class T>
+  static T apply(T old, T v) {
+    return old ^ v;
+  }
+};
+// PTX ISA: inc wraps to 0 above v; dec wraps to v below 1 or above v. They commute only while all
+// operands agree, which nobody checks here.
+struct Inc {
+  static constexpr uint8_t kId = 0;
+  template <class T>
+  static T apply(T old, T v) {
+    return old >= v ? T{0} : old + 1;
+  }
+};
+struct Dec {
+  static constexpr uint8_t kId = 0;
+  template <class T>
+  static T apply(T old, T v) {
+    return old == 0 || old > v ? v : old - 1;
+  }
+};
+struct Exch {
+  static constexpr uint8_t kId = 0;
+  template <class T>
+  static T apply(T, T v) {
+    return v;
+  }
+};
+
+// Half-precision values travel as their bits.
+template <class H>
+struct HalfAdd {
+  static constexpr uint8_t kId = 0;
+  static uint16_t one(uint16_t a, uint16_t b) {
+    return to_half<H>(to_float(H{a}) + to_float(H{b}), Rounding::rn).bits;
+  }
+  static uint16_t apply(uint16_t old, uint16_t v) { return one(old, v); }
+  static uint32_t apply(uint32_t old, uint32_t v) {
+    return one(static_cast<uint16_t>(old), static_cast<uint16_t>(v)) |
+           static_cast<uint32_t>(
+               one(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(v >> 16)))
+               << 16;
+  }
+};
+
+bool operator==(const Wide& a, const Wide& b) { return a.low == b.low && a.high == b.high; }
+
+enum class Window : uint8_t { global, shared, generic };
+
+// PTX ISA, atom and red: add.f32 on global memory flushes subnormal inputs and results to zero of
+// the same sign, whatever the compiler's -ftz; on shared memory it does not. The ISA says nothing
+// of the other types; f64 has no flushing anywhere.
+template <class T, class Op>
+T apply_at(Window where, T old, T v) {
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Add>)
+    if (where == Window::global) return flush(Op::apply(flush(old), flush(v)));
+  return Op::apply(old, v);
+}
+
+Window window_of(const ptx::Instruction& in) {
+  if (in.has(Mod::global)) return Window::global;
+  if (in.has(Mod::shared) || in.has(Mod::shared_cta)) return Window::shared;
+  return Window::generic;
+}
+
+// The host's own atomic update, for words that several host threads may update at once. The old
+// value is not wanted then.
+template <class T, class Op>
+void update_shared_by_threads(std::byte* at, T v) {
+  auto* p = reinterpret_cast<T*>(at);
+  T old = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(p, &old, Op::template apply<T>(old, v), true,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+
+// Who reads the result may be waiting for another lane, or for another block.
+void note_waiting(const Exec& x, const Inst& in) {
+  x.warp->note_synchronisation();
+  if (window_of(*in.ptx) != Window::shared) x.warp->note_poll();
+}
+
+// Checks and reports; returns the base to add addresses to.
+std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64_t* address,
+                             unsigned bytes, uint8_t operation) {
+  Warp& w = *x.warp;
+  BlockContext& block = w.block();
+  const auto kind = has_result(in) ? AccessKind::atom : AccessKind::red;
+  if (where == Window::global) {
+    std::byte* base =
+        block.global(w.index(), in, address, x.mask, bytes, BlockContext::Use::update, operation);
+    if (block.observes_accesses())
+      block.report(w.index(), in, AccessSpace::global, kind, bytes, x.mask, address);
+    return base;
+  }
+  block.check_shared(w.index(), in, address, x.mask, bytes, BlockContext::Use::update);
+  if (block.observes_accesses())
+    block.report(w.index(), in, AccessSpace::shared, kind, bytes, x.mask, address);
+  if (block.observes_raw_shared())
+    block.report_raw_shared(w.index(), in, kind, bytes, x.mask, address, nullptr);
+  return block.shared();
+}
+
+template <class F>
+void by_window(const Exec& x, const Inst& in, Window where, F f) {
+  uint64_t* address = x.warp->address;
+  lane_addresses(x, in.mem_base, in.mem_offset, address);
+  if (where != Window::generic) return f(x, where, address);
+  const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
+  if (x.mask & ~shared) f(Exec{x.regs, x.mask & ~shared, x.warp}, Window::global, address);
+  if (shared) {
+    alignas(64) uint64_t own[kWarpSize];
+    for (int l = 0; l < kWarpSize; ++l) own[l] = address[l] - kSharedBase;
+    f(Exec{x.regs, shared, x.warp}, Window::shared, own);
+  }
+}
+
+template <class T, class Op>
+void atomic(const Exec& all, const Inst& in) {
+  // Who does not read the result does not wait for it: a histogram's long loop is no spin lock.
+  if (has_result(in)) note_waiting(all, in);
+  by_window(all, in, window_of(*in.ptx), [&in](const Exec& x, Window where, uint64_t* address) {
+    const bool result = has_result(in);
+    const uint8_t operation = std::is_integral_v<T> && !result ? Op::kId : 0;
+    std::byte* base = access_atomically(x, in, where, address, sizeof(T), operation);
+    const std::byte* values = x.regs + in.src[0].offset;
+    if constexpr (std::is_integral_v<T> && Op::kId != 0) {
+      if (where == Window::global && x.warp->block().parallel()) {
+        for (uint32_t r = x.mask; r; r &= r - 1) {
+          const int l = __builtin_ctz(r);
+          update_shared_by_threads<T, Op>(base + address[l], load_lane<T>(values, l));
+        }
+        return;
+      }
+    }
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      T old;
+      std::memcpy(&old, base + address[l], sizeof old);
+      const T now = apply_at<T, Op>(where, old, load_lane<T>(values, l));
+      std::memcpy(base + address[l], &now, sizeof now);
+      if (result) store_lane<T>(x.regs + in.dst[0].offset, l, old);
+    }
+  });
+}
+
+template <class T>
+void compare_and_swap(const Exec& all, const Inst& in) {
+  note_waiting(all, in);
+  by_window(all, in, window_of(*in.ptx), [&in](const Exec& x, Window where, uint64_t* address) {
+    std::byte* base = access_atomically(x, in, where, address, sizeof(T), 0);
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      T old;
+      std::memcpy(&old, base + address[l], sizeof old);
+      if (old == load_lane<T>(x.regs + in.src[0].offset, l)) {
+        const T now = load_lane<T>(x.regs + in.src[1].offset, l);
+        std::memcpy(base + address[l], &now, sizeof now);
+      }
+      if (in.dst[0].bytes != 0) store_lane<T>(x.regs + in.dst[0].offset, l, old);
+    }
+  });
+}
+
+// atom.v2/.v4: each element is an update of its own.
+template <class T, class Op>
+void atomic_vector(const Exec& all, const Inst& in) {
+  by_window(all, in, Window::global, [&in](const Exec& x, Window where, uint64_t* address) {
+    const unsigned elements = in.src_count;
+    std::byte* base = access_atomically(x, in, where, address, sizeof(T) * elements, 0);
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      for (unsigned e = 0; e < elements; ++e) {
+        std::byte* at = base + address[l] + e * sizeof(T);
+        T old;
+        std::memcpy(&old, at, sizeof old);
+        const T now = apply_at<T, Op>(where, old, load_lane<T>(x.regs + in.src[e].offset, l));
+        std::memcpy(at, &now, sizeof now);
+        if (e < in.dst_count && in.dst[e].bytes != 0)
+          store_lane<T>(x.regs + in.dst[e].offset, l, old);
+      }
+    }
+  });
+}
+
+template <class Op>
+ExecFn pick_integer(const ptx::Instruction& in) {
+  switch (in.type()) {
+    case Type::u32:
+    case Type::b32:
+      return atomic<uint32_t, Op>;
+    case Type::s32:
+      return atomic<int32_t, Op>;
+    case Type::u64:
+    case Type::b64:
+      return atomic<uint64_t, Op>;
+    case Type::s64:
+      return atomic<int64_t, Op>;
+    default:
+      refuse(in);
+  }
+}
+
+ExecFn pick_add(const ptx::Instruction& in) {
+  switch (in.type()) {
+    case Type::f32:
+      return atomic<float, Add>;
+    case Type::f64:
+      return atomic<double, Add>;
+    case Type::f16:
+      return atomic<uint16_t, HalfAdd<F16>>;
+    case Type::f16x2:
+      return atomic<uint32_t, HalfAdd<F16>>;
+    case Type::bf16:
+      return atomic<uint16_t, HalfAdd<BF16>>;
+    case Type::bf16x2:
+      return atomic<uint32_t, HalfAdd<BF16>>;
+    default:
+      return pick_integer<Add>(in);
+  }
+}
+
+}  // namespace
+
+ExecFn pick_atom(const ptx::Instruction& in) {
+  if (in.has(Mod::add)) return pick_add(in);
+  if (in.has(Mod::min)) return pick_integer<Min>(in);
+  if (in.has(Mod::max)) return pick_integer<Max>(in);
+  if (in.has(Mod::op_and)) return pick_integer<And>(in);
+  if (in.has(Mod::op_or)) return pick_integer<Or>(in);
+  if (in.has(Mod::op_xor)) return pick_integer<Xor>(in);
+  if (in.has(Mod::exch)) return pick_integer<Exch>(in);
+  const bool unsigned_word = in.type() == Type::u32;
+  if (in.has(Mod::inc) && unsigned_word) return atomic<uint32_t, Inc>;
+  if (in.has(Mod::dec) && unsigned_word) return atomic<uint32_t, Dec>;
+  refuse(in);
+}
+
+ExecFn pick_red(const ptx::Instruction& in) { return pick_atom(in); }
+
+ExecFn pick_atom_vector(const ptx::Instruction& in) {
+  switch (in.type()) {
+    case Type::f32:
+      return atomic_vector<float, Add>;
+    case Type::f16:
+      return atomic_vector<uint16_t, HalfAdd<F16>>;
+    case Type::f16x2:
+      return atomic_vector<uint32_t, HalfAdd<F16>>;
+    case Type::bf16:
+      return atomic_vector<uint16_t, HalfAdd<BF16>>;
+    case Type::bf16x2:
+      return atomic_vector<uint32_t, HalfAdd<BF16>>;
+    default:
+      refuse(in);
+  }
+}
+ExecFn pick_red_vector(const ptx::Instruction& in) { return pick_atom_vector(in); }
+
+ExecFn pick_atom_cas(const ptx::Instruction& in) {
+  switch (in.type()) {
+    case Type::b16:
+      return compare_and_swap<uint16_t>;
+    case Type::b32:
+      return compare_and_swap<uint32_t>;
+    case Type::b64:
+      return compare_and_swap<uint64_t>;
+    default:
+      refuse(in);
+  }
+}
+
+ExecFn pick_atom_cas_wide(const ptx::Instruction&) { return compare_and_swap<Wide>; }
+ExecFn pick_atom_exch_wide(const ptx::Instruction&) { return atomic<Wide, Exch>; }
+
+// Whether the final values could depend on the order of the blocks (order_guard.h).
+bool is_order_sensitive(const ptx::Instruction& in, bool result_used) {
+  if (in.has(Mod::cas)) return true;
+  const bool integer = !ptx::is_float(in.type());
+  const bool commutes = integer && !in.has(Mod::exch) && !in.has(Mod::inc) && !in.has(Mod::dec);
+  return result_used || !commutes;
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,99 @@
+#include "simulator/core/execute/binding.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/memory_use.h"
+
+namespace lab32::sim {
+
+using ptx::OpId;
+
+namespace {
+
+AccessPlan as_written(Unmatched::Reason reason) {
+  AccessPlan plan;
+  plan.unmatched.emplace().reason = reason;
+  return plan;
+}
+
+}  // namespace
+
+Flow flow_of(const ptx::Traits& traits) {
+  switch (traits.flow) {
+    case ptx::Flow::branch:
+      return Flow::branch;
+    case ptx::Flow::table_branch:
+      return Flow::table_branch;
+    case ptx::Flow::call:
+      return Flow::call;
+    case ptx::Flow::ret:
+      return Flow::ret;
+    case ptx::Flow::exit:
+      return Flow::exit;
+    case ptx::Flow::trap:
+      return Flow::trap;
+    case ptx::Flow::next:
+      break;
+  }
+  if (traits.is_block_barrier()) return Flow::block_sync;
+  const bool of_warp = traits.sync == ptx::Sync::warp || traits.sync == ptx::Sync::warp_barrier;
+  return of_warp ? Flow::warp_sync : Flow::straight;
+}
+
+ExecFn pick(const ptx::Instruction& in) {
+  switch (in.op->id) {
+#define OP(id, pattern, operands, traits) \
+  case OpId::id:                          \
+    return pick_##id(in);
+#include "simulator/ptx/opcodes.def"
+#undef OP
+    case OpId::count_:
+      break;
+  }
+  throw Error("an instruction without a row");
+}
+
+bool is_dynamic_special(ptx::SpecialReg reg) {
+  using ptx::SpecialReg;
+  switch (reg) {
+    case SpecialReg::clock:
+    case SpecialReg::clock_hi:
+    case SpecialReg::clock64:
+    case SpecialReg::globaltimer:
+    case SpecialReg::globaltimer_lo:
+    case SpecialReg::globaltimer_hi:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_result_read(const ptx::Function& function, const ptx::Instruction& in) {
+  std::vector<int> results;
+  ptx::for_each_register(function, in, [&](int r, bool is_destination) {
+    if (is_destination) results.push_back(r);
+  });
+  bool read = false;
+  for (const ptx::Instruction& other : function.body)
+    ptx::for_each_register(function, other, [&](int r, bool is_destination) {
+      read |= !is_destination && std::find(results.begin(), results.end(), r) != results.end();
+    });
+  return read;
+}
+
+bool needs_block_order(const ptx::Instruction& in, const Inst& decoded) {
+  if (!in.op->traits.is_atomic() || ptx::memory_space(in, 0) == ptx::Space::shared) return false;
+  return is_order_sensitive(in, has_result(decoded));
+}
+
+AccessPlan plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index) {
+  if (!in.op->traits.accesses_memory()) return {};
+  if (in.op->traits.ptx_level) return as_written(Unmatched::Reason::uncounted);
+  if (own && index < own->size()) return (*own)[index];
+  return as_written(Unmatched::Reason::no_machine_code);
+}
+
+}  // namespace lab32::sim

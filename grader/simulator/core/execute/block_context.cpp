@@ -1,0 +1,147 @@
+#include "simulator/core/execute/block_context.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lab32::sim {
+namespace {
+
+// More than a whole launch may print (launch.cpp).
+constexpr size_t kKeptOutput = 2 << 20;
+
+}  // namespace
+
+BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
+                           OrderGuard::Worker* guard)
+    : launch_(launch),
+      observers_(std::move(observers)),
+      guard_(guard),
+      checks_reads_(launch.trap_uninitialised || launch.keep_going) {
+  for (Observer* o : observers_) {
+    if (o->wants_accesses()) access_observers_.push_back(o);
+    if (o->wants_raw_shared()) raw_observers_.push_back(o);
+  }
+  tally_.resize(launch_.program->sites.size());
+  diverged_.resize(launch_.program->sites.size());
+  shared_.resize(shared_sink() + kWarpSize * kSinkBytes);
+  if (launch_.keep_going) told_.resize(launch_.program->sites.size());
+  info_.threads = static_cast<uint32_t>(launch_.block.count());
+  info_.shared_bytes = launch_.shared_bytes;
+  info_.dim_x = launch_.block.x;
+  info_.dim_y = launch_.block.y;
+  info_.dim_z = launch_.block.z;
+}
+
+void BlockContext::start(uint64_t index) {
+  info_.index = index;
+  info_.x = static_cast<uint32_t>(index % launch_.grid.x);
+  info_.y = static_cast<uint32_t>(index / launch_.grid.x % launch_.grid.y);
+  info_.z = static_cast<uint32_t>(index / launch_.grid.x / launch_.grid.y);
+  // Poison: what a kernel reads without having written it is NaN or -1 here.
+  std::memset(shared_.data(), 0xff, launch_.shared_bytes);
+  stored_ = {};
+  output_.clear();
+}
+
+void BlockContext::print(const std::string& text) {
+  if (output_.size() < kKeptOutput) output_ += text;
+}
+
+ThreadId BlockContext::thread_id(uint32_t warp, int lane) const {
+  const Extent& b = launch_.block;
+  const uint32_t t = warp * kWarpSize + static_cast<uint32_t>(lane);
+  return {{info_.x, info_.y, info_.z}, {t % b.x, t / b.x % b.y, t / b.x / b.y}};
+}
+
+TrapFacts BlockContext::facts(TrapReason reason, uint32_t warp) const {
+  TrapFacts facts;
+  facts.reason = reason;
+  facts.block = info_.index;
+  facts.warp.emplace().warp = warp;
+  return facts;
+}
+
+TrapFacts BlockContext::facts(TrapReason reason, uint32_t warp, int lane) const {
+  TrapFacts facts = this->facts(reason, warp);
+  facts.thread = thread_id(warp, lane);
+  return facts;
+}
+
+std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t mask,
+                                unsigned bytes, Use use, uint8_t operation) {
+  Memory& memory = *launch_.memory;
+  uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
+  if (mask == kFullMask) {
+    for (int l = 0; l < kWarpSize; ++l) {
+      low = std::min(low, address[l]);
+      high = std::max(high, address[l]);
+      bits |= address[l];
+    }
+  } else {
+    for (uint32_t r = mask; r; r &= r - 1) {
+      const uint64_t a = address[__builtin_ctz(r)];
+      low = std::min(low, a);
+      high = std::max(high, a);
+      bits |= a;
+    }
+  }
+  Allocation*& recent = recent_[in.site % recent_.size()];
+  Allocation* a = recent;
+  if (!a || low < a->begin || low >= a->end) recent = a = memory.find(low);
+  // Not high + bytes > end: a wild address may lie so high that the sum wraps.
+  if (!a || a->freed || low < a->begin || high > a->end - bytes || (bits & (bytes - 1)) != 0 ||
+      (use != Use::read && a->read_only)) {
+    // Lanes may lie in different allocations, or one is wrong: look at each.
+    uint32_t wrong = 0;
+    for (uint32_t r = mask; r; r &= r - 1) {
+      const uint64_t at = address[__builtin_ctz(r)];
+      const Allocation* own = memory.find(at);
+      if (!own || own->freed || at + bytes > own->end || (at & (bytes - 1)) != 0 ||
+          (use != Use::read && own->read_only))
+        wrong |= r & (~r + 1);
+    }
+    if (wrong) bad_global(warp, in, address, wrong, bytes, use);
+    for (uint32_t r = mask & ~wrong; r; r &= r - 1)
+      global(warp, in, address, r & (~r + 1), bytes, use, operation);
+    return memory.host(0);
+  }
+  // The guard first: whether something was written may depend on the order of the blocks too.
+  if (guard_) {
+    switch (use) {
+      case Use::read:
+        guard_->read(*a, address, mask, bytes);
+        break;
+      case Use::write:
+        guard_->write(*a, address, mask, bytes);
+        break;
+      case Use::update:
+        if (operation == 0) throw OrderMatters{};
+        guard_->update(*a, operation, address, mask, bytes);
+        break;
+    }
+  }
+  if (use != Use::write && !a->initialised && checks_reads_) {
+    uint32_t unwritten = 0;
+    for (uint32_t r = mask; r; r &= r - 1)
+      if (!memory.written(address[__builtin_ctz(r)], bytes)) unwritten |= r & (~r + 1);
+    if (unwritten) unwritten_global(warp, in, address, unwritten, bytes, use);
+  }
+  if (use == Use::write && !a->initialised) memory.mark_lanes(address, mask, bytes);
+  if (use != Use::read && !guard_) a->pristine = false;
+  return memory.host(0);
+}
+
+void BlockContext::check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+                                unsigned bytes, Use use) {
+  const uint64_t size = launch_.shared_bytes;
+  uint64_t high = 0, bits = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const uint64_t a = offset[__builtin_ctz(r)];
+    high = std::max(high, a);
+    bits |= a;
+  }
+  if (high <= size && high + bytes <= size && (bits & (bytes - 1)) == 0) return;
+  bad_shared(warp, in, offset, mask, bytes, use);
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,138 @@
+// What the warps of a block share, as they and their instructions see it: the launch, shared
+// memory, and the way of every access to memory and to the observers. Block (schedule/block.h)
+// derives from it and runs the warps; a warp is known here by its index only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/core/execute/events.h"
+#include "simulator/core/execute/launch_context.h"
+#include "simulator/core/execute/trap.h"
+#include "simulator/core/memory/memory.h"
+#include "simulator/core/memory/order_guard.h"
+
+namespace lab32::sim {
+
+class Warp;
+
+class BlockContext {
+ public:
+  const LaunchContext& launch() const { return launch_; }
+  const BlockInfo& info() const { return info_; }
+  // Other host threads may run blocks of this launch at the same time.
+  bool parallel() const { return guard_ != nullptr; }
+  std::vector<IssueTally>& tally() { return tally_; }
+  // The first bad access of memory that did not end the launch.
+  const std::optional<Trap>& first_bad_access() const { return first_bad_access_; }
+  // Branches, by site, at which lanes of a warp diverged.
+  const std::vector<uint8_t>& diverged() const { return diverged_; }
+  void note_divergence(uint32_t site) { diverged_[site] = 1; }
+  // printf output of the block run last; handed over once.
+  std::string take_output() { return std::move(output_); }
+  void print(const std::string& text);
+  // What is known of any fault of a warp, and of a lane of it.
+  ThreadId thread_id(uint32_t warp, int lane) const;
+  TrapFacts facts(TrapReason reason, uint32_t warp) const;
+  TrapFacts facts(TrapReason reason, uint32_t warp, int lane) const;
+
+  // --- accesses ---
+  // In a launch that keeps going, bad accesses go to so many bytes of each lane's own.
+  static constexpr uint64_t kSinkBytes = 16;
+  std::byte* shared() { return shared_.data(); }
+  uint32_t shared_bytes() const { return launch_.shared_bytes; }
+  bool observes_accesses() const { return !access_observers_.empty(); }
+  bool observes_raw_shared() const { return !raw_observers_.empty(); }
+  // Reads of memory that nothing wrote are faults.
+  bool checks_reads() const { return checks_reads_; }
+
+  // Checks a warp's accesses to device memory (addresses of the lanes in mask, `bytes` each) and
+  // returns the pointer to add them to. Traps name the first lane that is wrong; in a launch that
+  // keeps going, `address` of such a lane is sent to 16 bytes of its own instead. `operation` is
+  // the kind of an update (0: none, or one that does not commute).
+  using Use = AccessUse;
+  std::byte* global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t mask, unsigned bytes,
+                    Use use, uint8_t operation = 0);
+  void check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
+                    Use use);
+  TrapFacts facts_of_access(uint32_t warp, int lane, AccessSpace space, Use use,
+                            unsigned bytes) const;
+  // Traps, or tells the observers; `facts(lane)` says what is wrong with it.
+  void raise(const Inst& in, uint32_t lanes, Fault::Kind kind,
+             const std::function<TrapFacts(int)>& facts);
+
+  // --- observers ---
+  // Reports an access the way ptxas issues it.
+  void report(uint32_t warp, const Inst& in, AccessSpace space, AccessKind kind, unsigned bytes,
+              uint32_t mask, const uint64_t* address, bool matrix = false,
+              const uint64_t* peer = nullptr);
+  void report_raw_shared(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
+                         uint32_t mask, const uint64_t* offset, const std::byte* values);
+  void report_bad_warp_op(uint32_t warp, const Inst& in, uint32_t mask, uint32_t bad);
+  void report_warp_barrier(uint32_t warp, uint32_t mask);
+  void report_mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
+  void report_mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
+  void own_lane_not_named(uint32_t warp, const Inst& in, uint32_t lanes, uint32_t member_mask);
+
+  // --- what the block does about it; rare ---
+  // Block barriers: the warp's current split arrives, and waits until the barrier is complete.
+  struct Arrival {
+    uint32_t barrier = 0;
+    uint32_t threads = 0;  // 0: all threads that have not exited
+    bool wait = true;      // false: bar.arrive
+    enum class Reduce : uint8_t { none, popc, all, any } reduce = Reduce::none;
+    uint32_t predicate = 0;  // lane mask
+    const Inst* inst = nullptr;
+  };
+  virtual void arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) = 0;
+  virtual void threads_exited() = 0;
+
+ protected:
+  // `observers`: this host thread's own instances. `guard`: null in a serial run.
+  BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
+               OrderGuard::Worker* guard);
+  ~BlockContext() = default;
+  void start(uint64_t index);
+
+  const LaunchContext& launch_;
+  std::vector<Observer*> observers_;
+  BlockInfo info_{};
+  std::array<uint32_t, 32> stored_{};  // by warp: lanes that stored since their last barrier
+
+ private:
+  // --- access_faults.cpp: what is wrong with an access, and what then ---
+  TrapFacts facts_of_global(uint32_t warp, int lane, uint64_t address, unsigned bytes,
+                            Use use) const;
+  TrapFacts facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes,
+                            Use use) const;
+  void bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes, unsigned bytes,
+                  Use use);
+  void unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address, uint32_t lanes,
+                        unsigned bytes, Use use);
+  void bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
+                  Use use);
+  // Where bad accesses of shared memory go in a launch that keeps going: behind it, a piece per
+  // lane.
+  uint64_t shared_sink() const {
+    return (launch_.shared_bytes + kSinkBytes) / kSinkBytes * kSinkBytes;
+  }
+
+  std::vector<Observer*> access_observers_, raw_observers_;
+  OrderGuard::Worker* guard_;
+  const bool checks_reads_;
+  std::vector<std::byte> shared_;
+  std::vector<IssueTally> tally_;
+  std::vector<uint8_t> diverged_;
+  std::string output_;
+  std::array<Allocation*, 64> recent_{};  // by site: the allocation used last
+  // In a launch that keeps going:
+  std::vector<uint8_t> told_;  // by site: the kinds of Fault told, a bit each
+  std::optional<Trap> first_bad_access_;
+};
+
+}  // namespace lab32::sim

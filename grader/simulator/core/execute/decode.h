@@ -1,0 +1,20 @@
+// From a parsed module to something that runs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "simulator/core/execute/kernel_program.h"
+
+namespace lab32::sim {
+
+// Decodes `kernel` and what it can reach. `plans` (by function name) may lack functions: those are
+// issued as the PTX says. `param_address`: where launches put the parameters. Throws lab32::Error,
+// with line and source, for what the simulator does not have.
+std::unique_ptr<KernelProgram> decode(const ptx::Module& module, const ptx::Function& kernel,
+                                      const SymbolTable& symbols, uint64_t param_address,
+                                      const std::map<std::string, FunctionPlans>& plans);
+
+}  // namespace lab32::sim

@@ -1,0 +1,118 @@
+// What the simulator tells its observers. The core executes and checks; it counts nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/core/execute/instruction.h"
+#include "simulator/core/execute/trap.h"
+#include "simulator/core/memory/access_space.h"
+
+namespace lab32::sim {
+
+// Shared atomics that the banks serve in another way than the plain ones (simulator/sass/README.md
+// has the rules and where they were measured).
+enum class AtomicForm : uint8_t {
+  plain,
+  increment,     // ATOMS.POPC.INC: lanes that hit one word are served together
+  compare_swap,  // ATOMS.CAS: two operands per lane, so twice the wavefronts
+  spin_swap,     // ATOMS.CAST.SPIN: one lane per bank gets through, whatever the others wanted
+};
+
+// One warp-wide access as the memory pipeline sees it, that is, as ptxas grouped it (AccessPlan).
+struct Access {
+  uint32_t site;  // instruction (Program::sites)
+  AccessSpace space;
+  AccessKind kind;
+  uint8_t bytes;   // per lane: 1, 2, 4, 8, 16
+  bool ptx_level;  // could not be reconciled with the SASS: never decides points
+  AtomicForm form = AtomicForm::plain;
+  bool matrix = false;      // ldmatrix/stmatrix: lanes' addresses are 16-byte rows, 8 per matrix
+  uint32_t mask;            // lanes that take part
+  const uint64_t* address;  // [32]; shared: offset in the block's shared window; global: device
+                            // address. Lanes outside mask hold anything.
+  // An asynchronous copy (cp.async: LDGSTS) is a load and a store: the addresses of the other one;
+  // else null. bypass_l1: cp.async.cg, LDGSTS.BYPASS.
+  const uint64_t* peer = nullptr;
+  bool bypass_l1 = false;
+};
+
+// The same access at PTX level, for checks that concern single bytes (races, initialisation).
+// Every store's values are readable, so that stores of one value by several lanes differ from
+// stores of several values.
+struct RawAccess {
+  uint32_t site;
+  AccessKind kind;
+  uint8_t bytes;  // per lane and element 1..16; vectors: total
+  uint32_t mask;
+  const uint64_t* address;  // [32] offsets in the shared window
+  const std::byte* values;  // stores: lane l's bytes at values + l * 16; null for loads
+};
+
+struct BlockInfo {
+  uint64_t index;  // linear block index in the grid
+  uint32_t x, y, z;
+  uint32_t threads;
+  uint32_t shared_bytes;
+  uint32_t dim_x = 0, dim_y = 1, dim_z = 1;  // threads along x, y, z; dim_x 0: not told
+};
+
+// What would have ended the launch, had it not been told to go on (LaunchContext::keep_going).
+struct Fault {
+  enum class Kind : uint8_t { memory, uninitialised, barrier } kind;
+  uint32_t site;
+  uint32_t lanes;  // how many did it
+  // Of the first lane; absent where this Block has told of the site and kind before.
+  std::optional<TrapFacts> facts;
+};
+
+// One observer instance belongs to one host thread and sees whole blocks, one after the other;
+// merge() folds another's findings in. Blocks reach each instance in increasing order, and results
+// must not depend on how blocks were dealt to instances.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual std::unique_ptr<Observer> fork() const = 0;  // an empty one of the same kind
+  virtual void merge(Observer& other) = 0;
+
+  virtual void block_begin(const BlockInfo&) {}
+  virtual void block_end() {}
+  virtual void access(uint32_t /*warp*/, const Access&) {}
+  virtual void raw_shared(uint32_t /*warp*/, const RawAccess&) {}
+  // All threads of the block passed a block barrier (or, named barriers: those in warp_masks[w]).
+  virtual void block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
+                             bool /*whole_block*/) {}
+  // Lanes `mask` of the warp arrived at the mbarrier at `key`, the last of them in the phase if
+  // `completes`; or saw that the phase before the present one is complete.
+  virtual void mbarrier_arrive(uint32_t /*warp*/, uint32_t /*mask*/, uint64_t /*key*/,
+                               bool /*completes*/) {}
+  virtual void mbarrier_wait(uint32_t /*warp*/, uint32_t /*mask*/, uint64_t /*key*/) {}
+  // Lanes `mask` of the warp passed bar.warp.sync together.
+  virtual void warp_barrier(uint32_t /*warp*/, uint32_t /*mask*/) {}
+  // A shuffle, vote or match whose mask names lanes that do not take part, or a shuffle that reads
+  // from such a lane: `bad` are the lanes that are absent.
+  virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/,
+                           uint32_t /*bad*/) {}
+
+  virtual void fault(const Fault&) {}
+
+  // Which of the above it wants; asked once a launch.
+  virtual bool wants_accesses() const { return false; }
+  virtual bool wants_raw_shared() const { return false; }
+  // Its forks share what they learn as they go, so those of one attempt must see the whole launch:
+  // it is not run in rounds (order_guard.h).
+  virtual bool wants_whole_launch() const { return false; }
+};
+
+// Issue counts, kept for every observer set: how often each instruction was issued by a warp with
+// at least one lane, and with how many lanes in all. Filled by the warp loop because a virtual
+// call for each instruction would cost more than most instructions.
+struct IssueTally {
+  uint64_t warps = 0;
+  uint64_t lanes = 0;
+};
+
+}  // namespace lab32::sim

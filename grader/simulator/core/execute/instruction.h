@@ -1,0 +1,105 @@
+// A PTX function made ready to run: operands resolved to byte offsets in a warp's register file,
+// each instruction bound to the function that executes it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulator/ptx/module.h"
+
+namespace lab32::sim {
+
+constexpr int kWarpSize = 32;
+constexpr uint32_t kFullMask = 0xffffffffu;
+
+struct Inst;
+class Warp;  // warp.h: the state that memory and control instructions need; arithmetic does not
+
+// What an instruction sees when it executes. `regs` is the register file of the current function
+// activation: every register, immediate and special register of the function is a slot in it, an
+// array over the 32 lanes (lane l of a 32-bit slot at offset `o` is *(uint32_t*)(regs + o + 4*l)).
+// A predicate slot is one uint32_t with a bit per lane. Immediates are slots too, filled once when
+// the activation is made, so that an operand is read in one way only.
+struct Exec {
+  std::byte* regs;
+  uint32_t mask;  // lanes that execute: active and not predicated off; never 0
+  Warp* warp;
+};
+
+// Executes one instruction for the lanes in x.mask; must not touch other lanes' results.
+using ExecFn = void (*)(const Exec& x, const Inst& in);
+
+// How an instruction is dispatched: straight ones only compute; the others change which lanes run
+// next, or wait, and are handled by the warp's loop.
+enum class Flow : uint8_t {
+  straight,
+  branch,
+  table_branch,
+  call,
+  ret,
+  exit,
+  warp_sync,
+  block_sync,
+  trap,
+};
+
+// A source or destination: where its slot is and how wide one lane's element in it is (0: absent;
+// 1: predicate, 2, 4, 8 or 16 bytes, 16 being a .b128 register).
+struct Slot {
+  uint32_t offset = 0;
+  uint8_t bytes = 0;
+  bool is_predicate = false;
+  bool negated = false;  // !%p
+};
+
+// One decoded instruction. Operand order: destinations in `dst`, then the sources in `src`, each in
+// the order in which they stand in the PTX; vectors and pairs are flattened into consecutive slots.
+// An omitted destination ('_') has bytes == 0. A missing optional source likewise.
+struct Inst {
+  ExecFn exec = nullptr;
+  Flow flow = Flow::straight;
+  bool has_guard = false, guard_negated = false;
+  uint8_t dst_count = 0, src_count = 0;
+  uint32_t guard = 0;  // offset of the predicate slot
+  Slot dst[4];
+  Slot src[6];
+  // mem operands: base slot in `mem_base` (bytes == 0: absolute), constant part in `mem_offset`.
+  // Instructions that read or write the carry flag (add.cc, addc, …): mem_base.offset is the
+  // activation's carry slot, a bit per lane like a predicate.
+  Slot mem_base, mem_base2;  // base2: second address of cp.async
+  int64_t mem_offset = 0, mem_offset2 = 0;
+  uint32_t target = 0;      // branch: index in the program's code
+  uint32_t reconverge = 0;  // branch: index of the immediate post-dominator, kNoReconverge
+  uint32_t site = 0;        // index of this instruction over all functions of the program
+  const ptx::Instruction* ptx = nullptr;
+
+  static constexpr uint32_t kNoReconverge = 0xffffffffu;
+};
+
+// Whether somebody reads a result of it.
+inline bool has_result(const Inst& in) {
+  for (uint8_t i = 0; i < in.dst_count; ++i)
+    if (in.dst[i].bytes != 0) return true;
+  return false;
+}
+
+// What each row of opcodes.def supplies: the executing function for this instruction's types and
+// modifiers. Throws lab32::Error (without position: the decoder adds it) for a combination that the
+// PTX ISA or this simulator does not have.
+#define OP(id, pattern, operands, traits) ExecFn pick_##id(const ptx::Instruction& in);
+#include "simulator/ptx/opcodes.def"
+#undef OP
+
+// ld.param of a kernel's own parameters: one value for all lanes.
+ExecFn pick_ld_kernel_param(const ptx::Instruction& in);
+// ld.param through a pointer to a kernel parameter ("grid constant").
+ExecFn pick_ld_param_pointer(const ptx::Instruction& in);
+// mov of %clock, %globaltimer and their like, which change while a kernel runs.
+ExecFn pick_read_clock(const ptx::Instruction& in);
+// Whether an atom or red must see the blocks in order to give one result.
+bool is_order_sensitive(const ptx::Instruction& in, bool result_used);
+
+}  // namespace lab32::sim

@@ -1,0 +1,33 @@
+// What all blocks of a launch share.
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/core/execute/kernel_program.h"
+#include "simulator/core/memory/memory.h"
+
+namespace lab32::sim {
+
+struct Extent {
+  uint32_t x = 1, y = 1, z = 1;
+  uint64_t count() const { return uint64_t{x} * y * z; }
+};
+
+// What all host threads of a launch share; constant while it runs.
+struct LaunchContext {
+  const KernelProgram* program = nullptr;
+  Memory* memory = nullptr;
+  Extent grid, block;
+  uint32_t shared_bytes = 0;     // static + dynamic
+  uint64_t param_address = 0;    // kernel parameters in device memory
+  uint32_t multiprocessors = 1;  // %nsmid
+  uint64_t warp_budget = 0;
+  // Blocks that the device holds at once: so many may wait for each other (resident_blocks.h).
+  uint64_t resident_blocks = 1;
+  // Where grid.sync() counts the blocks that came; 0: not a cooperative launch.
+  uint64_t grid_workspace = 0;
+  bool trap_uninitialised = true;
+  bool keep_going = false;  // tell observers of mistakes instead of trapping
+};
+
+}  // namespace lab32::sim

@@ -1,0 +1,319 @@
+// Loads and stores of all state spaces but parameters; address conversion.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "simulator/core/execute/memory_lanes.h"
+
+namespace lab32::sim {
+namespace {
+
+using ptx::Mod;
+using ptx::Type;
+
+enum class Where : uint8_t { global, shared, local, constant, generic };
+
+Where space_of(const ptx::Instruction& in) {
+  if (in.has(Mod::global)) return Where::global;
+  if (in.has(Mod::shared) || in.has(Mod::shared_cta)) return Where::shared;
+  if (in.has(Mod::local)) return Where::local;
+  if (in.has(Mod::constant)) return Where::constant;
+  return Where::generic;
+}
+
+// Checks, reports, and says where the data is. `address` is adjusted to the space's own offsets.
+Place access(const Exec& x, const Inst& in, Where where, uint64_t* address, unsigned bytes,
+             bool store) {
+  Warp& w = *x.warp;
+  BlockContext& block = w.block();
+  const auto use = store ? BlockContext::Use::write : BlockContext::Use::read;
+  const auto kind = store ? AccessKind::store : AccessKind::load;
+  switch (where) {
+    case Where::global: {
+      std::byte* base = block.global(w.index(), in, address, x.mask, bytes, use);
+      if (block.observes_accesses())
+        block.report(w.index(), in, AccessSpace::global, kind, bytes, x.mask, address);
+      return {base, 0};
+    }
+    case Where::constant:
+      return {block.global(w.index(), in, address, x.mask, bytes, use), 0};
+    case Where::shared:
+      block.check_shared(w.index(), in, address, x.mask, bytes, use);
+      if (block.observes_accesses())
+        block.report(w.index(), in, AccessSpace::shared, kind, bytes, x.mask, address);
+      return {block.shared(), 0};
+    default:
+      w.check_local(in, address, x.mask, bytes, store);
+      if (block.observes_accesses())
+        block.report(w.index(), in, AccessSpace::local, kind, bytes, x.mask, address);
+      return {w.local(0), w.local_capacity()};
+  }
+}
+
+void gather_values(const Exec& x, const Inst& in, unsigned element) {
+  for (uint8_t v = 0; v < in.src_count; ++v) {
+    const Slot& from = in.src[v];
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      std::memcpy(x.warp->values + l * 16 + v * element, x.regs + from.offset + l * from.bytes,
+                  element);
+    }
+  }
+}
+
+template <class Mem>
+void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
+  constexpr unsigned kElement = sizeof(Mem);
+  const unsigned bytes = kElement * in.dst_count;
+  const Place place = access(x, in, where, address, bytes, false);
+  if (where == Where::shared && x.warp->block().observes_raw_shared())
+    x.warp->block().report_raw_shared(x.warp->index(), in, AccessKind::load, bytes, x.mask, address,
+                                      nullptr);
+  if (in.dst_count == 1 && in.dst[0].bytes == kElement && x.mask == kFullMask &&
+      place.stride == 0 && contiguous(address, kElement)) {
+    std::memcpy(x.regs + in.dst[0].offset, place.base + address[0], kElement * kWarpSize);
+    return;
+  }
+  for (uint8_t v = 0; v < in.dst_count; ++v)
+    read_element<Mem>(place, address, v * kElement, x, in.dst[v]);
+}
+
+template <class Mem>
+void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
+  constexpr unsigned kElement = sizeof(Mem);
+  const unsigned bytes = kElement * in.src_count;
+  const Place place = access(x, in, where, address, bytes, true);
+  if (where == Where::shared && x.warp->block().observes_raw_shared()) {
+    gather_values(x, in, kElement);
+    x.warp->block().report_raw_shared(x.warp->index(), in, AccessKind::store, bytes, x.mask,
+                                      address, x.warp->values);
+  }
+  if (in.src_count == 1 && in.src[0].bytes == kElement && x.mask == kFullMask &&
+      place.stride == 0 && contiguous(address, kElement)) {
+    std::memcpy(place.base + address[0], x.regs + in.src[0].offset, kElement * kWarpSize);
+    return;
+  }
+  for (uint8_t v = 0; v < in.src_count; ++v)
+    write_element<Mem>(place, address, v * kElement, x, in.src[v]);
+}
+
+// Generic addresses: lanes go by the window their address lies in.
+template <class F>
+void by_window(const Exec& x, uint64_t* address, F f) {
+  const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
+  const uint32_t local = lanes_in_window(address, x.mask, kLocalBase);
+  const uint32_t global = x.mask & ~shared & ~local;
+  alignas(64) uint64_t own[kWarpSize];
+  auto part = [&](uint32_t mask, uint64_t base, Where where) {
+    if (!mask) return;
+    for (int l = 0; l < kWarpSize; ++l) own[l] = address[l] - base;
+    f(Exec{x.regs, mask, x.warp}, where, own);
+  };
+  part(shared, kSharedBase, Where::shared);
+  part(local, kLocalBase, Where::local);
+  part(global, 0, Where::global);
+}
+
+template <class Mem, Where where>
+void load(const Exec& x, const Inst& in) {
+  uint64_t* address = x.warp->address;
+  lane_addresses(x, in.mem_base, in.mem_offset, address);
+  if constexpr (where == Where::generic) {
+    by_window(x, address,
+              [&](const Exec& part, Where w, uint64_t* own) { load_from<Mem>(part, in, w, own); });
+  } else {
+    load_from<Mem>(x, in, where, address);
+  }
+}
+
+// Loads that may see what another thread stores meanwhile.
+template <class Mem, Where where>
+void load_volatile(const Exec& x, const Inst& in) {
+  x.warp->note_synchronisation();
+  if (where == Where::global || where == Where::generic) x.warp->note_poll();
+  load<Mem, where>(x, in);
+}
+
+template <class Mem, Where where>
+void store(const Exec& x, const Inst& in) {
+  uint64_t* address = x.warp->address;
+  lane_addresses(x, in.mem_base, in.mem_offset, address);
+  if constexpr (where == Where::generic) {
+    by_window(x, address,
+              [&](const Exec& part, Where w, uint64_t* own) { store_to<Mem>(part, in, w, own); });
+  } else {
+    store_to<Mem>(x, in, where, address);
+  }
+}
+
+template <class Mem>
+ExecFn pick_load_of(Where where, bool synchronises) {
+#define LAB32_SPACE(w) \
+  case w:              \
+    return synchronises ? load_volatile<Mem, w> : load<Mem, w>;
+  switch (where) {
+    LAB32_SPACE(Where::global)
+    LAB32_SPACE(Where::shared)
+    LAB32_SPACE(Where::local)
+    LAB32_SPACE(Where::constant)
+    LAB32_SPACE(Where::generic)
+  }
+#undef LAB32_SPACE
+  return nullptr;
+}
+
+template <class Mem>
+ExecFn pick_store_of(Where where) {
+  switch (where) {
+    case Where::global:
+      return store<Mem, Where::global>;
+    case Where::shared:
+      return store<Mem, Where::shared>;
+    case Where::local:
+      return store<Mem, Where::local>;
+    default:
+      return store<Mem, Where::generic>;
+  }
+}
+
+ExecFn pick_any_load(const ptx::Instruction& in, Where where) {
+  check_vector(in);
+  const bool sync =
+      in.has(Mod::op_volatile) || in.has(Mod::relaxed) || in.has(Mod::acquire) || in.has(Mod::mmio);
+  switch (in.type()) {
+    case Type::s8:
+      return pick_load_of<int8_t>(where, sync);
+    case Type::s16:
+      return pick_load_of<int16_t>(where, sync);
+    case Type::s32:
+      return pick_load_of<int32_t>(where, sync);
+    default:
+      break;
+  }
+  switch (ptx::bytes_of(in.type())) {
+    case 1:
+      return pick_load_of<uint8_t>(where, sync);
+    case 2:
+      return pick_load_of<uint16_t>(where, sync);
+    case 4:
+      return pick_load_of<uint32_t>(where, sync);
+    case 8:
+      return pick_load_of<uint64_t>(where, sync);
+    default:
+      return pick_load_of<Wide>(where, sync);
+  }
+}
+
+// --- addresses ----------------------------------------------------------------------------------
+
+uint64_t window_base(const ptx::Instruction& in) {
+  switch (space_of(in)) {
+    case Where::shared:
+      return kSharedBase;
+    case Where::local:
+      return kLocalBase;
+    default:
+      return 0;  // device memory: its own addresses are the generic ones
+  }
+}
+
+template <int sign, uint64_t base>
+void shift_address(const Exec& x, const Inst& in) {
+  map_lanes<uint64_t, uint64_t>(x, in, [](uint64_t a) { return sign > 0 ? a + base : a - base; });
+}
+
+template <int sign>
+ExecFn pick_shift(const ptx::Instruction& in) {
+  if (in.type() != Type::u64) refuse(in, "only 64-bit generic addresses are supported");
+  const uint64_t base = window_base(in);
+  if (base == kSharedBase) return shift_address<sign, kSharedBase>;
+  if (base == kLocalBase) return shift_address<sign, kLocalBase>;
+  return shift_address<sign, 0>;
+}
+
+template <uint64_t base>
+void in_window(const Exec& x, const Inst& in) {
+  const std::byte* a = x.regs + in.src[0].offset;
+  uint32_t bits = 0;
+  for (int l = 0; l < kWarpSize; ++l)
+    bits |= static_cast<uint32_t>(load_lane<uint64_t>(a, l) - base < kWindowBytes) << l;
+  write_predicate(x, in.dst[0], bits);
+}
+
+// Global is what lies in no other window, valid or not.
+void in_device_memory(const Exec& x, const Inst& in, bool constant) {
+  const Memory& memory = *x.warp->block().launch().memory;
+  const std::byte* a = x.regs + in.src[0].offset;
+  uint32_t bits = 0;
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const uint64_t address = load_lane<uint64_t>(a, l);
+    const Allocation* own = memory.find(address);
+    const bool is_constant = own && own->read_only;
+    const bool is_window =
+        address - kSharedBase < kWindowBytes || address - kLocalBase < kWindowBytes;
+    if (constant ? is_constant : !is_constant && !is_window) bits |= 1u << l;
+  }
+  write_predicate(x, in.dst[0], bits);
+}
+
+void in_global(const Exec& x, const Inst& in) { in_device_memory(x, in, false); }
+void in_constant(const Exec& x, const Inst& in) { in_device_memory(x, in, true); }
+
+void no_effect(const Exec&, const Inst&) {}
+void may_poll(const Exec& x, const Inst&) { x.warp->note_poll(); }
+
+}  // namespace
+
+ExecFn pick_ld(const ptx::Instruction& in) { return pick_any_load(in, space_of(in)); }
+ExecFn pick_ld_nc(const ptx::Instruction& in) { return pick_any_load(in, Where::global); }
+ExecFn pick_ldu(const ptx::Instruction& in) { return pick_any_load(in, space_of(in)); }
+
+ExecFn pick_st(const ptx::Instruction& in) {
+  check_vector(in);
+  const Where where = space_of(in);
+  switch (ptx::bytes_of(in.type())) {
+    case 1:
+      return pick_store_of<uint8_t>(where);
+    case 2:
+      return pick_store_of<uint16_t>(where);
+    case 4:
+      return pick_store_of<uint32_t>(where);
+    case 8:
+      return pick_store_of<uint64_t>(where);
+    default:
+      return pick_store_of<Wide>(where);
+  }
+}
+
+ExecFn pick_ld_param_pointer(const ptx::Instruction& in) {
+  return pick_any_load(in, Where::constant);
+}
+
+ExecFn pick_cvta(const ptx::Instruction& in) { return pick_shift<1>(in); }
+ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_shift<-1>(in); }
+
+ExecFn pick_isspacep(const ptx::Instruction& in) {
+  switch (space_of(in)) {
+    case Where::shared:
+      return in_window<kSharedBase>;
+    case Where::local:
+      return in_window<kLocalBase>;
+    case Where::global:
+      return in_global;
+    default:
+      return in_constant;
+  }
+}
+
+// A hint: it moves no data, and no counter of ours counts it.
+ExecFn pick_prefetch(const ptx::Instruction&) { return no_effect; }
+
+// Memory is sequentially consistent here: each access is complete before the next one starts. But a
+// plain load in a loop sees what other blocks store only if the loop has a fence.
+ExecFn pick_membar(const ptx::Instruction&) { return may_poll; }
+ExecFn pick_fence(const ptx::Instruction&) { return may_poll; }
+
+}  // namespace lab32::sim

@@ -1,0 +1,121 @@
+// mbarrier: barriers that are objects in shared memory (PTX ISA, "mbarrier"). Threads arrive, which
+// never waits, and ask whether a phase is over.
+//
+// The object is opaque to programs. Here it is: arrivals still to come in this phase (20 bits),
+// what a phase expects (20 bits), and the number of the phase. What an arrival returns is the
+// object as it was before.
+#include "simulator/core/execute/address.h"
+#include "simulator/core/execute/copy.h"
+
+namespace lab32::sim {
+namespace {
+
+using ptx::Mod;
+
+constexpr uint64_t kCount = (1u << 20) - 1;  // the ISA's limit of a count, too
+constexpr int kExpected = 20, kPhase = 40;
+
+uint64_t pending(uint64_t object) { return object & kCount; }
+uint64_t expected(uint64_t object) { return object >> kExpected & kCount; }
+uint64_t phase(uint64_t object) { return object >> kPhase; }
+uint64_t make(uint64_t phase, uint64_t expected, uint64_t pending) {
+  return phase << kPhase | expected << kExpected | pending;
+}
+
+// Fills x.warp->address with checked offsets in shared memory.
+void find_objects(const Exec& x, const Inst& in, BlockContext::Use use) {
+  Warp& w = *x.warp;
+  lane_addresses(x, in.mem_base, in.mem_offset, w.address);
+  if (!in.ptx->has(Mod::shared) && !in.ptx->has(Mod::shared_cta))
+    for (int l = 0; l < kWarpSize; ++l) w.address[l] -= kSharedBase;
+  w.block().check_shared(w.index(), in, w.address, x.mask, 8, use);
+}
+
+template <class F>
+void each_lane(const Exec& x, F f) {
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    f(l, x.warp->block().shared() + x.warp->address[l]);
+  }
+}
+
+[[noreturn]] void trap_barrier(const Exec& x, const Inst& in, int lane, TrapReason reason,
+                               uint64_t count, uint64_t limit) {
+  TrapFacts facts = x.warp->facts(reason, lane);
+  facts.value = count;
+  facts.limit = limit;
+  x.warp->trap(in, std::move(facts));
+}
+
+void initialise(const Exec& x, const Inst& in) {
+  find_objects(x, in, BlockContext::Use::write);
+  each_lane(x, [&](int l, std::byte* at) {
+    const uint64_t count = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
+    if (count == 0 || count > kCount)
+      trap_barrier(x, in, l, TrapReason::mbarrier_count, count, kCount);
+    store_lane<uint64_t>(at, 0, make(0, count, count));
+  });
+}
+
+void invalidate(const Exec& x, const Inst& in) {
+  find_objects(x, in, BlockContext::Use::write);
+  each_lane(x, [](int, std::byte* at) { store_lane(at, 0, ~uint64_t{0}); });
+}
+
+void arrive_at(const Exec& x, const Inst& in, int l, std::byte* at, uint64_t count) {
+  const uint64_t object = load_lane<uint64_t>(at, 0);
+  if (count > pending(object))
+    trap_barrier(x, in, l, TrapReason::mbarrier_arrivals, count, pending(object));
+  const bool completes = count == pending(object);
+  store_lane(
+      at, 0,
+      completes ? make(phase(object) + 1, expected(object), expected(object)) : object - count);
+  x.warp->block().report_mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l], completes);
+}
+
+void arrive(const Exec& x, const Inst& in) {
+  find_objects(x, in, BlockContext::Use::update);
+  each_lane(x, [&](int l, std::byte* at) {
+    if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
+    arrive_at(x, in, l, at,
+              in.src_count > 0 ? load_lane<uint32_t>(x.regs + in.src[0].offset, l) : 1);
+  });
+}
+
+// try_wait may let time pass before it says no; here it does not.
+template <bool by_parity>
+void wait(const Exec& x, const Inst& in) {
+  x.warp->note_synchronisation();
+  find_objects(x, in, BlockContext::Use::read);
+  uint32_t over = 0;
+  each_lane(x, [&](int l, const std::byte* at) {
+    const uint64_t now = phase(load_lane<uint64_t>(at, 0));
+    const std::byte* asked = x.regs + in.src[0].offset;
+    const bool is_over = by_parity ? (now & 1) != (load_lane<uint32_t>(asked, l) & 1)
+                                   : now != phase(load_lane<uint64_t>(asked, l));
+    if (!is_over) return;
+    over |= 1u << l;
+    x.warp->block().report_mbarrier_wait(x.warp->index(), 1u << l, x.warp->address[l]);
+  });
+  write_predicate(x, in.dst[0], over);
+}
+
+// The barrier waits for this thread's copies, too: an arrival when they are done, which without
+// .noinc the barrier first expects one more of. Here they are done now.
+void arrive_after_copies(const Exec& x, const Inst& in) {
+  finish_all_copies(x, in);
+  if (!in.ptx->has(Mod::noinc)) return;
+  find_objects(x, in, BlockContext::Use::update);
+  each_lane(x, [&](int l, std::byte* at) { arrive_at(x, in, l, at, 1); });
+}
+
+}  // namespace
+
+ExecFn pick_mbarrier_init(const ptx::Instruction&) { return initialise; }
+ExecFn pick_mbarrier_inval(const ptx::Instruction&) { return invalidate; }
+ExecFn pick_mbarrier_arrive(const ptx::Instruction&) { return arrive; }
+ExecFn pick_mbarrier_wait(const ptx::Instruction&) { return wait<false>; }
+ExecFn pick_mbarrier_wait_parity(const ptx::Instruction&) { return wait<true>; }
+ExecFn pick_cp_async_mbarrier(const ptx::Instruction&) { return arrive_after_copies; }
+
+}  // namespace lab32::sim

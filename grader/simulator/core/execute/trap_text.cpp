@@ -1,0 +1,198 @@
+#include "simulator/core/execute/trap_text.h"
+
+#include <fmt/format.h>
+
+namespace lab32::sim {
+namespace {
+
+constexpr const char* kKinds[] = {
+#define KIND(id, name) name,
+#include "simulator/core/execute/traps.def"
+};
+
+struct ReasonRow {
+  const char* name;
+  TrapKind kind;
+};
+constexpr ReasonRow kTrapReasons[] = {
+#define REASON(kind, id) {#id, TrapKind::kind},
+#include "simulator/core/execute/traps.def"
+};
+
+std::string name_of(const std::optional<ThreadId>& id) {
+  const auto [block, thread] = id.value_or(ThreadId{});
+  return fmt::format("thread ({},{},{}) of block ({},{},{})", thread[0], thread[1], thread[2],
+                     block[0], block[1], block[2]);
+}
+
+std::string warp_name(const TrapFacts& f) {
+  return fmt::format("warp {} of block {}", f.warp.value_or(WarpLanes{}).warp, f.block);
+}
+
+std::string bytes_of(uint64_t n) { return fmt::format("{} byte{}", n, n == 1 ? "" : "s"); }
+
+const char* verb(AccessUse use) {
+  return use == AccessUse::read ? "reads" : use == AccessUse::write ? "writes" : "updates";
+}
+
+// "`in`", "shared memory", "its local memory"
+std::string name_of_object(const MemoryAccess& a) {
+  if (a.space == AccessSpace::shared) return "shared memory";
+  return a.space == AccessSpace::local ? "its local memory" : "`" + a.object + "`";
+}
+
+std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
+  const std::string object = name_of_object(a);
+  const std::string what =
+      fmt::format("{} {} {}", name_of(f.thread), verb(a.use), bytes_of(a.bytes));
+  const std::string where = fmt::format("{} at offset {} of {}", what, a.offset, object);
+  switch (f.reason) {
+    case TrapReason::past_end:
+      return fmt::format("{}: {} past its end ({} bytes)", where,
+                         bytes_of(static_cast<uint64_t>(a.offset) + a.bytes - a.size), a.size);
+    case TrapReason::before_start:
+      return fmt::format("{} {} before the start of {}", what,
+                         bytes_of(static_cast<uint64_t>(-a.offset)), object);
+    case TrapReason::no_such_memory:
+      if (a.space == AccessSpace::shared) return what + " of shared memory, but the block has none";
+      return fmt::format("{} at {:#x}, which is no device memory", what, a.address);
+    case TrapReason::outside_local:
+      return fmt::format("{}, which holds {} bytes", where, a.size);
+    case TrapReason::null_pointer:
+      return fmt::format("{} at address {:#x}: a null pointer", what, a.address);
+    case TrapReason::freed:
+      return where + ", which was freed";
+    case TrapReason::read_only:
+      return where + ", which kernels cannot write";
+    case TrapReason::misaligned:
+      if (a.space == AccessSpace::local)
+        return fmt::format(
+            "{} accesses {} bytes at offset {} of its local memory, which is no multiple of {}",
+            name_of(f.thread), a.bytes, a.offset, a.bytes);
+      return fmt::format("{}: an access of {} bytes needs an {} that is a multiple of {}", where,
+                         a.bytes, a.space == AccessSpace::global ? "address" : "offset", a.bytes);
+    default:  // unwritten
+      if (a.space == AccessSpace::local) return what + " of a local array that it has not written";
+      return where + ", which nothing has written";
+  }
+}
+
+}  // namespace
+
+TrapKind kind_of(TrapReason reason) { return kTrapReasons[static_cast<size_t>(reason)].kind; }
+
+bool is_finding(TrapKind kind) {
+  switch (kind) {
+    case TrapKind::out_of_bounds:
+    case TrapKind::misaligned:
+    case TrapKind::null:
+    case TrapKind::freed:
+    case TrapKind::read_only:
+    case TrapKind::uninitialised:
+    case TrapKind::barrier:
+    case TrapKind::shuffle:
+      return true;
+    case TrapKind::instruction_limit:
+    case TrapKind::deadlock:
+    case TrapKind::trap:
+    case TrapKind::assertion:
+    case TrapKind::stack:
+    case TrapKind::launch:
+    case TrapKind::input:
+    case TrapKind::output:
+    case TrapKind::time_limit:
+      break;
+  }
+  return false;
+}
+
+const char* to_string(TrapKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+const char* to_string(TrapReason reason) { return kTrapReasons[static_cast<size_t>(reason)].name; }
+
+std::string describe(const TrapFacts& f) {
+  const WarpLanes warp = f.warp.value_or(WarpLanes{});
+  switch (f.reason) {
+    case TrapReason::past_end:
+    case TrapReason::before_start:
+    case TrapReason::no_such_memory:
+    case TrapReason::outside_local:
+    case TrapReason::misaligned:
+    case TrapReason::null_pointer:
+    case TrapReason::freed:
+    case TrapReason::read_only:
+    case TrapReason::unwritten:
+      return describe_access(f, f.access.value_or(MemoryAccess{}));
+    case TrapReason::threads_missing:
+      return fmt::format(
+          "block {}: {} of {} threads wait at this barrier ({} first), the others can never reach "
+          "it",
+          f.block, f.value, f.limit, name_of(f.thread));
+    case TrapReason::barrier_skipped:
+      return fmt::format("{} has left the kernel without coming to this barrier, where {} waits",
+                         name_of(f.thread), name_of(f.waiting));
+    case TrapReason::counts_differ:
+      return fmt::format("{} waits for {} threads at barrier {}, where others wait for {}",
+                         name_of(f.thread), f.value, f.barrier, f.limit);
+    case TrapReason::no_such_barrier:
+      return fmt::format("{} uses barrier {}; a block has barriers 0 to 15", name_of(f.thread),
+                         f.barrier);
+    case TrapReason::count_not_of_warps:
+      return fmt::format("a barrier for {} threads: the count must be a multiple of 32", f.value);
+    case TrapReason::mbarrier_count:
+      return fmt::format("{} makes an mbarrier for {} arrivals; 1 to {} are possible",
+                         name_of(f.thread), f.value, f.limit);
+    case TrapReason::mbarrier_arrivals:
+      return fmt::format("{} arrives {} times at an mbarrier that waits for {}", name_of(f.thread),
+                         f.value, f.limit);
+    case TrapReason::lane_missing:
+      return fmt::format(
+          "{}: the mask {:#010x} names lane {}, which never comes here; lanes {:#010x} wait for it",
+          warp_name(f), warp.mask, warp.lane, warp.lanes);
+    case TrapReason::lane_not_named:
+      return fmt::format(
+          "{} executes a warp operation whose mask {:#010x} does not name its own lane {}",
+          name_of(f.thread), warp.mask, warp.lane);
+    case TrapReason::warp_divided:
+      return fmt::format("{} executes {} with {} of its 32 lanes; it needs all of them",
+                         warp_name(f), f.name, __builtin_popcount(warp.lanes));
+    case TrapReason::instruction_limit:
+      return fmt::format("{} still runs after {} instructions", warp_name(f), f.limit);
+    case TrapReason::blocks_wait: {
+      std::string text = f.value == 1 ? fmt::format("block {} waits", f.block)
+                                      : fmt::format("{} blocks, the first of them block {}, wait",
+                                                    f.value, f.block);
+      text += " for something in device memory that none of them will write";
+      if (f.limit != 0)
+        text += fmt::format(
+            " (no more than {} fit the device at once: block {} starts when one of them ends)",
+            f.value, f.limit);
+      return text;
+    }
+    case TrapReason::block_stuck:
+      return fmt::format("none of the threads of block {} can go on", f.block);
+    case TrapReason::trap_instruction:
+      return fmt::format("{} executes {}", name_of(f.thread), f.name);
+    case TrapReason::jump_table:
+      return fmt::format("{} jumps to entry {} of a table of {}", name_of(f.thread), f.value,
+                         f.limit);
+    case TrapReason::no_function:
+      return fmt::format("{} calls through the pointer {:#x}, which is no function",
+                         name_of(f.thread), f.value);
+    case TrapReason::unsupported_function:
+      return fmt::format("{} calls `{}`, which the simulator cannot run: {}", name_of(f.thread),
+                         f.name, f.cause);
+    case TrapReason::assertion:
+      return fmt::format("{}: assertion `{}` failed (line {})", name_of(f.thread), f.name, f.value);
+    case TrapReason::local_memory:
+      return fmt::format("the kernel needs {} KiB of local memory per thread; {} are possible",
+                         f.value, f.limit);
+    case TrapReason::call_depth:
+      return fmt::format(
+          "{}: the functions called need more than {} KiB of local memory per thread: a recursion "
+          "without end?",
+          warp_name(f), f.limit);
+  }
+  return "";
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,19 @@
+// Words for faults. The only place where those of a running kernel become English.
+#pragma once
+
+#include <string>
+
+#include "simulator/core/execute/trap.h"
+
+namespace lab32::sim {
+
+// "out of bounds", as users and JSON see it.
+const char* to_string(TrapKind kind);
+// "past_end", as JSON has it.
+const char* to_string(TrapReason reason);
+
+// "thread (32,0,0) of block (0,0,0) reads 4 bytes at offset 128 of `in`: 4 bytes past its end (128
+// bytes)". One sentence, without its full stop.
+std::string describe(const TrapFacts& facts);
+
+}  // namespace lab32::sim

@@ -1,0 +1,325 @@
+#include "simulator/core/execute/warp.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lab32::sim {
+namespace {
+
+// A split's time slice in instructions: when it is used up, another ready split of the warp runs.
+// When all ready splits have used up theirs and look as if they waited for a lane (they executed an
+// atomic with a result or a volatile load meanwhile), lanes that stand in a join are let go on.
+// Once a warp has shown that it spins, slices are short: a lock that 32 lanes take one after the
+// other changes hands 31 times.
+constexpr uint64_t kSlice = 10'000;
+constexpr uint64_t kSpinSlice = 500;
+
+}  // namespace
+
+Warp::Warp(BlockContext& block, uint32_t index, uint32_t live_lanes)
+    : block_(block), index_(index), initial_lanes_(live_lanes) {
+  free_frames_.resize(program().functions.size());
+}
+
+Warp::~Warp() = default;
+
+const KernelProgram& Warp::program() const { return *block_.launch().program; }
+
+void Warp::restart() {
+  for (auto& pool : free_frames_) pool.clear();
+  for (auto& frame : frames_) free_frame(frame.get());
+  free_joins_.clear();
+  for (auto& join : joins_) free_joins_.push_back(join.get());
+  slice_ = slice_ends_ = kSlice;
+  synchronised_ = polled_ = false;
+  spun_slices_ = 0;
+  next_id_ = 0;
+  issued_ = 0;
+  live_ = initial_lanes_;
+  copies_.clear();
+  copy_group_.fill(0);
+  if (!local_written_.empty()) std::fill(local_written_.begin(), local_written_.end(), 0);
+  Split start;
+  start.id = next_id_++;
+  start.mask = live_;
+  start.frame = make_frame(program().functions[0], nullptr, nullptr);
+  splits_.assign(1, start);
+  current_ = 0;
+}
+
+Join* Warp::make_join() {
+  if (free_joins_.empty()) {
+    joins_.push_back(std::make_unique<Join>());
+    free_joins_.push_back(joins_.back().get());
+  }
+  Join* join = free_joins_.back();
+  free_joins_.pop_back();
+  *join = Join{};
+  return join;
+}
+
+void Warp::free_join(Join* join) { free_joins_.push_back(join); }
+
+// ---------------------------------------------------------------------------------------------
+// Divergence and reconvergence
+
+// The lanes of `join` are complete: they go on as one split.
+void Warp::push_arrived(Join* join) {
+  Split split;
+  split.id = next_id_++;
+  split.pc = join->pc;
+  split.mask = join->arrived;
+  split.frame = join->frame;
+  split.join = join->parent;
+  if (join->callee) free_frame(join->callee);
+  free_join(join);
+  splits_.push_back(split);
+}
+
+// If the current split stands at its join, it waits there, or goes on with the joined lanes when it
+// was the last. False: it waits, and another split must be chosen.
+bool Warp::join_lanes() {
+  for (;;) {
+    Split& split = splits_[current_];
+    Join* join = split.join;
+    if (!join || join->callee || split.pc != join->pc || split.frame != join->frame) return true;
+    join->arrived |= split.mask;
+    if (join->arrived != join->expected) {
+      splits_.erase(splits_.begin() + static_cast<std::ptrdiff_t>(current_));
+      return false;
+    }
+    split.mask = join->arrived;
+    split.join = join->parent;
+    free_join(join);
+  }
+}
+
+void Warp::diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
+                   uint32_t reconverge) {
+  Split& split = splits_[current_];
+  Join* join = split.join;
+  // A loop that lanes leave one after the other has one join, not one for each iteration.
+  const bool same = join && !join->callee && join->pc == reconverge && join->frame == split.frame;
+  if (reconverge != Inst::kNoReconverge && !same) {
+    join = make_join();
+    join->pc = reconverge;
+    join->frame = split.frame;
+    join->expected = split.mask;
+    join->parent = split.join;
+  }
+  split.join = join;
+  split.pc = my_pc;
+  split.mask = my_mask;
+  Split other = split;
+  other.id = next_id_++;
+  other.pc = other_pc;
+  other.mask = other_mask;
+  splits_.push_back(other);
+}
+
+void Warp::branch(const Inst& in, uint32_t op_mask) {
+  Split& split = splits_[current_];
+  if (op_mask == split.mask) {
+    split.pc = in.target;
+  } else {
+    block_.note_divergence(in.site);
+    diverge(in.target, op_mask, split.pc + 1, split.mask & ~op_mask, in.reconverge);
+  }
+}
+
+// Lanes with the same target go on as one split.
+void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
+  const auto* index =
+      reinterpret_cast<const uint32_t*>(splits_[current_].frame->regs + in.src[0].offset);
+  const std::vector<uint32_t>& table = program().branch_tables[in.target];
+  const auto target_of = [&](int lane) {
+    if (index[lane] >= table.size()) {
+      TrapFacts wrong = facts(TrapReason::jump_table, lane);
+      wrong.value = index[lane];
+      wrong.limit = table.size();
+      trap(in, std::move(wrong));
+    }
+    return table[index[lane]];
+  };
+  const uint32_t next = splits_[current_].pc + 1;
+  uint32_t rest = op_mask;
+  while (rest) {
+    const uint32_t target = target_of(__builtin_ctz(rest));
+    uint32_t same = 0;
+    for (uint32_t r = rest; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      if (target_of(l) == target) same |= 1u << l;
+    }
+    rest &= ~same;
+    const uint32_t others = splits_[current_].mask & ~same;
+    if (others == 0) {
+      splits_[current_].pc = target;
+    } else {
+      // The rest is sent on by the next rounds; what is left then, its guard off, goes on here.
+      diverge(target, same, next, others, in.reconverge);
+    }
+  }
+}
+
+void Warp::release_barrier(uint32_t split_id) {
+  for (Split& s : splits_) {
+    if (s.id != split_id) continue;
+    s.state = Split::State::ready;
+    ++s.pc;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// The loop
+
+bool Warp::next_split() {
+  const size_t n = splits_.size();
+  if (n == 0) return false;
+  for (size_t step = 1; step <= n; ++step) {
+    const size_t i = (current_ + step) % n;
+    if (splits_[i].state == Split::State::ready) {
+      current_ = i;
+      return true;
+    }
+  }
+  return false;
+}
+
+// The current split spins, and lanes it may be waiting for stand in a join: the innermost such join
+// lets them go. (Also that of a function's return: the lock may be taken in a function.)
+void Warp::release_one_join() {
+  Join* join = splits_[current_].join;
+  while (join && join->arrived == 0) join = join->parent;
+  if (!join) return;
+  Split split;
+  split.id = next_id_++;
+  split.pc = join->pc;
+  split.mask = join->arrived;
+  split.frame = join->frame;
+  split.join = join->parent;
+  join->expected &= ~join->arrived;
+  join->arrived = 0;
+  splits_.push_back(split);
+  slice_ = kSpinSlice;
+}
+
+// The current split has used up its time slice, and the others run.
+void Warp::end_slice() {
+  const auto ready =
+      static_cast<size_t>(std::count_if(splits_.begin(), splits_.end(), [](const Split& s) {
+        return s.state == Split::State::ready;
+      }));
+  const bool spins =
+      synchronised_ && current_ < splits_.size() && splits_[current_].state == Split::State::ready;
+  synchronised_ = false;
+  spun_slices_ = spins ? spun_slices_ + 1 : 0;
+  if (spun_slices_ >= ready && spins) {
+    release_one_join();
+    // The next slice that ends tries the next split's joins, should these not have been the ones.
+    spun_slices_ = ready - 1;
+  }
+  const size_t mine = current_;
+  if (!next_split()) current_ = mine;
+}
+
+Warp::Progress Warp::run(uint64_t slice) {
+  if (live_ == 0) return Progress::done;
+  const uint64_t limit = block_.launch().warp_budget;
+  const uint64_t stop = issued_ + slice;
+  IssueTally* const tally = block_.tally().data();
+
+  for (;;) {
+    // Choose a split that can run.
+    if (current_ >= splits_.size() || splits_[current_].state != Split::State::ready) {
+      if (live_ == 0) return Progress::done;
+      if (current_ >= splits_.size()) current_ = 0;
+      if (!next_split()) return Progress::blocked;
+      slice_ends_ = issued_ + slice_;
+    }
+    if (!join_lanes()) continue;
+
+    // The hot part: straight instructions of one split. All it needs is in locals.
+    Split* split = &splits_[current_];
+    std::byte* const regs = split->frame->regs;
+    const Inst* const code = split->frame->function->code.data();
+    const Join* join = split->join;
+    const uint32_t join_pc =
+        join && !join->callee && join->frame == split->frame ? join->pc : Inst::kNoReconverge;
+    const uint32_t mask = split->mask;
+    current_local_top_ = split->frame->local_base + split->frame->function->local_bytes;
+    uint32_t pc = split->pc;
+    const uint64_t pause = std::min(std::min(stop, slice_ends_), limit);
+    uint32_t op_mask;
+    const Inst* in;
+    for (;;) {
+      in = code + pc;
+      op_mask = mask;
+      if (in->has_guard) {
+        uint32_t guard;
+        std::memcpy(&guard, regs + in->guard, sizeof guard);
+        op_mask &= in->guard_negated ? ~guard : guard;
+        if (op_mask == 0) {
+          if (++pc == join_pc) break;
+          continue;
+        }
+      }
+      IssueTally& t = tally[in->site];
+      ++t.warps;
+      t.lanes += static_cast<unsigned>(__builtin_popcount(op_mask));
+      ++issued_;
+      if (in->flow != Flow::straight) break;
+      in->exec(Exec{regs, op_mask, this}, *in);
+      if (++pc == join_pc || issued_ >= pause) break;
+    }
+    split->pc = pc;
+
+    if (in->flow != Flow::straight && op_mask != 0) {
+      last_op_mask_ = op_mask;
+      switch (in->flow) {
+        case Flow::branch:
+          branch(*in, op_mask);
+          break;
+        case Flow::table_branch:
+          indirect_branch(*in, op_mask);
+          break;
+        case Flow::call:
+          call(*in, op_mask);
+          break;
+        case Flow::ret:
+          leave(op_mask, false);
+          break;
+        case Flow::exit:
+          leave(op_mask, true);
+          break;
+        case Flow::warp_sync:
+          warp_sync(*in, op_mask);
+          break;
+        case Flow::block_sync:
+          if (op_mask != mask) {
+            set_aside(*in, mask & ~op_mask, pc + 1);
+          } else {
+            in->exec(Exec{regs, op_mask, this}, *in);  // arrives, and waits or goes on
+          }
+          break;
+        case Flow::trap:
+          in->exec(Exec{regs, op_mask, this}, *in);
+          break;
+        case Flow::straight:
+          break;
+      }
+    }
+    if (live_ == 0) return Progress::done;
+    if (issued_ >= limit) {
+      TrapFacts endless = facts(TrapReason::instruction_limit);
+      endless.limit = limit;
+      trap(*in, std::move(endless));
+    }
+    if (issued_ >= stop) return Progress::yielded;
+    if (issued_ >= slice_ends_) {
+      end_slice();
+      slice_ends_ = issued_ + slice_;
+    }
+  }
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,183 @@
+// One warp: its lanes' registers and where each of them is.
+//
+// Lanes that took different paths are kept as splits, each a program counter with a mask of lanes.
+// A split that reaches the immediate post-dominator of the branch that made it waits in a Join
+// until the other lanes of that branch come too. As on Volta and later, a lane may wait for another
+// lane of its warp: when a split runs long while others could run, they get time slices, and lanes
+// that wait in a Join for a split that spins are let go on without it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/core/execute/block_context.h"
+#include "simulator/core/execute/events.h"
+#include "simulator/core/execute/kernel_program.h"
+#include "simulator/core/execute/trap.h"
+
+namespace lab32::sim {
+
+// Each lane's local memory starts here, so that offset 0 is a null pointer's.
+constexpr uint32_t kLocalStart = 64;
+// The ISA's limit of local memory per thread.
+constexpr uint32_t kLocalLimit = 512 << 10;
+// What a call takes of it besides the callee's own arrays, for return address and saved registers:
+// ptxas decides, but it is never nothing, so that a recursion without end always meets the limit.
+constexpr uint32_t kCallBytes = 64;
+
+// One activation of a function, shared by all splits that came in through the same call.
+struct Frame {
+  const CodeFunction* function = nullptr;
+  Frame* parent = nullptr;
+  std::byte* regs = nullptr;
+  std::vector<std::byte> params;  // [lane][param_bytes]
+  uint32_t local_base = 0;        // offset of its .local variables in each lane's stack
+};
+
+struct Join {
+  uint32_t pc = 0;
+  Frame* frame = nullptr;
+  uint32_t expected = 0, arrived = 0;
+  Join* parent = nullptr;
+  Frame* callee = nullptr;  // a return point: the frame to free when all are back
+};
+
+struct Split {
+  enum class State : uint8_t { ready, warp_sync, block_barrier };
+  uint32_t id = 0;
+  uint32_t pc = 0;
+  uint32_t mask = 0;
+  Frame* frame = nullptr;
+  Join* join = nullptr;
+  State state = State::ready;
+  uint32_t op_mask = 0;  // lanes that execute the instruction it waits at
+  uint32_t wanted = 0;   // warp_sync: member mask
+};
+
+// A copy issued by cp.async and not yet waited for.
+struct PendingCopy {
+  uint32_t site;
+  uint32_t mask;
+  uint8_t bytes;
+  std::array<uint32_t, kWarpSize> group;
+  std::array<uint64_t, kWarpSize> to;
+  std::array<std::array<std::byte, 16>, kWarpSize> data;
+};
+
+class Warp {
+ public:
+  Warp(BlockContext& block, uint32_t index, uint32_t live_lanes);
+  ~Warp();
+
+  // Prepares the warp for the block that BlockContext::info() describes.
+  void restart();
+
+  enum class Progress : uint8_t { done, blocked, yielded };
+  // Runs until all lanes have exited, all wait, or `slice` instructions were issued.
+  Progress run(uint64_t slice);
+
+  bool done() const { return live_ == 0; }
+  uint32_t live() const { return live_; }
+  uint32_t initial_lanes() const { return initial_lanes_; }
+  uint32_t index() const { return index_; }
+  uint64_t issued() const { return issued_; }
+  BlockContext& block() const { return block_; }
+  const std::vector<Split>& splits() const { return splits_; }
+  Split& current() { return splits_[current_]; }
+  // An atomic with a result or a volatile load was executed: the split may be waiting for another
+  // lane.
+  void note_synchronisation() { synchronised_ = true; }
+  // The same of device memory: the warp may be waiting for another block.
+  void note_poll() { polled_ = true; }
+  bool take_polled() { return std::exchange(polled_, false); }
+  const KernelProgram& program() const;
+
+  // Called by Block when the barrier that the split waits for has completed.
+  void release_barrier(uint32_t split_id);
+  // A split that waits for lanes of a warp operation; nullptr: none does.
+  const Split* stuck_in_warp_sync() const;
+  // Executes the first such operation with the lanes that have come.
+  void force_warp_sync();
+
+  // --- for instructions ---
+  // Address registers of the current memory instruction, filled by exec_memory.
+  alignas(64) uint64_t address[kWarpSize];
+  alignas(64) uint64_t address2[kWarpSize];
+  alignas(64) std::byte values[kWarpSize * 16];
+
+  std::byte* local(int lane) { return local_.data() + static_cast<size_t>(lane) * local_capacity_; }
+  uint8_t* local_written(int lane) {
+    return local_written_.data() + static_cast<size_t>(lane) * local_capacity_;
+  }
+  uint32_t local_top() const { return current_local_top_; }
+  uint32_t local_capacity() const { return local_capacity_; }
+  // Of the running function's local memory; `offset` of a bad lane is sent elsewhere in a launch
+  // that keeps going.
+  void check_local(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes, bool store);
+  std::vector<PendingCopy>& copies() { return copies_; }
+  std::array<uint32_t, kWarpSize>& copy_group() { return copy_group_; }
+  [[noreturn]] static void trap(const Inst& in, TrapFacts facts) {
+    throw Trap{std::move(facts), in.site};
+  }
+  // What is known of any fault of this warp, and of a lane of it.
+  TrapFacts facts(TrapReason reason) const { return block_.facts(reason, index_); }
+  TrapFacts facts(TrapReason reason, int lane) const { return block_.facts(reason, index_, lane); }
+  ThreadId thread_id(int lane) const { return block_.thread_id(index_, lane); }
+
+ private:
+  // `call`: null for the kernel itself.
+  Frame* make_frame(const CodeFunction& function, Frame* parent, const Inst* call);
+  void free_frame(Frame* frame);
+  void fill_specials(Frame& frame);
+  void fill_block_specials(Frame& frame);
+  Join* make_join();
+  void free_join(Join* join);
+  bool join_lanes();
+  void branch(const Inst& in, uint32_t op_mask);
+  void indirect_branch(const Inst& in, uint32_t op_mask);
+  void call(const Inst& in, uint32_t op_mask);
+  void enter(uint32_t function, const Inst& call, uint32_t lanes, Split& split);
+  void leave(uint32_t lanes, bool exit_thread);
+  void warp_sync(const Inst& in, uint32_t op_mask);
+  void retry_warp_syncs();
+  void try_warp_sync(size_t split, bool whoever_came);
+  void set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc);
+  void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
+               uint32_t reconverge);
+  void push_arrived(Join* join);
+  bool next_split();
+  void release_one_join();
+  void end_slice();
+
+  BlockContext& block_;
+  uint32_t index_;
+  uint32_t initial_lanes_;
+  uint32_t live_ = 0;
+  uint64_t issued_ = 0;
+  std::vector<Split> splits_;
+  size_t current_ = 0;
+  std::vector<std::unique_ptr<Frame>> frames_;    // all ever made
+  std::vector<std::vector<Frame*>> free_frames_;  // by function
+  std::vector<std::unique_ptr<std::byte[]>> register_files_;
+  std::vector<std::unique_ptr<Join>> joins_;
+  std::vector<Join*> free_joins_;
+  uint64_t slice_ = 0;         // length of a split's time slice
+  uint64_t slice_ends_ = 0;    // instructions issued when the current one ends
+  bool synchronised_ = false;  // an atomic or volatile load in this slice
+  bool polled_ = false;        // of device memory, since last asked
+  size_t spun_slices_ = 0;     // slices that ended so, one after the other
+  uint32_t next_id_ = 0;
+  uint32_t last_op_mask_ = 0;
+  uint32_t local_capacity_ = 0, current_local_top_ = 0;
+  std::vector<std::byte> local_;
+  std::vector<uint8_t> local_written_;
+  std::vector<PendingCopy> copies_;
+  std::array<uint32_t, kWarpSize> copy_group_{};
+};
+
+}  // namespace lab32::sim

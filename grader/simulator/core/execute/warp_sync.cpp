@@ -1,0 +1,92 @@
+// Operations of several lanes together: which lanes they wait for, and when they go.
+#include "simulator/core/execute/warp.h"
+
+namespace lab32::sim {
+
+// The lanes meet there and exchange nothing.
+static bool is_barrier(const Inst& in) {
+  return in.ptx->op->traits.sync == ptx::Sync::warp_barrier;
+}
+
+// Which lanes the instruction wants: the member mask operand, for lane `l`.
+static uint32_t member_mask(const Inst& in, const std::byte* regs, int l, uint32_t live) {
+  if (in.ptx->op->traits.matrix) return live;
+  const Slot& slot = in.src[in.src_count - 1];
+  return reinterpret_cast<const uint32_t*>(regs + slot.offset)[l];
+}
+
+void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
+  Split& split = splits_[current_];
+  if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
+  const std::byte* regs = split.frame->regs;
+  uint32_t wanted = member_mask(in, regs, __builtin_ctz(op_mask), live_);
+  uint32_t same = 0;
+  for (uint32_t r = op_mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    if (member_mask(in, regs, l, live_) == wanted) same |= 1u << l;
+  }
+  if (same != op_mask) return set_aside(in, op_mask & ~same, split.pc);
+  if ((same & ~wanted) != 0) {
+    block_.own_lane_not_named(index_, in, same & ~wanted, wanted);
+    wanted |= same;
+  }
+  if ((wanted & live_ & ~same) == 0) {
+    if (is_barrier(in)) {
+      block_.report_warp_barrier(index_, same);
+    } else {
+      in.exec(Exec{split.frame->regs, same, this}, in);
+    }
+    ++split.pc;
+    return;
+  }
+  split.state = Split::State::warp_sync;
+  split.op_mask = same;
+  split.wanted = wanted;
+  retry_warp_syncs();
+}
+
+// Executes the warp operations whose lanes have all come (or exited).
+void Warp::retry_warp_syncs() {
+  for (size_t i = 0; i < splits_.size(); ++i)
+    if (splits_[i].state == Split::State::warp_sync) try_warp_sync(i, false);
+}
+
+// The operation that split `i` waits at, with all who wait for the same.
+void Warp::try_warp_sync(size_t i, bool whoever_came) {
+  const Split first = splits_[i];
+  const Inst& in = first.frame->function->code[first.pc];
+  const bool barrier = is_barrier(in);
+  // A barrier may be met at several places of the program, a data exchange at one only.
+  auto together = [&](const Split& s) {
+    if (s.state != Split::State::warp_sync || s.wanted != first.wanted) return false;
+    const Inst& other = s.frame->function->code[s.pc];
+    return barrier ? is_barrier(other) : s.pc == first.pc && s.frame == first.frame;
+  };
+  uint32_t here = 0;
+  for (const Split& s : splits_)
+    if (together(s)) here |= s.op_mask;
+  if (!whoever_came && (first.wanted & live_ & ~here) != 0) return;
+  if (barrier) {
+    block_.report_warp_barrier(index_, here);
+  } else {
+    in.exec(Exec{first.frame->regs, here, this}, in);
+  }
+  for (Split& s : splits_) {
+    if (!together(s) || (s.op_mask & ~here) != 0) continue;
+    s.state = Split::State::ready;
+    ++s.pc;
+  }
+}
+
+const Split* Warp::stuck_in_warp_sync() const {
+  for (const Split& s : splits_)
+    if (s.state == Split::State::warp_sync) return &s;
+  return nullptr;
+}
+
+void Warp::force_warp_sync() {
+  for (size_t i = 0; i < splits_.size(); ++i)
+    if (splits_[i].state == Split::State::warp_sync) return try_warp_sync(i, true);
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,12 @@
+// What memory an access goes to, and what it does there.
+#pragma once
+
+#include <cstdint>
+
+namespace lab32::sim {
+
+enum class AccessSpace : uint8_t { global, shared, local, constant };
+enum class AccessKind : uint8_t { load, store, red, atom };
+enum class AccessUse : uint8_t { read, write, update };  // update: an atomic
+
+}  // namespace lab32::sim

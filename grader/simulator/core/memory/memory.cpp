@@ -1,0 +1,332 @@
+#include "simulator/core/memory/memory.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/align.h"
+#include "base/error.h"
+#include "simulator/core/execute/instruction.h"
+
+namespace lab32::sim {
+namespace {
+
+// Wide enough that a vector access or a small stride past the end still hits no neighbour, and that
+// the neighbour's alignment stays cudaMalloc's.
+constexpr uint64_t kGuard = 512;
+constexpr uint64_t kAlign = 256;
+constexpr uint64_t kLarge = 1 << 20, kLargeAlign = 2 << 20;
+constexpr uint64_t kPage = 4096;
+
+void* reserve(uint64_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED)
+    throw Error(fmt::format("cannot reserve {} MiB of address space for device memory: {}",
+                            bytes >> 20, std::strerror(errno)));
+  return p;
+}
+
+// Zeroed memory that may be mapped at several places.
+class SharedFile {
+ public:
+  explicit SharedFile(uint64_t bytes)
+      : fd_(memfd_create("lab32-shared", MFD_CLOEXEC)), bytes_(bytes) {
+    if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0) fail();
+  }
+  ~SharedFile() { close(fd_); }
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  void map(void* at, int how) const {
+    if (mmap(at, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | how, fd_, 0) != at) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(fmt::format("cannot share {} bytes of memory between host and device: {}", bytes_,
+                            std::strerror(errno)));
+  }
+  int fd_;
+  uint64_t bytes_;
+};
+
+}  // namespace
+
+Memory::Memory(uint64_t capacity) : capacity_(capacity) {
+  arena_ = static_cast<std::byte*>(reserve(capacity_));
+  bits_ = static_cast<uint8_t*>(reserve(capacity_ / 8 + 64));
+  delta_ = arena_ - kGlobalBase;
+}
+
+Memory::~Memory() {
+  for (const auto& a : allocations_)
+    if (a->shared_with_host && !a->freed) release(a->begin);
+  munmap(arena_, capacity_);
+  munmap(bits_, capacity_ / 8 + 64);
+}
+
+Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
+  // As cudaMalloc: large buffers start at multiples of 2 MiB. What scattered atomics cost depends
+  // on it (simulator/counters/README.md).
+  Allocation* made = place(bytes, bytes >= kLarge ? kLargeAlign : kAlign, name);
+  poison(*made);
+  return made;
+}
+
+Allocation* Memory::allocate_shared(uint64_t bytes, const std::string& name) {
+  // Whole pages, so that a neighbour shares none of them.
+  const uint64_t length = std::max(align_up(bytes, kPage), kPage);
+  Allocation* made = place(bytes, kPage, name);
+  next_ = made->begin - kGlobalBase + length;
+  // One file behind two ranges: where the simulator works, and at the device address.
+  const SharedFile file(length);
+  file.map(host(made->begin), MAP_FIXED);
+  file.map(reinterpret_cast<void*>(made->begin), MAP_FIXED_NOREPLACE);
+  made->shared_with_host = true;
+  count_as_written(*made);
+  return made;
+}
+
+uint64_t Memory::share(void* pointer, uint64_t bytes, const std::string& name) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const uint64_t offset = address % kPage, length = align_up(offset + bytes, kPage);
+  Allocation* made = place(length, kPage, name);
+  next_ = made->begin - kGlobalBase + length;
+  const SharedFile file(length);
+  auto* pages = reinterpret_cast<std::byte*>(address - offset);
+  file.map(host(made->begin), MAP_FIXED);
+  std::memcpy(host(made->begin), pages, length);
+  file.map(pages, MAP_FIXED);
+  made->begin += offset;
+  made->end = made->begin + bytes;
+  count_as_written(*made);
+  return made->begin;
+}
+
+void Memory::count_as_written(Allocation& allocation) {
+  allocation.initialised = true;
+  allocation.pristine = false;
+  mark_range(allocation.begin, allocation.end, true);
+}
+
+Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& name) {
+  if (next_ == 0) next_ = kMemoryStart;
+  // Compared first, so that the sum below cannot wrap.
+  const bool absurd = bytes > capacity_;
+  const uint64_t begin = align_up(next_ + kGuard, align);
+  if (absurd || begin + bytes + kGuard > capacity_)
+    throw Error(fmt::format("out of device memory: `{}` needs {} bytes, {} of {} MiB are in use",
+                            name, bytes, next_ >> 20, capacity_ >> 20));
+  auto allocation = std::make_unique<Allocation>();
+  allocation->index = static_cast<uint32_t>(allocations_.size());
+  allocation->begin = kGlobalBase + begin;
+  allocation->end = allocation->begin + bytes;
+  allocation->name = name;
+  next_ = begin + std::max<uint64_t>(bytes, 1);
+  allocations_.push_back(std::move(allocation));
+  return allocations_.back().get();
+}
+
+void Memory::release(uint64_t address) {
+  // By its start, not by find(): an allocation of no bytes holds no address.
+  auto at = std::lower_bound(
+      allocations_.begin(), allocations_.end(), address,
+      [](const std::unique_ptr<Allocation>& a, uint64_t wanted) { return a->begin < wanted; });
+  Allocation* allocation = at == allocations_.end() ? nullptr : at->get();
+  if (!allocation || allocation->freed || allocation->begin != address)
+    throw Error(fmt::format("release of {:#x}, which is not the start of an allocation", address));
+  allocation->freed = true;
+  // The pages go back to the system; the range itself stays out of use.
+  const uint64_t first = align_up(allocation->begin - kGlobalBase, kPage);
+  uint64_t last = (allocation->end - kGlobalBase) / kPage * kPage;
+  if (allocation->shared_with_host) {
+    last = std::max(align_up(allocation->end - kGlobalBase, kPage), first + kPage);
+    munmap(reinterpret_cast<void*>(allocation->begin), last - first);
+    mmap(arena_ + first, last - first, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  } else if (last > first) {
+    madvise(arena_ + first, last - first, MADV_DONTNEED);
+  }
+  // So do the bits that say what was written, but for pages of them that neighbours share.
+  const uint64_t first_bits = align_up((allocation->begin - kGlobalBase + 7) / 8, kPage);
+  const uint64_t last_bits = (allocation->end - kGlobalBase) / 8 / kPage * kPage;
+  if (last_bits > first_bits) madvise(bits_ + first_bits, last_bits - first_bits, MADV_DONTNEED);
+}
+
+void Memory::poison(Allocation& allocation) {
+  std::memset(host(allocation.begin), 0xff, allocation.end - allocation.begin);
+  mark_range(allocation.begin, allocation.end, false);
+  allocation.initialised = false;
+  allocation.pristine = true;
+}
+
+void Memory::upload(uint64_t to, const void* from, uint64_t bytes) {
+  if (bytes == 0) return;
+  to_write(to, bytes);
+  std::memcpy(host(to), from, bytes);
+}
+
+void Memory::fill(uint64_t to, unsigned char value, uint64_t bytes) {
+  if (bytes == 0) return;
+  to_write(to, bytes);
+  std::memset(host(to), value, bytes);
+}
+
+void Memory::to_write(uint64_t to, uint64_t bytes) {
+  Allocation* allocation = find(to);
+  if (!allocation || allocation->freed || bytes > allocation->end - to)
+    throw Error(fmt::format("copy of {} bytes to {:#x} does not fit an allocation", bytes, to));
+  mark_range(to, to + bytes, true);
+  allocation->pristine = false;
+  if (to == allocation->begin && bytes == allocation->end - to) allocation->initialised = true;
+}
+
+void Memory::download(void* to, uint64_t from, uint64_t bytes) const {
+  if (bytes == 0) return;
+  const Allocation* allocation = find(from);
+  if (!allocation || allocation->freed || bytes > allocation->end - from)
+    throw Error(fmt::format("copy of {} bytes from {:#x} does not fit an allocation", bytes, from));
+  std::memcpy(to, host(from), bytes);
+}
+
+void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
+  if (bytes == 0) return;
+  const Allocation* source = find(from);
+  Allocation* target = find(to);
+  if (!source || source->freed || bytes > source->end - from || !target || target->freed ||
+      bytes > target->end - to)
+    throw Error(fmt::format("copy of {} bytes from {:#x} to {:#x} does not fit its allocations",
+                            bytes, from, to));
+  // Collected before anything is marked: the ranges may overlap.
+  std::vector<std::pair<uint64_t, bool>> runs;  // where each ends, and whether it was written
+  for (uint64_t at = from; at < from + bytes;) {
+    const bool value = source->initialised || written(at, 1);
+    at = source->initialised ? from + bytes : end_of_run(at, from + bytes, value);
+    runs.emplace_back(at - from, value);
+  }
+  uint64_t done = 0;
+  for (const auto& [end, value] : runs) {
+    mark_range(to + done, to + end, value);
+    if (!value) target->initialised = false;
+    done = end;
+  }
+  if (runs.size() == 1 && runs[0].second && bytes == target->end - target->begin)
+    target->initialised = true;
+  std::memmove(host(to), host(from), bytes);
+  target->pristine = false;
+}
+
+uint64_t Memory::end_of_run(uint64_t begin, uint64_t end, bool value) const {
+  const uint8_t whole = value ? 0xff : 0;
+  uint64_t at = begin;
+  while (at < end) {
+    const uint64_t offset = at - kGlobalBase;
+    if (offset % 8 == 0 && end - at >= 8 && bits_[offset / 8] == whole)
+      at += 8;
+    else if (written(at, 1) == value)
+      ++at;
+    else
+      break;
+  }
+  return at;
+}
+
+Allocation* Memory::find(uint64_t address) const {
+  auto after = std::upper_bound(
+      allocations_.begin(), allocations_.end(), address,
+      [](uint64_t a, const std::unique_ptr<Allocation>& b) { return a < b->begin; });
+  if (after == allocations_.begin()) return nullptr;
+  Allocation* candidate = std::prev(after)->get();
+  return address < candidate->end ? candidate : nullptr;
+}
+
+const Allocation* Memory::nearest(uint64_t address) const {
+  const Allocation* best = nullptr;
+  uint64_t best_distance = ~0ull;
+  for (const auto& a : allocations_) {
+    if (a->freed) continue;
+    const uint64_t distance = address < a->begin  ? a->begin - address
+                              : address >= a->end ? address - a->end + 1
+                                                  : 0;
+    if (distance < best_distance) best_distance = distance, best = a.get();
+  }
+  return best;
+}
+
+bool Memory::written(uint64_t address, unsigned bytes) const {
+  const uint64_t offset = address - kGlobalBase;
+  uint32_t word;
+  std::memcpy(&word, bits_ + (offset >> 3), sizeof word);
+  const uint32_t want = static_cast<uint32_t>((uint64_t{1} << bytes) - 1) << (offset & 7);
+  return (word & want) == want;
+}
+
+void Memory::mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes) {
+  auto mark = [this](uint64_t first, uint64_t last) {
+    while (first < last) {
+      const unsigned bit = first % 8;
+      const unsigned count = static_cast<unsigned>(std::min<uint64_t>(8 - bit, last - first));
+      const auto want = static_cast<uint8_t>(((1u << count) - 1) << bit);
+      uint8_t* const have = bits_ + first / 8;
+      if (want == 0xff) {
+        // All eight bytes are ours: nothing of another thread's can be lost.
+        __atomic_store_n(have, want, __ATOMIC_RELAXED);
+      } else if ((__atomic_load_n(have, __ATOMIC_RELAXED) & want) != want) {
+        __atomic_fetch_or(have, want, __ATOMIC_RELAXED);
+      }
+      first += count;
+    }
+  };
+  // A warp usually stores one contiguous piece.
+  const int lead = __builtin_ctz(mask);
+  const int lanes = __builtin_popcount(mask);
+  bool contiguous = (mask >> lead) == (lanes == kWarpSize ? kFullMask : (1u << lanes) - 1);
+  for (int i = 1; contiguous && i < lanes; ++i)
+    contiguous = address[lead + i] == address[lead] + static_cast<uint64_t>(i) * bytes;
+  if (contiguous) {
+    const uint64_t first = address[lead] - kGlobalBase;
+    mark(first, first + static_cast<uint64_t>(lanes) * bytes);
+    return;
+  }
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const uint64_t first = address[__builtin_ctz(rest)] - kGlobalBase;
+    mark(first, first + bytes);
+  }
+}
+
+void Memory::refresh_initialised() {
+  for (auto& a : allocations_) {
+    if (a->initialised || a->freed || a->pristine) continue;
+    const uint64_t first = a->begin - kGlobalBase, bytes = a->end - a->begin;
+    const uint8_t* bits = bits_ + first / 8;
+    bool all = true;
+    for (uint64_t i = 0; all && i < bytes / 8; ++i) all = bits[i] == 0xff;
+    for (uint64_t b = bytes / 8 * 8; all && b < bytes; ++b) all = bits[b / 8] >> (b % 8) & 1;
+    a->initialised = all;
+  }
+}
+
+void Memory::mark_range(uint64_t begin, uint64_t end, bool value) {
+  uint64_t first = begin - kGlobalBase, last = end - kGlobalBase;
+  while (first < last && first % 8 != 0) {
+    const auto bit = static_cast<uint8_t>(1u << (first % 8));
+    bits_[first / 8] = value ? bits_[first / 8] | bit : bits_[first / 8] & ~bit;
+    ++first;
+  }
+  if (last > first) {
+    std::memset(bits_ + first / 8, value ? 0xff : 0, (last - first) / 8);
+    first += (last - first) / 8 * 8;
+  }
+  while (first < last) {
+    const auto bit = static_cast<uint8_t>(1u << (first % 8));
+    bits_[first / 8] = value ? bits_[first / 8] | bit : bits_[first / 8] & ~bit;
+    ++first;
+  }
+}
+
+}  // namespace lab32::sim

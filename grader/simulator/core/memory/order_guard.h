@@ -1,0 +1,99 @@
+// Keeps parallel launches deterministic.
+//
+// Blocks of a launch have no order, so they may run on several host threads; but a kernel whose
+// blocks touch the same data would then give results that depend on timing. The guard notes, for
+// each host thread, which allocations it read, wrote and updated with commuting atomics, and which
+// words it wrote. If an allocation was used in two of these ways, or a word was written by two
+// threads, what was done is rolled back. It is tried again with every word that is read noted, too,
+// for the allocations concerned: each block of x[i] = f(x[i]) keeps to words of its own. Where that
+// does not help either, the blocks run one after another: the result of a serial run is the
+// definition, the parallel one only a faster way to it.
+//
+// A launch is guarded in rounds of consecutive blocks. A round ends when what it takes to roll
+// it back has grown to a set share of the device memory in use.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "simulator/core/memory/memory.h"
+
+namespace lab32::sim {
+
+class OrderGuard {
+ public:
+  OrderGuard(Memory& memory, unsigned workers);
+  ~OrderGuard();
+  OrderGuard(const OrderGuard&) = delete;
+  OrderGuard& operator=(const OrderGuard&) = delete;
+
+  // One host thread's view. Each of these comes before the access itself.
+  class Worker {
+   public:
+    void read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes) {
+      if (used_[a.index] != kRead) first_read(a, address, mask, bytes);
+    }
+    void write(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes);
+    // A commuting integer atomic; `operation` distinguishes add from max and so on.
+    void update(Allocation& a, uint8_t operation, const uint64_t* address, uint32_t mask,
+                unsigned bytes);
+
+   private:
+    friend class OrderGuard;
+    static constexpr uint8_t kRead = 1, kWrite = 2, kUpdate = 4, kByWord = 64, kClash = 128;
+    struct Kept;
+    void first_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes);
+    void note(Allocation& a, uint8_t use);
+    void mark(uint8_t* words, const uint64_t* address, uint32_t mask, unsigned bytes);
+    void keep(const Allocation& a, const uint64_t* address, uint32_t mask);
+    void keep_line(uint64_t line);
+
+    OrderGuard* guard_ = nullptr;
+    std::vector<uint8_t> used_;       // by allocation index
+    std::vector<uint8_t> operation_;  // of updates
+    // A bit for each 4-byte word of device memory: written; read, in allocations noted by word.
+    uint8_t* written_ = nullptr;
+    uint8_t* read_ = nullptr;
+    std::vector<uint8_t> touched_;  // by page of these maps
+    std::vector<std::unique_ptr<Kept[]>> kept_;
+    size_t kept_lines_ = 0;
+  };
+
+  Worker& worker(unsigned i) { return *workers_[i]; }
+
+  // --- during a round ---
+  // Enough to roll back: the round should end with the blocks that are under way.
+  bool full() const { return kept_bytes_.load(std::memory_order_relaxed) > limit_; }
+
+  // --- when all workers have stopped ---
+  // True if what they did is valid; false if the round must be rolled back.
+  bool validate();
+  // Puts back what the round wrote, and begins another. True: it may come off now, since words will
+  // be noted that were not.
+  bool rollback();
+  // Keeps it, and begins another.
+  void commit();
+  // Are there allocations in which every word is noted?
+  bool by_word() const { return by_word_count_ != 0; }
+
+ private:
+  void begin_round();
+  void want_words(const Allocation& a);
+  bool words_disjoint() const;
+
+  Memory& memory_;
+  uint64_t map_bytes_ = 0, limit_ = 0;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::mutex mutex_;
+  std::vector<uint8_t> by_word_;  // by allocation index
+  size_t by_word_count_ = 0, wanted_ = 0;
+  // By line of device memory: was it kept in this round?
+  std::atomic<uint8_t>* line_state_ = nullptr;
+  uint64_t lines_ = 0;
+  std::atomic<uint64_t> kept_bytes_{0};
+};
+
+}  // namespace lab32::sim

@@ -1,0 +1,65 @@
+// Runs blocks of one launch on one host thread, one after the other: their warps and barriers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simulator/core/execute/block_context.h"
+#include "simulator/core/execute/warp.h"
+
+namespace lab32::sim {
+
+class Block final : public BlockContext {
+ public:
+  // `observers`: this host thread's own instances. `guard`: null in a serial run.
+  Block(const LaunchContext& launch, std::vector<Observer*> observers, OrderGuard::Worker* guard);
+
+  // Starts block `index`, which go_on() then runs.
+  void begin(uint64_t index);
+  // polls: every warp that could run read, and had used up its time slice reading, device memory in
+  // ways by which one waits for another block. Throws Trap or OrderMatters.
+  enum class State : uint8_t { done, polls };
+  State go_on(uint64_t slice = kWarpSlice);
+  // Warps of a block take time slices of so many instructions, so that one that spins on what
+  // another warp of the block will write does not run for ever.
+  static constexpr uint64_t kWarpSlice = 20'000;
+
+  uint64_t longest_warp() const { return longest_warp_; }
+  // Where the first of its warps that polls stands.
+  uint32_t polling_site() const;
+
+  void arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) override;
+  void threads_exited() override;
+
+ private:
+  struct Waiting {
+    uint32_t warp;
+    uint32_t split;  // its id
+    uint32_t mask;
+    std::byte* regs;
+    const Inst* inst;
+    bool waits;
+  };
+  struct Barrier {
+    uint32_t arrived = 0, wanted = 0;
+    uint32_t popc = 0;
+    bool all = true, any = false;
+    std::vector<Waiting> waiting;
+  };
+  // `forced`: without all that it waits for.
+  void complete(uint32_t barrier, bool forced = false);
+  void find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp);
+  // Traps; or, in a launch that keeps going, lets one of the waiting operations go on.
+  void deadlock();
+
+  uint32_t live_threads() const;
+
+  std::vector<std::unique_ptr<Warp>> warps_;
+  std::array<Barrier, 16> barriers_;
+  uint64_t longest_warp_ = 0;
+};
+
+}  // namespace lab32::sim

@@ -1,0 +1,160 @@
+#include "simulator/core/schedule/launch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "simulator/core/schedule/resident_blocks.h"
+
+namespace lab32::sim {
+namespace {
+
+// Blocks are handed out in chunks of neighbours: large enough to cost nothing, small enough that
+// the cores finish together.
+uint64_t chunk_for(uint64_t blocks, unsigned threads) {
+  return std::clamp<uint64_t>(blocks / (uint64_t{threads} * 16), 1, 256);
+}
+
+// Blocks per host thread of the first round in which words are noted: kernels whose blocks share
+// words nearly always show it by then.
+constexpr uint64_t kTrial = 64;
+
+// A round (order_guard.h): blocks from `first` on.
+struct Shared {
+  Shared(uint64_t first, uint64_t last, bool whole)
+      : next(first), limit(last), end(last), to_the_end(whole) {}
+  std::atomic<uint64_t> next;
+  std::atomic<bool> order_matters{false};
+  // Blocks from here on need not run any more: a lower one trapped.
+  std::atomic<uint64_t> limit;
+  const uint64_t end;
+  const bool to_the_end;  // not to be cut short
+};
+
+void run_blocks(const LaunchContext& launch, WorkerResult& result, Shared& shared,
+                OrderGuard& guard, unsigned worker, uint64_t chunk) {
+  Block block(launch, result.own_observers(), &guard.worker(worker));
+  uint64_t index = 0;
+  try {
+    while (!shared.order_matters && (shared.to_the_end || !guard.full())) {
+      const uint64_t first = shared.next.fetch_add(chunk);
+      if (first >= shared.end) break;
+      for (index = first; index < std::min(first + chunk, shared.end); ++index) {
+        if (shared.order_matters || index >= shared.limit) break;
+        block.begin(index);
+        // It may be waiting for a block that comes later, or that another thread runs.
+        if (block.go_on() == Block::State::polls) throw OrderMatters{};
+        result.keep_output(block);
+      }
+    }
+  } catch (const OrderMatters&) {
+    shared.order_matters = true;
+  } catch (Trap& trap) {
+    trap.block = index;
+    uint64_t limit = shared.limit;
+    while (index < limit && !shared.limit.compare_exchange_weak(limit, index)) {
+    }
+    result.keep_output(block);
+    result.trap = std::move(trap);
+  }
+  result.take(block);
+}
+
+void work(const LaunchContext& launch, WorkerResult& result, Shared& shared, OrderGuard& guard,
+          unsigned worker, uint64_t chunk) {
+  try {
+    run_blocks(launch, result, shared, guard, worker, chunk);
+  } catch (...) {
+    result.error = std::current_exception();
+    shared.order_matters = true;  // the others may stop
+  }
+}
+
+// Adds to the outcome of earlier rounds, in which nothing trapped.
+void collect(const std::vector<Observer*>& observers, const std::vector<WorkerResult*>& results,
+             LaunchOutcome& outcome) {
+  std::map<uint64_t, std::string> output;
+  const auto earlier = [](const std::optional<Trap>& a, const std::optional<Trap>& b) {
+    return a && (!b || a->block < b->block);
+  };
+  for (WorkerResult* result : results) {
+    for (size_t i = 0; i < observers.size(); ++i) observers[i]->merge(*result->observers[i]);
+    for (size_t s = 0; s < result->tally.size(); ++s) {
+      outcome.tally[s].warps += result->tally[s].warps;
+      outcome.tally[s].lanes += result->tally[s].lanes;
+      outcome.diverged[s] |= result->diverged[s];
+    }
+    output.merge(result->output);
+    outcome.longest_warp = std::max(outcome.longest_warp, result->longest_warp);
+    if (earlier(result->trap, outcome.trap)) outcome.trap = result->trap;
+    if (earlier(result->bad_access, outcome.bad_access)) outcome.bad_access = result->bad_access;
+  }
+  for (const auto& [block, text] : output) {
+    if (outcome.trap && block > outcome.trap->block) break;
+    const size_t space = kOutputLimit - outcome.output.size();
+    outcome.output += text.substr(0, space);
+    outcome.output_lost |= text.size() > space;
+  }
+}
+
+// Blocks on several host threads at once, until all have run, one has trapped, or their order
+// matters. Returns how many were committed.
+uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                     unsigned threads, LaunchOutcome& outcome) {
+  const uint64_t blocks = launch.grid.count();
+  OrderGuard guard(*launch.memory, threads);
+  const bool whole = std::any_of(observers.begin(), observers.end(),
+                                 [](const Observer* o) { return o->wants_whole_launch(); });
+  uint64_t first = 0, trial = threads * kTrial;
+  while (first < blocks && !outcome.trap) {
+    const uint64_t most = guard.by_word() ? std::min(blocks - first, trial) : blocks - first;
+    std::vector<WorkerResult> results;
+    std::vector<WorkerResult*> all;
+    for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
+    for (WorkerResult& result : results) all.push_back(&result);
+    Shared shared(first, first + most, whole);
+    const uint64_t chunk = chunk_for(most, threads);
+    std::vector<std::thread> helpers;
+    for (unsigned i = 1; i < threads; ++i)
+      helpers.emplace_back([&, i] { work(launch, results[i], shared, guard, i, chunk); });
+    work(launch, results[0], shared, guard, 0, chunk);
+    for (std::thread& t : helpers) t.join();
+    for (const WorkerResult& result : results)
+      if (result.error) std::rethrow_exception(result.error);
+    if (shared.order_matters || !guard.validate()) {
+      if (guard.rollback() && !whole) continue;
+      break;
+    }
+    guard.commit();
+    collect(observers, all, outcome);
+    first = std::min(shared.next.load(), shared.end);
+    trial = std::min(trial * 4, blocks);
+  }
+  return first;
+}
+
+}  // namespace
+
+LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                       unsigned threads) {
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  threads = static_cast<unsigned>(std::min<uint64_t>(threads, launch.grid.count()));
+  LaunchOutcome outcome;
+  outcome.tally.resize(launch.program->sites.size());
+  outcome.diverged.resize(launch.program->sites.size());
+  uint64_t done = 0;
+  if (threads > 1 && !launch.program->order_sensitive)
+    done = run_at_once(launch, observers, threads, outcome);
+  if (done < launch.grid.count() && !outcome.trap) {
+    ResidentBlocks residents(launch, observers);
+    residents.run(done);
+    collect(observers, residents.results(), outcome);
+  }
+  launch.memory->refresh_initialised();
+  return outcome;
+}
+
+}  // namespace lab32::sim

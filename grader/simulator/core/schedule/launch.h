@@ -1,0 +1,28 @@
+// Runs a grid: blocks spread over the host's cores, with results that do not depend on how.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/core/schedule/block.h"
+
+namespace lab32::sim {
+
+struct LaunchOutcome {
+  std::optional<Trap> trap;        // that of the lowest block
+  std::optional<Trap> bad_access;  // the first that did not end a launch that keeps going
+  std::vector<IssueTally> tally;   // by site
+  std::vector<uint8_t> diverged;   // by site: a branch at which lanes of a warp diverged
+  std::string output;              // printf, in block order
+  bool output_lost = false;        // there was more than kOutputLimit (worker_result.h)
+  uint64_t longest_warp = 0;
+};
+
+// Runs all blocks. `observers` receive what they asked for, merged in block order. `threads`: host
+// threads to use (0: all cores). The parameters must lie at launch.param_address already.
+LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                       unsigned threads = 0);
+
+}  // namespace lab32::sim

@@ -1,0 +1,116 @@
+#include "simulator/core/schedule/resident_blocks.h"
+
+#include <algorithm>
+
+namespace lab32::sim {
+namespace {
+
+// A warp's time slice once blocks are known to wait for each other: short, since one that only
+// polls is lost.
+constexpr uint64_t kPollSlice = 200;
+// So many rounds without a progress event: 2 million instructions of each polling warp.
+constexpr uint64_t kIdleRounds = 10'000;
+
+// Whether other blocks may go on when it is issued.
+bool is_progress(const KernelProgram& program, const Site& site) {
+  const ptx::Traits& traits = site.ptx->op->traits;
+  // Whoever reads the result of an atomic may be polling by it.
+  if (traits.is_atomic() && has_result(program.functions[site.function].code[site.index]))
+    return false;
+  return traits.is_progress();
+}
+
+}  // namespace
+
+ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers)
+    : launch_(launch), observers_(observers) {
+  for (size_t s = 0; s < launch.program->sites.size(); ++s)
+    if (is_progress(*launch.program, launch.program->sites[s]))
+      progress_sites_.push_back(static_cast<uint32_t>(s));
+  // All blocks of a cooperative launch are expected to meet.
+  if (launch.grid_workspace != 0) slice_ = kPollSlice;
+}
+
+void ResidentBlocks::go_on(Slot& slot) {
+  try {
+    slot.busy = slot.block.go_on(slice_) == Block::State::polls;
+  } catch (Trap& trap) {
+    trap.block = slot.block.info().index;
+    slot.result.trap = std::move(trap);
+  }
+  if (!slot.busy || slot.result.trap) slot.result.keep_output(slot.block);
+}
+
+ResidentBlocks::Slot& ResidentBlocks::free_slot() {
+  for (auto& slot : slots_)
+    if (!slot->busy) return *slot;
+  slots_.push_back(std::make_unique<Slot>(launch_, observers_));
+  return *slots_.back();
+}
+
+void ResidentBlocks::run(uint64_t first) {
+  run_blocks(first);
+  for (auto& slot : slots_) slot->result.take(slot->block);
+}
+
+// Until all blocks have ended, or one has trapped.
+void ResidentBlocks::run_blocks(uint64_t first) {
+  const uint64_t blocks = launch_.grid.count();
+  const uint64_t capacity = std::max<uint64_t>(launch_.resident_blocks, 1);
+  uint64_t next = first, idle = 0, progress_before = 0;
+  while (next < blocks || !residents_.empty()) {
+    bool moved = false;
+    while (next < blocks && residents_.size() < capacity) {
+      Slot& slot = free_slot();
+      slot.block.begin(next++);
+      moved = true;
+      go_on(slot);
+      if (slot.result.trap) return;
+      if (!slot.busy) continue;
+      residents_.push_back(&slot);
+      slice_ = kPollSlice;
+    }
+    for (size_t i = 0; i < residents_.size();) {
+      Slot& slot = *residents_[i];
+      go_on(slot);
+      if (slot.result.trap) return;
+      if (slot.busy) {
+        ++i;
+      } else {
+        residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(i));
+        moved = true;
+      }
+    }
+    const uint64_t now = progress_events();
+    idle = moved || now != progress_before ? 0 : idle + 1;
+    progress_before = now;
+    if (idle > kIdleRounds) return nobody_moves(next);
+  }
+}
+
+uint64_t ResidentBlocks::progress_events() const {
+  uint64_t n = 0;
+  for (const auto& slot : slots_)
+    for (uint32_t site : progress_sites_) n += slot->block.tally()[site].warps;
+  return n;
+}
+
+void ResidentBlocks::nobody_moves(uint64_t next) {
+  Slot& slot = *residents_.front();
+  const uint64_t blocks = launch_.grid.count();
+  TrapFacts facts;
+  facts.reason = TrapReason::blocks_wait;
+  facts.block = slot.block.info().index;
+  facts.value = residents_.size();
+  facts.limit = next == blocks ? 0 : next;
+  slot.result.trap = Trap{std::move(facts), slot.block.polling_site()};
+  for (Slot* s : residents_) s->result.keep_output(s->block);
+}
+
+std::vector<WorkerResult*> ResidentBlocks::results() {
+  std::vector<WorkerResult*> all;
+  for (auto& slot : slots_) all.push_back(&slot->result);
+  return all;
+}
+
+}  // namespace lab32::sim

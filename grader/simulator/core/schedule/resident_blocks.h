@@ -1,0 +1,50 @@
+// Runs a launch on one host thread: its blocks one after the other, in order; blocks that wait for
+// another one get time slices.
+//
+// A block that polls device memory (Block::State::polls) may be waiting for a block behind it. As
+// on a GPU, it then stays where it is and the next block starts beside it, until as many reside as
+// the device holds; those get time slices in the order of their numbers until one ends and leaves.
+// Slices are counted in instructions, so every run is the same. When nobody has done anything but
+// poll for long, they wait for what none of them will do, a deadlock, and that is a trap.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "simulator/core/schedule/worker_result.h"
+
+namespace lab32::sim {
+
+class ResidentBlocks {
+ public:
+  ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers);
+
+  // Runs all blocks from `first` on, or up to the first trap. Throws only what is no trap.
+  void run(uint64_t first = 0);
+  // As many as blocks ever resided side by side.
+  std::vector<WorkerResult*> results();
+
+ private:
+  struct Slot {
+    Slot(const LaunchContext& launch, const std::vector<Observer*>& observers)
+        : result(observers), block(launch, result.own_observers(), nullptr) {}
+    WorkerResult result;
+    Block block;
+    bool busy = false;
+  };
+  void run_blocks(uint64_t first);
+  void go_on(Slot& slot);
+  Slot& free_slot();
+  // How many instructions were issued by which a block may let another one go on (Traits).
+  uint64_t progress_events() const;
+  void nobody_moves(uint64_t next);
+
+  const LaunchContext& launch_;
+  const std::vector<Observer*>& observers_;
+  std::vector<uint32_t> progress_sites_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> residents_;  // by block
+  uint64_t slice_ = Block::kWarpSlice;
+};
+
+}  // namespace lab32::sim

@@ -1,0 +1,311 @@
+// set, setp, selp and slct for all types.
+#include "simulator/core/semantics/compare.h"
+
+#include "simulator/core/semantics/float.h"
+#include "simulator/core/semantics/lanes.h"
+
+namespace lab32::sim {
+namespace {
+
+using ptx::Instruction;
+using ptx::Mod;
+using ptx::Type;
+
+// --- which comparison ----------------------------------------------------------------------------
+
+template <Compare C>
+using CompareTag = std::integral_constant<Compare, C>;
+
+template <class F>
+ExecFn with_equality(const Instruction& in, F f) {
+  if (in.has(Mod::eq)) return f(CompareTag<Compare::eq>{});
+  if (in.has(Mod::ne)) return f(CompareTag<Compare::ne>{});
+  return nullptr;
+}
+
+template <class F>
+ExecFn with_order(const Instruction& in, F f) {
+  if (in.has(Mod::lt)) return f(CompareTag<Compare::lt>{});
+  if (in.has(Mod::le)) return f(CompareTag<Compare::le>{});
+  if (in.has(Mod::gt)) return f(CompareTag<Compare::gt>{});
+  if (in.has(Mod::ge)) return f(CompareTag<Compare::ge>{});
+  return with_equality(in, f);
+}
+
+// lo, ls, hi, hs are other names of the unsigned orders.
+template <class F>
+ExecFn with_unsigned_order(const Instruction& in, F f) {
+  if (in.has(Mod::lo)) return f(CompareTag<Compare::lt>{});
+  if (in.has(Mod::ls)) return f(CompareTag<Compare::le>{});
+  if (in.has(Mod::hi)) return f(CompareTag<Compare::gt>{});
+  if (in.has(Mod::hs)) return f(CompareTag<Compare::ge>{});
+  return with_order(in, f);
+}
+
+template <class F>
+ExecFn with_unordered(const Instruction& in, F f) {
+  if (in.has(Mod::equ)) return f(CompareTag<Compare::equ>{});
+  if (in.has(Mod::neu)) return f(CompareTag<Compare::neu>{});
+  if (in.has(Mod::ltu)) return f(CompareTag<Compare::ltu>{});
+  if (in.has(Mod::leu)) return f(CompareTag<Compare::leu>{});
+  if (in.has(Mod::gtu)) return f(CompareTag<Compare::gtu>{});
+  if (in.has(Mod::geu)) return f(CompareTag<Compare::geu>{});
+  if (in.has(Mod::num)) return f(CompareTag<Compare::num>{});
+  if (in.has(Mod::nan)) return f(CompareTag<Compare::nan>{});
+  return with_order(in, f);
+}
+
+// Calls f(operand type tag, comparison, ftz) for what the ISA lets the operand type compare.
+template <class F>
+ExecFn with_comparison(const Instruction& in, Type type, F f) {
+  if (in.has(Mod::ftz) && type != Type::f32) refuse(in, ".ftz is for .f32 operands only");
+  const bool untyped = type == Type::b16 || type == Type::b32 || type == Type::b64;
+  using Comparable = OneOf<uint16_t, int16_t, uint32_t, int32_t, uint64_t, int64_t, float, double>;
+  return Comparable::pick(in, type, [&](auto tag) -> ExecFn {
+    using T = TypeOf<decltype(tag)>;
+    const auto strict = [&](auto c) { return f(tag, c, std::false_type{}); };
+    if constexpr (std::is_same_v<T, float>) {
+      return with_unordered(in, [&](auto c) {
+        return with_bool(in.has(Mod::ftz), [&](auto ftz) { return f(tag, c, ftz); });
+      });
+    } else if constexpr (std::is_same_v<T, double>) {
+      return with_unordered(in, strict);
+    } else if constexpr (std::is_signed_v<T>) {
+      return with_order(in, strict);
+    } else {
+      return untyped ? with_equality(in, strict) : with_unsigned_order(in, strict);
+    }
+  });
+}
+
+template <class T, Compare C, bool Ftz>
+uint32_t compare_lanes(const Exec& x, const Inst& in) {
+  return test_lanes<T, T>(x, in, [](T a, T b) {
+    if constexpr (Ftz) {
+      return compare<C>(flush(a), flush(b));
+    } else {
+      return compare<C>(a, b);
+    }
+  });
+}
+
+// --- what becomes of it --------------------------------------------------------------------------
+
+bool has_bool_op(const Instruction& in) {
+  return in.has(Mod::op_and) || in.has(Mod::op_or) || in.has(Mod::op_xor);
+}
+
+// (a ? b) op c, with c the predicate that stands behind the operands.
+template <bool HasBoolOp>
+uint32_t combine(const Exec& x, const Inst& in, uint32_t result) {
+  if (!HasBoolOp) return result;
+  const uint32_t c = read_predicate(x, in.src[2]);
+  if (in.ptx->has(Mod::op_and)) return result & c;
+  return in.ptx->has(Mod::op_or) ? result | c : result ^ c;
+}
+
+// p = (a ? b) op c, q = !(a ? b) op c. Both are computed first: c may be p or q.
+template <bool HasBoolOp>
+void write_pair(const Exec& x, const Inst& in, uint32_t p, uint32_t q) {
+  p = combine<HasBoolOp>(x, in, p);
+  q = combine<HasBoolOp>(x, in, q);
+  write_predicate(x, in.dst[0], p);
+  if (in.dst_count > 1) write_predicate(x, in.dst[1], q);
+}
+
+template <class T, Compare C, bool Ftz, bool HasBoolOp>
+void exec_setp(const Exec& x, const Inst& in) {
+  const uint32_t result = compare_lanes<T, C, Ftz>(x, in);
+  write_pair<HasBoolOp>(x, in, result, ~result);
+}
+
+ExecFn pick_setp_form(const Instruction& in) {
+  return with_comparison(in, in.type(), [&](auto type, auto c, auto ftz) {
+    return with_bool(has_bool_op(in), [&](auto b) -> ExecFn {
+      return exec_setp<TypeOf<decltype(type)>, decltype(c)::value, decltype(ftz)::value,
+                       decltype(b)::value>;
+    });
+  });
+}
+
+// `if_true` in the lanes of `result`, 0 in the others.
+template <class Bits>
+void write_choice(const Exec& x, const Inst& in, uint32_t result, Bits if_true) {
+  std::byte* const d = x.regs + in.dst[0].offset;
+  for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    store_lane<Bits>(d, lane, (result >> lane & 1) != 0 ? if_true : Bits{0});
+  }
+}
+
+template <class T, Compare C, bool Ftz, bool HasBoolOp>
+void exec_set(const Exec& x, const Inst& in) {
+  const bool to_float = in.ptx->type() == Type::f32;
+  const uint32_t result = combine<HasBoolOp>(x, in, compare_lanes<T, C, Ftz>(x, in));
+  write_choice<uint32_t>(x, in, result, to_float ? 0x3f800000u : 0xffffffffu);
+}
+
+ExecFn pick_set_form(const Instruction& in) {
+  return with_comparison(in, in.type(1), [&](auto type, auto c, auto ftz) {
+    return with_bool(has_bool_op(in), [&](auto b) -> ExecFn {
+      return exec_set<TypeOf<decltype(type)>, decltype(c)::value, decltype(ftz)::value,
+                      decltype(b)::value>;
+    });
+  });
+}
+
+// --- half precision ------------------------------------------------------------------------------
+
+template <class H, bool Ftz>
+float half_operand(H h) {
+  if (Ftz && is_subnormal(h)) return is_negative(h) ? -0.0f : 0.0f;
+  return to_float(h);
+}
+
+// A bit per lane; for pairs the two halves separately.
+template <class H, Compare C, bool Ftz>
+void compare_halves(const Exec& x, const Inst& in, uint32_t* lo, uint32_t* hi) {
+  const auto test = [](H a, H b) {
+    return compare<C>(half_operand<H, Ftz>(a), half_operand<H, Ftz>(b));
+  };
+  *lo = test_lanes<H, H>(x, in, test);
+  *hi = ~*lo;
+}
+template <class P, Compare C, bool Ftz>
+void compare_pairs(const Exec& x, const Inst& in, uint32_t* lo, uint32_t* hi) {
+  using H = decltype(P::lo);
+  const auto test = [](H a, H b) {
+    return compare<C>(half_operand<H, Ftz>(a), half_operand<H, Ftz>(b));
+  };
+  *lo = test_lanes<P, P>(x, in, [test](P a, P b) { return test(a.lo, b.lo); });
+  *hi = test_lanes<P, P>(x, in, [test](P a, P b) { return test(a.hi, b.hi); });
+}
+
+template <class T>
+constexpr bool kIsPair = sizeof(T) == 4;
+
+template <class T, Compare C, bool Ftz>
+void compare_half_lanes(const Exec& x, const Inst& in, uint32_t* lo, uint32_t* hi) {
+  if constexpr (kIsPair<T>) {
+    compare_pairs<T, C, Ftz>(x, in, lo, hi);
+  } else {
+    compare_halves<T, C, Ftz>(x, in, lo, hi);
+  }
+}
+
+template <class T, Compare C, bool Ftz, bool HasBoolOp>
+void exec_setp_half(const Exec& x, const Inst& in) {
+  uint32_t p, q;
+  compare_half_lanes<T, C, Ftz>(x, in, &p, &q);
+  write_pair<HasBoolOp>(x, in, p, q);
+}
+
+template <class F>
+ExecFn with_half_comparison(const Instruction& in, Type type, F f) {
+  const bool brain = type == Type::bf16 || type == Type::bf16x2;
+  if (brain && in.has(Mod::ftz)) refuse(in, ".ftz is for .f16 operands only");
+  return Halves::pick(in, type, [&](auto tag) {
+    return with_unordered(in, [&](auto c) {
+      return with_bool(in.has(Mod::ftz), [&](auto ftz) { return f(tag, c, ftz); });
+    });
+  });
+}
+
+// The result types that the ISA pairs with the operand type, and what "true" is in one of them.
+bool set_half_exists(Type result, Type operand) {
+  const bool pair = operand == Type::f16x2 || operand == Type::bf16x2;
+  if (result == operand || result == Type::u32 || result == Type::s32) return true;
+  return !pair && (result == Type::u16 || result == Type::s16);
+}
+
+template <class H>
+uint16_t true_half(Type result) {
+  return is_float(result) ? H::one : uint16_t{0xffff};
+}
+
+template <class T, Compare C, bool Ftz>
+void exec_set_half(const Exec& x, const Inst& in) {
+  const Type result = in.ptx->type();
+  uint32_t lo, hi;
+  compare_half_lanes<T, C, Ftz>(x, in, &lo, &hi);
+  if constexpr (kIsPair<T>) {
+    const uint32_t one = true_half<decltype(T::lo)>(result);
+    std::byte* const d = x.regs + in.dst[0].offset;
+    for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      store_lane(d, lane, (lo >> lane & 1) * one | (hi >> lane & 1) * (one << 16));
+    }
+  } else if (ptx::bits_of(result) == 32) {
+    write_choice<uint32_t>(x, in, lo, 0xffffffffu);
+  } else {
+    write_choice<uint16_t>(x, in, lo, true_half<T>(result));
+  }
+}
+
+// --- selection -----------------------------------------------------------------------------------
+
+template <class T>
+void exec_selp(const Exec& x, const Inst& in) {
+  const uint32_t p = read_predicate(x, in.src[2]);
+  alignas(32) std::byte result[kWarpSize * sizeof(T)];
+  std::memcpy(result, x.regs + in.src[1].offset, sizeof result);
+  blend<T>(result, x.regs + in.src[0].offset, p);
+  std::byte* const d = x.regs + in.dst[0].offset;
+  if (x.mask == kFullMask) {
+    std::memcpy(d, result, sizeof result);
+  } else {
+    blend<T>(d, result, x.mask);
+  }
+}
+
+template <bool Ftz>
+struct Slct {
+  template <class T, class U>
+  static T apply(T a, T b, U c) {
+    if constexpr (Ftz) c = flush(c);
+    return c >= U{0} ? a : b;  // NaN: b
+  }
+};
+
+}  // namespace
+
+ExecFn pick_set_bool(const Instruction& in) { return pick_set_form(in); }
+ExecFn pick_set(const Instruction& in) { return pick_set_form(in); }
+ExecFn pick_set_half(const Instruction& in) {
+  if (!set_half_exists(in.type(0), in.type(1))) refuse(in);
+  return with_half_comparison(in, in.type(1), [](auto type, auto c, auto ftz) -> ExecFn {
+    return exec_set_half<TypeOf<decltype(type)>, decltype(c)::value, decltype(ftz)::value>;
+  });
+}
+ExecFn pick_setp_bool(const Instruction& in) { return pick_setp_form(in); }
+ExecFn pick_setp(const Instruction& in) { return pick_setp_form(in); }
+ExecFn pick_setp_half(const Instruction& in) {
+  const bool pair = ptx::bits_of(in.type()) == 32;
+  if (has_bool_op(in) != in.has_operand(3)) {
+    refuse(in, "a predicate operand and .and, .or or .xor go together");
+  }
+  if (!pair && in.operands[0].kind == ptx::Operand::Kind::pair) {
+    refuse(in, "two results are for .f16x2 and .bf16x2: one for each half");
+  }
+  return with_half_comparison(in, in.type(), [&](auto type, auto c, auto ftz) {
+    return with_bool(has_bool_op(in), [&](auto b) -> ExecFn {
+      return exec_setp_half<TypeOf<decltype(type)>, decltype(c)::value, decltype(ftz)::value,
+                            decltype(b)::value>;
+    });
+  });
+}
+ExecFn pick_selp(const Instruction& in) {
+  return Unsigned::pick(in, as_bits(in.type()),
+                        [](auto t) -> ExecFn { return exec_selp<TypeOf<decltype(t)>>; });
+}
+ExecFn pick_slct(const Instruction& in) {
+  if (in.has(Mod::ftz) && in.type(1) != Type::f32) refuse(in, ".ftz needs an .f32 selector");
+  return Unsigned::pick(in, as_bits(in.type()), [&](auto t) -> ExecFn {
+    using T = TypeOf<decltype(t)>;
+    if (in.type(1) == Type::s32) return exec_lanes<Slct<false>, T, T, T, int32_t>;
+    return in.has(Mod::ftz) ? exec_lanes<Slct<true>, T, T, T, float>
+                            : exec_lanes<Slct<false>, T, T, T, float>;
+  });
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,245 @@
+// Binds cvt and the packing cvt. Conversions that kernels are full of have their own loops, which
+// vectorise; all others go by the general function.
+#include "simulator/core/semantics/convert.h"
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+
+namespace lab32::sim {
+namespace {
+
+using ptx::Instruction;
+using ptx::Mod;
+using ptx::Type;
+
+CvtForm form_of(const Instruction& in) {
+  CvtForm form;
+  const auto mode = [&](Mod plain, Mod integral, Rounding r) {
+    if (in.has(plain) || in.has(integral)) form.rounding = r;
+    if (in.has(integral)) form.to_integral = true;
+  };
+  mode(Mod::rn, Mod::rni, Rounding::rn);
+  mode(Mod::rz, Mod::rzi, Rounding::rz);
+  mode(Mod::rm, Mod::rmi, Rounding::rm);
+  mode(Mod::rp, Mod::rpi, Rounding::rp);
+  if (in.has(Mod::rna)) form.rounding = Rounding::rna;
+  form.ftz = in.has(Mod::ftz);
+  form.sat = in.has(Mod::sat);
+  form.relu = in.has(Mod::relu);
+  form.satfinite = in.has(Mod::satfinite);
+  return form;
+}
+
+// --- execution -----------------------------------------------------------------------------------
+
+// A register wider than the type receives the value extended as its type says.
+template <class D>
+void store_extended(const Exec& x, const Slot& slot, int lane, D value) {
+  std::byte bytes[16];
+  std::memset(bytes, 0, sizeof bytes);
+  if constexpr (kIsInt<D>) {
+    if (std::is_signed_v<D> && value < 0) std::memset(bytes, 0xff, sizeof bytes);
+  }
+  std::memcpy(bytes, &value, sizeof value);
+  std::memcpy(x.regs + slot.offset + lane * slot.bytes, bytes, slot.bytes);
+}
+
+// Calls f(S) -> D for the active lanes. cvt alone lets registers be wider than the types: the low
+// bits are read (an .s8 lives in a 16-bit register), and the result is extended.
+template <class D, class S, class F>
+void convert_lanes(const Exec& x, const Inst& in, F f) {
+  const Slot &dst = in.dst[0], &src = in.src[0];
+  for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    S s;
+    std::memcpy(&s, x.regs + src.offset + lane * src.bytes, sizeof s);
+    store_extended<D>(x, dst, lane, f(s));
+  }
+}
+
+template <class D, class S>
+void exec_cvt(const Exec& x, const Inst& in) {
+  const CvtForm form = form_of(*in.ptx);
+  convert_lanes<D, S>(x, in, [form](S s) { return convert<D>(s, form); });
+}
+
+// The common forms: Fast::apply(S) -> D without options.
+template <class D, class S, class Fast>
+void exec_fast(const Exec& x, const Inst& in) {
+  if (in.dst[0].bytes == sizeof(D) && in.src[0].bytes == sizeof(S)) {
+    map_lanes<D, S>(x, in, [](S s) -> D { return Fast::template apply<D>(s); });
+  } else {
+    convert_lanes<D, S>(x, in, [](S s) -> D { return Fast::template apply<D>(s); });
+  }
+}
+
+// The host's own conversion: exact or to nearest, and it keeps a NaN's payload.
+struct Cast {
+  template <class D, class S>
+  static D apply(S s) {
+    return static_cast<D>(s);
+  }
+};
+// .rzi of single precision to at most 32 bits. Every host conversion is of a number in range.
+struct Truncate {
+  template <class D>
+  static D apply(float s) {
+    const float x = is_nan(s) ? 0.0f : s;
+    if constexpr (std::is_same_v<D, uint32_t>) {
+      const double wide = x;
+      return static_cast<D>(static_cast<int64_t>(wide < 0            ? 0
+                                                 : wide > 0x1p32 - 1 ? 0x1p32 - 1
+                                                                     : wide));
+    } else {
+      constexpr float end = 0x1p31f, last = 0x1.fffffep30f;
+      constexpr int32_t min = std::numeric_limits<D>::min(), max = std::numeric_limits<D>::max();
+      const float in_range = x < -end ? -end : x > last ? last : x;
+      const int32_t whole = x >= end ? 0x7fffffff : static_cast<int32_t>(in_range);
+      return static_cast<D>(whole < min ? min : whole > max ? max : whole);
+    }
+  }
+};
+struct ToFloat {
+  template <class D>
+  static float apply(F16 s) {
+    return canonical_nan(to_float(s));
+  }
+  template <class D>
+  static float apply(BF16 s) {
+    return to_float(s);  // a move, also for NaN
+  }
+  template <class D>
+  static float apply(float s) {
+    return s;
+  }
+};
+struct ToHalf {
+  template <class D>
+  static D apply(float s) {
+    return to_half<D>(s, Rounding::rn);
+  }
+};
+
+// nullptr: no loop of its own.
+template <class D, class S>
+ExecFn fast_form(const Instruction& in) {
+  const ptx::Mods& mods = in.mods;
+  const bool plain = mods.none();
+  const bool only_rn = mods.count() == 1 && in.has(Mod::rn);
+  const bool only_rzi = mods.count() == 1 && in.has(Mod::rzi);
+  constexpr bool to_float_type = std::is_same_v<D, float> || std::is_same_v<D, double>;
+  constexpr bool is_half = std::is_same_v<S, F16> || std::is_same_v<S, BF16>;
+  if constexpr (kIsInt<S> && kIsInt<D>) {
+    if (plain) return exec_fast<D, S, Cast>;
+  } else if constexpr (kIsInt<S> && to_float_type) {
+    if (only_rn) return exec_fast<D, S, Cast>;
+  } else if constexpr (std::is_same_v<S, float> && kIsInt<D> && sizeof(D) <= 4) {
+    if (only_rzi) return exec_fast<D, S, Truncate>;
+  } else if constexpr (std::is_same_v<D, float> && (is_half || std::is_same_v<S, float>)) {
+    if (plain) return exec_fast<D, S, ToFloat>;
+  } else if constexpr (std::is_same_v<D, float> && std::is_same_v<S, double>) {
+    if (only_rn) return exec_fast<D, S, Cast>;
+  } else if constexpr (std::is_same_v<D, double> && std::is_same_v<S, float>) {
+    if (plain) return exec_fast<D, S, Cast>;
+  } else if constexpr (std::is_same_v<S, float> &&
+                       (std::is_same_v<D, F16> || std::is_same_v<D, BF16>)) {
+    if (only_rn) return exec_fast<D, S, ToHalf>;
+  }
+  return nullptr;
+}
+
+// --- what the ISA has ----------------------------------------------------------------------------
+
+bool has_any(const Instruction& in, std::initializer_list<Mod> mods) {
+  return std::any_of(mods.begin(), mods.end(), [&](Mod m) { return in.has(m); });
+}
+
+// Between the two 16-bit formats, which hold neither each other's range nor precision, also.
+bool loses_precision(Type to, Type from) {
+  if (to == from) return false;
+  return ptx::bits_of(to) < ptx::bits_of(from) || to == Type::tf32 ||
+         (ptx::bits_of(to) == 16 && ptx::bits_of(from) == 16);
+}
+
+bool holds_all_of(Type to, Type from) {
+  if (is_signed(to) == is_signed(from)) return ptx::bits_of(to) >= ptx::bits_of(from);
+  return is_signed(to) && ptx::bits_of(to) > ptx::bits_of(from);
+}
+
+// One rule of the ISA per line; all of it agrees with what ptxas accepts for sm_90.
+void check_rounding(const Instruction& in) {
+  const Type to = in.type(0), from = in.type(1);
+  const bool fp_rounding = has_any(in, {Mod::rn, Mod::rz, Mod::rm, Mod::rp, Mod::rna});
+  const bool integral = has_any(in, {Mod::rni, Mod::rzi, Mod::rmi, Mod::rpi});
+  const bool needs_fp = is_float(to) && (!is_float(from) || loses_precision(to, from));
+  const bool needs_integral = !is_float(to) && is_float(from);
+  if (needs_fp && !fp_rounding) refuse(in, "this conversion needs .rn, .rz, .rm or .rp");
+  if (fp_rounding && !needs_fp) refuse(in, "this conversion is exact and takes no rounding");
+  if (needs_integral && !integral) refuse(in, "this conversion needs .rni, .rzi, .rmi or .rpi");
+  if (integral && !needs_integral && (to != from || !is_float(to))) {
+    refuse(in, "only .f16, .bf16, .f32 and .f64 round to a whole number of their own type");
+  }
+}
+
+void check_form(const Instruction& in) {
+  const Type to = in.type(0), from = in.type(1);
+  const bool bf16 = to == Type::bf16 || from == Type::bf16;
+  const bool packs = from == Type::f32 && (to == Type::f16 || to == Type::bf16 || to == Type::tf32);
+  check_rounding(in);
+  if (to == Type::tf32 &&
+      (from != Type::f32 || has_any(in, {Mod::rm, Mod::rp, Mod::ftz, Mod::sat}) ||
+       (in.has(Mod::rna) && in.has(Mod::relu)))) {
+    refuse(in);
+  }
+  if (in.has(Mod::rna) && to != Type::tf32) refuse(in, ".rna is for .tf32 only");
+  if (bf16 && (ptx::bits_of(to) == 8 || ptx::bits_of(from) == 8)) refuse(in);
+  if (in.has(Mod::sat)) {
+    if (bf16) refuse(in, ".bf16 has no .sat");
+    if (!is_float(to) && !is_float(from) && holds_all_of(to, from)) {
+      refuse(in, ".sat, where every value of the source fits the destination");
+    }
+  }
+  if (in.has(Mod::ftz) && to != Type::f32 && from != Type::f32) refuse(in, ".ftz is for .f32 only");
+  if (in.has(Mod::relu) || in.has(Mod::satfinite)) {
+    if (!packs) refuse(in, ".relu and .satfinite are for .f32 to .f16, .bf16 or .tf32");
+    if (has_any(in, {Mod::ftz, Mod::sat, Mod::rm, Mod::rp})) {
+      refuse(in, ".relu and .satfinite go with .rn, .rz or .rna alone");
+    }
+  }
+}
+
+template <class H>
+void exec_cvt_pack(const Exec& x, const Inst& in) {
+  const CvtForm form = form_of(*in.ptx);
+  map_active_lanes<Pair<H>, float, float>(x, in, [form](float a, float b) -> Pair<H> {
+    return {float_to_float<H>(b, form), float_to_float<H>(a, form)};  // a: the upper half
+  });
+}
+
+}  // namespace
+
+ExecFn pick_cvt_pack(const Instruction& in) {
+  return in.type(0) == Type::f16x2 ? exec_cvt_pack<F16> : exec_cvt_pack<BF16>;
+}
+
+ExecFn pick_cvt(const Instruction& in) {
+  check_form(in);
+  return with_type(in.type(0), [&](auto to) -> ExecFn {
+    using D = TypeOf<decltype(to)>;
+    return with_type(in.type(1), [&](auto from) -> ExecFn {
+      using S = TypeOf<decltype(from)>;
+      constexpr bool is_pair = std::is_same_v<D, F16x2> || std::is_same_v<D, BF16x2> ||
+                               std::is_same_v<S, F16x2> || std::is_same_v<S, BF16x2>;
+      constexpr bool to_tf32 = std::is_same_v<D, TF32> && !std::is_same_v<S, float>;
+      if constexpr (is_pair || to_tf32 || std::is_same_v<S, TF32>) {
+        return nullptr;
+      } else {
+        const ExecFn fast = fast_form<D, S>(in);
+        return fast != nullptr ? fast : exec_cvt<D, S>;
+      }
+    });
+  });
+}
+
+}  // namespace lab32::sim

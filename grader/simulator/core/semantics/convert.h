@@ -1,0 +1,207 @@
+// cvt (PTX ISA 9.0, 9.7.9.21) on one lane's value: every pair of types by way of exact numbers, a
+// double or a 64-bit integer, and one rounding.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "simulator/core/semantics/float.h"
+#include "simulator/core/semantics/half_format.h"
+#include "simulator/core/semantics/lanes.h"
+
+namespace lab32::sim {
+
+struct CvtForm {
+  Rounding rounding = Rounding::rn;
+  bool to_integral = false;  // .rni .rzi .rmi .rpi: to a whole number, in the mode `rounding`
+  bool ftz = false, sat = false, relu = false, satfinite = false;
+};
+
+template <class T>
+constexpr bool kIsInt = std::is_integral_v<T>;
+
+template <class T>
+struct LayoutOf {
+  using type = typename T::Layout;
+};
+template <>
+struct LayoutOf<float> {
+  using type = Format32;
+};
+template <>
+struct LayoutOf<double> {
+  using type = Format64;
+};
+template <>
+struct LayoutOf<TF32> {
+  using type = FormatT32;
+};
+
+// --- values <-> types ----------------------------------------------------------------------------
+
+inline double exact_value(float x) { return x; }
+inline double exact_value(double x) { return x; }
+inline double exact_value(F16 x) { return to_float(x); }
+inline double exact_value(BF16 x) { return to_float(x); }
+
+inline double round_to_integral(double x, Rounding mode) {
+  switch (mode) {
+    case Rounding::rz:
+      return std::trunc(x);
+    case Rounding::rm:
+      return std::floor(x);
+    case Rounding::rp:
+      return std::ceil(x);
+    default:
+      return std::rint(x);
+  }
+}
+
+// From the bits of a format to the type that holds them.
+template <class T>
+inline T from_layout(uint64_t b) {
+  if constexpr (std::is_same_v<T, float>) {
+    return bit_copy<float>(static_cast<uint32_t>(b));
+  } else if constexpr (std::is_same_v<T, double>) {
+    return bit_copy<double>(b);
+  } else if constexpr (std::is_same_v<T, TF32>) {
+    return {static_cast<uint32_t>(b << 13)};  // the upper 19 bits of a float
+  } else {
+    return {static_cast<uint16_t>(b)};
+  }
+}
+
+template <class T>
+inline T canonical_nan_of() {
+  if constexpr (std::is_same_v<T, float>) {
+    return canonical_nan();
+  } else {
+    return {T::nan};
+  }
+}
+
+// --- the four kinds of conversion ----------------------------------------------------------------
+
+template <class D, class S>
+inline D int_to_int(S s, const CvtForm& form) {
+  if (!form.sat) return static_cast<D>(s);
+  constexpr auto low = static_cast<int128>(std::numeric_limits<D>::min());
+  constexpr auto high = static_cast<int128>(std::numeric_limits<D>::max());
+  const auto wide = static_cast<int128>(s);
+  return static_cast<D>(wide < low ? low : wide > high ? high : wide);
+}
+
+template <class D, class S>
+inline D int_to_float(S s, const CvtForm& form) {
+  using Layout = typename LayoutOf<D>::type;
+  if (s == 0 || (form.sat && s < 0)) return from_layout<D>(0);
+  if (form.sat) s = 1;  // clamped to [0, 1]
+  const bool negative = s < 0;
+  const auto magnitude = static_cast<uint64_t>(negative ? -static_cast<int128>(s) : s);
+  return from_layout<D>(round_pack<Layout>(negative, 0, magnitude, form.rounding));
+}
+
+// Out of range: the nearest end of the range. NaN: 0, but the top bit alone if either side is 64
+// bits wide: .f64 sources, .s64 and .u64 results (9.7.9.21).
+template <class D, class S>
+inline D float_to_int(S s, const CvtForm& form) {
+  double x = exact_value(s);
+  if (std::isnan(x)) {
+    constexpr bool wide = std::is_same_v<S, double> || sizeof(D) == 8;
+    return wide ? static_cast<D>(uint64_t{1} << (sizeof(D) * 8 - 1)) : D{0};
+  }
+  if constexpr (std::is_same_v<S, float>) {
+    if (form.ftz) x = flush(s);
+  }
+  x = round_to_integral(x, form.rounding);
+  // The first number above the range is a power of two, exact in double.
+  const double above = std::ldexp(1.0, static_cast<int>(sizeof(D) * 8) - std::is_signed_v<D>);
+  if (x >= above) return std::numeric_limits<D>::max();
+  if (x < (std::is_signed_v<D> ? -above : 0.0)) return std::numeric_limits<D>::min();
+  return static_cast<D>(x);
+}
+
+template <class D>
+inline D finish_float(D d, const CvtForm& form) {
+  using Layout = typename LayoutOf<D>::type;
+  constexpr int unused = std::is_same_v<D, TF32> ? 13 : 0;
+  const uint64_t b = static_cast<uint64_t>(bit_copy<BitsOf<D>>(d)) >> unused;
+  const bool nan = (b & (Layout::sign - 1)) > Layout::infinity;
+  const bool negative = (b & Layout::sign) != 0;
+  constexpr uint64_t one = static_cast<uint64_t>(Layout::bias) << Layout::fraction_bits;
+  if (form.sat) {
+    if (nan || negative) return from_layout<D>(0);
+    return from_layout<D>(b < one ? b : one);
+  }
+  if (nan) return d;
+  if (form.relu && negative) return from_layout<D>(0);
+  if (form.satfinite && (b & ~Layout::sign) == Layout::infinity) {
+    return from_layout<D>((b & Layout::sign) | (Layout::infinity - 1));
+  }
+  return d;
+}
+
+// What becomes of NaN, as an H200 does it. Single precision (and halves made from it): the
+// canonical NaN. From and to double: sign and the upper bits of the payload stay, made quiet.
+// cvt.f32.f32 and cvt.f32.bf16 without modifiers are moves, and tf32 keeps the upper bits of what
+// float gives.
+template <class D, class S>
+inline D convert_nan(S s, const CvtForm& form) {
+  if constexpr (std::is_same_v<D, TF32>) {
+    if (form.rounding != Rounding::rna) return {0x7fffe000u};
+    // ptxas' sequence lowers whatever has the largest exponent by one place.
+    return {(bits(s) & 0xffffe000u) - (form.satfinite ? 0x2000u : 0u)};
+  } else if constexpr (std::is_same_v<D, double>) {
+    if constexpr (std::is_same_v<S, float>) {
+      if (form.ftz) return canonical_nan();
+    }
+    return form.to_integral ? exact_value(s) + exact_value(s) : exact_value(s);
+  } else if constexpr (std::is_same_v<S, double>) {
+    using Layout = typename LayoutOf<D>::type;
+    const uint64_t b = bits(s);
+    const uint64_t fraction = (b & 0xfffffffffffffull) >> (52 - Layout::fraction_bits);
+    return from_layout<D>((b >> 63 != 0 ? Layout::sign : 0) | Layout::infinity |
+                          uint64_t{1} << (Layout::fraction_bits - 1) | fraction);
+  } else {
+    return canonical_nan_of<D>();
+  }
+}
+
+template <class D, class S>
+inline D float_to_float(S s, const CvtForm& form) {
+  using Layout = typename LayoutOf<D>::type;
+  double x = exact_value(s);
+  if (std::isnan(x)) return finish_float(convert_nan<D>(s, form), form);
+  if constexpr (std::is_same_v<S, float> && !std::is_same_v<D, F16>) {
+    if (form.ftz) x = flush(s);  // not for f16 results, which differ in .rm and .rp only
+  }
+  Rounding mode = form.rounding;
+  if (form.to_integral) {
+    x = round_to_integral(x, mode);
+    mode = Rounding::rn;
+  }
+  D d = from_layout<D>(round_to_format<Layout>(x, mode));
+  if constexpr (std::is_same_v<D, float>) {
+    // Tiny as FloatOp has it: once rounded to 24 bits, whatever the exponent.
+    const uint64_t scaled = round_to_format<Format32>(x * 0x1p64, mode);
+    const bool tiny = std::fabs(from_layout<float>(scaled)) < 0x1p-62f;
+    if (form.ftz && tiny) d = std::copysign(0.0f, d);
+  }
+  return finish_float(d, form);
+}
+
+template <class D, class S>
+inline D convert(S s, const CvtForm& form) {
+  if constexpr (kIsInt<S> && kIsInt<D>)
+    return int_to_int<D>(s, form);
+  else if constexpr (kIsInt<S>)
+    return int_to_float<D>(s, form);
+  else if constexpr (kIsInt<D>)
+    return float_to_int<D>(s, form);
+  else
+    return float_to_float<D>(s, form);
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,241 @@
+// Single and double precision arithmetic (PTX ISA 9.0, 9.7.3) on one lane's values, in table order;
+// the approximations are in semantics_approx.h.
+//
+// The ISA leaves open which NaN a result is; here it is an H200's. A float result is 0x7fffffff. A
+// double result is one of the operands that are NaN, made quiet (last_nan); one that the operation
+// itself makes is 0xfff8000000000000, which is x86's as well. data/measured/h200-instructions.csv
+// holds these and all other answers of the hardware that the tests compare with.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "simulator/core/semantics/rounding.h"
+
+namespace lab32::sim {
+
+// By bits, so that the compiler vectorises it and a signalling NaN passes.
+inline float flush(float x) {
+  const uint32_t b = bits(x);
+  return bit_copy<float>((b & 0x7f800000u) == 0 ? b & 0x80000000u : b);
+}
+template <bool Ftz>
+inline float flush_if(float x) {
+  return Ftz ? flush(x) : x;
+}
+template <bool Ftz>
+inline double flush_if(double x) {
+  return x;  // .ftz is for single precision only
+}
+
+inline bool is_nan(float x) { return (bits(x) & 0x7fffffffu) > 0x7f800000u; }
+inline bool is_nan(double x) { return (bits(x) & 0x7fffffffffffffffu) > 0x7ff0000000000000u; }
+
+inline float canonical_nan() { return bit_copy<float>(0x7fffffffu); }
+inline float canonical_nan(float x) { return is_nan(x) ? canonical_nan() : x; }
+inline double canonical_nan(double x) { return x; }
+
+// [0, 1]; NaN and -0 become +0.
+template <class T>
+inline T saturate_unit(T x) {
+  return !(x > T{0}) ? T{0} : x > T{1} ? T{1} : x;
+}
+
+// For operations whose results below the normal numbers are exact: there flush() sees it all.
+struct ExactWhenTiny {
+  template <class... T>
+  static bool tiny(T...) {
+    return false;
+  }
+};
+// Whether a result, exact or rounded to odd, is below the normal numbers once it has 24 bits.
+template <Rounding R>
+inline bool is_tiny(double exact) {
+  return std::fabs(to_float<R>(exact * 0x1p64)) < 0x1p-62f;
+}
+
+// The frame of every arithmetic row: operands flushed, one rounding, NaN made canonical, result
+// flushed and saturated. The hardware (H200) flushes what is below the normal numbers when rounded
+// to 24 bits without regard to the exponent's range: (1 - 2^-24) * 2^-126 becomes zero, though as a
+// subnormal it would have been rounded up to 2^-126.
+template <class Raw, bool Ftz, bool Sat>
+struct FloatOp {
+  template <class... T>
+  static auto apply(T... s) {
+    auto r = canonical_nan(Raw::apply(flush_if<Ftz>(s)...));
+    if constexpr (Ftz) {
+      r = Raw::tiny(flush(s)...) ? std::copysign(0.0f, r) : flush(r);
+    }
+    return Sat ? saturate_unit(r) : r;
+  }
+};
+
+// Which NaN a double precision result is: that of the last operand that is one, made quiet (H200).
+// In single precision all are alike. By bits, and asking r first, so that it is vectorised: a
+// choice that may do without r would put its computation, which could trap, behind a branch.
+inline float last_nan(float r, float, float) { return r; }
+inline double last_nan(double r, double a, double b) {
+  constexpr uint64_t quiet = uint64_t{1} << 51;
+  const uint64_t of_a = is_nan(a) ? bits(a) | quiet : bits(r);
+  const uint64_t of_b = is_nan(b) ? bits(b) | quiet : of_a;
+  return bit_copy<double>(is_nan(r) ? of_b : bits(r));
+}
+
+enum class FloatClass { finite, infinite, number, notanumber, normal, subnormal };
+
+// Zero counts as normal (9.7.3.1).
+template <FloatClass Class>
+struct Testp {
+  template <class T>
+  static bool apply(T x) {
+    const T magnitude = std::fabs(x);
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    constexpr T smallest = std::numeric_limits<T>::min();
+    switch (Class) {
+      case FloatClass::finite:
+        return magnitude < infinity;
+      case FloatClass::infinite:
+        return magnitude == infinity;
+      case FloatClass::number:
+        return !is_nan(x);
+      case FloatClass::notanumber:
+        return is_nan(x);
+      case FloatClass::normal:
+        return magnitude == 0 || (magnitude >= smallest && magnitude < infinity);
+      case FloatClass::subnormal:
+        return magnitude != 0 && magnitude < smallest;
+    }
+    return false;
+  }
+};
+
+// The sign of a, the magnitude of b.
+struct Copysign {
+  template <class T>
+  static T apply(T a, T b) {
+    const auto sign = bits(T{-0.0});
+    return bit_copy<T>((bits(b) & ~sign) | (bits(a) & sign));
+  }
+};
+
+template <Rounding R>
+struct AddFloat : ExactWhenTiny {
+  template <class T>
+  static T apply(T a, T b) {
+    return last_nan(add_rounded<R>(a, b), a, b);
+  }
+};
+template <Rounding R>
+struct SubFloat : ExactWhenTiny {
+  template <class T>
+  static T apply(T a, T b) {
+    return last_nan(add_rounded<R>(a, -b), a, b);
+  }
+};
+template <Rounding R>
+struct MulFloat {
+  template <class T>
+  static T apply(T a, T b) {
+    return last_nan(mul_rounded<R>(a, b), a, b);
+  }
+  static bool tiny(float a, float b) { return is_tiny<R>(static_cast<double>(a) * b); }
+};
+template <Rounding R>
+struct FmaFloat {
+  template <class T>
+  static T apply(T a, T b, T c) {
+    return last_nan(last_nan(fma_rounded<R>(a, b, c), a, c), b, b);  // b before c before a
+  }
+  static bool tiny(float a, float b, float c) {
+    return is_tiny<R>(add_odd(static_cast<double>(a) * b, c));
+  }
+};
+template <Rounding R>
+struct DivFloat {
+  template <class T>
+  static T apply(T a, T b) {
+    return last_nan(div_rounded<R>(a, b), b, a);
+  }
+  // No quotient of floats is so near to a tie that rounding it to double first would matter.
+  static bool tiny(float a, float b) { return is_tiny<R>(static_cast<double>(a) / b); }
+};
+template <Rounding R>
+struct RcpRounded : ExactWhenTiny {
+  template <class T>
+  static T apply(T a) {
+    return div_rounded<R>(T{1}, a);
+  }
+};
+template <Rounding R>
+struct SqrtRounded : ExactWhenTiny {
+  template <class T>
+  static T apply(T a) {
+    return sqrt_rounded<R>(a);
+  }
+};
+
+// The sign of a NaN stays: the hardware adds a zero to double, and float's NaN is one.
+struct AbsFloat : ExactWhenTiny {
+  template <class T>
+  static T apply(T a) {
+    return last_nan(std::fabs(a), a, a);
+  }
+};
+struct NegFloat : ExactWhenTiny {
+  template <class T>
+  static T apply(T a) {
+    return last_nan(-a, a, a);
+  }
+};
+
+// Bits in the order of the numbers, -0 below +0: negative numbers have their magnitude inverted.
+inline int32_t order_key(float x) {
+  const auto b = static_cast<int32_t>(bits(x));
+  return b ^ ((b >> 31) & 0x7fffffff);
+}
+inline int64_t order_key(double x) {
+  const auto b = static_cast<int64_t>(bits(x));
+  return b ^ ((b >> 63) & 0x7fffffffffffffff);
+}
+
+// min and max: the operand that is a number wins over NaN unless .NaN; -0 is below +0.
+template <bool Max, class T>
+inline T pick_extreme(T a, T b) {
+  return (order_key(a) < order_key(b)) != Max ? a : b;
+}
+template <bool Max, bool Nan>
+struct MinMaxFloat : ExactWhenTiny {
+  template <class T>
+  static T apply(T a, T b) {
+    const T extreme = pick_extreme<Max>(a, b);
+    if (Nan) return is_nan(a) ? a : is_nan(b) ? b : extreme;
+    const T other = is_nan(b) ? a : extreme;
+    if (sizeof(T) == 4) return is_nan(a) ? b : other;
+    return is_nan(a) ? last_nan(b, b, b) : other;
+  }
+  template <class T>
+  static T apply(T a, T b, T c) {
+    return apply(apply(a, b), c);
+  }
+};
+// .abs takes magnitudes; .xorsign.abs gives the result the product's sign.
+template <class Raw>
+struct OfMagnitudes : ExactWhenTiny {
+  template <class... T>
+  static auto apply(T... s) {
+    return Raw::apply(std::fabs(s)...);
+  }
+};
+template <class Raw>
+struct WithXorSign : ExactWhenTiny {
+  template <class T>
+  static T apply(T a, T b) {
+    const T r = Raw::apply(std::fabs(a), std::fabs(b));
+    const T sign = bit_copy<T>((bits(a) ^ bits(b)) & bits(T{-0.0}));
+    return is_nan(r) ? r : Copysign::apply(sign, r);
+  }
+};
+
+}  // namespace lab32::sim

@@ -1,0 +1,301 @@
+// The only loop over lanes and the only dispatch on type. A row's semantics is a function of one
+// lane's values; here it becomes the function that executes a warp.
+//
+// Two invariants. Lanes outside Exec::mask keep their results. And the function of a row may run on
+// any lane's values, active or not (inactive registers hold anything), so it must not trap: integer
+// division and the like check their operands themselves.
+#pragma once
+
+#include <emmintrin.h>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "simulator/core/execute/instruction.h"
+#include "simulator/core/execute/refuse.h"
+#include "simulator/core/semantics/half_format.h"
+
+namespace lab32::sim {
+
+// --- access to slots ----------------------------------------------------------------------------
+
+// memcpy, because one slot holds a float now and an integer later; it compiles to a plain move.
+template <class T>
+inline T load_lane(const std::byte* slot, int lane) {
+  T value;
+  std::memcpy(&value, slot + lane * static_cast<int>(sizeof(T)), sizeof(T));
+  return value;
+}
+
+template <class T>
+inline void store_lane(std::byte* slot, int lane, T value) {
+  std::memcpy(slot + lane * static_cast<int>(sizeof(T)), &value, sizeof(T));
+}
+
+inline uint32_t read_predicate(const Exec& x, const Slot& slot) {
+  const uint32_t bits = load_lane<uint32_t>(x.regs + slot.offset, 0);
+  return slot.negated ? ~bits : bits;
+}
+
+inline void write_predicate(const Exec& x, const Slot& slot, uint32_t bits) {
+  if (slot.bytes == 0) return;  // '_'
+  const uint32_t old = load_lane<uint32_t>(x.regs + slot.offset, 0);
+  store_lane(x.regs + slot.offset, 0, (bits & x.mask) | (old & ~x.mask));
+}
+
+// --- the loop over lanes ------------------------------------------------------------------------
+
+namespace detail {
+
+template <size_t Bytes>
+struct BitsOfSize;
+template <>
+struct BitsOfSize<1> {
+  using type = uint8_t;
+};
+template <>
+struct BitsOfSize<2> {
+  using type = uint16_t;
+};
+template <>
+struct BitsOfSize<4> {
+  using type = uint32_t;
+};
+template <>
+struct BitsOfSize<8> {
+  using type = uint64_t;
+};
+
+}  // namespace detail
+
+template <class T>
+using BitsOf = typename detail::BitsOfSize<sizeof(T)>::type;
+
+// Takes the lanes of `mask` from `result`, the others from `slot`. `slot` may not overlap `result`.
+template <class T>
+inline void blend(std::byte* __restrict slot, const std::byte* __restrict result, uint32_t mask) {
+  using Bits = BitsOf<T>;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    // The shift of a 32-bit value by the lane number is one instruction for eight lanes.
+    const Bits keep = static_cast<Bits>(((mask >> lane) & 1u) - Bits{1});
+    const Bits fresh = load_lane<Bits>(result, lane);
+    const Bits old = load_lane<Bits>(slot, lane);
+    store_lane(slot, lane, static_cast<Bits>((old & keep) | (fresh & ~keep)));
+  }
+}
+
+namespace detail {
+
+template <class D, class... S, class F, size_t... I>
+inline void for_lanes(const Exec& x, std::byte* d, const std::byte* const* s, F f,
+                      std::index_sequence<I...>) {
+  // One loop for whole and partial warps, so that there is half as much to compile. Two slots are
+  // the same or disjoint, so no lane reads what another has written.
+  alignas(32) std::byte result[kWarpSize * sizeof(D)];
+  std::byte* const to = x.mask == kFullMask ? d : result;
+#pragma GCC ivdep
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    store_lane<D>(to, lane, f(load_lane<S>(s[I], lane)...));
+  }
+  if (x.mask != kFullMask) blend<D>(d, result, x.mask);
+}
+
+// For functions that cost more than the loop: calls them for active lanes only.
+template <class D, class... S, class F, size_t... I>
+inline void for_active_lanes(const Exec& x, std::byte* d, const std::byte* const* s, F f,
+                             std::index_sequence<I...>) {
+  for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    store_lane<D>(d, lane, f(load_lane<S>(s[I], lane)...));
+  }
+}
+
+}  // namespace detail
+
+// d[lane] = f(src0[lane], …) for the active lanes.
+template <class D, class... S, class F>
+inline void map_lanes(const Exec& x, const Inst& in, F f) {
+  if (in.dst[0].bytes == 0) return;  // '_'
+  const std::byte* s[sizeof...(S)];
+  for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
+  detail::for_lanes<D, S...>(x, x.regs + in.dst[0].offset, s, f, std::index_sequence_for<S...>{});
+}
+
+template <class D, class... S, class F>
+inline void map_active_lanes(const Exec& x, const Inst& in, F f) {
+  if (in.dst[0].bytes == 0) return;
+  const std::byte* s[sizeof...(S)];
+  for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
+  detail::for_active_lanes<D, S...>(x, x.regs + in.dst[0].offset, s, f,
+                                    std::index_sequence_for<S...>{});
+}
+
+// A bit per lane of bool f(src0[lane], …), for all lanes.
+template <class... S, class F, size_t... I>
+inline uint32_t test_lanes(const Exec& x, const Inst& in, F f, std::index_sequence<I...>) {
+  const std::byte* s[sizeof...(S)] = {x.regs + in.src[I].offset...};
+  alignas(32) uint8_t flags[kWarpSize];
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    flags[lane] = f(load_lane<S>(s[I], lane)...) ? 0xff : 0;
+  }
+  const auto half_mask = [&](int first) {
+    const __m128i v = _mm_load_si128(reinterpret_cast<const __m128i*>(flags + first));
+    return static_cast<uint32_t>(_mm_movemask_epi8(v));
+  };
+  return half_mask(0) | half_mask(16) << 16;
+}
+
+template <class... S, class F>
+inline uint32_t test_lanes(const Exec& x, const Inst& in, F f) {
+  return test_lanes<S...>(x, in, f, std::index_sequence_for<S...>{});
+}
+
+// --- the semantics of a row as an ExecFn --------------------------------------------------------
+
+// Op::apply(S...) -> D is the row's function.
+template <class Op, class D, class... S>
+void exec_lanes(const Exec& x, const Inst& in) {
+  map_lanes<D, S...>(x, in, [](S... s) -> D { return Op::apply(s...); });
+}
+
+template <class Op, class D, class... S>
+void exec_active_lanes(const Exec& x, const Inst& in) {
+  map_active_lanes<D, S...>(x, in, [](S... s) -> D { return Op::apply(s...); });
+}
+
+template <class Op, class T>
+constexpr ExecFn unary() {
+  return exec_lanes<Op, T, T>;
+}
+template <class Op, class T>
+constexpr ExecFn binary() {
+  return exec_lanes<Op, T, T, T>;
+}
+template <class Op, class T>
+constexpr ExecFn ternary() {
+  return exec_lanes<Op, T, T, T, T>;
+}
+
+// --- the dispatch on type -----------------------------------------------------------------------
+
+// Two halves in one 32-bit register; element 0 is the lower one.
+template <class T>
+struct Pair {
+  T lo, hi;
+};
+using F16x2 = Pair<F16>;
+using BF16x2 = Pair<BF16>;
+
+// A function of halves on both of them.
+template <class Op>
+struct Both {
+  template <class P, class... Rest>
+  static P apply(P a, Rest... rest) {
+    return {Op::apply(a.lo, rest.lo...), Op::apply(a.hi, rest.hi...)};
+  }
+};
+
+// The 32 bits of a tf32 value. PTX keeps it in a .b32 register.
+struct TF32 {
+  uint32_t bits;
+};
+
+template <class T>
+struct Tag {
+  using type = T;
+};
+template <class T>
+using TypeOf = typename T::type;
+
+// The host type of a PTX type. A .b type is taken for unsigned bits.
+template <class F>
+ExecFn with_type(ptx::Type type, F f) {
+  using ptx::Type;
+  switch (type) {
+    case Type::u8:
+    case Type::b8:
+      return f(Tag<uint8_t>{});
+    case Type::u16:
+    case Type::b16:
+      return f(Tag<uint16_t>{});
+    case Type::u32:
+    case Type::b32:
+      return f(Tag<uint32_t>{});
+    case Type::u64:
+    case Type::b64:
+      return f(Tag<uint64_t>{});
+    case Type::s8:
+      return f(Tag<int8_t>{});
+    case Type::s16:
+      return f(Tag<int16_t>{});
+    case Type::s32:
+      return f(Tag<int32_t>{});
+    case Type::s64:
+      return f(Tag<int64_t>{});
+    case Type::f16:
+      return f(Tag<F16>{});
+    case Type::bf16:
+      return f(Tag<BF16>{});
+    case Type::f16x2:
+      return f(Tag<F16x2>{});
+    case Type::bf16x2:
+      return f(Tag<BF16x2>{});
+    case Type::f32:
+      return f(Tag<float>{});
+    case Type::f64:
+      return f(Tag<double>{});
+    case Type::tf32:
+      return f(Tag<TF32>{});
+    default:
+      return nullptr;
+  }
+}
+
+// Only the listed host types; any other type refuses the instruction.
+template <class... Allowed>
+struct OneOf {
+  template <class F>
+  static ExecFn pick(const ptx::Instruction& in, ptx::Type type, F f) {
+    const ExecFn fn = with_type(type, [&](auto tag) -> ExecFn {
+      if constexpr ((std::is_same_v<TypeOf<decltype(tag)>, Allowed> || ...)) {
+        return f(tag);
+      } else {
+        return nullptr;
+      }
+    });
+    if (fn == nullptr) refuse(in);
+    return fn;
+  }
+};
+
+using Integers = OneOf<uint16_t, int16_t, uint32_t, int32_t, uint64_t, int64_t>;
+using Words = OneOf<uint32_t, int32_t, uint64_t, int64_t>;
+using Unsigned = OneOf<uint16_t, uint32_t, uint64_t>;
+using Floats = OneOf<float, double>;
+using Halves = OneOf<F16, BF16, F16x2, BF16x2>;
+
+// The unsigned type of the same width, for rows in which signedness and meaning do not matter.
+inline ptx::Type as_bits(ptx::Type type) {
+  switch (ptx::bits_of(type)) {
+    case 8:
+      return ptx::Type::u8;
+    case 16:
+      return ptx::Type::u16;
+    case 32:
+      return ptx::Type::u32;
+    case 64:
+      return ptx::Type::u64;
+    default:
+      return ptx::Type::none;
+  }
+}
+
+// Calls f with std::true_type or std::false_type.
+template <class F>
+ExecFn with_bool(bool value, F f) {
+  return value ? f(std::true_type{}) : f(std::false_type{});
+}
+
+}  // namespace lab32::sim

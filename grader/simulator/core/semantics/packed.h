@@ -1,0 +1,90 @@
+// Packed integers: two or four elements in a 32-bit register.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace lab32::sim {
+
+// Element i of the N in a word, extended as its type says.
+template <int N, bool is_signed>
+inline int32_t element(uint32_t word, int i) {
+  constexpr int bits = 32 / N;
+  const uint32_t raw = word >> (i * bits) & ((uint32_t{1} << bits) - 1);
+  if (!is_signed) return static_cast<int32_t>(raw);
+  return static_cast<int32_t>(raw << (32 - bits)) >> (32 - bits);
+}
+
+template <int N, class F>
+inline uint32_t pack(F f) {
+  constexpr int bits = 32 / N;
+  uint32_t word = 0;
+  for (int i = 0; i < N; ++i)
+    word |= (static_cast<uint32_t>(f(i)) & ((uint32_t{1} << bits) - 1)) << (i * bits);
+  return word;
+}
+
+// add.u16x2, add.s16x2: no carry from one half to the other.
+struct AddX2 {
+  static uint32_t apply(uint32_t a, uint32_t b) {
+    return pack<2>([&](int i) { return element<2, false>(a, i) + element<2, false>(b, i); });
+  }
+};
+
+// relu: a negative result becomes 0.
+template <bool is_signed, bool relu>
+struct MinX2 {
+  static uint32_t apply(uint32_t a, uint32_t b) {
+    return pack<2>([&](int i) {
+      const int32_t least = std::min(element<2, is_signed>(a, i), element<2, is_signed>(b, i));
+      return relu ? std::max(least, 0) : least;
+    });
+  }
+};
+template <bool is_signed, bool relu>
+struct MaxX2 {
+  static uint32_t apply(uint32_t a, uint32_t b) {
+    return pack<2>([&](int i) {
+      const int32_t most = std::max(element<2, is_signed>(a, i), element<2, is_signed>(b, i));
+      return relu ? std::max(most, 0) : most;
+    });
+  }
+};
+struct MinRelu {
+  static int32_t apply(int32_t a, int32_t b) { return std::max(std::min(a, b), 0); }
+};
+struct MaxRelu {
+  static int32_t apply(int32_t a, int32_t b) { return std::max(std::max(a, b), 0); }
+};
+
+// vadd4: the sum of each byte; .sat: kept in the range of the result's type; .add: their sum and c.
+enum class Secondary : uint8_t { none, saturate, add };
+template <Secondary secondary, bool is_signed, bool a_signed, bool b_signed>
+struct AddX4 {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
+    constexpr int32_t least = is_signed ? -128 : 0, most = is_signed ? 127 : 255;
+    const auto sum = [&](int i) {
+      const int32_t s = element<4, a_signed>(a, i) + element<4, b_signed>(b, i);
+      return secondary == Secondary::saturate ? std::clamp(s, least, most) : s;
+    };
+    if (secondary != Secondary::add) return pack<4>(sum);
+    for (int i = 0; i < 4; ++i) c += static_cast<uint32_t>(sum(i));
+    return c;
+  }
+};
+
+// vabsdiff2, vabsdiff4: |a - b| of each element; .add: their sum and c instead.
+template <int N, bool a_signed, bool b_signed, bool add>
+struct AbsDiff {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
+    const auto difference = [&](int i) {
+      const int32_t d = element<N, a_signed>(a, i) - element<N, b_signed>(b, i);
+      return d < 0 ? -d : d;
+    };
+    if (!add) return pack<N>(difference);
+    for (int i = 0; i < N; ++i) c += static_cast<uint32_t>(difference(i));
+    return c;
+  }
+};
+
+}  // namespace lab32::sim

@@ -1,0 +1,91 @@
+// What one block did with its shared memory, event by event, as far as races and unwritten reads
+// depend on it: compared with what another block does, told again to a RaceCheck.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simulator/core/execute/events.h"
+#include "simulator/counters/race_check.h"
+
+namespace lab32::counters {
+
+class BlockTrace {
+ public:
+  struct Event {
+    enum class What : uint8_t {
+      access,
+      block_barrier,
+      warp_barrier,
+      mbarrier_arrive,
+      mbarrier_wait,
+      bad_warp_op,
+      fault
+    };
+    What what;
+    uint8_t warp;  // block_barrier: how many there are
+    sim::AccessKind kind;
+    uint8_t bytes;  // a lane; fault: its kind
+    uint32_t site;  // mbarrier: where it lies in shared memory
+    uint32_t mask;  // of the lanes, or of the row's elements
+    // block_barrier: of the whole block? mbarrier_arrive: the last of its phase? bad_warp_op:
+    // absent lanes; fault: how many lanes
+    uint32_t other;
+
+    // Does a row of 32 numbers belong to it: addresses, or a barrier's lanes of each warp?
+    bool has_row() const {
+      return what == What::access || (what == What::block_barrier && other == 0);
+    }
+    // Bytes that its 32 lanes store.
+    size_t value_bytes() const {
+      return what == What::access && kind == sim::AccessKind::store ? size_t{bytes} * 32 : 0;
+    }
+  };
+  static Event access(uint32_t warp, const sim::RawAccess& access);
+  static Event block_barrier(uint32_t warps, bool whole_block);
+  static Event warp_barrier(uint32_t warp, uint32_t mask);
+  static Event mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
+  static Event mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
+  static Event bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
+  static Event fault(const sim::Fault& fault);
+
+  // A place between two events.
+  struct Cursor {
+    size_t event = 0, row = 0, value = 0;
+  };
+
+  // Forgets everything.
+  void begin(const sim::BlockInfo& block);
+  // The same as the first events of another.
+  void begin_like(const BlockTrace& other, const Cursor& end);
+  // row: 32 numbers where the event has one; those outside its mask may be anything. False: it is
+  // longer than what is worth keeping.
+  bool record(const Event& event, const uint64_t* row);
+
+  bool of_shape(const sim::BlockInfo& block) const;
+  bool ends_at(const Cursor& at) const { return at.event == events_.size(); }
+  size_t value_bytes() const { return value_bytes_; }
+  bool begins_like(const BlockTrace& other, const Cursor& end) const;
+  // Is this the event at the cursor?
+  bool goes_on_with(const Cursor& at, const Event& event, const uint64_t* row) const;
+  static void advance(Cursor& at, const Event& event);
+
+  // values: what the stores among the first events have stored, one after the other, a lane's
+  // bytes after the other's.
+  void tell(RaceCheck& check, const Cursor& end, const std::byte* values) const;
+  // Packs a store's values so.
+  static void pack(const Event& event, const std::byte* values, std::byte* to);
+
+ private:
+  struct alignas(32) Row {
+    std::array<uint32_t, 32> element;  // 0 outside the mask
+  };
+  uint32_t threads_ = 0, shared_bytes_ = 0;
+  std::vector<Event> events_;
+  std::vector<Row> rows_;
+  size_t value_bytes_ = 0;
+};
+
+}  // namespace lab32::counters

@@ -1,0 +1,53 @@
+// A set-associative cache of 128-byte lines with four 32-byte sectors each. It knows which lines
+// and sectors are there, not what is in them; of a full set the line that was not used longest
+// goes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "simulator/counters/sectors.h"
+
+namespace lab32::counters {
+
+struct CachedLine {
+  uint64_t line = 0;    // address / 128
+  uint64_t used = 0;    // when; 0: the place is free
+  uint8_t valid = 0;    // sectors that hold data, one bit each
+  uint8_t dirty = 0;    // sectors that device memory has not got yet
+  uint8_t partial = 0;  // written sectors of which some bytes never came: never valid, too
+  std::array<uint8_t, kSectorsPerLine> written{};  // bytes of a partial sector that came
+};
+
+class CacheSets {
+ public:
+  CacheSets(uint64_t bytes, uint32_t ways);
+
+  // The line, counted as used now; null: it is not there.
+  CachedLine* use(uint64_t line);
+  // The line, without using it.
+  CachedLine* peek(uint64_t line);
+  // A place for a line that is not there, with no sector valid. Another may have to go for it.
+  CachedLine& insert(uint64_t line, std::optional<CachedLine>& gone);
+
+ private:
+  CachedLine* find(uint64_t line);
+
+  uint32_t ways_;
+  uint64_t sets_;
+  uint64_t now_ = 0;
+  std::vector<CachedLine> lines_;
+};
+
+// Spreads neighbouring lines, and lines a power of two apart, evenly: caches hash addresses, too.
+inline uint64_t hash_line(uint64_t line) {
+  line ^= line >> 31;
+  line *= 0x7fb5d329728ea185u;
+  line ^= line >> 27;
+  line *= 0x81dadef4bc2dd44du;
+  return line ^ line >> 33;
+}
+
+}  // namespace lab32::counters

@@ -1,0 +1,237 @@
+#include "simulator/counters/caches.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "simulator/counters/cache_record.h"
+
+namespace lab32::counters {
+
+struct CacheObserver::Recorded : RecordedBlock {};
+
+namespace {
+
+using sim::AccessKind;
+
+// The warps of one multiprocessor that have accesses left, each with its place.
+class Turns {
+ public:
+  void add(const std::vector<LineAccess>& accesses) {
+    if (!accesses.empty()) warps_.push_back({&accesses, 0});
+  }
+  bool done() const { return warps_.empty(); }
+
+  // The next warp's next access: calls look_up(line) for each line of it.
+  template <class LookUp>
+  void issue(LookUp look_up) {
+    if (turn_ >= warps_.size()) turn_ = 0;
+    auto& [accesses, at] = warps_[turn_];
+    bool last = false;
+    while (!last && at < accesses->size()) {
+      const LineAccess& line = (*accesses)[at++];
+      look_up(line);
+      last = line.last;
+    }
+    if (at < accesses->size()) {
+      ++turn_;
+    } else {
+      warps_.erase(warps_.begin() + static_cast<std::ptrdiff_t>(turn_));
+    }
+  }
+
+ private:
+  std::vector<std::pair<const std::vector<LineAccess>*, size_t>> warps_;
+  size_t turn_ = 0;
+};
+
+}  // namespace
+
+struct CacheObserver::Launch {
+  Launch(const CacheShape& shape, std::vector<CacheUse> uses, const std::optional<L2>& l2)
+      : shape(shape),
+        uses(std::move(uses)),
+        initial(l2),
+        l1s(shape.multiprocessors, CacheSets(shape.l1_bytes, shape.l1_ways)),
+        l2(l2 ? *l2 : L2(shape.l2)) {
+    this->l2.reset_counters();
+  }
+
+  uint64_t wave() const { return uint64_t{shape.multiprocessors} * shape.resident_blocks; }
+
+  void finished(std::unique_ptr<Recorded> block);
+  void replay();  // the blocks of the next wave, or what there is of it
+  void look_up(uint32_t multiprocessor, const LineAccess& access);
+
+  const CacheShape shape;
+  const std::vector<CacheUse> uses;
+  const std::optional<L2> initial;
+
+  std::mutex mutex;
+  bool started = false;
+  std::map<uint64_t, std::unique_ptr<Recorded>> waiting;  // blocks that ran, by index
+  uint64_t next = 0;                                      // first block of the next wave
+  uint64_t of_this_wave = 0;                              // how many of its blocks are waiting
+  std::vector<CacheSets> l1s;
+  L2 l2;
+  HitCount load, store, atomic;
+  uint64_t recorded = 0, dropped = 0;
+  uint64_t l1_load_cycles = 0, l1_store_cycles = 0;  // of all accesses, recorded or not
+  uint64_t l1_fills = 0;                             // lines that missed
+};
+
+void CacheObserver::Launch::finished(std::unique_ptr<Recorded> block) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  recorded += block->lines;
+  dropped += block->dropped;
+  l1_load_cycles += block->l1_load_cycles;
+  l1_store_cycles += block->l1_store_cycles;
+  const uint64_t index = block->index;
+  waiting.emplace(index, std::move(block));
+  if (index < next + wave()) ++of_this_wave;
+  while (of_this_wave == wave()) replay();
+}
+
+void CacheObserver::Launch::replay() {
+  std::vector<Turns> turns(shape.multiprocessors);
+  const auto end = waiting.lower_bound(next + wave());
+  for (auto block = waiting.begin(); block != end; ++block)
+    for (const auto& warp : block->second->warps)
+      turns[block->first % shape.multiprocessors].add(warp);
+  for (bool any = true; any;) {
+    any = false;
+    for (uint32_t m = 0; m < shape.multiprocessors; ++m) {
+      if (turns[m].done()) continue;
+      any = true;
+      turns[m].issue([&](const LineAccess& access) { look_up(m, access); });
+    }
+  }
+  waiting.erase(waiting.begin(), end);
+  next += wave();
+  of_this_wave =
+      static_cast<uint64_t>(std::distance(waiting.begin(), waiting.lower_bound(next + wave())));
+}
+
+void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& access) {
+  CacheSets& l1 = l1s[multiprocessor];
+  const uint32_t side = multiprocessor % shape.l2.sides;
+  const uint64_t line = access.line;
+  const auto sectors = static_cast<uint8_t>(access.sectors);
+  const auto asked = static_cast<uint64_t>(__builtin_popcount(sectors));
+  const auto kind = static_cast<AccessKind>(access.kind);
+  std::optional<CachedLine> gone;
+
+  if (kind == AccessKind::red || kind == AccessKind::atom) {
+    uint64_t times = 0;
+    for (uint8_t t : access.amount) times += t;
+    atomic.sectors += times;
+    l2.update(side, line, sectors, access.amount, kind == AccessKind::atom,
+              access.on_float ? shape.float_atomic : 1);
+    return;
+  }
+  CachedLine* at = l1.use(line);
+  if (kind == AccessKind::store) {
+    // Stores go through; one hits if L1 knows the line, whatever it holds of it (measured:
+    // copy_bytes, whose warps store a sector each, hits 72 %).
+    store.sectors += asked;
+    if (at != nullptr) store.hits += asked;
+    if (at == nullptr) l1.insert(line, gone);
+    l2.write(side, line, sectors, access.amount);
+    return;
+  }
+  load.sectors += asked;
+  if (access.skips_l1) {
+    ++l1_fills;
+    l2.read(side, line, sectors);
+    return;
+  }
+  if (at == nullptr) at = &l1.insert(line, gone);
+  const auto missing = static_cast<uint8_t>(sectors & ~at->valid);
+  load.hits += asked - static_cast<uint64_t>(__builtin_popcount(missing));
+  if (missing == 0) return;
+  ++l1_fills;
+  l2.read(side, line, missing);
+  at->valid |= missing;
+}
+
+CacheObserver::CacheObserver(const CacheShape& shape, std::vector<CacheUse> uses,
+                             std::optional<L2> l2)
+    : launch_(std::make_shared<Launch>(shape, std::move(uses), l2)) {}
+
+CacheObserver::CacheObserver(std::shared_ptr<Launch> launch) : launch_(std::move(launch)) {}
+
+CacheObserver::~CacheObserver() = default;
+
+std::unique_ptr<sim::Observer> CacheObserver::fork() const {
+  if (launch_->started && launch_.use_count() == 1)
+    launch_ = std::make_shared<Launch>(launch_->shape, launch_->uses, launch_->initial);
+  return std::unique_ptr<CacheObserver>(new CacheObserver(launch_));
+}
+
+void CacheObserver::merge(sim::Observer& other) {
+  launch_ = static_cast<CacheObserver&>(other).launch_;
+}
+
+void CacheObserver::block_begin(const sim::BlockInfo& block) {
+  {
+    const std::lock_guard<std::mutex> lock(launch_->mutex);
+    launch_->started = true;
+  }
+  block_ = std::make_unique<Recorded>();
+  block_->index = block.index;
+  block_->warps.resize((block.threads + sim::kWarpSize - 1) / sim::kWarpSize);
+}
+
+void CacheObserver::access(uint32_t warp, const sim::Access& access) {
+  if (access.space != sim::AccessSpace::global || access.mask == 0) return;
+  const CacheUse use = access.site < launch_->uses.size() ? launch_->uses[access.site] : CacheUse{};
+  auto& accesses = block_->warps[warp];
+  const size_t before = accesses.size();
+  append_lines(access, use.skips_l1, use.on_float, accesses);
+  const uint64_t lines = accesses.size() - before;
+  (access.kind == AccessKind::load ? block_->l1_load_cycles : block_->l1_store_cycles) +=
+      busy_cycles(access, accesses.data() + before, lines);
+  if (block_->lines + lines >
+      std::max<uint64_t>(launch_->shape.accesses_recorded / launch_->wave(), 64)) {
+    accesses.resize(before);
+    block_->dropped += lines;
+  } else {
+    block_->lines += lines;
+  }
+}
+
+void CacheObserver::block_end() { launch_->finished(std::move(block_)); }
+
+CacheCounters CacheObserver::counters() {
+  Launch& launch = *launch_;
+  while (!launch.waiting.empty()) launch.replay();
+  CacheCounters c = launch.l2.counters();
+  c.l1_load = launch.load;
+  c.l1_store = launch.store;
+  c.l1.sectors = launch.load.sectors + launch.store.sectors + launch.atomic.sectors;
+  c.l1.hits = launch.load.hits + launch.store.hits;
+  c.l1_load_cycles = launch.l1_load_cycles + launch.l1_fills;
+  c.l1_store_cycles = launch.l1_store_cycles;
+  if (launch.dropped == 0) return c;
+  c.recorded =
+      static_cast<double>(launch.recorded) / static_cast<double>(launch.recorded + launch.dropped);
+  for (uint64_t* count :
+       {&c.l1.sectors, &c.l1.hits, &c.l1_load.sectors, &c.l1_load.hits, &c.l1_store.sectors,
+        &c.l1_store.hits, &c.l2.sectors, &c.l2.hits, &c.l2_read, &c.l2_write, &c.l2_red, &c.l2_atom,
+        &c.l2_read_lines, &c.l2_write_lines, &c.l2_fills, &c.dram_accesses, &c.dram_pages,
+        &c.dram_read, &c.dram_written})
+    *count = static_cast<uint64_t>(static_cast<double>(*count) / c.recorded);
+  return c;
+}
+
+double CacheObserver::busiest_slice() const {
+  const uint64_t all = launch_->recorded + launch_->dropped;
+  if (launch_->recorded == 0) return 0;
+  return launch_->l2.busiest_slice() * static_cast<double>(all) /
+         static_cast<double>(launch_->recorded);
+}
+
+L2 CacheObserver::take_l2() { return std::move(launch_->l2); }
+
+}  // namespace lab32::counters

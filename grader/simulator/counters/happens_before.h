@@ -1,0 +1,66 @@
+// Which accesses of a block's threads are ordered before which: the happens-before relation that
+// barriers build, as stamps. Every barrier advances one clock; an access is stamped with the clock
+// of its warp's last barrier; "all of thread a's accesses stamped below s came before mine" is then
+// one comparison.
+//
+// The usual barriers, of the whole block and of a whole warp, are two floors. Barriers among fewer
+// threads (named ones, __syncwarp() with a partial mask) need a vector clock for each thread; since
+// threads that met hold equal vectors, they share one, made at the barrier.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace lab32::counters {
+
+class HappensBefore {
+ public:
+  // Stamps go on growing from block to block, so that nothing kept with one needs clearing; past
+  // `restart` they begin anew.
+  explicit HappensBefore(uint32_t restart = uint32_t{1} << 31) : restart_(restart) {}
+
+  // True: the clock began anew, forget everything that holds a stamp.
+  bool begin_block(uint32_t threads);
+
+  void whole_block();
+  void whole_warp(uint32_t warp);
+  // The threads in lane_mask_of_warp[0..warps) waited for each other.
+  void some_threads(const uint32_t* lane_mask_of_warp, uint32_t warps);
+
+  // What the threads that arrive at some object have seen and done: whoever acquires it comes
+  // after. Empty: nothing.
+  using Vector = std::vector<uint32_t>;  // of each thread: accesses stamped below are known
+  using Token = std::shared_ptr<const Vector>;
+  void release(Token& token, uint32_t warp, uint32_t mask);
+  void acquire(const Token& token, uint32_t warp, uint32_t mask);
+
+  bool is_whole_warp(uint32_t warp, uint32_t mask) const;
+  uint32_t block_start() const { return block_start_; }
+  uint32_t block_floor() const { return block_floor_; }
+  uint32_t warp_floor(uint32_t warp) const { return warps_[warp].floor; }
+  uint32_t stamp(uint32_t warp) const { return warps_[warp].stamp; }
+
+  // Did thread a's accesses stamped `stamp` come before what thread b does now?
+  bool ordered(uint32_t a, uint32_t stamp, uint32_t b) const {
+    return stamp < block_floor_ || (a / 32 == b / 32 && stamp < warps_[a / 32].floor) ||
+           (vectors_in_use_ && vector_[b] != nullptr && stamp < (*vector_[b])[a]);
+  }
+
+ private:
+  struct WarpClock {
+    uint32_t floor = 0;  // last barrier of all its lanes
+    uint32_t stamp = 0;  // last barrier of any of its lanes
+  };
+  // `token`, and what the lanes of the warp know.
+  Vector join(const Token& token, uint32_t warp, uint32_t mask) const;
+
+  uint32_t restart_;
+  uint32_t clock_ = 0, block_start_ = 0, block_floor_ = 0;
+  uint32_t threads_ = 0;
+  std::vector<WarpClock> warps_;
+  bool vectors_in_use_ = false;
+  std::vector<Token> vector_;  // of each thread; null: floors are all
+};
+
+}  // namespace lab32::counters

@@ -1,0 +1,175 @@
+#include "simulator/counters/hazard_text.h"
+
+#include <fmt/format.h>
+
+#include "simulator/core/execute/trap_text.h"
+
+namespace lab32::counters {
+namespace {
+
+using Use = sim::AccessUse;
+
+std::string thread_name(const Finding& f, const Finding::Party& party) {
+  const auto [x, y, z] = party.thread;
+  if (f.block_size[1] == 1 && f.block_size[2] == 1) return fmt::format("thread {}", x);
+  return f.block_size[2] == 1 ? fmt::format("thread ({},{})", x, y)
+                              : fmt::format("thread ({},{},{})", x, y, z);
+}
+
+std::string block_name(const Finding& f) {
+  const auto [x, y, z] = f.block;
+  if (y == 0 && z == 0) return fmt::format("block {}", x);
+  return z == 0 ? fmt::format("block ({},{})", x, y) : fmt::format("block ({},{},{})", x, y, z);
+}
+
+// "tile[17]"; what lies in no variable by its offset.
+std::string place(const Finding& f) {
+  if (f.object.empty()) return fmt::format("the shared byte {}", f.offset);
+  return f.element ? fmt::format("{}[{}]", f.object, *f.element) : f.object;
+}
+
+std::string line_name(const Finding& f) {
+  return f.line == 0 ? "an unknown line" : fmt::format("line {}", f.line);
+}
+
+std::string other_line_name(const Finding& f) {
+  if (f.other_line == 0) return "an unknown line";
+  return f.other_file == f.file ? fmt::format("line {}", f.other_line)
+                                : fmt::format("line {} of {}", f.other_line, f.other_file);
+}
+
+bool one_line(const Finding& f) { return f.line == f.other_line && f.file == f.other_file; }
+bool one_warp(const Finding& f) { return f.party.warp == f.other.warp; }
+
+std::string lane_list(uint32_t mask) {
+  std::string list;
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1) == 0) continue;
+    uint32_t last = lane;
+    while (last < 31 && (mask >> (last + 1) & 1) != 0) ++last;
+    if (!list.empty()) list += ", ";
+    list += last == lane ? fmt::format("{}", lane) : fmt::format("{}-{}", lane, last);
+    lane = last;
+  }
+  return list;
+}
+
+const char* past(Use use) {
+  return use == Use::read ? "read it" : use == Use::write ? "wrote it" : "updated it atomically";
+}
+
+const char* present(Use use) {
+  return use == Use::read ? "reads it" : use == Use::write ? "writes it" : "updates it atomically";
+}
+
+std::string race(const Finding& f) {
+  const std::string what = place(f), block = block_name(f);
+  const std::string a = thread_name(f, f.other), b = thread_name(f, f.party);
+  if (f.note) {
+    return fmt::format(
+        "{} and {} both store the same value in {} (shared, {}): harmless, but one thread is "
+        "enough",
+        a, b, what, block);
+  }
+  if (f.one_instruction) {
+    return fmt::format(
+        "race on {} (shared, {}): on {}, {} and {} store different values at once, and which one "
+        "stays is not defined; let one thread store, or use an atomic",
+        what, block, line_name(f), a, b);
+  }
+  std::string text =
+      fmt::format("race on {} (shared, {}): {} {} on {}, {} {} on {}, and ", what, block, a,
+                  past(f.other.use), other_line_name(f), b, present(f.party.use), line_name(f));
+  if (!one_warp(f)) {
+    text += "no __syncthreads() lies between";
+  } else if (one_line(f)) {
+    text +=
+        "nothing keeps the lanes of a warp in step; read into a register, __syncwarp(), then write";
+  } else {
+    text += "no __syncwarp() lies between (the lanes of a warp are not in step)";
+  }
+  if ((f.other.use == Use::update) != (f.party.use == Use::update)) {
+    text += "; an atomic is safe only against other atomics";
+  }
+  return text;
+}
+
+// How what the simulator itself found is usually fixed.
+const char* fix_of(const sim::TrapFacts& fault) {
+  using Reason = sim::TrapReason;
+  switch (fault.reason) {
+    case Reason::null_pointer:
+      return "did its allocation fail, or was it never made?";
+    case Reason::freed:
+      return "free memory after the last kernel that uses it";
+    case Reason::misaligned:
+      return "a vector type's address is a multiple of its size";
+    case Reason::read_only:
+      return "constants and parameters are for reading";
+    case Reason::no_such_memory:
+      if (fault.access && fault.access->space == sim::AccessSpace::global)
+        return "is it the address of a variable of the host, or an index gone wild?";
+      break;
+    case Reason::lane_missing:
+    case Reason::lane_not_named:
+      return "every lane that the mask names must come, and only those";
+    case Reason::threads_missing:
+    case Reason::barrier_skipped:
+      return "every thread of the block must come to a barrier: move it out of the condition";
+    case Reason::unwritten:
+      return fault.access && fault.access->space == sim::AccessSpace::local
+                 ? "give its elements a value first"
+                 : "copy or set what is read before the launch";
+    default:
+      break;
+  }
+  return "compare the index with the number of elements before the access";
+}
+
+std::string absent_lanes(const Finding& f) {
+  const bool one = (f.absent & (f.absent - 1)) == 0;
+  return fmt::format(
+      "in warp {} of {}, the operation with mask 0x{:08x} counts on lane{} {}, which {} not take "
+      "part: what it gives is undefined; let all lanes of the mask reach it, or name (and read) "
+      "only those that do",
+      f.party.warp, block_name(f), f.mask, one ? "" : "s", lane_list(f.absent),
+      one ? "does" : "do");
+}
+
+// Does the sentence say itself where it happened?
+bool names_its_lines(const Finding& f) { return f.kind == Finding::Kind::race && !f.note; }
+
+std::string sentence(const Finding& f) {
+  if (f.fault) return fmt::format("{}; {}", sim::describe(*f.fault), fix_of(*f.fault));
+  if (f.kind == Finding::Kind::race) return race(f);
+  if (f.kind == Finding::Kind::warp_mask) return absent_lanes(f);
+  return fmt::format("{} of {} reads {}, which no thread of the block has written",
+                     thread_name(f, f.party), block_name(f), place(f));
+}
+
+}  // namespace
+
+std::string describe(const Finding& f) {
+  if (names_its_lines(f)) return sentence(f);
+  if (f.kind == Finding::Kind::race && !one_line(f))
+    return fmt::format("{} and {}: {}", other_line_name(f), line_name(f), sentence(f));
+  return line_name(f) + ": " + sentence(f);
+}
+
+std::string describe_at_its_line(const Finding& f) {
+  const bool two = f.kind == Finding::Kind::race && !one_line(f);
+  return two || f.line == 0 ? describe(f) : sentence(f);
+}
+
+std::string usual_fix(const Finding& f) {
+  if (f.kind == Finding::Kind::race && !f.note && !f.one_instruction &&
+      !(one_warp(f) && one_line(f)))
+    return "a barrier between the two that both threads pass; in a loop one at its end, too, "
+           "before the next round overwrites what others still read";
+  if (f.kind == Finding::Kind::uninitialised && !f.fault)
+    return "have the threads fill all of it, the tail of the last block included, and a barrier "
+           "after that";
+  return "";
+}
+
+}  // namespace lab32::counters

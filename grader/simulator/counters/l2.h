@@ -1,0 +1,96 @@
+// L2 and the device memory behind it, as far as counters see them.
+//
+// L2 of large GPUs has two sides, each before half of the device memory. A multiprocessor asks the
+// near side; what lives on the far side is looked up there as well, and kept in both. (So an H200
+// counts half as many sectors again as L1 asked for, and 60 MiB hold 40 MiB of data. Measured:
+// data/measured/h200-model-counters.csv, kernels sum_again, copy_quad.)
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "simulator/counters/cache_counters.h"
+#include "simulator/counters/cache_sets.h"
+
+namespace lab32::counters {
+
+struct L2Shape {
+  uint64_t bytes = 0;
+  uint32_t ways = 16, sides = 1, slices = 1;
+  double busy_line = 1;  // what an atomic costs on a line that another one is under way to
+  // Bytes that wait to be written back, and those of them in partly written sectors; above this the
+  // oldest are written.
+  uint64_t dirty_limit = 0, partial_dirty_limit = 0;
+  uint32_t dram_access_bytes = 64;  // device memory is read in these pieces
+  // A bank of device memory has one page open at a time, and serves from that.
+  uint32_t dram_page_bytes = 1024, dram_banks = 1;
+};
+
+// Bytes of each sector of a line.
+using SectorBytes = std::array<uint8_t, kSectorsPerLine>;
+
+class L2 {
+ public:
+  explicit L2(const L2Shape& shape);
+
+  // `side`: of the multiprocessor that asks. `sectors`: of the line, one bit each.
+  void read(uint32_t side, uint64_t line, uint8_t sectors);
+  // `bytes`: how many of each sector are written; a sector of which some are missing is read from
+  // device memory when it is written back, not before.
+  void write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes);
+  // `times`: how often each sector is asked for; `weight`: what one costs, in integer additions.
+  void update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times, bool result,
+              double weight);
+
+  // Starts counting anew; what is cached stays.
+  void reset_counters();
+  const CacheCounters& counters() const { return counters_; }
+  // The most that one slice had to do for atomics, in integer additions to one address.
+  double busiest_slice() const;
+
+ private:
+  uint32_t home(uint64_t line) const;
+  CachedLine& place(uint32_t side, uint64_t line);
+  void look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind);
+  uint8_t whole_accesses(uint8_t sectors) const;
+  uint32_t accesses(uint8_t sectors) const;
+  void reach_dram(uint64_t line, uint32_t accesses);
+  uint64_t page_of(uint64_t line) const;
+  uint64_t& bank_of(uint64_t page);  // the page it has open
+  void close_page(uint64_t line);
+  // Looks sectors up on a side and brings those that are missing. Returns how many were there.
+  uint32_t fetch(uint32_t side, uint64_t line, uint8_t sectors);
+  void mark_dirty(CachedLine& at, uint8_t sectors);
+  void write_back(CachedLine& at);
+  void keep_limits();
+
+  struct Waiting {  // dirty sectors, and the lines in the order in which they became so
+    uint64_t sectors = 0;
+    std::deque<uint64_t> lines;
+  };
+
+  L2Shape shape_;
+  uint32_t together_;  // sectors that device memory gives at once
+  std::vector<CacheSets> sides_;
+  Waiting dirty_, partial_;
+  // What one slice has done for atomics, in integer additions to one address.
+  struct Slice {
+    double work = 0;
+    // A line that an update is under way to keeps the next one waiting, unless both add to the same
+    // sectors: those are added up.
+    std::array<uint64_t, 4> recent{};
+    size_t next = 0;
+    uint64_t last_line = 0;
+    uint8_t last_sectors = 0;
+
+    void update(uint64_t line, uint8_t sectors, double cost, double busy_line);
+  };
+
+  std::vector<Slice> slices_;
+  std::vector<uint64_t> open_page_;  // of each bank of device memory
+  CacheCounters counters_;
+};
+
+}  // namespace lab32::counters

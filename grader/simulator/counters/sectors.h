@@ -1,0 +1,37 @@
+// How many 32-byte sectors a warp-wide access to global memory touches: the rules behind Nsight
+// Compute's l1tex__t_sectors_pipe_lsu_mem_global_op_* and memory_l2_theoretical_sectors_global.
+// Pure functions of 32 addresses, the bytes a lane accesses and the mask of active lanes. Addresses
+// are multiples of `bytes` (the simulator traps others), so that no lane touches two sectors.
+#pragma once
+
+#include <cstdint>
+
+namespace lab32::counters {
+
+constexpr uint32_t kLineBytes = 128, kSectorBytes = 32, kSectorsPerLine = 4;
+
+// Distinct sectors of the active lanes: what a load or a store moves.
+uint32_t distinct_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask);
+
+// Sectors of a reduction or atomic, which L1 passes on line by line. Lanes that hit one word are
+// served one after the other, each turn moving the sector again; so, in nearly every case, the sum
+// over the sectors of the most lanes on one word of it. The exact rule, of which this follows, is
+// told at its definition. compare_swap: the lanes carry two operands, so a line is two halves.
+uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask,
+                        bool compare_swap = false);
+
+// An asynchronous copy past L1 (LDGSTS.BYPASS, 16 bytes per lane) moves its data sector by sector
+// of shared memory (`to`): each fetches the lines that it needs, whatever the sectors in them, and
+// so a sector of global memory that goes to several places is moved several times. `theoretical` is
+// Nsight Compute's estimate, which lets two lanes share a transfer only where both lie in one
+// sector at either end and in the same order.
+struct CopySectors {
+  uint32_t moved = 0, theoretical = 0, ideal = 0;
+};
+CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask);
+
+// The fewest sectors that could hold what the active lanes ask for, never more than they touch
+// (lanes that share an address ask for less than lanes * bytes).
+uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask);
+
+}  // namespace lab32::counters

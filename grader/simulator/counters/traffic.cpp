@@ -1,0 +1,214 @@
+#include "simulator/counters/traffic.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "simulator/counters/banks.h"
+#include "simulator/counters/lanes.h"
+#include "simulator/counters/sectors.h"
+
+namespace lab32::counters {
+namespace {
+
+using sim::AccessKind;
+using sim::AccessSpace;
+
+// Is a costlier than b, relative to what each should cost?
+bool worse(const Example& a, const Example& b) {
+  return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
+}
+
+// The order in which examples are preferred; total, so that merging in any order keeps the same.
+bool preferred(const Example& a, const Example& b) {
+  if (worse(a, b)) return true;
+  if (worse(b, a)) return false;
+  return a.block < b.block;
+}
+
+void keep(Example& example, const sim::Access& access, uint64_t block, uint32_t warp) {
+  example.block = block;
+  example.warp = warp;
+  example.bytes = access.bytes;
+  example.matrix = access.matrix;
+  example.mask = access.mask;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    example.address[lane] = (access.mask >> lane & 1) != 0 ? access.address[lane] : 0;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<sim::Observer> TrafficObserver::fork() const {
+  return std::make_unique<TrafficObserver>();
+}
+
+TrafficObserver::Tally& TrafficObserver::tally_of(uint32_t site, AccessSpace space,
+                                                  AccessKind kind) {
+  const size_t key =
+      size_t{site} * 8 + (space == AccessSpace::shared ? 4 : 0) + static_cast<size_t>(kind);
+  if (key >= index_.size()) index_.resize((size_t{site} + 1) * 8, kNone);
+  if (index_[key] == kNone) {
+    index_[key] = static_cast<uint32_t>(tallies_.size());
+    Tally& fresh = tallies_.emplace_back();
+    fresh.site = fresh.worst.site = site;
+    fresh.space = fresh.worst.space = space;
+    fresh.kind = fresh.worst.kind = kind;
+  }
+  return tallies_[index_[key]];
+}
+
+void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
+  const bool global = access.space == AccessSpace::global;
+  if ((!global && access.space != AccessSpace::shared) || access.mask == 0) return;
+  Tally& tally = tally_of(access.site, access.space, access.kind);
+  uint32_t cost, ideal;
+  if (global) {
+    uint32_t distinct = distinct_sectors(access.address, access.bytes, access.mask);
+    const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
+    cost = atomic ? atomic_sectors(access.address, access.bytes, access.mask,
+                                   access.form == sim::AtomicForm::compare_swap)
+                  : distinct;
+    ideal = ideal_sectors(distinct, access.bytes, access.mask);
+    if (access.bypass_l1) {
+      const CopySectors copy = copy_sectors(access.address, access.peer, access.bytes, access.mask);
+      cost = copy.moved;
+      distinct = copy.theoretical;
+      ideal = copy.ideal;
+    }
+    tally.distinct += distinct;
+    tally.bytes += uint64_t{lane_count(access.mask)} * access.bytes;
+  } else {
+    const Wavefronts wavefronts = shared_wavefronts(access);
+    cost = wavefronts.actual;
+    ideal = wavefronts.ideal;
+    tally.ptx_level |= wavefronts.estimated;
+  }
+  ++tally.requests;
+  tally.lanes += lane_count(access.mask);
+  tally.cost += cost;
+  tally.ideal += ideal;
+  tally.ptx_level |= access.ptx_level;
+  // Blocks arrive in increasing order: only a strictly worse access displaces the example.
+  Example& worst = tally.worst;
+  if (worst.mask == 0 || uint64_t{cost} * worst.ideal > uint64_t{worst.cost} * ideal) {
+    worst.cost = cost;
+    worst.ideal = ideal;
+    keep(worst, access, block_, warp);
+  }
+}
+
+void TrafficObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
+                                    bool whole_block) {
+  block_barriers_ += whole_block;
+}
+
+void TrafficObserver::merge(sim::Observer& observer) {
+  auto& other = static_cast<TrafficObserver&>(observer);
+  for (const Tally& from : other.tallies_) {
+    Tally& to = tally_of(from.site, from.space, from.kind);
+    if (to.requests == 0 || preferred(from.worst, to.worst)) to.worst = from.worst;
+    to.requests += from.requests;
+    to.lanes += from.lanes;
+    to.cost += from.cost;
+    to.distinct += from.distinct;
+    to.ideal += from.ideal;
+    to.bytes += from.bytes;
+    to.ptx_level |= from.ptx_level;
+  }
+  block_barriers_ += other.block_barriers_;
+  add_issues(other.issues_);
+}
+
+void TrafficObserver::add_issues(const std::vector<sim::IssueTally>& tally) {
+  if (issues_.size() < tally.size()) issues_.resize(tally.size());
+  for (size_t site = 0; site < tally.size(); ++site) {
+    issues_[site].warps += tally[site].warps;
+    issues_[site].lanes += tally[site].lanes;
+  }
+}
+
+Counters TrafficObserver::Tally::counters() const {
+  Counters c;
+  c.ptx_level = ptx_level;
+  if (space == AccessSpace::shared) {
+    SharedTraffic& to = kind == AccessKind::load    ? c.shared_load
+                        : kind == AccessKind::store ? c.shared_store
+                                                    : c.shared_atom;
+    to = {requests, lanes, cost, ideal};
+    return c;
+  }
+  c.global_ptx_level = ptx_level;
+  GlobalTraffic& to = kind == AccessKind::load    ? c.load
+                      : kind == AccessKind::store ? c.store
+                      : kind == AccessKind::red   ? c.red
+                                                  : c.atom;
+  to = {requests, cost};
+  c.global_bytes = bytes;
+  c.l2_sectors = distinct;
+  c.l2_sectors_ideal = ideal;
+  if (kind == AccessKind::load) c.load_ideal = ideal;
+  if (kind == AccessKind::store) c.store_ideal = ideal;
+  return c;
+}
+
+Counters TrafficObserver::totals() const {
+  Counters total;
+  for (const Tally& tally : tallies_) total.add(tally.counters());
+  for (const sim::IssueTally& issue : issues_) {
+    total.warp_instructions += issue.warps;
+    total.lane_instructions += issue.lanes;
+  }
+  total.block_barriers = block_barriers_;
+  return total;
+}
+
+Counters TrafficObserver::of_site(uint32_t site) const {
+  Counters sum;
+  for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key)
+    if (index_[key] != kNone) sum.add(tallies_[index_[key]].counters());
+  return sum;
+}
+
+std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) const {
+  std::map<std::pair<std::string, int>, Counters> by_line;
+  const auto line_of = [&](size_t site) -> Counters& {
+    const auto at = position(static_cast<uint32_t>(site));
+    return at ? by_line[{at->file, at->line}] : by_line[{"", 0}];
+  };
+  for (const Tally& tally : tallies_) line_of(tally.site).add(tally.counters());
+  for (size_t site = 0; site < issues_.size(); ++site) {
+    if (issues_[site].warps == 0) continue;
+    Counters& line = line_of(site);
+    line.warp_instructions += issues_[site].warps;
+    line.lane_instructions += issues_[site].lanes;
+  }
+  std::vector<LineCounters> lines;
+  for (auto& [at, counters] : by_line) lines.push_back({at.first, at.second, counters});
+  return lines;
+}
+
+const Example* TrafficObserver::worst(uint32_t site) const {
+  const Example* worst = nullptr;
+  for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key) {
+    if (index_[key] == kNone) continue;
+    const Example& example = tallies_[index_[key]].worst;
+    if (worst == nullptr || preferred(example, *worst)) worst = &example;
+  }
+  return worst;
+}
+
+const Example* TrafficObserver::worst_on_line(const PositionOf& position, int line) const {
+  const Example* worst = nullptr;
+  for (size_t key = 0; key < index_.size(); ++key) {  // by site, not in the order of first use
+    if (index_[key] == kNone) continue;
+    const Example& example = tallies_[index_[key]].worst;
+    const auto at = position(example.site);
+    if (!at || at->line != line) continue;
+    if (worst == nullptr || preferred(example, *worst)) worst = &example;
+  }
+  return worst;
+}
+
+}  // namespace lab32::counters

@@ -1,0 +1,13 @@
+// What an instruction of the machine keeps busy, by its opcode as nvdisasm prints it.
+#pragma once
+
+#include <string_view>
+
+#include "simulator/model/work.h"
+
+namespace lab32::model {
+
+// "LDS.128", "IMAD.MOV.U32"
+IssueSlots machine_issue(std::string_view opcode);
+
+}  // namespace lab32::model

@@ -1,0 +1,32 @@
+// How long a launch would take, predicted from what the simulator counted and a device profile: the
+// slowest of the machine's resources, each computed on its own (README.md derives them).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulator/model/occupancy.h"
+#include "simulator/model/profile.h"
+#include "simulator/model/work.h"
+
+namespace lab32::model {
+
+struct Resource {
+  std::string name;    // "DRAM", "L2", "L1", "shared memory", "issue", "latency", ...
+  double seconds = 0;  // what the launch would take if this were all that bounded it
+  double share = 0;    // of the predicted time: the length of its bar, 0..1
+  std::string words;   // "DRAM: 134.2 MB at 4.2 TB/s"
+};
+
+// Always *modelled*.
+struct Prediction {
+  double seconds = 0;
+  double error = 0;                 // relative: mean absolute error of the profile's test set
+  std::vector<Resource> resources;  // longest first
+  std::string bottleneck;           // resources[0].words as a sentence: "bound by ..."
+  std::string runner_up;
+};
+
+Prediction predict(const Profile& profile, const Work& work);
+
+}  // namespace lab32::model

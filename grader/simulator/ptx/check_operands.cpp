@@ -1,0 +1,185 @@
+#include "simulator/ptx/check_operands.h"
+
+#include "simulator/ptx/memory_use.h"
+
+namespace lab32::ptx {
+namespace {
+
+using Kind = Operand::Kind;
+
+class Checker {
+ public:
+  Checker(const Function& function, const Instruction& in, std::string_view opcode)
+      : function_(function), in_(in), opcode_(opcode) {}
+
+  void check(const OperandSpec& slot, const ParsedOperand& parsed) {
+    slot_ = &slot;
+    offset_ = parsed.offset;
+    const Operand& op = parsed.operand;
+    if (op.kind == Kind::none) return;
+    const std::string_view name = slot.name;
+    if (name == "mem") return address(parsed);
+    if (name == "vec") return vector(op);
+    if (name == "any") return any(parsed);
+    if (name == "pred") return predicate(op, false);
+    if (name == "pq") return predicate_pair(op);
+    if (name == "label" || name == "func") return;
+    if (name == "Tp" || name == "u32p") {
+      return value_pair(op, name == "Tp" ? in_.type(0) : Type::u32);
+    }
+    if (name == "W") return value(op, Type::none, 2 * bits_of(in_.type(0)));
+    const Type type = name == "T"   ? in_.type(0)
+                      : name == "U" ? in_.type(1)
+                      : name == "V" ? in_.type(2)
+                                    : parse_type(name);
+    if (op.kind == Kind::wildcard && slot.may_be_dropped) return;
+    value(op, type, bits_of(type));
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& expected) const {
+    throw Diagnostic{offset_, "`" + std::string(opcode_) + "` wants " + expected + " here"};
+  }
+  [[noreturn]] void fail_only_mov(const std::string& reads) const {
+    throw Diagnostic{offset_, "`" + std::string(opcode_) + "` cannot read " + reads +
+                                  ": `mov` it to a register first"};
+  }
+
+  unsigned bits(const Operand& op) const {
+    return function_.registers[static_cast<size_t>(op.reg)].bits;
+  }
+
+  // "The operands of ld, st and cvt may be wider than the type" (PTX ISA, operand size exceeding
+  // instruction-type size); all others fit exactly.
+  void value_register(const Operand& op, unsigned wanted) const {
+    if (op.negated) fail("a register without `!`");
+    const unsigned have = bits(op);
+    if (have == wanted || (in_.op->traits.wider && have > wanted)) return;
+    fail("a register of " + std::to_string(wanted) + " bits");
+  }
+
+  // A value of the type, or, for Type::none, of that many bits.
+  void value(const Operand& op, Type type, unsigned wanted) const {
+    if (type == Type::pred) return predicate(op, false);
+    if (op.kind == Kind::reg) return value_register(op, wanted);
+    if (slot_->is_dest) fail("a register");
+    switch (op.kind) {
+      case Kind::integer:
+        // ptxas takes an integer for f16 and bf16 (the bits), not for f32 and f64.
+        if (is_float(type) && wanted >= 32 && !is_packed_half(type)) {
+          fail("a floating-point number");
+        }
+        return;
+      case Kind::real:
+        if (is_integer(type)) fail("an integer");
+        return;
+      case Kind::special:
+        if (op.special == SpecialReg::warpsize || in_.op->id == OpId::cvt) return;
+        fail_only_mov("a special register");
+      case Kind::symbol:
+        fail_only_mov("an address");
+      default:
+        fail("a value");
+    }
+  }
+
+  static bool is_packed_half(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
+  static bool is_integer(Type type) { return type >= Type::u8 && type <= Type::s64; }
+
+  void predicate(const Operand& op, bool may_be_wildcard) const {
+    if (may_be_wildcard && op.kind == Kind::wildcard) return;
+    if (op.kind == Kind::integer && !slot_->is_dest) return;
+    if (op.kind != Kind::reg || bits(op) != 1) fail("a predicate");
+    if (op.negated && slot_->is_dest) fail("a predicate without `!`");
+  }
+
+  void predicate_pair(const Operand& op) const {
+    if (op.kind != Kind::pair) return predicate(op, true);
+    for (const Operand& element : op.elements) predicate(element, true);
+  }
+
+  void value_pair(const Operand& op, Type type) const {
+    if (op.kind != Kind::pair) return value_or_wildcard(op, type);
+    value_or_wildcard(op.elements[0], type);
+    predicate(op.elements[1], true);
+  }
+
+  void value_or_wildcard(const Operand& op, Type type) const {
+    if (op.kind != Kind::wildcard) value(op, type, bits_of(type));
+  }
+
+  void vector(const Operand& op) const {
+    Type type = in_.type(0);
+    size_t count = in_.has(Mod::v4) ? 4 : in_.has(Mod::v2) ? 2 : 1;
+    if (in_.op->traits.matrix) {
+      type = Type::b32;  // two b16 elements of a matrix row in each register
+      count = in_.has(Mod::x4) ? 4 : in_.has(Mod::x2) ? 2 : 1;
+    }
+    if (op.kind != Kind::vector) {
+      if (count != 1) fail("a vector of " + std::to_string(count));
+      return value(op, type, bits_of(type));
+    }
+    if (op.elements.size() != count) fail("a vector of " + std::to_string(count));
+    for (const Operand& element : op.elements) {
+      if (element.kind == Kind::wildcard && slot_->is_dest) continue;
+      value(element, type, bits_of(type));
+    }
+  }
+
+  // mov: a value, an address, or a vector that is packed into or unpacked from one register.
+  void any(const ParsedOperand& parsed) const {
+    const Operand& op = parsed.operand;
+    const Type type = in_.type(0);
+    if (type == Type::pred) return predicate(op, false);
+    if (op.kind == Kind::vector) {
+      const auto count = static_cast<unsigned>(op.elements.size());
+      const unsigned each = bits_of(type) / count;
+      if ((count != 2 && count != 4) || each < 8) fail("a vector of 2 or 4");
+      for (const Operand& element : op.elements) {
+        if (element.kind == Kind::wildcard && slot_->is_dest) continue;
+        value(element, Type::none, each);
+      }
+      return;
+    }
+    if (slot_->is_dest) return value(op, type, bits_of(type));
+    if (op.kind == Kind::special) return;
+    if (op.kind == Kind::symbol) {
+      if (bits_of(type) < 32) fail("a type of 32 or 64 bits for an address");
+      return;
+    }
+    value(op, type, bits_of(type));
+  }
+
+  void address(const ParsedOperand& parsed) const {
+    const Operand& op = parsed.operand;
+    if (op.kind != Kind::address) fail("an address in `[ ]`");
+    // Addresses in shared memory are often kept in 32 bits (__cvta_generic_to_shared).
+    if (op.reg >= 0 && bits(op) != 64 && bits(op) != 32) fail("an address of 32 or 64 bits");
+    if (op.name.empty()) return;
+    if (parsed.variable == nullptr) fail("the name of a variable");
+    size_t use = 0;
+    for (const OperandSpec* spec = in_.op->operands.data(); spec != slot_; ++spec) {
+      if (spec->name == "mem") ++use;
+    }
+    const Space expected = memory_space(in_, use);
+    if (expected != Space::generic && expected != parsed.variable->space) {
+      fail("a variable of that state space");
+    }
+  }
+
+  const Function& function_;
+  const Instruction& in_;
+  std::string_view opcode_;
+  const OperandSpec* slot_ = nullptr;
+  size_t offset_ = 0;
+};
+
+}  // namespace
+
+void check_operands(const Function& function, const Instruction& in, std::string_view opcode,
+                    const std::vector<ParsedOperand>& operands) {
+  Checker checker(function, in, opcode);
+  for (size_t i = 0; i < operands.size(); ++i) checker.check(in.op->operands[i], operands[i]);
+}
+
+}  // namespace lab32::ptx

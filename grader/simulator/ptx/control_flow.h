@@ -1,0 +1,104 @@
+// Basic blocks, where diverged lanes meet again, and which registers may share storage.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simulator/ptx/module.h"
+
+namespace lab32::ptx {
+
+constexpr uint32_t kNoReconverge = 0xffffffffu;
+
+struct BasicBlock {
+  int first = 0, last = 0;  // instructions [first, last)
+  std::vector<int> successors, predecessors;
+  bool ends_lanes = false;  // some lanes may leave the function here (ret, exit, the body's end)
+};
+
+struct ControlFlow {
+  std::vector<BasicBlock> blocks;  // in textual order; none for an empty body
+  std::vector<int> block_of;       // of each instruction
+
+  // For each branch (bra, brx) the instruction where the lanes that it parts meet again: the first
+  // one of its block's immediate post-dominator. kNoReconverge where there is none, because paths
+  // leave the function separately or never end, and for all other instructions.
+  //
+  // A path that ends in a trap counts for nothing: it ends the kernel, so nobody waits for it.
+  // Lanes that may leave by a guarded ret or exit, or by a branch to the body's end, do not keep
+  // the others from meeting.
+  std::vector<uint32_t> reconverge;
+};
+ControlFlow analyse_control_flow(const Function& function);
+
+// A set of registers, one bit each.
+class RegisterSet {
+ public:
+  explicit RegisterSet(size_t registers = 0) : words_((registers + 63) / 64) {}
+  bool contains(int reg) const { return (words_[word(reg)] >> (reg & 63)) & 1; }
+  void insert(int reg) { words_[word(reg)] |= uint64_t{1} << (reg & 63); }
+  void erase(int reg) { words_[word(reg)] &= ~(uint64_t{1} << (reg & 63)); }
+  // this |= (other & ~without); true if that added anything.
+  bool insert_all(const RegisterSet& other, const RegisterSet* without = nullptr);
+  std::vector<int> members() const;
+
+ private:
+  static size_t word(int reg) { return static_cast<size_t>(reg) / 64; }
+  std::vector<uint64_t> words_;
+};
+
+// Registers that hold a value that may still be read, at the ends of each basic block. Lanes are
+// independent threads, so this is liveness of one thread's path: a guarded instruction does not
+// end the life of what it overwrites.
+struct Liveness {
+  std::vector<RegisterSet> live_in, live_out;
+};
+Liveness analyse_liveness(const Function& function, const ControlFlow& flow);
+
+// Calls visit(register, is_destination) for each register that the instruction names: its guard,
+// sources, addresses, and destinations, vectors and calls included. Sources come first.
+template <class Visit>
+void for_each_register(const Function& function, const Instruction& in, Visit visit);
+
+// Storage for registers: slots of one width each, shared by registers that are never alive
+// together. A destination never has the slot of a source, or of another destination, of the same
+// instruction, so an instruction may write lane by lane.
+struct RegisterSlots {
+  std::vector<int> slot_of_register;  // -1: never used
+  std::vector<uint16_t> slot_bits;    // width of each slot: 1, 8, 16, 32, 64, 128
+  // Registers that some path reads before it writes them (on hardware: garbage). Zero their slots
+  // when the function is entered, so that runs are repeatable.
+  std::vector<int> live_into_entry;
+};
+RegisterSlots assign_slots(const Function& function, const ControlFlow& flow);
+
+// --- implementation -----------------------------------------------------------------------------
+
+namespace detail {
+template <class Visit>
+void visit_operand(const Operand& op, bool is_destination, Visit& visit) {
+  if (op.kind == Operand::Kind::address) is_destination = false;  // the base is read
+  if (op.reg >= 0) visit(op.reg, is_destination);
+  for (const Operand& element : op.elements) visit_operand(element, is_destination, visit);
+}
+}  // namespace detail
+
+template <class Visit>
+void for_each_register(const Function& function, const Instruction& in, Visit visit) {
+  if (in.guard >= 0) visit(in.guard, false);
+  const CallInfo* call = in.call >= 0 ? &function.calls[static_cast<size_t>(in.call)] : nullptr;
+  if (call != nullptr) {
+    detail::visit_operand(call->target, false, visit);
+    for (const Operand& op : call->args) detail::visit_operand(op, false, visit);
+    for (const Operand& op : call->returns) detail::visit_operand(op, true, visit);
+    return;
+  }
+  for (const bool destinations : {false, true}) {
+    for (size_t i = 0; i < in.operands.size(); ++i) {
+      if (in.op->operands[i].is_dest != destinations) continue;
+      detail::visit_operand(in.operands[i], destinations, visit);
+    }
+  }
+}
+
+}  // namespace lab32::ptx

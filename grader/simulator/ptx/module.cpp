@@ -1,0 +1,86 @@
+#include "simulator/ptx/module.h"
+
+#include <algorithm>
+
+#include "base/align.h"
+#include "base/error.h"
+#include "simulator/ptx/demangle.h"
+
+namespace lab32::ptx {
+namespace {
+
+// Whether a file belongs to the toolkit or the host compiler rather than to the student: below an
+// include directory of /usr/local/cuda-13.0, of its targets/x86_64-linux, of the Python wheels
+// (nvidia/…/include), of /usr.
+bool is_toolkit_file(std::string_view path) {
+  for (size_t at = path.find("/include/"); at != std::string_view::npos;
+       at = path.find("/include/", at + 1)) {
+    const std::string_view before = path.substr(0, at);
+    if (before == "/usr" || before == "/usr/local") return true;
+    if (before.find("/nvidia/") != std::string_view::npos) return true;
+    if (before.find("/targets/") != std::string_view::npos) return true;
+    if (before.find("/lib/gcc") != std::string_view::npos) return true;
+    const size_t slash = before.rfind('/');
+    const std::string_view last =
+        slash == std::string_view::npos ? before : before.substr(slash + 1);
+    if (last.substr(0, 4) == "cuda" || last == "cccl") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const Function* Module::find_function(std::string_view name) const {
+  const auto found = std::find_if(functions.begin(), functions.end(),
+                                  [&](const Function& f) { return f.name == name; });
+  return found == functions.end() ? nullptr : &*found;
+}
+
+const Variable* Module::find_variable(std::string_view name) const {
+  const auto found = std::find_if(variables.begin(), variables.end(),
+                                  [&](const Variable& v) { return v.name == name; });
+  return found == variables.end() ? nullptr : &*found;
+}
+
+std::optional<Module::Position> Module::position(int loc) const {
+  std::optional<Position> best;
+  // inlined_at always refers to an earlier entry, so this ends.
+  while (loc >= 0 && static_cast<size_t>(loc) < locs.size()) {
+    const Loc& at = locs[static_cast<size_t>(loc)];
+    if (at.file >= 0 && static_cast<size_t>(at.file) < files.size()) {
+      const std::string& file = files[static_cast<size_t>(at.file)];
+      best = Position{file, at.line};
+      if (!is_toolkit_file(file)) return best;
+    }
+    loc = at.inlined_at;
+  }
+  return best;
+}
+
+const Function& require_kernel(const Module& module, std::string_view name) {
+  const Function* function = module.find_function(name);
+  if (function == nullptr || !function->is_entry) {
+    std::string known;
+    for (const Function& f : module.functions) {
+      if (f.is_entry) known += (known.empty() ? "" : ", ") + demangle(f.name);
+    }
+    throw Error("there is no kernel `" + demangle(std::string(name)) + "`; " +
+                (known.empty() ? "the file defines none" : "the file defines: " + known));
+  }
+  if (!function->refusal.empty()) throw Error(function->refusal);
+  return *function;
+}
+
+std::vector<uint32_t> parameter_offsets(const std::vector<Variable>& params, uint32_t* total) {
+  std::vector<uint32_t> offsets;
+  uint64_t end = 0;
+  for (const Variable& param : params) {
+    const uint64_t begin = align_up(end, param.align);
+    offsets.push_back(static_cast<uint32_t>(begin));
+    end = begin + param.size;
+  }
+  if (total != nullptr) *total = static_cast<uint32_t>(end);
+  return offsets;
+}
+
+}  // namespace lab32::ptx

@@ -1,0 +1,221 @@
+// Takes the patterns of opcodes.def apart once, and matches opcodes against them.
+#include "simulator/ptx/opcodes.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+namespace lab32::ptx {
+namespace {
+
+struct TypeName {
+  std::string_view text;
+  unsigned bits;
+};
+
+// In the order of enum Type.
+constexpr std::array<TypeName, 24> kTypes = {{
+    {"none", 0},  {"u8", 8},      {"u16", 16},   {"u32", 32},   {"u64", 64},  {"s8", 8},
+    {"s16", 16},  {"s32", 32},    {"s64", 64},   {"b8", 8},     {"b16", 16},  {"b32", 32},
+    {"b64", 64},  {"b128", 128},  {"u16x2", 32}, {"s16x2", 32}, {"f16", 16},  {"f16x2", 32},
+    {"bf16", 16}, {"bf16x2", 32}, {"f32", 32},   {"f64", 64},   {"tf32", 32}, {"pred", 1},
+}};
+static_assert(static_cast<size_t>(Type::pred) + 1 == kTypes.size());
+
+constexpr std::string_view kMods[] = {
+#define MOD(id, text) text,
+#include "simulator/ptx/modifiers.def"
+#undef MOD
+};
+
+// In the order of enum SpecialReg.
+// clang-format off
+constexpr std::string_view kSpecials[] = {
+    "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
+    "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z",
+    "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid",
+    "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
+    "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
+    "%total_smem_size", "%dynamic_smem_size", "%envreg1", "%envreg2", "WARP_SZ",
+};
+// clang-format on
+static_assert(static_cast<size_t>(SpecialReg::count_) == std::size(kSpecials));
+
+// "add{.[rn rz]}{.ftz}.[f32 f64]": the base word, then positions that must stand or may stand.
+void split_pattern(OpInfo& op) {
+  std::string_view rest = op.pattern;
+  const size_t base_end = rest.find_first_of(".{");
+  op.base = rest.substr(0, base_end);
+  rest = base_end == std::string_view::npos ? std::string_view{} : rest.substr(base_end);
+  while (!rest.empty()) {
+    OpInfo::Part part;
+    part.optional = rest.front() == '{';
+    if (part.optional) rest.remove_prefix(1);
+    rest.remove_prefix(1);  // '.'
+    if (rest.front() == '[') {
+      rest.remove_prefix(1);
+      const size_t close = rest.find(']');
+      std::string_view list = rest.substr(0, close);
+      rest.remove_prefix(close + 1);
+      while (!list.empty()) {
+        const size_t end = list.find(' ');
+        part.choices.push_back(list.substr(0, end));
+        list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
+      }
+    } else {
+      const size_t end = rest.find_first_of(".{}");
+      part.choices.push_back(rest.substr(0, end));
+      rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end);
+    }
+    if (part.optional) rest.remove_prefix(1);  // '}'
+    op.parts.push_back(std::move(part));
+  }
+}
+
+void split_operands(OpInfo& op) {
+  std::string_view rest = op.operand_text;
+  while (!rest.empty()) {
+    const size_t end = rest.find(' ');
+    std::string_view word = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    OperandSpec spec;
+    if (word.front() == '=') {
+      spec.is_dest = true;
+      word.remove_prefix(1);
+    }
+    if (word.back() == '?') {
+      spec.optional = true;
+      word.remove_suffix(1);
+    }
+    if (word.back() == '_') {
+      spec.may_be_dropped = true;
+      word.remove_suffix(1);
+    }
+    spec.name = std::string(word);
+    op.operands.push_back(std::move(spec));
+  }
+}
+
+std::vector<OpInfo> build_table() {
+  using namespace traits;
+  std::vector<OpInfo> table;
+#define OP(id, pattern, operands, traits) \
+  table.push_back(OpInfo{OpId::id, pattern, operands, {}, {}, {}, traits});
+#include "simulator/ptx/opcodes.def"
+#undef OP
+  for (OpInfo& op : table) {
+    split_pattern(op);
+    split_operands(op);
+  }
+  return table;
+}
+
+bool contains(const std::vector<std::string_view>& choices, std::string_view word) {
+  for (std::string_view choice : choices) {
+    if (choice == word) return true;
+  }
+  return false;
+}
+
+// Whether words[word..] fit parts[part..]. An optional part is tried present first, then absent.
+bool fits(const OpInfo& op, size_t part, const std::vector<std::string_view>& words, size_t word) {
+  if (part == op.parts.size()) return word == words.size();
+  const OpInfo::Part& p = op.parts[part];
+  if (word < words.size() && contains(p.choices, words[word]) &&
+      fits(op, part + 1, words, word + 1)) {
+    return true;
+  }
+  return p.optional && fits(op, part + 1, words, word);
+}
+
+}  // namespace
+
+Type parse_type(std::string_view word) {
+  for (size_t i = 1; i < kTypes.size(); ++i) {
+    if (kTypes[i].text == word) return static_cast<Type>(i);
+  }
+  return Type::none;
+}
+
+std::string_view to_string(Type type) { return kTypes[static_cast<size_t>(type)].text; }
+
+unsigned bits_of(Type type) { return kTypes[static_cast<size_t>(type)].bits; }
+
+std::string_view to_string(Mod mod) { return kMods[static_cast<size_t>(mod)]; }
+
+bool parse_special(std::string_view spelling, SpecialReg* out) {
+  for (size_t i = 0; i < std::size(kSpecials); ++i) {
+    if (kSpecials[i] == spelling) {
+      *out = static_cast<SpecialReg>(i);
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string_view to_string(SpecialReg reg) { return kSpecials[static_cast<size_t>(reg)]; }
+
+const std::vector<OpInfo>& opcode_table() {
+  static const std::vector<OpInfo> table = build_table();
+  return table;
+}
+
+// The toolkit's headers do not always keep the order of the ISA: they have "atom.global.cta.add",
+// "atom.add.release.gpu", "max.s32.relu" and "vote.ballot.sync". ptxas takes these; here they are
+// put in order.
+static void put_in_order(std::vector<std::string_view>& words) {
+  if (words.size() < 3) return;
+  if (words[0] == "atom" || words[0] == "red") {
+    const auto place = [](std::string_view w) {
+      if (w == "relaxed" || w == "acquire" || w == "release" || w == "acq_rel") return 0;
+      if (w == "cta" || w == "cluster" || w == "gpu" || w == "sys") return 1;
+      return w == "global" || w == "shared" || w == "shared::cta" ? 2 : 3;
+    };
+    std::stable_sort(words.begin() + 1, words.end(),
+                     [&](std::string_view a, std::string_view b) { return place(a) < place(b); });
+  } else if ((words[0] == "min" || words[0] == "max") && words.back() == "relu") {
+    std::swap(words.back(), words[words.size() - 2]);
+  } else if (words[0] == "vote" && words[2] == "sync") {
+    std::swap(words[1], words[2]);
+  }
+}
+
+const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* mods,
+                           std::vector<Type>* types) {
+  using Index = std::unordered_map<std::string_view, std::vector<const OpInfo*>>;
+  static const Index rows_of_base = [] {
+    Index index;
+    for (const OpInfo& op : opcode_table()) index[op.base].push_back(&op);
+    return index;
+  }();
+  static const std::unordered_map<std::string_view, Mod> mod_of_word = [] {
+    std::unordered_map<std::string_view, Mod> index;
+    for (size_t i = 0; i < std::size(kMods); ++i) index[kMods[i]] = static_cast<Mod>(i);
+    return index;
+  }();
+
+  mods->reset();
+  types->clear();
+  std::vector<std::string_view> words = written;
+  put_in_order(words);
+  if (words.empty()) return nullptr;
+  const auto rows = rows_of_base.find(words[0]);
+  if (rows == rows_of_base.end()) return nullptr;
+  for (const OpInfo* op : rows->second) {
+    if (!fits(*op, 0, words, 1)) continue;
+    for (size_t i = 1; i < words.size(); ++i) {
+      const Type type = parse_type(words[i]);
+      if (type != Type::none) {
+        types->push_back(type);
+      } else {
+        // Every non-type word of a pattern stands in modifiers.def; a test holds the two together.
+        mods->set(static_cast<size_t>(mod_of_word.at(words[i])));
+      }
+    }
+    return op;
+  }
+  return nullptr;
+}
+
+}  // namespace lab32::ptx

@@ -1,0 +1,94 @@
+// Types, modifiers, special registers and the opcode table of the supported PTX.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/ptx/traits.h"
+
+namespace lab32::ptx {
+
+// clang-format off
+enum class Type : uint8_t {
+  none,
+  u8, u16, u32, u64,
+  s8, s16, s32, s64,
+  b8, b16, b32, b64, b128,
+  u16x2, s16x2,
+  f16, f16x2, bf16, bf16x2, f32, f64, tf32,
+  pred,
+};
+// clang-format on
+
+Type parse_type(std::string_view word);  // Type::none when the word is no type
+std::string_view to_string(Type type);
+unsigned bits_of(Type type);  // pred: 1
+inline unsigned bytes_of(Type type) { return (bits_of(type) + 7) / 8; }
+inline bool is_signed(Type t) { return t >= Type::s8 && t <= Type::s64; }
+inline bool is_float(Type t) { return t >= Type::f16 && t <= Type::tf32; }
+
+enum class Mod : uint8_t {
+#define MOD(id, text) id,
+#include "simulator/ptx/modifiers.def"
+#undef MOD
+  count_
+};
+using Mods = std::bitset<static_cast<size_t>(Mod::count_)>;
+std::string_view to_string(Mod mod);
+
+// clang-format off
+enum class SpecialReg : uint8_t {
+  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z,
+  ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+  laneid, warpid, nwarpid, smid, nsmid, gridid,
+  lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
+  clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
+  total_smem_size, dynamic_smem_size, envreg1, envreg2, warpsize,  // warpsize: WARP_SZ
+  count_
+};
+// clang-format on
+// Accepts the spelling with '%' ("%tid.x"; "WARP_SZ"); false when unknown.
+bool parse_special(std::string_view spelling, SpecialReg* out);
+std::string_view to_string(SpecialReg reg);
+
+enum class OpId : uint16_t {
+#define OP(id, pattern, operands, traits) id,
+#include "simulator/ptx/opcodes.def"
+#undef OP
+  count_
+};
+
+// One operand slot of a row; see the legend in opcodes.def.
+struct OperandSpec {
+  std::string name;  // "T", "U", "W", "u32", "pred", "mem", "vec", …
+  bool is_dest = false;
+  bool optional = false;
+  bool may_be_dropped = false;  // a destination: `_` stands for it
+};
+
+// One row of opcodes.def, its pattern taken apart.
+struct OpInfo {
+  OpId id;
+  std::string_view pattern;  // as written in the table: this is also how a row is printed
+  std::string_view operand_text;
+  std::string_view base;  // "add"
+  struct Part {           // one dot-separated position
+    std::vector<std::string_view> choices;
+    bool optional;
+  };
+  std::vector<Part> parts;
+  std::vector<OperandSpec> operands;
+  Traits traits;
+};
+
+const std::vector<OpInfo>& opcode_table();
+
+// Finds the row whose pattern the words match ("add", "rn", "f32"); the first match in table order
+// wins. On success fills mods and types (in order of appearance). nullptr: not in the table.
+const OpInfo* match_opcode(const std::vector<std::string_view>& words, Mods* mods,
+                           std::vector<Type>* types);
+
+}  // namespace lab32::ptx

@@ -1,0 +1,159 @@
+// The structures of PTX and SASS are compared: loops around an instruction, and the branches that
+// decide whether it runs.
+#include "simulator/sass/conditions.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace lab32::sass {
+namespace {
+
+using Reason = Draft::Reason;
+
+class Conditions {
+ public:
+  explicit Conditions(Draft& draft) : d_(draft) {}
+
+  void run() {
+    for (size_t i = 0; i < d_.accesses.size(); ++i) check_structure(i);
+    check_copies();
+  }
+
+ private:
+  // Where the loops of the SASS function are the PTX function's own: not where ptxas inlined it.
+  bool same_function(const MemorySite& s) const {
+    const std::string& name = d_.function.function().name;
+    const std::string& host = s.function->name;
+    return host == name ||
+           (host.size() > name.size() &&
+            host.compare(host.size() - name.size() - 1, std::string::npos, "$" + name) == 0);
+  }
+
+  void check_structure(size_t i) {
+    const PtxAccess& a = d_.accesses[i];
+    Draft::Work& w = d_.work[i];
+    if (w.failed || d_.plan(i).issues.empty()) return;
+    const Structure& structure = d_.function.structure();
+    const int depth = structure.depth(a.block);
+    const std::vector<int> deciders = d_.function.deciding_lines(a.block);
+    bool unrolled = w.copies > 1;
+    for (const MemorySite& s : w.own) {
+      if (!s.flow->known) return d_.fail(i, Reason::jump_table);
+      const int sass_depth = s.depth() - w.own_loops;
+      const bool own_code = same_function(s);
+      if (own_code ? sass_depth > depth : sass_depth < depth) return d_.fail(i, Reason::other_loop);
+      if (own_code && sass_depth < depth) {
+        if (!cannot_move(i) && !has_witness(i)) return d_.fail(i, Reason::moved_out_of_loop);
+        unrolled = true;
+      }
+      const bool guarded = !s.instruction->guard.empty() && !w.own_guard;
+      if (own_code && !deciders.empty() && !guarded && !is_decided(s, deciders))
+        return d_.fail(i, Reason::condition_dropped);
+    }
+    if (!unrolled) return;
+    int loop = structure.loop_of[static_cast<size_t>(a.block)];
+    if (loop < 0) {
+      // A called function stands once in each kernel that calls it.
+      std::map<const Function*, int> in_function;
+      for (const MemorySite& s : w.own) ++in_function[s.function];
+      const int parts = static_cast<int>(w.own.size()) / w.copies;
+      for (const auto& [function, count] : in_function) {
+        if (count > parts) return d_.fail(i, Reason::duplicated);
+      }
+      return;
+    }
+    while (structure.loops[static_cast<size_t>(loop)].parent >= 0)
+      loop = structure.loops[static_cast<size_t>(loop)].parent;
+    d_.plan(i).if_uniform = d_.function.loop_branches(loop);
+  }
+
+  // An instruction that stands outside a loop of the PTX was unrolled, or moved out. An address
+  // that changes from one iteration to the next cannot move.
+  bool cannot_move(size_t i) const {
+    const PtxAccess& a = d_.accesses[i];
+    for (int l = d_.function.structure().loop_of[static_cast<size_t>(a.block)]; l >= 0;
+         l = d_.function.structure().loops[static_cast<size_t>(l)].parent) {
+      if (!d_.function.varies(a, l)) return false;
+    }
+    return true;
+  }
+
+  // How often the code holds an instruction in which function and how deep in loops.
+  using Profile = std::map<std::pair<const Function*, int>, int>;
+
+  // Another instruction of the same block that cannot move, and has as many copies at the same
+  // depths.
+  bool has_witness(size_t i) const {
+    Profile wanted;
+    const int parts = static_cast<int>(d_.work[i].own.size()) / std::max(d_.work[i].copies, 1);
+    for (const MemorySite& s : d_.work[i].own)
+      ++wanted[{s.function, s.depth() - d_.work[i].own_loops}];
+    for (auto& [place, count] : wanted) count /= parts;
+    const ptx::BasicBlock& block =
+        d_.function.flow().blocks[static_cast<size_t>(d_.accesses[i].block)];
+    for (int at = block.first; at < block.last; ++at) {
+      const ptx::Instruction& in = d_.function.function().body[static_cast<size_t>(at)];
+      Profile profile;
+      for (const MemorySite& s : d_.sites.of_line(in.ptx_line)) {
+        if (s.instruction->base() == "BAR" && !s.slow_path()) ++profile[{s.function, s.depth()}];
+      }
+      if (profile == wanted) return true;
+    }
+    for (size_t j = 0; j < d_.accesses.size(); ++j) {
+      if (d_.accesses[j].block != d_.accesses[i].block || !cannot_move(j) ||
+          static_cast<int>(d_.work[j].own.size()) != d_.work[j].copies)
+        continue;
+      Profile profile;
+      for (const MemorySite& s : d_.work[j].own) ++profile[{s.function, s.depth()}];
+      if (profile == wanted) return true;
+    }
+    return false;
+  }
+
+  // Does one of the PTX branches decide in the SASS too? A jump table stands for a chain of them.
+  static bool is_decided(const MemorySite& s, const std::vector<int>& lines) {
+    for (int d : s.flow->structure.all_deciders(s.block)) {
+      const int last = s.flow->blocks[static_cast<size_t>(d)].last - 1;
+      const Instruction& branch = s.function->code[static_cast<size_t>(last)];
+      if (branch.base() == "BRX" ||
+          std::find(lines.begin(), lines.end(), branch.ptx_line) != lines.end())
+        return true;
+    }
+    return false;
+  }
+
+  // All accesses of a block run equally often, so they stand in the code equally often, and so do
+  // its barriers. What does not was shared between iterations.
+  void check_copies() {
+    std::map<int, std::set<int>> copies;  // by block
+    for (size_t i = 0; i < d_.accesses.size(); ++i) {
+      if (d_.work[i].failed || d_.plan(i).issues.empty() ||
+          d_.accesses[i].space == WindowSpace::local)
+        continue;
+      copies[d_.accesses[i].block].insert(d_.work[i].copies);
+    }
+    const auto& body = d_.function.function().body;
+    for (size_t at = 0; at < body.size(); ++at) {
+      const auto block = copies.find(d_.function.flow().block_of[at]);
+      if (block == copies.end()) continue;
+      int count = 0;
+      for (const MemorySite& s : d_.sites.of_line(body[at].ptx_line))
+        count += s.instruction->base() == "BAR" && !s.slow_path();
+      if (count > 0) block->second.insert(count);
+    }
+    for (size_t i = 0; i < d_.accesses.size(); ++i) {
+      const auto block = copies.find(d_.accesses[i].block);
+      if (block == copies.end() || block->second.size() <= 1) continue;
+      if (d_.accesses[i].space != WindowSpace::local) d_.fail(i, Reason::shared_by_iterations);
+    }
+  }
+
+  Draft& d_;
+};
+
+}  // namespace
+
+void check_conditions(Draft& draft) { Conditions(draft).run(); }
+
+}  // namespace lab32::sass

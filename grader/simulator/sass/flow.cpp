@@ -1,0 +1,123 @@
+// Which instructions of the SASS end a basic block, and where they lead.
+#include "simulator/sass/flow.h"
+
+#include <string_view>
+
+namespace lab32::sass {
+namespace {
+
+// The labels of "`(.L_x_12)" or of (*"BRANCH_TARGETS .L_x_1,.L_x_2"*) in the operands.
+std::vector<std::string_view> targets_of(const Instruction& in) {
+  constexpr std::string_view kTable = "BRANCH_TARGETS ";
+  std::string_view s = in.operands;
+  size_t open = s.find("`(");
+  if (open != std::string_view::npos) return {s.substr(open + 2, s.find(')', open) - open - 2)};
+  std::vector<std::string_view> targets;
+  open = s.find(kTable);
+  if (open == std::string_view::npos) return targets;
+  s = s.substr(open + kTable.size());
+  s = s.substr(0, s.find('"'));
+  while (!s.empty()) {
+    const size_t comma = s.find(',');
+    targets.push_back(s.substr(0, comma));
+    s = comma == std::string_view::npos ? std::string_view{} : s.substr(comma + 1);
+  }
+  return targets;
+}
+
+struct End {
+  bool ends = false;       // ends a block
+  bool falls = true;       // the next instruction may follow
+  bool leaves = false;     // the function may end here
+  bool diverted = false;   // BRA.DIV: only warps whose lanes are apart take the target
+  bool converged = false;  // BRA.CONV: only those do not
+  std::vector<std::string_view> targets;
+};
+
+End end_of(const Instruction& in) {
+  End end;
+  const std::string_view base = in.base();
+  // A guard, or a predicate or register before the target: "BRA.U !UP0, `(.L_x_1)".
+  const bool conditional = !in.guard.empty() || in.operands.find(',') < in.operands.find("`(");
+  if (base == "BRA" || base == "JMP") {
+    end.ends = true;
+    end.falls = conditional;
+    end.targets = targets_of(in);
+    end.diverted = in.has("DIV");
+    end.converged = in.has("CONV");
+    end.falls |= end.diverted || end.converged;
+  } else if (base == "BRX" || base == "JMX" || base == "BRXU" || base == "JMXU") {
+    end.ends = true;
+    end.falls = !in.guard.empty();
+    end.targets = targets_of(in);
+  } else if (base == "EXIT" || base == "RET") {
+    end.ends = end.leaves = true;
+    end.falls = !in.guard.empty();
+  } else if (base == "WARPSYNC" && in.has("COLLECTIVE")) {
+    end.ends = end.diverted = true;
+    end.targets = targets_of(in);
+  }
+  return end;
+}
+
+}  // namespace
+
+Flow analyse_flow(const Function& function) {
+  Flow flow;
+  const size_t size = function.code.size();
+  auto index_of = [&](std::string_view label) {
+    auto found = function.labels.find(label);
+    return found == function.labels.end() ? -1 : found->second;
+  };
+  std::vector<End> ends;
+  std::vector<bool> leads(size + 1, false);
+  leads[0] = true;
+  for (size_t i = 0; i < size; ++i) {
+    ends.push_back(end_of(function.code[i]));
+    if (!ends[i].ends) continue;
+    leads[i + 1] = true;
+    if (ends[i].targets.empty() && !ends[i].leaves) flow.known = false;
+    for (std::string_view label : ends[i].targets) {
+      const int target = index_of(label);
+      if (target >= 0)
+        leads[static_cast<size_t>(target)] = true;
+      else
+        flow.known = false;
+    }
+  }
+  for (size_t i = 0; i < size; ++i) {
+    if (leads[i]) flow.blocks.push_back({static_cast<int>(i), 0});
+    flow.blocks.back().last = static_cast<int>(i) + 1;
+    flow.block_of.push_back(static_cast<int>(flow.blocks.size()) - 1);
+  }
+  const int exit = static_cast<int>(flow.blocks.size());
+  Graph all, converged;
+  for (const Flow::Block& block : flow.blocks) {
+    const End& end = ends[static_cast<size_t>(block.last) - 1];
+    std::vector<int> next;
+    if (end.falls)
+      next.push_back(static_cast<size_t>(block.last) < size
+                         ? flow.block_of[static_cast<size_t>(block.last)]
+                         : exit);
+    if (end.leaves) next.push_back(exit);
+    converged.next.push_back(end.converged ? std::vector<int>{} : next);
+    for (std::string_view label : end.targets) {
+      const int target = index_of(label);
+      if (target < 0 || static_cast<size_t>(target) >= size) continue;
+      next.push_back(flow.block_of[static_cast<size_t>(target)]);
+      if (end.converged)
+        converged.next.back() = {next.back()};
+      else if (!end.diverted)
+        converged.next.back() = next;
+    }
+    all.next.push_back(std::move(next));
+  }
+  // Loops and control dependence are those of a warp whose lanes are together.
+  flow.structure = analyse(converged);
+  const Structure whole = analyse(all);
+  for (size_t b = 0; b < flow.blocks.size(); ++b)
+    flow.slow_path.push_back(whole.reachable[b] && !flow.structure.reachable[b]);
+  return flow;
+}
+
+}  // namespace lab32::sass

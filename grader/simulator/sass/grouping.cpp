@@ -1,0 +1,238 @@
+// Accesses whose addresses differ by known constants and that run together make a cluster, and each
+// cluster is one puzzle of windows.h.
+#include "simulator/sass/grouping.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "simulator/sass/windows.h"
+
+namespace lab32::sass {
+namespace {
+
+using sim::AccessKind;
+using sim::IssuedAccess;
+
+class Grouping {
+ public:
+  explicit Grouping(Draft& draft) : d_(draft) {}
+
+  void run() {
+    using Key = std::tuple<int, WindowSpace, AccessKind, Root, int, bool>;
+    std::map<Key, std::vector<size_t>> groups;
+    for (size_t i = 0; i < d_.accesses.size(); ++i) {
+      const PtxAccess& a = d_.accesses[i];
+      if (!is_plain(a) || d_.work[i].failed) continue;
+      groups[{a.block, a.space, a.kind, a.root, a.guard, a.guard_negated}].push_back(i);
+    }
+    for (auto& [key, members] : groups) {
+      std::stable_sort(members.begin(), members.end(), [&](size_t a, size_t b) {
+        return d_.accesses[a].offset < d_.accesses[b].offset;
+      });
+      // No window is wider than 16 bytes: what lies further apart is another puzzle.
+      for (size_t from = 0; from < members.size();) {
+        size_t to = from + 1;
+        int64_t end = d_.accesses[members[from]].offset + d_.accesses[members[from]].bytes;
+        while (to < members.size() && d_.accesses[members[to]].offset < end + 16) {
+          end = std::max(end, d_.accesses[members[to]].offset + d_.accesses[members[to]].bytes);
+          ++to;
+        }
+        plan_cluster({members.begin() + static_cast<std::ptrdiff_t>(from),
+                      members.begin() + static_cast<std::ptrdiff_t>(to)});
+        from = to;
+      }
+    }
+  }
+
+ private:
+  bool all_as_written(size_t i) const {
+    const auto& own = d_.work[i].own;
+    return !own.empty() && std::all_of(own.begin(), own.end(), [&](const MemorySite& s) {
+      return s.op->bytes == d_.accesses[i].bytes;
+    });
+  }
+
+  void plan_cluster(const std::vector<size_t>& cluster) {
+    bool simple = true;
+    for (size_t i : cluster)
+      simple &= all_as_written(i) || (d_.work[i].own.empty() && is_explained(i));
+    if (simple) {
+      for (size_t i : cluster) {
+        d_.work[i].copies = static_cast<int>(d_.work[i].own.size());
+        if (!d_.work[i].own.empty())
+          d_.issue_as_written(i);
+        else
+          explain(i);
+      }
+      return;
+    }
+    std::vector<Member> members;
+    for (size_t i : cluster) {
+      const PtxAccess& a = d_.accesses[i];
+      Member m;
+      m.offset = a.offset;
+      m.bytes = a.bytes;
+      for (bool live : a.live)
+        m.live.insert(m.live.end(), static_cast<size_t>(a.element_bytes), live);
+      m.shapes = shapes(i);
+      m.must_be_covered = !is_explained(i);
+      if (!d_.work[i].own.empty() && m.shapes.empty())
+        return fail_cluster(cluster, Draft::Reason::copies_differ);
+      members.push_back(std::move(m));
+    }
+    const auto placements = place(members, distances(cluster));
+    if (!placements) return fail_cluster(cluster, Draft::Reason::no_single_grouping);
+    for (size_t k = 0; k < cluster.size(); ++k) apply(cluster, members, *placements, k);
+  }
+
+  void fail_cluster(const std::vector<size_t>& cluster, Draft::Reason reason) {
+    std::string seen;
+    uint32_t count = 0;
+    for (size_t i : cluster) {
+      for (const MemorySite& s : d_.work[i].own) {
+        if (++count > 4) continue;
+        seen += (seen.empty() ? "" : ", ") + s.instruction->opcode;
+      }
+    }
+    if (count > 4) seen += " …";
+    for (size_t i : cluster) {
+      if (d_.work[i].own.empty() && !is_explained(i)) d_.work[i].missing = true;
+      sim::Unmatched why;
+      why.reason = reason;
+      why.in_ptx = static_cast<uint32_t>(cluster.size());
+      why.in_machine_code = count;
+      why.seen = seen;
+      d_.fail(i, std::move(why));
+    }
+  }
+
+  void apply(const std::vector<size_t>& cluster, const std::vector<Member>& members,
+             const std::vector<Placement>& placements, size_t k) {
+    const size_t i = cluster[k];
+    const PtxAccess& a = d_.accesses[i];
+    const Placement& p = placements[k];
+    if (p.shape >= 0) {
+      const Shape& shape = members[k].shapes[static_cast<size_t>(p.shape)];
+      d_.work[i].copies = static_cast<int>(d_.work[i].own.size() / shape.size());
+      for (const Part& part : shape) {
+        IssuedAccess issue;
+        issue.offset = static_cast<int32_t>(p.at + part.at - a.offset);
+        issue.bytes = static_cast<uint8_t>(part.bytes);
+        issue.kind = a.kind;
+        d_.plan(i).issues.push_back(issue);
+      }
+      if (shape.size() > 1)
+        d_.plan(i).note = "split into " + std::to_string(shape.size());
+      else if (shape[0].bytes != a.bytes || p.at != a.offset)
+        d_.plan(i).note = "issued as " + d_.work[i].own[0].instruction->opcode;
+      return;
+    }
+    // Whose window holds it?
+    for (size_t j = 0; j < cluster.size(); ++j) {
+      if (placements[j].shape < 0) continue;
+      const Shape& shape = members[j].shapes[static_cast<size_t>(placements[j].shape)];
+      for (const Part& part : shape) {
+        const int64_t at = placements[j].at + part.at;
+        if (a.offset + a.bytes <= at || at + part.bytes <= a.offset) continue;
+        d_.plan(i).note = "merged into the " + d_.work[cluster[j]].own[0].instruction->opcode +
+                          " of " + d_.where(cluster[j]);
+        return;
+      }
+    }
+    explain(i);
+  }
+
+  // What one execution of the access may consist of: its instructions dealt into equal copies.
+  std::vector<Shape> shapes(size_t i) const {
+    std::map<decltype(std::declval<MemorySite>().cell()), std::vector<Part>> cells;
+    for (const MemorySite& s : d_.work[i].own)
+      cells[s.cell()].push_back({s.op->offset, s.op->bytes});
+    std::vector<Shape> found;
+    for (size_t size = 1; size <= 4; ++size) {
+      Shape shape;
+      bool equal = !cells.empty();
+      for (auto& [cell, parts] : cells) {
+        std::sort(parts.begin(), parts.end(),
+                  [](const Part& a, const Part& b) { return a.at < b.at; });
+        equal &= parts.size() % size == 0;
+        for (size_t from = 0; equal && from < parts.size(); from += size) {
+          Shape one(parts.begin() + static_cast<std::ptrdiff_t>(from),
+                    parts.begin() + static_cast<std::ptrdiff_t>(from + size));
+          const int64_t start = one[0].at;
+          for (Part& p : one) p.at -= start;
+          for (size_t p = 1; p < size; ++p) equal &= one[p].at >= one[p - 1].at + one[p - 1].bytes;
+          if (shape.empty()) shape = one;
+          equal &= shape == one;
+        }
+      }
+      if (equal) found.push_back(std::move(shape));
+    }
+    return found;
+  }
+
+  // Two accesses with one instruction each in one cell lie as far apart as their constants say.
+  std::vector<Distance> distances(const std::vector<size_t>& cluster) const {
+    std::vector<Distance> found;
+    for (size_t i = 0; i < cluster.size(); ++i) {
+      for (size_t j = 0; j < cluster.size(); ++j) {
+        const auto& a = d_.work[cluster[i]].own;
+        const auto& b = d_.work[cluster[j]].own;
+        if (i == j || a.empty() || a.size() != b.size()) continue;
+        std::set<int64_t> bytes;
+        for (size_t k = 0; k < a.size(); ++k)
+          bytes.insert(a[k].cell() == b[k].cell() ? b[k].op->offset - a[k].op->offset : INT64_MAX);
+        if (bytes.size() == 1 && *bytes.begin() != INT64_MAX)
+          found.push_back({static_cast<int>(i), static_cast<int>(j), *bytes.begin()});
+      }
+    }
+    return found;
+  }
+
+  // --- why an access may have no instruction ----------------------------------------------------
+
+  bool is_explained(size_t i) const { return !reason_to_be_gone(i).empty(); }
+  void explain(size_t i) {
+    const std::string reason = reason_to_be_gone(i);
+    if (!reason.empty()) {
+      d_.plan(i).note = reason;
+      return;
+    }
+    d_.work[i].missing = true;
+    d_.fail(i, Draft::Reason::no_instruction);
+  }
+
+  std::string reason_to_be_gone(size_t i) const {
+    const PtxAccess& a = d_.accesses[i];
+    if (!is_plain(a)) return {};
+    if (a.space == WindowSpace::local) return "kept in registers";
+    if (a.kind == AccessKind::load && !a.any_live()) return "removed: nobody reads it";
+    for (size_t j = 0; j < d_.accesses.size(); ++j) {
+      const PtxAccess& b = d_.accesses[j];
+      if (j == i || !is_plain(b) || b.space != a.space || !(b.root == a.root) ||
+          b.offset > a.offset || b.offset + b.bytes < a.offset + a.bytes)
+        continue;
+      const bool same_guard =
+          b.guard < 0 || (b.guard == a.guard && b.guard_negated == a.guard_negated);
+      if (!same_guard || (d_.work[j].own.empty() && j > i)) continue;
+      if (a.kind == AccessKind::load) {
+        const bool before = b.block == a.block
+                                ? b.index < a.index || b.kind == AccessKind::load
+                                : d_.function.structure().dominates(b.block, a.block);
+        if (before) return "removed: " + d_.where(j) + " has the value already";
+      } else if (b.kind == AccessKind::store && b.block == a.block && b.index > a.index) {
+        return "removed: " + d_.where(j) + " overwrites it";
+      }
+    }
+    return {};
+  }
+
+  Draft& d_;
+};
+
+}  // namespace
+
+void group_accesses(Draft& draft) { Grouping(draft).run(); }
+
+}  // namespace lab32::sass

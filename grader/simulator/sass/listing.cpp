@@ -1,0 +1,169 @@
+// The listing is line oriented: a section opens a kernel, a label names a place, a comment
+// "//## File" says where the next instructions come from, and "/*0080*/ @P0 LDG.E R2, [R4] ;" is an
+// instruction.
+#include "simulator/sass/listing.h"
+
+#include <charconv>
+
+#include "base/error.h"
+
+namespace lab32::sass {
+namespace {
+
+std::string_view trimmed(std::string_view s) {
+  const size_t from = s.find_first_not_of(" \t\r");
+  if (from == std::string_view::npos) return {};
+  return s.substr(from, s.find_last_not_of(" \t\r") - from + 1);
+}
+
+bool starts_with(std::string_view s, std::string_view with) {
+  return s.substr(0, with.size()) == with;
+}
+
+int to_int(std::string_view digits) {
+  int value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& text) : text_(text) {}
+
+  Listing read() {
+    std::string_view rest = text_;
+    while (!rest.empty()) {
+      const size_t end = rest.find('\n');
+      line(trimmed(rest.substr(0, end)));
+      rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    }
+    finish_source();
+    return std::move(listing_);
+  }
+
+ private:
+  static constexpr std::string_view kPtx = ".nv_debug_ptx_txt";
+
+  void line(std::string_view s) {
+    if (starts_with(s, "//## File \"")) return file_note(s);
+    if (starts_with(s, "//") || s.empty()) return;
+    if (starts_with(s, ".section\t") || starts_with(s, ".section ")) {
+      const size_t name = s.find(".text.");
+      kernel_.clear();
+      if (name == std::string_view::npos) return;
+      kernel_ = s.substr(name + 6, s.find(',', name) - name - 6);
+      open_function(kernel_);
+      return;
+    }
+    if (kernel_.empty()) return;
+    if (starts_with(s, "/*")) return instruction(s);
+    if (s.back() == ':') return label(s.substr(0, s.size() - 1));
+  }
+
+  void open_function(std::string_view name) {
+    listing_.functions.emplace_back();
+    listing_.functions.back().name = name;
+    listing_.functions.back().kernel = kernel_;
+    ptx_line_ = 0;
+    source_ = -1;
+    frames_.clear();
+    in_note_ = false;
+  }
+
+  // A note on inlined code is several lines, one a frame; with -gp one more for the PTX.
+  void file_note(std::string_view s) {
+    s.remove_prefix(11);
+    const size_t quote = s.find('"');
+    const size_t number = s.find("line ", quote);
+    if (quote == std::string_view::npos || number == std::string_view::npos) return;
+    const std::string_view file = s.substr(0, quote);
+    const int at = to_int(s.substr(number + 5));
+    if (file == kPtx) {
+      ptx_line_ = at;
+      return;
+    }
+    if (!in_note_) frames_.clear();
+    in_note_ = true;
+    frames_.push_back({std::string(file), at});
+  }
+
+  void finish_source() {
+    if (!in_note_) return;
+    in_note_ = false;
+    listing_.sources.push_back(frames_);
+    source_ = static_cast<int>(listing_.sources.size()) - 1;
+  }
+
+  void label(std::string_view name) {
+    if (starts_with(name, ".text.")) return;
+    Function* f = &listing_.functions.back();
+    if (name == f->name) return;
+    // A function that ptxas did not inline follows its caller, in the same section.
+    if (!starts_with(name, ".L_")) {
+      open_function(name);
+      f = &listing_.functions.back();
+    }
+    f->labels.emplace(name, static_cast<int>(f->code.size()));
+  }
+
+  void instruction(std::string_view s) {
+    const size_t close = s.find("*/");
+    if (close == std::string_view::npos) return;
+    Instruction in;
+    const std::string_view address = s.substr(2, close - 2);
+    std::from_chars(address.data(), address.data() + address.size(), in.address, 16);
+    s = trimmed(s.substr(close + 2));
+    const size_t semicolon = s.find(';');
+    if (semicolon == std::string_view::npos) return;  // an encoding without an instruction
+    s = trimmed(s.substr(0, semicolon));
+    if (!s.empty() && s[0] == '@') {
+      const size_t end = s.find_first_of(" \t");
+      in.guard = s.substr(1, end - 1);
+      s = trimmed(s.substr(end));
+    }
+    const size_t end = s.find_first_of(" \t");
+    in.opcode = s.substr(0, end);
+    if (end != std::string_view::npos) in.operands = trimmed(s.substr(end));
+    finish_source();
+    in.ptx_line = ptx_line_;
+    in.source = source_;
+    listing_.functions.back().code.push_back(std::move(in));
+  }
+
+  const std::string& text_;
+  Listing listing_;
+  std::string kernel_;
+  std::vector<Frame> frames_;
+  bool in_note_ = false;
+  int ptx_line_ = 0;
+  int source_ = -1;
+};
+
+}  // namespace
+
+bool Instruction::has(std::string_view modifier) const {
+  std::string_view rest = opcode;
+  for (size_t dot = rest.find('.'); dot != std::string_view::npos; dot = rest.find('.')) {
+    rest.remove_prefix(dot + 1);
+    if (rest.substr(0, rest.find('.')) == modifier) return true;
+  }
+  return false;
+}
+
+const Function* Listing::find(std::string_view name) const {
+  for (const Function& f : functions) {
+    if (f.name == name) return &f;
+  }
+  return nullptr;
+}
+
+Listing parse_listing(const std::string& text) {
+  Listing listing = Reader(text).read();
+  if (listing.functions.empty() && text.find(".text.") != std::string::npos)
+    throw Error(
+        "the machine code has sections but no instructions: nvdisasm wrote something that "
+        "is not understood; is its version one of grader/setup/nvdisasm.txt?");
+  return listing;
+}
+
+}  // namespace lab32::sass

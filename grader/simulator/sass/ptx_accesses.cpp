@@ -1,0 +1,230 @@
+// Reads a PTX function: addresses are traced through additions, liveness is "does any instruction
+// name the register as a source".
+#include "simulator/sass/ptx_accesses.h"
+
+#include <algorithm>
+
+#include "simulator/ptx/memory_use.h"
+
+namespace lab32::sass {
+namespace {
+
+using ptx::Mod;
+using ptx::Operand;
+using ptx::OpId;
+using sim::AccessKind;
+
+const Operand* address_of(const ptx::Instruction& in) {
+  // cp.async names the shared side first; its global side is what the counters count as a load.
+  const Operand* found = nullptr;
+  for (const Operand& op : in.operands) {
+    if (op.kind == Operand::Kind::address) found = &op;
+  }
+  return found;
+}
+
+AccessKind kind_of(const ptx::Instruction& in) {
+  switch (in.op->traits.memory[in.op->traits.memory_count - 1u].kind) {
+    case ptx::MemoryUse::Kind::store:
+      return AccessKind::store;
+    case ptx::MemoryUse::Kind::update:
+      return in.op->operands[0].is_dest ? AccessKind::atom : AccessKind::red;
+    default:
+      return AccessKind::load;
+  }
+}
+
+PtxAccess::Form form_of(const ptx::Traits& traits) {
+  if (traits.matrix) return PtxAccess::Form::matrix;
+  if (traits.memory_count == 2) return PtxAccess::Form::async_copy;
+  return traits.is_atomic() ? PtxAccess::Form::atomic : PtxAccess::Form::plain;
+}
+
+WindowSpace window_of(ptx::Space space) {
+  switch (space) {
+    case ptx::Space::shared:
+      return WindowSpace::shared;
+    case ptx::Space::local:
+      return WindowSpace::local;
+    case ptx::Space::global:
+      return WindowSpace::global;
+    default:
+      return WindowSpace::generic;
+  }
+}
+
+}  // namespace
+
+bool PtxAccess::any_live() const { return std::find(live.begin(), live.end(), true) != live.end(); }
+
+PtxFunction::PtxFunction(const ptx::Function& function)
+    : function_(&function), flow_(ptx::analyse_control_flow(function)) {
+  Graph graph;
+  const int exit = static_cast<int>(flow_.blocks.size());
+  for (const ptx::BasicBlock& block : flow_.blocks) {
+    graph.next.push_back(block.successors);
+    if (block.ends_lanes) graph.next.back().push_back(exit);
+  }
+  structure_ = analyse(graph);
+  find_definitions();
+  for (size_t i = 0; i < function.body.size(); ++i) add_access(static_cast<int>(i));
+}
+
+void PtxFunction::find_definitions() {
+  definitions_.resize(function_->registers.size());
+  read_.assign(function_->registers.size(), false);
+  for (size_t i = 0; i < function_->body.size(); ++i) {
+    ptx::for_each_register(*function_, function_->body[i], [&](int reg, bool is_destination) {
+      if (is_destination)
+        definitions_[static_cast<size_t>(reg)].push_back(static_cast<int>(i));
+      else
+        read_[static_cast<size_t>(reg)] = true;
+    });
+  }
+}
+
+// Which definition of a register is seen at an instruction: the last one before it in its block, or
+// what enters the block.
+int PtxFunction::version(int reg, int at) const {
+  const auto& definitions = definitions_[static_cast<size_t>(reg)];
+  if (definitions.size() <= 1) return 0;
+  const int block = flow_.block_of[static_cast<size_t>(at)];
+  int last = -1 - block;
+  for (int d : definitions) {
+    if (flow_.block_of[static_cast<size_t>(d)] == block && d < at) last = std::max(last, d);
+  }
+  return last;
+}
+
+void PtxFunction::trace(int reg, int at, PtxAccess& access) const {
+  while (true) {
+    const auto& definitions = definitions_[static_cast<size_t>(reg)];
+    if (definitions.size() != 1) break;
+    const ptx::Instruction& in = function_->body[static_cast<size_t>(definitions[0])];
+    if (in.guard >= 0) break;
+    auto is = [&](size_t i, Operand::Kind kind) {
+      return i < in.operands.size() && in.operands[i].kind == kind;
+    };
+    const OpId id = in.op->id;
+    if (id == OpId::add_int && is(1, Operand::Kind::reg) && is(2, Operand::Kind::integer)) {
+      access.offset += in.operands[2].value;
+    } else if (id == OpId::sub_int && is(1, Operand::Kind::reg) && is(2, Operand::Kind::integer)) {
+      access.offset -= in.operands[2].value;
+    } else if (id != OpId::mov && id != OpId::cvta && id != OpId::cvta_to) {
+      break;
+    } else if (is(1, Operand::Kind::symbol)) {
+      access.root = Root{-1, 0, in.operands[1].name};
+      access.offset += in.operands[1].value;
+      return;
+    } else if (!is(1, Operand::Kind::reg)) {
+      break;
+    }
+    at = definitions[0];
+    reg = in.operands[1].reg;
+  }
+  access.root = Root{reg, version(reg, at), {}};
+}
+
+void PtxFunction::add_access(int index) {
+  const ptx::Instruction& in = function_->body[static_cast<size_t>(index)];
+  const ptx::Traits& traits = in.op->traits;
+  if (!traits.accesses_memory() || traits.ptx_level) return;
+  const ptx::Space space = ptx::memory_space(in, traits.memory_count - 1u);
+  if (space == ptx::Space::constant) return;  // no counter of ours counts constant loads
+  PtxAccess a;
+  a.index = index;
+  a.kind = kind_of(in);
+  a.form = form_of(traits);
+  a.space = window_of(space);
+  a.element_bytes = static_cast<int>(ptx::element_bytes(in));
+  a.bytes = a.element_bytes * (in.has(Mod::v4) ? 4 : in.has(Mod::v2) ? 2 : 1);
+  a.live.assign(static_cast<size_t>(a.bytes / std::max(a.element_bytes, 1)), true);
+  if (a.form == PtxAccess::Form::plain && a.kind == AccessKind::load) {
+    const Operand* data = &in.operands[0];
+    auto is_live = [&](const Operand& op) {
+      return op.kind == Operand::Kind::reg && read_[static_cast<size_t>(op.reg)];
+    };
+    if (data->kind == Operand::Kind::vector) {
+      for (size_t e = 0; e < a.live.size() && e < data->elements.size(); ++e)
+        a.live[e] = is_live(data->elements[e]);
+    } else {
+      a.live[0] = is_live(*data);
+    }
+    // A volatile load happens even if nobody looks.
+    if (in.has(Mod::op_volatile)) a.live.assign(a.live.size(), true);
+  }
+  a.guard = in.guard;
+  a.guard_negated = in.guard_negated;
+  a.block = flow_.block_of[static_cast<size_t>(index)];
+  if (const Operand* address = address_of(in)) {
+    a.offset = address->value;
+    if (address->reg >= 0)
+      trace(address->reg, index, a);
+    else
+      a.root = Root{-1, 0, address->name};
+  }
+  accesses_.push_back(std::move(a));
+}
+
+bool PtxFunction::register_varies(int reg, int loop, std::vector<int>& asked) const {
+  if (std::find(asked.begin(), asked.end(), reg) != asked.end()) return false;
+  asked.push_back(reg);
+  const auto& definitions = definitions_[static_cast<size_t>(reg)];
+  const Loop& l = structure_.loops[static_cast<size_t>(loop)];
+  for (int d : definitions) {
+    if (!l.holds[static_cast<size_t>(flow_.block_of[static_cast<size_t>(d)])]) continue;
+    const ptx::Instruction& in = function_->body[static_cast<size_t>(d)];
+    if (definitions.size() > 1 || in.call >= 0) return true;
+    if (in.op->traits.may_change()) return true;
+    bool varies = false;
+    ptx::for_each_register(*function_, in, [&](int r, bool is_destination) {
+      if (!is_destination && !varies) varies = register_varies(r, loop, asked);
+    });
+    if (varies) return true;
+  }
+  return false;
+}
+
+bool PtxFunction::varies(const PtxAccess& access, int loop) const {
+  if (access.root.reg < 0) return false;
+  std::vector<int> asked;
+  return register_varies(access.root.reg, loop, asked);
+}
+
+std::vector<int> PtxFunction::deciding_lines(int block) const {
+  std::vector<int> lines;
+  for (int d : structure_.decided_by[static_cast<size_t>(block)]) {
+    const Loop* around = nullptr;
+    for (const Loop& l : structure_.loops) {
+      if (l.holds[static_cast<size_t>(block)] && l.holds[static_cast<size_t>(d)]) around = &l;
+    }
+    // A branch inside a loop around the block that can leave that loop decides the number of
+    // iterations.
+    if (around != nullptr) {
+      bool leaves = false;
+      for (int to : flow_.blocks[static_cast<size_t>(d)].successors)
+        leaves |= !around->holds[static_cast<size_t>(to)];
+      if (leaves) continue;
+    }
+    const int last = flow_.blocks[static_cast<size_t>(d)].last - 1;
+    lines.push_back(function_->body[static_cast<size_t>(last)].ptx_line);
+  }
+  return lines;
+}
+
+std::vector<int32_t> PtxFunction::loop_branches(int loop) const {
+  std::vector<int32_t> branches;
+  const Loop& outer = structure_.loops[static_cast<size_t>(loop)];
+  for (size_t b = 0; b < flow_.blocks.size(); ++b) {
+    if (!outer.holds[b]) continue;
+    bool leaves = false;
+    for (const Loop& l : structure_.loops) {
+      if (!l.holds[b] || !outer.holds[static_cast<size_t>(l.header)]) continue;
+      for (int to : flow_.blocks[b].successors) leaves |= !l.holds[static_cast<size_t>(to)];
+    }
+    if (leaves) branches.push_back(flow_.blocks[b].last - 1);
+  }
+  return branches;
+}
+
+}  // namespace lab32::sass

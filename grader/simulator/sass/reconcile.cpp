@@ -1,0 +1,114 @@
+// Matches line by line of the PTX: ptxas records for each SASS instruction the line it comes from.
+#include "simulator/sass/reconcile.h"
+
+#include <deque>
+#include <set>
+
+#include "simulator/sass/function_plan.h"
+#include "simulator/sass/sites.h"
+
+namespace lab32::sass {
+namespace {
+
+class Reconciler {
+ public:
+  Reconciler(const ptx::Module& module, const Listing& listing) : module_(module), sites_(listing) {
+    for (const ptx::Function& f : module.functions) {
+      if (f.body.empty()) continue;
+      functions_.emplace_back(f);
+      for (const ptx::Instruction& in : f.body) origin_[in.ptx_line].function = &functions_.back();
+      for (const PtxAccess& a : functions_.back().accesses())
+        origin_[f.body[static_cast<size_t>(a.index)].ptx_line].access = &a;
+    }
+  }
+
+  Reconciliation run() {
+    for (const auto& [line, sites] : sites_.by_line()) {
+      for (const MemorySite& s : sites) {
+        if (s.op) look_at(s, line);
+      }
+    }
+    for (const PtxFunction& f : functions_) {
+      const std::string& name = f.function().name;
+      result_.emitted[name] = emitted_blocks(f.function(), sites_);
+      const auto doubt = doubts_.find(&f);
+      if (!is_compiled(f.function()))
+        result_.plans[name] = refuse(f, because(sim::Unmatched::Reason::not_listed));
+      else if (doubt != doubts_.end())
+        result_.plans[name] = refuse(f, doubt->second);
+      else
+        result_.plans[name] = plan_function(module_, f, sites_);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Origin {
+    const PtxFunction* function = nullptr;
+    const PtxAccess* access = nullptr;
+  };
+
+  // A memory instruction that no access of the PTX explains makes all that its kernel holds
+  // doubtful; but local ones keep registers.
+  void look_at(const MemorySite& s, int line) {
+    const auto found = origin_.find(line);
+    const PtxAccess* access = found == origin_.end() ? nullptr : found->second.access;
+    if (s.op->space == WindowSpace::local) {
+      if (access != nullptr &&
+          (access->space == WindowSpace::local || access->space == WindowSpace::generic))
+        return;
+      auto& spills = result_.spills[s.function->kernel];
+      ++(s.op->kind == sim::AccessKind::load ? spills.loads : spills.stores);
+    } else if (access == nullptr) {
+      doubt(s.function->kernel,
+            because(sim::Unmatched::Reason::unexplained_instruction, s.instruction->opcode));
+    }
+  }
+
+  void doubt(const std::string& kernel, const sim::Unmatched& why) {
+    for (const auto& [line, sites] : sites_.by_line()) {
+      const auto found = origin_.find(line);
+      if (found == origin_.end()) continue;
+      for (const MemorySite& s : sites) {
+        if (s.function->kernel == kernel) doubts_.emplace(found->second.function, why);
+      }
+    }
+  }
+
+  bool is_compiled(const ptx::Function& f) const {
+    for (const ptx::Instruction& in : f.body) {
+      if (!sites_.of_line(in.ptx_line).empty()) return true;
+    }
+    return false;
+  }
+
+  static sim::Unmatched because(sim::Unmatched::Reason reason, const std::string& seen = "") {
+    sim::Unmatched why;
+    why.reason = reason;
+    why.seen = seen;
+    return why;
+  }
+
+  static sim::FunctionPlans refuse(const PtxFunction& f, const sim::Unmatched& why) {
+    sim::FunctionPlans plans(f.function().body.size());
+    for (const PtxAccess& a : f.accesses()) {
+      plans[static_cast<size_t>(a.index)].unmatched = why;
+    }
+    return plans;
+  }
+
+  const ptx::Module& module_;
+  const Sites sites_;
+  std::deque<PtxFunction> functions_;
+  std::map<int, Origin> origin_;  // by PTX line
+  std::map<const PtxFunction*, sim::Unmatched> doubts_;
+  Reconciliation result_;
+};
+
+}  // namespace
+
+Reconciliation reconcile(const ptx::Module& module, const Listing& listing) {
+  return Reconciler(module, listing).run();
+}
+
+}  // namespace lab32::sass

@@ -1,0 +1,74 @@
+// A piece of the program in a child: its answer, its exceptions, its death, its time.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "base/error.h"
+#include "base/forked.h"
+
+using namespace lab32;
+
+namespace {
+
+std::vector<std::byte> bytes(size_t count) {
+  std::vector<std::byte> result(count);
+  for (size_t i = 0; i < count; ++i) result[i] = static_cast<std::byte>(i * 7);
+  return result;
+}
+
+}  // namespace
+
+TEST_SUITE("base forked") {
+  TEST_CASE("base: an answer of any length comes back whole") {
+    for (size_t count : {size_t{0}, size_t{1}, size_t{65'536}, size_t{30'000'001}}) {
+      const Forked forked = run_forked([&] { return bytes(count); }, 60);
+      CHECK(forked.end == Forked::End::done);
+      CHECK(forked.answer == bytes(count));
+    }
+  }
+
+  TEST_CASE("base: what it changes stays in the child") {
+    int here = 1;
+    run_forked(
+        [&] {
+          here = 2;
+          return bytes(1);
+        },
+        60);
+    CHECK(here == 1);
+  }
+
+  TEST_CASE("base: an exception's words come back") {
+    const Forked forked =
+        run_forked([]() -> std::vector<std::byte> { throw Error("no such card"); }, 60);
+    CHECK(forked.end == Forked::End::died);
+    CHECK(forked.how == "no such card");
+  }
+
+  TEST_CASE("base: a child that dies is told from one that answers") {
+    const Forked killed = run_forked(
+        []() -> std::vector<std::byte> {
+          raise(SIGKILL);
+          return {};
+        },
+        60);
+    CHECK(killed.end == Forked::End::died);
+    CHECK(killed.how == "killed by signal 9 (Killed)");
+    const Forked left = run_forked([]() -> std::vector<std::byte> { _exit(0); }, 60);
+    CHECK(left.end == Forked::End::died);
+    CHECK(left.how == "ended without an answer");
+  }
+
+  TEST_CASE("base: one that hangs is killed") {
+    const auto start = std::chrono::steady_clock::now();
+    const Forked forked = run_forked(
+        []() -> std::vector<std::byte> {
+          while (true) pause();
+        },
+        0.2);
+    CHECK(forked.end == Forked::End::timed_out);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
+  }
+}

@@ -1,0 +1,86 @@
+// Instructions whose optional operands or order of modifiers only the loader sees: through the
+// whole way from text to result.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/fixtures/sim_kit.h"
+
+using namespace lab32;
+using tests::bits_of;
+using tests::each;
+using tests::finish;
+using tests::Setup;
+
+TEST_CASE("core: forms: min and max with two and with three operands") {
+  const auto value = [](uint32_t i, float scale) {
+    return scale * (static_cast<float>(i) - 16.0f);
+  };
+  const auto outcome = finish(R"(
+  cvt.rn.f32.u32 %f0, %t;
+  sub.f32 %f1, %f0, 0f41800000;       // t - 16
+  mul.f32 %f2, %f1, 0fC0000000;       // -2 (t - 16)
+  min.f32 %f3, %f1, %f2;
+  max.f32 %f4, %f3, %f1, 0f40000000;  // of three, with 2
+  cvt.f64.f32 %e0, %f4;
+  min.f64 %e1, %e0, 0d4014000000000000;
+  cvt.rn.f32.f64 %f5, %e1;
+  st.global.f32 [%dst], %f5;
+)");
+  CHECK(outcome.out == each(32, [&](uint32_t i) {
+          const float a = value(i, 1), b = value(i, -2);
+          return bits_of(std::fmin(std::fmax(std::fmax(std::fmin(a, b), a), 2.0f), 5.0f));
+        }));
+}
+
+TEST_CASE("core: forms: comparison of halves with and without a predicate") {
+  const auto outcome = finish(R"(
+  cvt.rn.f16.u32 %h0, %t;
+  mov.b16 %h1, 0x4900;                // 10
+  setp.lt.f16 %p0, %h0, %h1;
+  setp.gt.u32 %p1, %t, 4;
+  setp.lt.and.f16 %p2, %h0, %h1, %p1;
+  selp.u32 %r0, 1, 0, %p0;
+  selp.u32 %r1, 2, 0, %p2;
+  add.u32 %r2, %r0, %r1;
+  st.global.u32 [%dst], %r2;
+)");
+  CHECK(outcome.out ==
+        each(32, [](uint32_t i) { return (i < 10 ? 1 : 0) + (i < 10 && i > 4 ? 2 : 0); }));
+}
+
+TEST_CASE("core: forms: the scope of an atomic before and behind its space") {
+  Setup setup;
+  setup.out_written = true;
+  const auto outcome = finish(R"(
+  atom.global.cta.add.u32 %r0, [%out], 1;
+  red.gpu.global.add.u32 [%out+4], 2;
+  atom.relaxed.sys.global.add.u32 %r1, [%out+8], 3;
+)",
+                              setup);
+  CHECK(outcome.out[0] == 32);
+  CHECK(outcome.out[1] == 64);
+  CHECK(outcome.out[2] == 96);
+}
+
+TEST_CASE("core: forms: atomics on vectors update each element, lane by lane") {
+  Setup setup;
+  setup.out_written = true;
+  const auto outcome = finish(R"(
+  cvt.rn.f32.u32 %f0, %t;
+  mov.f32 %f1, 0f3F800000;
+  atom.global.add.v2.f32 {%f2, %f3}, [%out], {%f0, %f1};
+  red.global.add.v4.f32 [%out+16], {%f1, %f0, %f1, %f1};
+  setp.eq.u32 %p0, %t, 31;
+  @%p0 st.global.f32 [%out+64], %f2;  // what lane 31 found: the sum of 0 … 30
+  @%p0 st.global.f32 [%out+68], %f3;
+)",
+                              setup);
+  CHECK(outcome.out[0] == bits_of(496));
+  CHECK(outcome.out[1] == bits_of(32));
+  CHECK(outcome.out[4] == bits_of(32));
+  CHECK(outcome.out[5] == bits_of(496));
+  CHECK(outcome.out[6] == bits_of(32));
+  CHECK(outcome.out[16] == bits_of(465));
+  CHECK(outcome.out[17] == bits_of(31));
+}

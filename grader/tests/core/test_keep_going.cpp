@@ -1,0 +1,245 @@
+// Launches that keep going: what is wrong becomes a finding, the rest of the kernel runs on.
+#include <doctest/doctest.h>
+
+#include "tests/fixtures/sim_kit.h"
+
+using namespace lab32;
+using counters::Finding;
+using tests::each;
+using tests::Outcome;
+using tests::Setup;
+
+namespace {
+
+Setup going(Setup setup = {}) {
+  setup.keep_going = setup.hazards = true;
+  return setup;
+}
+
+// "kind count: message" of the only finding, its line left out.
+std::string only(const Outcome& o, Finding::Kind kind) {
+  REQUIRE(o.findings.size() == 1);
+  CHECK(o.findings[0].kind == kind);
+  const std::string m = describe(o.findings[0]);
+  return std::to_string(o.findings[0].count) + m.substr(m.find(':'));
+}
+
+}  // namespace
+
+TEST_CASE("core: keep going: loads out of bounds are dropped, the other lanes' are not") {
+  // `in` and `out` are 32 words each, with room between them.
+  Setup setup = going();
+  for (const unsigned threads : {1u, 3u}) {
+    setup.threads = threads;
+    const Outcome o = tests::run(R"(
+  ld.global.u32 %r1, [%src+8];
+  st.global.u32 [%dst], %r1;)",
+                                 setup);
+    CHECK(!o.trap);
+    REQUIRE(o.bad_access);
+    CHECK(o.bad_access->kind() == sim::TrapKind::out_of_bounds);
+    CHECK(only(o, Finding::Kind::memory) ==
+          "2: thread (30,0,0) of block (0,0,0) reads 4 bytes at offset 128 of `in`: 4 bytes past "
+          "its end (128 bytes); compare the index with the number of elements before the access");
+    CHECK(o.out == each(32, [](uint32_t t) { return t < 30 ? t + 2 : 0xffffffffu; }));
+  }
+}
+
+TEST_CASE(
+    "core: keep going: stores and atomics out of bounds, misaligned, null, freed, read-only") {
+  const char* bodies[][2] = {
+      {"st.global.u32 [%dst+-4], %t;",
+       "1: thread (0,0,0) of block (0,0,0) writes 4 bytes 4 bytes "
+       "before the start of `out`; compare the index with the "
+       "number of elements before the access"},
+      {"red.global.add.u32 [%dst+124], 1;",
+       "31: thread (1,0,0) of block (0,0,0) updates 4 bytes at offset 128 of `out`: 4 bytes past "
+       "its end (128 bytes); compare the index with the number of elements before the access"},
+      {"st.global.u32 [%dst+2], %t;",
+       "32: thread (0,0,0) of block (0,0,0) writes 4 bytes at offset 2 of `out`: an access of 4 "
+       "bytes needs an address that is a multiple of 4; a vector type's address is a multiple of "
+       "its size"},
+      {"mov.u64 %d1, 16;\n st.global.v4.u32 [%d1], {%t, %t, %t, %t};",
+       "32: thread (0,0,0) of block (0,0,0) writes 16 bytes at address 0x10: a null pointer; did "
+       "its allocation fail, or was it never made?"},
+      {"mov.u64 %d1, 0x555500001000;\n st.u8 [%d1], 1;",
+       "32: thread (0,0,0) of block (0,0,0) writes 1 byte at 0x555500001000, which is no device "
+       "memory; is it the address of a variable of the host, or an index gone wild?"},
+  };
+  for (const auto& [body, want] : bodies) {
+    CAPTURE(body);
+    Setup setup = going();
+    setup.out_written = true;
+    const Outcome o = tests::run(std::string(body) + "\n ld.global.u32 %r1, [%src];", setup);
+    CHECK(!o.trap);
+    CHECK(o.bad_access.has_value());
+    CHECK(only(o, Finding::Kind::memory) == want);
+  }
+}
+
+TEST_CASE("core: keep going: a line is one finding, its example that of the lowest block") {
+  Setup setup = going();
+  setup.grid = {5, 1, 1};
+  setup.in.assign(40, 7);
+  setup.in_bytes = 160;
+  for (const unsigned threads : {1u, 4u}) {
+    setup.threads = threads;
+    const Outcome o = tests::run("ld.global.u32 %r1, [%src];\n st.global.u32 [%dst], %r1;", setup);
+    CHECK(only(o, Finding::Kind::memory) ==
+          "120: thread (8,0,0) of block (1,0,0) reads 4 bytes at offset 160 of `in`: 4 bytes past "
+          "its end (160 bytes); compare the index with the number of elements before the access");
+    CHECK(o.bad_access->block == 1);
+  }
+}
+
+TEST_CASE("core: keep going: shared memory") {
+  Setup setup = going();
+  setup.functions = ".shared .align 16 .b32 box[32];\n";
+  const Outcome o = tests::run(R"(
+  mov.u32 %r9, box;
+  mad.lo.u32 %r8, %t, 4, %r9;
+  st.shared.u32 [%r8+4], %t;
+  bar.sync 0;
+  ld.shared.u32 %r1, [%r8+4];
+  st.global.u32 [%dst], %r1;)",
+                               setup);
+  CHECK(!o.trap);
+  REQUIRE(o.findings.size() == 2);
+  CHECK(describe(o.findings[0])
+            .find("thread (31,0,0) of block (0,0,0) writes 4 bytes at offset 128 "
+                  "of shared memory: 4 bytes past its end (128 bytes)") != std::string::npos);
+  CHECK(describe(o.findings[1]).find("reads 4 bytes at offset 128") != std::string::npos);
+  // What the dropped lane loads is poison, not what it stored.
+  CHECK(o.out == each(32, [](uint32_t t) { return t < 31 ? t : 0xffffffffu; }));
+}
+
+TEST_CASE("core: keep going: local memory, and what of it nobody wrote") {
+  const std::string array = R"(
+  .local .align 16 .b8 box[16];
+  mov.u64 %d2, box;
+  mul.wide.u32 %d1, %t, 4;
+  add.u64 %d1, %d1, %d2;
+  st.local.u32 [box], %t;
+)";
+  Setup setup = going();
+  Outcome o = tests::run(array +
+                             "st.local.u32 [%d1], %t;\n ld.local.u32 %r1, [box];\n"
+                             "st.global.u32 [%dst], %r1;",
+                         setup);
+  CHECK(
+      only(o, Finding::Kind::memory) ==
+      "28: thread (4,0,0) of block (0,0,0) writes 4 bytes at offset 16 of its local memory, which "
+      "holds 16 bytes; compare the index with the number of elements before the access");
+  CHECK(o.out == each(32, [](uint32_t t) { return t; }));
+
+  setup.block = {4, 1, 1};
+  o = tests::run(array + "ld.local.u32 %r1, [%d1];", setup);
+  CHECK(only(o, Finding::Kind::uninitialised) ==
+        "3: thread (1,0,0) of block (0,0,0) reads 4 bytes of a local array that it has not "
+        "written; give its elements a value first");
+  CHECK(!o.bad_access);
+}
+
+constexpr const char* kHalfWritten = R"(
+  setp.lt.u32 %p1, %t, 16;
+  @%p1 st.global.u32 [%dst], 3;
+  ld.global.u32 %r1, [%dst];
+  st.global.u32 [%dst], %r1;)";
+
+TEST_CASE("core: keep going: uninitialised reads of global memory are findings and no fault") {
+  const Outcome o = tests::run(kHalfWritten, going());
+  CHECK(!o.trap);
+  CHECK(!o.bad_access);
+  CHECK(only(o, Finding::Kind::uninitialised) ==
+        "16: thread (16,0,0) of block (0,0,0) reads 4 bytes at offset 64 of `out`, which nothing "
+        "has written; copy or set what is read before the launch");
+  // An atomic reads, too; only its first one reads what nothing wrote.
+  const Outcome a =
+      tests::run("red.global.add.u32 [%dst], 1;\n red.global.add.u32 [%dst], 1;", going());
+  CHECK(only(a, Finding::Kind::uninitialised).substr(0, 3) == "32:");
+}
+
+TEST_CASE("core: keep going: where nobody asks, uninitialised reads give what lies there") {
+  Setup setup;
+  setup.trap_uninitialised = false;
+  const Outcome o = tests::finish(std::string(R"(
+  .local .align 16 .b8 box[16];
+  ld.local.u32 %r2, [box];)") + kHalfWritten,
+                                  setup);
+  CHECK(o.out == each(32, [](uint32_t t) { return t < 16 ? 3 : 0xffffffffu; }));
+}
+
+TEST_CASE("core: keep going: a barrier in one side of a branch") {
+  Setup setup = going();
+  const Outcome o = tests::run(R"(
+  setp.lt.u32 %p1, %t, 16;
+  @!%p1 bra OTHERS;
+  bar.sync 0;
+OTHERS:
+  st.global.u32 [%dst], %t;)",
+                               setup);
+  CHECK(!o.trap);
+  CHECK(only(o, Finding::Kind::barrier) ==
+        "16: block 0: 16 of 32 threads wait at this barrier (thread (0,0,0) of block (0,0,0) "
+        "first), the others can never reach it; every thread of the block must come to a barrier: "
+        "move it out of the condition");
+  CHECK(o.out == each(32, [](uint32_t t) { return t; }));
+}
+
+TEST_CASE("core: keep going: warps that go round a barrier are found, an early exit is not") {
+  Setup setup = going();
+  setup.block = {96, 1, 1};
+  const Outcome o = tests::run(R"(
+  setp.ge.u32 %p1, %t, 64;
+  @%p1 bra OTHERS;
+  bar.sync 0;
+OTHERS:
+  st.global.u32 [%dst], %t;)",
+                               setup);
+  CHECK(only(o, Finding::Kind::barrier) ==
+        "32: thread (64,0,0) of block (0,0,0) has left the kernel without coming to this barrier, "
+        "where thread (0,0,0) of block (0,0,0) waits; every thread of the block must come to a "
+        "barrier: move it out of the condition");
+  const Outcome exits = tests::run(R"(
+  setp.ge.u32 %p1, %t, 64;
+  @%p1 bra END;
+  st.global.u32 [%dst], 1;
+  bar.sync 0;
+  st.global.u32 [%dst], %t;
+END:
+  ret;)",
+                                   setup);
+  CHECK(exits.findings.empty());
+  // Nor is it when they did their part before the last barrier that all of them passed.
+  const Outcome half = tests::run(R"(
+  st.global.u32 [%dst], %t;
+  bar.sync 0;
+  setp.ge.u32 %p1, %t, 64;
+  @%p1 ret;
+  bar.sync 0;
+  st.global.u32 [%dst], %t;)",
+                                  setup);
+  CHECK(half.findings.empty());
+}
+
+TEST_CASE("core: keep going: a shuffle whose lanes stand elsewhere") {
+  const Outcome o = tests::run(R"(
+  setp.lt.u32 %p1, %t, 16;
+  mov.u32 %r1, %t;
+  @!%p1 bra OTHERS;
+  shfl.sync.down.b32 %r1, %t, 8, 31, 0xffffffff;
+OTHERS:
+  bar.warp.sync 0xffffffff;
+  st.global.u32 [%dst], %r1;)",
+                               going());
+  CHECK(!o.trap);
+  CHECK(only(o, Finding::Kind::barrier) ==
+        "16: warp 0 of block 0: the mask 0xffffffff names lane 16, which never comes here; lanes "
+        "0x0000ffff wait for it; every lane that the mask names must come, and only those");
+  const Outcome own = tests::run(
+      "vote.sync.ballot.b32 %r1, 1, 0x0000fffe;\n"
+      "st.global.u32 [%dst], %r1;",
+      going());
+  REQUIRE(!own.trap);
+  CHECK(own.findings.size() == 1);
+}

@@ -1,0 +1,158 @@
+// Random programs of nested branches, loops, switches, calls and early exits, run twice: 32 lanes
+// in one warp, and 32 blocks of one thread, where nothing can diverge. Results must agree, and so
+// must the number of instructions that the lanes executed.
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "tests/fixtures/sim_kit.h"
+
+using namespace lab32;
+using tests::Outcome;
+using tests::Setup;
+
+namespace {
+
+// %r1 is the thread's state, %r3 a trace of the way it took; each nesting level has a loop counter
+// of its own (%r20 …). %p1 and %r10 are scratch.
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : random_(seed) {}
+
+  std::string statements(int depth) {
+    std::string text;
+    for (uint32_t n = 1 + random_() % 3; n > 0; --n) text += statement(depth);
+    return text;
+  }
+  bool leaves() const { return leaves_; }
+  void inside_function(int levels) { function_ = true, level_ = levels; }
+
+ private:
+  std::string number(uint32_t below) { return std::to_string(random_() % below); }
+  std::string label() { return "L" + std::to_string(labels_++) + (function_ ? "f" : ""); }
+  std::string step() {
+    return "  mad.lo.u32 %r1, %r1, 1664525, " + number(1u << 30) +
+           ";\n  mad.lo.u32 %r3, %r3, 31, " + number(1000) + ";\n";
+  }
+  // %p1: one random bit of the state.
+  std::string toss() {
+    return "  bfe.u32 %r10, %r1, " + std::to_string(8 + random_() % 20) +
+           ", 1;\n  setp.ne.u32 %p1, %r10, 0;\n";
+  }
+  // %p1 in one case of sixteen.
+  std::string rare() {
+    return "  bfe.u32 %r10, %r1, " + std::to_string(8 + random_() % 20) +
+           ", 4;\n  setp.eq.u32 %p1, %r10, 3;\n";
+  }
+
+  std::string statement(int depth) {
+    if (depth == 0) return step();
+    switch (random_() % 9) {
+      case 0:
+        return step() + toss() + "  @%p1 xor.b32 %r1, %r1, %r3;\n";
+      case 1: {
+        const std::string end = label();
+        return step() + toss() + "  @%p1 bra " + end + ";\n" + statements(depth - 1) + end + ":\n";
+      }
+      case 2:
+      case 3: {
+        const std::string other = label(), end = label();
+        return step() + toss() + "  @!%p1 bra " + other + ";\n" + statements(depth - 1) +
+               "  bra.uni " + end + ";\n" + other + ":\n" + statements(depth - 1) + end + ":\n";
+      }
+      case 4:
+      case 5:
+        return loop(depth);
+      case 6:
+        return choice(depth);
+      case 7:
+        if (function_) return step() + rare() + "  @%p1 bra.uni LEAVE;\n" + step();
+        return step() + "  { .param .b32 a; .param .b32 b;\n  st.param.b32 [a], %r1;\n" + toss() +
+               (random_() % 2 ? "  @%p1 " : "  ") +
+               "call (b), work, (a);\n  ld.param.u32 %r1, [b]; }\n";
+      default:
+        if (function_ || random_() % 3 != 0) return step();
+        leaves_ = true;
+        return step() + rare() + "  @%p1 st.global.u32 [%dst], %r3;\n  @%p1 " +
+               (random_() % 2 ? "ret;\n" : "exit;\n");
+    }
+  }
+
+  std::string loop(int depth) {
+    const std::string counter = "%r" + std::to_string(20 + level_++);
+    const std::string head = label(), next = label(), out = label();
+    std::string text =
+        step() + "  and.b32 " + counter + ", %r1, 7;\n" + head + ":\n" + statements(depth - 1);
+    if (random_() % 2) text += toss() + "  @%p1 bra " + next + ";\n" + step();
+    if (random_() % 2) text += rare() + "  @%p1 bra " + out + ";\n" + statements(depth - 1);
+    text += next + ":\n  sub.u32 " + counter + ", " + counter + ", 1;\n  setp.gt.s32 %p1, " +
+            counter + ", 0;\n  @%p1 bra " + head + ";\n" + out + ":\n";
+    --level_;
+    return text;
+  }
+
+  std::string choice(int depth) {
+    const std::string table = label(), end = label();
+    std::string cases[3] = {label(), label(), label()};
+    std::string text = step() + "  bfe.u32 %r10, %r1, 13, 2;\n  brx.idx %r10, " + table + ";\n" +
+                       table + ": .branchtargets " + cases[0] + ", " + cases[1] + ", " + cases[2] +
+                       ", " + (random_() % 2 ? end : cases[0]) + ";\n";
+    for (const std::string& c : cases)
+      text += c + ":\n" + statements(depth - 1) + (random_() % 3 ? "  bra.uni " + end + ";\n" : "");
+    return text + end + ":\n";
+  }
+
+  std::mt19937 random_;
+  int labels_ = 0, level_ = 0;
+  bool function_ = false, leaves_ = false;
+};
+
+// Parameters are read and results written, so that a call changes what follows.
+std::string function_text(uint32_t seed) {
+  Generator body(seed);
+  body.inside_function(10);
+  return R"(
+.func (.param .b32 result) work(.param .b32 argument)
+{
+  .reg .pred %p<2>; .reg .b32 %r<40>;
+  ld.param.u32 %r1, [argument];
+  mov.u32 %r3, 1;
+)" + body.statements(2) +
+         R"(
+LEAVE:
+  xor.b32 %r1, %r1, %r3;
+  st.param.b32 [result], %r1;
+  ret;
+}
+)";
+}
+
+}  // namespace
+
+TEST_CASE("core: random flow: a warp computes what its threads would alone") {
+  int with_exits = 0, diverged = 0;
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
+    CAPTURE(seed);
+    Generator generator(seed);
+    const std::string body = "  mul.lo.u32 %r1, %g, 2654435761;\n  mov.u32 %r3, 0;\n" +
+                             generator.statements(4) +
+                             "  xor.b32 %r1, %r1, %r3;  //@end\n  st.global.u32 [%dst], %r1;";
+    Setup warp;
+    warp.functions = function_text(seed + 1000);
+    Setup alone = warp;
+    alone.grid = {32, 1, 1};
+    alone.block = {1, 1, 1};
+    const Outcome together = tests::finish(body, warp), apart = tests::finish(body, alone);
+    CHECK(together.out == apart.out);
+    CHECK(together.counters.lane_instructions == apart.counters.lane_instructions);
+    CHECK(together.counters.warp_instructions <= apart.counters.warp_instructions);
+    // Whoever reaches the end reaches it with all others that do.
+    CHECK(together.at("end").warps <= 1);
+    if (!generator.leaves()) CHECK(together.at("end") == Outcome::Count{1, 32});
+    with_exits += generator.leaves();
+    diverged += together.counters.warp_instructions * 32 > together.counters.lane_instructions;
+  }
+  // The programs are worth running.
+  CHECK(with_exits > 20);
+  CHECK(diverged > 100);
+}

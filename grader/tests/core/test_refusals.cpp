@@ -1,0 +1,81 @@
+// What the simulator does not have it refuses by name, when the kernel is looked up and not before.
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "device/sim_device.h"
+#include "tests/fixtures/sim_kit.h"
+
+using namespace lab32;
+
+namespace {
+
+std::string refusal(const std::string& body, const std::string& functions = "") {
+  tests::Setup setup;
+  setup.functions = functions;
+  try {
+    tests::run(body, setup);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  FAIL("was accepted: ", body);
+  return "";
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("core: refusals: instructions outside the table, with line and caret") {
+  for (const std::string line :
+       {"wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, "
+        "[%r9];",
+        "mbarrier.arrive_drop.shared.b64 %d1, [%r1];",
+        "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1}];", "cp.async.bulk.commit_group;",
+        "st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];"}) {
+    const std::string text = refusal("add.u32 %r1, %t, 1;\n  " + line);
+    const std::string opcode = line.substr(0, line.find_first_of(" ;"));
+    CAPTURE(text);
+    CHECK(holds(text, opcode));
+    CHECK(holds(text, "\n  " + line + "\n"));
+    CHECK(holds(text, "^"));
+    CHECK(holds(text, "PTX line "));
+  }
+}
+
+TEST_CASE("core: refusals: combinations that the ISA lacks") {
+  CHECK(holds(refusal("ld.global.v4.u64 {%d1,%d2,%d3,%d4}, [%in];"), "more than 16 bytes"));
+  CHECK(holds(refusal("st.shared.v4.f64 [%r1], {%e1,%e2,%e3,%e4};"), "more than 16 bytes"));
+  CHECK(holds(refusal("atom.global.min.f32 %f1, [%out], %f2;"), "atom.global.min.f32"));
+  CHECK(holds(refusal("cvta.shared.u32 %r1, %r2;"), "64-bit"));
+}
+
+TEST_CASE("core: refusals: functions that are declared only, or call what cannot run") {
+  CHECK(holds(refusal("call.uni malloc_like, ();", ".extern .func malloc_like();\n"),
+              "the device function `malloc_like` is not supported by the simulator"));
+  const std::string text = refusal("call.uni helper, ();", R"(
+.func helper()
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %d<2>;
+  mbarrier.arrive_drop.shared.b64 %d1, [%r1];
+  ret;
+}
+)");
+  CHECK(holds(text, "mbarrier.arrive_drop.shared.b64"));
+  CHECK(holds(text, "helper"));
+}
+
+TEST_CASE("core: refusals: kernels that a module does not have, profiles that there are not") {
+  tests::Simulated s(tests::with_header(".visible .entry only() { ret; }\n"));
+  CHECK(s.module->find("other") == nullptr);
+  CHECK(s.module->kernel_names() == std::vector<std::string>{"only"});
+  try {
+    device::make_sim_device("voodoo");
+    FAIL("was accepted");
+  } catch (const Error& e) {
+    CHECK(holds(e.what(), "there is no device profile `voodoo`; there are: "));
+    CHECK(holds(e.what(), "h200"));
+  }
+}

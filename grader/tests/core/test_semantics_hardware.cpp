@@ -1,0 +1,151 @@
+// The instructions' results against an H200's, bit for bit: data/measured/h200-instructions.csv,
+// with the cases that the ISA leaves open (division by zero, NaN payloads, what .ftz flushes). The
+// approximations need only be within what the ISA allows.
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "base/root.h"
+#include "tests/fixtures/host_half.h"
+
+using namespace lab32;
+using namespace lab32::tests;
+
+namespace {
+
+std::vector<uint64_t> hex_words(const std::string& text) {
+  std::vector<uint64_t> words;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) words.push_back(std::stoull(word, nullptr, 16));
+  return words;
+}
+
+// "instruction",operands,results
+struct Recorded {
+  std::string instruction;
+  std::vector<uint64_t> operands, results;
+};
+
+std::vector<Recorded> read_rows() {
+  std::ifstream in(built_root().string() + "/data/measured/h200-instructions.csv");
+  std::vector<Recorded> rows;
+  bool header = true;
+  for (std::string line; std::getline(in, line);) {
+    if (line[0] == '#') continue;
+    if (std::exchange(header, false)) continue;
+    const bool quoted = line[0] == '"';
+    const size_t end = line.find(quoted ? "\"," : ",");
+    const size_t operands = end + (quoted ? 2 : 1), results = line.find(',', operands);
+    rows.push_back({line.substr(quoted ? 1 : 0, end - (quoted ? 1 : 0)),
+                    hex_words(line.substr(operands, results - operands)),
+                    hex_words(line.substr(results + 1))});
+  }
+  return rows;
+}
+
+void set_word(Line& line, const sim::Slot& slot, int lane, uint64_t word) {
+  switch (slot.is_predicate ? 0 : slot.bytes) {
+    case 0:
+      return line.set(slot, lane, word != 0);
+    case 2:
+      return line.set(slot, lane, static_cast<uint16_t>(word));
+    case 4:
+      return line.set(slot, lane, static_cast<uint32_t>(word));
+    default:
+      return line.set(slot, lane, word);
+  }
+}
+
+uint64_t get_word(Line& line, const sim::Slot& slot, int lane) {
+  switch (slot.is_predicate ? 0 : slot.bytes) {
+    case 0:
+      return line.get<bool>(slot, lane) ? 1 : 0;
+    case 2:
+      return line.get<uint16_t>(slot, lane);
+    case 4:
+      return line.get<uint32_t>(slot, lane);
+    default:
+      return line.get<uint64_t>(slot, lane);
+  }
+}
+
+// The slots of the registers among the sources; immediates stand in the text.
+std::vector<sim::Slot> register_sources(Line& line) {
+  std::vector<sim::Slot> slots;
+  size_t i = 0;
+  const auto add = [&](const ptx::Operand& operand) {
+    if (operand.kind == ptx::Operand::Kind::reg) slots.push_back(line.inst().src[i]);
+    ++i;
+  };
+  const auto& operands = line.instruction().operands;
+  for (size_t k = 1; k < operands.size(); ++k) {
+    if (operands[k].elements.empty()) add(operands[k]);
+    for (const ptx::Operand& element : operands[k].elements) add(element);
+  }
+  return slots;
+}
+
+bool near(double got, double want, double relative, double absolute) {
+  if (std::isnan(want) || std::isinf(want)) return std::isnan(want) ? std::isnan(got) : got == want;
+  return std::fabs(got - want) <= std::max(relative * std::fabs(want), absolute);
+}
+
+// Both are approximations: twice the documented error.
+bool approximately(const std::string& opcode, uint64_t got, uint64_t want) {
+  const bool in_turns = opcode.rfind("sin", 0) == 0 || opcode.rfind("cos", 0) == 0;
+  const double absolute = in_turns || opcode.rfind("lg2", 0) == 0 ? 0x1p-20 : 0x1p-148;
+  const double relative = opcode.rfind("tanh", 0) == 0 ? 0x1p-10 : 0x1p-19;
+  if (opcode.find("f64") != std::string::npos) {
+    return near(reinterpret<double>(got), reinterpret<double>(want), relative, 0);
+  }
+  if (opcode.find("f32") != std::string::npos) {
+    const auto narrow = [](uint64_t x) { return reinterpret<float>(static_cast<uint32_t>(x)); };
+    return near(narrow(got), narrow(want), relative, absolute);
+  }
+  const HalfFormat& format = opcode.find("bf16") != std::string::npos ? bf16() : f16();
+  for (int shift = 0; shift < (opcode.find("x2") != std::string::npos ? 32 : 16); shift += 16) {
+    const auto value = [&](uint64_t x) { return format.value(static_cast<uint16_t>(x >> shift)); };
+    const double unit = &format == &bf16() ? 0x1p-6 : 0x1p-9;
+    if (!near(value(got), value(want), unit, 0x1p-23)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("core: instructions compute what an H200 computes") {
+  const std::vector<Recorded> rows = read_rows();
+  REQUIRE(rows.size() > 5000);
+  std::unique_ptr<Line> line;
+  std::string text;
+  int different = 0;
+  for (size_t n = 0; n < rows.size(); ++n) {
+    const Recorded& row = rows[n];
+    if (row.instruction != text) {
+      text = row.instruction;
+      line = std::make_unique<Line>(text);
+      mark_covered(line->instruction());
+    }
+    const std::vector<sim::Slot> sources = register_sources(*line);
+    REQUIRE_MESSAGE(sources.size() == row.operands.size(), text);
+    REQUIRE_MESSAGE(line->inst().dst_count == row.results.size(), text);
+    const int lane = static_cast<int>(n % 32);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      set_word(*line, sources[i], lane, row.operands[i]);
+    }
+    line->run(1u << lane);
+    const std::string opcode = text.substr(0, text.find(' '));
+    const bool approximate =
+        opcode.find(".approx") != std::string::npos || opcode.find(".full") != std::string::npos;
+    for (size_t i = 0; i < row.results.size(); ++i) {
+      const uint64_t got = get_word(*line, line->inst().dst[i], lane), want = row.results[i];
+      if (approximate ? approximately(opcode, got, want) : got == want) continue;
+      std::string operands;
+      for (uint64_t word : row.operands) operands += " " + show(word);
+      if (++different <= 20) {
+        FAIL_CHECK(text, " of", operands, ": got ", show(got), ", an H200 gives ", show(want));
+      }
+    }
+  }
+  CHECK(different == 0);
+}

@@ -1,0 +1,135 @@
+// The rows of packed integers against models that take the words apart byte by byte.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "tests/fixtures/opcode_harness.h"
+
+using lab32::tests::check_line;
+using lab32::tests::check_refused;
+
+namespace {
+
+using U = uint32_t;
+using S = int32_t;
+
+// Element i of `word`, which has 4 / size of them, through memory.
+template <class T>
+long part(U word, int i) {
+  T values[4 / sizeof(T)];
+  std::memcpy(values, &word, 4);
+  return values[i];
+}
+
+template <class T, class F>
+U each_part(U a, U b, F f) {
+  T values[4 / sizeof(T)];
+  for (size_t i = 0; i < 4 / sizeof(T); ++i)
+    values[i] = static_cast<T>(f(part<T>(a, static_cast<int>(i)), part<T>(b, static_cast<int>(i))));
+  U word;
+  std::memcpy(&word, values, 4);
+  return word;
+}
+
+template <class T>
+void check_halves(const std::string& type) {
+  check_line<U, U, U>("add." + type + " %r1, %r2, %r3;", [](U a, U b) {
+    return each_part<T>(a, b, [](long x, long y) { return x + y; });
+  });
+  check_line<U, U, U>("min." + type + " %r1, %r2, %r3;", [](U a, U b) {
+    return each_part<T>(a, b, [](long x, long y) { return x < y ? x : y; });
+  });
+  check_line<U, U, U>("max." + type + " %r1, %r2, %r3;", [](U a, U b) {
+    return each_part<T>(a, b, [](long x, long y) { return x < y ? y : x; });
+  });
+}
+
+template <class A, class B>
+void check_differences(const std::string& opcode, const std::string& types) {
+  const auto difference = [](U a, U b, int i) { return std::labs(part<A>(a, i) - part<B>(b, i)); };
+  const std::string operands = " %r1, %r2, %r3, %r4;";
+  check_line<U, U, U, U>(opcode + types + operands, [=](U a, U b, U) {
+    U word = 0;
+    for (int i = 3 / static_cast<int>(sizeof(A)); i >= 0; --i)
+      word = word << 8 * sizeof(A) |
+             (static_cast<U>(difference(a, b, i)) & (sizeof(A) == 1 ? 0xffu : 0xffffu));
+    return word;
+  });
+  check_line<U, U, U, U>(opcode + types + ".add" + operands, [=](U a, U b, U c) {
+    for (int i = 0; i < static_cast<int>(4 / sizeof(A)); ++i)
+      c += static_cast<U>(difference(a, b, i));
+    return c;
+  });
+}
+
+template <class D, class A, class B>
+void check_sums(const std::string& types) {
+  const std::string opcode = "vadd4" + types, operands = " %r1, %r2, %r3, %r4;";
+  const auto sum = [](U a, U b, int i) { return part<A>(a, i) + part<B>(b, i); };
+  const auto packed = [=](U a, U b, auto change) {
+    D bytes[4];
+    for (int i = 0; i < 4; ++i) bytes[i] = static_cast<D>(change(sum(a, b, i)));
+    U word;
+    std::memcpy(&word, bytes, 4);
+    return word;
+  };
+  check_line<U, U, U, U>(opcode + operands,
+                         [=](U a, U b, U) { return packed(a, b, [](long s) { return s; }); });
+  check_line<U, U, U, U>(opcode + ".sat" + operands, [=](U a, U b, U) {
+    return packed(a, b, [](long s) {
+      const long most = std::numeric_limits<D>::max(), least = std::numeric_limits<D>::min();
+      return s > most ? most : s < least ? least : s;
+    });
+  });
+  check_line<U, U, U, U>(opcode + ".add" + operands, [=](U a, U b, U c) {
+    for (int i = 0; i < 4; ++i) c += static_cast<U>(sum(a, b, i));
+    return c;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("core: semantics packed: halves of a word") {
+  check_halves<uint16_t>("u16x2");
+  check_halves<int16_t>("s16x2");
+}
+
+TEST_CASE("core: semantics packed: a negative result becomes 0, in either order of the words") {
+  const auto relu = [](long x) { return x < 0 ? 0 : x; };
+  for (const char* type : {"relu.s16x2", "s16x2.relu"}) {
+    check_line<U, U, U>("min." + std::string(type) + " %r1, %r2, %r3;", [=](U a, U b) {
+      return each_part<int16_t>(a, b, [=](long x, long y) { return relu(x < y ? x : y); });
+    });
+    check_line<U, U, U>("max." + std::string(type) + " %r1, %r2, %r3;", [=](U a, U b) {
+      return each_part<int16_t>(a, b, [=](long x, long y) { return relu(x < y ? y : x); });
+    });
+  }
+  for (const char* type : {"relu.s32", "s32.relu"}) {
+    check_line<S, S, S>("min." + std::string(type) + " %r1, %r2, %r3;",
+                        [=](S a, S b) { return static_cast<S>(relu(a < b ? a : b)); });
+    check_line<S, S, S>("max." + std::string(type) + " %r1, %r2, %r3;",
+                        [=](S a, S b) { return static_cast<S>(relu(a < b ? b : a)); });
+  }
+}
+
+TEST_CASE("core: semantics packed: absolute differences, packed and added up") {
+  check_differences<uint8_t, uint8_t>("vabsdiff4", ".u32.u32.u32");
+  check_differences<int8_t, int8_t>("vabsdiff4", ".u32.s32.s32");
+  check_differences<uint8_t, int8_t>("vabsdiff4", ".u32.u32.s32");
+  check_differences<int16_t, uint16_t>("vabsdiff2", ".u32.s32.u32");
+  check_differences<uint16_t, uint16_t>("vabsdiff2", ".u32.u32.u32");
+}
+
+TEST_CASE("core: semantics packed: sums of bytes, wrapped, saturated and added up") {
+  check_sums<uint8_t, uint8_t, uint8_t>(".u32.u32.u32");
+  check_sums<int8_t, int8_t, int8_t>(".s32.s32.s32");
+  check_sums<uint8_t, uint8_t, int8_t>(".u32.u32.s32");
+  check_sums<int8_t, uint8_t, uint8_t>(".s32.u32.u32");
+}
+
+TEST_CASE("core: semantics packed: what other video instructions have is refused by name") {
+  check_refused("vsub4.u32.u32.u32 %r1, %r2, %r3, %r4;");
+  check_refused("vabsdiff4.u32.u32.u32.sat %r1, %r2, %r3, %r4;");
+  check_refused("min.relu.u32 %r1, %r2, %r3;");
+}

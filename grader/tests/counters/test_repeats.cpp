@@ -1,0 +1,133 @@
+// Blocks that do what an earlier block did are not checked anew: they must count as if they were.
+// The same blocks are told to one observer, and each to an observer of its own, which has nothing
+// to follow; what those found is then put together.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/fixtures/hazard_block.h"
+
+using namespace lab32;
+using namespace lab32::tests;
+using counters::Finding;
+using counters::HazardObserver;
+
+namespace {
+
+// Random events. `salt` goes into the values that are stored, and nowhere else.
+void tell(HazardObserver& o, HazardBlock& block, uint32_t seed, uint32_t events, uint64_t salt,
+          bool named) {
+  std::mt19937 rng(seed);
+  for (uint32_t e = 0; e < events; ++e) {
+    const uint32_t warp = rng() % kWarps, line = 100 + rng() % 12, what = rng() % 16;
+    const uint32_t mask = rng() % 2 == 0 ? sim::kFullMask : static_cast<uint32_t>(rng());
+    const uint32_t shift = rng() % 3, twist = rng() % 3 == 0 ? rng() % 32 : 0;
+    const auto word = [&](uint32_t lane) { return warp * 20 + ((lane ^ twist) << shift); };
+    const auto value = [&](uint32_t lane) { return lane * (salt + 1) % 3; };
+    if (what < 4) {
+      block.store(line, warp, word, mask, value);
+    } else if (what < 9) {
+      block.load(line, warp, word, mask);
+    } else if (what == 9) {
+      block.atomic(line, warp, word, mask);
+    } else if (what < 12) {
+      block.sync();
+    } else if (what < 14) {
+      block.sync_warp(warp, mask);
+    } else if (what == 14) {
+      o.bad_warp_op(warp, line, sim::kFullMask, mask);
+    } else if (named) {
+      block.sync_some({mask, 0, sim::kFullMask});
+    }
+  }
+}
+
+struct Plot {
+  uint32_t beginning, ending;  // seeds
+  uint32_t events;             // of the ending
+};
+
+std::string text(HazardObserver& o) {
+  std::string all;
+  for (const Finding& f : o.findings())
+    all += std::to_string(f.count) + (f.note ? " note " : " ") + describe(f) + "\n";
+  return all;
+}
+
+// plot: of each block.
+void compare(
+    uint64_t blocks, bool named, const std::function<Plot(uint64_t)>& plot,
+    const std::function<uint64_t(uint64_t)>& salt = [](uint64_t i) { return i; }) {
+  HazardObserver together(4, named, {}, lines_of_kernel());
+  HazardObserver apart(4, named, {}, lines_of_kernel());
+  const auto one = [&](HazardObserver& o, uint64_t i) {
+    HazardBlock block(o, kThreads, i);
+    const Plot p = plot(i);
+    tell(o, block, p.beginning, 12, salt(i), named);
+    tell(o, block, p.ending, p.events, salt(i), named);
+    block.end();
+  };
+  for (uint64_t i = 0; i < blocks; ++i) {
+    one(together, i);
+    HazardObserver alone(4, named, {}, lines_of_kernel());
+    one(alone, i);
+    apart.merge(alone);
+  }
+  const std::string expected = text(apart);
+  CHECK(!expected.empty());
+  CHECK(text(together) == expected);
+}
+
+}  // namespace
+
+TEST_CASE("counters: hazards of blocks that repeat: all alike, but for the values") {
+  for (uint32_t seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    compare(40, seed % 2 == 0, [&](uint64_t) { return Plot{seed, seed + 1000, 20}; });
+    compare(
+        40, false,
+        [&](uint64_t) {
+          return Plot{seed, seed + 2000, 20};
+        },
+        [](uint64_t i) { return i / 20; });
+  }
+}
+
+TEST_CASE("counters: hazards of blocks that repeat: some part from the others on the way") {
+  for (uint32_t seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    // Few beginnings and endings, in no order; endings of no events: the trace stops early.
+    compare(120, seed % 2 == 0, [&](uint64_t i) {
+      std::mt19937 own(static_cast<uint32_t>(seed * 1000 + i));
+      const auto of = [&](uint32_t n) { return static_cast<uint32_t>(own() % n); };
+      return Plot{seed + of(2), seed + 100 + of(3), of(3) * 8};
+    });
+    // The first and the last differ, as at the edges of a picture.
+    compare(60, false, [&](uint64_t i) {
+      return Plot{seed, i % 20 == 0 ? 7u : 8u, i % 20 == 19 ? 5u : 16u};
+    });
+  }
+}
+
+TEST_CASE("counters: hazards of blocks that repeat: none does") {
+  compare(300, true, [](uint64_t i) {
+    return Plot{static_cast<uint32_t>(i / 2), static_cast<uint32_t>(i), 20};
+  });
+}
+
+TEST_CASE("counters: hazards of blocks that repeat: a trace too long to keep") {
+  HazardObserver o(4, false, {}, lines_of_kernel());
+  for (uint64_t i = 0; i < 3; ++i) {
+    HazardBlock block(o, 64, i);
+    const auto own = [](uint32_t lane) { return uint64_t{lane}; };
+    block.store(1, 0, own);
+    for (int k = 0; k < 20000; ++k) block.load(2, 0, own);
+    block.load(3, 1, own);
+    block.end();
+  }
+  REQUIRE(o.findings().size() == 1);
+  CHECK(o.findings()[0].count == 3 * 32);
+}

@@ -1,0 +1,86 @@
+// The library's names: each that NVIDIA's has, under its symbol version, and no others.
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "base/elf.h"
+#include "profiler/build_program.h"
+#include "tests/fixtures/scratch.h"
+#include "toolchain/toolchain.h"
+
+namespace lab32::tests {
+namespace {
+
+const char* const kWorking[] = {
+#define WORKS(name) #name,
+#define REFUSES(name)
+#include "cudart/api.def"
+#undef WORKS
+#undef REFUSES
+};
+const char* const kRefused[] = {
+#define WORKS(name)
+#define REFUSES(name) #name,
+#include "cudart/api.def"
+#undef WORKS
+#undef REFUSES
+};
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Defined, global or weak: what a program can be linked with. (The node itself is one, too.)
+std::set<std::string> exported(const std::filesystem::path& library) {
+  const std::string bytes = read(library);
+  std::set<std::string> names;
+  for (const std::string& name : read_elf(bytes, library.string()).exports)
+    if (name != "libcudart.so.13") names.insert(name);
+  return names;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cudart");
+
+TEST_CASE("cudart: the runtime exports the names of api.def and nothing else") {
+  std::set<std::string> wanted(std::begin(kWorking), std::end(kWorking));
+  wanted.insert(std::begin(kRefused), std::end(kRefused));
+  CHECK(exported(profiler::runtime_directory() / "libcudart.so.13") == wanted);
+}
+
+TEST_CASE("cudart: every name has the symbol version that programs ask for") {
+  void* library =
+      dlopen((profiler::runtime_directory() / "libcudart.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE_MESSAGE(library, dlerror());
+  for (const char* name : kWorking) {
+    CAPTURE(name);
+    CHECK(dlvsym(library, name, "libcudart.so.13"));
+  }
+  for (const char* name : kRefused) {
+    CAPTURE(name);
+    CHECK(dlvsym(library, name, "libcudart.so.13"));
+  }
+}
+
+TEST_CASE("cudart: NVIDIA's library of this toolkit exports no name that ours does not") {
+  std::filesystem::path real;
+  for (const char* directory : {"lib64", "lib"}) {
+    const auto candidate = toolchain::installed().cuda_home / directory / "libcudart.so.13";
+    if (std::filesystem::exists(candidate)) real = candidate;
+  }
+  REQUIRE(!real.empty());
+  const std::set<std::string> ours = exported(profiler::runtime_directory() / "libcudart.so.13");
+  for (const std::string& name : exported(real)) {
+    CAPTURE(name);
+    CHECK(ours.count(name) == 1);
+  }
+}
+
+TEST_SUITE_END();
+
+}  // namespace lab32::tests

@@ -1,0 +1,274 @@
+// Whole programs on the simulated runtime, as `lab32 run` starts them. Those of tests/cudart check
+// themselves or have their output here.
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+
+#include "base/process.h"
+#include "profiler/build_program.h"
+#include "profiler/start.h"
+#include "record/launch_profile.h"
+#include "tests/fixtures/scratch.h"
+#include "toolchain/toolchain.h"
+
+namespace lab32::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+Outcome execute(std::vector<std::string> argv) {
+  Command command;
+  command.argv = std::move(argv);
+  for (char** variable = environ; *variable; ++variable)
+    command.environment.emplace_back(*variable);
+  command.directory = toolchain::checkout();
+  command.limits.wall_seconds = 300;
+  return run_process(command);
+}
+
+Outcome run(const std::string& program, const std::vector<std::string>& arguments = {}) {
+  std::vector<std::string> argv{(toolchain::checkout() / "build/lab32").string(), "run", program};
+  if (!arguments.empty()) argv.push_back("--");
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return execute(argv);
+}
+
+std::string of_tests(const std::string& name) {
+  return "grader/tests/fixtures/cudart/" + name + ".cu";
+}
+
+void check_outcome(const Outcome& outcome, int status, const std::string& out,
+                   const std::string& err) {
+  CHECK(outcome.end == Outcome::End::exited);
+  CHECK(outcome.status == status);
+  CHECK(outcome.out == out);
+  CHECK(outcome.err == err);
+}
+
+// Runs it beside this process, as profile and check do, but with nothing to read or to show.
+int run_quietly(const profiler::Start& start) {
+  int kept[3];
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  std::fflush(stdout);
+  for (int fd : {0, 1, 2}) {
+    kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    dup2(nothing, fd);
+  }
+  const auto restore = [&] {
+    for (int fd : {0, 1, 2}) {
+      dup2(kept[fd], fd);
+      close(kept[fd]);
+    }
+    close(nothing);
+  };
+  try {
+    const int status = profiler::run_and_wait(start);
+    restore();
+    return status;
+  } catch (...) {
+    restore();
+    throw;
+  }
+}
+
+// nvcc with a user's own flags.
+std::string compiled(const Scratch& scratch, const std::vector<std::string>& flags) {
+  const toolchain::Toolchain& tools = toolchain::installed();
+  const std::string source = (toolchain::checkout() / of_tests("refusals")).string(),
+                    program = (scratch.path / "program").string();
+  std::vector<std::string> argv{tools.nvcc.string(), "-o", program, source,
+                                "-L" + profiler::runtime_directory().string()};
+  argv.insert(argv.end(), flags.begin(), flags.end());
+  const Outcome nvcc = execute(argv);
+  INFO(nvcc.err);
+  REQUIRE(nvcc.ok());
+  return program;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cudart");
+
+TEST_CASE("cudart: programs that check themselves") {
+  for (const char* name :
+       {"memory", "copies", "streams", "launches", "device", "rarely", "handles", "times"}) {
+    CAPTURE(name);
+    check_outcome(run(of_tests(name)), 0, "all as expected\n", "");
+  }
+}
+
+TEST_CASE("cudart: what kernels print appears when the program waits, in order") {
+  check_outcome(run(of_tests("printing")), 0,
+                "launched 1\nlaunched 2\n"
+                "kernel 1, thread 0\nkernel 1, thread 1\nkernel 2, thread 0\nwaited\n"
+                "recorded\nkernel 3, thread 0\n"
+                "allocated\nkernel 4, thread 0\ndone\n",
+                "");
+}
+
+TEST_CASE("cudart: a fault is said once, reported by the next call that waits, and stays") {
+  struct Case {
+    const char *way, *error, *message;
+  };
+  const Case cases[] = {
+      {"bounds", "cudaErrorIllegalAddress",
+       "10: kernel go_wrong: out of bounds: thread (0,0,0) of block (0,0,0) writes 4 bytes at "
+       "offset 400 of `cudaMalloc no. 1`: 4 bytes past its end (400 bytes)"},
+      {"misaligned", "cudaErrorMisalignedAddress",
+       "11: kernel go_wrong: misaligned: thread (0,0,0) of block (0,0,0) writes 4 bytes at offset "
+       "2 "
+       "of `cudaMalloc no. 1`: an access of 4 bytes needs an address that is a multiple of 4"},
+      {"null", "cudaErrorIllegalAddress",
+       "12: kernel go_wrong: null: thread (0,0,0) of block (0,0,0) writes 4 bytes at address 0x0: "
+       "a "
+       "null pointer"},
+      {"assert", "cudaErrorAssert",
+       "13: kernel go_wrong: assertion: thread (7,0,0) of block (0,0,0): assertion `i < 7` failed "
+       "(line "
+       "13)"},
+      {"trap", "cudaErrorLaunchFailure",
+       "14: kernel go_wrong: trap: thread (0,0,0) of block (0,0,0) executes trap"}};
+  for (const Case& c : cases) {
+    CAPTURE(c.way);
+    const std::string error = c.error;
+    check_outcome(run(of_tests("faults"), {c.way}), 3,
+                  "before\nat the launch: cudaSuccess\nat the next launch: cudaSuccess\n"
+                  "thread 0 was here\nthread 1 was here\n"
+                  "synchronised: " +
+                      error + "\nlast: " + error + "\nlast again: cudaSuccess\ncopy: " + error +
+                      "\nallocation: " + error + "\nlaunch: " + error + "\n",
+                  "lab32: " + of_tests("faults") + ":" + c.message + "\n");
+  }
+}
+
+TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
+  const std::string note = "lab32: cudaGraphCreate is not supported by the simulated runtime\n";
+  check_outcome(run(of_tests("refusals"), {"return"}), 2, "cudaErrorNotSupported\n", note);
+  check_outcome(run(of_tests("refusals"), {"exit"}), 2, "cudaErrorNotSupported\n", note);
+  check_outcome(run(of_tests("refusals"), {"abort"}), 2, "", note);
+  check_outcome(run(of_tests("refusals"), {"nothing"}), 7, "", "");
+  check_outcome(run(of_tests("instruction")), 2, "2\ncudaErrorNotSupported\n2\n",
+                "lab32: cudaLaunchKernel: PTX line 28: `griddepcontrol.launch_dependents` is not "
+                "supported by the simulator (source: instruction.cu:7)\n");
+}
+
+TEST_CASE("cudart: input, arguments, output and exit status are the program's own") {
+  const Scratch scratch;
+  const auto numbers = scratch.write("numbers", "1 2 3\n400\n");
+  const std::string lab32 = (toolchain::checkout() / "build/lab32").string();
+  const Outcome outcome =
+      execute({"/bin/sh", "-c",
+               lab32 + " run " + of_tests("echo") + " a -- --b '' 'c d' 42 < " + numbers.string()});
+  check_outcome(outcome, 42, "sum 406\n", "echo.cu <a> <--b> <> <c d> <42>\n");
+  const Outcome killed = run(of_tests("echo"), {"kill"});
+  CHECK(killed.end == Outcome::End::signalled);
+  CHECK(killed.status == SIGTERM);
+  const Outcome touched = run(of_tests("echo"), {"touch"});
+  CHECK(touched.end == Outcome::End::signalled);
+  CHECK(touched.status == SIGSEGV);
+}
+
+TEST_CASE("cudart: beside this process: the exit status as a shell says it") {
+  profiler::Start start;
+  start.program = profiler::build_program(toolchain::checkout() / of_tests("echo"), "sm_90");
+  start.arguments = {"7"};
+  CHECK(run_quietly(start) == 7);
+  start.arguments = {"kill"};
+  CHECK(run_quietly(start) == 128 + SIGTERM);
+  start.program = "/nowhere";
+  CHECK_THROWS_WITH(run_quietly(start), "/nowhere cannot be started: No such file or directory");
+}
+
+TEST_CASE("cudart: each launch and each refusal leaves a line in the record") {
+  const Scratch scratch;
+  profiler::Start start;
+  start.record = scratch.path / "record";
+  const auto recording = [&] {
+    std::ifstream in(start.record);
+    return record::read_recording(in, "record");
+  };
+  start.program = profiler::build_program(toolchain::checkout() / of_tests("printing"), "sm_90");
+  CHECK(run_quietly(start) == 0);
+  const record::Recording printing = recording();
+  CHECK(printing.unsupported.empty());
+  REQUIRE(printing.launches.size() == 5);
+  CHECK(printing.launches[0].symbol == "_Z3sayi");
+  CHECK(printing.launches[0].shape.block.x == 2);
+  CHECK(printing.launches[4].id == 4);
+  CHECK(printing.launches[4].stream == 7);
+  CHECK(printing.launches[4].device_name == "sim:h200");
+  CHECK(printing.launches[4].registers.has_value());
+  CHECK(printing.launches[4].run.counters.has_value());
+
+  fs::remove(start.record);
+  start.program = profiler::build_program(toolchain::checkout() / of_tests("refusals"), "sm_90");
+  start.arguments = {"return"};
+  CHECK(run_quietly(start) == 2);
+  const record::Recording refusals = recording();
+  CHECK(refusals.launches.empty());
+  CHECK(refusals.unsupported ==
+        std::vector<std::string>{"cudaGraphCreate is not supported by the simulated runtime"});
+}
+
+TEST_CASE("cudart: programs that the user compiled") {
+  const Scratch scratch;
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"-arch=sm_90", "-cudart", "shared"},
+        {"-arch=sm_90", "-cudart", "shared", "--compress-mode=size"},
+        {"-arch=sm_90", "-cudart", "shared", "--compress-mode=speed"},
+        {"-arch=sm_75", "-cudart", "shared", "--compress-mode=none"},
+        {"-arch=sm_90", "-cudart", "shared", "--default-stream", "per-thread"}}) {
+    CAPTURE(flags.back());
+    check_outcome(run(compiled(scratch, flags), {"nothing"}), 7, "", "");
+  }
+  check_outcome(
+      run(compiled(scratch, {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"}),
+          {"nothing"}),
+      2, "",
+      "lab32: the program holds no PTX for sm_90 (it holds a cubin for 90): compile it with nvcc "
+      "-arch=sm_90\n");
+  const std::string linked_statically = compiled(scratch, {"-arch=sm_90"});
+  check_outcome(run(linked_statically), 2, "",
+                "lab32: " + linked_statically +
+                    " is not linked with the shared CUDA runtime: build it with `nvcc -cudart "
+                    "shared`, or give lab32 its source\n");
+}
+
+TEST_CASE("cudart: a program is compiled again when what it includes has changed") {
+  const Scratch scratch;
+  const auto source = scratch.write("a program.cu",
+                                    "#include \"number.h\"\n"
+                                    "int main() { return kNumber; }\n");
+  scratch.write("number.h", "constexpr int kNumber = 3;\n");
+  CHECK(run(source.string()).status == 3);
+  const fs::path program = profiler::build_program(source, "sm_90");
+  const auto when = fs::last_write_time(program);
+  CHECK(profiler::build_program(source, "sm_90") == program);
+  CHECK(fs::last_write_time(program) == when);
+  scratch.write("number.h", "constexpr int kNumber = 4;\n");
+  CHECK(run(source.string()).status == 4);
+}
+
+TEST_CASE("cudart: what cannot be run: one line, status 2") {
+  const Scratch scratch;
+  check_outcome(run("/nowhere.cu"), 2, "", "lab32: /nowhere.cu: there is no such file\n");
+  const auto text = scratch.write("notes.txt", "hello");
+  check_outcome(run(text.string()), 2, "",
+                "lab32: " + text.string() + " is neither a .cu file nor a compiled program\n");
+  const auto wrong = scratch.write("wrong.cu", "int main() { return x; }\n");
+  const Outcome outcome = run(wrong.string());
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err.find("identifier \"x\" is undefined") != std::string::npos);
+  const std::string last = "lab32: " + wrong.string() + " does not compile (nvcc: exit status 2)\n";
+  CHECK(outcome.err.substr(outcome.err.size() - std::min(outcome.err.size(), last.size())) == last);
+}
+
+TEST_SUITE_END();
+
+}  // namespace lab32::tests

@@ -1,0 +1,51 @@
+// A Timed goes from the process that holds the GPU to the one that grades, and nothing is lost.
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "device/fault_text.h"
+#include "device/timed_codec.h"
+
+using namespace lab32;
+using namespace lab32::device;
+
+TEST_SUITE("device timed") {
+  TEST_CASE("device: a timing comes back as it was") {
+    Timing timing;
+    timing.candidates = {{"reduce_v3", {1e-6, 2e-6}, {3e-6, 4e-6}}, {"reduce_v2", {5e-6}, {}}};
+    timing.copy = {"copy", {7e-6}, {8e-6}};
+    timing.outputs = {{0, 2, 11, {{std::byte{1}, std::byte{255}}, {}}}, {1, 0, 12, {}}};
+    timing.before = Clocks{1980, 3201, 4};
+    timing.l2_bytes = 1 << 20;
+    timing.peak_bandwidth = 4.8e12;
+    const Timed back = decode(encode({timing, std::nullopt}));
+    REQUIRE(back.timing);
+    CHECK_FALSE(back.fault);
+    REQUIRE(back.timing->candidates.size() == 2);
+    CHECK(back.timing->candidates[1].name == "reduce_v2");
+    CHECK(back.timing->candidates[0].cold == timing.candidates[0].cold);
+    CHECK(back.timing->candidates[0].warm == timing.candidates[0].warm);
+    CHECK(back.timing->copy.cold == timing.copy.cold);
+    CHECK_FALSE(back.timing->baseline);
+    REQUIRE(back.timing->outputs.size() == 2);
+    CHECK(back.timing->outputs[0].set == 2);
+    CHECK(back.timing->outputs[0].rounds == 11);
+    CHECK(back.timing->outputs[0].arrays == timing.outputs[0].arrays);
+    CHECK(back.timing->outputs[1].candidate == 1);
+    CHECK(back.timing->before->throttled == 4);
+    CHECK_FALSE(back.timing->after);
+    CHECK(back.timing->l2_bytes == timing.l2_bytes);
+    CHECK(back.timing->peak_bandwidth == timing.peak_bandwidth);
+  }
+
+  TEST_CASE("device: so does a fault; what is damaged is said to be") {
+    Fault fault;
+    fault.kind = sim::TrapKind::out_of_bounds;
+    fault.driver = DriverError{"v7", "CUDA_ERROR_ILLEGAL_ADDRESS", "illegal"};
+    const Timed back = decode(encode({std::nullopt, fault}));
+    CHECK_FALSE(back.timing);
+    REQUIRE(back.fault);
+    CHECK(back.fault->kind == sim::TrapKind::out_of_bounds);
+    CHECK(describe(*back.fault) == "v7: CUDA_ERROR_ILLEGAL_ADDRESS (illegal)");
+    CHECK_THROWS_AS(decode({std::byte{0xff}}), Error);
+  }
+}

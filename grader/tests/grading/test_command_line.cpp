@@ -1,0 +1,139 @@
+// build/lab32 as a user meets it: exit statuses, one line on stderr, files that are whole or
+// absent.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/process.h"
+#include "base/root.h"
+#include "grading/runner.h"
+#include "tests/fixtures/scratch.h"
+
+extern char** environ;
+
+namespace lab32::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+Outcome lab32(std::vector<std::string> arguments) {
+  Command command;
+  command.argv = {(root() / "build/lab32").string()};
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  for (char** e = environ; *e; ++e) command.environment.push_back(*e);
+  command.directory = root();
+  command.limits.wall_seconds = 120;
+  Outcome outcome = run_process(command);
+  // Where bubblewrap cannot run (in a container, say), lab32 says so once; not these tests' matter.
+  const std::string notice = "lab32: bubblewrap cannot run here";
+  if (outcome.err.rfind(notice, 0) == 0) outcome.err.erase(0, outcome.err.find('\n') + 1);
+  return outcome;
+}
+
+void check_refused(std::vector<std::string> arguments, const std::string& words) {
+  const Outcome outcome = lab32(std::move(arguments));
+  INFO("stderr: ", outcome.err);
+  CHECK(outcome.end == Outcome::End::exited);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.out == "");
+  CHECK(outcome.err.rfind("lab32: ", 0) == 0);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  CHECK(outcome.err.find(words) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("grading: bad arguments: status 2 and one line that says what is wrong") {
+  check_refused({"grade", "nosuch"}, "there is no lab `nosuch`; the labs are: ");
+  check_refused({"grade", "--dir", "/nowhere"}, "/nowhere: no such directory");
+  check_refused({"grade", "--device", "sim:nosuch"}, "nosuch");
+  check_refused({"grade", "--device", "abacus"}, "abacus");
+  check_refused({"grade", "--format", "xml"}, "xml not in {text,json}");
+  check_refused({"grade", "--seed", "x"}, "--seed");
+  check_refused({"grad"}, "there is no command `grad`");
+  check_refused({}, "subcommand");
+}
+
+TEST_CASE("grading: status 1 when points are lost, and -o writes the whole of it") {
+  const fs::path dir = fs::temp_directory_path() / ("lab32-output-" + std::to_string(getpid()));
+  fs::create_directories(dir);
+  const fs::path file = dir / "result.json";
+  const Outcome outcome =
+      lab32({"grade", "coalescing", "--format", "json", "--seed", "3", "-o", file.string()});
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out == "");
+  CHECK(outcome.err == "");
+  std::ifstream in(file);
+  const auto result = nlohmann::json::parse(in);
+  CHECK(result["seed"] == 3);
+  CHECK(result["labs"][0]["lab"] == "coalescing");
+  // Nothing else is left beside it.
+  CHECK(std::distance(fs::directory_iterator(dir), fs::directory_iterator()) == 1);
+  fs::remove_all(dir);
+}
+
+TEST_CASE(
+    "grading: status 0 for full marks; no colour where no terminal is; --json beside the text") {
+  const Scratch scratch;
+  const fs::path file = scratch.path / "result.json";
+  const Outcome outcome =
+      lab32({"grade", "coalescing", "--dir", "solutions", "--seed", "3", "--json", file.string()});
+  CHECK(outcome.status == 0);
+  std::ifstream in(file);
+  CHECK(nlohmann::json::parse(in)["score"] == 100);
+  CHECK(outcome.out.find("100 / 100") != std::string::npos);
+  CHECK(outcome.out.find('\033') == std::string::npos);
+}
+
+TEST_CASE("grading: a file that cannot be written is status 2, and leaves nothing") {
+  check_refused({"grade", "coalescing", "-o", "/nowhere/result.txt"},
+                "/nowhere/result.txt: cannot be written");
+}
+
+TEST_CASE("grading: --rubric: another folder's points and thresholds") {
+  const Scratch scratch;
+  const fs::path rubric = scratch.path / "coalescing.toml", file = scratch.path / "result.json";
+  std::ifstream own(root() / "data/limits/coalescing.toml");
+  std::string text{std::istreambuf_iterator<char>(own), {}};
+  const auto edit = [&](const std::string& from, const std::string& to) {
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+    scratch.write("coalescing.toml", text);
+  };
+  edit("points = 14", "points = 24");
+  const std::string line = "/coalescing.toml:17: max_score is 100, and the points add up to 110";
+  check_refused({"grade", "coalescing", "--rubric", scratch.path.string()}, line);
+  edit("max_score = 100", "max_score = 110");
+  const Outcome outcome = lab32({"grade", "coalescing", "--dir", "solutions", "--rubric",
+                                 scratch.path.string(), "--json", file.string()});
+  CHECK(outcome.status == 0);
+  std::ifstream in(file);
+  CHECK(nlohmann::json::parse(in)["score"] == 110);
+  edit("ideal = 262144", "idael = 262144");
+  check_refused({"grade", "coalescing", "--rubric", scratch.path.string()},
+                "\"B1 scale: sectors\" takes no `idael` (it takes n, ideal, relative_tolerance)");
+  check_refused({"grade", "shuffle", "--rubric", scratch.path.string()},
+                "/shuffle.toml: no such file; --rubric names the folder");
+}
+
+TEST_CASE("grading: devices: what is here, and why the rest is not") {
+  const Outcome outcome = lab32({"devices"});
+  CHECK(outcome.status == 0);
+  for (const char* line :
+       {"sim:h200     simulated NVIDIA H200 (sm_90, 132 multiprocessors), what sim is\n",
+        "sim:rtx4060  simulated NVIDIA GeForce RTX 4060 (sm_89, 24 multiprocessors)\n",
+        "sim:t4       simulated NVIDIA T4 (sm_75, 40 multiprocessors)\n", "\ngpu          "}) {
+    CAPTURE(line);
+    CHECK(outcome.out.find(line) != std::string::npos);
+  }
+}
+
+}  // namespace lab32::tests

@@ -1,0 +1,77 @@
+// What a student reads, to the letter.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/root.h"
+#include "grading/registry.h"
+#include "grading/runner.h"
+#include "report/render.h"
+#include "tests/fixtures/each_lab.h"
+#include "tests/fixtures/golden.h"
+
+namespace lab32::tests {
+namespace {
+
+report::Result grade(const std::string& lab, const std::string& dir) {
+  const InRoot in_root;
+  grading::GradeOptions options;
+  options.labs = {lab};
+  options.dir = dir;
+  options.device = "sim";
+  options.seed = 1;
+  return grading::grade(options);
+}
+
+void check_skeleton(const std::string& lab) {
+  const report::Result result = grade(lab, "labs");
+  check_golden(lab + "-skeleton.txt", report::text(result));
+  // Neither nothing by a crash nor full marks; and no line without a verdict.
+  CHECK(result.score > 0);
+  CHECK(result.score < result.max_score);
+  for (const report::Test& test : result.labs.at(0).tests) {
+    CHECK(test.status != report::Status::error);
+    // What is timed needs a card, which a golden text has not.
+    CHECK((test.status == report::Status::not_run) == test.bonus);
+    CHECK(test.not_run.has_value() == test.bonus);
+    CHECK(test.failure.has_value() == (test.status == report::Status::failed));
+    CHECK((test.status == report::Status::passed || !test.message.empty()));
+  }
+}
+
+void check_solution(const std::string& lab) {
+  const report::Result result = grade(lab, "solutions");
+  check_golden(lab + "-solution.txt", report::text(result));
+  CHECK(result.score == result.max_score);
+}
+
+}  // namespace
+
+TEST_EACH_LAB("grading: golden: the untouched skeleton", check_skeleton);
+TEST_EACH_LAB("grading: golden: the solution", check_solution);
+
+TEST_CASE("grading: no lab is left out of these tests") {
+  std::vector<std::string> labs = grading::known_labs();
+  std::sort(labs.begin(), labs.end());
+  CHECK(labs == kEachLab);
+}
+
+TEST_CASE("grading: what cannot be graded is one line that says how to fix it") {
+  grading::GradeOptions options;
+  options.device = "sim";
+  options.dir = root() / "labs";
+  options.labs = {"coalesing"};
+  CHECK_THROWS_WITH_AS(grading::grade(options),
+                       doctest::Contains("there is no lab `coalesing`; the labs are: "), Error);
+  options.labs = {"coalescing"};
+  options.dir = "/nowhere";
+  CHECK_THROWS_WITH_AS(grading::grade(options), doctest::Contains("/nowhere: no such directory"),
+                       Error);
+  options.dir = root() / "grader";
+  CHECK_THROWS_WITH_AS(grading::grade(options),
+                       doctest::Contains("grader/coalescing/coalescing.cu: no such file"), Error);
+}
+
+}  // namespace lab32::tests

@@ -1,0 +1,151 @@
+// A rubric that does not fit its checks is told at the start, with file and line.
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "grading/rubric.h"
+#include "tests/fixtures/each_lab.h"
+#include "tests/fixtures/scratch.h"
+
+namespace lab32::grading {
+namespace {
+
+const std::vector<RegisteredCheck> kChecks = {{"b: time", "timing.cpp", 9, {"n"}},
+                                              {"a: result", "suite.cpp", 3, {"sizes", "type"}},
+                                              {"a: sectors", "suite.cpp", 5, {"n", "questions"}}};
+
+// Lines 1 to 27.
+const std::string kText = R"(lab = "lab"
+max_score = 10
+sizes = [0, 2.5]
+n = 7
+
+[result]
+check = "a: result"
+points = 4
+credit = "all"
+type = "int"
+reason = "why"
+
+[sectors]
+check = "a: sectors"
+points = 6
+credit = "share"
+after = "result"
+[sectors.questions.how_many]
+answer = 5
+hint = "Count."
+
+[time]
+check = "b: time"
+bonus = 2
+credit = "share"
+after = ["result", "sectors"]
+n = 8
+)";
+
+Rubric read(const std::string& text, const std::vector<RegisteredCheck>& checks = kChecks) {
+  const tests::Scratch folder;
+  folder.write("lab.toml", text);
+  return Rubric(folder.path, "lab", checks);
+}
+
+// The rubric with `from` replaced, and the error that this makes.
+void check_refused(const std::string& from, const std::string& to, const std::string& words) {
+  CAPTURE(to);
+  std::string text = kText;
+  REQUIRE(text.find(from) != std::string::npos);
+  text.replace(text.find(from), from.size(), to);
+  CHECK_THROWS_WITH_AS(read(text), doctest::Contains(("/lab.toml:" + words).c_str()), Error);
+}
+
+}  // namespace
+
+TEST_CASE("grading: a rubric has a row for each check, in its own order") {
+  const Rubric rubric = read(kText);
+  REQUIRE(rubric.rows().size() == 3);
+  const RubricRow &result = rubric.rows()[0], &sectors = rubric.rows()[1], &time = rubric.rows()[2];
+  CHECK(result.check == "a: result");
+  CHECK(result.points == 4);
+  CHECK(result.credit == Credit::all);
+  CHECK_FALSE(result.bonus);
+  CHECK(result.place == 2);
+  CHECK(result.numbers("sizes") == std::vector<double>{0, 2.5});
+  CHECK(result.text("type") == "int");
+  CHECK(sectors.credit == Credit::share);
+  CHECK(sectors.after == std::vector<size_t>{0});
+  CHECK(sectors.number("n") == 7);  // the lab's
+  REQUIRE(sectors.questions().size() == 1);
+  CHECK(sectors.questions()[0].name == "how_many");
+  CHECK(sectors.questions()[0].answer == 5);
+  CHECK(time.bonus);
+  CHECK(time.points == 2);
+  CHECK(time.after == std::vector<size_t>{0, 1});
+  CHECK(time.count("n") == 8);  // its own
+}
+
+TEST_CASE("grading: a check reads what it says that it takes, and nothing else") {
+  const Rubric rubric = read(kText);
+  CHECK_THROWS_WITH(rubric.rows()[0].number("n"),
+                    doctest::Contains("\"a: result\" reads `n` and does not say so"));
+  CHECK_THROWS_WITH_AS(rubric.rows()[0].number("type"),
+                       doctest::Contains(":10: `type` is a number"), Error);
+  CHECK_THROWS_WITH_AS(rubric.rows()[0].text("sizes"), doctest::Contains(":3: `sizes` is a text"),
+                       Error);
+}
+
+TEST_CASE("grading: a rubric that does not fit its checks is an error with file and line") {
+  check_refused("a: sectors", "a: sektors",
+                "14: there is no check \"a: sektors\"; is \"a: sectors\"");
+  check_refused("a: sectors", "a: result", "14: the check \"a: result\" has two tables");
+  check_refused("type = \"int\"", "typ = \"int\"",
+                "10: \"a: result\" takes no `typ` (it takes sizes");
+  check_refused("type = \"int\"\n", "", "6: [result] has no `type`, which \"a: result\" takes");
+  check_refused("sizes = [0, 2.5]\n", "", "5: [result] has no `sizes`");
+  check_refused("n = 7", "n = 7\nm = 7", "5: no check takes `m`");
+  check_refused("n = 7", "n = ", "4: ");
+  check_refused("[result]", "[,]", "6: a character that TOML does not allow here");
+  check_refused("[time]", "[other]\nx = 1\n[time]", "23: no check takes `other.x`");
+  check_refused("after = \"result\"", "after = \"results\"", "17: [sectors] comes after `results`");
+  check_refused("after = \"result\"", "after = \"time\"",
+                "17: [sectors] comes after [time], which");
+  check_refused("after = \"result\"", "after = 3", "17: `after` is the name of a table");
+  check_refused("points = 6", "points = 7", "2: max_score is 10, and the points add up to 11");
+  check_refused("points = 6", "points = -6", "15: what [sectors] is worth is more than 0");
+  check_refused("points = 6", "points = 6\nbonus = 1",
+                "13: [sectors] has either `points` or `bonus`");
+  check_refused("credit = \"share\"", "credit = \"half\"", "16: `credit` is \"all\" or \"share\"");
+  check_refused("hint = \"Count.\"\n", "", "18: the question how_many has");
+  check_refused("lab = \"lab\"", "lab = \"other\"", "1: the file of lab lab says");
+  check_refused("max_score = 10", "max_score = ", "2: ");
+}
+
+TEST_CASE("grading: a check without a row, and two checks of one name") {
+  std::vector<RegisteredCheck> checks = kChecks;
+  checks.push_back({"c", "more.cpp", 4, {}});
+  CHECK_THROWS_WITH_AS(read(kText, checks),
+                       doctest::Contains("/lab.toml: no table has check = \"c\" (more.cpp:4)"),
+                       Error);
+  checks.back().name = "a: result";
+  CHECK_THROWS_WITH_AS(read(kText, checks),
+                       doctest::Contains("two checks are called \"a: result\""), Error);
+}
+
+TEST_CASE("grading: a rubric that is not there is named") {
+  const tests::Scratch folder;
+  CHECK_THROWS_WITH_AS(Rubric(folder.path, "lab", kChecks),
+                       doctest::Contains("/lab.toml: no such file"), Error);
+}
+
+TEST_CASE("grading: the project's rubrics fit their checks, a hundred points each") {
+  for (const std::string& lab : tests::kEachLab) {
+    CAPTURE(lab);
+    double points = 0;
+    const Rubric rubric(rubric_folder(), lab);
+    for (const RubricRow& row : rubric.rows())
+      if (!row.bonus) points += row.points;
+    CHECK(points == 100);
+  }
+}
+
+}  // namespace lab32::grading

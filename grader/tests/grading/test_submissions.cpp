@@ -1,0 +1,295 @@
+// The grader is graded: each submission in submissions/ must get the verdict that it names.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "base/read_file.h"
+#include "base/root.h"
+#include "device/gpu_timer.h"
+#include "grading/progress.h"
+#include "grading/runner.h"
+#include "report/render.h"
+#include "tests/fixtures/each_lab.h"
+#include "tests/fixtures/splice.h"
+
+namespace lab32::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& path) {
+  const auto text = read_file(path);
+  REQUIRE_MESSAGE(text, path.string());
+  return *text;
+}
+
+struct Verdict {
+  std::string test, status, words;
+};
+
+// Lines that begin with `head`: "verdict", or "verdict on a GPU".
+std::vector<Verdict> verdicts_of(const std::string& text, const std::string& head = "verdict") {
+  const std::regex line("// " + head + R"re(: (.+?) \| (.+?) \| "(.*)")re");
+  std::vector<Verdict> found;
+  std::istringstream in(text);
+  for (std::string s; std::getline(in, s);) {
+    std::smatch m;
+    if (!std::regex_match(s, m, line)) {
+      CHECK_MESSAGE(s.find("// " + head + ":") == std::string::npos, "not understood: ", s);
+      continue;
+    }
+    found.push_back({m[1], m[2], std::regex_replace(m[3].str(), std::regex(R"(\\")"), "\"")});
+  }
+  return found;
+}
+
+std::vector<fs::path> submissions(const std::string& kind, const std::string& lab) {
+  std::vector<fs::path> files;
+  const fs::path dir = root() / "grader/tests/submissions" / kind / lab;
+  if (!fs::exists(dir)) return files;
+  for (const auto& entry : fs::directory_iterator(dir))
+    if (entry.path().extension() == ".cu") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+struct Submission {
+  fs::path file;
+  std::string text;
+  std::vector<Verdict> expected;
+};
+
+Submission submission(const fs::path& file) {
+  const std::string text = std::regex_replace(read(file), std::regex("@ROOT@"), root().string());
+  return {file, text, verdicts_of(text)};
+}
+
+// The changes of all of them in one file.
+report::Lab grade_together(const std::vector<Submission>& several, const std::string& lab,
+                           device::Timer* timer = nullptr) {
+  std::string text = read(root() / "solutions" / lab / (lab + ".cu"));
+  for (const Submission& one : several) text = splice(text, one.text);
+  const fs::path dir = fs::temp_directory_path() / ("lab32-submission-" + std::to_string(getpid()));
+  fs::create_directories(dir);
+  const fs::path whole = dir / several.front().file.filename();
+  std::ofstream(whole) << text;
+  // Addresses are never handed out twice, so one device would be full after some hundred gradings.
+  const auto device = device::open_device("sim");
+  grading::Progress progress(false);
+  report::Lab graded = grading::grade_file(grading::Rubric(grading::rubric_folder(), lab), whole,
+                                           *device, 20, progress, timer);
+  fs::remove_all(dir);
+  return graded;
+}
+
+std::string report_of(const report::Lab& lab) {
+  report::Result result;
+  result.labs = {lab};
+  return report::text(result);
+}
+
+// What of the report is not as these submissions say.
+std::vector<std::string> differences(const report::Lab& lab, const std::vector<Verdict>& expected) {
+  std::vector<std::string> found;
+  const auto demand = [&](bool holds, const std::string& what) {
+    if (!holds) found.push_back(what);
+  };
+  std::set<std::string> named;
+  for (const Verdict& verdict : expected) {
+    const std::string wanted =
+        verdict.test + " | " + verdict.status + " | \"" + verdict.words + "\"";
+    named.insert(verdict.test);
+    if (verdict.test == "lab") {
+      demand(report::to_string(lab.status) == verdict.status && lab.score == 0 &&
+                 lab.message.find(verdict.words) != std::string::npos,
+             wanted);
+      continue;
+    }
+    const auto test = std::find_if(lab.tests.begin(), lab.tests.end(),
+                                   [&](const report::Test& t) { return t.name == verdict.test; });
+    demand(test != lab.tests.end() && report::to_string(test->status) == verdict.status &&
+               test->message.find(verdict.words) != std::string::npos,
+           wanted);
+  }
+  demand((lab.score == lab.max_score) == expected.empty(), "full marks for nothing but the right");
+  demand(lab.max_score == 100, "100 points");
+  if (lab.status == report::Status::error) return found;
+  for (const report::Test& test : lab.tests) {
+    if (named.count(test.name)) continue;
+    // These gradings have no timer: a timing check cannot be run, and counts for nothing.
+    const char* wanted = test.bonus ? "not run" : "passed";
+    demand(report::to_string(test.status) == std::string(wanted),
+           test.name + " | " + wanted + ", since it is not named");
+  }
+  return found;
+}
+
+void check(const Submission& one, const std::string& lab_name) {
+  INFO("submission: ", one.file.filename().string());
+  const report::Lab lab = grade_together({one}, lab_name);
+  INFO("report:\n", report_of(lab));
+  for (const std::string& difference : differences(lab, one.expected))
+    FAIL_CHECK("expected: ", difference);
+}
+
+// Whether the changes of both can stand in one file, and each verdict be told apart.
+bool fit_together(const Submission& a, const Submission& b) {
+  const auto common = [](const std::set<std::string>& x, const std::set<std::string>& y) {
+    return std::any_of(x.begin(), x.end(), [&](const std::string& each) { return y.count(each); });
+  };
+  const auto tests = [](const Submission& s) {
+    std::set<std::string> names;
+    for (const Verdict& v : s.expected) names.insert(v.test);
+    return names;
+  };
+  return !common(names_in(a.text), names_in(b.text)) && !common(tests(a), tests(b));
+}
+
+// Whole files, and those that cost the whole lab, are graded alone.
+bool stands_alone(const Submission& one, const std::string& solution) {
+  return splice(solution, one.text) == one.text || one.expected.front().test == "lab";
+}
+
+// As few groups as are easily found.
+std::vector<std::vector<Submission>> groups_of(const std::vector<Submission>& all,
+                                               const std::string& solution) {
+  std::vector<std::vector<Submission>> alone, together;
+  for (const Submission& one : all) {
+    if (stands_alone(one, solution)) {
+      alone.push_back({one});
+      continue;
+    }
+    const auto group = std::find_if(together.begin(), together.end(), [&](const auto& others) {
+      return std::all_of(others.begin(), others.end(),
+                         [&](const Submission& other) { return fit_together(one, other); });
+    });
+    if (group == together.end())
+      together.push_back({one});
+    else
+      group->push_back(one);
+  }
+  alone.insert(alone.end(), together.begin(), together.end());
+  return alone;
+}
+
+// Grading one costs seconds, so those that have nothing to do with each other are graded as one
+// file. Where its report is not what all of them say, each half is graded by itself.
+void check_together(const std::vector<Submission>& group, const std::string& lab) {
+  if (group.size() == 1) return check(group.front(), lab);
+  std::vector<Verdict> expected;
+  std::string files;
+  for (const Submission& one : group) {
+    expected.insert(expected.end(), one.expected.begin(), one.expected.end());
+    files += " " + one.file.filename().string();
+  }
+  const std::vector<std::string> found = differences(grade_together(group, lab), expected);
+  CHECK(!expected.empty());
+  if (found.empty()) return;
+  MESSAGE("do not fit together:", files, ": ", found.front());
+  const auto half = group.begin() + static_cast<ptrdiff_t>(group.size() / 2);
+  check_together({group.begin(), half}, lab);
+  check_together({half, group.end()}, lab);
+}
+
+// Kinds of submissions that a simulator does not tell everything of: those that cheat the clock,
+// and those whose kernels fail at the sizes that are timed.
+const char* const kAboutGpus[] = {"cheat", "fault"};
+
+// Timing checks that are not named must pass, or be none on this card: a fault costs its own alone.
+void check_on_gpu(const fs::path& file, const std::string& lab_name,
+                  const std::vector<Verdict>& expected, const char* kind, device::Timer& timer) {
+  INFO("submission: ", file.filename().string());
+  const report::Lab lab = grade_together({submission(file)}, lab_name, &timer);
+  INFO("report:\n", report_of(lab));
+  for (const report::Test& test : lab.tests) {
+    if (!test.bonus) continue;
+    const auto named = std::find_if(expected.begin(), expected.end(),
+                                    [&](const Verdict& v) { return v.test == test.name; });
+    INFO("check: ", test.name);
+    if (named == expected.end()) {
+      CHECK((test.status == report::Status::passed || test.status == report::Status::not_run));
+      continue;
+    }
+    CHECK(report::to_string(test.status) == named->status);
+    CHECK(test.message.find(named->words) != std::string::npos);
+    std::printf("%s,%s,%s,\"%s\",%s,\"%s\",\"%s\"\n", kind, lab_name.c_str(), file.stem().c_str(),
+                test.name.c_str(), report::to_string(test.status), test.measured.c_str(),
+                named->words.c_str());
+    std::fflush(stdout);
+  }
+}
+
+void check_correct(const std::string& lab) {
+  const auto files = submissions("correct", lab);
+  CHECK(files.size() >= 2);
+  for (const fs::path& file : files) {
+    const Submission one = submission(file);
+    CHECK_MESSAGE(one.expected.empty(), file.string(), " names a verdict");
+    check(one, lab);
+  }
+}
+
+void check_wrong(const std::string& lab) {
+  std::vector<Submission> wrong;
+  for (const fs::path& file : submissions("wrong", lab)) {
+    wrong.push_back(submission(file));
+    REQUIRE_MESSAGE(!wrong.back().expected.empty(), file.string(), " names no verdict");
+  }
+  CHECK(wrong.size() >= 6);
+  const std::string solution = read(root() / "solutions" / lab / (lab + ".cu"));
+  for (const auto& group : groups_of(wrong, solution)) check_together(group, lab);
+}
+
+// What a simulator finds of those that are about a GPU. Some pass there: only a clock can tell.
+void check_cheats_and_faults(const std::string& lab) {
+  for (const char* kind : kAboutGpus)
+    for (const fs::path& file : submissions(kind, lab)) check(submission(file), lab);
+}
+
+}  // namespace
+
+TEST_CASE("grading: splicing replaces definitions by name") {
+  const std::string base =
+      "#include \"a.h\"\n\n// f\nint f(int a,\n      int b) {\n  if (a) {\n  }\n}\n\nint g() { "
+      "return 1; }\n"
+      "LAB32_ANSWER(x, 1);\nLAB32_ANSWER(y, 2);\n";
+  CHECK(splice(base, "// why\nint g() { return 2; }\n") ==
+        "#include \"a.h\"\n\n// f\nint f(int a,\n      int b) {\n  if (a) {\n  }\n}\n\n// why\n"
+        "int g() { return 2; }\nLAB32_ANSWER(x, 1);\nLAB32_ANSWER(y, 2);\n");
+  CHECK(splice(base, "LAB32_ANSWER(y, 3);\n").find("(x, 1);\nLAB32_ANSWER(y, 3);") !=
+        std::string::npos);
+  CHECK(splice(base, "int h() { return 0; }\nint f(int a, int b) {\n  return 3;\n}\n")
+            .find("int h() { return 0; }\nint f(int a, int b) {\n  return 3;\n}\n\nint g()") !=
+        std::string::npos);
+  CHECK(splice(base, "#include \"solution.cu\"\n") == "#include \"solution.cu\"\n");
+}
+
+TEST_EACH_LAB("grading: correct submissions get full marks", check_correct);
+TEST_EACH_LAB("grading: wrong submissions get the verdict that they deserve", check_wrong);
+TEST_EACH_LAB("grading: cheats and faults get what they deserve", check_cheats_and_faults);
+
+// Prints what grader/measure/solutions/measure.sh records.
+TEST_CASE("grading: cheats and faults on a GPU") {
+  const auto timer = device::find_gpu_timer().timer;
+  if (!timer) {
+    MESSAGE("not run: there is no GPU here; data/measured has what one said");
+    return;
+  }
+  for (const char* kind : kAboutGpus)
+    for (const std::string& lab : kEachLab)
+      for (const fs::path& file : submissions(kind, lab)) {
+        const std::vector<Verdict> expected = verdicts_of(read(file), "verdict on a GPU");
+        if (expected.empty()) continue;  // the simulator has told all
+        check_on_gpu(file, lab, expected, kind, *timer);
+      }
+}
+
+}  // namespace lab32::tests

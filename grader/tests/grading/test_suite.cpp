@@ -1,0 +1,400 @@
+// The way from a TEST_CASE to a row of the score report, with kernels that are functions.
+
+#include <algorithm>
+
+#include "checks/coalescing/patterns.h"
+#include "grading/progress.h"
+#include "grading/reporter.h"
+#include "grading/standard_checks.h"
+#include "grading/suite.h"
+#include "tests/fixtures/fake_device.h"
+#include "tests/fixtures/scratch.h"
+
+namespace lab32::grading {
+namespace {
+
+using checks::misconception;
+using checks::Pattern;
+using checks::patterns;
+using report::Status;
+using tests::FakeDevice;
+using tests::FakeModule;
+
+// What the suite below does is decided by the kernel "kernel", which each test of the harness sets.
+void run_kernel() {
+  Input<float> in("in", {1, 2, 3, 4});
+  Output<float> out("out", 4);
+  const device::Run launched = run({"kernel", {{1}, {4}}, {in, out, 4}, "n = 4"});
+  check_result("n = 4", 2, mismatch("out", out.read(), in.values()));
+  credit_sectors(launched, 8, "Think of neighbours.");
+}
+
+}  // namespace
+
+TEST_SUITE("lab:.harness") {
+  // Not in the order of the rubric, which decides.
+  TEST_CASE("after" * takes("limit")) { CHECK(rubric().number("limit") == 3); }
+  TEST_CASE("kernel") { run_kernel(); }
+  TEST_CASE("check") { CHECK(session().seed == 7); }
+}
+
+namespace {
+
+constexpr const char* kRubric = R"(lab = ".harness"
+max_score = 7
+limit = 3
+[kernel]
+check = "kernel"
+points = 4
+credit = "share"
+[check]
+check = "check"
+points = 2
+credit = "all"
+[after]
+check = "after"
+points = 1
+credit = "all"
+after = "kernel"
+)";
+
+struct Graded {
+  report::Lab lab;
+  size_t leaked = 0;
+  const report::Test& test(const std::string& name) const {
+    for (const report::Test& t : lab.tests)
+      if (t.name == name) return t;
+    throw std::logic_error(name);
+  }
+};
+
+Graded grade_harness(tests::FakeBody body, uint64_t seed = 7, const std::string& text = kRubric) {
+  const tests::Scratch folder;
+  folder.write(".harness.toml", text);
+  const Rubric rubric(folder.path, ".harness");
+  FakeDevice device;
+  FakeModule module;
+  if (body) module.add("kernel", std::move(body));
+  module.add("other", [](auto&, auto&, auto&) { return device::Run{}; });
+  const SourceFile source = SourceFile::of_text("first line\n  out[i] = in[i];\n", "lab.cu");
+  Progress progress(false);
+  Session session{device, module, source, rubric, seed, progress};
+  Graded graded;
+  graded.lab.name = ".harness";
+  run_suite(session, graded.lab);
+  graded.leaked = device.live();
+  return graded;
+}
+
+device::Run copy(FakeDevice& device, const device::Shape&, const std::vector<device::Arg>& args) {
+  const int n = FakeDevice::value<int>(args[2]);
+  for (int i = 0; i < n; ++i) device.array<float>(args[1])[i] = device.array<float>(args[0])[i];
+  device::Run run;
+  run.counters.emplace();
+  run.counters->load = {1, 4};
+  run.counters->store = {1, 4};
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("grading: a right kernel gets all points, and memory is given back") {
+  const Graded graded = grade_harness(copy);
+  const report::Test& test = graded.test("kernel");
+  CHECK(test.status == Status::passed);
+  CHECK(test.score == 4);
+  CHECK(test.measured == "8 sectors");
+  CHECK(test.figures.at("sectors") == 8);
+  CHECK(test.message == "");
+  CHECK(graded.test("check").status == Status::passed);
+  CHECK(graded.test("after").status == Status::passed);
+  CHECK(graded.leaked == 0);
+}
+
+TEST_CASE("grading: scores are summed, and the order is that of the rubric") {
+  const Graded graded = grade_harness(copy);
+  REQUIRE(graded.lab.tests.size() == 3);
+  CHECK(graded.lab.tests[0].name == "kernel");
+  CHECK(graded.lab.tests[1].name == "check");
+  CHECK(graded.lab.tests[2].name == "after");
+  CHECK(graded.lab.score == 7);
+  CHECK(graded.lab.max_score == 7);
+  CHECK(graded.lab.status == Status::passed);
+}
+
+device::Run wasteful(FakeDevice& device, const device::Shape& shape,
+                     const std::vector<device::Arg>& args) {
+  device::Run run = copy(device, shape, args);
+  run.counters->load = {4, 12};
+  return run;
+}
+
+TEST_CASE("grading: the rubric's credit decides what a share is worth") {
+  const auto with = [](std::string text, const std::string& from, const std::string& to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  CHECK(grade_harness(wasteful).test("kernel").score == 2);
+  const Graded all = grade_harness(wasteful, 7, with(kRubric, "\"share\"", "\"all\""));
+  CHECK(all.test("kernel").score == 0);
+  CHECK(all.test("kernel").status == Status::failed);
+  CHECK(all.test("after").message == "Counts once the result is right: see `kernel`.");
+  // A check that passes or fails has no share to give.
+  const Graded none = grade_harness(
+      copy, 7, with(kRubric, "points = 2\ncredit = \"all\"", "points = 2\ncredit = \"share\""));
+  CHECK(none.test("check").status == Status::error);
+  CHECK(none.test("check").score == 0);
+}
+
+TEST_CASE("grading: credit is ideal / reached, with the worst access told lane by lane") {
+  const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
+    device::Run run = copy(device, shape, args);
+    run.counters->load = {4, 24};
+    counters::LineCounters line;
+    line.file = "lab.cu";
+    line.line = 2;
+    line.counters.l2_sectors = 28;
+    line.counters.l2_sectors_ideal = 8;
+    run.lines.push_back(line);
+    device::WorstAccess worst;
+    worst.file = "lab.cu";
+    worst.line = 2;
+    worst.mask = 0xf;
+    worst.cost = 4;
+    worst.ideal = 1;
+    const uint64_t in = FakeDevice::value<uint64_t>(args[0]);
+    for (int lane = 0; lane < 4; ++lane) worst.address[lane] = in + 4 * lane;
+    run.worst.push_back(worst);
+    return run;
+  });
+  const report::Test& test = graded.test("kernel");
+  CHECK(test.status == Status::failed);
+  CHECK(test.score == doctest::Approx(4 * 8 / 28.0).epsilon(0.01));
+  CHECK(test.line == 2);
+  REQUIRE(test.failure);
+  CHECK(test.failure->kind == report::Failure::Kind::wasteful);
+  CHECK(*test.failure->measured == 28);
+  CHECK(*test.failure->expected == 8);
+  CHECK(test.message ==
+        "lab.cu:2\n    out[i] = in[i];\nWarp 0 of block 0: 4 lanes' loads of 4 bytes touch 4 "
+        "sectors where 1 would do: lane 0 in[0], lane 1 in[1], lane 2 in[2], lane 3 in[3].\nThink "
+        "of neighbours.");
+}
+
+TEST_CASE("grading: a wrong result loses, and names index and values") {
+  const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
+    device::Run run = copy(device, shape, args);
+    device.array<float>(args[1])[3] = 9;
+    return run;
+  });
+  const report::Test& test = graded.test("kernel");
+  CHECK(test.status == Status::failed);
+  CHECK(test.score == 0);
+  CHECK(test.measured == "wrong, n = 4");
+  CHECK(test.message ==
+        "lab.cu:2\n    out[i] = in[i];\nn = 4: out[3] is 9 where 4 was expected; 1 of 4 elements "
+        "is wrong: only the last one.");
+  CHECK(test.failure->kind == report::Failure::Kind::wrong_result);
+  CHECK(test.failure->setting == "n = 4");
+  CHECK(graded.test("after").status == Status::failed);
+  CHECK(graded.test("after").failure->kind == report::Failure::Kind::prerequisite);
+  CHECK(graded.test("after").failure->subject == "kernel");
+  CHECK(graded.test("after").message == "Counts once nothing is lost there: see `kernel`.");
+  CHECK(graded.leaked == 0);
+}
+
+TEST_CASE("grading: an output that was not written is poison, not luck") {
+  const Graded graded = grade_harness([](auto&, auto&, auto&) { return device::Run{}; });
+  CHECK(graded.test("kernel").message.find("out[0] was not written") != std::string::npos);
+}
+
+TEST_CASE("grading: a changed input loses") {
+  const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
+    device::Run run = copy(device, shape, args);
+    device.array<float>(args[0])[2] = 5;
+    return run;
+  });
+  CHECK(graded.test("kernel").status == Status::failed);
+  CHECK(graded.test("kernel").failure->kind == report::Failure::Kind::changed_input);
+  CHECK(graded.test("kernel").failure->index == 2u);
+  CHECK(graded.test("kernel").message ==
+        "n = 4: the kernel has changed in[2], which it may only read.");
+}
+
+TEST_CASE("grading: a fault becomes the verdict with its line") {
+  const Graded graded = grade_harness([](auto&, auto&, auto&) {
+    device::Run run;
+    sim::TrapFacts facts;
+    facts.reason = sim::TrapReason::past_end;
+    facts.thread = {{0, 0, 0}, {4, 0, 0}};
+    facts.access = {sim::AccessSpace::global, sim::AccessUse::write, 4, 0x1010, "out", 16, 16};
+    run.fault = device::Fault{facts.kind(), "lab.cu", 2, facts, {}, {}, 0};
+    return run;
+  });
+  const report::Test& test = graded.test("kernel");
+  CHECK(test.status == Status::failed);
+  CHECK(test.measured == "out of bounds");
+  CHECK(test.line == 2);
+  CHECK(test.failure->kind == report::Failure::Kind::fault);
+  CHECK(test.failure->detail == "out of bounds");
+  REQUIRE(test.failure->access);
+  CHECK(test.failure->access->thread == std::vector<uint32_t>{4, 0, 0});
+  CHECK(test.failure->access->object == "out");
+  CHECK(test.failure->access->offset == 16);
+  CHECK(test.message ==
+        "lab.cu:2\n    out[i] = in[i];\nn = 4: out of bounds: thread (4,0,0) of block (0,0,0) "
+        "writes 4 bytes at offset 16 of `out`: 4 bytes past its end (16 bytes)\nCompare the index "
+        "with the size of the array before the "
+        "access.");
+}
+
+TEST_CASE("grading: a hazard costs the check, a note does not") {
+  for (const bool note : {false, true}) {
+    const Graded graded = grade_harness([note](FakeDevice& device, auto& shape, auto& args) {
+      device::Run run = copy(device, shape, args);
+      counters::Finding finding;
+      finding.note = note;
+      finding.file = "lab.cu";
+      finding.line = 2;
+      finding.object = "tile";
+      finding.element = 17;
+      run.hazards = std::vector<counters::Finding>{finding};
+      return run;
+    });
+    CHECK((graded.test("kernel").status == Status::passed) == note);
+    if (!note) {
+      const std::optional<report::Failure>& failure = graded.test("kernel").failure;
+      REQUIRE(failure);
+      CHECK(failure->detail == "race");
+      CHECK(failure->access->element == 17u);
+    }
+    CHECK((graded.test("kernel").message.find("race on tile[17] (shared, block 0)") !=
+           std::string::npos) == !note);
+  }
+}
+
+TEST_CASE("grading: what a device cannot count is not run, and counts neither way") {
+  const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
+    device::Run run = copy(device, shape, args);
+    run.counters.reset();
+    return run;
+  });
+  CHECK(graded.test("kernel").status == Status::not_run);
+  CHECK(graded.test("kernel").message == "the device `fake` does not count sectors");
+  CHECK(graded.test("kernel").not_run->kind == report::NotRun::Kind::no_counters);
+  CHECK(graded.test("kernel").not_run->device == "fake");
+  CHECK(graded.lab.max_score == 3);
+}
+
+TEST_CASE("grading: counts at PTX level decide no points") {
+  const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
+    device::Run run = copy(device, shape, args);
+    run.counters->ptx_level = run.counters->global_ptx_level = true;
+    sim::Unmatched why;
+    why.reason = sim::Unmatched::Reason::no_single_grouping;
+    why.in_ptx = 4;
+    why.in_machine_code = 1;
+    run.ptx_level = {{"lab.cu", 2, 7, "ld", why}};
+    return run;
+  });
+  CHECK(graded.test("kernel").status == Status::not_run);
+  CHECK(graded.test("kernel").message.find("line 2: ld: PTX has 4 such here") != std::string::npos);
+  CHECK(graded.test("kernel").not_run->kind == report::NotRun::Kind::uncertain_counters);
+  CHECK(graded.test("kernel").not_run->lines.size() == 1);
+}
+
+TEST_CASE("grading: how shared accesses are grouped does not touch sectors") {
+  const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
+    device::Run run = copy(device, shape, args);
+    run.counters->ptx_level = true;
+    return run;
+  });
+  CHECK(graded.test("kernel").status == Status::passed);
+}
+
+TEST_CASE("grading: a missing kernel loses its test only") {
+  const Graded graded = grade_harness(nullptr);
+  CHECK(graded.test("kernel").status == Status::failed);
+  CHECK(graded.test("kernel").message ==
+        "The file has no kernel `kernel` (it has other). Names and parameters of the kernels stay "
+        "as given.");
+  CHECK(graded.test("check").status == Status::passed);
+}
+
+TEST_CASE("grading: an Error in one test is that test's error") {
+  const Graded graded = grade_harness(
+      [](auto&, auto&, auto&) -> device::Run { throw Error("`wmma` is not supported"); });
+  CHECK(graded.test("kernel").status == Status::error);
+  CHECK(graded.test("kernel").message == "`wmma` is not supported");
+  CHECK(graded.test("check").status == Status::passed);
+}
+
+TEST_CASE("grading: a CHECK that fails is shown in doctest's words") {
+  const Graded graded = grade_harness(copy, 8);
+  CHECK(graded.test("check").status == Status::failed);
+  CHECK(graded.test("check").message.find("8 == 7") != std::string::npos);
+}
+
+TEST_CASE("grading: labs are known by their suites") {
+  const auto labs = known_labs();
+  CHECK(std::find(labs.begin(), labs.end(), "coalescing") != labs.end());
+  CHECK(std::find(labs.begin(), labs.end(), ".harness") == labs.end());
+}
+
+TEST_CASE("grading: patterns hold every width, empty masks and unaligned nothing") {
+  Random random(3);
+  const std::vector<Pattern> tried = patterns(random, 600);
+  bool empty = false, beyond = false;
+  std::map<uint32_t, int> widths;
+  for (const Pattern& p : tried) {
+    empty |= p.active == 0;
+    ++widths[p.bytes];
+    for (int lane = 0; lane < 32; ++lane)
+      if (p.active >> lane & 1) {
+        CHECK(p.address[lane] % p.bytes == 0);
+        beyond |= p.address[lane] >> 32 != 0;
+      }
+    CHECK(p.sectors() <= 32);
+    CHECK((p.sectors() == 0) == (p.requests() == 0));
+  }
+  CHECK(empty);
+  CHECK(beyond);
+  CHECK(widths.size() == 5);
+  for (const auto& [bytes, count] : widths) CHECK(count >= 80);
+}
+
+TEST_CASE("grading: wrong ideas are told apart") {
+  Random random(3);
+  const std::vector<Pattern> tried = patterns(random, 600);
+  const auto hint = [&](auto answer) {
+    std::vector<int> answers;
+    for (const Pattern& p : tried) answers.push_back(answer(p));
+    return misconception(tried, answers);
+  };
+  CHECK(hint([](const Pattern& p) { return p.lanes(); }).find("lanes") != std::string::npos);
+  CHECK(hint([](const Pattern& p) { return (p.lanes() * int(p.bytes) + 31) / 32; }).find("bytes") !=
+        std::string::npos);
+  CHECK(hint([](const Pattern& p) { return static_cast<int>(p.sectors()); }) == "");
+  CHECK(hint([](const Pattern& p) { return p.lanes() / 2; }) == "");
+}
+
+TEST_CASE("grading: a pattern is shown whole, from its line of 128 bytes on") {
+  Pattern p;
+  p.bytes = 4;
+  p.active = 0x80000003;
+  for (int lane = 0; lane < 32; ++lane) p.address[lane] = 0x1000 + 132 + 4 * lane;
+  CHECK(p.show() ==
+        "4 bytes per lane, active 0x80000003; bytes from 0x1080 on: lane 0 at 4, lane 1 at 8, lane "
+        "31 "
+        "at 128.");
+  p.active = 0x8000030f;
+  CHECK(p.show() ==
+        "4 bytes per lane, active 0x8000030f; bytes from 0x1080 on:\n"
+        "    lane  0:      4      8     12     16      -      -      -      -\n"
+        "    lane  8:     36     40      -      -      -      -      -      -\n"
+        "    lane 16:      -      -      -      -      -      -      -      -\n"
+        "    lane 24:      -      -      -      -      -      -      -    128");
+  p.active = 0;
+  CHECK(p.show() == "4 bytes per lane, and no lane is active");
+}
+
+}  // namespace lab32::grading

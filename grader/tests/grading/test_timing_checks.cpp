@@ -1,0 +1,172 @@
+// Speed against a copy: every verdict. Times are those of speed_kit.h.
+#include "grading/comparison.h"
+#include "grading/progress.h"
+#include "grading/runner.h"
+#include "grading/words.h"
+#include "tests/fixtures/speed_kit.h"
+
+namespace lab32::grading {
+
+using report::Status;
+using tests::FakeDevice;
+
+TEST_SUITE("labs speed") {
+  TEST_CASE("grading: fast enough: all points, with the figures and their intervals") {
+    FakeTimer watch;
+    const report::Test test = graded(&watch);
+    CHECK(test.status == Status::passed);
+    CHECK(test.score == 4);
+    CHECK(test.measured == "0.95, 100 us");
+    CHECK(test.expected == "0.90 of a copy");
+    CHECK(test.figures.at("fraction") == doctest::Approx(0.95));
+    CHECK(test.figures.at("rounds") == 31);
+    says(test, "measured on NVIDIA Fake 1: 100 us cold");
+    says(test, "90.0 us warm, 8000 GB/s");
+    // Fresh inputs each, and zeroing is part of what is timed.
+    CHECK(watch.asked.at(0).arrays[0].sets.size() == 3);
+    CHECK(watch.asked.at(0).arrays[0].sets[0] != watch.asked.at(0).arrays[0].sets[1]);
+    CHECK(std::holds_alternative<device::Fill>(watch.asked[0].candidates[0].steps[0]));
+    CHECK(watch.asked[0].copy_bytes == kBytes);
+  }
+
+  TEST_CASE("grading: too slow: points in proportion, and the kernel's line") {
+    FakeTimer watch;
+    watch.own = 190e-6;
+    const report::Test test = graded(&watch);
+    CHECK(test.status == Status::failed);
+    CHECK(test.score == doctest::Approx(4 * 0.5 / 0.9).epsilon(0.01));
+    CHECK(test.line == 2);
+    REQUIRE(test.failure);
+    CHECK(test.failure->kind == report::Failure::Kind::slow);
+    CHECK(*test.failure->measured == doctest::Approx(0.5));
+    CHECK(*test.failure->expected == 0.9);
+  }
+
+  TEST_CASE("grading: what was not handed in loses no bonus") {
+    FakeTimer watch;
+    FakeDevice device;
+    Progress progress(false);
+    const report::Lab lab = grade_file(Rubric(rubric_folder(), "reduction"),
+                                       "/nowhere/reduction.cu", device, 1, progress, &watch);
+    CHECK(lab.status == Status::error);
+    CHECK(lab.score == 0);
+    CHECK(lab.max_score == 100);
+  }
+
+  TEST_CASE("grading: durations: three digits") {
+    CHECK(duration(83.44e-6) == "83.4 us");
+    CHECK(duration(966.4e-6) == "966 us");
+    CHECK(duration(1.274e-3) == "1.27 ms");
+    CHECK(duration(16.99e-3) == "17.0 ms");
+    CHECK(duration(0.1999) == "200 ms");
+  }
+
+  TEST_CASE("grading: an interval that holds the limit is timed again, longer, and then counts") {
+    FakeTimer watch;
+    watch.own = 95e-6 / 0.899;
+    watch.noise = 0.05;
+    const report::Test test = graded(&watch);
+    CHECK(test.status == Status::passed);
+    CHECK(test.score == 4);
+    says(test, "Inconclusive, which counts for you");
+    says(test, "Timed again with more rounds");
+    REQUIRE(watch.asked.size() == 2);
+    CHECK(watch.asked[0].wanted_interval == 0.02);
+    CHECK(watch.asked[1].wanted_interval == kLongInterval);
+    CHECK(watch.asked[1].seconds == kLongSeconds);
+  }
+
+  TEST_CASE("grading: what the second timing says is the verdict") {
+    for (double fraction : {0.95, 0.45}) {
+      FakeTimer watch;
+      watch.own = 95e-6 / 0.899;
+      watch.noise = 0.05;
+      watch.later_own = 95e-6 / fraction;
+      const report::Test test = graded(&watch);
+      CHECK(watch.asked.size() == 2);
+      CHECK(test.status == (fraction > 0.9 ? Status::passed : Status::failed));
+      CHECK(test.score == doctest::Approx(fraction > 0.9 ? 4 : 2).epsilon(0.02));
+      CHECK(test.message.find("Inconclusive") == std::string::npos);
+      says(test, "Timed again with more rounds");
+    }
+  }
+
+  TEST_CASE("grading: faster than memory is no achievement") {
+    FakeTimer watch;
+    watch.own = 70e-6;
+    const report::Test test = graded(&watch);
+    CHECK(test.status == Status::failed);
+    CHECK(test.score == 0);
+    CHECK(test.measured == "impossible");
+    CHECK(test.failure->kind == report::Failure::Kind::impossible_time);
+    CHECK(*test.failure->expected == doctest::Approx(75e-6));
+    says(test,
+         "Physically impossible: 70.0 us for 800 MB that memory needs 75.0 us for at its peak");
+  }
+
+  TEST_CASE("grading: outputs of timed launches are verified") {
+    FakeTimer watch;
+    watch.answer = 3;
+    const report::Test test = graded(&watch);
+    CHECK(test.status == Status::failed);
+    CHECK(test.score == 0);
+    CHECK(test.measured == "wrong when timed");
+    says(test, "out[0] is 3 where 2 was expected");
+  }
+
+  TEST_CASE("grading: a fault costs this check, by name") {
+    FakeTimer watch;
+    watch.fault.emplace().kind = sim::TrapKind::misaligned;
+    watch.fault->driver = device::DriverError{"twice", "CUDA_ERROR_MISALIGNED_ADDRESS", "bad"};
+    const report::Test test = graded(&watch);
+    CHECK(test.status == Status::failed);
+    CHECK(test.measured == "misaligned");
+    says(test, "On the GPU, with n = 64: twice: CUDA_ERROR_MISALIGNED_ADDRESS (bad)");
+  }
+
+  TEST_CASE("grading: clocks that move are told") {
+    FakeTimer watch;
+    watch.clocks_before = device::Clocks{1980, 3201, 0};
+    watch.clocks_after = device::Clocks{1500, 3201, 0};
+    says(graded(&watch), "The card's clock moved from 1980 to 1500 MHz");
+    watch.clocks_after = device::Clocks{1980, 3201, 0x20};
+    says(graded(&watch), "The card was throttled");
+    watch.clocks_after = device::Clocks{1975, 3201, 0};
+    CHECK(graded(&watch).message.find("clock") == std::string::npos);
+  }
+
+  TEST_CASE("grading: without a card it is not run, and the modelled time is shown") {
+    FakeDevice device;
+    const report::Test modelled = graded(nullptr, &device, true);
+    CHECK(modelled.status == Status::not_run);
+    CHECK(modelled.measured == "12.3 us modelled");
+    REQUIRE(modelled.not_run);
+    CHECK(modelled.not_run->kind == report::NotRun::Kind::no_gpu);
+    CHECK(modelled.not_run->modelled->n == 8);
+    CHECK(modelled.not_run->modelled->seconds == doctest::Approx(12.3e-6));
+    says(modelled, "For n = 8, 12.3 us (modelled, give or take 15 %) on fake, bound by DRAM.");
+    const report::Test without = graded(nullptr, &device, false);
+    CHECK(without.status == Status::not_run);
+    CHECK(without.measured == "");
+    CHECK(device.live() == 0);
+  }
+
+  TEST_CASE("grading: what is wrong is not timed") {
+    FakeTimer watch;
+    const report::Test test = graded(&watch, nullptr, false, 8);  // "twice: result" fails
+    CHECK(test.status == Status::failed);
+    CHECK(test.measured == "not counted");
+    CHECK(watch.asked.empty());
+    CHECK(graded(nullptr, nullptr, true, 8).status == Status::not_run);
+  }
+
+  TEST_CASE("grading: durations") {
+    CHECK(duration(8.347e-6) == "8.3 us");
+    CHECK(duration(99.97e-6) == "100.0 us");
+    CHECK(duration(234.5e-6) == "234 us");
+    CHECK(duration(1.2345e-3) == "1.23 ms");
+    CHECK(duration(0.25) == "250 ms");
+  }
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,253 @@
+// Where diverged lanes meet: on the shapes that loops and branches have, and against the
+// definition of a post-dominator on random graphs.
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/parser.h"
+#include "tests/fixtures/ptx_support.h"
+
+using namespace lab32;
+using namespace lab32::tests;
+
+namespace {
+
+// Marks a place: `at(f, 7)` is the instruction that M(7) made.
+std::string M(int mark) { return "mov.u32 %r50, " + std::to_string(mark) + ";\n"; }
+
+uint32_t at(const ptx::Function& f, int mark) {
+  for (size_t i = 0; i < f.body.size(); ++i) {
+    const ptx::Instruction& in = f.body[i];
+    if (in.op->id == ptx::OpId::mov && in.operands[1].kind == ptx::Operand::Kind::integer &&
+        in.operands[1].value == mark) {
+      return static_cast<uint32_t>(i);
+    }
+  }
+  FAIL("no mark " << mark);
+  return 0;
+}
+
+// Where the lanes meet that the n-th branch (bra or brx, from 0) parts.
+uint32_t meeting(const ptx::Function& f, int branch) {
+  const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
+  for (size_t i = 0; i < f.body.size(); ++i) {
+    const bool is_branch = f.body[i].op->id == ptx::OpId::bra || f.body[i].op->id == ptx::OpId::brx;
+    if (is_branch && branch-- == 0) return flow.reconverge[i];
+  }
+  FAIL("too few branches");
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("ptx: reconvergence: if") {
+  const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "L: " + M(2) + "ret;");
+  CHECK(meeting(kernel(m), 0) == at(kernel(m), 2));
+}
+
+TEST_CASE("ptx: reconvergence: if and else") {
+  const auto m =
+      parse_kernel("@%p1 bra E;\n" + M(1) + "bra.uni J;\nE: " + M(2) + "J: " + M(3) + "ret;");
+  CHECK(meeting(kernel(m), 0) == at(kernel(m), 3));
+}
+
+TEST_CASE("ptx: reconvergence: a loop's lanes meet behind it") {
+  const auto m = parse_kernel("L: " + M(1) + "@%p1 bra L;\n" + M(2) + "ret;");
+  CHECK(meeting(kernel(m), 0) == at(kernel(m), 2));
+}
+
+TEST_CASE("ptx: reconvergence: break and continue in nested loops") {
+  const auto m = parse_kernel("outer: " + M(1) +
+                              "inner: @%p1 bra inner_end;\n"  // 0: break of the inner loop
+                              "@%p2 bra inner;\n" +           // 1: continue of the inner loop
+                              M(2) +
+                              "@%p3 bra done;\n"  // 2: break of both
+                              "bra.uni inner;\n"
+                              "inner_end: " +
+                              M(3) +
+                              "@%p4 bra outer;\n"  // 4
+                              "done: " +
+                              M(4) + "ret;");
+  const ptx::Function& f = kernel(m);
+  // The inner loop can be left to two places, which meet at the end only.
+  CHECK(meeting(f, 0) == at(f, 4));
+  CHECK(meeting(f, 1) == at(f, 4));
+  CHECK(meeting(f, 2) == at(f, 4));
+  CHECK(meeting(f, 4) == at(f, 4));
+}
+
+TEST_CASE("ptx: reconvergence: an inner loop with one way out meets there") {
+  const auto m =
+      parse_kernel("outer: " + M(1) + "inner: " + M(2) + "@%p1 bra next;\n" + M(3) +
+                   "next: @%p2 bra inner;\n" + M(4) + "@%p3 bra outer;\n" + M(5) + "ret;");
+  const ptx::Function& f = kernel(m);
+  CHECK(meeting(f, 0) == at(f, 3) + 1);
+  CHECK(meeting(f, 1) == at(f, 4));
+  CHECK(meeting(f, 2) == at(f, 5));
+}
+
+TEST_CASE("ptx: reconvergence: an early return by branch meets at the shared ret") {
+  const auto m =
+      parse_kernel("@%p1 bra R;\n" + M(1) + "@%p2 bra S;\n" + M(2) + "S: " + M(3) + "R: ret;");
+  const ptx::Function& f = kernel(m);
+  CHECK(meeting(f, 0) == f.body.size() - 1);
+  CHECK(meeting(f, 1) == at(f, 3));
+}
+
+TEST_CASE("ptx: reconvergence: paths that return separately never meet") {
+  const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "ret;\nL: " + M(2) + "exit;");
+  CHECK(meeting(kernel(m), 0) == ptx::kNoReconverge);
+}
+
+TEST_CASE("ptx: reconvergence: the end of the body is a return") {
+  const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "bra E;\nL: " + M(2) + "E:");
+  CHECK(meeting(kernel(m), 0) == ptx::kNoReconverge);
+  // So a branch to it is a guarded return.
+  const auto guarded = parse_kernel("@%p1 bra E;\n" + M(1) + "E:");
+  CHECK(meeting(kernel(guarded), 0) == at(kernel(guarded), 1));
+}
+
+TEST_CASE("ptx: reconvergence: a guarded return keeps nobody from meeting") {
+  const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "@%p2 ret;\nL: " + M(2) + "ret;");
+  CHECK(meeting(kernel(m), 0) == at(kernel(m), 2));
+}
+
+TEST_CASE("ptx: reconvergence: a guarded return that is the only way out of a loop") {
+  const auto m = parse_kernel("T: @%p1 bra L;\n" + M(1) + "L: " + M(2) + "@%p2 ret;\n bra T;");
+  CHECK(meeting(kernel(m), 0) == at(kernel(m), 2));
+}
+
+TEST_CASE("ptx: reconvergence: nobody waits for a trap") {
+  const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "bra J;\nL: trap;\nJ: " + M(2) + "ret;");
+  CHECK(meeting(kernel(m), 0) == at(kernel(m), 1));
+  const auto two = parse_kernel("@%p1 bra A;\n@%p2 bra L;\nA: " + M(1) + "ret;\nL: trap;");
+  CHECK(meeting(kernel(two), 0) == at(kernel(two), 1));
+  CHECK(meeting(kernel(two), 1) == at(kernel(two), 1));
+}
+
+TEST_CASE("ptx: reconvergence: infinite loops") {
+  const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "ret;\nL: " + M(2) + "@%p2 bra L;\nbra L;");
+  const ptx::Function& f = kernel(m);
+  CHECK(meeting(f, 0) == at(f, 1));  // those that do not loop need not wait
+  CHECK(meeting(f, 1) == ptx::kNoReconverge);
+}
+
+TEST_CASE("ptx: reconvergence: a loop that can be entered in two places") {
+  const auto m = parse_kernel("@%p1 bra B;\nA: " + M(1) + "@%p2 bra J;\nB: " + M(2) +
+                              "@%p3 bra A;\nJ: " + M(3) + "ret;");
+  const ptx::Function& f = kernel(m);
+  for (int branch : {0, 1, 2}) CHECK(meeting(f, branch) == at(f, 3));
+}
+
+TEST_CASE("ptx: reconvergence: a switch") {
+  const auto m = parse_kernel("ts: .branchtargets A, B, J, A;\nbrx.idx %r1, ts;\nA: " + M(1) +
+                              "bra J;\nB: " + M(2) + "J: " + M(3) + "ret;");
+  CHECK(meeting(kernel(m), 0) == at(kernel(m), 3));
+}
+
+TEST_CASE("ptx: reconvergence: code that nothing leads to does no harm") {
+  const auto m =
+      parse_kernel("bra J;\n" + M(1) + "@%p1 bra K;\n" + M(2) + "K: bra J;\nJ: " + M(3) + "ret;");
+  CHECK(meeting(kernel(m), 1) == at(kernel(m), 2) + 1);
+}
+
+namespace {
+
+// For each instruction the next ones; the index behind the body is the way out.
+std::vector<std::vector<size_t>> next_of(const ptx::Function& f) {
+  std::vector<std::vector<size_t>> next(f.body.size());
+  for (size_t i = 0; i < f.body.size(); ++i) {
+    const ptx::Instruction& in = f.body[i];
+    const bool leaves = in.op->id == ptx::OpId::ret;
+    if (in.op->id == ptx::OpId::bra) next[i].push_back(static_cast<size_t>(in.operands[0].value));
+    if (leaves) next[i].push_back(f.body.size());
+    if (in.guard >= 0 || (in.op->id == ptx::OpId::mov)) next[i].push_back(i + 1);
+  }
+  return next;
+}
+
+// Whether a path leads from `from` out of the function without passing `without`.
+bool gets_out(const std::vector<std::vector<size_t>>& next, size_t from, size_t without) {
+  std::vector<char> seen(next.size() + 1, 0);
+  std::vector<size_t> work{from};
+  while (!work.empty()) {
+    const size_t i = work.back();
+    work.pop_back();
+    if (i == next.size()) return true;
+    if (i == without || seen[i]) continue;
+    seen[i] = 1;
+    work.insert(work.end(), next[i].begin(), next[i].end());
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("ptx: reconvergence: equals the definition on random graphs") {
+  std::mt19937 random(32);
+  for (int round = 0; round < 300; ++round) {
+    const int size = 2 + static_cast<int>(random() % 14);
+    std::string body;
+    for (int i = 0; i < size; ++i) {
+      body += "L" + std::to_string(i) + ": ";
+      const std::string target = "L" + std::to_string(random() % static_cast<unsigned>(size));
+      switch (random() % 8) {
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+          body += "@%p1 bra " + target + ";\n";
+          break;
+        case 4:
+          body += "bra " + target + ";\n";
+          break;
+        case 5:
+          body += random() % 2 ? "ret;\n" : "trap;\n";
+          break;
+        default:
+          body += "mov.u32 %r1, 5;\n";
+          break;
+      }
+    }
+    body += "ret;\n";
+    CAPTURE(body);
+    const auto m = parse_kernel(body);
+    const ptx::Function& f = kernel(m);
+    const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
+    const auto next = next_of(f);
+    const size_t none = f.body.size() + 1;
+    for (size_t i = 0; i < f.body.size(); ++i) {
+      if (f.body[i].op->id != ptx::OpId::bra) continue;
+      // Strict post-dominators, and among them the one that all others post-dominate.
+      uint32_t expected = ptx::kNoReconverge;
+      std::vector<size_t> dominators;
+      for (size_t d = 0; d < f.body.size() && gets_out(next, i, none); ++d) {
+        if (d != i && !gets_out(next, i, d)) dominators.push_back(d);
+      }
+      for (size_t d : dominators) {
+        bool nearest = true;
+        for (size_t other : dominators) {
+          if (other != d && gets_out(next, d, other)) nearest = false;
+        }
+        if (nearest) expected = static_cast<uint32_t>(d);
+      }
+      CHECK(flow.reconverge[i] == expected);
+    }
+  }
+}
+
+TEST_CASE("ptx: control flow: each branch of compiled programs meets at a block's beginning") {
+  for (const CompiledPtx& compiled : compiled_ptx()) {
+    CAPTURE(compiled.name);
+    const ptx::Module module = ptx::parse(compiled.text);
+    for (const ptx::Function& f : module.functions) {
+      const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
+      for (size_t i = 0; i < f.body.size(); ++i) {
+        if (flow.reconverge[i] == ptx::kNoReconverge) continue;
+        const auto block = static_cast<size_t>(flow.block_of[flow.reconverge[i]]);
+        CHECK(flow.blocks[block].first == static_cast<int>(flow.reconverge[i]));
+      }
+    }
+  }
+}

@@ -1,0 +1,158 @@
+// The traits of each row of opcodes.def must fit its pattern and operands, so that nobody adds an
+// instruction without saying what it does.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "simulator/ptx/memory_use.h"
+#include "simulator/ptx/parser.h"
+
+using namespace lab32;
+using ptx::Flow;
+using ptx::Issue;
+using ptx::MemoryUse;
+using ptx::OpInfo;
+using ptx::Space;
+using ptx::Sync;
+
+namespace {
+
+size_t operands_of_kind(const OpInfo& op, std::string_view name) {
+  return static_cast<size_t>(
+      std::count_if(op.operands.begin(), op.operands.end(),
+                    [&](const ptx::OperandSpec& spec) { return spec.name == name; }));
+}
+
+// Whether some position of the pattern may be that word.
+bool may_have(const OpInfo& op, std::string_view word) {
+  return std::any_of(op.parts.begin(), op.parts.end(), [&](const OpInfo::Part& part) {
+    return std::count(part.choices.begin(), part.choices.end(), word) != 0;
+  });
+}
+
+bool has_destination(const OpInfo& op) { return !op.operands.empty() && op.operands[0].is_dest; }
+
+template <class F>
+void each_row(F f) {
+  for (const OpInfo& op : ptx::opcode_table()) {
+    CAPTURE(op.pattern);
+    f(op, op.traits);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ptx: traits: every row says what it costs") {
+  each_row([](const OpInfo&, const ptx::Traits& t) { CHECK(t.issue != Issue::unset); });
+}
+
+TEST_CASE("ptx: traits: every address says what happens there, and in which space") {
+  each_row([](const OpInfo& op, const ptx::Traits& t) {
+    REQUIRE(t.memory_count == operands_of_kind(op, "mem"));
+    for (size_t i = 0; i < t.memory_count; ++i) {
+      const MemoryUse use = t.memory[i];
+      CHECK(use.kind != MemoryUse::Kind::none);
+      // `any` is for rows whose modifiers choose; a space that the row names must be spellable.
+      if (use.space == Space::generic) CHECK(may_have(op, "global"));
+      if (use.space == Space::shared) CHECK(may_have(op, "shared"));
+      if (use.space == Space::global) CHECK(may_have(op, "global"));
+      if (use.space == Space::param) CHECK(may_have(op, "param"));
+    }
+    const bool moves = t.memory_count > 0 && !t.is_mbarrier();
+    if (moves && t.memory_count == 1 && t.uses(MemoryUse::Kind::load)) CHECK(has_destination(op));
+    if (t.uses(MemoryUse::Kind::store)) CHECK_FALSE(has_destination(op));
+    if (t.issue == Issue::memory) CHECK(t.memory_count > 0);
+    if (t.accesses_memory()) CHECK(t.issue == Issue::memory);
+    CHECK(t.is_atomic() == (op.base == "atom" || op.base == "red"));
+    CHECK(t.is_mbarrier() == may_have(op, "mbarrier") + (op.base == "mbarrier"));
+    if (t.read_only) CHECK((t.accesses_memory() && t.uses(MemoryUse::Kind::load)));
+  });
+}
+
+TEST_CASE("ptx: traits: labels, calls and ends are control flow") {
+  each_row([](const OpInfo& op, const ptx::Traits& t) {
+    const bool branches = t.flow == Flow::branch || t.flow == Flow::table_branch;
+    CHECK(branches == (operands_of_kind(op, "label") == 1));
+    CHECK((t.flow == Flow::call) == (operands_of_kind(op, "func") == 1));
+    CHECK(t.leaves_function() == (op.base == "ret" || op.base == "exit"));
+    if (t.flow != Flow::next) CHECK_FALSE(has_destination(op));
+    if (t.flow != Flow::next) CHECK(t.memory_count == 0);
+  });
+}
+
+TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and barriers") {
+  each_row([](const OpInfo& op, const ptx::Traits& t) {
+    const bool barrier = op.base == "bar" || op.base == "barrier";
+    if (may_have(op, "sync")) CHECK(t.sync != Sync::none);
+    CHECK(t.is_block_barrier() == (barrier && !may_have(op, "warp")));
+    CHECK((t.sync == Sync::warp_barrier) == (barrier && may_have(op, "warp")));
+    CHECK((t.sync == Sync::fence) == (op.base == "fence" || op.base == "membar"));
+    CHECK((t.sync == Sync::block_arrive) == (barrier && may_have(op, "arrive")));
+    CHECK((t.sync == Sync::mbarrier_arrive) == (t.is_mbarrier() && may_have(op, "arrive")));
+    if (t.matrix) CHECK((may_have(op, "m8n8") && t.sync == Sync::warp));
+    CHECK((t.issue == Issue::barrier) == (t.sync == Sync::block));
+    if (t.sync == Sync::warp && !t.matrix) CHECK(op.operands.back().name == "u32");  // who comes
+  });
+}
+
+TEST_CASE("ptx: traits: the carry flag") {
+  each_row([](const OpInfo& op, const ptx::Traits& t) {
+    const bool reads = op.base == "addc" || op.base == "subc" || op.base == "madc";
+    CHECK(t.carry == (reads || may_have(op, "cc")));
+  });
+}
+
+TEST_CASE("ptx: traits: what follows from them") {
+  const auto traits_of = [](std::vector<std::string_view> words) {
+    ptx::Mods mods;
+    std::vector<ptx::Type> types;
+    const OpInfo* op = ptx::match_opcode(words, &mods, &types);
+    REQUIRE(op != nullptr);
+    return op->traits;
+  };
+  const ptx::Traits vote = traits_of({"vote", "sync", "ballot", "b32"});
+  const ptx::Traits red_barrier = traits_of({"bar", "red", "popc", "u32"});
+  const ptx::Traits store = traits_of({"st", "global", "f32"});
+  const ptx::Traits argument = traits_of({"st", "param", "b32"});
+  const ptx::Traits hint = traits_of({"prefetch", "global", "L2"});
+  const ptx::Traits arrival = traits_of({"mbarrier", "arrive", "shared", "b64"});
+  const ptx::Traits copy = traits_of({"cp", "async", "cg", "shared", "global"});
+  CHECK(vote.may_change());
+  CHECK_FALSE(vote.is_progress());
+  CHECK(red_barrier.is_progress());
+  CHECK(red_barrier.is_block_barrier());
+  CHECK(store.accesses_memory());
+  CHECK(store.is_progress());
+  CHECK_FALSE(argument.accesses_memory());
+  CHECK_FALSE(argument.is_progress());
+  CHECK_FALSE(hint.accesses_memory());
+  CHECK(arrival.is_progress());
+  CHECK_FALSE(arrival.accesses_memory());
+  CHECK(copy.accesses_memory());
+  CHECK(copy.memory[0].space == Space::shared);
+  CHECK(copy.memory[1].space == Space::global);
+  CHECK(traits_of({"brkpt"}).flow == Flow::trap);
+}
+
+TEST_CASE("ptx: traits: the space of an access is the row's or the modifier's") {
+  const auto module = ptx::parse(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.reg .b64 %rd<3>;\n"
+      ".reg .b32 %r<3>;\nld.shared.u32 %r1, [%rd1];\nld.u32 %r1, [%rd1];\n"
+      "ld.const.u32 %r1, [%rd1];\nldu.v2.u64 {%rd1, %rd2}, [%rd1];\n"
+      "cp.async.cg.shared.global [%r1], [%rd1], 16;\n"
+      "ldmatrix.sync.aligned.m8n8.x1.b16 %r1, [%rd1];\nret;\n}\n");
+  const auto& body = module.functions.at(0).body;
+  CHECK(ptx::memory_space(body[0], 0) == Space::shared);
+  CHECK(ptx::memory_space(body[1], 0) == Space::generic);
+  CHECK(ptx::memory_space(body[2], 0) == Space::constant);
+  CHECK(ptx::memory_space(body[3], 0) == Space::global);
+  CHECK(ptx::memory_space(body[4], 0) == Space::shared);
+  CHECK(ptx::memory_space(body[4], 1) == Space::global);
+  CHECK(ptx::memory_space(body[5], 0) == Space::shared);
+  CHECK(ptx::element_bytes(body[0]) == 4);
+  CHECK(ptx::element_bytes(body[3]) == 8);
+  CHECK(ptx::element_bytes(body[4]) == 16);
+  CHECK(ptx::element_bytes(body[5]) == 16);
+}

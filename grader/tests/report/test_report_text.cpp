@@ -1,0 +1,250 @@
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "base/layout.h"
+#include "base/root.h"
+#include "report/render.h"
+
+namespace lab32::report {
+namespace {
+
+Result sample() {
+  Test passed;
+  passed.name = "B1 scale: result";
+  passed.status = Status::passed;
+  passed.score = passed.max_score = 4;
+  passed.measured = passed.expected = "right";
+
+  Test partial;
+  partial.name = "B1 scale: sectors";
+  partial.status = Status::failed;
+  partial.score = 1;
+  partial.max_score = 8;
+  partial.measured = "2,097,152 sectors";
+  partial.expected = "262,144 sectors";
+  partial.message =
+      "labs/coalescing/coalescing.cu:97\n    if (i < n) out[i] = factor * in[i];\nWarp 0 of block "
+      "0: 32 lanes' loads of 4 bytes touch 32 sectors where 4 would do: lane 0 in[0], lane 1 "
+      "in[16].";
+  partial.file = "labs/coalescing/coalescing.cu";
+  partial.line = 97;
+  partial.failure = Failure{Failure::Kind::wasteful};
+  partial.failure->measured = 2097152;
+  partial.failure->expected = 262144;
+  partial.failure->access = Failure::Access{{1, 0, 0}, {33, 0, 0}, "out"};
+  partial.failure->access->offset = -4;
+  partial.figures = {{"sectors", 2097152}, {"ratio", 0.125}};
+
+  Test absent;
+  absent.name = "a check whose name is far too long for its column of the table";
+  absent.status = Status::not_run;
+  absent.max_score = 3;
+  absent.bonus = true;
+  absent.message = "the device `gpu` does not count sectors";
+  absent.not_run = NotRun{NotRun::Kind::no_counters, "gpu"};
+  absent.not_run->modelled = {8, 1.5e-6, 0.15, "bound by DRAM"};
+
+  Lab lab;
+  lab.name = "coalescing";
+  lab.status = Status::failed;
+  lab.score = 5;
+  lab.max_score = 12;
+  lab.tests = {passed, partial, absent};
+
+  Lab broken;
+  broken.name = "reduction";
+  broken.status = Status::error;
+  broken.max_score = 10;
+  broken.message =
+      "reduction.cu does not compile:\nreduction.cu(3): error: expected a \";\" and a line of the "
+      "compiler that is longer than the page";
+
+  Result result;
+  result.device = "sim:h200";
+  result.seed = 7;
+  result.score = 5;
+  result.max_score = 22;
+  result.labs = {lab, broken};
+  return result;
+}
+
+constexpr const char* kReport =
+    R"(coalescing                                                                5 / 12
+================================================================================
+check                          measured             expected              points
+--------------------------------------------------------------------------------
+B1 scale: result               right                right                  4 / 4
+B1 scale: sectors              2,097,152 sectors    262,144 sectors        1 / 8
+a check whose name is far too                                            not run
+ long for its column of the
+ table
+--------------------------------------------------------------------------------
+
+B1 scale: sectors (7 of 8 lost)
+  labs/coalescing/coalescing.cu:97
+      if (i < n) out[i] = factor * in[i];
+  Warp 0 of block 0: 32 lanes' loads of 4 bytes touch 32 sectors where 4 would
+  do: lane 0 in[0], lane 1 in[16].
+
+a check whose name is far too long for its column of the table (not run, does
+not count)
+  the device `gpu` does not count sectors
+
+reduction                                                                 0 / 10
+================================================================================
+  reduction.cu does not compile:
+  reduction.cu(3): error: expected a ";" and a line of the compiler that is longer than the page
+
+total   sim:h200 (simulated counts), seed 7                               5 / 22
+)";
+
+}  // namespace
+
+TEST_CASE("report: the text, to the letter") { CHECK(text(sample()) == kReport); }
+
+TEST_CASE("report: no line of a table is wider than the page, and colour adds no column") {
+  Style colour;
+  colour.colour = true;
+  const std::string coloured = text(sample(), colour);
+  CHECK(coloured.find("\033[32m") != std::string::npos);
+  std::string plain;
+  for (size_t i = 0; i < coloured.size(); ++i) {
+    if (coloured[i] == '\033')
+      i = coloured.find('m', i);
+    else
+      plain += coloured[i];
+  }
+  CHECK(plain == kReport);
+}
+
+TEST_CASE("report: a seed that finds no room beside the card has a line of its own") {
+  Result result = sample();
+  result.labs.clear();
+  result.timer = "NVIDIA H200";
+  result.seed = 103572911814788;
+  CHECK(text(result) ==
+        "total   sim:h200 (simulated counts), NVIDIA H200 (measured times)         5 / 22\n"
+        "        seed 103572911814788\n");
+}
+
+TEST_CASE("report: json follows the schema") {
+  const auto j = nlohmann::json::parse(json(sample()));
+  CHECK(j["schema"] == "lab32-result/2");
+  CHECK(j["device"] == "sim:h200");
+  CHECK(j["timer"] == "");
+  CHECK(j["seed"] == 7);
+  CHECK(j["score"] == 5);
+  CHECK(j["max_score"] == 22);
+  REQUIRE(j["labs"].size() == 2);
+  const auto& lab = j["labs"][0];
+  CHECK(lab["lab"] == "coalescing");
+  CHECK(lab["status"] == "failed");
+  REQUIRE(lab["tests"].size() == 3);
+  const auto& test = lab["tests"][1];
+  CHECK(test["name"] == "B1 scale: sectors");
+  CHECK(test["status"] == "failed");
+  CHECK(test["line"] == 97);
+  CHECK(test["file"] == "labs/coalescing/coalescing.cu");
+  CHECK(test["figures"]["sectors"] == 2097152);
+  CHECK(test["figures"]["sectors"].is_number_integer());
+  CHECK(test["figures"]["ratio"] == 0.125);
+  CHECK(test["expected"] == "262,144 sectors");
+  CHECK(test["bonus"] == false);
+  CHECK(test["failure"]["kind"] == "wasteful");
+  CHECK(test["failure"]["measured"] == 2097152);
+  CHECK(test["failure"]["index"].is_null());
+  CHECK(test["failure"]["access"]["thread"] == nlohmann::json{33, 0, 0});
+  CHECK(test["failure"]["access"]["offset"] == -4);
+  CHECK(test["failure"]["access"]["element"].is_null());
+  CHECK(test["not_run"].is_null());
+  const auto& absent = lab["tests"][2];
+  CHECK(absent["status"] == "not run");
+  CHECK(absent["bonus"] == true);
+  CHECK(absent["failure"].is_null());
+  CHECK(absent["not_run"]["kind"] == "no_counters");
+  CHECK(absent["not_run"]["device"] == "gpu");
+  CHECK(absent["not_run"]["modelled"]["seconds"] == 1.5e-6);
+  CHECK(lab["tests"][0]["figures"].is_object());
+  CHECK(j["labs"][1]["status"] == "error");
+}
+
+namespace {
+
+// All keys but those of `figures`, which are the tests' own.
+void collect_keys(const nlohmann::json& value, std::set<std::string>& keys) {
+  if (value.is_array())
+    for (const auto& each : value) collect_keys(each, keys);
+  if (!value.is_object()) return;
+  for (const auto& [key, inner] : value.items()) {
+    keys.insert(key);
+    if (key != "figures") collect_keys(inner, keys);
+  }
+}
+
+std::string readme() {
+  std::ifstream file(root() / "grader/report/README.md");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("report: README.md documents every key that is printed, and no other") {
+  std::set<std::string> printed, documented;
+  collect_keys(nlohmann::json::parse(json(sample())), printed);
+  const std::string text = readme();
+  const std::string schema = text.substr(text.find("```"), text.rfind("```") - text.find("```"));
+  const std::regex key(R"re((?:^|\n|\{)\s*\{?"(\w+)":)re");
+  for (std::sregex_iterator i(schema.begin(), schema.end(), key), end; i != end; ++i)
+    documented.insert((*i)[1]);
+  documented.erase("ideal_sectors");  // a figure
+  CHECK(printed == documented);
+}
+
+TEST_CASE("report: README.md documents every kind of failure and every reason") {
+  const std::string text = readme();
+  for (int kind = 0; kind <= static_cast<int>(Failure::Kind::impossible_time); ++kind) {
+    const std::string name = to_string(static_cast<Failure::Kind>(kind));
+    CHECK_MESSAGE(text.find("| `" + name + "` |") != std::string::npos, name);
+  }
+  for (int kind = 0; kind <= static_cast<int>(NotRun::Kind::no_such_step); ++kind) {
+    const std::string name = to_string(static_cast<NotRun::Kind>(kind));
+    CHECK_MESSAGE(text.find("| `" + name + "` |") != std::string::npos, name);
+  }
+}
+
+TEST_CASE("report: json survives a message that is not UTF-8") {
+  Result result = sample();
+  result.labs[0].tests[0].message = "caf\xe9";
+  CHECK(nlohmann::json::parse(json(result))["labs"][0]["tests"][0]["message"] == "caf\xef\xbf\xbd");
+}
+
+TEST_CASE("report: points are written as people write them") {
+  CHECK(points(4) == "4");
+  CHECK(points(3.5) == "3.5");
+  CHECK(points(0.25) == "0.25");
+  CHECK(points(0) == "0");
+  CHECK(points(10) == "10");
+}
+
+TEST_CASE("report: wrapping keeps code, indents and long words") {
+  using Lines = std::vector<std::string>;
+  CHECK(wrap("one two three", 7) == Lines{"one two", "three"});
+  CHECK(wrap("a\n\nb", 10) == Lines{"a", "", "b"});
+  CHECK(wrap("  one two three", 9) == Lines{"  one two", "  three"});
+  CHECK(wrap("    code is never broken", 10) == Lines{"    code is never broken"});
+  CHECK(wrap("abcdefghij k", 4) == Lines{"abcd", "efgh", "ij k"});
+  CHECK(wrap("", 10) == Lines{""});
+}
+
+TEST_CASE("report: columns are code points") {
+  CHECK(columns("é×") == 2);
+  CHECK(pad_left("×", 3) == "  ×");
+  CHECK(wrap("éééé", 2) == std::vector<std::string>{"éé", "éé"});
+}
+
+}  // namespace lab32::report

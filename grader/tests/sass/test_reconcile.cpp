@@ -1,0 +1,410 @@
+// Plans for real kernels, compiled by the real nvcc for Turing, Ada and Hopper; and what becomes of
+// the plans when the machine code does not fit.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "simulator/core/execute/unmatched_text.h"
+#include "simulator/ptx/parser.h"
+#include "simulator/sass/memory_op.h"
+#include "simulator/sass/reconcile.h"
+#include "toolchain/nvcc.h"
+#include "toolchain/toolchain.h"
+
+using namespace lab32;
+using sim::AccessKind;
+using sim::IssuedAccess;
+
+namespace {
+
+struct Compiled {
+  ptx::Module module;
+  std::string sass;
+  sass::Reconciliation result;
+};
+
+const Compiled& compiled(const std::string& arch) {
+  static std::map<std::string, Compiled> all;
+  auto found = all.find(arch);
+  if (found != all.end()) return found->second;
+  const auto artifact =
+      toolchain::compile(toolchain::checkout() / "grader/tests/fixtures/sass/kernels.cu", arch,
+                         "grader/tests/fixtures/sass/kernels.cu");
+  REQUIRE_MESSAGE(!artifact.sass.empty(), "there is no nvdisasm: run make test");
+  Compiled& c = all[arch];
+  c.module = ptx::parse(artifact.ptx);
+  c.sass = artifact.sass;
+  c.result = sass::reconcile(c.module, sass::parse_listing(artifact.sass));
+  return c;
+}
+
+const std::vector<std::string> kArchs{"sm_75", "sm_89", "sm_90"};
+
+std::string text_of(const IssuedAccess& issue) {
+  std::string s = issue.kind == AccessKind::load    ? "ld"
+                  : issue.kind == AccessKind::store ? "st"
+                  : issue.kind == AccessKind::red   ? "red"
+                                                    : "atom";
+  s += std::to_string(issue.bytes);
+  if (issue.offset > 0) s += "+" + std::to_string(issue.offset);
+  if (issue.offset < 0) s += std::to_string(issue.offset);
+  switch (issue.lanes) {
+    case IssuedAccess::Lanes::all:
+      break;
+    case IssuedAccess::Lanes::leader:
+      s += " leader";
+      break;
+    case IssuedAccess::Lanes::full_leader:
+      s += " full_leader";
+      break;
+    case IssuedAccess::Lanes::spin:
+      s += " spin";
+      break;
+  }
+  if (issue.form == sim::AtomicForm::increment) s += " increment";
+  if (issue.form == sim::AtomicForm::compare_swap) s += " cas";
+  return s;
+}
+
+// The plans of a function's memory instructions in the order of the PTX: "ld4 | - | ?": as written,
+// no instruction, not reconciled.
+std::string text_of(const Compiled& c, const std::string& function) {
+  const auto found = c.result.plans.find(function);
+  REQUIRE_MESSAGE(found != c.result.plans.end(), function);
+  std::string s;
+  for (const sim::AccessPlan& plan : found->second) {
+    if (plan.issues.empty() && plan.note.empty() && !plan.unmatched) continue;
+    if (!s.empty()) s += " | ";
+    if (plan.unmatched)
+      s += "?";
+    else if (plan.issues.empty())
+      s += "-";
+    for (size_t i = 0; i < plan.issues.size(); ++i) s += (i ? ", " : "") + text_of(plan.issues[i]);
+  }
+  return s;
+}
+
+std::string plans(const std::string& arch, const std::string& kernel) {
+  return text_of(compiled(arch), kernel);
+}
+
+// The text from `from` to `to`, without the first.
+std::string section_of(const std::string& sass, const std::string& kernel) {
+  const size_t from = sass.find("\t.section\t.text." + kernel + ",");
+  REQUIRE(from != std::string::npos);
+  return sass.substr(from, sass.find("\t.section\t", from + 1) - from);
+}
+
+// The reconciliation of `kernel` after `edit` has changed the lines of its machine code.
+template <class Edit>
+Compiled edited(const std::string& arch, const std::string& kernel, Edit edit) {
+  const Compiled& original = compiled(arch);
+  Compiled c;
+  c.module = ptx::parse(original.module.text);
+  std::string section = section_of(original.sass, kernel);
+  c.sass = section;
+  edit(c.sass);
+  REQUIRE(c.sass != section);
+  c.result = sass::reconcile(c.module, sass::parse_listing(c.sass));
+  return c;
+}
+
+void replace_first(std::string& text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  REQUIRE_MESSAGE(at != std::string::npos, from);
+  text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_SUITE("sass: reconcile") {
+  TEST_CASE("sass: all kernels of the test file reconcile, but for two that cannot") {
+    // The load of `invariant` does not depend on the loop it stands in.
+    for (const std::string& arch : kArchs) {
+      CAPTURE(arch);
+      std::set<std::string> expected{"invariant"};
+      // Here ptxas loads a word once that two iterations of the loop use.
+      if (arch == "sm_90") expected.insert("sliding_shared");
+      const Compiled& c = compiled(arch);
+      CHECK(c.module.functions.size() > 80);
+      std::set<std::string> doubtful;
+      for (const auto& [function, plans] : c.result.plans) {
+        for (const sim::AccessPlan& plan : plans) {
+          if (!plan.unmatched) continue;
+          doubtful.insert(function);
+          CHECK(plan.issues.empty());
+          if (expected.count(function) == 0) MESSAGE(function << ": " << describe(*plan.unmatched));
+        }
+      }
+      CHECK(doubtful == expected);
+      CHECK(c.result.plans.at("invariant").size() > 0);
+    }
+  }
+
+  TEST_CASE("sass: ordinary accesses are issued as written") {
+    for (const std::string& arch : kArchs) {
+      CAPTURE(arch);
+      CHECK(plans(arch, "copy") == "ld4 | st4");
+      CHECK(plans(arch, "add_restrict") == "ld4 | ld4 | st4");
+      CHECK(plans(arch, "copy_float4") == "ld16 | st16");
+      CHECK(plans(arch, "scale_float4_tail") == "ld16 | st16 | ld4 | st4");
+      CHECK(plans(arch, "bytes_to_words") == "ld1 | st4");
+      CHECK(plans(arch, "shorts_and_doubles") == "ld2 | ld8 | st8");
+      CHECK(plans(arch, "transpose_naive") == "ld4 | st4");
+      CHECK(plans(arch, "branchy") == "ld4 | st4 | ld4 | st4");
+      CHECK(plans(arch, "both_arms") == "ld4 | ld4 | st4 | ld4 | st4");
+      CHECK(plans(arch, "volatile_loads") == "st4 | st4 | ld4 | ld4 | st4");
+      CHECK(plans(arch, "load_matrix") == "ld16 | st16 | ld16 | st4");
+      CHECK(plans(arch, "store_between") == "st4 | ld4 | st4 | ld4 | st4");
+    }
+    CHECK(plans("sm_90", "async_copy") == "ld16 | ld16 | st16");
+  }
+
+  TEST_CASE("sass: four neighbouring loads become one, wherever the instruction stands") {
+    for (const std::string& arch : kArchs) {
+      CAPTURE(arch);
+      // The front end puts the second word first.
+      CHECK(plans(arch, "sum_quad") == "ld4 | st4 | ld16-4 | - | - | - | st4");
+      CHECK(plans(arch, "sum_quad_loop") == "ld4 | st4 | ld16-4 | - | - | - | st4");
+      CHECK(plans(arch, "store_quad") == "ld4 | - | - | - | st16-12 | ld4 | ld4 | st4");
+      const auto& merged = compiled(arch).result.plans.at("sum_quad");
+      CHECK(std::any_of(merged.begin(), merged.end(), [](const sim::AccessPlan& p) {
+        return p.note.rfind("merged into the LDS.", 0) == 0;
+      }));
+    }
+  }
+
+  TEST_CASE("sass: a scalar-looking row sum is eight wide loads, a column sum is not") {
+    for (const std::string& arch : kArchs) {
+      CAPTURE(arch);
+      std::string rows, columns;
+      for (int k = 0; k < 32; ++k) rows += "ld4 | st4 | ", columns += "ld4 | ";
+      std::string wide;
+      for (int k = 0; k < 8; ++k) wide += "ld16 | - | - | - | ";
+      auto sorted = [](std::string text) {  // the front end mixes loads and stores
+        std::multiset<std::string> words;
+        size_t at = 0;
+        while (at != std::string::npos) {
+          const size_t bar = text.find(" | ", at);
+          words.insert(text.substr(at, bar == std::string::npos ? bar : bar - at));
+          at = bar == std::string::npos ? bar : bar + 3;
+        }
+        words.erase("");
+        return words;
+      };
+      CHECK(sorted(plans(arch, "tile_row_sum")) == sorted(rows + wide + "st4"));
+      CHECK(sorted(plans(arch, "tile_column_sum")) == sorted(rows + columns + "st4"));
+      CHECK(sorted(plans(arch, "padded_row_sum")) == sorted(rows + columns + "st4"));
+    }
+  }
+
+  TEST_CASE("sass: vectors of which a part is read") {
+    for (const std::string& arch : kArchs) {
+      CAPTURE(arch);
+      CHECK(plans(arch, "int4_ends") == "ld4, ld4+12 | st4");
+      CHECK(plans(arch, "int4_low_half") == "ld8 | st4");
+      CHECK(plans(arch, "int4_last") == "ld4 | st4");
+      const std::string halves = plans(arch, "halves_in_a_loop");
+      CHECK(halves ==
+            "ld4+4, ld4+8 | ld4+4, ld4+8 | ld4+4, ld4+8 | ld4+4, ld4+8 | ld4+4, ld4+8 | st4");
+    }
+  }
+
+  TEST_CASE("sass: two neighbours merge, two with a hole between them share a line") {
+    for (const std::string& arch : kArchs) {
+      CAPTURE(arch);
+      const std::string p = plans(arch, "reduce_interleaved");
+      CHECK(p.rfind("ld4 | st4 | ld8 | - | st4 | ld4, ld4+8 | - | st4 | ld4 | ld4 | st4", 0) == 0);
+    }
+  }
+
+  TEST_CASE("sass: integer atomics to one address: the warp agrees first") {
+    for (const char* arch : {"sm_89", "sm_90"}) {
+      CAPTURE(arch);
+      CHECK(plans(arch, "count_uniform") == "ld4 | red4 leader");
+      CHECK(plans(arch, "count_ones") == "ld4 | red4 leader");
+      CHECK(plans(arch, "max_uniform") == "ld4 | red4 leader");
+      CHECK(plans(arch, "or_uniform") == "ld4 | red4 leader");
+      CHECK(plans(arch, "tickets") == "ld4 | atom4 leader | st4");
+      CHECK(plans(arch, "leader_adds") == "ld4 | red4 leader");
+      CHECK(plans(arch, "shared_sum") == "st4 | ld4 | atom4 leader | ld4 | st4");
+    }
+    CHECK(plans("sm_75", "count_uniform") == "ld4 | red4 full_leader");
+    CHECK(plans("sm_75", "count_ones") == "ld4 | red4 leader");
+    CHECK(plans("sm_75", "shared_sum") == "st4 | ld4 | atom4 full_leader | ld4 | st4");
+    CHECK(plans("sm_75", "tickets") == "ld4 | atom4 leader | st4");
+  }
+
+  TEST_CASE("sass: other atomics") {
+    for (const std::string& arch : kArchs) {
+      CAPTURE(arch);
+      CHECK(plans(arch, "add_float_uniform") == "ld4 | red4");
+      CHECK(plans(arch, "add_double_uniform") == "ld8 | red8");
+      CHECK(plans(arch, "histogram_global") == "ld1 | red4");
+      CHECK(plans(arch, "exchange") == "atom4 | st4");
+      CHECK(plans(arch, "exchange_unused") == "atom4");
+      CHECK(plans(arch, "compare_swap") == "atom4 | st4");
+      CHECK(plans(arch, "shared_compare_swap") == "st4 | atom4 cas | st4");
+      CHECK(plans(arch, "shared_bins") == "st4 | ld4 | atom4 | ld4 | st4");
+      CHECK(plans(arch, "shared_max") == "st4 | ld4 | atom4 | ld4 | st4");
+      CHECK(plans(arch, "shared_float_add") == "st4 | ld4 | atom4 spin | ld4 | st4");
+      CHECK(plans(arch, "shared_float_total") == "st4 | ld4 | atom4 spin | ld4 | st4");
+      CHECK(plans(arch, "shared_double_add") == "st8 | ld8 | atom8 spin | ld8 | st8");
+      CHECK(plans(arch, "shared_long_add") == "st8 | ld8 | atom8 spin | ld8 | st8");
+      CHECK(plans(arch, "locked") == "atom4 | ld4 | st4 | atom4");
+    }
+    for (const char* arch : {"sm_89", "sm_90"}) {
+      CHECK(plans(arch, "shared_count") == "st4 | ld4 | atom4 increment | ld4 | st4");
+      CHECK(plans(arch, "histogram_shared") == "st4 | ld1 | atom4 increment | ld4 | red4");
+    }
+    CHECK(plans("sm_75", "shared_count") == "st4 | ld4 | atom4 leader | ld4 | st4");
+    CHECK(plans("sm_75", "histogram_shared") == "st4 | ld1 | atom4 | ld4 | red4");
+  }
+
+  TEST_CASE("sass: unrolled loops hold while warps do not diverge at their branches") {
+    for (const std::string& arch : kArchs) {
+      for (const char* kernel :
+           {"column_sum", "row_sum", "matrix_product", "softmax_row", "shared_run"}) {
+        CAPTURE(arch);
+        CAPTURE(kernel);
+        const Compiled& c = compiled(arch);
+        const ptx::Function* f = c.module.find_function(kernel);
+        REQUIRE(f != nullptr);
+        size_t conditional = 0;
+        for (const sim::AccessPlan& plan : c.result.plans.at(kernel)) {
+          conditional += !plan.if_uniform.empty();
+          for (int32_t branch : plan.if_uniform) {
+            const ptx::Instruction& in = f->body[static_cast<size_t>(branch)];
+            CHECK(in.op->id == ptx::OpId::bra);
+            CHECK(in.guard >= 0);
+          }
+        }
+        CHECK(conditional > 0);
+      }
+      CHECK(plans(arch, "shuffled_turns") == "st4 | ld16 | - | - | - | ld4 | st4");
+      for (const sim::AccessPlan& plan : compiled(arch).result.plans.at("stencil"))
+        CHECK(plan.if_uniform.empty());
+    }
+  }
+
+  TEST_CASE("sass: functions that are called have plans of their own; spills are recognised") {
+    for (const std::string& arch : kArchs) {
+      CAPTURE(arch);
+      CHECK(plans(arch, "put") == "st4 | st4 | st4 | st4 | st4");
+      CHECK(plans(arch, "calls_store") == "ld4");
+      const auto& spills = compiled(arch).result.spills;
+      REQUIRE(spills.count("spilling") == 1);
+      CHECK(spills.at("spilling").loads > 0);
+      CHECK(spills.at("spilling").stores > 0);
+      CHECK(spills.count("local_array") == 0);
+    }
+  }
+}
+
+TEST_SUITE("sass: what does not fit") {
+  // Each memory instruction in turn is taken away. Nothing may go on as if it were there, unless
+  // the PTX itself gives the reason.
+  TEST_CASE("sass: an instruction is missing") {
+    for (const char* kernel :
+         {"copy", "sum_quad", "store_quad", "tile_row_sum", "reduce_modulo", "branchy", "both_arms",
+          "transpose_tile", "int4_ends", "scan_block", "count_uniform", "shared_float_add",
+          "matrix_product", "async_copy", "load_matrix"}) {
+      CAPTURE(kernel);
+      const std::string before = plans("sm_90", kernel);
+      const std::string section = section_of(compiled("sm_90").sass, kernel);
+      size_t taken = 0;
+      for (size_t at = 0; at < section.size();) {
+        const size_t end = section.find('\n', at);
+        const std::string line = section.substr(at, end - at);
+        if (std::regex_search(line,
+                              std::regex(R"(\b(LDG|STG|LDS|STS|REDG|ATOMS|LDSM|LDGSTS)\b)")) &&
+            line.find("@!PT") == std::string::npos) {
+          CAPTURE(line);
+          const Compiled c =
+              edited("sm_90", kernel, [&](std::string& s) { s.erase(at, end - at + 1); });
+          const std::string after = text_of(c, kernel);
+          CHECK(after != before);
+          const bool doubted = after.find('?') != std::string::npos;
+          bool reason = false;
+          for (const sim::AccessPlan& p : c.result.plans.at(kernel))
+            reason |= p.note.rfind("removed: ", 0) == 0;
+          CHECK((doubted || reason));
+          ++taken;
+        }
+        at = end + 1;
+      }
+      CHECK(taken > 0);
+    }
+  }
+
+  TEST_CASE("sass: a width that no grouping explains") {
+    Compiled c =
+        edited("sm_90", "sum_quad", [](std::string& s) { replace_first(s, "LDS.128", "LDS.64"); });
+    CHECK(text_of(c, "sum_quad") == "ld4 | st4 | ? | ? | ? | ? | st4");
+    const auto& plans = c.result.plans.at("sum_quad");
+    const auto doubtful = std::find_if(plans.begin(), plans.end(), [](const sim::AccessPlan& p) {
+      return p.unmatched.has_value();
+    });
+    CHECK(access_name(*doubtful->unmatched) == "shared load of 4 bytes");
+    CHECK(describe(*doubtful->unmatched) ==
+          "PTX has 4 such here, the machine code 1 (LDS.64): more "
+          "than "
+          "one way, or none, to group them");
+    c = edited("sm_90", "copy", [](std::string& s) { replace_first(s, "LDG.E ", "LDG.E.128 "); });
+    CHECK(text_of(c, "copy") == "? | st4");
+    c = edited("sm_90", "copy", [](std::string& s) { replace_first(s, "STG.E ", "STS "); });
+    CHECK(text_of(c, "copy") == "ld4 | ?");
+    c = edited("sm_90", "shared_float_add",
+               [](std::string& s) { replace_first(s, "ATOMS.CAST.SPIN ", "ATOMS.CAST.SPIN.64 "); });
+    CHECK(text_of(c, "shared_float_add") == "st4 | ld4 | ? | ld4 | st4");
+  }
+
+  TEST_CASE("sass: a load that runs without its condition") {
+    const Compiled c = edited("sm_90", "branchy", [](std::string& s) {
+      // All branches gone: everything runs always.
+      s = std::regex_replace(s, std::regex(R"([^\n]*@!?P\d (BRA|EXIT)[^\n]*\n)"), "");
+    });
+    CHECK(text_of(c, "branchy").find("?") != std::string::npos);
+    const Compiled d = edited("sm_90", "copy", [](std::string& s) {
+      s = std::regex_replace(s, std::regex(R"([^\n]*@!?P\d EXIT[^\n]*\n)"), "");
+    });
+    CHECK(text_of(d, "copy") == "? | ?");
+  }
+
+  TEST_CASE("sass: an election that does not guard the atomic") {
+    const Compiled c = edited("sm_90", "count_uniform",
+                              [](std::string& s) { replace_first(s, "@P0 REDG", "REDG"); });
+    CHECK(text_of(c, "count_uniform") == "ld4 | ?");
+  }
+
+  TEST_CASE("sass: a memory instruction from nowhere makes its kernel doubtful") {
+    const Compiled c = edited("sm_90", "copy", [](std::string& s) {
+      const size_t last = s.rfind("EXIT");
+      s.insert(s.rfind('\n', last) + 1, "        /*0fff*/ LDG.E R9, [R2.64] ;\n");
+    });
+    CHECK(text_of(c, "copy") == "? | ?");
+  }
+
+  TEST_CASE("sass: no listing, or one of other kernels") {
+    const Compiled& original = compiled("sm_90");
+    const auto result = sass::reconcile(original.module, sass::parse_listing(""));
+    for (const sim::AccessPlan& plan : result.plans.at("copy")) CHECK(plan.issues.empty());
+    const Compiled c = edited("sm_90", "copy", [](std::string& s) { s += " "; });
+    CHECK(text_of(c, "copy") == "ld4 | st4");
+    CHECK(text_of(c, "sum_quad") == "? | ? | ? | ? | ? | ? | ?");
+  }
+
+  TEST_CASE("sass: an access shared between iterations of an unrolled loop") {
+    // One of the unrolled copies gone: as if its value came from the iteration before.
+    const Compiled c = edited("sm_90", "column_sum", [](std::string& s) {
+      const size_t at = s.find("LDG.E");
+      const size_t from = s.rfind('\n', at) + 1;
+      s.erase(from, s.find('\n', at) + 1 - from);
+    });
+    const std::string text = text_of(c, "column_sum");
+    CHECK(text.find('?') != std::string::npos);
+  }
+}

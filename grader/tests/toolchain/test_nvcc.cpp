@@ -1,0 +1,352 @@
+// From a .cu file to an artifact, and what keeps one from becoming an artifact.
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include "tests/fixtures/scratch.h"
+#include "toolchain/cache.h"
+#include "toolchain/nvcc.h"
+#include "toolchain/submission.h"
+
+using namespace lab32;
+using namespace lab32::toolchain;
+namespace fs = std::filesystem;
+
+namespace {
+
+const char kKernel[] =
+    "__device__ __noinline__ float twice(float x) { return 2 * x; }\n"
+    "__global__ void scale(float* p, int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < n) p[i] = twice(p[i]);\n"
+    "}\n";
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+CompileOptions without_cache(Isolation kind = isolation().isolation) {
+  CompileOptions options;
+  options.isolation = kind;
+  options.cache = false;
+  return options;
+}
+
+std::vector<Isolation> kinds() {
+  if (isolation().isolation == Isolation::plain) return {Isolation::plain};
+  return {Isolation::bubblewrap, Isolation::plain};
+}
+
+// The compiler's complaint.
+std::string complaint(const fs::path& source, const std::string& display,
+                      const CompileOptions& options = without_cache()) {
+  try {
+    toolchain::compile(source, "sm_90", display, options);
+  } catch (const CompileError& error) {
+    CHECK(error.what() == display + " does not compile:\n" + error.text);
+    return error.text;
+  }
+  FAIL("it compiled");
+  return {};
+}
+
+std::string refusal(const fs::path& source, const std::string& display) {
+  try {
+    read_submission(source, display);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  FAIL("it was taken");
+  return {};
+}
+
+}  // namespace
+
+TEST_SUITE("compile: nvcc") {
+  TEST_CASE("toolchain: PTX, cubin, SASS and registers, with the user's paths") {
+    tests::Scratch s;
+    fs::path source = s.write("scale.cu", kKernel);
+    for (Isolation kind : kinds()) {
+      Artifact a = toolchain::compile(source, "sm_90", "labs/scale/scale.cu", without_cache(kind));
+      CHECK(a.source == "labs/scale/scale.cu");
+      CHECK(a.arch == "sm_90");
+      CHECK(has(a.ptx, ".target sm_90"));
+      CHECK(has(a.ptx, ".visible .entry _Z5scalePfi("));
+      CHECK(has(a.ptx, ".file\t1 \"labs/scale/scale.cu\""));
+      CHECK(a.cubin.substr(0, 4) ==
+            "\x7f"
+            "ELF");
+      REQUIRE(a.registers.count("_Z5scalePfi") == 1);
+      CHECK(a.registers["_Z5scalePfi"] > 0);
+      CHECK(a.warnings == "");
+      for (const std::string& text : {a.ptx, a.sass}) {
+        CHECK_FALSE(has(text, "/submission"));
+        CHECK_FALSE(has(text, s.path.string()));
+      }
+      if (installed().nvdisasm.empty()) {
+        MESSAGE("no nvdisasm on this machine");
+        CHECK(a.sass.empty());
+        continue;
+      }
+      CHECK(has(a.sass, ".text._Z5scalePfi"));
+      CHECK(has(a.sass, "LDG.E"));
+      CHECK(has(a.sass, "//## File \"labs/scale/scale.cu\", line 4"));
+      CHECK(has(a.sass, "//## File \".nv_debug_ptx_txt\", line "));
+    }
+  }
+
+  TEST_CASE("toolchain: a compile error is nvcc's own text") {
+    tests::Scratch s;
+    fs::path source = s.write("broken.cu",
+                              "#include \"lab32.cuh\"\n"
+                              "__global__ void broken(float* p) {\n"
+                              "  p[threadIdx.x] = missing;\n"
+                              "  int unused;\n"
+                              "}\n");
+    for (Isolation kind : kinds())
+      CHECK(complaint(source, "labs/broken/broken.cu", without_cache(kind)) ==
+            "labs/broken/broken.cu(3): error: identifier \"missing\" is undefined\n"
+            "    p[threadIdx.x] = missing;\n"
+            "                     ^\n"
+            "\n"
+            "labs/broken/broken.cu(4): warning #177-D: variable \"unused\" was declared but never "
+            "referenced\n"
+            "    int unused;\n"
+            "        ^\n"
+            "\n"
+            "Remark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"\n"
+            "\n"
+            "1 error detected in the compilation of \"labs/broken/broken.cu\".\n");
+  }
+
+  TEST_CASE("toolchain: warnings of what compiles are kept") {
+    tests::Scratch s;
+    fs::path source = s.write("w.cu", "__global__ void w(float* p) {\n  int unused;\n}\n");
+    Artifact a = toolchain::compile(source, "sm_90", "w.cu", without_cache());
+    CHECK(has(a.warnings, "w.cu(2): warning #177-D: variable \"unused\" was declared"));
+    CHECK_FALSE(has(a.warnings, "ptxas info"));
+  }
+
+  TEST_CASE("toolchain: an error that ptxas finds names the user's file") {
+    tests::Scratch s;
+    fs::path source = s.write("big.cu",
+                              "__global__ void big(int* p) {\n"
+                              "  __shared__ int s[100000];\n"
+                              "  s[threadIdx.x] = *p; __syncthreads(); *p = s[*p];\n}\n");
+    CHECK(has(complaint(source, "big.cu"), "uses too much shared data"));
+  }
+
+  TEST_CASE("toolchain: headers beside the file, and below it, belong to the submission") {
+    tests::Scratch s;
+    s.write("part/b.cuh", "#include \"c.cuh\"\n");
+    s.write("part/c.cuh", "constexpr int kFrom = 3;\n");
+    s.write("not_named.cuh", "#error\n");
+    fs::path source =
+        s.write("a.cu", "#include \"part/b.cuh\"\n__global__ void a(int* p) { *p = kFrom; }\n");
+    Submission submission = read_submission(source, "a.cu");
+    CHECK(submission.files.size() == 3);
+    CHECK(submission.files.count("part/c.cuh") == 1);
+    toolchain::compile(source, "sm_90", "a.cu", without_cache());
+    s.write("part/c.cuh", "constexpr int kFrom = ;\n");
+    CHECK(has(complaint(source, "labs/a.cu"), "labs/part/c.cuh(1): error: expected an expression"));
+  }
+
+  TEST_CASE("toolchain: names of headers, however they are written") {
+    tests::Scratch s;
+    for (const char* name : {"1.h", "2.h", "3.h", "4.h"}) s.write(name, "");
+    const std::string text =
+        "#include \"1.h\"\n#  include\t\"2.h\"\n#if __has_include( \"3.h\")\n#endif\n"
+        "#include \"\"\n#include \"4.h\n// include \"" +
+        std::string(1000000, 'a') + "\"\n";
+    const Submission submission = read_submission(s.write("a.cu", text), "a.cu");
+    CHECK(submission.files.size() == 4);
+    CHECK(submission.files.count("4.h") == 0);
+    // Ends in the middle of a name.
+    CHECK(read_submission(s.write("b.cu", "#include \"1.h"), "b.cu").files.size() == 1);
+    CHECK(read_submission(s.write("c.cu", "include"), "c.cu").files.size() == 1);
+  }
+
+  TEST_CASE("toolchain: a solution can be included by no path and through no link") {
+    tests::Scratch s, elsewhere;
+    // A file that would do for either kind of way to it.
+    fs::path solution;
+    for (const auto& entry : fs::recursive_directory_iterator(checkout() / "solutions"))
+      if (entry.path().extension() == ".cu") solution = entry.path();
+    REQUIRE_FALSE(solution.empty());
+    fs::create_symlink(solution, s.path / "linked.cuh");
+    fs::create_directory_symlink(solution.parent_path(), s.path / "linked");
+    std::string up = "..";
+    for (int i = 0; i < 8; ++i) up += "/..";
+    for (const std::string& name :
+         {solution.string(), up + solution.string(), std::string("linked.cuh"),
+          "linked/" + solution.filename().string()}) {
+      CAPTURE(name);
+      fs::path source = s.write("thief.cu", "#include \"" + name + "\"\n");
+      for (Isolation kind : kinds()) {
+        std::string text = complaint(source, "labs/x/thief.cu", without_cache(kind));
+        bool kept_out = has(text, "No such file or directory") || has(text, "it includes ");
+        CHECK_MESSAGE(kept_out, text);
+        CHECK_FALSE(has(text, "__global__"));
+      }
+    }
+    // Nor with the name put together by the preprocessor, where only the trace of it shows.
+    fs::path source = s.write("thief.cu", "#define NAME <" + solution.string() +
+                                              ">\n#include NAME\n# 1 \"thief.cu\" 2\n");
+    for (Isolation kind : kinds())
+      CHECK_THROWS_AS(toolchain::compile(source, "sm_90", "thief.cu", without_cache(kind)),
+                      CompileError);
+    // Nor when the rest is wrong, so that the preprocessor's output is lost.
+    source = s.write("thief.cu", "#include \"" + solution.string() + "\"\n#error stop\n");
+    for (Isolation kind : kinds())
+      CHECK_FALSE(has(complaint(source, "t.cu", without_cache(kind)), "__global__"));
+  }
+
+  TEST_CASE("toolchain: a submission that is a link into solutions/ is refused") {
+    tests::Scratch s;
+    fs::create_directory_symlink(checkout() / "solutions/coalescing", s.path / "coalescing");
+    CHECK(refusal(s.path / "coalescing/coalescing.cu", "labs/c.cu") ==
+          "labs/c.cu is a link into solutions/: hand in a file of your own");
+    CHECK(read_submission(checkout() / "solutions/coalescing/coalescing.cu", "c.cu").name ==
+          "coalescing.cu");
+  }
+
+  TEST_CASE("toolchain: what is no plain file of a fair size is refused") {
+    tests::Scratch s;
+    CHECK(refusal(s.path / "none.cu", "none.cu") ==
+          "none.cu cannot be read: No such file or directory");
+    CHECK(refusal(s.path, "labs") == "labs cannot be read: not a plain file");
+    REQUIRE(mkfifo((s.path / "pipe.cu").c_str(), 0600) == 0);
+    CHECK(refusal(s.path / "pipe.cu", "pipe.cu") == "pipe.cu cannot be read: not a plain file");
+    CHECK(refusal(s.write("large.cu", std::string(2 << 20, '\n')), "large.cu") ==
+          "large.cu cannot be read: larger than 1 MiB");
+  }
+
+  TEST_CASE("toolchain: file names that a shell would read otherwise are harmless") {
+    tests::Scratch s;
+    for (const char* name : {"a b.cu", "$(touch ran).cu", "-o.cu", "'\";touch ran;'.cu", "x.cpp"}) {
+      CAPTURE(name);
+      fs::path source = s.write(name, "__global__ void k(int* p) { *p = 1 }\n");
+      CHECK(has(complaint(source, name), std::string(name) + "(1): error: expected a \";\""));
+    }
+    CHECK_THROWS_WITH_AS(toolchain::compile(s.write("a.cu", ""), "sm_90;true", "a.cu"),
+                         "'sm_90;true' is no GPU architecture: sm_90, say", Error);
+  }
+
+  TEST_CASE("toolchain: host code of a submission is compiled but never run") {
+    tests::Scratch s;
+    fs::path trace = s.path / "ran";
+    fs::path source = s.write(
+        "host.cu", "#include <cstdlib>\nstatic int at_start = system(\"touch " + trace.string() +
+                       "\");\n__attribute__((constructor)) void early() { system(\"touch " +
+                       trace.string() + "\"); }\n__global__ void k(int* p) { *p = 1; }\n");
+    for (Isolation kind : kinds()) {
+      Artifact a = toolchain::compile(source, "sm_90", "host.cu", without_cache(kind));
+      CHECK(has(a.ptx, "_Z1kPi"));
+      CHECK_FALSE(fs::exists(trace));
+    }
+  }
+}
+
+TEST_SUITE("compile: limits") {
+  TEST_CASE("toolchain: time") {
+    tests::Scratch s;
+    CompileOptions options = without_cache();
+    options.limits.wall_seconds = 0.02;
+    CHECK(has(complaint(s.write("a.cu", kKernel), "a.cu", options),
+              "nvcc was stopped: it ran longer than 0.02 seconds\n"));
+  }
+
+  TEST_CASE("toolchain: memory: templates without an end") {
+    tests::Scratch s;
+    fs::path source =
+        s.write("bomb.cu",
+                "template <int N, int M> struct A {\n"
+                "  static constexpr int v = A<N - 1, 2 * M>::v + A<N - 1, 2 * M + 1>::v;\n};\n"
+                "template <int M> struct A<0, M> { static constexpr int v = 1; };\n"
+                "__global__ void k(int* p) { *p = A<30, 0>::v; }\n");
+    CompileOptions options = without_cache();
+    options.limits.memory_bytes = 768ull << 20;
+    CHECK(has(complaint(source, "bomb.cu", options),
+              "nvcc was stopped: a compilation may take 0.75 GiB of memory"));
+  }
+
+  TEST_CASE("toolchain: disk: macros without an end") {
+    tests::Scratch s;
+    std::string text = "#define A0 x, x, x, x, x, x, x, x, x, x\n";
+    for (int i = 1; i < 9; ++i) {
+      std::string last = "A" + std::to_string(i - 1);
+      text += "#define A" + std::to_string(i) + " " + last;
+      for (int j = 1; j < 10; ++j) text += ", " + last;
+      text += "\n";
+    }
+    CompileOptions options = without_cache();
+    options.limits.file_bytes = 4 << 20;
+    std::string answer =
+        complaint(s.write("bomb.cu", text + "int a[] = {A8};\n"), "bomb.cu", options);
+    CHECK(has(answer, "seconds of CPU time and files of 4 MiB"));
+  }
+
+  TEST_CASE("toolchain: messages") {
+    tests::Scratch s;
+    std::string text;
+    for (int i = 0; i < 90; ++i)
+      text += "int a" + std::to_string(i) + " = undefined_" + std::to_string(i) + ";\n";
+    CompileOptions options = without_cache();
+    options.limits.output_bytes = 2048;
+    std::string answer = complaint(s.write("noisy.cu", text), "noisy.cu", options);
+    CHECK(has(answer, "noisy.cu(1): error: identifier \"undefined_0\" is undefined"));
+    CHECK(
+        has(answer, "nvcc was stopped: more than 2 KiB of messages; the first of them are above"));
+    CHECK(answer.size() < 4096);
+  }
+}
+
+TEST_SUITE("compile: cache") {
+  TEST_CASE("toolchain: the same text compiles once, under whatever path it lies") {
+    tests::Scratch s;
+    // Never the same as in an earlier run, so the first compilation is a real one.
+    std::string text = kKernel + std::string("// ") + s.path.string() + "\n";
+    Artifact first = toolchain::compile(s.write("one/k.cu", text), "sm_90", "one/k.cu");
+    Artifact second = toolchain::compile(s.write("two/k.cu", text), "sm_90", "elsewhere/k.cu");
+    CHECK(second.source == "elsewhere/k.cu");
+    CHECK(second.cubin == first.cubin);
+    CHECK(second.registers == first.registers);
+    CHECK(has(first.ptx, ".file\t1 \"one/k.cu\""));
+    CHECK(has(second.ptx, ".file\t1 \"elsewhere/k.cu\""));
+    // Another text, another header, another architecture: another artifact.
+    CHECK(toolchain::compile(s.write("one/k.cu", "__global__ void other() {}\n"), "sm_90", "k.cu")
+              .registers.count("_Z5otherv") == 1);
+    CHECK(toolchain::compile(s.write("one/k.cu", text), "sm_80", "k.cu").arch == "sm_80");
+    fs::path user = s.write("h.cu",
+                            "#include \"h.cuh\"\n__constant__ int c = kValue;\n"
+                            "__global__ void k(int* p) { *p = kValue; }\n");
+    s.write("h.cuh", "constexpr int kValue = 1111;\n");
+    CHECK(has(toolchain::compile(user, "sm_90", "h.cu").ptx, "1111"));
+    s.write("h.cuh", "constexpr int kValue = 2222;\n");
+    CHECK(has(toolchain::compile(user, "sm_90", "h.cu").ptx, "2222"));
+  }
+
+  TEST_CASE("toolchain: an entry is whole or not there") {
+    Artifact a;
+    a.arch = "sm_90";
+    a.ptx = std::string("with\nlines\0and zeros", 20);
+    a.cubin = std::string(1000, '\0');
+    a.registers = {{"_Z1kv", 12}, {"other", 255}};
+    std::string key = cache_key("a test's own entry");
+    store_cached(key, a);
+    auto loaded = load_cached(key);
+    REQUIRE(loaded);
+    CHECK(loaded->ptx == a.ptx);
+    CHECK(loaded->cubin == a.cubin);
+    CHECK(loaded->registers == a.registers);
+    fs::path file = checkout() / "build/cache" / key;
+    auto size = fs::file_size(file);
+    for (auto cut : {size - 1, size / 2, decltype(size){10}, decltype(size){0}}) {
+      fs::resize_file(file, cut);
+      CHECK_FALSE(load_cached(key));
+    }
+    fs::remove(file);
+    CHECK_FALSE(load_cached(key));
+    CHECK(cache_key("a") != cache_key("b"));
+    CHECK(cache_key("a").size() == 32);
+  }
+}

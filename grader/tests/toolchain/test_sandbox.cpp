@@ -1,0 +1,142 @@
+// What a program in the sandbox can and cannot reach. Where bubblewrap cannot run these cases have
+// nothing to look at, and say so.
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "tests/fixtures/scratch.h"
+#include "toolchain/sandbox.h"
+
+using namespace lab32;
+using namespace lab32::toolchain;
+namespace fs = std::filesystem;
+
+namespace {
+
+ProcessLimits ten_seconds() {
+  ProcessLimits limits;
+  limits.wall_seconds = 10;
+  return limits;
+}
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Outcome in_shell(const Sandbox& sandbox, const std::string& script) {
+  return sandbox.run({"/bin/sh", "-c", script}, ten_seconds());
+}
+
+bool have_bubblewrap() {
+  if (isolation().isolation == Isolation::bubblewrap) return true;
+  MESSAGE("bubblewrap cannot run here: " << isolation().reason);
+  return false;
+}
+
+}  // namespace
+
+TEST_SUITE("compile: sandbox") {
+  TEST_CASE(
+      "toolchain: a room has the submission, the includes and one place to write, in both kinds") {
+    for (Isolation kind : {Isolation::bubblewrap, Isolation::plain}) {
+      if (kind == Isolation::bubblewrap && !have_bubblewrap()) continue;
+      tests::Scratch includes;
+      includes.write("lab.cuh", "header");
+      fs::path scratch;
+      {
+        Sandbox sandbox(installed(), includes.path, kind);
+        scratch = sandbox.output().parent_path();
+        std::ofstream(sandbox.submission() / "a.cu") << "source";
+        Outcome o = in_shell(sandbox, "cat " + sandbox.inner_submission() + "/a.cu " +
+                                          sandbox.inner_include() + "/lab.cuh; echo made >" +
+                                          sandbox.inner_output() + "/result");
+        CHECK(o.err == "");
+        CHECK(o.out == "sourceheader");
+        CHECK(read(sandbox.output() / "result") == "made\n");
+        CHECK(fs::exists(scratch));
+      }
+      CHECK_FALSE(fs::exists(scratch));
+    }
+  }
+
+  TEST_CASE(
+      "toolchain: neither the checkout, the system's files, other processes nor the environment") {
+    if (!have_bubblewrap()) return;
+    tests::Scratch includes, secret;
+    secret.write("secret", "42");
+    setenv("LAB32_TEST_SECRET", "42", 1);
+    Sandbox sandbox(installed(), includes.path, Isolation::bubblewrap);
+    for (const fs::path& path :
+         {checkout() / "solutions", checkout() / "Makefile", secret.path / "secret",
+          fs::path("/etc/passwd"), fs::path("/proc/self"), fs::path("/sys/class")}) {
+      CAPTURE(path.string());
+      CHECK(fs::exists(path));
+      CHECK_FALSE(in_shell(sandbox, "test -e " + path.string()).ok());
+    }
+    CHECK(in_shell(sandbox, "env").out.find("LAB32_TEST_SECRET") == std::string::npos);
+    unsetenv("LAB32_TEST_SECRET");
+  }
+
+  TEST_CASE("toolchain: nothing can be written but the output") {
+    if (!have_bubblewrap()) return;
+    tests::Scratch includes;
+    includes.write("lab.cuh", "header");
+    Sandbox sandbox(installed(), includes.path, Isolation::bubblewrap);
+    std::ofstream(sandbox.submission() / "a.cu") << "source";
+    for (const char* path :
+         {"/submission/a.cu", "/submission/new", "/include/lab.cuh", "/usr/new"}) {
+      CAPTURE(path);
+      CHECK_FALSE(in_shell(sandbox, std::string("echo spoilt >") + path).ok());
+    }
+    CHECK(read(sandbox.submission() / "a.cu") == "source");
+    CHECK(read(includes.path / "lab.cuh") == "header");
+    // /tmp is there, and another one each time.
+    CHECK(in_shell(sandbox, "echo x >/tmp/left && cat /tmp/left").out == "x\n");
+    CHECK_FALSE(in_shell(sandbox, "test -e /tmp/left").ok());
+    CHECK_FALSE(fs::exists("/tmp/left"));
+  }
+
+  TEST_CASE("toolchain: no network, not even the machine's own") {
+    if (!have_bubblewrap()) return;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    REQUIRE(bind(listener, reinterpret_cast<sockaddr*>(&address), length) == 0);
+    REQUIRE(listen(listener, 4) == 0);
+    getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
+    std::string connect = "exec 3<>/dev/tcp/127.0.0.1/" + std::to_string(ntohs(address.sin_port));
+    tests::Scratch includes;
+    // The same command connects outside.
+    Sandbox open(installed(), includes.path, Isolation::plain);
+    CHECK(open.run({"/bin/bash", "-c", connect}, ten_seconds()).ok());
+    Sandbox closed(installed(), includes.path, Isolation::bubblewrap);
+    Outcome o = closed.run({"/bin/bash", "-c", connect}, ten_seconds());
+    CHECK_FALSE(o.ok());
+    CHECK(o.err.find("connect") != std::string::npos);
+    close(listener);
+  }
+
+  TEST_CASE("toolchain: the limits hold inside") {
+    if (!have_bubblewrap()) return;
+    tests::Scratch includes;
+    Sandbox sandbox(installed(), includes.path, Isolation::bubblewrap);
+    ProcessLimits limits = ten_seconds();
+    limits.wall_seconds = 0.5;
+    Outcome o = sandbox.run({"/bin/sh", "-c", "sleep 100 & sleep 100"}, limits);
+    CHECK(o.end == Outcome::End::timed_out);
+    CHECK(o.seconds < 5);
+    limits = ten_seconds();
+    limits.output_bytes = 10000;
+    CHECK(sandbox.run({"/usr/bin/yes"}, limits).end == Outcome::End::output_exceeded);
+    limits = ten_seconds();
+    limits.memory_bytes = 256 << 20;
+    o = sandbox.run({"/bin/dd", "if=/dev/zero", "of=/dev/null", "bs=512M", "count=1"}, limits);
+    CHECK_FALSE(o.ok());
+    CHECK(o.err.find("exhausted") != std::string::npos);
+  }
+}

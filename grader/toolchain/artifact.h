@@ -1,0 +1,24 @@
+// What compiling one CUDA source gives: everything a Device needs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace lab32::toolchain {
+
+struct Artifact {
+  std::string source;  // path of the .cu as the user gave it
+  std::string arch;    // "sm_90"
+  std::string ptx;     // nvcc -ptx -lineinfo, paths mapped back to the user's
+  std::string cubin;   // bytes, for the GPU and for sass
+  // nvdisasm -c -gi -gp text, paths mapped back likewise; empty when there is no nvdisasm (then all
+  // is PTX-level). Besides `//## File "x.cu", line 3` (and its ` inlined at "x.cu", line 9`) it has
+  // `//## File ".nv_debug_ptx_txt", line 38`: the line of `ptx` that the instructions below stem
+  // from.
+  std::string sass;
+  std::map<std::string, uint32_t> registers;  // kernel (mangled) -> registers a thread, from ptxas
+  std::string warnings;  // of the compilers, as they wrote them, with the user's paths
+};
+
+}  // namespace lab32::toolchain

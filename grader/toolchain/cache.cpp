@@ -1,0 +1,106 @@
+#include "toolchain/cache.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/read_file.h"
+#include "toolchain/toolchain.h"
+
+namespace lab32::toolchain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kMagic[] = "lab32-artifact/2\n";
+constexpr size_t kMostEntries = 512;  // some 100 KB each
+
+fs::path directory() { return checkout() / "build/cache"; }
+
+// A field is its length in decimal, a newline, its bytes.
+void put(std::string& out, const std::string& field) {
+  out += std::to_string(field.size()) + "\n" + field;
+}
+
+bool take(const std::string& in, size_t& at, std::string& field) {
+  size_t newline = in.find('\n', at);
+  if (newline == std::string::npos || newline == at || newline - at > 12) return false;
+  uint64_t size = 0;
+  for (size_t i = at; i < newline; ++i) {
+    if (in[i] < '0' || in[i] > '9') return false;
+    size = size * 10 + static_cast<uint64_t>(in[i] - '0');
+  }
+  if (size > in.size() - newline - 1) return false;
+  field = in.substr(newline + 1, size);
+  at = newline + 1 + size;
+  return true;
+}
+
+void forget_oldest() {
+  std::error_code error;
+  std::vector<std::pair<fs::file_time_type, fs::path>> entries;
+  for (const auto& entry : fs::directory_iterator(directory(), error)) {
+    auto time = entry.last_write_time(error);
+    if (!error) entries.emplace_back(time, entry.path());
+  }
+  if (entries.size() <= kMostEntries) return;
+  std::sort(entries.begin(), entries.end());
+  for (size_t i = 0; i < entries.size() / 2; ++i) fs::remove(entries[i].second, error);
+}
+
+}  // namespace
+
+std::string cache_key(const std::string& text) {
+  char digits[33];
+  snprintf(digits, sizeof digits, "%016llx%016llx", static_cast<unsigned long long>(hash_of(text)),
+           static_cast<unsigned long long>(hash_of(text, 0x9e3779b97f4a7c15u)));
+  return digits;
+}
+
+std::optional<Artifact> load_cached(const std::string& key) {
+  const auto file = read_file(directory() / key);
+  if (!file) return std::nullopt;
+  const std::string& in = *file;
+  std::string registers;
+  if (in.compare(0, sizeof kMagic - 1, kMagic) != 0) return std::nullopt;
+  size_t at = sizeof kMagic - 1;
+  Artifact a;
+  for (std::string* field :
+       {&a.source, &a.arch, &a.ptx, &a.cubin, &a.sass, &a.warnings, &registers})
+    if (!take(in, at, *field)) return std::nullopt;
+  if (at != in.size()) return std::nullopt;
+  std::istringstream pairs(registers);
+  uint32_t count;
+  for (std::string kernel; pairs >> kernel >> count;) a.registers[kernel] = count;
+  return a;
+}
+
+void store_cached(const std::string& key, const Artifact& a) {
+  std::string out = kMagic, registers;
+  for (const auto& [kernel, count] : a.registers)
+    registers += kernel + " " + std::to_string(count) + "\n";
+  for (const std::string& field : {a.source, a.arch, a.ptx, a.cubin, a.sass, a.warnings, registers})
+    put(out, field);
+
+  static std::atomic<int> serial{0};
+  std::error_code error;
+  fs::create_directories(directory(), error);
+  fs::path temporary = directory() / (key + "." + std::to_string(getpid()) + "." +
+                                      std::to_string(serial.fetch_add(1)) + ".new");
+  std::ofstream file(temporary, std::ios::binary);
+  file << out;
+  file.close();
+  if (file)
+    fs::rename(temporary, directory() / key, error);
+  else
+    fs::remove(temporary, error);
+  forget_oldest();
+}
+
+}  // namespace lab32::toolchain

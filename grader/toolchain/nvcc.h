@@ -1,0 +1,34 @@
+// A .cu file -> PTX, cubin and SASS. Only compilers run, in a sandbox; nothing of the file does.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/error.h"
+#include "base/process.h"
+#include "toolchain/artifact.h"
+#include "toolchain/sandbox.h"
+
+namespace lab32::toolchain {
+
+// The submission's own fault: it costs its lab the points. Any other Error is the machine's.
+struct CompileError : Error {
+  CompileError(const std::string& display_path, const std::string& text)
+      : Error(display_path + " does not compile:\n" + text), text(text) {}
+  std::string text;  // as nvcc wrote it, with the student's paths
+};
+
+// `display_path` is how messages call the file; PTX and SASS name it so too. Throws CompileError.
+Artifact compile(const std::filesystem::path& source, const std::string& arch,
+                 const std::string& display_path);
+
+struct CompileOptions {
+  Isolation isolation;
+  ProcessLimits limits;  // of nvcc
+  bool cache = true;     // build/cache: the same text compiles once
+  CompileOptions();      // what compile() above does
+};
+Artifact compile(const std::filesystem::path& source, const std::string& arch,
+                 const std::string& display_path, const CompileOptions& options);
+
+}  // namespace lab32::toolchain

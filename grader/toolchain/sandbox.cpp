@@ -1,0 +1,130 @@
+#include "toolchain/sandbox.h"
+
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace lab32::toolchain {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path find_bubblewrap() {
+  for (const char* place : {"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"})
+    if (access(place, X_OK) == 0) return place;
+  return {};
+}
+
+using Words = std::vector<std::string>;
+
+void add(Words& words, std::initializer_list<std::string> more) { words.insert(words.end(), more); }
+
+// /bin, /lib and /lib64 are links into /usr on today's systems and directories on older ones.
+void show_system(Words& words) {
+  add(words, {"--ro-bind", "/usr", "/usr"});
+  for (const char* name : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
+    std::error_code error;
+    if (fs::is_symlink(name, error))
+      add(words, {"--symlink", fs::read_symlink(name).string(), name});
+    else if (fs::is_directory(name, error))
+      add(words, {"--ro-bind", name, name});
+  }
+  // gcc is /etc/alternatives' on Debian; the loader's cache makes libraries found fast, or at all.
+  for (const char* name :
+       {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
+    add(words, {"--ro-bind-try", name, name});
+}
+
+// bubblewrap and all of its arguments up to the command. Later mounts hide earlier ones.
+Words wall(const fs::path& bubblewrap, const std::vector<fs::path>& roots) {
+  // No /proc: the compilers do without, and a container may forbid mounting it.
+  Words words{bubblewrap.string(), "--unshare-all", "--die-with-parent",
+              "--new-session",     "--cap-drop",    "ALL"};
+  add(words, {"--tmpfs", "/tmp", "--dev", "/dev"});
+  show_system(words);
+  auto show = [&](const fs::path& root) {
+    add(words, {"--ro-bind", root.string(), root.string()});
+  };
+  for (const auto& root : roots)
+    if (!is_inside(root, "/usr")) show(root);
+  // A checkout that lies inside a tool's directory (/usr/src/lab32, say) would be shown with it.
+  fs::path own = checkout();
+  bool shown = false;
+  for (const auto& root : roots) shown |= is_inside(own, root);
+  if (shown) {
+    add(words, {"--tmpfs", own.string()});
+    for (const auto& root : roots)
+      if (is_inside(root, own)) show(root);
+  }
+  return words;
+}
+
+Words environment(const Toolchain& toolchain, const std::string& temporary) {
+  // All of it: no NVCC_APPEND_FLAGS, no CPLUS_INCLUDE_PATH of the user's. ccache wants a home.
+  return {"PATH=" + toolchain.path, "LC_ALL=C", "TMPDIR=" + temporary, "HOME=/nonexistent",
+          "CCACHE_DISABLE=1"};
+}
+
+IsolationProbe probe() {
+  fs::path bubblewrap = find_bubblewrap();
+  if (bubblewrap.empty())
+    return {Isolation::plain, "it is not installed: apt-get install bubblewrap"};
+  Command command;
+  command.argv = wall(bubblewrap, {});
+  add(command.argv, {"/usr/bin/true"});
+  command.limits.wall_seconds = 10;
+  command.limits.output_bytes = 4096;
+  Outcome outcome;
+  try {
+    outcome = run_process(command);
+  } catch (const Error& error) {
+    return {Isolation::plain, error.what()};
+  }
+  if (outcome.ok()) return {};
+  std::string reason = outcome.err.substr(0, outcome.err.find('\n'));
+  return {Isolation::plain, reason.empty() ? describe(outcome) : reason};
+}
+
+}  // namespace
+
+const IsolationProbe& isolation() {
+  static const IsolationProbe found = probe();
+  return found;
+}
+
+Sandbox::Sandbox(const Toolchain& toolchain, const fs::path& include, Isolation isolation)
+    : toolchain_(toolchain), include_(include), isolation_(isolation) {
+  submission_ = scratch_.path / "submission";
+  output_ = scratch_.path / "output";
+  for (const auto& directory : {submission_, output_, scratch_.path / "tmp"})
+    fs::create_directory(directory);
+}
+
+std::string Sandbox::inner_submission() const {
+  return isolation_ == Isolation::bubblewrap ? "/submission" : submission_.string();
+}
+std::string Sandbox::inner_include() const {
+  return isolation_ == Isolation::bubblewrap ? "/include" : include_.string();
+}
+std::string Sandbox::inner_output() const {
+  return isolation_ == Isolation::bubblewrap ? "/output" : output_.string();
+}
+
+Outcome Sandbox::run(const Words& argv, const ProcessLimits& limits) const {
+  Command command;
+  command.limits = limits;
+  if (isolation_ == Isolation::bubblewrap) {
+    command.argv = wall(find_bubblewrap(), toolchain_.roots);
+    add(command.argv, {"--ro-bind", submission_.string(), "/submission"});
+    add(command.argv, {"--ro-bind-try", include_.string(), "/include"});
+    add(command.argv, {"--bind", output_.string(), "/output", "--chdir", "/output", "--"});
+    command.environment = environment(toolchain_, "/tmp");
+  } else {
+    command.directory = output_.string();
+    command.environment = environment(toolchain_, (scratch_.path / "tmp").string());
+  }
+  command.argv.insert(command.argv.end(), argv.begin(), argv.end());
+  return run_process(command);
+}
+
+}  // namespace lab32::toolchain

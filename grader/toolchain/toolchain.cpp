@@ -1,0 +1,163 @@
+#include "toolchain/toolchain.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <optional>
+
+#include "base/error.h"
+#include "base/root.h"
+
+namespace lab32::toolchain {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_program(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+}
+
+// The lines NAME=value that the set-up scripts wrote.
+std::map<std::string, std::string> read_settings(const fs::path& path) {
+  std::map<std::string, std::string> settings;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    size_t equals = line.find('=');
+    if (equals != std::string::npos) settings[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return settings;
+}
+
+fs::path search(const std::string& path, const std::string& program) {
+  for (size_t begin = 0; begin <= path.size();) {
+    size_t end = std::min(path.find(':', begin), path.size());
+    fs::path candidate = fs::path(path.substr(begin, end - begin)) / program;
+    if (candidate.is_absolute() && is_program(candidate)) return candidate;
+    begin = end + 1;
+  }
+  return {};
+}
+
+// The wheels' layout: nvidia/cu13/{bin,nvvm,include}, one prefix for all of them.
+fs::path search_wheels(const fs::path& root, const std::string& program) {
+  std::error_code error;
+  for (const auto& python : fs::directory_iterator(root / ".venv/lib", error)) {
+    fs::path packages = python.path() / "site-packages/nvidia";
+    for (const auto& cuda : fs::directory_iterator(packages, error)) {
+      fs::path candidate = cuda.path() / "bin" / program;
+      if (is_program(candidate)) return candidate;
+    }
+  }
+  return {};
+}
+
+fs::path asked_for(const char* variable, const std::string& value) {
+  if (value.empty()) return {};
+  if (is_program(value)) return fs::absolute(value);
+  throw Error(std::string(variable) + "=" + value + " is not a program: correct it or unset it");
+}
+
+fs::path find_program(const Surroundings& where, const std::string& program,
+                      const std::string& setting) {
+  if (is_program(setting)) return setting;
+  if (fs::path found = search(where.path, program); !found.empty()) return found;
+  if (fs::path found = where.usual / "bin" / program; is_program(found)) return found;
+  return search_wheels(where.root, program);
+}
+
+// A program of PREFIX/bin finds its parts in PREFIX, from its real place.
+fs::path prefix_of(const fs::path& program) {
+  return fs::canonical(program).parent_path().parent_path();
+}
+
+std::string identity_of(const fs::path& program) {
+  struct stat s {};
+  fs::path real = fs::canonical(program);
+  stat(real.c_str(), &s);
+  return real.string() + ":" + std::to_string(s.st_size) + ":" + std::to_string(s.st_mtim.tv_sec) +
+         "." + std::to_string(s.st_mtim.tv_nsec) + "\n";
+}
+
+void add_root(std::vector<fs::path>& roots, const fs::path& directory) {
+  std::error_code error;
+  fs::path real = fs::canonical(directory, error);
+  if (error) return;
+  for (const auto& root : roots)
+    if (is_inside(real, root)) return;
+  roots.push_back(real);
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+bool is_inside(const fs::path& path, const fs::path& directory) {
+  auto ends = std::mismatch(directory.begin(), directory.end(), path.begin(), path.end());
+  return ends.first == directory.end();
+}
+
+Toolchain find_toolchain(const Surroundings& where) {
+  Toolchain t;
+  auto settings = read_settings(where.root / "build/toolchain.env");
+  t.nvcc = asked_for("LAB32_NVCC", where.nvcc);
+  if (t.nvcc.empty()) t.nvcc = find_program(where, "nvcc", settings["NVCC"]);
+  if (t.nvcc.empty())
+    throw Error("no nvcc on this machine (looked in LAB32_NVCC, PATH, " +
+                (where.usual / "bin").string() + " and " + (where.root / ".venv").string() +
+                "): `make grade` installs it");
+  fs::path home = settings["CUDA_HOME"];
+  t.cuda_home = t.nvcc == settings["NVCC"] && fs::is_directory(home) ? fs::canonical(home)
+                                                                     : prefix_of(t.nvcc);
+  t.nvdisasm = asked_for("LAB32_NVDISASM", where.nvdisasm);
+  if (t.nvdisasm.empty() && is_program(settings["NVDISASM"])) t.nvdisasm = settings["NVDISASM"];
+  if (t.nvdisasm.empty() && is_program(t.cuda_home / "bin/nvdisasm"))
+    t.nvdisasm = t.cuda_home / "bin/nvdisasm";
+  if (t.nvdisasm.empty()) t.nvdisasm = find_program(where, "nvdisasm", "");
+
+  // nvcc calls gcc by name; the preprocessor is all it needs of it. A compiler from elsewhere (a
+  // module, conda) lies in a prefix of its own with its headers; one in ~/bin has the whole home
+  // as its prefix, which nobody may read: then it is Debian's.
+  std::error_code error;
+  fs::path root = fs::weakly_canonical(where.root, error);
+  t.host_compiler = search(where.path, "gcc");
+  if (t.host_compiler.empty() || is_inside(root, prefix_of(t.host_compiler)))
+    t.host_compiler = search("/usr/local/bin:/usr/bin", "gcc");
+  if (t.host_compiler.empty())
+    throw Error("no gcc on this machine, which nvcc needs: `make grade` installs it");
+  if (is_inside(root, t.cuda_home) && t.cuda_home != "/usr")
+    throw Error(t.nvcc.string() + " is not in a CUDA directory of its own (" +
+                t.cuda_home.string() + " holds this checkout): name the real nvcc in LAB32_NVCC");
+
+  for (const char* system : {"/usr", "/lib", "/lib64", "/bin"}) add_root(t.roots, system);
+  add_root(t.roots, t.cuda_home);
+  add_root(t.roots, prefix_of(t.host_compiler));
+  // The wheel of nvdisasm alone: its directory, not the environment it lies in.
+  if (!t.nvdisasm.empty()) add_root(t.roots, fs::canonical(t.nvdisasm).parent_path());
+
+  t.path = t.host_compiler.parent_path().string() + ":/usr/local/bin:/usr/bin:/bin";
+  t.identity = identity_of(t.nvcc) + identity_of(t.host_compiler);
+  if (!t.nvdisasm.empty()) t.identity += identity_of(t.nvdisasm);
+  return t;
+}
+
+fs::path checkout() {
+  std::error_code error;
+  fs::path real = fs::canonical(built_root(), error);
+  return error ? built_root() : real;
+}
+
+const Toolchain& installed() {
+  static const Toolchain found = find_toolchain(
+      {checkout(), variable("LAB32_NVCC"), variable("LAB32_NVDISASM"), variable("PATH")});
+  return found;
+}
+
+}  // namespace lab32::toolchain
