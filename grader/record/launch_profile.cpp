@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
@@ -336,14 +337,39 @@ Json save(const std::vector<T>& values) {
   return list;
 }
 
+// The library converts a number to whatever is asked for; what does not fit is no record of ours.
+template <class T>
+void restore_number(const Json& from, T& value) {
+  const auto fits = [&](auto number) {
+    return number >= std::numeric_limits<T>::lowest() && number <= std::numeric_limits<T>::max();
+  };
+  bool good;
+  if constexpr (std::is_same_v<T, bool>)
+    good = from.is_boolean();
+  else if constexpr (std::is_floating_point_v<T>)
+    good = from.is_number();
+  else if constexpr (std::is_unsigned_v<T>)
+    good = from.is_number_unsigned() && fits(from.get<uint64_t>());
+  else if (from.is_number_unsigned())
+    good = from.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<T>::max());
+  else
+    good = from.is_number_integer() && fits(from.get<int64_t>());
+  if (!good) throw Error("no record of a launch: a number that does not fit, " + from.dump());
+  value = from.get<T>();
+}
+
 template <class T>
 void restore(const Json& from, T& value) {
-  if constexpr (kPlain<T>) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    restore_number(from, value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
     from.get_to(value);
+  } else if constexpr (std::is_same_v<T, std::array<uint32_t, 3>>) {
+    for (size_t i = 0; i < value.size(); ++i) restore_number(from.at(i), value[i]);
   } else if constexpr (std::is_enum_v<T>) {
     const auto& all = names(value);
     const auto at = std::find(all.begin(), all.end(), from.get<std::string>());
-    if (at == all.end()) throw Error("a launch's line has the unknown word " + from.dump());
+    if (at == all.end()) throw Error("no record of a launch: the unknown word " + from.dump());
     value = static_cast<T>(at - all.begin());
   } else {
     Reader reader(from);
@@ -417,6 +443,8 @@ Recording read_recording(std::istream& in, const std::string& name) {
         restore(*launch, recording.launches.emplace_back());
       else
         recording.unsupported.push_back(json.at("unsupported").get<std::string>());
+    } catch (const Error& e) {
+      throw Error(fmt::format("{}:{}: {}", name, number, e.what()));
     } catch (const Json::exception& e) {
       if (in.eof()) break;  // no end of line: the program was killed while it wrote
       throw Error(fmt::format("{}:{}: no record of a launch ({})", name, number, e.what()));

@@ -75,6 +75,19 @@ TEST_SUITE("launch record") {
     CHECK_THROWS_AS(read("{\"launch\": {\"id\": 1}}\n" + line), Error);
   }
 
+  TEST_CASE("record: a number that does not fit is refused, with its line") {
+    const std::string line = record::to_line(tests::strided_launch());
+    const std::string member = "\"registers\":";
+    const size_t begin = line.find(member) + member.size();
+    const size_t end = line.find(',', begin);
+    for (const char* bad : {"6.6e20", "99999999999", "-99999999999", "1.5", "true", "\"1\""})
+      CHECK_THROWS_WITH_AS(
+          read(line + line.substr(0, begin) + bad + line.substr(end)),
+          (std::string("record:2: no record of a launch: a number that does not fit, ") + bad)
+              .c_str(),
+          Error);
+  }
+
   TEST_CASE("record: bytes that are no UTF-8 do not break a line") {
     record::LaunchProfile record = tests::strided_launch();
     record.process_name = "caf\xe9";
