@@ -3,12 +3,9 @@
 
 #include <cstdint>
 
-namespace lab32::device {
+#include "base/dim3.h"
 
-struct Dim3 {
-  uint32_t x = 1, y = 1, z = 1;
-  uint64_t count() const { return uint64_t{x} * y * z; }
-};
+namespace lab32::device {
 
 struct Shape {
   Dim3 grid, block;

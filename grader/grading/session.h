@@ -1,8 +1,10 @@
 // What a lab suite works with while it runs: the device, the student's module, seed and rubric.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/source_file.h"
@@ -28,6 +30,11 @@ struct TimeKeeping {
   const toolchain::Artifact *submission = nullptr, *reference = nullptr;
 };
 
+struct PredictedTime {
+  double seconds = 0, error = 0;  // error: a share of it
+  std::string bottleneck;         // of the longest launch
+};
+
 struct Session {
   device::Device& device;
   device::LoadedModule& module;
@@ -41,6 +48,7 @@ struct Session {
   std::vector<class DeviceArray*> memories = {};  // of the running check, as they were allocated
   std::vector<Region> launched = {};              // those of its last launch
   TimeKeeping time = {};
+  std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
 
   // The running check's own stream.
   Random random() const { return Random(stream_of(seed, row->check)); }

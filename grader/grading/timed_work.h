@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/timer.h"
+#include "grading/session.h"
 
 namespace lab32::grading {
 
@@ -66,10 +67,6 @@ device::TimedArray written_array(const std::string& name, size_t count) {
 
 // What the model says that the launches of a version take from a cold L2, one after the other, on
 // the session's device.
-struct PredictedTime {
-  double seconds = 0, error = 0;  // error: a share of it
-  std::string bottleneck;         // of the longest launch
-};
 // nullopt: the device has no model. A launch that goes wrong loses the check.
 std::optional<PredictedTime> predicted_time(uint32_t n, const TimedVersion& version,
                                             const std::vector<device::TimedArray>& arrays);

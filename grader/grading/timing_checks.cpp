@@ -23,9 +23,21 @@ namespace {
 constexpr size_t kSets = 3;        // inputs taken in turn
 constexpr double kNotable = 0.03;  // less is noise
 
+// Of the kernel's launches over n elements. A version that ends one step and begins the next is
+// simulated once.
+std::optional<PredictedTime> predicted(const std::string& kernel, uint32_t n,
+                                       const TimedVersion& version, const TimedWork& work) {
+  auto& known = session().predicted;
+  const std::pair key{kernel, n};
+  if (const auto at = known.find(key); at != known.end()) return at->second;
+  const std::optional<PredictedTime> time = predicted_time(n, version, work.arrays);
+  if (time) known.emplace(key, *time);
+  return time;
+}
+
 // Where there is no card: what the model says the launches take.
-NotRun predict(uint32_t n, const TimedWork& work) {
-  const std::optional<PredictedTime> time = predicted_time(n, work, work.arrays);
+NotRun predict(const std::string& kernel, uint32_t n, const TimedWork& work) {
+  const std::optional<PredictedTime> time = predicted(kernel, n, work, work);
   measured("");
   NotRun reason{NotRun::Kind::no_gpu, session().device.name()};
   if (!time) return reason;
@@ -35,9 +47,9 @@ NotRun predict(uint32_t n, const TimedWork& work) {
   return reason;
 }
 
-NotRun predict_step(uint32_t n, const TimedWork& work) {
-  const std::optional<PredictedTime> now = predicted_time(n, work, work.arrays),
-                                     before = predicted_time(n, work.before, work.arrays);
+NotRun predict_step(const StepCheck& check, uint32_t n, const TimedWork& work) {
+  const std::optional<PredictedTime> now = predicted(check.kernel, n, work, work),
+                                     before = predicted(check.before, n, work.before, work);
   measured("");
   NotRun reason{NotRun::Kind::no_gpu, session().device.name()};
   if (!now || !before) return reason;
@@ -49,8 +61,8 @@ NotRun predict_step(uint32_t n, const TimedWork& work) {
 }
 
 // The model's time is shown of kernels whose results are right.
-[[noreturn]] void not_run_here(const MakeWork& make,
-                               NotRun (*predict)(uint32_t, const TimedWork&)) {
+template <class Predict>
+[[noreturn]] void not_run_here(const MakeWork& make, Predict predict) {
   if (open_prerequisite()) not_run({NotRun::Kind::no_gpu, session().device.name()});
   const uint32_t n = rubric().count("n_modelled");
   not_run(predict(n, make(n, 1)));
@@ -169,7 +181,9 @@ void credit_speed(const SpeedCheck& check) {
   Session& s = session();
   const double limit = rubric().number("fraction");
   expected(fmt::format("{:.2f} of a copy", limit));
-  if (!s.time.timer) not_run_here(check.make, predict);
+  if (!s.time.timer)
+    not_run_here(check.make,
+                 [&](uint32_t n, const TimedWork& work) { return predict(check.kernel, n, work); });
 
   require_prerequisites();
   const uint32_t n = rubric().count("n");
@@ -208,7 +222,9 @@ void credit_speed(const SpeedCheck& check) {
 void credit_step(const StepCheck& check) {
   Session& s = session();
   expected("ahead of " + check.form_before);
-  if (!s.time.timer) not_run_here(check.make, predict_step);
+  if (!s.time.timer)
+    not_run_here(check.make,
+                 [&](uint32_t n, const TimedWork& work) { return predict_step(check, n, work); });
 
   const std::string card = s.time.timer->name(), file = record_file(card, check.lab);
   const ReferenceTimings reference((root() / file).string());

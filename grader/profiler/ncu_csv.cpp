@@ -19,7 +19,7 @@ std::string row(const std::vector<std::string>& fields) {
   return line + "\n";
 }
 
-std::string triple(const device::Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
+std::string triple(const Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
 
 }  // namespace
 

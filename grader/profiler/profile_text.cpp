@@ -35,7 +35,7 @@ std::string sentence(const std::string& label, const std::string& words) {
   return out;
 }
 
-std::string dimensions(const device::Dim3& d) {
+std::string dimensions(const Dim3& d) {
   if (d.z > 1) return fmt::format("{} x {} x {}", d.x, d.y, d.z);
   return d.y > 1 ? fmt::format("{} x {}", d.x, d.y) : grouped(d.x);
 }

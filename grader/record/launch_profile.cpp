@@ -50,7 +50,7 @@ template <class V, class T>
 using Ref = typename V::template Of<T>;
 
 template <class V>
-void fields(V& visit, Ref<V, device::Dim3> r) {
+void fields(V& visit, Ref<V, Dim3> r) {
   visit("x", r.x);
   visit("y", r.y);
   visit("z", r.z);

@@ -52,9 +52,9 @@ std::vector<T> transposed(const std::vector<T>& in, size_t n, size_t m) {
 struct Version {
   std::string kernel;
   uint32_t tile_rows = kTile, tile_columns = kTile;
-  device::Dim3 block{kTile, kTile};
+  Dim3 block{kTile, kTile};
 
-  device::Dim3 grid(uint32_t n, uint32_t m) const {
+  Dim3 grid(uint32_t n, uint32_t m) const {
     return {blocks_for(m, tile_columns), blocks_for(n, tile_rows)};
   }
 };

@@ -71,7 +71,7 @@ Event BlockTrace::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint3
   return other_than_access(Event::What::bad_warp_op, warp, site, mask, bad);
 }
 
-Event BlockTrace::fault(const sim::Fault& m) {
+Event BlockTrace::fault(const sim::FaultEvent& m) {
   Event event = other_than_access(Event::What::fault, 0, m.site, 0, m.lanes);
   event.bytes = static_cast<uint8_t>(m.kind);
   return event;
@@ -187,7 +187,7 @@ void BlockTrace::tell(RaceCheck& check, const Cursor& end, const std::byte* valu
         break;
       case Event::What::fault:
         // Its facts were told when a block first had this trace.
-        check.fault({static_cast<sim::Fault::Kind>(e.bytes), e.site, e.other, std::nullopt});
+        check.fault({static_cast<sim::FaultEvent::Kind>(e.bytes), e.site, e.other, std::nullopt});
         break;
     }
   }

@@ -49,7 +49,7 @@ class BlockTrace {
   static Event mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   static Event mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
   static Event bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
-  static Event fault(const sim::Fault& fault);
+  static Event fault(const sim::FaultEvent& fault);
 
   // A place between two events.
   struct Cursor {

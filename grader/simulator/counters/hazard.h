@@ -31,7 +31,7 @@ struct Hazard {
   Party earlier, later;
   uint64_t offset = 0;                  // in shared memory
   uint32_t mask = 0, absent = 0;        // warp_mask: lanes named, lanes concerned
-  std::optional<sim::TrapFacts> fault;  // what the simulator itself found (sim::Fault)
+  std::optional<sim::TrapFacts> fault;  // what the simulator itself found (sim::FaultEvent)
 };
 
 // The same at source lines, with the names of variables. Counts and notes carry over.

@@ -162,7 +162,7 @@ void HazardObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
     check_.mbarrier_wait(warp, mask, key);
 }
 
-void HazardObserver::fault(const sim::Fault& fault) {
+void HazardObserver::fault(const sim::FaultEvent& fault) {
   if (!follows(BlockTrace::fault(fault), nullptr, nullptr)) check_.fault(fault);
 }
 

@@ -37,7 +37,7 @@ class HazardObserver : public sim::Observer {
   void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) override;
   void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) override;
   void bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) override;
-  void fault(const sim::Fault& fault) override;
+  void fault(const sim::FaultEvent& fault) override;
   bool wants_raw_shared() const override { return true; }
 
   // One for each kind and pair of source lines (races) or line, sorted by file, line, other line.

@@ -345,9 +345,9 @@ void RaceCheck::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_
   ++seen.in_block;
 }
 
-void RaceCheck::fault(const sim::Fault& fault) {
+void RaceCheck::fault(const sim::FaultEvent& fault) {
   ++sequence_;
-  using What = sim::Fault::Kind;
+  using What = sim::FaultEvent::Kind;
   const Finding::Kind kind = fault.kind == What::memory    ? Finding::Kind::memory
                              : fault.kind == What::barrier ? Finding::Kind::barrier
                                                            : Finding::Kind::uninitialised;

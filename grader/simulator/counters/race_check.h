@@ -52,7 +52,7 @@ class RaceCheck {
   void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
   void bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
-  void fault(const sim::Fault& fault);
+  void fault(const sim::FaultEvent& fault);
   // False: what the block added depended on the values it stored, too.
   bool end_block(Effects* effects);
   void repeat(const Effects& effects);

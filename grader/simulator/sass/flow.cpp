@@ -62,8 +62,8 @@ End end_of(const Instruction& in) {
 
 }  // namespace
 
-Flow analyse_flow(const Function& function) {
-  Flow flow;
+FlowGraph analyse_flow(const Function& function) {
+  FlowGraph flow;
   const size_t size = function.code.size();
   auto index_of = [&](std::string_view label) {
     auto found = function.labels.find(label);
@@ -92,7 +92,7 @@ Flow analyse_flow(const Function& function) {
   }
   const int exit = static_cast<int>(flow.blocks.size());
   Graph all, converged;
-  for (const Flow::Block& block : flow.blocks) {
+  for (const FlowGraph::Block& block : flow.blocks) {
     const End& end = ends[static_cast<size_t>(block.last) - 1];
     std::vector<int> next;
     if (end.falls)

@@ -8,7 +8,7 @@
 
 namespace lab32::sass {
 
-struct Flow {
+struct FlowGraph {
   struct Block {
     int first = 0, last = 0;  // instructions [first, last)
   };
@@ -21,6 +21,6 @@ struct Flow {
   bool known = true;  // false: a jump whose targets the listing does not name
 };
 
-Flow analyse_flow(const Function& function);
+FlowGraph analyse_flow(const Function& function);
 
 }  // namespace lab32::sass

@@ -6,7 +6,7 @@ Sites::Sites(const Listing& listing) {
   flows_.reserve(listing.functions.size());
   for (const Function& f : listing.functions) {
     flows_.push_back(analyse_flow(f));
-    const Flow& flow = flows_.back();
+    const FlowGraph& flow = flows_.back();
     for (size_t i = 0; i < f.code.size(); ++i) {
       const Instruction& in = f.code[i];
       const int block = flow.block_of[i];

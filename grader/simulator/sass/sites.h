@@ -13,7 +13,7 @@ namespace lab32::sass {
 // One SASS instruction with what its surroundings say about it.
 struct MemorySite {
   const Function* function = nullptr;
-  const Flow* flow = nullptr;
+  const FlowGraph* flow = nullptr;
   const Instruction* instruction = nullptr;
   int index = 0;  // in function->code
   int block = 0;
@@ -35,7 +35,7 @@ class Sites {
   const std::map<int, std::vector<MemorySite>>& by_line() const { return by_line_; }
 
  private:
-  std::vector<Flow> flows_;
+  std::vector<FlowGraph> flows_;
   std::map<int, std::vector<MemorySite>> by_line_;
 };
 

@@ -195,7 +195,7 @@ void compare_printed(const std::string& table, const Printed& printed,
 }
 
 // What CUDA's dim3 is: the list of launches is also a program's.
-struct dim3 : device::Dim3 {
+struct dim3 : Dim3 {
   dim3(uint32_t x, uint32_t y = 1, uint32_t z = 1) : Dim3{x, y, z} {}  // NOLINT: implicit
 };
 

@@ -65,17 +65,22 @@ struct Submission {
   fs::path file;
   std::string text;
   std::vector<Verdict> expected;
+  std::set<std::string> touched;  // of the solution
 };
 
-Submission submission(const fs::path& file) {
+std::string solution_of(const std::string& lab) {
+  return read(root() / "solutions" / lab / (lab + ".cu"));
+}
+
+Submission submission(const fs::path& file, const std::string& solution) {
   const std::string text = std::regex_replace(read(file), std::regex("@ROOT@"), root().string());
-  return {file, text, verdicts_of(text)};
+  return {file, text, verdicts_of(text), touched_by(text, solution)};
 }
 
 // The changes of all of them in one file.
 report::Lab grade_together(const std::vector<Submission>& several, const std::string& lab,
                            device::Timer* timer = nullptr) {
-  std::string text = read(root() / "solutions" / lab / (lab + ".cu"));
+  std::string text = solution_of(lab);
   for (const Submission& one : several) text = splice(text, one.text);
   const fs::path dir = fs::temp_directory_path() / ("lab32-submission-" + std::to_string(getpid()));
   fs::create_directories(dir);
@@ -150,7 +155,8 @@ bool fit_together(const Submission& a, const Submission& b) {
     for (const Verdict& v : s.expected) names.insert(v.test);
     return names;
   };
-  return !common(names_in(a.text), names_in(b.text)) && !common(tests(a), tests(b));
+  return !common(a.touched, b.touched) && !common(tests(a), tests(b)) &&
+         !mentions(a.text, b.touched) && !mentions(b.text, a.touched);
 }
 
 // Whole files, and those that cost the whole lab, are graded alone.
@@ -207,7 +213,8 @@ const char* const kAboutGpus[] = {"cheat", "fault"};
 void check_on_gpu(const fs::path& file, const std::string& lab_name,
                   const std::vector<Verdict>& expected, const char* kind, device::Timer& timer) {
   INFO("submission: ", file.filename().string());
-  const report::Lab lab = grade_together({submission(file)}, lab_name, &timer);
+  const report::Lab lab =
+      grade_together({submission(file, solution_of(lab_name))}, lab_name, &timer);
   INFO("report:\n", report_of(lab));
   for (const report::Test& test : lab.tests) {
     if (!test.bonus) continue;
@@ -231,27 +238,28 @@ void check_correct(const std::string& lab) {
   const auto files = submissions("correct", lab);
   CHECK(files.size() >= 2);
   for (const fs::path& file : files) {
-    const Submission one = submission(file);
+    const Submission one = submission(file, solution_of(lab));
     CHECK_MESSAGE(one.expected.empty(), file.string(), " names a verdict");
     check(one, lab);
   }
 }
 
 void check_wrong(const std::string& lab) {
+  const std::string solution = solution_of(lab);
   std::vector<Submission> wrong;
   for (const fs::path& file : submissions("wrong", lab)) {
-    wrong.push_back(submission(file));
+    wrong.push_back(submission(file, solution));
     REQUIRE_MESSAGE(!wrong.back().expected.empty(), file.string(), " names no verdict");
   }
   CHECK(wrong.size() >= 6);
-  const std::string solution = read(root() / "solutions" / lab / (lab + ".cu"));
   for (const auto& group : groups_of(wrong, solution)) check_together(group, lab);
 }
 
 // What a simulator finds of those that are about a GPU. Some pass there: only a clock can tell.
 void check_cheats_and_faults(const std::string& lab) {
   for (const char* kind : kAboutGpus)
-    for (const fs::path& file : submissions(kind, lab)) check(submission(file), lab);
+    for (const fs::path& file : submissions(kind, lab))
+      check(submission(file, solution_of(lab)), lab);
 }
 
 }  // namespace

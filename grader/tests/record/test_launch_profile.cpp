@@ -80,7 +80,7 @@ TEST_SUITE("launch record") {
     const std::string member = "\"registers\":";
     const size_t begin = line.find(member) + member.size();
     const size_t end = line.find(',', begin);
-    for (const char* bad : {"6.6e20", "99999999999", "-99999999999", "1.5", "true", "\"1\""})
+    for (const char* bad : {"6.6e+20", "99999999999", "-99999999999", "1.5", "true", "\"1\""})
       CHECK_THROWS_WITH_AS(
           read(line + line.substr(0, begin) + bad + line.substr(end)),
           (std::string("record:2: no record of a launch: a number that does not fit, ") + bad)

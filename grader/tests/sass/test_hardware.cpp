@@ -52,7 +52,7 @@ struct Loaded {
     module = device->load(artifact);
   }
 
-  device::Run run(const std::string& name, device::Dim3 grid, device::Dim3 block, uint32_t shared,
+  device::Run run(const std::string& name, Dim3 grid, Dim3 block, uint32_t shared,
                   const std::vector<device::Arg>& args) {
     device::Kernel* kernel = module->find(name);
     REQUIRE_MESSAGE(kernel != nullptr, name);
@@ -102,7 +102,7 @@ std::vector<Launched> launch_all() {
     return device::Buffer{b.address + skip, b.bytes - skip};
   };
   // What CUDA's dim3 is: the list also gives plain numbers.
-  struct dim3 : device::Dim3 {
+  struct dim3 : Dim3 {
     dim3(uint32_t x, uint32_t y = 1) : Dim3{x, y, 1} {}  // NOLINT: implicit on purpose
   };
   const std::vector<char> zeros(64, 0);

@@ -188,7 +188,7 @@ TEST_SUITE("sass: flow") {
         ".L_x_3:\n"
         "        /*0070*/  STS [R3], R2 ;\n"
         "        /*0080*/  BRA `(.L_x_2) ;\n");
-    const Flow flow = analyse_flow(l.functions[0]);
+    const FlowGraph flow = analyse_flow(l.functions[0]);
     auto block = [&](int instruction) { return flow.block_of[static_cast<size_t>(instruction)]; };
     CHECK(flow.known);
     CHECK(flow.structure.depth(block(0)) == 0);
@@ -210,7 +210,7 @@ TEST_SUITE("sass: flow") {
         ".L_x_1:\n"
         "        /*0020*/  LDS R2, [R3] ;\n"
         "        /*0030*/  EXIT ;\n");
-    const Flow flow = analyse_flow(l.functions[0]);
+    const FlowGraph flow = analyse_flow(l.functions[0]);
     CHECK(flow.slow_path[static_cast<size_t>(flow.block_of[1])]);
     CHECK_FALSE(flow.slow_path[static_cast<size_t>(flow.block_of[2])]);
   }

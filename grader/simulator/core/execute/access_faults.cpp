@@ -15,17 +15,17 @@ TrapFacts BlockContext::facts_of_access(uint32_t warp, int lane, AccessSpace spa
   return facts;
 }
 
-void BlockContext::raise(const Inst& in, uint32_t lanes, Fault::Kind kind,
+void BlockContext::raise(const Inst& in, uint32_t lanes, FaultEvent::Kind kind,
                          const std::function<TrapFacts(int)>& facts) {
   const int first = __builtin_ctz(lanes);
   if (!launch_.keep_going) throw Trap{facts(first), in.site};
-  Fault fault{kind, in.site, static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
+  FaultEvent fault{kind, in.site, static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
   const auto bit = static_cast<uint8_t>(1u << static_cast<unsigned>(kind));
   // Facts cost more than the access, and only the first are shown.
   if ((told_[in.site] & bit) == 0) {
     told_[in.site] |= bit;
     fault.facts = facts(first);
-    if (kind == Fault::Kind::memory && !first_bad_access_)
+    if (kind == FaultEvent::Kind::memory && !first_bad_access_)
       first_bad_access_ = Trap{*fault.facts, in.site};
   }
   for (Observer* o : observers_) o->fault(fault);
@@ -65,7 +65,7 @@ void BlockContext::bad_global(uint32_t warp, const Inst& in, uint64_t* address, 
                               unsigned bytes, Use use) {
   // What lies in a lane's sink, and which fault is the first, must not depend on host threads.
   if (launch_.keep_going && guard_) throw OrderMatters{};
-  raise(in, lanes, Fault::Kind::memory,
+  raise(in, lanes, FaultEvent::Kind::memory,
         [&](int l) { return facts_of_global(warp, l, address[l], bytes, use); });
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -77,7 +77,7 @@ static_assert(kWarpSize * 16 <= kMemoryStart, "the sinks lie before the first al
 
 void BlockContext::unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
                                     uint32_t lanes, unsigned bytes, Use use) {
-  raise(in, lanes, Fault::Kind::uninitialised,
+  raise(in, lanes, FaultEvent::Kind::uninitialised,
         [&](int l) { return facts_of_global(warp, l, address[l], bytes, use); });
   // An atomic has written by now; its next one shall not be told again.
   if (use == Use::update) launch_.memory->mark_lanes(address, lanes, bytes);
@@ -109,7 +109,7 @@ void BlockContext::bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, u
     const uint64_t at = offset[__builtin_ctz(r)];
     if (at > size || at + bytes > size || at % bytes != 0) wrong |= r & (~r + 1);
   }
-  raise(in, wrong, Fault::Kind::memory,
+  raise(in, wrong, FaultEvent::Kind::memory,
         [&](int l) { return facts_of_shared(warp, l, offset[l], bytes, use); });
   for (uint32_t r = wrong; r; r &= r - 1) {
     const int l = __builtin_ctz(r);

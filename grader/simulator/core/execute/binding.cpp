@@ -21,26 +21,26 @@ AccessPlan as_written(Unmatched::Reason reason) {
 
 }  // namespace
 
-Flow flow_of(const ptx::Traits& traits) {
+Dispatch flow_of(const ptx::Traits& traits) {
   switch (traits.flow) {
     case ptx::Flow::branch:
-      return Flow::branch;
+      return Dispatch::branch;
     case ptx::Flow::table_branch:
-      return Flow::table_branch;
+      return Dispatch::table_branch;
     case ptx::Flow::call:
-      return Flow::call;
+      return Dispatch::call;
     case ptx::Flow::ret:
-      return Flow::ret;
+      return Dispatch::ret;
     case ptx::Flow::exit:
-      return Flow::exit;
+      return Dispatch::exit;
     case ptx::Flow::trap:
-      return Flow::trap;
+      return Dispatch::trap;
     case ptx::Flow::next:
       break;
   }
-  if (traits.is_block_barrier()) return Flow::block_sync;
+  if (traits.is_block_barrier()) return Dispatch::block_sync;
   const bool of_warp = traits.sync == ptx::Sync::warp || traits.sync == ptx::Sync::warp_barrier;
-  return of_warp ? Flow::warp_sync : Flow::straight;
+  return of_warp ? Dispatch::warp_sync : Dispatch::straight;
 }
 
 ExecFn pick(const ptx::Instruction& in) {

@@ -8,7 +8,7 @@
 
 namespace lab32::sim {
 
-Flow flow_of(const ptx::Traits& traits);
+Dispatch flow_of(const ptx::Traits& traits);
 // The function that executes it: pick_<row>.
 ExecFn pick(const ptx::Instruction& in);
 // %clock and its like change while a kernel runs; other special registers are filled in beforehand.

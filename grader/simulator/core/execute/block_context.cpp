@@ -48,7 +48,7 @@ void BlockContext::print(const std::string& text) {
 }
 
 ThreadId BlockContext::thread_id(uint32_t warp, int lane) const {
-  const Extent& b = launch_.block;
+  const Dim3& b = launch_.block;
   const uint32_t t = warp * kWarpSize + static_cast<uint32_t>(lane);
   return {{info_.x, info_.y, info_.z}, {t % b.x, t / b.x % b.y, t / b.x / b.y}};
 }

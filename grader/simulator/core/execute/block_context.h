@@ -63,7 +63,7 @@ class BlockContext {
   TrapFacts facts_of_access(uint32_t warp, int lane, AccessSpace space, Use use,
                             unsigned bytes) const;
   // Traps, or tells the observers; `facts(lane)` says what is wrong with it.
-  void raise(const Inst& in, uint32_t lanes, Fault::Kind kind,
+  void raise(const Inst& in, uint32_t lanes, FaultEvent::Kind kind,
              const std::function<TrapFacts(int)>& facts);
 
   // --- observers ---
@@ -131,7 +131,7 @@ class BlockContext {
   std::string output_;
   std::array<Allocation*, 64> recent_{};  // by site: the allocation used last
   // In a launch that keeps going:
-  std::vector<uint8_t> told_;  // by site: the kinds of Fault told, a bit each
+  std::vector<uint8_t> told_;  // by site: the kinds of FaultEvent told, a bit each
   std::optional<Trap> first_bad_access_;
 };
 

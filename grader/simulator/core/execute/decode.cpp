@@ -107,7 +107,7 @@ class Decoder {
     }();
     Inst end;
     end.ptx = &kReturn;
-    end.flow = Flow::ret;
+    end.flow = Dispatch::ret;
     end.exec = pick(kReturn);
     end.site = static_cast<uint32_t>(program_.sites.size());
     program_.sites.push_back({index, static_cast<uint32_t>(f.body.size()), &kReturn});
@@ -158,12 +158,12 @@ class Decoder {
       out.guard = slots_->reg(in.guard).offset;
     }
     out.exec = pick(in);
-    if (out.flow == Flow::call) return decode_call(in, out);
-    if (out.flow == Flow::branch) {
+    if (out.flow == Dispatch::call) return decode_call(in, out);
+    if (out.flow == Dispatch::branch) {
       out.target = static_cast<uint32_t>(in.operands[0].value);
       return;
     }
-    if (out.flow == Flow::table_branch) {
+    if (out.flow == Dispatch::table_branch) {
       const auto& table = function_->branch_tables[static_cast<size_t>(in.branch_table)];
       out.target = static_cast<uint32_t>(program_.branch_tables.size());
       program_.branch_tables.emplace_back(table.begin(), table.end());

@@ -61,7 +61,7 @@ struct BlockInfo {
 };
 
 // What would have ended the launch, had it not been told to go on (LaunchContext::keep_going).
-struct Fault {
+struct FaultEvent {
   enum class Kind : uint8_t { memory, uninitialised, barrier } kind;
   uint32_t site;
   uint32_t lanes;  // how many did it
@@ -97,7 +97,7 @@ class Observer {
   virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/,
                            uint32_t /*bad*/) {}
 
-  virtual void fault(const Fault&) {}
+  virtual void fault(const FaultEvent&) {}
 
   // Which of the above it wants; asked once a launch.
   virtual bool wants_accesses() const { return false; }

@@ -34,7 +34,7 @@ using ExecFn = void (*)(const Exec& x, const Inst& in);
 
 // How an instruction is dispatched: straight ones only compute; the others change which lanes run
 // next, or wait, and are handled by the warp's loop.
-enum class Flow : uint8_t {
+enum class Dispatch : uint8_t {
   straight,
   branch,
   table_branch,
@@ -60,7 +60,7 @@ struct Slot {
 // An omitted destination ('_') has bytes == 0. A missing optional source likewise.
 struct Inst {
   ExecFn exec = nullptr;
-  Flow flow = Flow::straight;
+  Dispatch flow = Dispatch::straight;
   bool has_guard = false, guard_negated = false;
   uint8_t dst_count = 0, src_count = 0;
   uint32_t guard = 0;  // offset of the predicate slot

@@ -3,21 +3,17 @@
 
 #include <cstdint>
 
+#include "base/dim3.h"
 #include "simulator/core/execute/kernel_program.h"
 #include "simulator/core/memory/memory.h"
 
 namespace lab32::sim {
 
-struct Extent {
-  uint32_t x = 1, y = 1, z = 1;
-  uint64_t count() const { return uint64_t{x} * y * z; }
-};
-
 // What all host threads of a launch share; constant while it runs.
 struct LaunchContext {
   const KernelProgram* program = nullptr;
   Memory* memory = nullptr;
-  Extent grid, block;
+  Dim3 grid, block;
   uint32_t shared_bytes = 0;     // static + dynamic
   uint64_t param_address = 0;    // kernel parameters in device memory
   uint32_t multiprocessors = 1;  // %nsmid

@@ -20,7 +20,7 @@ void Warp::check_local(const Inst& in, uint64_t* offset, uint32_t mask, unsigned
       return f;
     };
     if (outside || a % bytes != 0) {
-      block_.raise(in, 1u << l, Fault::Kind::memory, [&](int) {
+      block_.raise(in, 1u << l, FaultEvent::Kind::memory, [&](int) {
         return facts(outside ? TrapReason::outside_local : TrapReason::misaligned);
       });
       offset[l] = 0;  // before the first variable: a null pointer's place
@@ -31,7 +31,7 @@ void Warp::check_local(const Inst& in, uint64_t* offset, uint32_t mask, unsigned
     if (store) {
       std::memset(written, 1, bytes);
     } else if (block_.checks_reads() && std::memchr(written, 0, bytes)) {
-      block_.raise(in, 1u << l, Fault::Kind::uninitialised,
+      block_.raise(in, 1u << l, FaultEvent::Kind::uninitialised,
                    [&](int) { return facts(TrapReason::unwritten); });
     }
   }

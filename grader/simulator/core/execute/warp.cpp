@@ -267,44 +267,44 @@ Warp::Progress Warp::run(uint64_t slice) {
       ++t.warps;
       t.lanes += static_cast<unsigned>(__builtin_popcount(op_mask));
       ++issued_;
-      if (in->flow != Flow::straight) break;
+      if (in->flow != Dispatch::straight) break;
       in->exec(Exec{regs, op_mask, this}, *in);
       if (++pc == join_pc || issued_ >= pause) break;
     }
     split->pc = pc;
 
-    if (in->flow != Flow::straight && op_mask != 0) {
+    if (in->flow != Dispatch::straight && op_mask != 0) {
       last_op_mask_ = op_mask;
       switch (in->flow) {
-        case Flow::branch:
+        case Dispatch::branch:
           branch(*in, op_mask);
           break;
-        case Flow::table_branch:
+        case Dispatch::table_branch:
           indirect_branch(*in, op_mask);
           break;
-        case Flow::call:
+        case Dispatch::call:
           call(*in, op_mask);
           break;
-        case Flow::ret:
+        case Dispatch::ret:
           leave(op_mask, false);
           break;
-        case Flow::exit:
+        case Dispatch::exit:
           leave(op_mask, true);
           break;
-        case Flow::warp_sync:
+        case Dispatch::warp_sync:
           warp_sync(*in, op_mask);
           break;
-        case Flow::block_sync:
+        case Dispatch::block_sync:
           if (op_mask != mask) {
             set_aside(*in, mask & ~op_mask, pc + 1);
           } else {
             in->exec(Exec{regs, op_mask, this}, *in);  // arrives, and waits or goes on
           }
           break;
-        case Flow::trap:
+        case Dispatch::trap:
           in->exec(Exec{regs, op_mask, this}, *in);
           break;
-        case Flow::straight:
+        case Dispatch::straight:
           break;
       }
     }
