@@ -9,6 +9,7 @@
 #include "base/root.h"
 #include "device/kernel_name.h"
 #include "simulator/core/execute/trap_text.h"
+#include "simulator/counters/global_races.h"
 #include "simulator/counters/hazards.h"
 #include "simulator/counters/traffic.h"
 #include "simulator/ptx/parser.h"
@@ -97,7 +98,8 @@ uint64_t Subject::launch(const Shape& shape, const std::vector<uint64_t>& argume
                                    [&program](uint32_t site) { return program.position(site); });
   std::vector<sim::Observer*> observers;
   if (watch != Watch::nothing) observers.push_back(&traffic);
-  if (watch == Watch::all) observers.push_back(&hazards);
+  counters::GlobalRaceObserver races(memory_);
+  if (watch == Watch::all) observers.insert(observers.end(), {&hazards, &races});
   const sim::LaunchOutcome outcome = sim::run_grid(launch, observers);
   if (outcome.trap) throw Error(describe(*outcome.trap));
   uint64_t warps = 0;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "device/kernel_name.h"
 #include "device/sim_counts.h"
 #include "device/sim_hazards.h"
 #include "device/sim_work.h"
@@ -48,9 +49,13 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
       options_(options),
       program_(*launch.program),
       position_([this](uint32_t site) { return program_.position(site); }),
-      hazards_(hazard_observer(program_, launch.shared_bytes, position_)) {
+      hazards_(hazard_observer(program_, launch.shared_bytes, position_)),
+      races_(*launch.memory) {
   if (options.count) all_.push_back(&traffic_);
-  if (options.check_hazards) all_.push_back(&hazards_);
+  if (options.check_hazards) {
+    all_.push_back(&hazards_);
+    all_.push_back(&races_);
+  }
 }
 
 void LaunchObservers::model_time(const model::Profile& profile, const model::Occupancy& occupancy,
@@ -70,13 +75,13 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   if (const auto& ended = outcome.trap ? outcome.trap : outcome.bad_access) {
     // Counters of a part of a launch would depend on which blocks ran before it was stopped.
     run.fault = fault_of(*ended, position_);
-    if (options_.check_hazards && options_.keep_going) run.hazards = hazards_.findings();
+    if (options_.check_hazards && options_.keep_going) run.hazards = findings();
     return run;
   }
   run.longest_warp = outcome.longest_warp;
   run.warp_instructions = 0;
   for (const sim::IssueTally& t : outcome.tally) *run.warp_instructions += t.warps;
-  if (options_.check_hazards) run.hazards = hazards_.findings();
+  if (options_.check_hazards) run.hazards = findings();
   if (!options_.count) return run;
   traffic_.add_issues(outcome.tally);
   run.counters = traffic_.totals();
@@ -85,6 +90,20 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   if (caches_) add_time(outcome, run);
   add_sites(outcome, run);
   return run;
+}
+
+// In shared memory and in device memory, by place in the source.
+std::vector<counters::Finding> LaunchObservers::findings() {
+  std::vector<counters::Finding> all = hazards_.findings();
+  for (counters::Finding& race : races_.findings(position_)) {
+    race.object = variable_name(race.object);
+    all.push_back(std::move(race));
+  }
+  std::stable_sort(
+      all.begin(), all.end(), [](const counters::Finding& a, const counters::Finding& b) {
+        return std::tie(a.file, a.line, a.other_line) < std::tie(b.file, b.line, b.other_line);
+      });
+  return all;
 }
 
 void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {

@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "simulator/core/schedule/launch.h"
 #include "simulator/counters/caches.h"
+#include "simulator/counters/global_races.h"
 #include "simulator/counters/hazards.h"
 #include "simulator/counters/traffic.h"
 #include "simulator/model/profile.h"
@@ -34,6 +35,7 @@ class LaunchObservers {
   std::optional<counters::L2> take_l2() { return std::move(l2_); }
 
  private:
+  std::vector<counters::Finding> findings();
   void add_time(const sim::LaunchOutcome& outcome, Run& run);
   void add_sites(const sim::LaunchOutcome& outcome, Run& run) const;
 
@@ -43,6 +45,7 @@ class LaunchObservers {
   counters::PositionOf position_;
   counters::TrafficObserver traffic_;
   counters::HazardObserver hazards_;
+  counters::GlobalRaceObserver races_;
   std::optional<counters::CacheObserver> caches_;
   const model::Profile* profile_ = nullptr;  // of those whose time is modelled
   const sass::EmittedFunctions* emitted_ = nullptr;

@@ -89,6 +89,7 @@ Failure::Access access_of(const counters::Finding& finding) {
   access.bytes = finding.party.bytes;
   if (finding.kind != counters::Finding::Kind::race) return access;
   access.other_line = finding.other_line;
+  access.other_block = listed(finding.global ? finding.other_block : finding.block);
   access.other_thread = listed(finding.other.thread);
   return access;
 }

@@ -170,6 +170,10 @@ void fields(V& visit, Ref<V, counters::Finding> r) {
   visit("other_file", r.other_file);
   visit("other_line", r.other_line);
   visit("other", r.other);
+  visit("global", r.global);
+  visit("other_block", r.other_block);
+  visit("update", r.update);
+  visit("scope", r.scope);
   visit("one_instruction", r.one_instruction);
   visit("object", r.object);
   visit("element", r.element);

@@ -29,6 +29,7 @@ Json access_record(const std::optional<Failure::Access>& access) {
           {"element", a.element ? Json(*a.element) : Json(nullptr)},
           {"bytes", a.bytes},
           {"other_line", a.other_line},
+          {"other_block", a.other_block},
           {"other_thread", a.other_thread}};
 }
 

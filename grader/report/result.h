@@ -36,7 +36,7 @@ struct Failure {
     std::optional<uint64_t> element = {};
     uint32_t bytes = 0;
     int other_line = 0;
-    std::vector<uint32_t> other_thread = {};
+    std::vector<uint32_t> other_block = {}, other_thread = {};
   };
   Kind kind = Kind::wrong_result;
   std::string setting = {};  // of the launch: "n = 33"

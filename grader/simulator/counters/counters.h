@@ -84,6 +84,11 @@ struct Finding {
   std::string other_file;
   int other_line = 0;
   Party other;
+  // race in device memory (`object` is an array): the earlier access' block, and what is missing
+  bool global = false;
+  Index3 other_block{};
+  bool update = false;           // both belong to one `x = f(x)`
+  bool scope = false;            // both are atomics, but one for its own block only
   bool one_instruction = false;  // race: lanes of one warp instruction
   // race, uninitialised: the variable in shared memory, the element of it unless it is one; without
   // a name, offset in the block's shared memory

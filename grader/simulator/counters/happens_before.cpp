@@ -95,6 +95,12 @@ void HappensBefore::release(Token& token, uint32_t warp, uint32_t mask) {
   token = std::make_shared<Vector>(std::move(joined));
 }
 
+HappensBefore::View HappensBefore::look(uint32_t thread) {
+  WarpClock& warp = warps_[thread / 32];
+  warp.stamp = ++clock_;
+  return {block_floor_, warp.floor, clock_, vectors_in_use_ ? vector_[thread] : nullptr};
+}
+
 void HappensBefore::acquire(const Token& token, uint32_t warp, uint32_t mask) {
   if (!vectors_in_use_) vector_.assign(threads_, nullptr);
   const auto joined = std::make_shared<const Vector>(join(token, warp, mask));

@@ -35,6 +35,15 @@ class HappensBefore {
   void release(Token& token, uint32_t warp, uint32_t mask);
   void acquire(const Token& token, uint32_t warp, uint32_t mask);
 
+  // What a thread of the warp knows now: of whom it comes after, in its block. What its warp does
+  // from then on is stamped anew.
+  struct View {
+    uint32_t block_floor = 0, warp_floor = 0;
+    uint32_t own = 0;  // the thread's own accesses are stamped below
+    Token vector;
+  };
+  View look(uint32_t thread);
+
   bool is_whole_warp(uint32_t warp, uint32_t mask) const;
   uint32_t block_start() const { return block_start_; }
   uint32_t block_floor() const { return block_floor_; }

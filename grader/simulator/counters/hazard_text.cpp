@@ -16,8 +16,8 @@ std::string thread_name(const Finding& f, const Finding::Party& party) {
                               : fmt::format("thread ({},{},{})", x, y, z);
 }
 
-std::string block_name(const Finding& f) {
-  const auto [x, y, z] = f.block;
+std::string block_name(const Finding::Index3& block) {
+  const auto [x, y, z] = block;
   if (y == 0 && z == 0) return fmt::format("block {}", x);
   return z == 0 ? fmt::format("block ({},{})", x, y) : fmt::format("block ({},{},{})", x, y, z);
 }
@@ -27,6 +27,8 @@ std::string place(const Finding& f) {
   if (f.object.empty()) return fmt::format("the shared byte {}", f.offset);
   return f.element ? fmt::format("{}[{}]", f.object, *f.element) : f.object;
 }
+
+std::string block_name(const Finding& f) { return block_name(f.block); }
 
 std::string line_name(const Finding& f) {
   return f.line == 0 ? "an unknown line" : fmt::format("line {}", f.line);
@@ -62,7 +64,59 @@ const char* present(Use use) {
   return use == Use::read ? "reads it" : use == Use::write ? "writes it" : "updates it atomically";
 }
 
+// "out[0]"; of "cudaMalloc no. 1", which is no name in the source, "element 0 of" it.
+std::string array_place(const Finding& f) {
+  if (!f.element) return f.object;
+  const bool is_name = f.object.find(' ') == std::string::npos;
+  return fmt::format(is_name ? "{0}[{1}]" : "element {1} of {0}", f.object, *f.element);
+}
+
+bool one_block(const Finding& f) { return f.block == f.other_block; }
+
+// What would order two accesses to device memory.
+std::string missing_order(const Finding& f) {
+  if (f.scope)
+    return "; one of the atomics is for its own block only (_block, or thread_scope_block): others "
+           "do not see it as one";
+  const bool atomic = (f.other.use == Use::update) != (f.party.use == Use::update);
+  const std::string only_atomics = atomic ? "; an atomic is safe only against other atomics" : "";
+  if (!one_block(f))
+    return (f.update ? "; blocks run in any order and at the same time, so what one adds another "
+                       "overwrites: use an atomic, such as atomicAdd"
+                     : "; nothing orders the blocks of a launch: use an atomic, or a fence "
+                       "(__threadfence()) and an atomic flag, or a second launch") +
+           only_atomics;
+  if (f.update)
+    return "; threads that read, change and write one word overwrite each other: use an atomic";
+  return (one_warp(f) ? ", and no __syncwarp() lies between (the lanes of a warp are not in step)"
+                      : ", and no __syncthreads() lies between") +
+         only_atomics;
+}
+
+std::string global_race(const Finding& f) {
+  const auto who = [&](const Finding::Party& party, const Finding::Index3& block) {
+    return fmt::format("{} of {}", thread_name(f, party), block_name(block));
+  };
+  const unsigned bytes = std::min(f.party.bytes, f.other.bytes);
+  const std::string what = f.object.empty() ? "device memory"
+                                            : fmt::format("{} ({} byte{})", array_place(f), bytes,
+                                                          bytes == 1 ? "" : "s");
+  const std::string a = who(f.other, f.other_block), b = who(f.party, f.block);
+  if (f.note)
+    return fmt::format(
+        "{} and {} both store the same value in {}: harmless, but one thread is enough", a, b,
+        what);
+  if (f.one_instruction)
+    return fmt::format(
+        "race on {}: on {}, {} and {} store different values at once, and which one stays is not "
+        "defined; let one thread store, or use an atomic",
+        what, line_name(f), a, b);
+  return fmt::format("race on {}: {} {} on {}, {} {} on {}{}", what, a, past(f.other.use),
+                     other_line_name(f), b, present(f.party.use), line_name(f), missing_order(f));
+}
+
 std::string race(const Finding& f) {
+  if (f.global) return global_race(f);
   const std::string what = place(f), block = block_name(f);
   const std::string a = thread_name(f, f.other), b = thread_name(f, f.party);
   if (f.note) {
@@ -162,6 +216,7 @@ std::string describe_at_its_line(const Finding& f) {
 }
 
 std::string usual_fix(const Finding& f) {
+  if (f.global) return "";
   if (f.kind == Finding::Kind::race && !f.note && !f.one_instruction &&
       !(one_warp(f) && one_line(f)))
     return "a barrier between the two that both threads pass; in a loop one at its end, too, "

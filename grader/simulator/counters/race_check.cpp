@@ -11,19 +11,6 @@
 namespace lab32::counters {
 namespace {
 
-Use use_of(sim::AccessKind kind) {
-  switch (kind) {
-    case sim::AccessKind::load:
-      return Use::read;
-    case sim::AccessKind::store:
-      return Use::write;
-    case sim::AccessKind::red:
-    case sim::AccessKind::atom:
-      break;
-  }
-  return Use::update;
-}
-
 uint32_t load_value(const std::byte* value, uint32_t granule) {
   uint32_t v = 0;
   if (granule == 4) {
@@ -159,7 +146,7 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
   if (access.bytes < granule) {
     throw std::logic_error("hazards: a shared access narrower than the shadow's granule");
   }
-  const Use use = use_of(access.kind);
+  const Use use = sim::use_of(access.kind);
   const Visit v{
       &access,
       order_.warp_floor(warp),

@@ -37,7 +37,7 @@ struct Guarded {
   // As a block's store does it: the guard, the written bits, the data.
   void store(sim::OrderGuard::Worker& worker, sim::Allocation* a, const Address& address,
              uint32_t value) {
-    worker.write(*a, address.data(), sim::kFullMask, 4);
+    worker.write(*a, address.data(), sim::kFullMask, 4, {});
     memory.mark_lanes(address.data(), sim::kFullMask, 4);
     for (const uint64_t at : address) std::memcpy(memory.host(at), &value, 4);
   }
@@ -54,7 +54,7 @@ TEST_CASE("core: order guard: neighbouring words may be written by two threads, 
   Guarded g;
   for (sim::Allocation* a : {g.full, g.fresh}) {
     const uint32_t before = a == g.full ? 0 : 0xffffffff;
-    sim::OrderGuard guard(g.memory, 2);
+    sim::OrderGuard guard(g.memory, 2, sim::OrderGuard::Mode::at_once, false);
     // Every other word of the same lines.
     g.store(guard.worker(0), a, Guarded::words(a, 1000, 2), 7);
     g.store(guard.worker(1), a, Guarded::words(a, 1001, 2), 8);
@@ -89,9 +89,10 @@ TEST_CASE("core: order guard: an allocation that is read and written is looked a
       CAPTURE(one_thread);
       CAPTURE(clash);
       Guarded g;
-      sim::OrderGuard guard(g.memory, 2);
+      sim::OrderGuard guard(g.memory, 2, sim::OrderGuard::Mode::at_once, false);
       const auto read = [&](unsigned worker, uint64_t first) {
-        guard.worker(worker).read(*g.full, Guarded::words(g.full, first).data(), sim::kFullMask, 4);
+        guard.worker(worker).read(*g.full, Guarded::words(g.full, first).data(), sim::kFullMask, 4,
+                                  {});
       };
       read(0, 0);
       if (one_thread) {
@@ -112,14 +113,14 @@ TEST_CASE("core: order guard: an allocation that is read and written is looked a
       Address address{};
       if (clash == "read") {
         address[5] = g.full->begin + 4 * 31 + 3;
-        guard.worker(1).read(*g.full, address.data(), 1u << 5, 1);
+        guard.worker(1).read(*g.full, address.data(), 1u << 5, 1, {});
       } else if (clash == "update") {
         address[0] = g.full->begin;
-        guard.worker(1).update(*g.full, 1, address.data(), 1, 4);
+        guard.worker(1).update(*g.full, 1, address.data(), 1, 4, {});
       } else if (clash == "half") {  // 8 bytes, of which the other touches half
         read(0, 501);
         address[9] = g.full->begin + 4 * 500;
-        guard.worker(1).write(*g.full, address.data(), 1u << 9, 8);
+        guard.worker(1).write(*g.full, address.data(), 1u << 9, 8, {});
       }
       CHECK(guard.validate() == (clash == "none"));
       CHECK(!guard.rollback());  // nothing that a closer look would fix
@@ -132,12 +133,12 @@ TEST_CASE("core: order guard: what is kept for the rollback of a round is bounde
   sim::Allocation* a = memory.allocate(kBytes, "large");
   const std::vector<uint8_t> zeros(kBytes, 0);
   memory.upload(a->begin, zeros.data(), kBytes);
-  sim::OrderGuard guard(memory, 1);
+  sim::OrderGuard guard(memory, 1, sim::OrderGuard::Mode::at_once, false);
   uint64_t line = 0;
   const auto touch_next = [&] {  // 256 bytes each
     Address address;
     address.fill(a->begin + 256 * line++);
-    guard.worker(0).write(*a, address.data(), 1, 4);
+    guard.worker(0).write(*a, address.data(), 1, 4, {});
   };
   for (int round = 0; round < 3; ++round) {
     const uint64_t start = line;

@@ -144,9 +144,9 @@ TEST_SUITE("programs: text") {
         check_report({tests::strided_launch(), tests::faulty_launch(), tests::faulty_launch()});
     check_golden("check-findings.txt", report.text + report.last_line() + "\n");
     CHECK(report.memory == 1);
-    CHECK(report.race == 1);
+    CHECK(report.race == 2);
     CHECK(report.last_line() ==
-          "lab32 check: 2 hazards (memory 1, race 1, initialisation 0, barrier 0)");
+          "lab32 check: 3 hazards (memory 1, race 2, initialisation 0, barrier 0)");
     CHECK(check_report({tests::strided_launch()}).text.empty());
   }
 

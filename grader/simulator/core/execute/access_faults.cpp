@@ -64,7 +64,7 @@ TrapFacts BlockContext::facts_of_global(uint32_t warp, int lane, uint64_t at, un
 void BlockContext::bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
                               unsigned bytes, Use use) {
   // What lies in a lane's sink, and which fault is the first, must not depend on host threads.
-  if (launch_.keep_going && guard_) throw OrderMatters{};
+  if (launch_.keep_going && parallel()) throw OrderMatters{};
   raise(in, lanes, FaultEvent::Kind::memory,
         [&](int l) { return facts_of_global(warp, l, address[l], bytes, use); });
   for (uint32_t r = lanes; r; r &= r - 1) {

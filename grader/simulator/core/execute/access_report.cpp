@@ -104,6 +104,32 @@ void BlockContext::report_raw_shared(uint32_t warp, const Inst& in, AccessKind k
   for (Observer* o : raw_observers_) o->raw_shared(warp, access);
 }
 
+void BlockContext::report_ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
+                                  uint32_t mask, const uint64_t* address, const std::byte* values) {
+  OrderedAccess access;
+  access.suspect = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    bool suspect = false;
+    for (unsigned at = 0; at < bytes; at += 4)
+      suspect |= launch_.memory->holds(address[l]) && suspects_->suspect(address[l] + at);
+    access.suspect |= static_cast<uint32_t>(suspect) << l;
+  }
+  access.mask = in.order.strong ? mask : access.suspect;
+  if (access.mask == 0) return;
+  access.site = in.site;
+  access.kind = kind;
+  access.bytes = static_cast<uint8_t>(bytes);
+  access.order = in.order;
+  access.address = address;
+  access.values = values;
+  for (Observer* o : observers_) o->ordered(warp, access);
+}
+
+void BlockContext::report_fence(uint32_t warp, const Inst& in, uint32_t mask) {
+  for (Observer* o : observers_) o->fence(warp, mask, in.order);
+}
+
 void BlockContext::report_bad_warp_op(uint32_t warp, const Inst& in, uint32_t mask, uint32_t bad) {
   for (Observer* o : observers_) o->bad_warp_op(warp, in.site, mask, bad);
 }

@@ -150,6 +150,8 @@ std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64
         block.global(w.index(), in, address, x.mask, bytes, BlockContext::Use::update, operation);
     if (block.observes_accesses())
       block.report(w.index(), in, AccessSpace::global, kind, bytes, x.mask, address);
+    if (block.observes_order())
+      block.report_ordered(w.index(), in, kind, bytes, x.mask, address, nullptr);
     return base;
   }
   block.check_shared(w.index(), in, address, x.mask, bytes, BlockContext::Use::update);

@@ -12,10 +12,11 @@ constexpr size_t kKeptOutput = 2 << 20;
 }  // namespace
 
 BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-                           OrderGuard::Worker* guard)
+                           OrderGuard::Worker* guard, const TouchMap* suspects)
     : launch_(launch),
       observers_(std::move(observers)),
       guard_(guard),
+      suspects_(suspects),
       checks_reads_(launch.trap_uninitialised || launch.keep_going) {
   for (Observer* o : observers_) {
     if (o->wants_accesses()) access_observers_.push_back(o);
@@ -30,6 +31,8 @@ BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> o
   info_.dim_x = launch_.block.x;
   info_.dim_y = launch_.block.y;
   info_.dim_z = launch_.block.z;
+  info_.grid_x = launch_.grid.x;
+  info_.grid_y = launch_.grid.y;
 }
 
 void BlockContext::start(uint64_t index) {
@@ -40,6 +43,7 @@ void BlockContext::start(uint64_t index) {
   // Poison: what a kernel reads without having written it is NaN or -1 here.
   std::memset(shared_.data(), 0xff, launch_.shared_bytes);
   stored_ = {};
+  epoch_ = 0;
   output_.clear();
 }
 
@@ -107,16 +111,17 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
   }
   // The guard first: whether something was written may depend on the order of the blocks too.
   if (guard_) {
+    const OrderGuard::By by{{info_.index, epoch_, warp},
+                            in.order.strong && in.order.scope != ptx::Scope::block};
     switch (use) {
       case Use::read:
-        guard_->read(*a, address, mask, bytes);
+        guard_->read(*a, address, mask, bytes, by);
         break;
       case Use::write:
-        guard_->write(*a, address, mask, bytes);
+        guard_->write(*a, address, mask, bytes, by);
         break;
       case Use::update:
-        if (operation == 0) throw OrderMatters{};
-        guard_->update(*a, operation, address, mask, bytes);
+        guard_->update(*a, operation, address, mask, bytes, by);
         break;
     }
   }

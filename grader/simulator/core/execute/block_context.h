@@ -26,7 +26,7 @@ class BlockContext {
   const LaunchContext& launch() const { return launch_; }
   const BlockInfo& info() const { return info_; }
   // Other host threads may run blocks of this launch at the same time.
-  bool parallel() const { return guard_ != nullptr; }
+  bool parallel() const { return guard_ != nullptr && guard_->at_once(); }
   std::vector<IssueTally>& tally() { return tally_; }
   // The first bad access of memory that did not end the launch.
   const std::optional<Trap>& first_bad_access() const { return first_bad_access_; }
@@ -48,6 +48,8 @@ class BlockContext {
   uint32_t shared_bytes() const { return launch_.shared_bytes; }
   bool observes_accesses() const { return !access_observers_.empty(); }
   bool observes_raw_shared() const { return !raw_observers_.empty(); }
+  // Accesses to device memory are told, where they touch a suspect word or are strong.
+  bool observes_order() const { return suspects_ != nullptr; }
   // Reads of memory that nothing wrote are faults.
   bool checks_reads() const { return checks_reads_; }
 
@@ -73,6 +75,10 @@ class BlockContext {
               const uint64_t* peer = nullptr);
   void report_raw_shared(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
                          uint32_t mask, const uint64_t* offset, const std::byte* values);
+  // Before the access is carried out.
+  void report_ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
+                      const uint64_t* address, const std::byte* values);
+  void report_fence(uint32_t warp, const Inst& in, uint32_t mask);
   void report_bad_warp_op(uint32_t warp, const Inst& in, uint32_t mask, uint32_t bad);
   void report_warp_barrier(uint32_t warp, uint32_t mask);
   void report_mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
@@ -93,9 +99,10 @@ class BlockContext {
   virtual void threads_exited() = 0;
 
  protected:
-  // `observers`: this host thread's own instances. `guard`: null in a serial run.
+  // `observers`: this host thread's own instances. `guard`: null where nothing is to be guarded.
+  // `suspects`: words whose accesses observers want; null: none.
   BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-               OrderGuard::Worker* guard);
+               OrderGuard::Worker* guard, const TouchMap* suspects);
   ~BlockContext() = default;
   void start(uint64_t index);
 
@@ -103,6 +110,7 @@ class BlockContext {
   std::vector<Observer*> observers_;
   BlockInfo info_{};
   std::array<uint32_t, 32> stored_{};  // by warp: lanes that stored since their last barrier
+  uint32_t epoch_ = 0;                 // barriers that the whole block has passed
 
  private:
   // --- access_faults.cpp: what is wrong with an access, and what then ---
@@ -124,6 +132,7 @@ class BlockContext {
 
   std::vector<Observer*> access_observers_, raw_observers_;
   OrderGuard::Worker* guard_;
+  const TouchMap* suspects_;
   const bool checks_reads_;
   std::vector<std::byte> shared_;
   std::vector<IssueTally> tally_;

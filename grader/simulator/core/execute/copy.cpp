@@ -54,6 +54,8 @@ void copy_async(const Exec& x, const Inst& in) {
                     whole ? bytes : 1);
       }
     }
+    if (block.observes_order())
+      block.report_ordered(w.index(), in, AccessKind::load, bytes, reading, w.address2, nullptr);
     if (block.observes_accesses())
       block.report(w.index(), in, AccessSpace::global, AccessKind::load, bytes, reading, w.address2,
                    false, w.address);

@@ -158,6 +158,7 @@ class Decoder {
       out.guard = slots_->reg(in.guard).offset;
     }
     out.exec = pick(in);
+    out.order = ptx::memory_order(in);
     if (out.flow == Dispatch::call) return decode_call(in, out);
     if (out.flow == Dispatch::branch) {
       out.target = static_cast<uint32_t>(in.operands[0].value);

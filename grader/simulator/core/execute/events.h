@@ -52,12 +52,25 @@ struct RawAccess {
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; null for loads
 };
 
+// An access to device memory, in a run that looks for races there: of lanes that are strong, or
+// touch a suspect word (touch_map.h). It is told before it is carried out.
+struct OrderedAccess {
+  uint32_t site;
+  AccessKind kind;
+  uint8_t bytes;  // per lane, 1..16
+  ptx::MemoryOrder order;
+  uint32_t mask, suspect;   // lanes; those of them that touch a suspect word
+  const uint64_t* address;  // [32] device addresses
+  const std::byte* values;  // stores: lane l's bytes at values + l * 16; else null
+};
+
 struct BlockInfo {
   uint64_t index;  // linear block index in the grid
   uint32_t x, y, z;
   uint32_t threads;
   uint32_t shared_bytes;
   uint32_t dim_x = 0, dim_y = 1, dim_z = 1;  // threads along x, y, z; dim_x 0: not told
+  uint32_t grid_x = 1, grid_y = 1;           // blocks along x, y
 };
 
 // What would have ended the launch, had it not been told to go on (LaunchContext::keep_going).
@@ -99,12 +112,20 @@ class Observer {
 
   virtual void fault(const FaultEvent&) {}
 
+  virtual void ordered(uint32_t /*warp*/, const OrderedAccess&) {}
+  virtual void fence(uint32_t /*warp*/, uint32_t /*mask*/, const ptx::MemoryOrder&) {}
+
   // Which of the above it wants; asked once a launch.
   virtual bool wants_accesses() const { return false; }
   virtual bool wants_raw_shared() const { return false; }
   // Its forks share what they learn as they go, so those of one attempt must see the whole launch:
   // it is not run in rounds (order_guard.h).
   virtual bool wants_whole_launch() const { return false; }
+  // Looks for races in device memory. Where words are suspect, the launch is run once more, on one
+  // host thread, and this instance's forks are told so before they are told of ordered accesses and
+  // fences.
+  virtual bool wants_order() const { return false; }
+  virtual void follow_order() {}
 };
 
 // Issue counts, kept for every observer set: how often each instruction was issued by a warp with

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/ptx/memory_order.h"
 #include "simulator/ptx/module.h"
 
 namespace lab32::sim {
@@ -74,6 +75,7 @@ struct Inst {
   uint32_t target = 0;      // branch: index in the program's code
   uint32_t reconverge = 0;  // branch: index of the immediate post-dominator, kNoReconverge
   uint32_t site = 0;        // index of this instruction over all functions of the program
+  ptx::MemoryOrder order;   // accesses and fences
   const ptx::Instruction* ptx = nullptr;
 
   static constexpr uint32_t kNoReconverge = 0xffffffffu;

@@ -68,9 +68,11 @@ void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.dst_count;
   const Place place = access(x, in, where, address, bytes, false);
-  if (where == Where::shared && x.warp->block().observes_raw_shared())
-    x.warp->block().report_raw_shared(x.warp->index(), in, AccessKind::load, bytes, x.mask, address,
-                                      nullptr);
+  BlockContext& block = x.warp->block();
+  if (where == Where::shared && block.observes_raw_shared())
+    block.report_raw_shared(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
+  if (where == Where::global && block.observes_order())
+    block.report_ordered(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
   if (in.dst_count == 1 && in.dst[0].bytes == kElement && x.mask == kFullMask &&
       place.stride == 0 && contiguous(address, kElement)) {
     std::memcpy(x.regs + in.dst[0].offset, place.base + address[0], kElement * kWarpSize);
@@ -85,10 +87,16 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.src_count;
   const Place place = access(x, in, where, address, bytes, true);
-  if (where == Where::shared && x.warp->block().observes_raw_shared()) {
+  BlockContext& block = x.warp->block();
+  if (where == Where::shared && block.observes_raw_shared()) {
     gather_values(x, in, kElement);
-    x.warp->block().report_raw_shared(x.warp->index(), in, AccessKind::store, bytes, x.mask,
-                                      address, x.warp->values);
+    block.report_raw_shared(x.warp->index(), in, AccessKind::store, bytes, x.mask, address,
+                            x.warp->values);
+  }
+  if (where == Where::global && block.observes_order()) {
+    gather_values(x, in, kElement);
+    block.report_ordered(x.warp->index(), in, AccessKind::store, bytes, x.mask, address,
+                         x.warp->values);
   }
   if (in.src_count == 1 && in.src[0].bytes == kElement && x.mask == kFullMask &&
       place.stride == 0 && contiguous(address, kElement)) {
@@ -263,7 +271,11 @@ void in_global(const Exec& x, const Inst& in) { in_device_memory(x, in, false); 
 void in_constant(const Exec& x, const Inst& in) { in_device_memory(x, in, true); }
 
 void no_effect(const Exec&, const Inst&) {}
-void may_poll(const Exec& x, const Inst&) { x.warp->note_poll(); }
+void fence(const Exec& x, const Inst& in) {
+  x.warp->note_poll();
+  BlockContext& block = x.warp->block();
+  if (block.observes_order()) block.report_fence(x.warp->index(), in, x.mask);
+}
 
 }  // namespace
 
@@ -313,7 +325,7 @@ ExecFn pick_prefetch(const ptx::Instruction&) { return no_effect; }
 
 // Memory is sequentially consistent here: each access is complete before the next one starts. But a
 // plain load in a loop sees what other blocks store only if the loop has a fence.
-ExecFn pick_membar(const ptx::Instruction&) { return may_poll; }
-ExecFn pick_fence(const ptx::Instruction&) { return may_poll; }
+ExecFn pick_membar(const ptx::Instruction&) { return fence; }
+ExecFn pick_fence(const ptx::Instruction&) { return fence; }
 
 }  // namespace lab32::sim

@@ -75,6 +75,10 @@ class Memory {
   void mark_range(uint64_t begin, uint64_t end, bool value);
 
   uint64_t used() const { return next_; }
+  // Whether it lies in the range from which memory has been handed out so far.
+  bool holds(uint64_t address) const {
+    return address >= kGlobalBase && address - kGlobalBase < next_;
+  }
   const std::vector<std::unique_ptr<Allocation>>& allocations() const { return allocations_; }
 
  private:

@@ -45,8 +45,8 @@ namespace {
 constexpr size_t kKeptAtOnce = 64;
 }
 
-OrderGuard::OrderGuard(Memory& memory, unsigned workers)
-    : memory_(memory), by_word_(memory.allocations().size()) {
+OrderGuard::OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races)
+    : memory_(memory), mode_(mode), find_races_(find_races), by_word_(memory.allocations().size()) {
   const uint64_t used = (memory.used() + kPageSpan) / kPageSpan * kPageSpan;
   map_bytes_ = used / 32 + kMapPage;
   limit_ = std::max(kLeast, memory.used() / kShare);
@@ -61,6 +61,7 @@ OrderGuard::OrderGuard(Memory& memory, unsigned workers)
     w.touched_.resize(map_bytes_ / kMapPage);
     w.operation_.resize(memory.allocations().size());
     w.used_.resize(memory.allocations().size());
+    if (find_races) w.touches_ = std::make_unique<TouchMap>(used);
   }
 }
 
@@ -84,27 +85,43 @@ void OrderGuard::Worker::note(Allocation& a, uint8_t use) {
   throw OrderMatters{};
 }
 
+void OrderGuard::Worker::touch(Touch how, const By& by, const uint64_t* address, uint32_t mask,
+                               unsigned bytes) {
+  if (!touches_) return;
+  if (touches_->touch(by.strong ? Touch::strong : how, by.who, address, mask, bytes) && at_once())
+    throw OrderMatters{};
+}
+
 void OrderGuard::Worker::first_read(Allocation& a, const uint64_t* address, uint32_t mask,
-                                    unsigned bytes) {
+                                    unsigned bytes, const By& by) {
   if ((used_[a.index] & kByWord) == 0) return note(a, kRead);
-  mark(read_, address, mask, bytes);
+  if (at_once()) mark(read_, address, mask, bytes);
+  touch(Touch::read, by, address, mask, bytes);
 }
 
 void OrderGuard::Worker::write(Allocation& a, const uint64_t* address, uint32_t mask,
-                               unsigned bytes) {
+                               unsigned bytes, const By& by) {
   if ((used_[a.index] & (kWrite | kClash)) != kWrite) note(a, kWrite);
-  mark(written_, address, mask, bytes);
+  if (at_once()) mark(written_, address, mask, bytes);
   keep(a, address, mask);
+  touch(Touch::write, by, address, mask, bytes);
 }
 
 void OrderGuard::Worker::update(Allocation& a, uint8_t operation, const uint64_t* address,
-                                uint32_t mask, unsigned bytes) {
+                                uint32_t mask, unsigned bytes, const By& by) {
+  if (at_once() && operation == 0) throw OrderMatters{};
   if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note(a, kUpdate);
   if ((used_[a.index] & kByWord) != 0) {
-    mark(written_, address, mask, bytes);
+    if (at_once()) mark(written_, address, mask, bytes);
+    touch(Touch::write, by, address, mask, bytes);
   } else {
+    // Updates that only concern their own block are told from others word by word.
+    if (touches_ && !by.strong) {
+      guard_->want_words(a);
+      throw OrderMatters{};
+    }
     if (operation_[a.index] == 0) operation_[a.index] = operation;
-    if (operation_[a.index] != operation) throw OrderMatters{};
+    if (at_once() && operation_[a.index] != operation) throw OrderMatters{};
   }
   keep(a, address, mask);
 }
@@ -165,15 +182,20 @@ void OrderGuard::Worker::keep_line(uint64_t line) {
   std::memcpy(kept.data, memory.host(kGlobalBase + line * kLine), kLine);
   std::memcpy(kept.written, memory.written_bits() + line * kLine / 8, kLine / 8);
   state.store(kIsKept, std::memory_order_release);
-  if (guard_->kept_bytes_.load(std::memory_order_relaxed) > 2 * guard_->limit_)
+  if (!guard_->find_races_ &&
+      guard_->kept_bytes_.load(std::memory_order_relaxed) > 2 * guard_->limit_)
     throw OrderMatters{};
 }
 
 void OrderGuard::want_words(const Allocation& a) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (by_word_[a.index] != 0) return;
-  by_word_[a.index] = 1;
   ++wanted_;
+  if (mode_ == Mode::at_once) {
+    by_word_[a.index] = 1;
+  } else {
+    std::fill(by_word_.begin(), by_word_.end(), 1);  // one more try is enough
+  }
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -245,12 +267,17 @@ bool OrderGuard::rollback() {
   return std::exchange(wanted_, 0) != 0;
 }
 
+std::unique_ptr<TouchMap> OrderGuard::take_suspects() {
+  return has_suspects() ? std::move(workers_.front()->touches_) : nullptr;
+}
+
 void OrderGuard::begin_round() {
   by_word_count_ = static_cast<size_t>(std::count(by_word_.begin(), by_word_.end(), 1));
   for (const auto& w : workers_) {
     for (size_t i = 0; i < w->kept_lines_; ++i)
       line_state_[w->kept_[i / kKeptAtOnce][i % kKeptAtOnce].line] = kUntouched;
     w->kept_lines_ = 0;
+    if (w->touches_) w->touches_->clear();
     // The pages go back to the system, and come again as zeros.
     madvise(w->written_, map_bytes_, MADV_DONTNEED);
     madvise(w->read_, map_bytes_, MADV_DONTNEED);

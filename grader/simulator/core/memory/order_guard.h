@@ -11,6 +11,10 @@
 //
 // A launch is guarded in rounds of consecutive blocks. A round ends when what it takes to roll
 // it back has grown to a set share of the device memory in use.
+//
+// Where races are looked for, the guard also keeps a TouchMap, of blocks that run in order, too. A
+// word that becomes suspect is a matter of order; and since the launch is then run again from its
+// beginning, nothing is committed before its end.
 #pragma once
 
 #include <atomic>
@@ -20,32 +24,44 @@
 #include <vector>
 
 #include "simulator/core/memory/memory.h"
+#include "simulator/core/memory/touch_map.h"
 
 namespace lab32::sim {
 
 class OrderGuard {
  public:
-  OrderGuard(Memory& memory, unsigned workers);
+  // in_order: one worker, whose blocks may do what they like.
+  enum class Mode : uint8_t { at_once, in_order };
+  OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races);
   ~OrderGuard();
   OrderGuard(const OrderGuard&) = delete;
   OrderGuard& operator=(const OrderGuard&) = delete;
 
+  // What an access does, and who it is. strong: it may meet other strong ones of any block.
+  struct By {
+    Toucher who;
+    bool strong = false;
+  };
+
   // One host thread's view. Each of these comes before the access itself.
   class Worker {
    public:
-    void read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes) {
-      if (used_[a.index] != kRead) first_read(a, address, mask, bytes);
+    void read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes, const By& by) {
+      if (used_[a.index] != kRead) first_read(a, address, mask, bytes, by);
     }
-    void write(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes);
-    // A commuting integer atomic; `operation` distinguishes add from max and so on.
+    void write(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes, const By& by);
+    // An atomic; `operation` of a commuting one distinguishes add from max and so on, else 0.
     void update(Allocation& a, uint8_t operation, const uint64_t* address, uint32_t mask,
-                unsigned bytes);
+                unsigned bytes, const By& by);
+    bool at_once() const { return guard_->mode_ == Mode::at_once; }
 
    private:
     friend class OrderGuard;
     static constexpr uint8_t kRead = 1, kWrite = 2, kUpdate = 4, kByWord = 64, kClash = 128;
     struct Kept;
-    void first_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes);
+    void first_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
+                    const By& by);
+    void touch(Touch how, const By& by, const uint64_t* address, uint32_t mask, unsigned bytes);
     void note(Allocation& a, uint8_t use);
     void mark(uint8_t* words, const uint64_t* address, uint32_t mask, unsigned bytes);
     void keep(const Allocation& a, const uint64_t* address, uint32_t mask);
@@ -60,22 +76,29 @@ class OrderGuard {
     std::vector<uint8_t> touched_;  // by page of these maps
     std::vector<std::unique_ptr<Kept[]>> kept_;
     size_t kept_lines_ = 0;
+    std::unique_ptr<TouchMap> touches_;  // null: races are not looked for
   };
 
   Worker& worker(unsigned i) { return *workers_[i]; }
 
   // --- during a round ---
   // Enough to roll back: the round should end with the blocks that are under way.
-  bool full() const { return kept_bytes_.load(std::memory_order_relaxed) > limit_; }
+  bool full() const { return !find_races_ && kept_bytes_.load(std::memory_order_relaxed) > limit_; }
 
   // --- when all workers have stopped ---
   // True if what they did is valid; false if the round must be rolled back.
   bool validate();
-  // Puts back what the round wrote, and begins another. True: it may come off now, since words will
-  // be noted that were not.
+  // Puts back what was written since the last commit, and begins another round. True: it may come
+  // off now, since words will be noted that were not.
   bool rollback();
   // Keeps it, and begins another.
   void commit();
+  // The words of a launch in order that may have been raced for; null: none.
+  bool has_suspects() const {
+    const auto& touches = workers_.front()->touches_;
+    return touches && touches->any_suspect();
+  }
+  std::unique_ptr<TouchMap> take_suspects();
   // Are there allocations in which every word is noted?
   bool by_word() const { return by_word_count_ != 0; }
 
@@ -85,6 +108,8 @@ class OrderGuard {
   bool words_disjoint() const;
 
   Memory& memory_;
+  const Mode mode_;
+  const bool find_races_;
   uint64_t map_bytes_ = 0, limit_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::mutex mutex_;

@@ -6,8 +6,8 @@
 namespace lab32::sim {
 
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
-             OrderGuard::Worker* guard)
-    : BlockContext(launch, std::move(observers), guard) {
+             OrderGuard::Worker* guard, const TouchMap* suspects)
+    : BlockContext(launch, std::move(observers), guard, suspects) {
   const auto threads = static_cast<uint32_t>(launch_.block.count());
   for (uint32_t first = 0; first < threads; first += kWarpSize) {
     const uint32_t lanes = std::min<uint32_t>(kWarpSize, threads - first);
@@ -112,6 +112,7 @@ void Block::complete(uint32_t index, bool forced) {
   // not worth telling.
   bool whole = true;
   for (const auto& w : warps_) whole &= (w->live() & ~lanes[w->index()]) == 0;
+  epoch_ += whole ? 1 : 0;
   for (Observer* o : observers_)
     o->block_barrier(lanes.data(), static_cast<uint32_t>(warps_.size()), whole || forced);
   if (launch_.keep_going && whole) find_skipped_barrier(barrier.waiting.front(), lanes.data());

@@ -14,8 +14,9 @@ namespace lab32::sim {
 
 class Block final : public BlockContext {
  public:
-  // `observers`: this host thread's own instances. `guard`: null in a serial run.
-  Block(const LaunchContext& launch, std::vector<Observer*> observers, OrderGuard::Worker* guard);
+  // As BlockContext's.
+  Block(const LaunchContext& launch, std::vector<Observer*> observers, OrderGuard::Worker* guard,
+        const TouchMap* suspects = nullptr);
 
   // Starts block `index`, which go_on() then runs.
   void begin(uint64_t index);

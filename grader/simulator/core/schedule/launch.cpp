@@ -73,6 +73,12 @@ void work(const LaunchContext& launch, WorkerResult& result, Shared& shared, Ord
   }
 }
 
+std::vector<WorkerResult*> pointers_to(std::vector<WorkerResult>& results) {
+  std::vector<WorkerResult*> all;
+  for (WorkerResult& result : results) all.push_back(&result);
+  return all;
+}
+
 // Adds to the outcome of earlier rounds, in which nothing trapped.
 void collect(const std::vector<Observer*>& observers, const std::vector<WorkerResult*>& results,
              LaunchOutcome& outcome) {
@@ -100,21 +106,31 @@ void collect(const std::vector<Observer*>& observers, const std::vector<WorkerRe
   }
 }
 
+bool any_wants(const std::vector<Observer*>& observers, bool (Observer::*what)() const) {
+  return std::any_of(observers.begin(), observers.end(),
+                     [&](const Observer* o) { return (o->*what)(); });
+}
+
 // Blocks on several host threads at once, until all have run, one has trapped, or their order
-// matters. Returns how many were committed.
+// matters. Returns how many were committed; all or none where races are looked for.
 uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& observers,
                      unsigned threads, LaunchOutcome& outcome) {
   const uint64_t blocks = launch.grid.count();
-  OrderGuard guard(*launch.memory, threads);
-  const bool whole = std::any_of(observers.begin(), observers.end(),
-                                 [](const Observer* o) { return o->wants_whole_launch(); });
+  const bool races = any_wants(observers, &Observer::wants_order);
+  const bool whole = any_wants(observers, &Observer::wants_whole_launch);
+  OrderGuard guard(*launch.memory, threads, OrderGuard::Mode::at_once, races);
+  std::vector<std::vector<WorkerResult>> rounds;  // not yet committed
+  const auto commit = [&] {
+    guard.commit();
+    for (std::vector<WorkerResult>& round : rounds) collect(observers, pointers_to(round), outcome);
+    rounds.clear();
+  };
   uint64_t first = 0, trial = threads * kTrial;
-  while (first < blocks && !outcome.trap) {
+  bool trapped = false;
+  while (first < blocks && !trapped) {
     const uint64_t most = guard.by_word() ? std::min(blocks - first, trial) : blocks - first;
     std::vector<WorkerResult> results;
-    std::vector<WorkerResult*> all;
     for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
-    for (WorkerResult& result : results) all.push_back(&result);
     Shared shared(first, first + most, whole);
     const uint64_t chunk = chunk_for(most, threads);
     std::vector<std::thread> helpers;
@@ -125,15 +141,47 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     for (const WorkerResult& result : results)
       if (result.error) std::rethrow_exception(result.error);
     if (shared.order_matters || !guard.validate()) {
+      if (races) {
+        rounds.clear();
+        first = 0;
+      }
       if (guard.rollback() && !whole) continue;
-      break;
+      return first;
     }
-    guard.commit();
-    collect(observers, all, outcome);
+    for (const WorkerResult& result : results) trapped |= result.trap.has_value();
+    rounds.push_back(std::move(results));
+    if (!races) commit();
     first = std::min(shared.next.load(), shared.end);
     trial = std::min(trial * 4, blocks);
   }
+  commit();
   return first;
+}
+
+// All blocks on one host thread. Where words may have been raced for, once more, and the observers
+// are told who touches them and in what order.
+void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                  LaunchOutcome& outcome) {
+  OrderGuard guard(*launch.memory, 1, OrderGuard::Mode::in_order, true);
+  const auto attempt = [&] {
+    ResidentBlocks residents(launch, observers, &guard.worker(0));
+    try {
+      residents.run();
+    } catch (const OrderMatters&) {
+      return false;  // an allocation is used in two ways: each word counts
+    }
+    if (guard.has_suspects()) return true;
+    guard.commit();
+    collect(observers, residents.results(), outcome);
+    return true;
+  };
+  while (!attempt()) guard.rollback();
+  if (const std::unique_ptr<TouchMap> suspects = guard.take_suspects()) {
+    guard.rollback();
+    ResidentBlocks residents(launch, observers, nullptr, suspects.get());
+    residents.run();
+    collect(observers, residents.results(), outcome);
+  }
 }
 
 }  // namespace
@@ -148,7 +196,10 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   uint64_t done = 0;
   if (threads > 1 && !launch.program->order_sensitive)
     done = run_at_once(launch, observers, threads, outcome);
-  if (done < launch.grid.count() && !outcome.trap) {
+  const bool left = done < launch.grid.count() && !outcome.trap;
+  if (left && any_wants(observers, &Observer::wants_order)) {
+    run_in_order(launch, observers, outcome);
+  } else if (left) {
     ResidentBlocks residents(launch, observers);
     residents.run(done);
     collect(observers, residents.results(), outcome);

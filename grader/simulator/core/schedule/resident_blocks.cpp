@@ -22,8 +22,9 @@ bool is_progress(const KernelProgram& program, const Site& site) {
 
 }  // namespace
 
-ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers)
-    : launch_(launch), observers_(observers) {
+ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                               OrderGuard::Worker* guard, const TouchMap* suspects)
+    : launch_(launch), observers_(observers), guard_(guard), suspects_(suspects) {
   for (size_t s = 0; s < launch.program->sites.size(); ++s)
     if (is_progress(*launch.program, launch.program->sites[s]))
       progress_sites_.push_back(static_cast<uint32_t>(s));
@@ -44,7 +45,7 @@ void ResidentBlocks::go_on(Slot& slot) {
 ResidentBlocks::Slot& ResidentBlocks::free_slot() {
   for (auto& slot : slots_)
     if (!slot->busy) return *slot;
-  slots_.push_back(std::make_unique<Slot>(launch_, observers_));
+  slots_.push_back(std::make_unique<Slot>(launch_, observers_, guard_, suspects_));
   return *slots_.back();
 }
 

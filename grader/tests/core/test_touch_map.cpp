@@ -1,0 +1,126 @@
+// Which words of device memory become suspect of a race.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
+#include "simulator/core/execute/instruction.h"
+#include "simulator/core/memory/memory.h"
+#include "simulator/core/memory/touch_map.h"
+
+using namespace lab32;
+using sim::Touch;
+
+namespace {
+
+constexpr uint64_t kBase = sim::kGlobalBase + 4096;
+
+struct Map {
+  sim::TouchMap map{1 << 20};
+  // Lane 0 of the warp touches one piece of memory.
+  bool touch(Touch how, const sim::Toucher& who, uint64_t offset, unsigned bytes = 4) {
+    const std::array<uint64_t, 32> address{kBase + offset};
+    return map.touch(how, who, address.data(), 1, bytes);
+  }
+  bool suspect(uint64_t offset) const { return map.suspect(kBase + offset); }
+};
+
+}  // namespace
+
+TEST_CASE("core: touch map: a word of one thread's own, and words that are only read") {
+  Map m;
+  CHECK_FALSE(m.touch(Touch::read, {0, 0, 0}, 0));
+  CHECK_FALSE(m.touch(Touch::write, {0, 0, 0}, 0));
+  CHECK_FALSE(m.touch(Touch::read, {0, 1, 0}, 0));
+  for (uint64_t block = 0; block < 3; ++block)
+    for (uint32_t warp = 0; warp < 3; ++warp)
+      CHECK_FALSE(m.touch(Touch::read, {block, 0, warp}, 8));
+  CHECK_FALSE(m.map.any_suspect());
+  CHECK(m.touch(Touch::write, {2, 7, 2}, 8));
+  CHECK(m.suspect(8));
+  CHECK_FALSE(m.suspect(4));
+  m.map.clear();
+  CHECK_FALSE(m.map.any_suspect());
+  CHECK_FALSE(m.touch(Touch::write, {2, 7, 2}, 8));
+}
+
+TEST_CASE("core: touch map: within a block a barrier is enough") {
+  Map m;
+  CHECK_FALSE(m.touch(Touch::write, {5, 0, 0}, 0));
+  CHECK_FALSE(m.touch(Touch::read, {5, 1, 1}, 0));
+  CHECK_FALSE(m.touch(Touch::read, {5, 1, 2}, 0));
+  CHECK_FALSE(m.touch(Touch::write, {5, 2, 3}, 0));
+  CHECK(m.touch(Touch::read, {5, 2, 4}, 0));
+  // What was written stays written for other blocks, however long ago.
+  CHECK_FALSE(m.touch(Touch::write, {5, 0, 0}, 4));
+  CHECK_FALSE(m.touch(Touch::read, {5, 9, 1}, 4));
+  CHECK(m.touch(Touch::read, {6, 0, 1}, 4));
+}
+
+TEST_CASE("core: touch map: atomics meet atomics, and nothing else") {
+  Map m;
+  CHECK_FALSE(m.touch(Touch::strong, {0, 0, 0}, 0));
+  CHECK_FALSE(m.touch(Touch::strong, {1, 0, 0}, 0));
+  CHECK(m.touch(Touch::read, {2, 0, 0}, 0));
+  CHECK_FALSE(m.touch(Touch::write, {0, 0, 0}, 4));
+  CHECK(m.touch(Touch::strong, {0, 0, 0}, 4));
+}
+
+TEST_CASE("core: touch map: neighbouring bytes are apart, and a word holds all four") {
+  Map m;
+  CHECK_FALSE(m.touch(Touch::write, {0, 0, 0}, 0, 1));
+  CHECK_FALSE(m.touch(Touch::write, {1, 0, 0}, 1, 1));
+  CHECK_FALSE(m.touch(Touch::write, {2, 0, 0}, 2, 2));
+  CHECK(m.touch(Touch::read, {2, 0, 0}, 0, 4));
+  CHECK_FALSE(m.touch(Touch::write, {0, 0, 0}, 8, 8));
+  CHECK(m.touch(Touch::read, {1, 0, 0}, 15, 1));
+  CHECK(m.suspect(12));
+  CHECK_FALSE(m.suspect(8));
+}
+
+// Against all pairs of accesses: whatever may race is suspect.
+TEST_CASE("core: touch map: nothing that may race is missed") {
+  struct Access {
+    sim::Toucher who;
+    Touch how;
+    uint64_t offset;
+    unsigned bytes;
+  };
+  std::mt19937 random(7);
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  for (int round = 0; round < 2000; ++round) {
+    Map m;
+    std::vector<Access> all;
+    std::array<uint32_t, 3> epoch{};
+    const uint32_t blocks = 1 + below(3);
+    for (int i = 0; i < 12; ++i) {
+      const uint32_t block = below(blocks);
+      epoch[block] += below(3) == 0;
+      const unsigned bytes = 1u << below(4);
+      const uint32_t kind = below(6);
+      const Access one{{block, epoch[block], below(2)},
+                       kind < 3   ? Touch::read
+                       : kind < 5 ? Touch::write
+                                  : Touch::strong,
+                       uint64_t{below(16 / bytes)} * bytes,
+                       bytes};
+      m.touch(one.how, one.who, one.offset, one.bytes);
+      for (const Access& other : all) {
+        const bool apart =
+            other.offset + other.bytes <= one.offset || one.offset + one.bytes <= other.offset;
+        const bool same = other.who.block == one.who.block;
+        if (apart || (other.how == Touch::read && one.how == Touch::read)) continue;
+        if (other.how == Touch::strong && one.how == Touch::strong) continue;
+        if (same && (other.who.warp == one.who.warp || other.who.epoch != one.who.epoch)) continue;
+        bool suspect = false;
+        for (uint64_t at = std::max(other.offset, one.offset);
+             at < std::min(other.offset + other.bytes, one.offset + one.bytes); ++at)
+          suspect |= m.suspect(at);
+        CHECK(suspect);
+      }
+      all.push_back(one);
+    }
+  }
+}
