@@ -80,6 +80,28 @@ TEST_CASE("core: touch map: neighbouring bytes are apart, and a word holds all f
   CHECK_FALSE(m.suspect(8));
 }
 
+TEST_CASE("core: touch map: rows of a whole warp, in line and out of line with each other") {
+  const auto row = [](uint64_t first) {
+    std::array<uint64_t, 32> address;
+    for (uint64_t l = 0; l < 32; ++l) address[l] = kBase + 4 * (first + l);
+    return address;
+  };
+  Map m;
+  const auto touch = [&](Touch how, const sim::Toucher& who, uint64_t first) {
+    return m.map.touch(how, who, row(first).data(), 0xffffffff, 4);
+  };
+  CHECK_FALSE(touch(Touch::read, {4, 1, 3}, 0));
+  CHECK_FALSE(touch(Touch::write, {4, 1, 3}, 0));
+  CHECK_FALSE(touch(Touch::read, {4, 1, 3}, 0));
+  CHECK_FALSE(touch(Touch::write, {4, 1, 4}, 32));
+  CHECK_FALSE(touch(Touch::write, {5, 0, 0}, 64));
+  CHECK(touch(Touch::read, {4, 1, 3}, 1));  // each lane its neighbour's word
+  for (uint64_t word = 0; word < 40; ++word)
+    CHECK(m.suspect(4 * word) == (word >= 1 && word <= 32));
+  CHECK(touch(Touch::write, {6, 0, 0}, 64));
+  for (uint64_t word = 64; word < 96; ++word) CHECK(m.suspect(4 * word));
+}
+
 // Against all pairs of accesses: whatever may race is suspect.
 TEST_CASE("core: touch map: nothing that may race is missed") {
   struct Access {

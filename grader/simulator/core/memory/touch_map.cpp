@@ -32,6 +32,9 @@ uint64_t* reserve_cells(uint64_t bytes) {
   return static_cast<uint64_t*>(p);
 }
 
+constexpr uint32_t kAllLanes = 0xffffffff;
+constexpr uint64_t kRecordsOfPage = 4096 / 8;
+
 uint64_t words_in(uint64_t bytes) { return bytes / 4 + 8; }
 uint64_t suspect_bytes(uint64_t bytes) { return (words_in(bytes) / 64 + 1) * 8; }
 
@@ -76,7 +79,8 @@ TouchMap::TouchMap(uint64_t bytes)
     : bytes_(bytes),
       words_(reserve_cells(words_in(bytes) * 8)),
       narrow_(reserve_cells(words_in(bytes) * 32)),
-      suspects_(reserve_cells(suspect_bytes(bytes))) {}
+      suspects_(reserve_cells(suspect_bytes(bytes))),
+      present_(words_in(bytes) / kRecordsOfPage + 1) {}
 
 TouchMap::~TouchMap() {
   munmap(words_, words_in(bytes_) * 8);
@@ -89,9 +93,17 @@ void TouchMap::clear() {
   if (used_narrow_) madvise(narrow_, words_in(bytes_) * 32, MADV_DONTNEED);
   if (any_suspect_) madvise(suspects_, suspect_bytes(bytes_), MADV_DONTNEED);
   used_narrow_ = any_suspect_ = false;
+  std::fill(present_.begin(), present_.end(), 0);
 }
 
 uint64_t TouchMap::word_of(uint64_t address) { return (address - kGlobalBase) / 4; }
+
+void TouchMap::bring(uint64_t page) {
+  if (present_[page] != 0) return;
+  present_[page] = 1;
+  // volatile: the store of what is there already is the purpose.
+  *static_cast<volatile uint64_t*>(words_ + page * kRecordsOfPage) = 0;
+}
 
 bool TouchMap::make_suspect(uint64_t word) {
   words_[word] = kSuspect;
@@ -120,17 +132,45 @@ bool TouchMap::visit(uint64_t* cell, Touch how, uint64_t fresh, uint64_t word) {
   return meet(*cell, how, fresh) == Outcome::suspect && make_suspect(word);
 }
 
+// A full warp's neighbouring words, the common case: true if nobody has touched them, or only each
+// lane its own, in this epoch.
+bool TouchMap::touch_row(Touch how, uint64_t base, uint64_t first) {
+  constexpr uint64_t kLane = uint64_t{1} << kThreadAt, kBoth = kWritten | kWrittenNow;
+  const uint64_t written = how == Touch::write ? kBoth : 0;
+  uint64_t* const cells = words_ + first;
+  uint64_t all = 0, others = 0;
+  for (uint64_t l = 0; l < 32; ++l) {
+    all |= cells[l];
+    others |= (cells[l] ^ (base + l * kLane)) & ~kBoth;
+  }
+  if (all != 0 && others != 0) return false;
+  for (uint64_t l = 0; l < 32; ++l) cells[l] |= (base + l * kLane) | written;
+  return true;
+}
+
 bool TouchMap::touch(Touch how, const Toucher& who, const uint64_t* address, uint32_t mask,
                      unsigned bytes) {
   const uint64_t block = std::min(who.block, kLastBlock) + 1;
   const uint64_t base = block << kBlockAt | uint64_t{std::min(who.epoch, kLastEpoch)} << kEpochAt |
                         uint64_t{who.warp} * 32 << kThreadAt;
   const uint64_t written = how == Touch::write ? kWritten | kWrittenNow : 0;
+  uint64_t page = ~uint64_t{0};
+  if (mask == kAllLanes && bytes == 4 && how != Touch::strong) {
+    bool row = true;
+    for (uint64_t l = 1; l < 32; ++l) row &= address[l] == address[0] + 4 * l;
+    const uint64_t first = word_of(address[0]);
+    if (row) {
+      bring(first / kRecordsOfPage);
+      bring((first + 31) / kRecordsOfPage);
+      if (touch_row(how, base, first)) return false;
+    }
+  }
   bool found = false;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
     const uint64_t fresh = base + (uint64_t{lane} << kThreadAt), at = address[lane];
     const uint64_t first = word_of(at);
+    if (first / kRecordsOfPage != page) bring(page = first / kRecordsOfPage);
     if (bytes < 4) {
       if (words_[first] != kSuspect)
         found |= visit_bytes(first, how, fresh, static_cast<uint32_t>(at % 4), bytes);
