@@ -12,6 +12,12 @@ using Kind = sim::AccessKind;
 
 bool writes(Kind kind) { return kind != Kind::load; }
 
+// Of all examples of a race, one between blocks is told, or else one between warps: what orders
+// those orders the others, too.
+int distance(const GridThread& a, const GridThread& b) {
+  return a.block != b.block ? 2 : a.thread / 32 != b.thread / 32 ? 1 : 0;
+}
+
 Finding::Index3 index3(uint64_t i, uint32_t x, uint32_t y) {
   return {static_cast<uint32_t>(i % x), static_cast<uint32_t>(i / x % y),
           static_cast<uint32_t>(i / x / y)};
@@ -160,7 +166,8 @@ void GlobalRaceObserver::touch(const Record& now, uint64_t address, const std::b
 void GlobalRaceObserver::report(const Record& before, const Record& now, uint64_t word,
                                 bool same_value) {
   Race& race = state_->races[{same_value, before.site, now.site}];
-  if (race.count++ != 0) return;
+  if (race.count++ != 0 && distance(before.by, now.by) <= distance(race.earlier.by, race.later.by))
+    return;
   race.earlier = before;
   race.later = now;
   race.address = word + static_cast<uint64_t>(__builtin_ctz(before.touched & now.touched));
@@ -214,12 +221,16 @@ std::vector<Finding> GlobalRaceObserver::findings(const PositionOf& position) co
     const auto at = position(site);
     return at ? std::pair{at->file, at->line} : std::pair{std::string(), 0};
   };
+  const auto is_better = [](const Race& a, const Race& b) {
+    const int of_a = distance(a.earlier.by, a.later.by), of_b = distance(b.earlier.by, b.later.by);
+    return of_a != of_b ? of_a > of_b : a.later.sequence < b.later.sequence;
+  };
   for (const auto& [key, race] : state_->races) {
     auto a = line_of(key.earlier), b = line_of(key.later);
     if (b < a) std::swap(a, b);
     Race& own = by_line[{a.first, a.second, b.first, b.second, key.note}];
     const uint64_t count = own.count + race.count;
-    if (own.count == 0 || race.later.sequence < own.later.sequence) own = race;
+    if (own.count == 0 || is_better(race, own)) own = race;
     own.count = count;
   }
   std::vector<Finding> all;

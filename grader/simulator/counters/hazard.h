@@ -32,6 +32,12 @@ struct Hazard {
   uint64_t offset = 0;                  // in shared memory
   uint32_t mask = 0, absent = 0;        // warp_mask: lanes named, lanes concerned
   std::optional<sim::TrapFacts> fault;  // what the simulator itself found (sim::FaultEvent)
+
+  // Two lanes of one warp: of a race that other warps run, too, the smaller part. The example is
+  // one between warps where there is any, since what orders those orders lanes as well.
+  bool in_one_warp() const {
+    return kind == Finding::Kind::race && !note && earlier.thread / 32 == later.thread / 32;
+  }
 };
 
 // The same at source lines, with the names of variables. Counts and notes carry over.

@@ -271,10 +271,10 @@ RaceCheck::Seen& RaceCheck::find(const Key& key) {
   return seen;
 }
 
-// The hazard of the key if it was never seen before: to be described.
-Hazard* RaceCheck::first_of(Seen& seen, const Key& key) {
+// The hazard of the key if it was never seen before, or not between warps: to be described.
+Hazard* RaceCheck::first_of(Seen& seen, const Key& key, bool between_warps) {
   Hazard& hazard = seen.hazard;
-  if (hazard.count + seen.in_block != 0) return nullptr;
+  if (hazard.count + seen.in_block != 0 && !(between_warps && hazard.in_one_warp())) return nullptr;
   hazard.kind = key.kind;
   hazard.note = key.note;
   hazard.block = block_;
@@ -290,7 +290,7 @@ void RaceCheck::report_race(const Visit& v, uint32_t lane, uint64_t cell,
   by_value_ |= stores;
   const Key key{Finding::Kind::race, stores && same_value, record.site, v.record.site};
   Seen& seen = find(key);
-  if (Hazard* first = first_of(seen, key)) {
+  if (Hazard* first = first_of(seen, key, record.warp != v.record.warp)) {
     const uint32_t other = static_cast<uint32_t>(__builtin_ctz(lanes));
     first->offset = cell * shadow_.granule();
     first->earlier.thread = record.warp * 32u + other;

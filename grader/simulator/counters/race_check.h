@@ -83,7 +83,7 @@ class RaceCheck {
                    uint32_t lanes, bool same_value);
   void report_unwritten(const Visit& v, uint32_t lane, uint64_t cell);
   Seen& find(const Key& key);
-  Hazard* first_of(Seen& seen, const Key& key);
+  Hazard* first_of(Seen& seen, const Key& key, bool between_warps = false);
 
   bool named_barriers_;
   Shadow shadow_;

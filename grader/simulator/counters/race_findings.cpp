@@ -10,7 +10,8 @@ namespace lab32::counters {
 namespace {
 
 bool before(const Hazard& a, const Hazard& b) {
-  return std::tie(a.block.index, a.sequence) < std::tie(b.block.index, b.sequence);
+  return std::make_tuple(a.in_one_warp(), a.block.index, a.sequence) <
+         std::make_tuple(b.in_one_warp(), b.block.index, b.sequence);
 }
 
 // Takes in what another instance, or another pair of sites of the same lines, saw.

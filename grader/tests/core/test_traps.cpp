@@ -38,6 +38,15 @@ TEST_CASE("core: traps: global memory, out of bounds") {
   CHECK(trap_of("st.global.u32 [%dst+-4], %t;  //@here") ==
         "out of bounds: thread (0,0,0) of block (0,0,0) writes 4 bytes 4 bytes before the start of "
         "`out`");
+  // Closer to `out`, but the other lanes are in `in`.
+  CHECK(trap_of("shl.b32 %r0, %t, 4;\ncvt.u64.u32 %d0, %r0;\nadd.u64 %d0, %d0, %in;\n"
+                "ld.global.u32 %r1, [%d0];  //@here") ==
+        "out of bounds: thread (8,0,0) of block (0,0,0) reads 4 bytes at offset 128 of `in`: 4 "
+        "bytes past its end (128 bytes)");
+  CHECK(trap_of("mul.lo.u32 %r0, %t, 600;\ncvt.u64.u32 %d0, %r0;\nadd.u64 %d0, %d0, %in;\n"
+                "ld.global.u32 %r1, [%d0];  //@here") ==
+        "out of bounds: thread (1,0,0) of block (0,0,0) reads 4 bytes at offset 600 of `in`: 476 "
+        "bytes past its end (128 bytes)");
   CHECK(trap_of("ld.global.u8 %r1, [%src+-1];  //@here") ==
         "out of bounds: thread (0,0,0) of block (0,0,0) reads 1 byte 1 byte before the start of "
         "`in`");

@@ -284,9 +284,9 @@ TEST_CASE("counters: hazards: atomics race with plain accesses only") {
   b.load(7, 0, first, 1);
   REQUIRE(races(o).size() == 1);
   CHECK(describe(races(o)[0]) ==
-        "race on tile[0] (shared, block 0): thread 1 updated it atomically on line 5, thread 0 "
-        "reads it on line 7, and no __syncwarp() lies between (the lanes of a warp are not in "
-        "step); an atomic is safe only against other atomics");
+        "race on tile[0] (shared, block 0): thread 32 updated it atomically on line 5, thread 0 "
+        "reads it on line 7, and no __syncthreads() lies between; an atomic is safe only against "
+        "other atomics");
 
   HazardObserver p = observer();
   HazardBlock c(p);

@@ -35,7 +35,7 @@ void BlockContext::raise(const Inst& in, uint32_t lanes, FaultEvent::Kind kind,
 // Device memory
 
 TrapFacts BlockContext::facts_of_global(uint32_t warp, int lane, uint64_t at, unsigned bytes,
-                                        Use use) const {
+                                        Use use, const Allocation* meant) const {
   const Memory& memory = *launch_.memory;
   TrapFacts facts = facts_of_access(warp, lane, AccessSpace::global, use, bytes);
   MemoryAccess& access = *facts.access;
@@ -56,17 +56,18 @@ TrapFacts BlockContext::facts_of_global(uint32_t warp, int lane, uint64_t at, un
   if (a && a->freed) return lies_in(*a, TrapReason::freed);
   facts.reason = at < 4096 ? TrapReason::null_pointer : TrapReason::no_such_memory;
   if (at < kGlobalBase || at >= kGlobalBase + memory.used() + (64u << 20)) return facts;
-  if (const Allocation* near = memory.nearest(at))
+  const Allocation* near = meant && !meant->freed ? meant : memory.nearest(at);
+  if (near)
     return lies_in(*near, at >= near->begin ? TrapReason::past_end : TrapReason::before_start);
   return facts;
 }
 
 void BlockContext::bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
-                              unsigned bytes, Use use) {
+                              unsigned bytes, Use use, const Allocation* meant) {
   // What lies in a lane's sink, and which fault is the first, must not depend on host threads.
   if (launch_.keep_going && parallel()) throw OrderMatters{};
   raise(in, lanes, FaultEvent::Kind::memory,
-        [&](int l) { return facts_of_global(warp, l, address[l], bytes, use); });
+        [&](int l) { return facts_of_global(warp, l, address[l], bytes, use, meant); });
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     address[l] = kGlobalBase + static_cast<uint64_t>(l) * kSinkBytes;
@@ -78,7 +79,7 @@ static_assert(kWarpSize * 16 <= kMemoryStart, "the sinks lie before the first al
 void BlockContext::unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
                                     uint32_t lanes, unsigned bytes, Use use) {
   raise(in, lanes, FaultEvent::Kind::uninitialised,
-        [&](int l) { return facts_of_global(warp, l, address[l], bytes, use); });
+        [&](int l) { return facts_of_global(warp, l, address[l], bytes, use, nullptr); });
   // An atomic has written by now; its next one shall not be told again.
   if (use == Use::update) launch_.memory->mark_lanes(address, lanes, bytes);
 }

@@ -114,12 +114,13 @@ class BlockContext {
 
  private:
   // --- access_faults.cpp: what is wrong with an access, and what then ---
-  TrapFacts facts_of_global(uint32_t warp, int lane, uint64_t address, unsigned bytes,
-                            Use use) const;
+  // `meant`: the array that the instruction's other lanes, or its earlier accesses, are in.
+  TrapFacts facts_of_global(uint32_t warp, int lane, uint64_t address, unsigned bytes, Use use,
+                            const Allocation* meant) const;
   TrapFacts facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes,
                             Use use) const;
   void bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes, unsigned bytes,
-                  Use use);
+                  Use use, const Allocation* meant);
   void unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address, uint32_t lanes,
                         unsigned bytes, Use use);
   void bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
@@ -138,7 +139,11 @@ class BlockContext {
   std::vector<IssueTally> tally_;
   std::vector<uint8_t> diverged_;
   std::string output_;
-  std::array<Allocation*, 64> recent_{};  // by site: the allocation used last
+  struct Recent {
+    uint32_t site = 0;
+    Allocation* allocation = nullptr;
+  };
+  std::array<Recent, 64> recent_{};  // by site: the allocation used last
   // In a launch that keeps going:
   std::vector<uint8_t> told_;  // by site: the kinds of FaultEvent told, a bit each
   std::optional<Trap> first_bad_access_;
