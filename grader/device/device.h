@@ -114,6 +114,13 @@ struct Run {
   std::string output;                             // printf
   bool output_lost = false;                       // printf: more than the device's buffer holds
   std::vector<PtxLevelAccess> ptx_level;
+  // Where some of these are uncertain: counters that the machine code's do not exceed. A space is
+  // unbounded where for one of its accesses there is no such bound (simulator).
+  struct Bound {
+    counters::Counters counters;
+    bool global_unbounded = false, shared_unbounded = false;
+  };
+  std::optional<Bound> bound;
 };
 
 struct KernelInfo {

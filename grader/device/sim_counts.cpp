@@ -38,6 +38,26 @@ uint64_t spin_rounds(const sim::KernelProgram& program, const counters::TrafficO
   return rounds;
 }
 
+std::optional<uint32_t> most_issues(const sim::Unmatched& why, bool atomic) {
+  using Reason = sim::Unmatched::Reason;
+  if (atomic) return std::nullopt;
+  switch (why.reason) {
+    // ptxas put pieces of a vector together, or let one load serve several rounds of a loop: never
+    // more accesses than in the PTX, and each at addresses that the PTX has.
+    case Reason::shared_by_iterations:
+      return 1;
+    case Reason::copies_differ:
+    case Reason::no_single_grouping:
+      if (why.in_machine_code <= why.in_ptx) return 1;
+      return std::nullopt;
+    // The lanes of one PTX access stand either in the unrolled rounds or in those left over.
+    case Reason::diverged:
+      return 2;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::optional<sim::Unmatched> why_ptx_level(const sim::KernelProgram& program,
                                             const counters::TrafficObserver& traffic, uint32_t site,
                                             const sim::LaunchOutcome& outcome) {

@@ -131,12 +131,21 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     const counters::Counters moved = traffic_.of_site(site);
     const bool global =
         moved.load.requests + moved.store.requests + moved.red.requests + moved.atom.requests > 0;
+    const bool shared =
+        moved.shared_load.requests + moved.shared_store.requests + moved.shared_atom.requests > 0;
     run.counters->ptx_level = true;
     run.counters->global_ptx_level |= global;
+    run.counters->shared_ptx_level |= shared;
+    if (!run.bound) run.bound = {*run.counters};
+    const auto most = most_issues(*why, program_.sites[site].ptx->op->traits.is_atomic());
+    for (uint32_t more = 1; most && more < *most; ++more) run.bound->counters.add(moved);
+    run.bound->global_unbounded |= global && !most;
+    run.bound->shared_unbounded |= shared && !most;
     for (counters::LineCounters& line : run.lines) {
       if (!at || line.file != at->file || line.line != at->line) continue;
       line.counters.ptx_level = true;
       line.counters.global_ptx_level |= global;
+      line.counters.shared_ptx_level |= shared;
     }
     PtxLevelAccess access;
     if (at) {

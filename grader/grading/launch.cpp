@@ -163,18 +163,24 @@ device::Run run(const Launch& launch) {
 }
 
 const counters::Counters& counters_of(const device::Run& run, Counted counted) {
-  NotRun reason;
-  reason.device = session().device.name();
   if (!run.counters) {
-    reason.kind = NotRun::Kind::no_counters;
+    NotRun reason{NotRun::Kind::no_counters, session().device.name()};
     not_run(reason);
   }
-  if (counted == Counted::global ? run.counters->global_ptx_level : run.counters->ptx_level) {
-    reason.kind = NotRun::Kind::uncertain_counters;
-    reason.lines = describe(run.ptx_level);
-    not_run(reason);
-  }
-  return *run.counters;
+  const counters::Counters& c = *run.counters;
+  const bool global = counted != Counted::shared, shared = counted != Counted::global;
+  if (!(global && c.global_ptx_level) && !(shared && c.shared_ptx_level)) return c;
+  if (run.bound && !(global && run.bound->global_unbounded) &&
+      !(shared && run.bound->shared_unbounded))
+    return run.bound->counters;
+  measured("not countable");
+  std::string message =
+      "ptxas has merged or moved accesses of this kernel. Which became which could not be found "
+      "out, nor how many there are at most, and what is not counted earns no points. Often one "
+      "access per line, or `#pragma unroll 1` before a loop whose rounds it has put together, lets "
+      "them be counted.";
+  for (const std::string& line : describe(run.ptx_level)) message += "\n" + line;
+  lose(Failure{Failure::Kind::uncountable}, 0, message);
 }
 
 }  // namespace lab32::grading

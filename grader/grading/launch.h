@@ -23,13 +23,13 @@ struct Launch {
 // faults, when it changes what it may only read, and when it holds a race or another hazard.
 device::Run run(const Launch& launch);
 
-// What a check counts. How shared accesses are grouped says nothing about global ones, nor about
-// barriers, which are never in doubt.
-enum class Counted { everything, global };
+// What a check counts. How shared accesses are grouped says nothing about global ones, nor either
+// about barriers, which are never in doubt.
+enum class Counted { everything, global, shared };
 
 // The counters of a run for a check that counts. Ends the check as not run where the device has
-// none, or where those that the check needs could not be reconciled with what ptxas emits: these
-// decide no points.
+// none. Where those that the check needs could not be reconciled with what ptxas emits, they are
+// what it emits at most; where no bound is known, the check is lost.
 const counters::Counters& counters_of(const device::Run& run,
                                       Counted counted = Counted::everything);
 

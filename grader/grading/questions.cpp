@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "grading/suite.h"
@@ -28,7 +29,8 @@ double nearest(double value, const std::vector<double>& options) {
 
 bool right(const Question& question, double given) {
   if (question.options.empty()) return given == question.answer;
-  return given > 0 &&
+  const auto [least, most] = std::minmax_element(question.options.begin(), question.options.end());
+  return given >= *least / 2 && given <= *most * 2 &&
          nearest(given, question.options) == nearest(question.answer, question.options);
 }
 

@@ -64,10 +64,34 @@ Waste worst_shared(const device::Run& run) {
   return waste;
 }
 
+namespace {
+
+// Who leaves shared memory has no conflicts there. That is as good only where it costs nothing in
+// device memory: each access there moves as few sectors as its bytes need, and none is an atomic.
+bool does_well_without(const counters::Counters& c) {
+  return c.red.requests + c.atom.requests == 0 && c.load.sectors <= c.load_ideal &&
+         c.store.sectors <= c.store_ideal;
+}
+
+[[noreturn]] void lose_for_leaving(const counters::Counters& c, uint64_t wavefronts, double ideal) {
+  Failure failure{Failure::Kind::other_version};
+  failure.measured = static_cast<double>(wavefronts);
+  failure.expected = ideal;
+  lose(failure, 0,
+       fmt::format("{} wavefronts are fewer than the task takes in shared memory: what leaves it "
+                   "has to do as well without. In device memory {} sectors were moved for accesses "
+                   "that fit into {}, and {} requests were atomics.",
+                   grouped(wavefronts), grouped(c.load.sectors + c.store.sectors),
+                   grouped(c.load_ideal + c.store_ideal),
+                   grouped(c.red.requests + c.atom.requests)));
+}
+
+}  // namespace
+
 void credit_wavefronts(const device::Run& run, double ideal, const std::string& idea,
                        const LineToShow& line_to_show) {
   expected(grouped(static_cast<uint64_t>(ideal)) + " wavefronts");
-  const counters::Counters& c = counters_of(run);
+  const counters::Counters& c = counters_of(run, Counted::shared);
   const uint64_t wavefronts = c.shared_wavefronts();
   measured(grouped(wavefronts) + " wavefronts");
   figure("shared_requests", static_cast<double>(c.shared_load.requests + c.shared_store.requests +
@@ -75,6 +99,8 @@ void credit_wavefronts(const device::Run& run, double ideal, const std::string& 
   figure("wavefronts", static_cast<double>(wavefronts));
   figure("conflicts", static_cast<double>(wavefronts - c.shared_ideal()));
   figure("ideal_wavefronts", ideal);
+  if (static_cast<double>(wavefronts) < ideal / 2 && !does_well_without(c))
+    lose_for_leaving(c, wavefronts, ideal);
   credit(ideal, static_cast<double>(wavefronts));
   if (static_cast<double>(wavefronts) <= ideal) return;
   const Waste waste = worst_shared(run);

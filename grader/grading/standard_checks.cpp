@@ -4,6 +4,7 @@
 
 #include "grading/describe.h"
 #include "grading/launch.h"
+#include "grading/random.h"
 #include "grading/session.h"
 #include "grading/verdict.h"
 #include "grading/words.h"
@@ -13,6 +14,10 @@ namespace lab32::grading {
 std::vector<uint32_t> sizes() {
   std::vector<uint32_t> values;
   for (double n : rubric().numbers("sizes")) values.push_back(static_cast<uint32_t>(n));
+  Random random(stream_of(session().seed, rubric().check + " sizes"));
+  for (uint32_t remainder = 0; remainder < 4; ++remainder)
+    values.push_back(4 * random.below(1000) + 32 + remainder);
+  values.push_back(20000 + random.below(20000));
   return values;
 }
 
@@ -56,7 +61,7 @@ void credit_requests(const device::Run& run, double ideal_sectors, double ideal,
   credit_sectors(run, ideal_sectors,
                  "Fewer requests must not cost more sectors: keep neighbouring lanes together.");
   const counters::Counters& c = counters_of(run, Counted::global);
-  const uint64_t requests = c.load.requests + c.store.requests;
+  const uint64_t requests = c.load.requests + c.store.requests + c.red.requests + c.atom.requests;
   measured(grouped(requests) + " requests");
   expected(grouped(static_cast<uint64_t>(ideal)) + " requests");
   figure("ideal_requests", ideal);

@@ -9,8 +9,10 @@
 
 namespace lab32::grading {
 
-// The rubric's `sizes` at which results are checked, and its `relative_tolerance`.
+// The sizes at which results are checked: the rubric's `sizes`, which anyone can read, and then
+// five that the seed draws, one for each remainder by 4 and one of many blocks.
 std::vector<uint32_t> sizes();
+// The rubric's.
 double relative_tolerance();
 
 // Loses the check when `mismatch` (compare.h) found one. `line`: where the student should look.

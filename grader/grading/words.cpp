@@ -22,15 +22,6 @@ std::string of_modelled(const NotRun& reason) {
       m.bottleneck.empty() ? "" : ", " + m.bottleneck);
 }
 
-std::string of_uncertain(const NotRun& reason) {
-  std::string text =
-      "ptxas has merged or moved accesses of this kernel, and which became which could not be "
-      "found out: such counts decide no points. Often one access a line, or `#pragma unroll 1` "
-      "before a loop whose rounds it has put together, lets them be counted.";
-  for (const std::string& line : reason.lines) text += "\n" + line;
-  return text;
-}
-
 }  // namespace
 
 std::string duration(double seconds) {
@@ -48,8 +39,6 @@ std::string words(const NotRun& reason) {
                              : "Time is measured on a GPU, and there is none here.";
     case NotRun::Kind::no_counters:
       return "the device `" + reason.device + "` does not count sectors";
-    case NotRun::Kind::uncertain_counters:
-      return of_uncertain(reason);
     case NotRun::Kind::no_reference_timings:
       return fmt::format(
           "What the step is worth on {} is not known: {} is not there, or has not both versions.",

@@ -146,8 +146,8 @@ bool holds(const std::vector<Finding>& findings, Topic group) {
 }  // namespace
 
 std::string CheckReport::last_line() const {
-  return fmt::format("lab32 check: {} hazards (memory {}, race {}, initialisation {}, barrier {})",
-                     hazards(), memory, race, initialisation, barrier);
+  return fmt::format("lab32 check: {} hazard{} (memory {}, race {}, initialisation {}, barrier {})",
+                     hazards(), hazards() == 1 ? "" : "s", memory, race, initialisation, barrier);
 }
 
 CheckReport check_report(const std::vector<LaunchProfile>& launches) {

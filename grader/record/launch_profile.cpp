@@ -100,6 +100,7 @@ void fields(V& visit, Ref<V, counters::Counters> r) {
   visit("block_barriers", r.block_barriers);
   visit("ptx_level", r.ptx_level);
   visit("global_ptx_level", r.global_ptx_level);
+  visit("shared_ptx_level", r.shared_ptx_level);
 }
 
 template <class V>

@@ -47,6 +47,8 @@ const char* to_string(Failure::Kind kind) {
       return "shared_memory";
     case Failure::Kind::other_version:
       return "other_version";
+    case Failure::Kind::uncountable:
+      return "uncountable";
     case Failure::Kind::slow:
       return "slow";
     case Failure::Kind::impossible_time:
@@ -61,8 +63,6 @@ const char* to_string(NotRun::Kind kind) {
       return "no_gpu";
     case NotRun::Kind::no_counters:
       return "no_counters";
-    case NotRun::Kind::uncertain_counters:
-      return "uncertain_counters";
     case NotRun::Kind::no_reference_timings:
       return "no_reference_timings";
     case NotRun::Kind::no_such_step:

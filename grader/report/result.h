@@ -25,6 +25,7 @@ struct Failure {
     wasteful,        // `measured` where `expected` would do: a share of the points
     shared_memory,   // the kernel `subject` declares `measured` bytes, `expected` are allowed
     other_version,   // right, but not the version that is asked for
+    uncountable,     // what ptxas made of its accesses could not be found out
     slow,            // a ratio of `measured` where `expected` is asked for
     impossible_time  // faster than the card's memory
   };
@@ -52,7 +53,6 @@ struct NotRun {
   enum class Kind : uint8_t {
     no_gpu,                // to time on; `modelled`, where the device has a model
     no_counters,           // on `device`
-    uncertain_counters,    // what ptxas made of the accesses at `lines` could not be found out
     no_reference_timings,  // of `device`, in `file`, which a step is compared with
     no_such_step           // on `device`: `gain` in `file`, less than `least_gain`
   };
@@ -64,7 +64,6 @@ struct NotRun {
   };
   Kind kind = Kind::no_gpu;
   std::string device = {}, file = {};
-  std::vector<std::string> lines = {};
   double gain = 0, least_gain = 0;  // times as fast
   std::optional<Modelled> modelled = {};
 };

@@ -66,7 +66,7 @@ def test_check(case, results):
     n = sum(case.hazards.values())
     kinds = ", ".join(f"{kind} {case.hazards[kind]}" for kind in corpus.KINDS)
     last = check.stdout.rstrip().splitlines()[-1]
-    assert last == f"lab32 check: {n} hazards ({kinds})", (
+    assert last == f"lab32 check: {n} hazard{'' if n == 1 else 's'} ({kinds})", (
         check.stdout + check.stderr
     )
     assert check.returncode == (1 if n else case.status)

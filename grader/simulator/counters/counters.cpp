@@ -39,6 +39,7 @@ void Counters::add(const Counters& other) {
   block_barriers += other.block_barriers;
   ptx_level = ptx_level || other.ptx_level;
   global_ptx_level = global_ptx_level || other.global_ptx_level;
+  shared_ptx_level = shared_ptx_level || other.shared_ptx_level;
 }
 
 uint64_t Counters::shared_wavefronts() const {

@@ -46,8 +46,8 @@ struct Counters {
   // likewise.
   uint64_t matrix_loads = 0, matrix_stores = 0;
   uint64_t block_barriers = 0;  // block-wide barriers passed, summed over blocks
-  // Some access could not be reconciled with the SASS; one of these reaches global memory.
-  bool ptx_level = false, global_ptx_level = false;
+  // Some access could not be reconciled with the SASS; one of these reaches global, shared memory.
+  bool ptx_level = false, global_ptx_level = false, shared_ptx_level = false;
 
   void add(const Counters& other);
   uint64_t shared_wavefronts() const;

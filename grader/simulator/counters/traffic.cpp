@@ -137,6 +137,7 @@ Counters TrafficObserver::Tally::counters() const {
                         : kind == AccessKind::store ? c.shared_store
                                                     : c.shared_atom;
     to = {requests, lanes, cost, ideal};
+    c.shared_ptx_level = ptx_level;
     return c;
   }
   c.global_ptx_level = ptx_level;

@@ -198,7 +198,7 @@ TEST_CASE("grading: a wrong result loses, and names index and values") {
   CHECK(graded.test("after").status == Status::failed);
   CHECK(graded.test("after").failure->kind == report::Failure::Kind::prerequisite);
   CHECK(graded.test("after").failure->subject == "kernel");
-  CHECK(graded.test("after").message == "Counts once nothing is lost there: see `kernel`.");
+  CHECK(graded.test("after").message == "Counts once almost nothing is lost there: see `kernel`.");
   CHECK(graded.leaked == 0);
 }
 
@@ -285,7 +285,20 @@ TEST_CASE("grading: what a device cannot count is not run, and counts neither wa
   CHECK(graded.lab.max_score == 3);
 }
 
-TEST_CASE("grading: counts at PTX level decide no points") {
+TEST_CASE("grading: where counts at PTX level have a bound, it decides") {
+  const auto graded = [](bool global) {
+    return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {
+      device::Run run = copy(device, shape, args);
+      run.counters->ptx_level = run.counters->global_ptx_level = true;
+      run.bound = device::Run::Bound{*run.counters, !global, false};
+      return run;
+    });
+  };
+  CHECK(graded(true).test("kernel").status == Status::passed);
+  CHECK(graded(false).test("kernel").failure->kind == report::Failure::Kind::uncountable);
+}
+
+TEST_CASE("grading: counts at PTX level without a bound earn no points") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
     device::Run run = copy(device, shape, args);
     run.counters->ptx_level = run.counters->global_ptx_level = true;
@@ -296,10 +309,9 @@ TEST_CASE("grading: counts at PTX level decide no points") {
     run.ptx_level = {{"lab.cu", 2, 7, "ld", why}};
     return run;
   });
-  CHECK(graded.test("kernel").status == Status::not_run);
+  CHECK(graded.test("kernel").status == Status::failed);
   CHECK(graded.test("kernel").message.find("line 2: ld: PTX has 4 such here") != std::string::npos);
-  CHECK(graded.test("kernel").not_run->kind == report::NotRun::Kind::uncertain_counters);
-  CHECK(graded.test("kernel").not_run->lines.size() == 1);
+  CHECK(graded.test("kernel").failure->kind == report::Failure::Kind::uncountable);
 }
 
 TEST_CASE("grading: how shared accesses are grouped does not touch sectors") {

@@ -156,10 +156,10 @@ TEST_SUITE("programs: text") {
     r.run.hazards.reset();
     for (const auto& [kind, line] : std::vector<std::pair<sim::TrapKind, std::string>>{
              {sim::TrapKind::misaligned,
-              "1 hazards (memory 1, race 0, initialisation 0, barrier 0)"},
+              "1 hazard (memory 1, race 0, initialisation 0, barrier 0)"},
              {sim::TrapKind::uninitialised,
-              "1 hazards (memory 0, race 0, initialisation 1, barrier 0)"},
-             {sim::TrapKind::shuffle, "1 hazards (memory 0, race 0, initialisation 0, barrier 1)"},
+              "1 hazard (memory 0, race 0, initialisation 1, barrier 0)"},
+             {sim::TrapKind::shuffle, "1 hazard (memory 0, race 0, initialisation 0, barrier 1)"},
              {sim::TrapKind::assertion,
               "0 hazards (memory 0, race 0, initialisation 0, barrier 0)"}}) {
       r.run.fault->kind = kind;

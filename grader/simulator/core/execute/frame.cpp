@@ -36,7 +36,9 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
     }
     fill_specials(*frame);
   }
-  for (auto [offset, bytes] : function.zero) std::memset(frame->regs + offset, 0, bytes);
+  // What a GPU finds there is what another kernel has left; here it is poison, as in memory.
+  for (auto [offset, bytes] : function.undefined) std::memset(frame->regs + offset, 0xff, bytes);
+  std::memset(frame->regs + function.carry_offset, 0, sizeof(uint32_t));
   // Padding of a structure may be loaded though nobody stored it.
   std::fill(frame->params.begin(), frame->params.end(), std::byte{0});
   fill_block_specials(*frame);

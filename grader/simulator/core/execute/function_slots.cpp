@@ -47,10 +47,9 @@ void FunctionSlots::place_registers(const ptx::ControlFlow& flow) {
   }
   for (int r : slots.live_into_entry) {
     const Slot& slot = registers_[static_cast<size_t>(r)];
-    code_.zero.emplace_back(slot.offset, slot.is_predicate ? 4u : slot.bytes * 32u);
+    code_.undefined.emplace_back(slot.offset, slot.is_predicate ? 4u : slot.bytes * 32u);
   }
   code_.carry_offset = allocate_slot(0);
-  code_.zero.emplace_back(code_.carry_offset, 4u);
 }
 
 // bytes 0: a predicate, one word for all lanes.

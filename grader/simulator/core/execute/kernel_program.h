@@ -50,7 +50,7 @@ struct CodeFunction {
   std::vector<SpecialSlot> specials;
   std::vector<LocalSlot> local_addresses;
   std::vector<std::pair<uint32_t, uint32_t>>
-      zero;                  // {offset, bytes}: read before written on some path
+      undefined;             // {offset, bytes}: read before written on some path
   uint32_t local_bytes = 0;  // of its .local variables
   uint32_t param_bytes = 0;  // of its .param variables (own parameters, call sequences)
   std::unordered_map<std::string, uint32_t> param_offset;

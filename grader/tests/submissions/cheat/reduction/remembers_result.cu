@@ -1,4 +1,4 @@
-// verdict: v8 int: result | failed | "where 2147483647 was expected"
+// verdict: v8 int: result | failed | "was expected"
 // verdict: v8 float: result | failed | "was expected"
 // verdict: v8: requests | failed | "Counts once the result is right"
 // verdict: v8: threads | failed | "Counts once"

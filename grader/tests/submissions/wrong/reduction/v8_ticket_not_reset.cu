@@ -2,7 +2,7 @@
 // verdict: v8 float: result | failed | "out[0] was not written"
 // verdict: v8: requests | failed | "Counts once the result is right"
 // verdict: v8: threads | failed | "Counts once the result is right"
-// verdict: v8: instructions | failed | "Counts once nothing is lost there"
+// verdict: v8: instructions | failed | "Counts once almost nothing is lost there"
 // Right at the first launch: the count of blocks that are done goes on at the second.
 __device__ unsigned blocks_done;
 template <class T>

@@ -1,0 +1,18 @@
+// verdict: B5 axpy: result | failed | "y["
+// verdict: B5 axpy: requests | failed | "Counts once the result is right"
+// The end of one element and that of three were thought of.
+__global__ void axpy(float a, const float* x, float* y, int n) {
+  int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+  if (i + 4 <= n) {
+    float4 from = *reinterpret_cast<const float4*>(x + i);
+    float4* at = reinterpret_cast<float4*>(y + i);
+    float4 to = *at;
+    to.x += a * from.x;
+    to.y += a * from.y;
+    to.z += a * from.z;
+    to.w += a * from.w;
+    *at = to;
+  } else if (i < n && n % 4 != 2) {
+    for (; i < n; ++i) y[i] += a * x[i];
+  }
+}
