@@ -26,7 +26,7 @@ comma        := ,
 BUILD        := build$(if $(SAN),/$(subst $(comma),-,$(SAN)))
 PYTHON_TESTS := $(wildcard grader/python/tests)
 RUNTIME      := build/cudart/libcudart.so.13
-MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle model solutions
+MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
 .PHONY: help build grade test test-all measure bench notebooks figures jupyter format lint fuzz clean
