@@ -1,4 +1,4 @@
-// verdict: v2: result | failed | "which no thread of the block has written"
+// verdict: v2: result | failed | "and no __syncthreads() lies between"
 // verdict: v2: divergence | failed | "Counts once the result is right"
 // No barrier behind the load: right wherever warps happen to keep pace.
 __global__ void reduce_v2(const int* in, int* out) {

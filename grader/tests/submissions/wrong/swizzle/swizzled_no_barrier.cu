@@ -1,4 +1,4 @@
-// verdict: C3 swizzled: result | failed | "race on tile[9]"
+// verdict: C3 swizzled: result | failed | "and no __syncthreads() lies between"
 // verdict: C3 swizzled: wavefronts | failed | "Counts once the result is right"
 // No barrier between store and load.
 template <bool kTranspose>
