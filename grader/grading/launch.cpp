@@ -8,6 +8,7 @@
 #include "device/fault_text.h"
 #include "device/ptx_level_text.h"
 #include "grading/arrays.h"
+#include "grading/printed.h"
 #include "grading/progress.h"
 #include "grading/session.h"
 #include "grading/verdict.h"
@@ -156,6 +157,7 @@ device::Run run(const Launch& launch) {
   device::LaunchOptions options;
   options.model = launch.model;
   device::Run result = s.device.launch(*kernel, launch.shape, launch.args, options);
+  s.printed = printed_text(launch.setting, result.output);
   check_fault(result, launch.setting);
   check_hazards(result, launch.setting);
   check_inputs(launch.setting);

@@ -78,6 +78,7 @@ bool is_reached(const RubricRow& row, const report::Test& test) {
 
 void end_check(report::Lab& lab) {
   Session& s = session();
+  if (verdict().lost && !s.printed.empty()) explain(0, s.printed);
   const report::Test test = result_of(*s.row, verdict(), s.source.display());
   lab.tests.push_back(test);
   if (test.score > 0 && open_prerequisite())
@@ -155,6 +156,7 @@ void run_suite(Session& session, report::Lab& lab) {
   current_lab = &lab;
   for (const RubricRow& row : session.rubric.rows()) {
     session.row = &row;
+    session.printed.clear();
     if (may_begin(lab)) run_check(lab.name, row.place);
   }
   session.row = nullptr;

@@ -47,6 +47,7 @@ struct Session {
   std::set<const RubricRow*> passed = {};         // of those that have ended, or nearly (98 %)
   std::vector<class DeviceArray*> memories = {};  // of the running check, as they were allocated
   std::vector<Region> launched = {};              // those of its last launch
+  std::string printed = {};                       // what that launch has printed, for a message
   TimeKeeping time = {};
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
 

@@ -111,6 +111,24 @@ TEST_CASE("grading: a right kernel gets all points, and memory is given back") {
   CHECK(graded.leaked == 0);
 }
 
+TEST_CASE(
+    "grading: what a failing kernel has printed is shown, bounded and without control codes") {
+  const auto graded = [](bool right) {
+    return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {
+      device::Run run = copy(device, shape, args);
+      run.output = "x = 3\n\x1b[31mred\n";
+      for (int i = 0; i < 20; ++i) run.output += "line\n";
+      if (!right) device.template array<float>(args[1])[0] = 7;
+      return run;
+    });
+  };
+  const std::string message = graded(false).test("kernel").message;
+  CHECK(message.find("The kernel printed, n = ") != std::string::npos);
+  CHECK(message.find(":\n    x = 3\n    \\x1b[31mred\n    line\n") != std::string::npos);
+  CHECK(message.find("\n    and 12 lines more") != std::string::npos);
+  CHECK(graded(true).test("kernel").message.empty());
+}
+
 TEST_CASE("grading: scores are summed, and the order is that of the rubric") {
   const Graded graded = grade_harness(copy);
   REQUIRE(graded.lab.tests.size() == 3);
