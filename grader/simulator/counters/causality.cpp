@@ -89,15 +89,11 @@ void Causality::warp_barrier(uint64_t block, uint32_t warp, uint32_t mask) {
 
 void Causality::mbarrier_arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key,
                                 bool completes) {
-  Block& own = blocks_.at(block);
-  Phases& phases = own.mbarriers[key];
-  own.order.release(phases.present, warp, mask);
-  if (completes) phases.past = std::exchange(phases.present, nullptr);
+  blocks_.at(block).order.mbarrier_arrive(warp, mask, key, completes);
 }
 
 void Causality::mbarrier_wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key) {
-  Block& own = blocks_.at(block);
-  own.order.acquire(own.mbarriers[key].past, warp, mask);
+  blocks_.at(block).order.mbarrier_wait(warp, mask, key);
 }
 
 uint32_t Causality::stamp(GridThread thread) const {

@@ -74,12 +74,8 @@ class Causality {
     Knowledge published_known;
     bool empty() const { return known.empty() && pending.empty() && published.empty(); }
   };
-  struct Phases {
-    HappensBefore::Token present, past;
-  };
   struct Block {
     HappensBefore order;
-    std::map<uint64_t, Phases> mbarriers;
     Thread all;  // what every thread of it has
     std::unordered_map<uint32_t, Thread> threads;
   };

@@ -8,6 +8,7 @@ namespace lab32::counters {
 bool HappensBefore::begin_block(uint32_t threads) {
   const bool anew = clock_ >= restart_;
   if (anew) clock_ = 0;
+  mbarriers_.clear();
   threads_ = threads;
   warps_.resize((threads + 31) / 32);
   whole_block();
@@ -93,6 +94,16 @@ void HappensBefore::release(Token& token, uint32_t warp, uint32_t mask) {
   for (uint32_t left = mask; left != 0; left &= left - 1)
     joined[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))] = clock_;
   token = std::make_shared<Vector>(std::move(joined));
+}
+
+void HappensBefore::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
+  Phases& phases = mbarriers_[key];
+  release(phases.present, warp, mask);
+  if (completes) phases.past = std::exchange(phases.present, nullptr);
+}
+
+void HappensBefore::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+  acquire(mbarriers_[key].past, warp, mask);
 }
 
 HappensBefore::View HappensBefore::look(uint32_t thread) {

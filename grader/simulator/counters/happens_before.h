@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,11 @@ class HappensBefore {
   using Token = std::shared_ptr<const Vector>;
   void release(Token& token, uint32_t warp, uint32_t mask);
   void acquire(const Token& token, uint32_t warp, uint32_t mask);
+
+  // An mbarrier at some place of the block's shared memory: what the threads of a phase did before
+  // they arrived comes before what those do who have seen it end.
+  void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
+  void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
 
   // What a thread of the warp knows now: of whom it comes after, in its block. What its warp does
   // from then on is stamped anew.
@@ -70,6 +76,10 @@ class HappensBefore {
   std::vector<WarpClock> warps_;
   bool vectors_in_use_ = false;
   std::vector<Token> vector_;  // of each thread; null: floors are all
+  struct Phases {
+    Token present, past;  // who has arrived in this phase, and who had in the one before
+  };
+  std::map<uint64_t, Phases> mbarriers_;
 };
 
 }  // namespace lab32::counters

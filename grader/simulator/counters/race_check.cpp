@@ -38,7 +38,6 @@ void RaceCheck::begin_block(const sim::BlockInfo& block) {
   block_ = block;
   sequence_ = 0;
   by_value_ = false;
-  mbarriers_.clear();
   if (order_.begin_block(block.threads)) shadow_.clear();
   shadow_.cover(block.shared_bytes);
 }
@@ -83,13 +82,11 @@ void RaceCheck::warp_barrier(uint32_t warp, uint32_t mask) {
 }
 
 void RaceCheck::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
-  Phases& phases = mbarriers_[key];
-  order_.release(phases.present, warp, mask);
-  if (completes) phases.past = std::exchange(phases.present, nullptr);
+  order_.mbarrier_arrive(warp, mask, key, completes);
 }
 
 void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
-  order_.acquire(mbarriers_[key].past, warp, mask);
+  order_.mbarrier_wait(warp, mask, key);
 }
 
 // What visit() does, for the usual case that nothing can conflict. False: it is not that case, and

@@ -88,11 +88,6 @@ class RaceCheck {
   bool named_barriers_;
   Shadow shadow_;
   HappensBefore order_;
-  // By place in shared memory: who has arrived in this phase, and who had in the one before.
-  struct Phases {
-    HappensBefore::Token present, past;
-  };
-  std::map<uint64_t, Phases> mbarriers_;
   sim::BlockInfo block_{};
   uint64_t sequence_ = 0;
   bool by_value_ = false;  // a store was compared with another's value in this block

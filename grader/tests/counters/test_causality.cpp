@@ -49,7 +49,6 @@ class Graph {
     if (reads) {
       // All that is at the address now, with who released it by what.
       Pending& mine = pending_[now];
-      mine.at = now;
       mine.seen = written_[e.address];
     }
     // A read of before counts from its thread's fence, or its block's barrier, or at once.
@@ -86,7 +85,6 @@ class Graph {
 
  private:
   struct Pending {
-    size_t at = 0;
     std::set<std::pair<size_t, size_t>> seen;  // a write, and the fence or release behind it
   };
   bool in_block_before(size_t a, size_t b) const {

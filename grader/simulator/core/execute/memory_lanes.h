@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "simulator/core/execute/address.h"
+#include "simulator/core/memory/contiguous.h"
 
 namespace lab32::sim {
 
@@ -18,13 +19,6 @@ struct Place {
   std::byte* base;
   size_t stride;
 };
-
-inline bool contiguous(const uint64_t* address, unsigned bytes) {
-  uint64_t off = 0;
-  for (int l = 0; l < kWarpSize; ++l)
-    off |= address[l] ^ (address[0] + static_cast<uint64_t>(l) * bytes);
-  return off == 0;
-}
 
 // One element of each lane from memory into a register, extended to the register's width.
 template <class Mem, class Reg>

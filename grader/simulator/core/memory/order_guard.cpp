@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "simulator/core/execute/instruction.h"
 #include "simulator/core/execute/trap.h"
+#include "simulator/core/memory/contiguous.h"
 
 namespace lab32::sim {
 namespace {
@@ -128,20 +129,16 @@ void OrderGuard::Worker::update(Allocation& a, uint8_t operation, const uint64_t
 
 void OrderGuard::Worker::mark(uint8_t* words, const uint64_t* address, uint32_t mask,
                               unsigned bytes) {
-  // Contiguous words of a full warp, the common case, are eight bytes of the map.
-  if (bytes == 4 && mask == kFullMask) {
-    bool contiguous = true;
-    for (uint32_t l = 1; l < kWarpSize; ++l) contiguous &= address[l] == address[0] + 4u * l;
-    if (contiguous) {
-      const uint64_t first = (address[0] - kGlobalBase) / 4;
-      uint64_t span;
-      std::memcpy(&span, words + first / 8, sizeof span);
-      span |= uint64_t{0xffffffff} << (first % 8);
-      std::memcpy(words + first / 8, &span, sizeof span);
-      touched_[first / 8 / kMapPage] = 1;
-      touched_[(first + 31) / 8 / kMapPage] = 1;
-      return;
-    }
+  // They are eight bytes of the map.
+  if (bytes == 4 && mask == kFullMask && contiguous(address, 4)) {
+    const uint64_t first = (address[0] - kGlobalBase) / 4;
+    uint64_t span;
+    std::memcpy(&span, words + first / 8, sizeof span);
+    span |= uint64_t{0xffffffff} << (first % 8);
+    std::memcpy(words + first / 8, &span, sizeof span);
+    touched_[first / 8 / kMapPage] = 1;
+    touched_[(first + 31) / 8 / kMapPage] = 1;
+    return;
   }
   const unsigned count = bytes < 4 ? 1 : bytes / 4;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "simulator/core/memory/contiguous.h"
 #include "simulator/core/memory/memory.h"
 
 namespace lab32::sim {
@@ -126,10 +127,11 @@ bool TouchMap::visit_bytes(uint64_t word, Touch how, uint64_t fresh, uint32_t fi
   return false;
 }
 
-bool TouchMap::visit(uint64_t* cell, Touch how, uint64_t fresh, uint64_t word) {
-  if (*cell == kSuspect) return false;
-  if (*cell == kNarrow) return visit_bytes(word, how, fresh, 0, 4);
-  return meet(*cell, how, fresh) == Outcome::suspect && make_suspect(word);
+bool TouchMap::visit(uint64_t word, Touch how, uint64_t fresh) {
+  uint64_t& cell = words_[word];
+  if (cell == kSuspect) return false;
+  if (cell == kNarrow) return visit_bytes(word, how, fresh, 0, 4);
+  return meet(cell, how, fresh) == Outcome::suspect && make_suspect(word);
 }
 
 // A full warp's neighbouring words, the common case: true if nobody has touched them, or only each
@@ -153,18 +155,14 @@ bool TouchMap::touch(Touch how, const Toucher& who, const uint64_t* address, uin
   const uint64_t block = std::min(who.block, kLastBlock) + 1;
   const uint64_t base = block << kBlockAt | uint64_t{std::min(who.epoch, kLastEpoch)} << kEpochAt |
                         uint64_t{who.warp} * 32 << kThreadAt;
-  const uint64_t written = how == Touch::write ? kWritten | kWrittenNow : 0;
-  uint64_t page = ~uint64_t{0};
-  if (mask == kAllLanes && bytes == 4 && how != Touch::strong) {
-    bool row = true;
-    for (uint64_t l = 1; l < 32; ++l) row &= address[l] == address[0] + 4 * l;
+  if (mask == kAllLanes && bytes == 4 && how != Touch::strong && who.block < kLastBlock &&
+      contiguous(address, 4)) {
     const uint64_t first = word_of(address[0]);
-    if (row) {
-      bring(first / kRecordsOfPage);
-      bring((first + 31) / kRecordsOfPage);
-      if (touch_row(how, base, first)) return false;
-    }
+    bring(first / kRecordsOfPage);
+    bring((first + 31) / kRecordsOfPage);
+    if (touch_row(how, base, first)) return false;
   }
+  uint64_t page = ~uint64_t{0};
   bool found = false;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
@@ -176,13 +174,7 @@ bool TouchMap::touch(Touch how, const Toucher& who, const uint64_t* address, uin
         found |= visit_bytes(first, how, fresh, static_cast<uint32_t>(at % 4), bytes);
       continue;
     }
-    for (uint64_t word = first; word < first + bytes / 4; ++word) {
-      uint64_t& cell = words_[word];
-      if (cell == 0 && how != Touch::strong)
-        cell = fresh | written;
-      else
-        found |= visit(&cell, how, fresh, word);
-    }
+    for (uint64_t word = first; word < first + bytes / 4; ++word) found |= visit(word, how, fresh);
   }
   return found;
 }

@@ -50,7 +50,7 @@ class TouchMap {
 
  private:
   static uint64_t word_of(uint64_t address);
-  bool visit(uint64_t* cell, Touch how, uint64_t fresh, uint64_t word);
+  bool visit(uint64_t word, Touch how, uint64_t fresh);
   bool visit_bytes(uint64_t word, Touch how, uint64_t fresh, uint32_t first, uint32_t count);
   bool make_suspect(uint64_t word);
   void bring(uint64_t page);
