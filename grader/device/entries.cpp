@@ -1,23 +1,21 @@
 #include "device/entries.h"
 
-#include <regex>
-
 #include "base/error.h"
+#include "base/pattern.h"
 
 namespace lab32::device {
 namespace {
 
 // `.param .u64 .ptr .global .align 4 name` or `.param .align 8 .b8 name[24]`.
 uint32_t bytes_of(const std::string& parameter, const std::string& symbol) {
-  static const std::regex type(R"re(\.(?:u|s|b|f|pred)(8|16|32|64)\b)re"),
-      array(R"re(\[([0-9]+)\])re");
-  std::smatch match;
-  if (!std::regex_search(parameter, match, type))
+  static const Pattern type("\\.(u|s|b|f|pred)(8|16|32|64)\\b"), array("\\[([0-9]+)\\]");
+  const auto typed = type.search(parameter);
+  if (!typed)
     throw Error("the PTX of kernel " + symbol +
                 " declares a parameter of a type that is not known: " + parameter);
-  auto bytes = static_cast<uint32_t>(std::stoul(match[1]) / 8);
-  if (std::regex_search(parameter, match, array))
-    bytes *= static_cast<uint32_t>(std::stoul(match[1]));
+  auto bytes = static_cast<uint32_t>(std::stoul(typed->at(2)) / 8);
+  if (const auto elements = array.search(parameter))
+    bytes *= static_cast<uint32_t>(std::stoul(elements->at(1)));
   return bytes;
 }
 

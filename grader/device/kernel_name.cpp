@@ -2,13 +2,14 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <regex>
 
 #include "base/error.h"
+#include "base/pattern.h"
 
 namespace lab32::device {
 namespace {
@@ -98,17 +99,17 @@ std::string plain_type(const std::string& type) {
 }
 
 std::string plain_argument(const std::string& argument) {
-  static const std::regex cast(R"re(^\([A-Za-z_][A-Za-z0-9_: ]*\)(-?[0-9].*|true|false)$)re");
-  static const std::regex number(R"re(^(-?)(0[xX][0-9a-fA-F']+|[0-9][0-9']*)[uUlL]*$)re");
-  static const std::regex letter(R"re(^'(.)'$)re");
+  static const Pattern cast("\\([A-Za-z_][A-Za-z0-9_: ]*\\)(-?[0-9].*|true|false)");
+  static const Pattern number("(-?)(0[xX][0-9a-fA-F']+|[0-9][0-9']*)[uUlL]*");
+  static const Pattern letter("'(.)'");
   std::string a = without_blanks(trim(argument));
-  std::smatch match;
-  if (std::regex_match(a, match, cast)) a = match[1].str();
-  if (std::regex_match(a, match, letter)) return std::to_string(int{match[1].str()[0]});
-  if (std::regex_match(a, match, number)) {
-    std::string digits = std::regex_replace(match[2].str(), std::regex("'"), "");
+  if (const auto of = cast.match(a)) a = of->at(1);
+  if (const auto of = letter.match(a)) return std::to_string(int{of->at(1)[0]});
+  if (const auto of = number.match(a)) {
+    std::string digits = of->at(2);
+    digits.erase(std::remove(digits.begin(), digits.end(), '\''), digits.end());
     unsigned long long value = std::strtoull(digits.c_str(), nullptr, 0);
-    return (value ? match[1].str() : "") + std::to_string(value);
+    return (value ? of->at(1) : "") + std::to_string(value);
   }
   // A template's own arguments are arguments too: f<pair<2u, int>>.
   size_t open = a.find('<');
@@ -134,8 +135,8 @@ std::string plain_name(const std::string& written) {
 
 // For comparing only: true is 1, since a kernel's user may write either.
 std::string comparable(std::string name) {
-  static const std::regex yes("\\btrue\\b"), no("\\bfalse\\b");
-  return std::regex_replace(std::regex_replace(name, yes, "1"), no, "0");
+  static const Pattern yes("\\btrue\\b"), no("\\bfalse\\b");
+  return no.replace(yes.replace(name, "1"), "0");
 }
 
 // Without namespaces: the last component, its template arguments kept.

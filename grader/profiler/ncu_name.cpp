@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 #include <memory>
-#include <regex>
 
+#include "base/pattern.h"
 #include "profiler/mangled.h"
 
 namespace lab32::profiler {
@@ -13,9 +13,8 @@ namespace lab32::profiler {
 std::string ncu_name(const std::string& symbol) {
   if (symbol.rfind("_Z", 0) != 0) return symbol;  // extern "C"
   if (const auto name = read_mangled(symbol)) {
-    static const std::regex cast("\\((?:\\w|:| )+\\)(?=[0-9])");
-    static const std::regex outer("(?:\\w+::)+(?=\\w+::)");
-    return std::regex_replace(std::regex_replace(*name, cast, ""), outer, "");
+    static const Pattern cast("\\((\\w|:| )+\\)([0-9])"), outer("(\\w+::)+(\\w+::)");
+    return outer.replace(cast.replace(*name, "$2"), "$2");
   }
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(

@@ -5,10 +5,10 @@
 
 #include <cstdio>
 #include <optional>
-#include <regex>
 #include <set>
 
 #include "base/error.h"
+#include "base/pattern.h"
 #include "base/write_file.h"
 #include "profiler/ncu_csv.h"
 #include "profiler/ncu_name.h"
@@ -19,10 +19,10 @@
 namespace lab32::profiler {
 namespace {
 
-std::regex name_pattern(const std::string& kernel) {
+Pattern name_pattern(const std::string& kernel) {
   try {
-    return std::regex(kernel);
-  } catch (const std::regex_error& e) {
+    return Pattern(kernel);
+  } catch (const Error& e) {
     throw Error(
         fmt::format("--kernel: `{}` is no regular expression ({}); before ( ) [ ] * + ? . write \\",
                     kernel, e.what()));
@@ -30,13 +30,13 @@ std::regex name_pattern(const std::string& kernel) {
 }
 
 std::vector<record::LaunchProfile> select(std::vector<record::LaunchProfile> launches,
-                                          const std::regex& pattern, const std::string& kernel) {
+                                          const Pattern& pattern, const std::string& kernel) {
   std::vector<record::LaunchProfile> chosen;
   std::set<std::string> names;
   for (record::LaunchProfile& r : launches) {
     const std::string name = ncu_name(r.symbol);
     names.insert(name);
-    if (std::regex_search(name, pattern)) chosen.push_back(std::move(r));
+    if (pattern.search(name)) chosen.push_back(std::move(r));
   }
   if (chosen.empty())
     fmt::print(stderr, "lab32 profile: {}\n",
@@ -49,7 +49,7 @@ std::vector<record::LaunchProfile> select(std::vector<record::LaunchProfile> lau
 }  // namespace
 
 int profile(const ProfileOptions& options) {
-  const std::regex pattern = name_pattern(options.kernel);
+  const Pattern pattern = name_pattern(options.kernel);
   std::vector<const Metric*> metrics;
   if (options.metrics.empty())
     for (const Metric& m : all_metrics()) metrics.push_back(&m);

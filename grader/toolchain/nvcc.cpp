@@ -4,10 +4,10 @@
 #include <cctype>
 #include <cstdio>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <string_view>
 
+#include "base/pattern.h"
 #include "base/read_file.h"
 #include "toolchain/cache.h"
 #include "toolchain/disassemble.h"
@@ -85,18 +85,17 @@ struct Messages {
 };
 
 Messages split(const std::string& err) {
-  static const std::regex entry("Compiling entry function '([^']+)'"),
-      used("Used ([0-9]+) registers");
+  static const Pattern entry("Compiling entry function '([^']+)'"), used("Used ([0-9]+) registers");
   Messages result;
   std::string kernel;
   bool continues = false;
   std::istringstream lines(err);
   for (std::string line; std::getline(lines, line);) {
     bool info = line.rfind("ptxas info", 0) == 0;
-    std::smatch match;
-    if (info && std::regex_search(line, match, entry)) kernel = match[1];
-    if (info && !kernel.empty() && std::regex_search(line, match, used)) {
-      result.registers[kernel] = static_cast<uint32_t>(std::stoul(match[1]));
+    if (const auto found = info ? entry.search(line) : std::nullopt) kernel = found->at(1);
+    const auto found = info && !kernel.empty() ? used.search(line) : std::nullopt;
+    if (found) {
+      result.registers[kernel] = static_cast<uint32_t>(std::stoul(found->at(1)));
       kernel.clear();
     }
     continues = info || (continues && line.rfind("    ", 0) == 0);
@@ -275,7 +274,7 @@ Artifact compile(const fs::path& source, const std::string& arch, const std::str
 Artifact compile(const fs::path& source, const std::string& arch, const std::string& display_path,
                  const CompileOptions& options) {
   // nvcc hands it to a shell.
-  if (!std::regex_match(arch, std::regex("sm_[0-9]{2,3}[af]?")))
+  if (!Pattern("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is no GPU architecture: sm_90, say");
   Submission submission = read_submission(source, display_path);
   std::string key = cache_key(everything(submission, arch));

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <vector>
 
+#include "base/pattern.h"
 #include "base/root.h"
 #include "checks/swizzle/mapping.h"
 #include "grading/runner.h"
@@ -58,16 +58,16 @@ bool no_two_alike(const Swizzle& s, uint32_t rows) {
 TEST_CASE("checks: swizzle: the document's table is Swizzle<3, 0, 3>, to the last entry") {
   std::ifstream file(root() / "data/documented/swizzle_table.csv");
   REQUIRE(file.good());
-  const std::regex entry(R"re("Swizzle<3, 0, 3>","row (\d), column (\d)",(\d),.*)re");
+  const Pattern entry(R"re("Swizzle<3, 0, 3>","row ([0-9]), column ([0-9])",([0-9]),.*)re");
   const Swizzle swizzle{3, 0, 3};
   int entries = 0;
   std::string line;
   std::getline(file, line);
   while (std::getline(file, line)) {
-    std::smatch m;
-    REQUIRE_MESSAGE(std::regex_match(line, m, entry), line);
-    const uint32_t row = std::stoul(m[1]), column = std::stoul(m[2]);
-    CHECK(swizzle(8 * row + column) == 8 * row + std::stoul(m[3]));
+    const auto m = entry.match(line);
+    REQUIRE_MESSAGE(m, line);
+    const uint32_t row = std::stoul(m->at(1)), column = std::stoul(m->at(2));
+    CHECK(swizzle(8 * row + column) == 8 * row + std::stoul(m->at(3)));
     ++entries;
   }
   CHECK(entries == 64);

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
 
+#include "base/pattern.h"
 #include "base/read_file.h"
 #include "base/root.h"
 #include "device/gpu_timer.h"
@@ -37,16 +37,16 @@ struct Verdict {
 
 // Lines that begin with `head`: "verdict", or "verdict on a GPU".
 std::vector<Verdict> verdicts_of(const std::string& text, const std::string& head = "verdict") {
-  const std::regex line("// " + head + R"re(: (.+?) \| (.+?) \| "(.*)")re");
+  const Pattern line("// " + head + R"re(: ([^|]+) \| ([^|]+) \| "(.*)")re"), quote("\\\\\"");
   std::vector<Verdict> found;
   std::istringstream in(text);
   for (std::string s; std::getline(in, s);) {
-    std::smatch m;
-    if (!std::regex_match(s, m, line)) {
+    const auto m = line.match(s);
+    if (!m) {
       CHECK_MESSAGE(s.find("// " + head + ":") == std::string::npos, "not understood: ", s);
       continue;
     }
-    found.push_back({m[1], m[2], std::regex_replace(m[3].str(), std::regex(R"(\\")"), "\"")});
+    found.push_back({m->at(1), m->at(2), quote.replace(m->at(3), "\"")});
   }
   return found;
 }
@@ -73,7 +73,7 @@ std::string solution_of(const std::string& lab) {
 }
 
 Submission submission(const fs::path& file, const std::string& solution) {
-  const std::string text = std::regex_replace(read(file), std::regex("@ROOT@"), root().string());
+  const std::string text = Pattern("@ROOT@").replace(read(file), root().string());
   return {file, text, verdicts_of(text), touched_by(text, solution)};
 }
 

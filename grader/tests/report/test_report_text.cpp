@@ -3,10 +3,10 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 
 #include "base/layout.h"
+#include "base/pattern.h"
 #include "base/root.h"
 #include "report/render.h"
 
@@ -198,9 +198,8 @@ TEST_CASE("report: README.md documents every key that is printed, and no other")
   collect_keys(nlohmann::json::parse(json(sample())), printed);
   const std::string text = readme();
   const std::string schema = text.substr(text.find("```"), text.rfind("```") - text.find("```"));
-  const std::regex key(R"re((?:^|\n|\{)\s*\{?"(\w+)":)re");
-  for (std::sregex_iterator i(schema.begin(), schema.end(), key), end; i != end; ++i)
-    documented.insert((*i)[1]);
+  const Pattern key("(^|\n|\\{)\\s*\\{?\"(\\w+)\":");
+  for (const Pattern::Groups& found : key.all(schema)) documented.insert(found[2]);
   documented.erase("ideal_sectors");  // a figure
   CHECK(printed == documented);
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <set>
 
+#include "base/pattern.h"
 #include "simulator/core/execute/unmatched_text.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/memory_op.h"
@@ -319,9 +319,8 @@ TEST_SUITE("sass: what does not fit") {
       for (size_t at = 0; at < section.size();) {
         const size_t end = section.find('\n', at);
         const std::string line = section.substr(at, end - at);
-        if (std::regex_search(line,
-                              std::regex(R"(\b(LDG|STG|LDS|STS|REDG|ATOMS|LDSM|LDGSTS)\b)")) &&
-            line.find("@!PT") == std::string::npos) {
+        static const Pattern access("\\b(LDG|STG|LDS|STS|REDG|ATOMS|LDSM|LDGSTS)\\b");
+        if (access.search(line) && line.find("@!PT") == std::string::npos) {
           CAPTURE(line);
           const Compiled c =
               edited("sm_90", kernel, [&](std::string& s) { s.erase(at, end - at + 1); });
@@ -365,11 +364,11 @@ TEST_SUITE("sass: what does not fit") {
   TEST_CASE("sass: a load that runs without its condition") {
     const Compiled c = edited("sm_90", "branchy", [](std::string& s) {
       // All branches gone: everything runs always.
-      s = std::regex_replace(s, std::regex(R"([^\n]*@!?P\d (BRA|EXIT)[^\n]*\n)"), "");
+      s = Pattern("[^\n]*@!?P[0-9] (BRA|EXIT)[^\n]*\n").replace(s, "");
     });
     CHECK(text_of(c, "branchy").find("?") != std::string::npos);
     const Compiled d = edited("sm_90", "copy", [](std::string& s) {
-      s = std::regex_replace(s, std::regex(R"([^\n]*@!?P\d EXIT[^\n]*\n)"), "");
+      s = Pattern("[^\n]*@!?P[0-9] EXIT[^\n]*\n").replace(s, "");
     });
     CHECK(text_of(d, "copy") == "? | ?");
   }

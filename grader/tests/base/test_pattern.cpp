@@ -1,0 +1,36 @@
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "base/pattern.h"
+
+namespace lab32::tests {
+
+using Groups = Pattern::Groups;
+
+TEST_CASE("base: a pattern finds, matches and replaces") {
+  const Pattern number("(-?)([0-9]+)([a-z])?");
+  CHECK(number.search("of -12 and 7x") == Groups{"-12", "-", "12", ""});
+  CHECK_FALSE(number.search("none"));
+  CHECK(number.match("7x") == Groups{"7x", "", "7", "x"});
+  CHECK_FALSE(number.match("7xy"));
+  CHECK(number.all("1 -2x") == std::vector<Groups>{{"1", "", "1", ""}, {"-2x", "-", "2", "x"}});
+  CHECK(number.replace("1 -2x $", "<$2|$9>$") == "<1|>$ <2|>$ $");
+}
+
+TEST_CASE("base: a pattern knows what stands before where it goes on") {
+  CHECK(Pattern("\\btrue\\b").replace("f<true, untrue, true>", "1") == "f<1, untrue, 1>");
+  CHECK(Pattern("^a").replace("aab", "-") == "-ab");
+  CHECK(Pattern("x*").replace("axb", "-") == "-a-b-");
+  CHECK(Pattern("x*").all("ab").size() == 3);
+}
+
+TEST_CASE("base: what is no pattern is refused with the reason") {
+  CHECK_THROWS_WITH_AS(Pattern("a(b"), "Unmatched ( or \\(", Error);
+}
+
+TEST_CASE("base: a pattern reads a long text without going deep") {
+  const std::string text(4 << 20, 'a');
+  CHECK(Pattern("(\\w|:)+").match(text)->front().size() == text.size());
+}
+
+}  // namespace lab32::tests
