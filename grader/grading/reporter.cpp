@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "grading/alike.h"
 #include "grading/prerequisites.h"
 #include "grading/registry.h"
 #include "grading/verdict.h"
@@ -157,7 +158,14 @@ void run_suite(Session& session, report::Lab& lab) {
   for (const RubricRow& row : session.rubric.rows()) {
     session.row = &row;
     session.printed.clear();
-    if (may_begin(lab)) run_check(lab.name, row.place);
+    if (!may_begin(lab)) continue;
+    if (const report::Test* known = session.alike ? session.alike->passed(row.check) : nullptr) {
+      lab.tests.push_back(*known);
+      session.passed.insert(&row);
+      continue;
+    }
+    run_check(lab.name, row.place);
+    if (session.alike) session.alike->keep(lab.tests.back());
   }
   session.row = nullptr;
   current_lab = nullptr;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/root.h"
+#include "grading/alike.h"
 #include "grading/progress.h"
 #include "grading/registry.h"
 #include "grading/reporter.h"
@@ -97,7 +98,7 @@ class TimedArtifacts {
 }  // namespace
 
 report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Device& device,
-                       uint64_t seed, Progress& progress, device::Timer* timer) {
+                       uint64_t seed, Progress& progress, device::Timer* timer, Alike* alike) {
   report::Lab lab;
   lab.name = rubric.lab();
   const std::string display = file.string();
@@ -115,8 +116,10 @@ report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Devic
   }
   try {
     const SourceFile source(file, display);
-    const std::unique_ptr<device::LoadedModule> module = device.load(artifact);
+    std::unique_ptr<device::LoadedModule> module = device.load(artifact);
+    if (alike) module = alike->watch(std::move(module), artifact.ptx, seed);
     Session session{device, *module, source, rubric, seed, progress};
+    session.alike = alike;
     const TimedArtifacts timed(rubric.lab(), file, artifact, timer, progress);
     session.time = timed.time_keeping(timer);
     run_suite(session, lab);

@@ -29,9 +29,10 @@ report::Result grade(const GradeOptions& options);
 
 // One submission at any path, as grade() does each lab: a file that cannot be read or compiled, or
 // a device that cannot run it, costs this lab its points and nothing else.
-// `timer`: null where there is none.
+// `timer`: null where there is none. `alike`: of files much like it, whose checks need not all run
+// again; null: each check runs.
 report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
                        device::Device& device, uint64_t seed, class Progress& progress,
-                       device::Timer* timer = nullptr);
+                       device::Timer* timer = nullptr, class Alike* alike = nullptr);
 
 }  // namespace lab32::grading

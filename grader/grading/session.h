@@ -15,6 +15,7 @@
 
 namespace lab32::grading {
 
+class Alike;
 class Progress;
 
 // An array as the last launch saw it: its memory may be gone when the launch is talked about.
@@ -49,6 +50,7 @@ struct Session {
   std::vector<Region> launched = {};              // those of its last launch
   std::string printed = {};                       // what that launch has printed, for a message
   TimeKeeping time = {};
+  Alike* alike = nullptr;  // files before this one that are much like it
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
 
   // The running check's own stream.
