@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/keep_memory.h"
 #include "tests/fixtures/opcode_coverage.h"
 
 namespace {
@@ -23,6 +24,7 @@ bool is_filter(std::string_view argument) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  lab32::keep_freed_memory();
   doctest::Context context(argc, argv);
   context.addFilter("test-suite-exclude", "lab:*");
   // One of several processes: who started them knows which is the last.

@@ -78,8 +78,9 @@ ExecFn with_comparison(const Instruction& in, Type type, F f) {
   });
 }
 
+// A function by itself, which setp and set share: there are some hundred to compile.
 template <class T, Compare C, bool Ftz>
-uint32_t compare_lanes(const Exec& x, const Inst& in) {
+[[gnu::noinline]] uint32_t compare_lanes(const Exec& x, const Inst& in) {
   return test_lanes<T, T>(x, in, [](T a, T b) {
     if constexpr (Ftz) {
       return compare<C>(flush(a), flush(b));
@@ -96,35 +97,30 @@ bool has_bool_op(const Instruction& in) {
 }
 
 // (a ? b) op c, with c the predicate that stands behind the operands.
-template <bool HasBoolOp>
 uint32_t combine(const Exec& x, const Inst& in, uint32_t result) {
-  if (!HasBoolOp) return result;
+  if (in.src_count < 3) return result;
   const uint32_t c = read_predicate(x, in.src[2]);
   if (in.ptx->has(Mod::op_and)) return result & c;
   return in.ptx->has(Mod::op_or) ? result | c : result ^ c;
 }
 
 // p = (a ? b) op c, q = !(a ? b) op c. Both are computed first: c may be p or q.
-template <bool HasBoolOp>
 void write_pair(const Exec& x, const Inst& in, uint32_t p, uint32_t q) {
-  p = combine<HasBoolOp>(x, in, p);
-  q = combine<HasBoolOp>(x, in, q);
+  p = combine(x, in, p);
+  q = combine(x, in, q);
   write_predicate(x, in.dst[0], p);
   if (in.dst_count > 1) write_predicate(x, in.dst[1], q);
 }
 
-template <class T, Compare C, bool Ftz, bool HasBoolOp>
+template <class T, Compare C, bool Ftz>
 void exec_setp(const Exec& x, const Inst& in) {
   const uint32_t result = compare_lanes<T, C, Ftz>(x, in);
-  write_pair<HasBoolOp>(x, in, result, ~result);
+  write_pair(x, in, result, ~result);
 }
 
 ExecFn pick_setp_form(const Instruction& in) {
-  return with_comparison(in, in.type(), [&](auto type, auto c, auto ftz) {
-    return with_bool(has_bool_op(in), [&](auto b) -> ExecFn {
-      return exec_setp<TypeOf<decltype(type)>, decltype(c)::value, decltype(ftz)::value,
-                       decltype(b)::value>;
-    });
+  return with_comparison(in, in.type(), [](auto type, auto c, auto ftz) -> ExecFn {
+    return exec_setp<TypeOf<decltype(type)>, decltype(c)::value, decltype(ftz)::value>;
   });
 }
 
@@ -138,77 +134,83 @@ void write_choice(const Exec& x, const Inst& in, uint32_t result, Bits if_true) 
   }
 }
 
-template <class T, Compare C, bool Ftz, bool HasBoolOp>
+template <class T, Compare C, bool Ftz>
 void exec_set(const Exec& x, const Inst& in) {
   const bool to_float = in.ptx->type() == Type::f32;
-  const uint32_t result = combine<HasBoolOp>(x, in, compare_lanes<T, C, Ftz>(x, in));
+  const uint32_t result = combine(x, in, compare_lanes<T, C, Ftz>(x, in));
   write_choice<uint32_t>(x, in, result, to_float ? 0x3f800000u : 0xffffffffu);
 }
 
 ExecFn pick_set_form(const Instruction& in) {
-  return with_comparison(in, in.type(1), [&](auto type, auto c, auto ftz) {
-    return with_bool(has_bool_op(in), [&](auto b) -> ExecFn {
-      return exec_set<TypeOf<decltype(type)>, decltype(c)::value, decltype(ftz)::value,
-                      decltype(b)::value>;
-    });
+  return with_comparison(in, in.type(1), [](auto type, auto c, auto ftz) -> ExecFn {
+    return exec_set<TypeOf<decltype(type)>, decltype(c)::value, decltype(ftz)::value>;
   });
 }
 
 // --- half precision ------------------------------------------------------------------------------
 
-template <class H, bool Ftz>
-float half_operand(H h) {
-  if (Ftz && is_subnormal(h)) return is_negative(h) ? -0.0f : 0.0f;
-  return to_float(h);
-}
-
-// A bit per lane; for pairs the two halves separately.
-template <class H, Compare C, bool Ftz>
-void compare_halves(const Exec& x, const Inst& in, uint32_t* lo, uint32_t* hi) {
-  const auto test = [](H a, H b) {
-    return compare<C>(half_operand<H, Ftz>(a), half_operand<H, Ftz>(b));
-  };
-  *lo = test_lanes<H, H>(x, in, test);
-  *hi = ~*lo;
-}
-template <class P, Compare C, bool Ftz>
-void compare_pairs(const Exec& x, const Inst& in, uint32_t* lo, uint32_t* hi) {
-  using H = decltype(P::lo);
-  const auto test = [](H a, H b) {
-    return compare<C>(half_operand<H, Ftz>(a), half_operand<H, Ftz>(b));
-  };
-  *lo = test_lanes<P, P>(x, in, [test](P a, P b) { return test(a.lo, b.lo); });
-  *hi = test_lanes<P, P>(x, in, [test](P a, P b) { return test(a.hi, b.hi); });
-}
-
 template <class T>
 constexpr bool kIsPair = sizeof(T) == 4;
 
-template <class T, Compare C, bool Ftz>
-void compare_half_lanes(const Exec& x, const Inst& in, uint32_t* lo, uint32_t* hi) {
-  if constexpr (kIsPair<T>) {
-    compare_pairs<T, C, Ftz>(x, in, lo, hi);
-  } else {
-    compare_halves<T, C, Ftz>(x, in, lo, hi);
+template <class H>
+float half_operand(H h, bool ftz) {
+  if (ftz && is_subnormal(h)) return is_negative(h) ? -0.0f : 0.0f;
+  return to_float(h);
+}
+
+// Operand `i` of all lanes as floats; of a pair the half that is asked for.
+template <class T, bool High>
+[[gnu::noinline]] void half_operands(const Exec& x, const Inst& in, int i, float* to) {
+  const bool ftz = in.ptx->has(Mod::ftz);
+  const std::byte* const from = x.regs + in.src[i].offset;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    const T value = load_lane<T>(from, lane);
+    if constexpr (kIsPair<T>)
+      to[lane] = half_operand(High ? value.hi : value.lo, ftz);
+    else
+      to[lane] = half_operand(value, ftz);
   }
 }
 
-template <class T, Compare C, bool Ftz, bool HasBoolOp>
+template <Compare C>
+[[gnu::noinline]] uint32_t compare_floats(const float* a, const float* b) {
+  uint32_t result = 0;
+  for (int lane = 0; lane < kWarpSize; ++lane)
+    result |= static_cast<uint32_t>(compare<C>(a[lane], b[lane])) << lane;
+  return result;
+}
+
+template <class T, Compare C, bool High>
+uint32_t compare_halves(const Exec& x, const Inst& in) {
+  float a[kWarpSize], b[kWarpSize];
+  half_operands<T, High>(x, in, 0, a);
+  half_operands<T, High>(x, in, 1, b);
+  return compare_floats<C>(a, b);
+}
+
+// A bit per lane; for pairs the two halves separately.
+template <class T, Compare C>
+void compare_half_lanes(const Exec& x, const Inst& in, uint32_t* lo, uint32_t* hi) {
+  *lo = compare_halves<T, C, false>(x, in);
+  if constexpr (kIsPair<T>)
+    *hi = compare_halves<T, C, true>(x, in);
+  else
+    *hi = ~*lo;
+}
+
+template <class T, Compare C>
 void exec_setp_half(const Exec& x, const Inst& in) {
   uint32_t p, q;
-  compare_half_lanes<T, C, Ftz>(x, in, &p, &q);
-  write_pair<HasBoolOp>(x, in, p, q);
+  compare_half_lanes<T, C>(x, in, &p, &q);
+  write_pair(x, in, p, q);
 }
 
 template <class F>
 ExecFn with_half_comparison(const Instruction& in, Type type, F f) {
   const bool brain = type == Type::bf16 || type == Type::bf16x2;
   if (brain && in.has(Mod::ftz)) refuse(in, ".ftz is for .f16 operands only");
-  return Halves::pick(in, type, [&](auto tag) {
-    return with_unordered(in, [&](auto c) {
-      return with_bool(in.has(Mod::ftz), [&](auto ftz) { return f(tag, c, ftz); });
-    });
-  });
+  return Halves::pick(
+      in, type, [&](auto tag) { return with_unordered(in, [&](auto c) { return f(tag, c); }); });
 }
 
 // The result types that the ISA pairs with the operand type, and what "true" is in one of them.
@@ -223,11 +225,11 @@ uint16_t true_half(Type result) {
   return is_float(result) ? H::one : uint16_t{0xffff};
 }
 
-template <class T, Compare C, bool Ftz>
+template <class T, Compare C>
 void exec_set_half(const Exec& x, const Inst& in) {
   const Type result = in.ptx->type();
   uint32_t lo, hi;
-  compare_half_lanes<T, C, Ftz>(x, in, &lo, &hi);
+  compare_half_lanes<T, C>(x, in, &lo, &hi);
   if constexpr (kIsPair<T>) {
     const uint32_t one = true_half<decltype(T::lo)>(result);
     std::byte* const d = x.regs + in.dst[0].offset;
@@ -273,8 +275,8 @@ ExecFn pick_set_bool(const Instruction& in) { return pick_set_form(in); }
 ExecFn pick_set(const Instruction& in) { return pick_set_form(in); }
 ExecFn pick_set_half(const Instruction& in) {
   if (!set_half_exists(in.type(0), in.type(1))) refuse(in);
-  return with_half_comparison(in, in.type(1), [](auto type, auto c, auto ftz) -> ExecFn {
-    return exec_set_half<TypeOf<decltype(type)>, decltype(c)::value, decltype(ftz)::value>;
+  return with_half_comparison(in, in.type(1), [](auto type, auto c) -> ExecFn {
+    return exec_set_half<TypeOf<decltype(type)>, decltype(c)::value>;
   });
 }
 ExecFn pick_setp_bool(const Instruction& in) { return pick_setp_form(in); }
@@ -287,11 +289,8 @@ ExecFn pick_setp_half(const Instruction& in) {
   if (!pair && in.operands[0].kind == ptx::Operand::Kind::pair) {
     refuse(in, "two results are for .f16x2 and .bf16x2: one for each half");
   }
-  return with_half_comparison(in, in.type(), [&](auto type, auto c, auto ftz) {
-    return with_bool(has_bool_op(in), [&](auto b) -> ExecFn {
-      return exec_setp_half<TypeOf<decltype(type)>, decltype(c)::value, decltype(ftz)::value,
-                            decltype(b)::value>;
-    });
+  return with_half_comparison(in, in.type(), [](auto type, auto c) -> ExecFn {
+    return exec_setp_half<TypeOf<decltype(type)>, decltype(c)::value>;
   });
 }
 ExecFn pick_selp(const Instruction& in) {
