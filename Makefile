@@ -29,7 +29,8 @@ RUNTIME      := build/cudart/libcudart.so.13
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
-.PHONY: help build grade test test-all measure bench notebooks figures jupyter format lint fuzz clean
+.PHONY: help build grade test test-all mutants measure bench notebooks figures jupyter format lint \
+        fuzz clean
 
 help:       ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -42,11 +43,14 @@ grade: build/lab32 | setup-cuda  ## grade labs/, or DIR=; all labs, or LAB=
 	@build/lab32 grade $(LAB) --dir '$(DIR)' --device '$(DEVICE)' --format '$(FORMAT)' \
 	  $(if $(RUBRIC),--rubric '$(RUBRIC)') $(if $(SEED),--seed '$(SEED)') || test $$? -eq 1
 
-test: $(CPP_TESTS) programs | setup-cuda setup-python  ## every test: N passed, N failed; SAN=thread: under a sanitizer
+test: setup-cuda setup-python $(CPP_TESTS) programs  ## every test: N passed, N failed; SAN=thread: under a sanitizer
 	@$(SANITIZED) $(VENV) grader/setup/run_tests.py $(CPP_TESTS) $(if $(SAN),,$(PYTHON_TESTS))
 
 test-all: export LAB32_TEST_ALL := 1
 test-all: test  ## the same, with the documented launches at full size
+
+mutants: build/lab32_mutants | setup-cuda setup-python  ## solutions with one thing changed: which keep their points?
+	@$(VENV) -m lab32.mutants
 
 measure: build/lab32 build/lab32_tests | setup-cuda  ## on a GPU: data/measured/* made again
 	@for lab in $(MEASURED); do grader/measure/$$lab/measure.sh data/measured || exit; done
@@ -112,10 +116,11 @@ CORE      := $(SIMULATOR) $(SERVICES) $(call objects_of,report grading checks pr
 MAIN      := $(BUILD)/obj/main.o
 TESTS     := $(call objects_of,tests)
 BENCH     := $(call objects_of,bench)
+MUTANTS   := $(call objects_of,mutants)
 CUDART    := $(call objects_of,cudart)
-OBJECTS   := $(CORE) $(MAIN) $(TESTS) $(BENCH) $(CUDART)
+OBJECTS   := $(CORE) $(MAIN) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART)
 TIDY      := $(patsubst grader/%.cpp,build/tidy/%,grader/main.cpp $(call files_of,simulator base \
-               toolchain device record report grading checks profiler cudart))
+               mutants toolchain device record report grading checks profiler cudart))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
 # x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
@@ -147,11 +152,12 @@ WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
 
 build/lab32:       $(MAIN) $(CORE)
 $(CPP_TESTS):      $(TESTS) $(CORE)
+build/lab32_mutants: $(MUTANTS) $(CORE)
 build/lab32_bench: $(BENCH) $(CORE)
 build/lab32_bench: LDLIBS += -lbenchmark
 $(BENCH): | setup-bench
 
-build/lab32 $(CPP_TESTS) build/lab32_bench: $(BUILD)/objects
+build/lab32 $(CPP_TESTS) build/lab32_bench build/lab32_mutants: $(BUILD)/objects
 	@echo '  link $@' >&2
 	@$(CXX) $(CXXFLAGS) $(filter %.o,$^) -o $@ $(LDLIBS)
 
@@ -221,7 +227,8 @@ programs:
 endif
 # Address space is reserved as on no real machine, and the tests' own limits are on what is used.
 SANITIZED := $(if $(SAN),ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
-  UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=die_after_fork=0 \
+  UBSAN_OPTIONS=print_stacktrace=1 \
+  TSAN_OPTIONS=die_after_fork=0:suppressions=$(CURDIR)/grader/tests/thread_sanitizer.txt \
   setarch -R)
 
 # libFuzzer is clang's. Only what the readers need is built for it.
@@ -264,5 +271,6 @@ $(NEED_TOOLKIT): | setup-cuda
 ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 else
-MAKEFLAGS += -j$(shell nproc)
+# One more, for set-up, which waits for the network.
+MAKEFLAGS += -j$(shell expr $$(nproc) + 1)
 endif

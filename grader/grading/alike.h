@@ -24,6 +24,8 @@ class Alike {
                                               const std::string& ptx, uint64_t seed);
   // The first file's result, where the check needs not be run; else null.
   const report::Test* passed(const std::string& check) const;
+  // Whether the file is the first one's code altogether.
+  bool same_code() const { return code_ == first_code_; }
   // What the check that has just run came to.
   void keep(const report::Test& test);
 

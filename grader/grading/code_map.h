@@ -18,6 +18,8 @@ class CodeMap {
   // is left out are positions in the source, and what only numbers the functions of a file.
   std::string code(const std::string& name) const;
 
+  friend bool operator==(const CodeMap& a, const CodeMap& b) { return a.text_ == b.text_; }
+
  private:
   std::map<std::string, std::string> text_;  // by symbol
   std::vector<std::string> kernels_;         // symbols of entries

@@ -106,7 +106,7 @@ def worth_showing(output):
         lines = [line for line in block.strip().splitlines() if line.strip()]
         head = [
             line for line in lines
-            if re.match(r"\S+:\d+:$|TEST (CASE|SUITE): |  +\S|\d+\.\d+ s: |\[doctest\]", line)
+            if re.match(r"\S+:\d+:$|TEST (CASE|SUITE): |DEEPEST SUBCASE|  +\S|\d+\.\d+ s: |\[doctest\]", line)
         ]  # fmt: skip
         if len(head) < len(lines):
             shown.append(RULE + "\n" + "\n".join(x for x in lines if "[doctest]" not in x) + "\n")
@@ -198,7 +198,8 @@ def main(suites):
         for unit in longest_first(units_of(suite), recorded):
             job = lambda binary=suite, unit=unit: run_unit(binary, unit)  # noqa: E731
             (alone if unit.alone() else beside).append(job)
-    total = run_all(beside, os.cpu_count() or 1)
+    # One more than there are cores: some wait, for a time limit or for a notebook's kernel.
+    total = run_all(beside, (os.cpu_count() or 1) + 1)
     total.add(run_all(alone, 1))
 
     TIMES.write_text(json.dumps(recorded | total.seconds, indent=0))
