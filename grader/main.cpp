@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,13 +49,15 @@ int grade(const lab32::grading::GradeOptions& options, const std::string& format
 
 // The program takes this process's place: input, output and exit status are its own.
 [[noreturn]] void run_program(const std::string& file, const std::string& device,
-                              const std::vector<std::string>& arguments) {
+                              const std::vector<std::string>& arguments,
+                              std::optional<uint64_t> schedule) {
   lab32::profiler::Start start;
   start.device = lab32::profiler::profile_of(device);
   start.program =
       lab32::profiler::build_program(file, lab32::model::read_profile(start.device).arch);
   start.called = file;
   start.arguments = arguments;
+  start.schedule = schedule;
   lab32::profiler::exec(start);
 }
 
@@ -65,6 +68,11 @@ void add_program(CLI::App* command, std::string& program, std::vector<std::strin
       ->required();
   command->add_option("ARGS", arguments, "what the program is given; options after --");
   command->add_option("--device", device, "sim or sim:NAME (sim)");
+}
+
+void add_schedule(CLI::App* command, std::optional<uint64_t>& seed) {
+  command->add_option("--schedule", seed,
+                      "run blocks and warps in a random order, the same for the same number");
 }
 
 // `describe` may throw Error.
@@ -115,6 +123,8 @@ int main(int argc, char** argv) {
   std::vector<std::string> program_arguments;
   CLI::App* run_command = app.add_subcommand("run", "run a complete CUDA program on the simulator");
   add_program(run_command, program, program_arguments, program_device);
+  std::optional<uint64_t> schedule;
+  add_schedule(run_command, schedule);
   lab32::profiler::ProfileOptions profile;
   CLI::App* profile_command =
       app.add_subcommand("profile", "run a CUDA program and show what each launch moved");
@@ -130,6 +140,7 @@ int main(int argc, char** argv) {
   CLI::App* check_command =
       app.add_subcommand("check", "run a CUDA program and find its races and bad accesses");
   add_program(check_command, check.program, check.arguments, check.device);
+  add_schedule(check_command, check.schedule);
   app.add_subcommand("devices", "what can run here, and why the rest cannot");
 
   // What follows `--` is the program's, whatever it looks like.
@@ -154,7 +165,7 @@ int main(int argc, char** argv) {
   try {
     if (profile_command->parsed()) return lab32::profiler::profile(profile);
     if (check_command->parsed()) return lab32::profiler::check(check);
-    if (run_command->parsed()) run_program(program, program_device, program_arguments);
+    if (run_command->parsed()) run_program(program, program_device, program_arguments, schedule);
     if (!grade_command->parsed()) return list_devices();
     options.dir = dir;
     options.rubric = rubric;

@@ -78,7 +78,7 @@ cudaError_t error_of(const device::Fault& fault) {
 
 void say_fault(const device::Fault& fault, const std::string& kernel) {
   std::string place = fault.file.empty() ? "" : fmt::format("{}:{}: ", fault.file, fault.line);
-  say(fmt::format("{}kernel {}: {}: {}", place, kernel, to_string(fault.kind), describe(fault)));
+  say(fmt::format("{}kernel {}: {}: {}", place, kernel, words(fault.kind), describe(fault)));
 }
 
 record::LaunchProfile record_of(Runtime& r, const KernelEntry& entry,
@@ -103,7 +103,7 @@ record::LaunchProfile record_of(Runtime& r, const KernelEntry& entry,
   return record;
 }
 
-device::LaunchOptions options_for(const Runtime& r, const LaunchRequest& request) {
+device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   using Model = device::LaunchOptions::Model;
   device::LaunchOptions options;
   options.warp_budget = kWarpBudget;
@@ -111,6 +111,7 @@ device::LaunchOptions options_for(const Runtime& r, const LaunchRequest& request
   options.keep_going = r.tool == Tool::check;
   options.trap_uninitialised = false;  // a GPU goes on with what lies there
   options.cooperative = request.cooperative;
+  if (r.schedule) options.schedule = (*r.schedule)++;
   // Nobody sees the counts of `lab32 run`, but through times.
   options.count = r.tool != Tool::run || r.streams.timed();
   // Caches start empty under Nsight Compute (--cache-control all), and hold what earlier launches

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -38,10 +39,21 @@ Tool tool_of(const std::string& name) {
   throw Error("LAB32_TOOL=" + name + ": it may be run, profile or check");
 }
 
+std::optional<uint64_t> schedule_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, seed);
+  if (error != std::errc() || stopped != end)
+    throw Error("LAB32_SCHEDULE=" + text + ": it may be a number from 0 to 2^64 - 1");
+  return seed;
+}
+
 }  // namespace
 
 Runtime::Runtime(const std::string& profile_name)
     : tool(tool_of(variable("LAB32_TOOL", "run"))),
+      schedule(schedule_of(variable("LAB32_SCHEDULE", ""))),
       profile(model::read_profile(profile_name)),
       memory(address_space(profile.dram_bytes)),
       device(device::make_sim_device(profile, memory)),

@@ -23,6 +23,7 @@ struct Runtime {
   explicit Runtime(const std::string& profile_name);
 
   Tool tool = Tool::run;
+  std::optional<uint64_t> schedule;  // LAB32_SCHEDULE: of the first launch; each has one of its own
   model::Profile profile;
   sim::Memory memory;
   std::unique_ptr<device::Device> device;

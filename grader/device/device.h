@@ -66,6 +66,9 @@ struct LaunchOptions {
   // As cudaLaunchCooperativeKernel: all blocks reside at once, and grid.sync() works. A grid that
   // does not fit (Device::resident_blocks) is a fault of kind launch.
   bool cooperative = false;
+  // Blocks and warps go on in a random order, the same for the same number; none: in theirs
+  // (simulator).
+  std::optional<uint64_t> schedule;
   // Traffic of the memories (simulator): where false, Run has no counters.
   bool count = true;
   // Caches and time modelled (simulator): off where nobody asks, since it costs as much again.
@@ -153,6 +156,16 @@ class LoadedModule {
   virtual std::optional<Buffer> symbol(const std::string& /*name*/) { return std::nullopt; }
 };
 
+// What all of a device's memory held, module variables included. Nothing may be allocated or
+// released as long as it is used.
+class SavedMemory {
+ public:
+  virtual ~SavedMemory() = default;
+  virtual void put_back() = 0;
+  // Whether it holds the same now.
+  virtual bool same() const = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -170,6 +183,9 @@ class Device {
   virtual void upload(Buffer to, const void* from, uint64_t bytes) = 0;
   virtual void download(void* to, Buffer from, uint64_t bytes) = 0;
   virtual void poison(Buffer buffer) = 0;
+
+  // nullptr: this device cannot tell.
+  virtual std::unique_ptr<SavedMemory> save() { return nullptr; }
 
   // How many blocks of such a launch reside on the device at once, the most that a cooperative one
   // may have; 0: not known.

@@ -27,6 +27,17 @@ Fault refused(LaunchRefusal refusal) {
   return fault;
 }
 
+class SimMemoryImage : public SavedMemory {
+ public:
+  explicit SimMemoryImage(sim::Memory& memory) : memory_(memory), image_(memory.image()) {}
+  void put_back() override { memory_.put_back(image_); }
+  bool same() const override { return memory_.holds_same(image_); }
+
+ private:
+  sim::Memory& memory_;
+  sim::Memory::Image image_;
+};
+
 class SimDevice : public Device {
  public:
   explicit SimDevice(model::Profile profile)
@@ -66,6 +77,8 @@ class SimDevice : public Device {
     }
     memory_.poison(*a);
   }
+
+  std::unique_ptr<SavedMemory> save() override { return std::make_unique<SimMemoryImage>(memory_); }
 
   uint64_t resident_blocks(Kernel& kernel, const Shape& shape) override;
   Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
@@ -191,6 +204,7 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   launch.warp_budget = options.warp_budget;
   launch.trap_uninitialised = options.trap_uninitialised;
   launch.keep_going = options.keep_going;
+  launch.schedule = options.schedule;
   launch.resident_blocks = resident_blocks(kernel, shape);
   if (options.cooperative) {
     if (shape.grid.count() > launch.resident_blocks) {

@@ -79,6 +79,23 @@ const char* name_of(counters::Finding::Kind kind) {
   return "";
 }
 
+const char* in_table(counters::Finding::Kind kind) {
+  using Kind = counters::Finding::Kind;
+  switch (kind) {
+    case Kind::race:
+      return "race";
+    case Kind::uninitialised:
+      return "unwritten value";
+    case Kind::warp_mask:
+      return "missing lane";
+    case Kind::memory:
+      return "bad access";
+    case Kind::barrier:
+      return "missed barrier";
+  }
+  return "";
+}
+
 Failure::Access access_of(const counters::Finding& finding) {
   if (finding.fault) return access_of(*finding.fault);
   Failure::Access access;
@@ -98,12 +115,12 @@ Failure::Access access_of(const counters::Finding& finding) {
 void check_fault(const device::Run& run, const std::string& setting) {
   if (!run.fault) return;
   const device::Fault& f = *run.fault;
-  const std::string kind = to_string(f.kind);
-  measured(kind);
-  std::string message = prefix(setting) + kind + ": " + describe(f);
+  const std::string what = words(f.kind);
+  measured(what);
+  std::string message = prefix(setting) + what + ": " + describe(f);
   const std::string fix = advice(f.kind);
   if (!fix.empty()) message += "\n" + fix;
-  Failure failure{Failure::Kind::fault, setting, "", kind};
+  Failure failure{Failure::Kind::fault, setting, "", to_string(f.kind)};
   if (f.trap) failure.access = access_of(*f.trap);
   lose(failure, own_line(f.file, f.line), message);
 }
@@ -120,7 +137,7 @@ void check_hazards(const device::Run& run, const std::string& setting) {
       first = &finding;
   }
   if (!first) return;
-  measured(first->kind == counters::Finding::Kind::race ? "race" : "hazard");
+  measured(in_table(first->kind));
   std::string message = prefix(setting) + describe(*first);
   if (others > 0)
     message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
@@ -156,12 +173,23 @@ device::Run run(const Launch& launch) {
     s.launched.push_back({m->name(), m->buffer().address, m->buffer().bytes, m->element_bytes()});
   device::LaunchOptions options;
   options.model = launch.model;
+  options.schedule = s.other_order.begin(launch.shape, s.row->credit == Credit::all);
+  const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
   device::Run result = s.device.launch(*kernel, launch.shape, launch.args, options);
   s.printed = printed_text(launch.setting, result.output);
   check_fault(result, launch.setting);
   check_hazards(result, launch.setting);
   check_inputs(launch.setting);
+  if (before) s.other_order.try_again(s.device, *kernel, launch.shape, launch.args, *before);
   return result;
+}
+
+bool run_afresh(const Launch& launch) {
+  Session& s = session();
+  if (!s.load_again) return false;
+  const std::unique_ptr<device::LoadedModule> module = s.load_again();
+  device::Kernel* kernel = module->find(launch.kernel);
+  return kernel && !s.device.launch(*kernel, launch.shape, launch.args).fault;
 }
 
 const counters::Counters& counters_of(const device::Run& run, Counted counted) {

@@ -23,6 +23,11 @@ struct Launch {
 // faults, when it changes what it may only read, and when it holds a race or another hazard.
 device::Run run(const Launch& launch);
 
+// The same in the submission as it was loaded, without verdicts: no earlier launch has left
+// anything in its `__device__` variables. False where the kernel does not end well, or is not
+// there.
+bool run_afresh(const Launch& launch);
+
 // What a check counts. How shared accesses are grouped says nothing about global ones, nor either
 // about barriers, which are never in doubt.
 enum class Counted { everything, global, shared };

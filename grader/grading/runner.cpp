@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/root.h"
 #include "grading/alike.h"
+#include "grading/given.h"
 #include "grading/progress.h"
 #include "grading/registry.h"
 #include "grading/reporter.h"
@@ -71,6 +72,16 @@ void fail_all(report::Lab& lab, const Rubric& rubric, const std::string& file,
   }
 }
 
+// With the lab's given kernels.
+toolchain::Artifact compiled(const std::string& lab, const fs::path& file, const std::string& arch,
+                             const std::string& display) {
+  toolchain::CompileOptions options;
+  options.behind = [&](const std::string& text) {
+    return text_of_given(lab, SourceFile::of_text(text, display));
+  };
+  return toolchain::compile(file, arch, display, options);
+}
+
 // What a timer runs: the submission and, beside it, the reference solution, for its card.
 class TimedArtifacts {
  public:
@@ -78,13 +89,12 @@ class TimedArtifacts {
                  const device::Timer* timer, Progress& progress) {
     if (!timer) return;
     const Progress::Step step(progress, "compiling for " + timer->name());
-    submission_ = counted.arch == timer->arch()
-                      ? counted
-                      : toolchain::compile(file, timer->arch(), file.string());
+    submission_ =
+        counted.arch == timer->arch() ? counted : compiled(lab, file, timer->arch(), file.string());
     const fs::path solution = file_of(root() / "solutions", lab);
     std::error_code error;
     if (fs::exists(solution) && !fs::equivalent(solution, file, error))
-      reference_ = toolchain::compile(solution, timer->arch(), "the reference solution");
+      reference_ = compiled(lab, solution, timer->arch(), "the reference solution");
   }
   TimeKeeping time_keeping(device::Timer* timer) const {
     return {timer, &submission_, reference_ ? &*reference_ : nullptr};
@@ -109,7 +119,7 @@ report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Devic
   toolchain::Artifact artifact;
   try {
     const Progress::Step step(progress, "compiling " + display);
-    artifact = toolchain::compile(file, device.arch(), display);
+    artifact = compiled(rubric.lab(), file, device.arch(), display);
   } catch (const toolchain::CompileError& e) {  // any other Error is not the submission's
     fail_all(lab, rubric, display, e.what());
     return lab;
@@ -120,6 +130,7 @@ report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Devic
     if (alike) module = alike->watch(std::move(module), artifact.ptx, seed);
     Session session{device, *module, source, rubric, seed, progress};
     session.alike = alike;
+    session.load_again = [&] { return device.load(artifact); };
     const TimedArtifacts timed(rubric.lab(), file, artifact, timer, progress);
     session.time = timed.time_keeping(timer);
     run_suite(session, lab);

@@ -1,16 +1,19 @@
 // What a lab suite works with while it runs: the device, the student's module, seed and rubric.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "base/source_file.h"
 #include "device/device.h"
 #include "device/timer.h"
-#include "grading/random.h"
+#include "grading/other_order.h"
 #include "grading/rubric.h"
 
 namespace lab32::grading {
@@ -49,6 +52,9 @@ struct Session {
   std::vector<class DeviceArray*> memories = {};  // of the running check, as they were allocated
   std::vector<Region> launched = {};              // those of its last launch
   std::string printed = {};                       // what that launch has printed, for a message
+  OtherOrder other_order = {};                    // of the running check's launches
+  // The submission as it was before any launch.
+  std::function<std::unique_ptr<device::LoadedModule>()> load_again = {};
   TimeKeeping time = {};
   Alike* alike = nullptr;  // files before this one that are much like it
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n

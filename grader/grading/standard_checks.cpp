@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "base/random.h"
 #include "grading/describe.h"
 #include "grading/launch.h"
-#include "grading/random.h"
 #include "grading/session.h"
 #include "grading/verdict.h"
 #include "grading/words.h"

@@ -8,6 +8,7 @@
 #include "grading/arrays.h"
 #include "grading/compare.h"
 #include "grading/describe.h"
+#include "grading/given.h"
 #include "grading/launch.h"
 #include "grading/names.h"
 #include "grading/registry.h"

@@ -112,8 +112,8 @@ Result time_twice(const std::string& kernel, uint32_t n, device::TimingPlan plan
                               "timing " + kernel + (twice ? " again, with more rounds" : ""));
     device::Timed timed = s.time.timer->time(plan);
     if (timed.fault) {
+      measured(words(timed.fault->kind));
       const std::string kind = to_string(timed.fault->kind);
-      measured(kind);
       lose({Failure::Kind::fault, fmt::format("n = {}", n), kernel, kind}, line,
            fmt::format("On the GPU, with n = {}: {}", grouped(n), describe(*timed.fault)));
     }

@@ -15,7 +15,8 @@ constexpr int kHazards = 1;
 }  // namespace
 
 int check(const CheckOptions& options) {
-  const RecordedRun run = run_recorded(options.program, options.device, options.arguments, "check");
+  const RecordedRun run =
+      run_recorded(options.program, options.device, options.arguments, "check", options.schedule);
   const CheckReport report = check_report(run.recording.launches);
   // A line of its own, should the program's last one not have ended.
   fmt::print("\n{}", report.text);

@@ -1,6 +1,8 @@
 // `lab32 check`: what compute-sanitizer would find in a program, and what it overlooks.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@ namespace lab32::profiler {
 struct CheckOptions {
   std::string program, device = "sim";
   std::vector<std::string> arguments;
+  std::optional<uint64_t> schedule;  // of blocks and warps; none: theirs
 };
 
 // Runs the program, prints its hazards and returns the exit status: 2 where something that it

@@ -167,7 +167,7 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
       ++report.stopped;
       stopped += fmt::format("stopped: launch {}, {}\n", r.id, kernel) +
                  indented(sources.quote(fault.file, fault.line)) +
-                 indented(fmt::format("{}: {}", to_string(fault.kind), describe(fault))) + "\n";
+                 indented(fmt::format("{}: {}", words(fault.kind), describe(fault))) + "\n";
     }
   }
   // Hazards, by file and line; then what ended a launch; then the notes.

@@ -22,7 +22,8 @@ std::string ending(int status) {
 }
 
 RecordedRun run_recorded(const std::string& file, const std::string& device,
-                         const std::vector<std::string>& arguments, const std::string& tool) {
+                         const std::vector<std::string>& arguments, const std::string& tool,
+                         std::optional<uint64_t> schedule) {
   const Scratch scratch;
   const std::string record = scratch.path / "record";
   Start start;
@@ -32,6 +33,7 @@ RecordedRun run_recorded(const std::string& file, const std::string& device,
   start.arguments = arguments;
   start.tool = tool;
   start.record = record;
+  start.schedule = schedule;
   RecordedRun run;
   run.status = run_and_wait(start);
   std::ifstream in(record);

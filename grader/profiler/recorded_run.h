@@ -1,6 +1,8 @@
 // A program run to its end by a tool, and what it recorded meanwhile.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +22,10 @@ struct RecordedRun {
 std::string ending(int status);
 
 // `file`: a .cu file or a program (build_program); `device`: "sim", "sim:NAME"; `tool`: "profile"
-// or "check". The program has this process's input and output. Throws Error when it cannot be built
-// or started.
+// or "check"; `schedule`: Start's. The program has this process's input and output. Throws Error
+// when it cannot be built or started.
 RecordedRun run_recorded(const std::string& file, const std::string& device,
-                         const std::vector<std::string>& arguments, const std::string& tool);
+                         const std::vector<std::string>& arguments, const std::string& tool,
+                         std::optional<uint64_t> schedule = std::nullopt);
 
 }  // namespace lab32::profiler

@@ -23,7 +23,8 @@ class Image {
     words_.insert(words_.end(), start.arguments.begin(), start.arguments.end());
 
     const auto is_ours = [](const std::string& variable) {
-      for (const char* name : {"LD_LIBRARY_PATH=", "LAB32_TOOL=", "LAB32_RECORD=", "LAB32_DEVICE="})
+      for (const char* name :
+           {"LD_LIBRARY_PATH=", "LAB32_TOOL=", "LAB32_RECORD=", "LAB32_DEVICE=", "LAB32_SCHEDULE="})
         if (variable.rfind(name, 0) == 0) return true;
       return false;
     };
@@ -35,6 +36,7 @@ class Image {
                            (libraries && *libraries ? std::string(":") + libraries : ""));
     environment_.push_back("LAB32_TOOL=" + start.tool);
     environment_.push_back("LAB32_DEVICE=" + start.device);
+    if (start.schedule) environment_.push_back("LAB32_SCHEDULE=" + std::to_string(*start.schedule));
     if (!start.record.empty()) environment_.push_back("LAB32_RECORD=" + start.record.string());
 
     for (std::string& word : words_) argv_.push_back(word.data());

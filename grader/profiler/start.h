@@ -1,7 +1,9 @@
 // Starts a program on the simulated runtime.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +13,10 @@ struct Start {
   std::filesystem::path program;  // build_program()'s
   std::string called;             // its argv[0]
   std::vector<std::string> arguments;
-  std::string device = "h200";   // a profile's name
-  std::string tool = "run";      // LAB32_TOOL: run, profile, check
-  std::filesystem::path record;  // LAB32_RECORD; empty: none
+  std::string device = "h200";       // a profile's name
+  std::string tool = "run";          // LAB32_TOOL: run, profile, check
+  std::filesystem::path record;      // LAB32_RECORD; empty: none
+  std::optional<uint64_t> schedule;  // LAB32_SCHEDULE
 };
 
 // The profile that "auto", "sim" or "sim:NAME" means. Throws Error for what is no simulator.

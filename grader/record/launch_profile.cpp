@@ -303,7 +303,7 @@ constexpr std::array kUnmatched{
 #include "simulator/core/execute/unmatched.def"
 };
 constexpr std::array kTrapKinds{
-#define KIND(id, name) name,
+#define KIND(id, name, words) name,
 #include "simulator/core/execute/traps.def"
 };
 constexpr std::array kTrapReasons{

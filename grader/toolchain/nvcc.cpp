@@ -166,11 +166,17 @@ std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits) 
          std::to_string(limits.file_bytes >> 20) + " MiB\n";
 }
 
-Artifact run_compilers(const Submission& submission, const std::string& arch,
-                       const std::string& display, const CompileOptions& options) {
+Artifact run_compilers(const Submission& submission, const std::string& behind,
+                       const std::string& arch, const std::string& display,
+                       const CompileOptions& options) {
   const Toolchain& tools = installed();
   Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
   for (const auto& [name, text] : submission.files) write_file(sandbox.submission() / name, text);
+  const std::string inner = sandbox.inner_submission() + "/" + submission.name;
+  if (!behind.empty())
+    write_file(sandbox.submission() / submission.name,
+               submission.files.at(submission.name) + "\n\n" +
+                   Pattern("@SUBMISSION@").replace(behind, inner));
 
   // Without a sandbox the paths are the scratch directory's; from here on they are the sandbox's.
   auto canonical = [&](const std::string& text) {
@@ -185,7 +191,7 @@ Artifact run_compilers(const Submission& submission, const std::string& arch,
   argv.insert(argv.end(), kFlags.begin(), kFlags.end());
   for (const std::string& word :
        {"-arch=" + arch, "-I" + sandbox.inner_include(), "--keep-dir=" + sandbox.inner_output(),
-        "--output-file=" + cubin, sandbox.inner_submission() + "/" + submission.name})
+        "--output-file=" + cubin, inner})
     argv.push_back(word);
   Outcome nvcc = sandbox.run(argv, options.limits);
   Messages messages = split(canonical(nvcc.out + nvcc.err));
@@ -229,8 +235,9 @@ Artifact run_compilers(const Submission& submission, const std::string& arch,
 }
 
 // All that the result depends on. The CUDA headers come with nvcc, C++'s with gcc.
-std::string everything(const Submission& submission, const std::string& arch) {
-  std::string all = installed().identity + arch + "\n" + submission.name + "\n";
+std::string everything(const Submission& submission, const std::string& arch,
+                       const std::string& behind) {
+  std::string all = installed().identity + arch + "\n" + submission.name + "\n" + behind;
   for (const auto& flags : {kFlags, kListingFlags})
     for (const auto& flag : flags) all += flag + "\n";
   auto add = [&](const std::string& name, const std::string& text) {
@@ -277,11 +284,13 @@ Artifact compile(const fs::path& source, const std::string& arch, const std::str
   if (!Pattern("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is no GPU architecture: sm_90, say");
   Submission submission = read_submission(source, display_path);
-  std::string key = cache_key(everything(submission, arch));
+  const std::string behind =
+      options.behind ? options.behind(submission.files.at(submission.name)) : "";
+  std::string key = cache_key(everything(submission, arch, behind));
   std::optional<Artifact> artifact;
   if (options.cache) artifact = load_cached(key);
   if (!artifact) {
-    artifact = run_compilers(submission, arch, display_path, options);
+    artifact = run_compilers(submission, behind, arch, display_path, options);
     if (options.cache) store_cached(key, *artifact);
   }
   artifact->source = display_path;

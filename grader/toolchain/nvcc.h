@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "base/error.h"
@@ -26,7 +27,10 @@ struct CompileOptions {
   Isolation isolation;
   ProcessLimits limits;  // of nvcc
   bool cache = true;     // build/cache: the same text compiles once
-  CompileOptions();      // what compile() above does
+  // What is compiled as if it stood at the end of the file, of whose text it is made; @SUBMISSION@
+  // in it is the file's name. Null: nothing.
+  std::function<std::string(const std::string&)> behind = {};
+  CompileOptions();  // what compile() above does
 };
 Artifact compile(const std::filesystem::path& source, const std::string& arch,
                  const std::string& display_path, const CompileOptions& options);

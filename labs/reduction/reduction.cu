@@ -199,8 +199,8 @@ __global__ void reduce_v6(const int* in, int* out) {
 // ---- C. As many elements per thread as you like -------------------------------------------------
 //
 // The grid is ceil(n / (block * items_per_thread)) blocks, or blocks_per_sm blocks for each
-// multiprocessor if that is fewer. Sums of floats may be off by as many roundings as there are
-// additions one after the other: handouts/reduction.md has the bound.
+// multiprocessor if that is fewer. Sums of floats may be off by the roundings of a sum that many
+// threads share: handouts/reduction.md has the bound.
 
 // TASK C1, v7: many elements per thread, and a tree for the rest. In add_pieces a thread's elements
 // follow each other: each thread's next load is in the sector it has loaded from before. Why is

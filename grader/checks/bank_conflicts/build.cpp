@@ -33,7 +33,7 @@ void check_widths(const char* name, const std::vector<uint32_t>& widths, Want wa
 counters::Counters touch(const std::string& type, uint32_t bytes, uint32_t stride) {
   Input<uint8_t> in("in", std::vector<uint8_t>(32 * bytes, 1));
   Output<uint8_t> out("out", 32 * bytes);
-  return counters_of(run({fmt::format("touch<{}>", type),
+  return counters_of(run({given(fmt::format("touch<{}>", type)),
                           {{1}, {32}},
                           {in, out, static_cast<int>(stride)},
                           fmt::format("{}, stride {}", type, stride)}));

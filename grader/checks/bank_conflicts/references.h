@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random.h"
 #include "grading/names.h"
-#include "grading/random.h"
 
 namespace lab32::checks {
 

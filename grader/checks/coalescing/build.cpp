@@ -16,7 +16,7 @@ Answers ask_coalescer(const std::vector<Pattern>& patterns) {
 }
 
 // A given kernel and which element each thread touches in each access.
-struct Given {
+struct GivenLaunch {
   std::string name;  // as the table shows it
   std::string kernel;
   std::vector<device::Arg> args;
@@ -27,14 +27,14 @@ struct Given {
 
 constexpr uint32_t kSampledWarps = 4;  // every warp does the same, but for where it lies
 
-std::vector<Pattern> warps_of(const Given& given) {
+std::vector<Pattern> warps_of(const GivenLaunch& launch) {
   std::vector<Pattern> found;
   for (uint64_t warp = 0; warp < kSampledWarps; ++warp)
-    for (size_t access = 0; access < given.arrays.size(); ++access) {
+    for (size_t access = 0; access < launch.arrays.size(); ++access) {
       Pattern p;
       for (uint64_t lane = 0; lane < 32; ++lane)
-        p.address[lane] = given.arrays[access]->buffer().address +
-                          4 * given.element(warp * 32 + lane, access, given.stride);
+        p.address[lane] = launch.arrays[access]->buffer().address +
+                          4 * launch.element(warp * 32 + lane, access, launch.stride);
       found.push_back(p);
     }
   return found;
@@ -51,8 +51,9 @@ std::string table_row(const std::string& name, const counters::Counters& c) {
 
 // The student's answers for the sampled warps of a kernel, against what the kernel's launch
 // counted.
-void check_given(const Given& given, const std::vector<Pattern>& patterns, const int* requests,
-                 const int* sectors, const counters::Counters& c, uint64_t warps) {
+void check_given(const GivenLaunch& launch, const std::vector<Pattern>& patterns,
+                 const int* requests, const int* sectors, const counters::Counters& c,
+                 uint64_t warps) {
   uint64_t sum_requests = 0, sum_sectors = 0;
   for (size_t i = 0; i < patterns.size(); ++i) {
     sum_requests += static_cast<uint64_t>(static_cast<int64_t>(requests[i]));
@@ -67,12 +68,12 @@ void check_given(const Given& given, const std::vector<Pattern>& patterns, const
   while (i + 1 < patterns.size() && requests[i] == static_cast<int>(patterns[i].requests()) &&
          sectors[i] == static_cast<int>(patterns[i].sectors()))
     ++i;
-  measured("wrong, " + given.name);
+  measured("wrong, " + launch.name);
   lose(line_of(requests_right ? "sectors" : "requests"),
        fmt::format("{}: by your functions it does not make the {} that the launch has counted. "
                    "For the access of warp {} to {} they say {} requests and {} sectors:\n{}",
-                   given.name, requests_right ? "sectors" : "requests", i / given.arrays.size(),
-                   given.arrays[i % given.arrays.size()]->name(), requests[i], sectors[i],
+                   launch.name, requests_right ? "sectors" : "requests", i / launch.arrays.size(),
+                   launch.arrays[i % launch.arrays.size()]->name(), requests[i], sectors[i],
                    patterns[i].show()));
 }
 
@@ -108,9 +109,9 @@ TEST_SUITE("lab:coalescing") {
 
     using Element = uint64_t (*)(uint64_t, size_t, uint64_t);
     const auto add = [&](const char* name, Element element) {
-      return Given{name, name, {x, y, z}, {&x, &y, &z}, element};
+      return GivenLaunch{name, name, {x, y, z}, {&x, &y, &z}, element};
     };
-    std::vector<Given> kernels = {
+    std::vector<GivenLaunch> kernels = {
         add("add1", [](uint64_t t, size_t, uint64_t) { return t; }),
         add("add2", [](uint64_t t, size_t, uint64_t) { return t + 1; }),
         add("add3", [](uint64_t t, size_t, uint64_t) { return t ^ 1; }),
@@ -127,8 +128,8 @@ TEST_SUITE("lab:coalescing") {
            static_cast<uint64_t>(stride)});
 
     std::vector<Pattern> all;
-    for (const Given& given : kernels)
-      for (const Pattern& p : warps_of(given)) all.push_back(p);
+    for (const GivenLaunch& launch : kernels)
+      for (const Pattern& p : warps_of(launch)) all.push_back(p);
     const Answers answers = ask_coalescer(all);
 
     std::string table = "The profiler's table of the given kernels:\n" +
@@ -137,14 +138,14 @@ TEST_SUITE("lab:coalescing") {
                                     "requests", "sectors", "each", "requests", "sectors", "each");
     // All are launched before any answer is judged: the figures are there to be looked at.
     std::vector<counters::Counters> counted;
-    for (const Given& given : kernels) {
-      const counters::Counters c =
-          counters_of(run({given.kernel, {{threads / block}, {block}}, given.args, given.name}));
-      table += table_row(given.name, c);
-      figure(given.name + " load requests", static_cast<double>(c.load.requests));
-      figure(given.name + " load sectors", static_cast<double>(c.load.sectors));
-      figure(given.name + " store requests", static_cast<double>(c.store.requests));
-      figure(given.name + " store sectors", static_cast<double>(c.store.sectors));
+    for (const GivenLaunch& launch : kernels) {
+      const counters::Counters c = counters_of(
+          run({given(launch.kernel), {{threads / block}, {block}}, launch.args, launch.name}));
+      table += table_row(launch.name, c);
+      figure(launch.name + " load requests", static_cast<double>(c.load.requests));
+      figure(launch.name + " load sectors", static_cast<double>(c.load.sectors));
+      figure(launch.name + " store requests", static_cast<double>(c.store.requests));
+      figure(launch.name + " store sectors", static_cast<double>(c.store.sectors));
       counted.push_back(c);
     }
     size_t at = 0;

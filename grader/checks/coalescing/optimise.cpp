@@ -47,7 +47,7 @@ size_t particle_floats(uint32_t n) { return size_t{kFields} * ceil_div(n, 32) * 
 void pack_field(const DeviceArray& particles, const std::vector<float>& values, int field,
                 uint32_t n) {
   Input<float> in("values", values);
-  run({"pack",
+  run({given("pack"),
        {{blocks_for(n, kBlock)}, {kBlock}},
        {in, particles, field, static_cast<int>(n)},
        fmt::format("{}, storing field {}", setting_of(n), field)});
@@ -58,7 +58,7 @@ device::Run read_field(const DeviceArray& particles, const std::vector<float>& v
   const float factor = 2.5f;
   const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
   Output<float> out("out", n);
-  device::Run launched = run({"scale_field",
+  device::Run launched = run({given("scale_field"),
                               {{blocks_for(n, kBlock)}, {kBlock}},
                               {particles, out, field, factor, static_cast<int>(n)},
                               setting});

@@ -13,27 +13,44 @@ namespace lab32::checks {
 namespace {
 
 struct Words {
-  const char *key, *least, *unit;
+  const char *key, *least;  // in the rubric
+  const char *one, *many, *per;
 };
 
 Words words_of(Counter counter) {
   switch (counter) {
     case Counter::accesses:
-      return {"accesses", "least_accesses", "accesses"};
+      return {"accesses", "least_accesses", "access", "accesses", "block"};
     case Counter::wavefronts:
-      return {"wavefronts", "least_wavefronts", "wavefronts"};
+      return {"wavefronts", "least_wavefronts", "wavefront", "wavefronts", "block"};
     case Counter::idle_lanes:
-      return {"idle_lanes", "least_idle_lanes", "idle lanes"};
+      return {"idle_lanes", "least_idle_lanes", "idle lane", "idle lanes", "element"};
     case Counter::barriers:
-      return {"barriers", "least_barriers", "barriers"};
+      return {"barriers", "least_barriers", "barrier", "barriers", "block"};
     default:
-      return {"instructions", "least_instructions", "PTX instr."};
+      return {"instructions", "least_instructions", "instruction", "instructions", "element"};
   }
 }
 
-std::string short_number(double value) {
-  return value == static_cast<double>(static_cast<uint64_t>(value)) ? fmt::format("{:.0f}", value)
-                                                                    : fmt::format("{:.2f}", value);
+// With two digits behind the point, or with as many as tell it from `other`.
+std::string short_number(double value, double other) {
+  if (value == static_cast<double>(static_cast<uint64_t>(value)))
+    return fmt::format("{:.0f}", value);
+  int digits = 2;
+  while (value != other && digits < 9 &&
+         fmt::format("{:.{}f}", value, digits) == fmt::format("{:.{}f}", other, digits))
+    ++digits;
+  return fmt::format("{:.{}f}", value, digits);
+}
+
+std::string counted(const std::string& number, const Words& words) {
+  return number + " " + (number == "1" ? words.one : words.many);
+}
+
+// For the table: "74 wavefronts", "29 per block".
+void show_counts(double got, double limit, const Words& words) {
+  measured(counted(short_number(got, limit), words));
+  expected(short_number(limit, got) + " per " + words.per);
 }
 
 uint64_t idle_of(const counters::SharedTraffic& t) { return 32 * t.requests - t.lanes; }
@@ -115,8 +132,8 @@ void StepVerdict::explain_excess(Counter counter) const {
                                        : "No access has a bank conflict; there are more accesses "
                                          "than the step needs.");
   } else if (counter == Counter::barriers) {
-    explain(0, fmt::format("All {} threads of a block wait at {} barriers.", block_,
-                           short_number(counts_.barriers)));
+    explain(0, fmt::format("All {} threads of a block wait at {}.", block_,
+                           counted(short_number(counts_.barriers, 0), words_of(counter))));
   } else if (counter == Counter::instructions) {
     line = largest(run_, [](const counters::Counters& c) { return c.warp_instructions; });
     if (!line) return;
@@ -129,8 +146,7 @@ void StepVerdict::explain_excess(Counter counter) const {
 void StepVerdict::moves(Counter counter, const std::string& idea) {
   const Words words = words_of(counter);
   const double limit = rubric().number(words.key), got = reached(counter);
-  measured(short_number(got) + " " + words.unit);
-  expected(short_number(limit) + " " + words.unit);
+  show_counts(got, limit, words);
   figure(std::string("ideal_") + words.key, limit);
   credit_at_most(limit, got);
   if (got <= limit) return;
@@ -144,9 +160,13 @@ void StepVerdict::keeps(Counter counter) {
   const bool first = verdict().credit == 1;
   credit_at_most(limit, got);
   if (got <= limit) return;
-  explain(0, fmt::format("An earlier step has come down to {} {}; here there are {}.",
-                         short_number(limit), words.unit, short_number(got)));
-  if (first) explain_excess(counter);
+  explain(0, fmt::format("An earlier step has come down to {} per {}; here there {} {}.",
+                         counted(short_number(limit, got), words), words.per,
+                         got == 1 ? "is" : "are", short_number(got, limit)));
+  if (!first) return;
+  // Else the table would show what has cost nothing.
+  show_counts(got, limit, words);
+  explain_excess(counter);
 }
 
 void StepVerdict::leaves(Counter counter, const std::string& later) {
@@ -160,9 +180,10 @@ void StepVerdict::leaves(Counter counter, const std::string& later) {
   failure.measured = got;
   failure.expected = least;
   lose(failure, 0,
-       fmt::format("The sum is right, but this is not the step that is asked for: {} {}, where "
-                   "this step's kernel has {} at least. {}",
-                   short_number(got), words.unit, short_number(least), later));
+       fmt::format("The sum is right, but this is not the step that is asked for: {}, where "
+                   "this step's kernel has {} at least, per {}. {}",
+                   counted(short_number(got, least), words), short_number(least, got), words.per,
+                   later));
 }
 
 }  // namespace lab32::checks

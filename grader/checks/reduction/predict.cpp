@@ -19,7 +19,8 @@ std::string table_of_v1() {
   Random random = session().random();
   Input<int> in("in", small_ints(random, size_t{block} * blocks));
   Output<int> out("out", blocks);
-  const device::Run launched = run({"reduce_v1", {{blocks}, {block}}, {in, out}, "reduce_v1"});
+  const device::Run launched =
+      run({given("reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
   // For who plots them beside those of v2 to v6.
   const StepVerdict figures(launched, block, blocks, in.count());
   std::string table = fmt::format(
@@ -39,7 +40,7 @@ std::string table_of_v1() {
 
 // What the grader's checks say of a kernel that has a fault on purpose; nothing of it is judged.
 void show_fault(const std::string& name, uint32_t block, uint32_t n) {
-  device::Kernel* kernel = session().module.find(name);
+  device::Kernel* kernel = session().module.find(given(name));
   if (!kernel) return;
   Random random = session().random();
   Input<int> in("in", small_ints(random, n));
@@ -48,7 +49,7 @@ void show_fault(const std::string& name, uint32_t block, uint32_t n) {
                                                        {in, out, static_cast<int>(n)});
   std::string found;
   if (launched.fault)
-    found = fmt::format("{}: {}", to_string(launched.fault->kind), describe(*launched.fault));
+    found = fmt::format("{}: {}", words(launched.fault->kind), describe(*launched.fault));
   if (launched.hazards)
     for (const counters::Finding& finding : *launched.hazards)
       if (found.empty() && !finding.note) found = describe(finding);

@@ -37,9 +37,10 @@ std::vector<float> small_floats(Random& random, size_t count) {
   return values;
 }
 
-double bound_of(uint64_t n, uint64_t blocks, uint64_t threads) {
-  const double chain = static_cast<double>((n + blocks * threads - 1) / (blocks * threads)) + 10 +
-                       static_cast<double>(blocks);
+double bound_of(uint64_t n) {
+  constexpr uint64_t kFewestThreads = 8192, kSmallestBlock = 256;
+  const double chain = static_cast<double>((n + kFewestThreads - 1) / kFewestThreads) + 10 +
+                       static_cast<double>((n + kSmallestBlock - 1) / kSmallestBlock);
   const double roundings = chain * 0x1p-24;
   return roundings / (1 - roundings);
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "grading/names.h"
-#include "grading/random.h"
 
 namespace lab32::checks {
 
@@ -25,9 +25,11 @@ std::vector<float> small_floats(Random& random, size_t count);
 
 // How far a sum of floats may be off, as a share of the sum of their sizes: g(k) = k u / (1 - k u),
 // u = 2^-24, where k is the longest chain of additions that an element goes through (Higham,
-// Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2). Here k = elements a
-// thread, one after the other, + 10 for a tree of at most 1024 threads + one for each block.
-double bound_of(uint64_t n, uint64_t blocks, uint64_t threads);
+// Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2). Here k = the elements of a
+// thread where 8192 share the work, one after the other, + 10 for a tree of at most 1024 threads +
+// one for each block where each takes 256 elements. One bound for all launches: whoever gives the
+// work to fewer threads must be as exact.
+double bound_of(uint64_t n);
 
 // A sum that is wrong may be the sum of a part of the input: what is known about it. `reach` is how
 // many elements one round of the grid takes, `block` how many the first block takes of these.

@@ -35,7 +35,7 @@ device::Run sum_warps(const std::string& type, uint32_t n) {
   const std::vector<float> values = whole_floats(random, n);
   Input<T> in("in", std::vector<T>(values.begin(), values.end()));
   Output<T> out("out", ceil_div(n, kWarp));
-  device::Run launched = run({fmt::format("warp_sums<{}>", type),
+  device::Run launched = run({given(fmt::format("warp_sums<{}>", type)),
                               {{blocks_for(n, kBlock)}, {kBlock}},
                               {in, out, static_cast<int>(n)},
                               setting});
@@ -117,7 +117,7 @@ Passes sum_by_atomics(const std::vector<float>& values) {
   const uint32_t n = static_cast<uint32_t>(values.size());
   Input<float> in("in", values);
   Output<float> total("total", std::vector<float>(1, 0));
-  const device::Run launched = run({"reduce_atomic<float>",
+  const device::Run launched = run({given("reduce_atomic<float>"),
                                     {{blocks_for(n, kBlock)}, {kBlock}},
                                     {in, total, static_cast<int>(n)},
                                     "",
@@ -149,7 +149,7 @@ TEST_SUITE("lab:shuffle") {
     for (uint32_t l = 0; l < kWarp; ++l) lanes[l] = static_cast<int>(l);
     Input<int> in("in", lanes);
     Output<int> first("first", kWarp), down("down", kWarp), butterfly("butterfly", kWarp);
-    run({"five_steps", {{1}, {kWarp}}, {in, first, down, butterfly}, ""});
+    run({given("five_steps"), {{1}, {kWarp}}, {in, first, down, butterfly}, ""});
     if (!ask_questions()) return;
     std::string table =
         "What the given warp had, lane by lane, after the first step (without "
@@ -171,7 +171,8 @@ TEST_SUITE("lab:shuffle") {
     const device::Shape shape{{blocks_for(n, kBlock)}, {kBlock}};
     const auto adds = [&](const std::string& kernel, const DeviceArray& in,
                           const DeviceArray& total) {
-      const device::Run launched = run({kernel, shape, {in, total, static_cast<int>(n)}, kernel});
+      const device::Run launched =
+          run({given(kernel), shape, {in, total, static_cast<int>(n)}, kernel});
       const uint64_t found = counters_of(launched).red.sectors;
       figure(kernel + " adds per warp", static_cast<double>(found) / warps);
       return found;
@@ -188,7 +189,7 @@ TEST_SUITE("lab:shuffle") {
   TEST_CASE("A3 where 1.0f stops" * takes("from", "n", "questions")) {
     const float from = static_cast<float>(rubric().number("from"));
     Output<float> out("out", 1);
-    run({"add_ones", {{1}, {1}}, {from, out, static_cast<int>(rubric().count("n"))}, ""});
+    run({given("add_ones"), {{1}, {1}}, {from, out, static_cast<int>(rubric().count("n"))}, ""});
     if (ask_questions())
       explain(0, fmt::format("{} and {} times 1.0f, one after the other: {}.",
                              grouped(static_cast<uint64_t>(from)), rubric().count("n"),

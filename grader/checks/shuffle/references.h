@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "grading/names.h"
-#include "grading/random.h"
 
 namespace lab32::checks {
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/random.h"
 #include "device/device.h"
 #include "grading/describe.h"
 #include "grading/launch.h"
 #include "grading/names.h"
-#include "grading/random.h"
 #include "grading/verdict.h"
 
 namespace lab32::checks {

@@ -27,7 +27,7 @@ std::vector<uint32_t> ask(const Swizzle& swizzle, const std::vector<uint32_t>& o
   const uint32_t n = static_cast<uint32_t>(offsets.size());
   Input<uint32_t> in("in", offsets);
   Output<uint32_t> out("out", n);
-  run({fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits, swizzle.base, swizzle.shift),
+  run({given(fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits, swizzle.base, swizzle.shift)),
        {{blocks_for(n, 256)}, {256}},
        {in, out, static_cast<int>(n)},
        swizzle.name()});
@@ -145,7 +145,7 @@ struct Placed {
 Placed place(const Tile& tile) {
   const uint32_t n = static_cast<uint32_t>(tile.elements());
   Output<int> chunk("chunk", 5 * n), documented("documented", 2 * n), general("general", n);
-  run({fmt::format("place_all<{}>", tile.type.name),
+  run({given(fmt::format("place_all<{}>", tile.type.name)),
        {{blocks_for(n, 256)}, {256}},
        {kTileRows, tile.nx(), chunk, documented, general},
        tile.setting()});

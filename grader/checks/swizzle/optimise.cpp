@@ -16,7 +16,7 @@ device::Run weigh(const char* kernel, bool transpose, uint32_t tiles) {
   Output<uint16_t> out("out", size_t{tiles} * kWeighedTile);
   const std::string setting =
       fmt::format("{} tile{}{}", tiles, tiles == 1 ? "" : "s", transpose ? ", .trans" : "");
-  device::Run launched = run({fmt::format("{}<{}>", kernel, transpose),
+  device::Run launched = run({given(fmt::format("{}<{}>", kernel, transpose)),
                               {{tiles}, {kWeighingThreads}},
                               {in, weight, out},
                               setting});

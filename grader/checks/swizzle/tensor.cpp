@@ -27,7 +27,7 @@ const char* hint(const TensorBox& box) {
 
 void check_mode(const TensorBox& box) {
   Output<int> out("out", box.landing.size());
-  run({"land_all",
+  run({given("land_all"),
        {{blocks_for(box.landing.size(), 256)}, {256}},
        {box.mode, box.base, box.rows, box.columns, box.element_bytes, out},
        name_of(box)});

@@ -76,7 +76,7 @@ device::Run turn(const Version& version, uint32_t n, uint32_t m) {
   const std::string setting = fmt::format("{} x {} {}s", n, m, kType<T>);
   Input<T> in("in", values<T>(random, size_t{n} * m));
   Output<T> out("out", size_t{n} * m);
-  device::Run launched = run({kernel,
+  device::Run launched = run({given(kernel),
                               {version.grid(n, m), version.block},
                               {in, out, static_cast<int>(n), static_cast<int>(m)},
                               setting});
@@ -157,7 +157,7 @@ counters::Counters turned_tile(uint32_t wide, uint32_t pitch) {
   Input<float> in("in", values<float>(random, wide * wide));
   Output<float> out("out", wide * wide);
   const std::string kernel = fmt::format("turn_tile<{}, {}>", wide, pitch);
-  return counters_of(run({kernel, {{1}, {wide, wide}}, {in, out}, kernel}));
+  return counters_of(run({given(kernel), {{1}, {wide, wide}}, {in, out}, kernel}));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 Each solution's kernels with one operator, bound, index, barrier, fence, mask, atomic or type changed,
 one at a time, graded as submissions. A mutant that computes something else, races, or costs more must
-lose points. Those that keep full marks are listed; data/mutants.toml says of each known one why it is
+lose points. Those that keep full marks are listed; explained.toml says of each known one why it is
 no worse, and the run fails where one is not explained.
 """
 

@@ -30,6 +30,7 @@ ALLOWED = {
     "profiler": ["record", "device", "simulator/counters", "toolchain", "simulator/model", "base"],
     "main": ["profiler", "grading", "report", "device", "simulator/model", "base"],
     "fuzz": ["grading", "record", "toolchain", "simulator/ptx", "base"],
+    "mutants": ["grading", "device", "base"],
     "bench": ["device", *SIMULATOR, "toolchain", "base"],
 }
 # Nobody includes these two; what they test and measure may be anything.

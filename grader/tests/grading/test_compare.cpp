@@ -2,9 +2,9 @@
 
 #include <limits>
 
+#include "base/random.h"
 #include "base/source_file.h"
 #include "grading/compare.h"
-#include "grading/random.h"
 
 namespace lab32::grading {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/dim3.h"
 #include "simulator/core/execute/kernel_program.h"
@@ -23,6 +24,9 @@ struct LaunchContext {
   // Where grid.sync() counts the blocks that came; 0: not a cooperative launch.
   uint64_t grid_workspace = 0;
   bool trap_uninitialised = true;
+  // Blocks, warps and the lanes of a warp that took different ways go on in a random order, the
+  // same for the same number; none: in theirs.
+  std::optional<uint64_t> schedule;
   bool keep_going = false;  // tell observers of mistakes instead of trapping
 };
 

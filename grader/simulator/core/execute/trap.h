@@ -13,7 +13,7 @@
 namespace lab32::sim {
 
 enum class TrapKind : uint8_t {
-#define KIND(id, name) id,
+#define KIND(id, name, words) id,
 #include "simulator/core/execute/traps.def"
 };
 

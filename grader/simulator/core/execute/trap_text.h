@@ -7,8 +7,10 @@
 
 namespace lab32::sim {
 
-// "out of bounds", as users and JSON see it.
+// "shuffle", as JSON and records have it.
 const char* to_string(TrapKind kind);
+// "missing lane", as people see it.
+const char* words(TrapKind kind);
 // "past_end", as JSON has it.
 const char* to_string(TrapReason reason);
 

@@ -222,6 +222,18 @@ void Warp::end_slice() {
   if (!next_split()) current_ = mine;
 }
 
+void Warp::any_split() {
+  if (splits_.size() < 2) return;
+  current_ = random_->below(static_cast<uint32_t>(splits_.size()));
+  if (splits_[current_].state != Split::State::ready) next_split();
+}
+
+Warp::Progress Warp::run_any_split(uint64_t slice, Random& random) {
+  random_ = &random;
+  any_split();
+  return run(slice);
+}
+
 Warp::Progress Warp::run(uint64_t slice) {
   if (live_ == 0) return Progress::done;
   const uint64_t limit = block_.launch().warp_budget;
@@ -278,6 +290,7 @@ Warp::Progress Warp::run(uint64_t slice) {
       switch (in->flow) {
         case Dispatch::branch:
           branch(*in, op_mask);
+          if (random_ != nullptr) any_split();
           break;
         case Dispatch::table_branch:
           indirect_branch(*in, op_mask);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "simulator/core/execute/block_context.h"
 #include "simulator/core/execute/events.h"
 #include "simulator/core/execute/kernel_program.h"
@@ -80,6 +81,8 @@ class Warp {
   enum class Progress : uint8_t { done, blocked, yielded };
   // Runs until all lanes have exited, all wait, or `slice` instructions were issued.
   Progress run(uint64_t slice);
+  // The same, with any of the splits that can go on, at its beginning and after each branch.
+  Progress run_any_split(uint64_t slice, Random& random);
 
   bool done() const { return live_ == 0; }
   uint32_t live() const { return live_; }
@@ -151,6 +154,7 @@ class Warp {
                uint32_t reconverge);
   void push_arrived(Join* join);
   bool next_split();
+  void any_split();
   void release_one_join();
   void end_slice();
 
@@ -161,6 +165,7 @@ class Warp {
   uint64_t issued_ = 0;
   std::vector<Split> splits_;
   size_t current_ = 0;
+  Random* random_ = nullptr;                      // null: splits in their order
   std::vector<std::unique_ptr<Frame>> frames_;    // all ever made
   std::vector<std::vector<Frame*>> free_frames_;  // by function
   std::vector<std::unique_ptr<std::byte[]>> register_files_;

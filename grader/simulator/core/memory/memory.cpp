@@ -221,6 +221,41 @@ void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
   target->pristine = false;
 }
 
+Memory::Image Memory::image() const {
+  Image image;
+  for (const auto& a : allocations_) {
+    const uint64_t bytes = a->freed ? 0 : a->end - a->begin;
+    const uint8_t* bits = bits_ + (a->begin - kGlobalBase) / 8;
+    image.pieces.push_back({{host(a->begin), host(a->begin) + bytes},
+                            {bits, bits + (bytes + 7) / 8},
+                            a->initialised,
+                            a->pristine});
+  }
+  return image;
+}
+
+void Memory::put_back(const Image& image) {
+  for (size_t i = 0; i < image.pieces.size(); ++i) {
+    const Image::Piece& piece = image.pieces[i];
+    Allocation& a = *allocations_[i];
+    std::copy(piece.bytes.begin(), piece.bytes.end(), host(a.begin));
+    std::copy(piece.written.begin(), piece.written.end(), bits_ + (a.begin - kGlobalBase) / 8);
+    a.initialised = piece.initialised;
+    a.pristine = piece.pristine;
+  }
+}
+
+bool Memory::holds_same(const Image& image) const {
+  for (size_t i = 0; i < image.pieces.size(); ++i) {
+    const Image::Piece& piece = image.pieces[i];
+    const uint64_t begin = allocations_[i]->begin;
+    if (!std::equal(piece.bytes.begin(), piece.bytes.end(), host(begin)) ||
+        !std::equal(piece.written.begin(), piece.written.end(), bits_ + (begin - kGlobalBase) / 8))
+      return false;
+  }
+  return true;
+}
+
 uint64_t Memory::end_of_run(uint64_t begin, uint64_t end, bool value) const {
   const uint8_t whole = value ? 0xff : 0;
   uint64_t at = begin;

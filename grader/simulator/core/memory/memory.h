@@ -61,6 +61,19 @@ class Memory {
   // Between two ranges that may overlap; what was never written stays so.
   void copy(uint64_t to, uint64_t from, uint64_t bytes);
 
+  // What all live allocations hold. Nothing may be allocated or released before it is used.
+  struct Image {
+    struct Piece {
+      std::vector<std::byte> bytes;
+      std::vector<uint8_t> written;
+      bool initialised, pristine;
+    };
+    std::vector<Piece> pieces;  // by allocation; of freed ones empty
+  };
+  Image image() const;
+  void put_back(const Image& image);
+  bool holds_same(const Image& image) const;
+
   // The allocation (live or freed) that holds the address; nullptr: none.
   Allocation* find(uint64_t address) const;
   // The live allocation closest to the address, for messages; nullptr: there is none at all.

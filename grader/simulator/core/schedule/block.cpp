@@ -4,6 +4,12 @@
 #include <cstring>
 
 namespace lab32::sim {
+namespace {
+
+// Random slices have 1 to 2^k instructions, k below this.
+constexpr uint32_t kLongestRandomSlice = 10;
+
+}  // namespace
 
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
              OrderGuard::Worker* guard, const TouchMap* suspects)
@@ -45,9 +51,49 @@ Block::State Block::go_on(uint64_t slice) {
       return State::polls;
     }
   }
+  return end();
+}
+
+Block::State Block::end() {
   for (auto& warp : warps_) longest_warp_ = std::max(longest_warp_, warp->issued());
   for (Observer* o : observers_) o->block_end();
   return State::done;
+}
+
+Block::State Block::go_on_at_random(Random& random) {
+  // From one instruction to some hundred: both a warp that runs ahead and one that is torn from
+  // another between any two accesses.
+  const uint64_t slice = 1 + random.below(1u << random.below(kLongestRandomSlice));
+  const uint32_t first = random.below(static_cast<uint32_t>(warps_.size()));
+  bool all_done = true, moved = false;
+  for (size_t i = 0; i < warps_.size() && !moved; ++i) {
+    Warp& warp = *warps_[(first + i) % warps_.size()];
+    if (warp.done()) continue;
+    const uint64_t before = warp.issued();
+    const Warp::Progress p = warp.run_any_split(slice, random);
+    moved = p != Warp::Progress::blocked || warp.issued() != before;
+    all_done &= p == Warp::Progress::done;
+  }
+  for (const auto& warp : warps_) all_done &= warp->done();
+  if (all_done) return end();
+  if (!moved) deadlock();
+  return State::polls;
+}
+
+bool Block::take_polled() {
+  bool all = true;
+  for (const auto& warp : warps_) {
+    bool can_go_on = false;
+    for (const Split& s : warp->splits()) can_go_on |= s.state == Split::State::ready;
+    all &= warp->take_polled() || !can_go_on;
+  }
+  return all;
+}
+
+uint64_t Block::issued() const {
+  uint64_t sum = 0;
+  for (const auto& warp : warps_) sum += warp->issued();
+  return sum;
 }
 
 uint32_t Block::polling_site() const {

@@ -24,6 +24,11 @@ class Block final : public BlockContext {
   // ways by which one waits for another block. Throws Trap or OrderMatters.
   enum class State : uint8_t { done, polls };
   State go_on(uint64_t slice = kWarpSlice);
+  // One slice of any warp that can go on. polls: there is more to do.
+  State go_on_at_random(Random& random);
+  // Whether all its warps that can go on have polled since this was asked last.
+  bool take_polled();
+  uint64_t issued() const;
   // Warps of a block take time slices of so many instructions, so that one that spins on what
   // another warp of the block will write does not run for ever.
   static constexpr uint64_t kWarpSlice = 20'000;
@@ -53,6 +58,7 @@ class Block final : public BlockContext {
   // `forced`: without all that it waits for.
   void complete(uint32_t barrier, bool forced = false);
   void find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp);
+  State end();
   // Traps; or, in a launch that keeps going, lets one of the waiting operations go on.
   void deadlock();
 

@@ -11,6 +11,14 @@ constexpr uint64_t kPollSlice = 200;
 // So many rounds without a progress event: 2 million instructions of each polling warp.
 constexpr uint64_t kIdleRounds = 10'000;
 
+// At random: blocks under way as long as none waits for another that has not begun.
+constexpr uint64_t kUnderWay = 8;
+// Slices per warp of all blocks under way, after which it is asked whether anybody has moved; a
+// slice has a hundred instructions, one with another.
+constexpr uint64_t kWatchedSlices = 64;
+// Such rounds without a progress event: as many instructions as above.
+constexpr uint64_t kIdleWatches = 300;
+
 // Whether other blocks may go on when it is issued.
 bool is_progress(const KernelProgram& program, const Site& site) {
   const ptx::Traits& traits = site.ptx->op->traits;
@@ -32,9 +40,10 @@ ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Ob
   if (launch.grid_workspace != 0) slice_ = kPollSlice;
 }
 
-void ResidentBlocks::go_on(Slot& slot) {
+template <class Slice>
+void ResidentBlocks::go_on(Slot& slot, Slice slice) {
   try {
-    slot.busy = slot.block.go_on(slice_) == Block::State::polls;
+    slot.busy = slice() == Block::State::polls;
   } catch (Trap& trap) {
     trap.block = slot.block.info().index;
     slot.result.trap = std::move(trap);
@@ -50,7 +59,10 @@ ResidentBlocks::Slot& ResidentBlocks::free_slot() {
 }
 
 void ResidentBlocks::run(uint64_t first) {
-  run_blocks(first);
+  if (launch_.schedule)
+    run_at_random();
+  else
+    run_blocks(first);
   for (auto& slot : slots_) slot->result.take(slot->block);
 }
 
@@ -59,6 +71,9 @@ void ResidentBlocks::run_blocks(uint64_t first) {
   const uint64_t blocks = launch_.grid.count();
   const uint64_t capacity = std::max<uint64_t>(launch_.resident_blocks, 1);
   uint64_t next = first, idle = 0, progress_before = 0;
+  const auto go_on = [this](Slot& slot) {
+    this->go_on(slot, [&] { return slot.block.go_on(slice_); });
+  };
   while (next < blocks || !residents_.empty()) {
     bool moved = false;
     while (next < blocks && residents_.size() < capacity) {
@@ -86,6 +101,58 @@ void ResidentBlocks::run_blocks(uint64_t first) {
     idle = moved || now != progress_before ? 0 : idle + 1;
     progress_before = now;
     if (idle > kIdleRounds) return nobody_moves(next);
+  }
+}
+
+void ResidentBlocks::begin_any(std::vector<uint64_t>& arrived, Random& random) {
+  std::swap(arrived[random.below(static_cast<uint32_t>(arrived.size()))], arrived.back());
+  Slot& slot = free_slot();
+  slot.block.begin(arrived.back());
+  slot.busy = true;
+  arrived.pop_back();
+  residents_.push_back(&slot);
+}
+
+bool ResidentBlocks::all_poll() {
+  bool all = true;
+  for (Slot* slot : residents_) all &= slot->block.take_polled();
+  return all;
+}
+
+// As run_blocks(), from the first on. A device starts blocks in the order of their numbers: which
+// of those that it holds has come how far is open.
+void ResidentBlocks::run_at_random() {
+  const uint64_t blocks = launch_.grid.count();
+  const uint64_t capacity = std::max<uint64_t>(launch_.resident_blocks, 1);
+  const uint64_t warps = (launch_.block.count() + kWarpSize - 1) / kWarpSize;
+  Random random(*launch_.schedule);
+  std::vector<uint64_t> arrived;  // the device holds them, and they have not begun
+  uint64_t next = 0, ended = 0, most = launch_.grid_workspace != 0 ? capacity : kUnderWay;
+  uint64_t slices = 0, idle = 0, progress_before = 0, ended_before = 0;
+  while (ended < blocks) {
+    while (next < blocks && next - ended < capacity) arrived.push_back(next++);
+    while (!arrived.empty() && residents_.size() < most) begin_any(arrived, random);
+    const uint32_t which = random.below(static_cast<uint32_t>(residents_.size()));
+    Slot& slot = *residents_[which];
+    go_on(slot, [&] { return slot.block.go_on_at_random(random); });
+    if (slot.result.trap) return;
+    if (!slot.busy) {
+      std::swap(residents_[which], residents_.back());
+      residents_.pop_back();
+      ++ended;
+    }
+    if (++slices < kWatchedSlices * warps * residents_.size()) continue;
+    slices = 0;
+    const uint64_t now = progress_events();
+    const bool still = all_poll() && now == progress_before && ended == ended_before;
+    progress_before = now;
+    ended_before = ended;
+    idle = still ? idle + 1 : 0;
+    if (still && !arrived.empty()) {
+      most = 2 * residents_.size();  // they may wait for one of these
+    } else if (idle > kIdleWatches && !residents_.empty()) {
+      return nobody_moves(next);
+    }
   }
 }
 

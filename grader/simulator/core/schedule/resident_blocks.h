@@ -6,6 +6,9 @@
 // the device holds; those get time slices in the order of their numbers until one ends and leaves.
 // Slices are counted in instructions, so every run is the same. When nobody has done anything but
 // poll for long, they wait for what none of them will do, a deadlock, and that is a trap.
+//
+// A launch with a random schedule has several blocks under way from the start, any of those that
+// the device could hold by then, and after each slice of a warp another goes on.
 #pragma once
 
 #include <memory>
@@ -39,7 +42,12 @@ class ResidentBlocks {
     bool busy = false;
   };
   void run_blocks(uint64_t first);
-  void go_on(Slot& slot);
+  void run_at_random();
+  void begin_any(std::vector<uint64_t>& arrived, Random& random);
+  // `slice` runs the slot's block for a while.
+  template <class Slice>
+  void go_on(Slot& slot, Slice slice);
+  bool all_poll();
   Slot& free_slot();
   // How many instructions were issued by which a block may let another one go on (Traits).
   uint64_t progress_events() const;

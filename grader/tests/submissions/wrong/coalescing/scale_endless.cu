@@ -1,4 +1,4 @@
-// verdict: B1 scale: result | failed | "instruction limit"
+// verdict: B1 scale: result | failed | "runs too long"
 // verdict: B1 scale: sectors | failed | "Counts once the result is right"
 // Nobody increments i.
 __global__ void scale(const float* in, float* out, float factor, int n) {

@@ -1,5 +1,5 @@
-// verdict: v8 int: result | failed | "out[0] was not written"
-// verdict: v8 float: result | failed | "out[0] was not written"
+// verdict: v8 int: result | failed | "a `__device__` variable keeps its value from one launch to the next"
+// verdict: v8 float: result | failed | "As the first launch of all it is right"
 // verdict: v8: requests | failed | "Counts once the result is right"
 // verdict: v8: threads | failed | "Counts once the result is right"
 // verdict: v8: instructions | failed | "Counts once almost nothing is lost there"

@@ -1,5 +1,5 @@
-// verdict: v8 int: result | failed | "uninitialised"
-// verdict: v8 float: result | failed | "uninitialised"
+// verdict: v8 int: result | failed | "unwritten value"
+// verdict: v8 float: result | failed | "unwritten value"
 // verdict: v8: requests | failed | "Counts once the result is right"
 // verdict: v8: threads | failed | "Counts once the result is right"
 // verdict: v8: instructions | failed | "Counts once almost nothing is lost there"

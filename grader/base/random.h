@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 
-namespace lab32::grading {
+namespace lab32 {
 
 // SplitMix64 (Steele, Lea, Flood 2014): 64 bits of state, every seed is a good one.
 class Random {
@@ -52,4 +52,4 @@ inline uint64_t stream_of(uint64_t seed, std::string_view name) {
   return Random(seed ^ hash_of(name)).bits();
 }
 
-}  // namespace lab32::grading
+}  // namespace lab32

