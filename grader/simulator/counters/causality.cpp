@@ -15,6 +15,24 @@ bool Causality::Release::covers(uint32_t thread, uint32_t stamp) const {
          (view.vector != nullptr && stamp < (*view.vector)[thread]);
 }
 
+Causality::~Causality() {
+  // Logs that hand on what is known of each other hold each other.
+  for (const std::weak_ptr<Log>& made : made_)
+    if (const std::shared_ptr<Log> log = made.lock()) log->handed.clear();
+}
+
+std::shared_ptr<Causality::Log> Causality::new_log() {
+  if (made_.size() >= prune_at_) {
+    made_.erase(std::remove_if(made_.begin(), made_.end(),
+                               [](const std::weak_ptr<Log>& log) { return log.expired(); }),
+                made_.end());
+    prune_at_ = std::max<size_t>(1024, 2 * made_.size());
+  }
+  auto log = std::make_shared<Log>();
+  made_.push_back(log);
+  return log;
+}
+
 void Causality::begin_block(const sim::BlockInfo& block) {
   blocks_.erase(block.index);
   blocks_[block.index].order.begin_block(block.threads);
@@ -27,7 +45,7 @@ void Causality::end_block(uint64_t block) { blocks_.erase(block); }
 
 void Causality::add(Knowledge& to, const Seen& what) {
   for (Seen& have : to) {
-    if (have.log != what.log || have.block_only != what.block_only) continue;
+    if (have.log != what.log || have.block_only != what.block_only || have.by != what.by) continue;
     have.length = std::max(have.length, what.length);
     return;
   }
@@ -38,14 +56,18 @@ void Causality::add(Knowledge& to, const Knowledge& what) {
   for (const Seen& one : what) add(to, one);
 }
 
+void Causality::join(std::map<uint32_t, Release>& to, const std::map<uint32_t, Release>& from) {
+  for (const auto& [thread, release] : from) {
+    auto [at, fresh] = to.emplace(thread, release);
+    if (!fresh && at->second.id < release.id) at->second = release;
+  }
+}
+
 void Causality::join(Thread& to, const Thread& from) {
   add(to.known, from.known);
   add(to.known, from.pending);
-  add(to.published_known, from.published_known);
-  for (const auto& [thread, release] : from.published) {
-    auto [at, fresh] = to.published.emplace(thread, release);
-    if (!fresh && at->second.view.own < release.view.own) at->second = release;
-  }
+  join(to.published.to_device, from.published.to_device);
+  join(to.published.to_block, from.published.to_block);
 }
 
 // What one of the lanes has, all of them have now.
@@ -60,6 +82,7 @@ void Causality::join_lanes(Block& block, const uint32_t* lane_mask_of_warp, uint
     if (const auto at = block.threads.find(thread); at != block.threads.end())
       join(joined, at->second);
   if (joined.empty()) return;
+  joined.version = ++versions_;
   for (uint32_t thread : lanes) block.threads[thread] = joined;
 }
 
@@ -73,6 +96,7 @@ void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp,
   }
   own.order.whole_block();
   for (const auto& [thread, state] : own.threads) join(own.all, state);
+  if (!own.threads.empty()) own.all.version = ++versions_;
   own.threads.clear();
 }
 
@@ -103,6 +127,16 @@ uint32_t Causality::stamp(GridThread thread) const {
 // ---------------------------------------------------------------------------------------------
 // Between blocks
 
+Causality::Release Causality::release_of(Block& block, const Thread& own, GridThread who,
+                                         bool block_only) {
+  Release release{++releases_, who, block.order.look(who.thread), nullptr, block_only};
+  if (own.known.empty() && block.all.known.empty()) return release;
+  auto known = std::make_shared<Knowledge>(block.all.known);
+  add(*known, own.known);
+  release.known = std::move(known);
+  return release;
+}
+
 void Causality::fence(GridThread who, const ptx::MemoryOrder& order) {
   Block& block = blocks_.at(who.block);
   Thread& own = block.threads[who.thread];
@@ -115,20 +149,39 @@ void Causality::fence(GridThread who, const ptx::MemoryOrder& order) {
     if (!block_only) own.pending.clear();
   }
   if (!order.release) return;
-  const auto had = own.published.find(who.thread);
-  if (block_only && had != own.published.end() && !had->second.block_only) return;
-  own.published[who.thread] = {who, block.order.look(who.thread), block_only};
-  add(own.published_known, own.known);
-  add(own.published_known, block.all.known);
+  Published& published = own.published;
+  const Release release = release_of(block, own, who, block_only);
+  if (block_only) {
+    published.to_block[who.thread] = release;
+  } else {
+    published.to_device[who.thread] = release;
+    published.to_block.erase(who.thread);
+  }
+  own.version = ++versions_;
 }
 
-void Causality::append(Log& log, const Release& release) {
-  log.of_block[release.by.block].emplace_back(log.length++, release);
-}
-
-void Causality::append(Log& log, const Knowledge& known) {
-  for (const Seen& one : known)
-    if (one.log.get() != &log) log.seen.emplace_back(log.length++, one);
+void Causality::append(Log& log, const Release& release, bool block_only) {
+  Release own = release;
+  own.block_only |= block_only;
+  log.any_block_only |= own.block_only;
+  const size_t place = log.length++;
+  const uint64_t by = own.by.block;
+  if (own.known != nullptr)
+    for (const Seen& one : *own.known) {
+      Handed& handed = log.handed[{by, own.block_only, one.log.get(), one.by, one.block_only}];
+      // A log that owns itself would never go.
+      if (handed.log == nullptr)
+        handed.log = one.log.get() == &log
+                         ? std::shared_ptr<const Log>(std::shared_ptr<void>(), &log)
+                         : one.log;
+      if (handed.lengths.empty() || handed.lengths.back().second < one.length)
+        handed.lengths.emplace_back(place, one.length);
+    }
+  own.known = nullptr;
+  auto& releases = log.of_block[by][{own.by.thread, own.block_only}];
+  // An older one may come again, by way of a thread that has not met the newer one.
+  if (releases.empty() || releases.back().second.id < own.id)
+    releases.emplace_back(place, std::move(own));
 }
 
 void Causality::strong(GridThread who, uint64_t address, sim::AccessKind kind,
@@ -139,7 +192,8 @@ void Causality::strong(GridThread who, uint64_t address, sim::AccessKind kind,
   const auto log = logs_.find(address);
   if ((kind == Kind::load || kind == Kind::atom) && log != logs_.end()) {
     Thread& own = block.threads[who.thread];
-    add(order.acquire ? own.known : own.pending, {log->second, log->second->length, block_only});
+    add(order.acquire ? own.known : own.pending,
+        {log->second, log->second->length, who.block, block_only});
   }
   if (kind == Kind::load) return;
   const auto at = block.threads.find(who.thread);
@@ -151,40 +205,56 @@ void Causality::strong(GridThread who, uint64_t address, sim::AccessKind kind,
   }
   std::shared_ptr<Log>& to = logs_[address];
   // A plain store begins a new sequence; an update goes on with the old one.
-  if (to == nullptr || kind == Kind::store) to = std::make_shared<Log>();
-  if (order.release) {
-    append(*to, {who, block.order.look(who.thread), block_only});
-    append(*to, own.known);
-    append(*to, block.all.known);
+  if (to == nullptr || kind == Kind::store) to = new_log();
+  if (order.release) append(*to, release_of(block, own, who, block_only), block_only);
+  // Who polls by updates has mostly nothing new.
+  const Appended now{own.version, block.all.version, block_only};
+  const auto [before, first] = to->appended.emplace(std::pair{who.block, who.thread}, now);
+  if (!first) {
+    if (before->second.own == now.own && before->second.all == now.all &&
+        (block_only || !before->second.block_only))
+      return;
+    before->second = now;
   }
-  for (const Thread* state : {&own, static_cast<const Thread*>(&block.all)}) {
-    for (const auto& [thread, release] : state->published) {
-      append(*to, release);
-      if (block_only) to->of_block[who.block].back().second.block_only = true;
-    }
-    append(*to, state->published_known);
-  }
+  for (const Thread* state : {&own, static_cast<const Thread*>(&block.all)})
+    for (const auto* published : {&state->published.to_device, &state->published.to_block})
+      for (const auto& [thread, release] : *published) append(*to, release, block_only);
 }
 
-bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, uint64_t reader,
-                       std::map<const Log*, size_t>& visited) {
+// The last of them before `place`; null: none.
+template <class T>
+const T* last_before(const std::vector<std::pair<size_t, T>>& all, size_t place) {
+  const auto after =
+      std::lower_bound(all.begin(), all.end(), place,
+                       [](const std::pair<size_t, T>& one, size_t p) { return one.first < p; });
+  return after == all.begin() ? nullptr : &std::prev(after)->second;
+}
+
+bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited) {
   for (const Seen& seen : known) {
-    if (seen.block_only && a.block != reader) continue;
-    auto [at, fresh] = visited.emplace(seen.log.get(), seen.length);
+    const Log& log = *seen.log;
+    // Where all is of the device's scope, it does not matter who has seen it.
+    const bool wide = !seen.block_only && !log.any_block_only;
+    auto [at, fresh] = visited.emplace(std::tuple{&log, seen.block_only, wide ? 0 : seen.by}, 0);
     if (!fresh && at->second >= seen.length) continue;
     at->second = seen.length;
-    if (const auto of = seen.log->of_block.find(a.block); of != seen.log->of_block.end())
-      for (const auto& [place, release] : of->second) {
-        if (place >= seen.length) break;
-        if (release.block_only && a.block != reader) continue;
-        if (release.covers(a.thread, stamp)) return true;
+    const auto reaches = [&](uint64_t block, bool block_only) {
+      return (!block_only && !seen.block_only) || block == seen.by;
+    };
+    if (const auto of = log.of_block.find(a.block); of != log.of_block.end())
+      for (const auto& [who, releases] : of->second) {
+        if (!reaches(a.block, who.second)) continue;
+        const Release* release = last_before(releases, seen.length);
+        if (release != nullptr && release->covers(a.thread, stamp)) return true;
       }
     Knowledge further;
-    for (const auto& [place, one] : seen.log->seen) {
-      if (place >= seen.length) break;
-      further.push_back(one);
+    for (const auto& [key, handed] : log.handed) {
+      const auto& [by, block_only, of, seen_by, seen_block_only] = key;
+      if (!reaches(by, block_only) || (wide && of == &log)) continue;
+      if (const size_t* length = last_before(handed.lengths, seen.length))
+        further.push_back({handed.log, *length, seen_by, seen_block_only});
     }
-    if (covers(further, a, stamp, reader, visited)) return true;
+    if (covers(further, a, stamp, visited)) return true;
   }
   return false;
 }
@@ -194,10 +264,10 @@ bool Causality::ordered(GridThread a, uint32_t stamp, GridThread b) const {
   if (a.block == b.block &&
       (a.thread == b.thread || block.order.ordered(a.thread, stamp, b.thread)))
     return true;
-  std::map<const Log*, size_t> visited;
-  if (covers(block.all.known, a, stamp, b.block, visited)) return true;
+  Visited visited;
+  if (covers(block.all.known, a, stamp, visited)) return true;
   const auto own = block.threads.find(b.thread);
-  return own != block.threads.end() && covers(own->second.known, a, stamp, b.block, visited);
+  return own != block.threads.end() && covers(own->second.known, a, stamp, visited);
 }
 
 }  // namespace lab32::counters

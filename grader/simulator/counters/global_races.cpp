@@ -36,39 +36,46 @@ std::unique_ptr<sim::Observer> GlobalRaceObserver::fork() const {
 
 void GlobalRaceObserver::merge(sim::Observer&) {}
 
+void GlobalRaceObserver::begin_order() {
+  state_->of_other_order.merge(state_->races);
+  state_->races.clear();
+  state_->words.clear();
+  state_->causality = std::make_unique<Causality>();
+}
+
 void GlobalRaceObserver::block_begin(const sim::BlockInfo& block) {
   if (!follows_) return;
   block_ = block.index;
   state_->shape = block;
-  state_->causality.begin_block(block);
+  state_->causality->begin_block(block);
 }
 
 void GlobalRaceObserver::block_end() {
-  if (follows_) state_->causality.end_block(block_);
+  if (follows_) state_->causality->end_block(block_);
 }
 
 void GlobalRaceObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
                                        bool whole_block) {
-  if (follows_) state_->causality.block_barrier(block_, lane_mask_of_warp, warps, whole_block);
+  if (follows_) state_->causality->block_barrier(block_, lane_mask_of_warp, warps, whole_block);
 }
 
 void GlobalRaceObserver::warp_barrier(uint32_t warp, uint32_t mask) {
-  if (follows_) state_->causality.warp_barrier(block_, warp, mask);
+  if (follows_) state_->causality->warp_barrier(block_, warp, mask);
 }
 
 void GlobalRaceObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key,
                                          bool completes) {
-  if (follows_) state_->causality.mbarrier_arrive(block_, warp, mask, key, completes);
+  if (follows_) state_->causality->mbarrier_arrive(block_, warp, mask, key, completes);
 }
 
 void GlobalRaceObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
-  if (follows_) state_->causality.mbarrier_wait(block_, warp, mask, key);
+  if (follows_) state_->causality->mbarrier_wait(block_, warp, mask, key);
 }
 
 void GlobalRaceObserver::fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) {
   for (uint32_t left = mask; left != 0; left &= left - 1)
-    state_->causality.fence({block_, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))},
-                            order);
+    state_->causality->fence({block_, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))},
+                             order);
 }
 
 void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access) {
@@ -84,7 +91,7 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
     now.kind = access.kind;
     now.strong = access.order.strong;
     now.block_only = access.order.scope == ptx::Scope::block;
-    now.stamp = state_->causality.stamp(now.by);
+    now.stamp = state_->causality->stamp(now.by);
     if ((access.suspect >> lane & 1) != 0)
       for (uint64_t word = at / 4 * 4; word < at + access.bytes; word += 4) {
         const uint64_t first = std::max(word, at), end = std::min(word + 4, at + access.bytes);
@@ -92,7 +99,7 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
         touch(now, word,
               access.values == nullptr ? nullptr : access.values + lane * 16 + (first - at));
       }
-    if (now.strong) state_->causality.strong(now.by, at, access.kind, access.order);
+    if (now.strong) state_->causality->strong(now.by, at, access.kind, access.order);
   }
 }
 
@@ -105,7 +112,7 @@ bool GlobalRaceObserver::conflicts(const Word& word, const Record& before,
   if (one_block && before.by.thread == now.by.thread) return false;
   if (before.strong && now.strong && (one_block || (!before.block_only && !now.block_only)))
     return false;
-  const Causality& causality = state_->causality;
+  const Causality& causality = *state_->causality;
   if (causality.ordered(before.by, before.stamp, now.by)) return false;
   // Strong accesses of one word have an order that all agree on: who has taken part in it comes
   // after those before.
@@ -155,7 +162,8 @@ void GlobalRaceObserver::touch(const Record& now, uint64_t address, const std::b
   for (size_t i = own.size() - std::min(own.size(), kBack); i < own.size(); ++i) {
     Record& record = own[i];
     if (record.by.block == now.by.block && record.by.thread == now.by.thread &&
-        (record.touched & ~now.touched) == 0 && writes(record.kind) == writes(now.kind)) {
+        (record.touched & ~now.touched) == 0 && writes(record.kind) == writes(now.kind) &&
+        (now.block_only || !record.block_only)) {
       record = now;
       return;
     }
@@ -225,14 +233,21 @@ std::vector<Finding> GlobalRaceObserver::findings(const PositionOf& position) co
     const int of_a = distance(a.earlier.by, a.later.by), of_b = distance(b.earlier.by, b.later.by);
     return of_a != of_b ? of_a > of_b : a.later.sequence < b.later.sequence;
   };
-  for (const auto& [key, race] : state_->races) {
+  const auto lines_of = [&](const Key& key) {
     auto a = line_of(key.earlier), b = line_of(key.later);
     if (b < a) std::swap(a, b);
-    Race& own = by_line[{a.first, a.second, b.first, b.second, key.note}];
-    const uint64_t count = own.count + race.count;
-    if (own.count == 0 || is_better(race, own)) own = race;
-    own.count = count;
-  }
+    return Lines{a.first, a.second, b.first, b.second, key.note};
+  };
+  const auto add = [&](const Race& race, Race& to) {
+    const uint64_t count = to.count + race.count;
+    if (to.count == 0 || is_better(race, to)) to = race;
+    to.count = count;
+  };
+  for (const auto& [key, race] : state_->races) add(race, by_line[lines_of(key)]);
+  // Of another order only what this one does not show.
+  std::map<Lines, Race> others;
+  for (const auto& [key, race] : state_->of_other_order) add(race, others[lines_of(key)]);
+  by_line.merge(others);
   std::vector<Finding> all;
   for (const auto& [lines, race] : by_line) {
     const auto& [file_a, line_a, file_b, line_b, note] = lines;

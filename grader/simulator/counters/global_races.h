@@ -37,6 +37,7 @@ class GlobalRaceObserver : public sim::Observer {
   void ordered(uint32_t warp, const sim::OrderedAccess& access) override;
   void fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) override;
   bool wants_order() const override { return true; }
+  void begin_order() override;
   void follow_order() override { follows_ = true; }
 
   // One for each pair of source lines, sorted by file, line, other line. A note is left out where
@@ -74,9 +75,10 @@ class GlobalRaceObserver : public sim::Observer {
   };
   // All forks of one run share it: it has one host thread.
   struct State {
-    Causality causality;
+    std::unique_ptr<Causality> causality = std::make_unique<Causality>();
     std::unordered_map<uint64_t, Word> words;
-    std::map<Key, Race> races;
+    // of_other_order: of the runs before this one.
+    std::map<Key, Race> races, of_other_order;
     sim::BlockInfo shape{};  // of any block
     uint64_t sequence = 0;
   };

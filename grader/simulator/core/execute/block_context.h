@@ -30,6 +30,8 @@ class BlockContext {
   std::vector<IssueTally>& tally() { return tally_; }
   // The first bad access of memory that did not end the launch.
   const std::optional<Trap>& first_bad_access() const { return first_bad_access_; }
+  // Instructions that a warp of the block may issue.
+  uint64_t warp_budget() const { return warp_budget_; }
   // Branches, by site, at which lanes of a warp diverged.
   const std::vector<uint8_t>& diverged() const { return diverged_; }
   void note_divergence(uint32_t site) { diverged_[site] = 1; }
@@ -111,6 +113,7 @@ class BlockContext {
   BlockInfo info_{};
   std::array<uint32_t, 32> stored_{};  // by warp: lanes that stored since their last barrier
   uint32_t epoch_ = 0;                 // barriers that the whole block has passed
+  uint64_t warp_budget_ = 0;
 
  private:
   // --- access_faults.cpp: what is wrong with an access, and what then ---

@@ -121,10 +121,12 @@ class Observer {
   // Its forks share what they learn as they go, so those of one attempt must see the whole launch:
   // it is not run in rounds (order_guard.h).
   virtual bool wants_whole_launch() const { return false; }
-  // Looks for races in device memory. Where words are suspect, the launch is run once more, on one
-  // host thread, and this instance's forks are told so before they are told of ordered accesses and
-  // fences.
+  // Looks for races in device memory. Where words are suspect, the launch is run again, on one host
+  // thread: in the reverse order of its blocks and warps, then in their own, which is the one that
+  // counts. This instance is told when each begins, and its forks before they are told of ordered
+  // accesses and fences.
   virtual bool wants_order() const { return false; }
+  virtual void begin_order() {}
   virtual void follow_order() {}
 };
 

@@ -27,6 +27,8 @@ struct LaunchContext {
   // Blocks, warps and the lanes of a warp that took different ways go on in a random order, the
   // same for the same number; none: in theirs.
   std::optional<uint64_t> schedule;
+  // Without a schedule: blocks, and the warps of each, take turns from the last to the first.
+  bool reversed = false;
   bool keep_going = false;  // tell observers of mistakes instead of trapping
 };
 

@@ -236,7 +236,7 @@ Warp::Progress Warp::run_any_split(uint64_t slice, Random& random) {
 
 Warp::Progress Warp::run(uint64_t slice) {
   if (live_ == 0) return Progress::done;
-  const uint64_t limit = block_.launch().warp_budget;
+  const uint64_t limit = block_.warp_budget();
   const uint64_t stop = issued_ + slice;
   IssueTally* const tally = block_.tally().data();
 

@@ -9,6 +9,10 @@ namespace {
 // Random slices have 1 to 2^k instructions, k below this.
 constexpr uint32_t kLongestRandomSlice = 10;
 
+// In a launch that keeps going: what a warp may issue once some have gone on without all whom they
+// waited for.
+constexpr uint64_t kBudgetWithoutAll = 5'000'000;
+
 }  // namespace
 
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
@@ -24,6 +28,7 @@ Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
 
 void Block::begin(uint64_t index) {
   start(index);
+  warp_budget_ = launch_.warp_budget;
   for (Barrier& b : barriers_) {
     b.arrived = b.wanted = b.popc = 0;
     b.all = true, b.any = false;
@@ -36,13 +41,14 @@ void Block::begin(uint64_t index) {
 Block::State Block::go_on(uint64_t slice) {
   for (;;) {
     bool all_done = true, progress = false, polls = true;
-    for (auto& warp : warps_) {
-      if (warp->done()) continue;
-      const uint64_t before = warp->issued();
-      const Warp::Progress p = warp->run(slice);
-      progress |= p != Warp::Progress::blocked || warp->issued() != before;
+    for (size_t i = 0; i < warps_.size(); ++i) {
+      Warp& warp = *warps_[launch_.reversed ? warps_.size() - 1 - i : i];
+      if (warp.done()) continue;
+      const uint64_t before = warp.issued();
+      const Warp::Progress p = warp.run(slice);
+      progress |= p != Warp::Progress::blocked || warp.issued() != before;
       all_done &= p == Warp::Progress::done;
-      polls &= p == Warp::Progress::yielded ? warp->take_polled() : warp->issued() == before;
+      polls &= p == Warp::Progress::yielded ? warp.take_polled() : warp.issued() == before;
     }
     if (all_done) break;
     if (!progress) {
@@ -55,7 +61,7 @@ Block::State Block::go_on(uint64_t slice) {
 }
 
 Block::State Block::end() {
-  for (auto& warp : warps_) longest_warp_ = std::max(longest_warp_, warp->issued());
+  longest_warp_ = std::max(longest_warp_, longest_warp_now());
   for (Observer* o : observers_) o->block_end();
   return State::done;
 }
@@ -88,6 +94,12 @@ bool Block::take_polled() {
     all &= warp->take_polled() || !can_go_on;
   }
   return all;
+}
+
+uint64_t Block::longest_warp_now() const {
+  uint64_t longest = 0;
+  for (const auto& warp : warps_) longest = std::max(longest, warp->issued());
+  return longest;
 }
 
 uint64_t Block::issued() const {
@@ -194,6 +206,8 @@ void Block::threads_exited() {
 }
 
 void Block::deadlock() {
+  // Who goes on without them may wait for ever for what they were to do.
+  warp_budget_ = std::min(warp_budget_, longest_warp_now() + kBudgetWithoutAll);
   // A warp operation that waits for lanes which are elsewhere is the more specific reason.
   for (const auto& warp : warps_) {
     const Split* s = warp->stuck_in_warp_sync();

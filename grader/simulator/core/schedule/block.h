@@ -59,6 +59,7 @@ class Block final : public BlockContext {
   void complete(uint32_t barrier, bool forced = false);
   void find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp);
   State end();
+  uint64_t longest_warp_now() const;
   // Traps; or, in a launch that keeps going, lets one of the waiting operations go on.
   void deadlock();
 

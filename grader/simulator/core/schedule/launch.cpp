@@ -158,15 +158,41 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
   return first;
 }
 
-// All blocks on one host thread. Where words may have been raced for, once more, and the observers
+// Who comes first to a lock, or to a flag, decides what is ordered: a race that one order does not
+// show may be there in another. So the observers of order are shown the reverse, too. What becomes
+// of it is of no interest: blocks that wait for lower ones may take long, or for ever, where the
+// device does not hold all.
+void show_reverse(LaunchContext launch, const std::vector<Observer*>& observers, OrderGuard& guard,
+                  const TouchMap& suspects, uint64_t issued_in_order) {
+  std::vector<Observer*> of_order;
+  for (Observer* o : observers)
+    if (o->wants_order()) of_order.push_back(o);
+  launch.reversed = true;
+  const auto attempt = [&] {
+    for (Observer* o : of_order) o->begin_order();
+    ResidentBlocks residents(launch, of_order, &guard.worker(0), &suspects);
+    try {
+      residents.run(0, 4 * issued_in_order + 1'000'000);
+    } catch (const OrderMatters&) {
+      return false;  // as below
+    }
+    return true;
+  };
+  while (!attempt()) guard.rollback();
+  guard.rollback();
+}
+
+// All blocks on one host thread. Where words may have been raced for, twice more, and the observers
 // are told who touches them and in what order.
 void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& observers,
                   LaunchOutcome& outcome) {
   OrderGuard guard(*launch.memory, 1, OrderGuard::Mode::in_order, true);
+  uint64_t issued = 0;
   const auto attempt = [&] {
     ResidentBlocks residents(launch, observers, &guard.worker(0));
     try {
       residents.run();
+      issued = residents.issued();
     } catch (const OrderMatters&) {
       return false;  // an allocation is used in two ways: each word counts
     }
@@ -178,6 +204,9 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
   while (!attempt()) guard.rollback();
   if (const std::unique_ptr<TouchMap> suspects = guard.take_suspects()) {
     guard.rollback();
+    if (!launch.schedule) show_reverse(launch, observers, guard, *suspects, issued);
+    for (Observer* o : observers)
+      if (o->wants_order()) o->begin_order();
     ResidentBlocks residents(launch, observers, nullptr, suspects.get());
     residents.run();
     collect(observers, residents.results(), outcome);

@@ -42,13 +42,23 @@ ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Ob
 
 template <class Slice>
 void ResidentBlocks::go_on(Slot& slot, Slice slice) {
+  const uint64_t before = slot.block.issued();
   try {
     slot.busy = slice() == Block::State::polls;
   } catch (Trap& trap) {
     trap.block = slot.block.info().index;
     slot.result.trap = std::move(trap);
   }
+  issued_ += slot.block.issued() - before;
   if (!slot.busy || slot.result.trap) slot.result.keep_output(slot.block);
+}
+
+// Which block starts as the n-th. In reverse, of each set that the device holds the last is first.
+uint64_t ResidentBlocks::number_of(uint64_t nth) const {
+  if (!launch_.reversed) return nth;
+  const uint64_t capacity = std::max<uint64_t>(launch_.resident_blocks, 1);
+  const uint64_t set = nth / capacity * capacity;
+  return set + std::min(launch_.grid.count() - set, capacity) - 1 - (nth - set);
 }
 
 ResidentBlocks::Slot& ResidentBlocks::free_slot() {
@@ -58,7 +68,8 @@ ResidentBlocks::Slot& ResidentBlocks::free_slot() {
   return *slots_.back();
 }
 
-void ResidentBlocks::run(uint64_t first) {
+void ResidentBlocks::run(uint64_t first, uint64_t most) {
+  most_ = most;
   if (launch_.schedule)
     run_at_random();
   else
@@ -78,10 +89,10 @@ void ResidentBlocks::run_blocks(uint64_t first) {
     bool moved = false;
     while (next < blocks && residents_.size() < capacity) {
       Slot& slot = free_slot();
-      slot.block.begin(next++);
+      slot.block.begin(number_of(next++));
       moved = true;
       go_on(slot);
-      if (slot.result.trap) return;
+      if (slot.result.trap || issued_ > most_) return;
       if (!slot.busy) continue;
       residents_.push_back(&slot);
       slice_ = kPollSlice;
@@ -89,7 +100,7 @@ void ResidentBlocks::run_blocks(uint64_t first) {
     for (size_t i = 0; i < residents_.size();) {
       Slot& slot = *residents_[i];
       go_on(slot);
-      if (slot.result.trap) return;
+      if (slot.result.trap || issued_ > most_) return;
       if (slot.busy) {
         ++i;
       } else {
@@ -135,7 +146,7 @@ void ResidentBlocks::run_at_random() {
     const uint32_t which = random.below(static_cast<uint32_t>(residents_.size()));
     Slot& slot = *residents_[which];
     go_on(slot, [&] { return slot.block.go_on_at_random(random); });
-    if (slot.result.trap) return;
+    if (slot.result.trap || issued_ > most_) return;
     if (!slot.busy) {
       std::swap(residents_[which], residents_.back());
       residents_.pop_back();

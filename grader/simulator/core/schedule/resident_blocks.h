@@ -11,6 +11,7 @@
 // the device could hold by then, and after each slice of a warp another goes on.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -24,8 +25,11 @@ class ResidentBlocks {
   ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
                  OrderGuard::Worker* guard = nullptr, const TouchMap* suspects = nullptr);
 
-  // Runs all blocks from `first` on, or up to the first trap. Throws only what is no trap.
-  void run(uint64_t first = 0);
+  // Runs all blocks from `first` on, or up to the first trap, or until about `most` instructions
+  // were issued. Throws only what is no trap.
+  void run(uint64_t first = 0, uint64_t most = std::numeric_limits<uint64_t>::max());
+  // Instructions issued by now.
+  uint64_t issued() const { return issued_; }
   // As many as blocks ever resided side by side.
   std::vector<WorkerResult*> results();
 
@@ -52,6 +56,7 @@ class ResidentBlocks {
   // How many instructions were issued by which a block may let another one go on (Traits).
   uint64_t progress_events() const;
   void nobody_moves(uint64_t next);
+  uint64_t number_of(uint64_t nth) const;
 
   const LaunchContext& launch_;
   const std::vector<Observer*>& observers_;
@@ -61,6 +66,7 @@ class ResidentBlocks {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> residents_;  // by block
   uint64_t slice_ = Block::kWarpSlice;
+  uint64_t issued_ = 0, most_ = 0;
 };
 
 }  // namespace lab32::sim
