@@ -108,7 +108,9 @@ struct Run {
   std::optional<std::vector<counters::Finding>> hazards;
   std::optional<uint64_t> longest_warp;       // instructions of the longest warp (to set limits by)
   std::optional<uint64_t> warp_instructions;  // of all warps, as PTX has them (simulator)
-  std::optional<double> seconds;              // measured
+  // Which part of all threads works, one with another, while the busiest warp does (simulator).
+  std::optional<double> threads_at_work;
+  std::optional<double> seconds;  // measured
   // Absent where ptxas' registers are not known (no cubin).
   std::optional<model::Occupancy> occupancy;
   std::optional<counters::CacheCounters> caches;  // LaunchOptions::model

@@ -38,9 +38,9 @@ uint64_t spin_rounds(const sim::KernelProgram& program, const counters::TrafficO
   return rounds;
 }
 
-std::optional<uint32_t> most_issues(const sim::Unmatched& why, bool atomic) {
+std::optional<uint32_t> most_issues(const sim::Unmatched& why, const ptx::Traits& traits) {
   using Reason = sim::Unmatched::Reason;
-  if (atomic) return std::nullopt;
+  if (traits.is_atomic()) return std::nullopt;
   switch (why.reason) {
     // ptxas put pieces of a vector together, or let one load serve several rounds of a loop: never
     // more accesses than in the PTX, and each at addresses that the PTX has.
@@ -49,6 +49,12 @@ std::optional<uint32_t> most_issues(const sim::Unmatched& why, bool atomic) {
     case Reason::copies_differ:
     case Reason::no_single_grouping:
       if (why.in_machine_code <= why.in_ptx) return 1;
+      return std::nullopt;
+    // One of several alike has no instruction: ptxas put some together, or made copies of the code
+    // around them of which one runs. It may load earlier than asked to, but never store twice.
+    case Reason::like_one_without:
+      if (traits.uses(ptx::MemoryUse::Kind::store) && !traits.uses(ptx::MemoryUse::Kind::load))
+        return 1;
       return std::nullopt;
     // The lanes of one PTX access stand either in the unrolled rounds or in those left over.
     case Reason::diverged:

@@ -22,7 +22,7 @@ uint64_t spin_rounds(const sim::KernelProgram& program, const counters::TrafficO
 // Why the counts of an access that was executed are not the machine code's; nullopt: they are.
 // How often the machine code may issue a load or store for each time that the PTX does, at most,
 // where which of its instructions stand for it is not known for that reason; nullopt: not known.
-std::optional<uint32_t> most_issues(const sim::Unmatched& why, bool atomic);
+std::optional<uint32_t> most_issues(const sim::Unmatched& why, const ptx::Traits& traits);
 
 std::optional<sim::Unmatched> why_ptx_level(const sim::KernelProgram& program,
                                             const counters::TrafficObserver& traffic, uint32_t site,

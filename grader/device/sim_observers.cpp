@@ -80,7 +80,15 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   }
   run.longest_warp = outcome.longest_warp;
   run.warp_instructions = 0;
-  for (const sim::IssueTally& t : outcome.tally) *run.warp_instructions += t.warps;
+  uint64_t lanes = 0;
+  for (const sim::IssueTally& t : outcome.tally) {
+    *run.warp_instructions += t.warps;
+    lanes += t.lanes;
+  }
+  const uint64_t threads = launch_.grid.count() * launch_.block.count();
+  if (outcome.busiest_warp > 0)
+    run.threads_at_work = static_cast<double>(lanes) / static_cast<double>(threads) /
+                          static_cast<double>(outcome.busiest_warp);
   if (options_.check_hazards) run.hazards = findings();
   if (!options_.count) return run;
   traffic_.add_issues(outcome.tally);
@@ -137,7 +145,7 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     run.counters->global_ptx_level |= global;
     run.counters->shared_ptx_level |= shared;
     if (!run.bound) run.bound = {*run.counters};
-    const auto most = most_issues(*why, program_.sites[site].ptx->op->traits.is_atomic());
+    const auto most = most_issues(*why, program_.sites[site].ptx->op->traits);
     for (uint32_t more = 1; most && more < *most; ++more) run.bound->counters.add(moved);
     run.bound->global_unbounded |= global && !most;
     run.bound->shared_unbounded |= shared && !most;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "device/fault_text.h"
@@ -204,11 +205,21 @@ const counters::Counters& counters_of(const device::Run& run, Counted counted) {
       !(shared && run.bound->shared_unbounded))
     return run.bound->counters;
   measured("not countable");
+  // Some instructions cannot be counted wherever they stand.
+  using Reason = sim::Unmatched::Reason;
+  const bool by_form =
+      std::any_of(run.ptx_level.begin(), run.ptx_level.end(), [](const auto& access) {
+        return access.why.reason == Reason::estimated || access.why.reason == Reason::uncounted ||
+               access.why.reason == Reason::unknown_atomic;
+      });
   std::string message =
-      "ptxas has merged or moved accesses of this kernel. Which became which could not be found "
-      "out, nor how many there are at most, and what is not counted earns no points. Often one "
-      "access per line, or `#pragma unroll 1` before a loop whose rounds it has put together, lets "
-      "them be counted.";
+      by_form
+          ? "How often the hardware is busy with this form of access is not known here, and what "
+            "is not counted earns no points. Another form that does the same can be counted."
+          : "ptxas has merged or moved accesses of this kernel. Which became which could not be "
+            "found out, nor how many there are at most, and what is not counted earns no "
+            "points. Often one access per line, or `#pragma unroll 1` before a loop whose "
+            "rounds it has put together, lets them be counted.";
   for (const std::string& line : describe(run.ptx_level)) message += "\n" + line;
   lose(Failure{Failure::Kind::uncountable}, 0, message);
 }

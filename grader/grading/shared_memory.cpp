@@ -6,6 +6,7 @@
 
 #include "grading/launch.h"
 #include "grading/session.h"
+#include "grading/standard_checks.h"
 #include "grading/verdict.h"
 
 namespace lab32::grading {
@@ -99,8 +100,9 @@ void credit_wavefronts(const device::Run& run, double ideal, const std::string& 
   figure("wavefronts", static_cast<double>(wavefronts));
   figure("conflicts", static_cast<double>(wavefronts - c.shared_ideal()));
   figure("ideal_wavefronts", ideal);
-  if (static_cast<double>(wavefronts) < ideal / 2 && !does_well_without(c))
+  if (static_cast<double>(wavefronts) < ideal && !does_well_without(c))
     lose_for_leaving(c, wavefronts, ideal);
+  credit_work(run);
   credit(ideal, static_cast<double>(wavefronts));
   if (static_cast<double>(wavefronts) <= ideal) return;
   const Waste waste = worst_shared(run);

@@ -37,6 +37,20 @@ void right_result() {
   expected("right");
 }
 
+void credit_work(const device::Run& run) {
+  constexpr double kLeast = 0.25;
+  if (!run.threads_at_work || *run.threads_at_work >= kLeast) return;
+  Failure failure{Failure::Kind::wasteful};
+  failure.measured = *run.threads_at_work;
+  failure.expected = kLeast;
+  figure("threads_at_work", *run.threads_at_work);
+  credit_share(*run.threads_at_work / kLeast, failure);
+  explain(0, fmt::format("While the busiest warp works, {:.2g} % of all threads do, one with "
+                         "another; the others wait or have left. Points are for work that all "
+                         "threads share.",
+                         100 * *run.threads_at_work));
+}
+
 void credit_sectors(const device::Run& run, double ideal, const std::string& idea) {
   expected(grouped(static_cast<uint64_t>(ideal)) + " sectors");
   const counters::Counters& c = counters_of(run, Counted::global);
@@ -57,7 +71,23 @@ void credit_sectors(const device::Run& run, double ideal, const std::string& ide
   explain(0, idea);
 }
 
+void credit_most_sectors(const device::Run& run, double most) {
+  const counters::Counters& c = counters_of(run, Counted::global);
+  const uint64_t sectors = c.load.sectors + c.store.sectors + c.red.sectors + c.atom.sectors;
+  figure("sectors", static_cast<double>(sectors));
+  if (static_cast<double>(sectors) <= most) return;
+  credit(most, static_cast<double>(sectors));
+  const Waste waste = worst_global(run);
+  explain(
+      waste.line,
+      fmt::format("{} sectors of device memory, where {} are plenty for the task: the points are "
+                  "shared out accordingly.{}",
+                  grouped(sectors), grouped(static_cast<uint64_t>(most)),
+                  waste.message.empty() ? "" : " " + waste.message));
+}
+
 void credit_requests(const device::Run& run, double ideal_sectors, double ideal, int line) {
+  credit_work(run);
   credit_sectors(run, ideal_sectors,
                  "Fewer requests must not cost more sectors: keep neighbouring lanes together.");
   const counters::Counters& c = counters_of(run, Counted::global);

@@ -21,9 +21,18 @@ void check_result(const std::string& setting, int line, const std::string& misma
 // All results were right.
 void right_result();
 
+// Points for what is counted are for work that is shared out: where less than a quarter of the
+// threads work, one with another, while the busiest warp does, only that share of them. (A serial
+// sum needs few wavefronts, barriers and adds, too. The reference solutions have more than half.)
+void credit_work(const device::Run& run);
+
 // Points for the sectors that loads, stores and reductions of a run move, in proportion to `ideal`,
 // what the task needs. Waste is explained by its worst access and `idea`.
 void credit_sectors(const device::Run& run, double ideal, const std::string& idea);
+
+// Where something else is counted: who does it by way of device memory instead has points in
+// proportion to the sectors that the task needs, `most`, atomics included.
+void credit_most_sectors(const device::Run& run, double most);
 
 // Points for the requests of those accesses, of 16 bytes per lane where there are fewest, times the
 // share for sectors: wider accesses must not scatter. `line`: the kernel's.

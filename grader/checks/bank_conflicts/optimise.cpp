@@ -116,7 +116,9 @@ void check_sizes(device::Run (*task)(uint32_t)) {
 // The second check of each task: wavefronts, within the task's shared memory.
 void check_wavefronts(const char* kernel, device::Run (*task)(uint32_t), const std::string& idea) {
   limit_shared(kernel, rubric().number("shared_bytes"));
-  credit_wavefronts(task(rubric().count("n")), rubric().number("ideal"), idea);
+  const device::Run launched = task(rubric().count("n"));
+  credit_wavefronts(launched, rubric().number("ideal"), idea);
+  credit_most_sectors(launched, rubric().number("most_sectors"));
 }
 
 }  // namespace
@@ -124,7 +126,7 @@ void check_wavefronts(const char* kernel, device::Run (*task)(uint32_t), const s
 TEST_SUITE("lab:bank_conflicts") {
   TEST_CASE("B1 row_scan: result" * takes("sizes")) { check_sizes(run_row_scan); }
 
-  TEST_CASE("B1 row_scan: wavefronts" * takes("n", "ideal", "shared_bytes")) {
+  TEST_CASE("B1 row_scan: wavefronts" * takes("n", "ideal", "shared_bytes", "most_sectors")) {
     check_wavefronts("row_scan", run_row_scan,
                      "At each step of the walk the lanes are a row of the tile apart. How many "
                      "words should a row take so that such steps visit all banks?");
@@ -134,7 +136,7 @@ TEST_SUITE("lab:bank_conflicts") {
     check_sizes([](uint32_t n) { return run_look_up(n, false); });
   }
 
-  TEST_CASE("B2 look_up: wavefronts" * takes("n", "ideal", "shared_bytes")) {
+  TEST_CASE("B2 look_up: wavefronts" * takes("n", "ideal", "shared_bytes", "most_sectors")) {
     check_wavefronts(
         "look_up", [](uint32_t n) { return run_look_up(n, true); },
         "There is no room for padding. Where in its row an entry lies is yours to choose, row by "
@@ -143,7 +145,7 @@ TEST_SUITE("lab:bank_conflicts") {
 
   TEST_CASE("B3 block_sums: result" * takes("sizes")) { check_sizes(run_block_sums); }
 
-  TEST_CASE("B3 block_sums: wavefronts" * takes("n", "ideal", "shared_bytes")) {
+  TEST_CASE("B3 block_sums: wavefronts" * takes("n", "ideal", "shared_bytes", "most_sectors")) {
     check_wavefronts(
         "block_sums", run_block_sums,
         "Which two elements meet in a step is free: addition does not mind. Let active "
@@ -152,7 +154,7 @@ TEST_SUITE("lab:bank_conflicts") {
 
   TEST_CASE("B4 row_moments: result" * takes("sizes")) { check_sizes(run_row_moments); }
 
-  TEST_CASE("B4 row_moments: wavefronts" * takes("n", "ideal", "shared_bytes")) {
+  TEST_CASE("B4 row_moments: wavefronts" * takes("n", "ideal", "shared_bytes", "most_sectors")) {
     check_wavefronts("row_moments", run_row_moments,
                      "A phase of an int4 access is 8 lanes. In which bank does each of their rows "
                      "begin, and in which should it?");
@@ -160,7 +162,7 @@ TEST_SUITE("lab:bank_conflicts") {
 
   TEST_CASE("B5 spectrum: result" * takes("sizes")) { check_sizes(run_spectrum); }
 
-  TEST_CASE("B5 spectrum: wavefronts" * takes("n", "ideal", "shared_bytes")) {
+  TEST_CASE("B5 spectrum: wavefronts" * takes("n", "ideal", "shared_bytes", "most_sectors")) {
     check_wavefronts("spectrum", run_spectrum,
                      "Lanes that hit one word wait for each other, and so do lanes that hit one "
                      "bank. The task has room for 32 words per channel: whose could they be?");

@@ -21,11 +21,15 @@ std::vector<float> positive(Random& random, size_t count) {
   return values;
 }
 
+// Positive, with few digits: products with it are exact, and the comparison sees the index, not the
+// rounding.
+float drawn_factor(Random& random) { return 0.25f * static_cast<float>(2 + random.below(12)); }
+
 // Each task's launch for one n, its result checked; the run is returned for who counts.
 
 device::Run run_scale(uint32_t n) {
   Random random = session().random();
-  const float factor = 2.5f;  // exact products: the comparison sees the index, not the rounding
+  const float factor = drawn_factor(random);
   Input<float> in("in", random.floats(n));
   Output<float> out("out", n);
   device::Run launched = run({"scale",
@@ -55,7 +59,8 @@ void pack_field(const DeviceArray& particles, const std::vector<float>& values, 
 
 device::Run read_field(const DeviceArray& particles, const std::vector<float>& values, int field,
                        uint32_t n) {
-  const float factor = 2.5f;
+  Random random = session().random();
+  const float factor = drawn_factor(random);
   const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
   Output<float> out("out", n);
   device::Run launched = run({given("scale_field"),
@@ -110,7 +115,8 @@ device::Run run_push(uint32_t n) {
   std::vector<Particle> particles(n);
   const std::vector<float> values = positive(random, size_t{n} * kFields);
   if (n > 0) std::memcpy(particles.data(), values.data(), values.size() * sizeof(float));
-  const float ex = 0.75f, ey = 0.5f, ez = 1.25f, dt = 0.125f;
+  const float ex = drawn_factor(random), ey = drawn_factor(random), ez = drawn_factor(random),
+              dt = drawn_factor(random) / 8;
   Input<Particle> in("in", particles);
   Output<Particle> out("out", n);
   device::Run launched = run({"push",
@@ -124,7 +130,8 @@ device::Run run_push(uint32_t n) {
 
 device::Run run_centre(uint32_t n) {
   Random random = session().random();
-  const std::vector<float> mean = {0.125f, 0.25f, 0.375f, 0.5f};
+  std::vector<float> mean(4);
+  for (float& m : mean) m = drawn_factor(random) / 8;
   Input<float> in("in", positive(random, size_t{n} * 4));
   Input<float> means("mean", mean);
   Output<float> out("out", size_t{n} * 4);
@@ -141,7 +148,7 @@ device::Run run_centre(uint32_t n) {
 
 device::Run run_axpy(uint32_t n) {
   Random random = session().random();
-  const float a = 1.75f;
+  const float a = drawn_factor(random);
   Input<float> x("x", positive(random, n));
   const std::vector<float> before = positive(random, n);
   Output<float> y("y", before);
@@ -156,6 +163,11 @@ device::Run run_axpy(uint32_t n) {
   return launched;
 }
 
+void credit_shared_out(const device::Run& launched, const std::string& idea) {
+  credit_work(launched);
+  credit_sectors(launched, rubric().number("ideal"), idea);
+}
+
 void check_sizes(device::Run (*task)(uint32_t n)) {
   for (uint32_t n : sizes()) task(n);
   right_result();
@@ -167,9 +179,10 @@ TEST_SUITE("lab:coalescing") {
   TEST_CASE("B1 scale: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_scale); }
 
   TEST_CASE("B1 scale: sectors" * takes("n", "ideal", "relative_tolerance")) {
-    credit_sectors(run_scale(rubric().count("n")), rubric().number("ideal"),
-                   "Which 16 elements a thread takes is free. Choose them so that in each round of "
-                   "the loop neighbouring lanes meet neighbouring elements.");
+    credit_shared_out(
+        run_scale(rubric().count("n")),
+        "Which 16 elements a thread takes is free. Choose them so that in each round of "
+        "the loop neighbouring lanes meet neighbouring elements.");
   }
 
   TEST_CASE("B2 fields: result" * takes("sizes", "relative_tolerance")) {
@@ -186,10 +199,10 @@ TEST_SUITE("lab:coalescing") {
     right_result();
   }
 
-  TEST_CASE("B2 fields: sectors" * takes("n", "field", "ideal", "relative_tolerance")) {
+  TEST_CASE("B2 fields: sectors" * takes("n", "ideal", "relative_tolerance")) {
     const uint32_t n = rubric().count("n");
-    const int field = static_cast<int>(rubric().number("field"));
     Random random = session().random();
+    const int field = static_cast<int>(random.below(kFields));
     const std::vector<float> values = random.floats(n);
     Output<float> particles("particles", particle_floats(n));
     pack_field(particles, values, field, n);
@@ -201,17 +214,18 @@ TEST_SUITE("lab:coalescing") {
   TEST_CASE("B3 push: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_push); }
 
   TEST_CASE("B3 push: sectors" * takes("n", "ideal", "relative_tolerance")) {
-    credit_sectors(run_push(rubric().count("n")), rubric().number("ideal"),
-                   "The block's particles are one contiguous stretch of floats. Let global memory "
-                   "see it as that, and structures only in shared memory.");
+    credit_shared_out(
+        run_push(rubric().count("n")),
+        "The block's particles are one contiguous stretch of floats. Let global memory "
+        "see it as that, and structures only in shared memory.");
   }
 
   TEST_CASE("B4 centre: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_centre); }
 
   TEST_CASE("B4 centre: sectors" * takes("n", "ideal", "relative_tolerance")) {
-    credit_sectors(run_centre(rubric().count("n")), rubric().number("ideal"),
-                   "A warp is 32 threads with consecutive threadIdx.x. Which index of the table "
-                   "runs fastest in memory, and which one runs with the lanes?");
+    credit_shared_out(run_centre(rubric().count("n")),
+                      "A warp is 32 threads with consecutive threadIdx.x. Which index of the table "
+                      "runs fastest in memory, and which one runs with the lanes?");
   }
 
   TEST_CASE("B5 axpy: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_axpy); }

@@ -42,9 +42,11 @@ std::vector<Pattern> edges() {
     Pattern reversed = strided(bytes, bytes, 0);
     std::reverse(reversed.address.begin(), reversed.address.end());
     found.push_back(reversed);
-    Pattern twins = strided(bytes, 0, 0);  // two sectors that differ in high bits only
-    for (int lane = 1; lane < 32; lane += 2) twins.address[lane] += uint64_t{1} << 32;
-    found.push_back(twins);
+    for (int bit : {32, 37, 41, 46}) {
+      Pattern twins = strided(bytes, 0, 0);  // two sectors that differ in one high bit
+      for (int lane = 1; lane < 32; lane += 2) twins.address[lane] ^= uint64_t{1} << bit;
+      found.push_back(twins);
+    }
   }
   return found;
 }

@@ -148,6 +148,7 @@ void StepVerdict::moves(Counter counter, const std::string& idea) {
   const double limit = rubric().number(words.key), got = reached(counter);
   show_counts(got, limit, words);
   figure(std::string("ideal_") + words.key, limit);
+  credit_work(run_);
   credit_at_most(limit, got);
   if (got <= limit) return;
   explain_excess(counter);

@@ -179,6 +179,7 @@ TEST_SUITE("lab:reduction") {
   }
 
   TEST_CASE("v8: threads" * takes("threads", "elements_v8")) {
+    credit_work(counted(kV8).run);
     const device::Shape shape = record_of(kV8).shape(elements_of(kV8));
     const double each = static_cast<double>(shape.grid.count() * shape.block.count()) /
                         session().device.multiprocessors();

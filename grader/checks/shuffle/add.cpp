@@ -49,7 +49,8 @@ device::Run sum_warps(const std::string& type, uint32_t n) {
 // shared memory, either.
 void require_sectors(const device::Run& launched) {
   const counters::Counters& c = counters_of(launched, Counted::global);
-  const double sectors = static_cast<double>(c.load.sectors + c.store.sectors);
+  const double sectors =
+      static_cast<double>(c.load.sectors + c.store.sectors + c.red.sectors + c.atom.sectors);
   credit(rubric().number("ideal_sectors"), sectors);
   if (sectors <= rubric().number("ideal_sectors")) return;
   const Waste waste = worst_global(launched);
@@ -66,6 +67,7 @@ void credit_barriers(const device::Run& launched, double ideal, int line) {
   expected(grouped(static_cast<uint64_t>(ideal)) + " barriers");
   figure("barriers", static_cast<double>(c.block_barriers));
   figure("ideal_barriers", ideal);
+  credit_work(launched);
   credit(ideal, static_cast<double>(c.block_barriers));
   if (static_cast<double>(c.block_barriers) > ideal)
     explain(line, fmt::format("{:.3g} times the barriers that are needed. Which results must all "
@@ -216,8 +218,10 @@ TEST_SUITE("lab:shuffle") {
     right_result();
   }
 
-  TEST_CASE("B2 warp_reduce_sum: shared" * takes("n")) {
-    none_shared(sum_warps<float>("float", rubric().count("n")), line_of("warp_reduce_sum"));
+  TEST_CASE("B2 warp_reduce_sum: shared" * takes("n", "ideal_sectors")) {
+    const device::Run launched = sum_warps<float>("float", rubric().count("n"));
+    none_shared(launched, line_of("warp_reduce_sum"));
+    require_sectors(launched);
   }
 
   TEST_CASE("B3 reduce_shuffle: result" * takes("blocks", "sizes")) {

@@ -40,14 +40,17 @@ std::vector<int> mixed_keys(Random& random, uint32_t n, uint32_t keys) {
 }
 
 // Keys for the count: each warp has four, anyhow distributed over its lanes, each in a sector of
-// its own and all in one line, so that four adds are four sectors.
+// its own and all in one line, any of so many, so that four adds are four sectors.
+constexpr uint32_t kLines = 64;
+
 std::vector<int> four_keys(Random& random, uint32_t n) {
   std::vector<int> found(n), lanes(kWarp);
   for (uint32_t first = 0; first < n; first += kWarp) {
+    const uint32_t line = random.below(kLines);
     const uint32_t place[4] = {random.below(8), random.below(8), random.below(8), random.below(8)};
     for (uint32_t l = 0; l < kWarp; ++l) {
       const uint32_t sector = l < 4 ? l : random.below(4);
-      lanes[l] = static_cast<int>(8 * sector + place[sector]);
+      lanes[l] = static_cast<int>(kWarp * line + 8 * sector + place[sector]);
     }
     random.shuffle(lanes);
     std::copy(lanes.begin(), lanes.end(), found.begin() + first);
@@ -82,6 +85,7 @@ void credit_adds(const device::Run& launched, int line, const std::string& idea)
   figure("ideal_adds", ideal);
   if (!c.ptx_level) figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
   figure("barriers", static_cast<double>(c.block_barriers));
+  credit_work(launched);
   credit(ideal, static_cast<double>(adds));
   credit(rubric().number("ideal_loads"), static_cast<double>(c.load.sectors));
   if (static_cast<double>(adds) > ideal)
@@ -127,7 +131,8 @@ TEST_SUITE("lab:shuffle") {
 
   TEST_CASE("C3 sum_by_key: adds" * takes("n", "ideal", "ideal_loads")) {
     Random random = session().random();
-    credit_adds(totals_of(four_keys(random, rubric().count("n")), kWarp), line_of("sum_by_key"),
+    credit_adds(totals_of(four_keys(random, rubric().count("n")), kWarp * kLines),
+                line_of("sum_by_key"),
                 "__match_any_sync tells each lane who has its key. One lane of each such group is "
                 "enough to add, if it knows the group's sum.");
   }

@@ -124,17 +124,17 @@ struct Type {
   int bytes;
 };
 constexpr Type kTypes[] = {{"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}};
-constexpr int kTileRows = 16;
+constexpr int kTileRows = 16;  // where nothing else is said
 constexpr int kChunkBytes = 16, kLineBytes = 128;
 
-// A tile of 16 rows of `row_bytes` bytes.
 struct Tile {
   Type type;
   int row_bytes;
+  int rows = kTileRows;
   int nx() const { return row_bytes / type.bytes; }
-  int elements() const { return kTileRows * nx(); }
+  int elements() const { return rows * nx(); }
   std::string setting() const {
-    return fmt::format("rows of {} {}s ({} bytes)", nx(), type.name, row_bytes);
+    return fmt::format("{} rows of {} {}s ({} bytes)", rows, nx(), type.name, row_bytes);
   }
 };
 
@@ -147,7 +147,7 @@ Placed place(const Tile& tile) {
   Output<int> chunk("chunk", 5 * n), documented("documented", 2 * n), general("general", n);
   run({given(fmt::format("place_all<{}>", tile.type.name)),
        {{blocks_for(n, 256)}, {256}},
-       {kTileRows, tile.nx(), chunk, documented, general},
+       {tile.rows, tile.nx(), chunk, documented, general},
        tile.setting()});
   return {chunk.read(), documented.read(), general.read()};
 }
@@ -217,7 +217,7 @@ void check_whole_chunks(const Tile& tile, const std::vector<int>& general) {
 
 // A matrix of ldmatrix: 8 rows, the same chunk of each. Their 8 chunks should fill all 32 banks.
 void check_banks(const Tile& tile, const std::vector<int>& general) {
-  for (int row = 0; row < kTileRows; row += 8) {
+  for (int row = 0; row < tile.rows; row += 8) {
     for (int x = 0; x < tile.nx(); x += kChunkBytes / tile.type.bytes) {
       std::array<int, 8> owner;
       owner.fill(-1);
@@ -327,10 +327,18 @@ TEST_SUITE("lab:swizzle") {
 
   TEST_CASE("B3 rows of any width" * takes("row_bytes")) {
     expected("all right");
+    // Besides those that anyone can read, drawn ones; 8 rows of any width make whole lines.
+    Random random = session().random();
+    std::vector<std::pair<int, int>> shapes;
+    for (double row_bytes : rubric().numbers("row_bytes"))
+      shapes.emplace_back(static_cast<int>(row_bytes), kTileRows);
+    for (int i = 0; i < 4; ++i)
+      shapes.emplace_back(16 * (1 + random.below(40)), 8 * (1 + random.below(12)));
+    for (int width : {16, 32, 64}) shapes.emplace_back(width, 8 * (3 + random.below(6)));
     int tiles = 0;
-    for (double row_bytes : rubric().numbers("row_bytes")) {
+    for (const auto& [row_bytes, rows] : shapes) {
       for (const Type& type : kTypes) {
-        const Tile tile{type, static_cast<int>(row_bytes)};
+        const Tile tile{type, row_bytes, rows};
         const std::vector<int> general = place(tile).general;
         check_permutation(tile, general);
         check_whole_chunks(tile, general);

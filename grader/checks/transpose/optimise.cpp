@@ -33,7 +33,8 @@ std::vector<T> values(Random& random, size_t count) {
     if constexpr (std::is_floating_point_v<T>)
       v = random.unit();
     else
-      v = static_cast<T>(random.below(32767));
+      do v = static_cast<T>(random.bits());
+      while (is_poison(v));
   }
   return found;
 }
@@ -97,9 +98,15 @@ device::Run turn(const std::string& type, const Version& version, uint32_t n, ui
 // All shapes with all types, and the large one with the type that the version's table names.
 void check_shapes(const Version& version) {
   const std::vector<double> rows = rubric().numbers("rows"), columns = rubric().numbers("columns");
+  const auto turn_all = [&](uint32_t n, uint32_t m) {
+    for (const char* type : {"int", "float", "short"}) turn(type, version, n, m);
+  };
   for (size_t i = 0; i < rows.size(); ++i)
-    for (const char* type : {"int", "float", "short"})
-      turn(type, version, static_cast<uint32_t>(rows[i]), static_cast<uint32_t>(columns[i]));
+    turn_all(static_cast<uint32_t>(rows[i]), static_cast<uint32_t>(columns[i]));
+  // Vectors that fit a row but no tile; and anything.
+  Random random(stream_of(session().seed, rubric().check + " shapes"));
+  turn_all(4 * (1 + random.below(50)), 4 * (1 + random.below(50)));
+  turn_all(1 + random.below(200), 1 + random.below(200));
   turn(rubric().text("large"), version, static_cast<uint32_t>(rubric().number("large_rows")),
        static_cast<uint32_t>(rubric().number("large_columns")));
   right_result();

@@ -144,7 +144,7 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
     throw std::logic_error("hazards: a shared access narrower than the shadow's granule");
   }
   const Use use = sim::use_of(access.kind);
-  const Visit v{
+  Visit v{
       &access,
       order_.warp_floor(warp),
       {order_.stamp(warp), 0, access.site, static_cast<uint8_t>(warp), use, false, access.bytes}};
@@ -165,6 +165,10 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
     const uint64_t first = shadow_.cell_of(at), end = shadow_.cell_of(at + v.record.bytes);
     if (end > cells) continue;  // the simulator has trapped it
     const std::byte* value = stores ? access.values + lane * 16 : nullptr;
+    // A vector of a tile that is filled in part may be read whole: what of it counts shows later.
+    v.partly_written = loads && v.record.bytes > 4 &&
+                       std::any_of(shadow + first, shadow + end,
+                                   [&](const Cell& c) { return c.written >= block_start; });
     for (uint64_t cell = first; cell < end; ++cell) {
       Cell& c = shadow[cell];
       const uint32_t stored = stores ? load_value(value, granule) : 0;
@@ -229,7 +233,7 @@ void RaceCheck::revisit(const Visit& v, uint32_t lane, uint64_t cell, bool same_
     }
   }
   if (covered) return;
-  const bool unwritten = v.record.use != Use::write && !written;
+  const bool unwritten = v.record.use != Use::write && !written && !v.partly_written;
   if (unwritten) report_unwritten(v, lane, cell);
   if (extend != nullptr && extend->unwritten == unwritten) {
     extend->mask |= bit;

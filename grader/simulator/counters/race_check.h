@@ -71,7 +71,8 @@ class RaceCheck {
   struct Visit {
     const sim::RawAccess* access;
     uint32_t warp_floor;
-    ShadowRecord record;  // as each lane's will be, but for its mask
+    ShadowRecord record;          // as each lane's will be, but for its mask
+    bool partly_written = false;  // a vector of which the block has written something
   };
 
   bool quick(const Visit& v, uint32_t lanes, Cell& cell);

@@ -352,3 +352,18 @@ SKIP:)",
   CHECK(o.out[32] == 21);
   for (uint32_t l = 11; l < 32; ++l) CHECK(o.out[l] == l - 11);
 }
+
+TEST_CASE("core: warp ops: elect.sync names one lane of the mask, to all of them") {
+  const Outcome o = finish(R"(
+  mov.u32 %r5, 0;
+  setp.lt.u32 %p1, %t, 5;
+  @%p1 bra SKIP;
+  elect.sync %r1|%p2, 0xffffffe0;
+  elect.sync _|%p3, 0xffffffe0;
+  selp.u32 %r5, 100, 0, %p2;
+  @%p3 add.u32 %r5, %r5, 1000;
+  add.u32 %r5, %r5, %r1;
+SKIP:
+  st.global.u32 [%dst], %r5;)");
+  CHECK(o.out == each(32, [](uint32_t l) { return l < 5 ? 0 : l == 5 ? 1105 : 5; }));
+}

@@ -136,7 +136,8 @@ void update_shared_by_threads(std::byte* at, T v) {
 // Who reads the result may be waiting for another lane, or for another block.
 void note_waiting(const Exec& x, const Inst& in) {
   x.warp->note_synchronisation();
-  if (window_of(*in.ptx) != Window::shared) x.warp->note_poll();
+  if (window_of(*in.ptx) != Window::shared)
+    x.warp->note_poll(x.warp->address[__builtin_ctz(x.mask)]);
 }
 
 // Checks and reports; returns the base to add addresses to.

@@ -47,8 +47,10 @@ void BlockContext::start(uint64_t index) {
   output_.clear();
 }
 
+bool BlockContext::prints_no_more() const { return output_.size() >= kKeptOutput; }
+
 void BlockContext::print(const std::string& text) {
-  if (output_.size() < kKeptOutput) output_ += text;
+  if (!prints_no_more()) output_ += text;
 }
 
 ThreadId BlockContext::thread_id(uint32_t warp, int lane) const {

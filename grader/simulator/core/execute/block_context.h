@@ -38,6 +38,8 @@ class BlockContext {
   // printf output of the block run last; handed over once.
   std::string take_output() { return std::move(output_); }
   void print(const std::string& text);
+  // More than the launch keeps is there already.
+  bool prints_no_more() const;
   // What is known of any fault of a warp, and of a lane of it.
   ThreadId thread_id(uint32_t warp, int lane) const;
   TrapFacts facts(TrapReason reason, uint32_t warp) const;

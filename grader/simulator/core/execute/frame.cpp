@@ -55,16 +55,11 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
   if (top > local_capacity_) {
     // Lanes' stacks lie side by side; growing moves each to its new place.
     const uint32_t capacity = std::max(top, local_capacity_ * 2);
-    std::vector<std::byte> bytes(static_cast<size_t>(capacity) * kWarpSize);
-    std::vector<uint8_t> written(static_cast<size_t>(capacity) * kWarpSize);
-    for (size_t l = 0; l < kWarpSize; ++l) {
+    std::vector<std::byte> bytes(static_cast<size_t>(capacity) * kWarpSize, std::byte{0xff});
+    for (size_t l = 0; l < kWarpSize; ++l)
       std::copy_n(local_.begin() + static_cast<std::ptrdiff_t>(l * local_capacity_),
                   local_capacity_, bytes.begin() + static_cast<std::ptrdiff_t>(l * capacity));
-      std::copy_n(local_written_.begin() + static_cast<std::ptrdiff_t>(l * local_capacity_),
-                  local_capacity_, written.begin() + static_cast<std::ptrdiff_t>(l * capacity));
-    }
     local_.swap(bytes);
-    local_written_.swap(written);
     local_capacity_ = capacity;
   }
   for (const LocalSlot& slot : function.local_addresses) {

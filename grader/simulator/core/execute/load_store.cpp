@@ -140,8 +140,9 @@ void load(const Exec& x, const Inst& in) {
 template <class Mem, Where where>
 void load_volatile(const Exec& x, const Inst& in) {
   x.warp->note_synchronisation();
-  if (where == Where::global || where == Where::generic) x.warp->note_poll();
   load<Mem, where>(x, in);
+  if (where == Where::global || where == Where::generic)
+    x.warp->note_poll(x.warp->address[__builtin_ctz(x.mask)]);
 }
 
 template <class Mem, Where where>
@@ -272,7 +273,7 @@ void in_constant(const Exec& x, const Inst& in) { in_device_memory(x, in, true);
 
 void no_effect(const Exec&, const Inst&) {}
 void fence(const Exec& x, const Inst& in) {
-  x.warp->note_poll();
+  x.warp->note_poll(in.site + 1);  // a plain load behind it may be what is looked at
   BlockContext& block = x.warp->block();
   if (block.observes_order()) block.report_fence(x.warp->index(), in, x.mask);
 }

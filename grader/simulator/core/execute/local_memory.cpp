@@ -27,13 +27,6 @@ void Warp::check_local(const Inst& in, uint64_t* offset, uint32_t mask, unsigned
       std::memset(local(l), 0xff, BlockContext::kSinkBytes);
       continue;
     }
-    uint8_t* written = local_written(l) + a;
-    if (store) {
-      std::memset(written, 1, bytes);
-    } else if (block_.checks_reads() && std::memchr(written, 0, bytes)) {
-      block_.raise(in, 1u << l, FaultEvent::Kind::uninitialised,
-                   [&](int) { return facts(TrapReason::unwritten); });
-    }
   }
 }
 

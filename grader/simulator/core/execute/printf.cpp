@@ -156,6 +156,7 @@ void device_printf(Warp& warp, const Inst&, const CallSite& site, uint32_t mask)
   Frame& frame = *warp.current().frame;
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
+    if (warp.block().prints_no_more()) continue;  // else who prints for ever takes hours
     const std::string text = device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
     Arguments arguments(warp, l, parameter<uint64_t>(warp, site, 1, l));
     warp.block().print(format(warp, l, text, arguments));

@@ -76,7 +76,6 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
       return fmt::format("{}: an access of {} bytes needs an {} that is a multiple of {}", where,
                          a.bytes, a.space == AccessSpace::global ? "address" : "offset", a.bytes);
     default:  // unwritten
-      if (a.space == AccessSpace::local) return what + " of a local array that it has not written";
       return where + ", which nothing has written";
   }
 }

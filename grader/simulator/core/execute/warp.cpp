@@ -32,13 +32,15 @@ void Warp::restart() {
   for (auto& join : joins_) free_joins_.push_back(join.get());
   slice_ = slice_ends_ = kSlice;
   synchronised_ = polled_ = false;
+  std::fill(looked_at_.begin(), looked_at_.end(), 0);
+  waited_ = 0;
   spun_slices_ = 0;
   next_id_ = 0;
   issued_ = 0;
   live_ = initial_lanes_;
   copies_.clear();
   copy_group_.fill(0);
-  if (!local_written_.empty()) std::fill(local_written_.begin(), local_written_.end(), 0);
+  std::fill(local_.begin(), local_.end(), std::byte{0xff});
   Split start;
   start.id = next_id_++;
   start.mask = live_;

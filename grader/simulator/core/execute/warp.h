@@ -95,8 +95,16 @@ class Warp {
   // An atomic with a result or a volatile load was executed: the split may be waiting for another
   // lane.
   void note_synchronisation() { synchronised_ = true; }
-  // The same of device memory: the warp may be waiting for another block.
-  void note_poll() { polled_ = true; }
+  // The same of device memory, at `place`: who looks at a place again may be waiting for another
+  // block, who reads an array from end to end is not. Places are remembered by their hash.
+  void note_poll(uint64_t place) {
+    if (looked_at_.empty()) looked_at_.resize(kPlaces);
+    uint64_t& before = looked_at_[(place >> 2 ^ place >> 14) % kPlaces];
+    polled_ |= std::exchange(before, place) == place;
+  }
+  // Of its instructions, those of slices in which it polled.
+  uint64_t waited() const { return waited_; }
+  void note_waited(uint64_t instructions) { waited_ += instructions; }
   bool take_polled() { return std::exchange(polled_, false); }
   const KernelProgram& program() const;
 
@@ -114,9 +122,6 @@ class Warp {
   alignas(64) std::byte values[kWarpSize * 16];
 
   std::byte* local(int lane) { return local_.data() + static_cast<size_t>(lane) * local_capacity_; }
-  uint8_t* local_written(int lane) {
-    return local_written_.data() + static_cast<size_t>(lane) * local_capacity_;
-  }
   uint32_t local_top() const { return current_local_top_; }
   uint32_t local_capacity() const { return local_capacity_; }
   // Of the running function's local memory; `offset` of a bad lane is sent elsewhere in a launch
@@ -175,12 +180,14 @@ class Warp {
   uint64_t slice_ends_ = 0;    // instructions issued when the current one ends
   bool synchronised_ = false;  // an atomic or volatile load in this slice
   bool polled_ = false;        // of device memory, since last asked
-  size_t spun_slices_ = 0;     // slices that ended so, one after the other
+  static constexpr size_t kPlaces = 4096;
+  std::vector<uint64_t> looked_at_;  // empty: nowhere yet
+  uint64_t waited_ = 0;
+  size_t spun_slices_ = 0;  // slices that ended so, one after the other
   uint32_t next_id_ = 0;
   uint32_t last_op_mask_ = 0;
   uint32_t local_capacity_ = 0, current_local_top_ = 0;
   std::vector<std::byte> local_;
-  std::vector<uint8_t> local_written_;
   std::vector<PendingCopy> copies_;
   std::array<uint32_t, kWarpSize> copy_group_{};
 };

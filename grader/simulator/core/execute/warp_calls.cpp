@@ -21,7 +21,7 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes, Split& spl
   // What an earlier call left there is not this one's. Other lanes may be in calls of their own.
   if (callee.local_bytes != 0)
     for (uint32_t r = lanes; r; r &= r - 1)
-      std::memset(local_written(__builtin_ctz(r)) + frame->local_base, 0, callee.local_bytes);
+      std::memset(local(__builtin_ctz(r)) + frame->local_base, 0xff, callee.local_bytes);
   const uint32_t from_bytes = caller->function->param_bytes;
   for (size_t a = 0; a < callee.arguments.size() && a < site.arguments.size(); ++a) {
     for (uint32_t r = lanes; r; r &= r - 1) {

@@ -107,6 +107,16 @@ void match(const Exec& x, const Inst& in) {
   if (all && in.dst_count > 1) write_predicate(x, in.dst[1], equal_all);
 }
 
+// Which member is elected is open (PTX ISA), but for the same mask it is always the same.
+void elect(const Exec& x, const Inst& in) {
+  const int leader = __builtin_ctz(x.mask);
+  if (in.dst[0].bytes != 0)
+    for (uint32_t r = x.mask; r; r &= r - 1)
+      store_lane<uint32_t>(x.regs + in.dst[0].offset, __builtin_ctz(r),
+                           static_cast<uint32_t>(leader));
+  if (in.dst_count > 1) write_predicate(x, in.dst[1], 1u << leader);
+}
+
 template <class T, class F>
 void reduce(const Exec& x, const Inst& in, F f) {
   const std::byte* a = x.regs + in.src[0].offset;
@@ -230,6 +240,8 @@ ExecFn pick_match_any(const ptx::Instruction& in) {
 ExecFn pick_match_all(const ptx::Instruction& in) {
   return in.type() == Type::b32 ? match<uint32_t, true> : match<uint64_t, true>;
 }
+
+ExecFn pick_elect(const ptx::Instruction&) { return elect; }
 
 ExecFn pick_redux(const ptx::Instruction& in) {
   const bool is_signed = in.type() == Type::s32;

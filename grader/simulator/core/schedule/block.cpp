@@ -48,7 +48,13 @@ Block::State Block::go_on(uint64_t slice) {
       const Warp::Progress p = warp.run(slice);
       progress |= p != Warp::Progress::blocked || warp.issued() != before;
       all_done &= p == Warp::Progress::done;
-      polls &= p == Warp::Progress::yielded ? warp.take_polled() : warp.issued() == before;
+      if (p != Warp::Progress::yielded) {
+        polls &= warp.issued() == before;
+      } else if (warp.take_polled()) {
+        warp.note_waited(warp.issued() - before);
+      } else {
+        polls = false;
+      }
     }
     if (all_done) break;
     if (!progress) {
@@ -62,6 +68,9 @@ Block::State Block::go_on(uint64_t slice) {
 
 Block::State Block::end() {
   longest_warp_ = std::max(longest_warp_, longest_warp_now());
+  for (const auto& warp : warps_) {
+    busiest_warp_ = std::max(busiest_warp_, warp->issued() - warp->waited());
+  }
   for (Observer* o : observers_) o->block_end();
   return State::done;
 }

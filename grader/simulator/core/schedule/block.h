@@ -34,6 +34,8 @@ class Block final : public BlockContext {
   static constexpr uint64_t kWarpSlice = 20'000;
 
   uint64_t longest_warp() const { return longest_warp_; }
+  // The same without time slices in which a warp waited for others.
+  uint64_t busiest_warp() const { return busiest_warp_; }
   // Where the first of its warps that polls stands.
   uint32_t polling_site() const;
 
@@ -67,7 +69,7 @@ class Block final : public BlockContext {
 
   std::vector<std::unique_ptr<Warp>> warps_;
   std::array<Barrier, 16> barriers_;
-  uint64_t longest_warp_ = 0;
+  uint64_t longest_warp_ = 0, busiest_warp_ = 0;
 };
 
 }  // namespace lab32::sim

@@ -17,7 +17,7 @@ struct LaunchOutcome {
   std::vector<uint8_t> diverged;   // by site: a branch at which lanes of a warp diverged
   std::string output;              // printf, in block order
   bool output_lost = false;        // there was more than kOutputLimit (worker_result.h)
-  uint64_t longest_warp = 0;
+  uint64_t longest_warp = 0, busiest_warp = 0;  // busiest: without what it waited
 };
 
 // Runs all blocks. `observers` receive what they asked for, merged in block order. `threads`: host

@@ -38,6 +38,7 @@ struct WorkerResult {
     tally = std::move(block.tally());
     diverged = block.diverged();
     longest_warp = block.longest_warp();
+    busiest_warp = block.busiest_warp();
     bad_access = block.first_bad_access();
   }
 
@@ -48,7 +49,7 @@ struct WorkerResult {
   size_t output_bytes = 0;
   std::exception_ptr error;  // neither trap nor order: the machine's fault, or ours
   std::optional<Trap> trap, bad_access;
-  uint64_t longest_warp = 0;
+  uint64_t longest_warp = 0, busiest_warp = 0;
 };
 
 }  // namespace lab32::sim

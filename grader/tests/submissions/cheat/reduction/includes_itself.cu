@@ -1,0 +1,5 @@
+// verdict: lab | error | "nested"
+// Includes itself without end.
+#include __FILE__
+
+LAB32_ANSWER(v1_lanes, 1);

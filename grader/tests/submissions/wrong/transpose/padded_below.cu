@@ -1,0 +1,13 @@
+// verdict: B2 padded: wavefronts | failed | "take 32 wavefronts where 1 would do"
+// One more row instead of one more column: as many bytes, and as many conflicts.
+template <class T>
+__global__ void transpose_padded(const T* in, T* out, int n, int m) {
+  __shared__ T tile[kTile + 1][kTile];
+  int x = blockIdx.x * kTile + threadIdx.x;
+  int y = blockIdx.y * kTile + threadIdx.y;
+  if (x < m && y < n) tile[threadIdx.y][threadIdx.x] = in[y * m + x];
+  __syncthreads();
+  x = blockIdx.y * kTile + threadIdx.x;
+  y = blockIdx.x * kTile + threadIdx.y;
+  if (x < n && y < m) out[y * n + x] = tile[threadIdx.x][threadIdx.y];
+}
