@@ -137,10 +137,7 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     const auto why = why_ptx_level(program_, traffic_, site, outcome);
     if (!why) continue;
     const counters::Counters moved = traffic_.of_site(site);
-    const bool global =
-        moved.load.requests + moved.store.requests + moved.red.requests + moved.atom.requests > 0;
-    const bool shared =
-        moved.shared_load.requests + moved.shared_store.requests + moved.shared_atom.requests > 0;
+    const bool global = moved.global_requests() > 0, shared = moved.shared_requests() > 0;
     run.counters->ptx_level = true;
     run.counters->global_ptx_level |= global;
     run.counters->shared_ptx_level |= shared;

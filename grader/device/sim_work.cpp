@@ -120,11 +120,9 @@ model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFuncti
   }
   work.shared_wavefronts = number(counters.shared_wavefronts());
   work.shared_ideal = number(counters.shared_ideal());
-  work.shared_requests = number(counters.shared_load.requests + counters.shared_store.requests +
-                                counters.shared_atom.requests);
+  work.shared_requests = number(counters.shared_requests());
   work.global_loads = number(counters.load.requests);
-  work.global_requests = number(counters.load.requests + counters.store.requests +
-                                counters.red.requests + counters.atom.requests);
+  work.global_requests = number(counters.global_requests());
   work.l1_load_cycles = number(caches.l1_load_cycles);
   work.l1_store_cycles = number(caches.l1_store_cycles);
   work.l1_hits = caches.l1_load.percent() / 100;

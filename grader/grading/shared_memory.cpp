@@ -95,8 +95,7 @@ void credit_wavefronts(const device::Run& run, double ideal, const std::string& 
   const counters::Counters& c = counters_of(run, Counted::shared);
   const uint64_t wavefronts = c.shared_wavefronts();
   measured(grouped(wavefronts) + " wavefronts");
-  figure("shared_requests", static_cast<double>(c.shared_load.requests + c.shared_store.requests +
-                                                c.shared_atom.requests));
+  figure("shared_requests", static_cast<double>(c.shared_requests()));
   figure("wavefronts", static_cast<double>(wavefronts));
   figure("conflicts", static_cast<double>(wavefronts - c.shared_ideal()));
   figure("ideal_wavefronts", ideal);

@@ -54,8 +54,8 @@ void credit_work(const device::Run& run) {
 void credit_sectors(const device::Run& run, double ideal, const std::string& idea) {
   expected(grouped(static_cast<uint64_t>(ideal)) + " sectors");
   const counters::Counters& c = counters_of(run, Counted::global);
-  const uint64_t requests = c.load.requests + c.store.requests + c.red.requests + c.atom.requests;
-  const uint64_t sectors = c.load.sectors + c.store.sectors + c.red.sectors + c.atom.sectors;
+  const uint64_t requests = c.global_requests();
+  const uint64_t sectors = c.global_sectors();
   measured(grouped(sectors) + " sectors");
   figure("requests", static_cast<double>(requests));
   figure("sectors", static_cast<double>(sectors));
@@ -73,7 +73,7 @@ void credit_sectors(const device::Run& run, double ideal, const std::string& ide
 
 void credit_most_sectors(const device::Run& run, double most) {
   const counters::Counters& c = counters_of(run, Counted::global);
-  const uint64_t sectors = c.load.sectors + c.store.sectors + c.red.sectors + c.atom.sectors;
+  const uint64_t sectors = c.global_sectors();
   figure("sectors", static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= most) return;
   credit(most, static_cast<double>(sectors));
@@ -91,7 +91,7 @@ void credit_requests(const device::Run& run, double ideal_sectors, double ideal,
   credit_sectors(run, ideal_sectors,
                  "Fewer requests must not cost more sectors: keep neighbouring lanes together.");
   const counters::Counters& c = counters_of(run, Counted::global);
-  const uint64_t requests = c.load.requests + c.store.requests + c.red.requests + c.atom.requests;
+  const uint64_t requests = c.global_requests();
   measured(grouped(requests) + " requests");
   expected(grouped(static_cast<uint64_t>(ideal)) + " requests");
   figure("ideal_requests", ideal);

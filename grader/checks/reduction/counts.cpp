@@ -118,8 +118,7 @@ void StepVerdict::explain_excess(Counter counter) const {
     });
     if (!line) return;
     const counters::Counters& c = line->counters;
-    const uint64_t requests =
-        c.shared_load.requests + c.shared_store.requests + c.shared_atom.requests;
+    const uint64_t requests = c.shared_requests();
     const uint64_t lanes = c.shared_load.lanes + c.shared_store.lanes + c.shared_atom.lanes;
     explain(line->line,
             fmt::format("The warps of a block of {} threads access shared memory {} times here, "

@@ -49,8 +49,7 @@ device::Run sum_warps(const std::string& type, uint32_t n) {
 // shared memory, either.
 void require_sectors(const device::Run& launched) {
   const counters::Counters& c = counters_of(launched, Counted::global);
-  const double sectors =
-      static_cast<double>(c.load.sectors + c.store.sectors + c.red.sectors + c.atom.sectors);
+  const double sectors = static_cast<double>(c.global_sectors());
   credit(rubric().number("ideal_sectors"), sectors);
   if (sectors <= rubric().number("ideal_sectors")) return;
   const Waste waste = worst_global(launched);

@@ -50,6 +50,16 @@ struct Counters {
   bool ptx_level = false, global_ptx_level = false, shared_ptx_level = false;
 
   void add(const Counters& other);
+  // Of loads, stores and atomics.
+  uint64_t global_requests() const {
+    return load.requests + store.requests + red.requests + atom.requests;
+  }
+  uint64_t global_sectors() const {
+    return load.sectors + store.sectors + red.sectors + atom.sectors;
+  }
+  uint64_t shared_requests() const {
+    return shared_load.requests + shared_store.requests + shared_atom.requests;
+  }
   uint64_t shared_wavefronts() const;
   uint64_t shared_ideal() const;
 };
