@@ -1,4 +1,4 @@
-// verdict: B2 look_up: wavefronts | failed | ""
+// verdict: B2 look_up: wavefronts | failed | "sectors of device memory, where"
 // The table stays in device memory, and lanes take turns: a request of one lane touches one sector,
 // which is all that its four bytes need.
 __global__ void look_up(const int* table, const unsigned char* row, const int* column, int* out,

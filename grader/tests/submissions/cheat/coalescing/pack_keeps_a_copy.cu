@@ -1,4 +1,4 @@
-// verdict: B2 fields: sectors | failed | ""
+// verdict: B2 fields: sectors | failed | "sectors"
 // slot() stays as it was given: pack() and scale_field(), which nobody asked to change, keep an
 // array for each field of their own.
 __device__ float kept[8 * (1 << 21)];

@@ -1,5 +1,5 @@
-// verdict: B2 warp_reduce_sum: result | failed | ""
-// verdict: B2 warp_reduce_sum: shared | failed | ""
+// verdict: B2 warp_reduce_sum: result | failed | "was expected"
+// verdict: B2 warp_reduce_sum: shared | failed | "Counts once"
 // verdict: B3 reduce_shuffle: result | failed | "where"
 // verdict: B3 reduce_shuffle: wavefronts | failed | "Counts once the result is right"
 // verdict: B3 reduce_shuffle: barriers | failed | "Counts once the result is right"

@@ -1,5 +1,5 @@
-// verdict: v8 int: result | failed | ""
-// verdict: v8 float: result | failed | ""
+// verdict: v8 int: result | failed | "lane"
+// verdict: v8 float: result | failed | "lane"
 // verdict: v8: requests | failed | "Counts once the result is right"
 // verdict: v8: threads | failed | "Counts once"
 // verdict: v8: instructions | failed | "Counts once"
