@@ -143,6 +143,7 @@ void fields(V& visit, Ref<V, sim::TrapFacts> r) {
   visit("waiting", r.waiting);
   visit("access", r.access);
   visit("warp", r.warp);
+  visit("used_as", r.used_as);
   visit("barrier", r.barrier);
   visit("value", r.value);
   visit("limit", r.limit);
@@ -181,6 +182,7 @@ void fields(V& visit, Ref<V, counters::Finding> r) {
   visit("offset", r.offset);
   visit("mask", r.mask);
   visit("absent", r.absent);
+  visit("used_as", r.used_as);
   visit("fault", r.fault);
 }
 
@@ -297,6 +299,7 @@ void fields(V& visit, Ref<V, LaunchProfile> r) {
 constexpr std::array kFindingKinds{"race", "uninitialised", "warp_mask", "memory", "barrier"};
 constexpr std::array kSpaces{"global", "shared", "local", "constant"};
 constexpr std::array kUses{"read", "write", "update"};
+constexpr std::array kValueUses{"none", "address", "branch", "atomic", "output"};
 constexpr std::array kAccessKinds{"load", "store", "red", "atom"};
 constexpr std::array kUnmatched{
 #define REASON(id) #id,
@@ -313,6 +316,7 @@ constexpr std::array kTrapReasons{
 constexpr const auto& names(counters::Finding::Kind) { return kFindingKinds; }
 constexpr const auto& names(sim::AccessSpace) { return kSpaces; }
 constexpr const auto& names(sim::AccessUse) { return kUses; }
+constexpr const auto& names(sim::ValueUse) { return kValueUses; }
 constexpr const auto& names(sim::AccessKind) { return kAccessKinds; }
 constexpr const auto& names(sim::Unmatched::Reason) { return kUnmatched; }
 constexpr const auto& names(sim::TrapKind) { return kTrapKinds; }

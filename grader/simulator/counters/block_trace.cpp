@@ -72,7 +72,8 @@ Event BlockTrace::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint3
 }
 
 Event BlockTrace::fault(const sim::FaultEvent& m) {
-  Event event = other_than_access(Event::What::fault, 0, m.site, 0, m.lanes);
+  Event event =
+      other_than_access(Event::What::fault, 0, m.site, static_cast<uint32_t>(m.used_as), m.lanes);
   event.bytes = static_cast<uint8_t>(m.kind);
   return event;
 }
@@ -187,7 +188,8 @@ void BlockTrace::tell(RaceCheck& check, const Cursor& end, const std::byte* valu
         break;
       case Event::What::fault:
         // Its facts were told when a block first had this trace.
-        check.fault({static_cast<sim::FaultEvent::Kind>(e.bytes), e.site, e.other, std::nullopt});
+        check.fault({static_cast<sim::FaultEvent::Kind>(e.bytes), e.site, e.other, std::nullopt,
+                     static_cast<sim::ValueUse>(e.mask)});
         break;
     }
   }

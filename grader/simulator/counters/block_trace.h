@@ -29,7 +29,7 @@ class BlockTrace {
     sim::AccessKind kind;
     uint8_t bytes;  // a lane; fault: its kind
     uint32_t site;  // mbarrier: where it lies in shared memory
-    uint32_t mask;  // of the lanes, or of the row's elements
+    uint32_t mask;  // of the lanes, or of the row's elements; fault: what a value was used as
     // block_barrier: of the whole block? mbarrier_arrive: the last of its phase? bad_warp_op:
     // absent lanes; fault: how many lanes
     uint32_t other;

@@ -105,6 +105,7 @@ struct Finding {
   std::string object;
   std::optional<uint64_t> element;
   uint64_t offset = 0;
+  sim::ValueUse used_as = sim::ValueUse::none;  // uninitialised: what the value was used as
   uint32_t mask = 0, absent = 0;  // warp_mask: lanes named, those of them that are absent
   // memory, barrier; uninitialised, in global or local memory
   std::optional<sim::TrapFacts> fault;

@@ -29,7 +29,9 @@ struct Hazard {
   sim::BlockInfo block{};
   uint64_t sequence = 0;  // of the access in its block
   Party earlier, later;
-  uint64_t offset = 0;                  // in shared memory
+  uint64_t offset = 0;  // in shared memory
+  sim::ValueUse used_as =
+      sim::ValueUse::none;              // uninitialised: what for, the first time it mattered
   uint32_t mask = 0, absent = 0;        // warp_mask: lanes named, lanes concerned
   std::optional<sim::TrapFacts> fault;  // what the simulator itself found (sim::FaultEvent)
 

@@ -197,8 +197,9 @@ std::string sentence(const Finding& f) {
   if (f.fault) return fmt::format("{}; {}", sim::describe(*f.fault), fix_of(*f.fault));
   if (f.kind == Finding::Kind::race) return race(f);
   if (f.kind == Finding::Kind::warp_mask) return absent_lanes(f);
-  return fmt::format("{} of {} reads {}, which no thread of the block has written",
-                     thread_name(f, f.party), block_name(f), place(f));
+  return fmt::format("{} of {} reads {}, which no thread of the block has written{}",
+                     thread_name(f, f.party), block_name(f), place(f),
+                     sim::use_of_value(f.used_as));
 }
 
 }  // namespace

@@ -165,10 +165,6 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
     const uint64_t first = shadow_.cell_of(at), end = shadow_.cell_of(at + v.record.bytes);
     if (end > cells) continue;  // the simulator has trapped it
     const std::byte* value = stores ? access.values + lane * 16 : nullptr;
-    // A vector of a tile that is filled in part may be read whole: what of it counts shows later.
-    v.partly_written = loads && v.record.bytes > 4 &&
-                       std::any_of(shadow + first, shadow + end,
-                                   [&](const Cell& c) { return c.written >= block_start; });
     for (uint64_t cell = first; cell < end; ++cell) {
       Cell& c = shadow[cell];
       const uint32_t stored = stores ? load_value(value, granule) : 0;
@@ -233,7 +229,7 @@ void RaceCheck::revisit(const Visit& v, uint32_t lane, uint64_t cell, bool same_
     }
   }
   if (covered) return;
-  const bool unwritten = v.record.use != Use::write && !written && !v.partly_written;
+  const bool unwritten = v.record.use != Use::write && !written;
   if (unwritten) report_unwritten(v, lane, cell);
   if (extend != nullptr && extend->unwritten == unwritten) {
     extend->mask |= bit;
@@ -336,6 +332,12 @@ void RaceCheck::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_
 void RaceCheck::fault(const sim::FaultEvent& fault) {
   ++sequence_;
   using What = sim::FaultEvent::Kind;
+  if (fault.kind == What::shared_value) {
+    Seen& read = seen_[{Finding::Kind::uninitialised, false, 0, fault.site}];
+    read.mattered = true;
+    if (read.hazard.used_as == sim::ValueUse::none) read.hazard.used_as = fault.used_as;
+    return;
+  }
   const Finding::Kind kind = fault.kind == What::memory    ? Finding::Kind::memory
                              : fault.kind == What::barrier ? Finding::Kind::barrier
                                                            : Finding::Kind::uninitialised;

@@ -29,6 +29,7 @@ class RaceCheck {
     // Unwritten reads that a later store turned out to race with: the race tells the whole story.
     uint64_t explained = 0;
     uint64_t in_block = 0, explained_in_block = 0;  // of the present block, not yet in the sums
+    bool mattered = false;  // a value that such a read gave was used for more than a copy
   };
 
  public:
@@ -71,8 +72,7 @@ class RaceCheck {
   struct Visit {
     const sim::RawAccess* access;
     uint32_t warp_floor;
-    ShadowRecord record;          // as each lane's will be, but for its mask
-    bool partly_written = false;  // a vector of which the block has written something
+    ShadowRecord record;  // as each lane's will be, but for its mask
   };
 
   bool quick(const Visit& v, uint32_t lanes, Cell& cell);

@@ -17,8 +17,10 @@ bool before(const Hazard& a, const Hazard& b) {
 // Takes in what another instance, or another pair of sites of the same lines, saw.
 void fold(Hazard& to, const Hazard& from) {
   const uint64_t count = to.count + from.count;
+  const sim::ValueUse use = to.used_as != sim::ValueUse::none ? to.used_as : from.used_as;
   if (to.count == 0 || before(from, to)) to = from;
   to.count = count;
+  to.used_as = use;
 }
 
 Finding::Index3 thread_of(uint32_t thread, const sim::BlockInfo& block) {
@@ -68,6 +70,7 @@ Finding finding_of(const Hazard& h, const std::vector<sim::SharedVariable>& vari
     if (bytes != 0 && v.bytes > bytes) f.element = f.offset / bytes;
     break;
   }
+  f.used_as = h.used_as;
   f.mask = h.mask;
   f.absent = h.absent;
   f.fault = h.fault;
@@ -79,6 +82,7 @@ void RaceCheck::merge(const RaceCheck& other) {
     Seen& own = seen_[key];
     fold(own.hazard, seen.hazard);
     own.explained += seen.explained;
+    own.mattered |= seen.mattered;
   }
 }
 
@@ -98,7 +102,8 @@ std::vector<Finding> RaceCheck::findings(const std::vector<sim::SharedVariable>&
     if (key.kind == Finding::Kind::race) earlier = line_of(key.earlier);
     if (key.kind == Finding::Kind::uninitialised) {
       seen.count -= std::min(seen.count, hazard_and_explained.explained);
-      if (seen.count == 0) continue;
+      // What nobody wrote may be read, as long as nothing depends on it.
+      if (seen.count == 0 || (!seen.fault && !hazard_and_explained.mattered)) continue;
     }
     if (later < earlier) std::swap(later, earlier);
     fold(by_line[{earlier, later, key.kind, key.note}], seen);

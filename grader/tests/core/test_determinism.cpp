@@ -258,7 +258,8 @@ WORK:
   st.global.u32 [%out], 5;
   ret;
 READ:
-  ld.global.u32 %r2, [%out];  //@read)";
+  ld.global.u32 %r2, [%out];  //@read
+  st.global.u32 [%dst], %r2;)";
   std::string body = late;
   body.replace(body.find("WRITER"), 6, "0");
   CHECK(!same_on_all(body, setup).trap);
@@ -268,7 +269,7 @@ READ:
   REQUIRE(o.trap);
   CHECK(describe(*o.trap) ==
         "thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 0 of `out`, which nothing has "
-        "written");
+        "written; the value is stored in device memory");
 }
 
 TEST_CASE("core: determinism: findings and their examples") {

@@ -145,7 +145,8 @@ TEST_CASE("core: keep going: uninitialised reads of global memory are findings a
   CHECK(!o.bad_access);
   CHECK(only(o, Finding::Kind::uninitialised) ==
         "16: thread (16,0,0) of block (0,0,0) reads 4 bytes at offset 64 of `out`, which nothing "
-        "has written; copy or set what is read before the launch");
+        "has written; the value is stored in device memory; copy or set what is read before the "
+        "launch");
   // An atomic reads, too; only its first one reads what nothing wrote.
   const Outcome a =
       tests::run("red.global.add.u32 [%dst], 1;\n red.global.add.u32 [%dst], 1;", going());

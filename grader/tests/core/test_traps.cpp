@@ -115,9 +115,9 @@ TEST_CASE("core: traps: null pointers") {
 }
 
 TEST_CASE("core: traps: reads of what nothing has written") {
-  CHECK(trap_of("ld.global.u32 %r1, [%dst];  //@here") ==
+  CHECK(trap_of("ld.global.u32 %r1, [%dst];  //@here\n st.global.u32 [%dst], %r1;") ==
         "uninitialised: thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 0 of `out`, which "
-        "nothing has written");
+        "nothing has written; the value is stored in device memory");
   CHECK(
       trap_of("atom.global.add.u32 %r1, [%dst], 1;  //@here\n st.global.u32 [%dst], %r1;") ==
       "uninitialised: thread (0,0,0) of block (0,0,0) updates 4 bytes at offset 0 of `out`, which "
@@ -127,9 +127,10 @@ TEST_CASE("core: traps: reads of what nothing has written") {
   st.global.u16 [%dst], %h1;
   st.global.u8 [%dst+2], %h1;
   ld.global.u16 %r1, [%dst];
-  ld.global.u32 %r1, [%dst];  //@here)") ==
+  ld.global.u32 %r1, [%dst];  //@here
+  st.global.u32 [%dst], %r1;)") ==
         "uninitialised: thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 0 of `out`, which "
-        "nothing has written");
+        "nothing has written; the value is stored in device memory");
   CHECK(tests::finish(R"(
   st.global.u16 [%dst], 5;
   st.global.u8 [%dst+2], 0;
@@ -197,9 +198,9 @@ TEST_CASE("core: traps: local memory") {
   CHECK(trap_of(array + "ld.local.u32 %r1, [%d1+2];  //@here") ==
         "misaligned: thread (0,0,0) of block (0,0,0) accesses 4 bytes at offset 2 of its local "
         "memory, which is no multiple of 4");
-  // nvcc reads elements before it has tested that they are there.
-  CHECK(tests::finish(array + "ld.local.u32 %r1, [%d1];\n st.global.u32 [%dst], %r1;").out[0] ==
-        0xffffffff);
+  CHECK(trap_of(array + "ld.local.u32 %r1, [%d1+4];  //@here\n st.global.u32 [%dst], %r1;") ==
+        "uninitialised: thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 4 of its local "
+        "memory, which nothing has written; the value is stored in device memory");
 }
 
 TEST_CASE("core: traps: what an earlier call left on the stack is gone") {
@@ -219,6 +220,7 @@ TEST_CASE("core: traps: what an earlier call left on the stack is gone") {
   ret;
 }
 )";
+  setup.trap_uninitialised = false;
   const Outcome o = tests::finish(R"(
   { .param .b32 a; .param .b64 b;
     st.param.b32 [a], 1; st.param.b64 [b], %dst; call.uni use_array, (a, b); }

@@ -39,24 +39,29 @@ TEST_CASE("counters: hazards: words that nobody wrote") {
   b.store(20, 0, own, 0x00ffffff);
   b.sync();
   b.load(27, 0, own);
+  CHECK(o.findings().empty());  // nothing depends on it so far
+  b.matters(27);
   REQUIRE(o.findings().size() == 1);
   CHECK(o.findings()[0].kind == Finding::Kind::uninitialised);
   CHECK(o.findings()[0].count == 8);
   CHECK(o.findings()[0].line == 27);
   CHECK(describe(o.findings()[0]) ==
-        "line 27: thread 24 of block 0 reads tile[24], which no thread of the block has written");
+        "line 27: thread 24 of block 0 reads tile[24], which no thread of the block has "
+        "written; the value is stored in device memory");
 }
 
 TEST_CASE("counters: hazards: an atomic reads, too, and then the word is written") {
   HazardObserver o = observer();
   HazardBlock b(o);
   b.atomic(4, 0, [](uint32_t) { return 256; });
+  b.matters(4, sim::ValueUse::atomic);
   b.sync();
   b.load(6, 0, [](uint32_t) { return 256; });
   REQUIRE(o.findings().size() == 1);
   CHECK(o.findings()[0].count == 1);
   CHECK(describe(o.findings()[0]) ==
-        "line 4: thread 0 of block 0 reads total, which no thread of the block has written");
+        "line 4: thread 0 of block 0 reads total, which no thread of the block has written; "
+        "the value goes into an atomic");
 }
 
 TEST_CASE(
@@ -67,6 +72,7 @@ TEST_CASE(
   // The simulator runs warp 0 first: it reads what warp 1 has yet to write.
   b.store(24, 0, own);
   b.load(27, 0, own_upper);
+  b.matters(27);
   b.store(24, 1, own_upper);
   b.load(27, 1, own);
   REQUIRE(o.findings().size() == 1);
@@ -83,9 +89,11 @@ TEST_CASE("counters: hazards: a block begins with nothing written and nothing ra
   HazardBlock b(o, 64, 7);
   b.store(25, 1, own);  // no race with block 0's store
   b.load(26, 1, own_upper);
+  b.matters(26, sim::ValueUse::branch);
   REQUIRE(o.findings().size() == 1);
   CHECK(describe(o.findings()[0]) ==
-        "line 26: thread 32 of block 7 reads tile[32], which no thread of the block has written");
+        "line 26: thread 32 of block 7 reads tile[32], which no thread of the block has "
+        "written; the value decides where threads go");
 }
 
 TEST_CASE("counters: hazards: wide accesses overlap word by word") {

@@ -15,18 +15,18 @@ TrapFacts BlockContext::facts_of_access(uint32_t warp, int lane, AccessSpace spa
   return facts;
 }
 
-void BlockContext::raise(const Inst& in, uint32_t lanes, FaultEvent::Kind kind,
+void BlockContext::raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
                          const std::function<TrapFacts(int)>& facts) {
   const int first = __builtin_ctz(lanes);
-  if (!launch_.keep_going) throw Trap{facts(first), in.site};
-  FaultEvent fault{kind, in.site, static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
+  if (!launch_.keep_going) throw Trap{facts(first), site};
+  FaultEvent fault{kind, site, static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
   const auto bit = static_cast<uint8_t>(1u << static_cast<unsigned>(kind));
   // Facts cost more than the access, and only the first are shown.
-  if ((told_[in.site] & bit) == 0) {
-    told_[in.site] |= bit;
+  if ((told_[site] & bit) == 0) {
+    told_[site] |= bit;
     fault.facts = facts(first);
     if (kind == FaultEvent::Kind::memory && !first_bad_access_)
-      first_bad_access_ = Trap{*fault.facts, in.site};
+      first_bad_access_ = Trap{*fault.facts, site};
   }
   for (Observer* o : observers_) o->fault(fault);
 }
@@ -66,7 +66,7 @@ void BlockContext::bad_global(uint32_t warp, const Inst& in, uint64_t* address, 
                               unsigned bytes, Use use, const Allocation* meant) {
   // What lies in a lane's sink, and which fault is the first, must not depend on host threads.
   if (launch_.keep_going && parallel()) throw OrderMatters{};
-  raise(in, lanes, FaultEvent::Kind::memory,
+  raise(in.site, lanes, FaultEvent::Kind::memory,
         [&](int l) { return facts_of_global(warp, l, address[l], bytes, use, meant); });
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -76,12 +76,42 @@ void BlockContext::bad_global(uint32_t warp, const Inst& in, uint64_t* address, 
 }
 static_assert(kWarpSize * 16 <= kMemoryStart, "the sinks lie before the first allocation");
 
+// An atomic reads what it updates.
 void BlockContext::unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
-                                    uint32_t lanes, unsigned bytes, Use use) {
-  raise(in, lanes, FaultEvent::Kind::uninitialised,
-        [&](int l) { return facts_of_global(warp, l, address[l], bytes, use, nullptr); });
-  // An atomic has written by now; its next one shall not be told again.
-  if (use == Use::update) launch_.memory->mark_lanes(address, lanes, bytes);
+                                    uint32_t lanes, unsigned bytes) {
+  raise(in.site, lanes, FaultEvent::Kind::uninitialised,
+        [&](int l) { return facts_of_global(warp, l, address[l], bytes, Use::update, nullptr); });
+  // It has written by now; the next one shall not be told again.
+  launch_.memory->mark_lanes(address, lanes, bytes);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Values that nobody has defined
+
+TrapFacts BlockContext::facts_of_unwritten(uint32_t warp, int lane, AccessSpace space, uint64_t at,
+                                           unsigned bytes) const {
+  if (space == AccessSpace::global)
+    return facts_of_global(warp, lane, at, bytes, Use::read, nullptr);
+  TrapFacts facts = facts_of_access(warp, lane, space, Use::read, bytes);
+  facts.reason = TrapReason::unwritten;
+  facts.access->offset = static_cast<int64_t>(at);
+  if (space == AccessSpace::shared) facts.access->size = launch_.shared_bytes;
+  return facts;
+}
+
+void BlockContext::value_matters(const Origin& origin, ValueUse use, uint32_t lanes) {
+  TrapFacts facts = origin.facts;
+  facts.used_as = use;
+  if (facts.access->space != AccessSpace::shared) {
+    raise(origin.site, lanes, FaultEvent::Kind::uninitialised, [&](int) { return facts; });
+    return;
+  }
+  // Never the end of a launch: those who look for races know the read, and whether a race with a
+  // store is the whole story.
+  FaultEvent event{FaultEvent::Kind::shared_value, origin.site,
+                   static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
+  event.used_as = use;
+  for (Observer* o : observers_) o->fault(event);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -110,7 +140,7 @@ void BlockContext::bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, u
     const uint64_t at = offset[__builtin_ctz(r)];
     if (at > size || at + bytes > size || at % bytes != 0) wrong |= r & (~r + 1);
   }
-  raise(in, wrong, FaultEvent::Kind::memory,
+  raise(in.site, wrong, FaultEvent::Kind::memory,
         [&](int l) { return facts_of_shared(warp, l, offset[l], bytes, use); });
   for (uint32_t r = wrong; r; r &= r - 1) {
     const int l = __builtin_ctz(r);

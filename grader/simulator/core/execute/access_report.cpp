@@ -149,7 +149,7 @@ void BlockContext::report_mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t k
 
 void BlockContext::own_lane_not_named(uint32_t warp, const Inst& in, uint32_t lanes,
                                       uint32_t member_mask) {
-  raise(in, lanes, FaultEvent::Kind::barrier, [&](int lane) {
+  raise(in.site, lanes, FaultEvent::Kind::barrier, [&](int lane) {
     TrapFacts facts = this->facts(TrapReason::lane_not_named, warp, lane);
     facts.warp->lanes = lanes;
     facts.warp->mask = member_mask;

@@ -23,6 +23,16 @@ inline void lane_addresses(const Exec& x, const Slot& base, int64_t offset, uint
   }
 }
 
+// Where its modifiers say that the address lies.
+inline ptx::Space space_of(const ptx::Instruction& in) {
+  using ptx::Mod;
+  if (in.has(Mod::global)) return ptx::Space::global;
+  if (in.has(Mod::shared) || in.has(Mod::shared_cta)) return ptx::Space::shared;
+  if (in.has(Mod::local)) return ptx::Space::local;
+  if (in.has(Mod::constant)) return ptx::Space::constant;
+  return ptx::Space::generic;
+}
+
 // The lanes of `mask` whose generic address lies in the window at `base`.
 inline uint32_t lanes_in_window(const uint64_t* address, uint32_t mask, uint64_t base) {
   uint32_t in = 0;

@@ -156,6 +156,7 @@ std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64
     return base;
   }
   block.check_shared(w.index(), in, address, x.mask, bytes, BlockContext::Use::update);
+  if (block.checks_reads()) w.update_shared(in, address, x.mask, bytes);
   if (block.observes_accesses())
     block.report(w.index(), in, AccessSpace::shared, kind, bytes, x.mask, address);
   if (block.observes_raw_shared())

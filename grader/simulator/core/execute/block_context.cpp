@@ -42,6 +42,10 @@ void BlockContext::start(uint64_t index) {
   info_.z = static_cast<uint32_t>(index / launch_.grid.x / launch_.grid.y);
   // Poison: what a kernel reads without having written it is NaN or -1 here.
   std::memset(shared_.data(), 0xff, launch_.shared_bytes);
+  if (checks_reads_) {
+    undefined_shared_.reset(launch_.shared_bytes, shared_.size());
+    origins_.clear();
+  }
   stored_ = {};
   epoch_ = 0;
   output_.clear();
@@ -136,7 +140,10 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
     uint32_t unwritten = 0;
     for (uint32_t r = mask; r; r &= r - 1)
       if (!memory.written(address[__builtin_ctz(r)], bytes)) unwritten |= r & (~r + 1);
-    if (unwritten) unwritten_global(warp, in, address, unwritten, bytes, use);
+    if (use == Use::read)
+      unwritten_ |= unwritten;
+    else if (unwritten)
+      unwritten_global(warp, in, address, unwritten, bytes);
   }
   if (use == Use::write && !a->initialised) memory.mark_lanes(address, mask, bytes);
   if (use != Use::read && !guard_) a->pristine = false;

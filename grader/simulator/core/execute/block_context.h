@@ -9,13 +9,16 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulator/core/execute/events.h"
 #include "simulator/core/execute/launch_context.h"
+#include "simulator/core/execute/origins.h"
 #include "simulator/core/execute/trap.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/memory/order_guard.h"
+#include "simulator/core/memory/undefined_bytes.h"
 
 namespace lab32::sim {
 
@@ -54,8 +57,19 @@ class BlockContext {
   bool observes_raw_shared() const { return !raw_observers_.empty(); }
   // Accesses to device memory are told, where they touch a suspect word or are strong.
   bool observes_order() const { return suspects_ != nullptr; }
-  // Reads of memory that nothing wrote are faults.
+  // What nothing has written is followed, and a fault where it matters.
   bool checks_reads() const { return checks_reads_; }
+  UndefinedBytes& undefined_shared() { return undefined_shared_; }
+  // The undefined bits of so many bytes; null: the block's shared memory has them not.
+  std::byte* undefined_shared(uint64_t offset, unsigned bytes) {
+    return offset + bytes <= launch_.shared_bytes ? undefined_shared_.data() + offset : nullptr;
+  }
+  Origins& origins() { return origins_; }
+  // The lanes whose last read of device memory found bytes that nothing has written.
+  uint32_t take_unwritten() { return std::exchange(unwritten_, 0); }
+  TrapFacts facts_of_unwritten(uint32_t warp, int lane, AccessSpace space, uint64_t at,
+                               unsigned bytes) const;
+  void value_matters(const Origin& origin, ValueUse use, uint32_t lanes);
 
   // Checks a warp's accesses to device memory (addresses of the lanes in mask, `bytes` each) and
   // returns the pointer to add them to. Traps name the first lane that is wrong; in a launch that
@@ -69,7 +83,7 @@ class BlockContext {
   TrapFacts facts_of_access(uint32_t warp, int lane, AccessSpace space, Use use,
                             unsigned bytes) const;
   // Traps, or tells the observers; `facts(lane)` says what is wrong with it.
-  void raise(const Inst& in, uint32_t lanes, FaultEvent::Kind kind,
+  void raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
              const std::function<TrapFacts(int)>& facts);
 
   // --- observers ---
@@ -127,7 +141,7 @@ class BlockContext {
   void bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes, unsigned bytes,
                   Use use, const Allocation* meant);
   void unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address, uint32_t lanes,
-                        unsigned bytes, Use use);
+                        unsigned bytes);
   void bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
                   Use use);
   // Where bad accesses of shared memory go in a launch that keeps going: behind it, a piece per
@@ -141,6 +155,9 @@ class BlockContext {
   const TouchMap* suspects_;
   const bool checks_reads_;
   std::vector<std::byte> shared_;
+  UndefinedBytes undefined_shared_;
+  Origins origins_;
+  uint32_t unwritten_ = 0;
   std::vector<IssueTally> tally_;
   std::vector<uint8_t> diverged_;
   std::string output_;

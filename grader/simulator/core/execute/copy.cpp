@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "simulator/core/execute/address.h"
+#include "simulator/core/execute/definedness.h"
 
 namespace lab32::sim {
 namespace {
@@ -50,6 +51,13 @@ void copy_async(const Exec& x, const Inst& in) {
         lane_address[l] = w.address2[l] + at;
         const std::byte* base = block.global(w.index(), in, lane_address, 1u << l,
                                              whole ? bytes : 1, BlockContext::Use::read);
+        if (block.take_unwritten() != 0) {
+          copy.undefined |= 1u << l;
+          copy.origin = block.origins().of_read(in.site, [&] {
+            return block.facts_of_unwritten(w.index(), l, AccessSpace::global, lane_address[l],
+                                            whole ? bytes : 1);
+          });
+        }
         std::memcpy(copy.data[static_cast<size_t>(l)].data() + at, base + lane_address[l],
                     whole ? bytes : 1);
       }
@@ -83,6 +91,16 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
       std::memcpy(block.shared() + copy.to[l], copy.data[l].data(), copy.bytes);
       std::memcpy(w.values + l * 16, copy.data[l].data(), 16);
       w.address[l] = copy.to[l];
+    }
+    if (block.checks_reads()) {
+      w.define(AccessSpace::shared, w.address, done, copy.bytes);
+      for (uint32_t r = done & copy.undefined; r; r &= r - 1) {
+        const uint64_t to = w.address[__builtin_ctz(r)];
+        if (std::byte* const bits = block.undefined_shared(to, copy.bytes))
+          std::memset(bits, 0xff, copy.bytes);
+        for (uint64_t b = 0; b < copy.bytes; b += 4)
+          block.origins().note_store(Origins::shared_word(to + b), copy.origin);
+      }
     }
     Inst issued = in;  // reported under the line of the copy, not of the wait
     issued.site = copy.site;
@@ -127,6 +145,13 @@ Fragment fragment_of(int lane, bool transposed) {
   return f;
 }
 
+// The rows go to all lanes: the first that is undefined stands for them.
+UndefinedBits::OfLanes of_first_row(Warp& w, const Inst& in, const UndefinedRead& read) {
+  UndefinedBits::OfLanes origins = w.origins_of(in, read, kRowBytes);
+  origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);
+  return origins;
+}
+
 template <bool store>
 void matrix(const Exec& x, const Inst& in) {
   Warp& w = *x.warp;
@@ -149,17 +174,27 @@ void matrix(const Exec& x, const Inst& in) {
   if (block.observes_accesses())
     block.report(w.index(), in, AccessSpace::shared, store ? AccessKind::store : AccessKind::load,
                  kRowBytes, rows, w.address, true);
-  std::byte* shared = block.shared();
-  for (int m = 0; m < matrices; ++m) {
-    const Slot& slot = store ? in.src[m] : in.dst[m];
-    for (int l = 0; l < kWarpSize; ++l) {
-      const Fragment f = fragment_of(l, transposed);
-      for (int e = 0; e < 2; ++e) {
-        std::byte* element = shared + w.address[m * kRows + f.row[e]] + f.byte[e];
-        std::byte* in_register = x.regs + slot.offset + l * 4 + e * 2;
-        std::memcpy(store ? element : in_register, store ? in_register : element, 2);
+  const auto move = [&](std::byte* shared, std::byte* regs) {
+    for (int m = 0; m < matrices; ++m) {
+      const Slot& slot = store ? in.src[m] : in.dst[m];
+      for (int l = 0; l < kWarpSize; ++l) {
+        const Fragment f = fragment_of(l, transposed);
+        for (int e = 0; e < 2; ++e) {
+          std::byte* element = shared + w.address[m * kRows + f.row[e]] + f.byte[e];
+          std::byte* in_register = regs + slot.offset + l * 4 + e * 2;
+          std::memcpy(store ? element : in_register, store ? in_register : element, 2);
+        }
       }
     }
+  };
+  std::byte* const shared = block.shared();
+  move(shared, x.regs);
+  if (block.checks_reads()) {
+    UndefinedRead read;
+    if (store)
+      w.define(AccessSpace::shared, w.address, rows, kRowBytes);
+    else if (w.find_undefined(AccessSpace::shared, w.address, rows, kRowBytes, &read))
+      move(read.bits, w.track().loaded(x, in, kFullMask, of_first_row(w, in, read)).regs);
   }
   if (block.observes_raw_shared()) {
     if (store)

@@ -75,11 +75,13 @@ struct BlockInfo {
 
 // What would have ended the launch, had it not been told to go on (LaunchContext::keep_going).
 struct FaultEvent {
-  enum class Kind : uint8_t { memory, uninitialised, barrier } kind;
-  uint32_t site;
+  // shared_value: what was read of shared memory that the block had not written has mattered.
+  enum class Kind : uint8_t { memory, uninitialised, barrier, shared_value } kind;
+  uint32_t site;   // of the read, where a value mattered
   uint32_t lanes;  // how many did it
   // Of the first lane; absent where this Block has told of the site and kind before.
   std::optional<TrapFacts> facts;
+  ValueUse used_as = ValueUse::none;  // of an undefined value
 };
 
 // One observer instance belongs to one host thread and sees whole blocks, one after the other;

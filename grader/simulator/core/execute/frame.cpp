@@ -39,6 +39,7 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
   // What a GPU finds there is what another kernel has left; here it is poison, as in memory.
   for (auto [offset, bytes] : function.undefined) std::memset(frame->regs + offset, 0xff, bytes);
   std::memset(frame->regs + function.carry_offset, 0, sizeof(uint32_t));
+  frame->undefined.reset();
   // Padding of a structure may be loaded though nobody stored it.
   std::fill(frame->params.begin(), frame->params.end(), std::byte{0});
   fill_block_specials(*frame);
@@ -52,16 +53,7 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
     full.limit = kLocalLimit >> 10;
     throw Trap{std::move(full), call ? call->site : 0};
   }
-  if (top > local_capacity_) {
-    // Lanes' stacks lie side by side; growing moves each to its new place.
-    const uint32_t capacity = std::max(top, local_capacity_ * 2);
-    std::vector<std::byte> bytes(static_cast<size_t>(capacity) * kWarpSize, std::byte{0xff});
-    for (size_t l = 0; l < kWarpSize; ++l)
-      std::copy_n(local_.begin() + static_cast<std::ptrdiff_t>(l * local_capacity_),
-                  local_capacity_, bytes.begin() + static_cast<std::ptrdiff_t>(l * capacity));
-    local_.swap(bytes);
-    local_capacity_ = capacity;
-  }
+  if (top > local_capacity_) grow_local(top);
   for (const LocalSlot& slot : function.local_addresses) {
     const uint64_t value = (slot.generic ? kLocalBase : 0) + frame->local_base + slot.local_offset;
     for (int l = 0; l < kWarpSize; ++l)

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "simulator/core/execute/definedness.h"
 #include "simulator/core/execute/memory_lanes.h"
 
 namespace lab32::sim {
@@ -13,15 +14,7 @@ namespace {
 using ptx::Mod;
 using ptx::Type;
 
-enum class Where : uint8_t { global, shared, local, constant, generic };
-
-Where space_of(const ptx::Instruction& in) {
-  if (in.has(Mod::global)) return Where::global;
-  if (in.has(Mod::shared) || in.has(Mod::shared_cta)) return Where::shared;
-  if (in.has(Mod::local)) return Where::local;
-  if (in.has(Mod::constant)) return Where::constant;
-  return Where::generic;
-}
+using Where = ptx::Space;
 
 // Checks, reports, and says where the data is. `address` is adjusted to the space's own offsets.
 Place access(const Exec& x, const Inst& in, Where where, uint64_t* address, unsigned bytes,
@@ -52,6 +45,12 @@ Place access(const Exec& x, const Inst& in, Where where, uint64_t* address, unsi
   }
 }
 
+AccessSpace counted_space(Where where) {
+  return where == Where::shared  ? AccessSpace::shared
+         : where == Where::local ? AccessSpace::local
+                                 : AccessSpace::global;
+}
+
 void gather_values(const Exec& x, const Inst& in, unsigned element) {
   for (uint8_t v = 0; v < in.src_count; ++v) {
     const Slot& from = in.src[v];
@@ -63,12 +62,26 @@ void gather_values(const Exec& x, const Inst& in, unsigned element) {
   }
 }
 
+// The bits of what a load has read that nobody has defined, into the shadow of its registers.
+template <class Mem>
+void load_undefined(const Exec& x, const Inst& in, const UndefinedRead& read) {
+  const Exec to = x.warp->track().loaded(x, in, read.lanes,
+                                         x.warp->origins_of(in, read, sizeof(Mem) * in.dst_count));
+  for (uint8_t v = 0; v < in.dst_count; ++v)
+    read_element<Mem>({read.bits, read.stride}, read.address, v * sizeof(Mem), to, in.dst[v]);
+}
+
 template <class Mem>
 void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.dst_count;
   const Place place = access(x, in, where, address, bytes, false);
   BlockContext& block = x.warp->block();
+  if (block.checks_reads() && where != Where::constant) {
+    UndefinedRead read;
+    if (x.warp->find_undefined(counted_space(where), address, x.mask, bytes, &read))
+      load_undefined<Mem>(x, in, read);
+  }
   if (where == Where::shared && block.observes_raw_shared())
     block.report_raw_shared(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
   if (where == Where::global && block.observes_order())
@@ -88,6 +101,8 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   const unsigned bytes = kElement * in.src_count;
   const Place place = access(x, in, where, address, bytes, true);
   BlockContext& block = x.warp->block();
+  if (block.checks_reads() && where != Where::global)
+    x.warp->define(counted_space(where), address, x.mask, bytes);
   if (where == Where::shared && block.observes_raw_shared()) {
     gather_values(x, in, kElement);
     block.report_raw_shared(x.warp->index(), in, AccessKind::store, bytes, x.mask, address,
@@ -167,10 +182,10 @@ ExecFn pick_load_of(Where where, bool synchronises) {
     LAB32_SPACE(Where::shared)
     LAB32_SPACE(Where::local)
     LAB32_SPACE(Where::constant)
-    LAB32_SPACE(Where::generic)
+    default:
+      return synchronises ? load_volatile<Mem, Where::generic> : load<Mem, Where::generic>;
   }
 #undef LAB32_SPACE
-  return nullptr;
 }
 
 template <class Mem>

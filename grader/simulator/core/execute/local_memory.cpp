@@ -1,4 +1,5 @@
-// Checks of accesses to local memory.
+// Local memory: checks of accesses to it, and its growth.
+#include <algorithm>
 #include <cstring>
 
 #include "simulator/core/execute/warp.h"
@@ -20,7 +21,7 @@ void Warp::check_local(const Inst& in, uint64_t* offset, uint32_t mask, unsigned
       return f;
     };
     if (outside || a % bytes != 0) {
-      block_.raise(in, 1u << l, FaultEvent::Kind::memory, [&](int) {
+      block_.raise(in.site, 1u << l, FaultEvent::Kind::memory, [&](int) {
         return facts(outside ? TrapReason::outside_local : TrapReason::misaligned);
       });
       offset[l] = 0;  // before the first variable: a null pointer's place
@@ -28,6 +29,34 @@ void Warp::check_local(const Inst& in, uint64_t* offset, uint32_t mask, unsigned
       continue;
     }
   }
+}
+
+void Warp::forget_local(uint32_t lanes, uint32_t from, uint32_t bytes) {
+  for (uint32_t r = lanes; bytes != 0 && r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    std::memset(local(l) + from, 0xff, bytes);
+    if (undefined_local_.kept()) std::memset(undefined_local(l, from, bytes), 0xff, bytes);
+  }
+}
+
+// Lanes' stacks lie side by side; growing moves each to its new place.
+void Warp::grow_local(uint32_t least) {
+  const uint32_t before = local_capacity_;
+  local_capacity_ = std::max(least, before * 2);
+  std::vector<std::byte> old(static_cast<size_t>(local_capacity_) * kWarpSize);
+  old.swap(local_);
+  UndefinedBytes old_undefined = std::move(undefined_local_);
+  undefined_local_ = {};
+  if (block_.checks_reads()) undefined_local_.reset(0, local_.size());
+  for (int l = 0; l < kWarpSize; ++l) {
+    const size_t at = static_cast<size_t>(l) * before;
+    std::memcpy(local(l), old.data() + at, before);
+    if (old_undefined.kept())
+      std::memcpy(undefined_local(l, 0, before), old_undefined.data() + at, before);
+  }
+  // What lies before the first variable is nobody's.
+  forget_local(kFullMask, std::max(before, kLocalStart),
+               local_capacity_ - std::max(before, kLocalStart));
 }
 
 }  // namespace lab32::sim

@@ -49,6 +49,8 @@ void each_lane(const Exec& x, F f) {
 
 void initialise(const Exec& x, const Inst& in) {
   find_objects(x, in, BlockContext::Use::write);
+  if (x.warp->block().checks_reads())
+    x.warp->define(AccessSpace::shared, x.warp->address, x.mask, 8);
   each_lane(x, [&](int l, std::byte* at) {
     const uint64_t count = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
     if (count == 0 || count > kCount)

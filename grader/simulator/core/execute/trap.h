@@ -43,6 +43,9 @@ struct MemoryAccess {
   uint64_t size = 0;  // of the object, bytes
 };
 
+// Where a value that nobody has defined mattered.
+enum class ValueUse : uint8_t { none, address, branch, atomic, output };
+
 struct WarpLanes {
   uint32_t warp = 0;   // in its block
   uint32_t lanes = 0;  // that execute the instruction
@@ -58,6 +61,7 @@ struct TrapFacts {
   std::optional<ThreadId> waiting;
   std::optional<MemoryAccess> access;
   std::optional<WarpLanes> warp;
+  ValueUse used_as = ValueUse::none;  // unwritten
   uint32_t barrier = 0;
   uint64_t value = 0, limit = 0;
   std::string name, cause;

@@ -76,11 +76,27 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
       return fmt::format("{}: an access of {} bytes needs an {} that is a multiple of {}", where,
                          a.bytes, a.space == AccessSpace::global ? "address" : "offset", a.bytes);
     default:  // unwritten
-      return where + ", which nothing has written";
+      return where + ", which nothing has written" + use_of_value(f.used_as);
   }
 }
 
 }  // namespace
+
+const char* use_of_value(ValueUse use) {
+  switch (use) {
+    case ValueUse::address:
+      return "; the value becomes an address";
+    case ValueUse::branch:
+      return "; the value decides where threads go";
+    case ValueUse::atomic:
+      return "; the value goes into an atomic";
+    case ValueUse::output:
+      return "; the value is stored in device memory";
+    case ValueUse::none:
+      break;
+  }
+  return "";
+}
 
 TrapKind kind_of(TrapReason reason) { return kTrapReasons[static_cast<size_t>(reason)].kind; }
 

@@ -14,6 +14,9 @@ const char* words(TrapKind kind);
 // "past_end", as JSON has it.
 const char* to_string(TrapReason reason);
 
+// "; the value becomes an address", behind what is said of a read; "": none.
+const char* use_of_value(ValueUse use);
+
 // "thread (32,0,0) of block (0,0,0) reads 4 bytes at offset 128 of `in`: 4 bytes past its end (128
 // bytes)". One sentence, without its full stop.
 std::string describe(const TrapFacts& facts);

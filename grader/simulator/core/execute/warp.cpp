@@ -40,7 +40,8 @@ void Warp::restart() {
   live_ = initial_lanes_;
   copies_.clear();
   copy_group_.fill(0);
-  std::fill(local_.begin(), local_.end(), std::byte{0xff});
+  track_.reset();
+  if (local_capacity_ != 0) forget_local(kFullMask, kLocalStart, local_capacity_ - kLocalStart);
   Split start;
   start.id = next_id_++;
   start.mask = live_;
@@ -273,6 +274,7 @@ Warp::Progress Warp::run(uint64_t slice) {
         std::memcpy(&guard, regs + in->guard, sizeof guard);
         op_mask &= in->guard_negated ? ~guard : guard;
         if (op_mask == 0) {
+          if (track_) track_->skip(*split->frame, mask, *in);
           if (++pc == join_pc) break;
           continue;
         }
@@ -282,13 +284,17 @@ Warp::Progress Warp::run(uint64_t slice) {
       t.lanes += static_cast<unsigned>(__builtin_popcount(op_mask));
       ++issued_;
       if (in->flow != Dispatch::straight) break;
-      in->exec(Exec{regs, op_mask, this}, *in);
+      if (track_)
+        track_->execute(*split->frame, op_mask, *in);
+      else
+        in->exec(Exec{regs, op_mask, this}, *in);
       if (++pc == join_pc || issued_ >= pause) break;
     }
     split->pc = pc;
 
     if (in->flow != Dispatch::straight && op_mask != 0) {
       last_op_mask_ = op_mask;
+      if (track_) track_->decide(*split->frame, mask, *in);
       switch (in->flow) {
         case Dispatch::branch:
           branch(*in, op_mask);

@@ -17,6 +17,7 @@
 
 #include "base/random.h"
 #include "simulator/core/execute/block_context.h"
+#include "simulator/core/execute/definedness.h"
 #include "simulator/core/execute/events.h"
 #include "simulator/core/execute/kernel_program.h"
 #include "simulator/core/execute/trap.h"
@@ -36,8 +37,9 @@ struct Frame {
   const CodeFunction* function = nullptr;
   Frame* parent = nullptr;
   std::byte* regs = nullptr;
-  std::vector<std::byte> params;  // [lane][param_bytes]
-  uint32_t local_base = 0;        // offset of its .local variables in each lane's stack
+  std::vector<std::byte> params;             // [lane][param_bytes]
+  uint32_t local_base = 0;                   // offset of its .local variables in each lane's stack
+  std::unique_ptr<UndefinedBits> undefined;  // null: every register that is read has a value
 };
 
 struct Join {
@@ -68,6 +70,20 @@ struct PendingCopy {
   std::array<uint32_t, kWarpSize> group;
   std::array<uint64_t, kWarpSize> to;
   std::array<std::array<std::byte, 16>, kWarpSize> data;
+  // Lanes whose source nobody has written, and where that was read.
+  uint32_t undefined = 0;
+  Origins::Id origin = 0;
+};
+
+// Lanes that read what nobody has defined: the undefined bits of lane l lie at
+// bits + address[l] + l * stride.
+struct UndefinedRead {
+  AccessSpace space = AccessSpace::global;
+  uint32_t lanes = 0;
+  const uint64_t* of = nullptr;  // the addresses that the lanes read
+  std::byte* bits = nullptr;
+  size_t stride = 0;
+  const uint64_t* address = nullptr;
 };
 
 class Warp {
@@ -127,6 +143,23 @@ class Warp {
   // Of the running function's local memory; `offset` of a bad lane is sent elsewhere in a launch
   // that keeps going.
   void check_local(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes, bool store);
+  // --- values that nobody has defined (definedness.h); where BlockContext::checks_reads() ---
+  // After a read: false: all is defined.
+  bool find_undefined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes,
+                      UndefinedRead* read);
+  UndefinedBits::OfLanes origins_of(const Inst& in, const UndefinedRead& read, unsigned bytes);
+  void define(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes);
+  // An atomic on shared memory reads it.
+  void update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes);
+  // The undefined bits of so many bytes of a lane's local memory; null: it has not so many.
+  std::byte* undefined_local(int lane, uint64_t offset, unsigned bytes);
+  Definedness& track();
+  void execute(Frame& frame, uint32_t mask, const Inst& in) {
+    if (track_)
+      track_->execute(frame, mask, in);
+    else
+      in.exec(Exec{frame.regs, mask, this}, in);
+  }
   std::vector<PendingCopy>& copies() { return copies_; }
   std::array<uint32_t, kWarpSize>& copy_group() { return copy_group_; }
   [[noreturn]] static void trap(const Inst& in, TrapFacts facts) {
@@ -146,6 +179,8 @@ class Warp {
   Join* make_join();
   void free_join(Join* join);
   bool join_lanes();
+  void forget_local(uint32_t lanes, uint32_t from, uint32_t bytes);
+  void grow_local(uint32_t least);
   void branch(const Inst& in, uint32_t op_mask);
   void indirect_branch(const Inst& in, uint32_t op_mask);
   void call(const Inst& in, uint32_t op_mask);
@@ -188,6 +223,8 @@ class Warp {
   uint32_t last_op_mask_ = 0;
   uint32_t local_capacity_ = 0, current_local_top_ = 0;
   std::vector<std::byte> local_;
+  UndefinedBytes undefined_local_;      // laid out as local_
+  std::unique_ptr<Definedness> track_;  // null: no value of a register is undefined
   std::vector<PendingCopy> copies_;
   std::array<uint32_t, kWarpSize> copy_group_{};
 };

@@ -19,9 +19,7 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes, Split& spl
   Frame* caller = split.frame;
   Frame* frame = make_frame(callee, caller, &call);
   // What an earlier call left there is not this one's. Other lanes may be in calls of their own.
-  if (callee.local_bytes != 0)
-    for (uint32_t r = lanes; r; r &= r - 1)
-      std::memset(local(__builtin_ctz(r)) + frame->local_base, 0xff, callee.local_bytes);
+  forget_local(lanes, frame->local_base, callee.local_bytes);
   const uint32_t from_bytes = caller->function->param_bytes;
   for (size_t a = 0; a < callee.arguments.size() && a < site.arguments.size(); ++a) {
     for (uint32_t r = lanes; r; r &= r - 1) {
@@ -30,6 +28,8 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes, Split& spl
                   caller->params.data() + l * from_bytes + site.arguments[a],
                   callee.arguments[a].bytes);
     }
+    Definedness::pass(*caller, site.arguments[a], *frame, callee.arguments[a].offset,
+                      callee.arguments[a].bytes, lanes);
   }
   Join* back = make_join();
   back->pc = split.pc + 1;
@@ -98,13 +98,16 @@ void Warp::leave(uint32_t lanes, bool exit_thread) {
     const Inst& at = back->frame->function->code[back->pc - 1];
     const CallSite& site = program().calls[at.target];
     const uint32_t to_bytes = back->frame->function->param_bytes;
-    for (size_t r = 0; r < callee.results.size() && r < site.results.size(); ++r)
+    for (size_t r = 0; r < callee.results.size() && r < site.results.size(); ++r) {
       for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const auto l = static_cast<size_t>(__builtin_ctz(rest));
         std::memcpy(back->frame->params.data() + l * to_bytes + site.results[r],
                     frame->params.data() + l * callee.param_bytes + callee.results[r].offset,
                     callee.results[r].bytes);
       }
+      Definedness::pass(*frame, callee.results[r].offset, *back->frame, site.results[r],
+                        callee.results[r].bytes, lanes);
+    }
   }
 
   split.mask &= ~lanes;

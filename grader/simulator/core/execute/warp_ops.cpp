@@ -5,6 +5,7 @@
 #include <string>
 
 #include "simulator/core/execute/address.h"
+#include "simulator/core/execute/shuffle_lane.h"
 
 namespace lab32::sim {
 namespace {
@@ -12,53 +13,23 @@ namespace {
 using ptx::Mod;
 using ptx::Type;
 
-// shfl.sync d|p, a, b, c, mask (PTX ISA 9.7.9.6): c packs a clamp value and a segment mask.
-enum class Shuffle : uint8_t { up, down, bfly, idx };
-
+// shfl.sync d|p, a, b, c, mask (PTX ISA 9.7.9.6).
 template <Shuffle mode>
 void shuffle(const Exec& x, const Inst& in) {
-  // dst[0] = d, dst[1] = p (bytes 0: none); src: a, b, c, mask
+  // dst[0] = d, dst[1] = p (bytes 0: none)
   const std::byte* a = x.regs + in.src[0].offset;
-  const std::byte* b = x.regs + in.src[1].offset;
-  const std::byte* c = x.regs + in.src[2].offset;
   uint32_t result[kWarpSize];
   uint32_t in_range = 0, absent = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int lane = __builtin_ctz(r);
-    const uint32_t l = static_cast<uint32_t>(lane);
-    const uint32_t bval = load_lane<uint32_t>(b, lane) & 31;
-    const uint32_t cval = load_lane<uint32_t>(c, lane) & 31;
-    const uint32_t segment = load_lane<uint32_t>(c, lane) >> 8 & 31;
-    const uint32_t max_lane = (l & segment) | (cval & ~segment);
-    const uint32_t min_lane = l & segment;
-    int64_t j = 0;
-    bool valid = false;
-    switch (mode) {
-      case Shuffle::up:
-        j = static_cast<int64_t>(l) - bval;
-        valid = j >= static_cast<int64_t>(max_lane);
-        break;
-      case Shuffle::down:
-        j = static_cast<int64_t>(l) + bval;
-        valid = j <= static_cast<int64_t>(max_lane);
-        break;
-      case Shuffle::bfly:
-        j = l ^ bval;
-        valid = j <= static_cast<int64_t>(max_lane);
-        break;
-      case Shuffle::idx:
-        j = min_lane | (bval & ~segment);
-        valid = j <= static_cast<int64_t>(max_lane);
-        break;
-    }
-    if (!valid) j = l;
-    if (valid) in_range |= 1u << l;
+    ShuffleLane from = shuffle_lane(mode, in, x, lane);
+    if (from.in_range) in_range |= 1u << lane;
     // An absent lane's register is not defined; ours gives what the reading lane had.
-    if (!(x.mask >> j & 1)) {
-      absent |= 1u << j;
-      j = l;
+    if (!(x.mask >> from.lane & 1)) {
+      absent |= 1u << from.lane;
+      from.lane = static_cast<uint32_t>(lane);
     }
-    result[lane] = load_lane<uint32_t>(a, static_cast<int>(j));
+    result[lane] = load_lane<uint32_t>(a, static_cast<int>(from.lane));
   }
   if (absent)
     x.warp->block().report_bad_warp_op(

@@ -34,7 +34,7 @@ void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
     if (is_barrier(in)) {
       block_.report_warp_barrier(index_, same);
     } else {
-      in.exec(Exec{split.frame->regs, same, this}, in);
+      execute(*split.frame, same, in);
     }
     ++split.pc;
     return;
@@ -69,7 +69,7 @@ void Warp::try_warp_sync(size_t i, bool whoever_came) {
   if (barrier) {
     block_.report_warp_barrier(index_, here);
   } else {
-    in.exec(Exec{first.frame->regs, here, this}, in);
+    execute(*first.frame, here, in);
   }
   for (Split& s : splits_) {
     if (!together(s) || (s.op_mask & ~here) != 0) continue;

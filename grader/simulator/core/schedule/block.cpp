@@ -223,7 +223,7 @@ void Block::deadlock() {
     if (!s) continue;
     const Inst& in = s->frame->function->code[s->pc];
     const uint32_t missing = s->wanted & warp->live() & ~s->op_mask;
-    raise(in, s->op_mask, FaultEvent::Kind::barrier, [&](int) {
+    raise(in.site, s->op_mask, FaultEvent::Kind::barrier, [&](int) {
       TrapFacts facts = warp->facts(TrapReason::lane_missing);
       facts.warp->lanes = s->op_mask;
       facts.warp->mask = s->wanted;
@@ -237,7 +237,7 @@ void Block::deadlock() {
     for (const Waiting& w : barrier.waiting) {
       if (!w.waits) continue;
       const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
-      raise(*w.inst, w.mask, FaultEvent::Kind::barrier, [&](int lane) {
+      raise(w.inst->site, w.mask, FaultEvent::Kind::barrier, [&](int lane) {
         TrapFacts facts = warps_[w.warp]->facts(TrapReason::threads_missing, lane);
         facts.barrier = i;
         facts.value = barrier.arrived;
@@ -264,7 +264,7 @@ void Block::find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_
     const uint32_t skipped = stored_[warp->index()] & ~there & ~warp->live();
     stored_[warp->index()] &= ~there & ~skipped;
     if (skipped == 0) continue;
-    raise(*here.inst, skipped, FaultEvent::Kind::barrier, [&](int lane) {
+    raise(here.inst->site, skipped, FaultEvent::Kind::barrier, [&](int lane) {
       TrapFacts facts = warp->facts(TrapReason::barrier_skipped, lane);
       facts.waiting = warps_[here.warp]->thread_id(__builtin_ctz(here.mask));
       return facts;

@@ -1,6 +1,6 @@
-// verdict: B3 push: result | failed | "no thread of the block has written"
+// verdict: B3 push: result | failed | "which no thread of the block has written; the value is stored in"
 // verdict: B3 push: sectors | failed | "Counts once the result is right"
-// Threads past the end work on a part of the tile that nobody has filled.
+// The last float of each tile is never filled.
 __global__ void push(const Particle* in, Particle* out, float ex, float ey, float ez, float dt,
                      int n) {
   constexpr int kBlock = 256;
@@ -9,7 +9,7 @@ __global__ void push(const Particle* in, Particle* out, float ex, float ey, floa
   int floats = kFields * min(kBlock, n - first);
   const float* from = reinterpret_cast<const float*>(in + first);
   float* to = reinterpret_cast<float*>(out + first);
-  for (int j = threadIdx.x; j < floats; j += kBlock) tile[j] = from[j];
+  for (int j = threadIdx.x; j < floats - 1; j += kBlock) tile[j] = from[j];
   __syncthreads();
   float* p = tile + threadIdx.x * kFields;
   float a = dt * p[7] / p[6];

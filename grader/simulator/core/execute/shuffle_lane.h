@@ -1,0 +1,58 @@
+// Which lane a shuffle reads (PTX ISA 9.7.9.6: c packs a clamp value and a segment mask).
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/core/semantics/lanes.h"
+
+namespace lab32::sim {
+
+enum class Shuffle : uint8_t { up, down, bfly, idx };
+
+struct ShuffleLane {
+  uint32_t lane;  // its own, where the other is out of range
+  bool in_range;
+};
+
+inline ShuffleLane shuffle_lane(Shuffle mode, uint32_t l, uint32_t b, uint32_t c) {
+  const uint32_t distance = b & 31, clamp = c & 31, segment = c >> 8 & 31;
+  const uint32_t max_lane = (l & segment) | (clamp & ~segment), min_lane = l & segment;
+  int64_t j = 0;
+  bool valid = false;
+  switch (mode) {
+    case Shuffle::up:
+      j = static_cast<int64_t>(l) - distance;
+      valid = j >= static_cast<int64_t>(max_lane);
+      break;
+    case Shuffle::down:
+      j = static_cast<int64_t>(l) + distance;
+      valid = j <= static_cast<int64_t>(max_lane);
+      break;
+    case Shuffle::bfly:
+      j = l ^ distance;
+      valid = j <= static_cast<int64_t>(max_lane);
+      break;
+    case Shuffle::idx:
+      j = min_lane | (distance & ~segment);
+      valid = j <= static_cast<int64_t>(max_lane);
+      break;
+  }
+  return {valid ? static_cast<uint32_t>(j) : l, valid};
+}
+
+inline Shuffle shuffle_of(const ptx::Instruction& in) {
+  using ptx::Mod;
+  return in.has(Mod::up)     ? Shuffle::up
+         : in.has(Mod::down) ? Shuffle::down
+         : in.has(Mod::bfly) ? Shuffle::bfly
+                             : Shuffle::idx;
+}
+
+// src: a, b, c, mask.
+inline ShuffleLane shuffle_lane(Shuffle mode, const Inst& in, const Exec& x, int lane) {
+  return shuffle_lane(mode, static_cast<uint32_t>(lane),
+                      load_lane<uint32_t>(x.regs + in.src[1].offset, lane),
+                      load_lane<uint32_t>(x.regs + in.src[2].offset, lane));
+}
+
+}  // namespace lab32::sim

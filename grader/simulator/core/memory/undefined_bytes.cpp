@@ -1,0 +1,60 @@
+#include "simulator/core/memory/undefined_bytes.h"
+
+#include <cstring>
+
+#include "simulator/core/memory/contiguous.h"
+
+namespace lab32::sim {
+namespace {
+
+constexpr uint32_t kWholeWarp = 0xffffffffu;
+
+bool any_set(const std::byte* bits, size_t bytes) {
+  uint64_t all = 0;
+  size_t i = 0;
+  for (; i + 8 <= bytes; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, bits + i, 8);
+    all |= word;
+  }
+  for (; i < bytes; ++i) all |= static_cast<uint64_t>(bits[i]);
+  return all != 0;
+}
+
+}  // namespace
+
+void UndefinedBytes::reset(size_t bytes, size_t size) {
+  bits_.resize(size);
+  std::memset(bits_.data(), 0xff, bytes);
+  std::memset(bits_.data() + bytes, 0, size - bytes);
+}
+
+uint32_t UndefinedBytes::lanes(const uint64_t* address, size_t stride, uint32_t mask,
+                               unsigned bytes) const {
+  if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes) &&
+      !any_set(bits_.data() + address[0], size_t{bytes} * 32))
+    return 0;
+  uint32_t found = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const auto l = static_cast<unsigned>(__builtin_ctz(r));
+    if (any_set(bits_.data() + address[l] + l * stride, bytes)) found |= 1u << l;
+  }
+  return found;
+}
+
+void UndefinedBytes::define(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes) {
+  if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes)) {
+    std::memset(bits_.data() + address[0], 0, size_t{bytes} * 32);
+    return;
+  }
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const auto l = static_cast<unsigned>(__builtin_ctz(r));
+    std::byte* const at = bits_.data() + address[l] + l * stride;
+    if (bytes == 4)
+      std::memset(at, 0, 4);  // one store
+    else
+      std::memset(at, 0, bytes);
+  }
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,15 @@
+// Partly filled tiles are read whole, into registers, and only what is valid is stored: what was
+// never written travels, and nothing depends on it.
+template <class T>
+__global__ void transpose_tiled(const T* in, T* out, int n, int m) {
+  __shared__ T tile[kTile][kTile];
+  int x = blockIdx.x * kTile + threadIdx.x;
+  int y = blockIdx.y * kTile + threadIdx.y;
+  if (x < m && y < n) tile[threadIdx.y][threadIdx.x] = in[y * m + x];
+  __syncthreads();
+  T mine = tile[threadIdx.x][threadIdx.y];
+  T doubled = mine + mine;  // computed with, too
+  x = blockIdx.y * kTile + threadIdx.x;
+  y = blockIdx.x * kTile + threadIdx.y;
+  if (x < n && y < m) out[y * n + x] = doubled == mine + mine ? mine : doubled;
+}
