@@ -158,11 +158,9 @@ void check_inputs(const std::string& setting) {
   }
 }
 
-}  // namespace
-
-device::Run run(const Launch& launch) {
+// The kernel; the check is lost where there is none.
+device::Kernel& find(const Launch& launch) {
   Session& s = session();
-  const Progress::Step step(s.progress, "running " + launch.kernel);
   device::Kernel* kernel = s.module.find(launch.kernel);
   if (!kernel)
     lose({Failure::Kind::missing, launch.setting, launch.kernel}, 0,
@@ -172,17 +170,41 @@ device::Run run(const Launch& launch) {
   s.launched.clear();
   for (const DeviceArray* m : s.memories)
     s.launched.push_back({m->name(), m->buffer().address, m->buffer().bytes, m->element_bytes()});
+  return *kernel;
+}
+
+}  // namespace
+
+device::Run run(const Launch& launch) {
+  Session& s = session();
+  const Progress::Step step(s.progress, "running " + launch.kernel);
+  device::Kernel& kernel = find(launch);
   device::LaunchOptions options;
   options.model = launch.model;
   options.schedule = s.other_order.begin(launch.shape, s.row->credit == Credit::all);
   const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
-  device::Run result = s.device.launch(*kernel, launch.shape, launch.args, options);
+  device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
   s.printed = printed_text(launch.setting, result.output);
   check_fault(result, launch.setting);
   check_hazards(result, launch.setting);
   check_inputs(launch.setting);
-  if (before) s.other_order.try_again(s.device, *kernel, launch.shape, launch.args, *before);
+  if (before) s.other_order.try_again(s.device, kernel, launch.shape, launch.args, *before);
   return result;
+}
+
+device::Run run_to_count(const Launch& launch) {
+  Session& s = session();
+  const Progress::Step step(s.progress, "running " + launch.kernel);
+  device::LaunchOptions options;
+  options.model = launch.model;
+  options.check_hazards = options.trap_uninitialised = false;
+  device::Run result = s.device.launch(find(launch), launch.shape, launch.args, options);
+  check_fault(result, launch.setting);
+  return result;
+}
+
+void end_if_judged() {
+  if (session().other_order.judged()) throw TestOver{};
 }
 
 bool run_afresh(const Launch& launch) {

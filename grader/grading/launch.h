@@ -23,10 +23,18 @@ struct Launch {
 // faults, when it changes what it may only read, and when it holds a race or another hazard.
 device::Run run(const Launch& launch);
 
-// The same in the submission as it was loaded, without verdicts: no earlier launch has left
+// What a given kernel counts that calls nothing of the submission's: nobody could mend a race or a
+// value that nobody wrote in it, so these are not looked for, nor inputs that it has changed.
+device::Run run_to_count(const Launch& launch);
+
+// A launch in the submission as it was loaded, without verdicts: no earlier launch has left
 // anything in its `__device__` variables. False where the kernel does not end well, or is not
 // there.
 bool run_afresh(const Launch& launch);
+
+// For a check that judges each launch before it makes the next one: ends it where it has been run
+// again only for a launch in another order of blocks and warps, which was right now, too.
+void end_if_judged();
 
 // What a check counts. How shared accesses are grouped says nothing about global ones, nor either
 // about barriers, which are never in doubt.

@@ -32,6 +32,9 @@ class OtherOrder {
   // The check runs again, and that launch in the other order only.
   void judge() { launches_ = 0, judging_ = true; }
   bool judging() const { return judging_; }
+  // While judging: that launch has been made. Once its result is found right, nothing is left that
+  // has not been judged already.
+  bool judged() const { return judging_ && launches_ >= judged_; }
 
  private:
   uint64_t seed_ = 0;

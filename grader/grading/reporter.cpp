@@ -102,8 +102,9 @@ class Reporter : public doctest::IReporter {
   void test_case_start(const doctest::TestCaseData&) override { verdict() = Verdict{}; }
 
   void test_case_exception(const doctest::TestCaseException& exception) override {
-    // TestOver has said what it had to say.
-    if (!verdict().lost && !verdict().not_run) verdict().error = exception.error_string.c_str();
+    // TestOver has said what it had to say, or had nothing to say (end_if_judged).
+    if (!verdict().lost && !verdict().not_run && !session().other_order.judged())
+      verdict().error = exception.error_string.c_str();
   }
 
   void log_assert(const doctest::AssertData& assertion) override {

@@ -27,6 +27,12 @@ struct Region {
   uint64_t address = 0, bytes = 0, element_bytes = 1;
 };
 
+// A launch that more than one check looks at (shared_launch.h).
+struct SharedLaunch {
+  std::shared_ptr<const device::Run> run;
+  std::vector<Region> launched;  // its arrays
+};
+
 // What timing checks need; timer null: there is no GPU here.
 struct TimeKeeping {
   device::Timer* timer = nullptr;
@@ -53,6 +59,7 @@ struct Session {
   std::vector<Region> launched = {};              // those of its last launch
   std::string printed = {};                       // what that launch has printed, for a message
   OtherOrder other_order = {};                    // of the running check's launches
+  std::map<std::string, SharedLaunch> shared_launches = {};  // of all checks until now
   // The submission as it was before any launch.
   std::function<std::unique_ptr<device::LoadedModule>()> load_again = {};
   TimeKeeping time = {};

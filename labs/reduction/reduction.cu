@@ -11,8 +11,8 @@
 // is 0 when v7 starts, and arbitrary when v8 does. No sum of ints leaves the range of an int, in
 // whatever order they are added. Pointers are aligned to 256 bytes, as cudaMalloc's are.
 //
-// Counters are those of 2^22 ints: v1 to v5 in blocks of 128 threads as in the SYSU Lecture, v6 in
-// blocks of 1024, v7 as you launch it. v8's are those of 2^24.
+// Counters are a block's: v1 to v5 are shown for blocks of 128 as in the SYSU Lecture, v6 for 1024,
+// and all sizes count. v7 is counted with 2^22 ints, v8 with 2^24, and both with floats, too.
 #include "lab32.cuh"
 
 constexpr unsigned kMostThreads = 1024;

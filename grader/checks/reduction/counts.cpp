@@ -68,6 +68,8 @@ const counters::LineCounters* largest(const device::Run& run,
 
 }  // namespace
 
+const char* key_of(Counter counter) { return words_of(counter).key; }
+
 StepCounts::StepCounts(const device::Run& run, uint64_t blocks, uint64_t elements)
     : StepCounts(counters_of(run), static_cast<double>(blocks), static_cast<double>(elements)) {}
 
@@ -86,7 +88,9 @@ StepCounts::StepCounts(const counters::Counters& c, double blocks, double elemen
 }
 
 StepVerdict::StepVerdict(const device::Run& run, uint32_t block, uint64_t blocks, uint64_t elements)
-    : run_(run), block_(block), blocks_(blocks), counts_(run, blocks, elements) {
+    : run_(run), block_(block), blocks_(blocks), counts_(run, blocks, elements) {}
+
+void StepVerdict::figures() const {
   figure("accesses", counts_.accesses);
   figure("lanes", counts_.lanes);
   figure("wavefronts", counts_.wavefronts);
@@ -142,9 +146,9 @@ void StepVerdict::explain_excess(Counter counter) const {
   }
 }
 
-void StepVerdict::moves(Counter counter, const std::string& idea) {
+void StepVerdict::moves(Counter counter, double limit, const std::string& idea) {
   const Words words = words_of(counter);
-  const double limit = rubric().number(words.key), got = reached(counter);
+  const double got = reached(counter);
   show_counts(got, limit, words);
   figure(std::string("ideal_") + words.key, limit);
   credit_work(run_);
@@ -154,9 +158,9 @@ void StepVerdict::moves(Counter counter, const std::string& idea) {
   explain(0, idea);
 }
 
-void StepVerdict::keeps(Counter counter) {
+void StepVerdict::keeps(Counter counter, double limit) {
   const Words words = words_of(counter);
-  const double limit = rubric().number(words.key), got = reached(counter);
+  const double got = reached(counter);
   const bool first = verdict().credit == 1;
   credit_at_most(limit, got);
   if (got <= limit) return;
@@ -167,6 +171,21 @@ void StepVerdict::keeps(Counter counter) {
   // Else the table would show what has cost nothing.
   show_counts(got, limit, words);
   explain_excess(counter);
+}
+
+void StepVerdict::holds(Counter counter, double limit, const std::string& elsewhere) {
+  const Words words = words_of(counter);
+  const double got = reached(counter);
+  const bool worst = got > 0 && limit / got < verdict().credit;
+  credit_at_most(limit, got);
+  if (!worst) return;
+  verdict().message.clear();
+  verdict().line = 0;
+  show_counts(got, limit, words);
+  explain_excess(counter);
+  explain(0, fmt::format("{} there {} {} per {}, where the same idea needs {}.", elsewhere,
+                         got == 1 ? "is" : "are", counted(short_number(got, limit), words),
+                         words.per, short_number(limit, got)));
 }
 
 void StepVerdict::leaves(Counter counter, const std::string& later) {

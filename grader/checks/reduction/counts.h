@@ -24,19 +24,25 @@ struct StepCounts {
   StepCounts(const counters::Counters& c, double blocks, double elements);
 };
 
-// A counter with its limit: the key of the rubric.
+// A counter; its name is that of its limit in the rubric.
 enum class Counter { accesses, wavefronts, idle_lanes, barriers, instructions };
+const char* key_of(Counter counter);
 
 // Of several counters the worst share decides: they hang together, so that shares do not multiply.
 class StepVerdict {
  public:
-  // Figures of all counters; `block` threads, for messages.
+  // `block` threads, for messages.
   StepVerdict(const device::Run& run, uint32_t block, uint64_t blocks, uint64_t elements);
 
+  // All counters, for who plots them.
+  void figures() const;
   // What the step is about: credit limit / reached, shown in the table; `idea` fixes it.
-  void moves(Counter counter, const std::string& idea);
+  void moves(Counter counter, double limit, const std::string& idea);
   // What an earlier step has won: credit limit / reached, said only where it is lost.
-  void keeps(Counter counter);
+  void keeps(Counter counter, double limit);
+  // What was held at the published size has to hold in this launch, too: `elsewhere` says what it
+  // is of. Credit limit / reached, said only where it is lost.
+  void holds(Counter counter, double limit, const std::string& elsewhere);
   // What a later step is about: a kernel with less than the rubric's `least_...` is not this step.
   // `later` says which idea that is. Loses the check.
   void leaves(Counter counter, const std::string& later);

