@@ -23,8 +23,9 @@ struct Launch {
 // faults, when it changes what it may only read, and when it holds a race or another hazard.
 device::Run run(const Launch& launch);
 
-// What a given kernel counts that calls nothing of the submission's: nobody could mend a race or a
-// value that nobody wrote in it, so these are not looked for, nor inputs that it has changed.
+// A launch of which only counts or time are wanted, since nothing is wrong with its kernel: a given
+// one that calls nothing of the submission's, or one that other checks have judged. Races, values
+// that nobody wrote and inputs that it changes are not looked for.
 device::Run run_to_count(const Launch& launch);
 
 // A launch in the submission as it was loaded, without verdicts: no earlier launch has left

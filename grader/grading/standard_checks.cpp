@@ -71,6 +71,27 @@ void credit_sectors(const device::Run& run, double ideal, const std::string& ide
   explain(0, idea);
 }
 
+device::Run launch_beside(const std::function<device::Run()>& launch) {
+  const std::string shown = verdict().measured, wanted = verdict().expected;
+  device::Run launched = launch();
+  measured(shown);
+  expected(wanted);
+  return launched;
+}
+
+void hold_elsewhere(const std::string& where, const char* what, double limit, uint64_t got,
+                    const Waste& waste) {
+  if (verdict().credit < 1 || static_cast<double>(got) <= limit) return;
+  credit(limit, static_cast<double>(got));
+  measured(fmt::format("{} {}", grouped(got), what));
+  expected(fmt::format("{} {}", grouped(static_cast<uint64_t>(limit)), what));
+  explain(waste.line,
+          fmt::format("At the size that is published all is well. {} there are {} {}, where {} are "
+                      "plenty: what else does your file do there?{}",
+                      where, grouped(got), what, grouped(static_cast<uint64_t>(limit)),
+                      waste.message.empty() ? "" : " " + waste.message));
+}
+
 void credit_most_sectors(const device::Run& run, double most) {
   const counters::Counters& c = counters_of(run, Counted::global);
   const uint64_t sectors = c.global_sectors();

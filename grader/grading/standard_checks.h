@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "device/device.h"
+#include "grading/describe.h"
 
 namespace lab32::grading {
 
@@ -29,6 +31,16 @@ void credit_work(const device::Run& run);
 // Points for the sectors that loads, stores and reductions of a run move, in proportion to `ideal`,
 // what the task needs. Waste is explained by its worst access and `idea`.
 void credit_sectors(const device::Run& run, double ideal, const std::string& idea);
+
+// Makes a launch beside the one that the table shows, whose words stay there if it is right, too.
+device::Run launch_beside(const std::function<device::Run()>& launch);
+
+// What is counted at a size that anyone can read has to hold where nobody could know it before,
+// too: `got` of `what`, `waste` being the worst of it and `where` words for the launch. Credit
+// limit / got, for who has all points until now: so a size that is drawn changes nobody's score but
+// theirs who have one just for the published size.
+void hold_elsewhere(const std::string& where, const char* what, double limit, uint64_t got,
+                    const Waste& waste);
 
 // Where something else is counted: who does it by way of device memory instead has points in
 // proportion to the sectors that the task needs, `most`, atomics included.

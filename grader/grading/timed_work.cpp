@@ -60,7 +60,7 @@ std::optional<PredictedTime> predicted_time(uint32_t n, const TimedVersion& vers
     // What the first launch has left in L2, the next one finds there.
     what.model =
         all.seconds > 0 ? device::LaunchOptions::Model::warm : device::LaunchOptions::Model::cold;
-    const device::Run ran = run(what);
+    const device::Run ran = run_to_count(what);
     if (!ran.predicted) return std::nullopt;
     if (ran.predicted->seconds > all.seconds) all.bottleneck = ran.predicted->bottleneck;
     all.seconds += ran.predicted->seconds;

@@ -1,6 +1,6 @@
 // The coalescing lab, part A: build the coalescer. Contract: labs/coalescing/coalescing.cu.
 
-#include <algorithm>
+#include <memory>
 
 #include "checks/coalescing/patterns.h"
 #include "grading/patterns.h"
@@ -15,29 +15,46 @@ Answers ask_coalescer(const std::vector<Pattern>& patterns) {
   return ask<uint64_t>("coalescer", patterns, "out_requests", "out_sectors");
 }
 
-// A given kernel and which element each thread touches in each access.
+// A given kernel, its arrays, and which element each thread touches in each access.
 struct GivenLaunch {
   std::string name;  // as the table shows it
   std::string kernel;
-  std::vector<device::Arg> args;
-  std::vector<const DeviceArray*> arrays;  // in the order of the accesses
-  uint64_t (*element)(uint64_t thread, size_t access, uint64_t stride);
-  uint64_t stride = 0;
+  uint64_t stride = 0;                  // the kernel's last argument; 0: it has none
+  std::vector<std::string> arrays;      // in the order of the parameters and of the accesses
+  std::vector<uint64_t> elements = {};  // of each array, for each thread
+  uint64_t (*element)(uint64_t thread, size_t access, uint64_t stride) = nullptr;
+};
+
+// What the submission is asked about a launch, and what the launch has counted.
+struct CountedLaunch {
+  std::vector<Pattern> patterns;
+  counters::Counters counters;
 };
 
 constexpr uint32_t kSampledWarps = 4;  // every warp does the same, but for where it lies
 
-std::vector<Pattern> warps_of(const GivenLaunch& launch) {
-  std::vector<Pattern> found;
+// The arrays hold nothing: counts do not depend on it.
+CountedLaunch count(const GivenLaunch& launch, uint32_t threads, uint32_t block) {
+  std::vector<std::unique_ptr<Output<float>>> arrays;
+  std::vector<device::Arg> args;
+  for (size_t i = 0; i < launch.arrays.size(); ++i) {
+    arrays.push_back(
+        std::make_unique<Output<float>>(launch.arrays[i], threads * launch.elements[i]));
+    args.push_back(*arrays.back());
+  }
+  if (launch.stride > 0) args.push_back(static_cast<int>(launch.stride));
+  CountedLaunch counted;
   for (uint64_t warp = 0; warp < kSampledWarps; ++warp)
-    for (size_t access = 0; access < launch.arrays.size(); ++access) {
+    for (size_t access = 0; access < arrays.size(); ++access) {
       Pattern p;
       for (uint64_t lane = 0; lane < 32; ++lane)
-        p.address[lane] = launch.arrays[access]->buffer().address +
+        p.address[lane] = arrays[access]->buffer().address +
                           4 * launch.element(warp * 32 + lane, access, launch.stride);
-      found.push_back(p);
+      counted.patterns.push_back(p);
     }
-  return found;
+  counted.counters = counters_of(
+      run_to_count({given(launch.kernel), {{threads / block}, {block}}, args, launch.name}));
+  return counted;
 }
 
 std::string table_row(const std::string& name, const counters::Counters& c) {
@@ -73,7 +90,7 @@ void check_given(const GivenLaunch& launch, const std::vector<Pattern>& patterns
        fmt::format("{}: by your functions it does not make the {} that the launch has counted. "
                    "For the access of warp {} to {} they say {} requests and {} sectors:\n{}",
                    launch.name, requests_right ? "sectors" : "requests", i / launch.arrays.size(),
-                   launch.arrays[i % launch.arrays.size()]->name(), requests[i], sectors[i],
+                   launch.arrays[i % launch.arrays.size()], requests[i], sectors[i],
                    patterns[i].show()));
 }
 
@@ -99,17 +116,9 @@ TEST_SUITE("lab:coalescing") {
     expected("as counted");
     const uint32_t threads = rubric().count("threads"), block = rubric().count("block");
     const std::vector<double> strides = rubric().numbers("strides");
-    const uint32_t longest =
-        static_cast<uint32_t>(*std::max_element(strides.begin(), strides.end()));
-    Input<float> x("x", std::vector<float>(threads * 4, 1.0f));
-    Input<float> y("y", std::vector<float>(threads * 4, 2.0f));
-    Output<float> z("z", threads * 4);
-    Input<float> in("in", std::vector<float>(size_t{threads} * longest, 1.0f));
-    Output<float> out("out", threads);
-
     using Element = uint64_t (*)(uint64_t, size_t, uint64_t);
     const auto add = [&](const char* name, Element element) {
-      return GivenLaunch{name, name, {x, y, z}, {&x, &y, &z}, element};
+      return GivenLaunch{name, name, 0, {"x", "y", "z"}, {4, 4, 4}, element};
     };
     std::vector<GivenLaunch> kernels = {
         add("add1", [](uint64_t t, size_t, uint64_t) { return t; }),
@@ -122,38 +131,34 @@ TEST_SUITE("lab:coalescing") {
       kernels.push_back(
           {fmt::format("copy_strided({})", stride),
            "copy_strided",
-           {in, out, static_cast<int>(stride)},
-           {&in, &out},
-           [](uint64_t t, size_t access, uint64_t s) { return access == 0 ? t * s : t; },
-           static_cast<uint64_t>(stride)});
-
-    std::vector<Pattern> all;
-    for (const GivenLaunch& launch : kernels)
-      for (const Pattern& p : warps_of(launch)) all.push_back(p);
-    const Answers answers = ask_coalescer(all);
+           static_cast<uint64_t>(stride),
+           {"in", "out"},
+           {static_cast<uint64_t>(stride), 1},
+           [](uint64_t t, size_t access, uint64_t s) { return access == 0 ? t * s : t; }});
 
     std::string table = "The profiler's table of the given kernels:\n" +
                         fmt::format("    {:<17}{:>26} {:>26}", "", "loads", "stores") +
                         fmt::format("\n    {:<17}{:>9}{:>11}{:>6} {:>9}{:>11}{:>6}", "kernel",
                                     "requests", "sectors", "each", "requests", "sectors", "each");
     // All are launched before any answer is judged: the figures are there to be looked at.
-    std::vector<counters::Counters> counted;
+    std::vector<CountedLaunch> counted;
+    std::vector<Pattern> all;
     for (const GivenLaunch& launch : kernels) {
-      const counters::Counters c = counters_of(
-          run({given(launch.kernel), {{threads / block}, {block}}, launch.args, launch.name}));
+      counted.push_back(count(launch, threads, block));
+      const counters::Counters& c = counted.back().counters;
       table += table_row(launch.name, c);
       figure(launch.name + " load requests", static_cast<double>(c.load.requests));
       figure(launch.name + " load sectors", static_cast<double>(c.load.sectors));
       figure(launch.name + " store requests", static_cast<double>(c.store.requests));
       figure(launch.name + " store sectors", static_cast<double>(c.store.sectors));
-      counted.push_back(c);
+      all.insert(all.end(), counted.back().patterns.begin(), counted.back().patterns.end());
     }
+    const Answers answers = ask_coalescer(all);
     size_t at = 0;
     for (size_t k = 0; k < kernels.size(); ++k) {
-      const std::vector<Pattern> own = warps_of(kernels[k]);
-      check_given(kernels[k], own, &answers.first[at], &answers.second[at], counted[k],
-                  threads / 32);
-      at += own.size();
+      check_given(kernels[k], counted[k].patterns, &answers.first[at], &answers.second[at],
+                  counted[k].counters, threads / 32);
+      at += counted[k].patterns.size();
     }
     measured(fmt::format("{} kernels right", kernels.size()));
     explain(0, table);

@@ -174,18 +174,9 @@ void judge_floats(const Whole& version, const FloatLimit& judge) {
   judge(floats, static_cast<double>(floats.elements) / rubric().number(version.elements));
 }
 
-void limit_of_floats(const char* what, double limit, uint64_t got, const Launched& floats) {
-  if (static_cast<double>(got) <= limit) return;
-  credit(limit, static_cast<double>(got));
-  measured(fmt::format("{} {}", grouped(got), what));
-  expected(fmt::format("{} {}", grouped(static_cast<uint64_t>(limit)), what));
-  const Waste waste = worst_global(*floats.run);
-  explain(waste.line,
-          fmt::format("For ints all is well. For {} floats there are {} {}, where {} are plenty: "
-                      "what else does your file do for them?{}",
-                      grouped(floats.elements), grouped(got), what,
-                      grouped(static_cast<uint64_t>(limit)),
-                      waste.message.empty() ? "" : " " + waste.message));
+void hold_for_floats(const char* what, double limit, uint64_t got, const Launched& floats) {
+  hold_elsewhere(fmt::format("For {} floats", grouped(floats.elements)), what, limit, got,
+                 worst_global(*floats.run));
 }
 
 // Credit for the instructions of the counted launches.
@@ -238,7 +229,7 @@ TEST_SUITE("lab:reduction") {
         "is what the 32 lanes of a warp read at once. How far from each other should a "
         "thread's elements be for that?");
     judge_floats(kV7, [&](const Launched& floats, double scale) {
-      limit_of_floats("sectors", scale * ideal,
+      hold_for_floats("sectors", scale * ideal,
                       counters_of(*floats.run, Counted::global).global_sectors(), floats);
     });
   }
@@ -265,8 +256,8 @@ TEST_SUITE("lab:reduction") {
     judge_floats(kV8, [&](const Launched& floats, double scale) {
       credit_work(*floats.run);
       const counters::Counters& c = counters_of(*floats.run, Counted::global);
-      limit_of_floats("sectors", scale * sectors, c.global_sectors(), floats);
-      limit_of_floats("requests", scale * requests, c.global_requests(), floats);
+      hold_for_floats("sectors", scale * sectors, c.global_sectors(), floats);
+      hold_for_floats("requests", scale * requests, c.global_requests(), floats);
     });
   }
 

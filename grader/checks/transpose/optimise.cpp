@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "checks/transpose/tile.h"
 #include "grading/questions.h"
+#include "grading/shared_launch.h"
 #include "grading/shared_memory.h"
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
@@ -13,6 +15,8 @@ namespace lab32::checks {
 namespace {
 
 constexpr uint32_t kTile = 32;
+// Shapes that are drawn for a count have sides that whole tiles of any likely size fit in.
+constexpr uint32_t kTileOfAny = 128;
 
 template <class T>
 constexpr const char* kType = "";
@@ -112,8 +116,59 @@ void check_shapes(const Version& version) {
   right_result();
 }
 
-device::Run counted(const Version& version) {
-  return turn<float>(version, rubric().count("rows"), rubric().count("columns"));
+// The launch of floats that the row is about; sectors, requests and wavefronts are looked at in
+// one.
+std::shared_ptr<const device::Run> counted(const Version& version) {
+  const uint32_t n = rubric().count("rows"), m = rubric().count("columns");
+  return shared_launch(fmt::format("{} {} x {}", version.kernel, n, m),
+                       given(fmt::format("{}<float>", version.kernel)),
+                       [&] { return turn<float>(version, n, m); });
+}
+
+// A launch beside it, of another type and a shape that the seed draws.
+struct Beside {
+  std::shared_ptr<const device::Run> run;
+  double share;  // of the published limits: by bytes
+  std::string where;
+};
+
+template <class T>
+Beside drawn(const Version& version) {
+  const std::string key = fmt::format("{} of drawn {}s", version.kernel, kType<T>);
+  Random random(stream_of(session().seed, key));
+  const std::vector<double> range = rubric().numbers("drawn");
+  const uint32_t most = static_cast<uint32_t>(range.at(1)) / kTileOfAny,
+                 least = static_cast<uint32_t>(range.at(0)) / kTileOfAny;
+  const uint32_t n = kTileOfAny * (least + random.below(most - least + 1)),
+                 m = kTileOfAny * (least + random.below(most - least + 1));
+  const double published = rubric().number("rows") * rubric().number("columns") * sizeof(float);
+  const uint64_t in_bytes = uint64_t{n} * m * sizeof(T);
+  const auto launch = [&] { return turn<T>(version, n, m); };
+  return {shared_launch(key, given(fmt::format("{}<{}>", version.kernel, kType<T>)),
+                        [&] { return launch_beside(launch); }),
+          static_cast<double>(in_bytes) / published, fmt::format("{} x {} {}s:", n, m, kType<T>)};
+}
+
+void hold_sectors(const Beside& other) {
+  hold_elsewhere(other.where, "sectors", other.share * rubric().number("ideal"),
+                 counters_of(*other.run, Counted::global).global_sectors(),
+                 worst_global(*other.run));
+}
+
+void credit_version_sectors(const Version& version, const char* idea) {
+  credit_sectors(*counted(version), rubric().number("ideal"), idea);
+  if (verdict().credit < 1) return;
+  hold_sectors(drawn<int>(version));
+  if (verdict().credit == 1) hold_sectors(drawn<short>(version));
+}
+
+void credit_version_wavefronts(const Version& version, const char* idea) {
+  credit_wavefronts(*counted(version), rubric().number("ideal"), idea);
+  if (verdict().credit < 1) return;
+  const Beside other = drawn<int>(version);
+  hold_elsewhere(other.where, "wavefronts", other.share * rubric().number("ideal"),
+                 counters_of(*other.run, Counted::shared).shared_wavefronts(),
+                 worst_shared(*other.run));
 }
 
 const Version kNaive{"transpose_naive"}, kTiled{"transpose_tiled"}, kPadded{"transpose_padded"},
@@ -194,20 +249,20 @@ TEST_SUITE("lab:transpose") {
     check_shapes(kTiled);
   }
 
-  TEST_CASE("B1 tiled: sectors" * takes("rows", "columns", "ideal")) {
-    const device::Run launched = counted(kTiled);
-    credit_sectors(launched, rubric().number("ideal"), kSectorIdea);
+  TEST_CASE("B1 tiled: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+    credit_version_sectors(kTiled, kSectorIdea);
     // Not this check's points, but the next version's idea: shown here, where it is caused.
-    const counters::Counters& c = counters_of(launched);
+    const auto launched = counted(kTiled);
+    const counters::Counters& c = counters_of(*launched);
     figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
     figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
-    const Waste waste = worst_shared(launched);
+    const Waste waste = worst_shared(*launched);
     if (verdict().credit == 1 && waste.line > 0)
       explain(waste.line, "No points are lost here, and B2 is about it. " + waste.message);
   }
 
   TEST_CASE("B1 tiled: partial tiles" * takes("rows", "columns", "ideal")) {
-    credit_sectors(counted(kTiled), rubric().number("ideal"), kSectorIdea);
+    credit_sectors(*counted(kTiled), rubric().number("ideal"), kSectorIdea);
   }
 
   TEST_CASE("B2 padded: result" *
@@ -215,15 +270,16 @@ TEST_SUITE("lab:transpose") {
     check_shapes(kPadded);
   }
 
-  TEST_CASE("B2 padded: sectors" * takes("rows", "columns", "ideal")) {
-    credit_sectors(counted(kPadded), rubric().number("ideal"), kBeginWithTile);
+  TEST_CASE("B2 padded: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+    credit_version_sectors(kPadded, kBeginWithTile);
   }
 
-  TEST_CASE("B2 padded: wavefronts" * takes("rows", "columns", "ideal", "shared_bytes")) {
-    limit_shared("transpose_padded<float>", rubric().number("shared_bytes"));
-    credit_wavefronts(counted(kPadded), rubric().number("ideal"),
-                      "Word w lies in bank w % 32. Down a column the words are a row apart: which "
-                      "distance between rows sends 32 of them to 32 banks?");
+  TEST_CASE("B2 padded: wavefronts" * takes("rows", "columns", "ideal", "drawn", "shared_bytes")) {
+    for (const char* type : {"int", "float"})
+      limit_shared(fmt::format("transpose_padded<{}>", type), rubric().number("shared_bytes"));
+    credit_version_wavefronts(kPadded,
+                              "Word w lies in bank w % 32. Down a column the words are a row "
+                              "apart: which distance between rows sends 32 of them to 32 banks?");
   }
 
   TEST_CASE("B3 swizzled: result" *
@@ -231,34 +287,41 @@ TEST_SUITE("lab:transpose") {
     check_shapes(kSwizzled);
   }
 
-  TEST_CASE("B3 swizzled: sectors" * takes("rows", "columns", "ideal")) {
-    credit_sectors(counted(kSwizzled), rubric().number("ideal"), kBeginWithTile);
+  TEST_CASE("B3 swizzled: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+    credit_version_sectors(kSwizzled, kBeginWithTile);
   }
 
-  TEST_CASE("B3 swizzled: wavefronts" * takes("rows", "columns", "ideal", "shared_bytes")) {
-    limit_shared("transpose_swizzled<float>", rubric().number("shared_bytes"));
-    credit_wavefronts(counted(kSwizzled), rubric().number("ideal"),
-                      "Each row may keep its elements in an order of its own. Which permutation of "
-                      "32 places, another one for each row, is one XOR?");
+  TEST_CASE("B3 swizzled: wavefronts" *
+            takes("rows", "columns", "ideal", "drawn", "shared_bytes")) {
+    for (const char* type : {"int", "float"})
+      limit_shared(fmt::format("transpose_swizzled<{}>", type), rubric().number("shared_bytes"));
+    credit_version_wavefronts(kSwizzled,
+                              "Each row may keep its elements in an order of its own. Which "
+                              "permutation of 32 places, another one for each row, is one XOR?");
   }
 
   TEST_CASE("B4 best: result" * takes("large", "rows", "columns", "large_rows", "large_columns")) {
     check_shapes(best());
   }
 
-  TEST_CASE("B4 best: sectors" * takes("rows", "columns", "ideal")) {
-    credit_sectors(counted(best()), rubric().number("ideal"), kBeginWithTile);
+  TEST_CASE("B4 best: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+    credit_version_sectors(best(), kBeginWithTile);
   }
 
-  TEST_CASE("B4 best: requests" * takes("rows", "columns", "ideal", "ideal_requests")) {
-    credit_requests(counted(best()), rubric().number("ideal"), rubric().number("ideal_requests"),
+  TEST_CASE("B4 best: requests" * takes("rows", "columns", "ideal", "ideal_requests", "drawn")) {
+    credit_requests(*counted(best()), rubric().number("ideal"), rubric().number("ideal_requests"),
                     line_of("transpose_best"));
+    if (verdict().credit < 1) return;
+    const Beside other = drawn<int>(best());
+    hold_elsewhere(other.where, "requests", other.share * rubric().number("ideal_requests"),
+                   counters_of(*other.run, Counted::global).global_requests(),
+                   worst_global(*other.run));
   }
 
-  TEST_CASE("B4 best: wavefronts" * takes("rows", "columns", "ideal")) {
-    credit_wavefronts(counted(best()), rubric().number("ideal"),
-                      "Accesses of 16 bytes are served 8 lanes at a time, of 8 bytes 16 lanes: "
-                      "these have to meet all 32 banks among themselves.");
+  TEST_CASE("B4 best: wavefronts" * takes("rows", "columns", "ideal", "drawn")) {
+    credit_version_wavefronts(best(),
+                              "Accesses of 16 bytes are served 8 lanes at a time, of 8 bytes 16 "
+                              "lanes: these have to meet all 32 banks among themselves.");
   }
 }
 
