@@ -6,6 +6,7 @@
 
 #include "base/dim3.h"
 #include "simulator/core/execute/kernel_program.h"
+#include "simulator/core/execute/launch_meter.h"
 #include "simulator/core/memory/memory.h"
 
 namespace lab32::sim {
@@ -19,6 +20,7 @@ struct LaunchContext {
   uint64_t param_address = 0;    // kernel parameters in device memory
   uint32_t multiprocessors = 1;  // %nsmid
   uint64_t warp_budget = 0;
+  LaunchMeter* meter = nullptr;  // of all warps together; none: they have no limit
   // Blocks that the device holds at once: so many may wait for each other (resident_blocks.h).
   uint64_t resident_blocks = 1;
   // Where grid.sync() counts the blocks that came; 0: not a cooperative launch.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -74,6 +75,12 @@ class Arguments {
   int count_ = 0;
 };
 
+// A width or a precision. One of 2^31 keeps the C library busy for seconds.
+std::string width_of(long long value) {
+  const auto most = static_cast<long long>(kTextLimit);
+  return std::to_string(std::clamp(value, -most, most));
+}
+
 template <class T>
 std::string print_one(const std::string& spec, T value) {
   const int n = std::snprintf(nullptr, 0, spec.c_str(), value);
@@ -94,7 +101,12 @@ std::string format(Warp& warp, int lane, const std::string& text, Arguments& nex
     bool is_long = false;
     while (j < text.size() && std::strchr("-+ #0123456789.*hlLjzt", text[j])) {
       if (text[j] == '*') {
-        spec += std::to_string(next.next<int>());
+        spec += width_of(next.next<int>());
+      } else if (text[j] >= '1' && text[j] <= '9') {
+        const size_t end = std::min(text.find_first_not_of("0123456789", j), text.size());
+        spec += width_of(std::strtoll(text.substr(j, end - j).c_str(), nullptr, 10));
+        j = end;
+        continue;
       } else if (std::strchr("lLjzt", text[j])) {
         is_long = true;
       } else if (text[j] != 'h') {

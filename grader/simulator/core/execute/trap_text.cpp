@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace lab32::sim {
 namespace {
 
@@ -177,6 +179,11 @@ std::string describe(const TrapFacts& f) {
                          warp_name(f), f.name, __builtin_popcount(warp.lanes));
     case TrapReason::instruction_limit:
       return fmt::format("{} still runs after {} instructions", warp_name(f), f.limit);
+    case TrapReason::launch_limit:
+      return fmt::format("the launch still runs after {} instructions of its warps together",
+                         grouped(f.limit));
+    case TrapReason::launch_seconds:
+      return fmt::format("the launch still runs after {} seconds of simulation", f.limit);
     case TrapReason::blocks_wait: {
       std::string text = f.value == 1 ? fmt::format("block {} waits", f.block)
                                       : fmt::format("{} blocks, the first of them block {}, wait",

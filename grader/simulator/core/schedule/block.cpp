@@ -13,6 +13,9 @@ constexpr uint32_t kLongestRandomSlice = 10;
 // waited for.
 constexpr uint64_t kBudgetWithoutAll = 5'000'000;
 
+// Instructions after which the launch's meter is told of them, if the block does not end before.
+constexpr uint64_t kMetered = 4096;
+
 }  // namespace
 
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
@@ -46,6 +49,7 @@ Block::State Block::go_on(uint64_t slice) {
       if (warp.done()) continue;
       const uint64_t before = warp.issued();
       const Warp::Progress p = warp.run(slice);
+      meter(warp.issued() - before);
       progress |= p != Warp::Progress::blocked || warp.issued() != before;
       all_done &= p == Warp::Progress::done;
       if (p != Warp::Progress::yielded) {
@@ -66,7 +70,28 @@ Block::State Block::go_on(uint64_t slice) {
   return end();
 }
 
+void Block::meter(uint64_t issued) {
+  not_metered_ += issued;
+  if (not_metered_ >= kMetered) tell_meter();
+}
+
+void Block::tell_meter() {
+  const uint64_t issued = not_metered_;
+  not_metered_ = 0;
+  if (launch_.meter == nullptr) return;
+  const LaunchMeter::Over over = launch_.meter->add(issued);
+  if (over == LaunchMeter::Over::nothing) return;
+  TrapFacts facts;
+  facts.block = info_.index;
+  const bool time = over == LaunchMeter::Over::time;
+  facts.reason = time ? TrapReason::launch_seconds : TrapReason::launch_limit;
+  facts.limit = time ? static_cast<uint64_t>(launch_.meter->most_seconds() + 0.5)
+                     : launch_.meter->most_instructions();
+  throw Trap{std::move(facts), 0};  // run_grid() finds the site
+}
+
 Block::State Block::end() {
+  tell_meter();
   longest_warp_ = std::max(longest_warp_, longest_warp_now());
   for (const auto& warp : warps_) {
     busiest_warp_ = std::max(busiest_warp_, warp->issued() - warp->waited());
@@ -86,6 +111,7 @@ Block::State Block::go_on_at_random(Random& random) {
     if (warp.done()) continue;
     const uint64_t before = warp.issued();
     const Warp::Progress p = warp.run_any_split(slice, random);
+    meter(warp.issued() - before);
     moved = p != Warp::Progress::blocked || warp.issued() != before;
     all_done &= p == Warp::Progress::done;
   }

@@ -57,6 +57,9 @@ class Block final : public BlockContext {
     bool all = true, any = false;
     std::vector<Waiting> waiting;
   };
+  // Tells the launch's meter what a warp has issued. Throws Trap at a limit.
+  void meter(uint64_t issued);
+  void tell_meter();
   // `forced`: without all that it waits for.
   void complete(uint32_t barrier, bool forced = false);
   void find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp);
@@ -70,6 +73,7 @@ class Block final : public BlockContext {
   std::vector<std::unique_ptr<Warp>> warps_;
   std::array<Barrier, 16> barriers_;
   uint64_t longest_warp_ = 0, busiest_warp_ = 0;
+  uint64_t not_metered_ = 0;  // instructions
 };
 
 }  // namespace lab32::sim

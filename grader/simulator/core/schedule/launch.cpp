@@ -107,6 +107,25 @@ void collect(const std::vector<Observer*>& observers, const std::vector<WorkerRe
   }
 }
 
+// Where a launch that was cut short has spent its time: the first instruction of its longest loop,
+// whichever of them a limit has hit.
+void find_site_of_limit(LaunchOutcome& outcome) {
+  if (!outcome.trap || (outcome.trap->reason != TrapReason::launch_limit &&
+                        outcome.trap->reason != TrapReason::launch_seconds))
+    return;
+  uint64_t most = 0;
+  for (const IssueTally& t : outcome.tally) most = std::max(most, t.warps);
+  for (size_t s = 0; s < outcome.tally.size(); ++s) {
+    if (2 * outcome.tally[s].warps < most) continue;
+    outcome.trap->site = static_cast<uint32_t>(s);
+    return;
+  }
+}
+
+void begin_attempt(const LaunchContext& launch, uint64_t issued = 0) {
+  if (launch.meter != nullptr) launch.meter->go_back(issued);
+}
+
 bool any_wants(const std::vector<Observer*>& observers, bool (Observer::*what)() const) {
   return std::any_of(observers.begin(), observers.end(),
                      [&](const Observer* o) { return (o->*what)(); });
@@ -129,6 +148,7 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
   uint64_t first = 0, trial = threads * kTrial;
   bool trapped = false;
   while (first < blocks && !trapped) {
+    const uint64_t issued = launch.meter != nullptr ? launch.meter->issued() : 0;
     const uint64_t most = guard.by_word() ? std::min(blocks - first, trial) : blocks - first;
     std::vector<WorkerResult> results;
     for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
@@ -142,9 +162,11 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     for (const WorkerResult& result : results)
       if (result.error) std::rethrow_exception(result.error);
     if (shared.order_matters || !guard.validate()) {
+      begin_attempt(launch, issued);
       if (races) {
         rounds.clear();
         first = 0;
+        begin_attempt(launch);
       }
       if (guard.rollback() && !whole) continue;
       return first;
@@ -170,6 +192,7 @@ void show_reverse(LaunchContext launch, const std::vector<Observer*>& observers,
     if (o->wants_order()) of_order.push_back(o);
   launch.reversed = true;
   const auto attempt = [&] {
+    begin_attempt(launch);
     for (Observer* o : of_order) o->begin_order();
     ResidentBlocks residents(launch, of_order, &guard.worker(0), &suspects);
     try {
@@ -190,6 +213,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
   OrderGuard guard(*launch.memory, 1, OrderGuard::Mode::in_order, true);
   uint64_t issued = 0;
   const auto attempt = [&] {
+    begin_attempt(launch);
     ResidentBlocks residents(launch, observers, &guard.worker(0));
     try {
       residents.run();
@@ -208,6 +232,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     if (!launch.schedule) show_reverse(launch, observers, guard, *suspects, issued);
     for (Observer* o : observers)
       if (o->wants_order()) o->begin_order();
+    begin_attempt(launch);
     ResidentBlocks residents(launch, observers, nullptr, suspects.get());
     residents.run();
     collect(observers, residents.results(), outcome);
@@ -235,6 +260,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
     residents.run(done);
     collect(observers, residents.results(), outcome);
   }
+  find_site_of_limit(outcome);
   launch.memory->refresh_initialised();
   return outcome;
 }
