@@ -1,20 +1,29 @@
 // The command line: subcommands only. What they do is in the modules below.
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iostream>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clean_end.h"
 #include "base/error.h"
 #include "base/keep_memory.h"
+#include "base/text.h"
 #include "base/write_file.h"
 #include "device/device.h"
+#include "device/doctor.h"
 #include "device/timer.h"
 #include "grading/runner.h"
 #include "profiler/build_program.h"
@@ -30,20 +39,59 @@ using lab32::Error;
 
 constexpr int kFullMarks = 0, kPointsLost = 1, kNotGraded = 2;
 
+void complain(const std::string& message) {
+  // Not fmt's, which throws where nobody listens.
+  std::fprintf(stderr, "lab32: %s\n", lab32::visible(message).c_str());
+}
+
+// Who started us may have closed some of them; the next file that is opened would take the place,
+// and what is printed would go into it. Writing to one of these fails, as it would have.
+void fill_standard_streams() {
+  for (int fd = 0; fd <= 2; ++fd)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) std::abort();
+}
+
+void print(const std::string& text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw lab32::MachineError(fmt::format(
+        "standard output cannot be written: {}; name a file with -o", std::strerror(errno)));
+}
+
+// CLI11 would take -1 and 1e3.
+const CLI::Validator kWholeNumber(
+    [](std::string& text) -> std::string {
+      const bool digits =
+          !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+      uint64_t value = 0;
+      const char* end = text.data() + text.size();
+      const auto parsed = std::from_chars(text.data(), end, value);
+      if (digits && parsed.ec == std::errc() && parsed.ptr == end) return {};
+      return fmt::format("{} is no whole number from 0 to {}", text,
+                         std::numeric_limits<uint64_t>::max());
+    },
+    "");
+
 int grade(const lab32::grading::GradeOptions& options, const std::string& format,
           const std::string& output, const std::string& json) {
+  if (!output.empty()) lab32::check_writable(output, "-o");
+  if (!json.empty()) lab32::check_writable(json, "--json");
   const lab32::report::Result result = lab32::grading::grade(options);
-  if (result.max_score <= 0)
+  if (result.complete() && result.max_score <= 0)
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
   lab32::report::Style style;
   style.colour = output.empty() && lab32::report::wants_colour(STDOUT_FILENO);
   const std::string text =
       format == "json" ? lab32::report::json(result) : lab32::report::text(result, style);
   if (output.empty())
-    std::cout << text << std::flush;
+    print(text);
   else
     lab32::write_file(output, text, "-o");
   if (!json.empty()) lab32::write_file(json, lab32::report::json(result), "--json");
+  for (const lab32::report::Lab& lab : result.labs)
+    if (lab.status == lab32::report::Status::not_graded)
+      complain(fmt::format("{} is not graded: {}", lab.name, lab.message));
+  if (!result.complete()) return kNotGraded;
   return result.score < result.max_score ? kPointsLost : kFullMarks;
 }
 
@@ -71,8 +119,10 @@ void add_program(CLI::App* command, std::string& program, std::vector<std::strin
 }
 
 void add_schedule(CLI::App* command, std::optional<uint64_t>& seed) {
-  command->add_option("--schedule", seed,
-                      "run blocks and warps in a random order, the same for the same number");
+  command
+      ->add_option("--schedule", seed,
+                   "run blocks and warps in a random order, the same for the same number")
+      ->check(kWholeNumber);
 }
 
 // `describe` may throw Error.
@@ -100,6 +150,7 @@ int list_devices() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_streams();
   lab32::keep_freed_memory();
   CLI::App app{"lab32: CUDA labs, graded with or without a GPU"};
   app.name("lab32");
@@ -114,7 +165,8 @@ int main(int argc, char** argv) {
   grade_command->add_option("--rubric", rubric, "where each lab's LAB.toml is (data/limits)");
   grade_command->add_option("--device", options.device, "auto, sim, sim:NAME or gpu (auto)");
   CLI::Option* seed_option =
-      grade_command->add_option("--seed", seed, "repeats the random inputs of an earlier run");
+      grade_command->add_option("--seed", seed, "repeats the random inputs of an earlier run")
+          ->check(kWholeNumber);
   grade_command->add_option("--format", format, "text or json (text)")
       ->check(CLI::IsMember({"text", "json"}));
   grade_command->add_option("-o", output, "write here instead of to standard output");
@@ -141,6 +193,8 @@ int main(int argc, char** argv) {
       app.add_subcommand("check", "run a CUDA program and find its races and bad accesses");
   add_program(check_command, check.program, check.arguments, check.device);
   add_schedule(check_command, check.schedule);
+  CLI::App* doctor_command =
+      app.add_subcommand("doctor", "what grading needs: what is here, and what brings the rest");
   app.add_subcommand("devices", "what can run here, and why the rest cannot");
 
   // What follows `--` is the program's, whatever it looks like.
@@ -153,9 +207,9 @@ int main(int argc, char** argv) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
     if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
-      fmt::print(stderr, "lab32: there is no command `{}`; see `lab32 --help`\n", argv[1]);
+      complain(fmt::format("there is no command `{}`; see `lab32 --help`", argv[1]));
     else
-      fmt::print(stderr, "lab32: {}; see `lab32 --help`\n", e.what());
+      complain(fmt::format("{}; see `lab32 --help`", e.what()));
     return kNotGraded;
   }
 
@@ -163,9 +217,19 @@ int main(int argc, char** argv) {
        {&program_arguments, &profile.arguments, &check.arguments, &options.labs})
     words->insert(words->end(), behind.begin(), behind.end());
   try {
+    std::optional<lab32::CleanEnd> clean_end;
+    if (grade_command->parsed())
+      clean_end.emplace(lab32::CleanEnd::Interrupt::too);
+    else if (profile_command->parsed() || check_command->parsed())
+      clean_end.emplace(lab32::CleanEnd::Interrupt::not_watched);
     if (profile_command->parsed()) return lab32::profiler::profile(profile);
     if (check_command->parsed()) return lab32::profiler::check(check);
     if (run_command->parsed()) run_program(program, program_device, program_arguments, schedule);
+    if (doctor_command->parsed()) {
+      const lab32::device::Findings found = lab32::device::examine();
+      print(found.text);
+      return found.can_grade ? 0 : kNotGraded;
+    }
     if (!grade_command->parsed()) return list_devices();
     options.dir = dir;
     options.rubric = rubric;
@@ -173,7 +237,10 @@ int main(int argc, char** argv) {
     if (*seed_option) options.seed = seed;
     return grade(options, format, output, json);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "lab32: {}\n", e.what());
+    complain(e.what());
+    return kNotGraded;
+  } catch (...) {
+    complain("an error in the grader itself, of a kind that it does not know");
     return kNotGraded;
   }
 }

@@ -8,10 +8,25 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <set>
 
 #include "base/error.h"
 
 namespace lab32 {
+namespace {
+
+// What kill() takes, of every Child that has not been waited for.
+struct Alive {
+  std::mutex mutex;
+  std::set<pid_t> targets;
+};
+Alive& alive() {
+  static Alive all;
+  return all;
+}
+
+}  // namespace
 
 void Descriptor::close() {
   if (fd_ >= 0) ::close(fd_);
@@ -21,7 +36,7 @@ void Descriptor::close() {
 Pipe::Pipe() {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0)
-    throw Error(std::string("no pipe to a child process: ") + std::strerror(errno));
+    throw MachineError(std::string("no pipe to a child process: ") + std::strerror(errno));
   read.reset(fds[0]);
   write.reset(fds[1]);
 }
@@ -43,16 +58,22 @@ int ExecReport::failure() {
 Child::Child(const std::string& name, Group group, const std::function<void()>& run)
     : group_(group) {
   const pid_t parent = getpid();
+  std::unique_lock lock(alive().mutex);
   pid_ = fork();
-  if (pid_ < 0) throw Error(name + " cannot be started: " + std::strerror(errno));
+  if (pid_ < 0) throw MachineError(name + " cannot be started: " + std::strerror(errno));
   if (pid_ > 0) {
     // Both sides set it: whoever is first, the group is there for kill().
     if (group == Group::own) setpgid(pid_, pid_);
+    alive().targets.insert(group == Group::own ? -pid_ : pid_);
     return;
   }
+  lock.unlock();  // the child's copy
   if (group == Group::own) setpgid(0, 0);
   // The parent may die first (Ctrl-C, a batch system), or has already.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
   if (getppid() == parent) run();
   _exit(127);
 }
@@ -73,8 +94,18 @@ bool Child::has_ended() const {
 
 void Child::kill() const { ::kill(group_ == Group::own ? -pid_ : pid_, SIGKILL); }
 
+void Child::kill_all() {
+  const std::lock_guard lock(alive().mutex);
+  for (const pid_t target : alive().targets) ::kill(target, SIGKILL);
+}
+
 int Child::wait() {
   int status = 0;
+  {
+    // Before its number can be another's.
+    const std::lock_guard lock(alive().mutex);
+    alive().targets.erase(group_ == Group::own ? -pid_ : pid_);
+  }
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   waited_ = true;

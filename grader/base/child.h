@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace lab32 {
 
@@ -14,10 +15,12 @@ class Descriptor {
  public:
   Descriptor() = default;
   explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() { close(); }
   int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
   void reset(int fd) {
     close();
     fd_ = fd;
@@ -39,6 +42,8 @@ class ExecReport {
  public:
   // In the child, when it cannot start its program.
   [[noreturn]] void fail(int error) const;
+  // In a child that leaves the exec to a child of its own.
+  void leave() { pipe_.write.close(); }
   // In the parent: 0 once the child's program runs, else why it does not.
   int failure();
 
@@ -52,11 +57,14 @@ class Child {
   enum class Group { ours, own };
 
   // Forks. `run` is the child's whole life and must not return; before an exec it may only call
-  // what is safe between fork and exec. The child dies when the thread that made it does. Throws
-  // Error that begins with `name`.
+  // what is safe between fork and exec. The child dies when the thread that made it does, unless it
+  // asks for another signal. No signal is blocked in it. Throws MachineError that begins with
+  // `name`.
   Child(const std::string& name, Group group, const std::function<void()>& run);
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
+  // Kills the group (or the child) of every Child that is alive, for an end of this process.
+  static void kill_all();
   // Kills and waits for it, if nobody has.
   ~Child();
 

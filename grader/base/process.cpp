@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -45,8 +46,9 @@ struct Prepared {
   char* const* environment;
   const char* directory;
   const ProcessLimits* limits;
+  const Confinement* confinement;
   int in, out, err;
-  const ExecReport* report;
+  ExecReport* report;
 };
 
 [[noreturn]] void exec(const Prepared& p) {
@@ -67,8 +69,44 @@ struct Prepared {
       !limit(RLIMIT_FSIZE, l.file_bytes))
     p.report->fail(errno);
   if (p.directory[0] && chdir(p.directory) != 0) p.report->fail(errno);
+  if (const int error = p.confinement ? p.confinement->enter() : 0) p.report->fail(error);
   execve(p.argv[0], p.argv, p.environment);
   p.report->fail(errno);
+}
+
+void kill_group(int) { kill(0, SIGKILL); }
+
+// Between this process and the program stands another, which waits for the one and watches over the
+// other: where this process dies (SIGKILL, say), the kernel tells its child only, and the child
+// kills all of its group.
+[[noreturn]] void keep(const Prepared& p) {
+  struct sigaction whole_group {};
+  whole_group.sa_handler = kill_group;
+  sigaction(SIGTERM, &whole_group, nullptr);
+  const pid_t parent = getppid();
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(127);
+  const pid_t keeper = getpid(), program = fork();
+  if (program < 0) p.report->fail(errno);
+  if (program == 0) {
+    // Should the keeper alone be killed.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != keeper) _exit(127);
+    exec(p);
+  }
+  p.report->leave();
+  int status = 0;
+  while (waitpid(program, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
+  // Ends as the program did.
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(WTERMSIG(status), &standard, nullptr);
+  kill(getpid(), WTERMSIG(status));
+  _exit(127);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
@@ -101,18 +139,18 @@ Outcome run_process(const Command& command) {
   Pipe out, err;
   ExecReport report;
   Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (in.get() < 0) throw Error("/dev/null cannot be opened");
+  if (in.get() < 0) throw MachineError("/dev/null cannot be opened");
   auto argv = pointers(command.argv), environment = pointers(command.environment);
-  const Prepared prepared{
-      argv.data(), environment.data(), command.directory.c_str(), &command.limits,
-      in.get(),    out.write.get(),    err.write.get(),           &report};
+  const Prepared prepared{argv.data(),     environment.data(),  command.directory.c_str(),
+                          &command.limits, command.confinement, in.get(),
+                          out.write.get(), err.write.get(),     &report};
 
   auto start = Clock::now();
-  Child child(command.argv[0], Child::Group::own, [&] { exec(prepared); });
+  Child child(command.argv[0], Child::Group::own, [&] { keep(prepared); });
   out.write.close();
   err.write.close();
   if (const int failure = report.failure())
-    throw Error(command.argv[0] + " cannot be started: " + std::strerror(failure));
+    throw MachineError(command.argv[0] + " cannot be started: " + std::strerror(failure));
 
   Outcome outcome;
   auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/confine.h"
+
 namespace lab32 {
 
 // 0 is "no limit". There is none on the number of processes: RLIMIT_NPROC counts all processes of
@@ -22,6 +24,7 @@ struct Command {
   std::vector<std::string> environment;  // all of it, "NAME=value"
   std::string directory;                 // working directory; empty: this process's
   ProcessLimits limits;
+  const Confinement* confinement = nullptr;  // none: all that this process may reach
 };
 
 struct Outcome {
@@ -34,8 +37,8 @@ struct Outcome {
 };
 
 // Runs the command to its end, with nothing on stdin. Whatever the child left running in its
-// process group is killed when it ends. Throws Error when it cannot be started (no such program, no
-// memory).
+// process group is killed when it ends, and when this process ends in whatever way. Throws
+// MachineError when it cannot be started (no such program, no memory).
 Outcome run_process(const Command& command);
 
 // How a run ended, for a message: "exit status 2", "killed by signal 9 (Killed)".

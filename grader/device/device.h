@@ -55,6 +55,10 @@ struct LaunchOptions {
   // PTX instructions one warp may issue before it is stopped: a hundred times what the longest warp
   // of a reference solution takes (that of the bank arbiter, under 500,000).
   uint64_t warp_budget = 50'000'000;
+  // What all warps together may issue, and seconds that the launch may take; 0: no limit
+  // (simulator).
+  uint64_t launch_budget = 0;
+  double seconds = 0;
   bool check_hazards = true;  // races and shared initialisation (simulator)
   // Reads of global and local memory that nothing wrote: they end a launch (grading), or not (a GPU
   // goes on with what lies there).

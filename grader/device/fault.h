@@ -45,4 +45,10 @@ struct Fault {
   double seconds = 0;                    // kind time_limit
 };
 
+// The launch as a whole took too much, and may have been right so far.
+inline bool is_limit_of_launch(const Fault& fault) {
+  return fault.trap && (fault.trap->reason == sim::TrapReason::launch_limit ||
+                        fault.trap->reason == sim::TrapReason::launch_seconds);
+}
+
 }  // namespace lab32::device

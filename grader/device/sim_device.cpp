@@ -202,6 +202,8 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   launch.param_address = program.param_address;
   launch.multiprocessors = profile_.multiprocessors;
   launch.warp_budget = options.warp_budget;
+  sim::LaunchMeter meter(options.launch_budget, options.seconds);
+  launch.meter = &meter;
   launch.trap_uninitialised = options.trap_uninitialised;
   launch.keep_going = options.keep_going;
   launch.schedule = options.schedule;

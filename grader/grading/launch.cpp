@@ -38,6 +38,7 @@ const char* advice(sim::TrapKind kind) {
       return "Let every lane that the mask names come: shuffle before an `if` or a `return` that "
              "divides a warp. A lane that has nothing brings a neutral value, for a sum 0.";
     case sim::TrapKind::instruction_limit:
+    case sim::TrapKind::time_limit:
     case sim::TrapKind::deadlock:
       return "Does the loop's condition ever become false for every thread?";
     default:
@@ -167,6 +168,11 @@ device::Kernel& find(const Launch& launch) {
          fmt::format("The file has no kernel `{}` (it has {}). Names and parameters of the kernels "
                      "stay as given.",
                      launch.kernel, fmt::join(s.module.kernel_names(), ", ")));
+  if (s.spending.used_up()) {
+    const char* kind = to_string(sim::TrapKind::time_limit);
+    measured("runs too long");
+    lose({Failure::Kind::fault, launch.setting, launch.kernel, kind}, 0, s.spending.why());
+  }
   s.launched.clear();
   for (const DeviceArray* m : s.memories)
     s.launched.push_back({m->name(), m->buffer().address, m->buffer().bytes, m->element_bytes()});
@@ -182,13 +188,22 @@ device::Run run(const Launch& launch) {
   device::LaunchOptions options;
   options.model = launch.model;
   options.schedule = s.other_order.begin(launch.shape, s.row->credit == Credit::all);
+  s.spending.limit(options);
   const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
+  const Stopwatch watch;
   device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
+  s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
   s.printed = printed_text(launch.setting, result.output);
   check_fault(result, launch.setting);
   check_hazards(result, launch.setting);
   check_inputs(launch.setting);
-  if (before) s.other_order.try_again(s.device, kernel, launch.shape, launch.args, *before);
+  if (before) {
+    const Stopwatch again;
+    device::LaunchOptions limits;
+    s.spending.limit(limits);
+    s.other_order.try_again(s.device, kernel, launch.shape, launch.args, *before, limits);
+    s.spending.add(s.row->check, result.warp_instructions.value_or(0), again.seconds());
+  }
   return result;
 }
 
@@ -198,7 +213,10 @@ device::Run run_to_count(const Launch& launch) {
   device::LaunchOptions options;
   options.model = launch.model;
   options.check_hazards = options.trap_uninitialised = false;
+  s.spending.limit(options);
+  const Stopwatch watch;
   device::Run result = s.device.launch(find(launch), launch.shape, launch.args, options);
+  s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
   check_fault(result, launch.setting);
   return result;
 }
@@ -212,7 +230,10 @@ bool run_afresh(const Launch& launch) {
   if (!s.load_again) return false;
   const std::unique_ptr<device::LoadedModule> module = s.load_again();
   device::Kernel* kernel = module->find(launch.kernel);
-  return kernel && !s.device.launch(*kernel, launch.shape, launch.args).fault;
+  device::LaunchOptions limits;
+  s.spending.limit(limits);
+  return kernel && !s.spending.used_up() &&
+         !s.device.launch(*kernel, launch.shape, launch.args, limits).fault;
 }
 
 const counters::Counters& counters_of(const device::Run& run, Counted counted) {

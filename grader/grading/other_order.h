@@ -25,7 +25,8 @@ class OtherOrder {
   // Whether that launch is to be tried in another order, too, by try_again(), from `before` on.
   bool wants_trial() const { return wants_trial_; }
   void try_again(device::Device& device, device::Kernel& kernel, const device::Shape& shape,
-                 const std::vector<device::Arg>& args, device::SavedMemory& before);
+                 const std::vector<device::Arg>& args, device::SavedMemory& before,
+                 device::LaunchOptions limits);
 
   // Some launch gave something else.
   bool differs() const { return judged_ != 0; }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -20,6 +21,18 @@ constexpr const char* kReporter = "lab32";
 
 // doctest makes its reporters itself and hands them nothing of ours.
 report::Lab* current_lab = nullptr;
+
+// What went wrong with the machine in a check: doctest would go on with the next.
+std::string machine_fault;
+
+REGISTER_EXCEPTION_TRANSLATOR(const MachineError& error) {
+  machine_fault = error.what();
+  return error.what();
+}
+REGISTER_EXCEPTION_TRANSLATOR(const std::bad_alloc&) {
+  machine_fault = "there is not enough memory on this machine";
+  return machine_fault.c_str();
+}
 
 // Down to hundredths, so that full points mean full marks.
 double part_of(double points, double credit) {
@@ -164,6 +177,7 @@ bool may_begin(report::Lab& lab) {
 void run_suite(Session& session, report::Lab& lab) {
   const CurrentSession current(session);
   current_lab = &lab;
+  machine_fault.clear();
   for (const RubricRow& row : session.rubric.rows()) {
     session.row = &row;
     session.printed.clear();
@@ -175,6 +189,7 @@ void run_suite(Session& session, report::Lab& lab) {
     }
     session.other_order = OtherOrder(stream_of(session.seed, row.check + ", other order"));
     run_check(lab.name, row.place);
+    if (!machine_fault.empty()) throw MachineError(machine_fault);
     if (session.other_order.differs() && lab.tests.back().status == report::Status::passed) {
       const report::Test in_order = lab.tests.back();
       lab.tests.pop_back();

@@ -4,16 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <random>
 
 #include "base/error.h"
 #include "base/root.h"
+#include "base/stopwatch.h"
+#include "base/text.h"
 #include "grading/alike.h"
 #include "grading/given.h"
 #include "grading/progress.h"
 #include "grading/registry.h"
 #include "grading/reporter.h"
 #include "toolchain/nvcc.h"
+#include "toolchain/toolchain.h"
 
 namespace lab32::grading {
 namespace {
@@ -22,6 +26,12 @@ namespace fs = std::filesystem;
 using report::Status;
 
 fs::path file_of(const fs::path& dir, const std::string& lab) { return dir / lab / (lab + ".cu"); }
+
+// A link that leads nowhere is there, and so is what may not be looked at.
+bool is_missing(const fs::path& file) {
+  std::error_code error;
+  return fs::symlink_status(file, error).type() == fs::file_type::not_found;
+}
 
 // 48 bits: any reader of JSON keeps them, and nobody guesses them.
 uint64_t fresh_seed() {
@@ -35,20 +45,23 @@ std::vector<std::string> chosen(const GradeOptions& options) {
     if (std::find(known.begin(), known.end(), lab) == known.end())
       throw Error(
           fmt::format("there is no lab `{}`; the labs are: {}", lab, fmt::join(known, ", ")));
-  std::vector<std::string> labs = options.labs.empty() ? known : options.labs;
-  if (!fs::is_directory(options.dir))
+  std::vector<std::string> labs;  // each once
+  for (const std::string& lab : options.labs.empty() ? known : options.labs)
+    if (std::find(labs.begin(), labs.end(), lab) == labs.end()) labs.push_back(lab);
+  std::error_code error;
+  if (!fs::is_directory(options.dir, error))
     throw Error(
         fmt::format("{}: no such directory; --dir names the one that holds "
                     "LAB/LAB.cu for each lab",
-                    options.dir.string()));
+                    visible_name(options.dir.string())));
   const auto missing = [&](const std::string& lab) {
-    return !fs::exists(file_of(options.dir, lab));
+    return is_missing(file_of(options.dir, lab));
   };
   const auto absent = std::find_if(labs.begin(), labs.end(), missing);
   if (absent != labs.end() &&
       (!options.labs.empty() || std::all_of(labs.begin(), labs.end(), missing)))
     throw Error(fmt::format("{}: no such file; --dir names the directory that holds it",
-                            file_of(options.dir, *absent).string()));
+                            visible_name(file_of(options.dir, *absent).string())));
   return labs;
 }
 
@@ -72,29 +85,40 @@ void fail_all(report::Lab& lab, const Rubric& rubric, const std::string& file,
   }
 }
 
+// The machine's fault, so nobody's points.
+void not_graded(report::Lab& lab, const std::string& why) {
+  lab.status = Status::not_graded;
+  lab.message = why;
+  lab.tests.clear();
+  lab.score = lab.max_score = 0;
+}
+
 // With the lab's given kernels.
-toolchain::Artifact compiled(const std::string& lab, const fs::path& file, const std::string& arch,
-                             const std::string& display) {
+toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
+                             const std::string& arch, const std::string& display) {
   toolchain::CompileOptions options;
   options.behind = [&](const std::string& text) {
     return text_of_given(lab, SourceFile::of_text(text, display));
   };
-  return toolchain::compile(file, arch, display, options);
+  return toolchain::compile(submission, arch, display, options);
 }
 
 // What a timer runs: the submission and, beside it, the reference solution, for its card.
 class TimedArtifacts {
  public:
-  TimedArtifacts(const std::string& lab, const fs::path& file, const toolchain::Artifact& counted,
+  TimedArtifacts(const std::string& lab, const fs::path& file,
+                 const toolchain::Submission& submission, const toolchain::Artifact& counted,
                  const device::Timer* timer, Progress& progress) {
     if (!timer) return;
     const Progress::Step step(progress, "compiling for " + timer->name());
-    submission_ =
-        counted.arch == timer->arch() ? counted : compiled(lab, file, timer->arch(), file.string());
+    submission_ = counted.arch == timer->arch()
+                      ? counted
+                      : compiled(lab, submission, timer->arch(), counted.source);
     const fs::path solution = file_of(root() / "solutions", lab);
     std::error_code error;
     if (fs::exists(solution) && !fs::equivalent(solution, file, error))
-      reference_ = compiled(lab, solution, timer->arch(), "the reference solution");
+      reference_ = compiled(lab, toolchain::read_submission(solution, solution.string()),
+                            timer->arch(), "the reference solution");
   }
   TimeKeeping time_keeping(device::Timer* timer) const {
     return {timer, &submission_, reference_ ? &*reference_ : nullptr};
@@ -105,37 +129,58 @@ class TimedArtifacts {
   std::optional<toolchain::Artifact> reference_;
 };
 
+void grade_into(report::Lab& lab, const Rubric& rubric, const fs::path& file,
+                const std::string& display, device::Device& device, uint64_t seed,
+                Progress& progress, device::Timer* timer, Alike* alike) {
+  const toolchain::Submission submission = toolchain::read_submission(file, display);
+  const Stopwatch compiling;
+  toolchain::Artifact artifact;
+  {
+    const Progress::Step step(progress, "compiling " + display);
+    artifact = compiled(rubric.lab(), submission, device.arch(), display);
+  }
+  const double seconds = compiling.passed();
+  try {
+    const SourceFile source = SourceFile::of_text(submission.text(), display);
+    std::unique_ptr<device::LoadedModule> module = device.load(artifact);
+    if (alike) module = alike->watch(std::move(module), artifact.ptx, seed);
+    Session session{device, *module, source, rubric, seed, progress};
+    session.alike = alike;
+    session.spending = Spending(seconds);
+    session.load_again = [&] { return device.load(artifact); };
+    const TimedArtifacts timed(rubric.lab(), file, submission, artifact, timer, progress);
+    session.time = timed.time_keeping(timer);
+    run_suite(session, lab);
+  } catch (const MachineError&) {
+    throw;
+  } catch (const Error& e) {  // what the simulator cannot run
+    fail_all(lab, rubric, display, e.what());
+  }
+}
+
 }  // namespace
 
 report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Device& device,
                        uint64_t seed, Progress& progress, device::Timer* timer, Alike* alike) {
   report::Lab lab;
   lab.name = rubric.lab();
-  const std::string display = file.string();
-  if (!fs::exists(file)) {
+  const std::string display = visible_name(file.string());
+  if (is_missing(file)) {
     fail_all(lab, rubric, display, display + ": no such file: it was not handed in");
     return lab;
   }
-  toolchain::Artifact artifact;
   try {
-    const Progress::Step step(progress, "compiling " + display);
-    artifact = compiled(rubric.lab(), file, device.arch(), display);
-  } catch (const toolchain::CompileError& e) {  // any other Error is not the submission's
+    grade_into(lab, rubric, file, display, device, seed, progress, timer, alike);
+  } catch (const toolchain::CompileError& e) {
     fail_all(lab, rubric, display, e.what());
-    return lab;
-  }
-  try {
-    const SourceFile source(file, display);
-    std::unique_ptr<device::LoadedModule> module = device.load(artifact);
-    if (alike) module = alike->watch(std::move(module), artifact.ptx, seed);
-    Session session{device, *module, source, rubric, seed, progress};
-    session.alike = alike;
-    session.load_again = [&] { return device.load(artifact); };
-    const TimedArtifacts timed(rubric.lab(), file, artifact, timer, progress);
-    session.time = timed.time_keeping(timer);
-    run_suite(session, lab);
+  } catch (const toolchain::BadSubmission& e) {
+    fail_all(lab, rubric, display, e.what());
+  } catch (const std::bad_alloc&) {
+    not_graded(lab, "there is not enough memory on this machine");
   } catch (const Error& e) {
-    fail_all(lab, rubric, display, e.what());
+    not_graded(lab, e.what());
+  } catch (const std::exception& e) {
+    not_graded(lab, std::string("an error in the grader itself: ") + e.what());
   }
   return lab;
 }
@@ -145,6 +190,7 @@ report::Result grade(const GradeOptions& options) {
   std::vector<Rubric> rubrics;
   for (const std::string& lab : chosen(options))
     rubrics.emplace_back(options.rubric.empty() ? rubric_folder() : options.rubric, lab);
+  toolchain::installed();  // without nvcc nothing is graded
   const std::unique_ptr<device::Device> device = device::open_device(options.device);
   const std::unique_ptr<device::Timer> timer = device::open_timer(options.device);
   Progress progress(options.progress);

@@ -15,6 +15,7 @@
 #include "device/timer.h"
 #include "grading/other_order.h"
 #include "grading/rubric.h"
+#include "grading/spending.h"
 
 namespace lab32::grading {
 
@@ -63,6 +64,7 @@ struct Session {
   // The submission as it was before any launch.
   std::function<std::unique_ptr<device::LoadedModule>()> load_again = {};
   TimeKeeping time = {};
+  Spending spending{};     // of the launches up to now
   Alike* alike = nullptr;  // files before this one that are much like it
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
 

@@ -57,7 +57,7 @@ int profile(const ProfileOptions& options) {
     metrics = metrics_of(options.metrics);
 
   // Before the program takes its time.
-  if (!options.csv.empty()) write_file(options.csv, "", "--csv");
+  if (!options.csv.empty()) check_writable(options.csv, "--csv");
   RecordedRun run = run_recorded(options.program, options.device, options.arguments, "profile");
   const auto launches = select(std::move(run.recording.launches), pattern, options.kernel);
 

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "report/render.h"
 
 namespace lab32::report {
@@ -24,7 +25,7 @@ Json access_record(const std::optional<Failure::Access>& access) {
   const Failure::Access& a = *access;
   return {{"block", a.block},
           {"thread", a.thread},
-          {"object", a.object},
+          {"object", visible(a.object)},
           {"offset", a.offset ? Json(*a.offset) : Json(nullptr)},
           {"element", a.element ? Json(*a.element) : Json(nullptr)},
           {"bytes", a.bytes},
@@ -38,8 +39,8 @@ Json failure_record(const std::optional<Failure>& failure) {
   const Failure& f = *failure;
   return {{"kind", to_string(f.kind)},
           {"setting", f.setting},
-          {"subject", f.subject},
-          {"detail", f.detail},
+          {"subject", visible(f.subject)},
+          {"detail", visible(f.detail)},
           {"index", f.index ? Json(*f.index) : Json(nullptr)},
           {"measured", optional_number(f.measured)},
           {"expected", optional_number(f.expected)},
@@ -73,10 +74,10 @@ Json test_record(const Test& test) {
           {"bonus", test.bonus},
           {"score", number(test.score)},
           {"max_score", number(test.max_score)},
-          {"measured", test.measured},
-          {"expected", test.expected},
-          {"message", test.message},
-          {"file", test.file},
+          {"measured", visible(test.measured)},
+          {"expected", visible(test.expected)},
+          {"message", visible(test.message)},
+          {"file", visible(test.file)},
           {"line", test.line},
           {"failure", failure_record(test.failure)},
           {"not_run", not_run_record(test.not_run)},
@@ -88,7 +89,7 @@ Json lab_record(const Lab& lab) {
   for (const Test& test : lab.tests) tests.push_back(test_record(test));
   return {{"lab", lab.name},
           {"status", to_string(lab.status)},
-          {"message", lab.message},
+          {"message", visible(lab.message)},
           {"score", number(lab.score)},
           {"max_score", number(lab.max_score)},
           {"tests", tests}};
@@ -103,10 +104,11 @@ std::string json(const Result& result) {
                        {"device", result.device},
                        {"timer", result.timer},
                        {"seed", result.seed},
+                       {"complete", result.complete()},
                        {"score", number(result.score)},
                        {"max_score", number(result.max_score)},
                        {"labs", labs}};
-  // A student's file may hold any bytes and messages quote it: replace what is not UTF-8.
+  // What visible() has not seen may hold any bytes, too.
   return record.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -19,6 +19,8 @@ const char* to_string(Status status) {
       return "not run";
     case Status::error:
       return "error";
+    case Status::not_graded:
+      return "not graded";
   }
   return "error";
 }

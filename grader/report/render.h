@@ -12,13 +12,15 @@ struct Style {
   int width = 80;
 };
 
+// Both show what others wrote (paths, messages, what a kernel prints) by visible() (base/text.h).
+
 // A table for each lab, the reason for each lost point below it, the total in the last line.
 std::string text(const Result& result, const Style& style = {});
 
 // Schema lab32-result/2, documented in README.md.
 std::string json(const Result& result);
 
-// "passed", "failed", "not run", "error": the words of the schema.
+// "passed", "failed", "not run", "error", "not graded": the words of the schema.
 const char* to_string(Status status);
 // The enumerators' own names.
 const char* to_string(Failure::Kind kind);

@@ -1,6 +1,7 @@
 // The one record of a grading; every renderer prints this and nothing else.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,7 +10,8 @@
 
 namespace lab32::report {
 
-enum class Status : uint8_t { passed, failed, not_run, error };
+// not_graded is a lab's: the machine's fault, not the submission's.
+enum class Status : uint8_t { passed, failed, not_run, error, not_graded };
 
 // Why a check has lost points.
 struct Failure {
@@ -87,8 +89,8 @@ struct Test {
 struct Lab {
   std::string name;                 // "coalescing"
   Status status = Status::passed;   // error: did not compile, no such kernel file, …
-  std::string message;              // of status error: the compiler's text
-  double score = 0, max_score = 0;  // of the tests that ran
+  std::string message;              // of status error: the compiler's text; of not_graded: why
+  double score = 0, max_score = 0;  // of the tests that ran; of not_graded 0
   std::vector<Test> tests;
 };
 
@@ -98,6 +100,12 @@ struct Result {
   uint64_t seed = 0;
   double score = 0, max_score = 0;
   std::vector<Lab> labs;
+
+  // Whether all labs were graded. Else the scores are of those that were.
+  bool complete() const {
+    return std::none_of(labs.begin(), labs.end(),
+                        [](const Lab& lab) { return lab.status == Status::not_graded; });
+  }
 };
 
 }  // namespace lab32::report

@@ -1,5 +1,7 @@
 // The score report for people. 80 columns: what a terminal, a mail and a printed page have.
 
+#include "base/text.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,14 +28,15 @@ class ScoreReport {
 
   void lab(const Lab& lab) {
     title(lab);
-    if (lab.status == Status::error && !lab.message.empty()) {
+    const bool never_ran = lab.status == Status::error || lab.status == Status::not_graded;
+    if (never_ran && !lab.message.empty()) {
       // As the compiler wrote it, however wide: its carets point at columns.
-      std::istringstream lines(lab.message);
+      std::istringstream lines(visible(lab.message));
       for (std::string line; std::getline(lines, line);) write("  " + line);
       write("");
     }
     // A lab that never ran has no measurements: its compiler's words are the whole story.
-    if (lab.status == Status::error) return;
+    if (never_ran) return;
     table(lab.tests);
     for (const Test& test : lab.tests)
       if (test.status != Status::passed || !test.message.empty()) reason(test);
@@ -52,6 +55,12 @@ class ScoreReport {
     if (fits) label += ", " + seed;
     write(paint(kBold, pad_right(label, style_.width - columns(score)) + score));
     if (!fits) write(paint(kBold, pad_right("", kTotal) + seed));
+    if (result.complete()) return;
+    std::string missing;
+    for (const Lab& lab : result.labs)
+      if (lab.status == Status::not_graded) missing += (missing.empty() ? "" : ", ") + lab.name;
+    for (const std::string& line : wrap("without what was not graded: " + missing, style_.width))
+      write(paint(kBold, line));
   }
 
  private:
@@ -83,7 +92,9 @@ class ScoreReport {
   void rule(char c) { write(paint(kDim, std::string(style_.width, c))); }
 
   void title(const Lab& lab) {
-    const std::string score = points(lab.score) + " / " + points(lab.max_score);
+    const std::string score = lab.status == Status::not_graded
+                                  ? to_string(lab.status)
+                                  : points(lab.score) + " / " + points(lab.max_score);
     write(paint(kBold, pad_right(lab.name, style_.width - columns(score)) + score));
     rule('=');
   }
@@ -109,7 +120,7 @@ class ScoreReport {
     row("check", "measured", "expected", "points", nullptr);
     rule('-');
     for (const Test& test : tests)
-      row(test.name, test.measured, test.expected,
+      row(test.name, visible(test.measured), visible(test.expected),
           test.status == Status::not_run ? "not run"
                                          : points(test.score) + " / " + points(test.max_score),
           colour_of(test));
@@ -126,7 +137,8 @@ class ScoreReport {
       heading += fmt::format(" ({} of {} lost)", points(test.max_score - test.score),
                              points(test.max_score));
     for (const std::string& line : wrap(heading, style_.width)) write(paint(colour_of(test), line));
-    for (const std::string& line : wrap(test.message, style_.width - 2)) write("  " + line);
+    for (const std::string& line : wrap(visible(test.message), style_.width - 2))
+      write("  " + line);
     write("");
   }
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kMagic[] = "lab32-artifact/2\n";
+constexpr char kMagic[] = "lab32-artifact/3\n";
 constexpr size_t kMostEntries = 512;  // some 100 KB each
 
 fs::path directory() { return checkout() / "build/cache"; }

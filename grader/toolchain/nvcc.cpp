@@ -9,10 +9,13 @@
 
 #include "base/pattern.h"
 #include "base/read_file.h"
+#include "base/text.h"
 #include "toolchain/cache.h"
 #include "toolchain/disassemble.h"
-#include "toolchain/submission.h"
+#include "toolchain/line_directives.h"
+#include "toolchain/opened_files.h"
 #include "toolchain/toolchain.h"
+#include "toolchain/variable_bytes.h"
 
 namespace lab32::toolchain {
 namespace {
@@ -20,13 +23,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // ---- the limits ------------------------------------------------------------------------------
-// A lab's kernels take 0.3 s and 300 MB; all of CUB in one file takes 20 s and 1.5 GB.
+// A lab's kernels take 0.3 s and 300 MB.
 
-constexpr double kWallSeconds = 60;             // nvcc and all that it calls
-constexpr uint64_t kMemory = 4ull << 30;        // each process; they run one after the other
+constexpr double kWallSeconds = 20;             // nvcc and all that it calls
+constexpr uint64_t kMemory = 1400ull << 20;     // each process; they run one after the other
 constexpr uint64_t kLargestFile = 64ull << 20;  // the preprocessed text; 1 MB, with CUB 10
 constexpr uint64_t kMessages = 256ull << 10;    // of stdout and of stderr
-constexpr double kListingSeconds = 30;          // nvdisasm
+constexpr double kListingSeconds = 10;          // nvdisasm
 constexpr uint64_t kListing = 256ull << 20;     // its text
 
 // -lineinfo: positions for messages and counters; ptxas then also keeps the PTX line of every
@@ -39,7 +42,16 @@ void write_file(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file) throw Error(path.string() + " cannot be written: is the disk of TMPDIR full?");
+  if (!file) throw MachineError(path.string() + " cannot be written: is the disk of TMPDIR full?");
+}
+
+// What a compilation needs, and more. Where not even that can be written once its files are gone,
+// its failure was not the submission's.
+constexpr size_t kRoom = 8 << 20;
+
+void require_room(const Sandbox& sandbox) {
+  sandbox.clear_output();
+  write_file(sandbox.output() / "room", std::string(kRoom, ' '));
 }
 
 // ---- paths: the room's, and the user's ---------------------------------------------------------
@@ -104,44 +116,14 @@ Messages split(const std::string& err) {
   return result;
 }
 
-// Every file the preprocessor read: it marks where it enters one with `# LINE "PATH" 1`. The marks
-// cannot be kept out of its output, so this holds where no sandbox does.
-std::vector<fs::path> files_entered(const std::string& preprocessed) {
-  std::vector<fs::path> files;
-  for (size_t at = 0; at < preprocessed.size();) {
-    size_t end = std::min(preprocessed.find('\n', at), preprocessed.size());
-    std::string_view line(preprocessed.data() + at, end - at);
-    at = end + 1;
-    if (line.size() < 4 || line[0] != '#' || line[1] != ' ') continue;
-    size_t open = line.find('"'), close = line.rfind('"');
-    if (open == close || line.substr(close).rfind("\" 1", 0) != 0) continue;
-    files.emplace_back(line.substr(open + 1, close - open - 1));
-  }
-  return files;
-}
-
 void refuse_foreign_files(const Sandbox& sandbox, const Toolchain& toolchain,
-                          const std::string& preprocessed, const std::string& display) {
-  auto allowed = [&](const fs::path& file) {
-    if (is_inside(file, sandbox.inner_submission()) || is_inside(file, sandbox.inner_include()))
-      return true;
-    std::error_code error;
-    fs::path real = fs::canonical(file, error);
-    if (error) return true;  // no file at all: a #line of the student's, or the room's own
-    bool below_tool = false, tool_in_checkout = false;
-    for (const auto& root : toolchain.roots) {
-      below_tool |= is_inside(real, root);
-      tool_in_checkout |= is_inside(root, checkout()) && is_inside(real, root);
-    }
-    return below_tool && (tool_in_checkout || !is_inside(real, checkout()));
-  };
-  for (const auto& file : files_entered(preprocessed)) {
-    fs::path normal = file.lexically_normal();
-    if (normal.is_absolute() && !allowed(normal))
-      throw CompileError(display, display + ": error: it includes " + normal.string() +
+                          const OpenedFiles& opened, const std::string& display) {
+  const Readable readable({sandbox.submission(), sandbox.include()}, toolchain.roots);
+  for (const auto& file : opened.files)
+    if (!readable.allows(file, sandbox.output()))
+      throw CompileError(display, display + ": error: it includes " + visible_name(file.string()) +
                                       ", but may include only lab32.cuh, headers beside it and "
                                       "those of CUDA and C++\n");
-  }
 }
 
 std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits) {
@@ -166,44 +148,61 @@ std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits) 
          std::to_string(limits.file_bytes >> 20) + " MiB\n";
 }
 
+// Zeroed arrays cost a compiler nothing, and all of their size wherever they are loaded.
+void refuse_large_variables(const std::string& ptx, const std::string& display, uint64_t most) {
+  const uint64_t bytes = variable_bytes(ptx);
+  if (bytes <= most) return;
+  throw CompileError(display, display + ": error: its __device__ and __constant__ variables take " +
+                                  grouped(bytes) + " bytes; a lab may have " + grouped(most) +
+                                  " in all\n");
+}
+
 Artifact run_compilers(const Submission& submission, const std::string& behind,
                        const std::string& arch, const std::string& display,
                        const CompileOptions& options) {
   const Toolchain& tools = installed();
   Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
-  for (const auto& [name, text] : submission.files) write_file(sandbox.submission() / name, text);
   const std::string inner = sandbox.inner_submission() + "/" + submission.name;
-  if (!behind.empty())
-    write_file(sandbox.submission() / submission.name,
-               submission.files.at(submission.name) + "\n\n" +
-                   Pattern("@SUBMISSION@").replace(behind, inner));
+  for (const auto& [name, text] : submission.files) {
+    std::string compiled = without_line_directives(text);
+    if (name == submission.name && !behind.empty())
+      compiled += "\n\n" + Pattern("@SUBMISSION@").replace(behind, inner);
+    write_file(sandbox.submission() / name, compiled);
+  }
 
-  // Without a sandbox the paths are the scratch directory's; from here on they are the sandbox's.
-  auto canonical = [&](const std::string& text) {
-    if (options.isolation == Isolation::bubblewrap) return text;
-    return replace_path(replace_path(text, sandbox.inner_submission(), "/submission"),
-                        sandbox.inner_include(), "/include");
+  // Without bubblewrap the paths are relative, or nvcc has made them absolute; from here on they
+  // are bubblewrap's.
+  const bool told = options.isolation != Isolation::bubblewrap;
+  auto canonical = [&](std::string text) {
+    if (!told) return text;
+    const std::string here = sandbox.output().string() + "/";
+    for (const auto& [inner_path, path] : {std::pair{sandbox.inner_submission(), "/submission"},
+                                           {sandbox.inner_include(), "/include"}})
+      text = replace_path(replace_path(text, here + inner_path, path), inner_path, path);
+    return text;
   };
   std::string stem = fs::path(submission.name).stem().string();
   std::string cubin = sandbox.inner_output() + "/out.cubin";
 
   std::vector<std::string> argv{tools.nvcc.string()};
   argv.insert(argv.end(), kFlags.begin(), kFlags.end());
+  if (told) argv.insert(argv.end(), kTellOpenedFiles.begin(), kTellOpenedFiles.end());
   for (const std::string& word :
        {"-arch=" + arch, "-I" + sandbox.inner_include(), "--keep-dir=" + sandbox.inner_output(),
         "--output-file=" + cubin, inner})
     argv.push_back(word);
   Outcome nvcc = sandbox.run(argv, options.limits);
-  Messages messages = split(canonical(nvcc.out + nvcc.err));
-
-  std::string preprocessed = read_file(sandbox.output() / (stem + ".cpp1.ii")).value_or("");
-  refuse_foreign_files(sandbox, tools, preprocessed, display);
+  OpenedFiles opened{{}, nvcc.out + nvcc.err};
+  if (told) {
+    opened = split_opened_files(nvcc.out + nvcc.err);
+    refuse_foreign_files(sandbox, tools, opened, display);
+    // The account is cut off: what the messages quote is not known.
+    if (nvcc.end == Outcome::End::output_exceeded) opened.messages.clear();
+  }
+  const Messages messages = split(canonical(opened.messages));
   if (!nvcc.ok()) {
+    require_room(sandbox);
     std::string text = to_user(messages.text, submission.name, display);
-    // The preprocessor failed, so its output is gone; its messages may quote what it read.
-    std::string solutions = (checkout() / "solutions").string();
-    if (options.isolation == Isolation::plain && messages.text.find(solutions) != std::string::npos)
-      text = display + ": error: it includes a file of " + solutions + "\n";
     text += limits_reached(nvcc, options.limits);
     throw CompileError(display, text.empty() ? "nvcc: " + describe(nvcc) + "\n" : text);
   }
@@ -215,9 +214,10 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   artifact.registers = messages.registers;
   artifact.warnings = messages.text;
   if (artifact.ptx.empty() || artifact.cubin.empty())
-    throw Error(tools.nvcc.string() + " left no PTX or cubin of " + display +
-                ": is its installation whole?");
+    throw MachineError(tools.nvcc.string() + " left no PTX or cubin of " + display +
+                       ": is its installation whole?");
 
+  refuse_large_variables(artifact.ptx, display, options.variables);
   if (!tools.nvdisasm.empty()) {
     argv = {tools.nvdisasm.string()};
     argv.insert(argv.end(), kListingFlags.begin(), kListingFlags.end());
@@ -226,9 +226,12 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
     limits.wall_seconds = kListingSeconds;
     limits.output_bytes = kListing;
     Outcome listing = sandbox.run(argv, limits);
+    if (listing.end == Outcome::End::timed_out || listing.end == Outcome::End::output_exceeded)
+      throw CompileError(display, display + ": error: its machine code is too long: nvdisasm was " +
+                                      describe(listing) + "\n");
     if (!listing.ok())
-      throw Error("nvdisasm failed on " + display + " (" + describe(listing) +
-                  "): " + listing.err.substr(0, listing.err.find('\n')));
+      throw MachineError("nvdisasm failed on " + display + " (" + describe(listing) +
+                         "): " + listing.err.substr(0, listing.err.find('\n')));
     artifact.sass = canonical(listing.out);
   }
   return artifact;
@@ -253,13 +256,13 @@ std::string everything(const Submission& submission, const std::string& arch,
   return all;
 }
 
-void say_once_that_plain() {
+void say_once_how(Isolation isolation) {
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
-  if (!said.test_and_set())
-    std::fprintf(stderr,
-                 "lab32: bubblewrap cannot run here (%s): nvcc runs as a plain process with the "
-                 "same limits\n",
-                 isolation().reason.c_str());
+  if (said.test_and_set() || toolchain::isolation().reason.empty()) return;
+  std::fprintf(stderr, "lab32: bubblewrap cannot run here (%s): %s; `lab32 doctor` says more\n",
+               visible(toolchain::isolation().reason).c_str(),
+               isolation == Isolation::landlock ? "Landlock closes off the compilers instead"
+                                                : "the compilers run as plain processes");
 }
 
 }  // namespace
@@ -273,23 +276,25 @@ CompileOptions::CompileOptions() : isolation(toolchain::isolation().isolation) {
 }
 
 Artifact compile(const fs::path& source, const std::string& arch, const std::string& display_path) {
-  CompileOptions options;
-  if (options.isolation == Isolation::plain) say_once_that_plain();
-  return compile(source, arch, display_path, options);
+  return compile(source, arch, display_path, CompileOptions());
 }
 
 Artifact compile(const fs::path& source, const std::string& arch, const std::string& display_path,
                  const CompileOptions& options) {
+  return compile(read_submission(source, display_path), arch, display_path, options);
+}
+
+Artifact compile(const Submission& submission, const std::string& arch,
+                 const std::string& display_path, const CompileOptions& options) {
   // nvcc hands it to a shell.
   if (!Pattern("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is no GPU architecture: sm_90, say");
-  Submission submission = read_submission(source, display_path);
-  const std::string behind =
-      options.behind ? options.behind(submission.files.at(submission.name)) : "";
+  const std::string behind = options.behind ? options.behind(submission.text()) : "";
   std::string key = cache_key(everything(submission, arch, behind));
   std::optional<Artifact> artifact;
   if (options.cache) artifact = load_cached(key);
   if (!artifact) {
+    if (options.isolation != Isolation::bubblewrap) say_once_how(options.isolation);
     artifact = run_compilers(submission, behind, arch, display_path, options);
     if (options.cache) store_cached(key, *artifact);
   }

@@ -65,24 +65,53 @@ Words environment(const Toolchain& toolchain, const std::string& temporary) {
           "CCACHE_DISABLE=1"};
 }
 
+// What a program needs on its way into any room, besides the toolchain.
+const std::vector<std::string> kSystem = {
+    "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+    "/dev/zero",         "/dev/random",      "/dev/urandom"};
+
+Confinement::Paths open_to(const std::vector<fs::path>& roots) {
+  Confinement::Paths paths{kSystem, {"/dev/null"}};
+  for (const fs::path& root : roots) paths.read.push_back(root.string());
+  return paths;
+}
+
+Command harmless() {
+  Command command;
+  command.argv = {"/usr/bin/true"};
+  command.limits.wall_seconds = 10;
+  command.limits.output_bytes = 4096;
+  return command;
+}
+
+Isolation without_bubblewrap() {
+  if (confinable().landlock == 0) return Isolation::plain;
+  try {
+    const Confinement confinement(open_to({"/usr", "/lib", "/lib64", "/bin"}));
+    Command command = harmless();
+    command.confinement = &confinement;
+    return run_process(command).ok() ? Isolation::landlock : Isolation::plain;
+  } catch (const Error&) {
+    return Isolation::plain;
+  }
+}
+
 IsolationProbe probe() {
   fs::path bubblewrap = find_bubblewrap();
   if (bubblewrap.empty())
-    return {Isolation::plain, "it is not installed: apt-get install bubblewrap"};
-  Command command;
+    return {without_bubblewrap(), "it is not installed: apt-get install bubblewrap"};
+  Command command = harmless();
   command.argv = wall(bubblewrap, {});
   add(command.argv, {"/usr/bin/true"});
-  command.limits.wall_seconds = 10;
-  command.limits.output_bytes = 4096;
   Outcome outcome;
   try {
     outcome = run_process(command);
   } catch (const Error& error) {
-    return {Isolation::plain, error.what()};
+    return {without_bubblewrap(), error.what()};
   }
   if (outcome.ok()) return {};
   std::string reason = outcome.err.substr(0, outcome.err.find('\n'));
-  return {Isolation::plain, reason.empty() ? describe(outcome) : reason};
+  return {without_bubblewrap(), reason.empty() ? describe(outcome) : reason};
 }
 
 }  // namespace
@@ -96,18 +125,40 @@ Sandbox::Sandbox(const Toolchain& toolchain, const fs::path& include, Isolation 
     : toolchain_(toolchain), include_(include), isolation_(isolation) {
   submission_ = scratch_.path / "submission";
   output_ = scratch_.path / "output";
-  for (const auto& directory : {submission_, output_, scratch_.path / "tmp"})
-    fs::create_directory(directory);
+  const fs::path temporary = scratch_.path / "tmp";
+  for (const auto& directory : {submission_, output_, temporary}) {
+    std::error_code error;
+    fs::create_directory(directory, error);
+    if (error) throw MachineError(directory.string() + " cannot be made: " + error.message());
+  }
+  if (isolation == Isolation::bubblewrap) return;
+  std::error_code error;
+  fs::copy(include, scratch_.path / "include", fs::copy_options::recursive, error);
+  include_ = scratch_.path / "include";
+  Confinement::Paths paths = open_to(toolchain.roots);
+  for (const fs::path& readable : {submission_, include_}) paths.read.push_back(readable.string());
+  for (const fs::path& writable : {output_, temporary}) paths.write.push_back(writable.string());
+  if (isolation == Isolation::plain)
+    confinement_.emplace(Confinement::Files::open);
+  else
+    confinement_.emplace(paths);
+}
+
+void Sandbox::clear_output() const {
+  std::error_code ignored;
+  for (const fs::path& directory : {output_, scratch_.path / "tmp"})
+    for (const auto& entry : fs::directory_iterator(directory, ignored))
+      fs::remove_all(entry.path(), ignored);
 }
 
 std::string Sandbox::inner_submission() const {
-  return isolation_ == Isolation::bubblewrap ? "/submission" : submission_.string();
+  return isolation_ == Isolation::bubblewrap ? "/submission" : "../submission";
 }
 std::string Sandbox::inner_include() const {
-  return isolation_ == Isolation::bubblewrap ? "/include" : include_.string();
+  return isolation_ == Isolation::bubblewrap ? "/include" : "../include";
 }
 std::string Sandbox::inner_output() const {
-  return isolation_ == Isolation::bubblewrap ? "/output" : output_.string();
+  return isolation_ == Isolation::bubblewrap ? "/output" : ".";
 }
 
 Outcome Sandbox::run(const Words& argv, const ProcessLimits& limits) const {
@@ -120,8 +171,9 @@ Outcome Sandbox::run(const Words& argv, const ProcessLimits& limits) const {
     add(command.argv, {"--bind", output_.string(), "/output", "--chdir", "/output", "--"});
     command.environment = environment(toolchain_, "/tmp");
   } else {
+    command.confinement = &*confinement_;
     command.directory = output_.string();
-    command.environment = environment(toolchain_, (scratch_.path / "tmp").string());
+    command.environment = environment(toolchain_, "../tmp");
   }
   command.argv.insert(command.argv.end(), argv.begin(), argv.end());
   return run_process(command);

@@ -3,24 +3,28 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/confine.h"
 #include "base/process.h"
 #include "base/scratch.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::toolchain {
 
-// How a room is closed off. `plain` is what is left where bubblewrap cannot run: the same limits
-// and a copy of the submission, but the programs could read whatever this user can.
-enum class Isolation { bubblewrap, plain };
+// How a room is closed off. Where bubblewrap cannot run, Landlock lets the programs open the same
+// files and no others, and seccomp no sockets. `plain` is what is left without Landlock: seccomp,
+// if there is that, the same limits and a copy of the submission; the programs could read whatever
+// this user can, so what they have opened is looked at afterwards (opened_files.h).
+enum class Isolation { bubblewrap, landlock, plain };
 
 struct IsolationProbe {
   Isolation isolation = Isolation::bubblewrap;
   std::string reason;  // why not bubblewrap, in its own words
 };
-// What works on this machine. Tried once.
+// The best that works on this machine. Tried once.
 const IsolationProbe& isolation();
 
 class Sandbox {
@@ -30,22 +34,28 @@ class Sandbox {
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
 
-  // The same two directories from outside, to fill the one and to read the other.
+  // The same three directories from outside, to fill the first and to read the last.
   const std::filesystem::path& submission() const { return submission_; }
+  const std::filesystem::path& include() const { return include_; }
   const std::filesystem::path& output() const { return output_; }
 
-  // And as the programs in the room know them; these go on command lines.
+  // And as the programs in the room know them; these go on command lines. Without bubblewrap they
+  // are relative: whatever TMPDIR is called, nvcc hands it to no shell.
   std::string inner_submission() const;
   std::string inner_include() const;
   std::string inner_output() const;
 
   Outcome run(const std::vector<std::string>& argv, const ProcessLimits& limits) const;
 
+  // Empties the output, to see whether that makes room on the disk.
+  void clear_output() const;
+
  private:
   const Toolchain& toolchain_;
   Scratch scratch_;
   std::filesystem::path include_, submission_, output_;
   Isolation isolation_;
+  std::optional<Confinement> confinement_;  // but for bubblewrap
 };
 
 }  // namespace lab32::toolchain

@@ -5,16 +5,25 @@
 #include <map>
 #include <string>
 
+#include "base/error.h"
+
 namespace lab32::toolchain {
+
+// The file cannot be taken: the submission's own fault.
+struct BadSubmission : Error {
+  using Error::Error;
+};
 
 struct Submission {
   std::string name;                          // of the .cu file in the sandbox
   std::map<std::string, std::string> files;  // path below the .cu's directory -> text, the .cu too
+  const std::string& text() const { return files.at(name); }
 };
 
-// Reads them. Only plain files in the .cu's own directory and below, named by #include "..."; what
-// is not taken is not there for the compiler, which then says so in its own words. Throws Error for
-// a .cu that is missing, no plain file, too large, or a link into solutions/.
+// Reads them. Only plain files in the .cu's own directory and below, on its device, named by
+// #include "..."; what is not taken is not there for the compiler, which then says so in its own
+// words. Neither the file nor the directory that it is in may be a link. Throws BadSubmission for a
+// .cu that is missing, no plain file, too large, or no text.
 Submission read_submission(const std::filesystem::path& source, const std::string& display_path);
 
 }  // namespace lab32::toolchain

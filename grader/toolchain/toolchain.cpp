@@ -110,9 +110,9 @@ Toolchain find_toolchain(const Surroundings& where) {
   t.nvcc = asked_for("LAB32_NVCC", where.nvcc);
   if (t.nvcc.empty()) t.nvcc = find_program(where, "nvcc", settings["NVCC"]);
   if (t.nvcc.empty())
-    throw Error("no nvcc on this machine (looked in LAB32_NVCC, PATH, " +
-                (where.usual / "bin").string() + " and " + (where.root / ".venv").string() +
-                "): `make grade` installs it");
+    throw MachineError("no nvcc on this machine (looked in LAB32_NVCC, PATH, " +
+                       (where.usual / "bin").string() + " and " + (where.root / ".venv").string() +
+                       "): `make grade` installs it");
   fs::path home = settings["CUDA_HOME"];
   t.cuda_home = t.nvcc == settings["NVCC"] && fs::is_directory(home) ? fs::canonical(home)
                                                                      : prefix_of(t.nvcc);
@@ -131,7 +131,7 @@ Toolchain find_toolchain(const Surroundings& where) {
   if (t.host_compiler.empty() || is_inside(root, prefix_of(t.host_compiler)))
     t.host_compiler = search("/usr/local/bin:/usr/bin", "gcc");
   if (t.host_compiler.empty())
-    throw Error("no gcc on this machine, which nvcc needs: `make grade` installs it");
+    throw MachineError("no gcc on this machine, which nvcc needs: `make grade` installs it");
   if (is_inside(root, t.cuda_home) && t.cuda_home != "/usr")
     throw Error(t.nvcc.string() + " is not in a CUDA directory of its own (" +
                 t.cuda_home.string() + " holds this checkout): name the real nvcc in LAB32_NVCC");

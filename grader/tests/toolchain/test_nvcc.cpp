@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include "tests/fixtures/isolations.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/cache.h"
 #include "toolchain/nvcc.h"
@@ -31,10 +32,7 @@ CompileOptions without_cache(Isolation kind = isolation().isolation) {
   return options;
 }
 
-std::vector<Isolation> kinds() {
-  if (isolation().isolation == Isolation::plain) return {Isolation::plain};
-  return {Isolation::bubblewrap, Isolation::plain};
-}
+std::vector<Isolation> kinds() { return tests::isolations(); }
 
 // The compiler's complaint.
 std::string complaint(const fs::path& source, const std::string& display,
@@ -183,7 +181,8 @@ TEST_SUITE("compile: nvcc") {
       fs::path source = s.write("thief.cu", "#include \"" + name + "\"\n");
       for (Isolation kind : kinds()) {
         std::string text = complaint(source, "labs/x/thief.cu", without_cache(kind));
-        bool kept_out = has(text, "No such file or directory") || has(text, "it includes ");
+        bool kept_out = has(text, "No such file or directory") ||
+                        has(text, "Permission denied") || has(text, "it includes ");
         CHECK_MESSAGE(kept_out, text);
         CHECK_FALSE(has(text, "__global__"));
       }
@@ -200,13 +199,33 @@ TEST_SUITE("compile: nvcc") {
       CHECK_FALSE(has(complaint(source, "t.cu", without_cache(kind)), "__global__"));
   }
 
-  TEST_CASE("toolchain: a submission that is a link into solutions/ is refused") {
+  TEST_CASE("toolchain: neither a submission nor its directory may be a link") {
     tests::Scratch s;
-    fs::create_directory_symlink(checkout() / "solutions/coalescing", s.path / "coalescing");
+    const fs::path solution = checkout() / "solutions/coalescing/coalescing.cu";
+    fs::create_directory_symlink(solution.parent_path(), s.path / "coalescing");
     CHECK(refusal(s.path / "coalescing/coalescing.cu", "labs/c.cu") ==
-          "labs/c.cu is a link into solutions/: hand in a file of your own");
-    CHECK(read_submission(checkout() / "solutions/coalescing/coalescing.cu", "c.cu").name ==
-          "coalescing.cu");
+          "labs/c.cu cannot be read: it is a link: hand in the file itself");
+    s.write("real/own.cu", "int a;\n");
+    for (const fs::path& target : {solution, fs::path("own.cu"), fs::path("/etc/passwd")}) {
+      fs::create_symlink(target, s.path / "real/coalescing.cu");
+      CHECK(refusal(s.path / "real/coalescing.cu", "labs/c.cu") ==
+            "labs/c.cu cannot be read: it is a link: hand in the file itself");
+      fs::remove(s.path / "real/coalescing.cu");
+    }
+    // Who grades may name his directory through a link.
+    fs::create_directory_symlink(s.path, s.path / "other");
+    CHECK(read_submission(s.path / "other/real/own.cu", "c.cu").name == "own.cu");
+  }
+
+  TEST_CASE("toolchain: a header is not followed out of the directory either") {
+    tests::Scratch s, elsewhere;
+    elsewhere.write("secret.h", "#error\n");
+    fs::create_symlink(elsewhere.path / "secret.h", s.path / "a.h");
+    fs::create_directory_symlink(elsewhere.path, s.path / "b");
+    REQUIRE(mkfifo((s.path / "c.h").c_str(), 0600) == 0);
+    const fs::path source =
+        s.write("x.cu", "#include \"a.h\"\n#include \"b/secret.h\"\n#include \"c.h\"\n");
+    CHECK(read_submission(source, "x.cu").files.size() == 1);
   }
 
   TEST_CASE("toolchain: what is no plain file of a fair size is refused") {
@@ -218,6 +237,11 @@ TEST_SUITE("compile: nvcc") {
     CHECK(refusal(s.path / "pipe.cu", "pipe.cu") == "pipe.cu cannot be read: not a plain file");
     CHECK(refusal(s.write("large.cu", std::string(2 << 20, '\n')), "large.cu") ==
           "large.cu cannot be read: larger than 1 MiB");
+    CHECK(refusal(s.write("empty.cu", " \n\n"), "empty.cu") ==
+          "empty.cu cannot be read: it is empty");
+    CHECK(refusal(s.write("binary.cu", std::string("int\na\0b", 7)), "binary.cu") ==
+          "binary.cu cannot be read: it is no text: line 2 has a byte of 0");
+    CHECK(refusal("/proc/self/status", "status.cu") != "");
   }
 
   TEST_CASE("toolchain: file names that a shell would read otherwise are harmless") {
@@ -227,7 +251,7 @@ TEST_SUITE("compile: nvcc") {
       fs::path source = s.write(name, "__global__ void k(int* p) { *p = 1 }\n");
       CHECK(has(complaint(source, name), std::string(name) + "(1): error: expected a \";\""));
     }
-    CHECK_THROWS_WITH_AS(toolchain::compile(s.write("a.cu", ""), "sm_90;true", "a.cu"),
+    CHECK_THROWS_WITH_AS(toolchain::compile(s.write("a.cu", "int a;"), "sm_90;true", "a.cu"),
                          "'sm_90;true' is no GPU architecture: sm_90, say", Error);
   }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "tests/fixtures/isolations.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/sandbox.h"
 
@@ -40,9 +41,8 @@ bool have_bubblewrap() {
 
 TEST_SUITE("compile: sandbox") {
   TEST_CASE(
-      "toolchain: a room has the submission, the includes and one place to write, in both kinds") {
-    for (Isolation kind : {Isolation::bubblewrap, Isolation::plain}) {
-      if (kind == Isolation::bubblewrap && !have_bubblewrap()) continue;
+      "toolchain: a room has the submission, the includes and one place to write, in every kind") {
+    for (Isolation kind : tests::isolations()) {
       tests::Scratch includes;
       includes.write("lab.cuh", "header");
       fs::path scratch;
@@ -80,6 +80,48 @@ TEST_SUITE("compile: sandbox") {
     unsetenv("LAB32_TEST_SECRET");
   }
 
+  TEST_CASE("toolchain: Landlock: only the room's files, in whatever way they are named") {
+    if (confinable().landlock == 0) {
+      MESSAGE("this kernel has no Landlock");
+      return;
+    }
+    tests::Scratch includes, secret;
+    secret.write("secret", "42");
+    Sandbox sandbox(installed(), includes.path, Isolation::landlock);
+    for (const fs::path& path :
+         {secret.path / "secret", checkout() / "solutions/coalescing/coalescing.cu",
+          fs::path("/etc/passwd"), fs::path("/proc/self/root/etc/passwd"),
+          fs::path("/proc/self/environ"), fs::path("../../../../../../etc/passwd")}) {
+      CAPTURE(path.string());
+      CHECK(in_shell(sandbox, "cat " + path.string()).out == "");
+    }
+    for (const fs::path& path : {secret.path / "new", sandbox.submission() / "new",
+                                 fs::path("/tmp/lab32-new"), fs::path("/usr/lab32-new")}) {
+      CAPTURE(path.string());
+      CHECK_FALSE(in_shell(sandbox, "echo spoilt >" + path.string()).ok());
+      CHECK_FALSE(fs::exists(path));
+    }
+    // What is written cannot be run.
+    CHECK_FALSE(in_shell(sandbox, "cp /usr/bin/true ./t && chmod +x t && ./t").ok());
+    CHECK(in_shell(sandbox, "cp /usr/bin/true ./t").ok());
+  }
+
+  TEST_CASE("toolchain: seccomp: no sockets without bubblewrap either") {
+    if (!confinable().seccomp) {
+      MESSAGE("this kernel has no filters");
+      return;
+    }
+    tests::Scratch includes;
+    for (Isolation kind : tests::isolations()) {
+      if (kind == Isolation::bubblewrap) continue;
+      Sandbox sandbox(installed(), includes.path, kind);
+      const Outcome o =
+          sandbox.run({"/bin/bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/9"}, ten_seconds());
+      CHECK_FALSE(o.ok());
+      CHECK_MESSAGE(o.err.find("Operation not permitted") != std::string::npos, o.err);
+    }
+  }
+
   TEST_CASE("toolchain: nothing can be written but the output") {
     if (!have_bubblewrap()) return;
     tests::Scratch includes;
@@ -112,8 +154,9 @@ TEST_SUITE("compile: sandbox") {
     std::string connect = "exec 3<>/dev/tcp/127.0.0.1/" + std::to_string(ntohs(address.sin_port));
     tests::Scratch includes;
     // The same command connects outside.
-    Sandbox open(installed(), includes.path, Isolation::plain);
-    CHECK(open.run({"/bin/bash", "-c", connect}, ten_seconds()).ok());
+    Command outside;
+    outside.argv = {"/bin/bash", "-c", connect};
+    CHECK(run_process(outside).ok());
     Sandbox closed(installed(), includes.path, Isolation::bubblewrap);
     Outcome o = closed.run({"/bin/bash", "-c", connect}, ten_seconds());
     CHECK_FALSE(o.ok());

@@ -1,0 +1,38 @@
+// What the kernels of a submission may take: a launch, and all launches of its lab. Instructions are
+// counted, so that a verdict does not depend on the machine; seconds are the last resort, for
+// instructions of which each takes long.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/stopwatch.h"
+#include "device/device.h"
+
+namespace lab32::grading {
+
+class Spending {
+ public:
+  // `seconds` went before the first launch, for compiling.
+  explicit Spending(double seconds = 0);
+
+  // A launch's own limits, or the rest of the lab's.
+  void limit(device::LaunchOptions& options) const;
+  bool used_up() const;
+  // What a launch of this check took.
+  void add(const std::string& check, uint64_t instructions, double seconds);
+  // Why a check cannot launch any more, once all is used up.
+  std::string why() const;
+
+ private:
+  struct Spent {
+    uint64_t instructions = 0;
+    double seconds = 0;
+  };
+  Spent all_;
+  std::map<std::string, Spent> by_check_;
+  double seconds_;  // that there are
+};
+
+}  // namespace lab32::grading

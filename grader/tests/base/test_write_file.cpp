@@ -1,0 +1,80 @@
+// A file that a user asked for is whole, and nothing but a regular file is ever replaced.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/write_file.h"
+#include "tests/fixtures/scratch.h"
+
+using namespace lab32;
+namespace fs = std::filesystem;
+
+namespace {
+
+size_t entries(const fs::path& directory) {
+  return static_cast<size_t>(
+      std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+}
+
+}  // namespace
+
+TEST_CASE("base: a regular file is replaced as a whole, a link leads to what is replaced") {
+  tests::Scratch s;
+  const fs::path file = s.write("dir/result", "old and longer");
+  fs::create_symlink("dir/result", s.path / "link");
+  fs::create_symlink("link", s.path / "chain");
+  fs::create_symlink("dir/absent", s.path / "dangling");
+  const std::string odd = (s.path / "a \"b\"\n$(c)").string();
+  for (const auto& [path, place] : {std::pair{file.string(), file},
+                                    {(s.path / "chain").string(), file},
+                                    {(s.path / "dangling").string(), s.path / "dir/absent"},
+                                    {odd, fs::path(odd)}}) {
+    check_writable(path, "-o");
+    write_file(path, "new", "-o");
+    CHECK(read_file(place) == "new");
+    std::ofstream(place) << "old and longer";
+  }
+  CHECK(fs::is_symlink(s.path / "chain"));
+  CHECK(fs::is_symlink(s.path / "dangling"));
+  CHECK(entries(s.path / "dir") == 2);
+  CHECK((fs::status(file).permissions() & fs::perms::others_exec) == fs::perms::none);
+}
+
+TEST_CASE("base: devices and pipes are written to, and stay") {
+  tests::Scratch s;
+  const fs::path pipe = s.path / "pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::string received;
+  std::thread reader([&] { received = read_file(pipe).value_or(""); });
+  check_writable(pipe.string(), "-o");
+  write_file(pipe.string(), "through the pipe", "-o");
+  reader.join();
+  CHECK(received == "through the pipe");
+  CHECK(fs::is_fifo(pipe));
+  write_file("/dev/null", "text", "-o");
+  CHECK(fs::is_character_file("/dev/null"));
+  CHECK_THROWS_WITH_AS(
+      write_file("/dev/full", "text", "-o"),
+      "/dev/full: cannot be written: No space left on device; name another file with -o",
+      MachineError);
+  CHECK(fs::is_character_file("/dev/full"));
+}
+
+TEST_CASE("base: what cannot be written is known before the work is done") {
+  tests::Scratch s;
+  s.write("file", "");
+  fs::create_symlink("loop", s.path / "loop");
+  for (const fs::path& path : {s.path, s.path / "none/result", s.path / "file/result",
+                               s.path / "loop", fs::path("/proc/result"), fs::path("")}) {
+    CAPTURE(path.string());
+    CHECK_THROWS_AS(check_writable(path.string(), "-o"), MachineError);
+    CHECK_THROWS_AS(write_file(path.string(), "text", "-o"), MachineError);
+  }
+  CHECK(entries(s.path) == 2);
+}

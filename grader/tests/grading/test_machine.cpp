@@ -1,0 +1,166 @@
+// build/lab32 on a machine that fails it, and with files that are no programs: nobody loses a point
+// by what is not his, and one lab's trouble is that lab's.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/process.h"
+#include "base/read_file.h"
+#include "base/root.h"
+#include "tests/fixtures/scratch.h"
+
+extern char** environ;
+
+namespace lab32::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A shell's command line, in which $LAB32 is the program; `settings` go into its environment.
+Outcome in_shell(const std::string& line, const std::vector<std::string>& settings = {}) {
+  Command command;
+  command.argv = {"/bin/sh", "-c", line};
+  for (char** e = environ; *e; ++e) command.environment.push_back(*e);
+  command.environment.push_back("LAB32=" + (root() / "build/lab32").string());
+  command.environment.insert(command.environment.end(), settings.begin(), settings.end());
+  command.directory = root();
+  command.limits.wall_seconds = 120;
+  return run_process(command);
+}
+
+// Never compiled before, so that the compilers must run.
+std::string fresh_text(const Scratch& s) { return "// " + s.path.string() + "\nint a = ;\n"; }
+
+bool has_words(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("grading: one lab's file that is no program costs that lab only") {
+  const Scratch s;
+  fs::create_directories(s.path / "coalescing/coalescing.cu");
+  s.write("bank_conflicts/bank_conflicts.cu", std::string("\0\1\2", 3));
+  s.write("reduction/reduction.cu", "");
+  s.write("shuffle/shuffle.cu", std::string(2 << 20, '\n'));
+  fs::create_directories(s.path / "swizzle");
+  fs::create_symlink("/etc/passwd", s.path / "swizzle/swizzle.cu");
+  fs::create_directories(s.path / "transpose");
+  fs::copy_file(root() / "labs/transpose/transpose.cu", s.path / "transpose/transpose.cu");
+  const Outcome outcome =
+      in_shell("$LAB32 grade --format json --seed 5 --dir '" + s.path.string() + "'");
+  CHECK(outcome.status == 1);
+  const auto result = nlohmann::json::parse(outcome.out);
+  CHECK(result["complete"] == true);
+  REQUIRE(result["labs"].size() == 6);
+  for (const auto& lab : result["labs"]) {
+    CAPTURE(lab["lab"]);
+    CHECK(lab["max_score"] == 100);
+    if (lab["lab"] == "transpose") {
+      CHECK(lab["status"] == "failed");
+      CHECK(lab["score"] > 0);
+    } else {
+      CHECK(lab["status"] == "error");
+      CHECK(has_words(lab["message"], "cannot be read: "));
+    }
+  }
+}
+
+TEST_CASE("grading: what the machine cannot do is not graded, named, and status 2") {
+  const Scratch s;
+  s.write("shuffle/shuffle.cu", fresh_text(s));
+  s.write("reduction/reduction.cu", "");  // the student's, whatever the machine does
+  const std::string grade =
+      "$LAB32 grade shuffle reduction --seed 5 --dir '" + s.path.string() + "' --format json";
+  // No file may grow beyond 50 KiB: as on a full disk, but for the reason.
+  for (const auto& [line, setting, words] :
+       {std::tuple{grade, "TMPDIR=/nowhere/tmp", "no scratch directory in /nowhere/tmp: "},
+        {"trap '' XFSZ; ulimit -f 100; " + grade,
+         "A=", "cannot be written: is the disk of TMPDIR"}}) {
+    CAPTURE(line);
+    const Outcome outcome = in_shell(line, {setting});
+    CHECK(outcome.status == 2);
+    CHECK(has_words(outcome.err, "lab32: shuffle is not graded: "));
+    CHECK_MESSAGE(has_words(outcome.err, words), outcome.err);
+    const auto result = nlohmann::json::parse(outcome.out);
+    CHECK(result["complete"] == false);
+    CHECK(result["labs"][0]["status"] == "not graded");
+    CHECK(result["labs"][0]["max_score"] == 0);
+    CHECK(has_words(result["labs"][0]["message"], words));
+    CHECK(result["labs"][1]["status"] == "error");
+    CHECK(result["max_score"] == 100);
+  }
+}
+
+TEST_CASE("grading: a full disk: what does not compile for want of room is not graded") {
+  const Scratch s;
+  s.write("shuffle/shuffle.cu", fresh_text(s));
+  const fs::path disk = s.path / "disk";
+  fs::create_directory(disk);
+  const Outcome outcome = in_shell(
+      "unshare -m sh -c 'mount -t tmpfs -o size=200k none \"$1\" 2>/dev/null || exit 77; "
+      "TMPDIR=$1 $LAB32 grade shuffle --dir \"$2\"' sh '" +
+      disk.string() + "' '" + s.path.string() + "'");
+  if (outcome.status == 77 || has_words(outcome.err, "unshare")) {
+    MESSAGE("no disk can be mounted here");
+    return;
+  }
+  CHECK(outcome.status == 2);
+  CHECK_MESSAGE(has_words(outcome.err, "is the disk of TMPDIR full?"), outcome.err);
+  CHECK(has_words(outcome.out, "not graded"));
+  CHECK_FALSE(has_words(outcome.out, "does not compile"));
+}
+
+TEST_CASE("grading: an output that cannot be written is status 2, never a file of another's") {
+  const Scratch s;
+  s.write("shuffle/shuffle.cu", "");
+  const std::string grade = "$LAB32 grade shuffle --seed 5 --dir '" + s.path.string() + "' ";
+  for (const std::string redirected : {">/dev/full", ">&-", "-o /dev/full", "--json /dev/full",
+                                       "-o /nowhere/result", "-o /tmp", "--json ''x/y"}) {
+    CAPTURE(redirected);
+    const Outcome outcome = in_shell(grade + redirected);
+    CHECK(outcome.status == 2);
+    CHECK_MESSAGE(has_words(outcome.err, "cannot be written"), outcome.err);
+  }
+  // With all of them closed nothing is written into what is opened in their place.
+  CHECK(in_shell(grade + "<&- >&- 2>&-").status == 2);
+  const std::string odd = (s.path / "\"'\n\xff.json").string();
+  const Outcome outcome = in_shell(grade + "--json \"$ODD\" -o /dev/stdout", {"ODD=" + odd});
+  CHECK(outcome.status == 1);
+  CHECK(has_words(outcome.out, "0 / 100"));
+  CHECK(nlohmann::json::parse(read_file(odd).value_or(""))["max_score"] == 100);
+}
+
+TEST_CASE("grading: any bytes in paths; a lab named twice is graded once; the largest seed") {
+  const Scratch s;
+  const std::string odd = "a \"b\" 'c'\n$(d)\\\x1b\xff";
+  s.write(odd + "/shuffle/shuffle.cu", fresh_text(s));
+  const Outcome outcome = in_shell(
+      "$LAB32 grade shuffle shuffle --format json --seed 18446744073709551615 --dir \"$DIR\"",
+      {"DIR=" + (s.path / odd).string(), "TMPDIR=" + s.path.string()});
+  CHECK(outcome.status == 1);
+  const auto result = nlohmann::json::parse(outcome.out);
+  CHECK(result["labs"].size() == 1);
+  CHECK(result["seed"] == 18446744073709551615u);
+  CHECK(has_words(result["labs"][0]["message"],
+                  "/a \\x22b\\x22 'c'\\x0a$(d)\\x5c\\x1b\\xff/shuffle/shuffle.cu(2): error: "));
+}
+
+TEST_CASE("grading: doctor: what is here, on one screen") {
+  const Outcome outcome = in_shell("$LAB32 doctor");
+  CHECK(outcome.status == 0);
+  for (const char* row : {"\nnvdisasm  ", "\ncompilers  ", "\n  bubblewrap  ", "\n  Landlock  ",
+                          "\n  seccomp  ", "\nscratch  ", "\nGPU  ", "\nlab32 can grade here.\n"})
+    CHECK_MESSAGE(has_words(outcome.out, row), outcome.out);
+  CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') <= 24);
+  const Outcome broken = in_shell("$LAB32 doctor", {"LAB32_NVCC=/nowhere/nvcc", "TMPDIR=/nowhere"});
+  CHECK(broken.status == 2);
+  CHECK(has_words(broken.out, "missing: LAB32_NVCC=/nowhere/nvcc is not a program"));
+  CHECK(has_words(broken.out, "missing: no scratch directory in /nowhere"));
+}
+
+}  // namespace lab32::tests
