@@ -208,8 +208,31 @@ std::vector<int> PtxFunction::deciding_lines(int block) const {
     }
     const int last = flow_.blocks[static_cast<size_t>(d)].last - 1;
     lines.push_back(function_->body[static_cast<size_t>(last)].ptx_line);
+    add_other_arm(d, block, lines);
   }
   return lines;
+}
+
+// ptxas may give the branch a line of the arm that goes round the block.
+void PtxFunction::add_other_arm(int decider, int block, std::vector<int>& lines) const {
+  const auto is_decided = [&](int b) {
+    const auto& by = structure_.decided_by[static_cast<size_t>(b)];
+    return b != decider && std::find(by.begin(), by.end(), decider) != by.end();
+  };
+  for (int arm : flow_.blocks[static_cast<size_t>(decider)].successors) {
+    std::vector<int> found;
+    if (is_decided(arm)) found.push_back(arm);
+    for (size_t i = 0; i < found.size(); ++i)
+      for (int to : flow_.blocks[static_cast<size_t>(found[i])].successors)
+        if (is_decided(to) && std::find(found.begin(), found.end(), to) == found.end())
+          found.push_back(to);
+    if (std::find(found.begin(), found.end(), block) != found.end()) continue;
+    for (int b : found) {
+      const ptx::BasicBlock& other = flow_.blocks[static_cast<size_t>(b)];
+      for (int at = other.first; at < other.last; ++at)
+        lines.push_back(function_->body[static_cast<size_t>(at)].ptx_line);
+    }
+  }
 }
 
 std::vector<int32_t> PtxFunction::loop_branches(int loop) const {

@@ -57,8 +57,8 @@ class PtxFunction {
 
   // May the address differ from one iteration of the loop to the next?
   bool varies(const PtxAccess& access, int loop) const;
-  // Lines of the conditional branches that decide whether the block runs; branches at the foot of a
-  // loop around it only decide how often.
+  // Lines of the conditional branches that decide whether the block runs, and of what runs in its
+  // place; branches at the foot of a loop around it only decide how often.
   std::vector<int> deciding_lines(int block) const;
   // Body indices of the branches that may leave the loop or a loop inside it.
   std::vector<int32_t> loop_branches(int loop) const;
@@ -66,6 +66,7 @@ class PtxFunction {
  private:
   void find_definitions();
   void add_access(int index);
+  void add_other_arm(int decider, int block, std::vector<int>& lines) const;
   void trace(int reg, int at, PtxAccess& access) const;
   int version(int reg, int at) const;
   bool register_varies(int reg, int loop, std::vector<int>& asked) const;
