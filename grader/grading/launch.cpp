@@ -187,7 +187,8 @@ device::Run run(const Launch& launch) {
   device::Kernel& kernel = find(launch);
   device::LaunchOptions options;
   options.model = launch.model;
-  options.schedule = s.other_order.begin(launch.shape, s.row->credit == Credit::all);
+  options.schedule =
+      s.other_order.begin(launch.shape, launch.other_order && s.row->credit == Credit::all);
   s.spending.limit(options);
   const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
   const Stopwatch watch;

@@ -17,6 +17,7 @@ struct Launch {
   std::vector<device::Arg> args;
   std::string setting;  // what distinguishes this launch of several: "n = 33"
   device::LaunchOptions::Model model = device::LaunchOptions::Model::none;
+  bool other_order = true;  // tried in another one, too, where the check is one of results
 };
 
 // Runs it. The check is lost, with the reason, when the module has no such kernel, when the kernel

@@ -114,6 +114,11 @@ void credit_wavefronts(const device::Run& run, double ideal, const std::string& 
   explain(0, idea);
 }
 
+void hold_wavefronts(const std::string& where, double limit, const device::Run& run) {
+  hold_elsewhere(where, "wavefronts", limit, counters_of(run, Counted::shared).shared_wavefronts(),
+                 worst_shared(run));
+}
+
 void limit_shared(const std::string& kernel, double bytes) {
   const device::Kernel* found = session().module.find(kernel);
   if (!found) return;  // its launch will say so

@@ -20,6 +20,9 @@ using LineToShow = std::function<int(int line)>;
 void credit_wavefronts(const device::Run& run, double ideal, const std::string& idea,
                        const LineToShow& line_to_show = {});
 
+// Those of a second launch (standard_checks.h).
+void hold_wavefronts(const std::string& where, double limit, const device::Run& run);
+
 // Loses the check when the kernel declares more static shared memory than `bytes` per block.
 void limit_shared(const std::string& kernel, double bytes);
 

@@ -79,6 +79,15 @@ device::Run launch_beside(const std::function<device::Run()>& launch) {
   return launched;
 }
 
+DrawnSize drawn_size(uint32_t unit, uint32_t full) {
+  Random random(stream_of(session().seed, rubric().check + " size"));
+  const std::vector<double> range = rubric().numbers("drawn");
+  const uint32_t least = static_cast<uint32_t>(range.at(0)) / unit,
+                 most = static_cast<uint32_t>(range.at(1)) / unit;
+  const uint32_t n = unit * (least + random.below(most - least + 1));
+  return {n, (n + full) / rubric().number("n")};
+}
+
 void hold_elsewhere(const std::string& where, const char* what, double limit, uint64_t got,
                     const Waste& waste) {
   if (verdict().credit < 1 || static_cast<double>(got) <= limit) return;
@@ -90,6 +99,11 @@ void hold_elsewhere(const std::string& where, const char* what, double limit, ui
                       "plenty: what else does your file do there?{}",
                       where, grouped(got), what, grouped(static_cast<uint64_t>(limit)),
                       waste.message.empty() ? "" : " " + waste.message));
+}
+
+void hold_sectors(const std::string& where, double limit, const device::Run& run) {
+  hold_elsewhere(where, "sectors", limit, counters_of(run, Counted::global).global_sectors(),
+                 worst_global(run));
 }
 
 void credit_most_sectors(const device::Run& run, double most) {

@@ -35,12 +35,23 @@ void credit_sectors(const device::Run& run, double ideal, const std::string& ide
 // Makes a launch beside the one that the table shows, whose words stay there if it is right, too.
 device::Run launch_beside(const std::function<device::Run()>& launch);
 
+// A size for a second count, which nobody knows before: a multiple of `unit` between the two of the
+// rubric's `drawn`. `share`: of the limits at the published `n`, where the last block may be as
+// dear as one that has `full` elements.
+struct DrawnSize {
+  uint32_t n;
+  double share;
+};
+DrawnSize drawn_size(uint32_t unit, uint32_t full);
+
 // What is counted at a size that anyone can read has to hold where nobody could know it before,
 // too: `got` of `what`, `waste` being the worst of it and `where` words for the launch. Credit
 // limit / got, for who has all points until now: so a size that is drawn changes nobody's score but
 // theirs who have one just for the published size.
 void hold_elsewhere(const std::string& where, const char* what, double limit, uint64_t got,
                     const Waste& waste);
+// The same of the sectors of device memory.
+void hold_sectors(const std::string& where, double limit, const device::Run& run);
 
 // Where something else is counted: who does it by way of device memory instead has points in
 // proportion to the sectors that the task needs, `most`, atomics included.

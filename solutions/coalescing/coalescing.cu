@@ -7,7 +7,7 @@
 // - the grid covers n as the task says, with one block for n = 0,
 // - pointers are aligned to 256 bytes, as cudaMalloc's are; buffers never overlap,
 // - n is 0, 1, 31, 32, 33, 1000 and 2^17 + 3 where the result is checked, and 2^20 (B4: 2^18 rows)
-//   where requests and sectors are counted. These earn points only if the result is right, too.
+//   and at one that is drawn where requests and sectors are counted, if the result is right, too.
 #include "lab32.cuh"
 
 // ---- A. Build the coalescer ---------------------------------------------------------------------

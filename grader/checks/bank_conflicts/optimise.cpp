@@ -113,12 +113,20 @@ void check_sizes(device::Run (*task)(uint32_t)) {
   right_result();
 }
 
-// The second check of each task: wavefronts, within the task's shared memory.
-void check_wavefronts(const char* kernel, device::Run (*task)(uint32_t), const std::string& idea) {
+// The second check of each task: wavefronts, within the task's shared memory. `share`: the elements
+// of a block.
+void check_wavefronts(const char* kernel, device::Run (*task)(uint32_t), uint32_t share,
+                      const std::string& idea) {
   limit_shared(kernel, rubric().number("shared_bytes"));
   const device::Run launched = task(rubric().count("n"));
   credit_wavefronts(launched, rubric().number("ideal"), idea);
   credit_most_sectors(launched, rubric().number("most_sectors"));
+  if (verdict().credit < 1) return;
+  const DrawnSize size = drawn_size(share, 0);
+  const device::Run other = launch_beside([&] { return task(size.n); });
+  const std::string where = fmt::format("n = {}:", size.n);
+  hold_wavefronts(where, size.share * rubric().number("ideal"), other);
+  hold_sectors(where, size.share * rubric().number("most_sectors"), other);
 }
 
 }  // namespace
@@ -126,8 +134,9 @@ void check_wavefronts(const char* kernel, device::Run (*task)(uint32_t), const s
 TEST_SUITE("lab:bank_conflicts") {
   TEST_CASE("B1 row_scan: result" * takes("sizes")) { check_sizes(run_row_scan); }
 
-  TEST_CASE("B1 row_scan: wavefronts" * takes("n", "ideal", "shared_bytes", "most_sectors")) {
-    check_wavefronts("row_scan", run_row_scan,
+  TEST_CASE("B1 row_scan: wavefronts" *
+            takes("n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+    check_wavefronts("row_scan", run_row_scan, kBlock,
                      "At each step of the walk the lanes are a row of the tile apart. How many "
                      "words should a row take so that such steps visit all banks?");
   }
@@ -136,34 +145,38 @@ TEST_SUITE("lab:bank_conflicts") {
     check_sizes([](uint32_t n) { return run_look_up(n, false); });
   }
 
-  TEST_CASE("B2 look_up: wavefronts" * takes("n", "ideal", "shared_bytes", "most_sectors")) {
+  TEST_CASE("B2 look_up: wavefronts" *
+            takes("n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(
-        "look_up", [](uint32_t n) { return run_look_up(n, true); },
+        "look_up", [](uint32_t n) { return run_look_up(n, true); }, kShare,
         "There is no room for padding. Where in its row an entry lies is yours to choose, row by "
         "row - and the table must still come in without conflicts.");
   }
 
   TEST_CASE("B3 block_sums: result" * takes("sizes")) { check_sizes(run_block_sums); }
 
-  TEST_CASE("B3 block_sums: wavefronts" * takes("n", "ideal", "shared_bytes", "most_sectors")) {
+  TEST_CASE("B3 block_sums: wavefronts" *
+            takes("n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(
-        "block_sums", run_block_sums,
+        "block_sums", run_block_sums, kBlock,
         "Which two elements meet in a step is free: addition does not mind. Let active "
         "threads be neighbours whose elements are neighbours, too.");
   }
 
   TEST_CASE("B4 row_moments: result" * takes("sizes")) { check_sizes(run_row_moments); }
 
-  TEST_CASE("B4 row_moments: wavefronts" * takes("n", "ideal", "shared_bytes", "most_sectors")) {
-    check_wavefronts("row_moments", run_row_moments,
+  TEST_CASE("B4 row_moments: wavefronts" *
+            takes("n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+    check_wavefronts("row_moments", run_row_moments, kBlock,
                      "A phase of an int4 access is 8 lanes. In which bank does each of their rows "
                      "begin, and in which should it?");
   }
 
   TEST_CASE("B5 spectrum: result" * takes("sizes")) { check_sizes(run_spectrum); }
 
-  TEST_CASE("B5 spectrum: wavefronts" * takes("n", "ideal", "shared_bytes", "most_sectors")) {
-    check_wavefronts("spectrum", run_spectrum,
+  TEST_CASE("B5 spectrum: wavefronts" *
+            takes("n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+    check_wavefronts("spectrum", run_spectrum, kShare,
                      "Lanes that hit one word wait for each other, and so do lanes that hit one "
                      "bank. The task has room for 32 words per channel: whose could they be?");
   }

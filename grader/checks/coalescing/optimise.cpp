@@ -165,26 +165,11 @@ device::Run run_axpy(uint32_t n) {
 
 using Task = device::Run (*)(uint32_t n);
 
-// A size for a second count, which nobody knows before: the limits are in proportion to it, and the
-// last block may be as dear as a full one of any task.
-struct DrawnSize {
-  uint32_t n;
-  double share;  // of the published limits
-};
+// The last block is allowed to be as dear as a full one of any task.
+DrawnSize drawn_size() { return grading::drawn_size(kWarp, 16 * kBlock); }
 
-DrawnSize drawn_size() {
-  constexpr uint32_t kFullBlock = 16 * kBlock;
-  Random random(stream_of(session().seed, rubric().check + " size"));
-  const std::vector<double> range = rubric().numbers("drawn");
-  const uint32_t least = static_cast<uint32_t>(range.at(0)) / kWarp,
-                 most = static_cast<uint32_t>(range.at(1)) / kWarp;
-  const uint32_t n = kWarp * (least + random.below(most - least + 1));
-  return {n, (n + kFullBlock) / rubric().number("n")};
-}
-
-void hold_sectors(const device::Run& launched, const DrawnSize& size) {
-  hold_elsewhere(setting_of(size.n) + ":", "sectors", size.share * rubric().number("ideal"),
-                 counters_of(launched, Counted::global).global_sectors(), worst_global(launched));
+void hold(const device::Run& launched, const DrawnSize& size) {
+  hold_sectors(setting_of(size.n) + ":", size.share * rubric().number("ideal"), launched);
 }
 
 void credit_shared_out(Task task, const std::string& idea) {
@@ -193,7 +178,7 @@ void credit_shared_out(Task task, const std::string& idea) {
   credit_sectors(launched, rubric().number("ideal"), idea);
   if (verdict().credit < 1) return;
   const DrawnSize size = drawn_size();
-  hold_sectors(launch_beside([&] { return task(size.n); }), size);
+  hold(launch_beside([&] { return task(size.n); }), size);
 }
 
 void check_sizes(Task task) {
@@ -241,7 +226,7 @@ TEST_SUITE("lab:coalescing") {
                    "side by side what is read side by side.");
     if (verdict().credit < 1) return;
     const DrawnSize size = drawn_size();
-    hold_sectors(launch_beside([&] { return read_one(size.n); }), size);
+    hold(launch_beside([&] { return read_one(size.n); }), size);
   }
 
   TEST_CASE("B3 push: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_push); }
@@ -270,7 +255,7 @@ TEST_SUITE("lab:coalescing") {
     if (verdict().credit < 1) return;
     const DrawnSize size = drawn_size();
     const device::Run launched = launch_beside([&] { return run_axpy(size.n); });
-    hold_sectors(launched, size);
+    hold(launched, size);
     hold_elsewhere(
         setting_of(size.n) + ":", "requests", size.share * rubric().number("ideal_requests"),
         counters_of(launched, Counted::global).global_requests(), worst_global(launched));

@@ -1,6 +1,9 @@
 // The shuffle lab, parts A and B: what lanes hand each other, and sums. Contract:
 // labs/shuffle/shuffle.cu.
 
+#include <functional>
+#include <optional>
+
 #include "checks/shuffle/values.h"
 #include "grading/questions.h"
 #include "grading/shared_memory.h"
@@ -60,6 +63,44 @@ void require_sectors(const device::Run& launched) {
                                   waste.message.empty() ? "" : " " + waste.message));
 }
 
+// B1 is what B3 is compared with: its sums meet in shared memory, not in registers.
+void require_tree(const device::Run& launched) {
+  const double least = rubric().number("least_wavefronts");
+  const uint64_t wavefronts = counters_of(launched, Counted::shared).shared_wavefronts();
+  if (static_cast<double>(wavefronts) >= least) return;
+  measured("another version");
+  expected("this one");
+  Failure failure{Failure::Kind::other_version};
+  failure.measured = static_cast<double>(wavefronts);
+  failure.expected = least;
+  lose(failure, line_of("reduce_shared"),
+       fmt::format("The sum is right, but this is no tree in shared memory: {} wavefronts, where "
+                   "such a tree has {} at least. To reduce within each warp first is B3's idea, "
+                   "and this version is what B3 is compared with.",
+                   grouped(wavefronts), grouped(static_cast<uint64_t>(least))));
+}
+
+// A second launch, for an n that nobody knows before.
+struct Elsewhere {
+  device::Run run;
+  DrawnSize size;
+  uint32_t blocks;
+  std::string where;
+};
+
+// Its sectors have to be those of the input, too.
+Elsewhere sum_elsewhere(const std::string& kernel, uint32_t block) {
+  const DrawnSize size = drawn_size(2 * block, 2 * block);
+  Elsewhere other{launch_beside([&] { return sum_once(kernel, block, size.n); }), size,
+                  blocks_for(size.n, 2 * block),
+                  fmt::format("n = {}, blocks of {}:", size.n, block)};
+  hold_sectors(other.where, size.share * rubric().number("ideal_sectors"), other.run);
+  return other;
+}
+
+// Blocks in which B3 is looked at elsewhere: those that the table shows, and the largest.
+constexpr uint32_t kBlocksElsewhere[] = {kBlock, 1024};
+
 void credit_barriers(const device::Run& launched, double ideal, int line) {
   const counters::Counters& c = counters_of(launched, Counted::global);
   measured(grouped(c.block_barriers) + " barriers");
@@ -78,68 +119,104 @@ void credit_barriers(const device::Run& launched, double ideal, int line) {
 struct Passes {
   float result = 0;
   uint32_t passes = 0;
-  counters::Counters counters;
+  double sectors = 0, adds = 0, wavefronts = 0, barriers = 0;
   double modelled = 0;  // seconds; negative: some pass has no prediction
 
-  void add(const device::Run& launched) {
+  // `scale`: of how many such launches the pass is made.
+  void add(const counters::Counters& c, double scale = 1) {
     ++passes;
-    counters.add(counters_of(launched));
-    modelled = launched.predicted && modelled >= 0 ? modelled + launched.predicted->seconds : -1;
+    sectors += scale * static_cast<double>(c.load.sectors + c.store.sectors);
+    adds += scale * static_cast<double>(c.red.sectors);
+    wavefronts += scale * static_cast<double>(c.shared_wavefronts());
+    barriers += scale * static_cast<double>(c.block_barriers);
+  }
+  void take(std::optional<double> seconds) {
+    modelled = seconds && modelled >= 0 ? modelled + *seconds : -1;
   }
 };
 
-// The first pass finds L2 cold, as it was when the handout's times were measured; the others find
-// there what it has left.
-device::LaunchOptions::Model cache_before(uint32_t passes) {
-  using Model = device::LaunchOptions::Model;
-  return passes == 0 ? Model::cold : Model::warm;
+std::optional<double> seconds_of(const device::Run& launched) {
+  if (!launched.predicted) return std::nullopt;
+  return launched.predicted->seconds;
 }
 
-Passes sum_all(const std::string& kernel, const std::vector<float>& values) {
+using CountPass = std::function<device::Run(uint32_t n)>;
+
+// What the model says of the first pass, over n elements from a cold L2, as it was when the
+// handout's times were measured. Its time is a straight line by then, so that two points of it,
+// which cost less to model, say where it leads.
+std::optional<double> first_pass(const CountPass& count, uint32_t n) {
+  const std::optional<double> shorter = seconds_of(count(n / 16)),
+                              longer = seconds_of(count(n / 8));
+  if (!shorter || !longer) return std::nullopt;
+  return *shorter + (*longer - *shorter) * (16 - 1);
+}
+
+std::vector<float> ones(uint32_t n) { return std::vector<float>(n, 1.0f); }
+
+Passes sum_all(const std::string& kernel, const Input<float>& ones_of_all) {
+  const auto pass = [&](const DeviceArray& in, const DeviceArray& out, const std::string& setting,
+                        device::LaunchOptions::Model model) {
+    return Launch{kernel,
+                  {{static_cast<uint32_t>(out.count())}, {kBlock}},
+                  {in, out, static_cast<int>(in.count())},
+                  setting,
+                  model,
+                  false};  // the checks of results have tried that
+  };
+  using Model = device::LaunchOptions::Model;
   Passes total;
-  std::vector<float> left = values;
-  do {
-    const uint32_t n = static_cast<uint32_t>(left.size());
-    Input<float> in("in", std::move(left));
-    Output<float> out("out", blocks_for(n, 2 * kBlock));
-    const device::Run launched = run({kernel,
-                                      {{static_cast<uint32_t>(out.count())}, {kBlock}},
-                                      {in, out, static_cast<int>(n)},
-                                      fmt::format("pass {}, n = {}", total.passes + 1, n),
-                                      cache_before(total.passes)});
-    total.add(launched);
+  total.take(first_pass(
+      [&](uint32_t n) {
+        const Input<float> in("in", ones(n));
+        const Output<float> out("out", blocks_for(n, 2 * kBlock));
+        return run_to_count(pass(in, out, "", Model::cold));
+      },
+      static_cast<uint32_t>(ones_of_all.count())));
+  std::vector<float> left;
+  const auto go_on = [&](const Input<float>& in) {
+    const bool first = total.passes == 0;
+    const Output<float> out("out", blocks_for(in.count(), 2 * kBlock));
+    const device::Run launched =
+        run(pass(in, out, fmt::format("pass {}, n = {}", total.passes + 1, in.count()),
+                 first ? Model::none : Model::warm));
+    total.add(counters_of(launched));
+    if (!first) total.take(seconds_of(launched));
     left = out.read();
-  } while (left.size() > 1);
+  };
+  go_on(ones_of_all);
+  while (left.size() > 1) go_on(Input<float>("in", std::move(left)));
   total.result = left[0];
   return total;
 }
 
-Passes sum_by_atomics(const std::vector<float>& values) {
-  const uint32_t n = static_cast<uint32_t>(values.size());
-  Input<float> in("in", values);
-  Output<float> total("total", std::vector<float>(1, 0));
-  const device::Run launched = run({given("reduce_atomic<float>"),
-                                    {{blocks_for(n, kBlock)}, {kBlock}},
-                                    {in, total, static_cast<int>(n)},
-                                    "",
-                                    cache_before(0)});
-  Passes passes;
-  passes.add(launched);
-  passes.result = total.read()[0];
-  return passes;
+// The given kernel: each of its warps does the same, so a part of them is counted.
+Passes sum_by_atomics(uint32_t n) {
+  constexpr uint32_t kPart = 16;
+  Passes total;
+  const auto count = [&](uint32_t part) {
+    const Input<float> in("in", ones(part));
+    const Output<float> sum("total", std::vector<float>(1, 0));
+    return run_to_count({given("reduce_atomic<float>"),
+                         {{blocks_for(part, kBlock)}, {kBlock}},
+                         {in, sum, static_cast<int>(part)},
+                         "",
+                         device::LaunchOptions::Model::cold});
+  };
+  total.add(counters_of(count(n / kPart)), kPart);
+  total.take(first_pass(count, n));
+  return total;
 }
 
 std::string row_of(const char* name, const Passes& p) {
-  figure(fmt::format("{} adds", name), static_cast<double>(p.counters.red.sectors));
-  figure(fmt::format("{} wavefronts", name), static_cast<double>(p.counters.shared_wavefronts()));
-  figure(fmt::format("{} barriers", name), static_cast<double>(p.counters.block_barriers));
-  figure(fmt::format("{} sectors", name),
-         static_cast<double>(p.counters.load.sectors + p.counters.store.sectors));
+  figure(fmt::format("{} adds", name), p.adds);
+  figure(fmt::format("{} wavefronts", name), p.wavefronts);
+  figure(fmt::format("{} barriers", name), p.barriers);
+  figure(fmt::format("{} sectors", name), p.sectors);
   if (p.modelled > 0) figure(fmt::format("{} modelled_ms", name), 1e3 * p.modelled);
-  return fmt::format("\n    {:<16}{:>7}{:>13}{:>13}{:>12}{:>11}", name, p.passes,
-                     grouped(p.counters.load.sectors + p.counters.store.sectors),
-                     grouped(p.counters.red.sectors), grouped(p.counters.shared_wavefronts()),
-                     grouped(p.counters.block_barriers));
+  const auto whole = [](double value) { return grouped(static_cast<uint64_t>(value)); };
+  return fmt::format("\n    {:<16}{:>7}{:>13}{:>13}{:>12}{:>11}", name, p.passes, whole(p.sectors),
+                     whole(p.adds), whole(p.wavefronts), whole(p.barriers));
 }
 
 }  // namespace
@@ -202,11 +279,16 @@ TEST_SUITE("lab:shuffle") {
     right_result();
   }
 
-  TEST_CASE("B1 reduce_shared: wavefronts" * takes("n", "ideal", "ideal_sectors")) {
+  TEST_CASE("B1 reduce_shared: wavefronts" *
+            takes("n", "ideal", "ideal_sectors", "least_wavefronts", "drawn")) {
     const device::Run launched = sum_once("reduce_shared", kBlock, rubric().count("n"));
+    require_tree(launched);
     require_sectors(launched);
     credit_wavefronts(launched, rubric().number("ideal"),
                       "Let the threads that are left be neighbours, and their words, too.");
+    if (verdict().credit < 1) return;
+    const Elsewhere other = sum_elsewhere("reduce_shared", kBlock);
+    hold_wavefronts(other.where, other.size.share * rubric().number("ideal"), other.run);
   }
 
   TEST_CASE("B2 warp_reduce_sum: result" * takes("sizes")) {
@@ -229,39 +311,51 @@ TEST_SUITE("lab:shuffle") {
     right_result();
   }
 
-  TEST_CASE("B3 reduce_shuffle: wavefronts" * takes("n", "ideal", "ideal_sectors")) {
+  TEST_CASE("B3 reduce_shuffle: wavefronts" * takes("n", "ideal", "ideal_sectors", "drawn")) {
     const device::Run launched = sum_once("reduce_shuffle", kBlock, rubric().count("n"));
     require_sectors(launched);
     credit_wavefronts(launched, rubric().number("ideal"),
                       "Inside a warp nothing needs shared memory. How many numbers have to go from "
                       "warp to warp?");
+    // A word for each warp, and one wavefront that loads them.
+    for (uint32_t block : kBlocksElsewhere) {
+      if (verdict().credit < 1) return;
+      const Elsewhere other = sum_elsewhere("reduce_shuffle", block);
+      hold_wavefronts(other.where, static_cast<double>(other.blocks) * (block / kWarp + 1),
+                      other.run);
+    }
   }
 
-  TEST_CASE("B3 reduce_shuffle: barriers" * takes("n", "ideal", "ideal_sectors")) {
+  TEST_CASE("B3 reduce_shuffle: barriers" * takes("n", "ideal", "ideal_sectors", "drawn")) {
     const device::Run launched = sum_once("reduce_shuffle", kBlock, rubric().count("n"));
     require_sectors(launched);
     credit_barriers(launched, rubric().number("ideal"), line_of("reduce_shuffle"));
+    for (uint32_t block : kBlocksElsewhere) {
+      if (verdict().credit < 1) return;
+      const Elsewhere other = sum_elsewhere("reduce_shuffle", block);
+      hold_elsewhere(other.where, "barriers", other.blocks, counters_of(other.run).block_barriers,
+                     {});
+    }
   }
 
   TEST_CASE("B4 a sum of 2^24 ones" * takes("n")) {
-    const std::vector<float> ones(rubric().count("n"), 1.0f);
-    const Passes atomic = sum_by_atomics(ones);
-    const Passes shared = sum_all("reduce_shared", ones);
-    const Passes shuffle = sum_all("reduce_shuffle", ones);
+    const uint32_t n = rubric().count("n");
+    const Passes atomic = sum_by_atomics(n);
+    const Input<float> in("in", ones(n));
+    const Passes shared = sum_all("reduce_shared", in), shuffle = sum_all("reduce_shuffle", in);
     const std::string table = row_of("reduce_atomic", atomic) + row_of("reduce_shared", shared) +
                               row_of("reduce_shuffle", shuffle);
-    const float want = static_cast<float>(ones.size());
+    const float want = static_cast<float>(n);
     measured(fmt::format("{:.9g}, {:.9g}", shared.result, shuffle.result));
     expected(fmt::format("{:.9g}, twice", want));
-    CHECK(atomic.result == want);
     if (shared.result != want)
       lose(line_of("reduce_shared"), "Pass after pass until one number is left: it is not n.");
     if (shuffle.result != want)
       lose(line_of("reduce_shuffle"), "Pass after pass until one number is left: it is not n.");
     explain(0, fmt::format("The profiler's table of {} ones, blocks of {}:\n    {:<16}{:>7}{:>13}"
                            "{:>13}{:>12}{:>11}{}",
-                           grouped(ones.size()), kBlock, "", "passes", "sectors", "adds at L2",
-                           "wavefronts", "barriers", table));
+                           grouped(n), kBlock, "", "passes", "sectors", "adds at L2", "wavefronts",
+                           "barriers", table));
   }
 }
 

@@ -98,6 +98,24 @@ void credit_adds(const device::Run& launched, int line, const std::string& idea)
                               grouped(c.load.sectors), grouped(rubric().count("ideal_loads"))));
 }
 
+// The same of a second launch, for the n of `size`.
+void hold_adds(const device::Run& launched, const DrawnSize& size) {
+  const counters::Counters& c = counters_of(launched, Counted::global);
+  const std::string where = fmt::format("n = {}:", size.n);
+  const Waste waste = worst_global(launched);
+  hold_elsewhere(where, "adds", size.share * rubric().number("ideal"),
+                 c.red.sectors + c.atom.sectors, waste);
+  hold_elsewhere(where, "sectors loaded", size.share * rubric().number("ideal_loads"),
+                 c.load.sectors, waste);
+}
+
+void credit_total(const char* kernel, const std::string& idea) {
+  credit_adds(total_of(kernel, rubric().count("n")), line_of(kernel), idea);
+  if (verdict().credit < 1) return;
+  const DrawnSize size = drawn_size(kAddersBlock, kAddersBlock);
+  hold_adds(launch_beside([&] { return total_of(kernel, size.n); }), size);
+}
+
 }  // namespace
 
 TEST_SUITE("lab:shuffle") {
@@ -106,9 +124,9 @@ TEST_SUITE("lab:shuffle") {
     right_result();
   }
 
-  TEST_CASE("C1 sum_by_warps: adds" * takes("n", "ideal", "ideal_loads")) {
-    credit_adds(total_of("sum_by_warps", rubric().count("n")), line_of("sum_by_warps"),
-                "What can the lanes of a warp settle among themselves before one of them adds?");
+  TEST_CASE("C1 sum_by_warps: adds" * takes("n", "ideal", "ideal_loads", "drawn")) {
+    credit_total("sum_by_warps",
+                 "What can the lanes of a warp settle among themselves before one of them adds?");
   }
 
   TEST_CASE("C2 sum_by_blocks: result" * takes("sizes")) {
@@ -116,9 +134,9 @@ TEST_SUITE("lab:shuffle") {
     right_result();
   }
 
-  TEST_CASE("C2 sum_by_blocks: adds" * takes("n", "ideal", "ideal_loads")) {
-    credit_adds(total_of("sum_by_blocks", rubric().count("n")), line_of("sum_by_blocks"),
-                "Two levels: the block settles its sum, and one thread of it adds.");
+  TEST_CASE("C2 sum_by_blocks: adds" * takes("n", "ideal", "ideal_loads", "drawn")) {
+    credit_total("sum_by_blocks",
+                 "Two levels: the block settles its sum, and one thread of it adds.");
   }
 
   TEST_CASE("C3 sum_by_key: result" * takes("keys", "sizes")) {
@@ -129,12 +147,16 @@ TEST_SUITE("lab:shuffle") {
     right_result();
   }
 
-  TEST_CASE("C3 sum_by_key: adds" * takes("n", "ideal", "ideal_loads")) {
+  TEST_CASE("C3 sum_by_key: adds" * takes("n", "ideal", "ideal_loads", "drawn")) {
     Random random = session().random();
     credit_adds(totals_of(four_keys(random, rubric().count("n")), kWarp * kLines),
                 line_of("sum_by_key"),
                 "__match_any_sync tells each lane who has its key. One lane of each such group is "
                 "enough to add, if it knows the group's sum.");
+    if (verdict().credit < 1) return;
+    const DrawnSize size = drawn_size(kWarp, kAddersBlock);
+    hold_adds(launch_beside([&] { return totals_of(four_keys(random, size.n), kWarp * kLines); }),
+              size);
   }
 }
 

@@ -155,8 +155,25 @@ void check_columns(Task task, const Kinds& kinds) {
 }
 
 // A table for the count: what is in it does not matter.
-device::Run counted(Task task) {
-  return task(Kinds(rubric().count("rows"), RowKind::noise), rubric().count("columns"));
+device::Run counted(Task task, uint32_t columns) {
+  return task(Kinds(rubric().count("rows"), RowKind::noise), columns);
+}
+device::Run counted(Task task) { return counted(task, rubric().count("columns")); }
+
+// Rows of a length that nobody knows before, whole sectors. What does not grow with it, two numbers
+// a row at most, is allowed once more.
+void hold_other_length(Task task) {
+  if (verdict().credit < 1) return;
+  constexpr uint32_t kUnit = 32;
+  Random random(stream_of(session().seed, rubric().check + " length"));
+  const std::vector<double> range = rubric().numbers("drawn_columns");
+  const uint32_t least = static_cast<uint32_t>(range.at(0)) / kUnit,
+                 most = static_cast<uint32_t>(range.at(1)) / kUnit,
+                 columns = kUnit * (least + random.below(most - least + 1));
+  hold_sectors(
+      fmt::format("{} x {}:", rubric().count("rows"), columns),
+      rubric().number("ideal") * columns / rubric().number("columns") + 2 * rubric().number("rows"),
+      launch_beside([&] { return counted(task, columns); }));
 }
 
 const char kOnce[] =
@@ -168,30 +185,34 @@ const char kOnce[] =
 TEST_SUITE("lab:shuffle") {
   TEST_CASE("D1 row_range: result" * takes("columns")) { check_columns(run_range, kAny); }
 
-  TEST_CASE("D1 row_range: shared" * takes("rows", "columns", "ideal")) {
+  TEST_CASE("D1 row_range: shared" * takes("rows", "columns", "ideal", "drawn_columns")) {
     const device::Run launched = counted(run_range);
     credit_sectors(launched, rubric().number("ideal"),
                    "Lanes side by side, elements side by side.");
     if (verdict().credit == 1) none_shared(launched, line_of("row_range"));
+    hold_other_length(run_range);
   }
 
   TEST_CASE("D2 row_moments: result" * takes("columns")) { check_columns(run_moments, kFinite); }
 
-  TEST_CASE("D2 row_moments: sectors" * takes("rows", "columns", "ideal")) {
+  TEST_CASE("D2 row_moments: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
     credit_sectors(counted(run_moments), rubric().number("ideal"),
                    "One pass: mean and variance can grow together, value by value.");
+    hold_other_length(run_moments);
   }
 
   TEST_CASE("D3 softmax: result" * takes("columns")) { check_columns(run_softmax, kAny); }
 
-  TEST_CASE("D3 softmax: sectors" * takes("rows", "columns", "ideal")) {
+  TEST_CASE("D3 softmax: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
     credit_sectors(counted(run_softmax), rubric().number("ideal"), kOnce);
+    hold_other_length(run_softmax);
   }
 
   TEST_CASE("D4 layer_norm: result" * takes("columns")) { check_columns(run_layer_norm, kFinite); }
 
-  TEST_CASE("D4 layer_norm: sectors" * takes("rows", "columns", "ideal")) {
+  TEST_CASE("D4 layer_norm: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
     credit_sectors(counted(run_layer_norm), rubric().number("ideal"), kOnce);
+    hold_other_length(run_layer_norm);
   }
 }
 

@@ -150,9 +150,7 @@ Beside drawn(const Version& version) {
 }
 
 void hold_sectors(const Beside& other) {
-  hold_elsewhere(other.where, "sectors", other.share * rubric().number("ideal"),
-                 counters_of(*other.run, Counted::global).global_sectors(),
-                 worst_global(*other.run));
+  grading::hold_sectors(other.where, other.share * rubric().number("ideal"), *other.run);
 }
 
 void credit_version_sectors(const Version& version, const char* idea) {
@@ -166,9 +164,7 @@ void credit_version_wavefronts(const Version& version, const char* idea) {
   credit_wavefronts(*counted(version), rubric().number("ideal"), idea);
   if (verdict().credit < 1) return;
   const Beside other = drawn<int>(version);
-  hold_elsewhere(other.where, "wavefronts", other.share * rubric().number("ideal"),
-                 counters_of(*other.run, Counted::shared).shared_wavefronts(),
-                 worst_shared(*other.run));
+  hold_wavefronts(other.where, other.share * rubric().number("ideal"), *other.run);
 }
 
 const Version kNaive{"transpose_naive"}, kTiled{"transpose_tiled"}, kPadded{"transpose_padded"},
