@@ -38,13 +38,13 @@ void right_result() {
 }
 
 void credit_work(const device::Run& run) {
-  constexpr double kLeast = 0.25;
-  if (!run.threads_at_work || *run.threads_at_work >= kLeast) return;
+  const double least = rubric().number("threads_at_work");
+  if (!run.threads_at_work || *run.threads_at_work >= least) return;
   Failure failure{Failure::Kind::wasteful};
   failure.measured = *run.threads_at_work;
-  failure.expected = kLeast;
+  failure.expected = least;
   figure("threads_at_work", *run.threads_at_work);
-  credit_share(*run.threads_at_work / kLeast, failure);
+  credit_share(*run.threads_at_work / least, failure);
   explain(0, fmt::format("While the busiest warp works, {:.2g} % of all threads do, one with "
                          "another; the others wait or have left. Points are for work that all "
                          "threads share.",
@@ -79,13 +79,13 @@ device::Run launch_beside(const std::function<device::Run()>& launch) {
   return launched;
 }
 
-DrawnSize drawn_size(uint32_t unit, uint32_t full) {
+DrawnSize drawn_size(uint32_t unit, uint32_t full, const std::string& key) {
   Random random(stream_of(session().seed, rubric().check + " size"));
   const std::vector<double> range = rubric().numbers("drawn");
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / unit,
                  most = static_cast<uint32_t>(range.at(1)) / unit;
   const uint32_t n = unit * (least + random.below(most - least + 1));
-  return {n, (n + full) / rubric().number("n")};
+  return {n, (n + full) / rubric().number(key)};
 }
 
 void hold_elsewhere(const std::string& where, const char* what, double limit, uint64_t got,

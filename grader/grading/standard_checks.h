@@ -23,9 +23,9 @@ void check_result(const std::string& setting, int line, const std::string& misma
 // All results were right.
 void right_result();
 
-// Points for what is counted are for work that is shared out: where less than a quarter of the
-// threads work, one with another, while the busiest warp does, only that share of them. (A serial
-// sum needs few wavefronts, barriers and adds, too. The reference solutions have more than half.)
+// Points for what is counted are for work that is shared out: where less than the rubric's
+// `threads_at_work` of all threads work, one with another, while the busiest warp does, only that
+// share of them. (A serial sum needs few wavefronts, barriers and adds, too.)
 void credit_work(const device::Run& run);
 
 // Points for the sectors that loads, stores and reductions of a run move, in proportion to `ideal`,
@@ -36,13 +36,13 @@ void credit_sectors(const device::Run& run, double ideal, const std::string& ide
 device::Run launch_beside(const std::function<device::Run()>& launch);
 
 // A size for a second count, which nobody knows before: a multiple of `unit` between the two of the
-// rubric's `drawn`. `share`: of the limits at the published `n`, where the last block may be as
-// dear as one that has `full` elements.
+// rubric's `drawn`. `share`: of the limits at the published size, the rubric's `key`, where the
+// last block may be as dear as one that has `full` elements.
 struct DrawnSize {
   uint32_t n;
   double share;
 };
-DrawnSize drawn_size(uint32_t unit, uint32_t full);
+DrawnSize drawn_size(uint32_t unit, uint32_t full, const std::string& key = "n");
 
 // What is counted at a size that anyone can read has to hold where nobody could know it before,
 // too: `got` of `what`, `waste` being the worst of it and `where` words for the launch. Credit

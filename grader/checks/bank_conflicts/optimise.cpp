@@ -135,7 +135,7 @@ TEST_SUITE("lab:bank_conflicts") {
   TEST_CASE("B1 row_scan: result" * takes("sizes")) { check_sizes(run_row_scan); }
 
   TEST_CASE("B1 row_scan: wavefronts" *
-            takes("n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts("row_scan", run_row_scan, kBlock,
                      "At each step of the walk the lanes are a row of the tile apart. How many "
                      "words should a row take so that such steps visit all banks?");
@@ -146,7 +146,7 @@ TEST_SUITE("lab:bank_conflicts") {
   }
 
   TEST_CASE("B2 look_up: wavefronts" *
-            takes("n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(
         "look_up", [](uint32_t n) { return run_look_up(n, true); }, kShare,
         "There is no room for padding. Where in its row an entry lies is yours to choose, row by "
@@ -156,7 +156,7 @@ TEST_SUITE("lab:bank_conflicts") {
   TEST_CASE("B3 block_sums: result" * takes("sizes")) { check_sizes(run_block_sums); }
 
   TEST_CASE("B3 block_sums: wavefronts" *
-            takes("n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(
         "block_sums", run_block_sums, kBlock,
         "Which two elements meet in a step is free: addition does not mind. Let active "
@@ -166,7 +166,7 @@ TEST_SUITE("lab:bank_conflicts") {
   TEST_CASE("B4 row_moments: result" * takes("sizes")) { check_sizes(run_row_moments); }
 
   TEST_CASE("B4 row_moments: wavefronts" *
-            takes("n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts("row_moments", run_row_moments, kBlock,
                      "A phase of an int4 access is 8 lanes. In which bank does each of their rows "
                      "begin, and in which should it?");
@@ -175,7 +175,7 @@ TEST_SUITE("lab:bank_conflicts") {
   TEST_CASE("B5 spectrum: result" * takes("sizes")) { check_sizes(run_spectrum); }
 
   TEST_CASE("B5 spectrum: wavefronts" *
-            takes("n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
+            takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts("spectrum", run_spectrum, kShare,
                      "Lanes that hit one word wait for each other, and so do lanes that hit one "
                      "bank. The task has room for 32 words per channel: whose could they be?");

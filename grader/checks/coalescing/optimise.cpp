@@ -191,7 +191,8 @@ void check_sizes(Task task) {
 TEST_SUITE("lab:coalescing") {
   TEST_CASE("B1 scale: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_scale); }
 
-  TEST_CASE("B1 scale: sectors" * takes("n", "ideal", "drawn", "relative_tolerance")) {
+  TEST_CASE("B1 scale: sectors" *
+            takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
     credit_shared_out(
         run_scale,
         "Which 16 elements a thread takes is free. Choose them so that in each round of "
@@ -231,7 +232,8 @@ TEST_SUITE("lab:coalescing") {
 
   TEST_CASE("B3 push: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_push); }
 
-  TEST_CASE("B3 push: sectors" * takes("n", "ideal", "drawn", "relative_tolerance")) {
+  TEST_CASE("B3 push: sectors" *
+            takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
     credit_shared_out(
         run_push,
         "The block's particles are one contiguous stretch of floats. Let global memory "
@@ -240,7 +242,8 @@ TEST_SUITE("lab:coalescing") {
 
   TEST_CASE("B4 centre: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_centre); }
 
-  TEST_CASE("B4 centre: sectors" * takes("n", "ideal", "drawn", "relative_tolerance")) {
+  TEST_CASE("B4 centre: sectors" *
+            takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
     credit_shared_out(run_centre,
                       "A warp is 32 threads with consecutive threadIdx.x. Which index of the table "
                       "runs fastest in memory, and which one runs with the lanes?");
@@ -248,8 +251,8 @@ TEST_SUITE("lab:coalescing") {
 
   TEST_CASE("B5 axpy: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_axpy); }
 
-  TEST_CASE("B5 axpy: requests" *
-            takes("n", "ideal_requests", "ideal", "drawn", "relative_tolerance")) {
+  TEST_CASE("B5 axpy: requests" * takes("threads_at_work", "n", "ideal_requests", "ideal", "drawn",
+                                        "relative_tolerance")) {
     credit_requests(run_axpy(rubric().count("n")), rubric().number("ideal"),
                     rubric().number("ideal_requests"), line_of("axpy"));
     if (verdict().credit < 1) return;

@@ -138,8 +138,8 @@ const char kTreeInMemory[] =
 TEST_SUITE("lab:reduction") {
   TEST_CASE("v2: result" * takes("blocks", "many")) { check_blocks(kV2); }
 
-  TEST_CASE("v2: divergence" *
-            takes("block", "accesses", "least_wavefronts", "least_barriers", "blocks", "many")) {
+  TEST_CASE("v2: divergence" * takes("threads_at_work", "block", "accesses", "least_wavefronts",
+                                     "least_barriers", "blocks", "many")) {
     Judged v2(kV2);
     v2.leaves(Counter::wavefronts,
               "v2 adds what v1 adds, where v1 adds it: words 2 * distance apart, in few banks. To "
@@ -154,8 +154,8 @@ TEST_SUITE("lab:reduction") {
 
   TEST_CASE("v3: result" * takes("blocks", "many")) { check_blocks(kV3); }
 
-  TEST_CASE("v3: wavefronts" *
-            takes("block", "wavefronts", "accesses", "least_barriers", "blocks", "many")) {
+  TEST_CASE("v3: wavefronts" * takes("threads_at_work", "block", "wavefronts", "accesses",
+                                     "least_barriers", "blocks", "many")) {
     Judged v3(kV3);
     v3.leaves(Counter::barriers, kBarrierEachStep);
     v3.moves(Counter::wavefronts,
@@ -167,8 +167,8 @@ TEST_SUITE("lab:reduction") {
 
   TEST_CASE("v4: result" * takes("blocks", "many")) { check_blocks(kV4); }
 
-  TEST_CASE("v4: idle lanes" * takes("block", "idle_lanes", "accesses", "wavefronts",
-                                     "least_barriers", "blocks", "many")) {
+  TEST_CASE("v4: idle lanes" * takes("threads_at_work", "block", "idle_lanes", "accesses",
+                                     "wavefronts", "least_barriers", "blocks", "many")) {
     Judged v4(kV4);
     v4.leaves(Counter::barriers, kBarrierEachStep);
     v4.moves(Counter::idle_lanes,
@@ -181,8 +181,8 @@ TEST_SUITE("lab:reduction") {
 
   TEST_CASE("v5: result" * takes("blocks", "many")) { check_blocks(kV5); }
 
-  TEST_CASE("v5: barriers" *
-            takes("block", "barriers", "wavefronts", "least_accesses", "blocks", "many")) {
+  TEST_CASE("v5: barriers" * takes("threads_at_work", "block", "barriers", "wavefronts",
+                                   "least_accesses", "blocks", "many")) {
     Judged v5(kV5);
     v5.leaves(Counter::accesses, kTreeInMemory);
     v5.moves(Counter::barriers,
@@ -194,8 +194,8 @@ TEST_SUITE("lab:reduction") {
 
   TEST_CASE("v6: result" * takes("blocks", "many")) { check_blocks(kV6); }
 
-  TEST_CASE("v6: instructions" *
-            takes("block", "instructions", "barriers", "least_accesses", "blocks", "many")) {
+  TEST_CASE("v6: instructions" * takes("threads_at_work", "block", "instructions", "barriers",
+                                       "least_accesses", "blocks", "many")) {
     Judged v6(kV6);
     v6.leaves(Counter::accesses, kTreeInMemory);
     v6.moves(Counter::instructions,

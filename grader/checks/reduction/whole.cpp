@@ -234,8 +234,8 @@ TEST_SUITE("lab:reduction") {
     });
   }
 
-  TEST_CASE("v7: instructions" * takes("instructions", "floats_instructions", "threads", "elements",
-                                       "floats", "floats_more", "blocks")) {
+  TEST_CASE("v7: instructions" * takes("threads_at_work", "instructions", "floats_instructions",
+                                       "threads", "elements", "floats", "floats_more", "blocks")) {
     credit_instructions(
         kV7,
         "The tree is paid once per block, whatever the number of elements: how many "
@@ -249,8 +249,8 @@ TEST_SUITE("lab:reduction") {
     check_sizes<float>(kV8);
   }
 
-  TEST_CASE("v8: requests" *
-            takes("ideal", "ideal_requests", "elements_v8", "floats", "floats_more")) {
+  TEST_CASE("v8: requests" * takes("threads_at_work", "ideal", "ideal_requests", "elements_v8",
+                                   "floats", "floats_more")) {
     const double sectors = rubric().number("ideal"), requests = rubric().number("ideal_requests");
     credit_requests(*counted<int>(kV8).run, sectors, requests, line_of_whole(kV8));
     judge_floats(kV8, [&](const Launched& floats, double scale) {
@@ -261,7 +261,7 @@ TEST_SUITE("lab:reduction") {
     });
   }
 
-  TEST_CASE("v8: threads" * takes("threads", "elements_v8")) {
+  TEST_CASE("v8: threads" * takes("threads_at_work", "threads", "elements_v8")) {
     const Launched launched = counted<int>(kV8);
     credit_work(*launched.run);
     const double each =
@@ -274,8 +274,8 @@ TEST_SUITE("lab:reduction") {
     credit_threads(launched, line_of_whole(kV8));
   }
 
-  TEST_CASE("v8: instructions" *
-            takes("instructions", "floats_instructions", "elements_v8", "floats", "floats_more")) {
+  TEST_CASE("v8: instructions" * takes("threads_at_work", "instructions", "floats_instructions",
+                                       "elements_v8", "floats", "floats_more")) {
     credit_instructions(kV8,
                         "Four elements a load need a quarter of the loads, addresses and "
                         "comparisons; so does a loop that is unrolled.");

@@ -280,7 +280,7 @@ TEST_SUITE("lab:shuffle") {
   }
 
   TEST_CASE("B1 reduce_shared: wavefronts" *
-            takes("n", "ideal", "ideal_sectors", "least_wavefronts", "drawn")) {
+            takes("threads_at_work", "n", "ideal", "ideal_sectors", "least_wavefronts", "drawn")) {
     const device::Run launched = sum_once("reduce_shared", kBlock, rubric().count("n"));
     require_tree(launched);
     require_sectors(launched);
@@ -311,7 +311,8 @@ TEST_SUITE("lab:shuffle") {
     right_result();
   }
 
-  TEST_CASE("B3 reduce_shuffle: wavefronts" * takes("n", "ideal", "ideal_sectors", "drawn")) {
+  TEST_CASE("B3 reduce_shuffle: wavefronts" *
+            takes("threads_at_work", "n", "ideal", "ideal_sectors", "drawn")) {
     const device::Run launched = sum_once("reduce_shuffle", kBlock, rubric().count("n"));
     require_sectors(launched);
     credit_wavefronts(launched, rubric().number("ideal"),
@@ -326,7 +327,8 @@ TEST_SUITE("lab:shuffle") {
     }
   }
 
-  TEST_CASE("B3 reduce_shuffle: barriers" * takes("n", "ideal", "ideal_sectors", "drawn")) {
+  TEST_CASE("B3 reduce_shuffle: barriers" *
+            takes("threads_at_work", "n", "ideal", "ideal_sectors", "drawn")) {
     const device::Run launched = sum_once("reduce_shuffle", kBlock, rubric().count("n"));
     require_sectors(launched);
     credit_barriers(launched, rubric().number("ideal"), line_of("reduce_shuffle"));

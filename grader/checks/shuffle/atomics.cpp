@@ -124,7 +124,8 @@ TEST_SUITE("lab:shuffle") {
     right_result();
   }
 
-  TEST_CASE("C1 sum_by_warps: adds" * takes("n", "ideal", "ideal_loads", "drawn")) {
+  TEST_CASE("C1 sum_by_warps: adds" *
+            takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
     credit_total("sum_by_warps",
                  "What can the lanes of a warp settle among themselves before one of them adds?");
   }
@@ -134,7 +135,8 @@ TEST_SUITE("lab:shuffle") {
     right_result();
   }
 
-  TEST_CASE("C2 sum_by_blocks: adds" * takes("n", "ideal", "ideal_loads", "drawn")) {
+  TEST_CASE("C2 sum_by_blocks: adds" *
+            takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
     credit_total("sum_by_blocks",
                  "Two levels: the block settles its sum, and one thread of it adds.");
   }
@@ -147,7 +149,8 @@ TEST_SUITE("lab:shuffle") {
     right_result();
   }
 
-  TEST_CASE("C3 sum_by_key: adds" * takes("n", "ideal", "ideal_loads", "drawn")) {
+  TEST_CASE("C3 sum_by_key: adds" *
+            takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
     Random random = session().random();
     credit_adds(totals_of(four_keys(random, rubric().count("n")), kWarp * kLines),
                 line_of("sum_by_key"),

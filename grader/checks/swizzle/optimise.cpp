@@ -69,6 +69,14 @@ void check_wavefronts(const char* kernel, const std::string& idea) {
     const Waste waste = worst_shared(judged);
     explain(blamed_line(kernel, waste.line), waste.message);
   }
+  const DrawnSize size = drawn_size(1, 0, "tiles");
+  for (bool transpose : {false, true}) {
+    if (verdict().credit < 1) return;
+    const device::Run other = launch_beside([&] { return weigh(kernel, transpose, size.n); });
+    const std::string where = fmt::format("{} tiles{}:", size.n, transpose ? ", .trans" : "");
+    hold_wavefronts(where, size.share * rubric().number("ideal"), other);
+    hold_sectors(where, size.share * rubric().number("most_sectors"), other);
+  }
 }
 
 }  // namespace
@@ -90,7 +98,8 @@ TEST_SUITE("lab:swizzle") {
 
   TEST_CASE("C2 padded: result" * takes("tiles")) { check_results("weigh_padded"); }
 
-  TEST_CASE("C2 padded: wavefronts" * takes("tiles", "ideal", "shared_bytes", "most_sectors")) {
+  TEST_CASE("C2 padded: wavefronts" *
+            takes("threads_at_work", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts("weigh_padded",
                      "The 8 rows of a matrix begin a row's pitch apart. Which pitch, a multiple of "
                      "16 bytes as ldmatrix demands, sends them to 8 different groups of banks?");
@@ -98,7 +107,8 @@ TEST_SUITE("lab:swizzle") {
 
   TEST_CASE("C3 swizzled: result" * takes("tiles")) { check_results("weigh_swizzled"); }
 
-  TEST_CASE("C3 swizzled: wavefronts" * takes("tiles", "ideal", "shared_bytes", "most_sectors")) {
+  TEST_CASE("C3 swizzled: wavefronts" *
+            takes("threads_at_work", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts("weigh_swizzled",
                      "Store and load may agree on another column for a chunk, row by row. In part "
                      "A no two of 8 rows kept a column in the same place.");

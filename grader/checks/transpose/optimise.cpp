@@ -270,7 +270,8 @@ TEST_SUITE("lab:transpose") {
     credit_version_sectors(kPadded, kBeginWithTile);
   }
 
-  TEST_CASE("B2 padded: wavefronts" * takes("rows", "columns", "ideal", "drawn", "shared_bytes")) {
+  TEST_CASE("B2 padded: wavefronts" *
+            takes("threads_at_work", "rows", "columns", "ideal", "drawn", "shared_bytes")) {
     for (const char* type : {"int", "float"})
       limit_shared(fmt::format("transpose_padded<{}>", type), rubric().number("shared_bytes"));
     credit_version_wavefronts(kPadded,
@@ -288,7 +289,7 @@ TEST_SUITE("lab:transpose") {
   }
 
   TEST_CASE("B3 swizzled: wavefronts" *
-            takes("rows", "columns", "ideal", "drawn", "shared_bytes")) {
+            takes("threads_at_work", "rows", "columns", "ideal", "drawn", "shared_bytes")) {
     for (const char* type : {"int", "float"})
       limit_shared(fmt::format("transpose_swizzled<{}>", type), rubric().number("shared_bytes"));
     credit_version_wavefronts(kSwizzled,
@@ -304,7 +305,8 @@ TEST_SUITE("lab:transpose") {
     credit_version_sectors(best(), kBeginWithTile);
   }
 
-  TEST_CASE("B4 best: requests" * takes("rows", "columns", "ideal", "ideal_requests", "drawn")) {
+  TEST_CASE("B4 best: requests" *
+            takes("threads_at_work", "rows", "columns", "ideal", "ideal_requests", "drawn")) {
     credit_requests(*counted(best()), rubric().number("ideal"), rubric().number("ideal_requests"),
                     line_of("transpose_best"));
     if (verdict().credit < 1) return;
@@ -314,7 +316,7 @@ TEST_SUITE("lab:transpose") {
                    worst_global(*other.run));
   }
 
-  TEST_CASE("B4 best: wavefronts" * takes("rows", "columns", "ideal", "drawn")) {
+  TEST_CASE("B4 best: wavefronts" * takes("threads_at_work", "rows", "columns", "ideal", "drawn")) {
     credit_version_wavefronts(best(),
                               "Accesses of 16 bytes are served 8 lanes at a time, of 8 bytes 16 "
                               "lanes: these have to meet all 32 banks among themselves.");
