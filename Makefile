@@ -67,7 +67,7 @@ figures: build/lab32 | setup-cuda setup-python  ## draw the figures of the hando
 jupyter: build/lab32 | setup-cuda setup-jupyter  ## open the notebooks in JupyterLab
 	@$(VENV) -m jupyterlab labs
 
-fuzz:       ## damaged PTX, TOML, JSON and submissions, for FUZZ_SECONDS=60
+fuzz:       ## damaged PTX, SASS, cubins, TOML, JSON and submissions, for FUZZ_SECONDS=60
 	@grader/fuzz/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_SEED) $^
 
 format: | setup-format  ## clang-format, in place
@@ -234,7 +234,8 @@ SANITIZED := $(if $(SAN),ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 # libFuzzer is clang's. Only what the readers need is built for it.
 FUZZERS    := $(patsubst grader/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/fuzz/*.cpp))
 FUZZED     := $(patsubst grader/%.cpp,build/fuzz/obj/%.o,$(call files_of,base simulator/ptx \
-                toolchain record) $(addprefix grader/grading/,rubric.cpp registry.cpp doctest.cpp))
+                toolchain record) $(addprefix grader/,grading/rubric.cpp grading/registry.cpp \
+                grading/doctest.cpp simulator/sass/listing.cpp cudart/fatbin.cpp cudart/cubin.cpp))
 FUZZ_FLAGS := -std=c++17 -g1 -O1 -Igrader -pthread \
               -fsanitize=address,undefined -fno-sanitize-recover=all
 
@@ -249,7 +250,7 @@ build/fuzz/obj/base/root.o: DEFINE := -DLAB32_ROOT='"$(CURDIR)"'
 
 fuzz: $(FUZZERS)
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/fuzz/%.o $(FUZZED)
-	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt
+	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt -lzstd -llz4
 
 -include $(FUZZED:.o=.d)
 

@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kWrapperMagic = 0x466243b1, kBlockMagic = 0xba55ed50;
 constexpr uint32_t kLinked = 2;  // wrapper version: what -rdc=true leaves
 constexpr uint64_t kLz4 = 0x2000, kZstd = 0x8000;
-constexpr uint64_t kMostPlain = 1 << 30;
+constexpr uint64_t kMostPlain = 256 << 20;
 constexpr uint16_t kPtx = 1, kElf = 2;
 
 struct Wrapper {
@@ -87,7 +87,8 @@ std::vector<FatEntry> read_fatbin(const void* wrapper) {
   while (static_cast<size_t>(end - at) >= sizeof(Entry)) {
     const auto e = read<Entry>(at);
     if (e.header_bytes < sizeof(Entry) ||
-        e.header_bytes + e.bytes > static_cast<uint64_t>(end - at))
+        e.header_bytes > static_cast<uint64_t>(end - at) ||
+        e.bytes > static_cast<uint64_t>(end - at) - e.header_bytes)
       throw Error("the program's device code is damaged: an entry is longer than the whole");
     FatEntry entry;
     entry.kind = e.kind == kPtx ? FatEntry::Kind::ptx : FatEntry::Kind::cubin;

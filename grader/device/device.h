@@ -59,6 +59,8 @@ struct LaunchOptions {
   // (simulator).
   uint64_t launch_budget = 0;
   double seconds = 0;
+  // Of the host's memory, for the local memory of a block's threads; 0: no limit (simulator).
+  uint64_t block_local_bytes = 0;
   bool check_hazards = true;  // races and shared initialisation (simulator)
   // Reads of global and local memory that nothing wrote: they end a launch (grading), or not (a GPU
   // goes on with what lies there).

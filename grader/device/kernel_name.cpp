@@ -1,13 +1,12 @@
 #include "device/kernel_name.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <map>
 #include <memory>
 
+#include "base/demangle.h"
 #include "base/error.h"
 #include "base/pattern.h"
 
@@ -15,14 +14,6 @@ namespace lab32::device {
 namespace {
 
 const char kAnonymous[] = "(anonymous namespace)";
-
-std::string demangle(const std::string& symbol) {
-  int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
-  // "f" alone would demangle to the type float.
-  return status == 0 && symbol.rfind("_Z", 0) == 0 ? text.get() : symbol;
-}
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
 

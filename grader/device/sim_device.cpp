@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "device/sim_module.h"
 #include "device/sim_observers.h"
+#include "simulator/core/execute/trap_text.h"
 #include "simulator/core/schedule/launch.h"
 #include "simulator/model/occupancy.h"
 
@@ -202,7 +203,7 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   launch.param_address = program.param_address;
   launch.multiprocessors = profile_.multiprocessors;
   launch.warp_budget = options.warp_budget;
-  sim::LaunchMeter meter(options.launch_budget, options.seconds);
+  sim::LaunchMeter meter(options.launch_budget, options.seconds, options.block_local_bytes);
   launch.meter = &meter;
   launch.trap_uninitialised = options.trap_uninitialised;
   launch.keep_going = options.keep_going;
@@ -227,7 +228,11 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
     observers.model_time(profile_, occupancy(kernel, shape), kernel.emitted(), std::move(l2_));
     l2_.reset();
   }
-  run = observers.run(sim::run_grid(launch, observers.all()));
+  try {
+    run = observers.run(sim::run_grid(launch, observers.all()));
+  } catch (const sim::Trap& trap) {  // before an instruction of it ran
+    throw Error(sim::describe(trap));
+  }
   if (kernel.info().registers) run.occupancy = occupancy(kernel, shape);
   if (options.model != LaunchOptions::Model::none) l2_ = observers.take_l2();
   return run;

@@ -19,6 +19,8 @@ seeds_of() { # FUZZER: directories with texts to begin with
     rubric) echo data/limits ;;
     submission) echo solutions grader/tests/submissions/wrong ;;
     record) echo grader/tests/fixtures/fuzz/record ;;
+    listing) echo grader/tests/fixtures/fuzz/listing ;;
+    binary) echo grader/tests/fixtures/fuzz/binary ;;
     *) echo "fuzz.sh: $1 has no seeds" >&2; return 1 ;;
   esac
 }

@@ -116,8 +116,10 @@ class Reporter : public doctest::IReporter {
 
   void test_case_exception(const doctest::TestCaseException& exception) override {
     // TestOver has said what it had to say, or had nothing to say (end_if_judged).
-    if (!verdict().lost && !verdict().not_run && !session().other_order.judged())
-      verdict().error = exception.error_string.c_str();
+    if (verdict().lost || verdict().not_run || session().other_order.judged()) return;
+    verdict().error = exception.error_string.c_str();
+    if (verdict().error == "unknown exception")  // doctest's words
+      verdict().error = "The grader has failed here with an error that it does not know.";
   }
 
   void log_assert(const doctest::AssertData& assertion) override {

@@ -20,6 +20,8 @@ constexpr double kSlower = 40;
 constexpr double kSlower = 1;
 #endif
 constexpr double kLaunchSeconds = 8 * kSlower, kLabSeconds = 20 * kSlower;
+// Of a block's threads together: 64 KiB for each of 1024.
+constexpr uint64_t kBlockLocalBytes = 64 << 20;
 // With its compilation.
 constexpr double kWholeSeconds = 28 * kSlower;
 
@@ -31,6 +33,7 @@ Spending::Spending(double seconds)
 void Spending::limit(device::LaunchOptions& options) const {
   if (used_up()) return;
   options.launch_budget = std::min(kLaunchInstructions, kLabInstructions - all_.instructions);
+  options.block_local_bytes = kBlockLocalBytes;
   options.seconds = std::min(kLaunchSeconds, seconds_ - all_.seconds);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "base/text.h"
 #include "profiler/check_text.h"
 #include "profiler/recorded_run.h"
 
@@ -19,7 +20,7 @@ int check(const CheckOptions& options) {
       run_recorded(options.program, options.device, options.arguments, "check", options.schedule);
   const CheckReport report = check_report(run.recording.launches);
   // A line of its own, should the program's last one not have ended.
-  fmt::print("\n{}", report.text);
+  fmt::print("\n{}", visible(report.text));
   for (const std::string& what : run.recording.unsupported)
     fmt::print("{}: what comes after it was not checked\n", what);
   if (run.status != 0) fmt::print("{}\n", ending(run.status));

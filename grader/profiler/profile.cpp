@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/pattern.h"
+#include "base/text.h"
 #include "base/write_file.h"
 #include "profiler/ncu_csv.h"
 #include "profiler/ncu_name.h"
@@ -64,7 +65,7 @@ int profile(const ProfileOptions& options) {
   std::string text = "\n";
   text += options.metrics.empty() ? profile_text(launches) : metrics_text(launches, metrics);
   if (options.source && !launches.empty()) text += source_view(launches);
-  if (!launches.empty()) fmt::print("{}", text);
+  if (!launches.empty()) fmt::print("{}", visible(text));
   if (run.status != 0) fmt::print("{}\n", ending(run.status));
   std::fflush(stdout);
   if (!options.csv.empty()) write_file(options.csv, ncu_csv(launches, metrics), "--csv");

@@ -30,7 +30,7 @@ class Test:
 @dataclass
 class Lab:
     name: str
-    status: str
+    status: str  # passed, failed, error, not graded
     score: float
     max_score: float
     tests: list

@@ -29,7 +29,7 @@ ALLOWED = {
     "checks": ["grading", "device", "simulator/counters", "base"],
     "profiler": ["record", "device", "simulator/counters", "toolchain", "simulator/model", "base"],
     "main": ["profiler", "grading", "report", "device", "simulator/model", "base"],
-    "fuzz": ["grading", "record", "toolchain", "simulator/ptx", "base"],
+    "fuzz": ["cudart", "grading", "record", "toolchain", "simulator/ptx", "simulator/sass", "base"],
     "mutants": ["grading", "device", "base"],
     "bench": ["device", *SIMULATOR, "toolchain", "base"],
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/align.h"
+#include "base/demangle.h"
 #include "base/error.h"
-#include "simulator/ptx/demangle.h"
 
 namespace lab32::ptx {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/demangle.h"
 #include "base/error.h"
 #include "simulator/ptx/declarations.h"
-#include "simulator/ptx/demangle.h"
 #include "simulator/ptx/literals.h"
 #include "simulator/ptx/module_parser.h"
 

@@ -2,6 +2,7 @@
 // printf.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <numeric>
 
 #include "base/error.h"
@@ -165,6 +166,15 @@ TEST_CASE("core: cuda: printf beyond the runtime's buffer is dropped") {
   CHECK(run.output.size() == 1 << 20);
   CHECK(run.output_lost);
   CHECK(run.output.substr(500 * 1001 + 997, 4) == "500\n");
+}
+
+TEST_CASE("core: cuda: printf of any width costs no more than what may be printed") {
+  tests::Simulated& s = tests::compiled_kernels();
+  const auto begin = std::chrono::steady_clock::now();
+  const device::Run run = s.launch("wide", {{2000}, {32}}, {});
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+  CHECK(run.output == std::string(1 << 20, ' '));
+  CHECK(run.output_lost);
 }
 
 TEST_CASE("core: cuda: faults name the student's line") {

@@ -1,10 +1,12 @@
 // The way from a TEST_CASE to a row of the score report, with kernels that are functions.
 
 #include <algorithm>
+#include <new>
 
 #include "checks/coalescing/patterns.h"
 #include "grading/progress.h"
 #include "grading/reporter.h"
+#include "grading/spending.h"
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 #include "tests/fixtures/fake_device.h"
@@ -68,7 +70,8 @@ struct Graded {
   }
 };
 
-Graded grade_harness(tests::FakeBody body, uint64_t seed = 7, const std::string& text = kRubric) {
+Graded grade_harness(tests::FakeBody body, uint64_t seed = 7, const std::string& text = kRubric,
+                     const Spending& spent = Spending()) {
   const tests::Scratch folder;
   folder.write(".harness.toml", text);
   const Rubric rubric(folder.path, ".harness");
@@ -79,6 +82,7 @@ Graded grade_harness(tests::FakeBody body, uint64_t seed = 7, const std::string&
   const SourceFile source = SourceFile::of_text("first line\n  out[i] = in[i];\n", "lab.cu");
   Progress progress(false);
   Session session{device, module, source, rubric, seed, progress};
+  session.spending = spent;
   Graded graded;
   graded.lab.name = ".harness";
   run_suite(session, graded.lab);
@@ -127,6 +131,60 @@ TEST_CASE(
   CHECK(message.find(":\n    x = 3\n    \\x1b[31mred\n    line\n") != std::string::npos);
   CHECK(message.find("\n    and 12 lines more") != std::string::npos);
   CHECK(graded(true).test("kernel").message.empty());
+}
+
+TEST_CASE("grading: what went wrong with the machine is no check's failure") {
+  for (const bool memory : {false, true}) {
+    const auto broken = [=](FakeDevice&, auto&, auto&) -> device::Run {
+      if (memory) throw std::bad_alloc();
+      throw MachineError("the disk is full");
+    };
+    CHECK_THROWS_WITH_AS(grade_harness(broken),
+                         memory ? "there is not enough memory on this machine" : "the disk is full",
+                         MachineError);
+  }
+}
+
+TEST_CASE("grading: no exception is unknown") {
+  const Graded graded = grade_harness([](FakeDevice&, auto&, auto&) -> device::Run { throw 4711; });
+  CHECK(graded.test("kernel").message ==
+        "The grader has failed here with an error that it does not know.");
+  CHECK(graded.test("kernel").status == Status::error);
+}
+
+TEST_CASE("grading: a launch has limits, and a lab has for all of its launches") {
+  Spending spending;
+  device::LaunchOptions options;
+  spending.limit(options);
+  CHECK(options.launch_budget == 200'000'000);
+  CHECK(options.seconds > 0);
+  CHECK(options.block_local_bytes > 0);
+  spending.add("B1", 600'000'000, 0.5);
+  spending.add("B2", 399'999'999, 0.5);
+  CHECK_FALSE(spending.used_up());
+  spending.limit(options);
+  CHECK(options.launch_budget == 1);
+  spending.add("B2", 1, 0.5);
+  CHECK(spending.used_up());
+  CHECK(spending.why() ==
+        "Not launched: the launches before this check have used up the 1,000,000,000 instructions "
+        "that a lab has, most of them in \"B1\".");
+  // What compiling took is the lab's, too.
+  Spending slow(1e9);
+  CHECK_FALSE(slow.used_up());
+  slow.add("B3", 5, 1);
+  CHECK(slow.used_up());
+  CHECK(slow.why().find("most of them in \"B3\"") != std::string::npos);
+}
+
+TEST_CASE("grading: a check that cannot launch any more says who has used up the lab's time") {
+  Spending spent;
+  spent.add("an earlier one", 1'000'000'000, 1);
+  const Graded graded = grade_harness(copy, 7, kRubric, spent);
+  CHECK(graded.test("kernel").message.find("most of them in \"an earlier one\".") !=
+        std::string::npos);
+  CHECK(graded.test("kernel").measured == "runs too long");
+  CHECK(graded.test("kernel").score == 0);
 }
 
 TEST_CASE("grading: scores are summed, and the order is that of the rubric") {

@@ -219,7 +219,52 @@ TEST_CASE("report: README.md documents every kind of failure and every reason") 
 TEST_CASE("report: json survives a message that is not UTF-8") {
   Result result = sample();
   result.labs[0].tests[0].message = "caf\xe9";
-  CHECK(nlohmann::json::parse(json(result))["labs"][0]["tests"][0]["message"] == "caf\xef\xbf\xbd");
+  CHECK(nlohmann::json::parse(json(result))["labs"][0]["tests"][0]["message"] == "caf\\xe9");
+}
+
+TEST_CASE("report: what others wrote is visible, in every format and every place") {
+  const std::string evil =
+      "\x1b]0;owned\x07\xc2\x9b"
+      "2J\u202e\xff";
+  Result result = sample();
+  Lab broken;
+  broken.name = "shuffle";
+  broken.status = Status::error;
+  broken.message = "a.cu:1: error: " + evil;
+  result.labs.push_back(broken);
+  for (Lab& lab : result.labs)
+    for (Test& test : lab.tests) {
+      for (std::string* place : {&test.measured, &test.expected, &test.message, &test.file})
+        *place += evil;
+      if (!test.failure) continue;
+      test.failure->subject = test.failure->detail = evil;
+      if (test.failure->access) test.failure->access->object = evil;
+    }
+  for (const std::string& shown : {text(result), json(result)}) {
+    CHECK(shown.find("owned") != std::string::npos);
+    for (const char* hidden : {"\x1b", "\x07", "\xc2\x9b", "\u202e", "\xff", "\\u001b", "\\u0007"})
+      CHECK(shown.find(hidden) == std::string::npos);
+  }
+}
+
+TEST_CASE("report: a lab that was not graded is named, and no part of the sums") {
+  Result result = sample();
+  const double max_score = result.max_score;
+  Lab lost;
+  lost.name = "shuffle";
+  lost.status = Status::not_graded;
+  lost.message = "no scratch directory in /nowhere";
+  result.labs.push_back(lost);
+  CHECK(sample().complete());
+  CHECK_FALSE(result.complete());
+  const std::string shown = text(result);
+  CHECK(shown.find("not graded\n====") != std::string::npos);
+  CHECK(shown.find("\n  no scratch directory in /nowhere\n") != std::string::npos);
+  CHECK(shown.find("\nwithout what was not graded: shuffle\n") != std::string::npos);
+  const auto record = nlohmann::json::parse(json(result));
+  CHECK(record["complete"] == false);
+  CHECK(record["max_score"] == max_score);
+  CHECK(record["labs"].back()["status"] == "not graded");
 }
 
 TEST_CASE("report: points are written as people write them") {

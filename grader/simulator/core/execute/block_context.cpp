@@ -51,7 +51,18 @@ void BlockContext::start(uint64_t index) {
   output_.clear();
 }
 
-bool BlockContext::prints_no_more() const { return output_.size() >= kKeptOutput; }
+bool BlockContext::prints_no_more() const { return muted_ || output_.size() >= kKeptOutput; }
+
+void BlockContext::take_local(uint32_t warp, uint64_t more) {
+  const uint64_t bytes = local_bytes_ + more;
+  if (launch_.meter != nullptr && !launch_.meter->allows_local(bytes)) {
+    TrapFacts full = facts(TrapReason::block_local_memory, warp);
+    full.value = bytes;
+    full.limit = launch_.meter->most_local_bytes();
+    throw Trap{std::move(full), 0};
+  }
+  local_bytes_ = bytes;
+}
 
 void BlockContext::print(const std::string& text) {
   if (!prints_no_more()) output_ += text;

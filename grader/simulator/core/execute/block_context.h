@@ -43,6 +43,12 @@ class BlockContext {
   void print(const std::string& text);
   // More than the launch keeps is there already.
   bool prints_no_more() const;
+  // Nobody will read what its next blocks print.
+  void mute() { muted_ = true; }
+  // Local memory that its warps hold in this process.
+  uint64_t local_bytes() const { return local_bytes_; }
+  // A warp is about to hold so much more. Throws Trap.
+  void take_local(uint32_t warp, uint64_t more);
   // What is known of any fault of a warp, and of a lane of it.
   ThreadId thread_id(uint32_t warp, int lane) const;
   TrapFacts facts(TrapReason reason, uint32_t warp) const;
@@ -132,6 +138,8 @@ class BlockContext {
   uint64_t warp_budget_ = 0;
 
  private:
+  uint64_t local_bytes_ = 0;
+  bool muted_ = false;
   // --- access_faults.cpp: what is wrong with an access, and what then ---
   // `meant`: the array that the instruction's other lanes, or its earlier accesses, are in.
   TrapFacts facts_of_global(uint32_t warp, int lane, uint64_t address, unsigned bytes, Use use,

@@ -1,4 +1,5 @@
-// What all warps of a launch may issue together, and how long it may take.
+// What all warps of a launch may issue together, how long it may take, and how much of the host's
+// memory the stacks of its threads.
 #pragma once
 
 #include <atomic>
@@ -11,8 +12,8 @@ namespace lab32::sim {
 class LaunchMeter {
  public:
   // 0: no limit.
-  LaunchMeter(uint64_t most_instructions, double most_seconds)
-      : most_(most_instructions), seconds_(most_seconds) {}
+  LaunchMeter(uint64_t most_instructions, double most_seconds, uint64_t most_local_bytes)
+      : most_(most_instructions), seconds_(most_seconds), local_(most_local_bytes) {}
 
   uint64_t issued() const { return issued_; }
   // What was issued since then has not happened, and is done again; the time goes on.
@@ -27,11 +28,22 @@ class LaunchMeter {
   }
   uint64_t most_instructions() const { return most_; }
   double most_seconds() const { return seconds_; }
+  // Local memory of a block's threads together.
+  bool allows_local(uint64_t bytes_of_block) const {
+    return local_ == 0 || bytes_of_block <= local_;
+  }
+  // Of blocks that wait for each other.
+  bool allows_local_of_all(uint64_t bytes) const {
+    return local_ == 0 || bytes <= kBlocksAtOnce * local_;
+  }
+  uint64_t most_local_bytes() const { return local_; }
 
  private:
+  static constexpr uint64_t kBlocksAtOnce = 8;
   std::atomic<uint64_t> issued_{0};
   const uint64_t most_;
   const double seconds_;
+  const uint64_t local_;
   const Stopwatch watch_;
 };
 

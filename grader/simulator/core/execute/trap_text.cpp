@@ -183,7 +183,7 @@ std::string describe(const TrapFacts& f) {
       return fmt::format("the launch still runs after {} instructions of its warps together",
                          grouped(f.limit));
     case TrapReason::launch_seconds:
-      return fmt::format("the launch still runs after {} seconds of simulation", f.limit);
+      return fmt::format("the launch still runs after {} s of simulation", f.limit);
     case TrapReason::blocks_wait: {
       std::string text = f.value == 1 ? fmt::format("block {} waits", f.block)
                                       : fmt::format("{} blocks, the first of them block {}, wait",
@@ -218,6 +218,10 @@ std::string describe(const TrapFacts& f) {
           "{}: the functions called need more than {} KiB of local memory per thread: a recursion "
           "without end?",
           warp_name(f), f.limit);
+    case TrapReason::block_local_memory:
+      return fmt::format(
+          "the threads of block {} need {} bytes of local memory together; {} are possible here",
+          f.block, grouped(f.value), grouped(f.limit));
   }
   return "";
 }

@@ -1,9 +1,9 @@
 // Calls, returns and exits of the lanes of a warp.
 #include <cstring>
 
+#include "base/demangle.h"
 #include "simulator/core/execute/printf.h"
 #include "simulator/core/execute/warp.h"
-#include "simulator/ptx/demangle.h"
 
 namespace lab32::sim {
 
@@ -12,7 +12,7 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes, Split& spl
   const CodeFunction& callee = program().functions[function];
   if (!callee.refusal.empty()) {
     TrapFacts unsupported = facts(TrapReason::unsupported_function, __builtin_ctz(lanes));
-    unsupported.name = ptx::demangle(callee.ptx->name);
+    unsupported.name = demangle(callee.ptx->name);
     unsupported.cause = callee.refusal;
     trap(call, std::move(unsupported));
   }

@@ -53,6 +53,24 @@ void ResidentBlocks::go_on(Slot& slot, Slice slice) {
   if (!slot.busy || slot.result.trap) slot.result.keep_output(slot.block);
 }
 
+void ResidentBlocks::begin(Slot& slot, uint64_t index) {
+  try {
+    slot.block.begin(index);
+    uint64_t bytes = 0;
+    for (const auto& each : slots_) bytes += each->block.local_bytes();
+    if (launch_.meter == nullptr || launch_.meter->allows_local_of_all(bytes)) return;
+    TrapFacts full;
+    full.reason = TrapReason::block_local_memory;
+    full.block = index;
+    full.value = bytes;
+    full.limit = launch_.meter->most_local_bytes();
+    throw Trap{std::move(full), 0};
+  } catch (Trap& trap) {
+    trap.block = index;
+    slot.result.trap = std::move(trap);
+  }
+}
+
 // Which block starts as the n-th. In reverse, of each set that the device holds the last is first.
 uint64_t ResidentBlocks::number_of(uint64_t nth) const {
   if (!launch_.reversed) return nth;
@@ -89,9 +107,9 @@ void ResidentBlocks::run_blocks(uint64_t first) {
     bool moved = false;
     while (next < blocks && residents_.size() < capacity) {
       Slot& slot = free_slot();
-      slot.block.begin(number_of(next++));
+      begin(slot, number_of(next++));
       moved = true;
-      go_on(slot);
+      if (!slot.result.trap) go_on(slot);
       if (slot.result.trap || issued_ > most_) return;
       if (!slot.busy) continue;
       residents_.push_back(&slot);
@@ -118,7 +136,7 @@ void ResidentBlocks::run_blocks(uint64_t first) {
 void ResidentBlocks::begin_any(std::vector<uint64_t>& arrived, Random& random) {
   std::swap(arrived[random.below(static_cast<uint32_t>(arrived.size()))], arrived.back());
   Slot& slot = free_slot();
-  slot.block.begin(arrived.back());
+  begin(slot, arrived.back());
   slot.busy = true;
   arrived.pop_back();
   residents_.push_back(&slot);
@@ -142,7 +160,10 @@ void ResidentBlocks::run_at_random() {
   uint64_t slices = 0, idle = 0, progress_before = 0, ended_before = 0;
   while (ended < blocks) {
     while (next < blocks && next - ended < capacity) arrived.push_back(next++);
-    while (!arrived.empty() && residents_.size() < most) begin_any(arrived, random);
+    while (!arrived.empty() && residents_.size() < most) {
+      begin_any(arrived, random);
+      if (residents_.back()->result.trap) return;
+    }
     const uint32_t which = random.below(static_cast<uint32_t>(residents_.size()));
     Slot& slot = *residents_[which];
     go_on(slot, [&] { return slot.block.go_on_at_random(random); });

@@ -48,6 +48,8 @@ class ResidentBlocks {
   void run_blocks(uint64_t first);
   void run_at_random();
   void begin_any(std::vector<uint64_t>& arrived, Random& random);
+  // Starts a block in it, which may trap at once.
+  void begin(Slot& slot, uint64_t index);
   // `slice` runs the slot's block for a while.
   template <class Slice>
   void go_on(Slot& slot, Slice slice);

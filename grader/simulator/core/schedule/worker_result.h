@@ -31,6 +31,7 @@ struct WorkerResult {
     // limit, and that some is lost is known without it.
     if (text.empty() || output_bytes > kOutputLimit) return;
     output_bytes += text.size();
+    if (output_bytes > kOutputLimit) block.mute();
     output.emplace(block.info().index, std::move(text));
   }
   // Once, when no more blocks come.

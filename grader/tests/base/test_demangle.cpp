@@ -1,0 +1,25 @@
+// Names of kernels are the student's choice.
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+#include "base/demangle.h"
+
+using namespace lab32;
+
+TEST_CASE("base: names that stand for more text than there is memory stay as they are") {
+  // A<A<...<A<int, int>, S0_>, S1_>, S2_> ...: the text doubles with each.
+  const auto nested = [](int depth) {
+    std::string name = "_Z1f1AI";
+    for (int i = 1; i < depth; ++i) name += "S_I";
+    name += "S_IiiE";
+    const char* digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (int i = 0; i < depth; ++i) name += std::string("S") + digits[i] + "_E";
+    return name;
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) CHECK(demangle(nested(34)) == nested(34));
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+  CHECK(demangle(nested(2)) == "f(A<A<A<int, int>, A<int, int> >, A<A<int, int>, A<int, int> > >)");
+  CHECK(demangle("_Z" + std::string(3 << 20, 'x')).size() == (3 << 20) + 2);
+}
