@@ -1,5 +1,6 @@
 // Launches that strain something other than arithmetic: very many small blocks, one allocation that
 // is read and written, words hit at random.
+#include <cstring>
 #include <fstream>
 #include <numeric>
 #include <string>
@@ -88,15 +89,61 @@ void histogram(benchmark::State& state, Watch watch) {
     state.SkipWithError("wrong counts");
 }
 
+// An allocation of `count` floats, each 1.
+uint64_t ones(Subject& subject, uint64_t count, const std::string& name) {
+  const uint64_t at = subject.allocate(count * 4, name);
+  const std::vector<float> values(count, 1);
+  subject.memory().upload(at, values.data(), count * 4);
+  return at;
+}
+
+// All of `count` floats at `at` must be `want`.
+void check_floats(benchmark::State& state, Subject& subject, uint64_t at, uint64_t count,
+                  float want) {
+  std::vector<float> got(count);
+  subject.memory().download(got.data(), at, count * 4);
+  for (float value : got)
+    if (value != want) return state.SkipWithError("wrong values");
+}
+
+void saxpy(benchmark::State& state, Watch watch) {
+  constexpr uint32_t kMany = 1 << 22;
+  Subject subject(kernels(), "saxpy");
+  const uint64_t x = ones(subject, kMany, "x"), y = ones(subject, kMany, "y");
+  const float a = 2;
+  uint32_t bits;
+  std::memcpy(&bits, &a, 4);
+  launch_all(state, subject, {kMany / 256, 256, 0}, {bits, x, y}, watch);
+  check_floats(state, subject, y, kMany, 1 + 2 * static_cast<float>(state.iterations()));
+}
+
+void matmul(benchmark::State& state, Watch watch) {
+  constexpr uint32_t kRows = 256;
+  Subject subject(kernels(), "matmul");
+  const uint64_t a = ones(subject, kRows * kRows, "a"), b = ones(subject, kRows * kRows, "b"),
+                 c = ones(subject, kRows * kRows, "c");
+  launch_all(state, subject, {kRows / 32 * (kRows / 32), 1024, 0}, {a, b, c, kRows}, watch);
+  check_floats(state, subject, c, kRows * kRows, kRows);
+}
+
+void transpose(benchmark::State& state, Watch watch) {
+  constexpr uint32_t kRows = 2048;
+  Subject subject(kernels(), "transpose");
+  const uint64_t in = ones(subject, kRows * kRows, "in"),
+                 out = subject.allocate(kRows * kRows * 4, "out");
+  launch_all(state, subject, {kRows / 32 * (kRows / 32), 256, 0}, {in, out, kRows}, watch);
+  check_floats(state, subject, out, kRows * kRows, 1);
+}
+
 using Launch = void (*)(benchmark::State&, Watch);
 
 }  // namespace
 
 void register_launches() {
-  const std::pair<const char*, Launch> all[] = {{"blocks_of_8", blocks_of_8},
-                                                {"in_place", in_place},
-                                                {"out_of_place", out_of_place},
-                                                {"histogram", histogram}};
+  const std::pair<const char*, Launch> all[] = {
+      {"blocks_of_8", blocks_of_8}, {"in_place", in_place}, {"out_of_place", out_of_place},
+      {"histogram", histogram},     {"saxpy", saxpy},       {"matmul", matmul},
+      {"transpose", transpose}};
   for (const auto& [name, launch] : all)
     for (const Watch watch : {Watch::nothing, Watch::counters, Watch::all})
       benchmark::RegisterBenchmark((std::string(name) + "/" + name_of(watch)).c_str(), launch,

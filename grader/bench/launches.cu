@@ -19,6 +19,36 @@ __global__ void add_one(const int* x, int* y) {
   y[i] = x[i] + 1;
 }
 
+__global__ void saxpy(float a, const float* x, float* y) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = a * x[i] + y[i];
+}
+
+// c = a * b, squares of n = 32 * gridDim.x rows; blocks of 32 x 32 threads, as a line of 1024.
+__global__ void matmul(const float* a, const float* b, float* c, int n) {
+  __shared__ float as[32][32], bs[32][32];
+  const int x = threadIdx.x % 32, y = threadIdx.x / 32;
+  const int row = blockIdx.x / (n / 32) * 32 + y, column = blockIdx.x % (n / 32) * 32 + x;
+  float sum = 0;
+  for (int k = 0; k < n; k += 32) {
+    as[y][x] = a[row * n + k + x];
+    bs[y][x] = b[(k + y) * n + column];
+    __syncthreads();
+    for (int i = 0; i < 32; ++i) sum += as[y][i] * bs[i][x];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+
+__global__ void transpose(const float* in, float* out, int n) {
+  __shared__ float tile[32][33];
+  const int x = threadIdx.x % 32, y = threadIdx.x / 32;
+  const int row = blockIdx.x / (n / 32) * 32, column = blockIdx.x % (n / 32) * 32;
+  for (int i = y; i < 32; i += 8) tile[i][x] = in[(row + i) * n + column + x];
+  __syncthreads();
+  for (int i = y; i < 32; i += 8) out[(column + i) * n + row + x] = tile[x][i];
+}
+
 // No two blocks touch shared memory alike.
 __global__ void histogram(const unsigned* in, unsigned* out) {
   __shared__ unsigned bins[256];
