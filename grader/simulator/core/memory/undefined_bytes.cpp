@@ -21,6 +21,19 @@ bool any_set(const std::byte* bits, size_t bytes) {
   return all != 0;
 }
 
+// Whether any lane's bytes have a bit set: the usual answer is no, and has to be quick.
+template <class Word>
+bool any_lane_set(const std::byte* bits, const uint64_t* address, size_t stride, uint32_t mask) {
+  Word all = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const auto l = static_cast<unsigned>(__builtin_ctz(r));
+    Word word;
+    std::memcpy(&word, bits + address[l] + l * stride, sizeof word);
+    all |= word;
+  }
+  return all != 0;
+}
+
 }  // namespace
 
 void UndefinedBytes::reset(size_t bytes, size_t size) {
@@ -34,6 +47,14 @@ uint32_t UndefinedBytes::lanes(const uint64_t* address, size_t stride, uint32_t 
   if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes) &&
       !any_set(bits_.data() + address[0], size_t{bytes} * 32))
     return 0;
+  const uint64_t first = address[__builtin_ctz(mask)];
+  if (stride == 0 && !any_set(bits_.data() + first, bytes)) {  // one word for all lanes
+    uint64_t others = 0;
+    for (uint32_t r = mask; r; r &= r - 1) others |= address[__builtin_ctz(r)] ^ first;
+    if (others == 0) return 0;
+  }
+  if (bytes == 4 && !any_lane_set<uint32_t>(bits_.data(), address, stride, mask)) return 0;
+  if (bytes == 8 && !any_lane_set<uint64_t>(bits_.data(), address, stride, mask)) return 0;
   uint32_t found = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const auto l = static_cast<unsigned>(__builtin_ctz(r));
