@@ -86,6 +86,18 @@ GLOBAL(g_atom_cas_b32, A("atom.global.cas.b32 %0, [%1], %2, %3;",
                          : "=r"(r0) : "l"(a), "r"(0), "r"(lane)))
 GLOBAL(g_atom_cas_b64, A("atom.global.cas.b64 %0, [%1], %2, %3;",
                          : "=l"(d) : "l"(a), "l"(uint64_t{0}), "l"(d)))
+// Several elements a lane in one update.
+#define F4 "{%1, %1, %1, %1}"
+GLOBAL(g_red_v2f32, A("red.global.add.v2.f32 [%0], {%1, %1};", : : "l"(a), "f"(1.0f)))
+GLOBAL(g_red_v4f32, A("red.global.add.v4.f32 [%0], " F4 ";", : : "l"(a), "f"(1.0f)))
+GLOBAL(g_red_v2f16x2, A("red.global.add.noftz.v2.f16x2 [%0], {%1, %1};", : : "l"(a), "r"(lane)))
+GLOBAL(g_red_v4f16x2, A("red.global.add.noftz.v4.f16x2 [%0], " F4 ";", : : "l"(a), "r"(lane)))
+GLOBAL(g_atom_v2f32, A("{.reg .f32 t<2>; atom.global.add.v2.f32 {t0, t1}, [%1], {%2, %2}; "
+                       "mov.b32 %0, t0; mov.b32 t0, t1;}",
+                       : "=r"(r0) : "l"(a), "f"(1.0f)))
+GLOBAL(g_atom_v4f32, A("{.reg .f32 t<4>; atom.global.add.v4.f32 {t0, t1, t2, t3}, [%1], "
+                       "{%2, %2, %2, %2}; mov.b32 %0, t0;}",
+                       : "=r"(r0) : "l"(a), "f"(1.0f)))
 
 SHARED(s_ld1, A("ld.shared.u8 %0, [%1];", : "=r"(r0) : "r"(a)))
 SHARED(s_ld2, A("{.reg .u16 t; ld.shared.u16 t, [%1]; cvt.u32.u16 %0, t;}", : "=r"(r0) : "r"(a)))
@@ -173,7 +185,9 @@ const std::map<std::string, Kernel> kKernels = {
     K(g_st_v4u8), K(g_st_v2u16), K(g_st_v4u16), K(g_st_v2u64), K(s_ld_v4u8), K(s_ld_v2u16),
     K(s_ld_v4u16), K(s_ld_v2u64), K(s_st_v4u8), K(s_st_v2u16), K(s_st_v4u16), K(s_st_v2u64),
     K(s_red_inc_u32), K(g_copy4), K(g_copy8), K(g_copy16), K(g_copy16cg), K(s_copy4), K(s_copy8),
-    K(s_copy16), K(s_copy16cg), K(g_both16), K(g_both16cg), K(s_both16cg)};
+    K(s_copy16), K(s_copy16cg), K(g_both16), K(g_both16cg), K(s_both16cg),
+    K(g_red_v2f32), K(g_red_v4f32), K(g_red_v2f16x2), K(g_red_v4f16x2), K(g_atom_v2f32),
+    K(g_atom_v4f32)};
 
 void check(cudaError_t e, const char* what) {
   if (e == cudaSuccess) return;

@@ -10,6 +10,8 @@ make_patterns.py systematic      every width with every stride, mask and way of 
 make_patterns.py copies          asynchronous copies of 16 bytes with a pattern on both sides: an
                                  offset is that in global memory, and 2^20 times the 16-byte chunk
                                  in shared memory
+make_patterns.py vectors         updates of several elements a lane; asynchronous copies of 16 bytes
+                                 into rows of an odd number of chunks
 """
 import random
 import sys
@@ -225,6 +227,37 @@ def copies():
     write(rows)
 
 
+def vectors():
+    sizes = {"g_red_v2f32": 8, "g_red_v4f32": 16, "g_red_v2f16x2": 8, "g_red_v4f16x2": 16,
+             "g_atom_v2f32": 8, "g_atom_v4f32": 16}
+    for op, size in sizes.items():
+        for stride in (0, 1, 2, 3, 8, 32):
+            add(op, [l * stride * size for l in range(32)])
+        for addresses, mask in list(evenly(size))[::3]:
+            add(op, addresses, mask)
+        for addresses, mask in multiplicities(size, False):
+            add(op, addresses, mask)
+        with_random(op, size, 1 << 20, 14)
+    lanes = range(32)
+    for chunks in (1, 3, 5, 7, 9, 17):  # of a row that is filled; one more is left out
+        for first in range(8):
+            to = [(first + l // chunks * (chunks + 1) + l % chunks) for l in lanes]
+            for op in ("g_both16cg", "s_both16cg"):
+                add(op, [l * 16 + t * (1 << 20) for l, t in zip(lanes, to)])
+    for first in range(8):  # eight chunks of nine
+        to = [first + l // 8 * 9 + l % 8 for l in lanes]
+        for start in range(4):
+            for op in ("g_both16cg", "s_both16cg"):
+                add(op, [(start + l) * 16 + t * (1 << 20) for l, t in zip(lanes, to)])
+    for _ in range(30):
+        places = rng.sample(range(rng.choice([32, 40, 64])), 32)
+        first = rng.randrange(8)
+        for op in ("g_both16cg", "s_both16cg"):
+            add(op, [(first + l) * 16 + t * (1 << 20) for l, t in zip(lanes, places)], FULL)
+    rows.sort(key=lambda r: r[0][0])
+    write(rows)
+
+
 def write(rows):
     for op, mask, offsets in rows:
         print(f"{op},{mask:08x},{' '.join(map(str, offsets))}")
@@ -236,6 +269,8 @@ if sys.argv[1:] == ["systematic"]:
     systematic("s")
 elif sys.argv[1:] == ["copies"]:
     copies()
+elif sys.argv[1:] == ["vectors"]:
+    vectors()
 else:
     global_patterns(repeats=int(sys.argv[1]) if len(sys.argv) > 1 else 3)
     rows.sort(key=lambda r: r[0][0])  # global first; stable

@@ -102,10 +102,41 @@ class Mutant:
         return (self.lab, self.old.strip(), self.new.strip())
 
 
-def code_lines(source):
-    """(number, line) of what is a kernel's or one of its functions'."""
+KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\(\w+\) )?(\w+)\(")
+
+
+def kernels_of(path):
+    """{name: its text} of the kernels of a file."""
+    texts, name = {}, None
+    for line in path.read_text().splitlines() if path.exists() else ():
+        if found := KERNEL.search(line):
+            name = found[1]
+            texts[name] = ""
+        if name:
+            texts[name] += line + "\n"
+        if line == "}":
+            name = None
+    return texts
+
+
+def given_kernels(lab):
+    """Names of those that the grader compiles from its own copy, and of those that the skeleton has
+    as the solution has them: they are there to be read."""
+    skeleton, solution = (kernels_of(ROOT / f"{top}/{lab}/{lab}.cu") for top in ("labs", "solutions"))
+    same = {name for name in solution if solution[name] == skeleton.get(name)}
+    return same | kernels_of(ROOT / f"grader/checks/{lab}/given.cu").keys()
+
+
+def code_lines(source, given=()):
+    """(number, line) of what is a kernel's or one of its functions', but for given ones."""
+    skipped = False
     for number, line in enumerate(source.splitlines(), 1):
         bare = line.split("//")[0]
+        if kernel := KERNEL.search(bare):
+            skipped = kernel[1] in given
+        if skipped:
+            skipped = line != "}"
+            continue
         head = bare.startswith(("#", "template", "LAB32_", "//", "static_assert", "using"))
         signature = "__global__" in bare or "__device__" in bare or bare.rstrip().endswith(",")
         if bare.strip() and not head and not (signature and not bare.startswith(" ")):
@@ -114,7 +145,7 @@ def code_lines(source):
 
 def mutants_of(lab, source):
     seen = set()
-    for number, line, bare in code_lines(source):
+    for number, line, bare in code_lines(source, given_kernels(lab)):
         for kind, pattern, by in RULES:
             for found in re.finditer(pattern, bare):
                 to = by(found) if callable(by) else found.expand(by)

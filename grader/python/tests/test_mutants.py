@@ -35,6 +35,11 @@ def test_kinds():
     assert not any("i <= n" in line and "blockIdx" in line for line in new)
 
 
+def test_given_kernels_are_left_alone():
+    assert not list(mutants.code_lines(SOURCE, {"add"}))
+    assert "weigh_plain" in mutants.given_kernels("swizzle")
+
+
 def test_the_same_seed_draws_the_same_and_all_kinds():
     every = list(mutants.mutants_of("lab", SOURCE))
     assert mutants.drawn(every, 8, 1) == mutants.drawn(every, 8, 1)

@@ -28,6 +28,8 @@ struct Pattern {
 
 uint32_t bytes_of(const std::string& op) {
   if (op.find("matrix") != std::string::npos) return 16;
+  if (op.find("_v4f32") != std::string::npos || op.find("_v4f16x2") != std::string::npos) return 16;
+  if (op.find("_v2f32") != std::string::npos || op.find("_v2f16x2") != std::string::npos) return 8;
   if (op.find("64") != std::string::npos) return 8;
   for (uint32_t bytes : {16, 8, 4, 2, 1}) {
     if (op == fmt::format("{}{}", op.substr(0, 4), bytes)) return bytes;
@@ -69,8 +71,12 @@ bool has(const Pattern& p, const char* part) { return p.op.find(part) != std::st
 }  // namespace
 
 TEST_CASE("counters: measured: every global access pattern has the sectors that an H200 counts") {
-  const std::vector<Pattern> patterns = read_patterns("h200-global.csv");
+  std::vector<Pattern> patterns = read_patterns("h200-global.csv");
   CHECK(patterns.size() == 523);
+  // Updates of several elements a lane.
+  for (const Pattern& p : read_patterns("h200-vectors-global.csv"))
+    if (!has(p, "both")) patterns.push_back(p);
+  CHECK(patterns.size() == 523 + 354);
   for (const Pattern& p : patterns) {
     INFO(p.op << " mask " << p.mask << " from " << p.address[0] << ", " << p.address[1]);
     const uint32_t distinct = counters::distinct_sectors(p.address.data(), p.bytes, p.mask);

@@ -206,7 +206,8 @@ std::string reason(const std::string& table, const std::string& metric) {
       "cp.async.cg of 16-byte pieces that are no pairs: an estimate, and marked PTX-level";
   const std::string loads =
       "ncu's own estimate for loads of 8 and 16 bytes; the hardware's counter is equal";
-  if (table.find("copies") != std::string::npos) return copies;
+  if (table.find("copies") != std::string::npos || table.find("vectors") != std::string::npos)
+    return copies;
   return table.find("systematic") != std::string::npos ? loads + "; " + copies : loads;
 }
 
@@ -220,9 +221,11 @@ TEST_SUITE("counters: replay") {
     CHECK(replay(loaded, "counters/h200-global.csv", kGlobal) == 523);
     CHECK(replay(loaded, "counters/h200-systematic-global.csv", kGlobal) == 664);
     CHECK(replay(loaded, "counters/h200-copies-global.csv", kGlobal) == 104);
+    CHECK(replay(loaded, "counters/h200-vectors-global.csv", kGlobal) == 464);
     CHECK(replay(loaded, "counters/h200-shared.csv", kShared) == 549);
     CHECK(replay(loaded, "counters/h200-systematic-shared.csv", with_instructions) == 639);
     CHECK(replay(loaded, "counters/h200-copies-shared.csv", with_instructions) == 92);
+    CHECK(replay(loaded, "counters/h200-vectors-shared.csv", with_instructions) == 110);
   }
 
   TEST_CASE("counters: launches of many shapes") {
