@@ -86,8 +86,7 @@ std::vector<FatEntry> read_fatbin(const void* wrapper) {
   std::vector<FatEntry> entries;
   while (static_cast<size_t>(end - at) >= sizeof(Entry)) {
     const auto e = read<Entry>(at);
-    if (e.header_bytes < sizeof(Entry) ||
-        e.header_bytes > static_cast<uint64_t>(end - at) ||
+    if (e.header_bytes < sizeof(Entry) || e.header_bytes > static_cast<uint64_t>(end - at) ||
         e.bytes > static_cast<uint64_t>(end - at) - e.header_bytes)
       throw Error("the program's device code is damaged: an entry is longer than the whole");
     FatEntry entry;

@@ -3,6 +3,7 @@
 // instruction.
 #include "simulator/sass/listing.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
@@ -117,7 +118,7 @@ class Reader {
     if (semicolon == std::string_view::npos) return;  // an encoding without an instruction
     s = trimmed(s.substr(0, semicolon));
     if (!s.empty() && s[0] == '@') {
-      const size_t end = s.find_first_of(" \t");
+      const size_t end = std::min(s.find_first_of(" \t"), s.size());
       in.guard = s.substr(1, end - 1);
       s = trimmed(s.substr(end));
     }

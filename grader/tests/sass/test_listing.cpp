@@ -101,6 +101,17 @@ TEST_SUITE("sass: listing") {
     CHECK(l.find("_Z1k") == nullptr);
   }
 
+  TEST_CASE("sass: a listing that is cut off anywhere is read as far as it goes") {
+    const std::string section = ".section .text.k,\"ax\"\n.text.k:\n";
+    for (const char* rest : {"/*0000*/ @P0;", "/*0000*/ @;", "/*0000*/ ;", "/*", "/*/", "/*0000*/",
+                             ":", ".L_x_1:", "//## File \"", "//## File \"a\", line"})
+      CHECK(parse_listing(section + rest).functions.front().code.size() <= 1);
+    const Listing l = parse_listing(section + "/*0010*/ @!P0;\n");
+    REQUIRE(l.functions.front().code.size() == 1);
+    CHECK(l.functions.front().code[0].guard == "!P0");
+    CHECK(l.functions.front().code[0].opcode == "");
+  }
+
   TEST_CASE("sass: an empty cubin is a listing without functions; another format is refused") {
     CHECK(parse_listing("\t.headerflags\t@\"EF_CUDA_SM90\"\n").functions.empty());
     CHECK_THROWS_AS(parse_listing("Fatbin: .text.k\n"), Error);
