@@ -168,10 +168,11 @@ device::Kernel& find(const Launch& launch) {
          fmt::format("The file has no kernel `{}` (it has {}). Names and parameters of the kernels "
                      "stay as given.",
                      launch.kernel, fmt::join(s.module.kernel_names(), ", ")));
-  if (s.spending.used_up()) {
+  if (s.spending.used_up(s.row->check)) {
     const char* kind = to_string(sim::TrapKind::time_limit);
     measured("runs too long");
-    lose({Failure::Kind::fault, launch.setting, launch.kernel, kind}, 0, s.spending.why());
+    lose({Failure::Kind::fault, launch.setting, launch.kernel, kind}, 0,
+         s.spending.why(s.row->check));
   }
   s.launched.clear();
   for (const DeviceArray* m : s.memories)
@@ -189,7 +190,7 @@ device::Run run(const Launch& launch) {
   options.model = launch.model;
   options.schedule =
       s.other_order.begin(launch.shape, launch.other_order && s.row->credit == Credit::all);
-  s.spending.limit(options);
+  s.spending.limit(s.row->check, options);
   const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
   const Stopwatch watch;
   device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
@@ -201,7 +202,7 @@ device::Run run(const Launch& launch) {
   if (before) {
     const Stopwatch again;
     device::LaunchOptions limits;
-    s.spending.limit(limits);
+    s.spending.limit(s.row->check, limits);
     s.other_order.try_again(s.device, kernel, launch.shape, launch.args, *before, limits);
     s.spending.add(s.row->check, result.warp_instructions.value_or(0), again.seconds());
   }
@@ -214,7 +215,7 @@ device::Run run_to_count(const Launch& launch) {
   device::LaunchOptions options;
   options.model = launch.model;
   options.check_hazards = options.trap_uninitialised = false;
-  s.spending.limit(options);
+  s.spending.limit(s.row->check, options);
   const Stopwatch watch;
   device::Run result = s.device.launch(find(launch), launch.shape, launch.args, options);
   s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
@@ -232,8 +233,8 @@ bool run_afresh(const Launch& launch) {
   const std::unique_ptr<device::LoadedModule> module = s.load_again();
   device::Kernel* kernel = module->find(launch.kernel);
   device::LaunchOptions limits;
-  s.spending.limit(limits);
-  return kernel && !s.spending.used_up() &&
+  s.spending.limit(s.row->check, limits);
+  return kernel && !s.spending.used_up(s.row->check) &&
          !s.device.launch(*kernel, launch.shape, launch.args, limits).fault;
 }
 

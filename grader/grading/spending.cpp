@@ -11,7 +11,8 @@ namespace {
 
 // The largest launch of a reference solution issues 18 million instructions, all those of a lab 200
 // million. They take a second and five.
-constexpr uint64_t kLaunchInstructions = 200'000'000, kLabInstructions = 1'000'000'000;
+constexpr uint64_t kLaunchInstructions = 200'000'000, kCheckInstructions = 500'000'000,
+                   kLabInstructions = 1'000'000'000;
 
 // Sanitizers make a launch that much slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -19,7 +20,8 @@ constexpr double kSlower = 40;
 #else
 constexpr double kSlower = 1;
 #endif
-constexpr double kLaunchSeconds = 8 * kSlower, kLabSeconds = 20 * kSlower;
+constexpr double kLaunchSeconds = 8 * kSlower, kCheckSeconds = 12 * kSlower,
+                 kLabSeconds = 20 * kSlower;
 // Of a block's threads together: 64 KiB for each of 1024.
 constexpr uint64_t kBlockLocalBytes = 64 << 20;
 // With its compilation.
@@ -30,15 +32,29 @@ constexpr double kWholeSeconds = 28 * kSlower;
 Spending::Spending(double seconds)
     : seconds_(std::clamp(kWholeSeconds - seconds, 1.0, kLabSeconds)) {}
 
-void Spending::limit(device::LaunchOptions& options) const {
-  if (used_up()) return;
-  options.launch_budget = std::min(kLaunchInstructions, kLabInstructions - all_.instructions);
-  options.block_local_bytes = kBlockLocalBytes;
-  options.seconds = std::min(kLaunchSeconds, seconds_ - all_.seconds);
+Spending::Spent Spending::of(const std::string& check) const {
+  const auto spent = by_check_.find(check);
+  return spent == by_check_.end() ? Spent{} : spent->second;
 }
 
-bool Spending::used_up() const {
-  return all_.instructions >= kLabInstructions || all_.seconds >= seconds_;
+Spending::Spent Spending::left(const std::string& check) const {
+  const auto rest = [](uint64_t most, uint64_t spent) { return most - std::min(most, spent); };
+  const Spent spent = of(check);
+  return {std::min(rest(kLabInstructions, all_.instructions),
+                   rest(kCheckInstructions, spent.instructions)),
+          std::min(seconds_ - all_.seconds, kCheckSeconds - spent.seconds)};
+}
+
+void Spending::limit(const std::string& check, device::LaunchOptions& options) const {
+  const Spent rest = left(check);
+  options.launch_budget = std::clamp<uint64_t>(rest.instructions, 1, kLaunchInstructions);
+  options.block_local_bytes = kBlockLocalBytes;
+  options.seconds = std::clamp(rest.seconds, 1e-3, kLaunchSeconds);
+}
+
+bool Spending::used_up(const std::string& check) const {
+  const Spent rest = left(check);
+  return rest.instructions == 0 || rest.seconds <= 0;
 }
 
 void Spending::add(const std::string& check, uint64_t instructions, double seconds) {
@@ -48,20 +64,27 @@ void Spending::add(const std::string& check, uint64_t instructions, double secon
   }
 }
 
-std::string Spending::why() const {
+std::string Spending::why(const std::string& check) const {
+  const Spent spent = of(check);
+  const auto words = [](bool instructions, uint64_t number, double seconds) {
+    return instructions ? grouped(number) + " instructions"
+                        : fmt::format("{:.0f} s of simulation", seconds);
+  };
+  if (spent.instructions >= kCheckInstructions || spent.seconds >= kCheckSeconds)
+    return fmt::format(
+        "Not launched: the check's launches before this one have used up its {}.",
+        words(spent.instructions >= kCheckInstructions, kCheckInstructions, kCheckSeconds));
   const bool instructions = all_.instructions >= kLabInstructions;
   const auto most =
       std::max_element(by_check_.begin(), by_check_.end(), [&](const auto& a, const auto& b) {
         return instructions ? a.second.instructions < b.second.instructions
                             : a.second.seconds < b.second.seconds;
       });
-  const std::string all = instructions ? grouped(kLabInstructions) + " instructions"
-                                       : fmt::format("{:.0f} seconds of simulation", seconds_);
   return fmt::format(
       "Not launched: the launches before this check have used up the {} that a lab has, most of "
       "them "
       "in \"{}\".",
-      all, most == by_check_.end() ? "" : most->first);
+      words(instructions, kLabInstructions, seconds_), most == by_check_.end() ? "" : most->first);
 }
 
 }  // namespace lab32::grading

@@ -1,6 +1,6 @@
-// What the kernels of a submission may take: a launch, and all launches of its lab. Instructions are
-// counted, so that a verdict does not depend on the machine; seconds are the last resort, for
-// instructions of which each takes long.
+// What the kernels of a submission may take: a launch, all of a check and all of its lab.
+// Instructions are counted, so that a verdict does not depend on the machine; seconds are the last
+// resort, for instructions of which each takes long.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,23 @@ class Spending {
   // `seconds` went before the first launch, for compiling.
   explicit Spending(double seconds = 0);
 
-  // A launch's own limits, or the rest of the lab's.
-  void limit(device::LaunchOptions& options) const;
-  bool used_up() const;
+  // A launch's own limits, or the rest of the check's, or of the lab's.
+  void limit(const std::string& check, device::LaunchOptions& options) const;
+  bool used_up(const std::string& check) const;
   // What a launch of this check took.
   void add(const std::string& check, uint64_t instructions, double seconds);
-  // Why a check cannot launch any more, once all is used up.
-  std::string why() const;
+  // Why the check cannot launch any more, once all is used up.
+  std::string why(const std::string& check) const;
 
  private:
   struct Spent {
     uint64_t instructions = 0;
     double seconds = 0;
   };
+  Spent of(const std::string& check) const;
+  // What there is left for it.
+  Spent left(const std::string& check) const;
+
   Spent all_;
   std::map<std::string, Spent> by_check_;
   double seconds_;  // that there are

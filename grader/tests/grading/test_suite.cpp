@@ -152,29 +152,37 @@ TEST_CASE("grading: no exception is unknown") {
   CHECK(graded.test("kernel").status == Status::error);
 }
 
-TEST_CASE("grading: a launch has limits, and a lab has for all of its launches") {
+TEST_CASE("grading: a launch has limits, and so have a check and a lab for all of their launches") {
   Spending spending;
   device::LaunchOptions options;
-  spending.limit(options);
+  spending.limit("B1", options);
   CHECK(options.launch_budget == 200'000'000);
   CHECK(options.seconds > 0);
   CHECK(options.block_local_bytes > 0);
-  spending.add("B1", 600'000'000, 0.5);
-  spending.add("B2", 399'999'999, 0.5);
-  CHECK_FALSE(spending.used_up());
-  spending.limit(options);
+  spending.add("B1", 499'999'999, 0.5);
+  CHECK_FALSE(spending.used_up("B1"));
+  spending.limit("B1", options);
   CHECK(options.launch_budget == 1);
-  spending.add("B2", 1, 0.5);
-  CHECK(spending.used_up());
-  CHECK(spending.why() ==
+  spending.add("B1", 1, 0.5);
+  CHECK(spending.used_up("B1"));
+  CHECK(spending.why("B1") ==
+        "Not launched: the check's launches before this one have used up its 500,000,000 "
+        "instructions.");
+  spending.limit("B1", options);  // 0 would be no limit
+  CHECK(options.launch_budget == 1);
+  CHECK_FALSE(spending.used_up("B2"));
+  spending.add("B2", 499'999'999, 0.5);
+  spending.add("B3", 1, 0.5);
+  CHECK(spending.used_up("B3"));
+  CHECK(spending.why("B3") ==
         "Not launched: the launches before this check have used up the 1,000,000,000 instructions "
         "that a lab has, most of them in \"B1\".");
   // What compiling took is the lab's, too.
   Spending slow(1e9);
-  CHECK_FALSE(slow.used_up());
+  CHECK_FALSE(slow.used_up("B3"));
   slow.add("B3", 5, 1);
-  CHECK(slow.used_up());
-  CHECK(slow.why().find("most of them in \"B3\"") != std::string::npos);
+  CHECK(slow.used_up("B4"));
+  CHECK(slow.why("B4").find("most of them in \"B3\"") != std::string::npos);
 }
 
 TEST_CASE("grading: a check that cannot launch any more says who has used up the lab's time") {
