@@ -33,7 +33,7 @@ void compare(const char* kernel, uint32_t n, const Output<T>& out, const std::ve
 
 device::Run run_row_scan(uint32_t n) {
   Random random = session().random();
-  Input<int> in("in", integers(random, size_t{n} * kColumns, 1000));
+  Input<int> in("in", integers(random, size_t{n} * kColumns, 1 << 25));
   Output<int> out("out", size_t{n} * kColumns);
   device::Run launched = launch("row_scan", n, kBlock, {in, out});
   compare("row_scan", n, out, row_scan_of(in.values()));

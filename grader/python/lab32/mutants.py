@@ -78,7 +78,7 @@ RULES = [
     ("type", r"\bfloat (\w+) = 0", r"int \1 = 0"),
     ("type", r"\bvolatile ", ""),
     ("type", r"\bunsigned (\w+) =", r"unsigned char \1 ="),
-    ("type", r"\bint (\w+) =", r"short \1 ="),
+    ("type", r"\bint (\w+) =", r"signed char \1 ="),
     ("condition", r"\bif \([^()]*\) ", "if (true) "),
     ("condition", r"^  (?!.*(for|if|while|=|template|return))[^/{}]*;$", "  ;"),
 ]
@@ -217,7 +217,7 @@ def tell(lab, mutants, rows, explained):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("labs", nargs="*", default=LABS)
-    parser.add_argument("--count", type=int, default=100, help="per lab (100); 0: all")
+    parser.add_argument("--count", type=int, default=90, help="per lab (90); 0: all")
     parser.add_argument("--seed", type=int, default=1, help="which are drawn (1)")
     parser.add_argument("--jsonl", type=Path, help="writes what each came to")
     options = parser.parse_args(arguments)

@@ -28,7 +28,7 @@ def test_kinds():
     assert "if (i <= n) out[i] = in[i] + 1;" in new
     assert "if (i < n) out[i] = in[i] - 1;" in new
     assert "if (true) out[i] = in[i] + 1;" in new
-    assert "short i = blockIdx.x * blockDim.x + threadIdx.x;  // i < n" in new
+    assert "signed char i = blockIdx.x * blockDim.x + threadIdx.x;  // i < n" in new
     assert ";" in new  # without its barrier
     # Neither comments nor signatures nor includes.
     assert all(m.line >= 4 for m in mutants.mutants_of("lab", SOURCE))

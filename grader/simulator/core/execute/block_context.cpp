@@ -53,10 +53,11 @@ void BlockContext::start(uint64_t index) {
 
 bool BlockContext::prints_no_more() const { return muted_ || output_.size() >= kKeptOutput; }
 
-void BlockContext::take_local(uint32_t warp, uint64_t more) {
+void BlockContext::take_local(uint32_t warp, uint64_t more, bool in_call) {
   const uint64_t bytes = local_bytes_ + more;
   if (launch_.meter != nullptr && !launch_.meter->allows_local(bytes)) {
-    TrapFacts full = facts(TrapReason::block_local_memory, warp);
+    TrapFacts full =
+        facts(in_call ? TrapReason::block_call_memory : TrapReason::block_local_memory, warp);
     full.value = bytes;
     full.limit = launch_.meter->most_local_bytes();
     throw Trap{std::move(full), 0};

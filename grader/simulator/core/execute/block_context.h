@@ -48,7 +48,7 @@ class BlockContext {
   // Local memory that its warps hold in this process.
   uint64_t local_bytes() const { return local_bytes_; }
   // A warp is about to hold so much more. Throws Trap.
-  void take_local(uint32_t warp, uint64_t more);
+  void take_local(uint32_t warp, uint64_t more, bool in_call);
   // What is known of any fault of a warp, and of a lane of it.
   ThreadId thread_id(uint32_t warp, int lane) const;
   TrapFacts facts(TrapReason reason, uint32_t warp) const;

@@ -53,7 +53,7 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
     full.limit = kLocalLimit >> 10;
     throw Trap{std::move(full), call ? call->site : 0};
   }
-  if (top > local_capacity_) grow_local(top);
+  if (top > local_capacity_) grow_local(top, parent != nullptr);
   for (const LocalSlot& slot : function.local_addresses) {
     const uint64_t value = (slot.generic ? kLocalBase : 0) + frame->local_base + slot.local_offset;
     for (int l = 0; l < kWarpSize; ++l)

@@ -40,10 +40,10 @@ void Warp::forget_local(uint32_t lanes, uint32_t from, uint32_t bytes) {
 }
 
 // Lanes' stacks lie side by side; growing moves each to its new place.
-void Warp::grow_local(uint32_t least) {
+void Warp::grow_local(uint32_t least, bool in_call) {
   const uint32_t before = local_capacity_;
   local_capacity_ = std::max(least, std::min(before * 2, kLocalLimit));
-  block_.take_local(index_, uint64_t{local_capacity_ - before} * kWarpSize);
+  block_.take_local(index_, uint64_t{local_capacity_ - before} * kWarpSize, in_call);
   std::vector<std::byte> old(static_cast<size_t>(local_capacity_) * kWarpSize);
   old.swap(local_);
   UndefinedBytes old_undefined = std::move(undefined_local_);

@@ -219,9 +219,11 @@ std::string describe(const TrapFacts& f) {
           "without end?",
           warp_name(f), f.limit);
     case TrapReason::block_local_memory:
+    case TrapReason::block_call_memory:
       return fmt::format(
-          "the threads of block {} need {} bytes of local memory together; {} are possible here",
-          f.block, grouped(f.value), grouped(f.limit));
+          "the threads of block {} need {} bytes of local memory together; {} are possible here{}",
+          f.block, grouped(f.value), grouped(f.limit),
+          f.reason == TrapReason::block_call_memory ? ": a recursion without end?" : "");
   }
   return "";
 }

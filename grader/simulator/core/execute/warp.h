@@ -180,7 +180,7 @@ class Warp {
   void free_join(Join* join);
   bool join_lanes();
   void forget_local(uint32_t lanes, uint32_t from, uint32_t bytes);
-  void grow_local(uint32_t least);
+  void grow_local(uint32_t least, bool in_call);
   void branch(const Inst& in, uint32_t op_mask);
   void indirect_branch(const Inst& in, uint32_t op_mask);
   void call(const Inst& in, uint32_t op_mask);
