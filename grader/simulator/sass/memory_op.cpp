@@ -43,10 +43,10 @@ struct Width {
 // A modifier that is none of these does not change the width, which is 4 bytes without any. F64
 // and the packed halves name the operation of an atomic.
 constexpr Width kWidths[] = {
-    {"U8", 1},  {"S8", 1},      {"U16", 2},    {"S16", 2},    {"64", 8},   {"U64", 8},
-    {"S64", 8}, {"F64", 8},     {"128", 16},   {"F16", 2},    {"BF16", 2}, {"F16x2", 4},
-    {"32", 4},  {"BF16_V2", 4}, {"F16_V2", 4}, {"BF16x2", 4},
-    {"F16x4", 8},  {"BF16x4", 8},   {"F32x2", 8}, {"F16x8", 16}, {"BF16x8", 16}, {"F32x4", 16},
+    {"U8", 1},    {"S8", 1},      {"U16", 2},     {"S16", 2},    {"64", 8},    {"U64", 8},
+    {"S64", 8},   {"F64", 8},     {"128", 16},    {"F16", 2},    {"BF16", 2},  {"F16x2", 4},
+    {"32", 4},    {"BF16_V2", 4}, {"F16_V2", 4},  {"BF16x2", 4}, {"F16x4", 8}, {"BF16x4", 8},
+    {"F32x2", 8}, {"F16x8", 16},  {"BF16x8", 16}, {"F32x4", 16},
 };
 
 int width_of(std::string_view opcode) {

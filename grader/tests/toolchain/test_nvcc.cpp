@@ -181,8 +181,8 @@ TEST_SUITE("compile: nvcc") {
       fs::path source = s.write("thief.cu", "#include \"" + name + "\"\n");
       for (Isolation kind : kinds()) {
         std::string text = complaint(source, "labs/x/thief.cu", without_cache(kind));
-        bool kept_out = has(text, "No such file or directory") ||
-                        has(text, "Permission denied") || has(text, "it includes ");
+        bool kept_out = has(text, "No such file or directory") || has(text, "Permission denied") ||
+                        has(text, "it includes ");
         CHECK_MESSAGE(kept_out, text);
         CHECK_FALSE(has(text, "__global__"));
       }
