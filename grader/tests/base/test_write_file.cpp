@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/write_file.h"
+#include "tests/fixtures/devices.h"
 #include "tests/fixtures/scratch.h"
 
 using namespace lab32;
@@ -59,13 +60,16 @@ TEST_CASE("base: devices and pipes are written to, and stay") {
       std::max<ssize_t>(0, read(reader.get(), received.data(), received.size()))));
   CHECK(received == "through the pipe");
   CHECK(fs::is_fifo(pipe));
-  write_file("/dev/null", "text", "-o");
-  CHECK(fs::is_character_file("/dev/null"));
+  const std::optional<std::string> null = tests::device_like(s, "null", 3),
+                                   full = tests::device_like(s, "full", 7);
+  if (!null || !full) return;
+  write_file(*null, "text", "-o");
+  CHECK(fs::is_character_file(*null));
   CHECK_THROWS_WITH_AS(
-      write_file("/dev/full", "text", "-o"),
-      "/dev/full: cannot be written: No space left on device; name another file with -o",
+      write_file(*full, "text", "-o"),
+      (*full + ": cannot be written: No space left on device; name another file with -o").c_str(),
       MachineError);
-  CHECK(fs::is_character_file("/dev/full"));
+  CHECK(fs::is_character_file(*full));
 }
 
 TEST_CASE("base: what cannot be written is known before the work is done") {

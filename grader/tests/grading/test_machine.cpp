@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "base/read_file.h"
 #include "base/root.h"
+#include "tests/fixtures/devices.h"
 #include "tests/fixtures/scratch.h"
 
 extern char** environ;
@@ -119,8 +120,11 @@ TEST_CASE("grading: an output that cannot be written is status 2, never a file o
   const Scratch s;
   s.write("shuffle/shuffle.cu", "");
   const std::string grade = "$LAB32 grade shuffle --seed 5 --dir '" + s.path.string() + "' ";
-  for (const std::string redirected : {">/dev/full", ">&-", "-o /dev/full", "--json /dev/full",
-                                       "-o /nowhere/result", "-o /tmp", "--json ''x/y"}) {
+  std::vector<std::string> outputs = {">/dev/full", ">&-", "-o /nowhere/result", "-o /tmp",
+                                      "--json ''x/y"};
+  if (const std::optional<std::string> full = device_like(s, "full", 7))
+    outputs.insert(outputs.end(), {"-o '" + *full + "'", "--json '" + *full + "'"});
+  for (const std::string& redirected : outputs) {
     CAPTURE(redirected);
     const Outcome outcome = in_shell(grade + redirected);
     CHECK(outcome.status == 2);
