@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "checks/shuffle/values.h"
 #include "grading/questions.h"
@@ -185,7 +186,10 @@ Passes sum_all(const std::string& kernel, const Input<float>& ones_of_all) {
     left = out.read();
   };
   go_on(ones_of_all);
-  while (left.size() > 1) go_on(Input<float>("in", std::move(left)));
+  while (left.size() > 1) {
+    const Input<float> in("in", std::exchange(left, {}));
+    go_on(in);
+  }
   total.result = left[0];
   return total;
 }

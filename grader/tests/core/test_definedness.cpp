@@ -187,6 +187,8 @@ TEST_CASE("core: definedness: what it is used as") {
   CHECK(use_in("setp.eq.u32 %p1, %r1, 0;\n @%p1 ret;") == "decides where threads go");
   CHECK(use_in("setp.eq.u32 %p1, %r1, 0;\n @%p1 st.global.u32 [%dst], 1;") ==
         "decides where threads go");
+  CHECK(use_in("setp.ne.u32 %p1, %r1, 0;\n @%p1 st.global.u32 [%dst], 1;") ==
+        "decides where threads go");  // poison is not 0: these lanes store
   CHECK(use_in("cvt.u64.u32 %d1, %r1;\n add.u64 %d1, %d1, %in;\n ld.global.u32 %r2, [%d1];") ==
         "becomes an address");
   CHECK(use_in("bar.sync %r1;") == "decides where threads go");

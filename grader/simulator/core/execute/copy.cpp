@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "simulator/core/execute/address.h"
-#include "simulator/core/execute/definedness.h"
 
 namespace lab32::sim {
 namespace {

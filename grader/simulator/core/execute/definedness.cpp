@@ -158,6 +158,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   const Exec x{frame.regs, mask, &warp_};
   if (!frame.undefined) return in.exec(x, in);
   UndefinedBits& u = *frame.undefined;
+  if (!only_computes(in)) doubt(frame, warp_.current().mask, in);
   demand_operands(u, mask, in);
   if (is_param(in)) {
     define_results(u, mask, in);
@@ -166,7 +167,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
       load_params(u, frame, mask, in);
     else
       store_params(u, frame, mask, in);
-    return doubt(frame, warp_.current().mask, in);
+    return;
   }
   if (traits_of(in).memory_count > 0) {
     define_results(u, mask, in);  // a load says itself what it found

@@ -7,45 +7,22 @@
 // others know nothing of it.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <unordered_map>
-#include <vector>
 
 #include "simulator/core/execute/events.h"
-#include "simulator/core/execute/instruction.h"
-#include "simulator/core/execute/origins.h"
+#include "simulator/core/execute/undefined_bits.h"
 
 namespace lab32::sim {
 
-struct Frame;
-
-// Of one activation: the undefined bits of its registers and parameters, laid out as these are.
-struct UndefinedBits {
-  UndefinedBits(size_t register_bytes, size_t param_bytes);
-  std::vector<std::byte> registers, params;
-  // By the offset of a register, of a parameter: of each lane that has undefined bits there.
-  using OfLanes = std::array<Origins::Id, kWarpSize>;
-  std::unordered_map<uint32_t, OfLanes> origin;
-  std::map<uint32_t, OfLanes> param_origin;
-};
-
-class Definedness {
+class Definedness final : public ValueTracker {
  public:
   explicit Definedness(Warp& warp) : warp_(warp) {}
 
-  // Does what the instruction does for these lanes, and follows what is undefined.
-  void execute(Frame& frame, uint32_t mask, const Inst& in);
-  // Before the warp's loop acts upon an instruction that says where lanes go, or who waits.
-  void decide(Frame& frame, uint32_t mask, const Inst& in);
-  // The guard let none of the lanes in `mask` execute it.
-  void skip(Frame& frame, uint32_t mask, const Inst& in) { doubt(frame, mask, in); }
-
-  // A load has found undefined bytes of these lanes: what to write their bits with.
-  Exec loaded(const Exec& x, const Inst& in, uint32_t lanes, const UndefinedBits::OfLanes& origin);
+  void execute(Frame& frame, uint32_t mask, const Inst& in) override;
+  void decide(Frame& frame, uint32_t mask, const Inst& in) override;
+  void skip(Frame& frame, uint32_t mask, const Inst& in) override { doubt(frame, mask, in); }
+  Exec loaded(const Exec& x, const Inst& in, uint32_t lanes,
+              const UndefinedBits::OfLanes& origin) override;
   // Arguments, or results: `bytes` from the parameters of one activation to those of another.
   static void pass(const Frame& from, uint32_t from_offset, Frame& to, uint32_t to_offset,
                    uint32_t bytes, uint32_t lanes);

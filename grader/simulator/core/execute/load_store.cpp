@@ -5,7 +5,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "simulator/core/execute/definedness.h"
 #include "simulator/core/execute/memory_lanes.h"
 
 namespace lab32::sim {

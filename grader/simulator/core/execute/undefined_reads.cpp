@@ -4,7 +4,7 @@
 
 namespace lab32::sim {
 
-Definedness& Warp::track() {
+ValueTracker& Warp::track() {
   if (!track_) track_ = std::make_unique<Definedness>(*this);
   return *track_;
 }

@@ -17,10 +17,10 @@
 
 #include "base/random.h"
 #include "simulator/core/execute/block_context.h"
-#include "simulator/core/execute/definedness.h"
 #include "simulator/core/execute/events.h"
 #include "simulator/core/execute/kernel_program.h"
 #include "simulator/core/execute/trap.h"
+#include "simulator/core/execute/undefined_bits.h"
 
 namespace lab32::sim {
 
@@ -153,7 +153,7 @@ class Warp {
   void update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes);
   // The undefined bits of so many bytes of a lane's local memory; null: it has not so many.
   std::byte* undefined_local(int lane, uint64_t offset, unsigned bytes);
-  Definedness& track();
+  ValueTracker& track();
   void execute(Frame& frame, uint32_t mask, const Inst& in) {
     if (track_)
       track_->execute(frame, mask, in);
@@ -223,8 +223,8 @@ class Warp {
   uint32_t last_op_mask_ = 0;
   uint32_t local_capacity_ = 0, current_local_top_ = 0;
   std::vector<std::byte> local_;
-  UndefinedBytes undefined_local_;      // laid out as local_
-  std::unique_ptr<Definedness> track_;  // null: no value of a register is undefined
+  UndefinedBytes undefined_local_;       // laid out as local_
+  std::unique_ptr<ValueTracker> track_;  // null: no value of a register is undefined
   std::vector<PendingCopy> copies_;
   std::array<uint32_t, kWarpSize> copy_group_{};
 };

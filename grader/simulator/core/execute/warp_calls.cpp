@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "base/demangle.h"
+#include "simulator/core/execute/definedness.h"
 #include "simulator/core/execute/printf.h"
 #include "simulator/core/execute/warp.h"
 
