@@ -95,7 +95,8 @@ bool Child::has_ended() const {
 void Child::kill() const { ::kill(group_ == Group::own ? -pid_ : pid_, SIGKILL); }
 
 void Child::kill_all() {
-  const std::lock_guard lock(alive().mutex);
+  // Never unlocked: whoever waits for one of them must not go on as if it had ended by itself.
+  alive().mutex.lock();
   for (const pid_t target : alive().targets) ::kill(target, SIGKILL);
 }
 

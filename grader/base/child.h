@@ -63,7 +63,8 @@ class Child {
   Child(const std::string& name, Group group, const std::function<void()>& run);
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
-  // Kills the group (or the child) of every Child that is alive, for an end of this process.
+  // Kills the group (or the child) of every Child that is alive, for an end of this process: no
+  // wait() returns any more, and no Child is made.
   static void kill_all();
   // Kills and waits for it, if nobody has.
   ~Child();

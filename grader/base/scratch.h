@@ -16,7 +16,8 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  // Of all that there are in this process, for its end by a signal. None can be made afterwards.
+  // Of all that there are in this process, for its end by a signal: who makes or loses one then
+  // waits for that end.
   static void remove_all();
 
   std::filesystem::path path;  // canonical
