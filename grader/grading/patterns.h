@@ -10,6 +10,56 @@
 
 namespace lab32::grading {
 
+// What an inactive lane's register holds, nobody knows: these addresses lie in wait for who looks
+// at it all the same. By turns: any; that of the next active lane, that of the one before, and one
+// that lies `beside` the next one's, where no active lane needs to be.
+constexpr uint32_t kDecoys = 4;
+
+template <class Pattern>
+void set_decoys(Pattern& p, uint32_t kind, Random& random, uint64_t range, uint64_t beside) {
+  for (uint32_t lane = 0; lane < kWarp; ++lane) {
+    if (p.active >> lane & 1) continue;
+    uint64_t& address = p.address[lane];
+    address = (range > 0 ? random.below(static_cast<uint32_t>(range / p.bytes)) * uint64_t{p.bytes}
+                         : random.bits() / p.bytes * p.bytes);
+    if (p.active == 0 || kind == 0) continue;
+    const uint32_t step = kind == 2 ? kWarp - 1 : 1;
+    uint32_t other = lane;
+    while (!(p.active >> other & 1)) other = (other + step) % kWarp;
+    address = p.address[other] + (kind == 3 ? beside : 0);
+    if (range > 0) address %= range;
+  }
+}
+
+// The same access otherwise: its lanes in other orders, two and two at one address, and some of
+// them inactive. Who counts it right counts these right, too.
+template <class Pattern>
+std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t beside) {
+  const auto rearranged = [&](uint32_t (*from)(uint32_t lane)) {
+    Pattern other = p;
+    for (uint32_t lane = 0; lane < kWarp; ++lane) other.address[lane] = p.address[from(lane)];
+    return other;
+  };
+  const Pattern neighbours = rearranged([](uint32_t lane) { return lane / 2; });
+  const Pattern crossed = rearranged([](uint32_t lane) { return lane / 4 * 2 + lane % 2; });
+  std::vector<Pattern> found = {
+      neighbours,
+      crossed,
+      rearranged([](uint32_t lane) { return lane % 16; }),
+      rearranged([](uint32_t lane) { return lane ^ 31; }),
+      rearranged([](uint32_t lane) { return lane * 5 % kWarp; }),
+  };
+  Random random(0);
+  for (const Pattern& whole : {p, neighbours, crossed})
+    for (uint32_t active : {0x55555555u, 0xccccccccu, 0x0000ffffu, 0xfffffffeu, 0x00ff00f0u})
+      for (uint32_t kind = 0; kind < kDecoys; ++kind) {
+        found.push_back(whole);
+        found.back().active = active;
+        set_decoys(found.back(), kind, random, range, beside);
+      }
+  return found;
+}
+
 // What the two functions of a lab answered, pattern by pattern.
 struct Answers {
   std::vector<int> first, second;

@@ -39,6 +39,30 @@ counters::Counters touch(const std::string& type, uint32_t bytes, uint32_t strid
                           fmt::format("{}, stride {}", type, stride)}));
 }
 
+// The accesses of the launches with lanes in another order, or some inactive.
+void check_variants(const std::vector<BankPattern>& launched,
+                    const std::vector<std::string>& names) {
+  std::vector<BankPattern> tried;
+  std::vector<size_t> of;
+  for (size_t i = 0; i < launched.size(); ++i)
+    for (const BankPattern& p : variants(launched[i])) {
+      tried.push_back(p);
+      of.push_back(i);
+    }
+  const Answers answers = ask_arbiter(tried);
+  for (size_t i = 0; i < tried.size(); ++i) {
+    const bool store = answers.first[i] == static_cast<int>(tried[i].store_wavefronts());
+    if (store && answers.second[i] == static_cast<int>(tried[i].load_wavefronts())) continue;
+    measured("wrong, " + names[of[i]]);
+    lose(line_of(store ? "load_wavefronts" : "wavefronts"),
+         fmt::format("{}, which you count as the launch does: with its lanes in another order, or "
+                     "some of them inactive, your function says {} for a {}, and that is not "
+                     "so:\n{}",
+                     names[of[i]], store ? answers.second[i] : answers.first[i],
+                     store ? "load" : "store", tried[i].show()));
+  }
+}
+
 }  // namespace
 
 TEST_SUITE("lab:bank_conflicts") {
@@ -101,6 +125,10 @@ TEST_SUITE("lab:bank_conflicts") {
                        launches[i].type->name, launches[i].stride, store ? "load" : "store",
                        store ? answers.second[i] : answers.first[i], patterns[i].show()));
     }
+    std::vector<std::string> names;
+    for (const Launch& launch : launches)
+      names.push_back(fmt::format("{} {}", launch.type->name, launch.stride));
+    check_variants(patterns, names);
     measured(fmt::format("{} launches right", launches.size()));
     explain(0, table);
   }

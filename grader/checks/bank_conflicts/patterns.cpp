@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "grading/patterns.h"
 #include "simulator/counters/banks.h"
 
 namespace lab32::checks {
@@ -13,6 +14,7 @@ namespace {
 using counters::kBankBytes;
 using counters::kBanks;
 
+constexpr uint64_t kRowOfBanks = kBanks * kBankBytes;  // from a word to the next one of its bank
 constexpr uint32_t kWindow = 16384;  // bytes of shared memory that patterns lie in
 
 BankPattern named(std::string name, BankPattern p) {
@@ -189,8 +191,6 @@ constexpr Idea kIdeas[] = {
     {bytes_for_words, "It seems to take the byte's number for the word's: a bank is 4 bytes wide."},
     {[](const BankPattern& p) { return count(p, but(&Rule::banks, uint64_t{16})); },
      "It seems to know 16 banks: that was before 2010."},
-    {[](const BankPattern& p) { return count(p, but(&Rule::first_word_only, true)); },
-     "It seems to look at the first word of each lane only."},
     {[](const BankPattern& p) { return count(p, but(&Rule::one_phase, true)); },
      "It seems to serve all lanes in one phase: 32 lanes of more than 4 bytes want more than the "
      "128 "
@@ -250,13 +250,23 @@ std::vector<BankPattern> bank_patterns(Random& random, const std::vector<uint32_
                                        int count) {
   std::vector<BankPattern> found;
   for (uint32_t bytes : widths) {
-    for (BankPattern& p : named_patterns(bytes)) found.push_back(std::move(p));
-    for (int i = 0; i < count; ++i) found.push_back(random_pattern(random, bytes));
+    for (const BankPattern& p : named_patterns(bytes)) {
+      const bool some = p.active != 0 && p.active != 0xffffffff;
+      for (uint32_t kind = 0; kind < (some ? kDecoys : 1); ++kind) {
+        found.push_back(p);
+        set_decoys(found.back(), kind, random, kWindow, kRowOfBanks);
+      }
+    }
+    for (int i = 0; i < count; ++i) {
+      found.push_back(random_pattern(random, bytes));
+      set_decoys(found.back(), static_cast<uint32_t>(i) % kDecoys, random, kWindow, kRowOfBanks);
+    }
   }
-  for (BankPattern& p : found)  // what an inactive lane's register holds, nobody knows
-    for (int lane = 0; lane < 32; ++lane)
-      if (!(p.active >> lane & 1)) p.address[lane] = p.bytes * random.below(kWindow / p.bytes);
   return found;
+}
+
+std::vector<BankPattern> variants(const BankPattern& p) {
+  return grading::variants(p, kWindow, kRowOfBanks);
 }
 
 std::string bank_misconception(const std::vector<BankPattern>& patterns,

@@ -37,6 +37,9 @@ BankPattern bank_stride(uint32_t bytes, uint32_t stride);
 std::vector<BankPattern> bank_patterns(Random& random, const std::vector<uint32_t>& widths,
                                        int count);
 
+// The same access with its lanes in other orders, and with some of them inactive.
+std::vector<BankPattern> variants(const BankPattern& p);
+
 // Which wrong idea gives just these answers for all patterns, in a sentence; empty: none we know.
 std::string bank_misconception(const std::vector<BankPattern>& patterns,
                                const std::vector<int>& wavefronts);

@@ -94,6 +94,29 @@ void check_given(const GivenLaunch& launch, const std::vector<Pattern>& patterns
                    patterns[i].show()));
 }
 
+// The accesses of the sampled warps with lanes in another order, or some inactive.
+void check_variants(const std::vector<GivenLaunch>& kernels,
+                    const std::vector<CountedLaunch>& counted) {
+  std::vector<Pattern> tried;
+  std::vector<std::string> names;
+  for (size_t k = 0; k < kernels.size(); ++k)
+    for (const Pattern& p : variants(counted[k].patterns.front())) {
+      tried.push_back(p);
+      names.push_back(kernels[k].name);
+    }
+  const Answers answers = ask_coalescer(tried);
+  for (size_t i = 0; i < tried.size(); ++i) {
+    const bool requests = answers.first[i] == static_cast<int>(tried[i].requests());
+    if (requests && answers.second[i] == static_cast<int>(tried[i].sectors())) continue;
+    measured("wrong, " + names[i]);
+    lose(line_of(requests ? "sectors" : "requests"),
+         fmt::format("{}, all of whose accesses you count as the launch does: with its lanes in "
+                     "another order, or some of them inactive, your functions say {} requests and "
+                     "{} sectors, and that is not so:\n{}",
+                     names[i], answers.first[i], answers.second[i], tried[i].show()));
+  }
+}
+
 }  // namespace
 
 TEST_SUITE("lab:coalescing") {
@@ -160,6 +183,7 @@ TEST_SUITE("lab:coalescing") {
                   counted[k].counters, threads / 32);
       at += counted[k].patterns.size();
     }
+    check_variants(kernels, counted);
     measured(fmt::format("{} kernels right", kernels.size()));
     explain(0, table);
   }

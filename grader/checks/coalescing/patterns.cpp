@@ -6,12 +6,14 @@
 #include <iterator>
 #include <set>
 
+#include "grading/patterns.h"
 #include "simulator/counters/sectors.h"
 
 namespace lab32::checks {
 namespace {
 
 constexpr uint64_t kBase = 0x7f5e00000000;  // where allocations lie on a GPU: beyond 32 bits
+constexpr uint64_t kSector = 32;
 constexpr uint32_t kWidths[] = {1, 2, 4, 8, 16};
 
 Pattern strided(uint32_t bytes, uint64_t stride, uint64_t offset, uint32_t active = 0xffffffff) {
@@ -89,12 +91,6 @@ Pattern random_pattern(Random& random) {
       break;
   }
   return p;
-}
-
-// What an inactive lane's register holds, nobody knows.
-void spoil_inactive(Pattern& p, Random& random) {
-  for (int lane = 0; lane < 32; ++lane)
-    if (!(p.active >> lane & 1)) p.address[lane] = random.bits();
 }
 
 uint32_t distinct(const Pattern& p, uint32_t active, uint64_t granule) {
@@ -179,11 +175,22 @@ std::string Pattern::show() const {
 }
 
 std::vector<Pattern> patterns(Random& random, int count) {
-  std::vector<Pattern> found = edges();
-  for (int i = 0; i < count; ++i) found.push_back(random_pattern(random));
-  for (Pattern& p : found) spoil_inactive(p, random);
+  std::vector<Pattern> found;
+  for (const Pattern& edge : edges()) {
+    const bool some = edge.active != 0 && edge.active != 0xffffffff;
+    for (uint32_t kind = 0; kind < (some ? kDecoys : 1); ++kind) {
+      found.push_back(edge);
+      set_decoys(found.back(), kind, random, 0, kSector);
+    }
+  }
+  for (int i = 0; i < count; ++i) {
+    found.push_back(random_pattern(random));
+    set_decoys(found.back(), static_cast<uint32_t>(i) % kDecoys, random, 0, kSector);
+  }
   return found;
 }
+
+std::vector<Pattern> variants(const Pattern& p) { return grading::variants(p, 0, kSector); }
 
 std::string misconception(const std::vector<Pattern>& patterns, const std::vector<int>& sectors) {
   for (const Idea& idea : kIdeas) {

@@ -29,6 +29,9 @@ struct Pattern {
 // address, scattered ones, addresses beyond 32 bits.
 std::vector<Pattern> patterns(Random& random, int count);
 
+// The same access with its lanes in other orders, and with some of them inactive.
+std::vector<Pattern> variants(const Pattern& p);
+
 // Which wrong idea gives just these answers for all patterns, in a sentence; empty: none we know.
 std::string misconception(const std::vector<Pattern>& patterns, const std::vector<int>& sectors);
 
