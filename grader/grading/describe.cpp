@@ -52,8 +52,21 @@ Waste worst_global(const device::Run& run) {
     if (!worst || uint64_t{access.cost} * worst->ideal > uint64_t{worst->cost} * access.ideal)
       worst = &access;
   }
-  if (worst) waste.message = sentence(*worst);
+  if (worst) waste.message = unless_withheld(sentence(*worst));
   return waste;
+}
+
+void withhold_until_passed(const std::string& check) {
+  session().withheld = has_passed(check) ? "" : check;
+}
+
+std::string unless_withheld(std::string message) {
+  const std::string& check = session().withheld;
+  if (check.empty()) return message;
+  return fmt::format(
+      "What an access of this line takes is much like what `{}` asks for: it is shown "
+      "here once that is answered.",
+      check);
 }
 
 }  // namespace lab32::grading

@@ -1,5 +1,6 @@
 #include "grading/session.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace lab32::grading {
@@ -13,6 +14,12 @@ Session& session() {
 }
 
 int line_of(const std::string& name) { return session().source.find(name); }
+
+bool has_passed(const std::string& check) {
+  const auto& passed = session().passed;
+  return std::any_of(passed.begin(), passed.end(),
+                     [&](const RubricRow* row) { return row->check == check; });
+}
 
 const RubricRow& rubric() { return *session().row; }
 

@@ -58,6 +58,7 @@ struct Session {
   std::set<const RubricRow*> passed = {};         // of those that have ended, or nearly (98 %)
   std::vector<class DeviceArray*> memories = {};  // of the running check, as they were allocated
   std::vector<Region> launched = {};              // those of its last launch
+  std::string withheld = {};                      // the check that asks what this one could tell
   std::string printed = {};                       // what that launch has printed, for a message
   OtherOrder other_order = {};                    // of the running check's launches
   std::map<std::string, SharedLaunch> shared_launches = {};  // of all checks until now
@@ -80,6 +81,9 @@ int line_of(const std::string& name);
 
 // What the rubric says for the check that runs.
 const RubricRow& rubric();
+
+// Whether the check of that name has been passed, or nearly.
+bool has_passed(const std::string& check);
 
 // Makes `s` the session for as long as it lives.
 class CurrentSession {

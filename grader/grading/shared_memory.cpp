@@ -55,13 +55,13 @@ Waste worst_shared(const device::Run& run) {
       worst = &access;
   }
   if (counted && worst)
-    waste.message = fmt::format(
+    waste.message = unless_withheld(fmt::format(
         "Warp {} of block {}: the {} of {} lane{}, {} byte{} each, take {} wavefronts where {} "
         "would "
         "do: {}.",
         worst->warp, worst->block, what(*worst, *counted), __builtin_popcount(worst->mask),
         __builtin_popcount(worst->mask) == 1 ? "" : "s", worst->bytes, worst->bytes == 1 ? "" : "s",
-        worst->cost, worst->ideal, banks_of(*worst));
+        worst->cost, worst->ideal, banks_of(*worst)));
   return waste;
 }
 

@@ -89,9 +89,14 @@ void credit_adds(const device::Run& launched, int line, const std::string& idea)
   credit(ideal, static_cast<double>(adds));
   credit(rubric().number("ideal_loads"), static_cast<double>(c.load.sectors));
   if (static_cast<double>(adds) > ideal)
-    explain(line, fmt::format("{:.3g} times the adds that are needed arrive at L2, which does "
-                              "those to one word one after the other. {}",
-                              static_cast<double>(adds) / ideal, idea));
+    // How many times as many is A2's question.
+    explain(
+        line,
+        fmt::format("{} arrive at L2, which does those to one word one after the other. {}",
+                    has_passed("A2 who adds") ? fmt::format("{:.3g} times the adds that are needed",
+                                                            static_cast<double>(adds) / ideal)
+                                              : "More adds than are needed",
+                    idea));
   else if (verdict().credit < 1)
     explain(line, fmt::format("{} sectors are loaded where {} hold the input: lanes side by side "
                               "should read elements side by side.",

@@ -153,7 +153,11 @@ void hold_sectors(const Beside& other) {
   grading::hold_sectors(other.where, other.share * rubric().number("ideal"), *other.run);
 }
 
+// What tiles cost is what A asks of given kernels.
+const char kSectorQuestions[] = "A1 what naive touches", kBankQuestions[] = "A2 a column of a tile";
+
 void credit_version_sectors(const Version& version, const char* idea) {
+  withhold_until_passed(kSectorQuestions);
   credit_sectors(*counted(version), rubric().number("ideal"), idea);
   if (verdict().credit < 1) return;
   hold_sectors(drawn<int>(version));
@@ -161,6 +165,7 @@ void credit_version_sectors(const Version& version, const char* idea) {
 }
 
 void credit_version_wavefronts(const Version& version, const char* idea) {
+  withhold_until_passed(kBankQuestions);
   credit_wavefronts(*counted(version), rubric().number("ideal"), idea);
   if (verdict().credit < 1) return;
   const Beside other = drawn<int>(version);
@@ -252,12 +257,14 @@ TEST_SUITE("lab:transpose") {
     const counters::Counters& c = counters_of(*launched);
     figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
     figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
+    withhold_until_passed(kBankQuestions);
     const Waste waste = worst_shared(*launched);
     if (verdict().credit == 1 && waste.line > 0)
       explain(waste.line, "No points are lost here, and B2 is about it. " + waste.message);
   }
 
   TEST_CASE("B1 tiled: partial tiles" * takes("rows", "columns", "ideal")) {
+    withhold_until_passed(kSectorQuestions);
     credit_sectors(*counted(kTiled), rubric().number("ideal"), kSectorIdea);
   }
 
@@ -307,6 +314,7 @@ TEST_SUITE("lab:transpose") {
 
   TEST_CASE("B4 best: requests" *
             takes("threads_at_work", "rows", "columns", "ideal", "ideal_requests", "drawn")) {
+    withhold_until_passed(kSectorQuestions);
     credit_requests(*counted(best()), rubric().number("ideal"), rubric().number("ideal_requests"),
                     line_of("transpose_best"));
     if (verdict().credit < 1) return;

@@ -1,10 +1,13 @@
 // What a student reads, to the letter.
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/pattern.h"
+#include "base/read_file.h"
 #include "base/root.h"
 #include "grading/registry.h"
 #include "grading/runner.h"
@@ -47,7 +50,38 @@ void check_solution(const std::string& lab) {
   CHECK(result.score == result.max_score);
 }
 
+bool asks(const std::string& lab, const std::string& name) {
+  for (const grading::RegisteredCheck& check : grading::registered_checks(lab))
+    if (check.name == name)
+      return std::count(check.takes.begin(), check.takes.end(), "questions") > 0;
+  return false;
+}
+
+// A report on the untouched skeleton, in which every question is open, has no line from which an
+// answer could be copied: the number before the unit that the question's name ends with.
+void check_no_answers(const std::string& lab) {
+  const std::string text = Pattern("\\s+").replace(
+      *read_file(root() / "grader/tests/golden" / (lab + "-skeleton.txt")), " ");
+  const grading::Rubric rubric(grading::rubric_folder(), lab);
+  size_t asked = 0;
+  for (const grading::RubricRow& row : rubric.rows()) {
+    if (!asks(lab, row.check)) continue;
+    for (const grading::Question& question : row.questions()) {
+      ++asked;
+      const std::string unit = question.name.substr(question.name.rfind('_') + 1);
+      for (const char* between : {" ", " times the "}) {
+        const std::string answer = fmt::format(" {}{}{}", question.answer, between, unit);
+        CHECK_MESSAGE(text.find(answer) == std::string::npos, lab, ": ", question.name, ":",
+                      answer);
+      }
+    }
+  }
+  CHECK(asked > 0);
+}
+
 }  // namespace
+
+TEST_EACH_LAB("grading: the report on a skeleton answers no question", check_no_answers);
 
 TEST_EACH_LAB("grading: golden: the untouched skeleton", check_skeleton);
 TEST_EACH_LAB("grading: golden: the solution", check_solution);

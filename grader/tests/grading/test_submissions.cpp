@@ -83,7 +83,7 @@ Submission submission(const fs::path& file, const std::string& solution) {
 grading::Alike& alike_of(const std::string& lab);
 
 report::Lab grade_text(const std::string& text, const fs::path& name, const std::string& lab,
-                       device::Timer* timer, grading::Alike* alike) {
+                       device::Timer* timer, grading::Alike* alike, uint64_t seed = 20) {
   const fs::path dir = fs::temp_directory_path() / ("lab32-submission-" + std::to_string(getpid()));
   fs::create_directories(dir);
   const fs::path whole = dir / name;
@@ -92,7 +92,7 @@ report::Lab grade_text(const std::string& text, const fs::path& name, const std:
   const auto device = device::open_device("sim");
   grading::Progress progress(false);
   report::Lab graded = grading::grade_file(grading::Rubric(grading::rubric_folder(), lab), whole,
-                                           *device, 20, progress, timer, alike);
+                                           *device, seed, progress, timer, alike);
   fs::remove_all(dir);
   return graded;
 }
@@ -333,6 +333,38 @@ void check_all(const std::string& lab) {
 }
 
 TEST_EACH_LAB("grading: submissions get the verdict that they deserve", check_all);
+
+// The solution with some of the wrong submissions in it, each of which keeps a part of the points.
+const std::map<std::string, std::vector<std::string>> kHalfRight = {
+    {"bank_conflicts", {"load_as_store", "spectrum_copy_per_warp", "table_turned_one_way"}},
+    {"coalescing", {"push_half_way", "scale_uncoalesced", "sectors_of_lines"}},
+    {"reduction", {"v3_not_compact", "v4_staged", "v7_pieces", "v8_by_elements"}},
+    {"shuffle", {"moments_in_two_passes", "shared_modulo", "softmax_in_three_passes"}},
+    {"swizzle", {"general_by_rows", "padded_by_two", "swizzled_two_bits"}},
+    {"transpose", {"best_by_elements", "padded_by_four", "swizzled_one_side"}},
+};
+
+// What the seed draws - inputs, sizes, shapes, patterns - changes no score of theirs.
+void check_one_score(const std::string& lab) {
+  std::string text = solution_of(lab);
+  for (const std::string& name : kHalfRight.at(lab))
+    text = splice(text, read(root() / "grader/tests/submissions/wrong" / lab / (name + ".cu")));
+  const report::Lab first = grade_text(text, "half_right.cu", lab, nullptr, nullptr, 1);
+  CHECK(first.score > 0);
+  CHECK(first.score < first.max_score);
+  for (uint64_t seed : {2, 3, 4}) {
+    CAPTURE(seed);
+    const report::Lab again = grade_text(text, "half_right.cu", lab, nullptr, nullptr, seed);
+    CHECK(again.score == first.score);
+    REQUIRE(again.tests.size() == first.tests.size());
+    for (size_t i = 0; i < first.tests.size(); ++i) {
+      INFO(first.tests[i].name);
+      CHECK(again.tests[i].score == first.tests[i].score);
+    }
+  }
+}
+
+TEST_EACH_LAB("grading: one file has one score, whatever the seed", check_one_score);
 
 // Prints what grader/measure/solutions/measure.sh records.
 TEST_CASE("grading: cheats and faults on a GPU") {
