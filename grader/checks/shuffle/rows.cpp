@@ -149,8 +149,19 @@ device::Run run_layer_norm(const Kinds& kinds, uint32_t columns) {
 
 using Task = device::Run (*)(const Kinds&, uint32_t);
 
+// Many short rows: their number, which nobody knows before, is too large for a byte.
+void check_tall(Task task, const Kinds& kinds) {
+  Random random(stream_of(session().seed, rubric().check + " rows"));
+  const std::vector<double> range = rubric().numbers("drawn_rows");
+  const auto least = static_cast<uint32_t>(range.at(0)), most = static_cast<uint32_t>(range.at(1));
+  Kinds many(least + random.below(most - least + 1));
+  for (size_t row = 0; row < many.size(); ++row) many[row] = kinds[row % kinds.size()];
+  task(many, rubric().count("drawn_rows_columns"));
+}
+
 void check_columns(Task task, const Kinds& kinds) {
   for (double columns : rubric().numbers("columns")) task(kinds, static_cast<uint32_t>(columns));
+  check_tall(task, kinds);
   right_result();
 }
 
@@ -183,7 +194,9 @@ const char kOnce[] =
 }  // namespace
 
 TEST_SUITE("lab:shuffle") {
-  TEST_CASE("D1 row_range: result" * takes("columns")) { check_columns(run_range, kAny); }
+  TEST_CASE("D1 row_range: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(run_range, kAny);
+  }
 
   TEST_CASE("D1 row_range: shared" * takes("rows", "columns", "ideal", "drawn_columns")) {
     const device::Run launched = counted(run_range);
@@ -193,7 +206,9 @@ TEST_SUITE("lab:shuffle") {
     hold_other_length(run_range);
   }
 
-  TEST_CASE("D2 row_moments: result" * takes("columns")) { check_columns(run_moments, kFinite); }
+  TEST_CASE("D2 row_moments: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(run_moments, kFinite);
+  }
 
   TEST_CASE("D2 row_moments: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
     credit_sectors(counted(run_moments), rubric().number("ideal"),
@@ -201,14 +216,18 @@ TEST_SUITE("lab:shuffle") {
     hold_other_length(run_moments);
   }
 
-  TEST_CASE("D3 softmax: result" * takes("columns")) { check_columns(run_softmax, kAny); }
+  TEST_CASE("D3 softmax: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(run_softmax, kAny);
+  }
 
   TEST_CASE("D3 softmax: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
     credit_sectors(counted(run_softmax), rubric().number("ideal"), kOnce);
     hold_other_length(run_softmax);
   }
 
-  TEST_CASE("D4 layer_norm: result" * takes("columns")) { check_columns(run_layer_norm, kFinite); }
+  TEST_CASE("D4 layer_norm: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(run_layer_norm, kFinite);
+  }
 
   TEST_CASE("D4 layer_norm: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
     credit_sectors(counted(run_layer_norm), rubric().number("ideal"), kOnce);
