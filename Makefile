@@ -138,11 +138,16 @@ CXXFLAGS += -g1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-poin
             -Wno-maybe-uninitialized
 endif
 LDLIBS   := -lfmt -ldl -pthread
-# Only what runs once an instruction is worth much of the compiler's time.
-OPTIMISE := -O1
+# Only what runs once an instruction is worth much of the compiler's time. Semantics are loops over
+# lanes: that these become vectors is all that matters, and half of the time that -O2 takes.
+OPTIMISE := -Og
 ifeq ($(SAN),)
 $(BUILD)/obj/simulator/%.o: OPTIMISE := -O2
 $(BUILD)/obj/simulator/core/%.o: OPTIMISE := -O2 -fvect-cost-model=dynamic
+$(filter $(BUILD)/obj/simulator/ptx%,$(OBJECTS)) \
+$(filter $(BUILD)/obj/simulator/sass%,$(OBJECTS)): OPTIMISE := -O1
+$(filter $(BUILD)/obj/simulator/core/semantics%,$(OBJECTS)): \
+  OPTIMISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic
 $(BUILD)/obj/tests/%.o: OPTIMISE := -O0
 endif
 $(BUILD)/obj/base.o $(BUILD)/obj/base/root.o: DEFINE := -DLAB32_ROOT='"$(CURDIR)"'
