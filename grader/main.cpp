@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -82,8 +83,7 @@ int grade(const lab32::grading::GradeOptions& options, const std::string& format
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
   lab32::report::Style style;
   style.colour = output.empty() && lab32::report::wants_colour(STDOUT_FILENO);
-  const std::string text =
-      format == "json" ? lab32::report::json(result) : lab32::report::text(result, style);
+  const std::string text = lab32::report::render(result, format, style);
   if (output.empty())
     print(text);
   else
@@ -168,8 +168,9 @@ int main(int argc, char** argv) {
   CLI::Option* seed_option =
       grade_command->add_option("--seed", seed, "repeats the random inputs of an earlier run")
           ->check(kWholeNumber);
-  grade_command->add_option("--format", format, "text or json (text)")
-      ->check(CLI::IsMember({"text", "json"}));
+  const std::vector<std::string>& formats = lab32::report::format_names();
+  grade_command->add_option("--format", format, fmt::format("{} (text)", fmt::join(formats, ", ")))
+      ->check(CLI::IsMember(formats));
   grade_command->add_option("-o", output, "write here instead of to standard output");
   grade_command->add_option("--json", json, "write the same result there as JSON, too");
   std::string program, program_device = "sim";

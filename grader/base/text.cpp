@@ -30,10 +30,12 @@ Decoded decode(const std::string& text, size_t at) {
 
 bool is_control(uint32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
 
-// Marks of direction, and other characters that move text or end lines without being seen.
+// Marks of direction, and other characters that move text or end lines without being seen; U+fffe
+// and U+ffff, which are none, and which XML must not hold.
 bool reorders(uint32_t c) {
   return c == 0x061c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+         c == 0xfffe || c == 0xffff;
 }
 
 std::string shown(const std::string& text, const char* as_it_is, const char* escaped) {

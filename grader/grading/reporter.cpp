@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <new>
 #include <stdexcept>
@@ -151,6 +152,8 @@ void run_check(const std::string& lab, size_t place) {
   // The grader's own tests grade, too: this context then runs inside one of theirs, and doctest
   // restores all of the outer context's state but this flag.
   const bool nested = doctest::is_running_in_test;
+  const size_t before = current_lab->tests.size();
+  const auto start = std::chrono::steady_clock::now();
   doctest::Context context;
   context.setOption("reporters", kReporter);
   context.setOption("test-suite", suite_of(lab).c_str());
@@ -159,6 +162,9 @@ void run_check(const std::string& lab, size_t place) {
   context.setOption("no-breaks", true);
   context.run();
   doctest::is_running_in_test = nested;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  if (current_lab->tests.size() > before)
+    current_lab->tests.back().seconds = std::round(taken.count() * 1e3) / 1e3;
 }
 
 // Whether the running check may begin; if not, it has ended.
@@ -199,7 +205,9 @@ void run_suite(Session& session, report::Lab& lab) {
       session.passed.erase(&row);
       session.other_order.judge();
       run_check(lab.name, row.place);
+      const double seconds = in_order.seconds + lab.tests.back().seconds;
       if (lab.tests.back().status == report::Status::passed) lab.tests.back() = in_order;
+      lab.tests.back().seconds = seconds;
     }
     if (session.alike) session.alike->keep(lab.tests.back());
   }

@@ -79,6 +79,7 @@ Json test_record(const Test& test) {
           {"message", visible(test.message)},
           {"file", visible(test.file)},
           {"line", test.line},
+          {"seconds", number(test.seconds)},
           {"failure", failure_record(test.failure)},
           {"not_run", not_run_record(test.not_run)},
           {"figures", figures}};

@@ -1,11 +1,14 @@
 #include "report/render.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+
+#include "base/error.h"
 
 namespace lab32::report {
 
@@ -71,6 +74,36 @@ const char* to_string(NotRun::Kind kind) {
       return "no_such_step";
   }
   return "no_gpu";
+}
+
+namespace {
+
+struct Format {
+  const char* name;
+  std::string (*render)(const Result&);  // null: the text, which has a style
+};
+
+constexpr Format kFormats[] = {
+    {"text", nullptr}, {"json", json},         {"gradescope", gradescope}, {"autolab", autolab},
+    {"junit", junit},  {"markdown", markdown}, {"github", github},         {"csv", csv},
+};
+
+}  // namespace
+
+const std::vector<std::string>& format_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Format& format : kFormats) all.emplace_back(format.name);
+    return all;
+  }();
+  return names;
+}
+
+std::string render(const Result& result, const std::string& format, const Style& style) {
+  for (const Format& known : kFormats)
+    if (known.name == format) return known.render ? known.render(result) : text(result, style);
+  throw Error(fmt::format("there is no format `{}`; the formats are: {}", format,
+                          fmt::join(format_names(), ", ")));
 }
 
 std::string points(double value) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "report/result.h"
 
@@ -12,13 +13,25 @@ struct Style {
   int width = 80;
 };
 
-// Both show what others wrote (paths, messages, what a kernel prints) by visible() (base/text.h).
+// All show what others wrote (paths, messages, what a kernel prints) by visible() (base/text.h).
 
 // A table for each lab, the reason for each lost point below it, the total in the last line.
 std::string text(const Result& result, const Style& style = {});
 
 // Schema lab32-result/2, documented in README.md.
 std::string json(const Result& result);
+
+std::string gradescope(const Result& result);  // results.json
+std::string autolab(const Result& result);     // the text, then a line {"scores": {LAB: points}}
+std::string junit(const Result& result);       // XML, a suite for each lab
+std::string markdown(const Result& result);    // a job summary of GitHub Actions
+std::string github(const Result& result);      // annotations of GitHub Actions
+std::string csv(const Result& result);         // a row for each check
+
+// By the names that --format has: format_names() in the order above, text first.
+const std::vector<std::string>& format_names();
+// `style` is the text's. Throws Error where there is no such format.
+std::string render(const Result& result, const std::string& format, const Style& style = {});
 
 // "passed", "failed", "not run", "error", "not graded": the words of the schema.
 const char* to_string(Status status);

@@ -81,6 +81,7 @@ struct Test {
   std::string message;   // what is wrong, where, which idea fixes it; may have lines
   std::string file;      // of the student
   int line = 0;
+  double seconds = 0;                     // that the check took
   std::optional<Failure> failure;         // of status failed
   std::optional<NotRun> not_run;          // of status not_run
   std::map<std::string, double> figures;  // machine-readable: "sectors": 1048576

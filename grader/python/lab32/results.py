@@ -22,6 +22,7 @@ class Test:
     expected: str = ""
     file: str = ""
     line: int = 0
+    seconds: float = 0.0  # that the check took
     failure: dict | None = None  # why points were lost: kind, setting, subject, ...
     not_run: dict | None = None  # why it was not run: kind, device, ...
     figures: dict = field(default_factory=dict)

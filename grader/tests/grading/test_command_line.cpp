@@ -55,7 +55,7 @@ TEST_CASE("grading: bad arguments: status 2 and one line that says what is wrong
   check_refused({"grade", "--dir", "/nowhere"}, "/nowhere: no such directory");
   check_refused({"grade", "--device", "sim:nosuch"}, "nosuch");
   check_refused({"grade", "--device", "abacus"}, "abacus");
-  check_refused({"grade", "--format", "xml"}, "xml not in {text,json}");
+  check_refused({"grade", "--format", "xml"}, "xml not in {text,json,gradescope,");
   for (const char* seed : {"x", "-1", "1e3", "0x10", "18446744073709551616", " 1", ""})
     check_refused({"grade", "coalescing", "--seed", seed}, "is no whole number from 0 to");
   check_refused({"grad"}, "there is no command `grad`");

@@ -9,69 +9,12 @@
 #include "base/pattern.h"
 #include "base/root.h"
 #include "report/render.h"
+#include "tests/fixtures/sample_result.h"
 
 namespace lab32::report {
 namespace {
 
-Result sample() {
-  Test passed;
-  passed.name = "B1 scale: result";
-  passed.status = Status::passed;
-  passed.score = passed.max_score = 4;
-  passed.measured = passed.expected = "right";
-
-  Test partial;
-  partial.name = "B1 scale: sectors";
-  partial.status = Status::failed;
-  partial.score = 1;
-  partial.max_score = 8;
-  partial.measured = "2,097,152 sectors";
-  partial.expected = "262,144 sectors";
-  partial.message =
-      "labs/coalescing/coalescing.cu:97\n    if (i < n) out[i] = factor * in[i];\nWarp 0 of block "
-      "0: 32 lanes' loads of 4 bytes touch 32 sectors where 4 would do: lane 0 in[0], lane 1 "
-      "in[16].";
-  partial.file = "labs/coalescing/coalescing.cu";
-  partial.line = 97;
-  partial.failure = Failure{Failure::Kind::wasteful};
-  partial.failure->measured = 2097152;
-  partial.failure->expected = 262144;
-  partial.failure->access = Failure::Access{{1, 0, 0}, {33, 0, 0}, "out"};
-  partial.failure->access->offset = -4;
-  partial.figures = {{"sectors", 2097152}, {"ratio", 0.125}};
-
-  Test absent;
-  absent.name = "a check whose name is far too long for its column of the table";
-  absent.status = Status::not_run;
-  absent.max_score = 3;
-  absent.bonus = true;
-  absent.message = "the device `gpu` does not count sectors";
-  absent.not_run = NotRun{NotRun::Kind::no_counters, "gpu"};
-  absent.not_run->modelled = {8, 1.5e-6, 0.15, "bound by DRAM"};
-
-  Lab lab;
-  lab.name = "coalescing";
-  lab.status = Status::failed;
-  lab.score = 5;
-  lab.max_score = 12;
-  lab.tests = {passed, partial, absent};
-
-  Lab broken;
-  broken.name = "reduction";
-  broken.status = Status::error;
-  broken.max_score = 10;
-  broken.message =
-      "reduction.cu does not compile:\nreduction.cu(3): error: expected a \";\" and a line of the "
-      "compiler that is longer than the page";
-
-  Result result;
-  result.device = "sim:h200";
-  result.seed = 7;
-  result.score = 5;
-  result.max_score = 22;
-  result.labs = {lab, broken};
-  return result;
-}
+using tests::sample_result;
 
 constexpr const char* kReport =
     R"(coalescing                                                                5 / 12
@@ -105,12 +48,12 @@ total   sim:h200 (simulated counts), seed 7                               5 / 22
 
 }  // namespace
 
-TEST_CASE("report: the text, to the letter") { CHECK(text(sample()) == kReport); }
+TEST_CASE("report: the text, to the letter") { CHECK(text(sample_result()) == kReport); }
 
 TEST_CASE("report: no line of a table is wider than the page, and colour adds no column") {
   Style colour;
   colour.colour = true;
-  const std::string coloured = text(sample(), colour);
+  const std::string coloured = text(sample_result(), colour);
   CHECK(coloured.find("\033[32m") != std::string::npos);
   std::string plain;
   for (size_t i = 0; i < coloured.size(); ++i) {
@@ -123,7 +66,7 @@ TEST_CASE("report: no line of a table is wider than the page, and colour adds no
 }
 
 TEST_CASE("report: a seed that finds no room beside the card has a line of its own") {
-  Result result = sample();
+  Result result = sample_result();
   result.labs.clear();
   result.timer = "NVIDIA H200";
   result.seed = 103572911814788;
@@ -133,7 +76,7 @@ TEST_CASE("report: a seed that finds no room beside the card has a line of its o
 }
 
 TEST_CASE("report: json follows the schema") {
-  const auto j = nlohmann::json::parse(json(sample()));
+  const auto j = nlohmann::json::parse(json(sample_result()));
   CHECK(j["schema"] == "lab32-result/2");
   CHECK(j["device"] == "sim:h200");
   CHECK(j["timer"] == "");
@@ -195,7 +138,7 @@ std::string readme() {
 
 TEST_CASE("report: README.md documents every key that is printed, and no other") {
   std::set<std::string> printed, documented;
-  collect_keys(nlohmann::json::parse(json(sample())), printed);
+  collect_keys(nlohmann::json::parse(json(sample_result())), printed);
   const std::string text = readme();
   const std::string schema = text.substr(text.find("```"), text.rfind("```") - text.find("```"));
   const Pattern key("(^|\n|\\{)\\s*\\{?\"(\\w+)\":");
@@ -217,7 +160,7 @@ TEST_CASE("report: README.md documents every kind of failure and every reason") 
 }
 
 TEST_CASE("report: json survives a message that is not UTF-8") {
-  Result result = sample();
+  Result result = sample_result();
   result.labs[0].tests[0].message = "caf\xe9";
   CHECK(nlohmann::json::parse(json(result))["labs"][0]["tests"][0]["message"] == "caf\\xe9");
 }
@@ -225,8 +168,8 @@ TEST_CASE("report: json survives a message that is not UTF-8") {
 TEST_CASE("report: what others wrote is visible, in every format and every place") {
   const std::string evil =
       "\x1b]0;owned\x07\xc2\x9b"
-      "2J\u202e\xff";
-  Result result = sample();
+      "2J\u202e\xff\uffff";
+  Result result = sample_result();
   Lab broken;
   broken.name = "shuffle";
   broken.status = Status::error;
@@ -240,22 +183,25 @@ TEST_CASE("report: what others wrote is visible, in every format and every place
       test.failure->subject = test.failure->detail = evil;
       if (test.failure->access) test.failure->access->object = evil;
     }
-  for (const std::string& shown : {text(result), json(result)}) {
+  for (const std::string& format : format_names()) {
+    CAPTURE(format);
+    const std::string shown = render(result, format);
     CHECK(shown.find("owned") != std::string::npos);
-    for (const char* hidden : {"\x1b", "\x07", "\xc2\x9b", "\u202e", "\xff", "\\u001b", "\\u0007"})
+    for (const char* hidden :
+         {"\x1b", "\x07", "\xc2\x9b", "\u202e", "\xff", "\uffff", "\\u001b", "\\u0007"})
       CHECK(shown.find(hidden) == std::string::npos);
   }
 }
 
 TEST_CASE("report: a lab that was not graded is named, and no part of the sums") {
-  Result result = sample();
+  Result result = sample_result();
   const double max_score = result.max_score;
   Lab lost;
   lost.name = "shuffle";
   lost.status = Status::not_graded;
   lost.message = "no scratch directory in /nowhere";
   result.labs.push_back(lost);
-  CHECK(sample().complete());
+  CHECK(sample_result().complete());
   CHECK_FALSE(result.complete());
   const std::string shown = text(result);
   CHECK(shown.find("not graded\n====") != std::string::npos);

@@ -1,0 +1,50 @@
+// A row per check, for spreadsheets and pandas (RFC 4180: lines end with CR LF, quotation marks are
+// doubled).
+
+#include <fmt/core.h>
+
+#include <cstring>
+
+#include "base/text.h"
+#include "report/render.h"
+
+namespace lab32::report {
+namespace {
+
+std::string quoted(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  std::string out = "\"";
+  for (const char c : field) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+// What others wrote. A spreadsheet takes a field that begins like this for a formula.
+std::string cell(const std::string& foreign) {
+  const std::string shown = visible(foreign);
+  return quoted(!shown.empty() && std::strchr("=+-@\t", shown[0]) ? "'" + shown : shown);
+}
+
+}  // namespace
+
+std::string csv(const Result& result) {
+  std::string out =
+      "lab,check,status,bonus,score,max_score,measured,expected,file,line,seconds,message\r\n";
+  for (const Lab& lab : result.labs) {
+    for (const Test& test : lab.tests)
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f},{}\r\n", cell(lab.name),
+                         cell(test.name), to_string(test.status), test.bonus, points(test.score),
+                         points(test.max_score), cell(test.measured), cell(test.expected),
+                         cell(test.file), test.line, test.seconds, cell(test.message));
+    // No check has a row: the lab has one, so that it is not missed.
+    if (lab.tests.empty())
+      out +=
+          fmt::format("{},,{},false,{},{},,,,0,0.000,{}\r\n", cell(lab.name), to_string(lab.status),
+                      points(lab.score), points(lab.max_score), cell(lab.message));
+  }
+  return out;
+}
+
+}  // namespace lab32::report

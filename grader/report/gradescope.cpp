@@ -1,0 +1,78 @@
+// results.json of Gradescope (https://gradescope-autograders.readthedocs.io/en/latest/specs/).
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "report/reasons.h"
+#include "report/render.h"
+
+namespace lab32::report {
+namespace {
+
+using GradescopeJson = nlohmann::ordered_json;
+
+// Gradescope knows neither "not run" nor "error": the first has no status and no points, the second
+// has lost them.
+GradescopeJson gradescope_test(const Lab& lab, const Test& test, bool scored) {
+  GradescopeJson record = {{"name", fmt::format("{}: {}", lab.name, test.name)},
+                           {"name_format", "text"}};
+  if (scored && test.status != Status::not_run) {
+    record["score"] = test.score;
+    record["max_score"] = test.max_score;
+    record["status"] = test.status == Status::passed ? "passed" : "failed";
+  }
+  record["output"] = visible(reason_with_numbers(test));
+  record["output_format"] = "text";  // neither HTML nor Markdown nor terminal escapes
+  record["visibility"] = "visible";
+  record["tags"] = {lab.name};
+  record["extra_data"] = {{"status", to_string(test.status)},
+                          {"bonus", test.bonus},
+                          {"seconds", test.seconds},
+                          {"file", visible(test.file)},
+                          {"line", test.line}};
+  return record;
+}
+
+std::string gradescope_summary(const Result& result) {
+  std::string summary;
+  for (const Lab& lab : result.labs) {
+    summary += lab_in_words(lab) + "\n";
+    if (!lab.message.empty()) summary += lab.message + "\n";
+  }
+  return visible(summary + origin_of(result));
+}
+
+}  // namespace
+
+std::string gradescope(const Result& result) {
+  // Without any score Gradescope reports a failure of the autograder: nobody is given 0 points for
+  // a full disk.
+  const bool scored = result.complete();
+  GradescopeJson tests = GradescopeJson::array(), leaderboard = GradescopeJson::array();
+  double seconds = 0;
+  for (const Lab& lab : result.labs) {
+    if (scored) leaderboard.push_back({{"name", lab.name}, {"value", lab.score}});
+    for (const Test& test : lab.tests) {
+      tests.push_back(gradescope_test(lab, test, scored));
+      seconds += test.seconds;
+    }
+  }
+  GradescopeJson record;
+  if (scored) record["score"] = result.score;
+  record["execution_time"] = seconds;
+  record["output"] = gradescope_summary(result);
+  record["output_format"] = "text";
+  record["visibility"] = "visible";
+  record["stdout_visibility"] = "hidden";
+  record["tests"] = tests;
+  if (scored) record["leaderboard"] = leaderboard;
+  record["extra_data"] = {{"device", result.device},
+                          {"timer", result.timer},
+                          {"seed", std::to_string(result.seed)},
+                          {"max_score", result.max_score}};
+  return record.dump(2, ' ', false, GradescopeJson::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lab32::report

@@ -1,0 +1,128 @@
+// JUnit's XML as Jenkins, GitLab and others read it (the schema that Jenkins checks it against:
+// https://github.com/jenkinsci/xunit-plugin, junit-10.xsd). It knows no points: they are
+// properties of a suite, and the first line of a case's output.
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "report/reasons.h"
+#include "report/render.h"
+
+namespace lab32::report {
+namespace {
+
+std::string xml(const std::string& text) {
+  std::string out;
+  for (const char c : visible(text)) switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\n':  // in an attribute a plain one is read as a blank
+        out += "&#10;";
+        break;
+      case '\t':
+        out += "&#9;";
+        break;
+      default:
+        out += c;
+    }
+  return out;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// What lost the points: <failure>, <error> or <skipped>.
+std::string outcome(const char* element, const std::string& kind, const std::string& words) {
+  return fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n", element, kind,
+                     xml(first_line(words)), xml(words));
+}
+
+std::string test_case(const Lab& lab, const Test& test) {
+  const std::string words = reason_with_numbers(test);
+  std::string out =
+      fmt::format("    <testcase classname=\"lab32.{}\" name=\"{}\" time=\"{:.3f}\">\n",
+                  xml(lab.name), xml(test.name), test.seconds);
+  if (test.status == Status::not_run)
+    out += outcome("skipped", test.not_run ? to_string(test.not_run->kind) : "", test.message);
+  else if (test.status == Status::failed)
+    out += outcome("failure", test.failure ? to_string(test.failure->kind) : "", words);
+  else if (test.status != Status::passed)
+    out += outcome("error", to_string(test.status), words);
+  const std::string place =
+      test.line > 0 ? fmt::format("\n{}:{}", test.file, test.line) : std::string();
+  return out + fmt::format("      <system-out>{}</system-out>\n    </testcase>\n",
+                           xml("points: " + points_of(test) + place));
+}
+
+struct CaseCounts {
+  size_t tests = 0, failures = 0, errors = 0, skipped = 0;
+  double seconds = 0;
+
+  void add(const Lab& lab) {
+    for (const Test& test : lab.tests) {
+      ++tests;
+      failures += test.status == Status::failed;
+      skipped += test.status == Status::not_run;
+      errors += test.status == Status::error;
+      seconds += test.seconds;
+    }
+    if (!lab.tests.empty()) return;
+    ++tests;  // the lab's own, below
+    (lab.status == Status::not_graded ? skipped : errors) += 1;
+  }
+};
+
+// Of a lab that has no tests: it could not be loaded, or not be graded.
+std::string lab_case(const Lab& lab) {
+  const char* element = lab.status == Status::not_graded ? "skipped" : "error";
+  return fmt::format("    <testcase classname=\"lab32.{0}\" name=\"{0}\" time=\"0\">\n",
+                     xml(lab.name)) +
+         outcome(element, to_string(lab.status), lab.message) + "    </testcase>\n";
+}
+
+std::string suite(const Result& result, const Lab& lab) {
+  CaseCounts counts;
+  counts.add(lab);
+  std::string out = fmt::format(
+      "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
+      "time=\"{:.3f}\">\n    <properties>\n",
+      xml(lab.name), counts.tests, counts.failures, counts.errors, counts.skipped, counts.seconds);
+  const auto property = [&](const char* name, const std::string& value) {
+    out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, xml(value));
+  };
+  property("status", to_string(lab.status));
+  property("score", points(lab.score));
+  property("max_score", points(lab.max_score));
+  property("device", result.device);
+  property("seed", std::to_string(result.seed));
+  out += "    </properties>\n";
+  for (const Test& test : lab.tests) out += test_case(lab, test);
+  if (lab.tests.empty()) out += lab_case(lab);
+  if (!lab.message.empty())
+    out += fmt::format("    <system-err>{}</system-err>\n", xml(lab.message));
+  return out + "  </testsuite>\n";
+}
+
+}  // namespace
+
+std::string junit(const Result& result) {
+  CaseCounts counts;
+  for (const Lab& lab : result.labs) counts.add(lab);
+  std::string out = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuites name=\"lab32\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n",
+      counts.tests, counts.failures, counts.errors, counts.seconds);
+  for (const Lab& lab : result.labs) out += suite(result, lab);
+  return out + "</testsuites>\n";
+}
+
+}  // namespace lab32::report

@@ -1,0 +1,122 @@
+// The formats of learning platforms and of CI. python/tests/test_formats.py reads the golden texts
+// again, as the platforms do.
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "report/render.h"
+#include "tests/fixtures/golden.h"
+#include "tests/fixtures/sample_result.h"
+
+namespace lab32::report {
+namespace {
+
+// What each format takes for its own, where students can write it.
+constexpr const char* kTricky =
+    "=1+2 is \"quoted\", 100%, a|b and `code` ```\n"
+    "::error::not mine\n]]></failure><script>&amp;\n**bold** [link](x) <b> @all\ttab\x1b[31m";
+
+Result tricky_result() {
+  Result result = tests::sample_result();
+  Test test;
+  test.name = "A1, \"quoted\" | 100% <T>";
+  test.status = Status::failed;
+  test.score = 0.33;
+  test.max_score = 1;
+  test.measured = "a|b `c`, <d>";
+  test.expected = "x & y";
+  test.message = kTricky;
+  test.file = "labs/a,b:c%/shuffle.cu";
+  test.line = 3;
+  test.seconds = 1.25;
+  test.failure = Failure{Failure::Kind::wrong_result};
+  Test failed_grader;
+  failed_grader.name = "A2";
+  failed_grader.status = Status::error;
+  failed_grader.max_score = 2;
+  failed_grader.message = "the device does not have this instruction";
+  Lab lab;
+  lab.name = "shuffle";
+  lab.status = Status::failed;
+  lab.score = 0.33;
+  lab.max_score = 3;
+  lab.tests = {test, failed_grader};
+  result.labs.push_back(lab);
+  result.score += lab.score;
+  result.max_score += lab.max_score;
+  return result;
+}
+
+Result incomplete_result() {
+  Result result = tests::sample_result();
+  Lab lost;
+  lost.name = "shuffle";
+  lost.status = Status::not_graded;
+  lost.message = "no scratch directory in /nowhere";
+  result.labs.push_back(lost);
+  return result;
+}
+
+bool holds(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("report: golden: every format, to the letter") {
+  for (const std::string& format : format_names())
+    tests::check_golden("report-sample." + format, render(tricky_result(), format));
+}
+
+TEST_CASE("report: a lab that is not graded looks like 0 points in no format") {
+  const Result result = incomplete_result();
+  const std::string& reason = result.labs.back().message;
+  for (const std::string& format : format_names()) {
+    CAPTURE(format);
+    CHECK(holds(render(result, format), reason));
+  }
+  const auto results = nlohmann::json::parse(gradescope(result));
+  CHECK_FALSE(results.contains("score"));
+  CHECK_FALSE(results.contains("leaderboard"));
+  for (const auto& test : results["tests"]) CHECK_FALSE(test.contains("score"));
+  CHECK(holds(autolab(result), "\n{\"scores\":{\"coalescing\":5.0,\"reduction\":0.0}}\n"));
+  CHECK(holds(csv(result), "\r\nshuffle,,not graded,false,0,0,,,,0,0.000,no scratch"));
+  CHECK(holds(junit(result), "<skipped type=\"not graded\" message=\"no scratch"));
+  CHECK(holds(github(result), "::warning title=shuffle%3A not graded::no scratch"));
+  CHECK(holds(github(result), "::notice title=shuffle::shuffle: not graded\n"));
+}
+
+TEST_CASE("report: what is not run is neither passed nor lost in any format") {
+  const Result result = tests::sample_result();
+  const auto results = nlohmann::json::parse(gradescope(result));
+  CHECK_FALSE(results["tests"][2].contains("score"));
+  CHECK_FALSE(results["tests"][2].contains("status"));
+  CHECK(results["tests"][2]["extra_data"]["status"] == "not run");
+  CHECK(holds(junit(result), "<skipped type=\"no_counters\" message=\"the device `gpu` does not"));
+  CHECK(holds(markdown(result), "| not run |"));
+  CHECK_FALSE(holds(github(result), "far too long"));
+}
+
+TEST_CASE("report: annotations: one line each, on the student's line") {
+  std::istringstream lines(github(tricky_result()));
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    CHECK((line.rfind("::error ", 0) == 0 || line.rfind("::notice ", 0) == 0));
+  CHECK(count == 7);
+  CHECK(
+      holds(github(tricky_result()),
+            "\n::error file=labs/a%2Cb%3Ac%25/shuffle.cu,line=3,title=shuffle%3A A1%2C \"quoted\" "
+            "| 100%25 <T> (0.33 / 1)::measured: "));
+}
+
+TEST_CASE("report: a format that is not there is named with those that are") {
+  CHECK_THROWS_WITH_AS(
+      render(tests::sample_result(), "xml"),
+      "there is no format `xml`; the formats are: text, json, gradescope, autolab, junit, "
+      "markdown, github, csv",
+      Error);
+}
+
+}  // namespace lab32::report
