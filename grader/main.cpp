@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -169,7 +168,8 @@ int main(int argc, char** argv) {
       grade_command->add_option("--seed", seed, "repeats the random inputs of an earlier run")
           ->check(kWholeNumber);
   const std::vector<std::string>& formats = lab32::report::format_names();
-  grade_command->add_option("--format", format, fmt::format("{} (text)", fmt::join(formats, ", ")))
+  grade_command
+      ->add_option("--format", format, "how it is printed; grader/report/README.md has each (text)")
       ->check(CLI::IsMember(formats));
   grade_command->add_option("-o", output, "write here instead of to standard output");
   grade_command->add_option("--json", json, "write the same result there as JSON, too");

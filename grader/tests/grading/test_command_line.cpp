@@ -77,6 +77,10 @@ TEST_CASE("grading: status 1 when points are lost, and -o writes the whole of it
   const auto result = nlohmann::json::parse(in);
   CHECK(result["seed"] == 3);
   CHECK(result["labs"][0]["lab"] == "coalescing");
+  double seconds = 0;
+  for (const auto& test : result["labs"][0]["tests"]) seconds += test["seconds"].get<double>();
+  CHECK(seconds > 0.01);
+  CHECK(seconds < 120);
   // Nothing else is left beside it.
   CHECK(std::distance(fs::directory_iterator(dir), fs::directory_iterator()) == 1);
   fs::remove_all(dir);
