@@ -20,12 +20,12 @@ constexpr double kSlower = 40;
 #else
 constexpr double kSlower = 1;
 #endif
-constexpr double kLaunchSeconds = 8 * kSlower, kCheckSeconds = 12 * kSlower,
-                 kLabSeconds = 20 * kSlower;
+constexpr double kLaunchSeconds = 6 * kSlower, kCheckSeconds = 10 * kSlower,
+                 kLabSeconds = 15 * kSlower;
 // Of a block's threads together: 64 KiB for each of 1024.
 constexpr uint64_t kBlockLocalBytes = 64 << 20;
 // With its compilation.
-constexpr double kWholeSeconds = 28 * kSlower;
+constexpr double kWholeSeconds = 22 * kSlower;
 
 }  // namespace
 

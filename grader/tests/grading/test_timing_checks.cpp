@@ -137,7 +137,7 @@ TEST_SUITE("labs speed") {
 
   TEST_CASE("grading: without a card it is not run, and the modelled time is shown") {
     FakeDevice device;
-    const report::Test modelled = graded(nullptr, &device, true);
+    const report::Test modelled = graded(nullptr, &device, Model::known);
     CHECK(modelled.status == Status::not_run);
     CHECK(modelled.measured == "12.3 us modelled");
     REQUIRE(modelled.not_run);
@@ -145,19 +145,27 @@ TEST_SUITE("labs speed") {
     CHECK(modelled.not_run->modelled->n == 8);
     CHECK(modelled.not_run->modelled->seconds == doctest::Approx(12.3e-6));
     says(modelled, "For n = 8, 12.3 us (modelled, give or take 15 %) on fake, bound by DRAM.");
-    const report::Test without = graded(nullptr, &device, false);
+    const report::Test without = graded(nullptr, &device, Model::none);
     CHECK(without.status == Status::not_run);
     CHECK(without.measured == "");
     CHECK(device.live() == 0);
   }
 
+  TEST_CASE("grading: without a card no bonus is lost, even by launches too long to be modelled") {
+    const report::Test test = graded(nullptr, nullptr, Model::too_long);
+    CHECK(test.status == Status::not_run);
+    CHECK(test.measured == "");
+    CHECK(test.not_run->kind == report::NotRun::Kind::no_gpu);
+    CHECK_FALSE(test.failure);
+  }
+
   TEST_CASE("grading: what is wrong is not timed") {
     FakeTimer watch;
-    const report::Test test = graded(&watch, nullptr, false, 8);  // "twice: result" fails
+    const report::Test test = graded(&watch, nullptr, Model::none, 8);  // "twice: result" fails
     CHECK(test.status == Status::failed);
     CHECK(test.measured == "not counted");
     CHECK(watch.asked.empty());
-    CHECK(graded(nullptr, nullptr, true, 8).status == Status::not_run);
+    CHECK(graded(nullptr, nullptr, Model::known, 8).status == Status::not_run);
   }
 
   TEST_CASE("grading: durations") {

@@ -18,7 +18,7 @@ TEST_SUITE("labs steps") {
     const RecordOfCard record(kRecord);
     FakeTimer watch;
     watch.before = 155e-6;
-    const report::Test test = graded(&watch, nullptr, false, 7, kStep);
+    const report::Test test = graded(&watch, nullptr, Model::none, 7, kStep);
     CHECK(test.status == Status::passed);
     CHECK(test.score == 2);
     CHECK(test.measured == "1.55 times, 100 us");
@@ -36,11 +36,11 @@ TEST_SUITE("labs steps") {
     FakeTimer watch;
     watch.before = 152e-6;  // 1.6 copies
     watch.own = watch.before / 1.2;
-    const report::Test half = graded(&watch, nullptr, false, 7, kStep);
+    const report::Test half = graded(&watch, nullptr, Model::none, 7, kStep);
     CHECK(half.status == Status::failed);
     CHECK(half.score == doctest::Approx(2 * (0.2 - kHalf) / kHalf).epsilon(0.02));
     watch.own = watch.before / (1 + kHalf);
-    CHECK(graded(&watch, nullptr, false, 7, kStep).score == doctest::Approx(0).epsilon(0.02));
+    CHECK(graded(&watch, nullptr, Model::none, 7, kStep).score == doctest::Approx(0).epsilon(0.02));
   }
 
   TEST_CASE(
@@ -49,14 +49,14 @@ TEST_SUITE("labs steps") {
     FakeTimer watch;
     watch.own = watch.reference = 152e-6;
     watch.before = 380e-6;
-    CHECK(graded(&watch, nullptr, false, 7, kStep).score == 2);  // nothing to compare it with
-    const report::Test slow = graded(&watch, nullptr, false, 7, kStep, true);
+    CHECK(graded(&watch, nullptr, Model::none, 7, kStep).score == 2);  // nothing to compare it with
+    const report::Test slow = graded(&watch, nullptr, Model::none, 7, kStep, true);
     CHECK(slow.status == Status::failed);
     CHECK(slow.score == doctest::Approx(0).epsilon(0.02));
     says(slow,
          "The reference solution's slowly_twice takes 152 us: the step is counted from 169 us.");
     watch.own = watch.before = 100e-6;
-    const report::Test fast = graded(&watch, nullptr, false, 7, kStep, true);
+    const report::Test fast = graded(&watch, nullptr, Model::none, 7, kStep, true);
     CHECK(fast.status == Status::passed);
     says(fast, "the step is counted from 152 us.");
     CHECK_FALSE(watch.asked.back().candidates.at(2).submitted);
@@ -66,7 +66,7 @@ TEST_SUITE("labs steps") {
     FakeTimer watch;
     {
       const RecordOfCard record("float,twice,64,0.156,0.1\nfloat,slowly,64,0.16,0.1\n");
-      const report::Test test = graded(&watch, nullptr, false, 7, kStep);
+      const report::Test test = graded(&watch, nullptr, Model::none, 7, kStep);
       CHECK(test.status == Status::not_run);
       REQUIRE(test.not_run);
       CHECK(test.not_run->kind == report::NotRun::Kind::no_such_step);
@@ -76,7 +76,7 @@ TEST_SUITE("labs steps") {
            "(data/measured/fake-1-speed.csv), and less than 1.05 is not asked for.");
     }
     const RecordOfCard other_size("float,twice,65,0.11,0.1\nfloat,slowly,64,0.16,0.1\n");
-    const report::Test test = graded(&watch, nullptr, false, 7, kStep);
+    const report::Test test = graded(&watch, nullptr, Model::none, 7, kStep);
     CHECK(test.status == Status::not_run);
     says(test, "data/measured/fake-1-speed.csv is not there, or has not both versions.");
     for (const device::TimingPlan& plan : watch.asked) CHECK(plan.candidates.size() == 1);
@@ -86,7 +86,7 @@ TEST_SUITE("labs steps") {
     const RecordOfCard record(kRecord);
     FakeTimer watch;
     watch.answer_of_before = 3;
-    const report::Test test = graded(&watch, nullptr, false, 7, kStep);
+    const report::Test test = graded(&watch, nullptr, Model::none, 7, kStep);
     CHECK(test.status == Status::failed);
     CHECK(test.measured == "wrong when timed");
     says(test, "A timed launch of slowly_twice gave a wrong result");
@@ -94,7 +94,7 @@ TEST_SUITE("labs steps") {
 
   TEST_CASE("grading: a step without a card: the modelled ratio") {
     FakeDevice device;
-    const report::Test test = graded(nullptr, &device, true, 7, kStep);
+    const report::Test test = graded(nullptr, &device, Model::known, 7, kStep);
     CHECK(test.status == Status::not_run);
     CHECK(test.measured == "2.00 times modelled");
     CHECK(test.expected == "ahead of slowly");
