@@ -51,9 +51,9 @@ void Warp::grow_local(uint32_t least, bool in_call) {
   if (block_.checks_reads()) undefined_local_.reset(0, local_.size());
   for (int l = 0; l < kWarpSize; ++l) {
     const size_t at = static_cast<size_t>(l) * before;
-    std::memcpy(local(l), old.data() + at, before);
+    std::copy_n(old.data() + at, before, local(l));  // none at first, of no vector
     if (old_undefined.kept())
-      std::memcpy(undefined_local(l, 0, before), old_undefined.data() + at, before);
+      std::copy_n(old_undefined.data() + at, before, undefined_local(l, 0, before));
   }
   // What lies before the first variable is nobody's.
   forget_local(kFullMask, std::max(before, kLocalStart),
