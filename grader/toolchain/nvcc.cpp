@@ -70,6 +70,15 @@ std::string replace_path(const std::string& text, const std::string& from, const
   return out.append(text, at);
 }
 
+// A file that includes itself by __FILE__ goes this way once for each level.
+std::string without_detours(const std::string& text, const std::string& way) {
+  std::string out;
+  size_t at = 0;
+  for (size_t hit; (hit = text.find(way + way, at)) != std::string::npos; at = hit + way.size())
+    out.append(text, at, hit - at);
+  return out.append(text, at);
+}
+
 // labs/include as the user, standing where he stands, would write it.
 std::string display_include() {
   fs::path include = checkout() / "labs/include";
@@ -126,7 +135,7 @@ void refuse_foreign_files(const Sandbox& sandbox, const Toolchain& toolchain,
                                       "those of CUDA and C++\n");
 }
 
-std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits) {
+std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits, bool shown) {
   auto number = [](double x) {
     std::ostringstream s;
     s << x;
@@ -136,7 +145,7 @@ std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits) 
     return "nvcc was stopped: it ran longer than " + number(limits.wall_seconds) + " seconds\n";
   if (outcome.end == Outcome::End::output_exceeded)
     return "nvcc was stopped: more than " + std::to_string(limits.output_bytes >> 10) +
-           " KiB of messages; the first of them are above\n";
+           " KiB of messages" + (shown ? "; the first of them are above\n" : "\n");
   bool died = outcome.end == Outcome::End::signalled;
   for (const char* sign : {"died due to signal", "out of memory", "Out of memory", "bad_alloc",
                            "memory exhausted", "Killed", "File size limit"})
@@ -175,6 +184,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   const bool told = options.isolation != Isolation::bubblewrap;
   auto canonical = [&](std::string text) {
     if (!told) return text;
+    text = without_detours(text, sandbox.inner_submission() + "/");
     const std::string here = sandbox.output().string() + "/";
     for (const auto& [inner_path, path] : {std::pair{sandbox.inner_submission(), "/submission"},
                                            {sandbox.inner_include(), "/include"}})
@@ -203,7 +213,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   if (!nvcc.ok()) {
     require_room(sandbox);
     std::string text = to_user(messages.text, submission.name, display);
-    text += limits_reached(nvcc, options.limits);
+    text += limits_reached(nvcc, options.limits, !text.empty());
     throw CompileError(display, text.empty() ? "nvcc: " + describe(nvcc) + "\n" : text);
   }
 

@@ -316,11 +316,28 @@ TEST_SUITE("compile: limits") {
       text += "int a" + std::to_string(i) + " = undefined_" + std::to_string(i) + ";\n";
     CompileOptions options = without_cache();
     options.limits.output_bytes = 2048;
-    std::string answer = complaint(s.write("noisy.cu", text), "noisy.cu", options);
-    CHECK(has(answer, "noisy.cu(1): error: identifier \"undefined_0\" is undefined"));
-    CHECK(
-        has(answer, "nvcc was stopped: more than 2 KiB of messages; the first of them are above"));
-    CHECK(answer.size() < 4096);
+    const fs::path source = s.write("noisy.cu", text);
+    for (const Isolation kind : kinds()) {
+      options.isolation = kind;
+      std::string answer = complaint(source, "noisy.cu", options);
+      // Elsewhere the account of the opened files is cut off, so nothing is quoted.
+      CHECK(has(answer, "noisy.cu(1): error: identifier \"undefined_0\" is undefined") ==
+            (kind == Isolation::bubblewrap));
+      CHECK(has(answer, "nvcc was stopped: more than 2 KiB of messages"));
+      CHECK(has(answer, "the first of them are above") == (kind == Isolation::bubblewrap));
+      CHECK(answer.size() < 4096);
+    }
+  }
+
+  TEST_CASE("toolchain: a file that includes itself is called by one name") {
+    tests::Scratch s;
+    const fs::path source = s.write("loop.cu", "#include __FILE__\n");
+    for (const Isolation kind : kinds()) {
+      const std::string answer = complaint(source, "loop.cu", without_cache(kind));
+      CAPTURE(answer);
+      CHECK(has(answer, "#include __FILE__"));
+      CHECK_FALSE(has(answer, "submission"));
+    }
   }
 }
 

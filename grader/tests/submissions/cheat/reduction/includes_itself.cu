@@ -1,4 +1,4 @@
-// verdict: lab | error | "nested"
+// verdict: lab | error | "#include __FILE__"
 // Includes itself without end.
 #include __FILE__
 
