@@ -150,8 +150,6 @@ $(filter $(BUILD)/obj/simulator/core/semantics%,$(OBJECTS)): \
   OPTIMISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic
 $(BUILD)/obj/tests/%.o: OPTIMISE := -O0
 endif
-$(BUILD)/obj/base.o $(BUILD)/obj/base/root.o: DEFINE := -DLAB32_ROOT='"$(CURDIR)"'
-$(BUILD)/obj/base.o $(BUILD)/obj/base/root.o: $(BUILD)/root
 # Warnings are errors with the compiler we develop with; a newer one's must not stop a student.
 WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
 
@@ -183,7 +181,6 @@ build/cudart/exports: grader/cudart/api.def
 
 # cuda_occupancy.h and the runtime's declarations are the toolkit's, which set-up finds or installs.
 TOOLKIT :=
-DEFINE  :=
 OCCUPANCY = $(filter $(BUILD)/obj/simulator/model.o $(BUILD)/obj/simulator/model/occupancy.o,$(OBJECTS))
 $(CUDART) $(OCCUPANCY): TOOLKIT = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include
 $(CUDART) $(OCCUPANCY): | setup-cuda
@@ -195,7 +192,7 @@ $(BUILD)/obj/%.o: $(BUILD)/unity/%.cpp
 define compile
 	@echo '  c++  $(patsubst $(BUILD)/unity/%.cpp,grader/%,$<)' >&2
 	@mkdir -p $(@D)
-	@$(CXX) $(CXXFLAGS) $(DEFINE) $(TOOLKIT) $(OPTIMISE) $(WERROR) -MMD -MP -c $< -o $@
+	@$(CXX) $(CXXFLAGS) $(TOOLKIT) $(OPTIMISE) $(WERROR) -MMD -MP -c $< -o $@
 endef
 $(OBJECTS): $(BUILD)/flags | setup-packages
 
@@ -207,11 +204,10 @@ $(UNITIES): FORCE
 	@printf '#include "%s"\n' $(TEXT) | cmp -s - $@ || printf '#include "%s"\n' $(TEXT) >$@
 endif
 
-# Written only when they change: other flags rebuild, a removed source relinks, a moved checkout is found.
+# Written only when they change: other flags rebuild, a removed source relinks.
 $(BUILD)/flags:   TEXT = $(CXXFLAGS) $(shell grep 'OPTIMISE :=' Makefile)
-$(BUILD)/root:    TEXT = $(CURDIR)
 $(BUILD)/objects: TEXT = $(OBJECTS)
-$(BUILD)/flags $(BUILD)/root $(BUILD)/objects: FORCE
+$(BUILD)/flags $(BUILD)/objects: FORCE
 	@mkdir -p $(@D)
 	@echo $(call quote,$(TEXT)) | cmp -s - $@ || echo $(call quote,$(TEXT)) >$@
 quote = '$(subst ','\'',$1)'
@@ -247,11 +243,10 @@ FUZZ_FLAGS := -std=c++17 -g1 -O1 -Igrader -pthread \
 build/fuzz/obj/%.o: grader/%.cpp | setup-fuzz
 	@echo '  fuzz $<' >&2
 	@mkdir -p $(@D)
-	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(DEFINE) -MMD -MP -c $< -o $@
+	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
 # Of a character such as U+0403 outside strings toml++ 3.3 says it cannot come, and then compares it
 # with whitespace: with the right result, but for the sanitizer's stop.
 build/fuzz/obj/base/toml_file.o: FUZZ_FLAGS += -fno-sanitize=unreachable
-build/fuzz/obj/base/root.o: DEFINE := -DLAB32_ROOT='"$(CURDIR)"'
 
 fuzz: $(FUZZERS)
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/fuzz/%.o $(FUZZED)
@@ -268,7 +263,6 @@ build/tidy/%: grader/%.cpp .clang-tidy | setup-lint
 	@touch $@
 TIDY_FLAGS := -std=c++17 -Igrader
 -include $(wildcard $(TIDY:=.d))
-build/tidy/base/root: TOOLKIT = -DLAB32_ROOT='""'
 NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/simulator/model/occupancy,$(TIDY))
 $(NEED_TOOLKIT): TOOLKIT = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include
 $(NEED_TOOLKIT): | setup-cuda

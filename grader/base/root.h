@@ -1,14 +1,14 @@
-// Where the checkout is: data/, labs/, solutions/ and grader/ lie below it.
+// Where lab32 lies: data/, labs/, handouts/ and what else is read lie below it.
 #pragma once
 
 #include <filesystem>
 
 namespace lab32 {
 
-// The one that was built in.
-std::filesystem::path built_root();
-
-// The environment's LAB32_ROOT goes before it, for a binary that has been moved.
+// A checkout, or an installed copy that is laid out as one: the nearest directory above this
+// program (or above the runtime library that a user's program has loaded) that has data/limits and
+// labs/include. It is looked for, not built in, so that it may be moved. The environment's
+// LAB32_ROOT goes before it. Throws MachineError where there is none.
 std::filesystem::path root();
 
 }  // namespace lab32

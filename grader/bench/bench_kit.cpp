@@ -54,7 +54,7 @@ const char* name_of(Watch watch) {
 
 Kernels::Kernels(const std::string& file) {
   const toolchain::Artifact artifact =
-      toolchain::compile(built_root().string() + "/grader/bench/" + file, "sm_90", file);
+      toolchain::compile(root().string() + "/grader/bench/" + file, "sm_90", file);
   text_ = artifact.ptx;
   module_ = ptx::parse(text_);
   plans_ = sass::reconcile(module_, sass::parse_listing(artifact.sass)).plans;

@@ -18,6 +18,7 @@
 #include "base/process.h"
 #include "device/gpu_bench.h"
 #include "device/timed_codec.h"
+#include "toolchain/cache.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"
 
@@ -61,10 +62,12 @@ class CardLock {
 std::string build_baselines(const std::string& arch) {
   const toolchain::Toolchain& tools = toolchain::installed();
   const fs::path source = toolchain::checkout() / "grader/device/baselines.cu";
-  const fs::path library = toolchain::checkout() / fmt::format("build/baselines-{}-{:016x}.so",
-                                                               arch, hash_of(tools.identity));
+  const fs::path library = toolchain::cache_directory() /
+                           fmt::format("baselines-{}-{:016x}.so", arch, hash_of(tools.identity));
   if (fs::exists(library) && fs::last_write_time(library) > fs::last_write_time(source))
     return library;
+  std::error_code error;
+  fs::create_directories(library.parent_path(), error);
   const std::string fresh = fmt::format("{}.{}", library.string(), getpid());
   Command nvcc;
   nvcc.argv = {tools.nvcc, "-O3",        "-std=c++17", "-arch=" + arch,

@@ -111,7 +111,7 @@ fs::path compile_program(const fs::path& source, const std::string& arch) {
   for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
     if (const char* flags = std::getenv(name)) key += std::string(name) + "=" + flags + "\n";
   for (const std::string& word : argv) key += word + "\n";
-  const fs::path programs = toolchain::checkout() / "build/cache/programs";
+  const fs::path programs = toolchain::cache_directory() / "programs";
   const fs::path place = programs / toolchain::cache_key(key + fs::absolute(source).string());
   if (is_current(place)) return place / "program";
 

@@ -8,7 +8,7 @@ namespace lab32::profiler {
 
 // `source`: a .cu file, compiled by nvcc for `arch` ("sm_90") and linked with the simulated runtime
 // as a user would on the command line: its own directory, CUDA and C++ headers are found, messages
-// go to stderr as nvcc writes them. Kept in build/cache/programs, and compiled again when the
+// go to stderr as nvcc writes them. Kept in the cache, and compiled again when the
 // source or a header that it includes has changed. Throws Error when it does not compile.
 std::filesystem::path compile_program(const std::filesystem::path& source, const std::string& arch);
 

@@ -1,12 +1,16 @@
 #include "toolchain/cache.h"
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -19,9 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMagic[] = "lab32-artifact/3\n";
-constexpr size_t kMostEntries = 512;  // some 100 KB each
+// Some 100 KB each: a class of 300 with six labs takes half of it.
+constexpr uintmax_t kMostBytes = 400'000'000;
 
-fs::path directory() { return checkout() / "build/cache"; }
+fs::path directory() { return cache_directory() / "artifacts"; }
 
 // A field is its length in decimal, a newline, its bytes.
 void put(std::string& out, const std::string& field) {
@@ -44,17 +49,34 @@ bool take(const std::string& in, size_t& at, std::string& field) {
 
 void forget_oldest() {
   std::error_code error;
-  std::vector<std::pair<fs::file_time_type, fs::path>> entries;
+  std::vector<std::tuple<fs::file_time_type, fs::path, uintmax_t>> entries;
+  uintmax_t bytes = 0;
   for (const auto& entry : fs::directory_iterator(directory(), error)) {
-    auto time = entry.last_write_time(error);
-    if (!error) entries.emplace_back(time, entry.path());
+    const auto time = entry.last_write_time(error);
+    const uintmax_t size = error ? 0 : entry.file_size(error);
+    if (error) continue;  // another process has just removed it
+    entries.emplace_back(time, entry.path(), size);
+    bytes += size;
   }
-  if (entries.size() <= kMostEntries) return;
+  if (bytes <= kMostBytes) return;
   std::sort(entries.begin(), entries.end());
-  for (size_t i = 0; i < entries.size() / 2; ++i) fs::remove(entries[i].second, error);
+  for (const auto& [time, path, size] : entries) {
+    if (bytes <= kMostBytes / 2) break;
+    fs::remove(path, error);
+    bytes -= size;
+  }
 }
 
 }  // namespace
+
+fs::path cache_directory() {
+  std::error_code error;
+  if (fs::exists(checkout() / "Makefile", error)) return checkout() / "build/cache";
+  for (const auto& [name, below] : {std::pair{"XDG_CACHE_HOME", "lab32"}, {"HOME", ".cache/lab32"}})
+    if (const char* home = std::getenv(name); home && *home == '/') return fs::path(home) / below;
+  const passwd* user = getpwuid(getuid());
+  return fs::path(user ? user->pw_dir : "/nonexistent") / ".cache/lab32";
+}
 
 std::string cache_key(const std::string& text) {
   char digits[33];

@@ -1,7 +1,8 @@
-// Compiled artifacts by the hash of all that they depend on, below build/cache. A grader run often
-// sees the text it saw before: a student edits one lab of six, the tests compile the same kernels.
+// Compiled artifacts by the hash of all that they depend on. A grader run often sees the text it
+// saw before: a student edits one lab of six, the tests compile the same kernels.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -9,14 +10,18 @@
 
 namespace lab32::toolchain {
 
-// 128 bits in hexadecimal digits. Not against an adversary: who can write build/cache owns the
+// What can be made anew lies there: build/cache of a checkout; of an installed copy, which need not
+// be writable, the user's own cache.
+std::filesystem::path cache_directory();
+
+// 128 bits in hexadecimal digits. Not against an adversary: who can write the cache owns the
 // grader anyway.
 std::string cache_key(const std::string& text);
 
 // nullopt: not there, or not whole.
 std::optional<Artifact> load_cached(const std::string& key);
 // Written beside and renamed, so that a reader never sees half of it. A cache that cannot be
-// written is no error. Past a limit the oldest entries go.
+// written is no error. Past 400 MB in all the oldest entries go, down to half of that.
 void store_cached(const std::string& key, const Artifact& artifact);
 
 }  // namespace lab32::toolchain

@@ -29,7 +29,7 @@ struct CompileOptions {
   Isolation isolation;
   ProcessLimits limits;            // of nvcc
   uint64_t variables = 128 << 20;  // bytes of __device__ and __constant__ arrays in all
-  bool cache = true;               // build/cache: the same text compiles once
+  bool cache = true;               // the same text compiles once
   // What is compiled as if it stood at the end of the file, of whose text it is made; @SUBMISSION@
   // in it is the file's name. Null: nothing.
   std::function<std::string(const std::string&)> behind = {};

@@ -150,8 +150,8 @@ Toolchain find_toolchain(const Surroundings& where) {
 
 fs::path checkout() {
   std::error_code error;
-  fs::path real = fs::canonical(built_root(), error);
-  return error ? built_root() : real;
+  fs::path real = fs::canonical(root(), error);
+  return error ? root() : real;
 }
 
 const Toolchain& installed() {

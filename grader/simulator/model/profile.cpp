@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path directory() { return built_root() / "data" / "devices"; }
+fs::path directory() { return root() / "data" / "devices"; }
 
 class Reader {
  public:

@@ -27,7 +27,7 @@ struct Recorded {
 };
 
 std::vector<Recorded> read_rows() {
-  std::ifstream in(built_root().string() + "/data/measured/h200-instructions.csv");
+  std::ifstream in(root().string() + "/data/measured/h200-instructions.csv");
   std::vector<Recorded> rows;
   bool header = true;
   for (std::string line; std::getline(in, line);) {

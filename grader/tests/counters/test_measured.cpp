@@ -38,7 +38,7 @@ uint32_t bytes_of(const std::string& op) {
 }
 
 std::vector<Pattern> read_patterns(const std::string& name) {
-  std::ifstream file((built_root() / "data/measured/counters/").string() + name);
+  std::ifstream file((root() / "data/measured/counters/").string() + name);
   REQUIRE_MESSAGE(file.is_open(), name);
   std::vector<std::string> columns;
   std::vector<Pattern> patterns;

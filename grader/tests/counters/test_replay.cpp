@@ -28,7 +28,7 @@ using namespace lab32;
 
 namespace {
 
-const std::string kMeasured = built_root().string() + "/data/measured/";
+const std::string kMeasured = root().string() + "/data/measured/";
 
 // What was compared of one table, by metric.
 struct Tally {

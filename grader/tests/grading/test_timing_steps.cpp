@@ -105,7 +105,7 @@ TEST_SUITE("labs steps") {
   TEST_CASE("grading: the card's record of the reduction lab, by name") {
     CHECK(record_file("NVIDIA H200", "reduction") == "data/measured/h200-reduction.csv");
     CHECK(record_file("Tesla T4", "reduction") == "data/measured/tesla-t4-reduction.csv");
-    const ReferenceTimings record(built_root().string() + "/data/measured/h200-reduction.csv");
+    const ReferenceTimings record(root().string() + "/data/measured/h200-reduction.csv");
     CHECK(record.copies("int", "v1", "33554432").value() == doctest::Approx(8.59).epsilon(0.01));
     CHECK(record.copies("int", "v4, 256 threads", "33554432"));
     CHECK_FALSE(record.copies("int", "v9", "33554432"));

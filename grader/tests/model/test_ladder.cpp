@@ -45,7 +45,7 @@ TEST_SUITE("model: ladder") {
     const model::Profile profile = model::read_profile("rtx4060");
     const std::string path = "grader/measure/model/ladder.cu";
     const auto module =
-        device->load(toolchain::compile((built_root() / path).string(), device->arch(), path));
+        device->load(toolchain::compile((root() / path).string(), device->arch(), path));
     std::vector<uint32_t> ints(kInts);
     std::iota(ints.begin(), ints.end(), 0u);
     const device::Buffer in = device->allocate(kInts * 4, "in"), out = device->allocate(4, "out");
@@ -78,7 +78,7 @@ TEST_SUITE("model: ladder") {
       const model::Prediction p = model::predict(profile, tests::scaled(*run.work, kTimes));
       double documented = 0;
       for (const tests::Row& row :
-           read_table(built_root().string() + "/data/documented/reduce_ladder.csv"))
+           read_table(root().string() + "/data/documented/reduce_ladder.csv"))
         if (row.at("kernel") == step.documented && row.at("metric") == "Duration")
           documented = tests::number(row, "value") * 1e-3;
       REQUIRE(documented > 0);
@@ -102,8 +102,7 @@ TEST_SUITE("model: ladder") {
     CHECK_FALSE(plain.caches.has_value());
     CHECK_FALSE(plain.predicted.has_value());
 
-    const std::string path_of_predictions =
-        built_root().string() + "/data/modelled/rtx4060-ladder.csv";
+    const std::string path_of_predictions = root().string() + "/data/modelled/rtx4060-ladder.csv";
     if (std::getenv("LAB32_UPDATE_MODEL") != nullptr)
       std::ofstream(path_of_predictions) << predictions;
     std::ifstream in_file(path_of_predictions);

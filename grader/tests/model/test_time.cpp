@@ -33,11 +33,11 @@ std::string update() {
 }
 
 void write(const std::string& path, const std::string& text) {
-  std::ofstream((built_root() / path).string()) << text;
+  std::ofstream((root() / path).string()) << text;
 }
 
 std::string read(const std::string& path) {
-  std::ifstream in((built_root() / path).string());
+  std::ifstream in((root() / path).string());
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();

@@ -19,7 +19,7 @@ using profiler::read_mangled;
 TEST_SUITE("programs: names") {
   TEST_CASE("profiler: all kernels that were profiled have the names that ncu gave them") {
     std::set<std::string> measured;
-    std::ifstream file(built_root().string() + "/data/measured/ncu/h200-names.csv");
+    std::ifstream file(root().string() + "/data/measured/ncu/h200-names.csv");
     for (std::string line; std::getline(file, line);) {
       if (line[0] == '#' || line.rfind("\"ID\"", 0) == 0) continue;
       // Process and host stand before the name, the context behind it.

@@ -177,7 +177,7 @@ TEST_SUITE("programs: text") {
     for (std::string line; std::getline(csv, line);) lines.push_back(line);
     REQUIRE(lines.size() == 1 + 4 * 2);
     // The first line of what ncu itself wrote (data/measured/ncu).
-    std::ifstream measured(built_root().string() + "/data/measured/ncu/h200-sample.csv");
+    std::ifstream measured(root().string() + "/data/measured/ncu/h200-sample.csv");
     std::string header;
     while (std::getline(measured, header) && header[0] == '#') {
     }

@@ -379,7 +379,7 @@ TEST_SUITE("compile: cache") {
     CHECK(loaded->ptx == a.ptx);
     CHECK(loaded->cubin == a.cubin);
     CHECK(loaded->registers == a.registers);
-    fs::path file = checkout() / "build/cache" / key;
+    fs::path file = cache_directory() / "artifacts" / key;
     auto size = fs::file_size(file);
     for (auto cut : {size - 1, size / 2, decltype(size){10}, decltype(size){0}}) {
       fs::resize_file(file, cut);
