@@ -14,6 +14,10 @@ DEVICE := auto
 RUBRIC :=
 FORMAT := text
 SEED   :=
+# For class: what the learning platform exported, where results go, options of `lab32 class`.
+SUBMISSIONS := submissions
+OUT         := graded
+OPTIONS     :=
 
 # For test: sanitizers of the tests' program, `address,undefined` or `thread`. What they start
 # (build/lab32, the runtime library) stays without.
@@ -29,8 +33,8 @@ RUNTIME      := build/cudart/libcudart.so.13
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
-.PHONY: help build grade test test-all mutants measure bench notebooks figures jupyter format lint \
-        fuzz clean
+.PHONY: help build grade class test test-all mutants measure bench notebooks figures jupyter format \
+        lint fuzz clean
 
 help:       ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -42,6 +46,9 @@ build: build/lab32 $(RUNTIME)  ## compile build/lab32 and the simulated runtime
 grade: build/lab32 | setup-cuda  ## grade labs/, or DIR=; all labs, or LAB=
 	@build/lab32 grade $(LAB) --dir '$(DIR)' --device '$(DEVICE)' --format '$(FORMAT)' \
 	  $(if $(RUBRIC),--rubric '$(RUBRIC)') $(if $(SEED),--seed '$(SEED)') || test $$? -eq 1
+
+class: build/lab32 | setup-cuda setup-python  ## grade a whole class: SUBMISSIONS= OUT= OPTIONS='--roster roster.csv'
+	@build/lab32 class '$(SUBMISSIONS)' -o '$(OUT)' $(OPTIONS)
 
 test: setup-cuda setup-python $(CPP_TESTS) programs  ## every test: N passed, N failed; SAN=thread: under a sanitizer
 	@$(SANITIZED) $(VENV) grader/setup/run_tests.py $(CPP_TESTS) $(if $(SAN),,$(PYTHON_TESTS))

@@ -26,6 +26,7 @@
 #include "device/device.h"
 #include "device/doctor.h"
 #include "device/timer.h"
+#include "grading/classroom.h"
 #include "grading/runner.h"
 #include "profiler/build_program.h"
 #include "profiler/check.h"
@@ -171,6 +172,8 @@ int main(int argc, char** argv) {
   grade_command
       ->add_option("--format", format, "how it is printed; grader/report/README.md has each (text)")
       ->check(CLI::IsMember(formats));
+  grade_command->add_flag("--allow-missing", options.allow_missing,
+                          "a LAB whose file is not there loses its points");
   grade_command->add_option("-o", output, "write here instead of to standard output");
   grade_command->add_option("--json", json, "write the same result there as JSON, too");
   std::string program, program_device = "sim";
@@ -195,6 +198,7 @@ int main(int argc, char** argv) {
       app.add_subcommand("check", "run a CUDA program and find its races and bad accesses");
   add_program(check_command, check.program, check.arguments, check.device);
   add_schedule(check_command, check.schedule);
+  app.add_subcommand("class", "grade the submissions of a whole class");
   CLI::App* doctor_command =
       app.add_subcommand("doctor", "what grading needs: what is here, and what brings the rest");
   app.add_subcommand("devices", "what can run here, and why the rest cannot");
@@ -203,6 +207,14 @@ int main(int argc, char** argv) {
   char** const mark = std::find(argv, argv + argc, std::string_view("--"));
   const std::vector<std::string> behind(std::min(mark + 1, argv + argc), argv + argc);
 
+  try {
+    // Its options are not ours.
+    if (argc > 1 && std::string_view(argv[1]) == "class")
+      lab32::grading::exec_class({argv + 2, argv + argc});
+  } catch (const lab32::Error& e) {
+    complain(e.what());
+    return kNotGraded;
+  }
   try {
     app.parse(static_cast<int>(mark - argv), argv);
   } catch (const CLI::Success& e) {  // --help

@@ -21,6 +21,7 @@ struct GradeOptions {
   std::string device = "auto";
   std::optional<uint64_t> seed;  // absent: a fresh, secret one
   bool progress = false;         // tell on stderr what takes long
+  bool allow_missing = false;    // a file of `labs` that is not there loses its lab's points
 };
 
 // Throws Error when nothing can be graded: no such lab, no file, no device, no nvcc, a rubric that

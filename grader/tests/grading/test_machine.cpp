@@ -71,6 +71,39 @@ TEST_CASE("grading: one lab's file that is no program costs that lab only") {
   }
 }
 
+TEST_CASE("grading: --allow-missing: a lab that is named and not there loses its points") {
+  const Scratch s;
+  const std::string grade = "$LAB32 grade shuffle --seed 5 --dir '" + s.path.string() + "'";
+  CHECK(in_shell(grade).status == 2);
+  const Outcome outcome = in_shell(grade + " --allow-missing --format json");
+  CHECK(outcome.status == 1);
+  const auto result = nlohmann::json::parse(outcome.out);
+  CHECK(result["score"] == 0);
+  CHECK(result["max_score"] == 100);
+  CHECK(has_words(result["labs"][0]["message"], "no such file: it was not handed in"));
+}
+
+TEST_CASE("grading: LAB32_THREADS changes no verdict; what is no number is told") {
+  const std::string grade = "$LAB32 grade shuffle --seed 5 --format csv --dir labs";
+  const auto points = [&](const std::string& threads) {
+    return in_shell(grade + " | cut -d, -f1-8", {"LAB32_THREADS=" + threads}).out;
+  };
+  const std::string one = points("1");
+  CHECK(has_words(one, "shuffle,"));
+  CHECK(points("0") == one);
+  const Outcome refused = in_shell(grade, {"LAB32_THREADS=-1"});
+  CHECK(refused.status == 2);
+  CHECK(has_words(refused.err, "LAB32_THREADS=-1: it may be a number from 0 to 9999"));
+}
+
+TEST_CASE("grading: class: without its Python, one line that says what brings it") {
+  const Outcome outcome = in_shell("$LAB32 class x -o y", {"LAB32_ROOT=/nowhere"});
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err ==
+        "lab32: /nowhere/.venv/bin/python: there is no such Python; `make class` installs it, and "
+        "starts this\n");
+}
+
 TEST_CASE("grading: what the machine cannot do is not graded, named, and status 2") {
   const Scratch s;
   s.write("shuffle/shuffle.cu", fresh_text(s));

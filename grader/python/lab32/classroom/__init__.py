@@ -1,0 +1,7 @@
+"""Grades a whole class: `lab32 class SUBMISSIONS -o OUT` (README.md).
+
+collect.py   what a platform exported -> a file per student and lab, in OUT/submissions
+worker.py    one process per submission; each result is written whole, at once
+run.py       which are left to do, on how many cores or nodes; the progress
+scores.py    OUT/scores.csv, with what the late policy takes; gradebook.py fills the platform's
+"""

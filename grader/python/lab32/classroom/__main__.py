@@ -1,0 +1,266 @@
+"""lab32 class SUBMISSIONS -o OUT: grades a whole class."""
+
+import argparse
+import contextlib
+import hashlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+from lab32 import ROOT
+from lab32.classroom import collect, people, run, scores, worker
+from lab32.classroom.gradebook import read_gradebook
+from lab32.classroom.late import read_policy
+from lab32.classroom.problem import Problem, visible
+from lab32.classroom.progress import Shown, summary
+from lab32.classroom.store import NOT_GRADED, REFUSED, Store, slug_of, write_whole
+
+ALL_GRADED, NOT_ALL_GRADED, INTERRUPTED = 0, 2, 130
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise Problem(f"{message}; see `lab32 class --help`")
+
+
+def whole_number(least, most):
+    def parse(text):
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(
+                f"{visible(text, 30)} is no whole number from {least} to {most}"
+            )
+        return int(text)
+
+    return parse
+
+
+def options_of(arguments):
+    parser = Parser(prog="lab32 class", description=__doc__, allow_abbrev=False)
+    parser.add_argument(
+        "submissions",
+        metavar="SUBMISSIONS",
+        type=Path,
+        help="what the platform exported: a folder or a zip",
+    )
+    parser.add_argument(
+        "-o",
+        dest="out",
+        metavar="OUT",
+        type=Path,
+        required=True,
+        help="where results go; the same again goes on",
+    )
+    parser.add_argument("--labs", metavar="A,B", help="which labs (those of which there is a file)")
+    parser.add_argument(
+        "--roster", metavar="CSV", type=Path, help="who is in the class: id, name, email, ..."
+    )
+    parser.add_argument(
+        "--jobs", metavar="N", type=whole_number(1, 10_000), help="how many at a time (the cores)"
+    )
+    parser.add_argument(
+        "--executor", choices=("local", "slurm"), default="local", help="where (local)"
+    )
+    parser.add_argument("--partition", default="", help="of Slurm")
+    parser.add_argument(
+        "--time", default="60", help="of each of Slurm's jobs: minutes, H:MM:SS, D-H:MM (60)"
+    )
+    parser.add_argument("--gres", default="", help="of Slurm: gpu:1")
+    parser.add_argument(
+        "--seed",
+        type=whole_number(0, 2**64 - 1),
+        help="of the random inputs, one for all (a secret one)",
+    )
+    parser.add_argument("--late", metavar="TOML", type=Path, help="the policy for late submissions")
+    parser.add_argument(
+        "--gradebook",
+        metavar="CSV",
+        type=Path,
+        help="Canvas' or Moodle's export, filled in as OUT/gradebook.csv",
+    )
+    parser.add_argument(
+        "--column",
+        metavar="LAB=HEADER",
+        action="append",
+        default=[],
+        help="the gradebook's column of a lab, or of `total`",
+    )
+    parser.add_argument("--device", default="sim", help="as of lab32 grade (sim)")
+    parser.add_argument("--rubric", default="", help="as of lab32 grade (data/limits)")
+    parser.add_argument(
+        "--limit",
+        metavar="SECONDS",
+        type=whole_number(1, 10**6),
+        default=900,
+        help="for one submission (900)",
+    )
+    parser.add_argument("--binary", type=Path, default=ROOT / "build/lab32", help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+def chosen_labs(options):
+    known = run.known_labs(options.rubric)
+    if options.labs is None:
+        labs = collect.labs_handed_in(options.submissions, known)
+        if not labs:
+            raise Problem(
+                f"{visible(options.submissions)}: no file there is called as a lab ({', '.join(known)}); "
+                "name the labs with --labs"
+            )
+        return labs
+    labs = list(dict.fromkeys(filter(None, options.labs.split(","))))
+    for lab in labs:
+        if lab not in known:
+            raise Problem(f"there is no lab `{visible(lab, 40)}`; the labs are: {', '.join(known)}")
+    if not labs:
+        raise Problem("--labs names no lab")
+    return labs
+
+
+def absent(person):
+    return collect.Student(f"roster:{person.id}", person.name, person.ids)
+
+
+def tell(heading, lines, most=20):
+    if not lines:
+        return
+    print(f"{heading}:", file=sys.stderr)
+    for line in lines[:most]:
+        print(f"  {visible(line)}", file=sys.stderr)
+    if len(lines) > most:
+        print(f"  and {len(lines) - most} more", file=sys.stderr)
+
+
+class Session:
+    """Everything that was read before the first submission is graded: bad input is told at once."""
+
+    def __init__(self, options):
+        self.options = options
+        if not os.access(options.binary, os.X_OK):
+            raise Problem(f"there is no {visible(options.binary)}: run `make build` first")
+        run.minutes_of(options.time)
+        if options.rubric and not Path(options.rubric).is_dir():
+            raise Problem(
+                f"{visible(options.rubric)}: no such folder; --rubric names the one of LAB.toml"
+            )
+        self.labs = chosen_labs(options)
+        self.policy = read_policy(options.late, self.labs) if options.late else None
+        roster = people.read_roster(options.roster) if options.roster else []
+        self.book = (
+            read_gradebook(options.gradebook, self.labs, options.column)
+            if options.gradebook
+            else None
+        )
+        students, self.left_out = collect.collect(options.submissions, self.labs)
+        found, self.unmatched = people.matched(students, roster) if roster else ({}, [])
+        there = {id(person) for person in found.values()}
+        students += [absent(person) for person in roster if id(person) not in there]
+        if not students:
+            raise Problem(f"{visible(options.submissions)}: no submissions in it")
+        by_id = {person.id: person for person in roster}
+        taken = set()
+        self.rows = {}
+        for student in students:
+            slug = slug_of(student.name, student.key, taken)
+            person = found.get(student.key) or (
+                by_id.get(student.ids[0][1]) if student.key.startswith("roster:") else None
+            )
+            self.rows[slug] = scores.Row(student, slug, person)
+        self.store = Store(options.out)
+        self.store.create()
+        self.store.own()
+
+    def tasks(self, seed):
+        version = run.grader_version(self.options.binary, self.options.rubric)
+        for slug, row in self.rows.items():
+            files = {lab: source.data for lab, source in row.student.files.items()}
+            words = (version, seed, self.options.device, *self.labs, row.student.refused)
+            key = hashlib.sha256(repr(words).encode("utf-8", "backslashreplace"))
+            key.update(collect.content_hash(files).encode())
+            self.store.put_submission(slug, files)
+            yield worker.Task(slug, key.hexdigest(), row.student.refused)
+
+    def grade(self):
+        """Whether nobody has interrupted it."""
+        options, store = self.options, self.store
+        seed = run.seed_of(store, options.seed)
+        store.forget_tries()
+        tasks, done = [], 0
+        for task in self.tasks(seed):
+            record = store.valid(task.slug, task.key)
+            if record and record["status"] != NOT_GRADED:
+                scores.take(self.rows[task.slug], record, self.policy)
+                done += 1
+            else:
+                tasks.append(task)
+        mine = os.getpid()
+        plan = worker.Plan(
+            str(options.out.resolve()), str(options.binary.resolve()), tuple(self.labs), seed, options.device,
+            str(Path(options.rubric).resolve()) if options.rubric else "", options.limit,
+            (mine, worker.started_at(mine)) if options.executor == "local" else (), tuple(tasks),
+        )  # fmt: skip
+        if not tasks:
+            return True
+        with Shown(len(self.rows), done) as shown:
+
+            def on_record(task, record):
+                shown.finished(scores.take(self.rows[task.slug], record, self.policy))
+
+            jobs = options.jobs or os.cpu_count() or 1
+            group = run.Class(plan, store, run.executor_of(options, store), jobs, on_record)
+            try:
+                group.run()
+            except KeyboardInterrupt:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                group.stop()
+                return False
+        return True
+
+    def write(self):
+        rows = list(self.rows.values())
+        write_whole(self.options.out / "scores.csv", scores.scores_csv(rows, self.labs))
+        if self.book:
+            data, told = self.book.filled(rows)
+            write_whole(self.options.out / "gradebook.csv", data)
+            tell("gradebook", told)
+
+    def conclude(self, finished):
+        rows = list(self.rows.values())
+        self.write()
+        tell("not in the roster", self.unmatched)
+        tell("left out", self.left_out)
+        tell("refused", [f"{row.name()}: {row.reason}" for row in rows if row.status == REFUSED])
+        missing = [f"{row.name()}: {row.reason}" for row in rows if row.status == NOT_GRADED]
+        tell("not graded, through no fault of the student", missing)
+        graded = sum(row.scored() for row in rows)
+        failed = summary([row.failed for row in rows if row.failed])
+        print(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {visible(self.options.out)}/scores.csv"
+              + (f"; {failed}" if failed else ""))  # fmt: skip
+        if not finished:
+            print("lab32: interrupted; the same command goes on from here", file=sys.stderr)
+            return INTERRUPTED
+        return NOT_ALL_GRADED if missing else ALL_GRADED
+
+
+def main(arguments=None):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with contextlib.suppress(ValueError):  # not of the main thread
+        signal.signal(signal.SIGTERM, interrupt)
+    try:
+        session = Session(options_of(arguments))
+        return session.conclude(session.grade())
+    except Problem as problem:
+        print(f"lab32: {problem}", file=sys.stderr)
+    except OSError as error:
+        where = f"{visible(error.filename)}: " if error.filename else ""
+        print(f"lab32: {where}{error.strerror}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("lab32: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return NOT_ALL_GRADED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

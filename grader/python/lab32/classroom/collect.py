@@ -1,0 +1,313 @@
+"""From what a platform exported to a file per student and lab.
+
+Taken are: Canvas' flat files and zips, Moodle's folders and flat files, Gradescope's submission_12345
+with the export's submission_metadata.yml, a folder or a zip per student, and student_lab.cu; a folder
+per lab around any of these; all that in one zip. Of several attempts the last counts."""
+
+import hashlib
+import io
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import yaml
+
+from lab32.classroom import names
+from lab32.classroom.entries import (
+    SOURCE_BYTES,
+    Budget,
+    Entry,
+    Refused,
+    in_archive,
+    in_folder,
+    opened,
+)
+from lab32.classroom.problem import Problem, natural, visible
+
+METADATA = "submission_metadata.yml"
+METADATA_BYTES = 256 << 20
+
+
+@dataclass
+class Source:
+    """One lab's file of one student."""
+
+    data: bytes
+    path: str  # in the export
+    time: datetime | None = None  # when it was handed in; None: the export does not say
+    late: bool = False  # says the platform
+    file_time: datetime | None = None  # of the file's last change
+
+
+@dataclass
+class Student:
+    key: str
+    name: str
+    ids: tuple
+    files: dict = field(default_factory=dict)  # lab: Source
+    notes: list = field(default_factory=list)
+    refused: str = ""
+
+
+@dataclass
+class Parcel:
+    """What was handed in at one time: entries below the student's folder, or one file."""
+
+    who: names.Who
+    entries: list
+    lab: str = ""  # of the folder that it lay in
+    time: datetime | None = None
+    flat: bool = False
+
+
+def top_of(entries):
+    """{first part: its entries}, in the order of the names."""
+    tops = defaultdict(list)
+    for entry in entries:
+        tops[entry.parts[0]].append(entry)
+    return dict(sorted(tops.items()))
+
+
+def is_file(entries):
+    return len(entries) == 1 and len(entries[0].parts) == 1
+
+
+def exactly_a_lab(name, labs):
+    named = names.lab_of(name, labs)
+    return named.lab if named and named.exactness == 2 else None
+
+
+def is_export(entries, labs):
+    """Whether these, below a folder that lies alone, are a class and not one student's files."""
+    tops, hand_made = top_of(entries), 0
+    for name, inner in tops.items():
+        plain = is_file(inner)
+        stem, _, extension = name.rpartition(".") if plain else (name, "", "")
+        if name == METADATA or names.by_platform(name) or (plain and names.by_platform(stem)):
+            return True
+        if exactly_a_lab(stem, labs):
+            # A lab's folder around a class; the student's own folder or file of a lab.
+            below = [] if plain else [entry.below(1) for entry in inner]
+            return bool(below) and not any(
+                entry.is_source() and len(entry.parts) == 1 for entry in below
+            )
+        prefixed = plain and extension.casefold() == "cu" and names.lab_of(name, labs)
+        hand_made += not plain or extension.casefold() == "zip" or bool(prefixed)
+    return hand_made > 1
+
+
+def metadata_of(entry):
+    """{submission's number: (submitters, when)} of Gradescope's export."""
+    data = entry.read(METADATA_BYTES + 1)
+    if len(data) > METADATA_BYTES:
+        raise Problem(f"{entry.name()}: larger than {METADATA_BYTES >> 20} MiB")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        record = yaml.load(data, loader)  # noqa: S506 (a safe loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        place = f":{line + 1}" if line is not None else ""
+        raise Problem(f"{entry.name()}{place}: no YAML that can be read; export it again") from None
+    found = {}
+    for name, of_one in record.items() if isinstance(record, dict) else ():
+        known = names.GRADESCOPE.fullmatch(str(name))
+        if not known or not isinstance(of_one, dict):
+            continue
+        value = {str(key).lstrip(":"): each for key, each in of_one.items()}
+        people = [
+            {str(key).lstrip(":"): str(each) for key, each in person.items() if each is not None}
+            for person in value.get("submitters") or ()
+            if isinstance(person, dict)
+        ]
+        when = value.get("created_at")
+        if isinstance(when, datetime):
+            when = when.replace(tzinfo=when.tzinfo or UTC)
+        found[known["order"]] = people, when if isinstance(when, datetime) else None
+    return found
+
+
+def submitters(who, metadata):
+    """Those of a Gradescope submission, by their student id; itself where the export does not say."""
+    people, when = metadata.get(who.id, ((), None))
+    out = []
+    for person in people:
+        ids = tuple(
+            (kind, names.normal(person[key]))
+            for kind, key in (("sid", "sid"), ("email", "email"))
+            if person.get(key)
+        )
+        name = names.normal(person.get("name") or (ids[0][1] if ids else who.name))
+        kind, value = ids[0] if ids else ("name", name)
+        out.append(replace(who, kind=kind, id=value, name=name, ids=ids))
+    return out or [who], when
+
+
+def parcels_of(entries, labs, left_out, lab="", metadata=None):
+    """All Parcels of an export; what is none is told in `left_out`."""
+    entries = [entry for entry in entries if not names.is_junk(entry.parts)]
+    tops = top_of(entries)
+    if METADATA in tops and is_file(tops[METADATA]):
+        metadata = metadata_of(tops.pop(METADATA)[0])
+    metadata = metadata or {}
+    if len(tops) == 1:
+        ((name, inner),) = tops.items()
+        if not is_file(inner) and is_export(below := [entry.below(1) for entry in inner], labs):
+            # assignment_123_export/submission_456/...
+            yield from parcels_of(below, labs, left_out, lab, metadata)
+            return
+    for name, inner in tops.items():
+        plain = is_file(inner)
+        stem, _, extension = name.rpartition(".") if plain else (name, "", "")
+        of_lab = None if lab or extension.casefold() == "cu" else exactly_a_lab(stem, labs)
+        if plain and extension.casefold() not in ("cu", "zip"):
+            left_out.append(f"{inner[0].name()}: neither a .cu file nor a zip")
+        elif of_lab:
+            try:
+                held = unzipped(inner[0]) if plain else [entry.below(1) for entry in inner]
+            except Refused as error:
+                left_out.append(str(error))
+                continue
+            yield from parcels_of(held, labs, left_out, of_lab, metadata)
+        else:
+            yield from parcels_of_one(name, stem, inner, plain, labs, lab, metadata, left_out)
+
+
+def unzipped(entry):
+    """Of a lab's archive in the export: the platform's own, however large."""
+    return list(in_archive(io.BytesIO(entry.read(entry.size + 1)), entry.name(), trusted=True))
+
+
+def parcels_of_one(name, stem, inner, plain, labs, lab, metadata, left_out):
+    """Of what lies at the top: a student's folder, archive or file."""
+    source = plain and inner[0].is_source()
+    who = names.by_platform(name) or (names.by_platform(stem) if plain else None)
+    if who is None and source:
+        named = names.lab_of(name, labs)
+        if named and named.exactness == 1:
+            who = names.by_hand(named.prefix)
+        elif lab and not named:
+            who = names.by_hand(stem)
+        else:
+            left_out.append(
+                f"{inner[0].name()}: whose? A name such as student_{lab or 'LAB'}.cu says it"
+            )
+            return
+    elif who is None:
+        named = names.lab_of(stem, labs) if plain else None
+        who = names.by_hand(named.prefix if named and named.exactness == 1 else stem)
+    when = None
+    people = [who]
+    if who.kind == "gradescope":
+        people, when = submitters(who, metadata)
+    entries = inner if plain else [entry.below(1) for entry in inner]
+    if plain and who.file:
+        entries = [
+            Entry(
+                (names.normal(who.file),),
+                inner[0].kind,
+                inner[0].size,
+                inner[0].read,
+                inner[0].time,
+                inner[0].packed,
+            )
+        ]
+    for person in people:
+        yield Parcel(person, entries, lab, when, plain)
+
+
+@dataclass
+class Candidate:
+    key: tuple  # the largest is the last attempt
+    lab: str
+    entry: Entry
+    parcel: Parcel
+
+
+def candidates_of(parcel, labs, budget, ignored):
+    """The .cu files of a parcel that are some lab's."""
+    sources = [
+        entry for entry in opened(parcel.entries, budget)
+        if not names.is_junk(entry.parts) and entry.is_source()
+    ]  # fmt: skip
+    asked = [parcel.lab] if parcel.lab else labs
+    for entry in sources:
+        named = names.lab_of(entry.parts[-1], labs)
+        if named is None:  # reduction/main.cu
+            folders = [found for part in entry.parts[:-1] if (found := names.lab_of(part, labs))]
+            named = replace(folders[-1], exactness=0) if folders else None
+        if named is None and len(asked) == 1 and len(sources) == 1:
+            named = names.LabName(asked[0], 0, 0, "")
+        if named is None or named.lab not in asked:
+            ignored.append(entry.name())
+            continue
+        when = parcel.time.timestamp() if parcel.time else 0.0
+        order = (when, parcel.who.order, named.exactness, named.attempt)
+        place = (
+            names.folder_attempt(entry.parts[:-1]),
+            -len(entry.parts),
+            natural("/".join(entry.parts)),
+        )
+        yield Candidate((*order, *place), named.lab, entry, parcel)
+
+
+def student_of(key, parcels, labs):
+    """Of one person's Parcels; what is wrong with them costs only this one."""
+    first = parcels[0].who
+    student = Student(key, first.name, tuple(dict.fromkeys(i for p in parcels for i in p.who.ids)))
+    budget, found, ignored = Budget(), defaultdict(list), []
+    try:
+        for parcel in parcels:
+            for candidate in candidates_of(parcel, labs, budget, ignored):
+                found[candidate.lab].append(candidate)
+        for lab, several in found.items():
+            best = max(several, key=lambda each: each.key)
+            data = best.entry.read(SOURCE_BYTES + 1)
+            changed = best.entry.time and datetime.fromtimestamp(best.entry.time, UTC)
+            student.files[lab] = Source(
+                data, best.entry.name(), best.parcel.time, best.parcel.who.late, changed
+            )
+            if len(several) > 1:
+                student.notes.append(f"{lab}: {len(several)} files, graded is {best.entry.name()}")
+    except Refused as error:
+        student.files, student.refused = {}, str(error)
+    if ignored and not student.refused:
+        student.notes.append(
+            f"not looked at: {', '.join(ignored[:3])}" + (" ..." if len(ignored) > 3 else "")
+        )
+    return student
+
+
+def entries_of(path):
+    if path.is_dir():
+        return in_folder(path)
+    if not path.exists():
+        raise Problem(f"{visible(path)}: no such file or folder")
+    try:
+        return list(in_archive(path, path.name, trusted=True))
+    except Refused as error:
+        raise Problem(f"{error}; SUBMISSIONS is a folder or a zip") from None
+
+
+def collect(path, labs):
+    """(students in the order of their names, what of the export is nobody's)"""
+    left_out, people = [], defaultdict(list)
+    for parcel in parcels_of(entries_of(path), labs, left_out):
+        people[parcel.who.kind, parcel.who.id].append(parcel)
+    students = [
+        student_of(f"{kind}:{value}", parcels, labs) for (kind, value), parcels in people.items()
+    ]
+    return sorted(students, key=lambda s: (natural(s.name.casefold()), s.key)), left_out
+
+
+def labs_handed_in(path, labs):
+    """Those of which there is at least one file: what is graded where nobody says."""
+    students, _ = collect(path, labs)
+    return [lab for lab in labs if any(lab in student.files for student in students)]
+
+
+def content_hash(files):
+    """Of {lab: bytes}."""
+    digest = hashlib.sha256()
+    for lab, data in sorted(files.items()):
+        digest.update(f"{lab} {len(data)}\n".encode() + data)
+    return digest.hexdigest()

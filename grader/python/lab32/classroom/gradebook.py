@@ -1,0 +1,149 @@
+"""Fills in the gradebook that Canvas or Moodle has exported: cells that are there, of students who are
+there. Nothing else of the file changes by a byte."""
+
+import re
+from fractions import Fraction
+
+from lab32.classroom.late import rest_of
+from lab32.classroom.names import lab_words
+from lab32.classroom.people import ID_COLUMNS, Index, id_columns
+from lab32.classroom.problem import Problem, visible
+from lab32.classroom.scores import ABSENT, total
+from lab32.classroom.table import Table
+
+TOTAL = "total"
+# Canvas computes these itself, also for a group of assignments that is called as a lab is.
+COMPUTED = re.compile(r"(?i)(current|final|unposted .*) (score|points|grade)$|^(override|notes)\b")
+POINTS_POSSIBLE = re.compile(r"(?i)points possible")
+
+
+def asked_columns(texts, labs):
+    """{lab or total: header} of --column LAB=HEADER."""
+    found = {}
+    for text in texts:
+        lab, equals, header = text.partition("=")
+        if not equals or lab not in (*labs, TOTAL) or not header:
+            raise Problem(
+                f"--column {visible(text, 60)}: write LAB=HEADER, with LAB one of {', '.join((*labs, TOTAL))}"
+            )
+        found[lab] = header
+    return found
+
+
+class Gradebook:
+    def __init__(self, table, labs, asked=None):
+        self.table, self.labs = table, labs
+        mine = [name.casefold() for name in table.names()]
+        self.is_canvas = "student" in mine and "id" in mine
+        kinds = dict(ID_COLUMNS, id="canvas") if self.is_canvas else ID_COLUMNS
+        self.ids = id_columns(table, kinds)
+        if not self.ids:
+            raise Problem(
+                f"{table.name}:{table.header.line}: no column with students' ids (ID, SIS User ID, Identifier, "
+                f"ID number, Email address); its columns: {table.listed()}"
+            )
+        # Canvas has rows above the students; what is possible is in one of them.
+        self.possible_row = next(
+            (row for row in table.rows if POINTS_POSSIBLE.search(row[0])), None
+        )
+        self.maximum = table.column("maximum grade")
+        self.locked = table.column("grade can be changed")
+        self.columns = {
+            lab: self._named(header) for lab, header in (asked or {}).items()
+        } or self._found()
+
+    def _named(self, header):
+        column = self.table.column(header)
+        if column is None:
+            raise Problem(
+                f"{self.table.name}: no column `{visible(header, 60)}`; its columns: {self.table.listed()}"
+            )
+        return column
+
+    def _found(self):
+        taken = {column for column, _ in self.ids}
+        columns = {}
+        for lab in self.labs:
+            those = [
+                column
+                for column, name in enumerate(self.table.names())
+                if column not in taken
+                and not COMPUTED.search(name)
+                and re.search(rf"(?i)(?<![a-z]){lab_words(lab)}(?![a-z])", name)
+            ]
+            if len(those) > 1:
+                several = ", ".join(f"`{visible(self.table.names()[c], 40)}`" for c in those)
+                raise Problem(
+                    f"{self.table.name}: {several} may all be for {lab}; say which: --column '{lab}=HEADER'"
+                )
+            if those:
+                columns[lab] = those[0]
+        grade = self.table.column("grade")
+        if not columns and grade is not None:  # Moodle's worksheet of one assignment
+            columns[self.labs[0] if len(self.labs) == 1 else TOTAL] = grade
+        if not columns:
+            raise Problem(
+                f"{self.table.name}: no column is called as one of {', '.join(self.labs)}; say which: "
+                f"--column '{self.labs[0]}=HEADER'; its columns: {self.table.listed()}"
+            )
+        return columns
+
+    def _possible(self, row, column):
+        text = row[self.maximum] if self.maximum is not None else ""
+        if self.possible_row is not None:
+            text = self.possible_row[column]
+        try:
+            value = Fraction(text.replace(",", "."))
+        except (ValueError, ZeroDivisionError):
+            return None
+        return value if value > 0 else None
+
+    def filled(self, rows):
+        """(the file's bytes, lines to tell): the rows of scores.Row."""
+        index, changes, told = Index(), {}, []
+        for number, row in enumerate(self.table.rows):
+            for column, kind in self.ids:
+                index.add(kind, row[column], number)
+        users, scaled = {}, set()
+        for each in rows:
+            if not each.scored() or each.status == ABSENT:
+                continue
+            those = index.all(each.ids())
+            who = visible(each.name())
+            if len(those) != 1:
+                told.append(
+                    f"{who}: {'not' if not those else 'more than once'} in {self.table.name}"
+                )
+                continue
+            row = self.table.rows[those[0]]
+            if those[0] in users:
+                told.append(
+                    f"{who}: line {row.line} of {self.table.name} is {users[those[0]]}'s already"
+                )
+                continue
+            users[those[0]] = who
+            if self.locked is not None and row[self.locked].casefold() in ("no", "nein", "non"):
+                told.append(f"{who}: {self.table.name} says that this grade cannot be changed")
+                continue
+            for lab, column in self.columns.items():
+                points, most = self._points(each, lab)
+                if points is None:
+                    continue
+                possible = self._possible(row, column)
+                if possible and Fraction(str(most)) and possible != Fraction(str(most)):
+                    points = rest_of(Fraction(str(points)) * possible / Fraction(str(most)), 0)
+                    scaled.add(
+                        f"`{visible(self.table.names()[column], 40)}`: of {most:g} points to {float(possible):g}"
+                    )
+                changes[those[0], column] = f"{points:g}" if points == int(points) else str(points)
+        told += sorted(scaled)
+        return self.table.with_changes(changes), told
+
+    def _points(self, row, lab):
+        if lab == TOTAL:
+            return total(row.final.values()), row.max_score
+        return row.final.get(lab), row.most.get(lab, 0)
+
+
+def read_gradebook(path, labs, columns=()):
+    return Gradebook(Table.read(path), labs, asked_columns(columns, labs))

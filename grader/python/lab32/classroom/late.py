@@ -1,0 +1,95 @@
+"""What a late submission loses, by a policy of a few lines:
+
+due = 2026-11-23T23:59:00+01:00     # or a table [due] with a time for each lab
+grace_minutes = 15
+per_cent_per_day = 10               # for each day begun after `due`
+cap_per_cent = 50                   # at most
+use_file_times = false              # where the export has no times: when the file was changed
+"""
+
+import math
+import tomllib
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+
+from lab32.classroom.problem import Problem, visible
+
+NUMBERS = {"grace_minutes": 0, "per_cent_per_day": None, "cap_per_cent": 100}
+
+
+@dataclass(frozen=True)
+class Policy:
+    due: dict  # by lab; "" for all others
+    grace_minutes: float
+    per_cent_per_day: float
+    cap_per_cent: float
+    use_file_times: bool = False
+
+    def due_of(self, lab):
+        return self.due.get(lab, self.due.get(""))
+
+    def per_cent(self, lab, when):
+        """Of the points, for what was handed in then."""
+        due = self.due_of(lab)
+        if due is None or when is None:
+            return Fraction(0)
+        late = Fraction((when - due).total_seconds())
+        if late <= Fraction(self.grace_minutes) * 60:
+            return Fraction(0)
+        return min(
+            Fraction(self.cap_per_cent), Fraction(self.per_cent_per_day) * math.ceil(late / 86400)
+        )
+
+    def applied(self, lab, source, when):
+        """(per cent, a note): `when` is the roster's word, which goes before the platform's."""
+        when = when or source.time or (source.file_time if self.use_file_times else None)
+        if when is None:
+            said = "LATE, says the platform, but not when" if source.late else "not known when"
+            return Fraction(0), f"{lab}: {said}: nothing taken"
+        return self.per_cent(lab, when), ""
+
+
+def rest_of(points, per_cent):
+    """Points less so many per cent, down to hundredths, as the grader counts."""
+    left = Fraction(str(points)) * (100 - per_cent) / 100
+    return math.floor(left * 100) / 100
+
+
+def read_policy(path, labs):
+    name = visible(path)
+    try:
+        with open(path, "rb") as file:
+            record = tomllib.load(file)
+    except OSError as error:
+        raise Problem(f"{name}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Problem(f"{name}: {visible(error)}") from None
+    known = {"due", "use_file_times", *NUMBERS}
+    for key in record:
+        if key not in known:
+            raise Problem(
+                f"{name}: there is no key `{visible(key, 40)}`; the keys are {', '.join(sorted(known))}"
+            )
+    values = {}
+    for key, otherwise in NUMBERS.items():
+        value = record.get(key, otherwise)
+        if type(value) not in (int, float) or not 0 <= value < 1e6:
+            raise Problem(f"{name}: {key} is a number from 0, such as {key} = 10")
+        values[key] = value
+    if values["cap_per_cent"] > 100:
+        raise Problem(f"{name}: cap_per_cent is at most 100")
+    if type(record.get("use_file_times", False)) is not bool:
+        raise Problem(f"{name}: use_file_times is true or false")
+    due = record.get("due")
+    due = due if isinstance(due, dict) else {"": due}
+    for lab, when in due.items():
+        if lab and lab not in labs:
+            raise Problem(
+                f"{name}: [due] has `{visible(lab, 40)}`, which is not graded; graded are {', '.join(labs)}"
+            )
+        if not isinstance(when, datetime) or when.tzinfo is None:
+            raise Problem(
+                f"{name}: due is a time with its zone, such as due = 2026-11-23T23:59:00+01:00"
+            )
+    return Policy(due, **values, use_file_times=record.get("use_file_times", False))

@@ -1,0 +1,97 @@
+"""What the names of exported files and folders say: whose they are, of which lab, which attempt."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+# lastfirst_12345_67890_reduction-1.cu; lastfirst_LATE_12345_67890_reduction.cu: user and submission.
+CANVAS = re.compile(
+    r"(?P<name>[^_/]+)(?P<late>_LATE)?_(?P<user>\d+)_(?P<order>\d+)_(?P<file>.+)", re.I
+)
+# Name of Student_12345_assignsubmission_file_ (a folder, or in front of the file's own name).
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?P<what>[a-z]+)_?(?P<file>.*)")
+GRADESCOPE = re.compile(r"submission_(?P<order>\d+)")
+# Of the file's own name: "-1" (Canvas), " (1)" (a browser), "_v2".
+ATTEMPT = r"(?:-(\d+)|[ _]?\((\d+)\)|[ _-]?(?:v|attempt|try)?[ _-]?(\d+))?"
+
+JUNK = {"__macosx", ".ds_store", "thumbs.db", "desktop.ini", ".git", ".ipynb_checkpoints"}
+
+
+@dataclass(frozen=True)
+class Who:
+    """`kind` says what `id` is: canvas, moodle, gradescope (a submission), sid, or name."""
+
+    kind: str
+    id: str
+    name: str
+    ids: tuple = ()  # of (kind, value); kind also email, plain
+    late: bool = False
+    order: int = 0  # a later submission has a higher one
+    file: str = ""  # the file's own name, where the platform wrote its own before it
+
+
+def normal(text):
+    return unicodedata.normalize("NFC", text)
+
+
+def is_junk(parts):
+    return any(part.casefold() in JUNK or part.startswith("._") for part in parts)
+
+
+def by_platform(name):
+    """Who of a name that Canvas, Moodle or Gradescope made, else None."""
+    name = normal(name)
+    if found := MOODLE.fullmatch(name):
+        user = found["user"]
+        return Who("moodle", user, found["name"], (("moodle", user),), file=found["file"])
+    if found := CANVAS.fullmatch(name):
+        user = found["user"]
+        return Who(
+            "canvas", user, found["name"], (("canvas", user),), bool(found["late"]),
+            int(found["order"]), found["file"],
+        )  # fmt: skip
+    if found := GRADESCOPE.fullmatch(name):
+        return Who("gradescope", found["order"], name, order=int(found["order"]))
+    return None
+
+
+def by_hand(name):
+    """Who of a folder or an archive that somebody named after the student."""
+    name = normal(name).strip()
+    return Who("name", name, name, (("plain", name),))
+
+
+def lab_words(lab):
+    """A pattern for the lab's name as people write it."""
+    return r"[ _-]?".join(map(re.escape, lab.split("_")))
+
+
+@dataclass(frozen=True)
+class LabName:
+    lab: str
+    exactness: int  # 2: its own name; 1: behind a prefix; 0: somewhere in it
+    attempt: int
+    prefix: str  # "ann" of ann_reduction.cu
+
+
+def lab_of(name, labs):
+    """Which lab a .cu file is for, by its name; None where it does not say."""
+    stem = re.sub(r"(?i)\.cu$", "", normal(name))
+    for exactness, before in ((2, ""), (1, r"(?P<prefix>.+?)[ ._-]+")):
+        for lab in labs:
+            if found := re.fullmatch(rf"(?i){before}{lab_words(lab)}{ATTEMPT}", stem):
+                prefix = found["prefix"] if before else ""
+                numbers = [int(n) for n in found.groups()[bool(before) :] if n]
+                return LabName(lab, exactness, numbers[0] if numbers else 0, prefix)
+    held = [lab for lab in labs if re.search(rf"(?i)(?<![a-z]){lab_words(lab)}(?![a-z])", stem)]
+    return LabName(held[0], 0, 0, "") if len(held) == 1 else None
+
+
+def folder_attempt(parts):
+    """attempt_2/reduction.cu: 2."""
+    numbers = [
+        int(found[1])
+        for part in parts
+        if (found := re.search(r"(?i)(?:attempt|version|try|v|submission)[ _-]?(\d+)$", part))
+    ]
+    return numbers[-1] if numbers else 0

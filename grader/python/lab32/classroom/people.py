@@ -1,0 +1,162 @@
+"""Who is in the class: the roster, and how a submission's ids find its row."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+
+from lab32.classroom.problem import Problem, visible
+from lab32.classroom.table import Table
+
+# What columns are called, in rosters and in gradebooks; what a column's values are. `plain` may be any.
+ID_COLUMNS = {
+    "id": "plain",
+    "student id": "sid",
+    "student_id": "sid",
+    "sid": "sid",
+    "sis user id": "sid",
+    "sis login id": "sid",
+    "login id": "sid",
+    "id number": "sid",
+    "username": "sid",
+    "user": "sid",
+    "login": "sid",
+    "canvas id": "canvas",
+    "identifier": "moodle",
+    "moodle id": "moodle",
+    "email": "email",
+    "email address": "email",
+    "e-mail": "email",
+}
+
+
+def plain_id(value):
+    """As ids are compared. Moodle writes `Participant 12345`."""
+    text = unicodedata.normalize("NFC", str(value)).strip().casefold()
+    return re.sub(r"^participant (?=\d+$)", "", text)
+
+
+def plain_name(text):
+    """As names are compared: `Doe, Jane`, `Jane Doe` and Canvas' `doejane` are one."""
+    words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(sorted("".join(words)))
+
+
+class Index:
+    """Finds things by their ids: (kind, value)."""
+
+    def __init__(self):
+        self._found = defaultdict(list)
+
+    def add(self, kind, value, thing):
+        if plain_id(value):
+            self._found[plain_id(value)].append((kind, thing))
+
+    def all(self, ids):
+        """What has one of these ids, each once."""
+        out = []
+        for kind, value in ids:
+            for other, thing in self._found.get(plain_id(value), ()):
+                if (kind == other or "plain" in (kind, other)) and thing not in out:
+                    out.append(thing)
+        return out
+
+
+@dataclass(frozen=True)
+class Person:
+    line: int  # of the roster
+    id: str
+    name: str
+    ids: tuple
+    submitted: datetime | None = None
+
+
+def id_columns(table, kinds=ID_COLUMNS):
+    """[(column, kind)] in the order of the header."""
+    found = [
+        (column, kinds[name.casefold()])
+        for column, name in enumerate(table.names())
+        if name.casefold() in kinds
+    ]
+    for column, _ in found:
+        table.column(table.names()[column])  # is there twice?
+    return found
+
+
+def time_of(text, place):
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError):
+        raise Problem(
+            f"{place}: `{visible(text, 40)}` is no time; write it as 2026-11-23T23:59:00+01:00"
+        ) from None
+
+
+def read_roster(path):
+    table = Table.read(path)
+    columns = id_columns(table)
+    if not columns:
+        raise Problem(
+            f"{table.name}:{table.header.line}: no column with ids (id, student id, email, ...); "
+            f"its columns: {table.listed()}"
+        )
+    whole = table.column("name", "full name", "student", "student name")
+    first = table.column("first name", "firstname", "given name")
+    last = table.column("last name", "lastname", "surname", "family name")
+    submitted = table.column("submitted_at", "submitted at")
+    people, seen = [], {}
+    for row in table.rows:
+        ids = tuple((kind, row[column]) for column, kind in columns if row[column])
+        if not ids:
+            raise Problem(
+                f"{table.name}:{row.line}: no id in this row; fill one in, or delete the row"
+            )
+        for one in {(kind, plain_id(value)) for kind, value in ids}:
+            if one in seen:
+                raise Problem(
+                    f"{table.name}:{row.line}: the id `{visible(one[1], 40)}` is in line {seen[one]}, too; "
+                    "delete one of them"
+                )
+            seen[one] = row.line
+        name = row[whole] if whole is not None else ""
+        name = name or " ".join(row[c] for c in (first, last) if c is not None and row[c])
+        when = row[submitted] if submitted is not None else ""
+        people.append(
+            Person(
+                row.line, ids[0][1], name or ids[0][1], ids,
+                time_of(when, f"{table.name}:{row.line}") if when else None,
+            )
+        )  # fmt: skip
+    if not people:
+        raise Problem(f"{table.name}: only a header; there is nobody in it")
+    return people
+
+
+def matched(students, people):
+    """({student's key: Person}, [why a student has none]): by id, else by a name that only one has."""
+    by_id, by_name = Index(), defaultdict(list)
+    for person in people:
+        for kind, value in person.ids:
+            by_id.add(kind, value, person)
+        by_name[plain_name(person.name)].append(person)
+    names = defaultdict(int)
+    for student in students:
+        names[plain_name(student.name)] += 1
+    found, taken, unmatched = {}, {}, []
+    for student in students:
+        those = by_id.all(student.ids)
+        if not those and names[plain_name(student.name)] == 1:
+            those = by_name[plain_name(student.name)]
+        if len(those) != 1:
+            why = "nobody of the roster" if not those else "more than one of the roster"
+            unmatched.append(f"{visible(student.name)}: {why} has this id or name")
+        elif those[0] in taken:
+            other = taken[those[0]]
+            unmatched.append(
+                f"{visible(student.name)}: {visible(other)} is the same person by the roster, line {those[0].line}"
+            )
+        else:
+            taken[those[0]] = student.name
+            found[student.key] = those[0]
+    return found, unmatched

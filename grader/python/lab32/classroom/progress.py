@@ -1,0 +1,81 @@
+"""How far the class is: on a terminal a bar, elsewhere a line per student."""
+
+import sys
+import time
+from collections import Counter
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from lab32.classroom.problem import visible
+
+WINDOW = 20  # finishes from which the rate is taken
+
+
+def summary(failed):
+    """ "2 cannot be compiled or loaded, 1 refused: a link", the most frequent first."""
+    return ", ".join(f"{count} {visible(why, 60)}" for why, count in Counter(failed).most_common(3))
+
+
+def duration(seconds):
+    minutes, seconds = divmod(int(seconds + 0.5), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+class Shown:
+    """`done` were graded before, by an earlier run."""
+
+    def __init__(self, count, done, stream=None):
+        self.count, self.done, self.failed = count, done, []
+        self.ends = [time.monotonic()]
+        console = Console(file=stream or sys.stderr, highlight=False)
+        self.plain = None if console.is_terminal else console.file
+        self.bar = Progress(
+            TextColumn("class"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+            TextColumn("{task.fields[told]}", markup=False), console=console, disable=self.plain is not None,
+        )  # fmt: skip
+        self.task = self.bar.add_task("class", total=count, completed=done, told="")
+
+    def __enter__(self):
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_):
+        self.bar.stop()
+
+    def rate(self):
+        """Per minute, of the last ones; 0: not known."""
+        ends = self.ends[-WINDOW - 1 :]
+        return (
+            60 * (len(ends) - 1) / (ends[-1] - ends[0])
+            if len(ends) > 1 and ends[-1] > ends[0]
+            else 0.0
+        )
+
+    def told(self):
+        rate, parts = self.rate(), []
+        if rate:
+            left = 60 * (self.count - self.done) / rate
+            parts.append(f"{rate:.1f} per minute, {duration(left)} left")
+        if self.failed:
+            parts.append(summary(self.failed))
+        return "; ".join(parts)
+
+    def finished(self, row):
+        """One more student."""
+        self.done += 1
+        self.ends.append(time.monotonic())
+        if row.failed:
+            self.failed.append(row.failed)
+        self.bar.update(self.task, completed=self.done, told=self.told())
+        if self.plain:
+            points = (
+                f"{sum(row.final.values()):g} / {row.max_score:g}" if row.scored() else row.status
+            )
+            why = f" ({visible(row.failed, 80)})" if row.failed else ""
+            print(
+                f"[{self.done}/{self.count}] {visible(row.name(), 60)}: {points}{why}",
+                file=self.plain,
+                flush=True,
+            )

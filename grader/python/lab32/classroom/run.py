@@ -1,0 +1,187 @@
+"""Which submissions are left, and who works on them: jobs of submitit, here or on Slurm."""
+
+import contextlib
+import hashlib
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import submitit
+
+from lab32 import ROOT
+from lab32.classroom import worker
+from lab32.classroom.problem import Problem, visible
+from lab32.classroom.store import NOT_GRADED, TRIES, write_whole
+
+POLL = 0.1
+# What a score depends on beside the program itself.
+VERSION = ("data/limits/*.toml", "data/devices/*.toml", "data/measured/**/*.csv", "labs/include/*",
+           "grader/checks/*/given.cu", "build/toolchain.env")  # fmt: skip
+
+
+def grader_version(binary, rubric):
+    """Changes when a score might."""
+    digest = hashlib.sha256()
+    files = [Path(binary)] + sorted(path for pattern in VERSION for path in ROOT.glob(pattern))
+    if rubric:
+        files += sorted(Path(rubric).glob("*.toml"))
+    for path in files:
+        with open(path, "rb") as file:
+            digest.update(path.name.encode() + b"\n" + hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def known_labs(rubric):
+    folder = Path(rubric) if rubric else ROOT / "data/limits"
+    return sorted(path.stem for path in folder.glob("*.toml"))
+
+
+def executor_of(options, store):
+    """Of submitit: `local` processes, or jobs of Slurm."""
+    folder = store.state / "jobs"
+    if options.executor == "local":
+        executor = submitit.LocalExecutor(folder=folder)
+        # Longer than a class takes: each submission has a limit of its own.
+        executor.update_parameters(timeout_min=7 * 24 * 60, stderr_to_stdout=True)
+        return executor
+    try:
+        executor = submitit.SlurmExecutor(folder=folder)
+    except RuntimeError:
+        raise Problem(
+            "--executor slurm: there is no srun here; start this on a login node of the cluster"
+        ) from None
+    given = {"partition": options.partition, "gres": options.gres, "time": minutes_of(options.time)}
+    executor.update_parameters(
+        job_name="lab32-class", cpus_per_task=1, stderr_to_stdout=True,
+        **{key: value for key, value in given.items() if value},
+    )  # fmt: skip
+    return executor
+
+
+def minutes_of(text):
+    """Slurm's own ways to write a time: minutes, H:MM:SS, D-H:MM."""
+    days, _, rest = text.rpartition("-")
+    try:
+        parts = [int(part) for part in rest.split(":")]
+        if len(parts) > 3 or min(parts) < 0:
+            raise ValueError
+        if days:
+            hours, minutes, seconds = (*parts, 0, 0)[:3]
+        elif len(parts) == 1:
+            hours, minutes, seconds = 0, parts[0], 0
+        elif len(parts) == 2:
+            hours, minutes, seconds = 0, *parts
+        else:
+            hours, minutes, seconds = parts
+        total = (int(days or 0) * 24 + hours) * 60 + minutes + -(-seconds // 60)
+    except ValueError:
+        raise Problem(f"--time {visible(text, 40)}: write minutes, H:MM:SS or D-H:MM") from None
+    if total < 1:
+        raise Problem(f"--time {visible(text, 40)}: a job needs a minute at least")
+    return total
+
+
+class Class:
+    """A run over `tasks`; `on_record(task, record)` hears of each that is finished, once."""
+
+    def __init__(self, plan, store, executor, jobs, on_record):
+        self.plan, self.store, self.executor = plan, store, executor
+        self.jobs, self.on_record = jobs, on_record
+        self.pending = {task.slug: task for task in plan.tasks}
+        self.running = []
+
+    def look(self):
+        """Takes up what the jobs have finished since. A failure that is tried again is none yet."""
+        for slug, task in list(self.pending.items()):
+            record = self.store.valid(slug, task.key)
+            if record and (record["status"] != NOT_GRADED or self.store.tries(slug) >= TRIES):
+                del self.pending[slug]
+                self.on_record(task, record)
+
+    def launch(self, tasks):
+        """At most `jobs` jobs for these tasks; waits for all of them."""
+        count = min(self.jobs, len(tasks))
+        plan = worker.Plan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
+        try:
+            self.running = [self.executor.submit(worker.work, plan, i, count) for i in range(count)]
+        except (
+            OSError,
+            subprocess.CalledProcessError,
+            submitit.core.utils.FailedJobError,
+        ) as error:
+            raise Problem(f"no job can be started: {visible(error)}") from None
+        while not all(job.done() for job in self.running):
+            self.look()
+            time.sleep(POLL)
+        self.look()
+        ended, self.running = self.running, []
+        return ended
+
+    def run(self):
+        while self.pending:
+            state = {slug: self.store.tries(slug) for slug in self.pending}
+            left = [task for slug, task in self.pending.items() if state[slug] < TRIES]
+            if not left:
+                break
+            ended = self.launch(left)
+            moved = len(self.pending) < len(state) or any(
+                self.store.tries(slug) > state[slug] for slug in self.pending
+            )
+            if not moved and not self.someone_holds(left):
+                self.give_up(left, f"no job came to work: {log_of(ended)}")
+        self.give_up(
+            list(self.pending.values()), "the process that graded it has died (out of memory?)"
+        )
+
+    def someone_holds(self, tasks):
+        """Jobs of a run before this one that have not ended yet."""
+        for task in tasks:
+            with self.store.claim(task.slug) as mine:
+                if mine is False:
+                    time.sleep(POLL)
+                    return True
+        return False
+
+    def give_up(self, tasks, why):
+        for task in tasks:
+            if task.slug not in self.pending:
+                continue
+            record = vars(task) | {
+                "status": NOT_GRADED, "reason": why, "score": 0, "max_score": 0, "labs": [], "seconds": 0,
+            }  # fmt: skip
+            self.store.keep(task.slug, record)
+            del self.pending[task.slug]
+            self.on_record(task, record)
+
+    def stop(self):
+        """What runs is ended, and counts as not begun."""
+        for job in self.running:
+            with contextlib.suppress(Exception):
+                job.cancel(check=False)
+        end = time.monotonic() + 5
+        while time.monotonic() < end and not all(job.done() for job in self.running):
+            time.sleep(POLL)
+        self.look()
+
+
+def log_of(jobs):
+    """The last line that one of the jobs has left."""
+    for job in jobs:
+        for read in (job.stderr, job.stdout):
+            with contextlib.suppress(Exception):
+                lines = (read() or "").strip().splitlines()
+                if lines:
+                    return visible(lines[-1])
+    return "it left no word"
+
+
+def seed_of(store, asked):
+    """One for the whole class, the same after an interruption; secret unless it was given."""
+    path = store.state / "seed"
+    if asked is None:
+        with contextlib.suppress(OSError, ValueError):
+            return int(path.read_text())
+        asked = int.from_bytes(os.urandom(6))
+    write_whole(path, str(asked))
+    return asked

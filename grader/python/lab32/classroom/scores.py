@@ -1,0 +1,102 @@
+"""OUT/scores.csv: a row per student, and what the late policy takes."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from lab32.classroom.late import rest_of
+from lab32.classroom.problem import visible
+from lab32.classroom.store import NOT_GRADED
+from lab32.classroom.table import csv_text
+
+ABSENT = "not handed in"
+UNFINISHED = "not graded yet"
+
+
+@dataclass
+class Row:
+    """What the class's table says of one student."""
+
+    student: object  # collect.Student
+    slug: str
+    person: object = None  # people.Person of the roster
+    status: str = UNFINISHED
+    reason: str = ""
+    max_score: float = 0
+    raw: dict = field(default_factory=dict)  # lab: points
+    final: dict = field(default_factory=dict)  # lab: points that count
+    most: dict = field(default_factory=dict)  # lab: points that there are
+    notes: list = field(default_factory=list)
+    failed: str = ""  # "does not compile", ... for the progress
+
+    def scored(self):
+        return bool(self.raw)
+
+    def ids(self):
+        return tuple(dict.fromkeys((*self.student.ids, *(self.person.ids if self.person else ()))))
+
+    def id(self):
+        if self.person:
+            return self.person.id
+        return self.student.ids[0][1] if self.student.ids else self.student.key.partition(":")[2]
+
+    def name(self):
+        return self.person.name if self.person else self.student.name
+
+
+def total(points):
+    """A sum of hundredths, without binary dust."""
+    value = sum((Fraction(str(each)) for each in points), Fraction(0))
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def take(row, record, policy):
+    """What the student's record says, into the row."""
+    row.notes = list(row.student.notes)
+    if record is None:
+        row.status = UNFINISHED
+        return row
+    row.status, row.reason = record["status"], record["reason"]
+    if row.status == NOT_GRADED:
+        row.failed = row.reason
+        return row
+    for lab in record["labs"]:
+        name, source = lab["lab"], row.student.files.get(lab["lab"])
+        per_cent, note = Fraction(0), ""
+        if policy and source:
+            per_cent, note = policy.applied(name, source, row.person and row.person.submitted)
+        if note:
+            row.notes.append(note)
+        if per_cent:
+            row.notes.append(f"{name}: late, {float(per_cent):g} % taken")
+        row.raw[name], row.most[name] = lab["score"], lab["max_score"]
+        row.final[name] = rest_of(lab["score"], per_cent) if per_cent else lab["score"]
+        if lab["status"] == "error" and source:
+            row.failed = "cannot be compiled or loaded"
+    row.max_score = total(row.most.values())
+    if row.reason:
+        row.failed = row.reason
+    elif not row.student.files:
+        row.status = ABSENT
+    return row
+
+
+def scores_csv(rows, labs):
+    header = ["id", "name", "status", "score", "max_score", "before_late", *labs, "notes", "files"]
+    table = [header]
+    for row in rows:
+        notes = visible("; ".join(filter(None, [row.reason, *row.notes])), 2000)
+        points = ["", "", ""]
+        if row.scored():
+            points = [total(row.final.values()), row.max_score, total(row.raw.values())]
+        table.append(
+            [
+                visible(row.id()),
+                visible(row.name()),
+                row.status,
+                *points,
+                *(row.final.get(lab, "") for lab in labs),
+                notes,
+                row.slug,
+            ]
+        )
+    return csv_text(table)

@@ -1,0 +1,171 @@
+"""CSV as people export, edit and send it: read strictly, told in one line what is wrong, and changed
+cell by cell, so that everything else stays byte for byte as it was."""
+
+import codecs
+from dataclasses import dataclass
+
+from lab32.classroom.problem import Problem, visible
+
+MOST_BYTES = 16 << 20
+BOMS = [
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+]
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    start: int  # in the file's text
+    end: int
+
+
+@dataclass(frozen=True)
+class Row:
+    line: int
+    cells: list
+
+    def __getitem__(self, column):
+        return self.cells[column].text.strip()
+
+
+def decoded(data, name):
+    """(text, its encoding, its byte order mark)"""
+    if len(data) > MOST_BYTES:
+        raise Problem(f"{name}: larger than {MOST_BYTES >> 20} MiB; is it a CSV file?")
+    bom, encoding = next(((b, e) for b, e in BOMS if data.startswith(b)), (b"", "utf-8"))
+    try:
+        text = data[len(bom) :].decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data[: len(bom) + error.start].count(b"\n") + 1
+        raise Problem(f"{name}:{line}: not {encoding.upper()}; save it as `CSV UTF-8`") from None
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise Problem(f"{name}:{line}: holds a NUL byte, so it is no CSV; export it again as CSV")
+    return text, encoding, bom
+
+
+def delimiter_of(text):
+    """That of the first line, where Excel writes `;` in many countries."""
+    outside, line = True, []
+    for c in text:
+        if c == '"':
+            outside = not outside
+        elif outside:
+            if c in "\r\n" and line:
+                break
+            line.append(c)
+    return max(",;\t", key=line.count)
+
+
+def rows_of(text, delimiter, name):
+    at, line, end = 0, 1, len(text)
+    while at < end:
+        row = Row(line, [])
+        while True:
+            start = at
+            if text.startswith('"', at):
+                at += 1
+                while True:
+                    quote = text.find('"', at)
+                    if quote < 0:
+                        raise Problem(
+                            f"{name}:{line}: a quotation mark is not closed; close it, or double it "
+                            "where it is part of the text"
+                        )
+                    at = quote + 1
+                    if not text.startswith('"', at):
+                        break
+                    at += 1
+                value = text[start + 1 : at - 1].replace('""', '"')
+                if at < end and text[at] not in delimiter + "\r\n":
+                    raise Problem(
+                        f"{name}:{line + value.count(chr(10))}: text behind a closing quotation mark; "
+                        "double the marks that are part of the text"
+                    )
+            else:
+                while at < end and text[at] not in delimiter + "\r\n":
+                    at += 1
+                value = text[start:at]
+            row.cells.append(Cell(value, start, at))
+            line += text.count("\n", start, at)
+            if at >= end or text[at] != delimiter:
+                break
+            at += 1
+        if text.startswith("\r\n", at):
+            at += 2
+        elif at < end:
+            at += 1
+        line += 1
+        if len(row.cells) > 1 or row.cells[0].text.strip():
+            yield row
+
+
+class Table:
+    """`rows` are those below the header; all have as many cells."""
+
+    def __init__(self, data, name):
+        self.name = visible(name)
+        self.text, self.encoding, self.bom = decoded(data, self.name)
+        rows = list(rows_of(self.text, delimiter_of(self.text), self.name))
+        if not rows:
+            raise Problem(f"{self.name}: empty; its first line must name the columns")
+        self.header, self.rows = rows[0], rows[1:]
+        for row in self.rows:
+            if len(row.cells) != len(self.header.cells):
+                raise Problem(
+                    f"{self.name}:{row.line}: {len(row.cells)} cells, and the first line has "
+                    f"{len(self.header.cells)}; put a text with a comma into quotation marks"
+                )
+
+    @classmethod
+    def read(cls, path):
+        try:
+            with open(path, "rb") as file:
+                return cls(file.read(MOST_BYTES + 1), path)
+        except OSError as error:
+            raise Problem(f"{visible(path)}: cannot be read: {error.strerror}") from None
+
+    def names(self):
+        return [cell.text.strip() for cell in self.header.cells]
+
+    def listed(self):
+        return ", ".join(f"`{visible(name, 40)}`" for name in self.names()[:20])
+
+    def column(self, *names):
+        """Of the first of these names that the header has, in any case; None where it has none."""
+        mine = [name.casefold() for name in self.names()]
+        for name in names:
+            if mine.count(name) > 1:
+                raise Problem(
+                    f"{self.name}:{self.header.line}: two columns are called `{name}`; rename one"
+                )
+            if name in mine:
+                return mine.index(name)
+        return None
+
+    def with_changes(self, changes):
+        """The file's bytes with {(row, column): text}."""
+        out, at = [], 0
+        cells = ((self.rows[r].cells[c], text) for (r, c), text in changes.items())
+        for cell, text in sorted(cells, key=lambda each: each[0].start):
+            out += [self.text[at : cell.start], text]
+            at = cell.end
+        return self.bom + "".join([*out, self.text[at:]]).encode(self.encoding)
+
+
+def quoted(field):
+    """For our own files. A spreadsheet takes a field that begins like this for a formula."""
+    text = str(field)
+    if (
+        text[:1] in ("=", "+", "-", "@", "\t", "\r")
+        and not text[1:].replace(".", "", 1).isdecimal()
+    ):
+        text = "'" + text
+    return f'"{text.replace(chr(34), chr(34) * 2)}"' if any(c in text for c in ',"\r\n') else text
+
+
+def csv_text(rows):
+    """RFC 4180."""
+    return "".join(",".join(map(quoted, row)) + "\r\n" for row in rows)

@@ -1,0 +1,182 @@
+"""What one of the N jobs does, here or on a node of the cluster: takes submissions that nobody has
+taken, one after the other, and grades each in a process of its own."""
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from lab32 import results
+from lab32.classroom.problem import visible
+from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED, TRIES, Store
+
+SIGTERM_ON_PARENTS_DEATH = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+@dataclass(frozen=True)
+class Task:
+    slug: str
+    key: str  # of content, seed and grader: a record with another is of something else
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a job needs; pickled, so plain values only."""
+
+    out: str
+    binary: str
+    labs: tuple
+    seed: int
+    device: str
+    rubric: str
+    seconds: float  # that one submission may take; the grader has limits of its own below that
+    owner: tuple  # (process, when it started) of `lab32 class`, where that runs here; else ()
+    tasks: tuple
+
+
+def started_at(pid):
+    """A process's start, by which it is told from a later one of the same number; "" : none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+class Orphaned(Exception):
+    """`lab32 class` is gone: who starts it again grades this anew."""
+
+
+def check_owner(plan):
+    if plan.owner and started_at(plan.owner[0]) != plan.owner[1]:
+        raise Orphaned
+
+
+def _die_with_parent():
+    ctypes.CDLL(None).prctl(SIGTERM_ON_PARENTS_DEATH, signal.SIGTERM)
+
+
+def run_grader(plan, command, folder, errors):
+    """The exit status; None where its time was over."""
+    process = subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+        env=dict(os.environ, LAB32_THREADS="1"), start_new_session=True,
+        preexec_fn=_die_with_parent,  # noqa: PLW1509 (one thread)
+    )  # fmt: skip
+    end = time.monotonic() + plan.seconds
+    try:
+        while True:
+            try:
+                return process.wait(min(0.5, max(0.0, end - time.monotonic())))
+            except subprocess.TimeoutExpired:
+                if time.monotonic() >= end:
+                    return None
+            check_owner(plan)
+    finally:
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(2)
+            except subprocess.TimeoutExpired:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def reason_of(status, seconds, errors, result):
+    """Why there is no result, in one line; "" where there is one."""
+    if status is None:
+        return f"not done after {seconds:g} s"
+    if status < 0:
+        with contextlib.suppress(ValueError):
+            return f"the grader was ended by {signal.Signals(-status).name}"
+        return f"the grader was ended by signal {-status}"
+    if status in (0, 1) and result is not None:
+        return ""
+    if result is not None:
+        for lab in result.labs:
+            if lab.status == "not graded":
+                return f"{lab.name}: {visible(lab.message.partition(chr(10))[0])}"
+    lines = [
+        line.removeprefix("lab32: ") for line in errors.splitlines() if line.startswith("lab32: ")
+    ]
+    last = lines[-1] if lines else errors.strip().rpartition("\n")[2]
+    return visible(last) or f"the grader ended with status {status} and no result"
+
+
+def refused(text, why):
+    """The result of an empty submission, with the reason why it counts as one."""
+    record = json.loads(text)
+    for lab in record["labs"]:
+        lab["message"] = f"refused: {why}"
+        for test in lab["tests"]:
+            test["message"] = lab["message"]
+    lines = [f"{lab['lab']}: refused: {why}\n" for lab in record["labs"]]
+    return (json.dumps(record, indent=2) + "\n").encode(), "".join(lines).encode()
+
+
+def grade(plan, store, task):
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="lab32-class-") as scratch:
+        json_file, text_file, error_file = (
+            Path(scratch, name) for name in ("json", "text", "errors")
+        )
+        command = [
+            plan.binary, "grade", *plan.labs, "--dir", ".", "--allow-missing", "--seed", str(plan.seed),
+            "--device", plan.device, "--json", str(json_file), "-o", str(text_file),
+        ]  # fmt: skip
+        if plan.rubric:
+            command += ["--rubric", plan.rubric]
+        with open(error_file, "wb") as errors:
+            status = run_grader(plan, command, store.folder(task.slug), errors)
+        with open(error_file, "rb") as errors:
+            errors.seek(max(0, error_file.stat().st_size - 65536))
+            said = errors.read().decode("utf-8", "replace")
+        data, text, result = b"", b"", None
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            data, text = json_file.read_bytes(), text_file.read_bytes()
+            result = results.parse(data.decode())
+    why = reason_of(status, plan.seconds, said, result)
+    if task.refused and not why:
+        data, text = refused(data, task.refused)
+    record = asdict(task) | {
+        "status": NOT_GRADED if why else REFUSED if task.refused else GRADED,
+        "reason": why or task.refused,
+        "score": 0 if why else result.score,
+        "max_score": 0 if why else result.max_score,
+        "labs": [] if why else [
+            {"lab": lab.name, "status": lab.status, "score": lab.score, "max_score": lab.max_score}
+            for lab in result.labs
+        ],
+        "seconds": round(time.monotonic() - began, 3),
+    }  # fmt: skip
+    store.keep(task.slug, record, data, text)
+
+
+def work(plan, index, count):
+    """Job `index` of `count`: its own share first, then what the others have left."""
+    store = Store(plan.out)
+    shares = [plan.tasks[(index + k) % count :: count] for k in range(count)]
+    for share, tasks in enumerate(shares):
+        for task in tasks:
+            check_owner(plan)
+            with store.claim(task.slug) as mine:
+                # Without locks two might grade the same: each keeps to its share.
+                if mine is False or (mine is None and share > 0):
+                    continue
+                record = store.valid(task.slug, task.key)
+                if record and record["status"] != NOT_GRADED:
+                    continue
+                if share > 0 and store.tries(task.slug):  # another's, who has failed at it
+                    continue
+                if store.tries(task.slug) >= TRIES:
+                    continue
+                store.count_try(task.slug)
+                grade(plan, store, task)
