@@ -92,8 +92,24 @@ def is_export(entries, labs):
                 entry.is_source() and len(entry.parts) == 1 for entry in below
             )
         prefixed = plain and extension.casefold() == "cu" and names.lab_of(name, labs)
-        hand_made += not plain or extension.casefold() == "zip" or bool(prefixed)
+        folder = not plain and not names.folder_attempt((name,))
+        hand_made += folder or extension.casefold() == "zip" or bool(prefixed)
     return hand_made > 1
+
+
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Ruby writes classes' names into YAML; what they name is data here, too."""
+
+
+def plain_value(loader, _, node):
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return loader.construct_scalar(node)
+
+
+Loader.add_multi_constructor("!", plain_value)
 
 
 def metadata_of(entry):
@@ -101,9 +117,8 @@ def metadata_of(entry):
     data = entry.read(METADATA_BYTES + 1)
     if len(data) > METADATA_BYTES:
         raise Problem(f"{entry.name()}: larger than {METADATA_BYTES >> 20} MiB")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        record = yaml.load(data, loader)  # noqa: S506 (a safe loader)
+        record = yaml.load(data, Loader)  # noqa: S506 (a safe loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         place = f":{line + 1}" if line is not None else ""
@@ -288,11 +303,26 @@ def entries_of(path):
         raise Problem(f"{error}; SUBMISSIONS is a folder or a zip") from None
 
 
+def joined(people):
+    """Moodle numbers students anew in each assignment: where labs lie in folders of their own, one
+    name in different ones is one person, unless two of that name are in one of them."""
+    named = defaultdict(list)
+    for kind, value in people:
+        if kind == "moodle":
+            named[people[kind, value][0].who.name].append((kind, value))
+    for keys in named.values():
+        labs = [lab for key in keys for lab in {parcel.lab for parcel in people[key]}]
+        if len(keys) > 1 and "" not in labs and len(set(labs)) == len(labs):
+            people[keys[0]] = [parcel for key in keys for parcel in people.pop(key)]
+    return people
+
+
 def collect(path, labs):
     """(students in the order of their names, what of the export is nobody's)"""
     left_out, people = [], defaultdict(list)
     for parcel in parcels_of(entries_of(path), labs, left_out):
         people[parcel.who.kind, parcel.who.id].append(parcel)
+    people = joined(people)
     students = [
         student_of(f"{kind}:{value}", parcels, labs) for (kind, value), parcels in people.items()
     ]

@@ -13,7 +13,13 @@ from lab32.classroom.table import Table
 
 TOTAL = "total"
 # Canvas computes these itself, also for a group of assignments that is called as a lab is.
-COMPUTED = re.compile(r"(?i)(current|final|unposted .*) (score|points|grade)$|^(override|notes)\b")
+COMPUTED = re.compile(
+    r"(?i)(current|final|unposted .*) (score|points|grade)( \(.*\))?$|^(override|notes)\b"
+)
+# Moodle's columns beside the one with the points.
+BESIDE = re.compile(r"(?i)^feedback\b|\((feedback|percentage|letter)\)$")
+# What Canvas has instead of points: the student is excused, or the assignment is not for him.
+TAKEN = ("ex", "n/a")
 POINTS_POSSIBLE = re.compile(r"(?i)points possible")
 
 
@@ -34,7 +40,9 @@ class Gradebook:
     def __init__(self, table, labs, asked=None):
         self.table, self.labs = table, labs
         mine = [name.casefold() for name in table.names()]
-        self.is_canvas = "student" in mine and "id" in mine
+        self.is_canvas = "id" in mine and (
+            "student" in mine or {"lastname", "firstname"} <= {*mine}
+        )
         kinds = dict(ID_COLUMNS, id="canvas") if self.is_canvas else ID_COLUMNS
         self.ids = id_columns(table, kinds)
         if not self.ids:
@@ -69,6 +77,7 @@ class Gradebook:
                 for column, name in enumerate(self.table.names())
                 if column not in taken
                 and not COMPUTED.search(name)
+                and not BESIDE.search(name)
                 and re.search(rf"(?i)(?<![a-z]){lab_words(lab)}(?![a-z])", name)
             ]
             if len(those) > 1:
@@ -128,6 +137,10 @@ class Gradebook:
             for lab, column in self.columns.items():
                 points, most = self._points(each, lab)
                 if points is None:
+                    continue
+                if self.is_canvas and row[column].casefold() in TAKEN:
+                    header = visible(self.table.names()[column], 40)
+                    told.append(f"{who}: `{header}` is {row[column]} and stays so")
                     continue
                 possible = self._possible(row, column)
                 if possible and Fraction(str(most)) and possible != Fraction(str(most)):

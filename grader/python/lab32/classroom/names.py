@@ -4,11 +4,13 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-# lastfirst_12345_67890_reduction-1.cu; lastfirst_LATE_12345_67890_reduction.cu: user and submission.
-CANVAS = re.compile(
-    r"(?P<name>[^_/]+)(?P<late>_LATE)?_(?P<user>\d+)_(?P<order>\d+)_(?P<file>.+)", re.I
-)
-# Name of Student_12345_assignsubmission_file_ (a folder, or in front of the file's own name).
+# lastfirst_12345_67890_reduction-1.cu; lastfirst_LATE_12345_67890_reduction.cu: user and file. Canvas
+# leaves no such pair of numbers in a name (lib/content_zipper.rb, sanitize_user_name).
+CANVAS = re.compile(r"(?P<name>[^/]+?)(?P<late>_LATE)?_(?P<user>\d+)_(?P<order>\d+)_(?P<file>.+)")
+# LATE_anon_x7Kp2_67890_reduction.cu, where the assignment hides names.
+ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<name>anon_[^\W_]+)_(?P<order>\d+)_(?P<file>.+)")
+# Name of Student_12345_assignsubmission_file_ (a folder, or in front of the file's own name). The
+# number is of the student in one assignment: in another it is another.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<user>\d+)_assignsubmission_(?P<what>[a-z]+)_?(?P<file>.*)")
 GRADESCOPE = re.compile(r"submission_(?P<order>\d+)")
 # Of the file's own name: "-1" (Canvas), " (1)" (a browser), "_v2".
@@ -19,7 +21,7 @@ JUNK = {"__macosx", ".ds_store", "thumbs.db", "desktop.ini", ".git", ".ipynb_che
 
 @dataclass(frozen=True)
 class Who:
-    """`kind` says what `id` is: canvas, moodle, gradescope (a submission), sid, or name."""
+    """`kind` says what `id` is: canvas, anonymous, moodle, gradescope (a submission), sid, or name."""
 
     kind: str
     id: str
@@ -44,6 +46,11 @@ def by_platform(name):
     if found := MOODLE.fullmatch(name):
         user = found["user"]
         return Who("moodle", user, found["name"], (("moodle", user),), file=found["file"])
+    if found := ANONYMOUS.fullmatch(name):
+        return Who(
+            "anonymous", found["name"], found["name"], late=bool(found["late"]),
+            order=int(found["order"]), file=found["file"],
+        )  # fmt: skip
     if found := CANVAS.fullmatch(name):
         user = found["user"]
         return Who(

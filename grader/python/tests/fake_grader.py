@@ -1,0 +1,113 @@
+"""Stands in for build/lab32 where a test is about the class and not about CUDA: a submission's lines
+say what happens to it. `LAB32_FAKE_LOG` names a file that gets a line per grading that was finished.
+
+// score 40            points of 100; without such a line there are 10
+// sleep 0.5           seconds
+// endless             ends neither by itself nor by SIGTERM, nor does a child that it starts
+// signal SIGSEGV      the grader itself ends so
+// machine no nvcc     what the grader says of the machine's faults, with status 2
+// machine once NAME   the same, and NAME is made: no longer when that is there
+// silent              status 0 and no result
+// broken              a result that is no JSON
+// error expected ;    the submission cannot be compiled
+// fails A1: words     check A1 has lost its points, with that message
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+
+def check(name, score, most, message):
+    return {
+        "name": name, "status": "passed" if score == most else "failed", "bonus": False, "score": score,
+        "max_score": most, "measured": "", "expected": "", "message": message, "file": "", "line": 0,
+        "seconds": 0.25, "failure": None, "not_run": None, "figures": {},
+    }  # fmt: skip
+
+
+def obey(line):
+    word, _, rest = line.removeprefix("// ").partition(" ")
+    if word == "sleep":
+        time.sleep(float(rest))
+    elif word == "endless":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        subprocess.Popen([sys.executable, "-IS", "-c", "import time; time.sleep(1000)"])
+        time.sleep(1000)
+    elif word == "signal":
+        os.kill(os.getpid(), getattr(signal, rest))
+    elif word == "machine":
+        once, _, name = rest.partition(" ")
+        if once == "once":
+            if os.path.exists(name):
+                return
+            open(name, "w").close()
+        print(f"lab32: {rest}", file=sys.stderr)
+        sys.exit(2)
+    elif word == "silent":
+        sys.exit(0)
+
+
+def lab_of(name, lines):
+    score, message, status, failed = 10, "", None, {}
+    for line in lines:
+        word, _, rest = line.removeprefix("// ").partition(" ")
+        if word == "score":
+            score = float(rest)
+        elif word == "error":
+            score, message, status = 0, rest, "error"
+        elif word == "fails":
+            which, _, words = rest.partition(": ")
+            failed[which] = words
+    tests = [check("A1", 0 if "A1" in failed else min(score, 50), 50, failed.get("A1", ""))]
+    tests.append(check("B1", 0 if "B1" in failed else max(0, score - 50), 50, failed.get("B1", "")))
+    score = sum(test["score"] for test in tests)
+    return {
+        "lab": name, "status": status or ("passed" if score == 100 else "failed"), "message": message,
+        "score": score, "max_score": 100, "tests": tests,
+    }  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command")
+    parser.add_argument("labs", nargs="+")
+    for option in ("--dir", "--seed", "--device", "--json", "-o", "--rubric"):
+        parser.add_argument(option)
+    parser.add_argument("--allow-missing", action="store_true")
+    options = parser.parse_args()
+    labs = []
+    for lab in options.labs:
+        try:
+            with open(f"{options.dir}/{lab}/{lab}.cu", encoding="utf-8", errors="replace") as file:
+                lines = file.read().splitlines()
+        except FileNotFoundError:
+            lines = ["// error it was not handed in"]
+        for line in lines:
+            obey(line)
+        labs.append(lab_of(lab, lines))
+        if "// broken" in lines:
+            with open(options.json, "w") as file:
+                file.write('{"schema": "lab32-res')
+            sys.exit(1)
+    score = sum(lab["score"] for lab in labs)
+    record = {
+        "schema": "lab32-result/2", "device": "sim:fake", "timer": "", "seed": int(options.seed),
+        "complete": True, "score": score, "max_score": 100 * len(labs), "labs": labs,
+    }  # fmt: skip
+    with open(options.json, "w") as file:
+        json.dump(record, file)
+    with open(options.o, "w") as file:
+        file.writelines(f"{lab['lab']} {lab['score']} / 100\n" for lab in labs)
+    if log := os.environ.get("LAB32_FAKE_LOG"):
+        with open(log, "a") as file:
+            file.write(os.path.basename(os.getcwd()) + "\n")
+    sys.exit(0 if score == 100 * len(labs) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""Archives that are broken or made to do harm: nothing is unpacked to a path of theirs, nobody else
+is touched, and the student's line says why."""
+
+import io
+import stat
+import struct
+import zipfile
+
+import pytest
+from class_tools import put, zipped
+
+from lab32.classroom import entries
+from lab32.classroom.collect import collect
+from lab32.classroom.problem import Problem
+
+LABS = ["shuffle"]
+
+
+def refusal(folder, data):
+    """Why ann's archive is refused; bob's folder is as ever, and nothing was written."""
+    put(folder / "in", {"ann.zip": data, "bob/shuffle.cu": "good"})
+    before = sorted(folder.rglob("*"))
+    (ann, bob), _ = collect(folder / "in", LABS)
+    assert bob.files["shuffle"].data == b"good"
+    assert ann.files == {}
+    assert sorted(folder.rglob("*")) == before
+    return ann.refused
+
+
+def special(name, mode, text="shuffle.cu"):
+    info = zipfile.ZipInfo(name)
+    info.create_system = 3
+    info.external_attr = mode << 16
+    return zipped({info: text, "shuffle.cu": "x"})
+
+
+@pytest.mark.parametrize(
+    "name", ["../../shuffle.cu", "a/../../x.cu", "/etc/passwd", "C:\\x.cu", "..\\..\\shuffle.cu"]
+)
+def test_a_path_that_leads_out(tmp_path, name):
+    assert "leads out of its archive" in refusal(tmp_path, zipped({name: "x", "shuffle.cu": "y"}))
+
+
+def test_a_symbolic_link(tmp_path):
+    assert refusal(tmp_path, special("shuffle2.cu", stat.S_IFLNK | 0o777, "/etc/passwd")) == (
+        "shuffle2.cu is a link"
+    )
+
+
+def test_a_link_to_a_folder(tmp_path):
+    assert refusal(tmp_path, special("folder/", stat.S_IFLNK | 0o777, "/etc")) == "folder is a link"
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
+def test_a_pipe_a_device_a_socket(tmp_path, kind):
+    assert refusal(tmp_path, special("x.cu", kind | 0o666)) == "x.cu is no plain file"
+
+
+def test_a_bomb(tmp_path):
+    bomb = zipped({"shuffle.cu": b"\0" * (80 << 20)})
+    assert len(bomb) < 100_000
+    assert refusal(tmp_path, bomb) == "unpacks to more than 64 MiB"
+
+
+def test_a_bomb_that_lies_about_its_size(tmp_path):
+    data = zipped({"shuffle.cu": b"\0" * (80 << 20)})
+    lying = data.replace(struct.pack("<L", 80 << 20), struct.pack("<L", 100))
+    assert lying != data
+    assert "cannot be unpacked" in refusal(tmp_path, lying) or "MiB" in refusal(tmp_path, lying)
+
+
+def test_archives_in_archives(tmp_path):
+    data = zipped({"inner.zip": zipped({"shuffle.cu": "x"})})
+    put(tmp_path, {"ann.zip": data})
+    assert collect(tmp_path, LABS)[0][0].files["shuffle"].data == b"x"
+    assert "an archive in an archive in an archive" in refusal(
+        tmp_path, zipped({"inner.zip": data})
+    )
+
+
+def test_too_many_archives(tmp_path):
+    many = zipped({f"{i}.zip": zipped({"a.cu": "x"}) for i in range(30)})
+    assert refusal(tmp_path, many) == "too many archives"
+
+
+def test_too_many_files(tmp_path):
+    assert refusal(tmp_path, zipped({f"{i}": "" for i in range(10_001)})) == "too many files"
+
+
+def test_a_list_of_files_that_is_too_long_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(entries, "DIRECTORY_BYTES", 1000)
+    assert (
+        refusal(tmp_path, zipped({f"{i}": "" for i in range(100)}))
+        == "an archive of too many files"
+    )
+
+
+def test_an_encrypted_one(tmp_path):
+    data = bytearray(zipped({"shuffle.cu": "x"}))
+    at = data.rindex(b"PK\1\2")
+    data[6] |= 1
+    data[at + 8] |= 1
+    assert refusal(tmp_path, bytes(data)) == "shuffle.cu is encrypted"
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\3\4", b"no archive at all"])
+def test_no_archive(tmp_path, data):
+    assert "ann.zip is no zip archive that can be read" in refusal(tmp_path, data)
+
+
+@pytest.mark.parametrize("cut", [10, 40, 60, 100])
+def test_one_that_is_cut_off(tmp_path, cut):
+    whole = zipped({"shuffle.cu": bytes(range(256)) * 40})
+    assert "no zip archive that can be read" in refusal(tmp_path, whole[:-cut])
+
+
+def test_one_with_damaged_data(tmp_path):
+    data = bytearray(zipped({"shuffle.cu": bytes(range(256)) * 40}))
+    data[60:80] = b"\xff" * 20
+    assert "shuffle.cu cannot be unpacked" in refusal(tmp_path, bytes(data))
+
+
+def test_a_method_that_is_not_known(tmp_path):
+    data = bytearray(zipped({"shuffle.cu": "x"}))
+    at = data.rindex(b"PK\1\2")
+    data[8:10] = data[at + 10 : at + 12] = struct.pack("<H", 77)
+    assert "cannot be unpacked" in refusal(tmp_path, bytes(data))
+
+
+def test_a_name_with_a_nul_and_one_that_is_no_path(tmp_path):
+    put(tmp_path, {"ann.zip": zipped({"./": "", "shuffle.cu": "x", "a//b/./c.txt": "y"})})
+    assert collect(tmp_path, LABS)[0][0].files["shuffle"].data == b"x"
+
+
+def test_a_link_in_a_folder_is_not_followed(tmp_path):
+    put(tmp_path, {"secret": "s", "in/ann/x.txt": "", "in/bob/shuffle.cu": "good"})
+    (tmp_path / "in/ann/shuffle.cu").symlink_to(tmp_path / "secret")
+    (ann, bob), _ = collect(tmp_path / "in", LABS)
+    assert (ann.refused, ann.files) == ("shuffle.cu is a link", {})
+    assert bob.files["shuffle"].data == b"good"
+
+
+def test_a_link_to_a_folder_is_not_followed(tmp_path):
+    put(tmp_path, {"other/shuffle.cu": "s", "in/ann/x.txt": "", "in/bob/shuffle.cu": "good"})
+    (tmp_path / "in/ann/code").symlink_to(tmp_path / "other")
+    assert collect(tmp_path / "in", LABS)[0][0].refused == "code is a link"
+
+
+def test_the_whole_export_may_be_large_but_not_broken(tmp_path):
+    path = tmp_path / "all.zip"
+    path.write_bytes(b"nothing")
+    with pytest.raises(
+        Problem, match="all.zip is no zip archive .* SUBMISSIONS is a folder or a zip"
+    ):
+        collect(path, LABS)
+
+
+def test_one_entry_of_the_whole_export_is_damaged(tmp_path):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("ann/shuffle.cu", "A" * 100)
+        archive.writestr("bob/shuffle.cu", "good")
+    path = tmp_path / "all.zip"
+    path.write_bytes(data.getvalue().replace(b"A" * 100, b"B" * 100))
+    (ann, bob), _ = collect(path, LABS)
+    assert "cannot be unpacked" in ann.refused
+    assert bob.files["shuffle"].data == b"good"
+
+
+def test_a_submission_that_is_too_large_reaches_the_grader_that_says_so(tmp_path):
+    put(tmp_path, {"ann/shuffle.cu": b"/" * ((1 << 20) + 100)})
+    assert len(collect(tmp_path, LABS)[0][0].files["shuffle"].data) == (1 << 20) + 1

@@ -1,0 +1,103 @@
+"""Whose a file is and of which lab, by the names that platforms write. Where a name's form comes from:
+
+Canvas      https://github.com/instructure/canvas-lms/blob/master/lib/content_zipper.rb (get_filename,
+            add_upload_submission): the sortable name in lower case with nothing but letters, digits and
+            `_`, LATE, the user's number, the file's number, the file's name; attempts after the first
+            have -1, -2, ... in the file's name
+Moodle      https://github.com/moodle/moodle/blob/main/mod/assign/classes/downloader.php
+            (load_submissionplugin_filelist): a folder per student, or a prefix before each file
+Gradescope  the export's folders submission_12345 beside submission_metadata.yml
+"""
+
+import pytest
+
+from lab32.classroom import names
+
+LABS = ["bank_conflicts", "reduction", "shuffle"]
+
+
+@pytest.mark.parametrize(
+    "name, user, person, file, late",
+    [
+        ("doejane_12345_67890_reduction.cu", "12345", "doejane", "reduction.cu", False),
+        ("doejane_LATE_12345_67890_reduction-2.cu", "12345", "doejane", "reduction-2.cu", True),
+        ("müllerjörg_12345_67890_bank_conflicts.cu", "12345", "müllerjörg", "bank_conflicts.cu", False),
+        ("王小明_12345_67890_my file (1).zip", "12345", "王小明", "my file (1).zip", False),
+        ("doejane_12345_67890_lab_2_3_reduction.cu", "12345", "doejane", "lab_2_3_reduction.cu", False),
+    ],
+)  # fmt: skip
+def test_canvas(name, user, person, file, late):
+    who = names.by_platform(name)
+    assert (who.kind, who.id, who.name, who.file, who.late) == ("canvas", user, person, file, late)
+    assert who.order == 67890
+    assert who.ids == (("canvas", user),)
+
+
+@pytest.mark.parametrize("late", ["", "LATE_"])
+def test_canvas_without_names(late):
+    who = names.by_platform(f"{late}anon_x7Kp2_67890_reduction.cu")
+    assert (who.kind, who.id, who.file, who.late) == (
+        "anonymous", "anon_x7Kp2", "reduction.cu", bool(late),
+    )  # fmt: skip
+    assert who.ids == ()
+
+
+@pytest.mark.parametrize(
+    "name, person, file",
+    [
+        ("Jane Doe_1234_assignsubmission_file_", "Jane Doe", ""),
+        ("Jane Doe_1234_assignsubmission_file", "Jane Doe", ""),
+        ("Jane Doe_1234_assignsubmission_file_reduction.cu", "Jane Doe", "reduction.cu"),
+        ("Jane Doe_1234_assignsubmission_onlinetext_", "Jane Doe", ""),
+        ("Participant_1234_assignsubmission_file_", "Participant", ""),
+        ("Σωκράτης Παπαδόπουλος_1234_assignsubmission_file_", "Σωκράτης Παπαδόπουλος", ""),
+    ],
+)
+def test_moodle(name, person, file):
+    who = names.by_platform(name)
+    assert (who.kind, who.id, who.name, who.file) == ("moodle", "1234", person, file)
+
+
+def test_gradescope():
+    who = names.by_platform("submission_98765")
+    assert (who.kind, who.id, who.order) == ("gradescope", "98765", 98765)
+
+
+@pytest.mark.parametrize("name", ["Jane Doe", "jane_reduction.cu", "submission", "12345", "a_1_b"])
+def test_no_platform(name):
+    assert names.by_platform(name) is None
+
+
+def test_one_name_written_in_two_ways_is_one():
+    composed, apart = names.by_hand("J\u00f6rg"), names.by_hand("Jo\u0308rg")
+    assert composed == apart
+
+
+@pytest.mark.parametrize(
+    "name, lab, exactness, attempt, prefix",
+    [
+        ("reduction.cu", "reduction", 2, 0, ""),
+        ("Reduction.CU", "reduction", 2, 0, ""),
+        ("reduction-2.cu", "reduction", 2, 2, ""),
+        ("reduction (3).cu", "reduction", 2, 3, ""),
+        ("reduction_v4.cu", "reduction", 2, 4, ""),
+        ("bank conflicts.cu", "bank_conflicts", 2, 0, ""),
+        ("BankConflicts.cu", "bank_conflicts", 2, 0, ""),
+        ("ann_reduction.cu", "reduction", 1, 0, "ann"),
+        ("Ann Lee - reduction (2).cu", "reduction", 1, 2, "Ann Lee"),
+        ("小明_bank_conflicts-10.cu", "bank_conflicts", 1, 10, "小明"),
+        ("my reduction final.cu", "reduction", 0, 0, ""),
+    ],
+)
+def test_the_lab_of_a_file(name, lab, exactness, attempt, prefix):
+    assert names.lab_of(name, LABS) == names.LabName(lab, exactness, attempt, prefix)
+
+
+@pytest.mark.parametrize("name", ["main.cu", "shuffle and reduction notes.cu", "preduction.cu"])
+def test_a_file_of_no_lab(name):
+    assert names.lab_of(name, LABS) is None
+
+
+@pytest.mark.parametrize("part", ["__MACOSX", "._reduction.cu", ".DS_Store", "Thumbs.db"])
+def test_what_systems_leave_behind_is_nobodys(part):
+    assert names.is_junk(("ann", part))
