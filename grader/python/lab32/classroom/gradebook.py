@@ -32,6 +32,8 @@ def asked_columns(texts, labs):
             raise Problem(
                 f"--column {visible(text, 60)}: write LAB=HEADER, with LAB one of {', '.join((*labs, TOTAL))}"
             )
+        if header in found.values():
+            raise Problem(f"--column: `{visible(header, 60)}` is named twice")
         found[lab] = header
     return found
 

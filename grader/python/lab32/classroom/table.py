@@ -136,7 +136,7 @@ class Table:
     def column(self, *names):
         """Of the first of these names that the header has, in any case; None where it has none."""
         mine = [name.casefold() for name in self.names()]
-        for name in names:
+        for name in map(str.casefold, names):
             if mine.count(name) > 1:
                 raise Problem(
                     f"{self.name}:{self.header.line}: two columns are called `{name}`; rename one"

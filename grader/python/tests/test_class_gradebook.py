@@ -1,0 +1,189 @@
+"""The gradebook that a platform has exported: cells of students who are in it are filled in, and
+nothing else changes by a byte. Where its form comes from:
+
+Canvas  https://github.com/instructure/canvas-lms/blob/master/lib/gradebook_exporter.rb (csv_data): a row
+        with posting policies, a row `    Points Possible`, EX for who is excused, N/A for whom the
+        assignment is not for; each assignment's title with its number
+Moodle  the worksheet of an assignment: https://github.com/moodle/moodle/tree/main/mod/assign/feedback/offline
+        (`Identifier` is `Participant 123`); the grade export: .../grade/import/csv/tests (`Assignment: ...`)
+"""
+
+import pytest
+
+from lab32.classroom import collect
+from lab32.classroom.gradebook import Gradebook, asked_columns
+from lab32.classroom.problem import Problem
+from lab32.classroom.scores import Row
+from lab32.classroom.table import Table
+
+LABS = ["bank_conflicts", "shuffle"]
+CANVAS = (
+    "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Lab 1: Shuffle (501),Bank conflicts (502),"
+    "Labs Current Score,Shuffle Final Score,Notes\r\n"
+    ",,,,,Manual Posting,,,,\r\n"
+    '"    Points Possible",,,,,100.00,50.00,(read only),(read only),\r\n'
+    '"Doe, Jane",11,u11,jane,"Section 1, late",,,,,"says ""hi"""\r\n'
+    '"Müller, Jörg",12,u12,joerg,S2,3,4,5,6,\r\n'
+    '"Student, Test",13,,,S2,,,,,\r\n'
+)
+WORKSHEET = (
+    'Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can be changed",'
+    '"Last modified (grade)","Feedback comments"\n'
+    '"Participant 11","Jane Doe",jane@x.edu,"Submitted for grading",,100.00,Yes,-,\n'
+    '"Participant 12","Jörg Müller",joerg@x.edu,"No submission",,100.00,No,-,\n'
+)
+MOODLE = (
+    '"First name","Last name","ID number",Institution,Department,"Email address","Assignment: Shuffle (Real)",'
+    '"Feedback: Shuffle","Assignment: Shuffle (Percentage)","Course total (Real)"\n'
+    "Jane,Doe,s11,,,jane@x.edu,-,,-,-\n"
+)
+
+
+def row(name, ids, **points):
+    student = collect.Student(name, name, tuple(ids.items()), dict.fromkeys(points))
+    return Row(
+        student, name, status="graded", max_score=100 * len(points), raw=dict(points),
+        final=dict(points), most=dict.fromkeys(points, 100),
+    )  # fmt: skip
+
+
+def filled(text, rows, labs=LABS, columns=()):
+    book = Gradebook(Table(text.encode(), "book.csv"), labs, asked_columns(columns, labs))
+    data, told = book.filled(rows)
+    return data.decode(), told
+
+
+def changed(before, after):
+    """[(what was there, what is there now)] of the cells that differ; all else is the same."""
+    old, new = Table(before.encode(), ""), Table(after.encode(), "")
+    out, back = [], {}
+    for number, (was, now) in enumerate(zip(old.rows, new.rows, strict=True)):
+        for column, (a, b) in enumerate(zip(was.cells, now.cells, strict=True)):
+            if a.text != b.text:
+                out.append((a.text, b.text))
+                back[number, column] = old.text[a.start : a.end]
+    assert new.with_changes(back) == before.encode()
+    return out
+
+
+def test_canvas():
+    rows = [
+        row("doejane", {"canvas": "11"}, shuffle=87.5, bank_conflicts=100),
+        row("müllerjörg", {"canvas": "12"}, shuffle=0),
+    ]
+    after, told = filled(CANVAS, rows)
+    assert changed(CANVAS, after) == [("", "87.5"), ("", "50"), ("3", "0")]
+    assert told == ["`Bank conflicts (502)`: of 100 points to 50"]
+
+
+def test_canvas_with_first_and_last_names():
+    text = "LastName,FirstName,ID,SIS Login ID,Section,Shuffle (5)\nDoe,Jane,11,j,S,\n"
+    assert changed(text, filled(text, [row("x", {"canvas": "11"}, shuffle=5)])[0]) == [("", "5")]
+
+
+def test_a_canvas_id_is_no_other_number():
+    text = "Student,ID,SIS User ID,Section,Shuffle\nDoe,11,,S,\nLee,12,11,S,\n"
+    after, _ = filled(text, [row("x", {"sid": "11"}, shuffle=5)])
+    assert after == text.replace("Lee,12,11,S,", "Lee,12,11,S,5")
+
+
+@pytest.mark.parametrize("cell", ["EX", "N/A"])
+def test_who_is_excused_stays_so(cell):
+    text = f"Student,ID,SIS Login ID,Section,Shuffle (5)\nDoe,11,j,S,{cell}\n"
+    after, told = filled(text, [row("doe", {"canvas": "11"}, shuffle=5)])
+    assert after == text
+    assert told == [f"doe: `Shuffle (5)` is {cell} and stays so"]
+
+
+def test_moodles_worksheet_of_one_assignment():
+    rows = [row("a", {"moodle": "11"}, shuffle=70.25), row("b", {"moodle": "12"}, shuffle=60)]
+    after, told = filled(WORKSHEET, rows, ["shuffle"])
+    assert changed(WORKSHEET, after) == [("", "70.25")]
+    assert told == ["b: book.csv says that this grade cannot be changed"]
+
+
+def test_the_worksheet_takes_the_total_of_several_labs():
+    rows = [row("a", {"moodle": "11"}, shuffle=70, bank_conflicts=71)]
+    after, told = filled(WORKSHEET, rows)
+    assert changed(WORKSHEET, after) == [("", "70.5")]
+    assert told == ["`Grade`: of 200 points to 100"]
+
+
+def test_moodles_gradebook_by_email_or_id_number():
+    for ids in ({"email": "JANE@x.edu"}, {"sid": "s11"}, {"plain": "s11"}):
+        after, told = filled(MOODLE, [row("a", ids, shuffle=7)])
+        assert (changed(MOODLE, after), told) == ([("-", "7")], [])
+
+
+@pytest.mark.parametrize(
+    "text", [CANVAS, WORKSHEET, MOODLE, CANVAS.replace("\r\n", "\n"), MOODLE.rstrip("\n")]
+)
+def test_with_nobody_graded_not_a_byte_changes(text):
+    assert filled(text, []) == (text, [])
+
+
+def test_who_is_missing_or_there_twice_is_told():
+    text = "Student,ID,Email,Shuffle\na,1,x@x.edu,\nb,2,,\nc,1,,\n"
+    rows = [
+        row("gone", {"canvas": "9"}, shuffle=1),
+        row("twice", {"canvas": "1"}, shuffle=2),
+        row("b", {"canvas": "2"}, shuffle=3),
+        row("also b", {"canvas": "2"}, shuffle=4),
+        row("nameless", {}, shuffle=5),
+    ]
+    after, told = filled(text, rows)
+    assert changed(text, after) == [("", "3")]
+    assert told == [
+        "gone: not in book.csv",
+        "twice: more than once in book.csv",
+        "also b: line 3 of book.csv is b's already",
+        "nameless: not in book.csv",
+    ]
+
+
+def test_a_name_alone_matches_nobody():
+    text = "Student,ID,Shuffle\nJane Doe,1,\n"
+    assert filled(text, [row("Jane Doe", {"plain": "Jane Doe"}, shuffle=1)])[0] == text
+
+
+def test_who_is_not_graded_or_handed_nothing_in_keeps_his_cell():
+    absent = row("a", {"canvas": "11"}, shuffle=0)
+    absent.status = "not handed in"
+    later = Row(collect.Student("b", "b", (("canvas", "12"),)), "b", status="not graded")
+    assert filled(CANVAS, [absent, later]) == (CANVAS, [])
+
+
+def test_another_encoding_stays():
+    data = "Student;ID;Shuffle\r\nMüller;1;\r\n".encode("utf-16")
+    after, _ = Gradebook(Table(data, "b"), ["shuffle"]).filled(
+        [row("x", {"canvas": "1"}, shuffle=5)]
+    )
+    assert after == "Student;ID;Shuffle\r\nMüller;1;5\r\n".encode("utf-16")
+
+
+def test_the_column_can_be_named():
+    text = "Student,ID,Final,Shuffle a,Shuffle b\nx,1,,,\n"
+    with pytest.raises(Problem, match="`Shuffle a`, `Shuffle b` may all be for shuffle; say which"):
+        filled(text, [])
+    rows = [row("x", {"canvas": "1"}, shuffle=5)]
+    after, _ = filled(text, rows, columns=["shuffle=Shuffle b", "total=Final"])
+    assert after == text.replace("x,1,,,", "x,1,5,,5")
+
+
+@pytest.mark.parametrize(
+    "text, columns, words",
+    [
+        ("Student,ID,Quiz\n", [], "no column is called as one of bank_conflicts, shuffle; say which"),
+        ("Student,ID,Shuffle\n", ["shuffle=Quiz"], "book.csv: no column `Quiz`; its columns: `Student`"),
+        ("Student,ID,Shuffle\n", ["quiz=Shuffle"], "--column quiz=Shuffle: write LAB=HEADER, with LAB one of"),
+        ("Student,ID,A\n", ["shuffle=A", "total=A"], "--column: `A` is named twice"),
+        ("Student,ID,Shuffle\n", ["shuffle"], "--column shuffle: write LAB=HEADER"),
+        ("Student,Shuffle\n", [], "book.csv:1: no column with students' ids"),
+        ("Student,ID,Shuffle Current Score\n", [], "no column is called as one of"),
+        ("", [], "book.csv: empty"),
+    ],
+)  # fmt: skip
+def test_a_gradebook_that_does_not_fit_is_told_and_no_column_is_made(text, columns, words):
+    with pytest.raises(Problem) as caught:
+        filled(text, [], columns=columns)
+    assert words in str(caught.value)

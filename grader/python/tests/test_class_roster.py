@@ -1,0 +1,130 @@
+"""Who is in the class: every person of the roster has a row, and who is not in it is told."""
+
+import pytest
+from class_tools import put
+
+from lab32.classroom import people
+from lab32.classroom.collect import collect
+from lab32.classroom.problem import Problem
+from lab32.classroom.table import Table
+
+LABS = ["shuffle"]
+
+
+def roster(folder, text):
+    (folder / "roster.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return people.read_roster(folder / "roster.csv")
+
+
+def problem(folder, text):
+    with pytest.raises(Problem) as caught:
+        roster(folder, text)
+    return str(caught.value).removeprefix(f"{folder}/")
+
+
+def match(folder, files, text):
+    put(folder / "in", files)
+    students, _ = collect(folder / "in", LABS)
+    found, unmatched = people.matched(students, roster(folder, text))
+    return {key: person.id for key, person in found.items()}, unmatched
+
+
+def test_columns_have_the_names_that_platforms_give_them(tmp_path):
+    (person,) = roster(
+        tmp_path,
+        "Last Name,First name,SIS Login ID,Canvas ID,Email address\r\nDoe,Jane,jd1,77,j@x.edu\r\n",
+    )
+    assert (person.id, person.name) == ("jd1", "Jane Doe")
+    assert person.ids == (("sid", "jd1"), ("canvas", "77"), ("email", "j@x.edu"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_as_spreadsheets_write_it(tmp_path, encoding, delimiter):
+    text = 'id|name\r\n7|"王; 小明, ""Ming"""\r\n8|Jörg\r\n'.replace("|", delimiter)
+    assert [p.name for p in roster(tmp_path, text.encode(encoding))] == ['王; 小明, "Ming"', "Jörg"]
+
+
+def test_canvas_ids_match_canvas_files(tmp_path):
+    found, unmatched = match(
+        tmp_path,
+        {"doejane_77_1_shuffle.cu": "", "x_78_2_shuffle.cu": ""},
+        "id,canvas id\na,77\nb,99\n",
+    )
+    assert found == {"canvas:77": "a"}
+    assert unmatched == ["x: nobody of the roster has this id or name"]
+
+
+def test_an_id_of_one_kind_is_none_of_another(tmp_path):
+    found, _ = match(tmp_path, {"doe_77_1_shuffle.cu": ""}, "id number,email\n77,a@x.edu\n")
+    assert found == {}
+
+
+def test_folders_named_by_id_or_by_name(tmp_path):
+    found, unmatched = match(
+        tmp_path,
+        {"s17/shuffle.cu": "", "Doe, Jane/shuffle.cu": "", "ann lee/shuffle.cu": ""},
+        "id,name\ns17,X\ns18,Jane Doe\ns19,Ann Lee\n",
+    )
+    assert found == {"name:s17": "s17", "name:Doe, Jane": "s18", "name:ann lee": "s19"}
+    assert unmatched == []
+
+
+def test_a_name_that_two_have_matches_nobody(tmp_path):
+    _, unmatched = match(
+        tmp_path,
+        {"Jane Doe/shuffle.cu": "", "y/shuffle.cu": ""},
+        "id,name\n1,Jane Doe\n2,Jane Doe\n3,y\n",
+    )
+    assert unmatched == ["Jane Doe: more than one of the roster has this id or name"]
+
+
+def test_two_who_say_that_they_are_the_same(tmp_path):
+    found, unmatched = match(
+        tmp_path, {"s1/shuffle.cu": "", "a@x.edu/shuffle.cu": ""}, "id,email\ns1,a@x.edu\n"
+    )
+    assert found == {"name:a@x.edu": "s1"}
+    assert unmatched == ["s1: a@x.edu is the same person by the roster, line 2"]
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("", "roster.csv: empty; its first line must name the columns"),
+        ("id,name\n", "roster.csv: only a header; there is nobody in it"),
+        ("who,points\n1,2\n", "roster.csv:1: no column with ids (id, student id, email, ...); "
+         "its columns: `who`, `points`"),
+        ("id,name\n1,a\n,b\n", "roster.csv:3: no id in this row; fill one in, or delete the row"),
+        ("id,name\n1,a\n2,b\n1,c\n", "roster.csv:4: the id `1` is in line 2, too; delete one of them"),
+        ("id,name\n1,a,b\n", "roster.csv:2: 3 cells, and the first line has 2; "
+         "put a text with a comma into quotation marks"),
+        ("id,id\n1,2\n", "roster.csv:1: two columns are called `id`; rename one"),
+        ('id,name\n1,"a\n2,b\n', "roster.csv:2: a quotation mark is not closed; close it, or double it "
+         "where it is part of the text"),
+        (b"id,name\n1,J\xf6rg\n", "roster.csv:2: not UTF-8; save it as `CSV UTF-8`"),
+        (b"id\0\n", "roster.csv:1: holds a NUL byte, so it is no CSV; export it again as CSV"),
+        ("id,submitted_at\n1,yesterday\n", "roster.csv:2: `yesterday` is no time; "
+         "write it as 2026-11-23T23:59:00+01:00"),
+    ],
+)  # fmt: skip
+def test_a_bad_roster_is_told_in_one_line(tmp_path, text, words):
+    assert problem(tmp_path, text) == words
+
+
+def test_a_roster_that_is_not_there(tmp_path):
+    with pytest.raises(Problem, match="none.csv: cannot be read: No such file or directory"):
+        people.read_roster(tmp_path / "none.csv")
+
+
+def test_empty_lines_are_none_of_the_class(tmp_path):
+    assert len(roster(tmp_path, "id,name\n\n1,a\n\n\n2,b\n")) == 2
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_a_table_is_written_as_it_was_read(newline):
+    data = 'a,"b, ""c""",d|1, x ,"two|lines"'.replace("|", newline)
+    table = Table((data + newline).encode(), "t")
+    assert table.rows[0][2] == f"two{newline}lines"
+    assert table.with_changes({}) == (data + newline).encode()
+    changed = table.with_changes({(0, 1): "9"}).decode()
+    assert changed == data.replace(" x ", "9") + newline
