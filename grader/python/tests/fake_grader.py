@@ -3,7 +3,7 @@ say what happens to it. `LAB32_FAKE_LOG` names a file that gets a line per gradi
 
 // score 40            points of 100; without such a line there are 10
 // sleep 0.5           seconds
-// endless             ends neither by itself nor by SIGTERM, nor does a child that it starts
+// endless             does not end by itself; a child that it starts does not end by SIGTERM, either
 // signal SIGSEGV      the grader itself ends so
 // machine no nvcc     what the grader says of the machine's faults, with status 2
 // machine once NAME   the same, and NAME is made: no longer when that is there
@@ -36,7 +36,8 @@ def obey(line):
         time.sleep(float(rest))
     elif word == "endless":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        subprocess.Popen([sys.executable, "-IS", "-c", "import time; time.sleep(1000)"])
+        subprocess.Popen(["sleep", "1000"])
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         time.sleep(1000)
     elif word == "signal":
         os.kill(os.getpid(), getattr(signal, rest))

@@ -192,6 +192,7 @@ class Session:
                 scores.take(self.rows[task.slug], record, self.policy)
                 done += 1
             else:
+                store.forget(task.slug)
                 tasks.append(task)
         mine = os.getpid()
         plan = worker.Plan(

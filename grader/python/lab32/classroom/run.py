@@ -95,7 +95,7 @@ class Class:
         """Takes up what the jobs have finished since. A failure that is tried again is none yet."""
         for slug, task in list(self.pending.items()):
             record = self.store.valid(slug, task.key)
-            if record and (record["status"] != NOT_GRADED or self.store.tries(slug) >= TRIES):
+            if record and (record["status"] != NOT_GRADED or record["tries"] >= TRIES):
                 del self.pending[slug]
                 self.on_record(task, record)
 
@@ -149,6 +149,7 @@ class Class:
                 continue
             record = vars(task) | {
                 "status": NOT_GRADED, "reason": why, "score": 0, "max_score": 0, "labs": [], "seconds": 0,
+                "tries": self.store.tries(task.slug),
             }  # fmt: skip
             self.store.keep(task.slug, record)
             del self.pending[task.slug]

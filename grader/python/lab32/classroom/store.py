@@ -51,7 +51,7 @@ def write_whole(path, data):
 def slug_of(name, key, taken):
     """A file's name for a student, in any script; no two are alike, also where case is not told."""
     text = unicodedata.normalize("NFC", name)
-    slug = re.sub(r"[^\w.\- ]", "_", text).strip(" .")
+    slug = re.sub(r"[^\w.\- ]", "_", text).strip(" .-")
     while len(slug.encode()) > 80:
         slug = slug[:-1]
     if slug != text or not slug or slug.casefold() in taken:
@@ -155,6 +155,11 @@ class Store:
             write_whole(self.report(slug), report)
         record["sha256"] = hashlib.sha256(result).hexdigest()
         write_whole(self.record_path(slug), json.dumps(record, indent=1))
+
+    def forget(self, slug):
+        """What a run before this one said of another file, or that it could not grade this one."""
+        for path in (self.record_path(slug), self.result(slug), self.report(slug)):
+            path.unlink(missing_ok=True)
 
     # ---- who grades it -----------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from lab32 import results
 from lab32.classroom.problem import visible
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED, TRIES, Store
 
+GRACE = 2  # seconds in which a grader that is ended may tidy up
 SIGTERM_ON_PARENTS_DEATH = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
@@ -62,6 +63,21 @@ def _die_with_parent():
     ctypes.CDLL(None).prctl(SIGTERM_ON_PARENTS_DEATH, signal.SIGTERM)
 
 
+def end_group(process):
+    """SIGTERM, so that it removes what it has made; then SIGKILL for all that it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    end = time.monotonic() + GRACE
+    # Not reaped before the second signal: until then its number is nobody else's.
+    while time.monotonic() < end and not os.waitid(
+        os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT
+    ):
+        time.sleep(0.02)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def run_grader(plan, command, folder, errors):
     """The exit status; None where its time was over."""
     process = subprocess.Popen(
@@ -80,14 +96,7 @@ def run_grader(plan, command, folder, errors):
             check_owner(plan)
     finally:
         if process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-            try:
-                process.wait(2)
-            except subprocess.TimeoutExpired:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            end_group(process)
 
 
 def reason_of(status, seconds, errors, result):
@@ -156,6 +165,7 @@ def grade(plan, store, task):
             for lab in result.labs
         ],
         "seconds": round(time.monotonic() - began, 3),
+        "tries": store.tries(task.slug),
     }  # fmt: skip
     store.keep(task.slug, record, data, text)
 
