@@ -24,8 +24,8 @@ def test_one_that_cannot_be_compiled_is_hostile_crashes_or_never_ends(classroom)
     })  # fmt: skip
     put(classroom.submissions, {"hostile.zip": zipped({"../../x.cu": "", "shuffle.cu": ""})})
     put(classroom.submissions, {"nothing/notes.txt": ""})
-    assert classroom.run("--limit", 1, jobs=3) == 2
-    said, rows = classroom.done.stderr, classroom.rows()
+    assert classroom.run("--limit", 1, jobs=3, executor=None) == 2
+    said, rows = classroom.err_text, classroom.rows()
 
     # The students' own: they have points, if none.
     for name, status, score in [
@@ -61,7 +61,7 @@ def test_one_that_cannot_be_compiled_is_hostile_crashes_or_never_ends(classroom)
         assert f"  {name}: {why}\n" in said
     assert "not graded, through no fault of the student:\n" in said
     assert "refused:\n  hostile: ../../x.cu leads out of its archive\n" in said
-    assert "7 of 12 graded" in classroom.done.stdout
+    assert "7 of 12 graded" in classroom.out_text
     assert [
         p for p in psutil.process_iter(["cwd"]) if str(classroom.out) in (p.info["cwd"] or "")
     ] == []
@@ -111,8 +111,7 @@ def test_the_roster_has_the_last_word_on_who_is_there(classroom):
         ("s9", "s9", "graded", "70"),
     ]
     assert (
-        "not in the roster:\n  s9: nobody of the roster has this id or name\n"
-        in classroom.done.stderr
+        "not in the roster:\n  s9: nobody of the roster has this id or name\n" in classroom.err_text
     )
 
 

@@ -14,7 +14,7 @@ from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.late import read_policy
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.progress import Shown, summary
-from lab32.classroom.store import NOT_GRADED, REFUSED, Store, slug_of, write_whole
+from lab32.classroom.store import NOT_GRADED, REFUSED, Store, slug_of
 
 ALL_GRADED, NOT_ALL_GRADED, INTERRUPTED = 0, 2, 130
 
@@ -202,7 +202,10 @@ class Session:
         )  # fmt: skip
         if not tasks:
             return True
-        with Shown(len(self.rows), done) as shown:
+        with (
+            run.errors_to(store.state / "jobs/errors") as errors,
+            Shown(len(self.rows), done, errors) as shown,
+        ):
 
             def on_record(task, record):
                 shown.finished(scores.take(self.rows[task.slug], record, self.policy))
@@ -215,14 +218,15 @@ class Session:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 group.stop()
                 return False
+        store.sweep()
         return True
 
     def write(self):
         rows = list(self.rows.values())
-        write_whole(self.options.out / "scores.csv", scores.scores_csv(rows, self.labs))
+        self.store.write(self.options.out / "scores.csv", scores.scores_csv(rows, self.labs))
         if self.book:
             data, told = self.book.filled(rows)
-            write_whole(self.options.out / "gradebook.csv", data)
+            self.store.write(self.options.out / "gradebook.csv", data)
             tell("gradebook", told)
 
     def conclude(self, finished):
@@ -248,7 +252,9 @@ def main(arguments=None):
         raise KeyboardInterrupt
 
     with contextlib.suppress(ValueError):  # not of the main thread
-        signal.signal(signal.SIGTERM, interrupt)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one
+                signal.signal(number, interrupt)
     try:
         session = Session(options_of(arguments))
         return session.conclude(session.grade())

@@ -3,7 +3,9 @@
 import contextlib
 import hashlib
 import os
+import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -12,9 +14,10 @@ import submitit
 from lab32 import ROOT
 from lab32.classroom import worker
 from lab32.classroom.problem import Problem, visible
-from lab32.classroom.store import NOT_GRADED, TRIES, write_whole
+from lab32.classroom.store import NOT_GRADED, TRIES
 
 POLL = 0.1
+STOP = 10  # seconds that jobs are given to stop in
 # What a score depends on beside the program itself.
 VERSION = ("data/limits/*.toml", "data/devices/*.toml", "data/measured/**/*.csv", "labs/include/*",
            "grader/checks/*/given.cu", "build/toolchain.env")  # fmt: skip
@@ -104,7 +107,10 @@ class Class:
         count = min(self.jobs, len(tasks))
         plan = worker.Plan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
         try:
-            self.running = [self.executor.submit(worker.work, plan, i, count) for i in range(count)]
+            with without_interrupts():
+                self.running = [
+                    self.executor.submit(worker.work, plan, i, count) for i in range(count)
+                ]
         except (
             OSError,
             subprocess.CalledProcessError,
@@ -157,13 +163,43 @@ class Class:
 
     def stop(self):
         """What runs is ended, and counts as not begun."""
-        for job in self.running:
-            with contextlib.suppress(Exception):
-                job.cancel(check=False)
-        end = time.monotonic() + 5
+        self.store.stop()
+        if not self.plan.owner:  # on Slurm
+            for job in self.running:
+                with contextlib.suppress(Exception):
+                    job.cancel(check=False)
+        end = time.monotonic() + STOP
         while time.monotonic() < end and not all(job.done() for job in self.running):
             time.sleep(POLL)
         self.look()
+
+
+@contextlib.contextmanager
+def without_interrupts():
+    """Ctrl-C is for this process, and not for those that it starts meanwhile: they have tidied up when
+    this one has come to its end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def errors_to(path):
+    """What the processes that are started meanwhile say goes to a file. Yields the standard error as
+    it was."""
+    sys.stderr.flush()
+    with os.fdopen(
+        os.dup(2), "w", encoding=sys.stderr.encoding, errors="backslashreplace"
+    ) as before:
+        with open(path, "ab") as file:
+            os.dup2(file.fileno(), 2)
+        try:
+            yield before
+        finally:
+            before.flush()
+            os.dup2(before.fileno(), 2)
 
 
 def log_of(jobs):
@@ -184,5 +220,5 @@ def seed_of(store, asked):
         with contextlib.suppress(OSError, ValueError):
             return int(path.read_text())
         asked = int.from_bytes(os.urandom(6))
-    write_whole(path, str(asked))
+    store.write(path, str(asked))
     return asked

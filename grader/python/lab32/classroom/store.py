@@ -7,6 +7,8 @@ OUT/submissions/NAME/LAB/LAB.cu  what was graded
 OUT/.class/records/NAME.json     the last word on a student: written after all the others
 OUT/.class/tries/NAME            how often it was begun in this run
 OUT/.class/locks/NAME            held by who grades it
+OUT/.class/parts/                what is being written
+OUT/.class/stop                  jobs are to end
 """
 
 import contextlib
@@ -26,12 +28,13 @@ GRADED, REFUSED, NOT_GRADED = "graded", "refused", "not graded"
 TRIES = 2
 
 
-def write_whole(path, data):
-    """The file is the old one or the new one, whenever the machine stops."""
+def write_whole(path, data, parts):
+    """The file is the old one or the new one, whenever the machine stops. `parts` is a folder of the
+    same file system for what is written half."""
     path = Path(path)
     if isinstance(data, str):
         data = data.encode("utf-8", "backslashreplace")
-    beside = path.with_name(f".{path.name[:80]}.{os.getpid()}.{secrets.token_hex(4)}")
+    beside = Path(parts, secrets.token_hex(12))
     try:
         with open(beside, "wb") as file:
             file.write(data)
@@ -65,10 +68,18 @@ class Store:
         self.out = Path(out)
         self.state = self.out / ".class"
 
+    def write(self, path, data):
+        write_whole(path, data, self.state / "parts")
+
+    def sweep(self):
+        """What processes that were killed have left; for when nobody works."""
+        for path in (self.state / "parts").iterdir():
+            path.unlink(missing_ok=True)
+
     def create(self):
         try:
             for folder in ("results", "reports", "submissions", ".class/records", ".class/tries",
-                           ".class/locks", ".class/jobs"):  # fmt: skip
+                           ".class/locks", ".class/jobs", ".class/parts"):  # fmt: skip
                 (self.out / folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Problem(f"{visible(error.filename)}: cannot be made: {error.strerror}") from None
@@ -86,6 +97,17 @@ class Store:
             ) from None
         except OSError:
             pass  # a file system without locks
+        self.stop_path().unlink(missing_ok=True)
+
+    def stop_path(self):
+        return self.state / "stop"
+
+    def stop(self):
+        """Tells all jobs to end."""
+        self.stop_path().touch()
+
+    def stopping(self):
+        return self.stop_path().exists()
 
     # ---- a student ---------------------------------------------------------------------------------
 
@@ -151,10 +173,10 @@ class Store:
             for path in (self.result(slug), self.report(slug)):
                 path.unlink(missing_ok=True)
         else:
-            write_whole(self.result(slug), result)
-            write_whole(self.report(slug), report)
+            self.write(self.result(slug), result)
+            self.write(self.report(slug), report)
         record["sha256"] = hashlib.sha256(result).hexdigest()
-        write_whole(self.record_path(slug), json.dumps(record, indent=1))
+        self.write(self.record_path(slug), json.dumps(record, indent=1))
 
     def forget(self, slug):
         """What a run before this one said of another file, or that it could not grade this one."""
@@ -170,7 +192,7 @@ class Store:
             return 0
 
     def count_try(self, slug):
-        write_whole(self.state / "tries" / slug, str(self.tries(slug) + 1))
+        self.write(self.state / "tries" / slug, str(self.tries(slug) + 1))
 
     def forget_tries(self):
         for path in (self.state / "tries").iterdir():

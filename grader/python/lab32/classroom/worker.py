@@ -50,13 +50,13 @@ def started_at(pid):
         return ""
 
 
-class Orphaned(Exception):
-    """`lab32 class` is gone: who starts it again grades this anew."""
+class Unwanted(Exception):
+    """`lab32 class` is gone, or is stopping: who starts it again grades this anew."""
 
 
-def check_owner(plan):
-    if plan.owner and started_at(plan.owner[0]) != plan.owner[1]:
-        raise Orphaned
+def check_wanted(plan, store):
+    if store.stopping() or (plan.owner and started_at(plan.owner[0]) != plan.owner[1]):
+        raise Unwanted
 
 
 def _die_with_parent():
@@ -78,10 +78,10 @@ def end_group(process):
     process.wait()
 
 
-def run_grader(plan, command, folder, errors):
+def run_grader(plan, store, task, command, errors):
     """The exit status; None where its time was over."""
     process = subprocess.Popen(
-        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+        command, cwd=store.folder(task.slug), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
         env=dict(os.environ, LAB32_THREADS="1"), start_new_session=True,
         preexec_fn=_die_with_parent,  # noqa: PLW1509 (one thread)
     )  # fmt: skip
@@ -93,7 +93,7 @@ def run_grader(plan, command, folder, errors):
             except subprocess.TimeoutExpired:
                 if time.monotonic() >= end:
                     return None
-            check_owner(plan)
+            check_wanted(plan, store)
     finally:
         if process.poll() is None:
             end_group(process)
@@ -144,7 +144,7 @@ def grade(plan, store, task):
         if plan.rubric:
             command += ["--rubric", plan.rubric]
         with open(error_file, "wb") as errors:
-            status = run_grader(plan, command, store.folder(task.slug), errors)
+            status = run_grader(plan, store, task, command, errors)
         with open(error_file, "rb") as errors:
             errors.seek(max(0, error_file.stat().st_size - 65536))
             said = errors.read().decode("utf-8", "replace")
@@ -171,12 +171,16 @@ def grade(plan, store, task):
 
 
 def work(plan, index, count):
+    with contextlib.suppress(Unwanted):
+        grade_all(plan, Store(plan.out), index, count)
+
+
+def grade_all(plan, store, index, count):
     """Job `index` of `count`: its own share first, then what the others have left."""
-    store = Store(plan.out)
     shares = [plan.tasks[(index + k) % count :: count] for k in range(count)]
     for share, tasks in enumerate(shares):
         for task in tasks:
-            check_owner(plan)
+            check_wanted(plan, store)
             with store.claim(task.slug) as mine:
                 # Without locks two might grade the same: each keeps to its share.
                 if mine is False or (mine is None and share > 0):
