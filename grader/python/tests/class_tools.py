@@ -5,10 +5,10 @@ import csv
 import io
 import json
 import os
+import selectors
 import signal
 import subprocess
 import sys
-import tempfile
 import traceback
 import zipfile
 from pathlib import Path
@@ -49,6 +49,22 @@ def zipped(files):
 def class_of(folder, texts):
     """{name: what shuffle.cu says}."""
     return put(folder, {f"{name}/shuffle.cu": text for name, text in texts.items()})
+
+
+def read_all(pipes):
+    """What comes through each, to its end."""
+    texts = dict.fromkeys(pipes, b"")
+    with selectors.DefaultSelector() as selector:
+        for pipe in pipes:
+            selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _ in selector.select():
+                if data := os.read(key.fd, 1 << 16):
+                    texts[key.fd] += data
+                else:
+                    selector.unregister(key.fd)
+                    os.close(key.fd)
+    return [text.decode() for text in texts.values()]
 
 
 class Fork:
@@ -103,21 +119,23 @@ class Classroom:
         """The exit status; `out_text` and `err_text` are what it has printed. `before` is called where it
         runs, in a fork."""
         arguments = self.command(*options, jobs=jobs)[len(COMMAND) :]
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            if (child := os.fork()) == 0:
-                os._exit(self._run(arguments, out, err, before, executor))
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            self.out_text, self.err_text = (
-                os.pread(file.fileno(), 1 << 20, 0).decode() for file in (out, err)
-            )
+        pipes = [os.pipe(), os.pipe()]
+        child = os.fork()
+        if child == 0:
+            os._exit(self._run(arguments, [write for _, write in pipes], before, executor))
+        for _, write in pipes:
+            os.close(write)
+        self.out_text, self.err_text = read_all([read for read, _ in pipes])
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         assert "Traceback" not in self.err_text, self.err_text
         return status
 
-    def _run(self, arguments, out, err, before, executor):
+    def _run(self, arguments, outputs, before, executor):
         try:
             signal.alarm(60)
-            for number, file in ((1, out), (2, err)):
-                os.dup2(file.fileno(), number)
+            for number, output in zip((1, 2), outputs, strict=True):
+                os.dup2(output, number)
+                os.close(output)
             sys.stdout, sys.stderr = (open(fd, "w", closefd=False) for fd in (1, 2))
             os.environ.update(self.environment)
             if executor:

@@ -261,8 +261,7 @@ def main(arguments=None):
     except Problem as problem:
         print(f"lab32: {problem}", file=sys.stderr)
     except OSError as error:
-        where = f"{visible(error.filename)}: " if error.filename else ""
-        print(f"lab32: {where}{error.strerror}", file=sys.stderr)
+        print(f"lab32: {worker.where_and_why(error)}", file=sys.stderr)
     except KeyboardInterrupt:
         print("lab32: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -153,10 +153,7 @@ class Class:
         for task in tasks:
             if task.slug not in self.pending:
                 continue
-            record = vars(task) | {
-                "status": NOT_GRADED, "reason": why, "score": 0, "max_score": 0, "labs": [], "seconds": 0,
-                "tries": self.store.tries(task.slug),
-            }  # fmt: skip
+            record = worker.record_of(task, self.store, why)
             self.store.keep(task.slug, record)
             del self.pending[task.slug]
             self.on_record(task, record)

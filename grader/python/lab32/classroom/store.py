@@ -41,8 +41,10 @@ def write_whole(path, data, parts):
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
-    except BaseException:
+    except BaseException as error:
         beside.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # write() does not say where
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:

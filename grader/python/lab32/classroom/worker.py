@@ -155,7 +155,12 @@ def grade(plan, store, task):
     why = reason_of(status, plan.seconds, said, result)
     if task.refused and not why:
         data, text = refused(data, task.refused)
-    record = asdict(task) | {
+    store.keep(task.slug, record_of(task, store, why, result, time.monotonic() - began), data, text)
+
+
+def record_of(task, store, why, result=None, seconds=0.0):
+    """`why` there is no result; "" where there is one."""
+    return asdict(task) | {
         "status": NOT_GRADED if why else REFUSED if task.refused else GRADED,
         "reason": why or task.refused,
         "score": 0 if why else result.score,
@@ -164,10 +169,15 @@ def grade(plan, store, task):
             {"lab": lab.name, "status": lab.status, "score": lab.score, "max_score": lab.max_score}
             for lab in result.labs
         ],
-        "seconds": round(time.monotonic() - began, 3),
+        "seconds": round(seconds, 3),
         "tries": store.tries(task.slug),
     }  # fmt: skip
-    store.keep(task.slug, record, data, text)
+
+
+def where_and_why(error):
+    """Of an OSError."""
+    where = f"{visible(error.filename)}: " if error.filename else ""
+    return f"{where}{error.strerror or visible(error)}"
 
 
 def work(plan, index, count):
@@ -193,4 +203,7 @@ def grade_all(plan, store, index, count):
                 if store.tries(task.slug) >= TRIES:
                     continue
                 store.count_try(task.slug)
-                grade(plan, store, task)
+                try:
+                    grade(plan, store, task)
+                except OSError as error:  # no scratch folder, no grader, no more processes
+                    store.keep(task.slug, record_of(task, store, where_and_why(error)))
