@@ -7,6 +7,7 @@ say what happens to it. `LAB32_FAKE_LOG` names a file that gets a line per gradi
 // signal SIGSEGV      the grader itself ends so
 // machine no nvcc     what the grader says of the machine's faults, with status 2
 // machine once NAME   the same, and NAME is made: no longer when that is there
+// node fails NAME     the process that has started the grader is killed, unless NAME is there; it is made
 // silent              status 0 and no result
 // broken              a result that is no JSON
 // error expected ;    the submission cannot be compiled
@@ -49,6 +50,12 @@ def obey(line):
             open(name, "w").close()
         print(f"lab32: {rest}", file=sys.stderr)
         sys.exit(2)
+    elif word == "node":
+        name = rest.removeprefix("fails ")
+        if not os.path.exists(name):
+            open(name, "w").close()
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(1000)
     elif word == "silent":
         sys.exit(0)
 

@@ -20,6 +20,7 @@ def test_one_that_cannot_be_compiled_is_hostile_crashes_or_never_ends(classroom)
         "garbled": "// broken",
         "no word": "// silent",
         "no toolchain": "// machine there is no nvcc",
+        "bad node": f"// node fails {classroom.folder}/node\n// score 55",
         "once": f"// machine once {classroom.folder}/flag\n// score 77",
     })  # fmt: skip
     put(classroom.submissions, {"hostile.zip": zipped({"../../x.cu": "", "shuffle.cu": ""})})
@@ -33,6 +34,7 @@ def test_one_that_cannot_be_compiled_is_hostile_crashes_or_never_ends(classroom)
         ("broken", "graded", "0"),
         ("hostile", "refused", "0"),
         ("nothing", "not handed in", "0"),
+        ("bad node", "graded", "55"),
         ("once", "graded", "77"),
     ]:
         assert (rows[name]["status"], rows[name]["score"]) == (status, score), name
@@ -61,7 +63,7 @@ def test_one_that_cannot_be_compiled_is_hostile_crashes_or_never_ends(classroom)
         assert f"  {name}: {why}\n" in said
     assert "not graded, through no fault of the student:\n" in said
     assert "refused:\n  hostile: ../../x.cu leads out of its archive\n" in said
-    assert "7 of 12 graded" in classroom.out_text
+    assert "8 of 13 graded" in classroom.out_text
     assert [
         p for p in psutil.process_iter(["cwd"]) if str(classroom.out) in (p.info["cwd"] or "")
     ] == []

@@ -256,11 +256,13 @@ def main(arguments=None):
             if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one
                 signal.signal(number, interrupt)
     try:
-        session = Session(options_of(arguments))
+        options = options_of(arguments)
+        session = Session(options)
         return session.conclude(session.grade())
     except Problem as problem:
         print(f"lab32: {problem}", file=sys.stderr)
     except OSError as error:
+        error.filename = error.filename or options.out
         print(f"lab32: {worker.where_and_why(error)}", file=sys.stderr)
     except KeyboardInterrupt:
         print("lab32: interrupted", file=sys.stderr)

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from lab32.classroom.problem import Problem, visible
 from lab32.classroom.store import NOT_GRADED, TRIES
 
 POLL = 0.1
+IN_VAIN = 3  # rounds of jobs, one after the other, that begin nothing
 STOP = 10  # seconds that jobs are given to stop in
 # What a score depends on beside the program itself.
 VERSION = ("data/limits/*.toml", "data/devices/*.toml", "data/measured/**/*.csv", "labs/include/*",
@@ -56,30 +58,23 @@ def executor_of(options, store):
         ) from None
     given = {"partition": options.partition, "gres": options.gres, "time": minutes_of(options.time)}
     executor.update_parameters(
-        job_name="lab32-class", cpus_per_task=1, stderr_to_stdout=True,
+        job_name="lab32-class", cpus_per_task=1, stderr_to_stdout=True, array_parallelism=10_000,
         **{key: value for key, value in given.items() if value},
     )  # fmt: skip
     return executor
 
 
 def minutes_of(text):
-    """Slurm's own ways to write a time: minutes, H:MM:SS, D-H:MM."""
-    days, _, rest = text.rpartition("-")
-    try:
-        parts = [int(part) for part in rest.split(":")]
-        if len(parts) > 3 or min(parts) < 0:
-            raise ValueError
-        if days:
-            hours, minutes, seconds = (*parts, 0, 0)[:3]
-        elif len(parts) == 1:
-            hours, minutes, seconds = 0, parts[0], 0
-        elif len(parts) == 2:
-            hours, minutes, seconds = 0, *parts
-        else:
-            hours, minutes, seconds = parts
-        total = (int(days or 0) * 24 + hours) * 60 + minutes + -(-seconds // 60)
-    except ValueError:
-        raise Problem(f"--time {visible(text, 40)}: write minutes, H:MM:SS or D-H:MM") from None
+    """Slurm's own ways to write a time: minutes, M:SS, H:MM:SS, D-H, D-H:MM, D-H:MM:SS."""
+    found = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?", text)
+    if not found:
+        raise Problem(f"--time {visible(text, 40)}: write minutes, H:MM:SS or D-H:MM")
+    days, *parts = (None if part is None else int(part) for part in found.groups())
+    given = [part for part in parts if part is not None]
+    if days is None:
+        given = [0, *given] if len(given) < 3 else given  # minutes come first
+    hours, minutes, seconds = (*given, 0, 0)[:3]
+    total = ((days or 0) * 24 + hours) * 60 + minutes + -(-seconds // 60)
     if total < 1:
         raise Problem(f"--time {visible(text, 40)}: a job needs a minute at least")
     return total
@@ -107,7 +102,9 @@ class Class:
         count = min(self.jobs, len(tasks))
         plan = worker.Plan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
         try:
-            with without_interrupts():
+            # Of Slurm, one array of jobs.
+            together = contextlib.nullcontext() if self.plan.owner else self.executor.batch()
+            with without_interrupts(), together:
                 self.running = [
                     self.executor.submit(worker.work, plan, i, count) for i in range(count)
                 ]
@@ -125,6 +122,7 @@ class Class:
         return ended
 
     def run(self):
+        in_vain = 0
         while self.pending:
             state = {slug: self.store.tries(slug) for slug in self.pending}
             left = [task for slug, task in self.pending.items() if state[slug] < TRIES]
@@ -134,7 +132,8 @@ class Class:
             moved = len(self.pending) < len(state) or any(
                 self.store.tries(slug) > state[slug] for slug in self.pending
             )
-            if not moved and not self.someone_holds(left):
+            in_vain = 0 if moved or self.someone_holds(left) else in_vain + 1
+            if in_vain == IN_VAIN:  # a node may fail before anything is begun
                 self.give_up(left, f"no job came to work: {log_of(ended)}")
         self.give_up(
             list(self.pending.values()), "the process that graded it has died (out of memory?)"

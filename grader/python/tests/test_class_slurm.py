@@ -1,0 +1,96 @@
+"""--executor slurm, with commands of Slurm that start processes here (fake_slurm.py)."""
+
+import os
+import re
+import signal
+import sys
+import time
+
+import pytest
+from class_tools import HERE, Classroom, class_of
+
+from lab32.classroom import run
+from lab32.classroom.problem import Problem
+
+
+@pytest.fixture
+def classroom(tmp_path):
+    made = Classroom(tmp_path)
+    for name in ("sbatch", "srun", "sacct", "scancel"):
+        path = tmp_path / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!{sys.executable} -IS\n{(HERE / 'fake_slurm.py').read_text()}")
+        path.chmod(0o755)
+    (tmp_path / "slurm").mkdir()
+    made.environment |= {
+        "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "FAKE_SLURM": str(tmp_path / "slurm"),
+    }  # fmt: skip
+    return made
+
+
+def scripts(classroom):
+    """The options of each sbatch."""
+    texts = [path.read_text() for path in sorted((classroom.folder / "slurm").glob("*.sh"))]
+    return [dict(re.findall(r"^#SBATCH --([\w-]+)=(.*)$", text, re.M)) for text in texts]
+
+
+def test_an_array_of_jobs_of_which_one_loses_its_node(classroom):
+    texts = {f"s{i}": f"// score {i}\n// sleep 0.1" for i in range(5)}
+    texts["s2"] += f"\n// node fails {classroom.folder}/node"
+    class_of(classroom.submissions, texts)
+    options = [
+        "--executor",
+        "slurm",
+        "--partition",
+        "gpu",
+        "--time",
+        "1:30:00",
+        "--gres",
+        "gpu:h200:1",
+    ]
+    assert classroom.run(*options, jobs=3, executor=None) == 0
+    assert classroom.scores() == {f"s{i}": str(i) for i in range(5)}
+    assert all(classroom.graded().count(name) == 1 for name in texts)
+    first, *again = scripts(classroom)
+    assert {key: first[key] for key in ("partition", "time", "gres", "cpus-per-task", "job-name")} == {
+        "partition": "gpu", "time": "90", "gres": "gpu:h200:1", "cpus-per-task": "1",
+        "job-name": "lab32-class",
+    }  # fmt: skip
+    assert first["array"].startswith("0-2")
+    assert len(again) <= 1, "the others of the array may have taken the lost one's place"
+
+
+def test_an_interrupted_class_cancels_its_jobs(classroom):
+    class_of(classroom.submissions, {"s0": "// sleep 30"})
+    process = classroom.start("--executor", "slurm")
+    until = time.monotonic() + 20
+    while not (classroom.out / ".class/tries/s0").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert (classroom.folder / "slurm/cancelled").read_text() == "100\n"
+
+
+def test_an_sbatch_that_fails_is_told(classroom):
+    class_of(classroom.submissions, {"s0": ""})
+    (classroom.folder / "bin/sbatch").write_text(
+        "#!/bin/sh\necho 'invalid partition' >&2; exit 1\n"
+    )
+    assert classroom.run("--executor", "slurm", executor=None) == 2
+    assert "no job can be started" in classroom.err_text
+    assert "invalid partition" in classroom.err_text
+
+
+@pytest.mark.parametrize(
+    "text, minutes",
+    [("60", 60), ("90:00", 90), ("1:30:00", 90), ("0:00:30", 1), ("2-0", 2880), ("1-12:30", 2190)],
+)
+def test_times_are_written_as_slurm_has_them(text, minutes):
+    assert run.minutes_of(text) == minutes
+
+
+@pytest.mark.parametrize("text", ["", "0", "-5", "1:2:3:4", "1h", "1-"])
+def test_what_is_no_time(text):
+    with pytest.raises(Problem, match="--time"):
+        run.minutes_of(text)
