@@ -1,0 +1,63 @@
+"""With the real grader: what a student gets in a class is what he gets alone."""
+
+import json
+import subprocess
+
+import pytest
+from class_tools import Classroom, put
+from synthetic_class import corpus
+
+from lab32 import ROOT
+
+NOT_A_PROGRAM = "this is no CUDA\n"
+
+
+def without_seconds(value):
+    if isinstance(value, dict):
+        return {key: without_seconds(each) for key, each in value.items() if key != "seconds"}
+    return [without_seconds(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.fixture(scope="module")
+def texts():
+    every = corpus("swizzle")
+    by_kind = {name.partition("/")[0]: text for name, text in every}  # the last of each kind
+    return {
+        "solution": dict(every)["solution"], "skeleton": dict(every)["skeleton"],
+        "cheat": by_kind["cheat"], "no program": NOT_A_PROGRAM,
+    }  # fmt: skip
+
+
+def test_a_class_is_graded_as_each_alone(tmp_path, texts):
+    classroom = Classroom(tmp_path)
+    classroom.binary = ROOT / "build/lab32"
+    put(classroom.submissions, {f"{name}/swizzle.cu": text for name, text in texts.items()})
+    put(classroom.submissions, {"王 小明/notes.txt": "nothing yet"})
+    assert classroom.run(jobs=2, executor=None) == 0
+    for name in texts:
+        folder = put(tmp_path / "alone" / name, {"swizzle/swizzle.cu": texts[name]})
+        command = [
+            classroom.binary,
+            "grade",
+            "swizzle",
+            "--dir",
+            ".",
+            "--seed",
+            "7",
+            "--device",
+            "sim",
+        ]
+        alone = subprocess.run(
+            [*command, "--json", "result"], cwd=folder, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert alone.returncode in (0, 1), alone.stderr
+        assert without_seconds(classroom.result(name)) == without_seconds(
+            json.loads((folder / "result").read_text())
+        )
+        assert (classroom.out / f"reports/{name}.txt").read_text() == alone.stdout
+    rows = classroom.rows()
+    assert rows["solution"]["score"] == "100"
+    assert rows["no program"]["score"] == "0"
+    assert float(rows["skeleton"]["score"]) < 100
+    assert (rows["王 小明"]["status"], rows["王 小明"]["score"]) == ("not handed in", "0")
+    assert "1 cannot be compiled or loaded" in classroom.out_text

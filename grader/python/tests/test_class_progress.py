@@ -1,0 +1,99 @@
+"""What the person who waits sees: a bar on a terminal, lines elsewhere."""
+
+import os
+import re
+import threading
+
+import pytest
+from class_tools import Classroom, class_of
+
+from lab32.classroom.progress import Shown, duration, summary
+
+TEXTS = {f"s{i}": f"// score {10 * i}" for i in range(4)} | {
+    "s7": "// error expected a ;", "s8\x1b[2J": "// error no", "s9": "// machine no nvcc",
+}  # fmt: skip
+
+
+@pytest.fixture
+def classroom(tmp_path):
+    made = Classroom(tmp_path)
+    class_of(made.submissions, TEXTS)
+    return made
+
+
+def on_a_terminal(classroom, *options):
+    """What comes to the terminal's other end."""
+    master, slave = os.openpty()
+    said = []
+
+    def read():
+        while True:
+            try:
+                said.append(os.read(master, 1 << 16))
+            except OSError:  # nobody has it open any more
+                return
+
+    reader = threading.Thread(target=read)
+    reader.start()
+
+    def before():
+        os.dup2(slave, 2)
+        os.environ.update(TERM="xterm", NO_COLOR="1")
+
+    status = classroom.run(*options, before=before)
+    os.close(slave)
+    reader.join(10)
+    os.close(master)
+    return status, b"".join(said).decode()
+
+
+def test_a_bar_with_the_rate_the_estimate_and_the_failures(classroom):
+    status, said = on_a_terminal(classroom)
+    assert status == 2
+    assert "7/7" in said
+    assert re.search(r"\d+\.\d per minute, 0:\d\d left", said)
+    assert "2 cannot be compiled or loaded, 1 no nvcc" in said
+    assert "[1/7]" not in said
+    assert "\x1b[2J" not in said
+
+
+def test_lines_where_there_is_no_terminal(classroom):
+    assert classroom.run() == 2
+    lines = classroom.err_text.splitlines()
+    assert lines[:4] == [f"[{i + 1}/7] s{i}: {10 * i} / 100" for i in range(4)]
+    assert lines[4:7] == [
+        "[5/7] s7: 0 / 100 (cannot be compiled or loaded)",
+        "[6/7] s8\\x1b[2J: 0 / 100 (cannot be compiled or loaded)",
+        "[7/7] s9: not graded (no nvcc)",
+    ]
+    assert classroom.out_text == (
+        f"6 of 7 graded (shuffle); {classroom.out}/scores.csv; 2 cannot be compiled or loaded, 1 no nvcc\n"
+    )
+
+
+def test_what_was_graded_before_counts_as_done(classroom):
+    assert classroom.run() == 2
+    class_of(classroom.submissions, {"s9": "// score 90"})
+    _, said = on_a_terminal(classroom)
+    assert "6/7" in said
+    assert "7/7" in said
+
+
+def test_the_rate_is_of_the_last_ones(tmp_path):
+    with open(tmp_path / "said", "w") as file:
+        shown = Shown(100, 0, file)
+        shown.ends = [0.0] + [1000 + 2.0 * i for i in range(40)]
+        shown.done = 40
+    assert shown.rate() == 30
+    assert shown.told() == "30.0 per minute, 2:00 left"
+
+
+@pytest.mark.parametrize(
+    "seconds, text", [(0, "0:00"), (59.6, "1:00"), (3599, "59:59"), (7384, "2:03:04")]
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_the_commonest_failures_come_first():
+    assert summary(["a", "b", "b", "c\n", "d", "b"]) == "3 b, 1 a, 1 c\\x0a"
