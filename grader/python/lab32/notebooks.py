@@ -22,8 +22,8 @@ def name(path):
     return f"{path.resolve().parent.name}-{path.name}"
 
 
-def execute(path, folder=FOLDER):
-    """Runs one notebook; returns the path of the executed copy, written even if a cell fails."""
+def execute(path, folder=FOLDER, more=None):
+    """Runs one notebook, with `more` in its environment; returns the path of the executed copy, written even if a cell fails."""
     path = Path(path)
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
@@ -32,7 +32,7 @@ def execute(path, folder=FOLDER):
     client.create_kernel_manager()
     client.km.transport_encryption = "auto"  # else the kernel warns that others may listen
     search = [str(ROOT / "grader/python"), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search))}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search))} | (more or {})
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / name(path)
     try:

@@ -12,6 +12,7 @@ from lab32 import ROOT
 from lab32.classroom import collect, people, run, scores, worker
 from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.late import read_policy
+from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.progress import Shown, summary
 from lab32.classroom.store import NOT_GRADED, REFUSED, Store, slug_of
@@ -85,6 +86,12 @@ def options_of(arguments):
         default=[],
         help="the gradebook's column of a lab, or of `total`",
     )
+    parser.add_argument(
+        "--leaderboard",
+        action="store_true",
+        help="the best in report.html, under pseudonyms; OUT/pseudonyms.csv says whose",
+    )
+    parser.add_argument("--no-report", action="store_true", help="no report.html")
     parser.add_argument("--device", default="sim", help="as of lab32 grade (sim)")
     parser.add_argument("--rubric", default="", help="as of lab32 grade (data/limits)")
     parser.add_argument(
@@ -222,12 +229,38 @@ class Session:
         return True
 
     def write(self):
-        rows = list(self.rows.values())
-        self.store.write(self.options.out / "scores.csv", scores.scores_csv(rows, self.labs))
+        rows, out, leaders = list(self.rows.values()), self.options.out, None
+        self.store.write(out / "scores.csv", scores.scores_csv(rows, self.labs))
         if self.book:
             data, told = self.book.filled(rows)
-            self.store.write(self.options.out / "gradebook.csv", data)
+            self.store.write(out / "gradebook.csv", data)
             tell("gradebook", told)
+        if self.options.leaderboard:
+            names = pseudonyms(secret_of(self.store), self.rows)
+            leaders = leaderboard(rows, names)
+            self.store.write(out / "pseudonyms.csv", pseudonyms_csv(rows, names))
+        record = scores.class_json(rows, self.labs, leaders).encode("utf-8", "backslashreplace")
+        path = out / "class.json"
+        if not path.exists() or path.read_bytes() != record:
+            (out / "report.html").unlink(missing_ok=True)
+            self.store.write(path, record)
+
+    def report(self):
+        """Writes report.html; whether that has failed."""
+        if self.options.no_report or (self.options.out / "report.html").exists():
+            return False
+        from lab32.classroom import page  # takes a second, and many runs need none
+
+        try:
+            page.write_page(self.store)
+        except Exception as error:  # a notebook's run raises what its libraries raise
+            why = visible(str(error).strip().rpartition("\n")[2] or type(error).__name__)
+            print(
+                f"lab32: {visible(self.options.out)}/report.html: not written: {why}",
+                file=sys.stderr,
+            )
+            return True
+        return False
 
     def conclude(self, finished):
         rows = list(self.rows.values())
@@ -244,7 +277,8 @@ class Session:
         if not finished:
             print("lab32: interrupted; the same command goes on from here", file=sys.stderr)
             return INTERRUPTED
-        return NOT_ALL_GRADED if missing else ALL_GRADED
+        failed = self.report()
+        return NOT_ALL_GRADED if missing or failed else ALL_GRADED
 
 
 def main(arguments=None):

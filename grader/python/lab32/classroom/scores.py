@@ -1,5 +1,6 @@
-"""OUT/scores.csv: a row per student, and what the late policy takes."""
+"""OUT/scores.csv and OUT/class.json: a row per student, and what the late policy takes."""
 
+import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -22,6 +23,7 @@ class Row:
     status: str = UNFINISHED
     reason: str = ""
     max_score: float = 0
+    seconds: float = 0
     raw: dict = field(default_factory=dict)  # lab: points
     final: dict = field(default_factory=dict)  # lab: points that count
     most: dict = field(default_factory=dict)  # lab: points that there are
@@ -55,7 +57,7 @@ def take(row, record, policy):
     if record is None:
         row.status = UNFINISHED
         return row
-    row.status, row.reason = record["status"], record["reason"]
+    row.status, row.reason, row.seconds = record["status"], record["reason"], record["seconds"]
     if row.status == NOT_GRADED:
         row.failed = row.reason
         return row
@@ -100,3 +102,21 @@ def scores_csv(rows, labs):
             ]
         )
     return csv_text(table)
+
+
+def class_json(rows, labs, leaders=None):
+    """lab32-class/1, for analysis.py: what results/NAME.json does not have."""
+    students = [
+        {
+            "files": row.slug,
+            "status": row.status,
+            "seconds": row.seconds,
+            "handed_in": sorted(row.student.files),
+            "points": row.final,
+            "before_late": row.raw,
+            "most": row.most,
+        }
+        for row in rows
+    ]
+    record = {"schema": "lab32-class/1", "labs": labs, "leaderboard": leaders, "students": students}
+    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,300 @@
+"""What a class's results say of the course: for report.ipynb, and for whoever asks something else.
+
+>>> graded = analysis.Class("graded")
+>>> graded.checks("shuffle")
+"""
+
+import base64
+import io
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from statistics import mean, median
+
+from matplotlib.figure import Figure
+
+from lab32 import results
+from lab32.classroom.problem import visible
+from lab32.classroom.scores import ABSENT
+from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED
+from lab32.svg import BLUE, GREY
+
+SCHEMA = "lab32-class/1"
+NUMBER = ' class="number"'
+# A check that waits for another has no message of its own.
+WAITS = re.compile(r"Counts once ")
+PLACE = re.compile(r"\S.*:\d+$")
+
+
+@dataclass
+class Check:
+    """One check over all who handed its lab in."""
+
+    lab: str
+    name: str
+    most: float
+    points: list
+    seconds: list
+    messages: list  # of those who have lost points
+
+    def share(self):
+        return mean(self.points) / self.most
+
+    def lost(self):
+        return self.most - mean(self.points)
+
+    def full(self):
+        return sum(points == self.most for points in self.points)
+
+    def none(self):
+        return sum(points == 0 for points in self.points)
+
+    def commonest(self):
+        """(a message that many have had, how many): alike are those that differ in numbers only."""
+        alike = defaultdict(list)
+        for message in self.messages:
+            if said := sentence(message):
+                alike[re.sub(r"\d[\d,.]*", "#", said)].append(said)
+        if not alike:
+            return "", 0
+        most = max(alike.values(), key=len)
+        return Counter(most).most_common(1)[0][0], len(most)
+
+
+def sentence(message):
+    """The first line of a message that says something: no place, no line of anybody's file."""
+    lines = message.splitlines()
+    if lines and PLACE.fullmatch(lines[0]):
+        lines = lines[1:]
+        while lines and lines[0].startswith("    "):
+            lines = lines[1:]
+    return "" if not lines or WAITS.match(lines[0]) else visible(lines[0], 160)
+
+
+class Class:
+    def __init__(self, out):
+        out = Path(out)
+        record = json.loads((out / "class.json").read_text())
+        if record.get("schema") != SCHEMA:
+            raise ValueError(
+                f"{out}/class.json has schema {record.get('schema')}, this reads {SCHEMA}"
+            )
+        self.labs, self.leaders = record["labs"], record["leaderboard"]
+        self.students = record["students"]
+        self.results = {
+            student["files"]: results.load(out / "results" / f"{student['files']}.json")
+            for student in self.students
+            if student["status"] == GRADED
+        }
+
+    def counts(self):
+        """{status: students}, in one order."""
+        found = Counter(student["status"] for student in self.students)
+        order = [GRADED, ABSENT, REFUSED, NOT_GRADED]
+        return {
+            status: found[status]
+            for status in (*order, *sorted(set(found) - {*order}))
+            if found[status]
+        }
+
+    def handed_in(self, lab):
+        return [
+            student
+            for student in self.students
+            if lab in student["handed_in"] and student["points"]
+        ]
+
+    def points(self, lab):
+        """Those that count, of all who handed it in."""
+        return [student["points"][lab] for student in self.handed_in(lab)]
+
+    def most(self, lab):
+        return max((student["most"][lab] for student in self.handed_in(lab)), default=0)
+
+    def late(self, lab):
+        """(how many, points that they have lost)"""
+        taken = [each["before_late"][lab] - each["points"][lab] for each in self.handed_in(lab)]
+        return sum(points > 0 for points in taken), sum(taken)
+
+    def seconds(self):
+        return [student["seconds"] for student in self.students if student["seconds"]]
+
+    def checks(self, *labs):
+        """[Check] in the rubric's order; without what was not run."""
+        found = {}
+        for lab in labs or self.labs:
+            for student in self.handed_in(lab):
+                result = self.results.get(student["files"])
+                for test in result.lab(lab).tests if result else ():
+                    if test.status == "not run" or not test.max_score:
+                        continue
+                    check = found.setdefault(
+                        (lab, test.name), Check(lab, test.name, test.max_score, [], [], [])
+                    )
+                    check.points.append(test.score)
+                    check.seconds.append(test.seconds)
+                    if test.score < test.max_score:
+                        check.messages.append(test.message)
+        return list(found.values())
+
+    def most_failed(self, count=10):
+        """[Check] that cost the class the most points."""
+        lost = [check for check in self.checks() if check.lost() > 0]
+        return sorted(lost, key=lambda check: -check.lost())[:count]
+
+
+# ---- how it is shown -------------------------------------------------------------------------------
+
+
+def number(value):
+    """To hundredths, as points are."""
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def per_cent(share):
+    return f"{100 * share:.0f} %"
+
+
+class Html:
+    """For a notebook's cell."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def _repr_html_(self):
+        return self.text
+
+
+def together(parts):
+    return Html("\n".join(part.text for part in parts))
+
+
+def cell(value):
+    if isinstance(value, Html):
+        return f"<td>{value.text}</td>"
+    if isinstance(value, (int, float)):
+        return f'<td class="number">{number(value)}</td>'
+    return f"<td>{escape(visible(value, 400))}</td>"
+
+
+def table(header, rows):
+    """What is text, not Html, is shown as it is, whoever wrote it."""
+    kinds = [isinstance(each, (int, float)) for each in rows[0]] if rows else [False] * len(header)
+    head = "".join(
+        f"<th{NUMBER if kind else ''}>{escape(name)}</th>"
+        for name, kind in zip(header, kinds, strict=True)
+    )
+    body = "".join(f"<tr>{''.join(map(cell, row))}</tr>\n" for row in rows)
+    return Html(f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>")
+
+
+def bar(share):
+    """A share of 1, as a bar with its number."""
+    width = min(100, max(0, 100 * share))
+    return Html(
+        f'<div class="bar"><i style="width:{width:.1f}%"></i><b>{per_cent(share)}</b></div>'
+    )
+
+
+def overview(graded):
+    rows = []
+    for lab in graded.labs:
+        points = graded.points(lab)
+        if not points:
+            rows.append([lab, 0, "", "", "", "", "", ""])
+            continue
+        late, taken = graded.late(lab)
+        rows.append(
+            [
+                lab, len(points), graded.most(lab), mean(points), median(points), min(points),
+                sum(each == graded.most(lab) for each in points),
+                f"{late}, {number(taken)} points taken" if late else "",
+            ]
+        )  # fmt: skip
+    return table(
+        ["lab", "handed in", "points", "mean", "median", "least", "full marks", "late"], rows
+    )
+
+
+def histogram(values, most, unit, bins=20):
+    """How many students, by a number from 0 to `most`."""
+    figure = Figure(figsize=(8, 2))
+    axes = figure.add_subplot()
+    edges = [most * i / bins for i in range(bins + 1)]
+    axes.hist(values, bins=edges, color=BLUE, edgecolor="white")
+    axes.axvline(median(values), color=GREY, linestyle="--", linewidth=1)
+    axes.set_xlim(0, most)
+    axes.set_xlabel(f"{unit} (dashed: the median)")
+    axes.set_ylabel("students")
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="svg")
+    said = f"{len(values)} students by {unit}; the median is {number(median(values))}"
+    data = base64.b64encode(drawn.getvalue()).decode()
+    return Html(f'<p><img alt="{escape(said)}" src="data:image/svg+xml;base64,{data}"></p>')
+
+
+def distributions(graded):
+    """For each lab how its points are spread, and what each check gives."""
+    parts = []
+    for lab in graded.labs:
+        if not (points := graded.points(lab)):
+            continue
+        parts.append(Html(f"<h3>{escape(lab)}</h3>"))
+        parts.append(histogram(points, graded.most(lab), f"points of {number(graded.most(lab))}"))
+        if checks := graded.checks(lab):
+            rows = [[c.name, c.most, bar(c.share()), c.full(), c.none()] for c in checks]
+            parts.append(table(["check", "points", "reached", "full", "none"], rows))
+    return together(parts)
+
+
+def failures(graded):
+    rows = []
+    for check in graded.most_failed():
+        said, times = check.commonest()
+        rows.append(
+            [
+                check.lab,
+                check.name,
+                check.lost(),
+                len(check.points) - check.full(),
+                said,
+                times or "",
+            ]
+        )
+    if not rows:
+        return Html("<p>No points were lost.</p>")
+    return table(
+        ["lab", "check", "points lost on average", "students", "what most of them read", "of them"],
+        rows,
+    )
+
+
+def time_spent(graded):
+    seconds = graded.seconds()
+    if not seconds:
+        return Html("<p>Nothing was graded.</p>")
+    most = math.ceil(max(seconds) * 1.02)
+    slow = sorted(graded.checks(), key=lambda check: -mean(check.seconds))[:5]
+    said = (
+        f"{number(sum(seconds) / 60)} minutes for {len(seconds)} students, one thread each; the median is "
+        f"{number(median(seconds))} s, the longest {number(max(seconds))} s."
+    )
+    parts = [histogram(seconds, most, "seconds that the grading took"), Html(f"<p>{said}</p>")]
+    if slow:
+        rows = [[c.lab, c.name, mean(c.seconds), max(c.seconds)] for c in slow]
+        parts.append(table(["lab", "the slowest checks", "seconds on average", "at most"], rows))
+    return together(parts)
+
+
+def leaderboard(graded):
+    if graded.leaders is None:
+        return Html("")
+    rows = [[each["rank"], each["pseudonym"], each["score"]] for each in graded.leaders]
+    return together([Html("<h2>Leader board</h2>"), table(["", "who", "points"], rows)])
