@@ -39,6 +39,7 @@ CPP_TESTS    := $(BUILD)/lab32_tests
 help:       ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 	@echo 'for grade:  LAB=coalescing DIR=$(DIR) DEVICE=$(DEVICE) RUBRIC=data/limits FORMAT=$(FORMAT) SEED=7'
+	@echo "for class:  SUBMISSIONS=canvas.zip OUT=$(OUT) OPTIONS='--roster roster.csv --labs shuffle'"
 
 build: build/lab32 $(RUNTIME)  ## compile build/lab32 and the simulated runtime
 
@@ -47,7 +48,7 @@ grade: build/lab32 | setup-cuda  ## grade labs/, or DIR=; all labs, or LAB=
 	@build/lab32 grade $(LAB) --dir '$(DIR)' --device '$(DEVICE)' --format '$(FORMAT)' \
 	  $(if $(RUBRIC),--rubric '$(RUBRIC)') $(if $(SEED),--seed '$(SEED)') || test $$? -eq 1
 
-class: build/lab32 | setup-cuda setup-python  ## grade a whole class: SUBMISSIONS= OUT= OPTIONS='--roster roster.csv'
+class: build/lab32 | setup-cuda setup-python  ## grade a whole class
 	@build/lab32 class '$(SUBMISSIONS)' -o '$(OUT)' $(OPTIONS)
 
 test: setup-cuda setup-python $(CPP_TESTS) programs  ## every test: N passed, N failed; SAN=thread: under a sanitizer

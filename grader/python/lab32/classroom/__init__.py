@@ -4,4 +4,8 @@ collect.py   what a platform exported -> a file per student and lab, in OUT/subm
 worker.py    one process per submission; each result is written whole, at once
 run.py       which are left to do, on how many cores or nodes; the progress
 scores.py    OUT/scores.csv, with what the late policy takes; gradebook.py fills the platform's
+page.py      OUT/report.html, by analysis.py
+
+collect.py reads with entries.py (folders, archives) and names.py (what names say); people.py and
+table.py read rosters; store.py is OUT.
 """

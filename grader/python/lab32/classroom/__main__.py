@@ -37,7 +37,12 @@ def whole_number(least, most):
 
 
 def options_of(arguments):
-    parser = Parser(prog="lab32 class", description=__doc__, allow_abbrev=False)
+    parser = Parser(
+        prog="lab32 class",
+        description="Grades a whole class.",
+        epilog="grader/python/lab32/classroom/README.md has all of it.",
+        allow_abbrev=False,
+    )
     parser.add_argument(
         "submissions",
         metavar="SUBMISSIONS",

@@ -1,0 +1,54 @@
+"""The README of classes names every option, file, status and key that there is, and no other."""
+
+import re
+
+import pytest
+
+from lab32 import ROOT
+from lab32.classroom import __main__ as command
+from lab32.classroom import late, scores, store
+
+README = (ROOT / "grader/python/lab32/classroom/README.md").read_text()
+
+
+def section(title):
+    return README.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+def options_of_the_parser(capsys):
+    with pytest.raises(SystemExit):
+        command.options_of(["--help"])
+    return set(
+        re.findall(r"(?<![\w-])--?[a-z][\w-]*", capsys.readouterr().out.partition("options:")[2])
+    )
+
+
+def test_every_option(capsys):
+    written = set(re.findall(r"`(--?[a-z][\w-]*)", section("Options")))
+    assert written == options_of_the_parser(capsys) - {"-h", "--help"}
+
+
+def test_the_example_policy_is_one(tmp_path):
+    text = section("Late submissions").partition("```toml\n")[2].partition("```")[0]
+    (tmp_path / "late.toml").write_text(text)
+    policy = late.read_policy(tmp_path / "late.toml", ["shuffle"])
+    assert (policy.grace_minutes, policy.per_cent_per_day, policy.cap_per_cent) == (15, 10, 50)
+    assert set(re.findall(r"^(\w+) =", text, re.M)) == {"due", "use_file_times", *late.NUMBERS}
+
+
+def test_every_status():
+    rows = re.findall(r"^\| ([a-z ]+) \|", section("What OUT holds"), re.M)
+    assert rows[1:] == [
+        "status of a student", store.GRADED, store.REFUSED, scores.ABSENT, store.NOT_GRADED,
+        scores.UNFINISHED, "exit status",
+    ]  # fmt: skip
+    numbers = re.findall(r"^\| (\d+) \|", section("What OUT holds"), re.M)
+    assert [int(number) for number in numbers] == [
+        command.ALL_GRADED, command.NOT_ALL_GRADED, command.INTERRUPTED,
+    ]  # fmt: skip
+
+
+def test_the_columns_of_scores():
+    header = scores.scores_csv([], ["LAB"]).split("\r\n")[0].split(",")
+    row = next(line for line in section("What OUT holds").splitlines() if "`scores.csv`" in line)
+    assert re.findall(r"`(\w+)`", row) == [name for name in header if name != "LAB"]
