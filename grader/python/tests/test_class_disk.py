@@ -52,6 +52,15 @@ def test_a_disk_that_fills_up_when_scores_are_written(classroom):
     assert "s2" in classroom.rows(), "the old one is whole"
 
 
+def test_a_standard_output_that_is_full(classroom):
+    def full():
+        os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+
+    assert classroom.run(before=full) == 2
+    assert classroom.err_text.endswith("lab32: standard output: No space left on device\n")
+    assert len(classroom.rows()) == 3
+
+
 def test_an_output_folder_that_cannot_be_written(classroom):
     classroom.out.mkdir()
     classroom.out.chmod(0o555)

@@ -63,7 +63,9 @@ def test_gradescope():
     assert (who.kind, who.id, who.order) == ("gradescope", "98765", 98765)
 
 
-@pytest.mark.parametrize("name", ["Jane Doe", "jane_reduction.cu", "submission", "12345", "a_1_b"])
+@pytest.mark.parametrize(
+    "name", ["Jane Doe", "jane_reduction.cu", "submission", "12345", "a_1_b", "2026_11_23_Jane"]
+)
 def test_no_platform(name):
     assert names.by_platform(name) is None
 

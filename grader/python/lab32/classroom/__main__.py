@@ -143,6 +143,14 @@ def tell(heading, lines, most=20):
         print(f"  and {len(lines) - most} more", file=sys.stderr)
 
 
+def say(text):
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python tries again at its end
+        raise Problem(f"standard output: {error.strerror}") from None
+
+
 class Session:
     """Everything that was read before the first submission is graded: bad input is told at once."""
 
@@ -277,8 +285,8 @@ class Session:
         tell("not graded, through no fault of the student", missing)
         graded = sum(row.scored() for row in rows)
         failed = summary([row.failed for row in rows if row.failed])
-        print(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {visible(self.options.out)}/scores.csv"
-              + (f"; {failed}" if failed else ""))  # fmt: skip
+        say(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {visible(self.options.out)}/scores.csv"
+            + (f"; {failed}" if failed else ""))  # fmt: skip
         if not finished:
             print("lab32: interrupted; the same command goes on from here", file=sys.stderr)
             return INTERRUPTED

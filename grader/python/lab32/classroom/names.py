@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 # lastfirst_12345_67890_reduction-1.cu; lastfirst_LATE_12345_67890_reduction.cu: user and file. Canvas
 # leaves no such pair of numbers in a name (lib/content_zipper.rb, sanitize_user_name).
-CANVAS = re.compile(r"(?P<name>[^/]+?)(?P<late>_LATE)?_(?P<user>\d+)_(?P<order>\d+)_(?P<file>.+)")
+CANVAS = re.compile(
+    r"(?P<name>[^/]*?[^\W\d_][^/]*?)(?P<late>_LATE)?_(?P<user>\d+)_(?P<order>\d+)_(?P<file>.+)"
+)
 # LATE_anon_x7Kp2_67890_reduction.cu, where the assignment hides names.
 ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<name>anon_[^\W_]+)_(?P<order>\d+)_(?P<file>.+)")
 # Name of Student_12345_assignsubmission_file_ (a folder, or in front of the file's own name). The

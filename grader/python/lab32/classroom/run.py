@@ -91,8 +91,9 @@ class Class:
 
     def look(self):
         """Takes up what the jobs have finished since. A failure that is tried again is none yet."""
+        there = self.store.recorded()
         for slug, task in list(self.pending.items()):
-            record = self.store.valid(slug, task.key)
+            record = self.store.valid(slug, task.key) if slug in there else None
             if record and (record["status"] != NOT_GRADED or record["tries"] >= TRIES):
                 del self.pending[slug]
                 self.on_record(task, record)

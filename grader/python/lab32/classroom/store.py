@@ -146,6 +146,9 @@ class Store:
     def record_path(self, slug):
         return self.state / "records" / f"{slug}.json"
 
+    def recorded(self):
+        return {name.removesuffix(".json") for name in os.listdir(self.state / "records")}
+
     def record(self, slug):
         try:
             record = json.loads(self.record_path(slug).read_text())
