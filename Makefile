@@ -5,6 +5,8 @@
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
+VERSION := 1.0.0
+
 # ---- what can be asked for -----------------------------------------------------------------------
 
 # For grade, on the command line. (:= so that an environment's own DIR or SEED means nothing here.)
@@ -19,6 +21,10 @@ SUBMISSIONS := submissions
 OUT         := graded
 OPTIONS     :=
 
+# For install.
+PREFIX  := /usr/local
+DESTDIR :=
+
 # For test: sanitizers of the tests' program, `address,undefined` or `thread`. What they start
 # (build/lab32, the runtime library) stays without.
 SAN    :=
@@ -27,13 +33,16 @@ FUZZ_SECONDS := 60
 FUZZ_SEED    := 0
 
 comma        := ,
-BUILD        := build$(if $(SAN),/$(subst $(comma),-,$(SAN)))
+# What may be carried to another machine: without AVX2.
+PORTABLE     :=
+PROGRAMS     := build$(if $(PORTABLE),/portable)
+BUILD        := $(PROGRAMS)$(if $(SAN),/$(subst $(comma),-,$(SAN)))
 PYTHON_TESTS := $(wildcard grader/python/tests)
-RUNTIME      := build/cudart/libcudart.so.13
+RUNTIME      := $(PROGRAMS)/cudart/libcudart.so.13
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
-.PHONY: help build grade class test test-all mutants measure bench notebooks figures jupyter format \
+.PHONY: help build grade class test test-all install wheel mutants measure bench notebooks figures jupyter format \
         lint fuzz clean
 
 help:       ## this list
@@ -41,7 +50,7 @@ help:       ## this list
 	@echo 'for grade:  LAB=coalescing DIR=$(DIR) DEVICE=$(DEVICE) RUBRIC=data/limits FORMAT=$(FORMAT) SEED=7'
 	@echo "for class:  SUBMISSIONS=canvas.zip OUT=$(OUT) OPTIONS='--roster roster.csv --labs shuffle'"
 
-build: build/lab32 $(RUNTIME)  ## compile build/lab32 and the simulated runtime
+build: $(PROGRAMS)/lab32 $(RUNTIME)  ## compile build/lab32 and the simulated runtime
 
 # Lost points (status 1) are a result, not an error.
 grade: build/lab32 | setup-cuda  ## grade labs/, or DIR=; all labs, or LAB=
@@ -56,6 +65,15 @@ test: setup-cuda setup-python $(CPP_TESTS) programs  ## every test: N passed, N 
 
 test-all: export LAB32_TEST_ALL := 1
 test-all: test  ## the same, with the documented launches at full size
+
+install: build  ## PREFIX=/usr/local: lab32 with labs and handouts; may be moved
+	@grader/setup/install '$(DESTDIR)$(PREFIX)/lib/lab32' build
+	@mkdir -p '$(DESTDIR)$(PREFIX)/bin'
+	@ln -sfn ../lib/lab32/build/lab32 '$(DESTDIR)$(PREFIX)/bin/lab32'
+
+wheel: | setup-cuda setup-wheel  ## build/wheels/lab32-*.whl: pip installs lab32, nvcc and all else but gcc
+	@$(MAKE) --no-print-directory PORTABLE=yes build
+	@$(VENV) grader/setup/wheel/make_wheel.py '$(VERSION)'
 
 mutants: build/lab32_mutants | setup-cuda setup-python  ## solutions with one thing changed: which keep their points?
 	@$(VENV) -m lab32.mutants
@@ -96,13 +114,14 @@ clean:      ## remove what was built; what was installed (.venv) stays
 
 VENV := .venv/bin/python
 
-.PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-cuda setup-python setup-jupyter
+.PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-cuda setup-python setup-jupyter \
+        setup-wheel
 setup-packages:        ; @grader/setup/setup packages
 setup-bench:           ; @grader/setup/setup packages bench
 setup-format:          ; @grader/setup/setup packages format
 setup-lint:            ; @grader/setup/setup packages format lint
 setup-fuzz:            ; @grader/setup/setup packages fuzz
-setup-cuda setup-python setup-jupyter: setup-%: | setup-packages
+setup-cuda setup-python setup-jupyter setup-wheel: setup-%: | setup-packages
 	@grader/setup/setup $*
 
 # ---- how it is built -----------------------------------------------------------------------------
@@ -133,7 +152,7 @@ CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
 # x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
 CPU      := $(shell grep -m 1 '^flags' /proc/cpuinfo 2>/dev/null)
-MARCH    := $(if $(filter-out $(CPU),avx2 bmi1 bmi2 f16c fma abm movbe),,-march=x86-64-v3)
+MARCH    := $(if $(PORTABLE)$(filter-out $(CPU),avx2 bmi1 bmi2 f16c fma abm movbe),,-march=x86-64-v3)
 
 # No contraction: a PTX mul followed by an add rounds twice, on the host as on the GPU.
 # Position-independent and hidden, so that the same objects go into the runtime library.
@@ -158,17 +177,19 @@ $(filter $(BUILD)/obj/simulator/core/semantics%,$(OBJECTS)): \
   OPTIMISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic
 $(BUILD)/obj/tests/%.o: OPTIMISE := -O0
 endif
+$(MAIN): TOOLKIT = -DLAB32_VERSION='"$(VERSION)"'
+$(MAIN): $(BUILD)/version
 # Warnings are errors with the compiler we develop with; a newer one's must not stop a student.
 WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
 
-build/lab32:       $(MAIN) $(CORE)
+$(PROGRAMS)/lab32: $(MAIN) $(CORE)
 $(CPP_TESTS):      $(TESTS) $(CORE)
 build/lab32_mutants: $(MUTANTS) $(CORE)
 build/lab32_bench: $(BENCH) $(CORE)
 build/lab32_bench: LDLIBS += -lbenchmark
 $(BENCH): | setup-bench
 
-build/lab32 $(CPP_TESTS) build/lab32_bench build/lab32_mutants: $(BUILD)/objects
+$(PROGRAMS)/lab32 $(CPP_TESTS) build/lab32_bench build/lab32_mutants: $(BUILD)/objects
 	@echo '  link $@' >&2
 	@$(CXX) $(CXXFLAGS) $(filter %.o,$^) -o $@ $(LDLIBS)
 
@@ -176,13 +197,13 @@ build/lab32 $(CPP_TESTS) build/lab32_bench build/lab32_mutants: $(BUILD)/objects
 RUNTIME_OBJ := $(CUDART) $(SIMULATOR) $(SERVICES)
 
 $(RUNTIME): LDLIBS += -lzstd -llz4
-$(RUNTIME): $(RUNTIME_OBJ) build/cudart/exports $(BUILD)/objects
+$(RUNTIME): $(RUNTIME_OBJ) $(PROGRAMS)/cudart/exports $(BUILD)/objects
 	@echo '  link $@' >&2
-	@$(CXX) $(CXXFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,build/cudart/exports \
+	@$(CXX) $(CXXFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,$(@D)/exports \
 	  -Wl,-z,defs $(RUNTIME_OBJ) -o $@ $(LDLIBS)
-	@ln -sf $(@F) build/cudart/libcudart.so
+	@ln -sf $(@F) $(@D)/libcudart.so
 
-build/cudart/exports: grader/cudart/api.def
+$(PROGRAMS)/cudart/exports: grader/cudart/api.def
 	@mkdir -p $(@D)
 	@{ echo 'libcudart.so.13 { global:'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
 	   echo 'local: *; };'; } >$@
@@ -215,7 +236,8 @@ endif
 # Written only when they change: other flags rebuild, a removed source relinks.
 $(BUILD)/flags:   TEXT = $(CXXFLAGS) $(shell grep 'OPTIMISE :=' Makefile)
 $(BUILD)/objects: TEXT = $(OBJECTS)
-$(BUILD)/flags $(BUILD)/objects: FORCE
+$(BUILD)/version: TEXT = $(VERSION)
+$(BUILD)/flags $(BUILD)/objects $(BUILD)/version: FORCE
 	@mkdir -p $(@D)
 	@echo $(call quote,$(TEXT)) | cmp -s - $@ || echo $(call quote,$(TEXT)) >$@
 quote = '$(subst ','\'',$1)'
@@ -274,6 +296,7 @@ TIDY_FLAGS := -std=c++17 -Igrader
 NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/simulator/model/occupancy,$(TIDY))
 $(NEED_TOOLKIT): TOOLKIT = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include
 $(NEED_TOOLKIT): | setup-cuda
+build/tidy/main: TOOLKIT = -DLAB32_VERSION='""'
 
 # On all cores; but `make clean test` in that order.
 ifneq ($(filter clean,$(MAKECMDGOALS)),)

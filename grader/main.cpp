@@ -28,6 +28,7 @@
 #include "device/timer.h"
 #include "grading/classroom.h"
 #include "grading/runner.h"
+#include "grading/student_files.h"
 #include "profiler/build_program.h"
 #include "profiler/check.h"
 #include "profiler/profile.h"
@@ -155,6 +156,7 @@ int main(int argc, char** argv) {
   lab32::keep_freed_memory();
   CLI::App app{"lab32: CUDA labs, graded with or without a GPU"};
   app.name("lab32");
+  app.set_version_flag("--version", "lab32 " LAB32_VERSION);
   app.require_subcommand(1);
 
   lab32::grading::GradeOptions options;
@@ -199,6 +201,10 @@ int main(int argc, char** argv) {
   add_program(check_command, check.program, check.arguments, check.device);
   add_schedule(check_command, check.schedule);
   app.add_subcommand("class", "grade the submissions of a whole class");
+  std::string students = ".";
+  CLI::App* init_command =
+      app.add_subcommand("init", "write labs and handouts, where a student is to work on them");
+  init_command->add_option("DIR", students, "where (here); what is there stays as it is");
   CLI::App* doctor_command =
       app.add_subcommand("doctor", "what grading needs: what is here, and what brings the rest");
   app.add_subcommand("devices", "what can run here, and why the rest cannot");
@@ -240,6 +246,11 @@ int main(int argc, char** argv) {
       clean_end.emplace(lab32::CleanEnd::Interrupt::not_watched);
     if (profile_command->parsed()) return lab32::profiler::profile(profile);
     if (check_command->parsed()) return lab32::profiler::check(check);
+    if (init_command->parsed()) {
+      const auto files = lab32::grading::write_student_files(students);
+      print(lab32::grading::describe(files, students));
+      return 0;
+    }
     if (run_command->parsed()) run_program(program, program_device, program_arguments, schedule);
     if (doctor_command->parsed()) {
       const lab32::device::Findings found = lab32::device::examine();

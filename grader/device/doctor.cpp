@@ -48,7 +48,10 @@ class Sheet {
 std::string nvdisasm() {
   const fs::path& program = toolchain::installed().nvdisasm;
   if (program.empty())
-    throw Error("counters are those of the PTX, not of the machine code; `make grade` installs it");
+    throw Error(
+        "counters are those of the PTX, not of the machine code; `make grade` of a checkout, or "
+        "pip "
+        "install nvidia-cuda-nvdisasm, brings it");
   return program.string();
 }
 

@@ -14,7 +14,8 @@
 namespace lab32::grading {
 
 void exec_class(const std::vector<std::string>& arguments) {
-  const std::filesystem::path python = root() / ".venv/bin/python";
+  const char* named = std::getenv("LAB32_PYTHON");  // a wheel's own
+  const std::filesystem::path python = named && *named ? named : root() / ".venv/bin/python";
   std::error_code error;
   if (!std::filesystem::exists(python, error))
     throw MachineError(fmt::format(

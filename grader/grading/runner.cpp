@@ -52,7 +52,7 @@ std::vector<std::string> chosen(const GradeOptions& options) {
   if (!fs::is_directory(options.dir, error))
     throw Error(
         fmt::format("{}: no such directory; --dir names the one that holds "
-                    "LAB/LAB.cu for each lab",
+                    "LAB/LAB.cu for each lab, and `lab32 init` makes one",
                     visible_name(options.dir.string())));
   if (options.allow_missing) return labs;
   const auto missing = [&](const std::string& lab) {

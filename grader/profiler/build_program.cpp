@@ -12,6 +12,7 @@
 
 #include "base/elf.h"
 #include "base/error.h"
+#include "base/pattern.h"
 #include "base/process.h"
 #include "base/read_file.h"
 #include "toolchain/cache.h"
@@ -91,6 +92,11 @@ void forget_oldest(const fs::path& programs) {
   for (size_t i = 0; i < entries.size() / 2; ++i) fs::remove_all(entries[i].second, error);
 }
 
+// nvcc hands what is the linker's to a shell as it is, but for quotes, which it takes care of.
+std::string in_shell(const std::string& word) {
+  return Pattern("[^A-Za-z0-9/._'\"-]").replace(word, "\\$0");
+}
+
 }  // namespace
 
 fs::path runtime_directory() { return toolchain::checkout() / "build/cudart"; }
@@ -104,7 +110,7 @@ fs::path compile_program(const fs::path& source, const std::string& arch) {
   std::vector<std::string> argv{tools.nvcc.string()};
   argv.insert(argv.end(), kFlags.begin(), kFlags.end());
   for (const std::string& word : {"-arch=" + arch, "-L" + runtime.string(), std::string("-Xlinker"),
-                                  "-rpath=" + runtime.string()})
+                                  "-rpath=" + in_shell(runtime.string())})
     argv.push_back(word);
   std::string key = tools.identity;
   // nvcc reads more options from these.

@@ -44,16 +44,33 @@ fs::path search(const std::string& path, const std::string& program) {
 }
 
 // The wheels' layout: nvidia/cu13/{bin,nvvm,include}, one prefix for all of them.
-fs::path search_wheels(const fs::path& root, const std::string& program) {
+fs::path search_wheels(const fs::path& packages, const std::string& program) {
   std::error_code error;
-  for (const auto& python : fs::directory_iterator(root / ".venv/lib", error)) {
-    fs::path packages = python.path() / "site-packages/nvidia";
-    for (const auto& cuda : fs::directory_iterator(packages, error)) {
-      fs::path candidate = cuda.path() / "bin" / program;
-      if (is_program(candidate)) return candidate;
-    }
+  for (const auto& cuda : fs::directory_iterator(packages / "nvidia", error)) {
+    fs::path candidate = cuda.path() / "bin" / program;
+    if (is_program(candidate)) return candidate;
   }
   return {};
+}
+
+// Of a wheel of ours, PACKAGES/lab32/tree is the root, and nvcc's wheels are beside it.
+fs::path search_beside(const fs::path& root, const std::string& program) {
+  return root.filename() == "tree" ? search_wheels(root.parent_path().parent_path(), program)
+                                   : fs::path();
+}
+
+fs::path search_venv(const fs::path& root, const std::string& program) {
+  std::error_code error;
+  for (const auto& python : fs::directory_iterator(root / ".venv/lib", error))
+    if (fs::path found = search_wheels(python.path() / "site-packages", program); !found.empty())
+      return found;
+  return {};
+}
+
+// What brings a program that is missing.
+std::string remedy(const fs::path& root, const std::string& otherwise) {
+  std::error_code error;
+  return fs::exists(root / "Makefile", error) ? "`make grade` installs it" : otherwise;
 }
 
 fs::path asked_for(const char* variable, const std::string& value) {
@@ -65,9 +82,10 @@ fs::path asked_for(const char* variable, const std::string& value) {
 fs::path find_program(const Surroundings& where, const std::string& program,
                       const std::string& setting) {
   if (is_program(setting)) return setting;
+  if (fs::path found = search_beside(where.root, program); !found.empty()) return found;
   if (fs::path found = search(where.path, program); !found.empty()) return found;
   if (fs::path found = where.usual / "bin" / program; is_program(found)) return found;
-  return search_wheels(where.root, program);
+  return search_venv(where.root, program);
 }
 
 // A program of PREFIX/bin finds its parts in PREFIX, from its real place.
@@ -112,7 +130,7 @@ Toolchain find_toolchain(const Surroundings& where) {
   if (t.nvcc.empty())
     throw MachineError("no nvcc on this machine (looked in LAB32_NVCC, PATH, " +
                        (where.usual / "bin").string() + " and " + (where.root / ".venv").string() +
-                       "): `make grade` installs it");
+                       "): " + remedy(where.root, "install it, or name it in LAB32_NVCC"));
   fs::path home = settings["CUDA_HOME"];
   t.cuda_home = t.nvcc == settings["NVCC"] && fs::is_directory(home) ? fs::canonical(home)
                                                                      : prefix_of(t.nvcc);
@@ -131,7 +149,8 @@ Toolchain find_toolchain(const Surroundings& where) {
   if (t.host_compiler.empty() || is_inside(root, prefix_of(t.host_compiler)))
     t.host_compiler = search("/usr/local/bin:/usr/bin", "gcc");
   if (t.host_compiler.empty())
-    throw MachineError("no gcc on this machine, which nvcc needs: `make grade` installs it");
+    throw MachineError("no gcc on this machine, which nvcc needs: " +
+                       remedy(where.root, "apt-get install g++, say"));
   if (is_inside(root, t.cuda_home) && t.cuda_home != "/usr")
     throw Error(t.nvcc.string() + " is not in a CUDA directory of its own (" +
                 t.cuda_home.string() + " holds this checkout): name the real nvcc in LAB32_NVCC");

@@ -17,8 +17,9 @@ struct Toolchain {
   std::string identity;                      // changes when any of the programs does
 };
 
-// Looks in this order: LAB32_NVCC and LAB32_NVDISASM; build/toolchain.env of the checkout; PATH;
-// /usr/local/cuda; the wheels in .venv. Throws Error when there is no nvcc or no g++. Found once.
+// Looks in this order: LAB32_NVCC and LAB32_NVDISASM; build/toolchain.env of the checkout; the
+// wheels beside ours; PATH; /usr/local/cuda; the wheels in .venv. Throws Error when there is no
+// nvcc or no g++. Found once.
 const Toolchain& installed();
 
 // The same, from a checkout and an environment given by a test.

@@ -31,7 +31,7 @@ TEST_SUITE("compile: toolchain") {
     CHECK_THROWS_WITH_AS(
         find_toolchain(where),
         ("no nvcc on this machine (looked in LAB32_NVCC, PATH, " + (where.usual / "bin").string() +
-         " and " + (where.root / ".venv").string() + "): `make grade` installs it")
+         " and " + (where.root / ".venv").string() + "): install it, or name it in LAB32_NVCC")
             .c_str(),
         Error);
 
@@ -68,6 +68,35 @@ TEST_SUITE("compile: toolchain") {
     where.nvcc = wished.string();
     CHECK(find_toolchain(where).nvcc == wished);
     CHECK(find_toolchain(where).cuda_home == s.path / "wished");
+  }
+
+  TEST_CASE("toolchain: a wheel of lab32 has its own compilers, whatever is on PATH") {
+    tests::Scratch s;
+    Surroundings where;
+    where.root = s.path / "packages/lab32/tree";
+    where.path = (s.path / "path/bin").string() + ":/usr/bin";
+    where.usual = s.path / "usual";
+    fs::create_directories(where.root);
+    const fs::path on_path = program(s, "path/bin/nvcc");
+    CHECK(find_toolchain(where).nvcc == on_path);
+    const fs::path own = program(s, "packages/nvidia/cu13/bin/nvcc");
+    CHECK(find_toolchain(where).nvcc == own);
+    CHECK(find_toolchain(where).cuda_home == s.path / "packages/nvidia/cu13");
+  }
+
+  TEST_CASE("toolchain: a checkout says what `make grade` installs") {
+    tests::Scratch s;
+    Surroundings where;
+    where.root = s.path / "root";
+    where.path = s.path.string();
+    where.usual = s.path / "usual";
+    s.write("root/Makefile", "");
+    try {
+      find_toolchain(where);
+      FAIL("found");
+    } catch (const MachineError& error) {
+      CHECK(std::string(error.what()).find("): `make grade` installs it") != std::string::npos);
+    }
   }
 
   TEST_CASE("toolchain: a wrong wish is named") {

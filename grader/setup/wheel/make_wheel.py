@@ -1,0 +1,100 @@
+"""Makes build/wheels/lab32-VERSION-*.whl of what `make PORTABLE=yes build` has built.
+
+usage: make_wheel.py VERSION
+
+The wheel has the program, the runtime library, labs, handouts, data and the Python package; it asks
+pip for nvcc and nvdisasm. What Linux distributions do not all have is put into it by auditwheel, which
+also says on which of them it runs.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+STAGE = ROOT / "build/wheel"
+WHEELS = ROOT / "build/wheels"
+# glibc 2.35 and the libstdc++ of GCC 12: Debian 12, Ubuntu 22.04 and later.
+PLATFORM = "manylinux_2_35_x86_64"
+EXTRAS = {
+    "notebooks": "ipykernel matplotlib nbclient nbformat numpy pandas",
+    "class": "ipykernel matplotlib nbclient nbconvert nbformat numpy pandas PyYAML rich submitit",
+}
+
+
+def pins(path):
+    """{name: "name==version"} of a list for pip."""
+    lines = (ROOT / path).read_text().splitlines()
+    return {line.partition("==")[0]: line for line in lines if re.match(r"[A-Za-z]", line)}
+
+
+def project(version):
+    python = pins("grader/python/requirements.txt")
+    compilers = pins("grader/setup/nvcc.txt") | pins("grader/setup/nvdisasm.txt")
+    hatchling = pins("grader/setup/wheel/requirements.txt")["hatchling"]
+    extras = {extra: [python[name] for name in names.split()] for extra, names in EXTRAS.items()}
+    # JSON's strings and lists of strings are TOML's.
+    return f"""[build-system]
+requires = {json.dumps([hatchling])}
+build-backend = "hatchling.build"
+
+[project]
+name = "lab32"
+version = {json.dumps(version)}
+description = "Labs on CUDA memory optimisation, graded with or without a GPU"
+license = "MIT"
+license-files = ["LICENSE"]
+requires-python = ">=3.11"
+dependencies = {json.dumps(list(compilers.values()))}
+
+[project.optional-dependencies]
+{"".join(f"{name} = {json.dumps(lines)}{chr(10)}" for name, lines in extras.items())}
+[project.scripts]
+lab32 = "lab32.command:main"
+
+[tool.hatch.build.targets.wheel]
+packages = ["lab32"]
+
+[tool.hatch.build.targets.wheel.hooks.custom]
+path = "platform_tag.py"
+"""
+
+
+def main():
+    version = sys.argv[1]
+    shutil.rmtree(STAGE, ignore_errors=True)
+    STAGE.mkdir(parents=True)
+    shutil.copytree(
+        ROOT / "grader/python/lab32", STAGE / "lab32", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    subprocess.run(
+        [ROOT / "grader/setup/install", STAGE / "lab32/tree", ROOT / "build/portable",
+         "without-python"], check=True,
+    )  # fmt: skip
+    shutil.copy(ROOT / "grader/setup/wheel/platform_tag.py", STAGE)
+    shutil.copy(ROOT / "LICENSE", STAGE)
+    (STAGE / "pyproject.toml").write_text(project(version))
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel"],
+        cwd=STAGE, check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    (wheel,) = (STAGE / "dist").glob("*.whl")
+    WHEELS.mkdir(exist_ok=True)
+    for older in WHEELS.glob("lab32-*.whl"):
+        older.unlink()
+    # auditwheel starts patchelf by its name.
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "auditwheel", "repair", "--plat", PLATFORM,
+         "--only-plat", "-w", WHEELS, wheel],
+        check=True, env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    (made,) = WHEELS.glob("lab32-*.whl")
+    print(f"{made.relative_to(ROOT)}: {made.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()

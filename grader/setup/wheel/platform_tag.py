@@ -1,0 +1,9 @@
+"""For hatchling: the wheel has programs, for any Python 3."""
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CustomBuildHook(BuildHookInterface):
+    def initialize(self, version, build_data):
+        build_data["pure_python"] = False
+        build_data["tag"] = "py3-none-linux_x86_64"
