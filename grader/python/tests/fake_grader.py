@@ -14,11 +14,9 @@ say what happens to it. `LAB32_FAKE_LOG` names a file that gets a line per gradi
 // fails A1: words     check A1 has lost its points, with that message
 """
 
-import argparse
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 
@@ -37,7 +35,7 @@ def obey(line):
         time.sleep(float(rest))
     elif word == "endless":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        subprocess.Popen(["sleep", "1000"])
+        os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "1000")
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         time.sleep(1000)
     elif word == "signal":
@@ -81,17 +79,21 @@ def lab_of(name, lines):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("command")
-    parser.add_argument("labs", nargs="+")
-    for option in ("--dir", "--seed", "--device", "--json", "-o", "--rubric"):
-        parser.add_argument(option)
-    parser.add_argument("--allow-missing", action="store_true")
-    options = parser.parse_args()
+    words = iter(sys.argv[2:])
+    names, options = [], {}
+    for word in words:
+        if word == "--allow-missing":
+            continue
+        if word.startswith("-"):
+            options[word.lstrip("-")] = next(words)
+        else:
+            names.append(word)
     labs = []
-    for lab in options.labs:
+    for lab in names:
         try:
-            with open(f"{options.dir}/{lab}/{lab}.cu", encoding="utf-8", errors="replace") as file:
+            with open(
+                f"{options['dir']}/{lab}/{lab}.cu", encoding="utf-8", errors="replace"
+            ) as file:
                 lines = file.read().splitlines()
         except FileNotFoundError:
             lines = ["// error it was not handed in"]
@@ -99,17 +101,17 @@ def main():
             obey(line)
         labs.append(lab_of(lab, lines))
         if "// broken" in lines:
-            with open(options.json, "w") as file:
+            with open(options["json"], "w") as file:
                 file.write('{"schema": "lab32-res')
             sys.exit(1)
     score = sum(lab["score"] for lab in labs)
     record = {
-        "schema": "lab32-result/2", "device": "sim:fake", "timer": "", "seed": int(options.seed),
+        "schema": "lab32-result/2", "device": "sim:fake", "timer": "", "seed": int(options["seed"]),
         "complete": True, "score": score, "max_score": 100 * len(labs), "labs": labs,
     }  # fmt: skip
-    with open(options.json, "w") as file:
+    with open(options["json"], "w") as file:
         json.dump(record, file)
-    with open(options.o, "w") as file:
+    with open(options["o"], "w") as file:
         file.writelines(f"{lab['lab']} {lab['score']} / 100\n" for lab in labs)
     if log := os.environ.get("LAB32_FAKE_LOG"):
         with open(log, "a") as file:

@@ -25,7 +25,7 @@ def test_one_that_cannot_be_compiled_is_hostile_crashes_or_never_ends(classroom)
     })  # fmt: skip
     put(classroom.submissions, {"hostile.zip": zipped({"../../x.cu": "", "shuffle.cu": ""})})
     put(classroom.submissions, {"nothing/notes.txt": ""})
-    assert classroom.run("--limit", 1, jobs=3, executor=None) == 2
+    assert classroom.run("--limit", 1, jobs=3) == 2
     said, rows = classroom.err_text, classroom.rows()
 
     # The students' own: they have points, if none.

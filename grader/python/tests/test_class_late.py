@@ -7,6 +7,7 @@ import pytest
 from lab32.classroom.collect import Source
 from lab32.classroom.late import read_policy, rest_of
 from lab32.classroom.problem import Problem
+from lab32.classroom.scores import hundredths, total
 
 LABS = ["shuffle", "swizzle"]
 DUE = datetime(2026, 11, 23, 22, 59, tzinfo=UTC)
@@ -91,3 +92,14 @@ def test_a_bad_policy_is_told(tmp_path, text, words):
 def test_a_policy_that_is_not_there(tmp_path):
     with pytest.raises(Problem, match="none.toml: cannot be read: No such file"):
         read_policy(tmp_path / "none.toml", LABS)
+
+
+def test_sums_of_points_have_no_binary_dust():
+    assert [hundredths(points) for points in (86.03999999999999, 88.0, 0, 99.99)] == [
+        86.04,
+        88,
+        0,
+        99.99,
+    ]
+    assert isinstance(hundredths(88.0), int)
+    assert total([0.1, 0.2, 86.04]) == 86.34

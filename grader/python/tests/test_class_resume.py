@@ -21,10 +21,10 @@ def times(classroom):
 
 def test_only_what_has_changed_is_graded_again(classroom):
     class_of(classroom.submissions, FIVE)
-    assert classroom.run(executor=None) == 0
+    assert classroom.run() == 0
     before, scores = times(classroom), classroom.scores()
 
-    assert classroom.run(jobs=2, executor=None) == 0  # other jobs, the same class
+    assert classroom.run(jobs=2) == 0  # other jobs, the same class
     assert (times(classroom), classroom.scores()) == (before, scores)
     assert "5 of 5 graded" in classroom.out_text
 
@@ -84,7 +84,7 @@ def test_a_secret_seed_stays_the_same(classroom):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_class_goes_on(classroom, number):
-    class_of(classroom.submissions, {f"s{i}": f"// score {i}\n// sleep 0.2" for i in range(6)})
+    class_of(classroom.submissions, {f"s{i}": f"// score {i}\n// sleep 0.1" for i in range(6)})
     process = classroom.start()
     until = time.monotonic() + 20
     while len(classroom.graded()) < 2 and time.monotonic() < until:

@@ -45,10 +45,15 @@ class Row:
         return self.person.name if self.person else self.student.name
 
 
+def hundredths(points):
+    """Points as the grader counts them: what a check has is cut to hundredths, and their sum is one, too,
+    but for binary dust."""
+    rounded = round(float(points), 2)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
 def total(points):
-    """A sum of hundredths, without binary dust."""
-    value = sum((Fraction(str(each)) for each in points), Fraction(0))
-    return int(value) if value.denominator == 1 else float(value)
+    return hundredths(sum((Fraction(str(each)) for each in points), Fraction(0)))
 
 
 def take(row, record, policy):
@@ -70,8 +75,9 @@ def take(row, record, policy):
             row.notes.append(note)
         if per_cent:
             row.notes.append(f"{name}: late, {float(per_cent):g} % taken")
-        row.raw[name], row.most[name] = lab["score"], lab["max_score"]
-        row.final[name] = rest_of(lab["score"], per_cent) if per_cent else lab["score"]
+        points = hundredths(lab["score"])
+        row.raw[name], row.most[name] = points, hundredths(lab["max_score"])
+        row.final[name] = rest_of(points, per_cent) if per_cent else points
         if lab["status"] == "error" and source:
             row.failed = "cannot be compiled or loaded"
     row.max_score = total(row.most.values())
