@@ -142,7 +142,7 @@ class Classroom:
             sys.stdout, sys.stderr = (open(fd, "w", closefd=False) for fd in (1, 2))
             os.environ.update(self.environment)
             if executor:
-                run.executor_of = executor
+                run.executor_of, run.POLL = executor, 0.01
             before()
             return main(arguments)
         except BaseException:

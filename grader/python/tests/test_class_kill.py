@@ -9,7 +9,7 @@ import time
 import psutil
 from class_tools import Classroom, class_of
 
-STUDENTS = {f"s{i:02}": f"// score {i}\n// sleep {0.05 + i % 4 * 0.05:g}" for i in range(18)}
+STUDENTS = {f"s{i:02}": f"// score {i}\n// sleep {0.05 + i % 3 * 0.05:g}" for i in range(18)}
 SEED = 32
 
 
@@ -41,7 +41,7 @@ def test_killed_at_ten_random_moments(tmp_path):
         if process.poll() is not None:  # it was ended by the last kill, or has come to its end
             process.communicate()
             process = classroom.start(jobs=2)
-        time.sleep(draw.uniform(0.1, 0.8))
+        time.sleep(draw.uniform(0.05, 0.7))
         for name in finished(classroom):
             gradings.setdefault(name, classroom.graded().count(name))
         own, others = processes_of(classroom, process)
