@@ -70,7 +70,7 @@ def test_an_output_folder_that_cannot_be_written(classroom):
             path.chmod(0o755)
     assert classroom.run(before=become) == 2
     assert (
-        classroom.err_text == f"lab32: {classroom.out}/results: cannot be made: Permission denied\n"
+        classroom.err_text == f"lab32: {classroom.out}/.class: cannot be made: Permission denied\n"
     )
 
 
@@ -78,8 +78,24 @@ def test_an_output_folder_that_is_a_file(classroom):
     put(classroom.folder, {"out": "x"})
     assert classroom.run() == 2
     assert (
-        classroom.err_text == f"lab32: {classroom.out}/results: cannot be made: Not a directory\n"
+        classroom.err_text
+        == f"lab32: {classroom.out}/.class/records: cannot be made: Not a directory\n"
     )
+
+
+def test_an_output_folder_of_somebody_else(classroom):
+    put(classroom.out, {"thesis.tex": "x"})
+    assert classroom.run() == 2
+    assert classroom.err_text == (
+        f"lab32: {classroom.out}: holds other files, and nothing of `lab32 class`; name another -o\n"
+    )
+
+
+@pytest.mark.parametrize("inside", [".", "graded"])
+def test_an_output_folder_among_the_submissions(classroom, inside):
+    classroom.out = classroom.submissions / inside
+    assert classroom.run() == 2
+    assert "OUT lies in SUBMISSIONS, and would be taken for a student's" in classroom.err_text
 
 
 @pytest.mark.parametrize("change", ["missing", "not executable"])

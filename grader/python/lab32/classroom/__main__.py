@@ -130,7 +130,7 @@ def chosen_labs(options):
 
 
 def absent(person):
-    return collect.Student(f"roster:{person.id}", person.name, person.ids)
+    return collect.Student(f"roster:{person.line}", person.name, person.ids)
 
 
 def tell(heading, lines, most=20):
@@ -158,6 +158,10 @@ class Session:
         self.options = options
         if not os.access(options.binary, os.X_OK):
             raise Problem(f"there is no {visible(options.binary)}: run `make build` first")
+        if options.out.resolve().is_relative_to(options.submissions.resolve()):
+            raise Problem(
+                f"{visible(options.out)}: OUT lies in SUBMISSIONS, and would be taken for a student's"
+            )
         run.minutes_of(options.time)
         if options.rubric and not Path(options.rubric).is_dir():
             raise Problem(
@@ -174,18 +178,17 @@ class Session:
         students, self.left_out = collect.collect(options.submissions, self.labs)
         found, self.unmatched = people.matched(students, roster) if roster else ({}, [])
         there = {id(person) for person in found.values()}
-        students += [absent(person) for person in roster if id(person) not in there]
+        for person in roster:
+            if id(person) not in there:
+                students.append(absent(person))
+                found[students[-1].key] = person
         if not students:
             raise Problem(f"{visible(options.submissions)}: no submissions in it")
-        by_id = {person.id: person for person in roster}
         taken = set()
         self.rows = {}
         for student in students:
             slug = slug_of(student.name, student.key, taken)
-            person = found.get(student.key) or (
-                by_id.get(student.ids[0][1]) if student.key.startswith("roster:") else None
-            )
-            self.rows[slug] = scores.Row(student, slug, person)
+            self.rows[slug] = scores.Row(student, slug, found.get(student.key))
         self.store = Store(options.out)
         self.store.create()
         self.store.own()

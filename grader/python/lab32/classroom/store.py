@@ -79,9 +79,13 @@ class Store:
             path.unlink(missing_ok=True)
 
     def create(self):
+        if self.out.is_dir() and not self.state.exists() and any(self.out.iterdir()):
+            raise Problem(
+                f"{visible(self.out)}: holds other files, and nothing of `lab32 class`; name another -o"
+            )
         try:
-            for folder in ("results", "reports", "submissions", ".class/records", ".class/tries",
-                           ".class/locks", ".class/jobs", ".class/parts"):  # fmt: skip
+            for folder in (".class/records", ".class/tries", ".class/locks", ".class/jobs", ".class/parts",
+                           "results", "reports", "submissions"):  # fmt: skip
                 (self.out / folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Problem(f"{visible(error.filename)}: cannot be made: {error.strerror}") from None
