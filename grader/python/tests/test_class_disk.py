@@ -3,6 +3,7 @@ with status 2."""
 
 import os
 import resource
+import subprocess
 
 import pytest
 from class_tools import Classroom, class_of, put
@@ -59,6 +60,12 @@ def test_a_standard_output_that_is_full(classroom):
     assert classroom.run(before=full) == 2
     assert classroom.err_text.endswith("lab32: standard output: No space left on device\n")
     assert len(classroom.rows()) == 3
+
+
+def test_a_shell_that_has_closed_all_three(classroom):
+    command = ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', *classroom.command()]
+    assert subprocess.run(command, env=classroom.environment, timeout=60).returncode == 0
+    assert classroom.scores() == {"s0": "0", "s1": "1", "s2": "2"}
 
 
 def test_an_output_folder_that_cannot_be_written(classroom):

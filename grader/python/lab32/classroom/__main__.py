@@ -297,7 +297,20 @@ class Session:
         return NOT_ALL_GRADED if missing or failed else ALL_GRADED
 
 
+def open_closed():
+    """Where a shell has closed one (2>&-), another file would get its number and what is said."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, "w" if number else "r"))  # noqa: SIM115
+
+
 def main(arguments=None):
+    open_closed()
+
     def interrupt(*_):
         raise KeyboardInterrupt
 
