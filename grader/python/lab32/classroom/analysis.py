@@ -39,7 +39,7 @@ class Check:
     most: float
     points: list
     seconds: list
-    messages: list  # of those who have lost points
+    messages: list  # of those who have lost points, with a file that can be loaded
 
     def share(self):
         return mean(self.points) / self.most
@@ -115,6 +115,11 @@ class Class:
     def most(self, lab):
         return max((student["most"][lab] for student in self.handed_in(lab)), default=0)
 
+    def not_loaded(self, lab):
+        """How many have a file that cannot be compiled or loaded."""
+        there = (self.results.get(student["files"]) for student in self.handed_in(lab))
+        return sum(result.lab(lab).status == "error" for result in there if result)
+
     def late(self, lab):
         """(how many, points that they have lost)"""
         taken = [each["before_late"][lab] - each["points"][lab] for each in self.handed_in(lab)]
@@ -137,7 +142,7 @@ class Class:
                     )
                     check.points.append(test.score)
                     check.seconds.append(test.seconds)
-                    if test.score < test.max_score:
+                    if test.score < test.max_score and result.lab(lab).status != "error":
                         check.messages.append(test.message)
         return list(found.values())
 
@@ -205,18 +210,29 @@ def overview(graded):
     for lab in graded.labs:
         points = graded.points(lab)
         if not points:
-            rows.append([lab, 0, "", "", "", "", "", ""])
+            rows.append([lab, 0, "", "", "", "", "", "", ""])
             continue
         late, taken = graded.late(lab)
         rows.append(
             [
                 lab, len(points), graded.most(lab), mean(points), median(points), min(points),
-                sum(each == graded.most(lab) for each in points),
+                sum(each == graded.most(lab) for each in points), graded.not_loaded(lab),
                 f"{late}, {number(taken)} points taken" if late else "",
             ]
         )  # fmt: skip
     return table(
-        ["lab", "handed in", "points", "mean", "median", "least", "full marks", "late"], rows
+        [
+            "lab",
+            "handed in",
+            "points",
+            "mean",
+            "median",
+            "least",
+            "full marks",
+            "not compiled",
+            "late",
+        ],
+        rows,
     )
 
 
