@@ -140,6 +140,7 @@ struct KernelInfo {
   std::optional<uint32_t> registers;  // per thread, from the cubin
   uint32_t max_threads = 1024;
   std::vector<uint32_t> parameter_bytes;
+  std::vector<std::string> parameter_types;  // "int const*"; none where they are not known
 };
 
 // A loaded module. Kernels are found by base name plus template values, "reduce_v6<256>" or

@@ -152,6 +152,7 @@ class GpuModule final : public LoadedModule {
     kernel->facts.registers = attribute(cuda::kRegisters);
     kernel->facts.max_threads = attribute(cuda::kMaxThreadsPerBlock);
     kernel->facts.parameter_bytes = entry.parameter_bytes;
+    kernel->facts.parameter_types = parameter_types(entry.symbol);
     symbols_.push_back(entry.symbol);
     kernels_.push_back(std::move(kernel));
   }

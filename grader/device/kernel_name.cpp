@@ -144,6 +144,17 @@ std::string kernel_name(const std::string& symbol) {
   return text == symbol ? symbol : plain_name(text);
 }
 
+std::vector<std::string> parameter_types(const std::string& symbol) {
+  const std::string text = trim(demangle(symbol));
+  const size_t open = argument_list(text);
+  if (text == symbol || open == std::string::npos || text.back() != ')') return {};
+  const std::string list = text.substr(open + 1, text.size() - open - 2);
+  if (list.empty()) return {};
+  std::vector<std::string> types = split_arguments(list);
+  for (std::string& type : types) type = trim(type);
+  return types;
+}
+
 std::string variable_name(const std::string& symbol) {
   const std::string name = demangle(symbol);
   // What follows the last scope; template arguments and parameter lists may hold "::" themselves.

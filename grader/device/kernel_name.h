@@ -13,6 +13,9 @@ namespace lab32::device {
 // are.
 std::string kernel_name(const std::string& symbol);
 
+// The types of its parameters as the demangler has them: "int const*", "int". None for extern "C".
+std::vector<std::string> parameter_types(const std::string& symbol);
+
 // A variable's name for people: "tile" for `_ZZ5transPKfPfE4tile`, the name itself otherwise.
 std::string variable_name(const std::string& symbol);
 

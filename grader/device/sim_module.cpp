@@ -118,6 +118,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   auto program = sim::decode(module_, f, symbols_, params->begin, reconciled_.plans);
   KernelInfo info;
   info.name = kernel_name(symbol);
+  info.parameter_types = parameter_types(symbol);
   info.static_shared = program->static_shared;
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
   if (f.max_threads) info.max_threads = static_cast<uint32_t>(f.max_threads);

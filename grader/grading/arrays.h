@@ -28,6 +28,7 @@ class DeviceArray {
   void poison();
   // Index of the first element that a launch has changed although it must not; -1: none.
   virtual ptrdiff_t first_changed() const { return -1; }
+  virtual bool read_only() const { return false; }  // by a kernel
 
  protected:
   void upload(const void* from);
@@ -52,6 +53,7 @@ class Input : public DeviceArray {
   const std::vector<T>& values() const { return values_; }
 
   ptrdiff_t first_changed() const override { return first_difference(values_.data()); }
+  bool read_only() const override { return true; }
 
  private:
   std::vector<T> values_;

@@ -9,6 +9,7 @@
 #include "device/fault_text.h"
 #include "device/ptx_level_text.h"
 #include "grading/arrays.h"
+#include "grading/parameters.h"
 #include "grading/printed.h"
 #include "grading/progress.h"
 #include "grading/session.h"
@@ -186,6 +187,7 @@ device::Run run(const Launch& launch) {
   Session& s = session();
   const Progress::Step step(s.progress, "running " + launch.kernel);
   device::Kernel& kernel = find(launch);
+  check_parameters(kernel.info(), launch);
   device::LaunchOptions options;
   options.model = launch.model;
   options.schedule =

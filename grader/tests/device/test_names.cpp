@@ -8,10 +8,17 @@
 using namespace lab32;
 using device::find_kernel;
 using device::kernel_name;
+using device::parameter_types;
 
 TEST_SUITE("device names") {
   TEST_CASE("device: symbols become the names of the source") {
     CHECK(kernel_name("_Z4add1PKfS0_Pfi") == "add1");
+    CHECK(parameter_types("_Z9reduce_v6ILj256EEvPKiPii") ==
+          std::vector<std::string>{"int const*", "int*", "int"});
+    CHECK(parameter_types("_Z4copyI6float4Li8ELb1EEvPKT_PS1_i") ==
+          std::vector<std::string>{"float4 const*", "float4*", "int"});
+    CHECK(parameter_types("_Z4nonev").empty());
+    CHECK(parameter_types("plain_c").empty());
     CHECK(kernel_name("_Z9reduce_v6ILj256EEvPKiPii") == "reduce_v6<256>");
     CHECK(kernel_name("_Z4copyI6float4Li8ELb1EEvPKT_PS1_i") == "copy<float4, 8, true>");
     CHECK(kernel_name("_ZN4lab35scaleEPff") == "lab3::scale");

@@ -1,0 +1,12 @@
+// verdict: v3: result | failed | "and no __syncthreads() lies between"
+// verdict: v3: wavefronts | failed | "Counts once the result is right"
+// The tree without a barrier between its steps.
+__global__ void reduce_v3(const int* in, int* out) {
+  __shared__ int sums[kMostThreads];
+  unsigned t = threadIdx.x;
+  sums[t] = in[blockIdx.x * blockDim.x + t];
+  __syncthreads();
+  for (unsigned distance = blockDim.x / 2; distance > 0; distance /= 2)
+    if (t < distance) sums[t] += sums[t + distance];
+  if (t == 0) out[blockIdx.x] = sums[0];
+}
