@@ -143,6 +143,7 @@ class Classroom:
             os.environ.update(self.environment)
             if executor:
                 run.executor_of, run.POLL = executor, 0.01
+                os.fsync = lambda file: None  # the power stays on
             before()
             return main(arguments)
         except BaseException:

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from class_tools import HERE, Classroom, class_of
+from submitit.core.core import InfoWatcher
 
 from lab32.classroom import run
 from lab32.classroom.problem import Problem
@@ -26,6 +27,11 @@ def classroom(tmp_path):
         "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "FAKE_SLURM": str(tmp_path / "slurm"),
     }  # fmt: skip
     return made
+
+
+def ask_at_once():
+    """And not first after two seconds."""
+    InfoWatcher.update_if_long_enough = lambda self, mode: mode == "cache" or self.update()
 
 
 def scripts(classroom):
@@ -48,7 +54,7 @@ def test_an_array_of_jobs_of_which_one_loses_its_node(classroom):
         "--gres",
         "gpu:h200:1",
     ]
-    assert classroom.run(*options, jobs=3, executor=None) == 0
+    assert classroom.run(*options, jobs=3, executor=None, before=ask_at_once) == 0
     assert classroom.scores() == {f"s{i}": str(i) for i in range(5)}
     assert all(classroom.graded().count(name) == 1 for name in texts)
     first, *again = scripts(classroom)
