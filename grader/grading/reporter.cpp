@@ -215,8 +215,8 @@ void run_suite(Session& session, report::Lab& lab) {
   current_lab = nullptr;
   for (const report::Test& test : lab.tests) {
     if (test.status == report::Status::not_run) continue;
-    lab.score += test.score;
-    lab.max_score += test.max_score;
+    lab.score = report::add_points(lab.score, test.score);
+    lab.max_score = report::add_points(lab.max_score, test.max_score);
   }
   if (lab.score < lab.max_score) lab.status = report::Status::failed;
 }

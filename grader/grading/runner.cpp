@@ -202,8 +202,8 @@ report::Result grade(const GradeOptions& options) {
   for (const Rubric& rubric : rubrics) {
     report::Lab lab = grade_file(rubric, file_of(options.dir, rubric.lab()), *device, result.seed,
                                  progress, timer.get());
-    result.score += lab.score;
-    result.max_score += lab.max_score;
+    result.score = report::add_points(result.score, lab.score);
+    result.max_score = report::add_points(result.max_score, lab.max_score);
     result.labs.push_back(std::move(lab));
   }
   return result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -69,6 +70,11 @@ struct NotRun {
   double gain = 0, least_gain = 0;  // times as fast
   std::optional<Modelled> modelled = {};
 };
+
+// Points are hundredths; this is their sum without the dust that doubles leave.
+inline double add_points(double sum, double points) {
+  return std::round((sum + points) * 100) / 100;
+}
 
 // One row of the score report: one check of a lab.
 struct Test {

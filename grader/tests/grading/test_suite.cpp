@@ -204,6 +204,10 @@ TEST_CASE("grading: scores are summed, and the order is that of the rubric") {
   CHECK(graded.lab.score == 7);
   CHECK(graded.lab.max_score == 7);
   CHECK(graded.lab.status == Status::passed);
+  double sum = 0;
+  for (const double points : {3.04, 33.0, 50.0}) sum = report::add_points(sum, points);
+  CHECK(sum == 86.04);
+  CHECK(report::add_points(0.1, 0.2) == 0.3);
 }
 
 device::Run wasteful(FakeDevice& device, const device::Shape& shape,
