@@ -1,14 +1,27 @@
 #include "base/source_file.h"
 
+#include <algorithm>
 #include <cctype>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/layout.h"
 #include "base/read_file.h"
 
 namespace lab32 {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// What is wrong may stand at the end of a long line: it is broken, and not cut. The rows leave the
+// score report's margins; more of them would hide the message below.
+constexpr int kQuoteWidth = 70;
+constexpr size_t kMostRows = 4;
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+}  // namespace
 
 SourceFile::SourceFile(const fs::path& path, std::string display) {
   const auto text = read_file(path);
@@ -34,15 +47,15 @@ std::string SourceFile::quote(int line) const {
   words.erase(0, words.find_first_not_of(" \t"));
   for (char& c : words)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';  // a control byte must not reach a terminal
-  // The middle of a line says most; 72 columns of it leave the board's margins.
-  if (words.size() > 72) words = words.substr(0, 69) + "...";
-  return text + "\n    " + words;
+  const std::vector<std::string> rows = wrap(words, kQuoteWidth);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i == kMostRows) return text + " ...";
+    text += (i == 0 ? "\n    " : "\n      ") + rows[i];
+  }
+  return text;
 }
 
 int SourceFile::find(const std::string& word) const {
-  const auto is_name = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-  };
   for (size_t i = 0; i < lines_.size(); ++i) {
     const std::string& line = lines_[i];
     // Comments mention kernels by name, too.
@@ -53,6 +66,18 @@ int SourceFile::find(const std::string& word) const {
                          (line[end] == '(' || line[end] == ',');
       if (whole) return static_cast<int>(i) + 1;
     }
+  }
+  return 0;
+}
+
+int SourceFile::find_use(const std::string& word, int line) const {
+  for (size_t i = static_cast<size_t>(std::max(line, 0)); i < lines_.size(); ++i) {
+    const std::string& text = lines_[i];
+    if (text.find("__global__") != std::string::npos) return 0;
+    const size_t at = text.find(word), end = at + word.size();
+    if (at >= text.find("//")) continue;
+    if ((at == 0 || !is_name(text[at - 1])) && (end >= text.size() || !is_name(text[end])))
+      return static_cast<int>(i) + 1;
   }
   return 0;
 }

@@ -17,12 +17,16 @@ class SourceFile {
   const std::string& display() const { return display_; }
 
   // "coalescing.cu:42\n    out[i * 4] = in[i];" - or the first line alone where there is no such
-  // line. Indented by four: the renderer keeps such lines whole.
+  // line. A long line is broken, its rows indented by four and more: the renderer keeps such rows
+  // whole.
   std::string quote(int line) const;
 
   // Line of the first `word` that is used as a function's or variable's name, such as that of a
   // kernel's definition; 0: none.
   int find(const std::string& word) const;
+
+  // The first line below `line`, where a kernel begins, that uses `word` in this kernel; 0: none.
+  int find_use(const std::string& word, int line) const;
 
  private:
   std::string display_;

@@ -42,11 +42,14 @@ void check_results(const char* kernel) {
   right_result();
 }
 
-// A line inside the given load_matrices is nobody's mistake: the address comes from the kernel.
+// A line inside the given load_matrices is nobody's mistake: the address comes from where the
+// kernel calls it.
 int blamed_line(const char* kernel, int line) {
   const SourceFile& source = session().source;
   const bool given = line > source.find("load_matrices") && line < source.find("add_weighted");
-  return given ? source.find(kernel) : line;
+  if (!given) return line;
+  const int begin = source.find(kernel), call = source.find_use("load_matrices", begin);
+  return call > 0 ? call : begin;
 }
 
 // Both kernels are launched; the one that takes more wavefronts is judged.

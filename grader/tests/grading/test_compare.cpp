@@ -106,10 +106,25 @@ TEST_CASE("grading: a source line is quoted with its place") {
       "lab/scale.cu");
   CHECK(source.quote(3) == "lab/scale.cu:3\n    out[i] = 1;");
   CHECK(source.quote(99) == "lab/scale.cu:99");
+  CHECK(source.find_use("out", 2) == 3);
+  CHECK(source.find_use("ou", 2) == 0);
   CHECK(source.find("scale") == 2);
   CHECK(source.find("add2_time") == 5);
   CHECK(source.find("add2") == 0);
   CHECK(source.find("nothing") == 0);
+}
+
+TEST_CASE("grading: a long source line is broken, and what is at its end is there") {
+  const std::string store = "if (row < n && column < m) out[column * n + row] = ",
+                    load = "tile[threadIdx.x][threadIdx.y ^ threadIdx.x % 16];";
+  CHECK(SourceFile::of_text("  " + store + load, "a.cu").quote(1) ==
+        "a.cu:1\n    if (row < n && column < m) out[column * n + row] =\n"
+        "      tile[threadIdx.x][threadIdx.y ^ threadIdx.x % 16];");
+  std::string endless;
+  for (int i = 0; i < 100; ++i) endless += load + " ";
+  const std::string quoted = SourceFile::of_text(endless, "a.cu").quote(1);
+  CHECK(quoted.size() < 400);
+  CHECK(quoted.substr(quoted.size() - 4) == " ...");
 }
 
 }  // namespace lab32::grading

@@ -1,4 +1,5 @@
 // verdict: C3 swizzled: wavefronts | failed | "take 8 wavefronts where 4 would do"
+// verdict: C3 swizzled: wavefronts | failed | "uint4 m = load_matrices<kTranspose>(&tile[row][chunk ^ row % 4]);"
 // Two row bits for eight rows.
 template <bool kTranspose>
 __global__ void weigh_swizzled(const uint4* in, const unsigned* weight, uint4* out) {
