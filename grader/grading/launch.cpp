@@ -187,7 +187,7 @@ device::Run run(const Launch& launch) {
   Session& s = session();
   const Progress::Step step(s.progress, "running " + launch.kernel);
   device::Kernel& kernel = find(launch);
-  check_parameters(kernel.info(), launch);
+  check_parameters(kernel.info(), launch.args, launch.setting);
   device::LaunchOptions options;
   options.model = launch.model;
   options.schedule =

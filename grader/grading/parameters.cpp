@@ -31,14 +31,15 @@ std::string shown(const std::string& type) {
 
 }  // namespace
 
-void check_parameters(const device::KernelInfo& kernel, const Launch& launch) {
+void check_parameters(const device::KernelInfo& kernel, const std::vector<device::Arg>& args,
+                      const std::string& setting) {
   const auto& types = kernel.parameter_types;
   if (types.empty()) return;
-  bool other_kind = types.size() != launch.args.size(), in_is_written = false, out_is_const = false;
+  bool other_kind = types.size() != args.size(), in_is_written = false, out_is_const = false;
   std::vector<std::string> takes, given;
   for (const std::string& type : types) takes.push_back(shown(type));
-  for (size_t i = 0; i < launch.args.size(); ++i) {
-    const device::Arg& arg = launch.args[i];
+  for (size_t i = 0; i < args.size(); ++i) {
+    const device::Arg& arg = args[i];
     const DeviceArray* array = array_of(arg);
     given.push_back(array ? array->name() : fmt::format("{} bytes", arg.bytes().size()));
     if (i >= types.size()) continue;
@@ -50,7 +51,7 @@ void check_parameters(const device::KernelInfo& kernel, const Launch& launch) {
   }
   if (!other_kind && !(in_is_written && out_is_const)) return;
   measured("other parameters");
-  lose({report::Failure::Kind::missing, launch.setting, launch.kernel}, 0,
+  lose({report::Failure::Kind::missing, setting, kernel.name}, 0,
        fmt::format(
            "`{}` takes ({}), and is called with ({}). The parameters of the kernels and their "
            "order stay as given.",

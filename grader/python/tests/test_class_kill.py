@@ -46,7 +46,7 @@ def test_killed_at_ten_random_moments(tmp_path):
             gradings.setdefault(name, classroom.graded().count(name))
         own, others = processes_of(classroom, process)
         which = own if draw.random() < 0.4 else others
-        if which:
+        if which and (kills < 9 or gradings):  # a slow machine finishes nobody between early kills
             draw.choice(which).kill()
             kills += 1
     assert kills == 10
