@@ -46,6 +46,7 @@ size_t scratch_directories(const fs::path& temporary) {
 pid_t start_worker(const fs::path& said, bool watch) {
   const pid_t pid = fork();
   if (pid != 0) return pid;
+  for (const int signal : {SIGINT, SIGHUP}) std::signal(signal, SIG_DFL);  // nohup ignores them
   std::optional<CleanEnd> clean_end;
   if (watch) clean_end.emplace(CleanEnd::Interrupt::too);
   const Scratch scratch;
