@@ -7,9 +7,9 @@
 // `in` has n rows of m columns, row by row; out[x * n + y] = in[y * m + x]. In every launch
 // - blocks and grid are as the task says, one block at least, also for a matrix of no elements,
 // - pointers are aligned to 256 bytes, as cudaMalloc's are; buffers never overlap,
-// - T is int, float or short; n x m is 0 x 0, 1 x 1, 31 x 33, 250 x 503, 20000 x 3, 3 x 20000,
-//   1024 x 512 and two that are drawn where the result is checked. Sectors, wavefronts, requests
-//   are counted with floats, 1024 x 1024 and 1000 x 2003, and with ints and shorts in drawn shapes.
+// - T is int, float or short; n x m is 64 x 96, 0 x 0, 1 x 1, 31 x 33, 250 x 503, 20000 x 3,
+//   3 x 20000, 1024 x 512 and two that are drawn where the result is checked. Sectors, wavefronts,
+//   requests are counted with floats, 1024 x 1024 and 1000 x 2003, ints and shorts in drawn shapes.
 #include "lab32.cuh"
 
 constexpr int kTile = 32;
