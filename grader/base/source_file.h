@@ -22,8 +22,11 @@ class SourceFile {
   std::string quote(int line) const;
 
   // Line of the first `word` that is used as a function's or variable's name, such as that of a
-  // kernel's definition; 0: none.
+  // kernel's definition; where there is none, of the first LAB32_...() that has it; 0: none.
   int find(const std::string& word) const;
+
+  // Of the first line that has `text`; 0: none.
+  int find_text(const std::string& text) const;
 
   // The first line below `line`, where a kernel begins, that uses `word` in this kernel; 0: none.
   int find_use(const std::string& word, int line) const;

@@ -91,6 +91,7 @@ struct WorstAccess {
   uint32_t warp = 0;    // in the block
   bool shared = false;  // else global
   bool store = false;   // store, red, atom; else load
+  bool atomic = false;  // red, atom
   uint8_t bytes = 4;    // per lane
   uint32_t mask = 0;
   std::array<uint64_t, 32> address{};  // lanes outside mask: 0
@@ -103,6 +104,15 @@ struct PtxLevelAccess {
   int line = 0, ptx_line = 0;
   std::string instruction;  // "ld"
   sim::Unmatched why;
+};
+
+// A shift or a shuffle by what C++ gives no result for: negative, or all bits, or all lanes.
+struct OddAmount {
+  std::string file;
+  int line = 0;
+  bool shuffle = false;  // else a shift
+  int32_t amount = 0;
+  uint32_t limit = 0;  // bits or lanes
 };
 
 // What one launch gave. Absent: this device cannot know it.
@@ -124,6 +134,7 @@ struct Run {
   std::optional<model::Work> work;                // what `predicted` was computed from
   std::string output;                             // printf
   bool output_lost = false;                       // printf: more than the device's buffer holds
+  std::optional<OddAmount> odd_amount;            // the first, of the lowest block (simulator)
   std::vector<PtxLevelAccess> ptx_level;
   // Where some of these are uncertain: counters that the machine code's do not exceed. A space is
   // unbounded where for one of its accesses there is no such bound (simulator).

@@ -237,7 +237,7 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
     launch.grid_workspace = grid_workspace();
   }
 
-  LaunchObservers observers(launch, options);
+  LaunchObservers observers(launch, options, kernel.places());
   if (options.model != LaunchOptions::Model::none) {
     if (options.model == LaunchOptions::Model::cold) l2_.reset();
     observers.model_time(profile_, occupancy(kernel, shape), kernel.emitted(), std::move(l2_));

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "device/kernel_name.h"
 #include "simulator/ptx/memory_use.h"
 
 namespace lab32::device {
@@ -42,9 +41,8 @@ bool has_named_barriers(const KernelProgram& program) {
 
 counters::HazardObserver hazard_observer(const KernelProgram& program, uint32_t shared_bytes,
                                          const counters::PositionOf& position) {
-  std::vector<sim::SharedVariable> variables = program.shared_in(shared_bytes);
-  for (sim::SharedVariable& v : variables) v.name = variable_name(v.name);
-  return {shared_granule(program), has_named_barriers(program), std::move(variables), position};
+  return {shared_granule(program), has_named_barriers(program), program.shared_in(shared_bytes),
+          position};
 }
 
 }  // namespace lab32::device

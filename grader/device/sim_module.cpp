@@ -17,7 +17,8 @@ SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, b
     : memory_(memory),
       host_runs_(host_runs),
       module_(ptx::parse(artifact.ptx)),
-      registers_(artifact.registers) {
+      registers_(artifact.registers),
+      places_(module_, artifact.debug_ptx) {
   if (!artifact.sass.empty())
     reconciled_ = sass::reconcile(module_, sass::parse_listing(artifact.sass));
   place_variables();
@@ -124,7 +125,8 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   if (f.max_threads) info.max_threads = static_cast<uint32_t>(f.max_threads);
   for (const ptx::Variable& p : f.params)
     info.parameter_bytes.push_back(static_cast<uint32_t>(p.size));
-  return std::make_unique<SimKernel>(f, std::move(program), reconciled_.emitted, std::move(info));
+  return std::make_unique<SimKernel>(f, std::move(program), reconciled_.emitted, places_,
+                                     std::move(info));
 }
 
 }  // namespace lab32::device

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "device/variable_places.h"
 #include "simulator/core/execute/decode.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/ptx/module.h"
@@ -20,20 +21,23 @@ namespace lab32::device {
 class SimKernel : public Kernel {
  public:
   SimKernel(const ptx::Function& function, std::unique_ptr<sim::KernelProgram> program,
-            const sass::EmittedFunctions& emitted, KernelInfo info)
+            const sass::EmittedFunctions& emitted, VariablePlaces& places, KernelInfo info)
       : function_(function),
         program_(std::move(program)),
         emitted_(emitted),
+        places_(places),
         info_(std::move(info)) {}
   const KernelInfo& info() const override { return info_; }
   const ptx::Function& function() const { return function_; }
   const sim::KernelProgram& program() const { return *program_; }
   const sass::EmittedFunctions& emitted() const { return emitted_; }
+  VariablePlaces& places() const { return places_; }
 
  private:
   const ptx::Function& function_;
   std::unique_ptr<sim::KernelProgram> program_;
   const sass::EmittedFunctions& emitted_;  // the module's
+  VariablePlaces& places_;                 // likewise
   KernelInfo info_;
 };
 
@@ -62,6 +66,7 @@ class SimModule : public LoadedModule {
   ptx::Module module_;
   std::map<std::string, uint32_t> registers_;
   sass::Reconciliation reconciled_;
+  VariablePlaces places_;
   sim::SymbolTable symbols_;
   std::vector<uint64_t> owned_;
   std::vector<std::string> symbols_of_kernels_;

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "device/kernel_name.h"
 #include "device/sim_counts.h"
 #include "device/sim_hazards.h"
 #include "device/sim_work.h"
@@ -22,6 +21,7 @@ WorstAccess worst_access(const counters::Example& e, const counters::Position& a
   w.warp = e.warp;
   w.shared = e.space == sim::AccessSpace::shared;
   w.store = e.kind != sim::AccessKind::load;
+  w.atomic = e.kind == sim::AccessKind::red || e.kind == sim::AccessKind::atom;
   w.bytes = e.bytes;
   w.mask = e.mask;
   w.address = e.address;
@@ -30,24 +30,26 @@ WorstAccess worst_access(const counters::Example& e, const counters::Position& a
   return w;
 }
 
-Fault fault_of(const sim::Trap& trap, const counters::PositionOf& position) {
-  Fault fault;
-  fault.kind = trap.kind();
-  fault.trap = trap;
-  if (!trap.has_site) return fault;
-  if (const auto at = position(trap.site)) {
-    fault.file = at->file;
-    fault.line = at->line;
+OddAmount odd_amount(const sim::OddAmount& odd, const counters::PositionOf& position) {
+  OddAmount found;
+  if (const auto at = position(odd.site)) {
+    found.file = at->file;
+    found.line = at->line;
   }
-  return fault;
+  found.shuffle = odd.shuffle;
+  found.amount = static_cast<int32_t>(odd.amount);
+  found.limit = odd.limit;
+  return found;
 }
 
 }  // namespace
 
-LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchOptions& options)
+LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchOptions& options,
+                                 VariablePlaces& places)
     : launch_(launch),
       options_(options),
       program_(*launch.program),
+      places_(places),
       position_([this](uint32_t site) { return program_.position(site); }),
       hazards_(hazard_observer(program_, launch.shared_bytes, position_)),
       races_(*launch.memory) {
@@ -72,9 +74,10 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   Run run;
   run.output = std::move(outcome.output);
   run.output_lost = outcome.output_lost;
+  if (outcome.odd_amount) run.odd_amount = odd_amount(*outcome.odd_amount, position_);
   if (const auto& ended = outcome.trap ? outcome.trap : outcome.bad_access) {
     // Counters of a part of a launch would depend on which blocks ran before it was stopped.
-    run.fault = fault_of(*ended, position_);
+    run.fault = fault_of(*ended);
     if (options_.check_hazards && options_.keep_going) run.hazards = findings();
     return run;
   }
@@ -100,12 +103,27 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   return run;
 }
 
+Fault LaunchObservers::fault_of(const sim::Trap& trap) {
+  Fault fault;
+  fault.kind = trap.kind();
+  fault.trap = trap;
+  if (trap.access) places_.name(*fault.trap->access, program_.shared_in(launch_.shared_bytes));
+  if (!trap.has_site) return fault;
+  if (const auto at = position_(trap.site)) {
+    fault.file = at->file;
+    fault.line = at->line;
+  }
+  return fault;
+}
+
 // In shared memory and in device memory, by place in the source.
 std::vector<counters::Finding> LaunchObservers::findings() {
   std::vector<counters::Finding> all = hazards_.findings();
-  for (counters::Finding& race : races_.findings(position_)) {
-    race.object = variable_name(race.object);
-    all.push_back(std::move(race));
+  for (counters::Finding& race : races_.findings(position_)) all.push_back(std::move(race));
+  for (counters::Finding& finding : all) {
+    places_.name(finding);
+    if (finding.fault && finding.fault->access)
+      places_.name(*finding.fault->access, program_.shared_in(launch_.shared_bytes));
   }
   std::stable_sort(
       all.begin(), all.end(), [](const counters::Finding& a, const counters::Finding& b) {

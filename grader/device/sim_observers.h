@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "device/variable_places.h"
 #include "simulator/core/schedule/launch.h"
 #include "simulator/counters/caches.h"
 #include "simulator/counters/global_races.h"
@@ -18,8 +19,9 @@ namespace lab32::device {
 
 class LaunchObservers {
  public:
-  // Traffic and hazards where `options` ask for them. Both arguments must outlive this.
-  LaunchObservers(const sim::LaunchContext& launch, const LaunchOptions& options);
+  // Traffic and hazards where `options` ask for them. All arguments must outlive this.
+  LaunchObservers(const sim::LaunchContext& launch, const LaunchOptions& options,
+                  VariablePlaces& places);
 
   // Caches and time, too, on that GPU; `profile` and `emitted` must outlive this. `l2`: what
   // earlier launches have left in it; without it, it is empty.
@@ -35,6 +37,7 @@ class LaunchObservers {
   std::optional<counters::L2> take_l2() { return std::move(l2_); }
 
  private:
+  Fault fault_of(const sim::Trap& trap);
   std::vector<counters::Finding> findings();
   void add_time(const sim::LaunchOutcome& outcome, Run& run);
   void add_sites(const sim::LaunchOutcome& outcome, Run& run) const;
@@ -42,6 +45,7 @@ class LaunchObservers {
   const sim::LaunchContext& launch_;
   const LaunchOptions& options_;
   const sim::KernelProgram& program_;
+  VariablePlaces& places_;
   counters::PositionOf position_;
   counters::TrafficObserver traffic_;
   counters::HazardObserver hazards_;

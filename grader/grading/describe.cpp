@@ -27,14 +27,19 @@ std::string lanes_of(const device::WorstAccess& access) {
 
 std::string sentence(const device::WorstAccess& access) {
   const int lanes = __builtin_popcount(access.mask);
+  std::string what = plural_of(access);
+  if (lanes == 1) what.pop_back();
   return fmt::format(
       "Warp {} of block {}: {} {} {} of {} bytes touch{} {} sectors where {} would do: {}.",
-      access.warp, access.block, lanes, lanes == 1 ? "lane's" : "lanes'",
-      access.store ? (lanes == 1 ? "store" : "stores") : (lanes == 1 ? "load" : "loads"),
-      access.bytes, lanes == 1 ? "es" : "", access.cost, access.ideal, lanes_of(access));
+      access.warp, access.block, lanes, lanes == 1 ? "lane's" : "lanes'", what, access.bytes,
+      lanes == 1 ? "es" : "", access.cost, access.ideal, lanes_of(access));
 }
 
 }  // namespace
+
+const char* plural_of(const device::WorstAccess& access) {
+  return access.atomic ? "atomics" : access.store ? "stores" : "loads";
+}
 
 Waste worst_global(const device::Run& run) {
   const std::string& own = session().source.display();

@@ -16,6 +16,9 @@ struct Waste {
 };
 Waste worst_global(const device::Run& run);
 
+// "loads", "stores", "atomics"
+const char* plural_of(const device::WorstAccess& access);
+
 // From here on the running check does not say what its worst accesses take, as long as `check`,
 // which asks for that, has not been passed: only on which line they are.
 void withhold_until_passed(const std::string& check);

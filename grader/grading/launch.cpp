@@ -9,6 +9,7 @@
 #include "device/fault_text.h"
 #include "device/ptx_level_text.h"
 #include "grading/arrays.h"
+#include "grading/odd_amount.h"
 #include "grading/parameters.h"
 #include "grading/printed.h"
 #include "grading/progress.h"
@@ -61,6 +62,8 @@ Failure::Access access_of(const sim::TrapFacts& trap) {
     access.object = trap.access->object;
     access.offset = trap.access->offset;
     access.bytes = trap.access->bytes;
+    const auto element = static_cast<int64_t>(trap.access->element);
+    if (element > 0 && trap.access->offset >= 0) access.element = *access.offset / element;
   }
   return access;
 }
@@ -115,9 +118,17 @@ Failure::Access access_of(const counters::Finding& finding) {
   return access;
 }
 
+// Bytes of one, of the array of that name; 0: it is none of the check's.
+uint32_t element_of(const std::string& array) {
+  for (const DeviceArray* memory : session().memories)
+    if (memory->name() == array) return memory->element_bytes();
+  return 0;
+}
+
 void check_fault(const device::Run& run, const std::string& setting) {
   if (!run.fault) return;
-  const device::Fault& f = *run.fault;
+  device::Fault f = *run.fault;
+  if (f.trap && f.trap->access) f.trap->access->element = element_of(f.trap->access->object);
   const std::string what = words(f.kind);
   measured(what);
   std::string message = prefix(setting) + what + ": " + describe(f);
@@ -198,6 +209,7 @@ device::Run run(const Launch& launch) {
   device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
   s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
   s.printed = printed_text(launch.setting, result.output);
+  if (result.odd_amount && s.odd_amount.empty()) s.odd_amount = describe(*result.odd_amount);
   check_fault(result, launch.setting);
   check_hazards(result, launch.setting);
   check_inputs(launch.setting);

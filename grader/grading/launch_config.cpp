@@ -35,7 +35,7 @@ LaunchConfig launch_config(const std::string& kernel, device::LoadedModule& modu
                      ".items_per_thread = 8).",
                      kernel));
   std::memcpy(said.data(), bytes->data(), sizeof(said));
-  const int line = line_of(kernel);
+  const int line = session().source.find_text("LAB32_LAUNCH(" + kernel);
   const Failure invalid{Failure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"};
   const auto [block, items, blocks_per_sm, shared] = said;
   if (block < 1 || block > 1024)

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.h"
 #include "grading/alike.h"
@@ -101,6 +102,12 @@ constexpr const char* kOtherOrder =
 void end_check(report::Lab& lab) {
   Session& s = session();
   if (verdict().lost && s.other_order.judging()) explain(0, kOtherOrder);
+  if (verdict().lost && s.row->credit == Credit::all) {
+    // A warning is of the whole file, so it is told once.
+    const std::string odd =
+        s.odd_amount.empty() ? std::exchange(s.odd_shift, std::string()) : s.odd_amount;
+    if (!odd.empty()) explain(0, odd);
+  }
   if (verdict().lost && !s.printed.empty()) explain(0, s.printed);
   const report::Test test = result_of(*s.row, verdict(), s.source.display());
   lab.tests.push_back(test);
@@ -189,6 +196,7 @@ void run_suite(Session& session, report::Lab& lab) {
   for (const RubricRow& row : session.rubric.rows()) {
     session.row = &row;
     session.printed.clear();
+    session.odd_amount.clear();
     session.withheld.clear();
     if (!may_begin(lab)) continue;
     if (const report::Test* known = session.alike ? session.alike->passed(row.check) : nullptr) {

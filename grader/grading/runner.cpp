@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "grading/alike.h"
 #include "grading/given.h"
+#include "grading/odd_amount.h"
 #include "grading/progress.h"
 #include "grading/registry.h"
 #include "grading/reporter.h"
@@ -148,6 +149,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const fs::path& file,
     Session session{device, *module, source, rubric, seed, progress};
     session.alike = alike;
     session.spending = Spending(seconds);
+    session.odd_shift = odd_shift_of(artifact.warnings, display);
     session.load_again = [&] { return device.load(artifact); };
     const TimedArtifacts timed(rubric.lab(), file, submission, artifact, timer, progress);
     session.time = timed.time_keeping(timer);

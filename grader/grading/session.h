@@ -60,6 +60,8 @@ struct Session {
   std::vector<Region> launched = {};              // those of its last launch
   std::string withheld = {};                      // the check that asks what this one could tell
   std::string printed = {};                       // what that launch has printed, for a message
+  std::string odd_amount = {};                    // the check's first such shift or shuffle
+  std::string odd_shift = {};                     // of the file, until it is told
   OtherOrder other_order = {};                    // of the running check's launches
   std::map<std::string, SharedLaunch> shared_launches = {};  // of all checks until now
   // The submission as it was before any launch.

@@ -29,11 +29,6 @@ std::string banks_of(const device::WorstAccess& access) {
   return text;
 }
 
-const char* what(const device::WorstAccess& access, const counters::Counters& line) {
-  if (!access.store) return "loads";
-  return line.shared_atom.requests > 0 && line.shared_store.requests == 0 ? "atomics" : "stores";
-}
-
 }  // namespace
 
 Waste worst_shared(const device::Run& run) {
@@ -59,7 +54,7 @@ Waste worst_shared(const device::Run& run) {
         "Warp {} of block {}: the {} of {} lane{}, {} byte{} each, take {} wavefronts where {} "
         "would "
         "do: {}.",
-        worst->warp, worst->block, what(*worst, *counted), __builtin_popcount(worst->mask),
+        worst->warp, worst->block, plural_of(*worst), __builtin_popcount(worst->mask),
         __builtin_popcount(worst->mask) == 1 ? "" : "s", worst->bytes, worst->bytes == 1 ? "" : "s",
         worst->cost, worst->ideal, banks_of(*worst)));
   return waste;

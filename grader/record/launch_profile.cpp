@@ -125,6 +125,9 @@ void fields(V& visit, Ref<V, sim::MemoryAccess> r) {
   visit("object", r.object);
   visit("offset", r.offset);
   visit("size", r.size);
+  visit("element", r.element);
+  visit("place", r.place);
+  visit("last_place", r.last_place);
 }
 
 template <class V>
@@ -178,6 +181,7 @@ void fields(V& visit, Ref<V, counters::Finding> r) {
   visit("scope", r.scope);
   visit("one_instruction", r.one_instruction);
   visit("object", r.object);
+  visit("place", r.place);
   visit("element", r.element);
   visit("offset", r.offset);
   visit("mask", r.mask);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -19,6 +20,9 @@ struct Artifact {
   std::string sass;
   std::map<std::string, uint32_t> registers;  // kernel (mangled) -> registers a thread, from ptxas
   std::string warnings;  // of the compilers, as they wrote them, with the user's paths
+  // nvcc -G -ptx of the same text, for the types of its variables; compiled when called, and empty
+  // where that fails. Null: there is no source.
+  std::function<std::string()> debug_ptx = {};
 };
 
 }  // namespace lab32::toolchain

@@ -36,6 +36,7 @@ constexpr uint64_t kListing = 256ull << 20;     // its text
 // instruction, by which SASS and PTX are matched. -v: the registers of each kernel.
 const std::vector<std::string> kFlags = {"-x",     "cu",     "-std=c++17", "-lineinfo",
                                          "-cubin", "--keep", "-Xptxas=-v"};
+const std::vector<std::string> kDebugFlags = {"-x", "cu", "-std=c++17", "-G", "-ptx"};
 
 void write_file(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
@@ -166,11 +167,9 @@ void refuse_large_variables(const std::string& ptx, const std::string& display, 
                                   " in all\n");
 }
 
-Artifact run_compilers(const Submission& submission, const std::string& behind,
-                       const std::string& arch, const std::string& display,
-                       const CompileOptions& options) {
-  const Toolchain& tools = installed();
-  Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
+// What the compilers see: the submission's files as they are, but for what would mislead messages.
+void write_submission(const Sandbox& sandbox, const Submission& submission,
+                      const std::string& behind) {
   const std::string inner = sandbox.inner_submission() + "/" + submission.name;
   for (const auto& [name, text] : submission.files) {
     std::string compiled = without_line_directives(text);
@@ -178,6 +177,15 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
       compiled += "\n\n" + Pattern("@SUBMISSION@").replace(behind, inner);
     write_file(sandbox.submission() / name, compiled);
   }
+}
+
+Artifact run_compilers(const Submission& submission, const std::string& behind,
+                       const std::string& arch, const std::string& display,
+                       const CompileOptions& options) {
+  const Toolchain& tools = installed();
+  Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
+  write_submission(sandbox, submission, behind);
+  const std::string inner = sandbox.inner_submission() + "/" + submission.name;
 
   // Without bubblewrap the paths are relative, or nvcc has made them absolute; from here on they
   // are bubblewrap's.
@@ -247,6 +255,24 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   return artifact;
 }
 
+// Of what compiled before, so that nothing needs to be said where this does not.
+std::string run_debug_compiler(const Submission& submission, const std::string& behind,
+                               const std::string& arch, const CompileOptions& options) {
+  // -G defines a macro, so this may open other files than were looked at.
+  if (options.isolation == Isolation::plain) return "";
+  const Toolchain& tools = installed();
+  Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
+  write_submission(sandbox, submission, behind);
+  std::vector<std::string> argv{tools.nvcc.string()};
+  argv.insert(argv.end(), kDebugFlags.begin(), kDebugFlags.end());
+  for (const std::string& word : {"-arch=" + arch, "-I" + sandbox.inner_include(),
+                                  "--output-file=" + sandbox.inner_output() + "/debug.ptx",
+                                  sandbox.inner_submission() + "/" + submission.name})
+    argv.push_back(word);
+  if (!sandbox.run(argv, options.limits).ok()) return "";
+  return read_file(sandbox.output() / "debug.ptx").value_or("");
+}
+
 // All that the result depends on. The CUDA headers come with nvcc, C++'s with gcc.
 std::string everything(const Submission& submission, const std::string& arch,
                        const std::string& behind) {
@@ -264,6 +290,18 @@ std::string everything(const Submission& submission, const std::string& arch,
       headers[entry.path().string()] = read_file(entry.path()).value_or("");
   for (const auto& [name, text] : headers) add(name, text);
   return all;
+}
+
+std::string debug_ptx(const Submission& submission, const std::string& behind,
+                      const std::string& arch, const CompileOptions& options,
+                      const std::string& key_of_artifact) {
+  const std::string key = cache_key(key_of_artifact + " with types");
+  if (options.cache)
+    if (const auto known = load_cached(key)) return known->ptx;
+  Artifact artifact;
+  artifact.ptx = run_debug_compiler(submission, behind, arch, options);
+  if (options.cache && !artifact.ptx.empty()) store_cached(key, artifact);
+  return artifact.ptx;
 }
 
 void say_once_how(Isolation isolation) {
@@ -309,6 +347,7 @@ Artifact compile(const Submission& submission, const std::string& arch,
     if (options.cache) store_cached(key, *artifact);
   }
   artifact->source = display_path;
+  artifact->debug_ptx = [=] { return debug_ptx(submission, behind, arch, options, key); };
   for (std::string* text : {&artifact->ptx, &artifact->sass, &artifact->warnings})
     *text = to_user(*text, submission.name, display_path);
   return *artifact;

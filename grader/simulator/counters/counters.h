@@ -103,6 +103,7 @@ struct Finding {
   // race, uninitialised: the variable in shared memory, the element of it unless it is one; without
   // a name, offset in the block's shared memory
   std::string object;
+  std::string place;  // "s[1].mass", where the variable's type is known
   std::optional<uint64_t> element;
   uint64_t offset = 0;
   sim::ValueUse used_as = sim::ValueUse::none;  // uninitialised: what the value was used as

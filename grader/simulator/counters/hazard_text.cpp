@@ -24,6 +24,7 @@ std::string block_name(const Finding::Index3& block) {
 
 // "tile[17]"; what lies in no variable by its offset.
 std::string place(const Finding& f) {
+  if (!f.place.empty()) return f.place;
   if (f.object.empty()) return fmt::format("the shared byte {}", f.offset);
   return f.element ? fmt::format("{}[{}]", f.object, *f.element) : f.object;
 }
@@ -66,6 +67,7 @@ const char* present(Use use) {
 
 // "out[0]"; of "cudaMalloc no. 1", which is no name in the source, "element 0 of" it.
 std::string array_place(const Finding& f) {
+  if (!f.place.empty()) return f.place;
   if (!f.element) return f.object;
   const bool is_name = f.object.find(' ') == std::string::npos;
   return fmt::format(is_name ? "{0}[{1}]" : "element {1} of {0}", f.object, *f.element);

@@ -328,11 +328,12 @@ TEST_CASE("grading: a fault becomes the verdict with its line") {
   CHECK(test.failure->access->thread == std::vector<uint32_t>{4, 0, 0});
   CHECK(test.failure->access->object == "out");
   CHECK(test.failure->access->offset == 16);
-  CHECK(test.message ==
-        "lab.cu:2\n    out[i] = in[i];\nn = 4: out of bounds: thread (4,0,0) of block (0,0,0) "
-        "writes 4 bytes at offset 16 of `out`: 4 bytes past its end (16 bytes)\nCompare the index "
-        "with the size of the array before the "
-        "access.");
+  CHECK(
+      test.message ==
+      "lab.cu:2\n    out[i] = in[i];\nn = 4: out of bounds: thread (4,0,0) of block (0,0,0) "
+      "writes out[4]; the last is out[3]\nCompare the index with the size of the array before the "
+      "access.");
+  CHECK(test.failure->access->element == 4u);
 }
 
 TEST_CASE("grading: a hazard costs the check, a note does not") {

@@ -14,6 +14,7 @@
 
 #include "simulator/core/execute/events.h"
 #include "simulator/core/execute/launch_context.h"
+#include "simulator/core/execute/odd_amount.h"
 #include "simulator/core/execute/origins.h"
 #include "simulator/core/execute/trap.h"
 #include "simulator/core/memory/memory.h"
@@ -33,6 +34,10 @@ class BlockContext {
   std::vector<IssueTally>& tally() { return tally_; }
   // The first bad access of memory that did not end the launch.
   const std::optional<Trap>& first_bad_access() const { return first_bad_access_; }
+  const std::optional<OddAmount>& odd_amount() const { return odd_amount_; }
+  void note_odd_amount(uint32_t site, bool shuffle, uint32_t amount, uint32_t limit) {
+    if (!odd_amount_) odd_amount_ = {info_.index, site, shuffle, amount, limit};
+  }
   // Instructions that a warp of the block may issue.
   uint64_t warp_budget() const { return warp_budget_; }
   // Branches, by site, at which lanes of a warp diverged.
@@ -177,6 +182,7 @@ class BlockContext {
   // In a launch that keeps going:
   std::vector<uint8_t> told_;  // by site: the kinds of FaultEvent told, a bit each
   std::optional<Trap> first_bad_access_;
+  std::optional<OddAmount> odd_amount_;
 };
 
 }  // namespace lab32::sim

@@ -36,11 +36,14 @@ struct MemoryAccess {
   AccessUse use = AccessUse::read;
   uint32_t bytes = 0;
   uint64_t address = 0;  // global memory
-  // Where it lies: in an allocation, which has a name, or in the block's shared or the thread's
-  // local memory. Negative: before its start.
+  // Where it lies: in an allocation, which has a name, or in the block's shared (a variable of it,
+  // where that is known) or the thread's local memory. Negative: before its start.
   std::string object;
   int64_t offset = 0;
-  uint64_t size = 0;  // of the object, bytes
+  uint64_t size = 0;     // of the object, bytes
+  uint32_t element = 0;  // of it, bytes; 0: not known
+  // "s[64].mass" and the last there is, where the types of variables are known.
+  std::string place = {}, last_place = {};
 };
 
 // Where a value that nobody has defined mattered.

@@ -43,11 +43,41 @@ const char* verb(AccessUse use) {
 
 // "`in`", "shared memory", "its local memory"
 std::string name_of_object(const MemoryAccess& a) {
-  if (a.space == AccessSpace::shared) return "shared memory";
+  if (a.space == AccessSpace::shared && a.object.empty()) return "shared memory";
   return a.space == AccessSpace::local ? "its local memory" : "`" + a.object + "`";
 }
 
+// "in[7]", "in[4] to in[7]", "s[1].mass"; empty where that is not known.
+std::string elements_of(const MemoryAccess& a) {
+  if (!a.place.empty()) return a.place;
+  const auto element = static_cast<int64_t>(a.element);
+  if (element == 0 || a.offset % element != 0 || a.bytes % a.element != 0) return "";
+  const int64_t first = a.offset / element, last = first + a.bytes / element - 1;
+  const std::string one = fmt::format("{}[{}]", a.object, first);
+  return last == first ? one : fmt::format("{} to {}[{}]", one, a.object, last);
+}
+
+// Of an array, of which more than its end is known.
+std::string end_of(const MemoryAccess& a) {
+  if (!a.last_place.empty()) return "the last is " + a.last_place;
+  if (a.element == 0)
+    return fmt::format("{} past the end of `{}`",
+                       bytes_of(static_cast<uint64_t>(a.offset) + a.bytes - a.size), a.object);
+  const uint64_t count = a.size / a.element;
+  if (count == 0) return "`" + a.object + "` has no elements";
+  return fmt::format("the last is {}[{}]", a.object, count - 1);
+}
+
 std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
+  const std::string elements = elements_of(a);
+  if (!elements.empty()) {
+    const std::string what = fmt::format("{} {} {}", name_of(f.thread), verb(a.use), elements);
+    if (f.reason == TrapReason::past_end) return what + "; " + end_of(a);
+    if (f.reason == TrapReason::before_start)
+      return fmt::format("{}, before the start of `{}`", what, a.object);
+    if (f.reason == TrapReason::unwritten)
+      return what + ", which nothing has written" + use_of_value(f.used_as);
+  }
   const std::string object = name_of_object(a);
   const std::string what =
       fmt::format("{} {} {}", name_of(f.thread), verb(a.use), bytes_of(a.bytes));

@@ -5,9 +5,15 @@
 #include <string>
 
 #include "simulator/core/execute/address.h"
+#include "simulator/core/execute/odd_amount.h"
 #include "simulator/core/execute/shuffle_lane.h"
 
 namespace lab32::sim {
+
+void note_odd_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount, uint32_t limit) {
+  if (x.warp != nullptr) x.warp->block().note_odd_amount(in.site, shuffle, amount, limit);
+}
+
 namespace {
 
 using ptx::Mod;
@@ -23,6 +29,9 @@ void shuffle(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int lane = __builtin_ctz(r);
     ShuffleLane from = shuffle_lane(mode, in, x, lane);
+    const auto distance = load_lane<uint32_t>(x.regs + in.src[1].offset, lane);
+    if (mode != Shuffle::idx && distance >= kWarpSize)  // __shfl_sync says that it wraps
+      note_odd_amount(x, in, true, distance, kWarpSize);
     if (from.in_range) in_range |= 1u << lane;
     // An absent lane's register is not defined; ours gives what the reading lane had.
     if (!(x.mask >> from.lane & 1)) {

@@ -83,7 +83,7 @@ std::vector<WorkerResult*> pointers_to(std::vector<WorkerResult>& results) {
 void collect(const std::vector<Observer*>& observers, const std::vector<WorkerResult*>& results,
              LaunchOutcome& outcome) {
   std::map<uint64_t, std::string> output;
-  const auto earlier = [](const std::optional<Trap>& a, const std::optional<Trap>& b) {
+  const auto earlier = [](const auto& a, const auto& b) {
     return a && (!b || a->block < b->block);
   };
   for (WorkerResult* result : results) {
@@ -98,6 +98,7 @@ void collect(const std::vector<Observer*>& observers, const std::vector<WorkerRe
     outcome.busiest_warp = std::max(outcome.busiest_warp, result->busiest_warp);
     if (earlier(result->trap, outcome.trap)) outcome.trap = result->trap;
     if (earlier(result->bad_access, outcome.bad_access)) outcome.bad_access = result->bad_access;
+    if (earlier(result->odd_amount, outcome.odd_amount)) outcome.odd_amount = result->odd_amount;
   }
   for (const auto& [block, text] : output) {
     if (outcome.trap && block > outcome.trap->block) break;

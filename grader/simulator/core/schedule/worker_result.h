@@ -41,6 +41,7 @@ struct WorkerResult {
     longest_warp = block.longest_warp();
     busiest_warp = block.busiest_warp();
     bad_access = block.first_bad_access();
+    odd_amount = block.odd_amount();
   }
 
   std::vector<std::unique_ptr<Observer>> observers;
@@ -50,6 +51,7 @@ struct WorkerResult {
   size_t output_bytes = 0;
   std::exception_ptr error;  // neither trap nor order: the machine's fault, or ours
   std::optional<Trap> trap, bad_access;
+  std::optional<OddAmount> odd_amount;
   uint64_t longest_warp = 0, busiest_warp = 0;
 };
 

@@ -1,6 +1,7 @@
 // Binds the logic and shift rows, prmt, and the two instructions without effect.
 #include "simulator/core/semantics/logic.h"
 
+#include "simulator/core/execute/odd_amount.h"
 #include "simulator/core/semantics/lanes.h"
 
 namespace lab32::sim {
@@ -44,6 +45,26 @@ void exec_lop3_pred(const Exec& x, const Inst& in) {
   if (in.dst_count > 1) write_predicate(x, in.dst[1], p);
 }
 
+// A shift by an amount that is only known now.
+template <class Op, class T>
+void exec_shift(const Exec& x, const Inst& in) {
+  constexpr uint32_t kBits = 8 * sizeof(T);
+  const auto odd = [](uint32_t amount) { return amount >= kBits; };
+  uint32_t lanes = 0;
+  const std::byte* amounts = x.regs + in.src[1].offset;
+  for (int lane = 0; lane < kWarpSize; ++lane)
+    lanes |= uint32_t{odd(load_lane<uint32_t>(amounts, lane))} << lane;
+  if (lanes &= x.mask; lanes != 0)
+    note_odd_amount(x, in, false, load_lane<uint32_t>(amounts, __builtin_ctz(lanes)), kBits);
+  exec_lanes<Op, T, T, uint32_t>(x, in);
+}
+
+template <class Op, class T>
+ExecFn pick_shift(const Instruction& in) {
+  const bool known = in.operands.back().kind == ptx::Operand::Kind::integer;
+  return known ? exec_lanes<Op, T, T, uint32_t> : exec_shift<Op, T>;
+}
+
 void exec_nothing(const Exec&, const Inst&) {}
 
 }  // namespace
@@ -77,16 +98,12 @@ ExecFn pick_shf(const Instruction& in) {
   });
 }
 ExecFn pick_shl(const Instruction& in) {
-  return Unsigned::pick(in, in.type(), [](auto t) -> ExecFn {
-    using T = TypeOf<decltype(t)>;
-    return exec_lanes<Shl, T, T, uint32_t>;
-  });
+  return Unsigned::pick(in, in.type(),
+                        [&](auto t) { return pick_shift<Shl, TypeOf<decltype(t)>>(in); });
 }
 ExecFn pick_shr(const Instruction& in) {
-  return Integers::pick(in, in.type(), [](auto t) -> ExecFn {
-    using T = TypeOf<decltype(t)>;
-    return exec_lanes<Shr, T, T, uint32_t>;
-  });
+  return Integers::pick(in, in.type(),
+                        [&](auto t) { return pick_shift<Shr, TypeOf<decltype(t)>>(in); });
 }
 
 ExecFn pick_prmt(const Instruction& in) {

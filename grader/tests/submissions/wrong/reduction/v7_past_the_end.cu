@@ -1,5 +1,5 @@
-// verdict: v7 int: result | failed | "past its end"
-// verdict: v7 float: result | failed | "past its end"
+// verdict: v7 int: result | failed | "; the last is out["
+// verdict: v7 float: result | failed | "; the last is out["
 // verdict: v7: sectors | failed | "Counts once the result is right"
 // verdict: v7: instructions | failed | "Counts once almost nothing is lost there"
 // As the SYSU Lecture has it: the second of two elements is read without a look at n.

@@ -1,0 +1,111 @@
+// Names of elements, from the types that nvcc -G describes.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+
+#include "base/root.h"
+#include "simulator/ptx/debug_types.h"
+#include "toolchain/nvcc.h"
+
+using namespace lab32;
+
+namespace {
+
+std::string shared(const char* name) {
+  return "_ZZ5typesIfEvPK8ParticlePT_E" + std::to_string(std::string(name).size()) + name;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("ptx: elements of variables are named by their types") {
+  toolchain::CompileOptions options;
+  options.cache = false;
+  if (options.isolation == toolchain::Isolation::plain) return;  // types are not asked for there
+  const toolchain::Artifact artifact = toolchain::compile(
+      root() / "grader/tests/fixtures/ptx/types.cu", "sm_90", "types.cu", options);
+  const ptx::DebugTypes types(artifact.debug_ptx());
+  REQUIRE_FALSE(types.empty());
+
+  SUBCASE("arrays, also of several dimensions") {
+    CHECK(types.place(shared("tile"), 0, 4) == "[0][0]");
+    CHECK(types.place(shared("tile"), 4 * (33 * 2 + 1), 4) == "[2][1]");
+    CHECK(types.place("factors", 8, 8) == "[1]");
+    CHECK(types.place("words", 24, 8) == "[3]");
+  }
+  SUBCASE("members") {
+    CHECK(types.place(shared("s"), 20 * 1 + 12, 4) == "[1].mass");
+    CHECK(types.place(shared("s"), 20 * 1 + 18, 2) == "[1].tag[1]");
+    CHECK(types.place("kept", 80, 4) == "[4].x");
+    CHECK(types.place(shared("v"), 16 + 4, 4) == "[1].y");
+  }
+  SUBCASE("as far down as the access fits") {
+    CHECK(types.place(shared("v"), 16, 16) == "[1]");
+    CHECK(types.place(shared("s"), 20, 8) == "[1]");
+    CHECK(types.place(shared("s"), 20 + 16, 4) == "[1].tag");
+  }
+  SUBCASE("unions and what they hold: the first member that fits; a union without a name") {
+    CHECK(types.place(shared("cells"), 0, 4) == "[0][0].whole");
+    CHECK(types.place(shared("cells"), 44 * 5 + 24 + 12, 4) == "[1][2].held[1].mass");
+  }
+  SUBCASE("outside of an array the outermost index says so") {
+    CHECK(types.place("kept", 100, 4) == "[5].x");
+    CHECK(types.place("kept", -4, 4) == "[-1].tag");
+    CHECK(types.place(shared("tile"), 4 * 33 * 32, 4) == "[32][0]");
+    CHECK(types.last_place(shared("tile"), 4 * 33 * 32, 4, 4 * 33 * 32) == "[31][0]");
+    CHECK(types.last_place("kept", 100, 4, 100) == "[4].x");
+    CHECK(types.last_place("words", 40, 8, 36) == "[3]");
+    CHECK(types.last_place("words", 0, 8, 0) == "");
+  }
+  SUBCASE("a variable that is one value is named by itself, and one that is not known not at all") {
+    CHECK(types.place("total", 0, 4) == "");
+    CHECK(types.place(shared("one"), 0, 4) == "");
+    CHECK(types.place("nobody", 0, 4) == "");
+  }
+}
+
+TEST_CASE("ptx: damaged descriptions of types give no names, or some") {
+  const std::string good = text_of(root() / "grader/tests/fixtures/fuzz/ptx/types.ptx");
+  REQUIRE(ptx::DebugTypes(good).place(shared("tile"), 4, 4) == "[0][1]");
+  const size_t begin = good.find(".debug_abbrev");
+  std::mt19937 random(32);
+  for (int turn = 0; turn < 2000; ++turn) {
+    std::string text = good;
+    for (int i = 0; i < 3; ++i) {
+      const size_t at = begin + random() % (text.size() - begin);
+      if (random() % 4 == 0)
+        text.erase(at, random() % 40);
+      else if (text[at] >= '0' && text[at] <= '9')
+        text[at] = static_cast<char>('0' + random() % 10);
+    }
+    const ptx::DebugTypes types(text);
+    for (const char* name : {"tile", "s", "cells", "words"})
+      CHECK(types.place(shared(name), static_cast<int64_t>(random() % 5000) - 100, 4).size() < 200);
+  }
+}
+
+TEST_CASE("ptx: a type that holds itself has no elements") {
+  // One unit: a structure with the code 1, whose only member, 2, is that structure; 3, a variable.
+  const ptx::DebugTypes types(
+      ".section .debug_abbrev\n{\n"
+      ".b8 1,19,1,11,11,0,0\n"
+      ".b8 2,13,0,3,8,73,19,0,0\n"
+      ".b8 3,52,0,73,19,2,10,0,0\n"
+      ".b8 0\n}\n"
+      ".section .debug_info\n{\n"
+      ".b32 33\n.b16 2\n.b32 .debug_abbrev\n.b8 8\n"
+      ".b8 1,16\n"
+      ".b8 2,109,0\n.b32 11\n"
+      ".b8 0\n"
+      ".b8 3\n.b32 11\n.b8 9,3\n.b64 loop\n"
+      ".b8 0\n}\n");
+  CHECK_FALSE(types.empty());
+  CHECK(types.place("loop", 4, 4) == "");
+}
