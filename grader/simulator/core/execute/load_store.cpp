@@ -156,7 +156,7 @@ void load_volatile(const Exec& x, const Inst& in) {
   x.warp->note_synchronisation();
   load<Mem, where>(x, in);
   if (where == Where::global || where == Where::generic)
-    x.warp->note_poll(x.warp->address[__builtin_ctz(x.mask)]);
+    x.warp->note_poll_by_load(x.warp->address[__builtin_ctz(x.mask)]);
 }
 
 template <class Mem, Where where>

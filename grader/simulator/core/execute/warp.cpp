@@ -241,6 +241,7 @@ Warp::Progress Warp::run(uint64_t slice) {
   if (live_ == 0) return Progress::done;
   const uint64_t limit = block_.warp_budget();
   const uint64_t stop = issued_ + slice;
+  poll_ends_ = stop;
   IssueTally* const tally = block_.tally().data();
 
   for (;;) {
@@ -263,7 +264,7 @@ Warp::Progress Warp::run(uint64_t slice) {
     const uint32_t mask = split->mask;
     current_local_top_ = split->frame->local_base + split->frame->function->local_bytes;
     uint32_t pc = split->pc;
-    const uint64_t pause = std::min(std::min(stop, slice_ends_), limit);
+    const uint64_t pause = std::min(std::min(poll_ends_, slice_ends_), limit);
     uint32_t op_mask;
     const Inst* in;
     for (;;) {
@@ -335,7 +336,7 @@ Warp::Progress Warp::run(uint64_t slice) {
       endless.limit = limit;
       trap(*in, std::move(endless));
     }
-    if (issued_ >= stop) return Progress::yielded;
+    if (issued_ >= poll_ends_) return Progress::yielded;
     if (issued_ >= slice_ends_) {
       end_slice();
       slice_ends_ = issued_ + slice_;

@@ -7,6 +7,7 @@
 // that wait in a Join for a split that spins are let go on without it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -113,10 +114,13 @@ class Warp {
   void note_synchronisation() { synchronised_ = true; }
   // The same of device memory, at `place`: who looks at a place again may be waiting for another
   // block, who reads an array from end to end is not. Places are remembered by their hash.
-  void note_poll(uint64_t place) {
-    if (looked_at_.empty()) looked_at_.resize(kPlaces);
-    uint64_t& before = looked_at_[(place >> 2 ^ place >> 14) % kPlaces];
-    polled_ |= std::exchange(before, place) == place;
+  void note_poll(uint64_t place) { polled_ |= is_seen_again(place); }
+  // By a load, which does nothing else. What others do in the meantime is what is waited for, so
+  // the slice ends soon: polls are neither work nor of a number that means something.
+  void note_poll_by_load(uint64_t place) {
+    if (!is_seen_again(place)) return;
+    polled_ = true;
+    poll_ends_ = std::min(poll_ends_, issued_ + kAfterPoll);
   }
   // Of its instructions, those of slices in which it polled.
   uint64_t waited() const { return waited_; }
@@ -215,6 +219,13 @@ class Warp {
   uint64_t slice_ends_ = 0;    // instructions issued when the current one ends
   bool synchronised_ = false;  // an atomic or volatile load in this slice
   bool polled_ = false;        // of device memory, since last asked
+  bool is_seen_again(uint64_t place) {
+    if (looked_at_.empty()) looked_at_.resize(kPlaces);
+    uint64_t& before = looked_at_[(place >> 2 ^ place >> 14) % kPlaces];
+    return std::exchange(before, place) == place;
+  }
+  static constexpr uint64_t kAfterPoll = 32;  // instructions: a few more turns of its loop
+  uint64_t poll_ends_ = 0;                    // instructions issued when this slice ends by that
   static constexpr size_t kPlaces = 4096;
   std::vector<uint64_t> looked_at_;  // empty: nowhere yet
   uint64_t waited_ = 0;

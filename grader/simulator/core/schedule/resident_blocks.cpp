@@ -8,7 +8,7 @@ namespace {
 // A warp's time slice once blocks are known to wait for each other: short, since one that only
 // polls is lost.
 constexpr uint64_t kPollSlice = 200;
-// So many rounds without a progress event: 2 million instructions of each polling warp.
+// So many rounds without a progress event: 2 million instructions of each warp that does not poll.
 constexpr uint64_t kIdleRounds = 10'000;
 
 // At random: blocks under way as long as none waits for another that has not begun.
