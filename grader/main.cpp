@@ -27,6 +27,7 @@
 #include "device/doctor.h"
 #include "device/timer.h"
 #include "grading/classroom.h"
+#include "grading/compiled.h"
 #include "grading/runner.h"
 #include "grading/student_files.h"
 #include "profiler/build_program.h"
@@ -95,6 +96,21 @@ int grade(const lab32::grading::GradeOptions& options, const std::string& format
       complain(fmt::format("{} is not graded: {}", lab.name, lab.message));
   if (!result.complete()) return kNotGraded;
   return result.score < result.max_score ? kPointsLost : kFullMarks;
+}
+
+int show_ptx(const std::string& lab, const std::string& file, const std::string& device,
+             const std::string& output) {
+  if (!output.empty()) lab32::check_writable(output, "-o");
+  const lab32::grading::Ptx ptx = lab32::grading::ptx_of(lab, file, device);
+  if (!ptx.compiles) {
+    complain(ptx.text);
+    return kPointsLost;
+  }
+  if (output.empty())
+    print(ptx.text);
+  else
+    lab32::write_file(output, ptx.text, "-o");
+  return kFullMarks;
 }
 
 // The program takes this process's place: input, output and exit status are its own.
@@ -201,6 +217,13 @@ int main(int argc, char** argv) {
   add_program(check_command, check.program, check.arguments, check.device);
   add_schedule(check_command, check.schedule);
   app.add_subcommand("class", "grade the submissions of a whole class");
+  app.add_subcommand("similarity", "which submissions of a class are worth reading side by side");
+  std::string ptx_lab, ptx_file, ptx_device = "sim", ptx_output;
+  CLI::App* ptx_command = app.add_subcommand("ptx", "the PTX that a lab's file is graded by");
+  ptx_command->add_option("LAB", ptx_lab, "which lab")->required();
+  ptx_command->add_option("FILE", ptx_file, "a .cu file, of any name")->required();
+  ptx_command->add_option("--device", ptx_device, "sim or sim:NAME (sim)");
+  ptx_command->add_option("-o", ptx_output, "write here instead of to standard output");
   std::string students = ".";
   CLI::App* init_command =
       app.add_subcommand("init", "write labs and handouts, where a student is to work on them");
@@ -214,9 +237,11 @@ int main(int argc, char** argv) {
   const std::vector<std::string> behind(std::min(mark + 1, argv + argc), argv + argc);
 
   try {
-    // Its options are not ours.
-    if (argc > 1 && std::string_view(argv[1]) == "class")
-      lab32::grading::exec_class({argv + 2, argv + argc});
+    // Their options are not ours.
+    const std::string_view first = argc > 1 ? argv[1] : "";
+    if (first == "class") lab32::grading::exec_python("lab32.classroom", {argv + 2, argv + argc});
+    if (first == "similarity")
+      lab32::grading::exec_python("lab32.similarity", {argv + 2, argv + argc});
   } catch (const lab32::Error& e) {
     complain(e.what());
     return kNotGraded;
@@ -238,12 +263,13 @@ int main(int argc, char** argv) {
     words->insert(words->end(), behind.begin(), behind.end());
   try {
     std::optional<lab32::CleanEnd> clean_end;
-    if (grade_command->parsed()) {
+    if (grade_command->parsed() || ptx_command->parsed()) {
       clean_end.emplace(lab32::CleanEnd::Interrupt::too);
       std::signal(SIGPIPE, SIG_IGN);  // nobody reads: an output that cannot be written
     }
     if (profile_command->parsed() || check_command->parsed())
       clean_end.emplace(lab32::CleanEnd::Interrupt::not_watched);
+    if (ptx_command->parsed()) return show_ptx(ptx_lab, ptx_file, ptx_device, ptx_output);
     if (profile_command->parsed()) return lab32::profiler::profile(profile);
     if (check_command->parsed()) return lab32::profiler::check(check);
     if (init_command->parsed()) {

@@ -1,5 +1,5 @@
-// `lab32 class` is a Python program (grader/python/lab32/classroom), which starts this one for each
-// student.
+// `lab32 class` and `lab32 similarity` are Python programs (grader/python/lab32), which start this one
+// for each student.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lab32::grading {
 
-// Takes this process's place. Throws Error where there is no Python for it.
-[[noreturn]] void exec_class(const std::vector<std::string>& arguments);
+// `module` takes this process's place. Throws Error where there is no Python for it.
+[[noreturn]] void exec_python(const std::string& module, const std::vector<std::string>& arguments);
 
 }  // namespace lab32::grading

@@ -12,7 +12,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "grading/alike.h"
-#include "grading/given.h"
+#include "grading/compiled.h"
 #include "grading/odd_amount.h"
 #include "grading/progress.h"
 #include "grading/registry.h"
@@ -93,16 +93,6 @@ void not_graded(report::Lab& lab, const std::string& why) {
   lab.message = why;
   lab.tests.clear();
   lab.score = lab.max_score = 0;
-}
-
-// With the lab's given kernels.
-toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
-                             const std::string& arch, const std::string& display) {
-  toolchain::CompileOptions options;
-  options.behind = [&](const std::string& text) {
-    return text_of_given(lab, SourceFile::of_text(text, display));
-  };
-  return toolchain::compile(submission, arch, display, options);
 }
 
 // What a timer runs: the submission and, beside it, the reference solution, for its card.

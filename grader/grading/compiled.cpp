@@ -1,0 +1,41 @@
+#include "grading/compiled.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/source_file.h"
+#include "device/device.h"
+#include "grading/given.h"
+#include "grading/registry.h"
+#include "toolchain/nvcc.h"
+
+namespace lab32::grading {
+
+toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
+                             const std::string& arch, const std::string& display) {
+  toolchain::CompileOptions options;
+  options.behind = [&](const std::string& text) {
+    return text_of_given(lab, SourceFile::of_text(text, display));
+  };
+  return toolchain::compile(submission, arch, display, options);
+}
+
+Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std::string& device) {
+  const std::vector<std::string> known = known_labs();
+  if (std::find(known.begin(), known.end(), lab) == known.end())
+    throw Error(
+        fmt::format("there is no lab `{}`; the labs are: {}", lab, fmt::join(known, ", ")));
+  const std::string arch = device::open_device(device)->arch(), display = lab + ".cu";
+  try {
+    return {true, compiled(lab, toolchain::read_submission(file, display), arch, display).ptx};
+  } catch (const toolchain::CompileError& e) {
+    return {false, e.what()};
+  } catch (const toolchain::BadSubmission& e) {
+    return {false, e.what()};
+  }
+}
+
+}  // namespace lab32::grading

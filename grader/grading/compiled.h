@@ -1,0 +1,25 @@
+// A submission as its lab compiles it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "toolchain/artifact.h"
+#include "toolchain/submission.h"
+
+namespace lab32::grading {
+
+// With the lab's given kernels.
+toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
+                             const std::string& arch, const std::string& display);
+
+struct Ptx {
+  bool compiles = false;
+  std::string text;  // where it does not: why, in the compiler's words
+};
+
+// What `lab32 grade` would run of this file; positions name it LAB.cu. Throws Error for what is not
+// the submission's own fault.
+Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std::string& device);
+
+}  // namespace lab32::grading
