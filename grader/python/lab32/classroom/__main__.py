@@ -1,7 +1,6 @@
 """lab32 class SUBMISSIONS -o OUT: grades a whole class."""
 
 import argparse
-import contextlib
 import hashlib
 import os
 import signal
@@ -15,25 +14,18 @@ from lab32.classroom.late import read_policy
 from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.progress import Shown, summary
+from lab32.classroom.shell import (
+    Parser,
+    chosen_labs,
+    end_tidily,
+    open_closed,
+    say,
+    tell,
+    whole_number,
+)
 from lab32.classroom.store import NOT_GRADED, REFUSED, Store, slug_of
 
 ALL_GRADED, NOT_ALL_GRADED, INTERRUPTED = 0, 2, 130
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise Problem(f"{message}; see `lab32 class --help`")
-
-
-def whole_number(least, most):
-    def parse(text):
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(
-                f"{visible(text, 30)} is no whole number from {least} to {most}"
-            )
-        return int(text)
-
-    return parse
 
 
 def options_of(arguments):
@@ -110,45 +102,8 @@ def options_of(arguments):
     return parser.parse_args(arguments)
 
 
-def chosen_labs(options):
-    known = run.known_labs(options.rubric)
-    if options.labs is None:
-        labs = collect.labs_handed_in(options.submissions, known)
-        if not labs:
-            raise Problem(
-                f"{visible(options.submissions)}: no file there is called as a lab ({', '.join(known)}); "
-                "name the labs with --labs"
-            )
-        return labs
-    labs = list(dict.fromkeys(filter(None, options.labs.split(","))))
-    for lab in labs:
-        if lab not in known:
-            raise Problem(f"there is no lab `{visible(lab, 40)}`; the labs are: {', '.join(known)}")
-    if not labs:
-        raise Problem("--labs names no lab")
-    return labs
-
-
 def absent(person):
     return collect.Student(f"roster:{person.line}", person.name, person.ids)
-
-
-def tell(heading, lines, most=20):
-    if not lines:
-        return
-    print(f"{heading}:", file=sys.stderr)
-    for line in lines[:most]:
-        print(f"  {visible(line)}", file=sys.stderr)
-    if len(lines) > most:
-        print(f"  and {len(lines) - most} more", file=sys.stderr)
-
-
-def say(text):
-    try:
-        print(text, flush=True)
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python tries again at its end
-        raise Problem(f"standard output: {error.strerror}") from None
 
 
 class Session:
@@ -167,7 +122,7 @@ class Session:
             raise Problem(
                 f"{visible(options.rubric)}: no such folder; --rubric names the one of LAB.toml"
             )
-        self.labs = chosen_labs(options)
+        self.labs = chosen_labs(options.submissions, options.labs, options.rubric)
         self.policy = read_policy(options.late, self.labs) if options.late else None
         roster = people.read_roster(options.roster) if options.roster else []
         self.book = (
@@ -297,27 +252,9 @@ class Session:
         return NOT_ALL_GRADED if missing or failed else ALL_GRADED
 
 
-def open_closed():
-    """Where a shell has closed one (2>&-), another file would get its number and what is said."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            null = os.open(os.devnull, os.O_RDWR)
-            if null != number:
-                os.dup2(null, number)
-                os.close(null)
-            setattr(sys, name, open(number, "w" if number else "r"))  # noqa: SIM115
-
-
 def main(arguments=None):
     open_closed()
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    with contextlib.suppress(ValueError):  # not of the main thread
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one
-                signal.signal(number, interrupt)
+    end_tidily()
     try:
         options = options_of(arguments)
         session = Session(options)

@@ -37,11 +37,6 @@ def grader_version(binary, rubric):
     return digest.hexdigest()
 
 
-def known_labs(rubric):
-    folder = Path(rubric) if rubric else ROOT / "data/limits"
-    return sorted(path.stem for path in folder.glob("*.toml"))
-
-
 def executor_of(options, store):
     """Of submitit: `local` processes, or jobs of Slurm."""
     folder = store.state / "jobs"

@@ -1,0 +1,94 @@
+"""What the command lines of a class have in common: options, what they say, how they end."""
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+from lab32 import ROOT
+from lab32.classroom import collect
+from lab32.classroom.problem import Problem, visible
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise Problem(f"{message}; see `{self.prog} --help`")
+
+
+def whole_number(least, most):
+    def parse(text):
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(
+                f"{visible(text, 30)} is no whole number from {least} to {most}"
+            )
+        return int(text)
+
+    return parse
+
+
+def known_labs(rubric):
+    folder = Path(rubric) if rubric else ROOT / "data/limits"
+    return sorted(path.stem for path in folder.glob("*.toml"))
+
+
+def chosen_labs(submissions, asked, rubric=""):
+    """`asked`: as of --labs."""
+    known = known_labs(rubric)
+    if asked is None:
+        labs = collect.labs_handed_in(submissions, known)
+        if not labs:
+            raise Problem(
+                f"{visible(submissions)}: no file there is called as a lab ({', '.join(known)}); "
+                "name the labs with --labs"
+            )
+        return labs
+    labs = list(dict.fromkeys(filter(None, asked.split(","))))
+    for lab in labs:
+        if lab not in known:
+            raise Problem(f"there is no lab `{visible(lab, 40)}`; the labs are: {', '.join(known)}")
+    if not labs:
+        raise Problem("--labs names no lab")
+    return labs
+
+
+def tell(heading, lines, most=20):
+    if not lines:
+        return
+    print(f"{heading}:", file=sys.stderr)
+    for line in lines[:most]:
+        print(f"  {visible(line)}", file=sys.stderr)
+    if len(lines) > most:
+        print(f"  and {len(lines) - most} more", file=sys.stderr)
+
+
+def say(text):
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python tries again at its end
+        raise Problem(f"standard output: {error.strerror}") from None
+
+
+def open_closed():
+    """Where a shell has closed one (2>&-), another file would get its number and what is said."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, "w" if number else "r"))  # noqa: SIM115
+
+
+def end_tidily():
+    """SIGTERM and a closed terminal are as Ctrl-C."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with contextlib.suppress(ValueError):  # not of the main thread
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one
+                signal.signal(number, interrupt)
