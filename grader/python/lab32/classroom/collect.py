@@ -37,6 +37,7 @@ class Source:
     time: datetime | None = None  # when it was handed in; None: the export does not say
     late: bool = False  # says the platform
     file_time: datetime | None = None  # of the file's last change
+    group: tuple = ()  # the names of those who have handed it in together
 
 
 @dataclass
@@ -58,6 +59,7 @@ class Parcel:
     lab: str = ""  # of the folder that it lay in
     time: datetime | None = None
     flat: bool = False
+    group: tuple = ()
 
 
 def top_of(entries):
@@ -226,8 +228,9 @@ def parcels_of_one(name, stem, inner, plain, labs, lab, metadata, left_out):
                 inner[0].packed,
             )
         ]
+    group = tuple(person.name for person in people) if len(people) > 1 else ()
     for person in people:
-        yield Parcel(person, entries, lab, when, plain)
+        yield Parcel(person, entries, lab, when, plain, group)
 
 
 @dataclass
@@ -279,8 +282,9 @@ def student_of(key, parcels, labs):
             data = best.entry.read(SOURCE_BYTES + 1)
             changed = best.entry.time and datetime.fromtimestamp(best.entry.time, UTC)
             student.files[lab] = Source(
-                data, best.entry.name(), best.parcel.time, best.parcel.who.late, changed
-            )
+                data, best.entry.name(), best.parcel.time, best.parcel.who.late, changed,
+                best.parcel.group,
+            )  # fmt: skip
             if len(several) > 1:
                 student.notes.append(f"{lab}: {len(several)} files, graded is {best.entry.name()}")
     except Refused as error:

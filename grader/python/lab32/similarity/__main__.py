@@ -1,0 +1,188 @@
+"""lab32 similarity SUBMISSIONS -o similarity.html: whom of a class to read side by side."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from lab32 import ROOT
+from lab32.classroom import collect
+from lab32.classroom.problem import Problem, visible
+from lab32.classroom.shell import (
+    Parser,
+    chosen_labs,
+    end_tidily,
+    open_closed,
+    say,
+    tell,
+    whole_number,
+)
+from lab32.similarity import page, pairs, tokens
+from lab32.similarity.compiled import Compiler
+
+DONE, NOT_ALL, INTERRUPTED = 0, 2, 130
+
+
+def options_of(arguments):
+    parser = Parser(
+        prog="lab32 similarity",
+        description="Which submissions of a class are worth reading side by side. It suggests, and does not judge.",
+        epilog="grader/python/lab32/similarity/README.md says what it sees, and what it does not.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "submissions",
+        metavar="SUBMISSIONS",
+        type=Path,
+        help="as of lab32 class: what the platform exported",
+    )
+    parser.add_argument(
+        "-o", dest="out", metavar="HTML", type=Path, required=True, help="the page to write"
+    )
+    parser.add_argument("--labs", metavar="A,B", help="which labs (those of which there is a file)")
+    parser.add_argument(
+        "--jobs", metavar="N", type=whole_number(1, 1000), help="how many at a time (the cores)"
+    )
+    parser.add_argument(
+        "--no-compare50", action="store_true", help="PTX only; nothing is installed"
+    )
+    parser.add_argument(
+        "--limit",
+        metavar="SECONDS",
+        type=whole_number(1, 10**6),
+        default=300,
+        help="for compiling one submission (300)",
+    )
+    parser.add_argument("--binary", type=Path, default=ROOT / "build/lab32", help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+def files_of(students, lab):
+    """{name: bytes} of a lab. A group that has handed in together is one."""
+    out, groups = {}, set()
+    for student in students:
+        source = student.files.get(lab)
+        if not source or (source.group and (source.group, source.data) in groups):
+            continue
+        groups.add((source.group, source.data))
+        of = ", ".join(source.group) or student.name
+        name, more = of, 1
+        while name in out:  # two of one name
+            more += 1
+            name = f"{of} ({more})"
+        out[name] = source.data
+    return out
+
+
+class Session:
+    def __init__(self, options):
+        self.options = options
+        if not os.access(options.binary, os.X_OK):
+            raise Problem(f"there is no {visible(options.binary)}: run `make build` first")
+        if not options.out.resolve().parent.is_dir():
+            raise Problem(f"{visible(options.out)}: there is no such folder")
+        if options.out.is_dir():
+            raise Problem(f"{visible(options.out)}: is a folder; -o names the page")
+        self.labs = chosen_labs(options.submissions, options.labs)
+        self.students, self.left_out = collect.collect(options.submissions, self.labs)
+        self.compiler = Compiler(options.binary.resolve(), options.limit)
+        self.jobs = options.jobs or os.cpu_count() or 1
+        self.machine = []  # what was no fault of a submission
+
+    def compare50(self):
+        """Its Python; None where there is none, which is said once."""
+        if self.options.no_compare50:
+            return None
+        try:
+            return tokens.environment()
+        except tokens.Unavailable as error:
+            print(f"lab32: compare50 cannot be installed: {error}; going on with PTX alone",
+                  file=sys.stderr)  # fmt: skip
+            return None
+
+    def lab(self, lab, python):
+        files = files_of(self.students, lab)
+        skeleton = ROOT / f"labs/{lab}/{lab}.cu"
+        given = self.compiler.given(lab, skeleton)
+        compiled = self.compiler.all(lab, files, given, self.jobs)
+        signals, apart = [], []
+        for name, one in compiled.items():
+            if one.why:
+                apart.append((name, one.why))
+                if one.ours:
+                    self.machine.append(f"{lab}, {name}: {one.why}")
+            elif not one.prints:
+                apart.append((name, "nothing but the skeleton's"))
+        frequencies = pairs.Frequencies(
+            {name: one.prints for name, one in compiled.items() if one.prints}
+        )
+        every = frequencies.pairs()
+        by_ptx = {(pair.a, pair.b): pair for pair in every}
+        flagged = [who for who, pair in by_ptx.items() if pair.flagged()]
+        by_text = self.texts(lab, python, files, skeleton, flagged, signals)
+        rows = []
+        for who in dict.fromkeys([*flagged, *by_text]):
+            row = page.Row(*who, by_ptx.get(who), by_text.get(who))
+            if row.flagged():
+                row.lines = frequencies.lines(row.pair) if row.pair else ({}, {})
+                rows.append(row)
+        rows.sort(key=page.Row.order)
+        shown = {(row.a, row.b) for row in rows}
+        return page.LabPage(
+            lab, len(files), {name: tokens.plain(data) for name, data in files.items()}, rows,
+            pairs.clusters(shown), pairs.single_kernels(every, shown), frequencies.agreement(),
+            apart, signals,
+        )  # fmt: skip
+
+    def texts(self, lab, python, files, skeleton, asked, signals):
+        if python is None or len(files) < 2:
+            signals += ["Without compare50."] if python is None else []
+            return {}
+        try:
+            found, unread = tokens.compared(python, lab, files, skeleton, 2 * len(files), asked)
+        except tokens.Unavailable as error:
+            self.machine.append(f"{lab}: compare50: {error}")
+            signals.append(f"Without compare50: {error}.")
+            return {}
+        signals += [f"Not read by compare50: {name}." for name in unread]
+        return found
+
+    def run(self):
+        python = self.compare50()
+        pages = [self.lab(lab, python) for lab in self.labs]
+        out = self.options.out
+        part = out.with_name(out.name + ".part")
+        try:
+            part.write_text(page.page_of(pages), "utf-8", "backslashreplace")
+            os.replace(part, out)
+        finally:
+            part.unlink(missing_ok=True)
+        tell("left out", self.left_out)
+        tell("refused", [f"{s.name}: {s.refused}" for s in self.students if s.refused])
+        tell("not compared, through no fault of the student", self.machine)
+        counts = ", ".join(
+            f"{each.lab}: {len(each.rows)} of {each.count * (each.count - 1) // 2} pairs"
+            for each in pages
+        )
+        say(f"to read side by side: {counts}; {visible(out)}")
+        return NOT_ALL if self.machine else DONE
+
+
+def main(arguments=None):
+    open_closed()
+    end_tidily()
+    try:
+        options = options_of(arguments)
+        return Session(options).run()
+    except Problem as problem:
+        print(f"lab32: {problem}", file=sys.stderr)
+    except OSError as error:
+        print(f"lab32: {visible(error.filename or options.out)}: {error.strerror}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("lab32: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return NOT_ALL
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+"""Runs where compare50 is installed, and where lab32 is not: an order on standard input, pairs on
+standard output, both JSON. tokens.py starts it."""
+
+import contextlib
+import json
+import sys
+from bisect import bisect_right
+from pathlib import Path
+
+from compare50 import Score, Submission, passes
+from compare50._api import missing_spans, rank
+from compare50._data import Preprocessor
+
+WAY = passes.structure
+
+
+def readable(submission):
+    """Whether its tokens can be had; compare50 would end at the first that it cannot read."""
+    try:
+        return all(file.tokens() for file in submission)
+    except Exception:
+        return False
+
+
+def union(spans):
+    """[(start, end)] without overlaps."""
+    out = []
+    for start, end in sorted(spans):
+        if out and start <= out[-1][1]:
+            out[-1] = out[-1][0], max(end, out[-1][1])
+        else:
+            out.append((start, end))
+    return out
+
+
+def without(spans, holes):
+    out = []
+    for start, end in spans:
+        for low, high in holes:
+            if low < end and high > start:
+                if low > start:
+                    out.append((start, low))
+                start = max(start, high)
+        if start < end:
+            out.append((start, end))
+    return out
+
+
+def length(spans):
+    return sum(end - start for start, end in spans)
+
+
+def side(text, matched, ignored):
+    """(how much is matched of what is not ignored, characters, lines)"""
+    ignored = union(ignored)
+    matched = without(union(matched), ignored)
+    rest = length(without([(0, len(text))], ignored))
+    starts = [0] + [at + 1 for at, c in enumerate(text) if c == "\n"]
+    lines = set()
+    for start, end in matched:
+        if text[start:end].strip():
+            lines.update(range(bisect_right(starts, start), bisect_right(starts, end - 1) + 1))
+    return (length(matched) / rest if rest else 0.0), length(matched), sorted(lines)
+
+
+def main():
+    order = json.load(sys.stdin)
+    whole = Preprocessor(WAY.preprocessors)
+
+    def submission(name):
+        return Submission(Path(order["folder"], name), [order["file"]], preprocessor=whole)
+
+    every = [submission(str(at)) for at in range(order["count"])]
+    given = submission("given")
+    number = {one.id: at for at, one in enumerate(every)}
+    unread = [at for at, one in enumerate(every) if not readable(one)]
+    read = [one for at, one in enumerate(every) if at not in set(unread)]
+    out = []
+    with contextlib.redirect_stdout(sys.stderr):
+        ignored = set(given.files)
+        ranked = rank(read, [], ignored, WAY, n=len(read) ** 2) if len(read) > 1 else []
+        asked = {frozenset(pair) for pair in order["asked"]}
+        chosen, left = [], set(asked)
+        for at, score in enumerate(ranked):
+            who = frozenset((number[score.sub_a.id], number[score.sub_b.id]))
+            if at < order["most"] or who in asked:
+                chosen.append(score)
+                left.discard(who)
+        for who in left:  # nothing in common, says compare50
+            if not who & set(unread):
+                chosen.append(Score(*(every[at] for at in sorted(who)), 0))
+        for found in WAY.comparator.compare(chosen, ignored):
+            pair = {"who": [], "shares": [], "lines": [], "characters": 0}
+            for each in (found.sub_a, found.sub_b):
+                (file,) = each.files
+                matched = [
+                    (span.start, span.end)
+                    for match in found.span_matches for span in match if span.file == file
+                ]  # fmt: skip
+                ignore = [
+                    (span.start, span.end) for span in found.ignored_spans if span.file == file
+                ]
+                ignore += [(span.start, span.end) for span in missing_spans(file)]
+                share, characters, lines = side(file.read(), matched, ignore)
+                pair["who"].append(number[each.id])
+                pair["shares"].append(share)
+                pair["lines"].append(lines)
+                pair["characters"] += characters
+            out.append(pair)
+    for pair, score in zip(out, chosen):
+        pair["score"] = score.score
+    json.dump({"pairs": out, "unread": unread}, sys.stdout)
+
+
+main()

@@ -1,0 +1,95 @@
+"""The PTX of submissions: `lab32 ptx`, with the grader's sandbox and its cache."""
+
+import contextlib
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab32.classroom.problem import Problem, visible
+from lab32.similarity.ptx import given_by, prints_of
+
+PTX_BYTES = 32 << 20
+GRACE = 10  # seconds to end in
+
+
+@dataclass
+class Compiled:
+    prints: dict | None = None
+    why: str = ""  # there are none, in one line
+    ours: bool = False  # that is no fault of the submission's
+
+
+class Compiler:
+    def __init__(self, binary, seconds=300):
+        self.binary, self.seconds = str(binary), seconds
+
+    def ptx(self, lab, data):
+        """(text, why there is none, whether that is the machine's fault)"""
+        with tempfile.TemporaryDirectory(prefix="lab32-similarity-") as scratch:
+            source, output = Path(scratch, f"{lab}.cu"), Path(scratch, "ptx")
+            source.write_bytes(data)
+            process = subprocess.Popen(
+                [self.binary, "ptx", lab, source, "-o", output],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            )  # fmt: skip
+            try:
+                said = process.communicate(timeout=self.seconds)[1].decode("utf-8", "replace")
+            except subprocess.TimeoutExpired:
+                return "", f"not compiled after {self.seconds:g} s", True
+            finally:
+                end(process)
+            if process.returncode == 0:
+                if output.stat().st_size > PTX_BYTES:
+                    return "", f"its PTX has more than {PTX_BYTES >> 20} MiB", False
+                return output.read_text("utf-8", "replace"), "", False
+        lines = [line for line in said.removeprefix("lab32: ").splitlines() if line.strip()]
+        first = [line for line in lines[1:] if " error" in line][:1] or lines[1:2]
+        why = " ".join(lines[:1] + first) or "lab32 ptx has failed"
+        return "", visible(why), process.returncode != 1
+
+    def prints(self, lab, data, given):
+        try:
+            text, why, ours = self.ptx(lab, data)
+            return (
+                Compiled(None, why, ours) if why else Compiled(prints_of(text, f"{lab}.cu", given))
+            )
+        except OSError as error:
+            return Compiled(None, visible(error), True)
+        except (ValueError, ArithmeticError, LookupError, RecursionError, MemoryError) as error:
+            # Inline assembly may hold anything; what it makes of the PTX concerns nobody else.
+            return Compiled(None, f"its PTX cannot be read: {visible(error)}")
+
+    def given(self, lab, skeleton):
+        """The fingerprints that everybody was given."""
+        text, why, _ = self.ptx(lab, Path(skeleton).read_bytes())
+        if why:
+            raise Problem(f"{visible(skeleton)}: {why}")
+        return given_by(text, f"{lab}.cu")
+
+    def all(self, lab, files, given, jobs, each=lambda: None):
+        """{name: Compiled} of {name: bytes}."""
+        pool = ThreadPoolExecutor(jobs)
+
+        def work(data):
+            try:
+                return self.prints(lab, data, given)
+            finally:
+                each()
+
+        try:
+            futures = {name: pool.submit(work, data) for name, data in files.items()}
+            return {name: future.result() for name, future in futures.items()}
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def end(process):
+    """SIGTERM first: lab32 removes what it has made, and ends what it has started."""
+    if process.poll() is None:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+        process.kill()
+    process.communicate()

@@ -1,0 +1,231 @@
+"""One page for who teaches: who is worth reading side by side, and the lines that say so."""
+
+from dataclasses import dataclass, field
+from html import escape
+
+from lab32.classroom.problem import visible
+from lab32.similarity.pairs import THRESHOLD
+
+LONGEST_LINE = 300
+MOST_LINES = 3000
+MOST_PAIRS = 60  # of a lab, in full; the others are in the table
+# Whatever a student has written: nothing on the page runs, nothing is fetched.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+STYLE = """
+body { font: 16px/1.5 sans-serif; color: #222; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
+h1, h2, h3 { line-height: 1.2; margin: 2rem 0 .6rem; }
+.note { background: #fff7e0; border-left: 4px solid #e69f00; padding: .5rem 1rem; max-width: 60rem; }
+table { border-collapse: collapse; font-size: 14px; margin: .8rem 0; }
+th, td { text-align: left; padding: .2rem .7rem; border-bottom: 1px solid #ddd; vertical-align: top; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+.sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
+.side { overflow: auto; max-height: 40rem; border: 1px solid #ccc; font: 12px/1.45 monospace; }
+.side div { white-space: pre; padding-left: .3rem; border-left: 5px solid transparent; width: max-content;
+            min-width: 100%; box-sizing: border-box; }
+.side div i { display: inline-block; width: 3.2em; color: #888; text-align: right;
+              margin-right: 1em; font-style: normal; user-select: none; }
+.ptx { background: #cfe8f7; }
+.side div.tokens { border-left-color: #e69f00; }
+.key { padding: 0 .4rem; }
+.key.tokens { border-left: 5px solid #e69f00; }
+summary { cursor: pointer; margin: .5rem 0; }
+"""
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Similar submissions</title>
+<style>{style}</style>
+</head>
+<body>
+<h1>Similar submissions</h1>
+<p class="note">This page suggests whom to read side by side. It does not judge: that two files are alike says
+neither who wrote first nor that anybody copied. Short kernels, written as the handout suggests, come out alike
+without that. Read the lines, and ask.</p>
+<p>Two signals, each sees what the other does not. <b>PTX</b> compares what nvcc makes of the kernels, so that
+names, comments, layout and the order of functions do not matter; what the skeleton gives counts nothing, and
+what many of the class have counts little. <b>compare50</b> compares the text, without names and numbers; it
+reads files that do not compile, too. Lines are marked
+<span class="key ptx">by PTX</span> and <span class="key tokens">by compare50</span>.</p>
+{body}
+</body>
+</html>
+"""
+
+
+@dataclass
+class Row:
+    """Two of a class; of each signal what it says, or None."""
+
+    a: str
+    b: str
+    pair: object = None  # pairs.Pair
+    tokens: object = None  # tokens.Tokens
+    lines: tuple = ((), ())  # by PTX: {kernel: lines} of each
+
+    def flagged(self):
+        return bool((self.pair and self.pair.flagged()) or (self.tokens and self.tokens.flagged()))
+
+    def order(self):
+        return (
+            -max(self.pair.total().share() if self.pair else 0.0,
+                 self.tokens.share() if self.tokens else 0.0),
+            self.a, self.b,
+        )  # fmt: skip
+
+
+@dataclass
+class LabPage:
+    lab: str
+    count: int  # files
+    texts: dict  # name: text
+    rows: list  # flagged ones
+    groups: list
+    kernels: list = field(
+        default_factory=list
+    )  # (a, b, kernel, Alike): alike in one, as a whole not
+    agreement: dict = field(default_factory=dict)
+    apart: list = field(default_factory=list)  # (name, why) without PTX
+    signals: list = field(default_factory=list)  # why one is missing
+
+
+def text_of(name):
+    return escape(visible(name))
+
+
+def per_cent(share):
+    return f"{100 * share:.0f} %"
+
+
+def number(text):
+    return f'<td class="number">{text}</td>'
+
+
+def table(head, rows):
+    """`head`: {title: whether it is of numbers}; cells are HTML with their <td>."""
+    titles = "".join(f"<th{' class=number' if right else ''}>{t}</th>" for t, right in head.items())
+    body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in rows)
+    return f"<table><tr>{titles}</tr>\n{body}</table>\n"
+
+
+def cell(text):
+    return f"<td>{text}</td>"
+
+
+def figures(row):
+    total = row.pair.total() if row.pair else None
+    tokens = row.tokens
+    return [
+        number(per_cent(total.share()) if total else "-"),
+        number(f"{total.shared:.0f}" if total else "-"),
+        number(" / ".join(map(per_cent, tokens.shares)) if tokens else "-"),
+        number(f"{tokens.score:.0f}" if tokens else "-"),
+    ]
+
+
+def side(text, ptx, tokens):
+    """A text's lines, marked."""
+    out, lines = [], text.expandtabs(4).splitlines()
+    for at, line in enumerate(lines[:MOST_LINES], 1):
+        marks = [name for name, there in (("ptx", at in ptx), ("tokens", at in tokens)) if there]
+        kind = f' class="{" ".join(marks)}"' if marks else ""
+        out.append(f"<div{kind}><i>{at}</i>{escape(visible(line, LONGEST_LINE))}</div>")
+    if len(lines) > MOST_LINES:
+        out.append(f"<div>and {len(lines) - MOST_LINES} lines more</div>")
+    return f'<div class="side">{"".join(out)}</div>'
+
+
+def span(lines):
+    return f"{min(lines)}-{max(lines)}" if lines else "-"
+
+
+def pair_html(page, at, row):
+    out = [
+        f'<details id="{page.lab}-{at}"{" open" if at == 1 else ""}>'
+        f"<summary><b>{text_of(row.a)}</b> and <b>{text_of(row.b)}</b></summary>\n"
+    ]
+    if row.pair and row.pair.kernels:
+        shown = [
+            [cell(text_of(kernel)), number(per_cent(alike.share())), number(f"{alike.shared:.0f}"),
+             number(span(row.lines[0].get(kernel))), number(span(row.lines[1].get(kernel)))]
+            for kernel, alike in row.pair.kernels.items()
+        ]  # fmt: skip
+        head = {
+            "kernel": False,
+            "PTX": True,
+            "weight": True,
+            "lines, left": True,
+            "lines, right": True,
+        }
+        out.append(table(head, shown))
+    marked = [set().union(*of.values()) if of else set() for of in row.lines]
+    tokens = row.tokens.lines if row.tokens else ((), ())
+    sides = [
+        side(page.texts[name], ptx, set(by))
+        for name, ptx, by in zip((row.a, row.b), marked, tokens)
+    ]
+    out.append(f'<div class="sides">{"".join(sides)}</div></details>\n')
+    return "".join(out)
+
+
+def lab_html(page):
+    out = [f"<h2>{text_of(page.lab)}</h2>\n<p>{page.count} files.</p>\n"]
+    out += [f"<p>{text_of(line)}</p>\n" for line in page.signals]
+    if page.rows:
+        out.append("<h3>Clusters</h3>\n<ul>\n")
+        out += [f"<li>{', '.join(map(text_of, names))}</li>\n" for names in page.groups]
+        out.append("</ul>\n<h3>Pairs</h3>\n")
+        head = {
+            "": False,
+            "and": False,
+            "PTX": True,
+            "weight": True,
+            "compare50": True,
+            "score": True,
+        }
+        shown = []
+        for at, row in enumerate(page.rows, 1):
+            name = text_of(row.a)
+            link = f'<a href="#{page.lab}-{at}">{name}</a>' if at <= MOST_PAIRS else name
+            shown.append([cell(link), cell(text_of(row.b)), *figures(row)])
+        out.append(table(head, shown))
+        out += [pair_html(page, at, row) for at, row in enumerate(page.rows[:MOST_PAIRS], 1)]
+    else:
+        out.append("<p>No two are alike enough to be suggested.</p>\n")
+    if page.kernels:
+        out.append(
+            "<h3>Single kernels</h3>\n<p>Alike in this kernel, and not as a whole: weaker.</p>\n"
+        )
+        shown = [
+            [cell(text_of(a)), cell(text_of(b)), cell(text_of(kernel)), number(per_cent(alike.share())),
+             number(f"{alike.shared:.0f}")]
+            for a, b, kernel, alike in page.kernels[: 2 * MOST_PAIRS]
+        ]  # fmt: skip
+        head = {"": False, "and": False, "kernel": False, "PTX": True, "weight": True}
+        out.append(table(head, shown))
+    if page.agreement:
+        out.append(
+            "<h3>Kernels of this class</h3>\n<p>Where many pairs agree, a likeness tells nothing: the task "
+            f"leaves little room. Agreeing: at least {per_cent(THRESHOLD)} of the PTX, before any weighting.</p>\n"
+        )
+        shown = [
+            [cell(text_of(kernel)), number(both), number(same), number(per_cent(same / both))]
+            for kernel, (both, same) in page.agreement.items()
+        ]
+        head = {"kernel": False, "pairs that both wrote it": True, "agree": True, "": True}
+        out.append(table(head, shown))
+    if page.apart:
+        out.append("<h3>Without PTX</h3>\n")
+        out.append(
+            table(
+                {"": False, "why": False},
+                [[cell(text_of(name)), cell(text_of(why))] for name, why in page.apart],
+            )
+        )
+    return "".join(out)
+
+
+def page_of(pages):
+    return PAGE.format(policy=POLICY, style=STYLE, body="".join(map(lab_html, pages)))

@@ -1,0 +1,130 @@
+"""How alike two submissions are by their PTX: the share of their fingerprints that both have, where
+each counts the less the more others of the class have it. README.md says how the limits were chosen."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import combinations
+
+THRESHOLD = 0.6  # of a pair's share
+WEIGHT = 60.0  # of the fingerprints that it has in common
+KERNEL_THRESHOLD, KERNEL_WEIGHT = 0.9, 100.0  # of a single kernel
+TELLING = 0.5  # rarity of a fingerprint whose lines are marked
+
+
+@dataclass
+class Alike:
+    """Two of a class, by what they share."""
+
+    shared: float = 0.0  # weight of the fingerprints that both have
+    all: float = 0.0  # and of those that either has
+
+    def share(self):
+        return self.shared / self.all if self.all else 0.0
+
+    def __add__(self, other):
+        return Alike(self.shared + other.shared, self.all + other.all)
+
+
+@dataclass
+class Pair:
+    a: str
+    b: str
+    kernels: dict = field(default_factory=dict)  # of those that both have written, name: Alike
+
+    def total(self):
+        return sum(self.kernels.values(), Alike())
+
+    def flagged(self):
+        total = self.total()
+        return total.share() >= THRESHOLD and total.shared >= WEIGHT
+
+
+class Frequencies:
+    """Of a class, {name: prints}: how many have each fingerprint of each kernel."""
+
+    def __init__(self, prints):
+        self.prints = prints
+        self.others = len(prints) - 2  # of a pair
+        self.count = {}
+        for one in prints.values():
+            for kernel, lines in one.items():
+                self.count.setdefault(kernel, Counter()).update(lines.keys())
+        self.alone = {
+            name: {kernel: self.weight(kernel, lines, 1) for kernel, lines in one.items()}
+            for name, one in prints.items()
+        }
+
+    def weight(self, kernel, prints, having):
+        """Each is 1 where nobody else has it, 0 where all have; `having` of a pair have it themselves."""
+        if self.others <= 0:
+            return float(len(prints))
+        elsewhere = sum(map(self.count[kernel].__getitem__, prints)) - having * len(prints)
+        return len(prints) - elsewhere / self.others
+
+    def pair(self, a, b):
+        out = Pair(a, b)
+        first, second = self.prints[a], self.prints[b]
+        for kernel in sorted(first.keys() & second.keys()):
+            both = first[kernel].keys() & second[kernel].keys()
+            shared = self.weight(kernel, both, 2)
+            alone = self.alone[a][kernel] + self.alone[b][kernel]
+            alone -= 2 * self.weight(kernel, both, 1)
+            out.kernels[kernel] = Alike(shared, shared + max(alone, 0.0))
+        return out
+
+    def pairs(self):
+        """All, the most alike first."""
+        every = [self.pair(a, b) for a, b in combinations(sorted(self.prints), 2)]
+        return sorted(every, key=lambda pair: (-pair.total().share(), pair.a, pair.b))
+
+    def agreement(self):
+        """{kernel: (pairs that have both written it, those that agree in it)}, by share alone: a kernel
+        that many agree in tells nothing."""
+        out = {}
+        for a, b in combinations(sorted(self.prints), 2):
+            first, second = self.prints[a], self.prints[b]
+            for kernel in first.keys() & second.keys():
+                one, other = first[kernel].keys(), second[kernel].keys()
+                same = len(one & other) >= THRESHOLD * len(one | other)
+                both, agree = out.get(kernel, (0, 0))
+                out[kernel] = both + 1, agree + same
+        return dict(sorted(out.items()))
+
+    def lines(self, pair):
+        """({kernel: lines of a}, {kernel: lines of b}): what the telling fingerprints stem from."""
+        out = ({}, {})
+        for kernel in pair.kernels:
+            first, second = self.prints[pair.a][kernel], self.prints[pair.b][kernel]
+            for print_ in first.keys() & second.keys():
+                if self.weight(kernel, (print_,), 2) >= TELLING:
+                    for found, lines in zip(out, (first[print_], second[print_])):
+                        found.setdefault(kernel, set()).update(lines)
+        return out
+
+
+def clusters(pairs):
+    """Who hangs together by [(a, b)]: [names], the largest first."""
+    leader = {}
+
+    def find(name):
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
+
+    for a, b in pairs:
+        leader[find(a)] = find(b)
+    groups = {}
+    for name in sorted(leader):
+        groups.setdefault(find(name), []).append(name)
+    return sorted(groups.values(), key=lambda names: (-len(names), names))
+
+
+def single_kernels(every, but):
+    """[(a, b, kernel, Alike)] of pairs that are alike in a kernel with room to differ, but for `but`."""
+    found = [
+        (pair.a, pair.b, kernel, alike)
+        for pair in every if (pair.a, pair.b) not in but
+        for kernel, alike in pair.kernels.items()
+        if alike.shared >= KERNEL_WEIGHT and alike.share() >= KERNEL_THRESHOLD
+    ]  # fmt: skip
+    return sorted(found, key=lambda row: (-row[3].shared, row[:3]))

@@ -1,0 +1,167 @@
+"""The kernels of a submission's PTX, so that names, comments and layout no longer matter: registers,
+labels and symbols are numbered where they are first used, constants stay."""
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+
+GRAM = 6  # instructions
+MOST = 20_000  # instructions of a kernel that are looked at; the longest solution has 3,000
+
+LOCATION = re.compile(
+    r"\.loc\s+(\d+) (\d+) (\d+)(?:, function_name \S+, inlined_at (\d+) (\d+) (\d+))?"
+)
+FILE = re.compile(r'\.file\s+(\d+) "([^"]*)"')
+HEAD = re.compile(r"(?:\.\w+\s+)*\.(entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$]+)")
+# What is numbered. Special registers (%tid.x, %laneid, %envreg1) are not: they say what a kernel does.
+VARIABLE = re.compile(
+    r"%(?P<register>rd|rs|rh|rb|fd|rq|r|f|h|b|p)\d+\b"
+    r"|(?P<label>\$L_\w+)"
+    r"|[\w$]+_(?P<parameter>param_\d+)\b"
+    r"|(?<![\w.%$])(?P<symbol>[A-Za-z_$][\w$]*)(?=\s*(?:[\],;+)]|$))"
+)
+# int or unsigned is changed in a moment, and ptxas hardly cares.
+SIGN = re.compile(r"\.[sub](8|16|32|64)\b")
+# b > a for a < b.
+LESS = str.maketrans("g", "l")
+TURNED = re.compile(r"(.*\bsetp\.)(gt|ge)(u?\.\w+\s+[^,]+),\s*([^,]+),\s*([^,]+)")
+
+
+@dataclass
+class Instruction:
+    pieces: tuple  # text, then (kind, name) and text in turns
+    lines: frozenset  # of the submission that it stems from
+
+
+@dataclass
+class Kernel:
+    name: str  # as in the file; all instances of a template, and overloads, have the same
+    body: list = field(default_factory=list)
+
+    def grams(self):
+        """{fingerprint: lines} of each GRAM instructions in a row."""
+        out = {}
+        count = min(GRAM, len(self.body))
+        for at in range(len(self.body) - count + 1 if count else 0):
+            window = self.body[at : at + count]
+            lines = out.setdefault(fingerprint(window), set())
+            for instruction in window:
+                lines |= instruction.lines
+        return out
+
+
+def fingerprint(window):
+    """Names are numbered anew in each window: what was put before it does not change it."""
+    text, numbers, counts = [], {}, {}
+    for instruction in window:
+        for piece in instruction.pieces:
+            if isinstance(piece, str):
+                text.append(piece)
+                continue
+            if piece not in numbers:
+                kind = piece[0]
+                numbers[piece] = f"{kind}{counts.get(kind, 0)}"
+                counts[kind] = counts.get(kind, 0) + 1
+            text.append(numbers[piece])
+        text.append("\n")
+    data = "".join(text).encode("utf-8", "backslashreplace")
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest())
+
+
+def base_name(mangled):
+    """`transpose` of _Z9transposeILi32EEvPKfPf and of _ZN4mine9transposeEv; else the name itself."""
+    at, name = 2, ""
+    if not mangled.startswith("_Z"):
+        return mangled
+    while at < len(mangled) and mangled[at] in "NKL":
+        at += 1
+    while found := re.match(r"[1-9]\d*", mangled[at:]):
+        length = int(found[0])
+        at += len(found[0])
+        name = mangled[at : at + length]
+        at += length
+    return name or mangled
+
+
+def pieces_of(statement):
+    out, at = [], 0
+    statement = SIGN.sub(r".i\1", statement)
+    if turned := TURNED.fullmatch(statement):
+        start, how, rest, first, second = turned.groups()
+        statement = f"{start}{how.translate(LESS)}{rest}, {second}, {first}"
+    opcode = re.match(r"(?:@!?%p\d+\s+)?[\w.:]+", statement)
+    for found in VARIABLE.finditer(statement):
+        if found["symbol"] and opcode and found.start() < opcode.end():
+            continue  # `ret`
+        if found["register"]:
+            piece = (found["register"], found[0])
+        elif found["parameter"]:
+            piece = found["parameter"]
+        else:
+            piece = ("L" if found["label"] else "S", found[0])
+        out += [re.sub(r"\s+", " ", statement[at : found.start()]), piece]
+        at = found.end()
+    return (*out, re.sub(r"\s+", " ", statement[at:]))
+
+
+def kernels_of(ptx, file):
+    """The Kernels of a text of PTX, but for the grader's own; `file` is what it calls the submission.
+    Functions that were not inlined are among them."""
+    numbers = {number for number, name in FILE.findall(ptx) if name == file}
+    out, kernel, depth, here = [], None, 0, frozenset()
+    callers = {}  # place: where that was inlined
+    for line in ptx.splitlines():
+        line = line.partition("//")[0].strip()
+        if not line:
+            continue
+        if depth == 0:
+            if found := HEAD.match(line):
+                kernel, callers, here = None, {}, frozenset()
+                if "lab32_given" not in found[2]:
+                    kernel = Kernel(base_name(found[2]))
+            if line.endswith(";") and not line.startswith("{"):
+                kernel = None  # declared, or a variable
+        if found := LOCATION.match(line):
+            here = lines_of(found, numbers, callers)
+            continue
+        before = depth
+        depth += line.count("{") - line.count("}")
+        if before == 0 and depth > 0 and kernel:
+            out.append(kernel)
+        if before == 0 or not kernel or line.startswith((".", "$L_")):
+            continue
+        for statement in line.strip("{}").split(";"):
+            if (statement := statement.strip()) and len(kernel.body) < MOST:
+                kernel.body.append(Instruction(pieces_of(statement), here))
+    return out
+
+
+def lines_of(found, numbers, callers):
+    """Of one .loc: its own line, and those that it was inlined at, as far as they are the file's."""
+    place, caller = found.group(1, 2, 3), found.group(4, 5, 6)
+    if caller[0]:
+        callers[place] = caller
+    out, steps = set(), 0
+    while place and place[0] and steps < 16:
+        if place[0] in numbers and place[1] != "0":
+            out.add(int(place[1]))
+        place = callers.get(place) if steps or caller[0] else None
+        steps += 1
+    return frozenset(out)
+
+
+def prints_of(ptx, file, given=frozenset()):
+    """{kernel: {fingerprint: lines of the file}}, without what is in `given`. Instances of a template
+    are one kernel."""
+    out = {}
+    for kernel in kernels_of(ptx, file):
+        lines = out.setdefault(kernel.name, {})
+        for print_, where in kernel.grams().items():
+            if print_ not in given:
+                lines.setdefault(print_, set()).update(where)
+    return {name: lines for name, lines in out.items() if lines}
+
+
+def given_by(ptx, file):
+    """The fingerprints of a skeleton."""
+    return frozenset(print_ for lines in prints_of(ptx, file).values() for print_ in lines)
