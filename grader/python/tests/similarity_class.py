@@ -208,9 +208,11 @@ def measure(lab, classes=20):
                 group = members | {"of": prints[name], "by": one}
                 out[what] += totals([pairs.Frequencies(group).pair("by", "of")])
     natural = prints_of(lab, handed_in(lab))
+    if natural:
+        natural["solution"] = prints["solution"]
     out["as the handout says"] = totals(pairs.Frequencies(natural).pairs())
     by_handout = {}
-    for one in [*natural.values(), prints["solution"]] if natural else []:
+    for one in natural.values():
         for kernel, lines in one.items():
             by_handout.setdefault(kernel, []).append(lines)
     return out, agreeing(kernels), agreeing(by_handout)

@@ -3,6 +3,8 @@ costs only itself; whatever students have written, the page shows it and does no
 
 import os
 import subprocess
+import sys
+import time
 from html.parser import HTMLParser
 from itertools import combinations
 
@@ -326,6 +328,58 @@ def test_a_refused_archive_is_told(tmp_path):
     done = run(tmp_path, "--no-compare50", "--labs", LAB)
     assert done.returncode == 0
     assert "ann: ../transpose.cu leads out of its archive" in done.stderr and "bob" in done.stderr
+
+
+FAKE = """#!/bin/sh
+# lab32 ptx LAB FILE -o OUT
+if grep -q endless "$3"; then touch "$LAB32_FAKE_LOG"; exec sleep 1000; fi
+if grep -q machine "$3"; then echo 'lab32: nvcc: no such file' >&2; exit 2; fi
+if grep -q crash "$3"; then kill -SEGV $$; fi
+if grep -q large "$3"; then truncate -s 1G "$5"; exit 0; fi
+if grep -q odd "$3"; then head -c 100000 /dev/urandom >"$5"; exit 0; fi
+: >"$5"
+"""
+
+
+def with_fake(folder, texts, *options):
+    binary = folder / "fake"
+    binary.write_text(FAKE)
+    binary.chmod(0o755)
+    put(folder / "in", {f"{name}/{LAB}.cu": text for name, text in texts.items()})
+    (folder / "tmp").mkdir()
+    return subprocess.Popen(
+        [sys.executable, "-m", "lab32.similarity", folder / "in", "-o", folder / "page.html",
+         "--binary", binary, "--no-compare50", *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=dict(os.environ, PYTHONPATH=str(ROOT / "grader/python"), LAB32_FAKE_LOG=str(folder / "log"), TMPDIR=str(folder / "tmp")),
+    )  # fmt: skip
+
+
+def test_what_the_machine_cannot_do_is_told_and_costs_one(tmp_path):
+    texts = {
+        name: f"// {name}\n" for name in ("crash", "endless", "large", "machine", "odd", "plain")
+    }
+    process = with_fake(tmp_path, texts, "--limit", "1")
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == command.NOT_ALL
+    assert "endless: not compiled after 1 s" in said and "machine: nvcc: no such file" in said
+    assert "crash: lab32 ptx has failed" in said and "large" not in said and "odd" not in said
+    apart = {
+        row[0]: row[1] for row in Parts((tmp_path / "page.html").read_text()).rows if len(row) == 2
+    }
+    assert set(apart) == set(texts) and apart["large"] == "its PTX has more than 32 MiB"
+
+
+def test_interrupted_it_leaves_nothing(tmp_path):
+    process = with_fake(tmp_path, {"a": "// endless", "b": "// endless"})
+    until = time.monotonic() + 60
+    while not (tmp_path / "log").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == command.INTERRUPTED and said == "lab32: interrupted\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fake", "in", "log", "tmp"]
+    assert not any((tmp_path / "tmp").iterdir())
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,9 @@ import os
 import sys
 from pathlib import Path
 
+from rich.console import Console
+from rich.progress import Progress
+
 from lab32 import ROOT
 from lab32.classroom import collect
 from lab32.classroom.problem import Problem, visible
@@ -104,7 +107,11 @@ class Session:
         files = files_of(self.students, lab)
         skeleton = ROOT / f"labs/{lab}/{lab}.cu"
         given = self.compiler.given(lab, skeleton)
-        compiled = self.compiler.all(lab, files, given, self.jobs)
+        with Progress(
+            console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+        ) as shown:
+            task = shown.add_task(lab, total=len(files))
+            compiled = self.compiler.all(lab, files, given, self.jobs, lambda: shown.advance(task))
         signals, apart = [], []
         for name, one in compiled.items():
             if one.why:

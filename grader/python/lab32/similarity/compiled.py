@@ -24,6 +24,7 @@ class Compiled:
 class Compiler:
     def __init__(self, binary, seconds=300):
         self.binary, self.seconds = str(binary), seconds
+        self.running = set()
 
     def ptx(self, lab, data):
         """(text, why there is none, whether that is the machine's fault)"""
@@ -34,12 +35,14 @@ class Compiler:
                 [self.binary, "ptx", lab, source, "-o", output],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             )  # fmt: skip
+            self.running.add(process)
             try:
                 said = process.communicate(timeout=self.seconds)[1].decode("utf-8", "replace")
             except subprocess.TimeoutExpired:
                 return "", f"not compiled after {self.seconds:g} s", True
             finally:
                 end(process)
+                self.running.discard(process)
             if process.returncode == 0:
                 if output.stat().st_size > PTX_BYTES:
                     return "", f"its PTX has more than {PTX_BYTES >> 20} MiB", False
@@ -82,7 +85,10 @@ class Compiler:
             futures = {name: pool.submit(work, data) for name, data in files.items()}
             return {name: future.result() for name, future in futures.items()}
         finally:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(self.running):  # where this was interrupted
+                process.terminate()
+            pool.shutdown()
 
 
 def end(process):
