@@ -10,6 +10,7 @@ grader/tests/submissions/correct writes anew: no two of a class have one of the 
 import argparse
 import random
 import re
+from collections import defaultdict
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -21,6 +22,7 @@ from lab32.similarity import pairs, tokens
 from lab32.similarity.compiled import Compiler
 
 STUDENTS = Path(__file__).parent / "data/students"
+LISTED = defaultdict(list)  # what measure() has found of single kernels
 # Its macros are longer than a line, which chunks() takes for code.
 NO_COPY = {"correct/whole_program"}
 TYPES = "int|float|unsigned|unsigned int|double|short|char|bool|auto|size_t|long long|float4|float2|int4"
@@ -95,12 +97,12 @@ def rewritten(source):
 def edited(source):
     """What is seen in the PTX, and changes nothing."""
     for old, new in (
-        (r"(\bblockIdx\.\w|\w+\.[xy]) \* (\w+) \+ (threadIdx\.\w)\b", r"\3 + \2 * \1"),
+        (r"(?<!\* )\b(blockIdx\.\w) \* (\w+) \+ (threadIdx\.\w)\b(?! [/%*])", r"\3 + \2 * \1"),
         (r"(\w+) /= 2\b", r"\1 >>= 1"),
         (r"threadIdx\.x % kWarpSize\b", "(threadIdx.x & 31)"),
         (r"threadIdx\.x / kWarpSize\b", "(threadIdx.x >> 5)"),
         (r"\[(\w+) \+ (\w+)\]", r"[\2 + \1]"),
-        (r"\b(\w+) \* (\w+) \+ (\w+)\]", r"\3 + \2 * \1]"),
+        (r"\[(\w+) \* (\w+) \+ (\w+)\]", r"[\3 + \2 * \1]"),
     ):
         source = re.sub(old, new, source)
     return source
@@ -197,7 +199,9 @@ def measure(lab, classes=20):
     out = {"independent": [], "copies": [], "edited copies": [], "half copied": []}
     for seed in range(classes):
         members = independent(kernels, random.Random(seed))
-        out["independent"] += totals(pairs.Frequencies(members).pairs())
+        every = pairs.Frequencies(members).pairs()
+        out["independent"] += totals(every)
+        LISTED["independent"] += pairs.single_kernels(every, set())
         if seed >= 3:
             continue
         for name, copy in copies.items():
@@ -206,11 +210,15 @@ def measure(lab, classes=20):
                 ("half copied", half(copy, members["s0"])),
             ):  # fmt: skip
                 group = members | {"of": prints[name], "by": one}
-                out[what] += totals([pairs.Frequencies(group).pair("by", "of")])
+                pair = pairs.Frequencies(group).pair("by", "of")
+                out[what] += totals([pair])
+                LISTED[what] += pairs.single_kernels([pair], set())
     natural = prints_of(lab, handed_in(lab))
     if natural:
         natural["solution"] = prints["solution"]
-    out["as the handout says"] = totals(pairs.Frequencies(natural).pairs())
+    every = pairs.Frequencies(natural).pairs()
+    out["by the handout"] = totals(every)
+    LISTED["by the handout"] += pairs.single_kernels(every, set())
     by_handout = {}
     for one in natural.values():
         for kernel, lines in one.items():
@@ -244,14 +252,14 @@ def measure_text(lab, python):
     files |= {f"{name} copied": copied(text).encode() for name, text in texts.items()}
     files |= {f"by {path.stem}": path.read_bytes() for path in STUDENTS.glob(f"{lab}/*.cu")}
     found, _ = tokens.compared(python, lab, files, ROOT / f"labs/{lab}/{lab}.cu", len(files) ** 2)
-    out = {"independent": [], "copies": [], "as the handout says": []}
+    out = {"independent": [], "copies": [], "by the handout": []}
     for a, b in combinations(sorted(files), 2):
         one = found.get((a, b))
         origins = [name.removesuffix(" copied") for name in (a, b)]
         if origins[0] == origins[1]:
             what = "copies"
         elif all(name.startswith("by ") for name in origins):
-            what = "as the handout says"
+            what = "by the handout"
         elif origins == [a, b]:
             what = "independent"
         else:
@@ -291,7 +299,7 @@ def main():
         for kernel, (both, same) in agreed.items():
             print(f"  {kernel}: {same} of {both} independent pairs agree")
         for kernel, (both, same) in by_handout.items():
-            print(f"  {kernel}: {same} of {both} pairs agree that follow the handout")
+            print(f"  {kernel}: {same} of {both} pairs by the handout agree")
     print("all")
     for what, several in every.items():
         flagged = sum(
@@ -299,6 +307,7 @@ def main():
         )
         print(f"  PTX, {what:20} {shown([one.share() for one in several])}; suggested: {flagged}")
         print(f"    weight in common     {shown([one.shared for one in several])}")
+        print(f"    single kernels that are listed: {len(LISTED[what])}")
     for what, several in by_text.items():
         flagged = sum(
             share >= tokens.THRESHOLD and characters >= tokens.CHARACTERS

@@ -2,6 +2,7 @@
 costs only itself; whatever students have written, the page shows it and does nothing else."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -405,6 +406,48 @@ def test_an_empty_folder_is_told(tmp_path):
         command.Session(
             command.options_of([str(tmp_path / "in"), "-o", str(tmp_path / "page.html")])
         )
+
+
+# ---- what the README says --------------------------------------------------------------------------------
+
+README = (ROOT / "grader/python/lab32/similarity/README.md").read_text()
+
+
+def test_the_readme_names_every_option_and_status(capsys):
+    with pytest.raises(SystemExit):
+        command.options_of(["--help"])
+    options = set(
+        re.findall(r"(?<![\w-])--?[a-z][\w-]*", capsys.readouterr().out.partition("options:")[2])
+    )
+    assert set(re.findall(r"^\| `(--?[a-z][\w-]*)", README, re.M)) == options - {"-h", "--help"}
+    assert re.findall(r"^\| (\d+) \|", README, re.M) == [
+        str(status) for status in (command.DONE, command.NOT_ALL, command.INTERRUPTED)
+    ]
+
+
+def test_the_readme_has_the_limits():
+    words = " ".join(README.split())
+    assert (
+        f"| PTX | {pairs.THRESHOLD:.0%} | a weight of {pairs.WEIGHT:.0f} |".replace("%", " %")
+        in words
+    )
+    assert (
+        f"matched less | {tokens.THRESHOLD:.0%} | {tokens.CHARACTERS}".replace("%", " %") in words
+    )
+    kernel = f"with {pairs.KERNEL_THRESHOLD:.0%} and a weight of {pairs.KERNEL_WEIGHT:.0f}"
+    assert kernel.replace("%", " %") in words
+    assert f"Every {['five', 'six', 'seven'][ptx.GRAM - 5]} instructions" in words
+
+
+@pytest.mark.parametrize("lab", ["reduction", "transpose"])
+def test_the_readme_has_how_many_agree(lab):
+    """In each kernel, of those who have followed the handout."""
+    texts = made.handed_in(lab) | {"solution": dict(made.right_ones(lab))["solution"]}
+    frequencies = pairs.Frequencies(made.prints_of(lab, texts))
+    for kernel, (both, same) in frequencies.agreement().items():
+        assert f"| `{kernel}` | {same} of {both} |" in README, (kernel, same, both)
+    most = max(pair.total().share() for pair in frequencies.pairs())
+    assert most < pairs.THRESHOLD and not any(pair.flagged() for pair in frequencies.pairs())
 
 
 # ---- compare50 -----------------------------------------------------------------------------------------
