@@ -8,6 +8,7 @@ import sys
 import time
 from html.parser import HTMLParser
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 import similarity_class as made
@@ -511,6 +512,14 @@ def test_compare50_leaves_pythons_own_names_alone():
     assert tokens.folder() != ROOT / ".venv"
     pins = [line for line in tokens.PINNED.read_text().splitlines() if line and line[0] not in "#-"]
     assert "compare50==1.2.15" in pins and all("==" in line for line in pins)
+
+
+def test_an_installed_lab32_keeps_it_with_its_other_caches(tmp_path, monkeypatch):
+    monkeypatch.setattr(tokens, "ROOT", tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert tokens.folder() == tmp_path / "cache/lab32/compare50"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert tokens.folder() == Path.home() / ".cache/lab32/compare50"
 
 
 def test_every_pair_is_compared_once(natural):
