@@ -21,7 +21,7 @@ PINNED = HERE / "compare50.txt"
 SCRIPT = HERE / "compare50_pairs.py"
 LONGEST = 256 << 10  # characters of a text that are compared; the longest solution has 16,000
 SECONDS = 900
-THRESHOLD = 0.6
+THRESHOLD = 0.5
 CHARACTERS = 600  # of both together that are matched
 
 
