@@ -213,6 +213,7 @@ def fingerprints(text):
         (".loc 1 4 1", ".loc 1 40 9", True),
         ("// first", "// second", True),
         ("add.s32", "add.u32", True),
+        ("st.global.u32 [%rd1+4], %r4", "st.global.s32 [%rd1+4], %r4", True),
         ("setp.lt.s32 %p1, %r1, %r2", "setp.gt.s32 %p1, %r2, %r1", True),
         ("%r1, 7", "%r1, 8", False),
         ("%tid.x", "%tid.y", False),
@@ -224,6 +225,12 @@ def fingerprints(text):
 def test_what_makes_a_fingerprint(old, new, same):
     assert old in TEXT and len(fingerprints(TEXT)) == 3  # 8 instructions
     assert (fingerprints(TEXT.replace(old, new)) == fingerprints(TEXT)) is same
+
+
+def test_restrict_is_no_other_load():
+    load = TEXT.replace("shl.b32 %r4, %r3, 2", "ld.global.u32 %r4, [%rd1]")
+    assert fingerprints(load) == fingerprints(load.replace("ld.global.", "ld.global.nc."))
+    assert fingerprints(load) != fingerprints(load.replace("ld.global.", "ld.global.cg."))
 
 
 def test_fingerprints_know_their_lines():

@@ -85,7 +85,8 @@ def base_name(mangled):
 
 def pieces_of(statement):
     out, at = [], 0
-    statement = SIGN.sub(r".i\1", statement)
+    # __restrict__ is added in a moment, too.
+    statement = SIGN.sub(r".i\1", statement).replace("ld.global.nc.", "ld.global.")
     if turned := TURNED.fullmatch(statement):
         start, how, rest, first, second = turned.groups()
         statement = f"{start}{how.translate(LESS)}{rest}, {second}, {first}"
