@@ -93,7 +93,7 @@ figures: build/lab32 | setup-cuda setup-python  ## draw the figures of the hando
 jupyter: build/lab32 | setup-cuda setup-jupyter  ## open the notebooks in JupyterLab
 	@$(VENV) -m jupyterlab labs
 
-fuzz:       ## damaged PTX, SASS, cubins, TOML, JSON and submissions, for FUZZ_SECONDS=60
+fuzz:       ## damaged input for every reader, for FUZZ_SECONDS=60
 	@grader/fuzz/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_SEED) $^
 
 format: | setup-format  ## clang-format, in place
@@ -115,13 +115,13 @@ clean:      ## remove what was built; what was installed (.venv) stays
 VENV := .venv/bin/python
 
 .PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-cuda setup-python setup-jupyter \
-        setup-wheel
+        setup-wheel setup-atheris
 setup-packages:        ; @grader/setup/setup packages
 setup-bench:           ; @grader/setup/setup packages bench
 setup-format:          ; @grader/setup/setup packages format
 setup-lint:            ; @grader/setup/setup packages format lint
 setup-fuzz:            ; @grader/setup/setup packages fuzz
-setup-cuda setup-python setup-jupyter setup-wheel: setup-%: | setup-packages
+setup-cuda setup-python setup-jupyter setup-wheel setup-atheris: setup-%: | setup-packages
 	@grader/setup/setup $*
 
 # ---- how it is built -----------------------------------------------------------------------------
@@ -278,11 +278,11 @@ build/fuzz/obj/%.o: grader/%.cpp | setup-fuzz
 # with whitespace: with the right result, but for the sanitizer's stop.
 build/fuzz/obj/base/toml_file.o: FUZZ_FLAGS += -fno-sanitize=unreachable
 
-fuzz: $(FUZZERS)
+fuzz: $(FUZZERS) $(filter-out %/python_reader.py,$(wildcard grader/fuzz/*.py)) | setup-atheris
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/fuzz/%.o $(FUZZED)
 	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt -lzstd -llz4
 
--include $(FUZZED:.o=.d)
+-include $(FUZZED:.o=.d) $(FUZZERS:build/fuzz/%=build/fuzz/obj/fuzz/%.d)
 
 # A stamp per source: what has not changed since it was clean is not read again.
 lint-tidy: $(TIDY)

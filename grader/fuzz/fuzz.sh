@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS SEED FUZZER...: the fuzzers, SECONDS of all together, as many at once as there are
-# cores. Of the same SEED come the same texts; 0 is another each time.
+# fuzz.sh SECONDS SEED FUZZER...: the fuzzers, which are programs or Python scripts, SECONDS of all
+# together, as many at once as there are cores. Of the same SEED come the same texts; 0 is another
+# each time.
 #
 # What one finds is kept in build/fuzz/found/ and named, with the command that shows it again; the
 # inputs that reached new code stay in build/fuzz/corpus/ and are where the next run begins.
@@ -21,21 +22,24 @@ seeds_of() { # FUZZER: directories with texts to begin with
     record) echo grader/tests/fixtures/fuzz/record ;;
     listing) echo grader/tests/fixtures/fuzz/listing ;;
     binary) echo grader/tests/fixtures/fuzz/binary ;;
+    roster | gradebook | policy) echo "grader/tests/fixtures/fuzz/$1" ;;
     *) echo "fuzz.sh: $1 has no seeds" >&2; return 1 ;;
   esac
 }
 
-fuzz() { # PROGRAM
-  local name=${1##*/} corpus found log scratch status=0
+fuzz() { # PROGRAM or SCRIPT.py
+  local name=${1##*/} command=("$1") corpus found log scratch status=0
+  [ "$name" = "${name%.py}" ] || command=(.venv/bin/python "$1")
+  name=${name%.py}
   scratch=$(mktemp -d)
   corpus=build/fuzz/corpus/$name found=build/fuzz/found/$name- log=build/fuzz/$name.log
   mkdir -p "$corpus" build/fuzz/found
-  TMPDIR=$scratch "$1" -max_total_time="$each" -seed="$seed" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -use_value_profile=1 \
+  TMPDIR=$scratch "${command[@]}" -max_total_time="$each" -seed="$seed" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -use_value_profile=1 \
     -artifact_prefix="$found" "$corpus" $(seeds_of "$name") >"$log" 2>&1 || status=$?
   rm -rf "$scratch"
   if [ $status != 0 ]; then
     tail -n 40 "$log"
-    echo "fuzz: $name has found something; show it again: $1 $(ls -t "$found"* 2>/dev/null | head -n 1)"
+    echo "fuzz: $name has found something; show it again: ${command[*]} $(ls -t "$found"* 2>/dev/null | head -n 1)"
     return 1
   fi
   echo "fuzz: $name: $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$log") texts in $each s, nothing found"

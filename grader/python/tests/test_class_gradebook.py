@@ -109,6 +109,13 @@ def test_the_worksheet_takes_the_total_of_several_labs():
     assert told == ["`Grade`: of 200 points to 100"]
 
 
+def test_a_maximum_that_is_no_number_scales_nothing():
+    for maximum in ("1e999999999", "1/0", "-5", "nan", "", "0"):
+        text = WORKSHEET.replace("100.00,Yes", maximum + ",Yes")
+        data, told = filled(text, [row("Jane", {"moodle": "11"}, shuffle=40)], ["shuffle"])
+        assert [now for _, now in changed(text, data)] == ["40"] and told == []
+
+
 def test_moodles_gradebook_by_email_or_id_number():
     for ids in ({"email": "JANE@x.edu"}, {"sid": "s11"}, {"plain": "s11"}):
         after, told = filled(MOODLE, [row("a", ids, shuffle=7)])

@@ -103,10 +103,8 @@ class Gradebook:
         text = row[self.maximum] if self.maximum is not None else ""
         if self.possible_row is not None:
             text = self.possible_row[column]
-        try:
-            value = Fraction(text.replace(",", "."))
-        except (ValueError, ZeroDivisionError):
-            return None
+        number = re.fullmatch(r"(\d{1,9})(?:[.,](\d{1,9}))?", text, re.ASCII)
+        value = Fraction(f"{number[1]}.{number[2] or 0}") if number else 0
         return value if value > 0 else None
 
     def filled(self, rows):

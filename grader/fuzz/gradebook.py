@@ -1,0 +1,42 @@
+# Gradebooks, as platforms export them, and what is filled in: nothing but cells of the labs' columns.
+from types import SimpleNamespace
+
+import atheris
+
+with atheris.instrument_imports(include=["lab32.classroom"]):
+    from lab32.classroom.gradebook import read_gradebook
+    from lab32.classroom.problem import Problem
+    from lab32.classroom.scores import Row
+    from lab32.classroom.table import Table
+
+from python_reader import fuzz
+
+LABS = ["reduction", "transpose"]
+
+
+def row(number):
+    student = SimpleNamespace(ids=(("plain", number),), name="Ada", key=f"id:{number}")
+    points = {"reduction": 87.65, "transpose": 100}
+    return Row(
+        student, number, raw=points, final=points, most=dict.fromkeys(LABS, 100), max_score=200
+    )
+
+
+def read(path):
+    try:
+        book = read_gradebook(path, LABS)
+    except Problem as problem:
+        assert "\n" not in str(problem)
+        return
+    data, told = book.filled([row("1"), row("2")])
+    assert all("\n" not in line for line in told)
+    after = Table(data, "after")
+    changed = set(book.columns.values())
+    for old, new in zip(
+        [book.table.header, *book.table.rows], [after.header, *after.rows], strict=True
+    ):
+        for column, (a, b) in enumerate(zip(old.cells, new.cells, strict=True)):
+            assert a.text == b.text or column in changed
+
+
+fuzz(read)

@@ -1,0 +1,20 @@
+# Rosters of a class.
+import atheris
+
+with atheris.instrument_imports(include=["lab32.classroom"]):
+    from lab32.classroom.people import read_roster
+    from lab32.classroom.problem import Problem
+
+from python_reader import fuzz
+
+
+def read(path):
+    try:
+        people = read_roster(path)
+    except Problem as problem:
+        assert "\n" not in str(problem)
+        return
+    assert people and all(person.ids for person in people)
+
+
+fuzz(read)
