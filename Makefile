@@ -164,7 +164,7 @@ ifneq ($(SAN),)
 CXXFLAGS += -g1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
             -Wno-maybe-uninitialized
 endif
-LDLIBS   := -lfmt -ldl -pthread
+LDLIBS   := -lfmt -ldl -lcrypt -pthread
 # Only what runs once an instruction is worth much of the compiler's time. Semantics are loops over
 # lanes: that these become vectors is all that matters, and half of the time that -O2 takes.
 OPTIMISE := -Og
@@ -196,7 +196,7 @@ $(PROGRAMS)/lab32 $(CPP_TESTS) build/lab32_bench build/lab32_mutants: $(BUILD)/o
 # The CUDA runtime's names on the simulator, for whole programs (grader/cudart/README.md).
 RUNTIME_OBJ := $(CUDART) $(SIMULATOR) $(SERVICES)
 
-$(RUNTIME): LDLIBS += -lzstd -llz4
+$(RUNTIME): LDLIBS := -lfmt -ldl -pthread -lzstd -llz4
 $(RUNTIME): $(RUNTIME_OBJ) $(PROGRAMS)/cudart/exports $(BUILD)/objects
 	@echo '  link $@' >&2
 	@$(CXX) $(CXXFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,$(@D)/exports \
@@ -265,7 +265,7 @@ SANITIZED := $(if $(SAN),ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 # libFuzzer is clang's. Only what the readers need is built for it.
 FUZZERS    := $(patsubst grader/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/fuzz/*.cpp))
 FUZZED     := $(patsubst grader/%.cpp,build/fuzz/obj/%.o,$(call files_of,base simulator/ptx \
-                toolchain record) $(addprefix grader/,grading/rubric.cpp grading/registry.cpp \
+                toolchain record) $(addprefix grader/,grading/rubric.cpp grading/answer.cpp grading/registry.cpp \
                 grading/doctest.cpp simulator/sass/listing.cpp cudart/fatbin.cpp cudart/cubin.cpp))
 FUZZ_FLAGS := -std=c++17 -g1 -O1 -Igrader -pthread \
               -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -280,7 +280,7 @@ build/fuzz/obj/base/toml_file.o: FUZZ_FLAGS += -fno-sanitize=unreachable
 
 fuzz: $(FUZZERS) $(filter-out %/python_reader.py,$(wildcard grader/fuzz/*.py)) | setup-atheris
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/fuzz/%.o $(FUZZED)
-	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt -lzstd -llz4
+	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt -lcrypt -lzstd -llz4
 
 -include $(FUZZED:.o=.d) $(FUZZERS:build/fuzz/%=build/fuzz/obj/fuzz/%.d)
 

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@
 #include "grading/classroom.h"
 #include "grading/compiled.h"
 #include "grading/runner.h"
+#include "grading/sealing.h"
 #include "grading/student_files.h"
 #include "profiler/build_program.h"
 #include "profiler/check.h"
@@ -228,6 +230,11 @@ int main(int argc, char** argv) {
   CLI::App* init_command =
       app.add_subcommand("init", "write labs and handouts, where a student is to work on them");
   init_command->add_option("DIR", students, "where (here); what is there stays as it is");
+  // For `make dist`; nobody else has a use for it.
+  std::string sealed_lab;
+  CLI::App* seal_command = app.add_subcommand("seal", "print a lab's answers, hashed")->group("");
+  seal_command->add_option("LAB", sealed_lab, "which lab")->required();
+  seal_command->add_option("--rubric", rubric, "where each lab's LAB.toml is (data/limits)");
   CLI::App* doctor_command =
       app.add_subcommand("doctor", "what grading needs: what is here, and what brings the rest");
   app.add_subcommand("devices", "what can run here, and why the rest cannot");
@@ -275,6 +282,12 @@ int main(int argc, char** argv) {
     if (init_command->parsed()) {
       const auto files = lab32::grading::write_student_files(students);
       print(lab32::grading::describe(files, students));
+      return 0;
+    }
+    if (seal_command->parsed()) {
+      const std::filesystem::path folder =
+          rubric.empty() ? lab32::grading::rubric_folder() : std::filesystem::path(rubric);
+      print(lab32::grading::sealed_answers({folder, sealed_lab}));
       return 0;
     }
     if (run_command->parsed()) run_program(program, program_device, program_arguments, schedule);

@@ -19,19 +19,11 @@ std::optional<float> answer_to(const std::string& question) {
 
 namespace {
 
-// Times are asked for to the nearest of a few ratios: nearest as ratios go, by their logarithms.
-double nearest(double value, const std::vector<double>& options) {
-  double best = options.front();
-  for (double option : options)
-    if (std::abs(std::log(value / option)) < std::abs(std::log(value / best))) best = option;
-  return best;
-}
-
 bool right(const Question& question, double given) {
-  if (question.options.empty()) return given == question.answer;
+  if (question.options.empty()) return question.answer.is(given);
   const auto [least, most] = std::minmax_element(question.options.begin(), question.options.end());
   return given >= *least / 2 && given <= *most * 2 &&
-         nearest(given, question.options) == nearest(question.answer, question.options);
+         question.answer.is(nearest_option(given, question.options));
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ class RubricReader {
     for (const std::string& key : row.takes_)
       if (!find(*file_, row.table, key))
         fail(row.line, "[{}] has no `{}`, which \"{}\" takes", row.table, key, row.check);
-    if (contains(row.takes_, "questions")) row.questions();
+    if (row.asks()) row.questions();
   }
 
   void read_prerequisites(RubricRow& row) const {
@@ -251,6 +251,17 @@ std::vector<double> numbers_of(const RubricText& file, const toml::node& node,
   return values;
 }
 
+// Of a question: a number, or a text that `lab32 seal` has made of one.
+std::optional<Answer> answer_of(const toml::node& question, const std::vector<double>& options) {
+  const toml::table* table = question.as_table();
+  const toml::node* node = table ? table->get("answer") : nullptr;
+  if (!node) return std::nullopt;
+  if (const auto sealed = node->value<std::string>()) return Answer::of_sealed(*sealed);
+  const auto number = node->value<double>();
+  if (!number) return std::nullopt;
+  return Answer(options.empty() ? *number : nearest_option(*number, options));
+}
+
 }  // namespace
 
 double RubricRow::number(const std::string& key) const {
@@ -269,24 +280,24 @@ std::string RubricRow::text(const std::string& key) const {
   file_->fail(line_of(node), fmt::format("`{}` is a text", key));
 }
 
+bool RubricRow::asks() const { return contains(takes_, "questions"); }
+
 std::vector<Question> RubricRow::questions() const {
   const toml::node& node = value_of(*file_, *this, takes_, "questions");
   const toml::table* table = node.as_table();
   if (!table) file_->fail(line_of(node), "`questions` is a table");
   std::vector<Question> all;
   for (auto&& [name, each] : *table) {
-    Question question{std::string(name.str()), 0, "", {}};
-    const auto answer = each.at_path("answer").value<double>();
     const auto hint = each.at_path("hint").value<std::string>();
     const toml::node* options = each.at_path("options").node();
+    std::vector<double> ratios;
+    if (options) ratios = numbers_of(*file_, *options, "options");
+    std::optional<Answer> answer = answer_of(each, ratios);
     if (!answer || !hint || each.as_table()->size() != (options ? 3 : 2))
       file_->fail(line_of(each), fmt::format("the question {} has an `answer`, a `hint`, and maybe "
                                              "`options`",
-                                             question.name));
-    question.answer = *answer;
-    question.hint = *hint;
-    if (options) question.options = numbers_of(*file_, *options, "options");
-    all.push_back(std::move(question));
+                                             name.str()));
+    all.push_back({std::string(name.str()), std::move(*answer), *hint, std::move(ratios)});
   }
   return all;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "grading/answer.h"
 #include "grading/registry.h"
 
 namespace lab32::grading {
@@ -17,7 +18,7 @@ enum class Credit : uint8_t { all, share };
 
 struct Question {
   std::string name;
-  double answer = 0;
+  Answer answer;  // one of the options, where there are any
   std::string hint;
   std::vector<double> options;  // not empty: a ratio, to the nearest of these
 };
@@ -39,6 +40,7 @@ class RubricRow {
   uint32_t count(const std::string& key) const { return static_cast<uint32_t>(number(key)); }
   std::vector<double> numbers(const std::string& key) const;
   std::string text(const std::string& key) const;
+  bool asks() const;                        // it has questions
   std::vector<Question> questions() const;  // sorted by name
 
  private:

@@ -70,7 +70,8 @@ void check_no_answers(const std::string& lab) {
       ++asked;
       const std::string unit = question.name.substr(question.name.rfind('_') + 1);
       for (const char* between : {" ", " times the "}) {
-        const std::string answer = fmt::format(" {}{}{}", question.answer, between, unit);
+        const std::string answer =
+            fmt::format(" {}{}{}", question.answer.number().value(), between, unit);
         CHECK_MESSAGE(text.find(answer) == std::string::npos, lab, ": ", question.name, ":",
                       answer);
       }

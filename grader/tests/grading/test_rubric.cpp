@@ -77,7 +77,7 @@ TEST_CASE("grading: a rubric has a row for each check, in its own order") {
   CHECK(sectors.number("n") == 7);  // the lab's
   REQUIRE(sectors.questions().size() == 1);
   CHECK(sectors.questions()[0].name == "how_many");
-  CHECK(sectors.questions()[0].answer == 5);
+  CHECK(sectors.questions()[0].answer.number() == 5);
   CHECK(time.bonus);
   CHECK(time.points == 2);
   CHECK(time.after == std::vector<size_t>{0, 1});
@@ -116,6 +116,7 @@ TEST_CASE("grading: a rubric that does not fit its checks is an error with file 
                 "13: [sectors] has either `points` or `bonus`");
   check_refused("credit = \"share\"", "credit = \"half\"", "16: `credit` is \"all\" or \"share\"");
   check_refused("hint = \"Count.\"\n", "", "18: the question how_many has");
+  check_refused("answer = 5", "answer = \"five\"", "18: the question how_many has");
   check_refused("lab = \"lab\"", "lab = \"other\"", "1: the file of lab lab says");
   check_refused("max_score = 10", "max_score = ", "2: ");
 }

@@ -1,0 +1,87 @@
+#include <doctest/doctest.h>
+
+#include "grading/answer.h"
+#include "grading/registry.h"
+#include "grading/sealing.h"
+
+namespace lab32::grading {
+namespace {
+
+std::string damaged(std::string sealed, size_t place) {
+  sealed[place] = sealed[place] == 'a' ? 'b' : 'a';
+  return sealed;
+}
+
+}  // namespace
+
+TEST_CASE("grading: a sealed answer is opened by its number alone") {
+  const std::string sealed = Answer(4).sealed();
+  CHECK(sealed.find("$y$") == 0);
+  const auto answer = Answer::of_sealed(sealed);
+  REQUIRE(answer);
+  CHECK(answer->is(4));
+  CHECK(answer->is(4.0f));
+  CHECK_FALSE(answer->is(5));
+  CHECK_FALSE(answer->is(4.5));
+  CHECK_FALSE(answer->is(-4));
+  CHECK_FALSE(answer->number());
+  CHECK(answer->sealed() == sealed);
+}
+
+TEST_CASE("grading: sealed answers know zero's signs and every float of a lab") {
+  CHECK(Answer::of_sealed(Answer(0).sealed())->is(-0.0));
+  CHECK(Answer::of_sealed(Answer(1.25).sealed())->is(1.25f));
+  const auto next_float = Answer::of_sealed(Answer(16777218).sealed());
+  CHECK(next_float->is(16777218.0f));
+  CHECK_FALSE(next_float->is(16777216.0f));
+}
+
+TEST_CASE("grading: equal answers have different seals") {
+  CHECK(Answer(4).sealed() != Answer(4).sealed());
+}
+
+TEST_CASE("grading: what no seal() has made is no sealed answer") {
+  const std::string sealed = Answer(4).sealed();
+  for (const char* text : {"", "4", "$y$", "$6$salt$hash", "$1$abcdefgh$0123456789012345678901"})
+    CHECK_FALSE(Answer::of_sealed(text));
+  CHECK_FALSE(Answer::of_sealed(sealed.substr(0, sealed.rfind('$'))));
+  CHECK_FALSE(Answer::of_sealed(sealed.substr(0, sealed.size() - 1)));
+  CHECK_FALSE(Answer::of_sealed(sealed + "a"));
+  CHECK_FALSE(Answer::of_sealed(damaged(sealed, sealed.size() - 9))->is(4));
+}
+
+TEST_CASE("grading: a plain answer is its number") {
+  CHECK(Answer(4).is(4));
+  CHECK_FALSE(Answer(4).is(5));
+  CHECK(Answer(4).number() == 4);
+}
+
+TEST_CASE("grading: the nearest option goes by the ratio") {
+  CHECK(nearest_option(1.1, {1, 1.25, 3, 8}) == 1);
+  CHECK(nearest_option(4.8, {1, 1.25, 3, 8}) == 3);  // 1.6 times 3, 8 is 1.67 times it
+  CHECK(nearest_option(100, {1, 1.25, 3, 8}) == 8);
+}
+
+TEST_CASE("grading: the sealed answers of every lab open to the rubric's") {
+  size_t questions = 0;
+  for (const std::string& lab : known_labs()) {
+    const Rubric rubric(rubric_folder(), lab);
+    const std::string lines = sealed_answers(rubric);
+    for (const RubricRow& row : rubric.rows()) {
+      if (!row.asks()) continue;
+      for (const Question& question : row.questions()) {
+        const std::string head = row.table + " " + question.name + " ";
+        const size_t at = lines.find(head);
+        REQUIRE(at != std::string::npos);
+        const size_t from = at + head.size();
+        const auto sealed = Answer::of_sealed(lines.substr(from, lines.find('\n', at) - from));
+        REQUIRE(sealed);
+        CHECK(sealed->is(question.answer.number().value()));
+        ++questions;
+      }
+    }
+  }
+  CHECK(questions >= 38);
+}
+
+}  // namespace lab32::grading
