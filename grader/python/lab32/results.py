@@ -1,6 +1,7 @@
 """The Result record of a grading (schema lab32-result/2, see grader/report/README.md)."""
 
 import json
+import os
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,9 +91,20 @@ def load(path):
     return parse(Path(path).read_text(), source=path)
 
 
-def grade(lab, directory="labs", binary=ROOT / "build/lab32"):
+def submissions(lab):
+    """Where LAB/LAB.cu is: what LAB32_DIR names; for a notebook in LAB/, the folder around that; else
+    labs/ of the project."""
+    named = os.environ.get("LAB32_DIR")
+    around = Path.cwd().parent
+    if not named and (around / lab / f"{lab}.cu").is_file():
+        return around
+    return ROOT / (named or "labs")
+
+
+def grade(lab, directory=None, binary=ROOT / "build/lab32"):
     """Grades one lab now. Lost points (status 1) are a result; anything else is an error."""
-    command = [str(binary), "grade", lab, "--dir", str(ROOT / directory), "--format", "json"]
+    folder = ROOT / directory if directory else submissions(lab)
+    command = [str(binary), "grade", lab, "--dir", str(folder), "--format", "json"]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     except FileNotFoundError:

@@ -4,6 +4,7 @@ import csv
 import os
 import shlex
 import subprocess
+import tempfile
 
 from lab32 import ROOT, tables
 
@@ -16,17 +17,13 @@ COUNTED = "1024x1024"
 
 def warm_up(options="-O1"):
     """Compiles and runs labs/transpose/warmup.cpp here: its rows, as dicts of strings."""
-    folder = ROOT / "build/warmup"
-    folder.mkdir(parents=True, exist_ok=True)
-    program = folder / f"warmup-{os.getpid()}"
     compiler = shlex.split(os.environ.get("CXX", "g++"))
     source = ROOT / "labs/transpose/warmup.cpp"
-    try:
-        command = [*compiler, "-std=c++17", options, str(source), "-o", str(program)]
+    with tempfile.TemporaryDirectory() as folder:
+        program = f"{folder}/warmup"
+        command = [*compiler, "-std=c++17", options, str(source), "-o", program]
         subprocess.run(command, check=True)
-        done = subprocess.run([str(program)], capture_output=True, text=True, check=True)
-    finally:
-        program.unlink(missing_ok=True)
+        done = subprocess.run([program], capture_output=True, text=True, check=True)
     return list(csv.DictReader(done.stdout.splitlines()))
 
 
