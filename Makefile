@@ -21,6 +21,9 @@ SUBMISSIONS := submissions
 OUT         := graded
 OPTIONS     :=
 
+# For dist: what its autograders grade; all labs, or `coalescing reduction`.
+LABS :=
+
 # For install.
 PREFIX  := /usr/local
 DESTDIR :=
@@ -42,7 +45,7 @@ RUNTIME      := $(PROGRAMS)/cudart/libcudart.so.13
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
-.PHONY: help build grade class test test-all install wheel mutants measure bench notebooks figures jupyter format \
+.PHONY: help build grade class test test-all install wheel dist mutants measure bench notebooks figures jupyter format \
         lint fuzz clean
 
 help:       ## this list
@@ -60,20 +63,23 @@ grade: build/lab32 | setup-cuda  ## grade labs/, or DIR=; all labs, or LAB=
 class: build/lab32 | setup-cuda setup-python  ## grade a whole class
 	@build/lab32 class '$(SUBMISSIONS)' -o '$(OUT)' $(OPTIONS)
 
-test: setup-cuda setup-python $(CPP_TESTS) programs  ## every test: N passed, N failed; SAN=thread: under a sanitizer
+test: setup-cuda setup-python setup-wheel $(CPP_TESTS) programs  ## every test: N passed, N failed; SAN=thread: under a sanitizer
 	@$(SANITIZED) $(VENV) grader/setup/run_tests.py $(CPP_TESTS) $(if $(SAN),,$(PYTHON_TESTS))
 
 test-all: export LAB32_TEST_ALL := 1
 test-all: test  ## the same, with the documented launches at full size
 
-install: build  ## PREFIX=/usr/local: lab32 with labs and handouts; may be moved
+install: build | setup-python  ## PREFIX=/usr/local: lab32 with labs and handouts; may be moved
 	@grader/setup/install '$(DESTDIR)$(PREFIX)/lib/lab32' build
 	@mkdir -p '$(DESTDIR)$(PREFIX)/bin'
 	@ln -sfn ../lib/lab32/build/lab32 '$(DESTDIR)$(PREFIX)/bin/lab32'
 
-wheel: | setup-cuda setup-wheel  ## build/wheels/lab32-*.whl: pip installs lab32, nvcc and all else but gcc
+wheel: | setup-cuda setup-python setup-wheel  ## build/wheels/lab32-*.whl: pip installs lab32, nvcc and all else but gcc
 	@$(MAKE) --no-print-directory PORTABLE=yes build
-	@$(VENV) grader/setup/wheel/make_wheel.py '$(VERSION)'
+	@$(VENV) grader/setup/wheel/make_wheel.py '$(VERSION)' build/portable build/wheels
+
+dist: wheel  ## build/dist: students' pack, Gradescope's and Autolab's autograders; LABS=reduction
+	@$(VENV) grader/setup/dist/make_dist.py '$(VERSION)' build/wheels/lab32-*.whl build/dist $(LABS)
 
 mutants: build/lab32_mutants | setup-cuda setup-python  ## solutions with one thing changed: which keep their points?
 	@$(VENV) -m lab32.mutants

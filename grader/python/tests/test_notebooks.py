@@ -1,10 +1,8 @@
 import ast
-import base64
-import io
 
-import matplotlib.image
 import nbformat
 import pytest
+from report_figures import check_figures
 
 from lab32 import ROOT, notebooks
 
@@ -15,24 +13,11 @@ def test_every_ready_lab_has_a_report():
     assert {path.parent for path in REPORTS} == {p.parent for p in ROOT.glob("labs/*/*.cu")}
 
 
-def images(notebook):
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if png := output.get("data", {}).get("image/png"):
-                yield matplotlib.image.imread(io.BytesIO(base64.b64decode(png)))
-
-
-@pytest.mark.parametrize("directory", ["labs", "solutions"])
 @pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.parent.name)
-def test_report_runs_and_its_figures_are_not_empty(path, directory, tmp_path, monkeypatch):
-    monkeypatch.setenv("LAB32_DIR", directory)
-    done = nbformat.read(notebooks.execute(path, tmp_path), as_version=4)
-    shown = list(images(done))
-    assert len(shown) == sum("plots.bars" in cell.source for cell in done.cells)
-    for image in shown:
-        # An axes without bars has some black and white; bars bring colour, in a good part of it.
-        coloured = abs(image[..., :3].max(axis=-1) - image[..., :3].min(axis=-1)) > 0.2
-        assert coloured.mean() > 0.01
+def test_report_runs_and_its_figures_are_not_empty(path, tmp_path, monkeypatch):
+    """Of the solutions; test_dist runs those of the skeletons, as students have them."""
+    monkeypatch.setenv("LAB32_DIR", "solutions")
+    check_figures(notebooks.execute(path, tmp_path))
 
 
 def typed_numbers(code):

@@ -1,6 +1,6 @@
-"""Makes build/wheels/lab32-VERSION-*.whl of what `make PORTABLE=yes build` has built.
+"""Makes OUT/lab32-VERSION-*.whl of what `make PORTABLE=yes build` has built in PROGRAMS.
 
-usage: make_wheel.py VERSION
+usage: make_wheel.py VERSION PROGRAMS OUT
 
 The wheel has the program, the runtime library, labs, handouts, data and the Python package; it asks
 pip for nvcc and nvdisasm. What Linux distributions do not all have is put into it by auditwheel, which
@@ -15,10 +15,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-STAGE = ROOT / "build/wheel"
-WHEELS = ROOT / "build/wheels"
 # glibc 2.35 and the libstdc++ of GCC 12: Debian 12, Ubuntu 22.04 and later.
 PLATFORM = "manylinux_2_35_x86_64"
+# Debian and Ubuntu have it on every machine; ours would need a newer glibc than the rest does.
+SYSTEM = "libcrypt.so.1"
 EXTRAS = {
     "notebooks": "ipykernel matplotlib nbclient nbformat numpy pandas",
     "class": "ipykernel matplotlib nbclient nbconvert nbformat numpy pandas PyYAML rich submitit",
@@ -64,36 +64,35 @@ path = "platform_tag.py"
 
 
 def main():
-    version = sys.argv[1]
-    shutil.rmtree(STAGE, ignore_errors=True)
-    STAGE.mkdir(parents=True)
-    shutil.copytree(
-        ROOT / "grader/python/lab32", STAGE / "lab32", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    subprocess.run(
-        [ROOT / "grader/setup/install", STAGE / "lab32/tree", ROOT / "build/portable",
-         "without-python"], check=True,
-    )  # fmt: skip
-    shutil.copy(ROOT / "grader/setup/wheel/platform_tag.py", STAGE)
-    shutil.copy(ROOT / "LICENSE", STAGE)
-    (STAGE / "pyproject.toml").write_text(project(version))
+    version, programs, out = sys.argv[1], Path(sys.argv[2]).resolve(), Path(sys.argv[3]).resolve()
+    stage = out / "stage"
+    shutil.rmtree(stage, ignore_errors=True)
+    stage.mkdir(parents=True)
+    subprocess.run([ROOT / "grader/setup/install", stage / "tree", programs], check=True)
+    # The tree lies in the package, and not the package in the tree.
+    (stage / "tree/grader/python/lab32").rename(stage / "lab32")
+    shutil.rmtree(stage / "tree/grader/python")
+    (stage / "tree").rename(stage / "lab32/tree")
+    shutil.copy(ROOT / "grader/setup/wheel/platform_tag.py", stage)
+    shutil.copy(ROOT / "LICENSE", stage)
+    (stage / "pyproject.toml").write_text(project(version))
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel"],
-        cwd=STAGE, check=True, stdout=subprocess.DEVNULL,
+        cwd=stage, check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    (wheel,) = (STAGE / "dist").glob("*.whl")
-    WHEELS.mkdir(exist_ok=True)
-    for older in WHEELS.glob("lab32-*.whl"):
+    (wheel,) = (stage / "dist").glob("*.whl")
+    out.mkdir(parents=True, exist_ok=True)
+    for older in out.glob("lab32-*.whl"):
         older.unlink()
     # auditwheel starts patchelf by its name.
     subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "auditwheel", "repair", "--plat", PLATFORM,
-         "--only-plat", "-w", WHEELS, wheel],
+         "--only-plat", "--exclude", SYSTEM, "-w", out, wheel],
         check=True, env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    (made,) = WHEELS.glob("lab32-*.whl")
-    print(f"{made.relative_to(ROOT)}: {made.stat().st_size / 1e6:.1f} MB")
+    (made,) = out.glob("lab32-*.whl")
+    print(f"{made}: {made.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

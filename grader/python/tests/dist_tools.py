@@ -1,0 +1,133 @@
+"""For test_dist: makes the packs once, and gives rooms in which nothing else of the project is."""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+
+from lab32 import ROOT
+
+SETUP = ROOT / "grader/setup"
+VERSION = "1.0.0"
+LAB = "swizzle"
+
+
+def make(folder, *labs):
+    """What `make dist` makes, of the programs in build/: {platform: folder}."""
+    wheels, out = folder / "wheels", folder / "dist"
+
+    def run(script, *words):
+        subprocess.run([sys.executable, SETUP / script, VERSION, *words], check=True,
+                       capture_output=True, text=True)  # fmt: skip
+
+    run("wheel/make_wheel.py", ROOT / "build", wheels)
+    run("dist/make_dist.py", *wheels.glob("lab32-*.whl"), out, *labs)
+    return out
+
+
+def contents(data, name):
+    """{path: bytes} of an archive and of those in it; of another file itself."""
+    if name.endswith((".whl", ".zip")):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            held = {n: archive.read(n) for n in archive.namelist() if not n.endswith("/")}
+    elif name.endswith((".tar", ".tar.gz")):
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            held = {m.name: archive.extractfile(m).read() for m in archive if m.isfile()}
+    else:
+        return {name: data}
+    return {f"{name}!{p}": d for inner, each in held.items() for p, d in contents(each, inner).items()}
+
+
+def toolchain():
+    lines = (ROOT / "build/toolchain.env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+def bubblewrap(folder):
+    """A root of its own: the system, nvcc, Python and its packages, `folder`; no network, and of the
+    project nothing. Empty where there are no namespaces to be had."""
+    tools = toolchain()
+    words = ["bwrap", "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev",
+             "--tmpfs", "/tmp", "--ro-bind", "/usr", "/usr"]  # fmt: skip
+    for name in ("bin", "sbin", "lib", "lib32", "lib64"):
+        if os.path.islink(f"/{name}"):
+            words += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
+        elif os.path.isdir(f"/{name}"):
+            words += ["--ro-bind", f"/{name}", f"/{name}"]
+    for name in ("/etc/alternatives", "/etc/ld.so.cache", "/etc/passwd"):
+        words += ["--ro-bind-try", name, name]
+    for path in (
+        tools["CUDA_HOME"], Path(tools["NVDISASM"]).parent, sys.base_prefix,
+        sysconfig.get_path("purelib"),
+    ):  # fmt: skip
+        words += ["--ro-bind", str(path), str(path)]
+    words += ["--bind", str(folder), str(folder), "--chdir", str(folder)]
+    try:
+        subprocess.run([*words, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return words
+
+
+class Room:
+    """A clean directory, in a root of its own where that can be had, with a home of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "home").mkdir(parents=True)
+        self.words = bubblewrap(folder)
+        tools = toolchain()
+        self.environment = {
+            "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(folder / "home"),
+            "LANG": "C.UTF-8",
+            "LAB32_HOME": str(folder / "lab32"),
+            # What pip would fetch is here already.
+            "LAB32_NVCC": tools["NVCC"],
+            "LAB32_NVDISASM": tools["NVDISASM"],
+            "PYTHONPATH": sysconfig.get_path("purelib"),
+            "PIP_NO_DEPS": "1",
+            "PIP_NO_INDEX": "1",
+            "MPLBACKEND": "agg",
+        }
+
+    def run(self, *words, cwd="", **more):
+        where = self.folder / cwd
+        inner = ["--chdir", str(where)] if self.words else []
+        return subprocess.run(
+            [*self.words, *inner, *map(str, words)], cwd=where, env=self.environment | more,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def install(self, wheel):
+        """A virtual environment with the wheel; returns its bin/."""
+        python = f"{sys.base_prefix}/bin/python3"
+        made = self.run(python, "-m", "venv", "venv")
+        assert made.returncode == 0, made.stderr
+        bin = self.folder / "venv/bin"
+        made = self.run(bin / "python", "-m", "pip", "install", wheel)
+        assert made.returncode == 0, made.stderr
+        return bin
+
+
+def unpack(archive, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.unpack_archive(archive, folder, **({"filter": "data"} if ".tar" in archive.name else {}))
+    # zipfile keeps no modes; what unzips for Gradescope does.
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive) as held:
+            for info in held.infolist():
+                (folder / info.filename).chmod(info.external_attr >> 16)
+
+
+def solution(lab=LAB):
+    return (ROOT / f"solutions/{lab}/{lab}.cu").read_text()
+
+
+def skeleton(lab=LAB):
+    return (ROOT / f"labs/{lab}/{lab}.cu").read_text()

@@ -1,0 +1,384 @@
+"""`make dist`: the students' pack holds no answer and nothing of the solutions, and grades without
+them; the autograders of Gradescope and Autolab do their work as these platforms start them. Each runs
+in a root of its own, where the project is not."""
+
+import json
+import os
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import dist_tools
+import jsonschema
+import pytest
+from dist_tools import LAB, VERSION, Room, contents, skeleton, solution, unpack
+from report_figures import check_figures
+
+from lab32 import ROOT
+
+LABS = sorted(path.stem for path in (ROOT / "data/limits").glob("*.toml"))
+SCHEMA = json.loads((Path(__file__).parent / "data/gradescope.schema.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    return dist_tools.make(tmp_path_factory.mktemp("made"), LAB)
+
+
+@pytest.fixture(scope="module")
+def files(dist):
+    """{path: bytes} of all that students get, archives in archives opened."""
+    held = {}
+    for path in sorted((dist / "students").iterdir()):
+        held |= contents(path.read_bytes(), path.name)
+    assert len(held) > 200
+    return held
+
+
+def questions():
+    """(lab, table, question, answer) of the repository's rubrics."""
+    for lab in LABS:
+        limits = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())
+        for table, row in limits.items():
+            for name, question in (row.get("questions", {}) if isinstance(row, dict) else {}).items():
+                yield lab, table, name, question["answer"]
+
+
+# ---- what is in the pack -------------------------------------------------------------------------
+
+
+def test_rubrics_of_the_pack_hold_hashes_for_answers(files):
+    rubrics = {path: data for path, data in files.items() if "/data/limits/" in path}
+    assert len(rubrics) == 2 * len(LABS)  # of the wheel, and of the wheel in the tar
+    seen = set()
+    for data in rubrics.values():
+        text = data.decode()
+        assert "reason" not in text
+        assert not re.search(r"^\s*#", text, re.MULTILINE)
+        limits = tomllib.loads(text)
+        for lab, table, name, _ in questions():
+            if lab == limits["lab"]:
+                sealed = limits[table]["questions"][name]["answer"]
+                assert re.fullmatch(r"\$y\$\S{60,}", sealed)
+                seen.add((lab, name, sealed))
+    # Equal answers have different hashes, so that one that is known tells of no other.
+    assert len({sealed for *_, sealed in seen}) == len(list(questions()))
+
+
+def test_rubrics_of_the_pack_are_the_repository_s_but_for_answers_and_reasons(files):
+    for lab in LABS:
+        limits = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())
+        (held,) = [
+            tomllib.loads(data.decode()) for path, data in files.items()
+            if path.endswith(f"/data/limits/{lab}.toml") and path.startswith("lab32-1.0.0-py3")
+        ]  # fmt: skip
+        assert list(held) == list(limits)
+        for name, table in limits.items():
+            if isinstance(table, dict):
+                table.pop("reason", None)
+                for question, value in table.get("questions", {}).items():
+                    value["answer"] = held[name]["questions"][question]["answer"]
+        assert held == limits
+
+
+def test_no_text_of_the_pack_says_an_answer(files):
+    """As a student would look for it: with grep for the question's name."""
+    for lab, _, name, answer in questions():
+        number = re.compile(rf"(?<![\w.$-]){answer}(?![\w.])")
+        for path, data in files.items():
+            if name.encode() not in data or f"/data/limits/{lab}.toml" in path:
+                continue
+            for line in data.decode(errors="replace").splitlines():
+                if name in line:
+                    assert not number.search(line.replace(name, "")), (path, line)
+
+
+def test_programs_of_the_pack_know_no_question(files):
+    """What `strings` shows of them: the rubric is not in them, nor a number that only an answer is."""
+    programs = {p: d for p, d in files.items() if re.search(r"/lab32$|libcudart\.so\.13$", p)}
+    assert len(programs) == 4
+    for path, data in programs.items():
+        shown = b"\n".join(re.findall(rb"[\t\x20-\x7e]{4,}", data))
+        assert b"LAB32_ANSWER" in shown or "cudart" in path  # they are looked through
+        for _, _, name, answer in questions():
+            assert name.encode() not in shown, (path, name)
+            if answer > 1e6:
+                assert str(answer).encode() not in shown, (path, answer)
+
+
+def squeezed(text):
+    return re.sub(rb"\s+", b"", text)
+
+
+def test_nothing_of_the_solutions_is_in_the_pack(files):
+    given = b"\n".join(
+        squeezed(path.read_bytes())
+        for top, pattern in (("labs", "*.cu*"), ("grader/checks", "given.cu"), ("grader/device", "*.cu"))
+        for path in sorted((ROOT / top).rglob(pattern))
+    )
+    lines = {
+        squeezed(line)
+        for path in (ROOT / "solutions").rglob("*.cu")
+        for line in path.read_bytes().splitlines()
+    }
+    own = {line for line in lines if len(line) >= 20 and line not in given}
+    assert len(own) > 300
+    for path, data in files.items():
+        held = squeezed(data)
+        assert not [line for line in own if line in held], path
+
+
+def test_the_pack_has_no_file_that_students_are_not_to_see(files):
+    parts = {part for path in files for part in re.split(r"[!/]", path)}
+    for name in ("solutions", "submissions", "variants.cuh", "tests", "measure", ".git", "mutants.py",
+                 "explained.toml", "golden", "h200-score-report.txt"):  # fmt: skip
+        assert name not in parts
+    sources = [path for path in files if path.endswith((".cpp", ".h"))]
+    assert {Path(path).name for path in sources} == {"warmup.cpp"}
+
+
+def test_counters_of_the_pack_are_those_that_notebooks_draw(files):
+    counters = [data for path, data in files.items() if path.endswith("-counters.csv")]
+    assert len(counters) == 2 * 3
+    for data in counters:
+        rows = [line for line in data.decode().splitlines()[1:] if line and line[0] != "#"]
+        metrics = {line for line in rows if "memory_l1_wavefronts_shared," not in line}
+        assert len(rows) > 5
+        assert len(metrics) == 1  # the head of the table
+        assert not [line for line in rows if line.startswith("stage,")]
+
+
+def test_links_of_the_pack_lead_somewhere(files):
+    top = f"lab32-{VERSION}.tar.gz!"
+    found = {path.removeprefix(top) for path in files if path.startswith(top)}
+    found |= {posixpath.dirname(path) for path in found}
+    pages = [path for path in found if re.search(r"/(labs|handouts)/.*\.md$", path)]
+    assert len(pages) > 8
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", files[top + page].decode()):
+            assert posixpath.normpath(f"{posixpath.dirname(page)}/{link}") in found, (page, link)
+
+
+# ---- the students' pack at work --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pack(dist, tmp_path_factory):
+    """The unpacked tar with the wheel installed: (room, directory, bin/)."""
+    room = Room(tmp_path_factory.mktemp("student"))
+    unpack(dist / f"students/lab32-{VERSION}.tar.gz", room.folder)
+    top = room.folder / f"lab32-{VERSION}"
+    (wheel,) = top.glob("lab32-*.whl")
+    return room, top, room.install(wheel)
+
+
+def grade(pack, text, lab=LAB):
+    room, top, bin = pack
+    (top / "labs" / lab / f"{lab}.cu").write_text(text)
+    return room.run(bin / "lab32", "grade", lab, cwd=top)
+
+
+def test_the_pack_is_all_that_it_works_with(pack):
+    room, _, bin = pack
+    found = room.run(bin / "python", "-c", "import lab32; print(lab32.ROOT)").stdout.strip()
+    assert Path(found).is_relative_to(room.folder)
+    assert "LAB32_ROOT" not in room.environment
+    if room.words:  # a root of its own
+        assert not room.run("find", ROOT / "solutions", ROOT / "data", ROOT / "grader").stdout
+
+
+def test_the_pack_grades_a_solution_and_a_skeleton(pack):
+    right = grade(pack, solution())
+    assert right.returncode == 0, right.stderr
+    assert re.search(rf"^{LAB} +100 / 100$", right.stdout, re.MULTILINE)
+    wrong = grade(pack, skeleton())
+    assert wrong.returncode == 1, wrong.stderr
+    assert "Not answered yet: plain_load_wavefronts" in wrong.stdout
+
+
+def answered(lab, question, value):
+    """The solution with another answer to one question."""
+    text, found = re.subn(rf"LAB32_ANSWER\({question}, [\d.]+\)", f"LAB32_ANSWER({question}, {value})", solution(lab))
+    assert found == 1
+    return text
+
+
+@pytest.mark.parametrize(
+    ("lab", "question", "value", "is_right"),
+    [
+        (LAB, "plain_load_wavefronts", 31, False),
+        (LAB, "plain_load_wavefronts", -1, False),
+        (LAB, "plain_load_wavefronts", "32.0", True),
+        ("coalescing", "add2_time", 1.1, True),  # a ratio: 1 is the nearest option
+        ("coalescing", "add2_time", 1.2, False),
+        ("shuffle", "next_float", 16777217, False),
+    ],
+)
+def test_answers_are_judged_in_the_pack_as_in_the_repository(pack, lab, question, value, is_right):
+    """By hashes there, by numbers here: the same points, the same hints, word for word."""
+    room, top, bin = pack
+    (top / "labs" / lab / f"{lab}.cu").write_text(answered(lab, question, value))
+    words = ("grade", lab, "--seed", "7", "--device", "sim")
+    there = room.run(bin / "lab32", *words, cwd=top)
+    here = subprocess.run([ROOT / "build/lab32", *words], cwd=top, env=dict(os.environ, LAB32_ROOT=str(ROOT)),
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert there.returncode == here.returncode == (0 if is_right else 1)
+    assert there.stdout == here.stdout
+    if not is_right:
+        row = {name: table for _, table, name, _ in questions()}[question]
+        hint = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())[row]["questions"][question]["hint"]
+        shown = " ".join(there.stdout.split())
+        assert (" ".join(hint.split()) in shown) == (value != -1)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_notebook_of_the_pack_runs_without_solutions(pack, lab):
+    room, top, bin = pack
+    (top / "labs" / lab / f"{lab}.cu").write_text(skeleton(lab))
+    outcome = room.run(bin / "python", "-m", "lab32.notebooks", f"labs/{lab}/report.ipynb", cwd=top)
+    assert outcome.returncode == 0, outcome.stderr
+    (made,) = room.folder.glob(f"venv/lib/python*/site-packages/lab32/tree/build/notebooks/{lab}-report.ipynb")
+    check_figures(made)
+
+
+# ---- Gradescope ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def autograder(dist, tmp_path_factory):
+    """/autograder as Gradescope's image has it, after setup.sh."""
+    room = Room(tmp_path_factory.mktemp("gradescope"))
+    top = room.folder / "autograder"
+    unpack(dist / "gradescope/autograder.zip", top / "source")
+    shutil.copy(top / "source/run_autograder", top)
+    made = room.run("bash", top / "source/setup.sh")
+    assert made.returncode == 0, made.stderr
+    return room, top
+
+
+def gradescope(autograder, handed_in, **more):
+    """results.json for a submission, {name: text}; None where there is none."""
+    room, top = autograder
+    for name in ("submission", "results"):
+        shutil.rmtree(top / name, ignore_errors=True)
+        (top / name).mkdir()
+    for name, text in handed_in.items():
+        path = top / "submission" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    outcome = room.run(top / "run_autograder", cwd=top, **more)
+    results = top / "results/results.json"
+    assert {path.name for path in (top / "results").iterdir()} <= {"results.json"}
+    if not results.exists():
+        return None, outcome
+    record = json.loads(results.read_text())
+    jsonschema.validate(record, SCHEMA)
+    return record, outcome
+
+
+def test_gradescope_gives_a_solution_all_points(autograder):
+    record, outcome = gradescope(autograder, {f"{LAB}.cu": solution()})
+    assert outcome.returncode == 0, outcome.stderr
+    assert record["score"] == 100
+    assert {test["status"] for test in record["tests"] if "status" in test} == {"passed"}
+
+
+def test_gradescope_gives_a_wrong_one_less_and_says_why(autograder):
+    record, outcome = gradescope(autograder, {f"homework/{LAB}/{LAB}.cu": skeleton()})
+    assert outcome.returncode == 0, outcome.stderr
+    assert 0 < record["score"] < 50
+    failed = [test for test in record["tests"] if test.get("status") == "failed"]
+    assert any(f"labs/{LAB}/{LAB}.cu:" in test["output"] for test in failed)
+
+
+def test_gradescope_takes_a_lone_file_by_any_name_and_headers(autograder):
+    text = solution()
+    (line,) = re.findall(r'^#include "lab32.cuh"$', text, re.MULTILINE)
+    handed_in = {"mine.cu": text.replace(line, line + '\n#include "mine.cuh"'), "mine.cuh": "\n"}
+    record, _ = gradescope(autograder, handed_in | {"__MACOSX/._mine.cu": "x"})
+    assert record["score"] == 100
+
+
+def test_gradescope_shows_what_was_not_handed_in(autograder):
+    record, _ = gradescope(autograder, {"notes.txt": "later"})
+    assert record["score"] == 0
+    assert "was not handed in" in record["output"]
+
+
+def test_gradescope_has_no_score_where_the_machine_fails(autograder):
+    record, outcome = gradescope(autograder, {f"{LAB}.cu": solution()}, LAB32_NVCC="/nowhere")
+    assert record is None or "score" not in record
+    assert outcome.returncode == 2
+
+
+# ---- Autolab ---------------------------------------------------------------------------------------
+
+
+def autolab(room, dist, name, files, **more):
+    """`make` in a directory as Autolab fills it: its output, of both streams as Autolab keeps it."""
+    top = room.folder / name
+    top.mkdir()
+    shutil.copy(dist / "autolab/autograde.tar", top)
+    shutil.copy(dist / "autolab/autograde-Makefile", top / "Makefile")
+    for file, content in files.items():
+        (top / file).write_bytes(content)
+    return room.run("bash", "-c", "make 2>&1", cwd=top, **more)
+
+
+def scores(outcome):
+    return json.loads(outcome.stdout.splitlines()[-1])["scores"]
+
+
+def test_autolab_reads_scores_from_the_last_line(autograder, dist):
+    room = autograder[0]
+    right = autolab(room, dist, "right", {f"{LAB}.cu": solution().encode()})
+    assert right.returncode == 0, right.stdout
+    assert scores(right) == {LAB: 100}
+    wrong = autolab(room, dist, "wrong", {f"{LAB}.cu": skeleton().encode()})
+    assert wrong.returncode == 0, wrong.stdout
+    assert 0 < scores(wrong)[LAB] < 50
+    assert f"labs/{LAB}/{LAB}.cu:" in wrong.stdout
+
+
+def test_autolab_takes_an_archive(autograder, dist, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / f"mine/{LAB}.cu").write_text(skeleton())
+    archive = shutil.make_archive(str(tmp_path / "handin"), "tar", tmp_path, "mine")
+    outcome = autolab(autograder[0], dist, "tar", {"handin.tar": Path(archive).read_bytes()})
+    assert 0 < scores(outcome)[LAB] < 50
+
+
+def test_autolab_installs_what_its_image_lacks(dist, tmp_path):
+    room = Room(tmp_path / "bare")
+    outcome = autolab(room, dist, "job", {f"{LAB}.cu": skeleton().encode()})
+    assert 0 < scores(outcome)[LAB] < 50, outcome.stdout
+
+
+def test_autolab_gets_no_scores_where_the_machine_fails(autograder, dist):
+    outcome = autolab(autograder[0], dist, "broken", {f"{LAB}.cu": b""}, LAB32_NVCC="/nowhere")
+    assert outcome.returncode != 0
+    assert not outcome.stdout.splitlines()[-1].startswith("{")
+
+
+# ---- make dist -------------------------------------------------------------------------------------
+
+
+def test_labs_are_chosen_and_unknown_ones_named(dist, tmp_path):
+    (wheel,) = (dist / "students").glob("*.whl")
+    script = ROOT / "grader/setup/dist/make_dist.py"
+
+    def run(*labs):
+        return subprocess.run([sys.executable, script, VERSION, wheel, tmp_path / "out", *labs],
+                              capture_output=True, text=True, check=False)  # fmt: skip
+
+    assert "there is no lab `shufle`; the labs are: bank_conflicts, " in run("shufle").stderr
+    assert run("shuffle", "reduction").returncode == 0
+    first = (tmp_path / "out/gradescope/autograder.zip").read_bytes()
+    held = contents(first, "autograder.zip")
+    assert b'LABS="shuffle reduction"' in held["autograder.zip!settings"]
+    assert run("shuffle", "reduction").returncode == 0
+    assert (tmp_path / "out/gradescope/autograder.zip").read_bytes() == first

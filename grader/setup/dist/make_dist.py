@@ -1,0 +1,103 @@
+"""Makes what is handed to students, to Gradescope and to Autolab, of a wheel that is built.
+
+usage: make_dist.py VERSION WHEEL OUT [LAB...]
+
+OUT/students/lab32-VERSION.tar.gz and the wheel, OUT/gradescope/autograder.zip,
+OUT/autolab/autograde.tar and autograde-Makefile. LABs are those that the autograders grade; all of
+them where none is named. What is in an archive depends on the wheel alone: no time, no user.
+"""
+
+import gzip
+import io
+import shutil
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TREE = "lab32/tree/"
+AUTOGRADER = {
+    "gradescope": ["setup.sh", "run_autograder", "grade", "settings"],
+    "autolab": ["setup.sh", "run", "grade", "settings"],
+}
+EPOCH = (2020, 1, 1, 0, 0, 0)
+
+
+def autograder(platform, wheel, version, labs):
+    """{name: (content, executable)} of what a platform gets."""
+    files = {wheel.name: (wheel.read_bytes(), False)}
+    for name in AUTOGRADER[platform]:
+        text = (HERE / "autograder" / name).read_text()
+        text = text.replace("@LABS@", " ".join(labs)).replace("@VERSION@", version)
+        files[name] = (text.encode(), text.startswith("#!"))
+    return files
+
+
+def students(wheel, version):
+    """The wheel, and beside it labs and handouts, as `lab32 init` would write them."""
+    readme = (HERE / "students.md").read_text()
+    readme = readme.replace("@VERSION@", version).replace("@WHEEL@", wheel.name)
+    files = {wheel.name: (wheel.read_bytes(), False), "README.md": (readme.encode(), False)}
+    with zipfile.ZipFile(wheel) as held:
+        for name in held.namelist():
+            below = name.removeprefix(TREE)
+            wanted = name.startswith(TREE) and below.startswith(("labs/", "handouts/", "LICENSE"))
+            if wanted and not name.endswith("/"):
+                files[below] = (held.read(name), False)
+    return files
+
+
+def labs_of(wheel):
+    with zipfile.ZipFile(wheel) as held:
+        limits = [Path(n) for n in held.namelist() if n.startswith(TREE + "data/limits/")]
+    return sorted(path.stem for path in limits)
+
+
+def tar_of(top, files):
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, (content, executable) in sorted(files.items()):
+            info = tarfile.TarInfo(f"{top}/{name}")
+            info.size, info.mode = len(content), 0o755 if executable else 0o644
+            tar.addfile(info, io.BytesIO(content))
+    return held.getvalue()
+
+
+def zip_of(files):
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for name, (content, executable) in sorted(files.items()):
+            info = zipfile.ZipInfo(name, EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = (0o100755 if executable else 0o100644) << 16
+            archive.writestr(info, content)
+    return held.getvalue()
+
+
+def main():
+    version, wheel, out, *labs = sys.argv[1:]
+    wheel, out = Path(wheel), Path(out)
+    known = labs_of(wheel)
+    for lab in labs:
+        if lab not in known:
+            sys.exit(f"make dist: there is no lab `{lab}`; the labs are: {', '.join(known)}")
+    labs = labs or known
+    shutil.rmtree(out, ignore_errors=True)
+    for platform in ("students", *AUTOGRADER):
+        (out / platform).mkdir(parents=True)
+    name = f"lab32-{version}"
+    pack = gzip.compress(tar_of(name, students(wheel, version)), mtime=0)
+    (out / f"students/{name}.tar.gz").write_bytes(pack)
+    shutil.copy(wheel, out / "students")
+    files = autograder("gradescope", wheel, version, labs)
+    (out / "gradescope/autograder.zip").write_bytes(zip_of(files))
+    files = autograder("autolab", wheel, version, labs)
+    (out / "autolab/autograde.tar").write_bytes(tar_of("autograde", files))
+    shutil.copy(HERE / "autograder/autograde-Makefile", out / "autolab")
+    for path in sorted(path for path in out.rglob("*") if path.is_file()):
+        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
