@@ -55,20 +55,28 @@ Comparison judge(const device::Timing& timing, uint64_t bytes, double limit) {
                        [&](double ratio) { return ratio / limit; });
 }
 
-std::vector<double> start_of_step(const device::Timing& timing, double limit) {
+std::vector<double> usual_start(const device::Timing& timing, double recorded_copies) {
+  if (timing.candidates.size() > 2) return timing.candidates[2].cold;
+  std::vector<double> usual = timing.copy.cold;
+  for (double& seconds : usual) seconds *= recorded_copies;
+  return usual;
+}
+
+std::vector<double> start_of_step(const device::Timing& timing, double limit,
+                                  double recorded_copies) {
   std::vector<double> start = timing.candidates.at(1).cold;
-  if (timing.candidates.size() > 2)
-    for (size_t i = 0; i < start.size(); ++i) {
-      const double usual = timing.candidates[2].cold[i];
-      start[i] = std::clamp(start[i], usual, halfway(limit) * usual);
-    }
+  const std::vector<double> usual = usual_start(timing, recorded_copies);
+  for (size_t i = 0; i < start.size(); ++i)
+    start[i] = std::clamp(start[i], usual.at(i), halfway(limit) * usual.at(i));
   return start;
 }
 
-Comparison judge_step(const device::Timing& timing, uint64_t bytes, double limit) {
-  return judge_against(start_of_step(timing, limit), timing, bytes, limit, [&](double ratio) {
-    return std::max(0.0, (ratio - halfway(limit)) / (limit - halfway(limit)));
-  });
+Comparison judge_step(const device::Timing& timing, uint64_t bytes, double limit,
+                      double recorded_copies) {
+  return judge_against(start_of_step(timing, limit, recorded_copies), timing, bytes, limit,
+                       [&](double ratio) {
+                         return std::max(0.0, (ratio - halfway(limit)) / (limit - halfway(limit)));
+                       });
 }
 
 }  // namespace lab32::grading

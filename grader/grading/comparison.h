@@ -27,14 +27,19 @@ struct Comparison {
 // Against the copy of as many bytes, whose bandwidth is 1. Failed: credit is ratio / limit.
 Comparison judge(const device::Timing& timing, uint64_t bytes, double limit);
 
-// A step: against the second candidate, the version before. A third is the reference solution's
-// version before, which keeps the second within bounds: no faster does it count, since who is ahead
-// of a step must not lose by it, and no slower than halfway(limit) times that, since who puts a
-// brake on it must not gain. Failed: credit is what the ratio has of the way from there to the
-// limit, above 1.
-Comparison judge_step(const device::Timing& timing, uint64_t bytes, double limit);
+// A step: against the second candidate, the version before. The reference solution's version before
+// keeps it within bounds: no faster does it count, since who is ahead of a step must not lose by
+// it, and no slower than halfway(limit) times that, since who puts a brake on it must not gain.
+// That is the third candidate, or, where the solutions are not there, what the card's record has in
+// copies of as many bytes; the copies of the same rounds make it a time. Failed: credit is what the
+// ratio has of the way from there to the limit, above 1.
+Comparison judge_step(const device::Timing& timing, uint64_t bytes, double limit,
+                      double recorded_copies);
 inline double halfway(double limit) { return (1 + limit) / 2; }
-// Seconds that the version before counts for in each round.
-std::vector<double> start_of_step(const device::Timing& timing, double limit);
+// Seconds that the reference's version before takes in each round, and those that the submission's
+// counts for.
+std::vector<double> usual_start(const device::Timing& timing, double recorded_copies);
+std::vector<double> start_of_step(const device::Timing& timing, double limit,
+                                  double recorded_copies);
 
 }  // namespace lab32::grading

@@ -261,7 +261,10 @@ void credit_step(const StepCheck& check) {
   plan.candidates = {submitted(check.kernel, work), submitted(check.before, work.before)};
   plan.against = 1;
   add_reference(plan, work.before);
-  const Result result = time_twice(check.kernel, n, std::move(plan), work, line, limit, judge_step);
+  const Result result = time_twice(check.kernel, n, std::move(plan), work, line, limit,
+                                   [&](const device::Timing& timing, uint64_t bytes, double least) {
+                                     return judge_step(timing, bytes, least, *before);
+                                   });
 
   const device::Timing& timing = result.timing;
   const Comparison& comparison = result.comparison;
@@ -280,11 +283,12 @@ void credit_step(const StepCheck& check) {
       card, check.before, duration(start), check.kernel, duration(comparison.seconds.median),
       comparison.ratio.median, comparison.ratio.low, comparison.ratio.high, timing.copy.cold.size(),
       1 + gain);
-  const double counted = device::median_interval(start_of_step(timing, limit)).median;
+  const double counted = device::median_interval(start_of_step(timing, limit, *before)).median;
   if (std::abs(counted / start - 1) > kNotable)
-    story += fmt::format(
-        "\nThe reference solution's {} takes {}: the step is counted from {}.", check.before,
-        duration(device::median_interval(timing.candidates[2].cold).median), duration(counted));
+    story += fmt::format("\nThe reference solution's {} {} {}: the step is counted from {}.",
+                         check.before, s.time.reference ? "takes" : "would take, by the record,",
+                         duration(device::median_interval(usual_start(timing, *before)).median),
+                         duration(counted));
   conclude(result, work.bytes, line, std::move(story));
 }
 

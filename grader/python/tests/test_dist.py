@@ -376,9 +376,13 @@ def test_labs_are_chosen_and_unknown_ones_named(dist, tmp_path):
                               capture_output=True, text=True, check=False)  # fmt: skip
 
     assert "there is no lab `shufle`; the labs are: bank_conflicts, " in run("shufle").stderr
+    archive = tmp_path / "out/gradescope/autograder.zip"
+    assert run().returncode == 0
+    held = contents(archive.read_bytes(), archive.name)
+    assert f'LABS="{" ".join(LABS)}"'.encode() in held["autograder.zip!settings"]
     assert run("shuffle", "reduction").returncode == 0
-    first = (tmp_path / "out/gradescope/autograder.zip").read_bytes()
+    first = archive.read_bytes()
     held = contents(first, "autograder.zip")
     assert b'LABS="shuffle reduction"' in held["autograder.zip!settings"]
     assert run("shuffle", "reduction").returncode == 0
-    assert (tmp_path / "out/gradescope/autograder.zip").read_bytes() == first
+    assert archive.read_bytes() == first

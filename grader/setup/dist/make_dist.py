@@ -50,8 +50,8 @@ def students(wheel, version):
 
 def labs_of(wheel):
     with zipfile.ZipFile(wheel) as held:
-        limits = [Path(n) for n in held.namelist() if n.startswith(TREE + "data/limits/")]
-    return sorted(path.stem for path in limits)
+        names = map(Path, held.namelist())
+    return sorted(p.stem for p in names if p.match(f"{TREE}data/limits/*.toml"))
 
 
 def tar_of(top, files):
