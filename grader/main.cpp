@@ -78,6 +78,15 @@ const CLI::Validator kWholeNumber(
     },
     "");
 
+const CLI::Validator kSeconds(
+    [](std::string& text) -> std::string {
+      const std::string wrong = kWholeNumber(text);
+      if (!wrong.empty() || text.find_first_not_of('0') == std::string::npos)
+        return text + " is no whole number of seconds from 1";
+      return {};
+    },
+    "");
+
 int grade(const lab32::grading::GradeOptions& options, const std::string& format,
           const std::string& output, const std::string& json) {
   if (!output.empty()) lab32::check_writable(output, "-o");
@@ -192,6 +201,10 @@ int main(int argc, char** argv) {
   grade_command
       ->add_option("--format", format, "how it is printed; grader/report/README.md has each (text)")
       ->check(CLI::IsMember(formats));
+  grade_command
+      ->add_option("--time-limit", options.time_limit,
+                   "seconds for each lab; checks that they do not suffice for are lost (30)")
+      ->check(kSeconds);
   grade_command->add_flag("--allow-missing", options.allow_missing,
                           "a LAB whose file is not there loses its points");
   grade_command->add_option("-o", output, "write here instead of to standard output");

@@ -125,8 +125,25 @@ uint32_t element_of(const std::string& array) {
   return 0;
 }
 
+void limit(device::LaunchOptions& options) {
+  const Session& s = session();
+  s.spending.limit(s.row->check, options);
+  options.seconds = std::clamp(s.time_limit.left(), 1e-3, options.seconds);
+}
+
+// A check that the lab's time does not suffice for says nothing of the submission's kernels, and is
+// lost all the same.
+void check_time_limit() {
+  const Session& s = session();
+  if (!s.time_limit.used_up()) return;
+  if (verdict().lost) throw TestOver{};  // and has said why
+  measured("not run");
+  lose(s.time_limit.failure());
+}
+
 void check_fault(const device::Run& run, const std::string& setting) {
   if (!run.fault) return;
+  if (is_limit_of_launch(*run.fault)) check_time_limit();
   device::Fault f = *run.fault;
   if (f.trap && f.trap->access) f.trap->access->element = element_of(f.trap->access->object);
   const std::string what = words(f.kind);
@@ -180,6 +197,7 @@ device::Kernel& find(const Launch& launch) {
          fmt::format("The file has no kernel `{}` (it has {}). Names and parameters of the kernels "
                      "stay as given.",
                      launch.kernel, fmt::join(s.module.kernel_names(), ", ")));
+  check_time_limit();
   if (s.spending.used_up(s.row->check)) {
     const char* kind = to_string(sim::TrapKind::time_limit);
     measured("runs too long");
@@ -203,7 +221,7 @@ device::Run run(const Launch& launch) {
   options.model = launch.model;
   options.schedule =
       s.other_order.begin(launch.shape, launch.other_order && s.row->credit == Credit::all);
-  s.spending.limit(s.row->check, options);
+  limit(options);
   const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
   const Stopwatch watch;
   device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
@@ -216,7 +234,7 @@ device::Run run(const Launch& launch) {
   if (before) {
     const Stopwatch again;
     device::LaunchOptions limits;
-    s.spending.limit(s.row->check, limits);
+    limit(limits);
     s.other_order.try_again(s.device, kernel, launch.shape, launch.args, *before, limits);
     s.spending.add(s.row->check, result.warp_instructions.value_or(0), again.seconds());
   }
@@ -229,7 +247,7 @@ device::Run run_to_count(const Launch& launch) {
   device::LaunchOptions options;
   options.model = launch.model;
   options.check_hazards = options.trap_uninitialised = false;
-  s.spending.limit(s.row->check, options);
+  limit(options);
   const Stopwatch watch;
   device::Run result = s.device.launch(find(launch), launch.shape, launch.args, options);
   s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
@@ -247,7 +265,7 @@ bool run_afresh(const Launch& launch) {
   const std::unique_ptr<device::LoadedModule> module = s.load_again();
   device::Kernel* kernel = module->find(launch.kernel);
   device::LaunchOptions limits;
-  s.spending.limit(s.row->check, limits);
+  limit(limits);
   return kernel && !s.spending.used_up(s.row->check) &&
          !s.device.launch(*kernel, launch.shape, launch.args, limits).fault;
 }

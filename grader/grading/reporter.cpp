@@ -99,10 +99,15 @@ constexpr const char* kOtherOrder =
     "another "
     "block or warp may not have done yet, or may have done already?";
 
+bool is_out_of_time(const Verdict& v) {
+  return v.failure && v.failure->kind == Failure::Kind::time_limit;
+}
+
 void end_check(report::Lab& lab) {
   Session& s = session();
-  if (verdict().lost && s.other_order.judging()) explain(0, kOtherOrder);
-  if (verdict().lost && s.row->credit == Credit::all) {
+  if (verdict().lost && s.other_order.judging() && !is_out_of_time(verdict()))
+    explain(0, kOtherOrder);
+  if (verdict().lost && s.row->credit == Credit::all && !is_out_of_time(verdict())) {
     // A warning is of the whole file, so it is told once.
     const std::string odd =
         s.odd_amount.empty() ? std::exchange(s.odd_shift, std::string()) : s.odd_amount;
@@ -174,12 +179,21 @@ void run_check(const std::string& lab, size_t place) {
     current_lab->tests.back().seconds = std::round(taken.count() * 1e3) / 1e3;
 }
 
+// A bonus that cannot be had here counts for nothing, whatever the time.
+void require_time() {
+  const Session& s = session();
+  if (!s.time_limit.used_up()) return;
+  if (s.row->bonus && !s.time.timer) not_run({NotRun::Kind::no_gpu, s.device.name()});
+  measured("not run");
+  lose(s.time_limit.failure());
+}
+
 // Whether the running check may begin; if not, it has ended.
 bool may_begin(report::Lab& lab) {
-  if (session().row->bonus) return true;
   verdict() = Verdict{};
   try {
-    require_prerequisites();
+    if (!session().row->bonus) require_prerequisites();
+    require_time();
     return true;
   } catch (const TestOver&) {
     end_check(lab);
@@ -198,6 +212,7 @@ void run_suite(Session& session, report::Lab& lab) {
     session.printed.clear();
     session.odd_amount.clear();
     session.withheld.clear();
+    session.other_order = {};
     if (!may_begin(lab)) continue;
     if (const report::Test* known = session.alike ? session.alike->passed(row.check) : nullptr) {
       lab.tests.push_back(*known);
@@ -227,6 +242,7 @@ void run_suite(Session& session, report::Lab& lab) {
     lab.max_score = report::add_points(lab.max_score, test.max_score);
   }
   if (lab.score < lab.max_score) lab.status = report::Status::failed;
+  lab.message = session.time_limit.what_took_it(lab.tests);
 }
 
 }  // namespace lab32::grading

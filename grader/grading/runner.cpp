@@ -123,7 +123,7 @@ class TimedArtifacts {
 
 void grade_into(report::Lab& lab, const Rubric& rubric, const fs::path& file,
                 const std::string& display, device::Device& device, uint64_t seed,
-                Progress& progress, device::Timer* timer, Alike* alike) {
+                Progress& progress, device::Timer* timer, Alike* alike, double time_limit) {
   const toolchain::Submission submission = toolchain::read_submission(file, display);
   const Stopwatch compiling;
   toolchain::Artifact artifact;
@@ -140,6 +140,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const fs::path& file,
     session.alike = alike;
     session.spending = Spending(seconds);
     session.odd_shift = odd_shift_of(artifact.warnings, display);
+    session.time_limit = TimeLimit(time_limit, seconds);
     session.load_again = [&] { return device.load(artifact); };
     const TimedArtifacts timed(rubric.lab(), file, submission, artifact, timer, progress);
     session.time = timed.time_keeping(timer);
@@ -154,7 +155,8 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const fs::path& file,
 }  // namespace
 
 report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Device& device,
-                       uint64_t seed, Progress& progress, device::Timer* timer, Alike* alike) {
+                       uint64_t seed, Progress& progress, device::Timer* timer, Alike* alike,
+                       double time_limit) {
   report::Lab lab;
   lab.name = rubric.lab();
   const std::string display = visible_name(file.string());
@@ -163,7 +165,7 @@ report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Devic
     return lab;
   }
   try {
-    grade_into(lab, rubric, file, display, device, seed, progress, timer, alike);
+    grade_into(lab, rubric, file, display, device, seed, progress, timer, alike, time_limit);
   } catch (const toolchain::CompileError& e) {
     fail_all(lab, rubric, display, e.what());
   } catch (const toolchain::BadSubmission& e) {
@@ -193,7 +195,7 @@ report::Result grade(const GradeOptions& options) {
   result.seed = options.seed ? *options.seed : fresh_seed();
   for (const Rubric& rubric : rubrics) {
     report::Lab lab = grade_file(rubric, file_of(options.dir, rubric.lab()), *device, result.seed,
-                                 progress, timer.get());
+                                 progress, timer.get(), nullptr, options.time_limit);
     result.score = report::add_points(result.score, lab.score);
     result.max_score = report::add_points(result.max_score, lab.max_score);
     result.labs.push_back(std::move(lab));

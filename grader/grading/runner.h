@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "device/timer.h"
 #include "grading/rubric.h"
+#include "grading/time_limit.h"
 #include "report/result.h"
 
 namespace lab32::grading {
@@ -19,9 +20,10 @@ struct GradeOptions {
   std::filesystem::path dir = "labs";  // <dir>/<lab>/<lab>.cu
   std::filesystem::path rubric;        // <rubric>/<lab>.toml; empty: data/limits
   std::string device = "auto";
-  std::optional<uint64_t> seed;  // absent: a fresh, secret one
-  bool progress = false;         // tell on stderr what takes long
-  bool allow_missing = false;    // a file of `labs` that is not there loses its lab's points
+  std::optional<uint64_t> seed;            // absent: a fresh, secret one
+  bool progress = false;                   // tell on stderr what takes long
+  double time_limit = TimeLimit::usual();  // of each lab, in seconds
+  bool allow_missing = false;  // a file of `labs` that is not there loses its lab's points
 };
 
 // Throws Error when nothing can be graded: no such lab, no file, no device, no nvcc, a rubric that
@@ -34,6 +36,7 @@ report::Result grade(const GradeOptions& options);
 // again; null: each check runs.
 report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
                        device::Device& device, uint64_t seed, class Progress& progress,
-                       device::Timer* timer = nullptr, class Alike* alike = nullptr);
+                       device::Timer* timer = nullptr, class Alike* alike = nullptr,
+                       double time_limit = TimeLimit::usual());
 
 }  // namespace lab32::grading

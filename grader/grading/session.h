@@ -16,6 +16,7 @@
 #include "grading/other_order.h"
 #include "grading/rubric.h"
 #include "grading/spending.h"
+#include "grading/time_limit.h"
 
 namespace lab32::grading {
 
@@ -68,6 +69,7 @@ struct Session {
   std::function<std::unique_ptr<device::LoadedModule>()> load_again = {};
   TimeKeeping time = {};
   Spending spending{};     // of the launches up to now
+  TimeLimit time_limit{};  // of all of the lab
   Alike* alike = nullptr;  // files before this one that are much like it
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
 

@@ -66,6 +66,9 @@ std::string words(const Failure& failure) {
           "block takes is missing for others beside it on the multiprocessor.",
           failure.subject, grouped(static_cast<uint64_t>(failure.measured.value_or(0))),
           grouped(static_cast<uint64_t>(failure.expected.value_or(0))));
+    case Failure::Kind::time_limit:
+      return fmt::format("Not run: the lab's time is used up ({:g} s, --time-limit).",
+                         failure.expected.value_or(0));
     default:
       return "";
   }

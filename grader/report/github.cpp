@@ -118,7 +118,10 @@ std::string github(const Result& result) {
                           test.file, test.line, reason_with_numbers(test));
   }
   for (const Lab& lab : result.labs)
-    out += annotation("notice", lab.name, "", 0, lab_in_words(lab));
+    out += annotation(
+        "notice", lab.name, "", 0,
+        lab_in_words(lab) +
+            (lab.status == Status::failed && !lab.message.empty() ? "\n" + lab.message : ""));
   return out;
 }
 

@@ -58,6 +58,8 @@ const char* to_string(Failure::Kind kind) {
       return "slow";
     case Failure::Kind::impossible_time:
       return "impossible_time";
+    case Failure::Kind::time_limit:
+      return "time_limit";
   }
   return "wrong_result";
 }

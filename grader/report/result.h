@@ -17,20 +17,21 @@ enum class Status : uint8_t { passed, failed, not_run, error, not_graded };
 // Why a check has lost points.
 struct Failure {
   enum class Kind : uint8_t {
-    wrong_result,    // a kernel's or a function's
-    fault,           // the kernel faulted; `detail` says how
-    hazard,          // a race, a read of what nobody wrote, ...
-    changed_input,   // `subject`, which the kernel may only read, at `index`
-    missing,         // the file has no such kernel or declaration: `subject`
-    invalid,         // a declaration of the file that cannot be used: `subject`
-    wrong_answer,    // questions, right ones `measured` of `expected`
-    prerequisite,    // the check `subject` has to pass before
-    wasteful,        // `measured` where `expected` would do: a share of the points
-    shared_memory,   // the kernel `subject` declares `measured` bytes, `expected` are allowed
-    other_version,   // right, but not the version that is asked for
-    uncountable,     // what ptxas made of its accesses could not be found out
-    slow,            // a ratio of `measured` where `expected` is asked for
-    impossible_time  // faster than the card's memory
+    wrong_result,     // a kernel's or a function's
+    fault,            // the kernel faulted; `detail` says how
+    hazard,           // a race, a read of what nobody wrote, ...
+    changed_input,    // `subject`, which the kernel may only read, at `index`
+    missing,          // the file has no such kernel or declaration: `subject`
+    invalid,          // a declaration of the file that cannot be used: `subject`
+    wrong_answer,     // questions, right ones `measured` of `expected`
+    prerequisite,     // the check `subject` has to pass before
+    wasteful,         // `measured` where `expected` would do: a share of the points
+    shared_memory,    // the kernel `subject` declares `measured` bytes, `expected` are allowed
+    other_version,    // right, but not the version that is asked for
+    uncountable,      // what ptxas made of its accesses could not be found out
+    slow,             // a ratio of `measured` where `expected` is asked for
+    impossible_time,  // faster than the card's memory
+    time_limit        // not run, or not to its end: the lab's time, `expected` seconds, is used up
   };
   // Of a fault or a hazard: who did it, and to what; of a race also who else.
   struct Access {
@@ -94,9 +95,11 @@ struct Test {
 };
 
 struct Lab {
-  std::string name;                 // "coalescing"
-  Status status = Status::passed;   // error: did not compile, no such kernel file, …
-  std::string message;              // of status error: the compiler's text; of not_graded: why
+  std::string name;                // "coalescing"
+  Status status = Status::passed;  // error: did not compile, no such kernel file, …
+  // Of status error: the compiler's text; of not_graded: why; of failed: what has taken the time
+  // where that is used up.
+  std::string message;
   double score = 0, max_score = 0;  // of the tests that ran; of not_graded 0
   std::vector<Test> tests;
 };

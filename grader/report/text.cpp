@@ -38,8 +38,13 @@ class ScoreReport {
     // A lab that never ran has no measurements: its compiler's words are the whole story.
     if (never_ran) return;
     table(lab.tests);
+    if (!lab.message.empty()) {
+      for (const std::string& line : wrap(visible(lab.message), style_.width)) write(line);
+      write("");
+    }
     for (const Test& test : lab.tests)
-      if (test.status != Status::passed || !test.message.empty()) reason(test);
+      if ((test.status != Status::passed || !test.message.empty()) && !out_of_time(test))
+        reason(test);
   }
 
   void total(const Result& result) {
@@ -64,6 +69,11 @@ class ScoreReport {
   }
 
  private:
+  // The lab's message has said so of all of them.
+  static bool out_of_time(const Test& test) {
+    return test.failure && test.failure->kind == Failure::Kind::time_limit;
+  }
+
   // The score report's columns. Points last and right-aligned, as on any bill.
   static constexpr int kPoints = 9, kMeasured = 19, kExpected = 17, kGap = 2, kTotal = 8;
   int name_width() const { return style_.width - kMeasured - kExpected - kPoints - 3 * kGap; }

@@ -1,0 +1,35 @@
+// The seconds that grading a lab may take, with its compilation: `lab32 grade --time-limit`.
+// Spending holds what a submission's kernels may take; this is for those who wait.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/stopwatch.h"
+#include "report/result.h"
+
+namespace lab32::grading {
+
+class TimeLimit {
+ public:
+  // A reference solution takes two to five, with its compilation.
+  static double usual();
+
+  // `compiling`: went before. Its clock starts now.
+  explicit TimeLimit(double seconds = usual(), double compiling = 0)
+      : seconds_(seconds), compiling_(compiling) {}
+
+  // Below 0 where it is used up.
+  double left() const { return seconds_ - compiling_ - watch_.seconds(); }
+  bool used_up() const { return left() <= 0; }
+  report::Failure failure() const;
+  // What has taken the time, in one line; empty where every check of `tests` was run.
+  std::string what_took_it(const std::vector<report::Test>& tests) const;
+
+ private:
+  double seconds_, compiling_;
+  Stopwatch watch_;
+};
+
+}  // namespace lab32::grading
