@@ -14,7 +14,7 @@ from nbclient.exceptions import CellExecutionError
 
 from lab32 import ROOT
 
-FOLDER = ROOT / "build/notebooks"
+FOLDER = Path("build/notebooks")  # from where it is called
 
 
 def name(path):
@@ -48,7 +48,7 @@ def main(arguments=None):
     failed = 0
     for path in parser.parse_args(arguments).notebooks:
         try:
-            print(f"wrote {execute(path).relative_to(ROOT)}")
+            print(f"wrote {execute(path)}")
         except CellExecutionError as error:
             # Its last line is the exception; the rest is a traceback with colour codes.
             print(f"{path}: a cell failed: {error.ename}: {error.evalue}", file=sys.stderr)
