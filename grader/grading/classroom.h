@@ -1,5 +1,5 @@
-// `lab32 class` and `lab32 similarity` are Python programs (grader/python/lab32), which start this one
-// for each student.
+// `lab32 class` and `lab32 similarity` are Python programs (grader/python/lab32), which start this
+// one for each student.
 #pragma once
 
 #include <string>

@@ -26,8 +26,7 @@ toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission
 Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std::string& device) {
   const std::vector<std::string> known = known_labs();
   if (std::find(known.begin(), known.end(), lab) == known.end())
-    throw Error(
-        fmt::format("there is no lab `{}`; the labs are: {}", lab, fmt::join(known, ", ")));
+    throw Error(fmt::format("there is no lab `{}`; the labs are: {}", lab, fmt::join(known, ", ")));
   const std::string arch = device::open_device(device)->arch(), display = lab + ".cu";
   try {
     return {true, compiled(lab, toolchain::read_submission(file, display), arch, display).ptx};
