@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 from lab32 import ROOT
 
 SETUP = ROOT / "grader/setup"
-VERSION = "1.0.0"
+VERSION = re.search(r"^VERSION := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
 LAB = "swizzle"
 
 

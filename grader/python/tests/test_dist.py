@@ -74,7 +74,7 @@ def test_rubrics_of_the_pack_are_the_repository_s_but_for_answers_and_reasons(fi
         limits = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())
         (held,) = [
             tomllib.loads(data.decode()) for path, data in files.items()
-            if path.endswith(f"/data/limits/{lab}.toml") and path.startswith("lab32-1.0.0-py3")
+            if path.endswith(f"/data/limits/{lab}.toml") and path.startswith(f"lab32-{VERSION}-py3")
         ]  # fmt: skip
         assert list(held) == list(limits)
         for name, table in limits.items():
