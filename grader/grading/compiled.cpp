@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/source_file.h"
+#include "base/stopwatch.h"
+#include "base/text.h"
 #include "device/device.h"
 #include "grading/given.h"
 #include "grading/registry.h"
@@ -21,6 +23,23 @@ toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission
     return text_of_given(lab, SourceFile::of_text(text, display));
   };
   return toolchain::compile(submission, arch, display, options);
+}
+
+std::future<Compilation> compilation_of(const std::string& lab, const std::filesystem::path& file,
+                                        const std::string& arch, std::launch when) {
+  return std::async(when, [=] {
+    Compilation result;
+    try {
+      const std::string display = visible_name(file.string());
+      result.submission = toolchain::read_submission(file, display);
+      const Stopwatch watch;
+      result.artifact = compiled(lab, result.submission, arch, display);
+      result.seconds = watch.passed();
+    } catch (...) {
+      result.error = std::current_exception();
+    }
+    return result;
+  });
 }
 
 Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std::string& device) {

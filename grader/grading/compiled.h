@@ -1,7 +1,9 @@
 // A submission as its lab compiles it.
 #pragma once
 
+#include <exception>
 #include <filesystem>
+#include <future>
 #include <string>
 
 #include "toolchain/artifact.h"
@@ -12,6 +14,18 @@ namespace lab32::grading {
 // With the lab's given kernels.
 toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
                              const std::string& arch, const std::string& display);
+
+struct Compilation {
+  toolchain::Submission submission;
+  toolchain::Artifact artifact;
+  double seconds = 0;        // by the clock
+  std::exception_ptr error;  // instead of all of it
+};
+
+// Reads and compiles DIR/LAB/LAB.cu on a thread of its own, or `deferred` in get(), which throws
+// nothing.
+std::future<Compilation> compilation_of(const std::string& lab, const std::filesystem::path& file,
+                                        const std::string& arch, std::launch when);
 
 struct Ptx {
   bool compiles = false;

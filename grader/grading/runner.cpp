@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <new>
 #include <random>
 
 #include "base/error.h"
 #include "base/root.h"
-#include "base/stopwatch.h"
 #include "base/text.h"
 #include "grading/alike.h"
 #include "grading/compiled.h"
@@ -121,17 +121,38 @@ class TimedArtifacts {
   std::optional<toolchain::Artifact> reference_;
 };
 
+// What all labs of a grading have in common.
+struct Bench {
+  device::Device& device;
+  uint64_t seed;
+  Progress& progress;
+  device::Timer* timer;
+  double time_limit;
+};
+
+std::future<Compilation> begun(const Rubric& rubric, const fs::path& file,
+                               const device::Device& device, std::launch when) {
+  if (is_missing(file)) return {};
+  return compilation_of(rubric.lab(), file, device.arch(), when);
+}
+
+void wait_for(std::future<Compilation>& begun, const fs::path& file, Progress& progress) {
+  if (!begun.valid()) return;
+  const Progress::Step step(progress, "compiling " + visible_name(file.string()));
+  begun.wait();
+}
+
+Compilation result_of(std::future<Compilation>& begun) {
+  Compilation compilation = begun.get();
+  if (compilation.error) std::rethrow_exception(compilation.error);
+  return compilation;
+}
+
 void grade_into(report::Lab& lab, const Rubric& rubric, const fs::path& file,
-                const std::string& display, device::Device& device, uint64_t seed,
-                Progress& progress, device::Timer* timer, Alike* alike, double time_limit) {
-  const toolchain::Submission submission = toolchain::read_submission(file, display);
-  const Stopwatch compiling;
-  toolchain::Artifact artifact;
-  {
-    const Progress::Step step(progress, "compiling " + display);
-    artifact = compiled(rubric.lab(), submission, device.arch(), display);
-  }
-  const double seconds = compiling.passed();
+                const std::string& display, const Compilation& compilation, const Bench& bench,
+                Alike* alike) {
+  const auto& [device, seed, progress, timer, time_limit] = bench;
+  const auto& [submission, artifact, seconds, error] = compilation;
   try {
     const SourceFile source = SourceFile::of_text(submission.text(), display);
     std::unique_ptr<device::LoadedModule> module = device.load(artifact);
@@ -141,7 +162,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const fs::path& file,
     session.spending = Spending(seconds);
     session.odd_shift = odd_shift_of(artifact.warnings, display);
     session.time_limit = TimeLimit(time_limit, seconds);
-    session.load_again = [&] { return device.load(artifact); };
+    session.load_again = [&device = device, &artifact = artifact] { return device.load(artifact); };
     const TimedArtifacts timed(rubric.lab(), file, submission, artifact, timer, progress);
     session.time = timed.time_keeping(timer);
     run_suite(session, lab);
@@ -152,20 +173,18 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const fs::path& file,
   }
 }
 
-}  // namespace
-
-report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Device& device,
-                       uint64_t seed, Progress& progress, device::Timer* timer, Alike* alike,
-                       double time_limit) {
+report::Lab grade_begun(const Rubric& rubric, const fs::path& file, std::future<Compilation> begun,
+                        const Bench& bench, Alike* alike) {
   report::Lab lab;
   lab.name = rubric.lab();
   const std::string display = visible_name(file.string());
-  if (is_missing(file)) {
+  if (!begun.valid()) {
     fail_all(lab, rubric, display, display + ": no such file: it was not handed in");
     return lab;
   }
   try {
-    grade_into(lab, rubric, file, display, device, seed, progress, timer, alike, time_limit);
+    const Compilation compilation = result_of(begun);
+    grade_into(lab, rubric, file, display, compilation, bench, alike);
   } catch (const toolchain::CompileError& e) {
     fail_all(lab, rubric, display, e.what());
   } catch (const toolchain::BadSubmission& e) {
@@ -178,6 +197,17 @@ report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Devic
     not_graded(lab, std::string("an error in the grader itself: ") + e.what());
   }
   return lab;
+}
+
+}  // namespace
+
+report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Device& device,
+                       uint64_t seed, Progress& progress, device::Timer* timer, Alike* alike,
+                       double time_limit) {
+  std::future<Compilation> compilation = begun(rubric, file, device, std::launch::deferred);
+  wait_for(compilation, file, progress);
+  return grade_begun(rubric, file, std::move(compilation),
+                     {device, seed, progress, timer, time_limit}, alike);
 }
 
 report::Result grade(const GradeOptions& options) {
@@ -193,9 +223,20 @@ report::Result grade(const GradeOptions& options) {
   result.device = device->name();
   if (timer) result.timer = timer->name();
   result.seed = options.seed ? *options.seed : fresh_seed();
-  for (const Rubric& rubric : rubrics) {
-    report::Lab lab = grade_file(rubric, file_of(options.dir, rubric.lab()), *device, result.seed,
-                                 progress, timer.get(), nullptr, options.time_limit);
+  const Bench bench{*device, result.seed, progress, timer.get(), options.time_limit};
+  // One lab's kernels run while the next is compiled; but times are taken on a quiet machine.
+  const std::launch when = timer ? std::launch::deferred : std::launch::async;
+  const auto file = [&](size_t i) { return file_of(options.dir, rubrics[i].lab()); };
+  const auto begin = [&](size_t i) {
+    return i < rubrics.size() ? begun(rubrics[i], file(i), *device, when)
+                              : std::future<Compilation>();
+  };
+  std::future<Compilation> next = begin(0);
+  for (size_t i = 0; i < rubrics.size(); ++i) {
+    std::future<Compilation> now = std::move(next);
+    wait_for(now, file(i), progress);
+    next = begin(i + 1);
+    report::Lab lab = grade_begun(rubrics[i], file(i), std::move(now), bench, nullptr);
     result.score = report::add_points(result.score, lab.score);
     result.max_score = report::add_points(result.max_score, lab.max_score);
     result.labs.push_back(std::move(lab));

@@ -12,6 +12,7 @@ say what happens to it. `LAB32_FAKE_LOG` names a file that gets a line per gradi
 // broken              a result that is no JSON
 // error expected ;    the submission cannot be compiled
 // fails A1: words     check A1 has lost its points, with that message
+// says its time limit the lab's message is what --time-limit gives it
 """
 
 import json
@@ -58,7 +59,7 @@ def obey(line):
         sys.exit(0)
 
 
-def lab_of(name, lines):
+def lab_of(name, lines, options):
     score, message, status, failed = 10, "", None, {}
     for line in lines:
         word, _, rest = line.removeprefix("// ").partition(" ")
@@ -69,6 +70,8 @@ def lab_of(name, lines):
         elif word == "fails":
             which, _, words = rest.partition(": ")
             failed[which] = words
+        elif word == "says":
+            message = options.get("time-limit", "none")
     tests = [check("A1", 0 if "A1" in failed else min(score, 50), 50, failed.get("A1", ""))]
     tests.append(check("B1", 0 if "B1" in failed else max(0, score - 50), 50, failed.get("B1", "")))
     score = sum(test["score"] for test in tests)
@@ -99,7 +102,7 @@ def main():
             lines = ["// error it was not handed in"]
         for line in lines:
             obey(line)
-        labs.append(lab_of(lab, lines))
+        labs.append(lab_of(lab, lines, options))
         if "// broken" in lines:
             with open(options["json"], "w") as file:
                 file.write('{"schema": "lab32-res')

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from class_tools import Classroom, put
+from class_tools import Classroom, class_of, put
 from synthetic_class import corpus
 
 from lab32 import ROOT
@@ -59,3 +59,17 @@ def test_a_class_is_graded_as_each_alone(tmp_path, texts):
     assert 0 < float(rows["wrong"]["score"]) < 100
     assert (rows["王 小明"]["status"], rows["王 小明"]["score"]) == ("not handed in", "0")
     assert "1 cannot be compiled or loaded" in classroom.out_text
+
+
+def test_the_limit_of_a_lab_is_the_graders(tmp_path):
+    classroom = Classroom(tmp_path)
+    class_of(classroom.submissions, {"ann": "// says its time limit\n"})
+    assert classroom.run() == 0
+    assert classroom.result("ann")["labs"][0]["message"] == "none"
+    # Another limit is another result.
+    for limit in ("45", "60"):
+        assert classroom.run("--time-limit", limit) == 0
+        assert classroom.result("ann")["labs"][0]["message"] == limit
+    assert classroom.graded() == ["ann"] * 3
+    assert classroom.run("--time-limit", "0") == 2
+    assert "0 is no whole number from 1" in classroom.err_text

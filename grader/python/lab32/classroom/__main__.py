@@ -98,6 +98,12 @@ def options_of(arguments):
         default=900,
         help="for one submission (900)",
     )
+    parser.add_argument(
+        "--time-limit",
+        metavar="SECONDS",
+        type=whole_number(1, 10**6),
+        help="for each lab of it, as of lab32 grade",
+    )
     parser.add_argument("--binary", type=Path, default=ROOT / "build/lab32", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
@@ -152,7 +158,9 @@ class Session:
         version = run.grader_version(self.options.binary, self.options.rubric)
         for slug, row in self.rows.items():
             files = {lab: source.data for lab, source in row.student.files.items()}
-            words = (version, seed, self.options.device, *self.labs, row.student.refused)
+            words = (
+                version, seed, self.options.device, self.options.time_limit, *self.labs, row.student.refused,
+            )  # fmt: skip
             key = hashlib.sha256(repr(words).encode("utf-8", "backslashreplace"))
             key.update(collect.content_hash(files).encode())
             self.store.put_submission(slug, files)
@@ -175,7 +183,7 @@ class Session:
         mine = os.getpid()
         plan = worker.Plan(
             str(options.out.resolve()), str(options.binary.resolve()), tuple(self.labs), seed, options.device,
-            str(Path(options.rubric).resolve()) if options.rubric else "", options.limit,
+            str(Path(options.rubric).resolve()) if options.rubric else "", options.limit, options.time_limit or 0,
             (mine, worker.started_at(mine)) if options.executor == "local" else (), tuple(tasks),
         )  # fmt: skip
         if not tasks:

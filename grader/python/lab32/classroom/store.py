@@ -7,7 +7,7 @@ OUT/submissions/NAME/LAB/LAB.cu  what was graded
 OUT/.class/records/NAME.json     the last word on a student: written after all the others
 OUT/.class/tries/NAME            how often it was begun in this run
 OUT/.class/locks/NAME            held by who grades it
-OUT/.class/parts/                what is being written
+OUT/.class/parts/                what is being written, and scratch of who grades
 OUT/.class/stop                  jobs are to end
 """
 
@@ -70,13 +70,19 @@ class Store:
         self.out = Path(out)
         self.state = self.out / ".class"
 
+    def parts(self):
+        return self.state / "parts"
+
     def write(self, path, data):
-        write_whole(path, data, self.state / "parts")
+        write_whole(path, data, self.parts())
 
     def sweep(self):
         """What processes that were killed have left; for when nobody works."""
-        for path in (self.state / "parts").iterdir():
-            path.unlink(missing_ok=True)
+        for path in self.parts().iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def create(self):
         if self.out.is_dir() and not self.state.exists() and any(self.out.iterdir()):

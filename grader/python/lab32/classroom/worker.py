@@ -38,6 +38,7 @@ class Plan:
     device: str
     rubric: str
     seconds: float  # that one submission may take; the grader has limits of its own below that
+    lab_seconds: int  # that each of its labs may take; 0: what the grader says
     owner: tuple  # (process, when it started) of `lab32 class`, where that runs here; else ()
     tasks: tuple
 
@@ -133,7 +134,7 @@ def refused(text, why):
 
 def grade(plan, store, task):
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="lab32-class-") as scratch:
+    with tempfile.TemporaryDirectory(dir=store.parts()) as scratch:
         json_file, text_file, error_file = (
             Path(scratch, name) for name in ("json", "text", "errors")
         )
@@ -143,6 +144,8 @@ def grade(plan, store, task):
         ]  # fmt: skip
         if plan.rubric:
             command += ["--rubric", plan.rubric]
+        if plan.lab_seconds:
+            command += ["--time-limit", str(plan.lab_seconds)]
         with open(error_file, "wb") as errors:
             status = run_grader(plan, store, task, command, errors)
         with open(error_file, "rb") as errors:

@@ -3,6 +3,7 @@
 import contextlib
 import subprocess
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,25 +25,30 @@ class Compiled:
 class Compiler:
     def __init__(self, binary, seconds=300):
         self.binary, self.seconds = str(binary), seconds
-        self.running = set()
+        # No process is begun after stop(), nor unseen by it.
+        self.running, self.stopped, self.lock = set(), False, threading.Lock()
 
     def ptx(self, lab, data):
         """(text, why there is none, whether that is the machine's fault)"""
         with tempfile.TemporaryDirectory(prefix="lab32-similarity-") as scratch:
             source, output = Path(scratch, f"{lab}.cu"), Path(scratch, "ptx")
             source.write_bytes(data)
-            process = subprocess.Popen(
-                [self.binary, "ptx", lab, source, "-o", output],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            )  # fmt: skip
-            self.running.add(process)
+            with self.lock:
+                if self.stopped:
+                    return "", "interrupted", True
+                process = subprocess.Popen(
+                    [self.binary, "ptx", lab, source, "-o", output],
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                )  # fmt: skip
+                self.running.add(process)
             try:
                 said = process.communicate(timeout=self.seconds)[1].decode("utf-8", "replace")
             except subprocess.TimeoutExpired:
                 return "", f"not compiled after {self.seconds:g} s", True
             finally:
                 end(process)
-                self.running.discard(process)
+                with self.lock:
+                    self.running.discard(process)
             if process.returncode == 0:
                 if output.stat().st_size > PTX_BYTES:
                     return "", f"its PTX has more than {PTX_BYTES >> 20} MiB", False
@@ -84,11 +90,17 @@ class Compiler:
         try:
             futures = {name: pool.submit(work, data) for name, data in files.items()}
             return {name: future.result() for name, future in futures.items()}
+        except BaseException:
+            self.stop()
+            raise
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in list(self.running):  # where this was interrupted
+            pool.shutdown(cancel_futures=True)
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            for process in self.running:
                 process.terminate()
-            pool.shutdown()
 
 
 def end(process):
