@@ -10,14 +10,14 @@ import pytest
 from class_tools import HERE, Classroom, class_of
 from submitit.core.core import InfoWatcher
 
-from lab32.classroom import run
+from lab32.classroom import slurm
 from lab32.classroom.problem import Problem
 
 
 @pytest.fixture
 def classroom(tmp_path):
     made = Classroom(tmp_path)
-    for name in ("sbatch", "srun", "sacct", "scancel"):
+    for name in ("sbatch", "srun", "squeue", "scancel"):
         path = tmp_path / "bin" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"#!{sys.executable} -IS\n{(HERE / 'fake_slurm.py').read_text()}")
@@ -58,9 +58,9 @@ def test_an_array_of_jobs_of_which_one_loses_its_node(classroom):
     assert classroom.scores() == {f"s{i}": str(i) for i in range(5)}
     assert all(classroom.graded().count(name) == 1 for name in texts)
     first, *again = scripts(classroom)
-    assert {key: first[key] for key in ("partition", "time", "gres", "cpus-per-task", "job-name")} == {
+    assert re.fullmatch("lab32-class-[0-9a-f]{8}", first["job-name"])
+    assert {key: first[key] for key in ("partition", "time", "gres", "cpus-per-task")} == {
         "partition": "gpu", "time": "90", "gres": "gpu:h200:1", "cpus-per-task": "1",
-        "job-name": "lab32-class",
     }  # fmt: skip
     assert first["array"].startswith("0-2")
     assert len(again) <= 1, "the others of the array may have taken the lost one's place"
@@ -75,7 +75,9 @@ def test_an_interrupted_class_cancels_its_jobs(classroom):
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)
     assert process.returncode == 130
-    assert (classroom.folder / "slurm/cancelled").read_text() == "100\n"
+    name = scripts(classroom)[0]["job-name"]
+    before, after = (classroom.folder / "slurm/cancelled").read_text().splitlines()
+    assert before == after == f"--name={name}", "what an earlier run has left, and its own"
 
 
 def test_an_sbatch_that_fails_is_told(classroom):
@@ -93,10 +95,10 @@ def test_an_sbatch_that_fails_is_told(classroom):
     [("60", 60), ("90:00", 90), ("1:30:00", 90), ("0:00:30", 1), ("2-0", 2880), ("1-12:30", 2190)],
 )
 def test_times_are_written_as_slurm_has_them(text, minutes):
-    assert run.minutes_of(text) == minutes
+    assert slurm.minutes_of(text) == minutes
 
 
 @pytest.mark.parametrize("text", ["", "0", "-5", "1:2:3:4", "1h", "1-"])
 def test_what_is_no_time(text):
     with pytest.raises(Problem, match="--time"):
-        run.minutes_of(text)
+        slurm.minutes_of(text)
