@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -79,13 +80,16 @@ class Class:
         """At most `jobs` jobs for these tasks; waits for all of them."""
         count = min(self.jobs, len(tasks))
         plan = worker.Plan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
+        # Once, and not with each of the jobs: of 10,000 submissions it has a megabyte.
+        path = self.store.state / "jobs/plan"
+        self.store.write(path, pickle.dumps(plan))
         try:
             # Of Slurm, one array of jobs.
             together = self.executor.batch() if self.on_slurm else contextlib.nullcontext()
             blocked = slurm.ENDINGS if self.on_slurm else [signal.SIGINT]
             with without(blocked), together:
                 self.running = [
-                    self.executor.submit(worker.work, plan, i, count) for i in range(count)
+                    self.executor.submit(worker.work, str(path), i, count) for i in range(count)
                 ]
         except (
             OSError,

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import json
 import os
+import pickle
 import signal
 import subprocess
 import tempfile
@@ -30,7 +31,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a job needs; pickled, so plain values only."""
+    """All that a job needs: OUT/.class/jobs/plan, pickled, so plain values only."""
 
     out: str
     binary: str
@@ -208,8 +209,8 @@ def this_job():
     return f"{array}_{index}" if array and index else os.environ.get("SLURM_JOB_ID", "")
 
 
-def work(plan, index, count):
-    signals = Signals()
+def work(path, index, count):
+    signals, plan = Signals(), pickle.loads(Path(path).read_bytes())
     with contextlib.suppress(Unwanted, Ended):
         grade_all(plan, Store(plan.out), index, count, signals)
 
