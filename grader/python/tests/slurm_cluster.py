@@ -107,7 +107,7 @@ class Cluster:
             f"--log-file={self.folder}/munged.log",
         )  # fmt: skip
         until((self.folder / "munge.socket").exists, "munged")
-        self._start("slurmctld", "slurmctld", "-D", "-c")
+        self.start_controller()
         for name in NODES:
             self.start_node(name)
         until(lambda: set(self.states().values()) == {"idle"}, "idle nodes")
@@ -118,6 +118,14 @@ class Cluster:
                 [shutil.which(command[0], path=PATH), *command[1:]], env=os.environ | self.environment,
                 stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
             )  # fmt: skip
+
+    def start_controller(self):
+        self._start("slurmctld", "slurmctld", "-D")
+
+    def stop_controller(self):
+        """It keeps the state of its jobs in a file."""
+        self.daemons["slurmctld"].terminate()
+        self.daemons["slurmctld"].wait(PATIENCE)
 
     def start_node(self, name):
         self._start(name, "slurmd", "-D", "-N", name)

@@ -5,10 +5,11 @@ import getpass
 import json
 import re
 import signal
+import sys
 from pathlib import Path
 
 import pytest
-from class_tools import Classroom, class_of
+from class_tools import COMMAND, Classroom, class_of
 from slurm_cluster import Cluster, installed, until
 
 from lab32 import ROOT
@@ -17,11 +18,29 @@ from lab32.classroom import worker
 EIGHT = {f"s{i}": f"// score {10 * i}\n// sleep 0.5" for i in range(8)}
 
 
+# The command, but for how often it looks.
+IMPATIENT = """\
+import sys
+from lab32.classroom import run, slurm
+run.POLL_SHARED = slurm.ASK_EVERY = 0.3
+from lab32.classroom.__main__ import main
+sys.exit(main())
+"""
+
+
 class OnSlurm(Classroom):
     def __init__(self, folder, cluster):
         super().__init__(folder)
         self.cluster = cluster
         self.environment |= cluster.environment
+
+    def command(self, *options, jobs=1):
+        return [
+            sys.executable,
+            "-c",
+            IMPATIENT,
+            *super().command(*options, jobs=jobs)[len(COMMAND) :],
+        ]
 
     def begin(self, *options, jobs=4):
         self.process = self.start("--executor", "slurm", *options, jobs=jobs)
@@ -208,6 +227,18 @@ def test_an_interrupted_class_cancels_its_array_and_goes_on(classroom, number):
     assert classroom.end() == 0
     assert classroom.scores() == {name: str(10 * i) for i, name in enumerate(EIGHT)}
     assert all(classroom.graded().count(name) == 1 for name in kept)
+
+
+def test_slurm_itself_is_away_for_a_while(classroom, cluster):
+    class_of(classroom.submissions, EIGHT)
+    classroom.begin()
+    jobs = classroom.running(4)
+    cluster.stop_controller()
+    until(lambda: len(classroom.kept()) > 2, "the jobs go on")
+    cluster.start_controller()
+    assert classroom.end() == 0
+    assert sorted(classroom.graded()) == sorted(EIGHT)
+    assert set(classroom.tries().values()) == {f"1 {job}" for job in jobs}
 
 
 def test_a_class_that_is_killed_goes_on_without_the_jobs_that_it_has_left(classroom):

@@ -90,6 +90,42 @@ def test_an_sbatch_that_fails_is_told(classroom):
     assert "invalid partition" in classroom.err_text
 
 
+def listing(*jobs):
+    return "".join(f"{'|'.join(job)}|\n" for job in jobs)
+
+
+def test_what_squeue_s_words_mean(monkeypatch):
+    seconds = iter(range(0, 1000, 50))
+    monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
+    queue, names = slurm.Queue("lab32-class-1"), ["7_0", "7_1", "7_2"]
+    for name in names:
+        queue.register_job(name)
+
+    def answers(text, *done):
+        command = ["cat", "/nowhere"] if text is None else ["printf", "%s", text]
+        monkeypatch.setattr(queue, "_make_command", lambda: command)
+        queue.update()
+        assert [name for name in names if queue.is_done(name, mode="cache")] == list(done)
+        told, queue.news = queue.news, []
+        return told
+
+    waits = listing(*((name, "PENDING", "", "0", "Resources") for name in names))
+    assert answers(None) == [], "squeue has failed: nothing is known"
+    assert answers(waits) == []
+    assert answers(waits) == ["no job runs yet; Slurm's reason: Resources"]
+    assert answers(waits) == [], "told once"
+    for state in ("CONFIGURING", "SUSPENDED", "COMPLETING", "STOPPED", "REQUEUE_HOLD"):
+        assert answers(listing(*((name, state, "n1", "0", "None") for name in names))) == []
+    assert answers(listing(
+        ("7_0", "RUNNING", "n1", "0", "None"), ("7_1", "PENDING", "", "1", "BeginTime"),
+        ("7_2", "OUT_OF_MEMORY", "n2", "0", "OutOfMemory"),
+    ), "7_2") == ["job 7_1 on n1: Slurm starts it again", "job 7_2 on n2: OUT_OF_MEMORY"]  # fmt: skip
+    assert answers(None, "7_2") == []
+    assert answers(listing(("7_1", "COMPLETED", "n1", "1", "None")), *names) == []
+    assert queue.fate("7_2") == "7_2 on n2: OUT_OF_MEMORY"
+    assert queue.fate("7_0") == "7_0 on n1: no longer known to Slurm"
+
+
 @pytest.mark.parametrize(
     "text, minutes",
     [("60", 60), ("90:00", 90), ("1:30:00", 90), ("0:00:30", 1), ("2-0", 2880), ("1-12:30", 2190)],
