@@ -53,6 +53,7 @@ SlurmdParameters=config_overrides
 {nodes}
 PartitionName=short Nodes=ALL Default=YES MaxTime=60 State=UP
 PartitionName=long Nodes=ALL MaxTime=INFINITE State=UP
+PartitionName=first Nodes=n1 MaxTime=INFINITE State=UP
 PartitionName=second Nodes=n2 MaxTime=INFINITE State=UP
 """
 

@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from slurm_cluster import Cluster, installed, until
 from lab32 import ROOT
 from lab32.classroom import worker
 
-EIGHT = {f"s{i}": f"// score {10 * i}\n// sleep 0.5" for i in range(8)}
+NAMES = [f"s{i}" for i in range(8)]
+SCORES = {name: str(10 * i) for i, name in enumerate(NAMES)}
 
 
 # The command, but for how often it looks.
@@ -31,8 +33,15 @@ sys.exit(main())
 class OnSlurm(Classroom):
     def __init__(self, folder, cluster):
         super().__init__(folder)
-        self.cluster = cluster
+        self.cluster, self.gate = cluster, self.folder / "gate"
         self.environment |= cluster.environment
+
+    def hand_in(self):
+        """Of eight, one is graded at once, the others when the gate is there."""
+        wait = f"\n// waits {self.gate}"
+        class_of(self.submissions, {
+            name: f"// score {10 * i}{wait if i else ''}" for i, name in enumerate(NAMES)
+        })  # fmt: skip
 
     def command(self, *options, jobs=1):
         return [
@@ -114,30 +123,31 @@ def late(tmp_path_factory, cluster):
 
 
 def test_an_array_over_two_nodes_gives_the_scores_of_the_local_executor(classroom, cluster):
-    class_of(classroom.submissions, EIGHT)
+    classroom.hand_in()
     classroom.begin("--partition", "long", "--time", "1:30:00", "--gres", "gpu:1")
     jobs = classroom.running(4)
     shown = cluster.show(sorted(jobs)[1])
+    classroom.gate.touch()
     assert classroom.end() == 0
     assert set(jobs.values()) == {"n1", "n2"}
     assert {key: shown[key] for key in ("Partition", "TimeLimit", "TresPerNode", "NumCPUs")} == {
         "Partition": "long", "TimeLimit": "01:30:00", "TresPerNode": "gres:gpu:1", "NumCPUs": "1",
     }  # fmt: skip
     assert shown["JobName"] == cluster.name_of(classroom.out)
-    assert sorted(classroom.graded()) == sorted(EIGHT)
+    assert sorted(classroom.graded()) == NAMES
     assert "job" not in classroom.said
 
     local = Classroom(classroom.folder / "local")
-    class_of(local.submissions, EIGHT)
+    local.submissions = classroom.submissions
     assert local.run(jobs=8) == 0
     assert (local.out / "scores.csv").read_text() == (classroom.out / "scores.csv").read_text()
-    for name in EIGHT:
+    for name in NAMES:
         assert local.result(name) == classroom.result(name)
 
 
 @pytest.mark.parametrize("slurm_starts_it_again", [True, False])
 def test_a_node_dies(classroom, cluster, slurm_starts_it_again):
-    class_of(classroom.submissions, EIGHT)
+    classroom.hand_in()
     if not slurm_starts_it_again:
         classroom.environment["SBATCH_NO_REQUEUE"] = "1"
     classroom.begin()
@@ -145,14 +155,15 @@ def test_a_node_dies(classroom, cluster, slurm_starts_it_again):
     until(classroom.kept, "one is graded")
     cluster.kill_node("n1")
     kept = classroom.kept()
+    classroom.gate.touch()
     cluster.ask("scontrol", "update", "NodeName=n1", "State=DOWN", "Reason=killed")
     cluster.start_node("n1")
     cluster.ask("scontrol", "update", "NodeName=n1", "State=RESUME")
     assert classroom.end() == 0
     until(lambda: cluster.states()["n1"] == "idle", "the node is back")
 
-    assert classroom.scores() == {name: str(10 * i) for i, name in enumerate(EIGHT)}
-    assert 0 < len(kept) < 8
+    assert classroom.scores() == SCORES
+    assert kept == {"s0"}
     assert all(classroom.graded().count(name) == 1 for name in kept)
     died = sorted(job for job, node in jobs.items() if node == "n1")
     if slurm_starts_it_again:
@@ -164,14 +175,16 @@ def test_a_node_dies(classroom, cluster, slurm_starts_it_again):
 
 
 def test_a_job_of_an_array_is_cancelled(classroom, cluster):
-    class_of(classroom.submissions, EIGHT)
+    classroom.hand_in()
     classroom.begin()
     jobs = classroom.running(4)
     job = sorted(jobs)[2]
     cluster.ask("scancel", job)
+    until(lambda: job not in classroom.jobs(), "it is cancelled")
+    classroom.gate.touch()
     assert classroom.end() == 0
-    assert classroom.scores() == {name: str(10 * i) for i, name in enumerate(EIGHT)}
-    assert sorted(classroom.graded()) == sorted(EIGHT)
+    assert classroom.scores() == SCORES
+    assert sorted(classroom.graded()) == NAMES
     assert f"lab32: job {job} on {jobs[job]}: CANCELLED\n" in classroom.said
 
 
@@ -202,19 +215,21 @@ def test_whose_jobs_die_twice_is_not_graded_and_the_reason_is_told(classroom, cl
 
 
 def test_before_its_time_is_over_a_job_finishes_what_it_has_begun(classroom, cluster):
-    class_of(classroom.submissions, EIGHT)
+    classroom.hand_in()
     classroom.begin(jobs=1)
     (job,) = classroom.running(1)
     cluster.ask("scancel", "--signal=USR2", job)  # as Slurm does, by the job's --signal=USR2@90
+    time.sleep(1)  # for the signal to come
+    classroom.gate.touch()
     assert classroom.end() == 0
-    assert classroom.graded() == list(EIGHT)
+    assert classroom.graded() == NAMES
     assert set(classroom.tries().values()) != {f"1 {job}"}, "another job has graded the others"
     assert all(text.startswith("1 ") for text in classroom.tries().values())
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_class_cancels_its_array_and_goes_on(classroom, number):
-    class_of(classroom.submissions, EIGHT)
+    classroom.hand_in()
     classroom.begin(jobs=6)
     classroom.running(6)
     classroom.process.send_signal(number)
@@ -222,41 +237,44 @@ def test_an_interrupted_class_cancels_its_array_and_goes_on(classroom, number):
     assert classroom.said.endswith("lab32: interrupted; the same command goes on from here\n")
     assert "CANCELLED" not in classroom.said
     until(lambda: not classroom.jobs(), "no job is left", 5)
+    classroom.gate.touch()
     kept = classroom.kept()
     classroom.begin(jobs=8)
     assert classroom.end() == 0
-    assert classroom.scores() == {name: str(10 * i) for i, name in enumerate(EIGHT)}
+    assert classroom.scores() == SCORES
     assert all(classroom.graded().count(name) == 1 for name in kept)
 
 
 def test_slurm_itself_is_away_for_a_while(classroom, cluster):
-    class_of(classroom.submissions, EIGHT)
+    classroom.hand_in()
     classroom.begin()
     jobs = classroom.running(4)
     cluster.stop_controller()
+    classroom.gate.touch()
     until(lambda: len(classroom.kept()) > 2, "the jobs go on")
     cluster.start_controller()
     assert classroom.end() == 0
-    assert sorted(classroom.graded()) == sorted(EIGHT)
+    assert sorted(classroom.graded()) == NAMES
     assert set(classroom.tries().values()) == {f"1 {job}" for job in jobs}
 
 
 def test_a_class_that_is_killed_goes_on_without_the_jobs_that_it_has_left(classroom):
-    class_of(classroom.submissions, EIGHT | {"long": "// sleep 3"})
-    classroom.begin("--seed", "8", jobs=9)
-    left = classroom.running(8)  # four cores per node, and one job that waits
+    classroom.hand_in()
+    class_of(classroom.submissions, {"s8": f"// score 80\n// waits {classroom.gate}"})
+    classroom.begin("--partition", "first", "--seed", "8", jobs=8)
+    classroom.running(4)  # the node has four cores, so that other jobs wait
     classroom.process.kill()
     classroom.process.communicate()
-    assert set(left) < set(classroom.jobs())
+    left = set(classroom.jobs())
+    assert len(left) > 4
     classroom.begin(jobs=3)
-    new = until(lambda: set(classroom.jobs()) - set(left), "new jobs")
-    until(lambda: not set(classroom.jobs()) & set(left), "the old ones are gone", 8)
+    new = until(lambda: set(classroom.jobs()) - left, "new jobs")
+    until(lambda: not set(classroom.jobs()) & left, "the old ones are gone", 8)
+    classroom.gate.touch()
     assert classroom.end() == 0
     assert new
-    assert classroom.scores() == {name: str(10 * i) for i, name in enumerate(EIGHT)} | {
-        "long": "10"
-    }
-    for name in EIGHT:
+    assert classroom.scores() == SCORES | {"s8": "80"}
+    for name in NAMES:
         assert classroom.result(name)["seed"] == 7, "of the second run"
 
 
