@@ -105,6 +105,7 @@ class Classroom:
     def __init__(self, folder):
         self.folder = Path(folder)
         self.submissions, self.out = self.folder / "in", self.folder / "out"
+        self.folder.mkdir(exist_ok=True)
         self.binary, self.log = fake_grader(folder), self.folder / "log"
         self.environment = dict(
             os.environ, PYTHONPATH=str(HERE.parent), LAB32_FAKE_LOG=str(self.log), COLUMNS="200"

@@ -3,6 +3,8 @@ say what happens to it. `LAB32_FAKE_LOG` names a file that gets a line per gradi
 
 // score 40            points of 100; without such a line there are 10
 // sleep 0.5           seconds
+// waits NAME          until NAME is there
+// hangs once NAME     until it is ended, unless NAME is there; it is made
 // endless             does not end by itself; a child that it starts does not end by SIGTERM, either
 // signal SIGSEGV      the grader itself ends so
 // machine no nvcc     what the grader says of the machine's faults, with status 2
@@ -34,6 +36,14 @@ def obey(line):
     word, _, rest = line.removeprefix("// ").partition(" ")
     if word == "sleep":
         time.sleep(float(rest))
+    elif word == "waits":
+        while not os.path.exists(rest):
+            time.sleep(0.02)
+    elif word == "hangs":
+        name = rest.removeprefix("once ")
+        if not os.path.exists(name):
+            open(name, "w").close()
+            time.sleep(1000)
     elif word == "endless":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "1000")

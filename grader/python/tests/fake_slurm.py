@@ -1,4 +1,4 @@
-"""Stands in for sbatch, srun, sacct and scancel: by the name that it is started under. The jobs of an
+"""Stands in for sbatch, srun, squeue and scancel: by the name that it is started under. The jobs of an
 array are processes here; FAKE_SLURM is a folder for what each of these commands leaves to the others."""
 
 import json
@@ -58,20 +58,19 @@ def runs(pid):
         return False
 
 
-def sacct(*_):
-    print("JobID|State|NodeList")
+def squeue(*_):
     for name, pid in jobs().items():
-        print(f"{name}|{'RUNNING' if runs(pid) else 'NODE_FAIL'}|node")
+        print(f"{name}|{'RUNNING' if runs(pid) else 'NODE_FAIL'}|node|0|None|")
 
 
-def scancel(*names):
+def scancel(*words):
     with (STATE / "cancelled").open("a") as file:
-        file.write(f"{' '.join(names)}\n")
-    for name, pid in jobs().items():
-        if name in names and runs(pid):
+        file.write(f"{' '.join(words)}\n")
+    for pid in jobs().values():
+        if runs(pid):
             os.killpg(pid, signal.SIGKILL)
 
 
-{"sbatch": sbatch, "srun": srun, "sacct": sacct, "scancel": scancel}[Path(sys.argv[0]).name](
+{"sbatch": sbatch, "srun": srun, "squeue": squeue, "scancel": scancel}[Path(sys.argv[0]).name](
     *sys.argv[1:]
 )

@@ -145,10 +145,8 @@ def test_a_grader_that_goes_away_meanwhile(classroom):
         (["--labs", "swizzle\x1b[2J"], "there is no lab `swizzle\\x1b[2J`"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_done_is_told_before_anything_is_graded(
-    classroom, options, words, monkeypatch
-):
-    monkeypatch.setenv("PATH", "/nowhere")
+def test_what_cannot_be_done_is_told_before_anything_is_graded(classroom, options, words):
+    classroom.environment["PATH"] = "/nowhere"
     assert classroom.run(*options, executor=None) == 2
     assert classroom.err_text.startswith(f"lab32: {words}")
     assert classroom.err_text.count("\n") == 1

@@ -1,5 +1,6 @@
 """What the person who waits sees: a bar on a terminal, lines elsewhere."""
 
+import contextlib
 import os
 import re
 import threading
@@ -86,6 +87,22 @@ def test_the_rate_is_of_the_last_ones(tmp_path):
         shown.done = 40
     assert shown.rate() == 30
     assert shown.told() == "30.0 per minute, 2:00 left"
+
+
+def test_what_becomes_of_jobs_is_told_above_the_bar_or_between_the_lines(tmp_path, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    master, slave = os.openpty()
+    with open(slave, "w") as terminal, Shown(9, 0, terminal) as shown:
+        shown.tell("job 7_[1-2] on n2\x1b: NODE_FAIL")
+    said = b""
+    with contextlib.suppress(OSError):  # at its end: nobody has it open any more
+        while True:
+            said += os.read(master, 1 << 16)
+    os.close(master)
+    assert b"lab32: job 7_[1-2] on n2\\x1b: NODE_FAIL\r\n" in said
+    with open(tmp_path / "lines", "w") as file, Shown(9, 0, file) as shown:
+        shown.tell("job 7 on n2: NODE_FAIL")
+    assert (tmp_path / "lines").read_text() == "lab32: job 7 on n2: NODE_FAIL\n"
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ import pytest
 from class_tools import HERE, Classroom, class_of
 from submitit.core.core import InfoWatcher
 
-from lab32.classroom import run
+from lab32.classroom import slurm
 from lab32.classroom.problem import Problem
 
 
 @pytest.fixture
 def classroom(tmp_path):
     made = Classroom(tmp_path)
-    for name in ("sbatch", "srun", "sacct", "scancel"):
+    for name in ("sbatch", "srun", "squeue", "scancel"):
         path = tmp_path / "bin" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"#!{sys.executable} -IS\n{(HERE / 'fake_slurm.py').read_text()}")
@@ -58,9 +58,9 @@ def test_an_array_of_jobs_of_which_one_loses_its_node(classroom):
     assert classroom.scores() == {f"s{i}": str(i) for i in range(5)}
     assert all(classroom.graded().count(name) == 1 for name in texts)
     first, *again = scripts(classroom)
-    assert {key: first[key] for key in ("partition", "time", "gres", "cpus-per-task", "job-name")} == {
+    assert re.fullmatch("lab32-class-[0-9a-f]{8}", first["job-name"])
+    assert {key: first[key] for key in ("partition", "time", "gres", "cpus-per-task")} == {
         "partition": "gpu", "time": "90", "gres": "gpu:h200:1", "cpus-per-task": "1",
-        "job-name": "lab32-class",
     }  # fmt: skip
     assert first["array"].startswith("0-2")
     assert len(again) <= 1, "the others of the array may have taken the lost one's place"
@@ -75,7 +75,9 @@ def test_an_interrupted_class_cancels_its_jobs(classroom):
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)
     assert process.returncode == 130
-    assert (classroom.folder / "slurm/cancelled").read_text() == "100\n"
+    name = scripts(classroom)[0]["job-name"]
+    before, after = (classroom.folder / "slurm/cancelled").read_text().splitlines()
+    assert before == after == f"--name={name}", "what an earlier run has left, and its own"
 
 
 def test_an_sbatch_that_fails_is_told(classroom):
@@ -88,15 +90,51 @@ def test_an_sbatch_that_fails_is_told(classroom):
     assert "invalid partition" in classroom.err_text
 
 
+def listing(*jobs):
+    return "".join(f"{'|'.join(job)}|\n" for job in jobs)
+
+
+def test_what_squeue_s_words_mean(monkeypatch):
+    seconds = iter(range(0, 1000, 50))
+    monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
+    queue, names = slurm.Queue("lab32-class-1"), ["7_0", "7_1", "7_2"]
+    for name in names:
+        queue.register_job(name)
+
+    def answers(text, *done):
+        command = ["cat", "/nowhere"] if text is None else ["printf", "%s", text]
+        monkeypatch.setattr(queue, "_make_command", lambda: command)
+        queue.update()
+        assert [name for name in names if queue.is_done(name, mode="cache")] == list(done)
+        told, queue.news = queue.news, []
+        return told
+
+    waits = listing(*((name, "PENDING", "", "0", "Resources") for name in names))
+    assert answers(None) == [], "squeue has failed: nothing is known"
+    assert answers(waits) == []
+    assert answers(waits) == ["no job runs yet; Slurm's reason: Resources"]
+    assert answers(waits) == [], "told once"
+    for state in ("CONFIGURING", "SUSPENDED", "COMPLETING", "STOPPED", "REQUEUE_HOLD"):
+        assert answers(listing(*((name, state, "n1", "0", "None") for name in names))) == []
+    assert answers(listing(
+        ("7_0", "RUNNING", "n1", "0", "None"), ("7_1", "PENDING", "", "1", "BeginTime"),
+        ("7_2", "OUT_OF_MEMORY", "n2", "0", "OutOfMemory"),
+    ), "7_2") == ["job 7_1 on n1: Slurm starts it again", "job 7_2 on n2: OUT_OF_MEMORY"]  # fmt: skip
+    assert answers(None, "7_2") == []
+    assert answers(listing(("7_1", "COMPLETED", "n1", "1", "None")), *names) == []
+    assert queue.fate("7_2") == "7_2 on n2: OUT_OF_MEMORY"
+    assert queue.fate("7_0") == "7_0 on n1: no longer known to Slurm"
+
+
 @pytest.mark.parametrize(
     "text, minutes",
     [("60", 60), ("90:00", 90), ("1:30:00", 90), ("0:00:30", 1), ("2-0", 2880), ("1-12:30", 2190)],
 )
 def test_times_are_written_as_slurm_has_them(text, minutes):
-    assert run.minutes_of(text) == minutes
+    assert slurm.minutes_of(text) == minutes
 
 
 @pytest.mark.parametrize("text", ["", "0", "-5", "1:2:3:4", "1h", "1-"])
 def test_what_is_no_time(text):
     with pytest.raises(Problem, match="--time"):
-        run.minutes_of(text)
+        slurm.minutes_of(text)

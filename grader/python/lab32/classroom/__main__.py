@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.classroom import collect, people, run, scores, worker
+from lab32.classroom import collect, people, run, scores, slurm, worker
 from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.late import read_policy
 from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
@@ -123,7 +123,7 @@ class Session:
             raise Problem(
                 f"{visible(options.out)}: OUT lies in SUBMISSIONS, and would be taken for a student's"
             )
-        run.minutes_of(options.time)
+        slurm.minutes_of(options.time)
         if options.rubric and not Path(options.rubric).is_dir():
             raise Problem(
                 f"{visible(options.rubric)}: no such folder; --rubric names the one of LAB.toml"
@@ -197,7 +197,8 @@ class Session:
                 shown.finished(scores.take(self.rows[task.slug], record, self.policy))
 
             jobs = options.jobs or os.cpu_count() or 1
-            group = run.Class(plan, store, run.executor_of(options, store), jobs, on_record)
+            executor = run.executor_of(options, store)
+            group = run.Class(plan, store, executor, jobs, on_record, shown.tell)
             try:
                 group.run()
             except KeyboardInterrupt:

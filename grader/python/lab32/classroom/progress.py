@@ -79,3 +79,10 @@ class Shown:
                 file=self.plain,
                 flush=True,
             )
+
+    def tell(self, line):
+        """Above the bar."""
+        if self.plain:
+            print(f"lab32: {visible(line)}", file=self.plain, flush=True)
+        else:
+            self.bar.console.print(f"lab32: {visible(line)}", markup=False)

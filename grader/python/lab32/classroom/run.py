@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import os
-import re
+import pickle
 import signal
 import subprocess
 import sys
@@ -13,11 +13,12 @@ from pathlib import Path
 import submitit
 
 from lab32 import ROOT
-from lab32.classroom import worker
+from lab32.classroom import slurm, worker
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.store import NOT_GRADED, TRIES
 
 POLL = 0.1
+POLL_SHARED = 1
 IN_VAIN = 3  # rounds of jobs, one after the other, that begin nothing
 STOP = 10  # seconds that jobs are given to stop in
 # What a score depends on beside the program itself.
@@ -45,42 +46,17 @@ def executor_of(options, store):
         # Longer than a class takes: each submission has a limit of its own.
         executor.update_parameters(timeout_min=7 * 24 * 60, stderr_to_stdout=True)
         return executor
-    try:
-        executor = submitit.SlurmExecutor(folder=folder)
-    except RuntimeError:
-        raise Problem(
-            "--executor slurm: there is no srun here; start this on a login node of the cluster"
-        ) from None
-    given = {"partition": options.partition, "gres": options.gres, "time": minutes_of(options.time)}
-    executor.update_parameters(
-        job_name="lab32-class", cpus_per_task=1, stderr_to_stdout=True, array_parallelism=10_000,
-        **{key: value for key, value in given.items() if value},
-    )  # fmt: skip
-    return executor
-
-
-def minutes_of(text):
-    """Slurm's own ways to write a time: minutes, M:SS, H:MM:SS, D-H, D-H:MM, D-H:MM:SS."""
-    found = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?", text)
-    if not found:
-        raise Problem(f"--time {visible(text, 40)}: write minutes, H:MM:SS or D-H:MM")
-    days, *parts = (None if part is None else int(part) for part in found.groups())
-    given = [part for part in parts if part is not None]
-    if days is None:
-        given = [0, *given] if len(given) < 3 else given  # minutes come first
-    hours, minutes, seconds = (*given, 0, 0)[:3]
-    total = ((days or 0) * 24 + hours) * 60 + minutes + -(-seconds // 60)
-    if total < 1:
-        raise Problem(f"--time {visible(text, 40)}: a job needs a minute at least")
-    return total
+    return slurm.executor_of(options, folder)
 
 
 class Class:
-    """A run over `tasks`; `on_record(task, record)` hears of each that is finished, once."""
+    """A run over `tasks`; `on_record(task, record)` hears of each that is finished, once, and
+    `on_news(line)` of jobs of Slurm that have ended before their time."""
 
-    def __init__(self, plan, store, executor, jobs, on_record):
+    def __init__(self, plan, store, executor, jobs, on_record, on_news):
         self.plan, self.store, self.executor = plan, store, executor
-        self.jobs, self.on_record = jobs, on_record
+        self.jobs, self.on_record, self.on_news = jobs, on_record, on_news
+        self.on_slurm = not plan.owner
         self.pending = {task.slug: task for task in plan.tasks}
         self.running = []
 
@@ -92,17 +68,28 @@ class Class:
             if record and (record["status"] != NOT_GRADED or record["tries"] >= TRIES):
                 del self.pending[slug]
                 self.on_record(task, record)
+        if self.on_slurm:
+            for line in self.executor.news():
+                self.on_news(line)
+
+    def poll(self):
+        """Each asks for all records in OUT: of Slurm, on a file system that many share."""
+        return POLL_SHARED if self.on_slurm else POLL
 
     def launch(self, tasks):
         """At most `jobs` jobs for these tasks; waits for all of them."""
         count = min(self.jobs, len(tasks))
         plan = worker.Plan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
+        # Once, and not with each of the jobs: of 10,000 submissions it has a megabyte.
+        path = self.store.state / "jobs/plan"
+        self.store.write(path, pickle.dumps(plan))
         try:
             # Of Slurm, one array of jobs.
-            together = contextlib.nullcontext() if self.plan.owner else self.executor.batch()
-            with without_interrupts(), together:
+            together = self.executor.batch() if self.on_slurm else contextlib.nullcontext()
+            blocked = slurm.ENDINGS if self.on_slurm else [signal.SIGINT]
+            with without(blocked), together:
                 self.running = [
-                    self.executor.submit(worker.work, plan, i, count) for i in range(count)
+                    self.executor.submit(worker.work, str(path), i, count) for i in range(count)
                 ]
         except (
             OSError,
@@ -112,13 +99,15 @@ class Class:
             raise Problem(f"no job can be started: {visible(error)}") from None
         while not all(job.done() for job in self.running):
             self.look()
-            time.sleep(POLL)
+            time.sleep(self.poll())
         self.look()
         ended, self.running = self.running, []
         return ended
 
     def run(self):
         in_vain = 0
+        if self.on_slurm:  # what a run that was killed has left
+            self.executor.cancel_all()
         while self.pending:
             state = {slug: self.store.tries(slug) for slug in self.pending}
             left = [task for slug, task in self.pending.items() if state[slug] < TRIES]
@@ -131,9 +120,14 @@ class Class:
             in_vain = 0 if moved or self.someone_holds(left) else in_vain + 1
             if in_vain == IN_VAIN:  # a node may fail before anything is begun
                 self.give_up(left, f"no job came to work: {log_of(ended)}")
-        self.give_up(
-            list(self.pending.values()), "the process that graded it has died (out of memory?)"
-        )
+        for task in list(self.pending.values()):
+            self.give_up([task], self.died(task))
+
+    def died(self, task):
+        job = self.store.tried_by(task.slug)
+        if self.on_slurm and job:
+            return f"the job that graded it has died ({self.executor.queue.fate(job)})"
+        return "the process that graded it has died (out of memory?)"
 
     def someone_holds(self, tasks):
         """Jobs of a run before this one that have not ended yet."""
@@ -156,21 +150,21 @@ class Class:
     def stop(self):
         """What runs is ended, and counts as not begun."""
         self.store.stop()
-        if not self.plan.owner:  # on Slurm
-            for job in self.running:
-                with contextlib.suppress(Exception):
-                    job.cancel(check=False)
+        if self.on_slurm:
+            self.executor.cancel_all()
         end = time.monotonic() + STOP
         while time.monotonic() < end and not all(job.done() for job in self.running):
             time.sleep(POLL)
+        if self.on_slurm:
+            self.executor.news()  # that they are cancelled is none
         self.look()
 
 
 @contextlib.contextmanager
-def without_interrupts():
+def without(signals):
     """Ctrl-C is for this process, and not for those that it starts meanwhile: they have tidied up when
     this one has come to its end."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield
     finally:

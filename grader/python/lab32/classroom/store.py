@@ -5,7 +5,7 @@ OUT/results/NAME.json            lab32-result/2, one per student
 OUT/reports/NAME.txt             the score report
 OUT/submissions/NAME/LAB/LAB.cu  what was graded
 OUT/.class/records/NAME.json     the last word on a student: written after all the others
-OUT/.class/tries/NAME            how often it was begun in this run
+OUT/.class/tries/NAME            how often it was begun in this run, and by which job of Slurm
 OUT/.class/locks/NAME            held by who grades it
 OUT/.class/parts/                what is being written, and scratch of who grades
 OUT/.class/stop                  jobs are to end
@@ -202,12 +202,18 @@ class Store:
 
     def tries(self, slug):
         try:
-            return int((self.state / "tries" / slug).read_text())
+            return int((self.state / "tries" / slug).read_text().partition(" ")[0])
         except (OSError, ValueError):
             return 0
 
-    def count_try(self, slug):
-        self.write(self.state / "tries" / slug, str(self.tries(slug) + 1))
+    def tried_by(self, slug):
+        """The job that has begun it last; "" where that is not known."""
+        with contextlib.suppress(OSError):
+            return (self.state / "tries" / slug).read_text().partition(" ")[2]
+        return ""
+
+    def count_try(self, slug, job=""):
+        self.write(self.state / "tries" / slug, f"{self.tries(slug) + 1} {job}".strip())
 
     def forget_tries(self):
         for path in (self.state / "tries").iterdir():

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import json
 import os
+import pickle
 import signal
 import subprocess
 import tempfile
@@ -18,6 +19,7 @@ from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED, TRIES, Store
 
 GRACE = 2  # seconds in which a grader that is ended may tidy up
 SIGTERM_ON_PARENTS_DEATH = 1  # PR_SET_PDEATHSIG of prctl(2)
+ENDED = "its job was ended before it was graded (cancelled, preempted, or out of time)"
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a job needs; pickled, so plain values only."""
+    """All that a job needs: OUT/.class/jobs/plan, pickled, so plain values only."""
 
     out: str
     binary: str
@@ -55,12 +57,33 @@ class Unwanted(Exception):
     """`lab32 class` is gone, or is stopping: who starts it again grades this anew."""
 
 
+class Ended(Exception):
+    """This job is told to end: it gives back what it was grading."""
+
+
+class Signals:
+    """In the place of submitit's, which lets SIGTERM pass and takes all that comes after the other."""
+
+    def __init__(self):
+        self.last = False  # the job's time is nearly over: what is being graded may be finished
+        signal.signal(signal.SIGTERM, self.end)
+        signal.signal(signal.SIGUSR2, self.finish)  # of Slurm, 90 s before; submitit asks for it
+
+    def end(self, *_):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise Ended
+
+    def finish(self, *_):
+        self.last = True
+
+
 def check_wanted(plan, store):
     if store.stopping() or (plan.owner and started_at(plan.owner[0]) != plan.owner[1]):
         raise Unwanted
 
 
 def _die_with_parent():
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # which Slurm sends to all that a job has started
     ctypes.CDLL(None).prctl(SIGTERM_ON_PARENTS_DEATH, signal.SIGTERM)
 
 
@@ -183,30 +206,47 @@ def where_and_why(error):
     return f"{where}{error.strerror or visible(error)}"
 
 
-def work(plan, index, count):
-    with contextlib.suppress(Unwanted):
-        grade_all(plan, Store(plan.out), index, count)
+def this_job():
+    """The job that this process is of, as squeue writes it; "" where it is of none."""
+    array, index = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
+    return f"{array}_{index}" if array and index else os.environ.get("SLURM_JOB_ID", "")
 
 
-def grade_all(plan, store, index, count):
+def work(path, index, count):
+    signals, plan = Signals(), pickle.loads(Path(path).read_bytes())
+    with contextlib.suppress(Unwanted, Ended):
+        grade_all(plan, Store(plan.out), index, count, signals)
+
+
+def grade_all(plan, store, index, count, signals):
     """Job `index` of `count`: its own share first, then what the others have left."""
     shares = [plan.tasks[(index + k) % count :: count] for k in range(count)]
     for share, tasks in enumerate(shares):
         for task in tasks:
             check_wanted(plan, store)
+            if signals.last:
+                return
             with store.claim(task.slug) as mine:
                 # Without locks two might grade the same: each keeps to its share.
                 if mine is False or (mine is None and share > 0):
                     continue
-                record = store.valid(task.slug, task.key)
-                if record and record["status"] != NOT_GRADED:
+                if done(store, task):
                     continue
                 if share > 0 and store.tries(task.slug):  # another's, who has failed at it
                     continue
                 if store.tries(task.slug) >= TRIES:
                     continue
-                store.count_try(task.slug)
+                store.count_try(task.slug, this_job())
                 try:
                     grade(plan, store, task)
                 except OSError as error:  # no scratch folder, no grader, no more processes
                     store.keep(task.slug, record_of(task, store, where_and_why(error)))
+                except Ended:
+                    if not store.stopping() and not done(store, task):
+                        store.keep(task.slug, record_of(task, store, ENDED))
+                    raise
+
+
+def done(store, task):
+    record = store.valid(task.slug, task.key)
+    return record and record["status"] != NOT_GRADED

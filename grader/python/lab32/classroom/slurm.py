@@ -1,0 +1,136 @@
+"""Jobs of Slurm: how they are submitted, watched and cancelled. submitit writes and submits them; what has
+become of them is asked of squeue, which every cluster has, and not of sacct, which needs accounting."""
+
+import contextlib
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import time
+
+import submitit
+from submitit.slurm.slurm import SlurmInfoWatcher
+
+from lab32.classroom.problem import Problem, visible
+
+# From these no job comes back; all other states are those of a job that runs, waits or will wait.
+ENDED = {
+    "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
+    "REVOKED", "TIMEOUT",
+}  # fmt: skip
+GONE = "no longer known to Slurm"
+ASK_EVERY = 10  # seconds, and more often in the beginning; one call for all jobs
+# Not while sbatch works: an array is submitted and known, or it is not.
+ENDINGS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+WAITING = 60  # seconds after which it is told why nothing runs
+
+
+def minutes_of(text):
+    """Slurm's own ways to write a time: minutes, M:SS, H:MM:SS, D-H, D-H:MM, D-H:MM:SS."""
+    found = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?", text)
+    if not found:
+        raise Problem(f"--time {visible(text, 40)}: write minutes, H:MM:SS or D-H:MM")
+    days, *parts = (None if part is None else int(part) for part in found.groups())
+    given = [part for part in parts if part is not None]
+    if days is None:
+        given = [0, *given] if len(given) < 3 else given  # minutes come first
+    hours, minutes, seconds = (*given, 0, 0)[:3]
+    total = ((days or 0) * 24 + hours) * 60 + minutes + -(-seconds // 60)
+    if total < 1:
+        raise Problem(f"--time {visible(text, 40)}: a job needs a minute at least")
+    return total
+
+
+class Queue(SlurmInfoWatcher):
+    """In the place of submitit's watcher, which without sacct never hears of a job's end."""
+
+    def __init__(self, name):
+        super().__init__(delay_s=ASK_EVERY)
+        self.name, self.news = name, []
+        self.idle_since, self.idle_told = time.monotonic(), ""
+
+    def _make_command(self):
+        columns = "JobArrayID:40|,State:20|,NodeList:60|,RestartCnt:10|,Reason:100|"
+        return ["squeue", f"--name={self.name}", "--noheader", "--array", "--states=all", f"--Format={columns}"]  # fmt: skip
+
+    def read_info(self, string):
+        """{job: {...}} of those that were submitted here. Called only where squeue has answered: what it
+        does not list is no longer there."""
+        now = {}
+        for line in string.decode(errors="replace").splitlines():
+            job, *words = (word.strip() for word in line.split("|"))
+            if job in self._registered - self._finished and len(words) >= 4:
+                now[job] = dict(zip(("State", "NodeList", "Restarts", "Reason"), words))
+        for job in self._registered - self._finished - now.keys():
+            now[job] = self._info_dict.get(job, {}) | {"State": GONE}
+        self._tell_what_has_ended(now)
+        self._tell_why_none_runs(list(now.values()))
+        return now
+
+    def _tell_what_has_ended(self, jobs):
+        """Before its time."""
+        told = {}
+        for job, now in jobs.items():
+            before = self._info_dict.get(job, {})
+            now["Where"] = now.get("NodeList") or before.get("Where", "")
+            if now["State"] in ENDED - {"COMPLETED"}:
+                told.setdefault((now["Where"], now["State"]), []).append(job)
+            elif now.get("Restarts", "0") != before.get("Restarts", "0"):
+                told.setdefault((now["Where"], "Slurm starts it again"), []).append(job)
+        for (where, what), names in sorted(told.items()):
+            more = ", ..." if len(names) > 3 else ""
+            self.news.append(
+                f"job {', '.join(sorted(names)[:3])}{more}{where and ' on '}{where}: {what}"
+            )
+
+    def _tell_why_none_runs(self, jobs):
+        waiting = [job["Reason"] for job in jobs if job["State"] == "PENDING"]
+        if not waiting or len(waiting) < len(jobs):
+            self.idle_since, self.idle_told = time.monotonic(), ""
+        elif time.monotonic() - self.idle_since > WAITING and self.idle_told != waiting[0]:
+            self.idle_told = waiting[0]
+            self.news.append(f"no job runs yet; Slurm's reason: {self.idle_told}")
+
+    def fate(self, job):
+        """ "12_1 on n2: NODE_FAIL" """
+        now = self._info_dict.get(job, {})
+        where = f" on {now['Where']}" if now.get("Where") else ""
+        return f"{job}{where}: {now.get('State', GONE)}"
+
+    def is_done(self, job_id, mode="standard"):
+        return self.get_state(job_id, mode=mode) in ENDED | {GONE}
+
+
+class Executor(submitit.SlurmExecutor):
+    def __init__(self, folder, out):
+        super().__init__(folder=folder)
+        # A run that was killed leaves jobs behind; the next of the same OUT finds them by their name.
+        self.name = f"lab32-class-{hashlib.sha256(os.fsencode(out)).hexdigest()[:8]}"
+        self.queue = submitit.SlurmJob.watcher = Queue(self.name)
+
+    def cancel_all(self):
+        """Also those of an earlier run."""
+        with contextlib.suppress(OSError):
+            subprocess.run(
+                ["scancel", f"--name={self.name}"], stdin=subprocess.DEVNULL, check=False
+            )
+
+    def news(self):
+        told, self.queue.news = self.queue.news, []
+        return told
+
+
+def executor_of(options, folder):
+    try:
+        executor = Executor(folder, options.out.resolve())
+    except RuntimeError:
+        raise Problem(
+            "--executor slurm: there is no srun here; start this on a login node of the cluster"
+        ) from None
+    given = {"partition": options.partition, "gres": options.gres, "time": minutes_of(options.time)}
+    executor.update_parameters(
+        job_name=executor.name, cpus_per_task=1, stderr_to_stdout=True, array_parallelism=10_000,
+        **{key: value for key, value in given.items() if value},
+    )  # fmt: skip
+    return executor
