@@ -157,6 +157,11 @@ class Cluster:
         words = self.ask("scontrol", "show", "job", "-d", job).split()
         return dict(word.split("=", 1) for word in words if "=" in word)
 
+    def show_all(self, jobs):
+        """What Slurm says of them, and its controller's last words: for the message of a failed test."""
+        words = (self.folder / "slurmctld.out").read_text(errors="replace").splitlines()[-60:]
+        return "\n".join([self.ask("scontrol", "show", "job", job) for job in jobs] + words)
+
     def left(self, *marks):
         """Processes that were started in this cluster and have all of these in their environment."""
         found, marks = [], {f"SLURM_CONF={self.folder}/slurm.conf", *marks}

@@ -5,6 +5,7 @@ import getpass
 import json
 import re
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -58,8 +59,10 @@ class OnSlurm(Classroom):
         """The exit status; `said` is what it has said."""
         try:
             self.said = self.process.communicate(timeout=seconds)[1]
-        finally:
+        except subprocess.TimeoutExpired:
+            left = self.cluster.show_all(self.jobs())
             self.process.kill()
+            pytest.fail(f"not ended after {seconds} s; {self.process.communicate()[1]}\n{left}")
         assert "Traceback" not in self.said, self.said
         return self.process.returncode
 
@@ -117,7 +120,7 @@ def late(tmp_path_factory, cluster):
     made.begin("--partition", "second", jobs=1)
     until((made.folder / "flag").exists, "it hangs")
     (made.job,) = made.jobs()
-    cluster.ask("scontrol", "update", f"JobId={made.job}", "EndTime=now")
+    assert cluster.ask("scontrol", "update", f"JobId={made.job}", "EndTime=now") == ""
     yield made
     made.process.kill()
 
@@ -292,7 +295,7 @@ def test_slurm_s_own_words_where_it_takes_no_jobs(classroom):
 
 
 def test_a_job_whose_time_is_over_is_told_and_its_submission_graded_again(late):
-    assert late.end() == 0
+    assert late.end(120) == 0
     assert late.scores() == {"quick": "10", "slow": "30"}
     assert sorted(late.graded()) == ["quick", "slow"]
     assert f"lab32: job {late.job} on n2: TIMEOUT\n" in late.said

@@ -113,7 +113,10 @@ def run_grader(plan, store, task, command, errors):
     try:
         while True:
             try:
-                return process.wait(min(0.5, max(0.0, end - time.monotonic())))
+                status = process.wait(min(0.5, max(0.0, end - time.monotonic())))
+                if status == -signal.SIGTERM:  # scancel signals all of a job: ours may come later
+                    time.sleep(1)
+                return status
             except subprocess.TimeoutExpired:
                 if time.monotonic() >= end:
                     return None
