@@ -3,8 +3,9 @@
 usage: run_tests.py [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist)
 
 The C++ tests are shared out among processes: a source file's cases go to one process, since they may
-build on each other; those of LONG, which do not, go one by one. The longest that is left is started
-first, by the times of the last run (build/test_seconds.json).
+build on each other; those of LONG, which do not, go one by one. So are the Python tests: a file of
+LONG_PYTHON has a process of its own, all others share one. The longest that is left is started first,
+by the times of the last run (build/test_seconds.json).
 """
 
 import json
@@ -25,6 +26,14 @@ LONG = [
     "grading/test_command_line.cpp",
     "cudart/test_programs.cpp",
     "checks/test_documented.cpp",
+]
+# The longest first; half of their time they wait for one process.
+LONG_PYTHON = [
+    "test_dist.py",
+    "test_programs.py",
+    "test_similarity.py",
+    "test_notebooks.py",
+    "test_class_real_slurm.py",
 ]
 # Of these, and of these suites, nothing else may run beside them: they judge the others, or they
 # measure time on a GPU.
@@ -136,13 +145,28 @@ def run_unit(binary, unit):
     return output, tally
 
 
-def run_pytest(directory):
+def python_parts(directory):
+    """pytest's arguments for each process."""
+    long = [path for name in LONG_PYTHON if (path := Path(directory, name)).exists()]
+    others = [str(directory), *(f"--ignore={path}" for path in long)]
+    return [others, *([str(path)] for path in long)]
+
+
+def run_pytest(arguments):
     """(what it said, Tally)"""
-    report = Path("build/pytest.xml")
+    report = Path(f"build/pytest-{Path(arguments[0]).stem}.xml")
     report.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--junitxml={report}",
+    ]
     done = subprocess.run(
-        [*command, directory], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        [*command, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, errors="replace",
     )  # fmt: skip
     if not report.exists():
@@ -156,7 +180,8 @@ def run_pytest(directory):
             tally.passed += 1
         name = f"{case.get('classname').rpartition('.')[2]}.py: {case.get('name')}"
         tally.seconds[name] = float(case.get("time"))
-    tally.failed = tally.failed or int(done.returncode != 0)
+    # 5: there was nothing to run, as in a file that conftest leaves out and names.
+    tally.failed = tally.failed or int(done.returncode not in (0, 5))
     return done.stdout, tally
 
 
@@ -192,8 +217,8 @@ def main(suites):
     beside, alone = [], []
     for suite in suites:
         if os.path.isdir(suite):
-            # One long chain, so it is never the last to be started.
-            beside.insert(0, lambda suite=suite: run_pytest(suite))
+            # Long chains, so they are never the last to be started.
+            beside[:0] = [lambda part=part: run_pytest(part) for part in python_parts(suite)]
             continue
         for unit in longest_first(units_of(suite), recorded):
             job = lambda binary=suite, unit=unit: run_unit(binary, unit)  # noqa: E731
