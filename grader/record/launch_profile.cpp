@@ -13,6 +13,8 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "simulator/core/execute/trap_text.h"
+#include "simulator/core/execute/unmatched_text.h"
 
 namespace lab32::record {
 namespace {
@@ -305,14 +307,6 @@ constexpr std::array kSpaces{"global", "shared", "local", "constant"};
 constexpr std::array kUses{"read", "write", "update"};
 constexpr std::array kValueUses{"none", "address", "branch", "atomic", "output"};
 constexpr std::array kAccessKinds{"load", "store", "red", "atom"};
-constexpr std::array kUnmatched{
-#define REASON(id) #id,
-#include "simulator/core/execute/unmatched.def"
-};
-constexpr std::array kTrapKinds{
-#define KIND(id, name, words) name,
-#include "simulator/core/execute/traps.def"
-};
 constexpr std::array kTrapReasons{
 #define REASON(kind, id) #id,
 #include "simulator/core/execute/traps.def"
@@ -322,8 +316,8 @@ constexpr const auto& names(sim::AccessSpace) { return kSpaces; }
 constexpr const auto& names(sim::AccessUse) { return kUses; }
 constexpr const auto& names(sim::ValueUse) { return kValueUses; }
 constexpr const auto& names(sim::AccessKind) { return kAccessKinds; }
-constexpr const auto& names(sim::Unmatched::Reason) { return kUnmatched; }
-constexpr const auto& names(sim::TrapKind) { return kTrapKinds; }
+constexpr const auto& names(sim::Unmatched::Reason) { return sim::kUnmatchedReasons; }
+constexpr const auto& names(sim::TrapKind) { return sim::kTrapKinds; }
 constexpr const auto& names(sim::TrapReason) { return kTrapReasons; }
 
 template <class T>

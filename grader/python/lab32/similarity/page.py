@@ -15,9 +15,9 @@ STYLE = """
 body { font: 16px/1.5 sans-serif; color: #222; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
 h1, h2, h3 { line-height: 1.2; margin: 2rem 0 .6rem; }
 .note { background: #fff7e0; border-left: 4px solid #e69f00; padding: .5rem 1rem; max-width: 60rem; }
-table { border-collapse: collapse; font-size: 14px; margin: .8rem 0; }
+table { border-collapse: collapse; font-size: 14px; margin: .8rem 0; display: block; overflow-x: auto; }
 th, td { text-align: left; padding: .2rem .7rem; border-bottom: 1px solid #ddd; vertical-align: top; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
+.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
 .side { overflow: auto; max-height: 40rem; border: 1px solid #ccc; font: 12px/1.45 monospace; }
 .side div { white-space: pre; padding-left: .3rem; border-left: 5px solid transparent; width: max-content;
@@ -26,9 +26,10 @@ th, td { text-align: left; padding: .2rem .7rem; border-bottom: 1px solid #ddd; 
               margin-right: 1em; font-style: normal; user-select: none; }
 .ptx { background: #cfe8f7; }
 .side div.tokens { border-left-color: #e69f00; }
-.key { padding: 0 .4rem; }
-.key.tokens { border-left: 5px solid #e69f00; }
+.key.ptx { padding: 0 .4rem; }
+.key.tokens { border-left: 5px solid #e69f00; padding-left: .4rem; }
 summary { cursor: pointer; margin: .5rem 0; }
+@media (max-width: 50rem) { .sides { grid-template-columns: 1fr; } .side { max-height: 20rem; } }
 """
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -47,7 +48,8 @@ without that. Read the lines, and ask.</p>
 <p>Two signals, each sees what the other does not. <b>PTX</b> compares what nvcc makes of the kernels, so that
 names, comments, layout and the order of functions do not matter; what the skeleton gives counts nothing, and
 what many of the class have counts little. <b>compare50</b> compares the text, without names and numbers; it
-reads files that do not compile, too. Lines are marked
+reads files that do not compile, too. The weight is how much the two have in common that few others have; percentages
+of compare50 are of the left file and of the right one. Lines are marked
 <span class="key ptx">by PTX</span> and <span class="key tokens">by compare50</span>.</p>
 {body}
 </body>
@@ -178,12 +180,12 @@ def lab_html(page):
         out += [f"<li>{', '.join(map(text_of, names))}</li>\n" for names in page.groups]
         out.append("</ul>\n<h3>Pairs</h3>\n")
         head = {
-            "": False,
+            "pair": False,
             "and": False,
             "PTX": True,
             "weight": True,
             "compare50": True,
-            "score": True,
+            "its score": True,
         }
         shown = []
         for at, row in enumerate(page.rows, 1):
@@ -203,7 +205,7 @@ def lab_html(page):
              number(f"{alike.shared:.0f}")]
             for a, b, kernel, alike in page.kernels[: 2 * MOST_PAIRS]
         ]  # fmt: skip
-        head = {"": False, "and": False, "kernel": False, "PTX": True, "weight": True}
+        head = {"pair": False, "and": False, "kernel": False, "PTX": True, "weight": True}
         out.append(table(head, shown))
     if page.agreement:
         out.append(
@@ -214,13 +216,13 @@ def lab_html(page):
             [cell(text_of(kernel)), number(both), number(same), number(per_cent(same / both))]
             for kernel, (both, same) in page.agreement.items()
         ]
-        head = {"kernel": False, "pairs that both wrote it": True, "agree": True, "": True}
+        head = {"kernel": False, "pairs that both wrote it": True, "agree": True, "share": True}
         out.append(table(head, shown))
     if page.apart:
         out.append("<h3>Without PTX</h3>\n")
         out.append(
             table(
-                {"": False, "why": False},
+                {"file of": False, "why": False},
                 [[cell(text_of(name)), cell(text_of(why))] for name, why in page.apart],
             )
         )

@@ -7,10 +7,6 @@
 namespace lab32::sim {
 namespace {
 
-constexpr const char* kKinds[] = {
-#define KIND(id, name, words) name,
-#include "simulator/core/execute/traps.def"
-};
 constexpr const char* kWords[] = {
 #define KIND(id, name, words) words,
 #include "simulator/core/execute/traps.def"
@@ -157,7 +153,7 @@ bool is_finding(TrapKind kind) {
   return false;
 }
 
-const char* to_string(TrapKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+const char* to_string(TrapKind kind) { return kTrapKinds[static_cast<size_t>(kind)]; }
 const char* words(TrapKind kind) { return kWords[static_cast<size_t>(kind)]; }
 const char* to_string(TrapReason reason) { return kTrapReasons[static_cast<size_t>(reason)].name; }
 

@@ -1,13 +1,18 @@
 // Words for faults. The only place where those of a running kernel become English.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "simulator/core/execute/trap.h"
 
 namespace lab32::sim {
 
-// "shuffle", as JSON and records have it.
+// "shuffle", as JSON and records have it: by kind.
+inline constexpr std::array kTrapKinds{
+#define KIND(id, name, words) name,
+#include "simulator/core/execute/traps.def"
+};
 const char* to_string(TrapKind kind);
 // "missing lane", as people see it.
 const char* words(TrapKind kind);

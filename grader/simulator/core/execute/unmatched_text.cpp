@@ -5,11 +5,6 @@
 namespace lab32::sim {
 namespace {
 
-constexpr const char* kUnmatchedReasons[] = {
-#define REASON(id) #id,
-#include "simulator/core/execute/unmatched.def"
-};
-
 const char* name_of(AccessKind kind) {
   switch (kind) {
     case AccessKind::load:

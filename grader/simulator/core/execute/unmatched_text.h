@@ -1,13 +1,18 @@
 // Words for accesses that could not be matched with the machine code. The only place for them.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "simulator/core/execute/unmatched.h"
 
 namespace lab32::sim {
 
-// "no_instruction", as JSON has it.
+// "no_instruction", as JSON and records have it: by reason.
+inline constexpr std::array kUnmatchedReasons{
+#define REASON(id) #id,
+#include "simulator/core/execute/unmatched.def"
+};
 const char* to_string(Unmatched::Reason reason);
 
 // "shared load of 4 bytes"; empty where it is not known.
