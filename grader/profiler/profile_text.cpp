@@ -108,8 +108,9 @@ std::string caches(const counters::CacheCounters& m) {
 }
 
 std::string time(const model::Prediction& p) {
-  std::string words = duration(p.seconds);
+  std::string words = duration(p.kernel_seconds);
   if (p.error > 0) words += fmt::format(" (give or take {:.0f} %)", 100 * p.error);
+  words += fmt::format("; {} as events around it see it", duration(p.seconds));
   if (!p.bottleneck.empty()) words += "; " + p.bottleneck;
   if (!p.runner_up.empty()) words += "; " + p.runner_up;
   return sentence("time, modelled", words);

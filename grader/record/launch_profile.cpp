@@ -234,6 +234,7 @@ void fields(V& visit, Ref<V, model::Resource> r) {
 template <class V>
 void fields(V& visit, Ref<V, model::Prediction> r) {
   visit("seconds", r.seconds);
+  visit("kernel_seconds", r.kernel_seconds);
   visit("error", r.error);
   visit("resources", r.resources);
   visit("bottleneck", r.bottleneck);

@@ -91,6 +91,34 @@ def model_errors():
     return tables.markdown(head, rows, numeric=range(2, 7))
 
 
+def model_alone():
+    """gpu__time_duration.sum, of launches with an empty L2 that nothing was fitted on."""
+    counted, found = by_id("-counters"), []
+    for row in tables.modelled("h200").rows:
+        if row["l2"] == "cold" and row["set"] in ("test", "labs"):
+            microseconds = float(counted[row["id"]]["gpu__time_duration.sum"]) / 1e3
+            found.append((microseconds, float(row["modelled_kernel_us"]) / microseconds - 1))
+    rows = []
+    for title, least, most in [
+        ("under 5 µs", 0, 5),
+        ("5 to 50 µs", 5, 50),
+        ("longer", 50, float("inf")),
+    ]:
+        errors = [error for microseconds, error in found if least <= microseconds < most]
+        sizes = sorted(map(abs, errors))
+        rows.append(
+            [
+                title,
+                str(len(errors)),
+                f"{100 * sum(sizes) / len(sizes):.1f} %",
+                f"{100 * sum(errors) / len(errors):+.1f} %",
+                f"{100 * sizes[len(sizes) * 9 // 10]:.0f} %",
+            ]
+        )
+    head = ["kernels that took", "number", "mean error", "mean, with its sign", "one in ten is off by"]
+    return tables.markdown(head, rows, numeric=range(1, 5))
+
+
 def model_by_part():
     rows = []
     for part in PARTS:
@@ -227,6 +255,7 @@ def model_ladder():
 
 MAKERS = {
     "model_errors": model_errors,
+    "model_alone": model_alone,
     "model_by_part": model_by_part,
     "model_worst": model_worst,
     "model_bottlenecks": model_bottlenecks,

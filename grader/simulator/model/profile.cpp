@@ -112,13 +112,15 @@ Time time(const Reader& in) {
   LAB32_TIME(warps_per_clock);
   LAB32_TIME(block_tail);
   LAB32_TIME(block_seconds);
-  LAB32_TIME(cold_launch_seconds);
+  LAB32_TIME(launch_seconds);
+  LAB32_TIME(event_seconds);
   LAB32_TIME(warm_launch_seconds);
   LAB32_TIME(l1_latency);
   LAB32_TIME(l2_latency);
   LAB32_TIME(dram_latency);
   LAB32_TIME(shared_latency);
   LAB32_TIME(barrier_latency);
+  LAB32_TIME(uncovered);
   LAB32_TIME(softness);
   LAB32_TIME(error);
 #undef LAB32_TIME

@@ -52,11 +52,14 @@ struct Time {
   double warps_per_clock = 0;    // that a multiprocessor starts
   double block_tail = 0;         // of a block's time, that its warps' places stand empty at its end
   double block_seconds = 0;      // from a block's end to its successor's first instruction
-  double cold_launch_seconds = 0, warm_launch_seconds = 0;
+  // Of a kernel that does nothing, and what events around a launch add; of launches in a row, from
+  // one to the next.
+  double launch_seconds = 0, event_seconds = 0, warm_launch_seconds = 0;
   double l1_latency = 0, l2_latency = 0, dram_latency = 0, shared_latency = 0;  // seconds
   double barrier_latency = 0;                                                   // seconds
-  double softness = 0;  // how much resources that are nearly equally busy get in each other's way
-  double error = 0;     // mean absolute error of predicted times, relative
+  double uncovered = 0;  // of what a block's phases leave idle, the part that is lost (README.md)
+  double softness = 0;   // how much resources that are nearly equally busy get in each other's way
+  double error = 0;      // mean absolute error of predicted times, relative
 };
 
 struct Profile {

@@ -53,6 +53,23 @@ class Machine {
     return {dram(), l2(), l1_and_shared(), issue(), atomics(), launcher(), latency()};
   }
 
+  // What stands by while a block is in a phase that has no use for it. A barrier keeps the warps of
+  // a block in one phase: its memory, its arithmetic or its start. Of n customers in a closed queue
+  // the others hide all but an n-th of what one leaves; without barriers each warp is one.
+  double uncovered() const {
+    const double phases[] = {std::max(dram().seconds, l2().seconds),
+                             std::max(l1_and_shared().seconds, issue().seconds),
+                             launcher().seconds};
+    double all = 0, longest = 0;
+    for (const double seconds : phases) {
+      all += seconds;
+      longest = std::max(longest, seconds);
+    }
+    const bool in_phases = 2 * w_.barriers >= warps_;
+    const double customers = resident_ * (in_phases ? 1 : w_.warps_per_block);
+    return ratio(all - longest, std::max(customers, 1.0));
+  }
+
  private:
   // Seconds that the busiest multiprocessor takes for its share of `amount` at `rate` a clock.
   double on_one(double amount, double rate) const {
@@ -185,15 +202,17 @@ Prediction predict(const Profile& profile, const Work& work) {
   const Time& t = profile.time;
   Prediction p;
   p.error = t.error;
-  p.resources = Machine(profile, work).resources();
+  const Machine machine(profile, work);
+  p.resources = machine.resources();
   std::stable_sort(p.resources.begin(), p.resources.end(),
                    [](const Resource& a, const Resource& b) { return a.seconds > b.seconds; });
   // The slowest decides; one nearly as slow gets in its way now and then.
   const double longest = p.resources.front().seconds;
   double sum = 0;
   for (const Resource& r : p.resources) sum += std::pow(ratio(r.seconds, longest), 1 / t.softness);
-  p.seconds = longest * std::pow(sum, t.softness);
-  p.seconds += work.warm ? t.warm_launch_seconds : t.cold_launch_seconds;
+  const double at_work = longest * std::pow(sum, t.softness) + t.uncovered * machine.uncovered();
+  p.kernel_seconds = at_work + t.launch_seconds;
+  p.seconds = work.warm ? at_work + t.warm_launch_seconds : p.kernel_seconds + t.event_seconds;
   for (Resource& r : p.resources) r.share = std::min(1.0, ratio(r.seconds, p.seconds));
   const auto sentence = [](const Resource& r) { return r.name + ": " + r.words; };
   p.bottleneck = "bound by " + sentence(p.resources[0]);

@@ -48,12 +48,13 @@ struct Case {
   int id = 0;
   std::string set, kernel;
   bool warm = false;
-  double measured = 0;  // seconds
+  double measured = 0;  // seconds, by events
+  double alone = 0;     // seconds, by Nsight Compute; cold only
   model::Prediction predicted;
 };
 
 std::vector<Case> cases() {
-  const auto times = tests::h200_record();
+  const auto times = tests::h200_record(), ncu = tests::h200_record("-counters");
   const model::Profile h200 = model::read_profile("h200");
   std::vector<Case> all;
   for (const tests::SimulatedRow& row : tests::read_simulated()) {
@@ -65,6 +66,7 @@ std::vector<Case> cases() {
       c.kernel = time.at("kernel");
       c.warm = warm;
       c.measured = number(time, warm ? "warm_us" : "cold_us") * 1e-6;
+      if (!warm) c.alone = number(ncu.at(row.id), "gpu__time_duration.sum") * 1e-9;
       c.predicted = model::predict(h200, warm ? row.warm.work : row.cold.work);
       all.push_back(std::move(c));
     }
@@ -98,12 +100,14 @@ std::string print_predictions(const std::vector<Case>& all) {
   std::string text =
       "# modelled: grader/simulator/model, device profile h200, from "
       "data/measured/model/simulated.csv\n"
-      "id,l2,set,kernel,modelled_us,bottleneck,bottleneck_us,runner_up,runner_up_us\n";
+      "id,l2,set,kernel,modelled_us,modelled_kernel_us,bottleneck,bottleneck_us,runner_up,runner_"
+      "up_us\n";
   for (const Case& c : all) {
     const auto& r = c.predicted.resources;
-    text += fmt::format("{},{},{},\"{}\",{:.3f},{},{:.3f},{},{:.3f}\n", c.id,
+    text += fmt::format("{},{},{},\"{}\",{:.3f},{:.3f},{},{:.3f},{},{:.3f}\n", c.id,
                         c.warm ? "warm" : "cold", c.set, c.kernel, c.predicted.seconds * 1e6,
-                        r[0].name, r[0].seconds * 1e6, r[1].name, r[1].seconds * 1e6);
+                        c.predicted.kernel_seconds * 1e6, r[0].name, r[0].seconds * 1e6, r[1].name,
+                        r[1].seconds * 1e6);
   }
   return text;
 }
@@ -153,6 +157,27 @@ TEST_SUITE("model: time") {
       if (set != "fit") worse = std::max(worse, error);
     }
     CHECK(worse == doctest::Approx(model::read_profile("h200").time.error).epsilon(0.1));
+  }
+
+  TEST_CASE("model: gpu__time_duration.sum is the kernel alone, without what events see besides") {
+    // Of kernels that nothing was fitted on, by how long they run.
+    const double bounds[] = {0, 5e-6, 50e-6, 1};
+    for (int part = 0; part < 3; ++part) {
+      CAPTURE(part);
+      double error = 0, bias = 0;
+      int count = 0;
+      for (const Case& c : cases()) {
+        if (c.warm || c.set == "micro" || c.set == "fit") continue;
+        if (c.alone < bounds[part] || c.alone >= bounds[part + 1]) continue;
+        const double e = c.predicted.kernel_seconds / c.alone - 1;
+        error += std::abs(e);
+        bias += e;
+        ++count;
+      }
+      CHECK(count >= 40);
+      CHECK(error / count <= 0.12);
+      CHECK(std::abs(bias / count) <= 0.031);
+    }
   }
 
   TEST_CASE("model: no kernel is in both sets") {
