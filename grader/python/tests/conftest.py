@@ -1,10 +1,13 @@
 import os
+import signal
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))  # the package lab32, also where no .venv points to it
 os.environ["MPLBACKEND"] = "agg"
+# A job in a shell's background ignores interrupts, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import slurm_cluster  # noqa: E402
 
