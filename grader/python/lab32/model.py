@@ -1,4 +1,4 @@
-"""The tables of handouts/model.md: how wrong the model's figures are, from what was measured."""
+"""The tables of handouts/model-notes.md: how wrong the model's figures are, from what was measured."""
 
 from lab32 import tables
 

@@ -1,12 +1,17 @@
-"""Draws SVG by hand: the same text on every machine, so that a test can tell a stale figure."""
+"""Draws SVG by hand: the same text on every machine, so that a test can tell a stale figure. Words are
+given in English and drawn in the language that is spoken (words.py)."""
 
 from html import escape
+
+from lab32.words import said
 
 # Okabe and Ito's colours, which colour-blind people can tell apart.
 BLUE, SKY, GREEN, ORANGE, RED, PINK = (
     "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7",
 )  # fmt: skip
-INK, GREY, PALE, PAPER = "#222222", "#888888", "#eeeeee", "#ffffff"
+INK, GREY, PALE, PAPER = "#222222", "#767676", "#eeeeee", "#ffffff"
+SANS = "DejaVu Sans, Verdana, Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif"
+MONO = "DejaVu Sans Mono, Consolas, monospace"
 
 
 def number(value):
@@ -17,7 +22,7 @@ class Drawing:
     """Collects shapes; `str()` is the file. Coordinates are pixels, y grows downwards."""
 
     def __init__(self, width, height, title):
-        self.width, self.height, self.title = width, height, title
+        self.width, self.height, self.title = width, height, said(title)
         self.parts = []
 
     def add(self, tag, content=None, **attributes):
@@ -36,8 +41,16 @@ class Drawing:
         self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **more)
 
     def text(self, x, y, words, size=13, anchor="start", fill=INK, **more):
-        content = escape(words, quote=False)
+        content = escape(said(words), quote=False)
         self.add("text", content, x=x, y=y, font_size=size, text_anchor=anchor, fill=fill, **more)
+
+    def code(self, x, y, text, size=12, anchor="start", fill=INK, **more):
+        """Text that is the same in every language."""
+        content = escape(text, quote=False)
+        self.add(
+            "text", content, x=x, y=y, font_size=size, text_anchor=anchor, fill=fill,
+            font_family=MONO, **more,
+        )  # fmt: skip
 
     def arrow(self, x1, y1, x2, y2, stroke=INK, **more):
         self.line(x1, y1, x2, y2, stroke, marker_end="url(#head)", **more)
@@ -47,7 +60,7 @@ class Drawing:
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" '
                 f'width="{self.width}" height="{self.height}" role="img" '
-                'font-family="DejaVu Sans, Verdana, sans-serif">',
+                f'font-family="{SANS}">',
                 f"<title>{escape(self.title, quote=False)}</title>",
                 '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
                 f'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="{INK}"/>'

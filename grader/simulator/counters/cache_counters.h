@@ -1,5 +1,5 @@
 // What a launch did to the caches and to device memory: simulated by a model of L1 and L2, so right
-// on the whole, not to the last sector (handouts/model.md has the errors).
+// on the whole, not to the last sector (handouts/model-notes.md has the errors).
 #pragma once
 
 #include <cstdint>

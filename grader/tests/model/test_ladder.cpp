@@ -30,7 +30,7 @@ constexpr Step kSteps[] = {{"step_tree", "reduce_eliminate_divergence", 8, 8, 0}
 
 // The first speed-up is predicted too large: blocks of 8 threads find what their neighbours' loads
 // of 64 bytes have brought, or are bringing, and the model lets each of them wait for device
-// memory. (handouts/model.md)
+// memory. (handouts/model-notes.md)
 //
 // Counted on a hundredth of the 100,000,000 ints: no int is read twice, and each block works alike,
 // or, of step_vectors, one in four does.

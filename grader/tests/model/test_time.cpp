@@ -277,7 +277,7 @@ TEST_SUITE("model: time") {
             fmt::format("{} {}: ncu says {}, the model {}", c.id, c.kernel, names->front(), ours));
     }
     CHECK(plain >= 60);
-    // Not always: handouts/model.md has the exceptions.
+    // Not always: handouts/model-notes.md has the exceptions.
     CHECK(20 * right >= 17 * plain);
   }
 
