@@ -1,5 +1,5 @@
 // Bank conflicts: how the 32 lanes of a warp share the 32 banks of shared memory.
-// The idea, the pictures and the measurements are in handouts/bank_conflicts.md.
+// Read handouts/bank_conflicts.md before, handouts/bank_conflicts-notes.md afterwards.
 //
 // Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
 // their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.
@@ -172,7 +172,7 @@ __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
 
 // ---- C. Conflicts that do not exist -------------------------------------------------------------
 //
-// Predict, then look it up in the handout. Write a number; -1 means "not answered yet".
+// Predict; afterwards the notes have the story. Write a number; -1 means "not answered yet".
 
 // TASK C1: a warp stages 128 ints in shared memory, once with four instructions (lane l stores int
 // l, then int l + 32, ...), once with one (lane l stores the int4 number l).

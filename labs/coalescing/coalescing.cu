@@ -1,5 +1,5 @@
 // Coalescing: how the 32 addresses of a warp become sectors, and what that costs.
-// The idea, the pictures and the measurements are in handouts/coalescing.md.
+// Read handouts/coalescing.md before, handouts/coalescing-notes.md afterwards.
 //
 // Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
 // their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.
@@ -155,7 +155,7 @@ __global__ void axpy(float a, const float* x, float* y, int n) {
 
 // ---- C. Where optimising does not pay -----------------------------------------------------------
 //
-// Predict, then look it up in the handout. Write a number; -1 means "not answered yet".
+// Predict; afterwards the notes have the story. Write a number; -1 means "not answered yet".
 // Times are of an H200 on arrays of 2^26 elements; answer the nearest of 1, 1.25, 3 and 8.
 
 // TASK C1: add2 reads and writes one element off the 128-byte line.

@@ -1,5 +1,5 @@
 // Bank conflicts: how the 32 lanes of a warp share the 32 banks of shared memory.
-// The idea, the pictures and the measurements are in handouts/bank_conflicts.md.
+// Read handouts/bank_conflicts.md before, handouts/bank_conflicts-notes.md afterwards.
 //
 // The reference solution: the given kernels are those of labs/bank_conflicts/bank_conflicts.cu,
 // which states each task in full. In every launch of part B

@@ -1,5 +1,5 @@
 // Coalescing: how the 32 addresses of a warp become sectors, and what that costs.
-// The idea, the pictures and the measurements are in handouts/coalescing.md.
+// Read handouts/coalescing.md before, handouts/coalescing-notes.md afterwards.
 //
 // The reference solution: the given kernels are those of labs/coalescing/coalescing.cu, which
 // states each task in full. In every launch

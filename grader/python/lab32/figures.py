@@ -1,9 +1,11 @@
-"""python -m lab32.figures: draws handouts/figures/*.svg again, makes the tables in the handouts again,
-and tells which figures in their sentences are no longer so."""
+"""python -m lab32.figures: draws handouts/figures/*.svg again, and in Chinese those that the pages of
+handouts/zh show; makes the tables in the handouts again, and tells which figures in their sentences are
+no longer so."""
 
+import re
 import sys
 
-from lab32 import ROOT, handout, quoted
+from lab32 import ROOT, handout, quoted, words
 from lab32.drawings import (
     bank_conflicts,
     coalescing,
@@ -28,11 +30,28 @@ FIGURES = (
 )
 
 
+CHINESE = ROOT / "handouts/zh/figures"
+
+
+def shown(pages):
+    """The names of the pictures that these pages show."""
+    return set(re.findall(r"figures/([\w-]+\.svg)", "".join(page.read_text() for page in pages)))
+
+
+def drawn():
+    """{path: text} of every picture, in each language that shows it."""
+    files = {FOLDER / name: str(draw()) for name, draw in FIGURES.items()}
+    with words.language("zh"):
+        for name in sorted(shown((ROOT / "handouts/zh").glob("*.md"))):
+            files[CHINESE / name] = str(FIGURES[name]())
+    return files
+
+
 def main():
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, draw in FIGURES.items():
-        (FOLDER / name).write_text(str(draw()))
-        print(f"wrote {(FOLDER / name).relative_to(ROOT)}")
+    for path, text in drawn().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        print(f"wrote {path.relative_to(ROOT)}")
     return handout.main([]) or quoted.main([])
 
 

@@ -22,9 +22,10 @@ from lab32 import (
     swizzle,
     tables,
     transpose,
+    words,
 )
 
-FILES = ["README.md", "handouts/*.md", "data/measured/*/README.md"]
+FILES = ["README.md", "handouts/*.md", "handouts/zh/*.md", "data/measured/*/README.md"]
 MARKED = re.compile(r"(<!-- table: (?P<name>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 # What a figure depends on, in the words of the handouts. "Neither": it is wrong on every card.
@@ -145,7 +146,32 @@ def golden(name, *title):
     return "\n".join(["```", table, "", "...", chosen[0], "...", "", total, "```"])
 
 
+def score_report(name):
+    """{check: (measured, expected)} of a golden text of the grader's; of a check whose cells take
+    several lines, the first."""
+    rows = {}
+    for line in (ROOT / f"grader/tests/golden/{name}.txt").read_text().split("\n\n")[0].splitlines():
+        check, measured, expected = line[:31].strip(), line[31:52].strip(), line[52:71].strip()
+        if check and expected and not line.startswith(("=", "-", "check")):
+            rows[check] = (measured, expected)
+    return rows
+
+
+def tasks(lab, *starts):
+    """The counters that a lab's checks judge: as given, and what is asked for. `starts` chooses checks
+    by how their names begin."""
+    given, asked = score_report(f"{lab}-skeleton"), score_report(f"{lab}-solution")
+    rows = []
+    for check, (_, expected) in asked.items():
+        judged = re.match(r"[\d,.]+ (?!of a copy|times)\D", expected)
+        if judged and check.startswith(starts):
+            now = given.get(check, ("",))[0]
+            rows.append([check, now if re.match(r"\d", now) else "", expected])
+    return tables.markdown(["check", "as given", "to reach"], rows, numeric=[1, 2])
+
+
 MAKERS = {
+    "tasks": tasks,
     "documented": documented,
     "requests": requests,
     "times": times,
@@ -170,8 +196,18 @@ def make(name):
     return MAKERS[maker](*arguments)
 
 
-def update(text):
-    return MARKED.sub(lambda m: f"{m[1]}{make(m['name'])}\n{m[3]}", text)
+def language_of(path):
+    """Pages of handouts/zh are Chinese."""
+    return "zh" if Path(path).parent.name == "zh" else "en"
+
+
+def update(text, language="en"):
+    with words.language(language):
+        return MARKED.sub(lambda m: f"{m[1]}{make(m['name'])}\n{m[3]}", text)
+
+
+def updated(path):
+    return update(path.read_text(), language_of(path))
 
 
 def files():
@@ -183,14 +219,12 @@ def main(arguments=None):
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--check", action="store_true", help="only tell which are stale")
     options = parser.parse_args(arguments)
-    stale = [
-        path for path in options.files or files() if update(path.read_text()) != path.read_text()
-    ]
+    stale = [path for path in options.files or files() if updated(path) != path.read_text()]
     for path in stale:
         if options.check:
             print(f"{path}: a table is stale; run `make figures`", file=sys.stderr)
         else:
-            path.write_text(update(path.read_text()))
+            path.write_text(updated(path))
             print(f"wrote {path}")
     return int(options.check and bool(stale))
 

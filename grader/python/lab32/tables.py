@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab32 import ROOT
+from lab32.words import said
 
 DATA = ROOT / "data"
 
@@ -77,7 +78,8 @@ def number(text):
 
 
 def markdown(head, rows, numeric=()):
-    """A table; columns in `numeric` (by index) are set to the right."""
+    """A table; columns in `numeric` (by index) are set to the right. Its words are translated."""
+    head, *rows = ([said(cell) for cell in row] for row in (head, *rows))
     lines = [f"| {' | '.join(head)} |"]
     lines.append(
         "|" + "|".join(" ---: " if k in numeric else " --- " for k in range(len(head))) + "|"

@@ -1,10 +1,10 @@
-"""The figures of handouts/bank_conflicts.md."""
+"""The figures of handouts/bank_conflicts.md and bank_conflicts-notes.md."""
 
 from lab32 import tables
 from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, SKY, Drawing
 
 BANKS, WORD = 32, 4  # of shared memory, bytes of a bank's word
-CELL, HEIGHT, LEFT = 24, 17, 112
+CELL, HEIGHT, LEFT = 19.4, 19, 126
 
 
 def fullest(words):
@@ -15,8 +15,8 @@ def fullest(words):
 
 def bank_numbers(drawing, y):
     for bank in range(BANKS):
-        drawing.text(LEFT + (bank + 0.5) * CELL, y, str(bank), 9, "middle", BLUE)
-    drawing.text(LEFT - 10, y, "bank", 11, "end", BLUE)
+        drawing.text(LEFT + (bank + 0.5) * CELL, y, str(bank), 11, "middle", BLUE)
+    drawing.text(LEFT - 10, y, "bank", 12, "end", BLUE)
 
 
 def memory(drawing, y, rows, cells):
@@ -26,7 +26,12 @@ def memory(drawing, y, rows, cells):
         x, top = LEFT + word % BANKS * CELL, y + word // BANKS * HEIGHT
         drawing.rect(x, top, CELL, HEIGHT, fill, PAPER, stroke_width=0.8)
         if text:
-            drawing.text(x + CELL / 2, top + 12, text, 9, "middle")
+            drawing.text(x + CELL / 2, top + 14, text, 11, "middle")
+
+
+def label(drawing, y, name, index):
+    drawing.text(14, y + 13, name, 13, font_weight="bold")
+    drawing.code(14, y + 30, index, 12)
 
 
 def plural(count):
@@ -44,13 +49,11 @@ STRIDES = [
 
 
 def strides():
-    total = 60 + sum(rows * HEIGHT + 34 for *_, rows in STRIDES)
-    drawing = Drawing(900, total, "Which banks a warp visits, by its stride")
-    drawing.text(
-        20, 24, "Each row is 32 words, each column is a bank; a number is the lane that accesses the word", 15
-    )  # fmt: skip
-    bank_numbers(drawing, 46)
-    y = 54
+    total = 60 + sum(max(rows, 2) * HEIGHT + 34 for *_, rows in STRIDES)
+    drawing = Drawing(760, total, "Which banks a warp visits, by its stride")
+    drawing.text(14, 24, "A row is 32 words, a column is a bank; the number is the lane that reads the word", 14)
+    bank_numbers(drawing, 48)
+    y = 56
     for name, index, word_of, rows in STRIDES:
         words = [word_of(lane) for lane in range(32)]
         count = fullest(words)
@@ -58,43 +61,63 @@ def strides():
         for lane, word in enumerate(words):
             lanes.setdefault(word, []).append(lane)
         colour = SKY if count == 1 else ORANGE
-        cells = {
-            word: (str(who[0]) if len(who) == 1 else "all", colour) for word, who in lanes.items()
-        }
-        memory(drawing, y, rows, cells)
-        drawing.text(12, y + 12, name, 13, font_weight="bold")
-        if rows > 1:
-            drawing.text(12, y + 28, index, 11, font_family="DejaVu Sans Mono, monospace")
-        drawing.text(LEFT, y + rows * HEIGHT + 14, plural(count), 12, fill=INK)
-        y += rows * HEIGHT + 34
+        memory(drawing, y, rows, {word: (str(who[0]), colour) for word, who in lanes.items()})
+        if len(lanes) == 1:
+            drawing.text(LEFT + 7 * CELL, y + 14, "all 32 lanes", 12)
+        label(drawing, y, name, index)
+        drawing.text(LEFT, y + rows * HEIGHT + 16, plural(count), 13, font_weight="bold")
+        y += max(rows, 2) * HEIGHT + 34
     return drawing
 
 
 def padding():
     """The column of a tile with rows of 32 and of 33 words."""
-    rows = 8
-    drawing = Drawing(900, 2 * (rows * HEIGHT + 52) + 40, "A column of [32][32] and of [32][33]")
+    rows = 6
+    drawing = Drawing(760, 2 * (rows * HEIGHT + 50) + 60, "A column of [32][32] and of [32][33]")
     bank_numbers(drawing, 24)
     y = 32
-    for pitch, words in ((32, "int tile[32][32]"), (33, "int tile[32][33]")):
+    for pitch, index in ((32, "tile[32][32]"), (33, "tile[32][33]")):
         cells = {}
         for word in range(rows * BANKS):
             row, column = divmod(word, pitch)
             if column == 0:
                 cells[word] = (str(row), ORANGE if pitch == 32 else SKY)
             elif column == 32:
-                cells[word] = ("pad", "#cccccc")
+                cells[word] = ("×", "#bbbbbb")
         memory(drawing, y, rows, cells)
+        label(drawing, y, f"rows of {pitch}", index)
         column = [pitch * lane for lane in range(32)]
+        drawing.text(LEFT, y + rows * HEIGHT + 20, plural(fullest(column)), 13, font_weight="bold")
+        y += rows * HEIGHT + 50
+    drawing.text(LEFT, y + 2, "The number is the lane that reads column 0 of its row; × is padding.", 12, fill=GREY)
+    drawing.text(LEFT, y + 20, "6 rows of 32 words are drawn; the tile goes on.", 12, fill=GREY)
+    return drawing
+
+
+def halves():
+    """8 bytes per lane: two phases, side by side and two apart."""
+    drawing = Drawing(760, 262, "8 bytes per lane are served in two phases")
+    drawing.text(14, 24, "A double is two words. Blue: lanes 0 to 15, served first. Orange: lanes 16 to 31.", 14)
+    bank_numbers(drawing, 50)
+    y = 58
+    for name, index, stride, rows in (
+        ("side by side", "d[t]", 1, 2), ("two apart", "d[2 * t]", 2, 4),
+    ):  # fmt: skip
+        cells = {}
+        for lane in range(32):
+            for k in range(2):
+                cells[2 * stride * lane + k] = (str(lane), SKY if lane < 16 else ORANGE)
+        memory(drawing, y, rows, cells)
+        label(drawing, y, name, index)
+        each = [
+            fullest([2 * stride * lane + k for lane in half for k in range(2)])
+            for half in (range(16), range(16, 32))
+        ]
         drawing.text(
-            LEFT, y + rows * HEIGHT + 18,
-            f"{words}: lane l wants tile[l][0]: {plural(fullest(column))}"
-            + (" (all 32 lanes in bank 0)" if pitch == 32 else " (lane l in bank l)"),
-            13,
+            LEFT, y + rows * HEIGHT + 18, f"{each[0]} + {each[1]} = {sum(each)} wavefronts", 13,
+            font_weight="bold",
         )  # fmt: skip
-        drawing.text(12, y + 12, f"rows of {pitch}", 13, font_weight="bold")
-        y += rows * HEIGHT + 52
-    drawing.text(LEFT, y + 4, "The numbers are lanes; the first 8 rows of 32 words are drawn.", 12, fill=GREY)
+        y += rows * HEIGHT + 46
     return drawing
 
 
@@ -103,58 +126,45 @@ PHASES = [SKY, ORANGE, GREEN, PINK]
 
 def phases():
     """16 bytes per lane: four phases, side by side and a row of a tile apart."""
-    drawing = Drawing(900, 330, "16 bytes per lane are served in four phases")
-    drawing.text(20, 24, "int4: lane l has four words; a phase is 8 lanes, all banks once", 15)
+    drawing = Drawing(760, 350, "16 bytes per lane are served in four phases")
+    drawing.text(14, 24, "int4: lane l has four words; a phase is 8 lanes, all banks once", 14)
     bank_numbers(drawing, 48)
     cells = {}
     for lane in range(32):
         for k in range(4):
             cells[4 * lane + k] = (str(lane), PHASES[lane // 8])
     memory(drawing, 56, 4, cells)
-    drawing.text(12, 68, "side by side", 13, font_weight="bold")
-    drawing.text(12, 84, "q[t]", 11, font_family="DejaVu Sans Mono, monospace")
+    label(drawing, 56, "side by side", "q[t]")
     drawing.text(
-        LEFT, 142, "4 phases, a colour each, of 1 wavefront: 4 wavefronts for 512 bytes, no conflict", 12
+        LEFT, 150, "4 phases, a colour each, of 1 wavefront: 4 wavefronts for 512 bytes, no conflict", 13
     )  # fmt: skip
     cells = {}
     for lane in range(8):
         for k in range(4):
             cells[32 * lane + k] = (str(lane), SKY)
-    memory(drawing, 166, 8, cells)
-    drawing.text(12, 178, "a row apart", 13, font_weight="bold")
-    drawing.text(12, 194, "q[8 * t]", 11, font_family="DejaVu Sans Mono, monospace")
+    memory(drawing, 170, 8, cells)
+    label(drawing, 170, "a row apart", "q[8 * t]")
     drawing.text(
-        LEFT, 320, "the first of 4 phases: its 8 lanes collide in banks 0 to 3, 8 wavefronts; 32 in all", 12
+        LEFT, 340, "the first of 4 phases: 8 lanes in banks 0 to 3, 8 wavefronts; 32 in all", 13
     )  # fmt: skip
     return drawing
 
 
 def histogram():
-    """Copies of a histogram, lane after lane and channel after channel."""
-    drawing = Drawing(900, 300, "A histogram for each lane: two ways to lay it out")
-    drawing.text(20, 24, "Where each lane keeps each channel: a cell is channel.lane", 15)
-    bank_numbers(drawing, 48)
-    colours = [SKY, ORANGE, GREEN, PINK]
-    y = 56
-    for title, index, cell in (
-        ("lane by lane", "h[64 * lane + c]", lambda word: (word % 64, word // 64)),
-        ("side by side", "h[32 * c + lane]", lambda word: (word // 32, word % 32)),
+    """Where each lane keeps channel 1, in two layouts of the 32 copies."""
+    drawing = Drawing(760, 340, "A histogram for each lane: two ways to lay it out")
+    drawing.text(14, 24, "All lanes add to channel 1. Coloured: the word of lane l; only 5 rows are drawn.", 14)
+    bank_numbers(drawing, 50)
+    y = 58
+    for name, index, word_of in (
+        ("lane by lane", "h[64 * lane + c]", lambda lane: 64 * lane + 1),
+        ("side by side", "h[32 * c + lane]", lambda lane: 32 + lane),
     ):
-        cells = {}
-        for word in range(5 * BANKS):
-            channel, lane = cell(word)
-            hot = channel == 1
-            fill = colours[lane % 4] if hot else PALE
-            cells[word] = (f"{channel}.{lane}" if hot or lane < 4 else "", fill)
-        memory(drawing, y, 5, cells)
-        drawing.text(8, y + 12, title, 13, font_weight="bold")
-        drawing.text(8, y + 28, index, 10, font_family="DejaVu Sans Mono, monospace")
-        words = [64 * lane + 1 if title == "lane by lane" else 32 + lane for lane in range(32)]
-        drawing.text(
-            LEFT, y + 5 * HEIGHT + 16,
-            f"all lanes have an event of channel 1 (coloured): {plural(fullest(words))}", 12,
-        )  # fmt: skip
-        y += 5 * HEIGHT + 40
+        memory(drawing, y, 5, {word_of(lane): (str(lane), ORANGE) for lane in range(32)
+                               if word_of(lane) < 5 * BANKS})  # fmt: skip
+        drawing.text(14, y + 13, name, 13, font_weight="bold")
+        drawing.code(LEFT, y + 5 * HEIGHT + 18, index, 13)
+        y += 5 * HEIGHT + 46
     return drawing
 
 
@@ -175,16 +185,16 @@ def largest(table, task, form):
 def measured():
     times = tables.measured("h200-bank_conflicts")
     counters = tables.measured("h200-bank_conflicts-counters")
-    drawing = Drawing(900, 80 + 46 * len(OPTIMISED), "What optimising saves on an H200")
+    drawing = Drawing(760, 80 + 46 * len(OPTIMISED), "What optimising saves on an H200")
     drawing.text(
         20, 28,
         f"Given over optimised: wavefronts and time (both measured, {times.head['device']})", 14,
     )  # fmt: skip
-    left, scale = 285, 21
+    left, scale = 268, 16
     bottom = 52 + 46 * len(OPTIMISED)
     for tick in range(0, 24, 4):
         drawing.line(left + tick * scale, 46, left + tick * scale, bottom, "#cccccc")
-        drawing.text(left + tick * scale, bottom + 16, str(tick), 11, "middle", GREY)
+        drawing.text(left + tick * scale, bottom + 16, str(tick), 12, "middle", GREY)
     drawing.line(left + scale, 46, left + scale, bottom, INK, stroke_dasharray="4 3")
     for k, (task, first, second, words) in enumerate(OPTIMISED):
 
@@ -210,6 +220,7 @@ def measured():
 FIGURES = {
     "bank_conflicts-strides.svg": strides,
     "bank_conflicts-padding.svg": padding,
+    "bank_conflicts-halves.svg": halves,
     "bank_conflicts-phases.svg": phases,
     "bank_conflicts-histogram.svg": histogram,
     "bank_conflicts-measured.svg": measured,

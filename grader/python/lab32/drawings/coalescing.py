@@ -1,9 +1,9 @@
-"""The figures of handouts/coalescing.md."""
+"""The figures of handouts/coalescing.md and coalescing-notes.md."""
 
 import math
 
 from lab32 import tables
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
+from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, RED, SKY, Drawing
 
 LANES, SECTOR, WORD = 32, 32, 4  # a warp, bytes of a sector, bytes of a float
 WORDS = SECTOR // WORD
@@ -18,49 +18,83 @@ PATTERNS = {
 }
 
 
-def warp(drawing, x, y, width, words, last_sector):
-    """A warp above the memory it reads. Returns the sectors that it touches."""
-    touched = {word // WORDS for word in words}
+def warp(drawing, x, y, width, words, last_sector, active=range(LANES)):
+    """A warp above the memory it reads. Returns the sectors that its active lanes touch."""
+    wanted = {words[lane] for lane in active}
+    touched = {word // WORDS for word in wanted}
     lane_width, word_width = width / LANES, width / ((last_sector + 1) * WORDS)
-    top, memory = y, y + 66
+    top, memory = y, y + 62
     for lane, word in enumerate(words):
-        from_x, to_x = x + (lane + 0.5) * lane_width, x + (word + 0.5) * word_width
-        drawing.line(from_x, top + 18, to_x, memory, GREY, stroke_width=0.8)
+        if lane in active:
+            from_x, to_x = x + (lane + 0.5) * lane_width, x + (word + 0.5) * word_width
+            drawing.line(from_x, top + 18, to_x, memory, GREY, stroke_width=0.8)
     for lane in range(LANES):
-        drawing.rect(x + lane * lane_width, top, lane_width, 18, SKY, PAPER)
-        if lane_width > 16 or lane % 8 == 0 or lane == LANES - 1:
-            drawing.text(x + (lane + 0.5) * lane_width, top + 13, str(lane), 9, "middle")
+        here = lane in active
+        drawing.rect(x + lane * lane_width, top, lane_width, 18, SKY if here else PAPER,
+                     PAPER if here else "#bbbbbb")  # fmt: skip
+        if lane % 8 == 0 or lane == LANES - 1:
+            drawing.text(x + (lane + 0.5) * lane_width, top + 13, str(lane), 11, "middle")
     for sector in range(last_sector + 1):
         for word in range(sector * WORDS, (sector + 1) * WORDS):
-            fill = ORANGE if word in words else "#fbe3b0" if sector in touched else PALE
+            fill = ORANGE if word in wanted else "#fbe3b0" if sector in touched else PALE
             drawing.rect(
                 x + word * word_width, memory, word_width, 16, fill, PAPER, stroke_width=0.5
             )
         drawing.rect(
             x + sector * WORDS * word_width, memory, WORDS * word_width, 16, "none",
-            INK if sector in touched else GREY, stroke_width=1.2 if sector in touched else 0.6,
+            INK if sector in touched else "#bbbbbb", stroke_width=1.4 if sector in touched else 0.8,
         )  # fmt: skip
     return touched
 
 
-def patterns():
-    names, step = list(PATTERNS), 132
-    drawing = Drawing(900, 44 + step * len(names), "Five ways for a warp to read 32 floats")
-    drawing.text(
-        20, 26, "32 lanes (blue), the words they read (orange), the 32-byte sectors moved", 15
-    )
+def sectors_of(count):
+    return f"{count} sector{'s' * (count > 1)}"
+
+
+def pattern_row(drawing, y, index, words, last, active=range(LANES)):
+    """One access: its index, the warp, and to the left what it costs."""
+    touched = warp(drawing, 130, y, 610, words, last, active)
+    used = len({words[lane] for lane in active}) * WORD
+    drawing.code(16, y + 14, index, 13)
+    drawing.text(16, y + 46, sectors_of(len(touched)), 14, font_weight="bold")
+    share = f"{used / (len(touched) * SECTOR):.1%}".replace(".0%", "%").replace("%", " %")
+    drawing.text(16, y + 66, f"{share} used", 12, fill=GREY)
+
+
+def key(drawing, y):
+    """What the colours mean."""
+    marks = ((SKY, "active lane"), (ORANGE, "float that is read"), ("#fbe3b0", "moved, not used"))
+    for k, (fill, words) in enumerate(marks):
+        drawing.rect(130 + 190 * k, y, 14, 14, fill, INK, stroke_width=0.5)
+        drawing.text(150 + 190 * k, y + 12, words, 12)
+
+
+def pattern_rows(title, names):
+    drawing = Drawing(760, 62 + 112 * len(names), title)
     for k, name in enumerate(names):
         index, word_of = PATTERNS[name]
         words = [word_of(lane) for lane in range(LANES)]
-        last = max(5, max(words) // WORDS)
-        y = 48 + k * step
-        touched = warp(drawing, 130, y + 14, 750, words, last)
-        used = len(set(words)) * WORD
-        drawing.text(20, y + 26, name, 15, font_weight="bold")
-        drawing.text(20, y + 44, index, 12, font_family="DejaVu Sans Mono, monospace")
-        drawing.text(20, y + 72, f"{len(touched)} sector{'s' * (len(touched) > 1)}", 13)
-        share = f"{used / (len(touched) * SECTOR):.1%}".replace(".0%", "%").replace("%", " %")
-        drawing.text(20, y + 90, f"{share} used", 12, fill=GREY)
+        pattern_row(drawing, 20 + 112 * k, index, words, max(7, max(words) // WORDS))
+    key(drawing, 30 + 112 * len(names))
+    return drawing
+
+
+def patterns():
+    """Without add2: how many sectors that takes is for the reader to find out."""
+    return pattern_rows("Four ways for a warp to read 32 floats", ["add1", "add3", "add4", "add5"])
+
+
+def shifted():
+    return pattern_rows("One float off the line", ["add1", "add2"])
+
+
+def inactive():
+    """Lanes that do not take part ask for nothing."""
+    drawing = Drawing(760, 62 + 112 * 2, "The same addresses with fewer active lanes")
+    words = list(range(LANES))
+    for k, active in enumerate((range(0, LANES, 2), range(8))):
+        pattern_row(drawing, 20 + 112 * k, "x[i]", words, 7, active)
+    key(drawing, 30 + 112 * 2)
     return drawing
 
 
@@ -127,86 +161,44 @@ def path():
 FIELDS = ["x", "y", "z", "vx", "vy", "vz", "m", "q"]
 
 
+def strip(drawing, y, cells, title, verdict):
+    """64 floats of memory in their sectors. `cells`: (text, colour) of each; a sector with a coloured
+    one moves."""
+    left, cell = 16, 11.4
+    drawing.text(left, y - 12, title, 14, font_weight="bold")
+    drawing.text(left + 64 * cell, y - 12, verdict, 13, "end")
+    for k, (text, fill) in enumerate(cells):
+        drawing.rect(left + k * cell, y, cell, 30, fill or PALE, PAPER, stroke_width=0.6)
+        if text:
+            drawing.text(left + (k + 0.5) * cell, y + 20, text, 11, "middle")
+    for sector in range(64 // WORDS):
+        moves = any(fill for _, fill in cells[sector * WORDS : (sector + 1) * WORDS])
+        drawing.rect(
+            left + sector * WORDS * cell, y, WORDS * cell, 30, "none",
+            INK if moves else "#bbbbbb", stroke_width=2 if moves else 0.8,
+        )  # fmt: skip
+
+
 def layout():
-    drawing = Drawing(900, 220, "One field of eight: array of structures, structure of arrays")
-    cell, left, count = 22, 30, 4
-
-    def row(y, cells, title, verdict):
-        drawing.text(left, y - 10, title, 14, font_weight="bold")
-        drawing.text(870, y - 10, verdict, 13, "end")
-        for k, (particle, field) in enumerate(cells):
-            is_read = field == "m"
-            fill = ORANGE if is_read else PALE
-            drawing.rect(left + k * cell, y, cell, 24, fill, PAPER)
-            drawing.text(
-                left + (k + 0.5) * cell, y + 12, field, 9, "middle", INK if is_read else GREY
-            )
-            drawing.text(left + (k + 0.5) * cell, y + 22, str(particle), 7, "middle", GREY)
-        for sector in range(len(cells) // WORDS):
-            some = any(f == "m" for _, f in cells[sector * WORDS : (sector + 1) * WORDS])
-            drawing.rect(
-                left + sector * WORDS * cell, y, WORDS * cell, 24, "none",
-                INK if some else GREY, stroke_width=1.8 if some else 0.6,
-            )  # fmt: skip
-
-    row(
-        66,
-        [(p, f) for p in range(count) for f in FIELDS],
-        "array of structures: particle by particle",
-        "a sector for each mass: 4 of 32 bytes used",
-    )
-    row(
-        166,
-        [(p, f) for f in ("vz", "m", "q") for p in range(8)],
-        "structure of arrays: field by field (three of the eight are drawn)",
-        "a sector for eight masses: all bytes used",
-    )
-    drawing.text(
-        left,
-        28,
-        "The kernel reads each mass (orange). Boxes with a thick frame are the sectors that move.",
-        13,
-    )
+    """The lanes that read the mass, field 6 of 8, in two layouts."""
+    drawing = Drawing(760, 246, "One field of eight: array of structures, structure of arrays")
+    drawing.text(16, 26, "Orange: the masses that lanes 0 to 7 read. A thick frame: the sector moves.", 13)
+    apart = [(str(k // 8), ORANGE) if k % 8 == 6 else ("", None) for k in range(64)]
+    strip(drawing, 76, apart, "array of structures: particle by particle", "8 lanes: 8 sectors")
+    side = [(str(k - 24), ORANGE) if 24 <= k < 32 else ("", None) for k in range(64)]
+    strip(drawing, 160, side, "structure of arrays: field by field", "8 lanes: 1 sector")
+    drawing.text(16, 222, "The number in a cell is the lane. A cell is a float, 8 floats are a sector.", 12, fill=GREY)
     return drawing
 
 
 def walk():
-    drawing = Drawing(900, 230, "Sixteen elements per thread: side by side or a block apart")
-    lane_colours = [SKY, ORANGE, PINK, GREEN]
-    cell, left = 13, 30
-
-    def row(y, owner, first, title, verdict):
-        drawing.text(left, y - 10, title, 14, font_weight="bold")
-        drawing.text(870, y - 10, verdict, 13, "end")
-        for word in range(64):
-            now = first(word)
-            fill = lane_colours[owner(word) % 4] if now else PALE
-            drawing.rect(left + word * cell, y, cell, 24, fill, PAPER, stroke_width=0.5)
-            drawing.text(
-                left + (word + 0.5) * cell,
-                y + 16,
-                str(owner(word)),
-                8,
-                "middle",
-                INK if now else GREY,
-            )
-        for sector in range(64 // WORDS):
-            some = any(first(w) for w in range(sector * WORDS, (sector + 1) * WORDS))
-            drawing.rect(
-                left + sector * WORDS * cell, y, WORDS * cell, 24, "none",
-                INK if some else GREY, stroke_width=1.8 if some else 0.6,
-            )  # fmt: skip
-
-    drawing.text(
-        left,
-        28,
-        "64 neighbouring floats, each with its lane; in colour what the first of 16 loads reads",
-        13,
-    )
-    row(76, lambda w: w // 16, lambda w: w % 16 == 0,
-        "in[16 * t + k]: each lane walks its own 16", "32 sectors per request")  # fmt: skip
-    row(166, lambda w: w % 32, lambda w: w < 32,
-        "in[t + 256 * k]: the lanes walk together", "4 sectors per request")  # fmt: skip
+    drawing = Drawing(760, 246, "Sixteen elements per thread: the first load of each lane")
+    drawing.text(16, 26, "The first 64 floats of the block, and the lanes whose first load reads them", 13)
+    own = [(str(k // 16), ORANGE) if k % 16 == 0 else ("", None) for k in range(64)]
+    strip(drawing, 76, own, "each lane has its own 16", "32 lanes: 32 sectors")
+    along = [(str(k) if k < 10 else "", ORANGE) if k < 32 else ("", None) for k in range(64)]
+    strip(drawing, 160, along, "the lanes walk together", "32 lanes: 4 sectors")
+    drawing.text(16, 222, "The number in a cell is the lane. A cell is a float, 8 floats are a sector.", 12, fill=GREY)
     return drawing
 
 
@@ -254,6 +246,8 @@ def measured():
 
 FIGURES = {
     "coalescing-patterns.svg": patterns,
+    "coalescing-inactive.svg": inactive,
+    "coalescing-shifted.svg": shifted,
     "coalescing-path.svg": path,
     "coalescing-layout.svg": layout,
     "coalescing-walk.svg": walk,
