@@ -1,5 +1,5 @@
 // Reduction: one sum, eight kernels, one idea each.
-// The idea, the pictures and the measurements are in handouts/reduction.md.
+// Read handouts/reduction.md before, handouts/reduction-notes.md afterwards.
 //
 // Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
 // their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.
@@ -200,7 +200,7 @@ __global__ void reduce_v6(const int* in, int* out) {
 //
 // The grid is ceil(n / (block * items_per_thread)) blocks, or blocks_per_sm blocks for each
 // multiprocessor if that is fewer. Sums of floats may be off by the roundings of a sum that many
-// threads share: handouts/reduction.md has the bound.
+// threads share: handouts/reduction-notes.md has the bound.
 
 // TASK C1, v7: many elements per thread, and a tree for the rest. In add_pieces a thread's elements
 // follow each other: each thread's next load is in the sector it has loaded from before. Why is
@@ -214,7 +214,7 @@ __global__ void reduce_v7(const T* in, T* out, int n) {
   if (threadIdx.x == 0) atomicAdd(out, sum);
 }
 
-// TASK C2, v8: as fast as you can; handouts/reduction.md has CUB's time and ours beside it. Ideas:
+// TASK C2, v8: as fast as you can; reduction-notes.md has CUB's time beside ours. Ideas:
 // 16 bytes per load, several loads in flight, shuffles, as many blocks as the GPU holds at once.
 // out[0] is not set to 0 before: either one block is the last to finish and knows it, or one block
 // does all the work, as here. The counters that must improve: requests, to a quarter; threads;

@@ -1,5 +1,5 @@
 // Reduction: one sum, eight kernels, one idea each.
-// The idea, the pictures and the measurements are in handouts/reduction.md.
+// Read handouts/reduction.md before, handouts/reduction-notes.md afterwards.
 //
 // The reference solution: reduce_v1 is that of labs/reduction/reduction.cu, which states each task
 // in full.

@@ -1,4 +1,4 @@
-"""The tables of handouts/reduction.md."""
+"""The tables of handouts/reduction-notes.md."""
 
 from lab32 import tables
 from lab32.reduction import (

@@ -150,7 +150,7 @@ def test_the_handout_shows_what_nvcc_makes():
     def plain(line):
         return re.sub(r"\s+", " ", line.replace(">", " ")).strip()
 
-    page = {plain(line) for line in (ROOT / "handouts/reduction.md").read_text().splitlines()}
+    page = {plain(line) for line in (ROOT / "handouts/reduction-notes.md").read_text().splitlines()}
     kept = [plain(line) for line in reduction.last_warp("volatile")]
     gone = [plain(line) for line in reduction.last_warp()]
     assert set(kept[:5]) <= page

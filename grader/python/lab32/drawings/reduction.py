@@ -1,11 +1,10 @@
-"""The figures of handouts/reduction.md."""
+"""The figures of handouts/reduction.md and its notes."""
 
 import math
 
 from lab32 import reduction, reduction_tables, tables
 from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
 
-MONO = "DejaVu Sans Mono, monospace"
 THREADS, WARP = 16, 8  # of a small block, for the picture
 
 
@@ -21,113 +20,127 @@ def adders(version, step):
 
 def trees():
     """Who adds in each step of v1, v2 and v3, and which words."""
-    drawing = Drawing(900, 640, "Who adds what: the trees of v1, v2 and v3")
-    drawing.text(
-        20, 26, "A block of 16 threads in warps of 8 (really 32). Left: threads that add (orange) "
-        "and their warps;", 14,
-    )  # fmt: skip
-    drawing.text(20, 45, "grey warps have nothing to do. Right: the words they add up.", 14)
-    cell, height = 22, 20
+    drawing = Drawing(760, 632, "Who adds what: the trees of v1, v2 and v3")
+    drawing.text(16, 24, "A block of 16 threads in warps of 8, for the picture (really 32)", 14)
+    cell, height, left, right = 20, 20, 66, 424
+    drawing.text(left, 48, "threads; a frame: a warp that executes the step", 12, fill=GREY)
+    drawing.text(right, 48, "words of shared memory", 12, fill=GREY)
     titles = {
-        "v1": ("v1: interleaved", "lanes become idle, warps stay active for the rest"),
-        "v2": ("v2: interleaved, first threads", "whole warps become idle; words drift apart"),
-        "v3": ("v3: sequential", "whole warps become idle; words stay side by side"),
+        "v1": "v1: interleaved",
+        "v2": "v2: interleaved, by the first threads",
+        "v3": "v3: sequential",
     }
-    for k, (version, (title, verdict)) in enumerate(titles.items()):
-        top = 92 + 184 * k
-        drawing.text(20, top - 14, title, 15, font_weight="bold")
-        drawing.text(880, top - 14, verdict, 12, "end", GREY)
+    for k, (version, title) in enumerate(titles.items()):
+        top = 92 + 176 * k
+        drawing.text(16, top - 14, title, 15, font_weight="bold")
         steps = int(math.log2(THREADS))
         for step in range(steps):
             who = adders(version, step)
             y = top + step * (height + 14)
-            drawing.text(20, y + 14, f"step {step + 1}", 12)
+            drawing.text(16, y + 15, f"step {step + 1}", 12)
             for t in range(THREADS):
-                busy = any(u // WARP == t // WARP for u in who)
-                fill = ORANGE if t in who else "#fbe3b0" if busy else PALE
-                x = 70 + t * cell + 10 * (t // WARP)
-                drawing.rect(x, y, cell, height, fill, PAPER, stroke_width=1)
-                drawing.text(x + cell / 2, y + 14, str(t), 10, "middle")
+                x = left + t * cell + 10 * (t // WARP)
+                drawing.rect(x, y, cell, height, ORANGE if t in who else PALE, PAPER, stroke_width=1)
+                drawing.text(x + cell / 2, y + 15, str(t), 11, "middle")
             for w in range(THREADS // WARP):
-                busy = any(u // WARP == w for u in who)
-                drawing.rect(
-                    70 + w * (WARP * cell + 10), y, WARP * cell, height, "none",
-                    INK if busy else "#cccccc", stroke_width=1.4 if busy else 1,
-                )  # fmt: skip
+                if any(u // WARP == w for u in who):
+                    drawing.rect(left + w * (WARP * cell + 10), y, WARP * cell, height, "none", INK,
+                                 stroke_width=2)  # fmt: skip
             own = {a for a, _ in who.values()}
             other = {b for _, b in who.values()}
             for word in range(THREADS):
                 fill = BLUE if word in own else SKY if word in other else PALE
-                x = 500 + word * cell
+                x = right + word * cell
                 drawing.rect(x, y, cell, height, fill, PAPER, stroke_width=1)
                 ink = PAPER if word in own else INK
-                drawing.text(x + cell / 2, y + 14, str(word), 10, "middle", ink)
-    drawing.rect(500, 622, 12, 12, BLUE, "none")
-    drawing.text(516, 633, "read and written", 12)
-    drawing.rect(640, 622, 12, 12, SKY, "none")
-    drawing.text(656, 633, "read", 12)
+                drawing.text(x + cell / 2, y + 15, str(word), 11, "middle", ink)
+    marks = ((16, ORANGE, "thread that adds"), (right, BLUE, "read and written"), (right + 160, SKY, "read"))
+    for x, fill, words in marks:
+        drawing.rect(x, 608, 14, 14, fill, "none")
+        drawing.text(x + 22, 620, words, 12)
     return drawing
 
 
-def log_scale(drawing, x, y, width, low, high, rows, unit):
-    """Vertical lines at 1, 2, 5 times powers of ten; the function that maps a value to pixels."""
-
-    def at(value):
-        return x + width * math.log(value / low) / math.log(high / low)
-
-    exponent = math.floor(math.log10(low))
-    while 10**exponent <= high:
-        for factor in (1, 2, 5):
-            value = factor * 10.0**exponent
-            if low <= value <= high:
-                bold = factor == 1
-                drawing.line(at(value), y, at(value), y + rows, "#bbbbbb" if bold else "#e4e4e4")
-                if bold or high / low < 300:
-                    drawing.text(at(value), y + rows + 16, f"{value:g}", 11, "middle", GREY)
-        exponent += 1
-    drawing.text(x + width, y + rows + 32, unit, 12, "end", GREY)
-    return at
+def ticket():
+    """Four blocks that end at different times draw tickets; the last one adds up their sums."""
+    drawing = Drawing(760, 316, "Four blocks, one counter: who adds up the sums")
+    left, scale, top, row = 96, 62, 60, 46
+    drawing.text(16, 24, "Time runs to the right. Each block stores its sum, then a fence, then it draws a ticket.", 14)
+    # (start, length of the sum, ticket), so that no two draw at once.
+    shapes = [(0, 3.2, 1), (0, 2.2, 0), (0.4, 6.2, 3), (2.6, 2.6, 2)]
+    for k, (start, length, number) in enumerate(shapes):
+        y = top + row * k
+        x, wide = left + start * scale, length * scale
+        drawing.text(left - 12, y + 20, f"block {k}", 13, "end")
+        drawing.rect(x, y, wide, 28, SKY, "none")
+        drawing.text(x + 8, y + 19, "adds its elements", 12)
+        drawing.rect(x + wide + 2, y, 40, 28, BLUE, "none")
+        drawing.text(x + wide + 22, y + 19, "store", 12, "middle", PAPER)
+        drawing.line(x + wide + 45, y - 4, x + wide + 45, y + 32, INK, stroke_width=3)
+        drawing.add("circle", cx=x + wide + 64, cy=y + 14, r=14, fill=ORANGE)
+        drawing.text(x + wide + 64, y + 19, str(number), 13, "middle", font_weight="bold")
+        if number == len(shapes) - 1:
+            drawing.rect(x + wide + 82, y, 166, 28, GREEN, "none")
+            drawing.text(x + wide + 90, y + 19, "adds up all four sums", 12, fill=PAPER)
+        else:
+            drawing.text(x + wide + 84, y + 19, "ends", 12, fill=GREY)
+    y = top + row * len(shapes) + 14
+    drawing.text(left, y + 12, "the counter:", 12)
+    x = left + 110
+    for value in range(5):
+        drawing.rect(x + 44 * value, y - 4, 26, 24, PAPER, ORANGE, stroke_width=2)
+        drawing.text(x + 44 * value + 13, y + 13, str(value), 13, "middle")
+        if value < 4:
+            drawing.arrow(x + 44 * value + 28, y + 8, x + 44 * value + 42, y + 8)
+    drawing.text(x + 232, y + 12, "and before the next launch?", 12)
+    drawing.line(left + 3, y + 32, left + 3, y + 52, INK, stroke_width=3)
+    drawing.text(left + 14, y + 47, "fence", 12)
+    drawing.add("circle", cx=left + 117, cy=y + 42, r=9, fill=ORANGE)
+    drawing.text(left + 134, y + 47, "ticket", 12)
+    return drawing
 
 
 def measured():
-    """Bandwidth of the ladder then and now, each with the card's peak."""
-    drawing = Drawing(900, 490, "The seven kernels, then and now")
+    """How many times as fast as v1 each version is, then and now."""
+    drawing = Drawing(760, 468, "The versions as multiples of v1, then and now")
     head = tables.measured("h200-reduction").head
-    drawing.text(
-        20, 26, "Bandwidth of the sum of 2^22 ints. Orange: G80 (documented). Blue: "
-        f"{head['device']}, L2 cold (measured)", 14,
-    )  # fmt: skip
-    now = reduction.bandwidths(reduction.times())
-    then = reduction.documented("bandwidth")
-    names = [*reduction.VERSIONS, "CUB"]
-    row, left, width, low = 42, 60, 780, 1.0
-    at = log_scale(drawing, left, 64, width, low, 6000, len(names) * row, "GB/s, log scale")
-    g80 = tables.documented("reduction_g80").value("value", metric="peak bandwidth")
-    h200 = tables.device("h200")["memory"]["dram_bytes_per_second"] / 1e9
-    for value, words in ((g80, "peak of a G80"), (h200, "peak of an H200")):
-        drawing.line(at(value), 58, at(value), 64 + len(names) * row, INK, stroke_dasharray="4 3")
-        drawing.text(at(value), 52, words, 11, "middle")
-    for k, name in enumerate(names):
-        y = 68 + row * k
-        drawing.text(left - 10, y + 22, name, 14, "end")
-        for part, (values, colour) in enumerate([(then, ORANGE), (now, BLUE)]):
-            if name in values:
-                end = at(values[name])
-                drawing.rect(left, y + 17 * part, end - left, 15, colour, "none")
-                digits = 0 if values[name] >= 100 else 1
-                words = f"{values[name]:,.{digits}f}"
-                # On white: a number may stand across a peak's line.
-                drawing.rect(end + 3, y + 17 * part + 2, 4 + 7 * len(words), 12, "white", "none")
-                drawing.text(end + 5, y + 17 * part + 12, words, 11)
+    drawing.text(16, 24, "Times as fast as v1, log scale; in brackets: as the version before", 14)
+    row, left, width, high = 46, 56, 600, 40
+    top = 52
+
+    def at(ratio):
+        return left + width * math.log(ratio) / math.log(high)
+
+    for ratio in (1, 2, 5, 10, 20, 40):
+        bottom = top + row * len(reduction.VERSIONS)
+        drawing.line(at(ratio), top, at(ratio), bottom, "#cccccc")
+        drawing.text(at(ratio), bottom + 18, str(ratio), 12, "middle", GREY)
+    then = [reduction.documented(f"{which} speed-up") for which in ("step", "cumulative")]
+    now = reduction.speed_ups(reduction.times())
+    series = [
+        (*then, ORANGE, "G80 (documented)"),
+        (*now, BLUE, f"{head['device']} (measured)"),
+    ]
+    for k, name in enumerate(reduction.VERSIONS):
+        y = top + 4 + row * k
+        drawing.text(left - 10, y + 24, name, 14, "end")
+        for part, (step, total, colour, _) in enumerate(series):
+            if k and name not in total:
+                continue
+            ratio = total[name] if k else 1
+            words = f"{ratio:.2f} ({step[name]:.2f})" if k else "1"
+            drawing.rect(left, y + 19 * part, max(at(ratio) - left, 1.5), 17, colour, "none")
+            drawing.text(at(ratio) + 6, y + 19 * part + 13, words, 12)
+    for k, (*_, colour, words) in enumerate(series):
+        drawing.rect(left + 240 * k, 446, 14, 14, colour, "none")
+        drawing.text(left + 22 + 240 * k, 458, words, 12)
     return drawing
 
 
 def blocks():
     """What a grid of v4's shape takes, by the size of its blocks."""
-    drawing = Drawing(900, 400, "Where v4, v5 and v6 spend their time")
-    drawing.text(
-        20, 26, "Two ints per thread, 2^28 in all, by threads per block (measured, H200)", 14
-    )
+    drawing = Drawing(760, 452, "Where v4, v5 and v6 spend their time")
+    drawing.text(16, 24, "Two ints per thread, 2^28 in all, by threads per block (measured, H200)", 14)
     forms = [
         ("empty", "blocks that come and go", GREY),
         ("no tree", "and load", SKY),
@@ -136,25 +149,31 @@ def blocks():
     ]
     table = tables.measured("h200-reduction")
     copy = table.value("copy_ms", task="int", form="v8", n=reduction.LARGE)
-    left, scale, row = 150, 680, 74
-    for tick in range(10):
+    left, scale, row, top = 136, 600, 78, 74
+    x = 16
+    for _, words, colour in forms:
+        drawing.rect(x, 40, 14, 14, colour, "none")
+        drawing.text(x + 20, 52, words, 12)
+        x += 40 + 8 * len(words)
+    bottom = top + 4 * row
+    for tick in range(0, 10, 2):
         x = left + scale * tick / 10
-        drawing.line(x, 40, x, 48 + 4 * row, "#dddddd")
-        drawing.text(x, 64 + 4 * row, f"{tick / 10:g}", 11, "middle", GREY)
-    drawing.text(left + scale * 0.9, 80 + 4 * row, "ms", 12, "end", GREY)
+        drawing.line(x, top - 8, x, bottom, "#dddddd")
+        drawing.text(x, bottom + 18, f"{tick / 10:g} ms", 12, "middle", GREY)
+    x = left + copy * scale
+    drawing.line(x, top - 8, x, bottom + 26, INK, stroke_dasharray="4 3")
+    drawing.text(x, bottom + 42, "a copy of as many bytes", 12, "middle")
     for k, threads in enumerate((128, 256, 512, 1024)):
-        y = 48 + row * k
-        drawing.text(left - 12, y + 24, f"{threads} threads", 13, "end")
-        drawing.text(left - 12, y + 42, f"{reduction.LARGE // (2 * threads):,} blocks", 11, "end", GREY)
-        for part, (form, words, colour) in enumerate(forms):
+        y = top + row * k
+        drawing.text(left - 12, y + 28, f"{threads} threads", 13, "end")
+        drawing.text(left - 12, y + 46, f"{reduction.LARGE // (2 * threads):,} blocks", 12, "end", GREY)
+        for part, (form, _, colour) in enumerate(forms):
             name = form if threads == 128 else f"{form}, {threads} threads"
             ms = table.value("median_ms", task="int", form=name, n=reduction.LARGE)
-            drawing.rect(left, y + 16 * part, ms * scale, 14, colour, "none")
-            words_too = f"{ms:.3f}, {words}" if k == 0 else f"{ms:.3f}"
-            drawing.text(left + ms * scale + 5, y + 16 * part + 11, words_too, 11)
-    x = left + copy * scale
-    drawing.line(x, 40, x, 66 + 4 * row, INK, stroke_dasharray="4 3")
-    drawing.text(x, 80 + 4 * row, "a copy of as many bytes", 11, "middle")
+            drawing.rect(left, y + 17 * part, ms * scale, 15, colour, "none")
+            end = left + ms * scale
+            drawing.rect(end + 2, y + 17 * part + 1, 42, 13, PAPER, "none")
+            drawing.text(end + 5, y + 17 * part + 12, f"{ms:.3f}", 12)
     return drawing
 
 
@@ -199,56 +218,44 @@ def stride():
 
 def cascade():
     """Brent: the same 63 additions by 32 threads and by 8."""
-    drawing = Drawing(900, 330, "63 additions by 32 threads, and by 8")
-    cell = 15
-    drawing.text(20, 26, "A sum of 64 numbers. A cell is a thread in a step; orange: it adds", 14)
+    drawing = Drawing(760, 328, "63 additions by 32 threads, and by 8")
+    cell, x = 13, 40
+    drawing.text(16, 24, "A sum of 64 numbers. A column is a thread, a row is a step; orange: the thread adds.", 14)
     shapes = [
         ("32 threads: a tree", 32, [32, 16, 8, 4, 2, 1]),
-        ("8 threads: first 8 numbers each", 8, [8] * 7 + [4, 2, 1]),
+        ("8 threads: first 8 each", 8, [8] * 7 + [4, 2, 1]),
     ]
-    x = 60
     for title, threads, steps in shapes:
         adds = sum(steps)
-        drawing.text(x, 60, title, 14, font_weight="bold")
-        drawing.text(
-            x, 80, f"{len(steps)} steps, {adds} of {threads * len(steps)} cells active: "
-            f"{100 * adds / (threads * len(steps)):.0f} %", 13,
-        )  # fmt: skip
+        drawing.text(x, 56, title, 14, font_weight="bold")
+        drawing.text(x, 76, f"{len(steps)} steps, {100 * adds / (threads * len(steps)):.0f} % of the places add", 12)
         for step, busy in enumerate(steps):
             for t in range(threads):
-                drawing.rect(
-                    x + t * cell, 96 + step * 20, cell, 18, ORANGE if t < busy else PALE, PAPER,
-                    stroke_width=1,
-                )  # fmt: skip
-            drawing.text(x - 8, 110 + step * 20, str(step + 1), 11, "end", GREY)
-        x += threads * cell + 60
+                drawing.rect(x + t * cell, 90 + step * 22, cell, 20, ORANGE if t < busy else PALE,
+                             PAPER, stroke_width=1)  # fmt: skip
+            drawing.text(x - 6, 105 + step * 22, str(step + 1), 11, "end", GREY)
+        x += threads * cell + 64
     return drawing
 
 
 def warps():
-    """Lanes of the warps of blocks with 32, 33, 48 and 64 threads."""
-    drawing = Drawing(900, 210, "The warps of a block")
-    cell = 9
-    drawing.text(20, 26, "Threads of a block (orange) in its warps; grey lanes have no thread", 14)
-    for k, threads in enumerate((32, 33, 48, 64)):
-        y = 44 + 40 * k
+    """Lanes of the warps of blocks with 32, 48 and 64 threads."""
+    drawing = Drawing(760, 172, "The warps of a block")
+    cell, left = 7.6, 104
+    drawing.text(16, 24, "Orange: lanes with a thread. Hollow: lanes without one.", 14)
+    for k, threads in enumerate((32, 48, 64)):
+        y = 44 + 42 * k
         count = -(-threads // 32)
-        drawing.text(20, y + 18, f"{threads} threads", 13)
+        drawing.text(16, y + 18, f"{threads} threads", 13)
         for w in range(count):
             for lane in range(32):
                 mine = 32 * w + lane < threads
                 drawing.rect(
-                    116 + w * (32 * cell + 12) + lane * cell, y, cell, 26,
-                    ORANGE if mine else "#dddddd", PAPER, stroke_width=1,
+                    left + w * (32 * cell + 12) + lane * cell, y, cell, 26,
+                    ORANGE if mine else PAPER, PAPER if mine else "#bbbbbb", stroke_width=1,
                 )  # fmt: skip
-        used = 100 * threads / (32 * count)
-        last = threads - 32 * (count - 1)
-        words = f"{used:.0f} % of the lanes"
-        drawing.text(116 + count * (32 * cell + 12) + 4, y + 11, words, 12)
-        if last < 32:
-            drawing.text(
-                116 + count * (32 * cell + 12) + 4, y + 26, f"{100 * last / 32:.0f} % of warp 2", 12
-            )
+        share = f"{100 * threads / (32 * count):.0f} % of the lanes"
+        drawing.text(left + count * (32 * cell + 12) + 2, y + 18, share, 12)
     return drawing
 
 
@@ -310,5 +317,6 @@ FIGURES = {
     "reduction-stride.svg": stride,
     "reduction-cascade.svg": cascade,
     "reduction-warps.svg": warps,
+    "reduction-ticket.svg": ticket,
     "reduction-ladder.svg": ladder,
 }
