@@ -1,5 +1,5 @@
 // Shuffle: lanes of a warp pass registers to each other. Sums, atomics and statistics with that.
-// The idea, the pictures and the measurements are in handouts/shuffle.md.
+// Read handouts/shuffle.md before, handouts/shuffle-notes.md afterwards.
 //
 // Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
 // their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.
@@ -119,7 +119,7 @@ __global__ void sum_by_key(const int* key, const float* value, float* totals, in
 //
 // Row r is in[r * columns] ... in[r * columns + columns - 1], 1 to 4096 elements. Some rows are all
 // equal, alternate in sign, are denormal, or have a large mean and a small variance. Results must
-// be as near to double precision's as floats can be (the handout says how near that is).
+// be as near to double precision's as floats can be (the notes say how near that is).
 
 // TASK D1: the smallest and the largest element of each row; -INFINITY may be among them. One warp
 // per row, blocks of 128, grid ceil(rows / 4). No shared memory, no barriers.

@@ -1,5 +1,5 @@
 // Shuffle: lanes of a warp pass registers to each other. Sums, atomics and statistics with that.
-// The idea, the pictures and the measurements are in handouts/shuffle.md.
+// Read handouts/shuffle.md before, handouts/shuffle-notes.md afterwards.
 //
 // The reference solution: the given kernels are those of labs/shuffle/shuffle.cu, which states each
 // task in full.

@@ -1,11 +1,40 @@
-"""The figures of handouts/shuffle.md."""
+"""The figures of handouts/shuffle.md and shuffle-notes.md."""
 
 import math
 
 from lab32 import shuffle, tables
 from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, RED, SKY, Drawing
 
-MONO = "DejaVu Sans Mono, monospace"
+VALUES = [3, 1, 4, 1, 5, 9, 2, 6]  # of eight lanes, for the picture
+
+
+def lanes():
+    """Who reads whom: down by 4 and xor 4. What a lane without a partner gets is a question of the lab."""
+    drawing = Drawing(760, 268, "Who reads whom: down by 4, and xor 4")
+    cell, top, low = 42, 66, 176
+    down = [VALUES[l] + VALUES[l + 4] if l < 4 else None for l in range(8)]
+    xor = [VALUES[l] + VALUES[l ^ 4] for l in range(8)]
+    for left, call, after, partner in (
+        (24, "v += __shfl_down_sync(kAll, v, 4)", down, lambda l: l + 4),
+        (400, "v += __shfl_xor_sync(kAll, v, 4)", xor, lambda l: l ^ 4),
+    ):
+        drawing.code(left, 26, call, 13)
+        for l in range(8):
+            middle = left + cell * (l + 0.5)
+            drawing.text(middle, top - 8, str(l), 11, "middle", GREY)
+            if partner(l) < 8:
+                source = left + cell * (partner(l) + 0.5)
+                drawing.line(middle, top + 30, middle, low - 2, "#bbbbbb", stroke_width=1.5)
+                drawing.arrow(source, top + 30, middle + (3 if source > middle else -3), low - 3, BLUE)
+        for y, held in ((top, VALUES), (low, after)):
+            for l in range(8):
+                known = held[l] is not None
+                drawing.rect(left + cell * l + 2, y, cell - 4, 28, SKY if known else PAPER,
+                             PAPER if known else GREY)  # fmt: skip
+                drawing.text(left + cell * (l + 0.5), y + 19, str(held[l]) if known else "?", 14, "middle")
+    drawing.text(24, 236, "Above: v of each lane before. Below: v after. Blue: what is read from another lane.", 12, fill=GREY)
+    drawing.text(24, 254, "Lanes 4 to 7, left: they take part; what they get is question A1.", 12, fill=GREY)
+    return drawing
 
 
 def down():
@@ -76,54 +105,47 @@ def butterfly():
 
 def block():
     """A block's sum: the tree with nine barriers, and two warps' sums with one."""
-    drawing = Drawing(900, 346, "A block of 256: by a tree in shared memory, and by shuffles")
-    for k, (title, verdict) in enumerate(
-        [
-            ("reduce_shared", "45 wavefronts, 9 barriers"),
-            ("reduce_shuffle", "9 wavefronts, 1 barrier"),
-        ]
-    ):
-        x = 30 + 450 * k
-        drawing.text(x, 34, title, 15, font_weight="bold", font_family=MONO)
-        drawing.text(x + 384, 34, verdict, 13, "end")
-    left, width, y = 30, 48, 48
+    drawing = Drawing(760, 392, "A block of 256: by a tree in shared memory, and by shuffles")
+    left, right, wide = 16, 400, 43
+    drawing.code(left, 26, "reduce_shared", 14, font_weight="bold")
+    drawing.code(right, 26, "reduce_shuffle", 14, font_weight="bold")
+    for x in (left, right):
+        drawing.text(x + 8 * wide, 26, "warps 0 to 7", 12, "end", GREY)
     for warp in range(8):
-        drawing.text(left + width * (warp + 0.5), y + 14, f"warp {warp}", 10, "middle", GREY)
-        drawing.text(480 + width * (warp + 0.5), y + 14, f"warp {warp}", 10, "middle", GREY)
-    y = 70
-    threads = 256
+        for x in (left, right):
+            drawing.text(x + wide * (warp + 0.5), 52, str(warp), 11, "middle", GREY)
+    y, threads = 62, 256
     while threads:
-        drawing.rect(left, y, 8 * width, 18, PALE, "none")
-        drawing.rect(left, y, 8 * width * threads / 256, 18, ORANGE, "none")
+        drawing.rect(left, y, 8 * wide, 20, PALE, "none")
+        drawing.rect(left, y, 8 * wide * threads / 256, 20, ORANGE, "none")
         if threads == 256:
-            drawing.text(left + 6, y + 14, "256 store a word each", 11)
-        elif threads in (128, 32, 1):
+            drawing.text(left + 6, y + 15, "256 store a word each", 12)
+        elif threads in (128, 1):
             words = f"{threads} threads add" if threads > 1 else "1 thread adds"
-            drawing.text(left + max(8 * width * threads / 256, 1) + 6, y + 14, words, 11)
-        drawing.line(left, y + 22, left + 8 * width, y + 22, INK, stroke_width=2)
-        y += 27
+            drawing.text(left + max(8 * wide * threads / 256, 1) + 6, y + 15, words, 12)
+        drawing.line(left, y + 25, left + 8 * wide, y + 25, INK, stroke_width=2.5)
+        y += 31
         threads //= 2
-    drawing.text(left, y + 14, "orange: active threads, in shared memory; black: a barrier", 12, fill=GREY)
-    x = 480
-    for warp in range(8):
+
+    def steps(x, y):
         for step in range(5):
-            lanes = 16 >> step
-            drawing.rect(x + width * warp + 3, 70 + 14 * step, width - 6, 11, PALE, "none")
-            drawing.rect(
-                x + width * warp + 3, 70 + 14 * step, (width - 6) * lanes / 32, 11, SKY, "none"
-            )
-        drawing.rect(x + width * (warp + 0.5) - 6, 146, 12, 12, ORANGE, "none")
-    drawing.line(x, 166, x + 8 * width, 166, INK, stroke_width=2)
+            drawing.rect(x + 3, y + 15 * step, wide - 6, 12, PALE, "none")
+            drawing.rect(x + 3, y + 15 * step, (wide - 6) * (16 >> step) / 32, 12, SKY, "none")
+
     for warp in range(8):
-        drawing.arrow(x + width * (warp + 0.5), 170, x + 10 + 4 * warp, 196)
-    for step in range(5):
-        lanes = 16 >> step
-        drawing.rect(x + 3, 200 + 14 * step, width - 6, 11, PALE, "none")
-        drawing.rect(x + 3, 200 + 14 * step, (width - 6) * lanes / 32, 11, SKY, "none")
-    drawing.text(x + 62, 212, "warp 0 does the same with the eight sums:", 12)
-    drawing.text(x + 62, 230, "all 32 lanes come, 24 bring a zero", 12)
-    drawing.text(x, 313, "blue: shuffles, registers only; orange: a word", 12, fill=GREY)
-    drawing.text(x, 329, "in shared memory; black: a barrier", 12, fill=GREY)
+        steps(right + wide * warp, 62)
+        drawing.rect(right + wide * (warp + 0.5) - 6, 142, 12, 12, ORANGE, "none")
+    drawing.line(right, 164, right + 8 * wide, 164, INK, stroke_width=2.5)
+    drawing.arrow(right + wide / 2, 168, right + wide / 2, 204)
+    steps(right, 208)
+    drawing.text(right + 56, 222, "warp 0 sums the eight words:", 12)
+    drawing.text(right + 56, 240, "32 lanes take part, 24 bring a 0", 12)
+    marks = ((left, ORANGE, "words in shared memory"), (left + 230, SKY, "lanes that shuffle"))
+    for x, fill, words in marks:
+        drawing.rect(x, 362, 14, 14, fill, "none")
+        drawing.text(x + 22, 374, words, 12)
+    drawing.line(left + 430, 369, left + 460, 369, INK, stroke_width=2.5)
+    drawing.text(left + 468, 374, "a barrier", 12)
     return drawing
 
 
@@ -132,13 +154,11 @@ KEYS = [3, 7, 3, 3, 5, 7, 3, 7]
 
 def keys():
     """Lanes of one key find their sum: each adds the next one's, and looks at its next's."""
-    drawing = Drawing(900, 350, "Sums of groups: who adds whose value, round by round")
-    drawing.text(
-        30, 28, "Eight lanes with three keys. Arrow: the lane that a lane reads from in this round. "
-        "In the boxes: whose values it holds.", 14,
-    )  # fmt: skip
+    drawing = Drawing(760, 356, "Sums of groups: who reads from whom, round by round")
+    drawing.text(16, 24, "Eight lanes with three keys. In the boxes: the lanes whose values are in the sum so far.", 14)
     colours = {3: BLUE, 7: ORANGE, 5: GREEN}
-    left, top, cell, row = 120, 64, 92, 96
+    dashes = {3: "none", 7: "7 3", 5: "2 3"}
+    left, top, cell, row = 84, 70, 83, 96
     following = [
         next((other for other in range(lane + 1, 8) if KEYS[other] == KEYS[lane]), None)
         for lane in range(8)
@@ -146,32 +166,60 @@ def keys():
     holds = [[lane] for lane in range(8)]
     for k in range(3):
         y = top + row * k
-        drawing.text(left - 12, y + 19, f"round {k + 1}" if k < 2 else "then", 13, "end")
+        drawing.text(16, y + 19, f"round {k + 1}" if k < 2 else "then", 13)
         for lane in range(8):
             x = left + cell * lane
-            colour = colours[KEYS[lane]]
-            drawing.rect(x + 6, y, cell - 12, 28, PAPER, colour, stroke_width=2)
+            colour, dash = colours[KEYS[lane]], dashes[KEYS[lane]]
+            drawing.rect(x + 4, y, cell - 8, 28, PAPER, colour, stroke_width=2, stroke_dasharray=dash)
             drawing.text(x + cell / 2, y + 19, " ".join(map(str, holds[lane])), 12, "middle")
             if k == 0:
-                drawing.text(x + cell / 2, y - 8, f"key {KEYS[lane]}", 12, "middle", colour)
+                drawing.text(x + cell / 2, y - 8, f"key {KEYS[lane]}", 12, "middle")
             if k < 2 and following[lane] is not None:
                 other = left + cell * (following[lane] + 0.5)
-                drawing.arrow(other, y + 32, x + cell / 2, y + row - 4, colour)
+                drawing.arrow(other, y + 32, x + cell / 2, y + row - 4, colour,
+                              stroke_width=1.6, stroke_dasharray=dash)  # fmt: skip
         if k == 2:
             for lane in (0, 1, 4):
-                x = left + cell * (lane + 0.5)
-                drawing.text(x, y + 48, "adds", 12, "middle", colours[KEYS[lane]], font_weight="bold")
-        then = [list(held) for held in holds]
-        after = list(following)
+                drawing.text(left + cell * (lane + 0.5), y + 48, "adds", 13, "middle", font_weight="bold")
+        then, after = [list(held) for held in holds], list(following)
         for lane in range(8):
             if following[lane] is not None:
                 then[lane] = sorted(set(holds[lane]) | set(holds[following[lane]]))
                 after[lane] = following[following[lane]]
         holds, following = then, after
-    drawing.text(
-        30, 338, "Twice as many in each round: five rounds for 32 lanes of one key, none for 32 "
-        "different ones.", 12, fill=GREY,
-    )  # fmt: skip
+    drawing.text(16, 340, "The groups double in each round; how many rounds are needed depends on the largest.", 12, fill=GREY)
+    return drawing
+
+
+def merge():
+    """The moments of a row of 3 elements in 8 lanes: what the formula makes of two empty triples."""
+    drawing = Drawing(760, 334, "A row of 3 elements: empty lanes and the merge")
+    drawing.text(16, 24, "How many elements each lane's triple holds (8 lanes, shuffles down by 4, 2, 1)", 14)
+    left, top, cell, row = 96, 66, 78, 66
+    held, spoilt = [1] * 3 + [0] * 5, [False] * 8
+    for lane in range(8):
+        drawing.text(left + cell * (lane + 0.5), top - 10, f"lane {lane}", 12, "middle", GREY)
+    for k, step in enumerate((None, 4, 2, 1)):
+        y = top + row * k
+        if step:
+            drawing.code(16, y + 19, f"down {step}", 13)
+        else:
+            drawing.text(16, y + 19, "before", 13)
+        if step:
+            for lane in range(step):
+                other, middle = lane + step, left + cell * (lane + 0.5)
+                bad = spoilt[lane] or spoilt[other] or held[lane] == held[other] == 0
+                drawing.line(middle, y - row + 30, middle, y - 2, "#bbbbbb", stroke_width=1.5)
+                drawing.arrow(left + cell * (other + 0.5), y - row + 30, middle + 4, y - 3,
+                              RED if bad else BLUE, stroke_dasharray="5 3" if bad else "none")  # fmt: skip
+                held[lane], spoilt[lane] = held[lane] + held[other], bad
+        for lane in range(step or 8):
+            x = left + cell * lane + 10
+            drawing.rect(x, y, cell - 20, 28, SKY if held[lane] else PAPER,
+                         RED if spoilt[lane] else GREY, stroke_width=2.5 if spoilt[lane] else 1)  # fmt: skip
+            words = f"{held[lane]}: NaN" if spoilt[lane] else str(held[lane])
+            drawing.text(x + cell / 2 - 10, y + 19, words, 12, "middle")
+    drawing.text(16, 318, "Dashed, red: by the formula alone two empty triples make 0 / 0, and it spreads.", 12, fill=GREY)
     return drawing
 
 
@@ -206,45 +254,50 @@ def spacing():
 def measured():
     """Times of the ways to a sum on an H200, and the Shuffle Lesson's ratios beside ours."""
     table = tables.measured("h200-shuffle")
-    drawing = Drawing(900, 432, "What a sum of 2^24 floats takes on an H200")
-    drawing.text(
-        20, 28, f"Sum of 2^24 floats, ms, logarithmic (measured, {table.head['device']}, cold L2)", 14
-    )
+    drawing = Drawing(760, 516, "What a sum of 2^24 floats takes on an H200")
+    drawing.text(16, 24, f"Sum of 2^24 floats (measured, {table.head['device']}, cold L2, log scale)", 14)
     forms = [
         ("reduce_atomic", "an add per lane"),
         ("sum_by_warps", "an add per warp"),
-        ("lanes to block to total", "shared atomics per lane, then one per block"),
+        ("lanes to block to total", "shared atomics"),
         ("sum_by_blocks", "an add per block"),
         ("reduce_shared", "three passes, trees"),
         ("reduce_shuffle", "three passes, shuffles"),
     ]
-    left, row, low, high = 230, 34, -2, 2
-    scale = 600 / (high - low)
-    for power in range(low, high + 1):
-        x = left + (power - low) * scale
-        drawing.line(x, 44, x, 50 + row * len(forms), "#cccccc")
-        drawing.text(x, 66 + row * len(forms), f"{10.0 ** power:g}", 11, "middle", GREY)
+    left, row, low, high = 186, 36, -2, 2
+
+    def axis(top, rows, ticks, at, unit):
+        for tick in ticks:
+            drawing.line(at(tick), top - 6, at(tick), top + rows, "#cccccc")
+            drawing.text(at(tick), top + rows + 18, f"{tick:g}{unit}", 12, "middle", GREY)
+
+    def ms_at(value):
+        return left + (math.log10(value) - low) * 460 / (high - low)
+
+    axis(46, row * len(forms), [10.0**power for power in range(low, high + 1)], ms_at, " ms")
     for k, (form, words) in enumerate(forms):
-        ms = table.value("median_ms", task="sum", form=form, n=shuffle.LESSON)
-        y = 52 + row * k
-        width = (math.log10(ms) - low) * scale
-        drawing.text(left - 10, y + 17, form, 12, "end")
-        drawing.rect(left, y, width, 24, BLUE, "none")
-        inside = width > 250
-        drawing.text(left + (width - 6 if inside else width + 6), y + 16, f"{ms:.3f}  {words}", 11,
-                     "end" if inside else "start", PAPER if inside else INK)  # fmt: skip
-    top = 90 + row * len(forms)
-    drawing.text(20, top + 14, "Speed-up: the Shuffle Lesson's T4 (documented), an H200 (measured); logarithmic", 14)
+        ms, y = table.value("median_ms", task="sum", form=form, n=shuffle.LESSON), 48 + row * k
+        drawing.text(left - 10, y + 13, form, 12, "end")
+        drawing.text(left - 10, y + 27, words, 11, "end", GREY)
+        drawing.rect(left, y, ms_at(ms) - left, 26, BLUE, "none")
+        drawing.text(ms_at(ms) + 6, y + 18, f"{ms:.3f}", 12)
+    top = 340
+    drawing.text(16, top - 16, "The first over the second (log scale): times as fast", 14)
     then, now = shuffle.documented_ratios(), shuffle.ratios(shuffle.measured_times())
+
+    def ratio_at(value):
+        return left + math.log10(value) * 460 / 3
+
+    axis(top, 42 * len(then), (1, 10, 100, 1000), ratio_at, "")
     for k, name in enumerate(then):
-        y = top + 26 + 34 * k
-        drawing.text(left - 10, y + 18, name.replace("reduce_", ""), 12, "end")
-        for part, (value, colour, whose) in enumerate(
-            [(then[name], ORANGE, "documented, T4"), (now[name], BLUE, "measured, H200")]
-        ):
-            width = math.log10(value) * 180
-            drawing.rect(left, y + 14 * part, width, 12, colour, "none")
-            drawing.text(left + width + 6, y + 14 * part + 10, f"{value:.4g}  {whose}", 10)
+        y = top + 4 + 42 * k
+        drawing.text(left - 10, y + 22, name.replace("reduce_", ""), 12, "end")
+        for part, (value, colour) in enumerate([(then[name], ORANGE), (now[name], BLUE)]):
+            drawing.rect(left, y + 17 * part, ratio_at(value) - left, 15, colour, "none")
+            drawing.text(ratio_at(value) + 6, y + 17 * part + 12, f"{value:.4g}", 12)
+    for k, (colour, words) in enumerate(((ORANGE, "T4 (documented)"), (BLUE, "H200 (measured)"))):
+        drawing.rect(left + 200 * k, 494, 14, 14, colour, "none")
+        drawing.text(left + 22 + 200 * k, 506, words, 12)
     return drawing
 
 
@@ -253,6 +306,8 @@ FIGURES = {
     "shuffle-butterfly.svg": butterfly,
     "shuffle-block.svg": block,
     "shuffle-keys.svg": keys,
+    "shuffle-lanes.svg": lanes,
+    "shuffle-merge.svg": merge,
     "shuffle-spacing.svg": spacing,
     "shuffle-measured.svg": measured,
 }
