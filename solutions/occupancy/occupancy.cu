@@ -98,6 +98,12 @@ __global__ void follow(const int* next, int* out, int n, int steps) {
   }
 }
 
+// Given: a copy by single floats. It is launched with all the warps that a multiprocessor holds.
+__global__ void copy_floats(const float* in, float* out, int n) {
+  int threads = gridDim.x * blockDim.x;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) out[i] = in[i];
+}
+
 // B2: eight loads of 16 bytes per thread are under way before the first store: 8 warps have as many
 // bytes under way as 256 warps with one load of 4 bytes each.
 __global__ void copy(const float* in, float* out, int n) {

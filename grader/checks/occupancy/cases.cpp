@@ -68,17 +68,26 @@ int32_t between(Random& random, int32_t least, int32_t most) {
   return least + static_cast<int32_t>(random.below(static_cast<uint32_t>(most - least + 1)));
 }
 
-// By turns one that registers bind, one that shared memory binds, one of small blocks, and any.
+// By turns one that registers bind, in blocks small enough that a warp's units tell; one at the
+// edge of what so many blocks can have of shared memory; one of small blocks; and any.
 Usage drawn(Random& random, const model::Profile& gpu, size_t kind) {
-  const int32_t most_shared = static_cast<int32_t>(gpu.shared_bytes_opt_in);
+  const model::Multiprocessor& m = gpu.multiprocessor;
   Usage usage{between(random, 1, 1024), between(random, 16, 32), 0};
   if (random.below(2) == 0) usage.threads = rounded_up(usage.threads, kLanes);
-  if (kind % 4 == 0) usage.registers = between(random, 24, 168);
-  if (kind % 4 == 1) usage.shared = between(random, 1, most_shared) / between(random, 1, 24);
+  if (kind % 4 == 0) {
+    usage.threads = between(random, 1, 256);
+    usage.registers = between(random, 33, 168);
+  }
+  if (kind % 4 == 1) {
+    usage.threads = between(random, 1, 96);
+    const int32_t share = static_cast<int32_t>(m.shared_bytes) / between(random, 2, 14);
+    const int32_t slack = static_cast<int32_t>(m.reserved_shared_bytes_per_block) + 512;
+    usage.shared = std::max(0, share - between(random, 0, slack));
+  }
   if (kind % 4 == 2) usage.threads = between(random, 1, 64);
   if (kind % 4 == 3) {
     usage.registers = between(random, 16, 128);
-    usage.shared = between(random, 0, most_shared / 4);
+    usage.shared = between(random, 0, static_cast<int32_t>(gpu.shared_bytes_opt_in) / 4);
   }
   return usage;
 }
