@@ -144,6 +144,66 @@ def occupancy_registers():
     return tables.markdown(head, rows, numeric=range(1, 6))
 
 
+JUDGED = {"follow": "modelled time", "copy": "modelled time", "trace": "blocks that reside, no spills",
+          "smooth": "modelled time", "orbits": "even dealing", "match": "bytes against L1"}  # fmt: skip
+
+
+def places_in_order(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    places = [0] * len(values)
+    for place, index in enumerate(order):
+        places[index] = place
+    return places
+
+
+def balance(n, block, grid, multiprocessors=132):
+    """The share of their time that multiprocessors work until the busiest is done: blocks are dealt out in
+    turn, and threads stride over n (grader/checks/occupancy/shaped.h)."""
+    busy = [0] * multiprocessors
+    for b in range(grid):
+        for lane in range(0, block, 32):
+            left = n - (b * block + lane)
+            busy[b % multiprocessors] += max(0, -(-left // (block * grid)))
+    return n / 32 / multiprocessors / max(busy)
+
+
+def dealing():
+    """[(time as dealing says, measured)] of orbits' shapes of 8 warps or more; the unit is the median's."""
+    rows = [row for row in measured().where(task="orbits") if int(row["warps"]) >= 8]
+    pairs = [
+        (1 / balance(*(int(row[k]) for k in ("n", "block", "grid"))), float(row["median_ms"]))
+        for row in rows
+    ]
+    unit = sorted(ms / time for time, ms in pairs)[len(pairs) // 2]
+    return [(unit * time, ms) for time, ms in pairs]
+
+
+def occupancy_modelled():
+    """Over the shapes that Nsight Compute timed: modelled against measured times of the kernel."""
+    table = tables.measured("occupancy/modelled")
+    rows = []
+    compared = {
+        f"`{task}`": (
+            judged,
+            [
+                (float(row["modelled_us"]), float(row["measured_us"]))
+                for row in table.where(task=task)
+            ],
+        )
+        for task, judged in JUDGED.items()
+    }
+    compared["`orbits`, by dealing"] = ("", dealing())
+    for name, (judged, pairs) in compared.items():
+        count = len(pairs)
+        first, second = (places_in_order([pair[k] for pair in pairs]) for k in (0, 1))
+        apart = sum((a - b) ** 2 for a, b in zip(first, second, strict=True))
+        rank = 1 - 6 * apart / (count * (count**2 - 1))
+        off = sum(abs(model / ncu - 1) for model, ncu in pairs) / count
+        rows.append([name, str(count), f"{rank:.2f}", f"{100 * off:.0f} %", judged])
+    head = ["kernel", "shapes", "rank correlation", "mean difference", "judged by"]
+    return tables.markdown(head, rows, numeric=[1, 2, 3])
+
+
 def occupancy_suggested():
     """What cudaOccupancyMaxPotentialBlockSize says, and the time of the best measured shape."""
     rows = []
@@ -197,6 +257,7 @@ MAKERS = {
     "occupancy_copies": occupancy_copies,
     "occupancy_registers": occupancy_registers,
     "occupancy_suggested": occupancy_suggested,
+    "occupancy_modelled": occupancy_modelled,
     "occupancy_predicted": occupancy_predicted,
     "memory_kinds": memory_kinds,
 }
