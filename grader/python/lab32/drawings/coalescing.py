@@ -182,23 +182,39 @@ def strip(drawing, y, cells, title, verdict):
 def layout():
     """The lanes that read the mass, field 6 of 8, in two layouts."""
     drawing = Drawing(760, 246, "One field of eight: array of structures, structure of arrays")
-    drawing.text(16, 26, "Orange: the masses that lanes 0 to 7 read. A thick frame: the sector moves.", 13)
+    drawing.text(
+        16, 26, "Orange: the masses that lanes 0 to 7 read. A thick frame: the sector moves.", 13
+    )
     apart = [(str(k // 8), ORANGE) if k % 8 == 6 else ("", None) for k in range(64)]
     strip(drawing, 76, apart, "array of structures: particle by particle", "8 lanes: 8 sectors")
     side = [(str(k - 24), ORANGE) if 24 <= k < 32 else ("", None) for k in range(64)]
     strip(drawing, 160, side, "structure of arrays: field by field", "8 lanes: 1 sector")
-    drawing.text(16, 222, "The number in a cell is the lane. A cell is a float, 8 floats are a sector.", 12, fill=GREY)
+    drawing.text(
+        16,
+        222,
+        "The number in a cell is the lane. A cell is a float, 8 floats are a sector.",
+        12,
+        fill=GREY,
+    )
     return drawing
 
 
 def walk():
     drawing = Drawing(760, 246, "Sixteen elements per thread: the first load of each lane")
-    drawing.text(16, 26, "The first 64 floats of the block, and the lanes whose first load reads them", 13)
+    drawing.text(
+        16, 26, "The first 64 floats of the block, and the lanes whose first load reads them", 13
+    )
     own = [(str(k // 16), ORANGE) if k % 16 == 0 else ("", None) for k in range(64)]
     strip(drawing, 76, own, "each lane has its own 16", "32 lanes: 32 sectors")
     along = [(str(k) if k < 10 else "", ORANGE) if k < 32 else ("", None) for k in range(64)]
     strip(drawing, 160, along, "the lanes walk together", "32 lanes: 4 sectors")
-    drawing.text(16, 222, "The number in a cell is the lane. A cell is a float, 8 floats are a sector.", 12, fill=GREY)
+    drawing.text(
+        16,
+        222,
+        "The number in a cell is the lane. A cell is a float, 8 floats are a sector.",
+        12,
+        fill=GREY,
+    )
     return drawing
 
 

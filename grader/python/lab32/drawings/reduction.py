@@ -40,7 +40,9 @@ def trees():
             drawing.text(16, y + 15, f"step {step + 1}", 12)
             for t in range(THREADS):
                 x = left + t * cell + 10 * (t // WARP)
-                drawing.rect(x, y, cell, height, ORANGE if t in who else PALE, PAPER, stroke_width=1)
+                drawing.rect(
+                    x, y, cell, height, ORANGE if t in who else PALE, PAPER, stroke_width=1
+                )
                 drawing.text(x + cell / 2, y + 15, str(t), 11, "middle")
             for w in range(THREADS // WARP):
                 if any(u // WARP == w for u in who):
@@ -54,7 +56,11 @@ def trees():
                 drawing.rect(x, y, cell, height, fill, PAPER, stroke_width=1)
                 ink = PAPER if word in own else INK
                 drawing.text(x + cell / 2, y + 15, str(word), 11, "middle", ink)
-    marks = ((16, ORANGE, "thread that adds"), (right, BLUE, "read and written"), (right + 160, SKY, "read"))
+    marks = (
+        (16, ORANGE, "thread that adds"),
+        (right, BLUE, "read and written"),
+        (right + 160, SKY, "read"),
+    )
     for x, fill, words in marks:
         drawing.rect(x, 608, 14, 14, fill, "none")
         drawing.text(x + 22, 620, words, 12)
@@ -65,7 +71,12 @@ def ticket():
     """Four blocks that end at different times draw tickets; the last one adds up their sums."""
     drawing = Drawing(760, 316, "Four blocks, one counter: who adds up the sums")
     left, scale, top, row = 96, 62, 60, 46
-    drawing.text(16, 24, "Time runs to the right. Each block stores its sum, then a fence, then it draws a ticket.", 14)
+    drawing.text(
+        16,
+        24,
+        "Time runs to the right. Each block stores its sum, then a fence, then it draws a ticket.",
+        14,
+    )
     # (start, length of the sum, ticket), so that no two draw at once.
     shapes = [(0, 3.2, 1), (0, 2.2, 0), (0.4, 6.2, 3), (2.6, 2.6, 2)]
     for k, (start, length, number) in enumerate(shapes):
@@ -140,7 +151,9 @@ def measured():
 def blocks():
     """What a grid of v4's shape takes, by the size of its blocks."""
     drawing = Drawing(760, 452, "Where v4, v5 and v6 spend their time")
-    drawing.text(16, 24, "Two ints per thread, 2^28 in all, by threads per block (measured, H200)", 14)
+    drawing.text(
+        16, 24, "Two ints per thread, 2^28 in all, by threads per block (measured, H200)", 14
+    )
     forms = [
         ("empty", "blocks that come and go", GREY),
         ("no tree", "and load", SKY),
@@ -166,7 +179,9 @@ def blocks():
     for k, threads in enumerate((128, 256, 512, 1024)):
         y = top + row * k
         drawing.text(left - 12, y + 28, f"{threads} threads", 13, "end")
-        drawing.text(left - 12, y + 46, f"{reduction.LARGE // (2 * threads):,} blocks", 12, "end", GREY)
+        drawing.text(
+            left - 12, y + 46, f"{reduction.LARGE // (2 * threads):,} blocks", 12, "end", GREY
+        )
         for part, (form, _, colour) in enumerate(forms):
             name = form if threads == 128 else f"{form}, {threads} threads"
             ms = table.value("median_ms", task="int", form=name, n=reduction.LARGE)
@@ -181,7 +196,10 @@ def stride():
     """Four loads of a warp: pieces and grid stride."""
     drawing = Drawing(900, 300, "One piece per thread, or a stride of the grid")
     drawing.text(
-        20, 26, "What one load of a warp touches (8 of its lanes drawn; boxes are sectors of 8 ints)", 14
+        20,
+        26,
+        "What one load of a warp touches (8 of its lanes drawn; boxes are sectors of 8 ints)",
+        14,
     )
     cell, sectors = 12.6, 8
     for k, (title, verdict, each, next_load) in enumerate(
@@ -220,7 +238,12 @@ def cascade():
     """Brent: the same 63 additions by 32 threads and by 8."""
     drawing = Drawing(760, 328, "63 additions by 32 threads, and by 8")
     cell, x = 13, 40
-    drawing.text(16, 24, "A sum of 64 numbers. A column is a thread, a row is a step; orange: the thread adds.", 14)
+    drawing.text(
+        16,
+        24,
+        "A sum of 64 numbers. A column is a thread, a row is a step; orange: the thread adds.",
+        14,
+    )
     shapes = [
         ("32 threads: a tree", 32, [32, 16, 8, 4, 2, 1]),
         ("8 threads: first 8 each", 8, [8] * 7 + [4, 2, 1]),
@@ -228,7 +251,12 @@ def cascade():
     for title, threads, steps in shapes:
         adds = sum(steps)
         drawing.text(x, 56, title, 14, font_weight="bold")
-        drawing.text(x, 76, f"{len(steps)} steps, {100 * adds / (threads * len(steps)):.0f} % of the places add", 12)
+        drawing.text(
+            x,
+            76,
+            f"{len(steps)} steps, {100 * adds / (threads * len(steps)):.0f} % of the places add",
+            12,
+        )
         for step, busy in enumerate(steps):
             for t in range(threads):
                 drawing.rect(x + t * cell, 90 + step * 22, cell, 20, ORANGE if t < busy else PALE,
@@ -263,7 +291,10 @@ def ladder():
     """The Reduce Tutorial's versions: time over the number of blocks."""
     drawing = Drawing(900, 440, "The Reduce Tutorial's versions follow the number of blocks")
     drawing.text(
-        20, 26, "10^8 ints: time over the number of blocks (measured, H200). Each point is a kernel.", 14
+        20,
+        26,
+        "10^8 ints: time over the number of blocks (measured, H200). Each point is a kernel.",
+        14,
     )
     left, top, width, height = 80, 50, 760, 320
     low_x, high_x, low_y, high_y = 6e4, 2e7, 0.06, 15

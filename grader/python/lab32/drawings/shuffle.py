@@ -25,15 +25,27 @@ def lanes():
             if partner(l) < 8:
                 source = left + cell * (partner(l) + 0.5)
                 drawing.line(middle, top + 30, middle, low - 2, "#bbbbbb", stroke_width=1.5)
-                drawing.arrow(source, top + 30, middle + (3 if source > middle else -3), low - 3, BLUE)
+                drawing.arrow(
+                    source, top + 30, middle + (3 if source > middle else -3), low - 3, BLUE
+                )
         for y, held in ((top, VALUES), (low, after)):
             for l in range(8):
                 known = held[l] is not None
                 drawing.rect(left + cell * l + 2, y, cell - 4, 28, SKY if known else PAPER,
                              PAPER if known else GREY)  # fmt: skip
-                drawing.text(left + cell * (l + 0.5), y + 19, str(held[l]) if known else "?", 14, "middle")
-    drawing.text(24, 236, "Above: v of each lane before. Below: v after. Blue: what is read from another lane.", 12, fill=GREY)
-    drawing.text(24, 254, "Lanes 4 to 7, left: they take part; what they get is question A1.", 12, fill=GREY)
+                drawing.text(
+                    left + cell * (l + 0.5), y + 19, str(held[l]) if known else "?", 14, "middle"
+                )
+    drawing.text(
+        24,
+        236,
+        "Above: v of each lane before. Below: v after. Blue: what is read from another lane.",
+        12,
+        fill=GREY,
+    )
+    drawing.text(
+        24, 254, "Lanes 4 to 7, left: they take part; what they get is question A1.", 12, fill=GREY
+    )
     return drawing
 
 
@@ -63,7 +75,9 @@ def down():
                 INK if sound else GREY,
             )  # fmt: skip
     for lane in (0, 8, 16, 24, 31):
-        drawing.text(left + cell * (lane + 0.5), top + 6 * row + 8, f"lane {lane}", 10, "middle", GREY)
+        drawing.text(
+            left + cell * (lane + 0.5), top + 6 * row + 8, f"lane {lane}", 10, "middle", GREY
+        )
     drawing.text(
         30, 314, "Grey: lanes with nothing useful. After step 16 these are lanes 16 to 31, which got "
         "their own value back and have doubled it.", 12, fill=GREY,
@@ -92,7 +106,9 @@ def butterfly():
             x = left + cell * lane
             drawing.rect(x + 6, y, cell - 12, 28, SKY if len(holds) < 8 else GREEN, PAPER)
             words = " ".join(map(str, holds)) if len(holds) < 8 else "all"
-            drawing.text(x + cell / 2, y + 19, words, 12, "middle", INK if len(holds) < 8 else PAPER)
+            drawing.text(
+                x + cell / 2, y + 19, words, 12, "middle", INK if len(holds) < 8 else PAPER
+            )
             if step is not None:
                 for source in (lane, lane ^ step):
                     drawing.line(
@@ -155,7 +171,12 @@ KEYS = [3, 7, 3, 3, 5, 7, 3, 7]
 def keys():
     """Lanes of one key find their sum: each adds the next one's, and looks at its next's."""
     drawing = Drawing(760, 356, "Sums of groups: who reads from whom, round by round")
-    drawing.text(16, 24, "Eight lanes with three keys. In the boxes: the lanes whose values are in the sum so far.", 14)
+    drawing.text(
+        16,
+        24,
+        "Eight lanes with three keys. In the boxes: the lanes whose values are in the sum so far.",
+        14,
+    )
     colours = {3: BLUE, 7: ORANGE, 5: GREEN}
     dashes = {3: "none", 7: "7 3", 5: "2 3"}
     left, top, cell, row = 84, 70, 83, 96
@@ -170,7 +191,9 @@ def keys():
         for lane in range(8):
             x = left + cell * lane
             colour, dash = colours[KEYS[lane]], dashes[KEYS[lane]]
-            drawing.rect(x + 4, y, cell - 8, 28, PAPER, colour, stroke_width=2, stroke_dasharray=dash)
+            drawing.rect(
+                x + 4, y, cell - 8, 28, PAPER, colour, stroke_width=2, stroke_dasharray=dash
+            )
             drawing.text(x + cell / 2, y + 19, " ".join(map(str, holds[lane])), 12, "middle")
             if k == 0:
                 drawing.text(x + cell / 2, y - 8, f"key {KEYS[lane]}", 12, "middle")
@@ -180,21 +203,31 @@ def keys():
                               stroke_width=1.6, stroke_dasharray=dash)  # fmt: skip
         if k == 2:
             for lane in (0, 1, 4):
-                drawing.text(left + cell * (lane + 0.5), y + 48, "adds", 13, "middle", font_weight="bold")
+                drawing.text(
+                    left + cell * (lane + 0.5), y + 48, "adds", 13, "middle", font_weight="bold"
+                )
         then, after = [list(held) for held in holds], list(following)
         for lane in range(8):
             if following[lane] is not None:
                 then[lane] = sorted(set(holds[lane]) | set(holds[following[lane]]))
                 after[lane] = following[following[lane]]
         holds, following = then, after
-    drawing.text(16, 340, "The groups double in each round; how many rounds are needed depends on the largest.", 12, fill=GREY)
+    drawing.text(
+        16,
+        340,
+        "The groups double in each round; how many rounds are needed depends on the largest.",
+        12,
+        fill=GREY,
+    )
     return drawing
 
 
 def merge():
     """The moments of a row of 3 elements in 8 lanes: what the formula makes of two empty triples."""
     drawing = Drawing(760, 334, "A row of 3 elements: empty lanes and the merge")
-    drawing.text(16, 24, "How many elements each lane's triple holds (8 lanes, shuffles down by 4, 2, 1)", 14)
+    drawing.text(
+        16, 24, "How many elements each lane's triple holds (8 lanes, shuffles down by 4, 2, 1)", 14
+    )
     left, top, cell, row = 96, 66, 78, 66
     held, spoilt = [1] * 3 + [0] * 5, [False] * 8
     for lane in range(8):
@@ -219,7 +252,13 @@ def merge():
                          RED if spoilt[lane] else GREY, stroke_width=2.5 if spoilt[lane] else 1)  # fmt: skip
             words = f"{held[lane]}: NaN" if spoilt[lane] else str(held[lane])
             drawing.text(x + cell / 2 - 10, y + 19, words, 12, "middle")
-    drawing.text(16, 318, "Dashed, red: by the formula alone two empty triples make 0 / 0, and it spreads.", 12, fill=GREY)
+    drawing.text(
+        16,
+        318,
+        "Dashed, red: by the formula alone two empty triples make 0 / 0, and it spreads.",
+        12,
+        fill=GREY,
+    )
     return drawing
 
 
@@ -236,7 +275,9 @@ def spacing():
         drawing.line(x, y - (12 if there else 5), x, y + (12 if there else 5),
                      INK if there else GREY, stroke_width=2 if there else 1)  # fmt: skip
         if there:
-            drawing.text(x, y + 30, str(value), 12, "middle", font_weight="bold" if k == 3 else "normal")
+            drawing.text(
+                x, y + 30, str(value), 12, "middle", font_weight="bold" if k == 3 else "normal"
+            )
         else:
             drawing.text(x, y + 30, "no float", 11, "middle", GREY)
     at = left + 3 * step
@@ -255,7 +296,9 @@ def measured():
     """Times of the ways to a sum on an H200, and the Shuffle Lesson's ratios beside ours."""
     table = tables.measured("h200-shuffle")
     drawing = Drawing(760, 516, "What a sum of 2^24 floats takes on an H200")
-    drawing.text(16, 24, f"Sum of 2^24 floats (measured, {table.head['device']}, cold L2, log scale)", 14)
+    drawing.text(
+        16, 24, f"Sum of 2^24 floats (measured, {table.head['device']}, cold L2, log scale)", 14
+    )
     forms = [
         ("reduce_atomic", "an add per lane"),
         ("sum_by_warps", "an add per warp"),

@@ -1,4 +1,4 @@
-"""The figures of handouts/swizzle.md."""
+"""The figures of handouts/swizzle.md and swizzle-notes.md."""
 
 from lab32 import swizzle, tables
 from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
@@ -17,34 +17,143 @@ def grid(drawing, x, y, rows, cell=CELL):
 
 
 def bits():
-    drawing = Drawing(900, 250, "Which bits Swizzle<B, M, S> XORs onto which")
-    wide, left = 44, 110
+    drawing = Drawing(760, 268, "Which bits Swizzle<B, M, S> XORs onto which")
+    wide, left = 44, 104
 
-    def number(y, title, count, first_y, first_z, size):
-        drawing.text(12, y + 21, title, 13, font_weight="bold")
+    def number(y, title, words, count, first_z, distance, size):
+        first_y = first_z + distance
+        drawing.code(16, y + 22, title, 14, font_weight="bold")
         for bit in range(count):
             x = left + (count - 1 - bit) * wide
             in_y, in_z = first_y <= bit < first_y + size, first_z <= bit < first_z + size
             fill = ORANGE if in_y else SKY if in_z else PALE
             drawing.rect(x, y, wide, 32, fill, PAPER)
             drawing.text(x + wide / 2, y + 21, "Y" if in_y else "Z" if in_z else "·", 14, "middle")
-            drawing.text(x + wide / 2, y - 5, str(bit), 10, "middle", GREY)
+            drawing.text(x + wide / 2, y - 6, str(bit), 11, "middle", GREY)
 
         def middle(first):
             return left + (count - first - size / 2) * wide
 
-        drawing.arrow(middle(first_y), y + 34, middle(first_z) - 4, y + 56)
-        drawing.text(middle(first_z) + 6, y + 56, "Z becomes Z XOR Y; Y stays", 12)
+        drawing.line(middle(first_y), y + 36, middle(first_y), y + 48, INK)
+        drawing.line(middle(first_y), y + 48, middle(first_z), y + 48, INK)
+        drawing.arrow(middle(first_z), y + 48, middle(first_z), y + 35)
+        drawing.text(left + count * wide + 16, y + 13, words[0], 12)
+        drawing.text(left + count * wide + 16, y + 30, words[1], 12)
 
-    drawing.text(20, 24, "Bits of an offset: B bits YYY are XORed onto B bits ZZZ", 15)
-    number(60, "<3, 0, 3>", 8, 3, 0, 3)
-    drawing.text(left + 8 * wide + 20, 81, "an 8 × 8 table: row YYY, column ZZZ", 12)
-    number(154, "<3, 4, 3>", 12, 7, 4, 3)
-    drawing.text(left + 12 * wide + 20, 167, "bytes: a line has 128 (bit 7),", 12)
-    drawing.text(left + 12 * wide + 20, 184, "a chunk 16 (bit 4) and stays whole", 12)
+    drawing.text(16, 24, "Bits of an offset: B bits YYY are XORed onto B bits ZZZ", 14)
+    number(64, "<3, 0, 3>", ("the table above: YYY is the row,", "ZZZ the column"), 8, 0, 3, 3)
+    number(
+        164,
+        "<2, 1, 4>",
+        ("bit 0 stays: elements move in pairs;", "YYY begins 4 bits above ZZZ"),
+        8,
+        1,
+        4,
+        2,
+    )
     drawing.text(
-        20, 238, "B bits each; ZZZ begins at bit M, YYY at bit M + S (S ≥ 0).", 12, fill=GREY
-    )  # fmt: skip
+        16,
+        250,
+        "ZZZ begins at bit M, YYY at bit M + S (S ≥ 0). ZZZ becomes ZZZ ^ YYY; all else stays.",
+        12,
+        fill=GREY,
+    )
+    return drawing
+
+
+def rows():
+    """Rows of 128, 64 and 32 bytes in lines of 128, as they are."""
+    drawing = Drawing(
+        760, 268, "Where the chunks of a row lie, for three widths, without a swizzle"
+    )
+    cell, top, high = 28, 76, 20
+    drawing.text(
+        16, 24, "A row of the picture is a line of shared memory, a cell a chunk: row.chunk", 14
+    )
+    for k, wide in enumerate((128, 64, 32)):
+        left, each = 16 + 248 * k, wide // 16
+        drawing.text(left, top - 26, f"rows of {wide} bytes", 14, font_weight="bold")
+        for column in range(CHUNKS):
+            drawing.text(left + (column + 0.5) * cell, top - 8, str(column), 11, "middle", BLUE)
+        for line in range(8):
+            for column in range(CHUNKS):
+                row, chunk = divmod(CHUNKS * line + column, each)
+                x, y = left + column * cell, top + line * high
+                drawing.rect(
+                    x, y, cell, high, (SKY if chunk == 0 else PALE) if row < 8 else PAPER, PAPER
+                )
+                if row < 8:
+                    drawing.text(x + cell / 2, y + 14, f"{row}.{chunk}", 11, "middle")
+        for split in range(each, CHUNKS, each):
+            x = left + split * cell
+            drawing.line(x, top, x, top + 8 * wide // 128 * high, INK, stroke_width=1.5)
+    drawing.text(
+        16,
+        256,
+        "Blue: chunk 0 of 8 rows. Chunks of one column of the picture are in the same four banks.",
+        12,
+        fill=GREY,
+    )
+    return drawing
+
+
+def ldmatrix():
+    """Which lane holds the address of which row of the four matrices."""
+    drawing = Drawing(760, 452, "Which row each lane passes to ldmatrix.x4")
+    cell, top, high, left = 58, 76, 21, 96
+    fills = [SKY, ORANGE, GREEN, PINK]
+    drawing.text(
+        16,
+        24,
+        "16 rows of the tile, 8 chunks each. A number is the lane that passes this chunk's address.",
+        13,
+    )
+    for column in range(CHUNKS):
+        x = left + (column + 0.5) * cell
+        drawing.text(x, top - 24, f"chunk {column}", 12, "middle")
+        drawing.text(x, top - 8, f"{4 * column}–{4 * column + 3}", 11, "middle", BLUE)
+    drawing.text(left - 10, top - 8, "banks", 12, "end", BLUE)
+    for row in range(16):
+        drawing.text(left - 10, top + high * row + 15, f"row {row}", 12, "end")
+        for column in range(CHUNKS):
+            x, y = left + column * cell, top + high * row
+            matrix = 2 * column + row // 8 if column < 2 else None
+            drawing.rect(x, y, cell, high, PALE if matrix is None else fills[matrix], PAPER)
+            if matrix is not None:
+                drawing.text(x + cell / 2, y + 15, str(8 * matrix + row % 8), 12, "middle")
+    for k, fill in enumerate(fills):
+        drawing.rect(16 + 120 * k, 428, 14, 14, fill, "none")
+        drawing.text(38 + 120 * k, 440, f"matrix {k + 1}", 12)
+    return drawing
+
+
+def xor():
+    """The documented table, with the entry of the worked example."""
+    drawing = Drawing(760, 330, "Where each entry of an 8 × 8 table is stored")
+    left, top, row, column = 216, 62, 5, 3
+    entries = swizzle.documented_table()
+    cells = [
+        [
+            (
+                str(v),
+                ORANGE
+                if (r, c) == (row, column)
+                else "#fbe3b0"
+                if r == row or c == column
+                else PALE,
+            )
+            for c, v in enumerate(values)
+        ]
+        for r, values in enumerate(entries)
+    ]
+    grid(drawing, left, top, cells)
+    for k in range(8):
+        drawing.text(left + (k + 0.5) * CELL, top - 8, str(k), 12, "middle", BLUE)
+        drawing.text(left - 10, top + (k + 0.5) * CELL + 4, str(k), 12, "end", BLUE)
+    drawing.text(left + 4 * CELL, top - 28, "column", 12, "middle", BLUE)
+    drawing.text(left - 34, top + 4 * CELL + 4, "row", 12, "end", BLUE)
+    words = f"row {row}, column {column} is stored in column {entries[row][column]}"
+    drawing.text(left + 8 * CELL + 14, top + (row + 0.5) * CELL + 4, words, 12)
     return drawing
 
 
@@ -185,7 +294,7 @@ def measured():
     drawing.text(
         20, 28, f"Time, in times of a device-to-device copy (measured, {times.head['device']})", 14
     )
-    left, scale = 300, 165
+    left, scale = 330, 150
     tasks = {"x4": "each warp reads the whole tile", "once": "each row is read once"}
     y = 50
     for tick in range(4):
@@ -205,6 +314,9 @@ def measured():
 
 FIGURES = {
     "swizzle-bits.svg": bits,
+    "swizzle-xor.svg": xor,
+    "swizzle-rows.svg": rows,
+    "swizzle-ldmatrix.svg": ldmatrix,
     "swizzle-table.svg": table,
     "swizzle-tile.svg": tile,
     "swizzle-narrow.svg": narrow,
