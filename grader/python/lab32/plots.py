@@ -200,10 +200,11 @@ def draw(axes, y, value, start, thick, style, scale, limit=None):
 
 
 def note(axes, y, x, words, side, gap=4, **more):
-    axes.annotate(
+    shown = axes.annotate(
         words, (x, y), xytext=(side * gap, 0), textcoords="offset points", va="center",
         ha="left" if side > 0 else "right", fontsize=SMALL, **({"color": INK} | more),
     )  # fmt: skip
+    shown.set_in_layout(False)  # frame() has made room for it: half of the layout's time
 
 
 def marks(axes, labels, values, look):
