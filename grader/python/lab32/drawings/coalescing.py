@@ -3,7 +3,7 @@
 import math
 
 from lab32 import tables
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, RED, SKY, Drawing
+from lab32.svg import BLUE, CREAM, DARK, GREEN, GREY, INK, ORANGE, PALE, PAPER, RED, SKY, Drawing
 
 LANES, SECTOR, WORD = 32, 32, 4  # a warp, bytes of a sector, bytes of a float
 WORDS = SECTOR // WORD
@@ -36,7 +36,7 @@ def warp(drawing, x, y, width, words, last_sector, active=range(LANES)):
             drawing.text(x + (lane + 0.5) * lane_width, top + 13, str(lane), 11, "middle")
     for sector in range(last_sector + 1):
         for word in range(sector * WORDS, (sector + 1) * WORDS):
-            fill = ORANGE if word in wanted else "#fbe3b0" if sector in touched else PALE
+            fill = ORANGE if word in wanted else CREAM if sector in touched else PALE
             drawing.rect(
                 x + word * word_width, memory, word_width, 16, fill, PAPER, stroke_width=0.5
             )
@@ -63,7 +63,7 @@ def pattern_row(drawing, y, index, words, last, active=range(LANES)):
 
 def key(drawing, y):
     """What the colours mean."""
-    marks = ((SKY, "active lane"), (ORANGE, "float that is read"), ("#fbe3b0", "moved, not used"))
+    marks = ((SKY, "active lane"), (ORANGE, "float that is read"), (CREAM, "moved, not used"))
     for k, (fill, words) in enumerate(marks):
         drawing.rect(130 + 190 * k, y, 14, 14, fill, INK, stroke_width=0.5)
         drawing.text(150 + 190 * k, y + 12, words, 12)
@@ -122,8 +122,9 @@ def path():
     x = [16 + 194 * k for k in range(5)]
     for at, (name, note, colour) in zip(x, boxes):
         drawing.rect(at, 80, 92, 70, colour, "none", rx=6)
-        drawing.text(at + 46, 112, name, 16, "middle", PAPER, font_weight="bold")
-        drawing.text(at + 46, 132, note, 9.5, "middle", PAPER)
+        ink = INK if colour == GREEN else PAPER
+        drawing.text(at + 46, 112, name, 16, "middle", ink, font_weight="bold")
+        drawing.text(at + 46, 132, note, 10, "middle", ink)
     loads = [
         f"{of(l1, metric('requests', 'ld')):,}", "requests",
         f"{of(l1, metric('sectors', 'ld')):,}", "sectors",
@@ -144,8 +145,8 @@ def path():
         drawing.arrow(left, 130, right, 130, RED)
         drawing.text(at, 78, loads[2 * k], 12, "middle", BLUE)
         drawing.text(at, 93, loads[2 * k + 1], 11, "middle", BLUE)
-        drawing.text(at, 148, stores[2 * k], 12, "middle", RED)
-        drawing.text(at, 163, stores[2 * k + 1], 11, "middle", RED)
+        drawing.text(at, 148, stores[2 * k], 12, "middle", DARK[RED])
+        drawing.text(at, 163, stores[2 * k + 1], 11, "middle", DARK[RED])
     drawing.text(16, 34, "z[i] = x[i] + y[i]", 16, font_family="DejaVu Sans Mono, monospace")
     drawing.text(
         240, 34, "one request per instruction, four sectors per request, 32 bytes per sector", 13

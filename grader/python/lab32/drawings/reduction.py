@@ -92,7 +92,7 @@ def ticket():
         drawing.text(x + wide + 64, y + 19, str(number), 13, "middle", font_weight="bold")
         if number == len(shapes) - 1:
             drawing.rect(x + wide + 82, y, 166, 28, GREEN, "none")
-            drawing.text(x + wide + 90, y + 19, "adds up all four sums", 12, fill=PAPER)
+            drawing.text(x + wide + 90, y + 19, "adds up all four sums", 12, fill=INK)
         else:
             drawing.text(x + wide + 84, y + 19, "ends", 12, fill=GREY)
     y = top + row * len(shapes) + 14
