@@ -27,8 +27,10 @@
 #include "device/device.h"
 #include "device/doctor.h"
 #include "device/timer.h"
+#include "grading/calibrate.h"
 #include "grading/classroom.h"
 #include "grading/compiled.h"
+#include "grading/reference_module.h"
 #include "grading/runner.h"
 #include "grading/sealing.h"
 #include "grading/student_files.h"
@@ -122,6 +124,17 @@ int show_ptx(const std::string& lab, const std::string& file, const std::string&
   else
     lab32::write_file(output, ptx.text, "-o");
   return kFullMarks;
+}
+
+int calibrate(const std::vector<std::string>& labs, const std::string& rubric,
+              const std::string& output) {
+  if (!output.empty()) lab32::check_writable(output, "-o");
+  const std::string text = lab32::grading::text_of(lab32::grading::calibrate(labs, rubric));
+  if (output.empty())
+    print(text);
+  else
+    lab32::write_file(output, text, "-o");
+  return 0;
 }
 
 // The program takes this process's place: input, output and exit status are its own.
@@ -244,10 +257,18 @@ int main(int argc, char** argv) {
       app.add_subcommand("init", "write labs and handouts, where a student is to work on them");
   init_command->add_option("DIR", students, "where (here); what is there stays as it is");
   // For `make dist`; nobody else has a use for it.
-  std::string sealed_lab;
+  std::string sealed_lab, sealed_module;
   CLI::App* seal_command = app.add_subcommand("seal", "print a lab's answers, hashed")->group("");
   seal_command->add_option("LAB", sealed_lab, "which lab")->required();
+  seal_command->add_option("--reference", sealed_module,
+                           "write the lab's reference solution there, sealed");
   seal_command->add_option("--rubric", rubric, "where each lab's LAB.toml is (data/limits)");
+  std::vector<std::string> calibrated;
+  CLI::App* calibrate_command =
+      app.add_subcommand("calibrate", "which timing checks this machine's GPU can decide");
+  calibrate_command->add_option("LAB", calibrated, "which labs (all that there are)");
+  calibrate_command->add_option("--rubric", rubric, "where each lab's LAB.toml is (data/limits)");
+  calibrate_command->add_option("-o", output, "write here instead of to standard output");
   CLI::App* doctor_command =
       app.add_subcommand("doctor", "what grading needs: what is here, and what brings the rest");
   app.add_subcommand("devices", "what can run here, and why the rest cannot");
@@ -283,7 +304,7 @@ int main(int argc, char** argv) {
     words->insert(words->end(), behind.begin(), behind.end());
   try {
     std::optional<lab32::CleanEnd> clean_end;
-    if (grade_command->parsed() || ptx_command->parsed()) {
+    if (grade_command->parsed() || ptx_command->parsed() || calibrate_command->parsed()) {
       clean_end.emplace(lab32::CleanEnd::Interrupt::too);
       std::signal(SIGPIPE, SIG_IGN);  // nobody reads: an output that cannot be written
     }
@@ -301,6 +322,9 @@ int main(int argc, char** argv) {
       const std::filesystem::path folder =
           rubric.empty() ? lab32::grading::rubric_folder() : std::filesystem::path(rubric);
       print(lab32::grading::sealed_answers({folder, sealed_lab}));
+      if (!sealed_module.empty())
+        lab32::write_file(sealed_module, lab32::grading::sealed_reference(sealed_lab),
+                          "--reference");
       return 0;
     }
     if (run_command->parsed()) run_program(program, program_device, program_arguments, schedule);
@@ -309,6 +333,7 @@ int main(int argc, char** argv) {
       print(found.text);
       return found.can_grade ? 0 : kNotGraded;
     }
+    if (calibrate_command->parsed()) return calibrate(calibrated, rubric, output);
     if (!grade_command->parsed()) return list_devices();
     options.dir = dir;
     options.rubric = rubric;

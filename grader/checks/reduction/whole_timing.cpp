@@ -16,12 +16,8 @@ MakeWork work_of(int version) {
 // The step up to a version. v1 is given.
 void check_step(int version) {
   StepCheck check;
-  check.lab = "reduction";
-  check.task = "int";
-  check.n = std::to_string(rubric().count("n"));
-  check.form = fmt::format("v{}", version);
+  check.kernel = fmt::format("reduce_v{}", version);
   check.form_before = fmt::format("v{}", version - 1);
-  check.kernel = "reduce_" + check.form;
   check.before = "reduce_" + check.form_before;
   check.make = [=](uint32_t n, size_t sets) { return ladder_step(version, n, sets); };
   credit_step(check);
