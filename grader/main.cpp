@@ -37,6 +37,7 @@
 #include "profiler/build_program.h"
 #include "profiler/check.h"
 #include "profiler/command_words.h"
+#include "profiler/list_unsupported.h"
 #include "profiler/profile.h"
 #include "profiler/start.h"
 #include "report/render.h"
@@ -240,6 +241,9 @@ int main(int argc, char** argv) {
   add_program(run_command, program, program_arguments, program_device);
   std::optional<uint64_t> schedule;
   add_schedule(run_command, schedule);
+  bool list_unsupported = false;
+  run_command->add_flag("--list-unsupported", list_unsupported,
+                        "instead of running it, say all in it that the simulator does not have");
   lab32::profiler::ProfileOptions profile;
   CLI::App* profile_command =
       app.add_subcommand("profile", "run a CUDA program and show what each launch moved");
@@ -349,6 +353,7 @@ int main(int argc, char** argv) {
       print(lab32::grading::sealed_answers({folder, sealed_lab}));
       return 0;
     }
+    if (list_unsupported) return lab32::profiler::list_unsupported(program, program_device);
     if (run_command->parsed()) run_program(program, program_device, program_arguments, schedule);
     if (doctor_command->parsed()) {
       const lab32::device::Findings found = lab32::device::examine();

@@ -51,26 +51,6 @@ T read(const char* at) {
   return value;
 }
 
-std::string unpack(const FatEntry& e) {
-  if (e.packing == FatEntry::Packing::none) return std::string(e.bytes);
-  std::string plain(std::min(e.plain_bytes, kMostPlain), '\0');
-  bool whole = false;
-  if (e.packing == FatEntry::Packing::zstd) {
-    whole = ZSTD_decompress(plain.data(), plain.size(), e.bytes.data(), e.bytes.size()) ==
-            e.plain_bytes;
-  } else {
-    const int bytes =
-        LZ4_decompress_safe(e.bytes.data(), plain.data(), static_cast<int>(e.bytes.size()),
-                            static_cast<int>(plain.size()));
-    whole = bytes >= 0 && static_cast<uint64_t>(bytes) == e.plain_bytes;
-  }
-  if (!whole)
-    throw Error(
-        "the program's device code cannot be unpacked: compile it with nvcc "
-        "--compress-mode=none");
-  return plain;
-}
-
 // The entries of the block at `at`, whose `room` bytes can be read. Puts its length into `bytes`.
 std::vector<FatEntry> read_block(const char* at, uint64_t room, uint64_t* bytes) {
   if (!at || room < sizeof(Block) || read<Block>(at).magic != kBlockMagic)
@@ -127,6 +107,26 @@ std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& 
 }
 
 }  // namespace
+
+std::string unpack(const FatEntry& e) {
+  if (e.packing == FatEntry::Packing::none) return std::string(e.bytes);
+  std::string plain(std::min(e.plain_bytes, kMostPlain), '\0');
+  bool whole = false;
+  if (e.packing == FatEntry::Packing::zstd) {
+    whole = ZSTD_decompress(plain.data(), plain.size(), e.bytes.data(), e.bytes.size()) ==
+            e.plain_bytes;
+  } else {
+    const int bytes =
+        LZ4_decompress_safe(e.bytes.data(), plain.data(), static_cast<int>(e.bytes.size()),
+                            static_cast<int>(plain.size()));
+    whole = bytes >= 0 && static_cast<uint64_t>(bytes) == e.plain_bytes;
+  }
+  if (!whole)
+    throw Error(
+        "the program's device code cannot be unpacked: compile it with nvcc "
+        "--compress-mode=none");
+  return plain;
+}
 
 FatBinary read_fatbin(const void* wrapper) {
   // Nobody says how much there is; it lies in the program.

@@ -33,6 +33,9 @@ FatBinary read_fatbin(const void* wrapper);
 // when they are of a form that is not known.
 std::vector<std::vector<FatEntry>> read_blocks(std::string_view section);
 
+// What it holds, unpacked. Throws Error when it cannot be.
+std::string unpack(const FatEntry& entry);
+
 struct DeviceCode {
   std::string ptx;
   std::string cubin;  // empty: none for this architecture

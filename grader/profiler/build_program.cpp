@@ -10,7 +10,6 @@
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/read_file.h"
+#include "profiler/libraries.h"
 #include "profiler/nvcc_words.h"
 #include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
@@ -27,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kRuntime[] = "libcudart.so.13";
 constexpr double kWallSeconds = 300;  // Thrust takes a minute on a slow machine
 
 // What a Makefile rule "target : a b \ c" names, but for the toolchain's own headers, which its
@@ -141,6 +140,9 @@ class Builder {
     inputs_.insert(inputs_.begin(), program.file);
     std::vector<std::string> given;
     for (const auto& option : words.options) {
+      if (const auto why =
+              option[0].rfind("-l", 0) == 0 ? refused_library(option[0]) : std::nullopt)
+        throw Error(*why);
       standard_ |= option_name(option[0]) == "std";
       language_ |= option_name(option[0]) == "x";
       given.insert(given.end(), option.begin(), option.end());
@@ -232,29 +234,13 @@ class Builder {
   std::vector<fs::path> files_;  // that the program was made of
 };
 
-// The shared libraries that the loader would load for a program, by the names it asks for them.
-std::vector<std::string> loaded_libraries(const fs::path& program) {
-  Command command;
-  command.argv = {fs::absolute(program).string()};
-  command.environment = {"LD_TRACE_LOADED_OBJECTS=1"};
-  if (const char* libraries = std::getenv("LD_LIBRARY_PATH"))
-    command.environment.push_back(std::string("LD_LIBRARY_PATH=") + libraries);
-  command.limits.wall_seconds = kWallSeconds;
-  std::istringstream listing(run_process(command).out);
-  std::vector<std::string> names;
-  for (std::string line; std::getline(listing, line);) {
-    std::istringstream words(line);
-    std::string name;
-    if (words >> name) names.push_back(name);
-  }
-  return names;
-}
-
 // A program that was built elsewhere.
 void check_program(const fs::path& file) {
   const std::string bytes = read_file(file).value_or("");
   const ElfFile elf = read_elf(bytes, file.string());
   std::vector<std::string> libraries = elf.needed;
+  for (const std::string& library : libraries)
+    if (const auto why = refused_library(library)) throw Error(file.string() + " needs " + *why);
   const auto is_runtime = [](const std::string& name) {
     return name.rfind("libcudart.so", 0) == 0;
   };
@@ -262,7 +248,8 @@ void check_program(const fs::path& file) {
   const bool itself = std::any_of(libraries.begin(), libraries.end(), is_runtime);
   const bool device_code = elf.find(".nv_fatbin") != nullptr;
   // A library of the program's may be what asks for it.
-  if (!itself && !device_code && dynamic) libraries = loaded_libraries(file);
+  if (!itself && !device_code && dynamic)
+    for (const Library& library : loaded_libraries(file)) libraries.push_back(library.name);
   for (const std::string& library : libraries) {
     if (library == kRuntime) return;
     if (is_runtime(library))

@@ -300,6 +300,48 @@ TEST_CASE("cudart: a program is compiled again when what it includes has changed
   CHECK(run(source.string()).status == 4);
 }
 
+TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and nothing runs") {
+  const Scratch scratch;
+  const auto list = [&](std::vector<std::string> words) {
+    words.insert(words.begin(),
+                 {(toolchain::checkout() / "build/lab32").string(), "run", "--list-unsupported"});
+    return execute(words);
+  };
+  const std::string source =
+      scratch
+          .write("p.cu",
+                 "#include <cstdio>\n"
+                 "struct Early { Early() { puts(\"it runs\"); } } early;\n"
+                 "__device__ int there(int);\n"
+                 "__global__ void fine() {}\n"
+                 "template <int N>\n"
+                 "__global__ void bad(unsigned *p) {\n"
+                 "  asm(\"applypriority.global.L2::evict_normal [%0], 128;\" "
+                 ":: \"l\"(p));\n"
+                 "  *p = there(N);\n"
+                 "}\n"
+                 "int main() {\n"
+                 "  fine<<<1, 1>>>(); bad<1><<<1, 1>>>(0); bad<2><<<1, 1>>>(0);\n"
+                 "  cudaIpcMemHandle_t h; return cudaIpcGetMemHandle(&h, 0);\n"
+                 "}\n")
+          .string();
+  const std::string other =
+      scratch.write("q.cu", "__device__ int there(int x) { return x; }\n").string();
+  check_outcome(list({source, other, "-rdc=true"}), 2,
+                source +
+                    ":12: cudaIpcGetMemHandle is not supported by the simulated runtime\n"
+                    "p.cu:7: `applypriority.global.L2::evict_normal` is not supported by the "
+                    "simulator (kernel bad<1> and 1 more)\nlab32: " +
+                    source + " names 2 things that are not supported\n",
+                "");
+  const Outcome fine = list({of_tests("echo")});
+  check_outcome(fine, 0, "lab32: " + of_tests("echo") + " names nothing that is not supported\n",
+                "");
+  check_outcome(
+      list({of_tests("echo"), "-lcublas"}), 2, "",
+      "lab32: -lcublas: cuBLAS is machine code for GPUs, which the simulator does not run\n");
+}
+
 TEST_CASE("cudart: what cannot be run: one line, status 2") {
   const Scratch scratch;
   check_outcome(run("/nowhere.cu"), 2, "", "lab32: /nowhere.cu: there is no such file\n");
