@@ -211,9 +211,9 @@ $(RUNTIME): $(RUNTIME_OBJ) $(PROGRAMS)/cudart/exports $(BUILD)/objects
 	  -Wl,-z,defs $(RUNTIME_OBJ) -o $@ $(LDLIBS)
 	@ln -sf $(@F) $(@D)/libcudart.so
 
-$(PROGRAMS)/cudart/exports: grader/cudart/api.def
+$(PROGRAMS)/cudart/exports: grader/cudart/api.def Makefile
 	@mkdir -p $(@D)
-	@{ echo 'libcudart.so.13 { global:'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
+	@{ echo 'libcudart.so.13 { global: lab32_list_unsupported;'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
 	   echo 'local: *; };'; } >$@
 
 # cuda_occupancy.h and the runtime's declarations are the toolkit's, which set-up finds or installs.

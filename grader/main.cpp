@@ -17,6 +17,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/clean_end.h"
@@ -36,6 +38,8 @@
 #include "grading/student_files.h"
 #include "profiler/build_program.h"
 #include "profiler/check.h"
+#include "profiler/command_words.h"
+#include "profiler/list_unsupported.h"
 #include "profiler/profile.h"
 #include "profiler/start.h"
 #include "report/render.h"
@@ -138,23 +142,27 @@ int calibrate(const std::vector<std::string>& labs, const std::string& rubric,
 }
 
 // The program takes this process's place: input, output and exit status are its own.
-[[noreturn]] void run_program(const std::string& file, const std::string& device,
+[[noreturn]] void run_program(const lab32::profiler::Program& program, const std::string& device,
                               const std::vector<std::string>& arguments,
                               std::optional<uint64_t> schedule) {
   lab32::profiler::Start start;
   start.device = lab32::profiler::profile_of(device);
   start.program =
-      lab32::profiler::build_program(file, lab32::model::read_profile(start.device).arch);
-  start.called = file;
+      lab32::profiler::build_program(program, lab32::model::read_profile(start.device).arch);
+  start.called = program.file;
   start.arguments = arguments;
   start.schedule = schedule;
   lab32::profiler::exec(start);
 }
 
 // What run, profile and check are given alike.
-void add_program(CLI::App* command, std::string& program, std::vector<std::string>& arguments,
-                 std::string& device) {
-  command->add_option("PROGRAM", program, "a .cu file, or a program built with -cudart shared")
+void add_program(CLI::App* command, lab32::profiler::Program& program,
+                 std::vector<std::string>& arguments, std::string& device) {
+  command
+      ->add_option(
+          "PROGRAM", program.file,
+          "a .cu file, with more of nvcc's files and options behind it; or a program built "
+          "by lab32 nvcc, or with -cudart shared")
       ->required();
   command->add_option("ARGS", arguments, "what the program is given; options after --");
   command->add_option("--device", device, "sim or sim:NAME (sim)");
@@ -165,6 +173,23 @@ void add_schedule(CLI::App* command, std::optional<uint64_t>& seed) {
       ->add_option("--schedule", seed,
                    "run blocks and warps in a random order, the same for the same number")
       ->check(kWholeNumber);
+}
+
+// Takes from the words of run, profile or check what is nvcc's and the program's; what is left is
+// for CLI11, which would not know what an option of nvcc's is.
+std::vector<std::string> take_program(CLI::App* command, std::vector<std::string> words,
+                                      lab32::profiler::Program& program,
+                                      std::vector<std::string>& arguments) {
+  const auto is_ours = [&](const std::string& option) -> std::optional<bool> {
+    const CLI::Option* known = command->get_option_no_throw(option);
+    if (!known) return std::nullopt;
+    return known->get_items_expected_max() > 0;
+  };
+  lab32::profiler::CommandWords split = lab32::profiler::split_command(words, is_ours);
+  program.words = std::move(split.program.words);
+  arguments = std::move(split.arguments);
+  if (!split.program.file.empty()) split.ours.push_back(std::move(split.program.file));
+  return std::move(split.ours);
 }
 
 // `describe` may throw Error.
@@ -222,12 +247,16 @@ int main(int argc, char** argv) {
                           "a LAB whose file is not there loses its points");
   grade_command->add_option("-o", output, "write here instead of to standard output");
   grade_command->add_option("--json", json, "write the same result there as JSON, too");
-  std::string program, program_device = "sim";
+  lab32::profiler::Program program;
+  std::string program_device = "sim";
   std::vector<std::string> program_arguments;
   CLI::App* run_command = app.add_subcommand("run", "run a complete CUDA program on the simulator");
   add_program(run_command, program, program_arguments, program_device);
   std::optional<uint64_t> schedule;
   add_schedule(run_command, schedule);
+  bool list_unsupported = false;
+  run_command->add_flag("--list-unsupported", list_unsupported,
+                        "instead of running it, say all in it that the simulator does not have");
   lab32::profiler::ProfileOptions profile;
   CLI::App* profile_command =
       app.add_subcommand("profile", "run a CUDA program and show what each launch moved");
@@ -244,6 +273,7 @@ int main(int argc, char** argv) {
       app.add_subcommand("check", "run a CUDA program and find its races and bad accesses");
   add_program(check_command, check.program, check.arguments, check.device);
   add_schedule(check_command, check.schedule);
+  app.add_subcommand("nvcc", "nvcc, but what it builds runs on the simulator: its own options");
   app.add_subcommand("class", "grade the submissions of a whole class");
   app.add_subcommand("similarity", "which submissions of a class are worth reading side by side");
   std::string ptx_lab, ptx_file, ptx_device = "sim", ptx_output;
@@ -283,12 +313,32 @@ int main(int argc, char** argv) {
     if (first == "class") lab32::grading::exec_python("lab32.classroom", {argv + 2, argv + argc});
     if (first == "similarity")
       lab32::grading::exec_python("lab32.similarity", {argv + 2, argv + argc});
+    if (first == "nvcc")
+      lab32::profiler::exec_nvcc(
+          {argv + 2, argv + argc},
+          lab32::model::read_profile(lab32::profiler::profile_of("sim")).arch);
   } catch (const lab32::Error& e) {
     complain(e.what());
     return kNotGraded;
   }
+  std::vector<std::string> words(std::min(argv + 1, mark), mark);
+  const auto command_is = [&](const CLI::App* command) {
+    return !words.empty() && words[0] == command->get_name();
+  };
+  for (const auto& [command, what, given] :
+       {std::make_tuple(run_command, &program, &program_arguments),
+        std::make_tuple(profile_command, &profile.program, &profile.arguments),
+        std::make_tuple(check_command, &check.program, &check.arguments)}) {
+    if (!command_is(command)) continue;
+    std::vector<std::string> ours =
+        take_program(command, {words.begin() + 1, words.end()}, *what, *given);
+    ours.insert(ours.begin(), words[0]);
+    words = std::move(ours);
+    break;
+  }
   try {
-    app.parse(static_cast<int>(mark - argv), argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(words);
   } catch (const CLI::Success& e) {  // --help
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
@@ -327,6 +377,7 @@ int main(int argc, char** argv) {
                           "--reference");
       return 0;
     }
+    if (list_unsupported) return lab32::profiler::list_unsupported(program, program_device);
     if (run_command->parsed()) run_program(program, program_device, program_arguments, schedule);
     if (doctor_command->parsed()) {
       const lab32::device::Findings found = lab32::device::examine();
