@@ -23,7 +23,7 @@ def warp(drawing, x, y, width, words, last_sector, active=range(LANES)):
     wanted = {words[lane] for lane in active}
     touched = {word // WORDS for word in wanted}
     lane_width, word_width = width / LANES, width / ((last_sector + 1) * WORDS)
-    top, memory = y, y + 62
+    top, memory = y, y + 50
     for lane, word in enumerate(words):
         if lane in active:
             from_x, to_x = x + (lane + 0.5) * lane_width, x + (word + 0.5) * word_width
@@ -56,9 +56,9 @@ def pattern_row(drawing, y, index, words, last, active=range(LANES)):
     touched = warp(drawing, 130, y, 610, words, last, active)
     used = len({words[lane] for lane in active}) * WORD
     drawing.code(16, y + 14, index, 13)
-    drawing.text(16, y + 46, sectors_of(len(touched)), 14, font_weight="bold")
+    drawing.text(16, y + 40, sectors_of(len(touched)), 14, font_weight="bold")
     share = f"{used / (len(touched) * SECTOR):.1%}".replace(".0%", "%").replace("%", " %")
-    drawing.text(16, y + 66, f"{share} used", 12, fill=GREY)
+    drawing.text(16, y + 58, f"{share} used", 12, fill=GREY)
 
 
 def key(drawing, y):
@@ -70,12 +70,12 @@ def key(drawing, y):
 
 
 def pattern_rows(title, names):
-    drawing = Drawing(760, 62 + 112 * len(names), title)
+    drawing = Drawing(760, 58 + 98 * len(names), title)
     for k, name in enumerate(names):
         index, word_of = PATTERNS[name]
         words = [word_of(lane) for lane in range(LANES)]
-        pattern_row(drawing, 20 + 112 * k, index, words, max(7, max(words) // WORDS))
-    key(drawing, 30 + 112 * len(names))
+        pattern_row(drawing, 20 + 98 * k, index, words, max(7, max(words) // WORDS))
+    key(drawing, 26 + 98 * len(names))
     return drawing
 
 
@@ -90,11 +90,11 @@ def shifted():
 
 def inactive():
     """Lanes that do not take part ask for nothing."""
-    drawing = Drawing(760, 62 + 112 * 2, "The same addresses with fewer active lanes")
+    drawing = Drawing(760, 58 + 98 * 2, "The same addresses with fewer active lanes")
     words = list(range(LANES))
     for k, active in enumerate((range(0, LANES, 2), range(8))):
-        pattern_row(drawing, 20 + 112 * k, "x[i]", words, 7, active)
-    key(drawing, 30 + 112 * 2)
+        pattern_row(drawing, 20 + 98 * k, "x[i]", words, 7, active)
+    key(drawing, 26 + 98 * 2)
     return drawing
 
 

@@ -20,7 +20,7 @@ def adders(version, step):
 
 def trees():
     """Who adds in each step of v1, v2 and v3, and which words."""
-    drawing = Drawing(760, 632, "Who adds what: the trees of v1, v2 and v3")
+    drawing = Drawing(760, 548, "Who adds what: the trees of v1, v2 and v3")
     drawing.text(16, 24, "A block of 16 threads in warps of 8, for the picture (really 32)", 14)
     cell, height, left, right = 20, 20, 66, 424
     drawing.text(left, 48, "threads; a frame: a warp that executes the step", 12, fill=GREY)
@@ -31,12 +31,12 @@ def trees():
         "v3": "v3: sequential",
     }
     for k, (version, title) in enumerate(titles.items()):
-        top = 92 + 176 * k
+        top = 92 + 148 * k
         drawing.text(16, top - 14, title, 15, font_weight="bold")
         steps = int(math.log2(THREADS))
         for step in range(steps):
             who = adders(version, step)
-            y = top + step * (height + 14)
+            y = top + step * (height + 8)
             drawing.text(16, y + 15, f"step {step + 1}", 12)
             for t in range(THREADS):
                 x = left + t * cell + 10 * (t // WARP)
@@ -62,8 +62,8 @@ def trees():
         (right + 160, SKY, "read"),
     )
     for x, fill, words in marks:
-        drawing.rect(x, 608, 14, 14, fill, "none")
-        drawing.text(x + 22, 620, words, 12)
+        drawing.rect(x, 524, 14, 14, fill, "none")
+        drawing.text(x + 22, 536, words, 12)
     return drawing
 
 
