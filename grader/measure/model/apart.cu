@@ -299,7 +299,7 @@ KERNEL(keep_some) {  // one in q words, in any order: a place for each warp's
   unsigned at = 0;
   if (lane == 0 && all != 0) at = atomicAdd(reinterpret_cast<unsigned*>(c), __popc(all));
   at = __shfl_sync(0xffffffffu, at, 0) + __popc(all & ((1u << lane) - 1));
-  if (mine) c[32 + at] = a[first()];
+  if (mine) c[32 + at % n] = a[first()];  // launches in a row go on counting
 }
 
 // ---- arithmetic, divergence --------------------------------------------------------------------
