@@ -150,3 +150,15 @@ def test_words_without_a_line_are_an_error():
         with pytest.raises(LookupError, match="zh.toml has no line for 'a price list'"):
             words.said("a price list")
     assert words.said("a price list") == "a price list"
+
+
+COLUMN = 673  # pixels of a page's column in the book, where pictures are smallest
+
+
+def test_the_type_of_a_picture_can_be_read_in_the_book():
+    """What else a picture may have wrong with it, test_gallery looks for."""
+    for path, text in figures.drawn().items():
+        width = float(re.search(r'width="([\d.]+)"', text)[1])
+        least = min(float(size) for size in re.findall(r'font-size="([\d.]+)"', text))
+        if path.name != "overview.svg":  # of the README, which the book has not
+            assert least * min(1, COLUMN / width) >= 9, path

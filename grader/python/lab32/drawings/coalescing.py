@@ -111,20 +111,21 @@ def path():
     def megabytes(value):
         return f"{value / 1e6:.2f} MB"
 
-    drawing = Drawing(900, 250, "add1 on its way: instructions, requests, sectors, bytes")
+    drawing = Drawing(760, 290, "add1 on its way: instructions, requests, sectors, bytes")
     boxes = [
         ("kernel", "8 Mi threads", GREEN),
         ("global", "addresses", GREEN),
         ("L1", f"hits {of(chart, 'l1tex__t_sector_hit_rate.pct')} %", BLUE),
         ("L2", f"hits {chart.value('value', metric='lts__t_sector_hit_rate.pct')} %", BLUE),
-        ("DRAM", "64 bytes at least", BLUE),
+        ("DRAM", "by 64 bytes", BLUE),
     ]
-    x = [16 + 194 * k for k in range(5)]
+    wide, apart = 86, 162
+    x = [12 + apart * k for k in range(5)]
     for at, (name, note, colour) in zip(x, boxes):
-        drawing.rect(at, 80, 92, 70, colour, "none", rx=6)
+        drawing.rect(at, 100, wide, 70, colour, "none", rx=6)
         ink = INK if colour == GREEN else PAPER
-        drawing.text(at + 46, 112, name, 16, "middle", ink, font_weight="bold")
-        drawing.text(at + 46, 132, note, 10, "middle", ink)
+        drawing.text(at + wide / 2, 132, name, 15, "middle", ink, font_weight="bold")
+        drawing.text(at + wide / 2, 152, note, 11, "middle", ink)
     loads = [
         f"{of(l1, metric('requests', 'ld')):,}", "requests",
         f"{of(l1, metric('sectors', 'ld')):,}", "sectors",
@@ -135,31 +136,28 @@ def path():
         f"{of(l1, metric('sectors', 'st')):,}", "sectors",
         megabytes(of(dram, "dram__bytes_write.sum")), "written",
     ]  # fmt: skip
-    middle = [at + 92 + 51 for at in x[:4]]
-    drawing.arrow(x[0] + 94, 115, x[1] - 3, 115)
-    drawing.text(middle[0], 104, f"{of(l1, 'instructions'):,}", 12, "middle")
-    drawing.text(middle[0], 134, "instructions", 12, "middle")
+    middle = [at + (wide + apart) / 2 for at in x[:4]]
+    drawing.arrow(x[0] + wide + 2, 135, x[1] - 3, 135)
+    drawing.text(middle[0], 124, f"{of(l1, 'instructions'):,}", 12, "middle")
+    drawing.text(middle[0], 154, "instructions", 12, "middle")
     for k in range(3):
-        left, right, at = x[k + 1] + 94, x[k + 2] - 3, middle[k + 1]
-        drawing.arrow(right, 100, left, 100, BLUE)
-        drawing.arrow(left, 130, right, 130, RED)
-        drawing.text(at, 78, loads[2 * k], 12, "middle", BLUE)
-        drawing.text(at, 93, loads[2 * k + 1], 11, "middle", BLUE)
-        drawing.text(at, 148, stores[2 * k], 12, "middle", DARK[RED])
-        drawing.text(at, 163, stores[2 * k + 1], 11, "middle", DARK[RED])
-    drawing.text(16, 34, "z[i] = x[i] + y[i]", 16, font_family="DejaVu Sans Mono, monospace")
+        left, right, at = x[k + 1] + wide + 2, x[k + 2] - 3, middle[k + 1]
+        drawing.arrow(right, 120, left, 120, BLUE)
+        drawing.arrow(left, 150, right, 150, RED, stroke_dasharray="5 3")
+        drawing.text(at, 96, loads[2 * k], 12, "middle", BLUE)
+        drawing.text(at, 112, loads[2 * k + 1], 12, "middle", BLUE)
+        drawing.text(at, 170, stores[2 * k], 12, "middle", DARK[RED])
+        drawing.text(at, 186, stores[2 * k + 1], 12, "middle", DARK[RED])
+    drawing.code(12, 34, "z[i] = x[i] + y[i]", 16)
     drawing.text(
-        240, 34, "one request per instruction, four sectors per request, 32 bytes per sector", 13
+        12, 60, "one request per instruction, four sectors per request, 32 bytes per sector", 13
     )
     drawing.text(
-        16, 205, "green boxes: what the program says; blue boxes: what the chip has", 12, fill=GREY
+        12, 226, "Green boxes: what the program says. Blue boxes: what the chip has.", 12, fill=GREY
     )
-    drawing.text(16, 224, "blue arrows: loads; red arrows: stores", 12, fill=GREY)
-    drawing.text(884, 224, "documented figures: data/documented/add1_*.csv", 11, "end", GREY)
+    drawing.text(12, 246, "Solid arrows, blue: loads. Dashed arrows, red: stores.", 12, fill=GREY)
+    drawing.text(12, 266, "Documented figures: data/documented/add1_*.csv", 12, fill=GREY)
     return drawing
-
-
-FIELDS = ["x", "y", "z", "vx", "vy", "vz", "m", "q"]
 
 
 def strip(drawing, y, cells, title, verdict):
@@ -232,9 +230,9 @@ OPTIMISED = [
 def measured():
     table = tables.measured("h200-coalescing")
     n = 1 << 26
-    drawing = Drawing(900, 76 + 34 * len(OPTIMISED), "What optimising saves on an H200")
+    drawing = Drawing(760, 82 + 34 * len(OPTIMISED), "What optimising saves on an H200")
     drawing.text(
-        20,
+        16,
         28,
         "Time of the given form over the optimised one's "
         f"(measured, {table.head['device']}, 2^26 elements)",
@@ -248,10 +246,10 @@ def measured():
         )
         ratios.append(given / optimised)
     most = math.ceil(max(ratios))
-    left, scale, bottom = 330, 520 / most, 52 + 34 * len(OPTIMISED)
+    left, scale, bottom = 310, 390 / most, 52 + 34 * len(OPTIMISED)
     for tick in range(most + 1):
         drawing.line(left + tick * scale, 46, left + tick * scale, bottom, "#cccccc")
-        drawing.text(left + tick * scale, bottom + 14, str(tick), 11, "middle", GREY)
+        drawing.text(left + tick * scale, bottom + 18, str(tick), 12, "middle", GREY)
     drawing.line(left + scale, 46, left + scale, bottom, INK, stroke_dasharray="4 3")
     for k, (ratio, (*_, words)) in enumerate(zip(ratios, OPTIMISED)):
         y = 52 + 34 * k

@@ -194,33 +194,33 @@ def blocks():
 
 def stride():
     """Four loads of a warp: pieces and grid stride."""
-    drawing = Drawing(900, 300, "One piece per thread, or a stride of the grid")
+    drawing = Drawing(760, 300, "One piece per thread, or a stride of the grid")
     drawing.text(
-        20,
+        16,
         26,
-        "What one load of a warp touches (8 of its lanes drawn; boxes are sectors of 8 ints)",
+        "What one load of a warp touches (8 of its lanes drawn; frames are sectors of 8 ints)",
         14,
     )
-    cell, sectors = 12.6, 8
+    cell, sectors = 10.6, 8
     for k, (title, verdict, each, next_load) in enumerate(
         [
-            ("a contiguous piece per thread", "each lane a sector of its own: 32 per load", 8, 1),
+            ("a contiguous piece per thread", "a sector for each lane: 32 per load", 8, 1),
             ("a stride of the whole grid", "neighbours: 4 sectors per load", 1, 16),
         ]
     ):
         y = 66 + 118 * k
-        drawing.text(20, y - 10, title, 14, font_weight="bold")
-        drawing.text(880, y - 10, verdict, 13, "end")
+        drawing.text(16, y - 10, title, 14, font_weight="bold")
+        drawing.text(66 + 64 * cell, y - 10, verdict, 13, "end")
         for load in range(3):
             top = y + 26 * load
-            drawing.text(20, top + 14, f"load {load + 1}", 12)
+            drawing.text(16, top + 15, f"load {load + 1}", 12)
             lane_of = {each * lane + next_load * load: lane for lane in range(8)}
             for word in range(8 * sectors):
                 x = 66 + word * cell
                 fill = ORANGE if word in lane_of else PALE
                 drawing.rect(x, top, cell, 20, fill, PAPER, stroke_width=0.8)
                 if word in lane_of:
-                    drawing.text(x + cell / 2, top + 14, str(lane_of[word]), 10, "middle")
+                    drawing.text(x + cell / 2, top + 14, str(lane_of[word]), 11, "middle")
             for sector in range(sectors):
                 hit = any(word // 8 == sector for word in lane_of)
                 drawing.rect(
@@ -228,8 +228,8 @@ def stride():
                     stroke_width=1.6 if hit else 0.6,
                 )  # fmt: skip
     drawing.text(
-        20, 288, "Above, the sector comes once and must wait in L1 for seven more loads, beside those of "
-        "2047 other threads.", 12, fill=GREY,
+        16, 288, "Above, a sector comes once and waits in L1 for seven more loads, beside those of 2047 threads.",
+        12, fill=GREY,
     )  # fmt: skip
     return drawing
 
@@ -287,16 +287,30 @@ def warps():
     return drawing
 
 
+def mark(drawing, x, y, size, colour):
+    """A point of a block size, with a shape of its own: colour is not the only sign."""
+    if size == "8":
+        drawing.add("circle", cx=x, cy=y, r=6, fill=colour, stroke=PAPER)
+        return
+    shapes = {
+        "32": [(-5, -5), (5, -5), (5, 5), (-5, 5)],
+        "128": [(0, -7), (7, 6), (-7, 6)],
+        "256": [(0, -7), (7, 0), (0, 7), (-7, 0)],
+    }
+    corners = " ".join(f"{x + dx:.2f},{y + dy:.2f}" for dx, dy in shapes[size])
+    drawing.add("polygon", points=corners, fill=colour, stroke=PAPER)
+
+
 def ladder():
     """The Reduce Tutorial's versions: time over the number of blocks."""
-    drawing = Drawing(900, 440, "The Reduce Tutorial's versions follow the number of blocks")
+    drawing = Drawing(760, 440, "The Reduce Tutorial's versions follow the number of blocks")
     drawing.text(
-        20,
+        16,
         26,
         "10^8 ints: time over the number of blocks (measured, H200). Each point is a kernel.",
         14,
     )
-    left, top, width, height = 80, 50, 760, 320
+    left, top, width, height = 72, 50, 660, 320
     low_x, high_x, low_y, high_y = 6e4, 2e7, 0.06, 15
 
     def at(blocks, ms):
@@ -308,11 +322,11 @@ def ladder():
     for exponent in range(5, 8):
         x, _ = at(10.0**exponent, 1)
         drawing.line(x, top, x, top + height, "#dddddd")
-        drawing.text(x, top + height + 18, f"{10**exponent:,}", 11, "middle", GREY)
+        drawing.text(x, top + height + 18, f"{10**exponent:,}", 12, "middle", GREY)
     for ms in (0.1, 1, 10):
         _, y = at(1e6, ms)
         drawing.line(left, y, left + width, y, "#dddddd")
-        drawing.text(left - 8, y + 4, f"{ms:g} ms", 11, "end", GREY)
+        drawing.text(left - 8, y + 4, f"{ms:g} ms", 12, "end", GREY)
     drawing.text(left + width, top + height + 36, "blocks", 12, "end", GREY)
     points = reduction_tables.tutorial_blocks()
     each = points[0][2] / points[0][1]
@@ -325,7 +339,7 @@ def ladder():
     )
     _, y = at(1e6, copy)
     drawing.line(left, y, left + width, y, INK, stroke_dasharray="4 3")
-    drawing.text(left + width - 4, y - 6, "a copy of as many bytes", 11, "end")
+    drawing.text(left + width - 4, y - 6, "a copy of as many bytes", 12, "end")
     groups = {}
     for form, blocks, ms, _ in points:
         groups.setdefault(blocks, []).append((form, ms))
@@ -334,9 +348,9 @@ def ladder():
         for form, ms in members:
             size = form.split(", ")[1].split()[0] if "threads" in form else "32"
             x, y = at(blocks, ms)
-            drawing.add("circle", cx=x, cy=y, r=6, fill=colours[size], stroke=PAPER)
+            mark(drawing, x, y, size, colours[size])
     for k, (size, colour) in enumerate(colours.items()):
-        drawing.add("circle", cx=left + 24, cy=top + 20 + 20 * k, r=6, fill=colour, stroke=PAPER)
+        mark(drawing, left + 24, top + 20 + 20 * k, size, colour)
         drawing.text(left + 38, top + 24 + 20 * k, f"{size} threads per block", 12)
     return drawing
 

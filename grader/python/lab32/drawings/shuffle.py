@@ -51,12 +51,10 @@ def lanes():
 
 def down():
     """How many lanes' values each lane holds, step by step."""
-    drawing = Drawing(900, 328, "Five steps down: whose values a lane has")
-    drawing.text(
-        30, 28, "v += __shfl_down_sync(kAll, v, step). A number: how many lanes' values the lane's v "
-        "holds.", 14,
-    )  # fmt: skip
-    left, top, cell, row = 130, 56, 23, 38
+    drawing = Drawing(760, 352, "Five steps down: whose values a lane has")
+    drawing.code(16, 26, "v += __shfl_down_sync(kAll, v, step)", 13)
+    drawing.text(330, 26, "A number: how many lanes' values v holds.", 13)
+    left, top, cell, row = 80, 56, 20.8, 38
     holds = [{lane: 1} for lane in range(32)]  # of each lane: how often it has whose value
     for k, step in enumerate((None, 16, 8, 4, 2, 1)):
         y = top + row * k
@@ -66,22 +64,23 @@ def down():
                 sum_of(holds[lane], holds[lane + step] if lane + step < 32 else holds[lane])
                 for lane in range(32)
             ]
-        drawing.text(left - 12, y + 19, "before" if step is None else f"step {step}", 13, "end")
+        drawing.text(16, y + 19, "before" if step is None else f"step {step}", 13)
         for lane, held in enumerate(holds):
             sound = lane < useful and max(held.values()) == 1
             drawing.rect(left + cell * lane, y, cell, 28, SKY if sound else PALE, PAPER)
-            drawing.text(
-                left + cell * (lane + 0.5), y + 19, str(len(held)) if sound else "–", 12, "middle",
-                INK if sound else GREY,
-            )  # fmt: skip
+            if sound:
+                drawing.text(left + cell * (lane + 0.5), y + 19, str(len(held)), 12, "middle")
     for lane in (0, 8, 16, 24, 31):
-        drawing.text(
-            left + cell * (lane + 0.5), top + 6 * row + 8, f"lane {lane}", 10, "middle", GREY
-        )
+        drawing.text(left + cell * (lane + 0.5), top + 6 * row + 10, str(lane), 12, "middle", GREY)
+    drawing.text(16, top + 6 * row + 10, "lane", 12, fill=GREY)
     drawing.text(
-        30, 314, "Grey: lanes with nothing useful. After step 16 these are lanes 16 to 31, which got "
-        "their own value back and have doubled it.", 12, fill=GREY,
-    )  # fmt: skip
+        16,
+        322,
+        "Grey: lanes with nothing useful. After step 16 these are lanes 16 to 31, which got",
+        12,
+        fill=GREY,
+    )
+    drawing.text(16, 340, "their own value back and have doubled it.", 12, fill=GREY)
     return drawing
 
 
@@ -91,24 +90,20 @@ def sum_of(a, b):
 
 def butterfly():
     """The same with xor, for eight lanes: both of a pair add, and all end with the sum."""
-    drawing = Drawing(900, 330, "A butterfly: every lane has the sum")
-    drawing.text(
-        30, 28, "v += __shfl_xor_sync(kAll, v, step), drawn for 8 lanes (a warp has two steps more). "
-        "In the boxes: whose values.", 14,
-    )  # fmt: skip
-    left, top, cell, row = 120, 56, 92, 76
+    drawing = Drawing(760, 344, "A butterfly: every lane has the sum")
+    drawing.code(16, 26, "v += __shfl_xor_sync(kAll, v, step)", 13)
+    drawing.text(320, 26, "8 lanes (a warp has two steps more). In the boxes: whose values.", 13)
+    left, top, cell, row = 84, 56, 83, 84
     for k, step in enumerate((None, 4, 2, 1)):
         y = top + row * k
-        drawing.text(left - 12, y + 19, "before" if step is None else f"step {step}", 13, "end")
+        drawing.text(16, y + 19, "before" if step is None else f"step {step}", 13)
         group = 8 if step is None else step
         for lane in range(8):
             holds = sorted(range(lane % group, 8, group)) if step else [lane]
             x = left + cell * lane
-            drawing.rect(x + 6, y, cell - 12, 28, SKY if len(holds) < 8 else GREEN, PAPER)
+            drawing.rect(x + 6, y, cell - 12, 28, SKY if len(holds) < 8 else ORANGE, PAPER)
             words = " ".join(map(str, holds)) if len(holds) < 8 else "all"
-            drawing.text(
-                x + cell / 2, y + 19, words, 12, "middle", INK if len(holds) < 8 else PAPER
-            )
+            drawing.text(x + cell / 2, y + 19, words, 12, "middle")
             if step is not None:
                 for source in (lane, lane ^ step):
                     drawing.line(
@@ -264,11 +259,11 @@ def merge():
 
 def spacing():
     """Floats around 2^24, and where adding one to 2^24 ends."""
-    drawing = Drawing(900, 200, "Where 1.0f stops: floats around 2^24")
-    drawing.text(30, 28, "Floats around 2^24 = 16777216 (24 significant bits)", 14)
-    left, step, y = 90, 88, 110
+    drawing = Drawing(760, 210, "Where 1.0f stops: floats around 2^24")
+    drawing.text(16, 26, "Floats around 2^24 = 16777216 (24 significant bits)", 14)
+    left, step, y = 60, 80, 116
     first = (1 << 24) - 3
-    drawing.line(left - 40, y, left + 8.5 * step, y, GREY)
+    drawing.line(left - 40, y, left + 8.4 * step, y, GREY)
     for k in range(9):
         value, x = first + k, left + step * k
         there = value <= 1 << 24 or value % 2 == 0
@@ -276,19 +271,22 @@ def spacing():
                      INK if there else GREY, stroke_width=2 if there else 1)  # fmt: skip
         if there:
             drawing.text(
-                x, y + 30, str(value), 12, "middle", font_weight="bold" if k == 3 else "normal"
+                x, y + 32, str(value), 12, "middle", font_weight="bold" if k == 3 else "normal"
             )
         else:
-            drawing.text(x, y + 30, "no float", 11, "middle", GREY)
+            drawing.text(x, y + 32, "no float", 12, "middle", GREY)
     at = left + 3 * step
     drawing.arrow(at, y - 18, at + step - 4, y - 18, RED)
-    drawing.text(at + step / 2, y - 26, "+ 1.0f", 12, "middle", RED)
-    drawing.arrow(at + step, y - 38, at + 3, y - 38, RED)
-    drawing.text(at + step + 8, y - 34, "half way: rounded to the even one, back", 12, fill=RED)
+    drawing.text(at + step / 2, y - 26, "+ 1.0f", 12, "middle")
+    drawing.arrow(at + step, y - 46, at + 3, y - 46, RED)
+    drawing.text(at + step + 8, y - 42, "half way: rounded to the even one, back", 12)
     drawing.text(
-        30, 186, "16777216 + 1 is 16777216 again, however often it is repeated. 16777216 + 16777216 is exact.",
-        12, fill=GREY,
-    )  # fmt: skip
+        16,
+        194,
+        "16777216 + 1 is 16777216 again, however often. 16777216 + 16777216 is exact.",
+        12,
+        fill=GREY,
+    )
     return drawing
 
 
