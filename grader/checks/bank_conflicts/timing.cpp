@@ -6,7 +6,7 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::bank_conflicts {
 namespace {
 
 constexpr uint32_t kTimedBlock = 256;
@@ -53,4 +53,4 @@ TEST_SUITE("lab:bank_conflicts") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::bank_conflicts

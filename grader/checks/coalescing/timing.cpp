@@ -4,7 +4,7 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::coalescing {
 namespace {
 
 constexpr uint32_t kTimedBlock = 256;
@@ -65,4 +65,4 @@ TEST_SUITE("lab:coalescing") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::coalescing

@@ -11,7 +11,7 @@
 #include "grading/launch_config.h"
 #include "grading/session.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 namespace {
 
 constexpr uint32_t kBlock = 128;
@@ -91,4 +91,4 @@ TimedWork ladder_step(int version, uint32_t n, size_t sets) {
   return work_of(version, version - 1, n, sets);
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

@@ -6,7 +6,7 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 namespace {
 
 MakeWork work_of(int version) {
@@ -41,4 +41,4 @@ TEST_SUITE("lab:reduction") {
   TEST_CASE("v7 to v8: time" * takes_of_step()) { check_step(8); }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

@@ -7,7 +7,7 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::shuffle {
 namespace {
 
 constexpr uint32_t kTimedBlock = 256, kColumns = 4096;
@@ -73,4 +73,4 @@ TEST_SUITE("lab:shuffle") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::shuffle

@@ -5,7 +5,7 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::swizzle {
 namespace {
 
 MakeWork weighing(const std::string& kernel) {
@@ -44,4 +44,4 @@ TEST_SUITE("lab:swizzle") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::swizzle

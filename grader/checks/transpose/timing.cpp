@@ -5,7 +5,7 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::transpose {
 namespace {
 
 constexpr uint32_t kTimedTile = 32;
@@ -77,4 +77,4 @@ TEST_SUITE("lab:transpose") {
   TEST_CASE("C4 padded to best: time" * takes_of_step()) { check_step("padded", "best"); }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::transpose
