@@ -68,9 +68,10 @@ struct Session {
   // The submission as it was before any launch.
   std::function<std::unique_ptr<device::LoadedModule>()> load_again = {};
   TimeKeeping time = {};
-  Spending spending{};     // of the launches up to now
-  TimeLimit time_limit{};  // of all of the lab
-  Alike* alike = nullptr;  // files before this one that are much like it
+  bool only_timing = false;  // all other checks count as passed and are not run
+  Spending spending{};       // of the launches up to now
+  TimeLimit time_limit{};    // of all of the lab
+  Alike* alike = nullptr;    // files before this one that are much like it
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
 
   // The running check's own stream.

@@ -11,7 +11,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::swizzle {
 namespace {
 
 const Failure kWrongAnswer{Failure::Kind::wrong_answer};
@@ -361,4 +361,4 @@ TEST_SUITE("lab:swizzle") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::swizzle

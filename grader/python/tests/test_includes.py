@@ -23,7 +23,7 @@ ALLOWED = {
     "toolchain": ["base"],
     "device": [*SIMULATOR, "toolchain", "base"],
     "record": ["device", "simulator/core", "base"],
-    "cudart": ["record", "device", "simulator/core", "simulator/model", "toolchain", "base"],
+    "cudart": ["record", "device", "simulator/core", "simulator/model", "simulator/ptx", "toolchain", "base"],
     "report": ["base"],
     "grading": ["report", "device", "simulator/counters", "toolchain", "base"],
     "checks": ["grading", "device", "simulator/counters", "simulator/model", "base"],
