@@ -42,7 +42,7 @@ PROGRAMS     := build$(if $(PORTABLE),/portable)
 BUILD        := $(PROGRAMS)$(if $(SAN),/$(subst $(comma),-,$(SAN)))
 PYTHON_TESTS := $(wildcard grader/python/tests)
 RUNTIME      := $(PROGRAMS)/cudart/libcudart.so.13
-MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle model solutions races
+MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle occupancy model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
 .PHONY: help build grade class test test-all install wheel dist mutants measure bench notebooks figures book jupyter format \

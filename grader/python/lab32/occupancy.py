@@ -49,6 +49,53 @@ def waves():
     return sorted(blocks), sorted(strided)
 
 
+# ---- a result ------------------------------------------------------------------------------------
+
+SHAPES = ["follow", "copy", "smooth", "orbits", "match"]
+
+
+def of_checks(lab, ratio):
+    """{"B1 follow": ratio(figures)} of those checks of shapes that have the figures."""
+    found = {}
+    for test in lab.tests:
+        part, _, rest = test.name.partition(" ")
+        task = next((shape for shape in SHAPES if rest.startswith(f"{shape}:")), None)
+        value = ratio(test.figures) if task else None
+        if value is not None:
+            found[f"{part} {task}"] = value
+    return found
+
+
+def warps(lab):
+    """Warps that the student's shapes give a multiprocessor at a time."""
+    return of_checks(lab, lambda figures: figures.get("warps"))
+
+
+def times_best(lab):
+    """Modelled times of the student's shapes and copy, in times of what is compared with."""
+
+    def ratio(figures):
+        best = figures.get("best_seconds", figures.get("full_seconds"))
+        return figures["modelled_seconds"] / best if best else None
+
+    return of_checks(lab, ratio)
+
+
+STAIRS = ["66 blocks", "132 blocks", "139 blocks", "198 blocks", "264 blocks", "271 blocks"]
+
+
+def stairs():
+    """Measured: (blocks of the same work, the same work in one wave), in times of 132 blocks."""
+
+    def of(points):
+        return {f"{blocks} blocks": ms / dict(waves()[0])[132] for blocks, ms in points}
+
+    return tuple(
+        {label: times for label, times in of(points).items() if label in STAIRS}
+        for points in waves()
+    )
+
+
 # ---- the calculator ------------------------------------------------------------------------------
 
 
