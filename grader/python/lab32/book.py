@@ -66,6 +66,12 @@ def manuscript(language):
     return "\n\n".join(chapter(path, book) for path in book)
 
 
+def announced(html):
+    """The paragraph before a picture, a table or code is of a class, so that both stay on one page."""
+    before = r"<p>(?=(?:(?!</p>).)*</p>\s*<(?:p><img|table|pre))"
+    return re.sub(before, '<p class="announces">', html, flags=re.DOTALL)
+
+
 def run(*words):
     outcome = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
     if outcome.returncode:
@@ -85,6 +91,7 @@ def make(language, folder):
             "-M", f"title={title}", "-M", f"toc-title={contents}",
             "-M", f"lang={'zh-CN' if language == 'zh' else 'en'}",
         )  # fmt: skip
+    html.write_text(announced(html.read_text()))
     run("weasyprint", html, pdf)
     return [html, pdf]
 

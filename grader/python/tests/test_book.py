@@ -42,3 +42,9 @@ def test_what_leads_out_of_a_book_is_words(tmp_path):
     text = book.chapter(page, [page, other])
     assert text.startswith("# One {#one}")
     assert f"[in](#two), out, [web](https://a.b) ![p]({tmp_path}/f/p.svg)" in text
+
+
+def test_what_announces_a_picture_stays_with_it():
+    html = "<p>one</p>\n<p>two</p>\n<p><img src='x'></p>\n<p>three</p>\n<table>"
+    classes = re.findall(r"<p( class=.announces.)?>(\w+)", book.announced(html))
+    assert [word for mark, word in classes if mark] == ["two", "three"]
