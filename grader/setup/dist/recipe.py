@@ -75,13 +75,16 @@ def read(path):
 INSIDE = """
 mount -t proc proc "$1/proc"
 mount --rbind /dev "$1/dev"
-mount --bind /etc/resolv.conf "$1/etc/resolv.conf"
+for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt; do
+  touch "$1$file"
+  mount --bind "$file" "$1$file"
+done
 exec chroot "$@"
 """
 
 
 def run(recipe, root, *words):
-    # What clients of the network need here goes in; all else is as in a new machine.
+    # The network's names and certificates are this machine's; all else is as in a new one.
     keep = {k: v for k, v in os.environ.items() if k.lower().endswith(("_proxy", "_cert", "_ca_bundle"))}
     settings = keep | {"PATH": recipe.path, "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
     outside = ["unshare", "--mount", "--pid", "--fork", "sh", "-euc", INSIDE, "sh", root]
@@ -93,7 +96,6 @@ def run(recipe, root, *words):
 def main():
     path, context, root, *words = sys.argv[1:]
     recipe, root = read(Path(path)), Path(root)
-    (root / "etc/resolv.conf").touch()
     for pattern, folder in recipe.copies:
         target = root / folder.lstrip("/")
         target.mkdir(parents=True, exist_ok=True)
