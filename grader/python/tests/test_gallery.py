@@ -16,7 +16,7 @@ import pytest
 from graded import LABS, STATES, of_state
 from IPython.core.interactiveshell import InteractiveShell
 
-from lab32 import ROOT, pictures, plots, results, shuffle, svg, transpose
+from lab32 import ROOT, explained, plots, results, shuffle, svg, transpose
 
 # ---- the notebooks --------------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ def shell(monkeymodule):
     monkeymodule.setattr(transpose, "warm_up", lambda: WALKS)
     monkeymodule.setattr(shuffle, "sums_of_ones", sums_of_ones)
     monkeymodule.setattr(shuffle, "errors", errors)
-    monkeymodule.setattr(pictures, "of_result", lambda lab: pictures.NoPicture("drawn elsewhere"))
+    monkeymodule.setattr(explained, "of_result", lambda lab: explained.NoPicture("drawn elsewhere"))
     yield InteractiveShell.instance()
     InteractiveShell.clear_instance()
 

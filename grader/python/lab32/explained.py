@@ -1,11 +1,14 @@
 """`lab32 explain` in a notebook: a drawing of the accesses of one line of the student's own kernel."""
 
+import os
 import re
 import subprocess
+import sys
 import tempfile
 from html import escape
 from pathlib import Path
 
+from lab32 import ROOT
 from lab32.results import BINARY, submissions
 
 
@@ -40,7 +43,8 @@ def drawn(arguments):
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "picture.svg"
         command = [str(BINARY), "explain", "--format", "svg", "-o", str(target), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False,
+                              env=os.environ | {"LAB32_PYTHON": sys.executable})  # fmt: skip
         return of_file(target, done.stdout, done.stderr, done.returncode)
 
 
