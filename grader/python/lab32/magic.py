@@ -45,7 +45,10 @@ MOST_LAUNCHES = 8
 class Lab32(Magics):
     @line_magic("lab32")
     def line(self, line):
-        command, *rest = words(line) or ["--help"]
+        if not line.strip():
+            print(__doc__)
+            return None
+        command, *rest = words(line)
         if command == "grade":
             return grade(rest)
         if command == "explain":
