@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class Cell:
         line = [str(BINARY), command, *options, str(self.path), "--", *arguments]
         folders = f"-I{Path.cwd()} -I{ROOT / 'labs/include'}"
         flags = " ".join(filter(None, [os.environ.get("NVCC_APPEND_FLAGS"), folders, compiler]))
-        environment = os.environ | {"NVCC_APPEND_FLAGS": flags}
+        environment = os.environ | {"NVCC_APPEND_FLAGS": flags, "LAB32_PYTHON": sys.executable}
         try:
             done = subprocess.run(line, env=environment, capture_output=True, text=True,
                                   errors="replace", stdin=subprocess.DEVNULL, check=False)  # fmt: skip

@@ -10,6 +10,7 @@
 import csv
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from io import StringIO
@@ -19,7 +20,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.display import display
 
-from lab32 import ROOT, pictures, results
+from lab32 import ROOT, explained, results
 from lab32.cells import Cell
 
 CELL_COMMANDS = ["run", "profile", "check", "explain"]
@@ -44,13 +45,16 @@ MOST_LAUNCHES = 8
 class Lab32(Magics):
     @line_magic("lab32")
     def line(self, line):
-        command, *rest = words(line) or ["--help"]
+        if not line.strip():
+            print(__doc__)
+            return None
+        command, *rest = words(line)
         if command == "grade":
             return grade(rest)
         if command == "explain":
             if not rest:
                 raise UsageError("%lab32 explain LAB [CHECK]: which lab?")
-            return pictures.of_check(rest[0], *split_check(rest[1:]))
+            return explained.of_check(rest[0], *split_check(rest[1:]))
         if command == "runtime":
             return runtime()
         done = subprocess.run([str(results.BINARY), command, *rest], capture_output=True, text=True,
@@ -114,8 +118,7 @@ def grade(rest):
 
 def runtime():
     """nvcc4jupyter's %%cuda, or `!nvcc`, on lab32's CUDA runtime: no GPU needed."""
-    nvcc = toolchain("NVCC")
-    os.environ["PATH"] = os.pathsep.join([str(Path(nvcc).parent), os.environ.get("PATH", "")])
+    os.environ["PATH"] = os.pathsep.join([str(find_nvcc().parent), os.environ.get("PATH", "")])
     folder = str(ROOT / "build/cudart")
     os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(
         filter(None, [folder, os.environ.get("LD_LIBRARY_PATH")])
@@ -126,13 +129,16 @@ def runtime():
     print("programs that nvcc builds from here on run on lab32's simulator")
 
 
-def toolchain(key):
-    path = ROOT / "build/toolchain.env"
-    lines = path.read_text().splitlines() if path.is_file() else []
-    found = dict(line.split("=", 1) for line in lines).get(key)
-    if not found:
-        raise UsageError("nvcc has not been found yet: `lab32 doctor` says what is missing")
-    return found
+def find_nvcc():
+    """Where `lab32` itself looks: what LAB32_NVCC names, what set-up found, pip's, the one on PATH."""
+    settings = ROOT / "build/toolchain.env"
+    lines = settings.read_text().splitlines() if settings.is_file() else []
+    found = dict(line.split("=", 1) for line in lines)
+    pip = [Path(folder) / "nvidia/cu13/bin/nvcc" for folder in sys.path]
+    for path in (os.environ.get("LAB32_NVCC"), found.get("NVCC"), *pip, shutil.which("nvcc")):
+        if path and os.access(path, os.X_OK):
+            return Path(path)
+    raise UsageError("there is no nvcc: `lab32 doctor` says what brings it")
 
 
 # ---- %%cuda ---------------------------------------------------------------------------------------
@@ -177,7 +183,7 @@ def run_cell(line, text):
             print(done.errors, end="", file=sys.stderr)
             raise UsageError("the cell does not compile")
         if command == "explain":
-            display(pictures.of_file(made / "picture.svg", done.output, done.errors, done.status))
+            display(explained.of_file(made / "picture.svg", done.output, done.errors, done.status))
             return
         if (made / "launches.csv").is_file():
             display(launches((made / "launches.csv").read_text()))

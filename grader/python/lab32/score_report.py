@@ -56,7 +56,7 @@ LEFT = "style='text-align: left'"
 
 
 def message_html(message):
-    style = "text-align: left; white-space: pre-wrap; margin: 0.3em 0"
+    style = "text-align: left; white-space: pre-wrap; margin: 0.3em 0; background: none"
     return f"<pre style='{style}'>{escape(message)}</pre>" if message else ""
 
 

@@ -16,7 +16,7 @@ import pytest
 from graded import LABS, STATES, of_state
 from IPython.core.interactiveshell import InteractiveShell
 
-from lab32 import ROOT, pictures, plots, results, shuffle, svg, transpose
+from lab32 import ROOT, explained, figures, plots, results, shuffle, svg, transpose
 
 # ---- the notebooks --------------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ def shell(monkeymodule):
     monkeymodule.setattr(transpose, "warm_up", lambda: WALKS)
     monkeymodule.setattr(shuffle, "sums_of_ones", sums_of_ones)
     monkeymodule.setattr(shuffle, "errors", errors)
-    monkeymodule.setattr(pictures, "of_result", lambda lab: pictures.NoPicture("drawn elsewhere"))
+    monkeymodule.setattr(explained, "of_result", lambda lab: explained.NoPicture("drawn elsewhere"))
     yield InteractiveShell.instance()
     InteractiveShell.clear_instance()
 
@@ -127,6 +127,52 @@ def test_figures_of_a_notebook(shell, monkeypatch, lab, state):
     drawn = [s for s, depends in code(lab) if "plots.bars" in s and (depends or state == STATES[0])]
     assert number == len(drawn) >= 1
     Tags(shell.user_ns["result"]._repr_html_())
+
+
+# ---- the handouts ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return figures.drawn()
+
+
+def test_figures_of_the_handouts(drawn):
+    found = [
+        f"{path.relative_to(ROOT)}: {fault}"
+        for path, text in drawn.items()
+        for fault in gallery.faults(gallery.of_drawing(text))
+    ]
+    assert found == []
+
+
+def test_charts_of_the_handouts_name_their_unit(drawn):
+    """A unit at the ticks, or a ratio in the words: `times a copy`, `given over optimised`."""
+    charts = [path for path in drawn if re.search(r"measured|scatter|ladder|then-and-now", path.name)]
+    assert len(charts) >= 10
+    for path in charts:
+        words = [word.text for word in gallery.of_drawing(drawn[path]).words]
+        assert any(re.search(UNIT, word) for word in words), path
+
+
+UNIT = r"\b(ms|µs|GB/s)\b|%|[Tt]imes\b|\bover\b|倍|比|之"
+
+PALETTE = {svg.BLUE, svg.SKY, svg.GREEN, svg.ORANGE, svg.RED, svg.PINK}
+
+
+def test_drawings_use_colours_that_colour_blind_people_tell_apart(drawn):
+    """A colour is one of the palette, one of its dark or pale forms, or a grey."""
+    for path, text in drawn.items():
+        for colour in set(re.findall(r"#[0-9a-fA-F]{6}\b", text)):
+            assert colour.lower() in ALLOWED or is_grey(colour), f"{path.name}: {colour}"
+
+
+ALLOWED = {c.lower() for c in (*PALETTE, *svg.DARK.values(), *svg.TINTS)}
+
+
+def is_grey(colour):
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return max(parts) - min(parts) <= 8
 
 
 # ---- colours ---------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from lab32 import magic, pictures, results
+from lab32 import explained, magic, results
 
 PROGRAM = """
 __global__ void fill(float* out) {
@@ -124,7 +124,7 @@ def test_a_grading_is_a_report(said, shell):
 
 
 def test_a_picture_that_cannot_be_drawn_is_one_line(monkeypatch, said):
-    monkeypatch.setattr(pictures, "BINARY", "/bin/false")
+    monkeypatch.setattr(explained, "BINARY", "/bin/false")
     out, value, err = said('%lab32 explain coalescing "B1 scale: sectors"')
-    assert isinstance(value, pictures.NoPicture) and not err
+    assert isinstance(value, explained.NoPicture) and not err
     assert out.splitlines()[-1].endswith("no picture: lab32 explain ended with status 1")

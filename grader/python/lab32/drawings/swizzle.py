@@ -1,7 +1,22 @@
 """The figures of handouts/swizzle.md and swizzle-notes.md."""
 
 from lab32 import swizzle, tables
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, SKY, Drawing
+from lab32.svg import (
+    BLUE,
+    CREAM,
+    GREEN,
+    GREY,
+    INK,
+    LILAC,
+    ORANGE,
+    PALE,
+    PAPER,
+    PINK,
+    SALMON,
+    SKY,
+    STRAW,
+    Drawing,
+)
 
 CELL, NARROW = 30, 28
 CHUNKS = 8  # of 16 bytes in a line of 128, all banks once
@@ -138,7 +153,7 @@ def xor():
                 str(v),
                 ORANGE
                 if (r, c) == (row, column)
-                else "#fbe3b0"
+                else CREAM
                 if r == row or c == column
                 else PALE,
             )
@@ -264,7 +279,7 @@ def tensor():
     """The three modes as an H200 made them: where the chunks of each row lie."""
     dumped = swizzle.boxes()
     drawing = Drawing(760, 324, "The copy engine's swizzle modes, as dumped on an H200")
-    colours = [SKY, ORANGE, GREEN, PINK, "#cccccc", "#e8d44d", "#9fb4e8", "#e8a48c"]
+    colours = [SKY, ORANGE, GREEN, PINK, "#cccccc", STRAW, LILAC, SALMON]
     drawing.text(
         16, 24, "Shared memory after a bulk tensor copy (measured); a number is a row's chunk", 14
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """The figures of handouts/transpose.md and transpose-notes.md."""
 
 from lab32 import tables, transpose
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
+from lab32.svg import BLUE, CREAM, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
 
 
 def grid(drawing, x, y, columns, rows, cell, fill, stroke_width=0.5):
@@ -30,7 +30,7 @@ def lines():
         touched = {(r, c // line) for r in range(rows) for c in range(columns) if seen(r, c)}
 
         def fill(r, c, seen=seen, touched=touched):
-            return ORANGE if seen(r, c) else "#fbe3b0" if (r, c // line) in touched else PALE
+            return ORANGE if seen(r, c) else CREAM if (r, c // line) in touched else PALE
 
         grid(drawing, x, y, columns, rows, cell, fill)
         for r in range(rows):
