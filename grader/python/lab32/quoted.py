@@ -147,10 +147,11 @@ REFERENCES = re.compile(r"^<!-- figures\n(.*?)^-->", re.DOTALL | re.MULTILINE)
 # The words before the figure, the figure, how the two compare, the expression.
 REFERENCE = re.compile(rf"((?:.*?[^\w.,])??({NUMBER}|{WORD})) ([=~<>]) (\S.*)")
 # Not prose: tables that are made anew, code, quotation marks of Markdown, comments, where links
-# lead, headings, and what counts chapters.
+# lead, headings, what counts chapters, and versions.
 NOT_PROSE = re.compile(
     r"<!-- table: .*?<!-- end -->|^(?:> )?```.*?^(?:> )?```|`[^`]*`|^> ?|<!--.*?-->"
-    r"|(?<=\])\([^)]*\)|^#.*?$|section\s+\d+(?:\.\d+)*",
+    r"|(?<=\])\([^)]*\)|^#.*?$|section\s+\d+(?:\.\d+)*"
+    r"|\b(?:CUDA|Debian|Python|Ubuntu)\s+\d+(?:\.\d+)*",
     re.DOTALL | re.MULTILINE,
 )
 

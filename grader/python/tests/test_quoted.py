@@ -76,6 +76,7 @@ def test_what_is_a_figure(text, figure):
     [
         "32 lanes, 128 bytes, 2^22 ints in blocks of 256 threads, since 2017, a 2-way conflict",
         "`4.63` and <!-- 4.63 --> and [a link](4.63.md) and section 4.2 and 1/16",
+        "on Ubuntu 24.04 with Python 3.11 and CUDA 13.0",
         "```\n4.63 ms\n```",
         "> ```\n> 4.63 ms\n> ```",
         "## 4.63 ms",
