@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kWakeUp = 60;  // seconds a driver may take until it answers
-constexpr double kSlack = 30;   // besides the rounds: the driver, inputs up, outputs down
+constexpr double kSlack = 17;   // besides the rounds: the driver, inputs up, outputs down
 constexpr double kCubBuild = 300;
 constexpr size_t kMaxKept = size_t{4} << 30;  // bytes of outputs that differ from each other
 

@@ -51,15 +51,22 @@ class ScoreReport {
     const std::string score = points(result.score) + " / " + points(result.max_score);
     // Nobody should take a simulator's count for a card's.
     const bool simulated = result.device.compare(0, 3, "sim") == 0;
-    const std::string clock = result.timer.empty() ? "" : ", " + result.timer + " (measured times)";
-    std::string label = fmt::format("{}{}{}{}", pad_right("total", kTotal), result.device,
-                                    simulated ? " (simulated counts)" : "", clock);
-    const std::string seed = fmt::format("seed {}", result.seed);
-    // With a card the seed may find no room on the line; it is not lost, and touches no number.
-    const bool fits = columns(label) + 2 + columns(seed) + kGap + columns(score) <= style_.width;
-    if (fits) label += ", " + seed;
+    std::string label =
+        pad_right("total", kTotal) + result.device + (simulated ? " (simulated counts)" : "");
+    std::vector<std::string> more = {fmt::format("seed {}", result.seed)};
+    if (!result.timer.empty()) more.insert(more.begin(), result.timer + " (measured times)");
+    // What finds no room before the score comes on the next line, and touches no number.
+    std::string below;
+    for (const std::string& part : more) {
+      const bool fits = below.empty() &&
+                        columns(label) + 2 + columns(part) + kGap + columns(score) <= style_.width;
+      if (fits)
+        label += ", " + part;
+      else
+        below += (below.empty() ? "" : ", ") + part;
+    }
     write(paint(kBold, pad_right(label, style_.width - columns(score)) + score));
-    if (!fits) write(paint(kBold, pad_right("", kTotal) + seed));
+    if (!below.empty()) write(paint(kBold, pad_right("", kTotal) + below));
     if (result.complete()) return;
     std::string missing;
     for (const Lab& lab : result.labs)

@@ -96,61 +96,83 @@ __global__ void transpose_swizzled(const T* in, T* out, int n, int m) {
   if (x < n && y < m) out[y * n + x] = tile[threadIdx.x][threadIdx.y ^ threadIdx.x];
 }
 
-// B4: 4 x 4 elements per thread, four at a time. The small squares are transposed in registers, by
-// renaming; the tile transposes squares, and its rows of 16 vectors are swizzled as B3's of 32
-// elements. Shared memory serves 8 lanes of 16 bytes (16 of 8) at a time, so the vectors have to
-// lie in different banks.
-constexpr int kBestTile = 64, kBestThreads = 256, kVectors = kBestTile / 4;
-LAB32_TILE(transpose_best, .rows = kBestTile, .columns = kBestTile, .threads = kBestThreads);
+// B4: squares of 4 x 4 elements, two per thread, four elements at a time. The squares are
+// transposed in registers, by renaming; the tile exchanges squares, and its rows of vectors are
+// swizzled as B3's of elements. Shared memory serves 8 lanes of 16 bytes (16 of 8) at a time, so
+// the vectors have to lie in different banks.
+constexpr int kBestRows = 128, kBestColumns = 64, kBestThreads = 256;
+LAB32_TILE(transpose_best, .rows = kBestRows, .columns = kBestColumns, .threads = kBestThreads);
+
+constexpr int kDown = kBestRows / 4, kAcross = kBestColumns / 4;  // squares of the tile
+constexpr int kSquares = kDown * kAcross / kBestThreads;          // of a thread
 
 template <class T>
 struct alignas(4 * sizeof(T)) Four {
   T v[4];
 };
 
+// Where the block's tile begins. Blocks begin in the order of their numbers: those that run at a
+// time take the tiles of a column, one below the other, and so write whole rows of `out`. On an
+// H200 that is worth more than to read whole rows of `in` (handouts/transpose.md).
+__device__ int2 corner() {
+  int block = blockIdx.y * gridDim.x + blockIdx.x, high = gridDim.y;
+  return {block / high * kBestColumns, block % high * kBestRows};
+}
+
 template <class T>
-__device__ void turn_by_vectors(Four<T> (*tile)[kVectors], const T* in, T* out, int n, int m) {
-  int first_x = blockIdx.x * kBestTile, first_y = blockIdx.y * kBestTile;
-  int i = threadIdx.x % kVectors, j = threadIdx.x / kVectors;
-  int x = first_x + 4 * i, y = first_y + 4 * j;
-  if (x < m && y < n) {  // and with them x + 3 and y + 3: m and n are multiples of 4
-    Four<T> row[4];
-    for (int k = 0; k < 4; ++k) row[k] = *reinterpret_cast<const Four<T>*>(in + (y + k) * m + x);
-    for (int k = 0; k < 4; ++k)
-      tile[4 * i + k][j ^ i] = {row[0].v[k], row[1].v[k], row[2].v[k], row[3].v[k]};
+__device__ void turn_by_vectors(Four<T> (*tile)[kDown], const T* in, T* out, int n, int m,
+                                int2 first) {
+  Four<T> row[kSquares][4];  // all loads are in flight before the first vector is needed
+  for (int s = 0; s < kSquares; ++s) {
+    int square = threadIdx.x + s * kBestThreads, i = square % kAcross, j = square / kAcross;
+    int x = first.x + 4 * i, y = first.y + 4 * j;
+    if (x < m && y < n)  // and with them x + 3 and y + 3: m and n are multiples of 4
+      for (int k = 0; k < 4; ++k)
+        row[s][k] = *reinterpret_cast<const Four<T>*>(in + (y + k) * m + x);
+  }
+  for (int s = 0; s < kSquares; ++s) {
+    int square = threadIdx.x + s * kBestThreads, i = square % kAcross, j = square / kAcross;
+    const Four<T>* r = row[s];
+    if (first.x + 4 * i < m && first.y + 4 * j < n)
+      for (int k = 0; k < 4; ++k)
+        tile[4 * i + k][j ^ i] = {r[0].v[k], r[1].v[k], r[2].v[k], r[3].v[k]};
   }
   __syncthreads();
-  x = first_y + 4 * i, y = first_x + 4 * j;
-  if (x < n && y < m) {
-    for (int k = 0; k < 4; ++k)
-      *reinterpret_cast<Four<T>*>(out + (y + k) * n + x) = tile[4 * j + k][i ^ j];
+  for (int s = 0; s < kSquares; ++s) {
+    int square = threadIdx.x + s * kBestThreads, i = square % kDown, j = square / kDown;
+    int x = first.y + 4 * i, y = first.x + 4 * j;
+    if (x < n && y < m)
+      for (int k = 0; k < 4; ++k)
+        *reinterpret_cast<Four<T>*>(out + (y + k) * n + x) = tile[4 * j + k][i ^ j];
   }
 }
 
 // Rows that are no multiples of 4 elements do not begin at a vector: these go element by element.
 template <class T>
-__device__ void turn_by_elements(T* tile, const T* in, T* out, int n, int m) {
-  int first_x = blockIdx.x * kBestTile, first_y = blockIdx.y * kBestTile;
-  int i = threadIdx.x % kBestTile;
+__device__ void turn_by_elements(T* tile, const T* in, T* out, int n, int m, int2 first) {
   constexpr int kWord = 4 / sizeof(T);  // elements of a bank's word, which stay together
-  for (int j = threadIdx.x / kBestTile; j < kBestTile; j += kBestThreads / kBestTile) {
-    int x = first_x + i, y = first_y + j;
-    if (x < m && y < n) tile[j * kBestTile + (i ^ j * kWord % kBestTile)] = in[y * m + x];
+#pragma unroll 16
+  for (int s = 0; s < 16 * kSquares; ++s) {
+    int at = threadIdx.x + s * kBestThreads, i = at % kBestColumns, j = at / kBestColumns;
+    int x = first.x + i, y = first.y + j;
+    if (x < m && y < n) tile[j * kBestColumns + (i ^ j * kWord % kBestColumns)] = in[y * m + x];
   }
   __syncthreads();
-  for (int j = threadIdx.x / kBestTile; j < kBestTile; j += kBestThreads / kBestTile) {
-    int x = first_y + i, y = first_x + j;
-    if (x < n && y < m) out[y * n + x] = tile[i * kBestTile + (j ^ i * kWord % kBestTile)];
+#pragma unroll 16
+  for (int s = 0; s < 16 * kSquares; ++s) {
+    int at = threadIdx.x + s * kBestThreads, i = at % kBestRows, j = at / kBestRows;
+    int x = first.y + i, y = first.x + j;
+    if (x < n && y < m) out[y * n + x] = tile[i * kBestColumns + (j ^ i * kWord % kBestColumns)];
   }
 }
 
 template <class T>
 __global__ void transpose_best(const T* in, T* out, int n, int m) {
-  __shared__ Four<T> tile[kBestTile][kVectors];
+  __shared__ Four<T> tile[kBestColumns][kDown];
   if (n % 4 == 0 && m % 4 == 0)
-    turn_by_vectors(tile, in, out, n, m);
+    turn_by_vectors(tile, in, out, n, m, corner());
   else
-    turn_by_elements(tile[0][0].v, in, out, n, m);
+    turn_by_elements(tile[0][0].v, in, out, n, m, corner());
 }
 
 // ---- Given: what the grader launches ------------------------------------------------------------

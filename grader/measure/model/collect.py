@@ -6,6 +6,7 @@ usage: collect.py model|labs times LAUNCHES TIMES      (prints CSV)
 
 import csv
 import sys
+from pathlib import Path
 
 
 def times(labs, launches, path):
@@ -21,7 +22,8 @@ def times(labs, launches, path):
            "cold_us", "gb_s", "copy_warm_us", "copy_cold_us", "fraction_warm", "fraction_cold"]
     for launch in launches:
         row = measured[launch["id"]]
-        folder, lab, _ = launch["file"].split("/")
+        lab = Path(launch["file"]).stem
+        folder = "labs" if launch["file"].startswith("labs/") else "solutions"
         warm, cold = float(row["warm_us"]), float(row["cold_us"])
         copy_warm, copy_cold = float(row["copy_warm_us"]), float(row["copy_cold_us"])
         useful = int(launch["useful_bytes"])

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # What `make grade DIR=solutions DEVICE=gpu` shows and measures on the GPU of this machine, and what
-# becomes there of submissions that try to deceive the timer or that fail; writes four files to DIR:
+# becomes there of submissions that try to deceive the timer or that fail; writes five files to DIR:
 #
 #   measure.sh DIR    DIR/NAME-solutions.csv    times, against the baselines of the same rounds
 #                     DIR/NAME-score-report.txt   the score report of that grading
+#                     DIR/NAME-calibration.txt  what `lab32 calibrate` says of the card
 #                     DIR/NAME-cheats.csv       verdicts on cheats
 #                     DIR/NAME-faults.csv       verdicts on kernels that fault or never end
 #
@@ -14,7 +15,7 @@ to=$(realpath "${1:?usage: measure.sh DIR}")
 lab32=$(realpath "${LAB32:-build/lab32}") tests=$(realpath "${LAB32_TESTS:-build/lab32_tests}")
 cd "$(dirname "${BASH_SOURCE[0]}")"
 source ../gpu.sh
-here=data/measured/solutions
+here=grader/measure/solutions
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd ../../..
@@ -32,6 +33,13 @@ python3 $here/collect.py "$scratch/result.json" >"$scratch/solutions.csv"
   echo
   cat "$scratch/board"
 } >"$to/$name-score-report.txt"
+
+"$lab32" calibrate -o "$scratch/calibration"
+{
+  head_lines "lab32 calibrate"
+  echo
+  cat "$scratch/calibration"
+} >"$to/$name-calibration.txt"
 
 "$tests" -tc='*cheats and faults on a GPU' >"$scratch/log" || { cat "$scratch/log" >&2; exit 1; }
 for kind in cheat fault; do

@@ -50,7 +50,7 @@ int main() {
   printf("n,form,cold_us,warm_us,times_copy_cold,times_copy_warm\n");
   cublasHandle_t blas;
   require(cublasCreate(&blas) == CUBLAS_STATUS_SUCCESS, "no cuBLAS");
-  for (const int n : {4096, 8192}) {
+  for (const int n : {512, 1024, 2048, 4096, 8192}) {
     const size_t bytes = size_t{4} * n * n;
     auto* in = static_cast<float*>(timing::allocate(bytes, 1));
     auto* out = static_cast<float*>(timing::allocate(bytes, 2));
@@ -60,7 +60,7 @@ int main() {
         {"copy", [&] { CHECK(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice)); }},
         {"transpose_best",
          [&] {
-           transpose_best<<<dim3(n / kBestTile, n / kBestTile), kBestThreads>>>(in, out, n, n);
+           transpose_best<<<dim3(n / kBestColumns, n / kBestRows), kBestThreads>>>(in, out, n, n);
          }},
         {"geam", [&] {
            require(cublasSgeam(blas, CUBLAS_OP_T, CUBLAS_OP_N, n, n, &one, in, n, &zero, other, n,

@@ -86,8 +86,17 @@ __global__ void four_rows(const T* in, T* out, int n, int m) {
 // B4's path without vectors: the same tile, threads and elements per thread, one element at a time.
 template <class T>
 __global__ void best_by_elements(const T* in, T* out, int n, int m) {
-  __shared__ T tile[kBestTile * kBestTile];
-  turn_by_elements(tile, in, out, n, m);
+  __shared__ T tile[kBestRows * kBestColumns];
+  turn_by_elements(tile, in, out, n, m, corner());
+}
+
+// B4's path with vectors, the tiles in the order of a picture: blocks that run at a time read whole
+// rows of `in`, and write pieces of many rows of `out`.
+template <class T>
+__global__ void best_along_rows(const T* in, T* out, int n, int m) {
+  __shared__ Four<T> tile[kBestColumns][kDown];
+  int2 first = {int(blockIdx.x) * kBestColumns, int(blockIdx.y) * kBestRows};
+  turn_by_vectors(tile, in, out, n, m, first);
 }
 
 // A copy of the same grid: what is left of the time if nothing is turned.
@@ -124,8 +133,8 @@ struct Case {
 
 template <class T>
 void add(std::vector<Case>& list, const char* task, int n, int m) {
-  auto one = [&](const char* form, auto kernel, dim3 block, int tile = kTile) {
-    list.push_back({task, form, n, m, tile, tile, block, sizeof(T), [=](dim3 grid, dim3 threads) {
+  auto one = [&](const char* form, auto kernel, dim3 block, int wide = kTile, int high = kTile) {
+    list.push_back({task, form, n, m, wide, high, block, sizeof(T), [=](dim3 grid, dim3 threads) {
                       kernel<<<grid, threads>>>((const T*)in, (T*)out, n, m);
                     }});
   };
@@ -140,12 +149,14 @@ void add(std::vector<Case>& list, const char* task, int n, int m) {
   one("tiled, 4 rows per thread", variant::four_rows<T, 0, false>, flat);
   one("padded, 4 rows per thread", variant::four_rows<T, 1, false>, flat);
   one("swizzled, 4 rows per thread", variant::four_rows<T, 0, true>, flat);
-  one("best", transpose_best<T>, line, kBestTile);
-  one("best, by elements", variant::best_by_elements<T>, line, kBestTile);
+  one("best", transpose_best<T>, line, kBestColumns, kBestRows);
+  one("best, by elements", variant::best_by_elements<T>, line, kBestColumns, kBestRows);
+  if (n % 4 == 0 && m % 4 == 0)
+    one("best, along rows", variant::best_along_rows<T>, line, kBestColumns, kBestRows);
   if constexpr (sizeof(T) == 4) {
     if (n % 16 != 0 || m % 16 != 0) return;  // whole tiles only
-    one("16 wide, pitch 16", variant::lecture<16>, dim3(16, 16), 16);
-    one("16 wide, pitch 17", variant::lecture<17>, dim3(16, 16), 16);
+    one("16 wide, pitch 16", variant::lecture<16>, dim3(16, 16), 16, 16);
+    one("16 wide, pitch 17", variant::lecture<17>, dim3(16, 16), 16, 16);
   }
 }
 

@@ -128,7 +128,8 @@ SETS = {
     "lecture": ["16 wide, pitch 16", "16 wide, pitch 17"],
     "rows": ["tiled", "tiled, 4 rows per thread", "padded", "padded, 4 rows per thread", "swizzled",
              "swizzled, 4 rows per thread"],
-    "most": ["padded", "copy kernel", "padded, 4 rows per thread", "best, by elements", "best"],
+    "most": ["padded", "copy kernel", "padded, 4 rows per thread", "best, by elements",
+             "best, along rows", "best"],
     "shorts": ["naive", "tiled", "padded by one", "padded", "swizzled", "best, by elements",
                "best"],
 }  # fmt: skip

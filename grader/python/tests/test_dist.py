@@ -135,6 +135,16 @@ def test_nothing_of_the_solutions_is_in_the_pack(files):
         assert not [line for line in own if line in held], path
 
 
+def test_reference_solutions_of_the_pack_are_sealed(files):
+    """They are there to be timed; no word of PTX or of a solution is read in them."""
+    sealed = {path: data for path, data in files.items() if "/build/references/" in path}
+    assert sorted({Path(path).name for path in sealed}) == LABS
+    for path, data in sealed.items():
+        assert data.startswith(b"lab32 reference 1\n"), path
+        assert len(data) > 20_000, path
+        assert not re.search(rb"[\x20-\x7e\t]{24}", data[40:]), path
+
+
 def test_the_pack_has_no_file_that_students_are_not_to_see(files):
     parts = {part for path in files for part in re.split(r"[!/]", path)}
     for name in ("solutions", "submissions", "variants.cuh", "tests", "measure", ".git", "mutants.py",

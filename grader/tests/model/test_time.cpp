@@ -112,13 +112,15 @@ std::string print_predictions(const std::vector<Case>& all) {
   return text;
 }
 
-// "count": all launches; "count:labs": those of a set, the others stay as recorded.
+// "count": all launches; "count:labs", "count:layer_norm": those of a set, or of the kernels whose
+// names begin so; the others stay as recorded.
 void count_again() {
   const std::string set = update() == "count" ? "" : update().substr(sizeof "count:" - 1);
   tests::ModelKernels kernels;
   std::vector<tests::SimulatedRow> fresh;
   for (const launches::Launch& launch : tests::read_model_launches())
-    if (set.empty() || launch.set == set) fresh.push_back(kernels.count(launch));
+    if (set.empty() || launch.set == set || launch.kernel.rfind(set, 0) == 0)
+      fresh.push_back(kernels.count(launch));
   std::map<int, tests::SimulatedRow> rows;
   for (const auto& row : tests::read_simulated()) rows[row.id] = row;
   for (const auto& row : fresh) rows[row.id] = row;

@@ -73,6 +73,10 @@ TEST_CASE("report: a seed that finds no room beside the card has a line of its o
   CHECK(text(result) ==
         "total   sim:h200 (simulated counts), NVIDIA H200 (measured times)         5 / 22\n"
         "        seed 103572911814788\n");
+  result.timer = "NVIDIA H100 80GB HBM3";  // nor does this
+  CHECK(text(result) ==
+        "total   sim:h200 (simulated counts)                                       5 / 22\n"
+        "        NVIDIA H100 80GB HBM3 (measured times), seed 103572911814788\n");
 }
 
 TEST_CASE("report: json follows the schema") {

@@ -26,7 +26,8 @@ __global__ void layer_norm(const float* in, const float* weight, const float* bi
   const float* row = in + blockIdx.x * columns;
   float* result = out + blockIdx.x * columns;
   if (columns == kLongest)
-    return layer_norm_row<kLongest / kBlock>(row, weight, bias, result, columns, epsilon, words);
+    return layer_norm_row<kLongest / kBlock / 4, 4>(row, weight, bias, result, columns, epsilon,
+                                                    words);
   float sum = 0, squares = 0;
   for (int c = threadIdx.x; c < columns; c += kBlock) sum += row[c];
   float mean = of_block(sum, Sum(), words.first) / columns;

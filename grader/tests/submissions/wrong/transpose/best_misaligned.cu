@@ -5,6 +5,6 @@
 // Vectors whatever the row's length.
 template <class T>
 __global__ void transpose_best(const T* in, T* out, int n, int m) {
-  __shared__ Four<T> tile[kBestTile][kVectors];
-  turn_by_vectors(tile, in, out, n, m);
+  __shared__ Four<T> tile[kBestColumns][kDown];
+  turn_by_vectors(tile, in, out, n, m, corner());
 }

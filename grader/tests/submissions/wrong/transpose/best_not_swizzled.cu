@@ -1,20 +1,29 @@
 // verdict: B4 best: wavefronts | failed | "wavefronts where"
 // The vectors of a column lie in the same banks.
 template <class T>
-__device__ void turn_by_vectors(Four<T> (*tile)[kVectors], const T* in, T* out, int n, int m) {
-  int first_x = blockIdx.x * kBestTile, first_y = blockIdx.y * kBestTile;
-  int i = threadIdx.x % kVectors, j = threadIdx.x / kVectors;
-  int x = first_x + 4 * i, y = first_y + 4 * j;
-  if (x < m && y < n) {
-    Four<T> row[4];
-    for (int k = 0; k < 4; ++k) row[k] = *reinterpret_cast<const Four<T>*>(in + (y + k) * m + x);
-    for (int k = 0; k < 4; ++k)
-      tile[4 * i + k][j] = {row[0].v[k], row[1].v[k], row[2].v[k], row[3].v[k]};
+__device__ void turn_by_vectors(Four<T> (*tile)[kDown], const T* in, T* out, int n, int m,
+                                int2 first) {
+  Four<T> row[kSquares][4];
+  for (int s = 0; s < kSquares; ++s) {
+    int square = threadIdx.x + s * kBestThreads, i = square % kAcross, j = square / kAcross;
+    int x = first.x + 4 * i, y = first.y + 4 * j;
+    if (x < m && y < n)  // and with them x + 3 and y + 3: m and n are multiples of 4
+      for (int k = 0; k < 4; ++k)
+        row[s][k] = *reinterpret_cast<const Four<T>*>(in + (y + k) * m + x);
+  }
+  for (int s = 0; s < kSquares; ++s) {
+    int square = threadIdx.x + s * kBestThreads, i = square % kAcross, j = square / kAcross;
+    const Four<T>* r = row[s];
+    if (first.x + 4 * i < m && first.y + 4 * j < n)
+      for (int k = 0; k < 4; ++k)
+        tile[4 * i + k][j] = {r[0].v[k], r[1].v[k], r[2].v[k], r[3].v[k]};
   }
   __syncthreads();
-  x = first_y + 4 * i, y = first_x + 4 * j;
-  if (x < n && y < m) {
-    for (int k = 0; k < 4; ++k)
-      *reinterpret_cast<Four<T>*>(out + (y + k) * n + x) = tile[4 * j + k][i];
+  for (int s = 0; s < kSquares; ++s) {
+    int square = threadIdx.x + s * kBestThreads, i = square % kDown, j = square / kDown;
+    int x = first.y + 4 * i, y = first.x + 4 * j;
+    if (x < n && y < m)
+      for (int k = 0; k < 4; ++k)
+        *reinterpret_cast<Four<T>*>(out + (y + k) * n + x) = tile[4 * j + k][i];
   }
 }
