@@ -145,7 +145,7 @@ objects_of  = $(patsubst grader/%,$(BUILD)/obj/%.o,$(sources_of))
 
 SIMULATOR := $(call objects_of,simulator)
 SERVICES  := $(call objects_of,base toolchain device record)
-CORE      := $(SIMULATOR) $(SERVICES) $(call objects_of,report grading checks profiler)
+CORE      := $(SIMULATOR) $(SERVICES) $(call objects_of,pictures report grading checks profiler)
 MAIN      := $(BUILD)/obj/main.o
 TESTS     := $(call objects_of,tests)
 BENCH     := $(call objects_of,bench)
@@ -153,7 +153,7 @@ MUTANTS   := $(call objects_of,mutants)
 CUDART    := $(call objects_of,cudart)
 OBJECTS   := $(CORE) $(MAIN) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART)
 TIDY      := $(patsubst grader/%.cpp,build/tidy/%,grader/main.cpp $(call files_of,simulator base \
-               mutants toolchain device record report grading checks profiler cudart))
+               mutants toolchain device record pictures report grading checks profiler cudart))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
 # x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "grading/alike.h"
+#include "grading/launch_pictures.h"
 #include "grading/prerequisites.h"
 #include "grading/quiet_reporter.h"
 #include "grading/registry.h"
@@ -115,7 +116,8 @@ void end_check(report::Lab& lab) {
     if (!odd.empty()) explain(0, odd);
   }
   if (verdict().lost && !s.printed.empty()) explain(0, s.printed);
-  const report::Test test = result_of(*s.row, verdict(), s.source.display());
+  report::Test test = result_of(*s.row, verdict(), s.source.display());
+  add_pictures(test);
   lab.tests.push_back(test);
   if (test.score > 0 && open_prerequisite())
     throw std::logic_error(test.name + " has points before what it comes after");
@@ -205,6 +207,7 @@ void run_suite(Session& session, report::Lab& lab) {
     session.odd_amount.clear();
     session.withheld.clear();
     session.other_order = {};
+    session.pictures = session.last_pictures = nullptr;
     if (!may_begin(lab)) continue;
     if (const report::Test* known = session.alike ? session.alike->passed(row.check) : nullptr) {
       lab.tests.push_back(*known);

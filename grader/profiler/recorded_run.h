@@ -22,10 +22,11 @@ struct RecordedRun {
 std::string ending(int status);
 
 // `file`: a .cu file or a program (build_program); `device`: "sim", "sim:NAME"; `tool`: "profile"
-// or "check"; `schedule`: Start's. The program has this process's input and output. Throws Error
+// or "check"; `schedule`, `close_up`: Start's. The program has this process's input and output. Throws Error
 // when it cannot be built or started.
 RecordedRun run_recorded(const std::string& file, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
-                         std::optional<uint64_t> schedule = std::nullopt);
+                         std::optional<uint64_t> schedule = std::nullopt,
+                         const std::string& close_up = "");
 
 }  // namespace lab32::profiler
