@@ -35,6 +35,7 @@
 #include "grading/sealing.h"
 #include "grading/student_files.h"
 #include "grading/watching.h"
+#include "pictures/mapping.h"
 #include "pictures/shown.h"
 #include "profiler/build_program.h"
 #include "profiler/check.h"
@@ -178,10 +179,36 @@ void add_schedule(CLI::App* command, std::optional<uint64_t>& seed) {
 }
 
 struct ExplainCommand {
-  std::string what, check, format = "text", output, picture;
+  std::string what, check, format = "text", output, picture, swizzle;
   std::vector<std::string> arguments;
   lab32::counters::CloseUpChoice choice;
 };
+
+// By the formula; but not where a task asks to find two rows in it.
+lab32::pictures::Shown look_at_swizzle(const std::string& text) {
+  const auto shape = lab32::pictures::read_swizzle(text);
+  if (shape.bits == 2 && (shape.shift == 3 || shape.shift == -3))
+    throw Error(
+        "a task of the lab swizzle asks for that table: let your own function draw it, lab32 "
+        "explain swizzle --swizzle " +
+        text);
+  std::vector<uint32_t> to;
+  for (const uint32_t offset : lab32::pictures::offsets_of(shape))
+    to.push_back(lab32::pictures::swizzled(shape, offset));
+  lab32::pictures::Shown shown;
+  shown.launch.mappings = {lab32::pictures::mapping_of(shape, to)};
+  return shown;
+}
+
+// Of a check's mappings the one that is asked for.
+void choose_mapping(lab32::pictures::Shown& shown, const std::string& text) {
+  const std::string name = lab32::pictures::read_swizzle(text).name();
+  auto& all = shown.launch.mappings;
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [&](const lab32::pictures::Mapping& m) { return m.name != name; }),
+            all.end());
+  if (all.empty()) throw Error(shown.check + " does not ask for " + name);
+}
 
 // A lab's name, or a program.
 lab32::pictures::Shown look(const ExplainCommand& command,
@@ -191,8 +218,14 @@ lab32::pictures::Shown look(const ExplainCommand& command,
     lab32::grading::GradeOptions one = options;
     one.labs = {command.what};
     one.close_up = command.choice;
-    return lab32::grading::explain(one, command.check);
+    if (command.swizzle.empty()) return lab32::grading::explain(one, command.check);
+    auto shown = lab32::grading::explain(one, command.check.empty() ? "A2" : command.check);
+    choose_mapping(shown, command.swizzle);
+    return shown;
   }
+  if (command.what.empty() && !command.swizzle.empty()) return look_at_swizzle(command.swizzle);
+  if (command.what.empty())
+    throw Error("a lab, a program or --swizzle is needed; see `lab32 explain --help`");
   lab32::profiler::ExplainOptions program;
   program.program = command.what;
   program.device = options.device;
@@ -310,8 +343,7 @@ int main(int argc, char** argv) {
   ExplainCommand explained;
   CLI::App* explain_command = app.add_subcommand(
       "explain", "draw what a warp's lanes access: of a lab's check, or of a program's line");
-  explain_command->add_option("LAB|PROGRAM.cu", explained.what, "a lab, or a CUDA program")
-      ->required();
+  explain_command->add_option("LAB|PROGRAM.cu", explained.what, "a lab, or a CUDA program");
   explain_command->add_option("CHECK", explained.check,
                               "a check of the lab, or how its name begins (the worst one)");
   explain_command->add_option("ARGS", explained.arguments, "what a program is given; after --");
@@ -325,8 +357,12 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "json", "svg", "png", "html"}));
   explain_command
       ->add_option("--picture", explained.picture,
-                   "which one of an SVG or PNG: access, steps, shuffles, traffic, race, fault")
-      ->check(CLI::IsMember({"access", "steps", "shuffles", "traffic", "race", "fault"}));
+                   "of an SVG or PNG: access, steps, shuffles, mappings, traffic, race, fault")
+      ->check(
+          CLI::IsMember({"access", "steps", "shuffles", "mappings", "traffic", "race", "fault"}));
+  explain_command->add_option("--swizzle", explained.swizzle,
+                              "B,M,S: where Swizzle<B, M, S> puts what; with the lab swizzle, by "
+                              "your own function");
   explain_command->add_option("-o", explained.output, "write here instead of to standard output");
   explain_command->add_option("--dir", dir, "where LAB/LAB.cu are (labs)");
   explain_command->add_option("--rubric", rubric, "where each lab's LAB.toml is (data/limits)");

@@ -73,14 +73,15 @@ void offer_pictures(const std::shared_ptr<const pictures::Launch>& pictures) {
 
 void add_pictures(report::Test& test) {
   const Session& s = session();
-  if (!s.pictures || test.status == report::Status::not_run) return;
+  if ((!s.pictures && s.mappings.empty()) || test.status == report::Status::not_run) return;
   if (s.row->asks() && test.status != report::Status::passed) {
     test.withheld_until = s.row->check;
     return;
   }
   test.withheld_until = s.withheld.empty() ? open_question(test) : s.withheld;
   if (!test.withheld_until.empty()) return;
-  test.pictures = *s.pictures;
+  test.pictures = s.pictures ? *s.pictures : pictures::Launch{};
+  test.pictures->mappings = s.mappings;
   const bool shared = test.figures.count("wavefronts") > 0 && test.figures.count("sectors") == 0;
   auto& accesses = test.pictures->accesses;
   std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {

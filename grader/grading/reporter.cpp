@@ -208,6 +208,7 @@ void run_suite(Session& session, report::Lab& lab) {
     session.withheld.clear();
     session.other_order = {};
     session.pictures = session.last_pictures = nullptr;
+    session.mappings.clear();
     if (!may_begin(lab)) continue;
     if (const report::Test* known = session.alike ? session.alike->passed(row.check) : nullptr) {
       lab.tests.push_back(*known);

@@ -76,7 +76,8 @@ struct Session {
   // the running check that wasted most.
   std::optional<counters::CloseUpChoice> close_up = {};
   std::shared_ptr<const pictures::Launch> last_pictures = {}, pictures = {};
-  Alike* alike = nullptr;  // files before this one that are much like it
+  std::vector<pictures::Mapping> mappings = {};  // that the running check has asked for
+  Alike* alike = nullptr;                        // files before this one that are much like it
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
 
   // The running check's own stream.

@@ -113,6 +113,11 @@ Json record(const LineCost& l) {
           {"share", l.share}};
 }
 
+Json record(const Mapping& m) {
+  return {{"name", m.name}, {"rows", m.rows},     {"columns", m.columns},
+          {"unit", m.unit}, {"turned", m.turned}, {"to", m.to}};
+}
+
 template <class T>
 Json records(const std::vector<T>& all) {
   Json list = Json::array();
@@ -139,6 +144,7 @@ Json to_json(const Launch& l) {
           {"traffic", or_null(l.traffic)},
           {"race", or_null(l.race)},
           {"fault", or_null(l.fault)},
+          {"mappings", records(l.mappings)},
           {"lines", records(l.lines)}};
 }
 

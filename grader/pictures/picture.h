@@ -115,6 +115,15 @@ struct LineCost {
   double share = 0;  // of what bounds the launch by the model; 0 without a model
 };
 
+// Where a swizzle puts groups of elements.
+struct Mapping {
+  std::string name;  // "Swizzle<3, 0, 3>"
+  uint32_t rows = 0, columns = 0;
+  uint32_t unit = 1;         // elements of a group
+  bool turned = false;       // groups change their rows, not their columns
+  std::vector<uint32_t> to;  // of each group, row by row: its place, counted in groups
+};
+
 struct Launch {
   std::string kernel, setting, shape;
   std::string bound;              // by the model: "DRAM", "shared memory", ...; or empty
@@ -125,6 +134,7 @@ struct Launch {
   std::optional<Traffic> traffic;
   std::optional<Race> race;
   std::optional<Fault> fault;
+  std::vector<Mapping> mappings;  // by the student's own function
   std::vector<LineCost> lines;
 };
 

@@ -16,7 +16,9 @@ std::string text(const Shown& shown, bool colour) {
   if (!shown.check.empty()) out += fmt::format("{}, {}: {}\n", shown.lab, shown.check, shown.file);
   if (!shown.message.empty())
     for (const std::string& line : wrap(shown.message, 78)) out += "  " + line + "\n";
-  return visible(out + (out.empty() ? "" : "\n")) + text(shown.launch, colour);
+  std::string drawn = text(shown.launch, colour);
+  drawn.erase(0, drawn.find_first_not_of('\n'));
+  return visible(out + (out.empty() ? "" : "\n")) + drawn;
 }
 
 std::string json(const Shown& shown) {

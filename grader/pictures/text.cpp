@@ -6,6 +6,7 @@
 
 #include "base/layout.h"
 #include "base/text.h"
+#include "pictures/mapping.h"
 #include "pictures/paint.h"
 
 namespace lab32::pictures {
@@ -87,7 +88,7 @@ std::string text(const Shuffles& s, bool colour) {
   const Paint paint(colour);
   std::string out = fmt::format(
       "Who reads whom: shuffles of warp {} of block {}. Lanes are 0-9, a-v;\n"
-      "= keeps its own value (out of range), x asks a lane that is not there, ○ inactive.\n",
+      "= keeps its own value (out of range), x asks a lane that is absent, ○ inactive.\n",
       s.warp, s.block);
   out += "\n  lane      ";
   for (int lane = 0; lane < kLanes; ++lane) out += " " + sign_of(lane);
@@ -172,8 +173,10 @@ std::string text(const Fault& f, bool colour) {
 }
 
 std::string text(const Launch& l, bool colour) {
-  std::string out =
-      fmt::format("{}{}, {}\n", l.kernel, l.setting.empty() ? "" : " (" + l.setting + ")", l.shape);
+  std::string out;
+  if (!l.shape.empty())
+    out = fmt::format("{}{}, {}\n", l.kernel, l.setting.empty() ? "" : " (" + l.setting + ")",
+                      l.shape);
   if (l.fault) out += "\n" + text(*l.fault, colour);
   if (l.race) out += "\n" + text(*l.race, colour);
   for (const Access& access : l.accesses) {
@@ -183,6 +186,7 @@ std::string text(const Launch& l, bool colour) {
   }
   if (l.steps) out += "\n" + text(*l.steps, colour);
   if (l.shuffles) out += "\n" + text(*l.shuffles, colour);
+  for (const Mapping& mapping : l.mappings) out += "\n" + text(mapping, colour);
   if (l.traffic) out += "\n" + text(*l.traffic);
   return out;
 }

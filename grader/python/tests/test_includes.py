@@ -27,7 +27,7 @@ ALLOWED = {
     "pictures": ["device", "simulator/counters", "simulator/core", "base"],
     "report": ["pictures", "base"],
     "grading": ["report", "pictures", "device", "simulator/counters", "toolchain", "base"],
-    "checks": ["grading", "device", "simulator/counters", "base"],
+    "checks": ["grading", "pictures", "device", "simulator/counters", "base"],
     "profiler": ["record", "pictures", "device", "simulator/counters", "toolchain", "simulator/model", "base"],
     "main": ["profiler", "grading", "report", "pictures", "device", "simulator/model", "base"],
     "fuzz": ["cudart", "grading", "record", "toolchain", "simulator/ptx", "simulator/sass", "base"],

@@ -2,12 +2,13 @@
 
 from lab32.pictures.access import draw_access
 from lab32.pictures.chart import draw_traffic
+from lab32.pictures.mapping import draw_mappings
 from lab32.pictures.order import draw_fault, draw_race
 from lab32.pictures.shuffles import draw_shuffles
 from lab32.pictures.steps import draw_steps
 
 # In the order in which one is chosen where nobody has named it.
-KINDS = ("fault", "race", "access", "shuffles", "steps", "traffic")
+KINDS = ("fault", "race", "access", "shuffles", "steps", "mappings", "traffic")
 
 
 def kinds(launch):
@@ -34,6 +35,7 @@ def draw(launch, kind=None, request=None):
         "race": draw_race,
         "shuffles": draw_shuffles,
         "steps": draw_steps,
+        "mappings": draw_mappings,
         "traffic": draw_traffic,
     }[kind]
     return make(launch[kind])

@@ -42,6 +42,8 @@ def main(arguments=None):
             options.output.write_bytes(data)
         else:
             sys.stdout.buffer.write(data)
+    except ImportError as error:
+        return fail(f"{options.format} needs more than is installed here ({error.name}); SVG does not")
     except ValueError as error:
         return fail(error)
     except OSError as error:

@@ -88,7 +88,7 @@ def says(access, request):
         (lane, request["name"][lane]) for lane, a in enumerate(request["address"]) if a is not None
     ]
     shown = active[:3] + ([active[-1]] if len(active) > 3 else [])
-    words += ". " + ", ".join(f"lane {lane} {name}" for lane, name in shown)
+    words += ". L" + ", ".join(f"lane {lane} {name}" for lane, name in shown)[1:]
     if access["space"] == "shared":
         most = max(request["degree"])
         banks = [bank for bank, degree in enumerate(request["degree"]) if degree == most]

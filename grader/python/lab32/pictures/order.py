@@ -9,22 +9,22 @@ def draw_race(race):
         f"{first['thread']} {first['use']} {place} on line {first['line']}, {second['thread']} "
         f"{second['use']} it on line {second['line']}, and nothing orders the two: {race['missing']} is missing."
     )
-    picture = Canvas(760, 236, f"A race on {place}", says)
+    picture = Canvas(760, 268, f"A race on {place}", says)
     picture.text(12, 20, f"Two threads and {place}", 13, font_weight="bold")
     picture.text(12, 40, "time runs to the right; either may come first", 11, kind="soft")
-    for party, y, x in ((first, 84, 300), (second, 172, 500)):
+    for party, y, x, below in ((first, 108, 300, -34), (second, 204, 500, 26)):
         picture.text(12, y - 4, party["thread"], 12)
         picture.text(12, y + 12, f"warp {party['warp']}", 10.5, kind="soft")
         picture.line(200, y, 740, y, "", stroke_width=1.4)
         picture.circle(x, y, 8, "bad")
         picture.text(x + 14, y - 10, f"{party['use']} {place}", 12, font_weight="bold")
         picture.text(
-            200, y + 24, short(f"line {party['line']}: {party['source']}", 82), 10.5, kind="mono"
+            200, y + below, short(f"line {party['line']}: {party['source']}", 82), 10.5, kind="mono"
         )
-    picture.line(306, 92, 494, 164, "bad", stroke_width=1.8, stroke_dasharray="6 4")
-    picture.rect(300, 117, 300, 24, "cell unused", rx=4)
-    picture.text(450, 133, f"✗ no order: {race['missing']} is missing", 11.5, "middle")
-    picture.text(12, 222, "✗ dashed: an order that the program does not ask for", 10.5, kind="soft")
+    picture.line(306, 116, 494, 196, "bad", stroke_width=1.8, stroke_dasharray="6 4")
+    picture.rect(300, 143, 300, 24, "cell unused", rx=4)
+    picture.text(450, 159, f"✗ no order: {race['missing']} is missing", 11.5, "middle")
+    picture.text(12, 256, "✗ dashed: an order that the program does not ask for", 10.5, kind="soft")
     return picture
 
 

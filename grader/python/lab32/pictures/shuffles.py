@@ -86,7 +86,7 @@ def draw_shuffles(warp):
             picture.rect(
                 x_of(lane) - CELL / 2 + 1, y, CELL - 2, CELL - 3, shape[kind], words[kind], rx=4
             )
-            mark = {"read": str(lane), "own": "=", "absent": "×", "inactive": ""}[kind]
+            mark = {"read": str(lane), "own": "=", "absent": "×", "inactive": "○"}[kind]
             ink = {"read": "inv", "own": "", "absent": "invdark", "inactive": "soft"}[kind]
             picture.text(x_of(lane), y + 12.5, mark, 9.5, "middle", ink)
 
@@ -121,7 +121,7 @@ def draw_shuffles(warp):
     picture.text(
         12,
         y + 10,
-        "= keeps its own value (out of range); × asks a lane that is not there; dashed: inactive",
+        "= keeps its own value (out of range); × asks a lane that is not there; ○ inactive",
         10.5,
         kind="soft",
     )

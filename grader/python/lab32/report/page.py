@@ -11,6 +11,7 @@ from lab32.pictures import kinds
 from lab32.pictures.access import draw_access
 from lab32.pictures.canvas import STYLE, grouped
 from lab32.pictures.chart import draw_traffic
+from lab32.pictures.mapping import draw_mappings
 from lab32.pictures.order import draw_fault, draw_race
 from lab32.pictures.shuffles import draw_shuffles
 from lab32.pictures.steps import draw_steps
@@ -125,10 +126,10 @@ def check_of(test, figures, number):
     check["launch"] = launch
     wasteful = [a for n, a in enumerate(launch["accesses"]) if n == 0 or a["waste"]]
     check["accesses"] = [figures.access(a) for a in wasteful[:MOST_ACCESSES]]
-    check["pictures"] = [
+    check["pictures"] = [figures.one(draw_mappings([m]), m["name"]) for m in launch["mappings"]] + [
         figures.one(DRAW[kind](launch[kind]), TITLES[kind])
         for kind in kinds(launch)
-        if kind != "access"
+        if kind not in ("access", "mappings")
     ]
     if text := source_of(test):
         check["source"] = source_rows(launch, text)
@@ -196,8 +197,10 @@ def explain_page(shown):
     """What `lab32 explain --format html` writes: one launch."""
     from lab32.results import Test
 
+    launch = shown["launch"]
+    mapping = launch["mappings"][0]["name"] if launch["mappings"] else ""
     test = Test(
-        name=shown["check"] or shown["launch"]["kernel"], status="passed", score=0, max_score=0,
+        name=shown["check"] or launch["kernel"] or mapping, status="passed", score=0, max_score=0,
         message=shown["message"], file=shown["file"], pictures=shown["launch"],
     )  # fmt: skip
     check = check_of(test, Figures(), 1)
