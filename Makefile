@@ -42,10 +42,10 @@ PROGRAMS     := build$(if $(PORTABLE),/portable)
 BUILD        := $(PROGRAMS)$(if $(SAN),/$(subst $(comma),-,$(SAN)))
 PYTHON_TESTS := $(wildcard grader/python/tests)
 RUNTIME      := $(PROGRAMS)/cudart/libcudart.so.13
-MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle model solutions races
+MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle occupancy model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
-.PHONY: help build grade report class test test-all install wheel dist mutants measure bench notebooks figures jupyter format \
+.PHONY: help build grade report class test test-all install wheel dist mutants measure bench notebooks figures book jupyter format \
         lint fuzz clean
 
 help:       ## this list
@@ -100,8 +100,13 @@ notebooks: build/lab32 | setup-cuda setup-python  ## run labs/*/report.ipynb fro
 figures: build/lab32 | setup-cuda setup-python  ## draw the figures of the handouts again, check those quoted
 	@$(VENV) -m lab32.figures
 
+book: | setup-python setup-book  ## build/book: all handouts as one HTML and one PDF, in English and in Chinese
+	@$(VENV) -m lab32.book build/book
+
+# The server's root is the checkout: reports link to handouts. It refuses root, who runs containers, unless told.
 jupyter: build/lab32 | setup-cuda setup-jupyter  ## open the notebooks in JupyterLab
-	@$(VENV) -m jupyterlab labs
+	@$(VENV) -m jupyterlab --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/labs \
+	  $(if $(filter 0,$(shell id -u)),--allow-root)
 
 fuzz:       ## damaged input for every reader, for FUZZ_SECONDS=60
 	@grader/fuzz/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_SEED) $^
@@ -125,39 +130,46 @@ clean:      ## remove what was built; what was installed (.venv) stays
 VENV := .venv/bin/python
 
 .PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-cuda setup-python setup-jupyter \
-        setup-wheel setup-atheris
+        setup-wheel setup-atheris setup-book
 setup-packages:        ; @grader/setup/setup packages
 setup-bench:           ; @grader/setup/setup packages bench
 setup-format:          ; @grader/setup/setup packages format
 setup-lint:            ; @grader/setup/setup packages format lint
 setup-fuzz:            ; @grader/setup/setup packages fuzz
-setup-cuda setup-python setup-jupyter setup-wheel setup-atheris: setup-%: | setup-packages
+setup-cuda setup-python setup-jupyter setup-wheel setup-atheris setup-book: setup-%: | setup-packages
 	@grader/setup/setup $*
 
 # ---- how it is built -----------------------------------------------------------------------------
 
-# Sources are found by folder. A folder is one object (unity build): its files share the headers and
-# the templates, which are most of the cost. UNITY=no makes an object per file, for those who change
-# the grader. An object lies where its source does, below build/obj.
-UNITY      := yes
-# These configure a header before they include it, and must be the first who do.
-ALONE      := grader/grading/doctest.cpp grader/base/toml_file.cpp
-files_of    = $(sort $(shell find $(1:%=grader/%) -name '*.cpp'))
-sources_of  = $(if $(filter yes,$(UNITY)),$(sort $(patsubst %/,%,$(dir $(files_of))) \
-                $(basename $(filter $(ALONE),$(files_of)))),$(basename $(files_of)))
-objects_of  = $(patsubst grader/%,$(BUILD)/obj/%.o,$(sources_of))
+# Sources are found by folder. A unit, which is a folder or the folders that are listed for it, is one
+# object (unity build): its files share the headers and the templates, which are most of the cost.
+# UNITY=no makes an object per file, for those who change the grader. All lie below build/obj.
+UNITY    := yes
+unit_services := base toolchain device record
+unit_readers  := simulator/ptx simulator/sass simulator/model
+unit_core     := simulator/core/execute simulator/core/schedule simulator/core/memory
+unit_graders  := pictures report grading profiler $(patsubst grader/%,%,$(wildcard grader/checks/*))
 
-SIMULATOR := $(call objects_of,simulator)
-SERVICES  := $(call objects_of,base toolchain device record)
-CORE      := $(SIMULATOR) $(SERVICES) $(call objects_of,pictures report grading checks profiler)
+# These configure a header before they include it, and must be the first who do; the last one waits for
+# the toolkit's headers.
+ALONE      := grading/doctest base/toml_file simulator/model/occupancy
+folders_of  = $(foreach unit,$1,$(or $(unit_$(unit)),$(unit)))
+files_of    = $(patsubst grader/%.cpp,%,$(wildcard $(addsuffix /*.cpp,$(addprefix grader/,$(folders_of)))))
+members_of  = $(filter-out $(ALONE),$(files_of))
+sources_of  = $(if $(filter yes,$(UNITY)),$1 $(filter $(ALONE),$(files_of)),$(files_of))
+objects_of  = $(patsubst %,$(BUILD)/obj/%.o,$(sources_of))
+
+SIMULATOR := $(call objects_of,simulator/core/semantics core simulator/counters readers)
+SERVICES  := $(call objects_of,services)
+CORE      := $(call objects_of,graders) $(SERVICES) $(SIMULATOR)
 MAIN      := $(BUILD)/obj/main.o
-TESTS     := $(call objects_of,tests)
+TESTS     := $(call objects_of,$(patsubst grader/%/,%,$(sort $(dir $(wildcard grader/tests/*.cpp grader/tests/*/*.cpp)))))
 BENCH     := $(call objects_of,bench)
 MUTANTS   := $(call objects_of,mutants)
 CUDART    := $(call objects_of,cudart)
 OBJECTS   := $(CORE) $(MAIN) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART)
-TIDY      := $(patsubst grader/%.cpp,build/tidy/%,grader/main.cpp $(call files_of,simulator base \
-               mutants toolchain device record pictures report grading checks profiler cudart))
+TIDY      := $(patsubst %,build/tidy/%,main $(call files_of,core simulator/core/semantics \
+               simulator/counters readers services graders mutants cudart))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
 # x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
@@ -179,20 +191,18 @@ LDLIBS   := -lfmt -ldl -lcrypt -pthread
 # lanes: that these become vectors is all that matters, and half of the time that -O2 takes.
 OPTIMISE := -Og
 ifeq ($(SAN),)
-$(BUILD)/obj/simulator/%.o: OPTIMISE := -O2
-$(BUILD)/obj/simulator/core/%.o: OPTIMISE := -O2 -fvect-cost-model=dynamic
-$(filter $(BUILD)/obj/simulator/ptx%,$(OBJECTS)) \
-$(filter $(BUILD)/obj/simulator/sass%,$(OBJECTS)): OPTIMISE := -O1
-$(filter $(BUILD)/obj/simulator/core/semantics%,$(OBJECTS)): \
-  OPTIMISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic
-$(BUILD)/obj/tests/%.o: OPTIMISE := -O0
+hot = $(filter $(patsubst %,$(BUILD)/obj/%.o,$1 $(addsuffix /%,$(call folders_of,$1))),$(OBJECTS))
+$(call hot,simulator/counters):      OPTIMISE := -O2
+$(call hot,core):                    OPTIMISE := -O2 -fvect-cost-model=dynamic
+$(call hot,simulator/core/semantics): OPTIMISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic
+$(BUILD)/obj/tests/%.o:              OPTIMISE := -O0
 endif
 $(MAIN): TOOLKIT = -DLAB32_VERSION='"$(VERSION)"'
 $(MAIN): $(BUILD)/version
 # Warnings are errors with the compiler we develop with; a newer one's must not stop a student.
 WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
 
-$(PROGRAMS)/lab32: $(MAIN) $(CORE)
+$(PROGRAMS)/lab32: $(CORE) $(MAIN)
 $(CPP_TESTS):      $(TESTS) $(CORE)
 build/lab32_mutants: $(MUTANTS) $(CORE)
 build/lab32_bench: $(BENCH) $(CORE)
@@ -213,14 +223,14 @@ $(RUNTIME): $(RUNTIME_OBJ) $(PROGRAMS)/cudart/exports $(BUILD)/objects
 	  -Wl,-z,defs $(RUNTIME_OBJ) -o $@ $(LDLIBS)
 	@ln -sf $(@F) $(@D)/libcudart.so
 
-$(PROGRAMS)/cudart/exports: grader/cudart/api.def
+$(PROGRAMS)/cudart/exports: grader/cudart/api.def Makefile
 	@mkdir -p $(@D)
-	@{ echo 'libcudart.so.13 { global:'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
+	@{ echo 'libcudart.so.13 { global: lab32_list_unsupported;'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
 	   echo 'local: *; };'; } >$@
 
 # cuda_occupancy.h and the runtime's declarations are the toolkit's, which set-up finds or installs.
 TOOLKIT :=
-OCCUPANCY = $(filter $(BUILD)/obj/simulator/model.o $(BUILD)/obj/simulator/model/occupancy.o,$(OBJECTS))
+OCCUPANCY = $(BUILD)/obj/simulator/model/occupancy.o
 $(CUDART) $(OCCUPANCY): TOOLKIT = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include
 $(CUDART) $(OCCUPANCY): | setup-cuda
 
@@ -229,15 +239,15 @@ $(BUILD)/obj/%.o: grader/%.cpp
 $(BUILD)/obj/%.o: $(BUILD)/unity/%.cpp
 	$(compile)
 define compile
-	@echo '  c++  $(patsubst $(BUILD)/unity/%.cpp,grader/%,$<)' >&2
+	@echo '  c++  $*' >&2
 	@mkdir -p $(@D)
 	@$(CXX) $(CXXFLAGS) $(TOOLKIT) $(OPTIMISE) $(WERROR) -MMD -MP -c $< -o $@
 endef
 $(OBJECTS): $(BUILD)/flags | setup-packages
 
-UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(MAIN) $(ALONE:grader/%.cpp=$(BUILD)/obj/%.o),$(OBJECTS)))
 ifeq ($(UNITY),yes)
-$(UNITIES): TEXT = $(patsubst grader/%,%,$(sort $(filter-out $(ALONE),$(wildcard $(@:$(BUILD)/unity/%.cpp=grader/%)/*.cpp))))
+UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(ALONE:%=$(BUILD)/obj/%.o) $(MAIN),$(OBJECTS)))
+$(UNITIES): TEXT = $(addsuffix .cpp,$(call members_of,$(@:$(BUILD)/unity/%.cpp=%)))
 $(UNITIES): FORCE
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(TEXT) | cmp -s - $@ || printf '#include "%s"\n' $(TEXT) >$@
@@ -274,9 +284,9 @@ SANITIZED := $(if $(SAN),ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 
 # libFuzzer is clang's. Only what the readers need is built for it.
 FUZZERS    := $(patsubst grader/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/fuzz/*.cpp))
-FUZZED     := $(patsubst grader/%.cpp,build/fuzz/obj/%.o,$(call files_of,base simulator/ptx \
-                toolchain record) $(addprefix grader/,grading/rubric.cpp grading/answer.cpp grading/registry.cpp \
-                grading/doctest.cpp simulator/sass/listing.cpp cudart/fatbin.cpp cudart/cubin.cpp))
+FUZZED     := $(patsubst %,build/fuzz/obj/%.o,$(call files_of,base simulator/ptx toolchain record) \
+                $(addprefix grading/,rubric answer registry doctest) simulator/sass/listing \
+                cudart/fatbin cudart/cubin)
 FUZZ_FLAGS := -std=c++17 -g1 -O1 -Igrader -pthread \
               -fsanitize=address,undefined -fno-sanitize-recover=all
 

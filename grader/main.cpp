@@ -17,6 +17,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/clean_end.h"
@@ -27,10 +29,12 @@
 #include "device/device.h"
 #include "device/doctor.h"
 #include "device/timer.h"
+#include "grading/calibrate.h"
 #include "grading/classroom.h"
 #include "grading/compiled.h"
 #include "grading/explain.h"
 #include "grading/registry.h"
+#include "grading/reference_module.h"
 #include "grading/runner.h"
 #include "grading/sealing.h"
 #include "grading/student_files.h"
@@ -40,6 +44,8 @@
 #include "profiler/build_program.h"
 #include "profiler/check.h"
 #include "profiler/explain.h"
+#include "profiler/command_words.h"
+#include "profiler/list_unsupported.h"
 #include "profiler/profile.h"
 #include "profiler/start.h"
 #include "report/history.h"
@@ -148,24 +154,39 @@ int show_ptx(const std::string& lab, const std::string& file, const std::string&
   return kFullMarks;
 }
 
+int calibrate(const std::vector<std::string>& labs, const std::string& rubric,
+              const std::string& output) {
+  if (!output.empty()) lab32::check_writable(output, "-o");
+  const std::string text = lab32::grading::text_of(lab32::grading::calibrate(labs, rubric));
+  if (output.empty())
+    print(text);
+  else
+    lab32::write_file(output, text, "-o");
+  return 0;
+}
+
 // The program takes this process's place: input, output and exit status are its own.
-[[noreturn]] void run_program(const std::string& file, const std::string& device,
+[[noreturn]] void run_program(const lab32::profiler::Program& program, const std::string& device,
                               const std::vector<std::string>& arguments,
                               std::optional<uint64_t> schedule) {
   lab32::profiler::Start start;
   start.device = lab32::profiler::profile_of(device);
   start.program =
-      lab32::profiler::build_program(file, lab32::model::read_profile(start.device).arch);
-  start.called = file;
+      lab32::profiler::build_program(program, lab32::model::read_profile(start.device).arch);
+  start.called = program.file;
   start.arguments = arguments;
   start.schedule = schedule;
   lab32::profiler::exec(start);
 }
 
 // What run, profile and check are given alike.
-void add_program(CLI::App* command, std::string& program, std::vector<std::string>& arguments,
-                 std::string& device) {
-  command->add_option("PROGRAM", program, "a .cu file, or a program built with -cudart shared")
+void add_program(CLI::App* command, lab32::profiler::Program& program,
+                 std::vector<std::string>& arguments, std::string& device) {
+  command
+      ->add_option(
+          "PROGRAM", program.file,
+          "a .cu file, with more of nvcc's files and options behind it; or a program built "
+          "by lab32 nvcc, or with -cudart shared")
       ->required();
   command->add_option("ARGS", arguments, "what the program is given; options after --");
   command->add_option("--device", device, "sim or sim:NAME (sim)");
@@ -257,6 +278,23 @@ int explain(const ExplainCommand& command, const lab32::grading::GradeOptions& o
   return kFullMarks;
 }
 
+// Takes from the words of run, profile or check what is nvcc's and the program's; what is left is
+// for CLI11, which would not know what an option of nvcc's is.
+std::vector<std::string> take_program(CLI::App* command, std::vector<std::string> words,
+                                      lab32::profiler::Program& program,
+                                      std::vector<std::string>& arguments) {
+  const auto is_ours = [&](const std::string& option) -> std::optional<bool> {
+    const CLI::Option* known = command->get_option_no_throw(option);
+    if (!known) return std::nullopt;
+    return known->get_items_expected_max() > 0;
+  };
+  lab32::profiler::CommandWords split = lab32::profiler::split_command(words, is_ours);
+  program.words = std::move(split.program.words);
+  arguments = std::move(split.arguments);
+  if (!split.program.file.empty()) split.ours.push_back(std::move(split.program.file));
+  return std::move(split.ours);
+}
+
 // `describe` may throw Error.
 template <class Describe>
 void list_device(const std::string& name, Describe describe) {
@@ -318,12 +356,16 @@ int main(int argc, char** argv) {
                           "what the kernels access goes into the JSON, for `lab32 report`");
   grade_command->add_option("-o", output, "write here instead of to standard output");
   grade_command->add_option("--json", json, "write the same result there as JSON, too");
-  std::string program, program_device = "sim";
+  lab32::profiler::Program program;
+  std::string program_device = "sim";
   std::vector<std::string> program_arguments;
   CLI::App* run_command = app.add_subcommand("run", "run a complete CUDA program on the simulator");
   add_program(run_command, program, program_arguments, program_device);
   std::optional<uint64_t> schedule;
   add_schedule(run_command, schedule);
+  bool list_unsupported = false;
+  run_command->add_flag("--list-unsupported", list_unsupported,
+                        "instead of running it, say all in it that the simulator does not have");
   lab32::profiler::ProfileOptions profile;
   CLI::App* profile_command =
       app.add_subcommand("profile", "run a CUDA program and show what each launch moved");
@@ -371,6 +413,7 @@ int main(int argc, char** argv) {
       explain_command->add_option("--seed", seed, "repeats the random inputs of an earlier run")
           ->check(kWholeNumber);
   app.add_subcommand("report", "one page of a grading, with pictures of what the kernels do");
+  app.add_subcommand("nvcc", "nvcc, but what it builds runs on the simulator: its own options");
   app.add_subcommand("class", "grade the submissions of a whole class");
   app.add_subcommand("similarity", "which submissions of a class are worth reading side by side");
   std::string ptx_lab, ptx_file, ptx_device = "sim", ptx_output;
@@ -384,10 +427,18 @@ int main(int argc, char** argv) {
       app.add_subcommand("init", "write labs and handouts, where a student is to work on them");
   init_command->add_option("DIR", students, "where (here); what is there stays as it is");
   // For `make dist`; nobody else has a use for it.
-  std::string sealed_lab;
+  std::string sealed_lab, sealed_module;
   CLI::App* seal_command = app.add_subcommand("seal", "print a lab's answers, hashed")->group("");
   seal_command->add_option("LAB", sealed_lab, "which lab")->required();
+  seal_command->add_option("--reference", sealed_module,
+                           "write the lab's reference solution there, sealed");
   seal_command->add_option("--rubric", rubric, "where each lab's LAB.toml is (data/limits)");
+  std::vector<std::string> calibrated;
+  CLI::App* calibrate_command =
+      app.add_subcommand("calibrate", "which timing checks this machine's GPU can decide");
+  calibrate_command->add_option("LAB", calibrated, "which labs (all that there are)");
+  calibrate_command->add_option("--rubric", rubric, "where each lab's LAB.toml is (data/limits)");
+  calibrate_command->add_option("-o", output, "write here instead of to standard output");
   CLI::App* doctor_command =
       app.add_subcommand("doctor", "what grading needs: what is here, and what brings the rest");
   app.add_subcommand("devices", "what can run here, and why the rest cannot");
@@ -403,12 +454,32 @@ int main(int argc, char** argv) {
     if (first == "report") lab32::grading::exec_python("lab32.report", {argv + 2, argv + argc});
     if (first == "similarity")
       lab32::grading::exec_python("lab32.similarity", {argv + 2, argv + argc});
+    if (first == "nvcc")
+      lab32::profiler::exec_nvcc(
+          {argv + 2, argv + argc},
+          lab32::model::read_profile(lab32::profiler::profile_of("sim")).arch);
   } catch (const lab32::Error& e) {
     complain(e.what());
     return kNotGraded;
   }
+  std::vector<std::string> words(std::min(argv + 1, mark), mark);
+  const auto command_is = [&](const CLI::App* command) {
+    return !words.empty() && words[0] == command->get_name();
+  };
+  for (const auto& [command, what, given] :
+       {std::make_tuple(run_command, &program, &program_arguments),
+        std::make_tuple(profile_command, &profile.program, &profile.arguments),
+        std::make_tuple(check_command, &check.program, &check.arguments)}) {
+    if (!command_is(command)) continue;
+    std::vector<std::string> ours =
+        take_program(command, {words.begin() + 1, words.end()}, *what, *given);
+    ours.insert(ours.begin(), words[0]);
+    words = std::move(ours);
+    break;
+  }
   try {
-    app.parse(static_cast<int>(mark - argv), argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(words);
   } catch (const CLI::Success& e) {  // --help
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
@@ -424,7 +495,7 @@ int main(int argc, char** argv) {
     words->insert(words->end(), behind.begin(), behind.end());
   try {
     std::optional<lab32::CleanEnd> clean_end;
-    if (grade_command->parsed() || ptx_command->parsed()) {
+    if (grade_command->parsed() || ptx_command->parsed() || calibrate_command->parsed()) {
       clean_end.emplace(lab32::CleanEnd::Interrupt::too);
       std::signal(SIGPIPE, SIG_IGN);  // nobody reads: an output that cannot be written
     }
@@ -442,14 +513,19 @@ int main(int argc, char** argv) {
       const std::filesystem::path folder =
           rubric.empty() ? lab32::grading::rubric_folder() : std::filesystem::path(rubric);
       print(lab32::grading::sealed_answers({folder, sealed_lab}));
+      if (!sealed_module.empty())
+        lab32::write_file(sealed_module, lab32::grading::sealed_reference(sealed_lab),
+                          "--reference");
       return 0;
     }
+    if (list_unsupported) return lab32::profiler::list_unsupported(program, program_device);
     if (run_command->parsed()) run_program(program, program_device, program_arguments, schedule);
     if (doctor_command->parsed()) {
       const lab32::device::Findings found = lab32::device::examine();
       print(found.text);
       return found.can_grade ? 0 : kNotGraded;
     }
+    if (calibrate_command->parsed()) return calibrate(calibrated, rubric, output);
     if (!grade_command->parsed() && !explain_command->parsed()) return list_devices();
     options.dir = dir;
     options.rubric = rubric;

@@ -84,8 +84,9 @@ ElfFile read_elf(std::string_view bytes, const std::string& what) {
     if (s.type == SHT_DYNSYM) {
       for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= s.data.size(); at += sizeof(Elf64_Sym)) {
         const auto symbol = table.at<Elf64_Sym>(at);
-        if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) != STB_LOCAL)
-          file.exports.push_back(name_at(names, symbol.st_name));
+        if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) continue;
+        (symbol.st_shndx == SHN_UNDEF ? file.imports : file.exports)
+            .push_back(name_at(names, symbol.st_name));
       }
     }
     if (s.type == SHT_DYNAMIC) {

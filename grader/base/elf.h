@@ -21,6 +21,7 @@ struct ElfFile {
   std::vector<ElfSection> sections;    // by index
   std::vector<std::string> functions;  // by symbol index; "" where a symbol is no function
   std::vector<std::string> exports;    // of a shared library: defined dynamic symbols
+  std::vector<std::string> imports;    // undefined dynamic symbols
   std::vector<std::string> needed;     // DT_NEEDED: the shared libraries that it asks for
 
   const ElfSection* find(std::string_view name) const;

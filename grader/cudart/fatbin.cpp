@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
+#include "simulator/ptx/link.h"
 
 namespace lab32::cudart {
 namespace {
@@ -15,7 +17,8 @@ namespace {
 // The forms below are those of CUDA 11 to 13, as fatbinary writes them; NVIDIA documents only the
 // wrapper (fatbinary_section.h).
 constexpr uint32_t kWrapperMagic = 0x466243b1, kBlockMagic = 0xba55ed50;
-constexpr uint32_t kLinked = 2;  // wrapper version: what -rdc=true leaves
+// Wrapper version: what -rdc=true leaves. `more` lists the blocks that were linked (crt/link.stub).
+constexpr uint32_t kLinked = 2;
 constexpr uint64_t kLz4 = 0x2000, kZstd = 0x8000;
 constexpr uint64_t kMostPlain = 256 << 20;
 constexpr uint16_t kPtx = 1, kElf = 2;
@@ -48,41 +51,17 @@ T read(const char* at) {
   return value;
 }
 
-std::string unpack(const FatEntry& e) {
-  if (e.packing == FatEntry::Packing::none) return std::string(e.bytes);
-  std::string plain(std::min(e.plain_bytes, kMostPlain), '\0');
-  bool whole = false;
-  if (e.packing == FatEntry::Packing::zstd) {
-    whole = ZSTD_decompress(plain.data(), plain.size(), e.bytes.data(), e.bytes.size()) ==
-            e.plain_bytes;
-  } else {
-    const int bytes =
-        LZ4_decompress_safe(e.bytes.data(), plain.data(), static_cast<int>(e.bytes.size()),
-                            static_cast<int>(plain.size()));
-    whole = bytes >= 0 && static_cast<uint64_t>(bytes) == e.plain_bytes;
-  }
-  if (!whole)
-    throw Error(
-        "the program's device code cannot be unpacked: compile it with nvcc "
-        "--compress-mode=none");
-  return plain;
-}
-
-}  // namespace
-
-std::vector<FatEntry> read_fatbin(const void* wrapper) {
-  const auto outer = read<Wrapper>(static_cast<const char*>(wrapper));
-  if (outer.magic == kWrapperMagic && outer.version == kLinked)
-    throw Error(
-        "the program's device code was linked (nvcc -rdc=true), which leaves no PTX to run: "
-        "compile it as one file, without -rdc");
-  const auto* block = static_cast<const char*>(outer.block);
-  if (outer.magic != kWrapperMagic || !block || read<Block>(block).magic != kBlockMagic)
+// The entries of the block at `at`, whose `room` bytes can be read. Puts its length into `bytes`.
+std::vector<FatEntry> read_block(const char* at, uint64_t room, uint64_t* bytes) {
+  if (!at || room < sizeof(Block) || read<Block>(at).magic != kBlockMagic)
     throw Error(
         "the program's device code is in a form that is not known: compile it with CUDA 13");
-  const auto header = read<Block>(block);
-  const char* at = block + header.header_bytes;
-  const char* const end = at + header.bytes;
+  const auto header = read<Block>(at);
+  if (header.header_bytes > room || header.bytes > room - header.header_bytes)
+    throw Error("the program's device code is damaged: it is cut off");
+  *bytes = header.header_bytes + header.bytes;
+  const char* const end = at + *bytes;
+  at += header.header_bytes;
   std::vector<FatEntry> entries;
   while (static_cast<size_t>(end - at) >= sizeof(Entry)) {
     const auto e = read<Entry>(at);
@@ -105,24 +84,89 @@ std::vector<FatEntry> read_fatbin(const void* wrapper) {
   return entries;
 }
 
-DeviceCode choose(const std::vector<FatEntry>& entries, const std::string& arch) {
-  const auto wanted = static_cast<uint32_t>(std::stoul(arch.substr(arch.find('_') + 1)));
-  const FatEntry *ptx = nullptr, *cubin = nullptr;
+uint32_t number_of(const std::string& arch) {
+  return static_cast<uint32_t>(std::stoul(arch.substr(arch.find('_') + 1)));
+}
+
+// The newest PTX that a GPU of `arch` can translate, unpacked.
+std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
+  const FatEntry* ptx = nullptr;
   std::string have;
   for (const FatEntry& e : entries) {
     const bool text = e.kind == FatEntry::Kind::ptx;
     have += fmt::format("{}{} for {}", have.empty() ? "" : ", ", text ? "PTX" : "a cubin", e.arch);
-    if (text && e.arch <= wanted && (!ptx || ptx->arch < e.arch)) ptx = &e;
-    if (!text && e.arch == wanted) cubin = &e;
+    if (text && e.arch <= number_of(arch) && (!ptx || ptx->arch < e.arch)) ptx = &e;
   }
   if (!ptx)
-    throw Error(fmt::format("the program holds no PTX for {} ({}): compile it with nvcc -arch={}",
-                            arch, have.empty() ? "it holds no device code" : "it holds " + have,
-                            arch));
+    throw Error(fmt::format(
+        "the program holds no PTX for {} ({}): build it with lab32 nvcc, or nvcc -arch={}", arch,
+        have.empty() ? "it holds no device code" : "it holds " + have, arch));
+  std::string text = unpack(*ptx);
+  text.resize(std::min(text.size(), text.find('\0')));  // padded with zeros
+  return text;
+}
+
+}  // namespace
+
+std::string unpack(const FatEntry& e) {
+  if (e.packing == FatEntry::Packing::none) return std::string(e.bytes);
+  std::string plain(std::min(e.plain_bytes, kMostPlain), '\0');
+  bool whole = false;
+  if (e.packing == FatEntry::Packing::zstd) {
+    whole = ZSTD_decompress(plain.data(), plain.size(), e.bytes.data(), e.bytes.size()) ==
+            e.plain_bytes;
+  } else {
+    const int bytes =
+        LZ4_decompress_safe(e.bytes.data(), plain.data(), static_cast<int>(e.bytes.size()),
+                            static_cast<int>(plain.size()));
+    whole = bytes >= 0 && static_cast<uint64_t>(bytes) == e.plain_bytes;
+  }
+  if (!whole)
+    throw Error(
+        "the program's device code cannot be unpacked: compile it with nvcc "
+        "--compress-mode=none");
+  return plain;
+}
+
+FatBinary read_fatbin(const void* wrapper) {
+  // Nobody says how much there is; it lies in the program.
+  constexpr uint64_t kAll = uint64_t{1} << 40;
+  const auto outer = read<Wrapper>(static_cast<const char*>(wrapper));
+  uint64_t bytes = 0;
+  FatBinary binary;
+  binary.entries = read_block(
+      outer.magic == kWrapperMagic ? static_cast<const char*>(outer.block) : nullptr, kAll, &bytes);
+  if (outer.version != kLinked || !outer.more) return binary;
+  const auto* blocks = static_cast<const char* const*>(outer.more);
+  for (; *blocks; ++blocks) binary.parts.push_back(read_block(*blocks, kAll, &bytes));
+  return binary;
+}
+
+std::vector<std::vector<FatEntry>> read_blocks(std::string_view section) {
+  std::vector<std::vector<FatEntry>> blocks;
+  // Between blocks there may be zeros, which align the next.
+  while ((section.remove_prefix(std::min(section.find_first_not_of('\0'), section.size())),
+          !section.empty())) {
+    uint64_t bytes = 0;
+    blocks.push_back(read_block(section.data(), section.size(), &bytes));
+    section.remove_prefix(bytes);
+  }
+  return blocks;
+}
+
+DeviceCode choose(const FatBinary& binary, const std::string& arch) {
   DeviceCode code;
-  code.ptx = unpack(*ptx);
-  code.ptx.resize(std::min(code.ptx.size(), code.ptx.find('\0')));  // padded with zeros
-  if (cubin) code.cubin = unpack(*cubin);
+  if (binary.parts.empty()) {
+    code.ptx = choose_ptx(binary.entries, arch);
+  } else {
+    std::vector<std::string> texts;
+    for (const auto& part : binary.parts) texts.push_back(choose_ptx(part, arch));
+    ptx::Linked linked = ptx::link(texts);
+    code.ptx = std::move(linked.text);
+    code.lines_before = std::move(linked.lines_before);
+  }
+  for (const FatEntry& e : binary.entries)
+    if (e.kind == FatEntry::Kind::cubin && e.arch == number_of(arch)) code.cubin = unpack(e);
   return code;
 }
 

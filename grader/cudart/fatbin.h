@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,17 +18,34 @@ struct FatEntry {
   std::string_view bytes;    // as they lie in the program
 };
 
+struct FatBinary {
+  std::vector<FatEntry> entries;
+  // Of a program that was linked (nvcc -rdc=true), whose `entries` are the linked cubins: what each
+  // of its files was compiled to.
+  std::vector<std::vector<FatEntry>> parts;
+};
+
 // `wrapper` is what __cudaRegisterFatBinary is given (fatBinaryCtl.h's __fatBinC_Wrapper_t). Throws
 // Error when it is of a form that is not known.
-std::vector<FatEntry> read_fatbin(const void* wrapper);
+FatBinary read_fatbin(const void* wrapper);
+
+// The entries of the blocks that lie one behind the other in a section of a program. Throws Error
+// when they are of a form that is not known.
+std::vector<std::vector<FatEntry>> read_blocks(std::string_view section);
+
+// What it holds, unpacked. Throws Error when it cannot be.
+std::string unpack(const FatEntry& entry);
 
 struct DeviceCode {
   std::string ptx;
   std::string cubin;  // empty: none for this architecture
+  // Of linked PTX: ptx::Linked's.
+  std::map<std::string, int> lines_before;
 };
 
-// What a GPU of `arch` ("sm_90") would run: the newest PTX that it can translate, and the cubin
-// made for it, unpacked. Throws Error when there is no PTX.
-DeviceCode choose(const std::vector<FatEntry>& entries, const std::string& arch);
+// What a GPU of `arch` ("sm_90") would run: the newest PTX that it can translate (of a linked
+// program: that of its parts, linked), and the cubin made for it, unpacked. Throws Error when there
+// is no PTX.
+DeviceCode choose(const FatBinary& binary, const std::string& arch);
 
 }  // namespace lab32::cudart

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cudart/errors.h"
 #include "cudart/fatbin.h"
+#include "cudart/linked_lines.h"
 #include "toolchain/disassemble.h"
 
 namespace lab32::cudart {
@@ -92,7 +93,9 @@ void Registry::load_now(Binary& binary) {
     binary.cubin = read_cubin(code.cubin);
     for (const auto& [symbol, resources] : binary.cubin.kernels)
       artifact.registers[symbol] = resources.registers;
-    if (listings_) artifact.sass = from_here(toolchain::disassemble(code.cubin));
+    if (listings_)
+      artifact.sass =
+          in_linked_lines(from_here(toolchain::disassemble(code.cubin)), code.lines_before);
   }
   binary.module = device_.load(artifact);
   for (const auto& [pointer, symbol] : binary.managed) {

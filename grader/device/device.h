@@ -153,6 +153,8 @@ struct KernelInfo {
   std::string name;                   // demangled, as in the source
   uint32_t static_shared = 0;         // bytes
   std::optional<uint32_t> registers;  // per thread, from the cubin
+  // Loads and stores of local memory in the machine code, spills among them; from the cubin, too.
+  std::optional<uint32_t> local_accesses;
   uint32_t max_threads = 1024;
   std::vector<uint32_t> parameter_bytes;
   std::vector<std::string> parameter_types;  // "int const*"; none where they are not known

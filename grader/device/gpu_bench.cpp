@@ -21,7 +21,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kWarmUps = 2;        // rounds that are not recorded: the card's clocks rise
 constexpr size_t kMinRounds = 11;  // fewer give no interval worth the name
 constexpr size_t kMaxRounds = 1001;
-constexpr uint64_t kMaxKept = uint64_t{4} << 30;  // bytes of outputs that differ from each other
 constexpr long long kSpinCycles = 100'000;  // about 50 us: many times what the host needs to launch
 
 // A submission's kernel failed. Carries what is to be said.
@@ -41,8 +40,8 @@ bool keeps_state(const std::string& ptx) { return ptx.find(".global .align") != 
 class Bench {
  public:
   Bench(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-        const std::string& baselines)
-      : gpu_(gpu), api_(gpu.api()), plan_(plan), helpers_(gpu.load(helpers)) {
+        const std::string& baselines, const SharedRegion& kept)
+      : gpu_(gpu), api_(gpu.api()), plan_(plan), kept_(kept), helpers_(gpu.load(helpers)) {
     check(api_.event_create(&start_, 0));
     check(api_.event_create(&stop_, 0));
     for (const TimedArray& array : plan.arrays) {
@@ -77,6 +76,7 @@ class Bench {
     check(api_.device_uuid(&uuid, gpu_.ordinal()));
     const std::vector<uint64_t> inputs = digests_of_inputs();
     const auto begin = Clock::now();
+    timing_.start_seconds = std::chrono::duration<double>(begin - made_).count();
     for (size_t round = 0; round < kMaxRounds + kWarmUps; ++round) {
       if (round == kWarmUps) timing_.before = read_clocks(uuid);
       one_round(round, round >= kWarmUps);
@@ -85,6 +85,7 @@ class Bench {
     }
     timing_.after = read_clocks(uuid);
     if (digests_of_inputs() != inputs) fail_with(sim::TrapKind::input);
+    timing_.rounds_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     return std::move(timing_);
   }
 
@@ -263,14 +264,15 @@ class Bench {
     }
     const auto [at, fresh] = seen_.emplace(key, timing_.outputs.size());
     if (fresh) {
-      for (Buffer b : outputs) kept_bytes_ += b.bytes;
-      if (kept_bytes_ > kMaxKept) fail_with(sim::TrapKind::output);
       TimedOutput output;
       output.candidate = candidate;
       output.set = set;
       for (Buffer b : outputs) {
-        output.arrays.emplace_back(b.bytes);
-        gpu_.download(output.arrays.back().data(), b, b.bytes);
+        if (b.bytes > kept_.size() - kept_bytes_) fail_with(sim::TrapKind::output);
+        std::byte* const to = kept_.data() + kept_bytes_;
+        gpu_.download(to, b, b.bytes);
+        output.arrays.emplace_back(nullptr, to, b.bytes);
+        kept_bytes_ += b.bytes;
       }
       timing_.outputs.push_back(std::move(output));
     }
@@ -278,9 +280,12 @@ class Bench {
   }
 
   bool narrow_enough() const {
-    const Samples& other = plan_.against ? timing_.candidates[*plan_.against] : timing_.copy;
-    const auto ratio = median_interval(ratios(other.cold, timing_.candidates.front().cold));
-    return ratio.spread() < plan_.wanted_interval;
+    const auto is_narrow = [&](const Contest& c) {
+      const Samples& other = c.against ? timing_.candidates[*c.against] : timing_.copy;
+      const auto ratio = median_interval(ratios(other.cold, timing_.candidates[c.candidate].cold));
+      return ratio.spread() < plan_.wanted_interval;
+    };
+    return std::all_of(plan_.contests.begin(), plan_.contests.end(), is_narrow);
   }
 
   void open_baseline(const std::string& path) {
@@ -309,6 +314,8 @@ class Bench {
   Gpu& gpu_;
   const cuda::DriverApi& api_;
   const TimingPlan& plan_;
+  const SharedRegion& kept_;
+  const Clock::time_point made_ = Clock::now();
   std::unique_ptr<LoadedModule> helpers_;
   std::vector<std::unique_ptr<LoadedModule>> modules_;
   std::vector<bool> reload_;
@@ -326,10 +333,10 @@ class Bench {
 }  // namespace
 
 Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-                 const std::string& baselines) {
+                 const std::string& baselines, const SharedRegion& kept) {
   Timed timed;
   try {
-    timed.timing = Bench(gpu, plan, helpers, baselines).run();
+    timed.timing = Bench(gpu, plan, helpers, baselines, kept).run();
   } catch (const Failed& failed) {
     timed.fault = failed.fault;
   }

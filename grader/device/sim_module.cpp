@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "base/error.h"
 #include "device/kernel_name.h"
@@ -12,6 +13,17 @@
 #include "simulator/sass/reconcile.h"
 
 namespace lab32::device {
+namespace {
+
+uint32_t local_accesses(const std::vector<sass::EmittedBlock>& blocks) {
+  uint32_t count = 0;
+  for (const sass::EmittedBlock& block : blocks)
+    for (const std::string& opcode : block.opcodes)
+      count += opcode.rfind("LDL", 0) == 0 || opcode.rfind("STL", 0) == 0;
+  return count;
+}
+
+}  // namespace
 
 SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_runs)
     : memory_(memory),
@@ -122,6 +134,8 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   info.parameter_types = parameter_types(symbol);
   info.static_shared = program->static_shared;
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
+  if (auto e = reconciled_.emitted.find(symbol); e != reconciled_.emitted.end())
+    info.local_accesses = local_accesses(e->second);
   if (f.max_threads) info.max_threads = static_cast<uint32_t>(f.max_threads);
   for (const ptx::Variable& p : f.params)
     info.parameter_bytes.push_back(static_cast<uint32_t>(p.size));

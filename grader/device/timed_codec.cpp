@@ -20,31 +20,29 @@ std::optional<Clocks> clocks_of(const json& j) {
   return Clocks{j.at(0), j.at(1), j.at(2)};
 }
 
-json to_json(const TimedOutput& o) {
+json to_json(const TimedOutput& o, const SharedRegion& region) {
   json arrays = json::array();
-  for (const auto& a : o.arrays) {
-    const auto* begin = reinterpret_cast<const uint8_t*>(a.data());
-    arrays.push_back(json::binary({begin, begin + a.size()}));
-  }
+  for (const Bytes& a : o.arrays)
+    arrays.push_back({a.size() == 0 ? 0 : a.data() - region.data(), a.size()});
   return {o.candidate, o.set, o.rounds, arrays};
 }
-TimedOutput output_of(const json& j) {
+TimedOutput output_of(const json& j, const std::shared_ptr<const SharedRegion>& region) {
   TimedOutput o;
   o.candidate = j.at(0);
   o.set = j.at(1);
   o.rounds = j.at(2);
   for (const json& a : j.at(3)) {
-    const auto& bytes = a.get_binary();
-    const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
-    o.arrays.emplace_back(begin, begin + bytes.size());
+    const size_t at = a.at(0), size = a.at(1);
+    if (at > region->size() || size > region->size() - at) throw Error("an output lies nowhere");
+    o.arrays.emplace_back(region, region->data() + at, size);
   }
   return o;
 }
 
-json to_json(const Timing& t) {
+json to_json(const Timing& t, const SharedRegion& region) {
   json candidates = json::array(), outputs = json::array();
   for (const Samples& s : t.candidates) candidates.push_back(to_json(s));
-  for (const TimedOutput& o : t.outputs) outputs.push_back(to_json(o));
+  for (const TimedOutput& o : t.outputs) outputs.push_back(to_json(o, region));
   return {{"candidates", candidates},
           {"copy", to_json(t.copy)},
           {"baseline", t.baseline ? to_json(*t.baseline) : json()},
@@ -52,18 +50,22 @@ json to_json(const Timing& t) {
           {"before", to_json(t.before)},
           {"after", to_json(t.after)},
           {"l2_bytes", t.l2_bytes},
-          {"peak_bandwidth", t.peak_bandwidth}};
+          {"peak_bandwidth", t.peak_bandwidth},
+          {"start_seconds", t.start_seconds},
+          {"rounds_seconds", t.rounds_seconds}};
 }
-Timing timing_of(const json& j) {
+Timing timing_of(const json& j, const std::shared_ptr<const SharedRegion>& region) {
   Timing t;
   for (const json& s : j.at("candidates")) t.candidates.push_back(samples_of(s));
   t.copy = samples_of(j.at("copy"));
   if (!j.at("baseline").is_null()) t.baseline = samples_of(j.at("baseline"));
-  for (const json& o : j.at("outputs")) t.outputs.push_back(output_of(o));
+  for (const json& o : j.at("outputs")) t.outputs.push_back(output_of(o, region));
   t.before = clocks_of(j.at("before"));
   t.after = clocks_of(j.at("after"));
   t.l2_bytes = j.at("l2_bytes");
   t.peak_bandwidth = j.at("peak_bandwidth");
+  t.start_seconds = j.at("start_seconds");
+  t.rounds_seconds = j.at("rounds_seconds");
   return t;
 }
 
@@ -82,21 +84,22 @@ Fault fault_of(const json& j) {
 
 }  // namespace
 
-std::vector<std::byte> encode(const Timed& timed) {
+std::vector<std::byte> encode(const Timed& timed, const SharedRegion& region) {
   json j;
-  if (timed.timing) j["timing"] = to_json(*timed.timing);
+  if (timed.timing) j["timing"] = to_json(*timed.timing, region);
   if (timed.fault) j["fault"] = to_json(*timed.fault);
   const std::vector<uint8_t> bytes = json::to_cbor(j);
   const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
   return {begin, begin + bytes.size()};
 }
 
-Timed decode(const std::vector<std::byte>& bytes) {
+Timed decode(const std::vector<std::byte>& bytes,
+             const std::shared_ptr<const SharedRegion>& region) {
   try {
     const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
     const json j = json::from_cbor(begin, begin + bytes.size());
     Timed timed;
-    if (j.contains("timing")) timed.timing = timing_of(j["timing"]);
+    if (j.contains("timing")) timed.timing = timing_of(j["timing"], region);
     if (j.contains("fault")) timed.fault = fault_of(j["fault"]);
     return timed;
   } catch (const json::exception& e) {

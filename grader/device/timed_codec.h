@@ -2,14 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
+#include "base/shared_region.h"
 #include "device/timer.h"
 
 namespace lab32::device {
 
-std::vector<std::byte> encode(const Timed& timed);
-// Throws Error when they are not what encode() makes.
-Timed decode(const std::vector<std::byte>& bytes);
+// Outputs lie in `region`; what is said of them is where.
+std::vector<std::byte> encode(const Timed& timed, const SharedRegion& region);
+// Throws Error when they are not what encode() makes. Outputs keep the region.
+Timed decode(const std::vector<std::byte>& bytes,
+             const std::shared_ptr<const SharedRegion>& region);
 
 }  // namespace lab32::device

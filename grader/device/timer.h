@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "device/bytes.h"
 #include "device/device.h"
 #include "toolchain/artifact.h"
 
@@ -21,7 +22,7 @@ struct TimedArray {
   std::string name;
   uint64_t bytes = 0;
   // Contents, one a set, `bytes` each. Empty: written by the kernels, and read back.
-  std::vector<std::vector<std::byte>> sets;
+  std::vector<Bytes> sets;
 };
 
 // An argument: a value, or the index of a TimedArray.
@@ -53,15 +54,21 @@ struct Candidate {
 
 enum class Baseline : uint8_t { none, cub_sum_int, cub_sum_float };
 
+// A ratio that a verdict hangs on: how many times as fast a candidate is as another.
+struct Contest {
+  size_t candidate = 0;
+  std::optional<size_t> against = {};  // none: the copy
+};
+
 struct TimingPlan {
   std::vector<TimedArray> arrays;
   std::vector<Candidate> candidates;  // the first is what the timing is about
   uint64_t copy_bytes = 0;            // read and written together by the device-to-device copy
-  std::optional<size_t> against;      // the candidate that it is compared with; none: the copy
+  std::vector<Contest> contests = {{}};
   Baseline baseline = Baseline::none;
   size_t baseline_input = 0;      // the array that CUB sums, as 4-byte elements
-  double wanted_interval = 0.02;  // half width, relative: rounds go on until the ratio has it,
-  double seconds = 4;             // or until this much time has gone (11 rounds at least)
+  double wanted_interval = 0.02;  // half width, relative: rounds go on until all ratios have it,
+  double seconds = 3;             // or until this much time has gone (11 rounds at least)
 };
 
 // Seconds of each round, in order. A round times every candidate and baseline once.
@@ -76,8 +83,8 @@ struct Samples {
 struct TimedOutput {
   size_t candidate = 0;
   size_t set = 0;
-  uint32_t rounds = 0;                         // how many timed launches ended so
-  std::vector<std::vector<std::byte>> arrays;  // those without sets, in the order of the plan
+  uint32_t rounds = 0;        // how many timed launches ended so
+  std::vector<Bytes> arrays;  // those without sets, in the order of the plan
 };
 
 struct Clocks {
@@ -93,6 +100,8 @@ struct Timing {
   std::optional<Clocks> before, after;  // nullopt: NVML is not there
   uint64_t l2_bytes = 0;
   double peak_bandwidth = 0;  // bytes/s of DRAM, from the memory clock and the bus; 0: not known
+  // Where the time of the timing itself went: until all was on the card, and from there to the end.
+  double start_seconds = 0, rounds_seconds = 0;
 };
 
 struct Timed {
@@ -107,6 +116,9 @@ class Timer {
   virtual std::string arch() const = 0;      // what artifacts must be compiled for
   virtual std::string describe() const = 0;  // one line for `lab32 devices`
   virtual uint32_t multiprocessors() const = 0;
+
+  // What takes long the first time on a machine may begin now, beside other work.
+  virtual void get_ready() {}
 
   // Throws Error when it cannot be done at all (the machine's fault, not the submission's).
   virtual Timed time(const TimingPlan& plan) = 0;

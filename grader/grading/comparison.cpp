@@ -31,6 +31,7 @@ Comparison judge_against(const std::vector<double>& other, const device::Timing&
   comparison.seconds = device::median_interval(own.cold);
   comparison.warm = device::median_interval(own.warm);
   comparison.ratio = device::median_interval(device::ratios(other, own.cold));
+  comparison.limit = limit;
   comparison.note = clocks_note(timing);
   if (timing.peak_bandwidth > 0 && bytes > timing.l2_bytes)
     comparison.floor_seconds = static_cast<double>(bytes - timing.l2_bytes) / timing.peak_bandwidth;
@@ -50,33 +51,39 @@ Comparison judge_against(const std::vector<double>& other, const device::Timing&
 
 }  // namespace
 
-Comparison judge(const device::Timing& timing, uint64_t bytes, double limit) {
+Comparison judge(const device::Timing& timing, uint64_t bytes, const SpeedTerms& terms) {
+  double limit = terms.fraction;
+  if (timing.candidates.size() > 1) {
+    const auto of_copy = device::ratios(timing.copy.cold, timing.candidates[1].cold);
+    limit = std::min(limit, terms.of_reference * device::median_interval(of_copy).median);
+  }
   return judge_against(timing.copy.cold, timing, bytes, limit,
                        [&](double ratio) { return ratio / limit; });
 }
 
-std::vector<double> usual_start(const device::Timing& timing, double recorded_copies) {
-  if (timing.candidates.size() > 2) return timing.candidates[2].cold;
-  std::vector<double> usual = timing.copy.cold;
-  for (double& seconds : usual) seconds *= recorded_copies;
-  return usual;
+device::Interval reference_gain(const device::Timing& timing, size_t reference_first) {
+  return device::median_interval(device::ratios(timing.candidates.at(reference_first + 1).cold,
+                                                timing.candidates.at(reference_first).cold));
 }
 
-std::vector<double> start_of_step(const device::Timing& timing, double limit,
-                                  double recorded_copies) {
-  std::vector<double> start = timing.candidates.at(1).cold;
-  const std::vector<double> usual = usual_start(timing, recorded_copies);
+std::vector<double> start_of_step(const device::Timing& timing, double limit) {
+  std::vector<double> start = timing.candidates.at(kBefore).cold;
+  const std::vector<double>& usual = timing.candidates.at(kReferenceBefore).cold;
   for (size_t i = 0; i < start.size(); ++i)
     start[i] = std::clamp(start[i], usual.at(i), halfway(limit) * usual.at(i));
   return start;
 }
 
-Comparison judge_step(const device::Timing& timing, uint64_t bytes, double limit,
-                      double recorded_copies) {
-  return judge_against(start_of_step(timing, limit, recorded_copies), timing, bytes, limit,
-                       [&](double ratio) {
-                         return std::max(0.0, (ratio - halfway(limit)) / (limit - halfway(limit)));
-                       });
+Comparison judge_step(const device::Timing& timing, uint64_t bytes, const StepTerms& terms) {
+  const double gain = reference_gain(timing, kReferenceNow).median - 1;
+  const double limit = 1 + terms.share * std::max(gain, 0.0);
+  Comparison comparison =
+      judge_against(start_of_step(timing, limit), timing, bytes, limit, [&](double ratio) {
+        return std::max(0.0, (ratio - halfway(limit)) / (limit - halfway(limit)));
+      });
+  if (gain < terms.least && comparison.verdict != Comparison::Verdict::impossible)
+    comparison.verdict = Comparison::Verdict::not_asked;
+  return comparison;
 }
 
 }  // namespace lab32::grading

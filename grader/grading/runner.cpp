@@ -9,12 +9,12 @@
 #include <random>
 
 #include "base/error.h"
-#include "base/root.h"
 #include "base/text.h"
 #include "grading/alike.h"
 #include "grading/compiled.h"
 #include "grading/odd_amount.h"
 #include "grading/progress.h"
+#include "grading/reference_module.h"
 #include "grading/registry.h"
 #include "grading/reporter.h"
 #include "toolchain/nvcc.h"
@@ -98,19 +98,15 @@ void not_graded(report::Lab& lab, const std::string& why) {
 // What a timer runs: the submission and, beside it, the reference solution, for its card.
 class TimedArtifacts {
  public:
-  TimedArtifacts(const std::string& lab, const fs::path& file,
-                 const toolchain::Submission& submission, const toolchain::Artifact& counted,
-                 const device::Timer* timer, Progress& progress) {
+  TimedArtifacts(const std::string& lab, const toolchain::Submission& submission,
+                 const toolchain::Artifact& counted, const device::Timer* timer,
+                 Progress& progress) {
     if (!timer) return;
     const Progress::Step step(progress, "compiling for " + timer->name());
     submission_ = counted.arch == timer->arch()
                       ? counted
                       : compiled(lab, submission, timer->arch(), counted.source);
-    const fs::path solution = file_of(root() / "solutions", lab);
-    std::error_code error;
-    if (fs::exists(solution) && !fs::equivalent(solution, file, error))
-      reference_ = compiled(lab, toolchain::read_submission(solution, solution.string()),
-                            timer->arch(), "the reference solution");
+    reference_ = reference_module(lab, timer->arch());
   }
   TimeKeeping time_keeping(device::Timer* timer) const {
     return {timer, &submission_, reference_ ? &*reference_ : nullptr};
@@ -149,9 +145,8 @@ Compilation result_of(std::future<Compilation>& begun) {
   return compilation;
 }
 
-void grade_into(report::Lab& lab, const Rubric& rubric, const fs::path& file,
-                const std::string& display, const Compilation& compilation, const Bench& bench,
-                Alike* alike) {
+void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& display,
+                const Compilation& compilation, const Bench& bench, Alike* alike) {
   const auto& [device, seed, progress, timer, time_limit, close_up] = bench;
   const auto& [submission, artifact, seconds, error] = compilation;
   try {
@@ -165,7 +160,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const fs::path& file,
     session.odd_shift = odd_shift_of(artifact.warnings, display);
     session.time_limit = TimeLimit(time_limit, seconds);
     session.load_again = [&device = device, &artifact = artifact] { return device.load(artifact); };
-    const TimedArtifacts timed(rubric.lab(), file, submission, artifact, timer, progress);
+    const TimedArtifacts timed(rubric.lab(), submission, artifact, timer, progress);
     session.time = timed.time_keeping(timer);
     run_suite(session, lab);
   } catch (const MachineError&) {
@@ -186,7 +181,7 @@ report::Lab grade_begun(const Rubric& rubric, const fs::path& file, std::future<
   }
   try {
     const Compilation compilation = result_of(begun);
-    grade_into(lab, rubric, file, display, compilation, bench, alike);
+    grade_into(lab, rubric, display, compilation, bench, alike);
   } catch (const toolchain::CompileError& e) {
     fail_all(lab, rubric, display, e.what());
   } catch (const toolchain::BadSubmission& e) {
@@ -229,7 +224,10 @@ report::Result grade(const GradeOptions& options) {
   Progress progress(options.progress);
   report::Result result;
   result.device = device->name();
-  if (timer) result.timer = timer->name();
+  if (timer) {
+    result.timer = timer->name();
+    timer->get_ready();
+  }
   result.seed = options.seed ? *options.seed : fresh_seed();
   const Bench bench{*device,     result.seed,        progress,
                     timer.get(), options.time_limit, options.close_up};

@@ -20,15 +20,17 @@ class TimeLimit {
   explicit TimeLimit(double seconds = usual(), double compiling = 0)
       : seconds_(seconds), compiling_(compiling) {}
 
+  // Timing on a GPU takes what it takes, and is limited for itself.
+  void leave_out(double seconds) { left_out_ += seconds; }
   // Below 0 where it is used up.
-  double left() const { return seconds_ - compiling_ - watch_.seconds(); }
+  double left() const { return seconds_ - compiling_ - watch_.seconds() + left_out_; }
   bool used_up() const { return left() <= 0; }
   report::Failure failure() const;
   // What has taken the time, in one line; empty where every check of `tests` was run.
   std::string what_took_it(const std::vector<report::Test>& tests) const;
 
  private:
-  double seconds_, compiling_;
+  double seconds_, compiling_, left_out_ = 0;
   Stopwatch watch_;
 };
 

@@ -23,19 +23,16 @@ class Bytes : public DeviceArray {
 
 }  // namespace
 
-TimedWork from_in_to_out(const std::vector<std::vector<float>>& inputs) {
+InputSets<float> random_inputs(size_t sets, size_t count) {
+  return input_sets<float>(sets, [count](Random& random) { return random.floats(count); });
+}
+
+TimedWork from_in_to_out(const InputSets<float>& inputs) {
   TimedWork work;
-  const size_t count = inputs.at(0).size();
+  const size_t count = inputs.at(0)->size();
   work.arrays = {read_array("in", inputs), written_array<float>("out", count)};
   work.bytes = 2 * count * sizeof(float);
   return work;
-}
-
-std::vector<std::vector<float>> random_inputs(size_t sets, size_t count) {
-  Random random = session().random();
-  std::vector<std::vector<float>> inputs;
-  for (size_t s = 0; s < sets; ++s) inputs.push_back(random.floats(count));
-  return inputs;
 }
 
 std::optional<PredictedTime> predicted_time(uint32_t n, const TimedVersion& version,

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +16,7 @@
 namespace lab32::grading {
 
 // The arrays without sets, in order, as a launch has left them.
-using Outputs = std::vector<std::vector<std::byte>>;
+using Outputs = std::vector<device::Bytes>;
 
 struct TimedVersion {
   // The launches; `module` is whose LAB32_LAUNCH records count, the submission's or the
@@ -22,7 +24,8 @@ struct TimedVersion {
   std::function<std::vector<device::TimedStep>(device::LoadedModule& module,
                                                uint32_t multiprocessors)>
       steps;
-  // "" or what is wrong with the outputs that a launch over the inputs of `set` has left.
+  // "" or what is wrong with the outputs that a launch over the inputs of `set` has left. Several
+  // outputs are looked at side by side, so it changes nothing and ends no check.
   std::function<std::string(size_t set, const Outputs& outputs)> mismatch;
 };
 
@@ -35,11 +38,29 @@ struct TimedWork : TimedVersion {
 // `sets`: how many different inputs are made.
 using MakeWork = std::function<TimedWork(uint32_t n, size_t sets)>;
 
-// Work that reads each float of `in` (an input a set) once and writes each of `out`, as long, once:
-// arrays and bytes of it; steps and mismatch are the caller's.
-TimedWork from_in_to_out(const std::vector<std::vector<float>>& inputs);
+// An input for each set. They are large: whoever needs them later shares them.
+template <class T>
+using InputSets = std::vector<std::shared_ptr<const std::vector<T>>>;
+
+// `make` makes one set of its own random numbers, each on a thread.
+template <class T, class Make>
+InputSets<T> input_sets(size_t sets, Make make) {
+  Random random = session().random();
+  std::vector<std::future<std::vector<T>>> made;
+  for (size_t s = 0; s < sets; ++s)
+    made.push_back(std::async(std::launch::async, [own = Random(random.bits()), make]() mutable {
+      return std::vector<T>(make(own));
+    }));
+  InputSets<T> inputs;
+  for (auto& set : made) inputs.push_back(std::make_shared<const std::vector<T>>(set.get()));
+  return inputs;
+}
 // `sets` inputs of `count` random floats.
-std::vector<std::vector<float>> random_inputs(size_t sets, size_t count);
+InputSets<float> random_inputs(size_t sets, size_t count);
+
+// Work that reads each float of `in` once and writes each of `out`, as long, once: arrays and bytes
+// of it; steps and mismatch are the caller's.
+TimedWork from_in_to_out(const InputSets<float>& inputs);
 
 // The values of an array, as a TimedArray takes and gives them.
 template <class T>
@@ -48,17 +69,22 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   return {begin, begin + values.size() * sizeof(T)};
 }
 template <class T>
-std::vector<T> values_of(const std::vector<std::byte>& bytes) {
+std::vector<T> values_of(const device::Bytes& bytes) {
   const auto* begin = reinterpret_cast<const T*>(bytes.data());
   return {begin, begin + bytes.size() / sizeof(T)};
 }
 
 // An array that is read, with an input a set; and one of `count` elements that is written.
 template <class T>
-device::TimedArray read_array(const std::string& name, const std::vector<std::vector<T>>& inputs) {
-  device::TimedArray array{name, inputs.at(0).size() * sizeof(T), {}};
-  for (const std::vector<T>& input : inputs) array.sets.push_back(bytes_of(input));
+device::TimedArray read_array(const std::string& name, const InputSets<T>& inputs) {
+  device::TimedArray array{name, inputs.at(0)->size() * sizeof(T), {}};
+  for (const auto& input : inputs) array.sets.emplace_back(input);
   return array;
+}
+// The same values in each set.
+template <class T>
+device::TimedArray read_array(const std::string& name, const std::vector<T>& values) {
+  return {name, values.size() * sizeof(T), {bytes_of(values)}};
 }
 template <class T>
 device::TimedArray written_array(const std::string& name, size_t count) {

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
+#include <stdexcept>
 
-#include "base/root.h"
+#include "base/error.h"
+#include "base/stopwatch.h"
 #include "device/fault_text.h"
 #include "grading/comparison.h"
 #include "grading/describe.h"
 #include "grading/prerequisites.h"
 #include "grading/progress.h"
-#include "grading/reference_timings.h"
 #include "grading/runner.h"
 #include "grading/session.h"
 #include "grading/verdict.h"
@@ -20,7 +22,7 @@
 namespace lab32::grading {
 namespace {
 
-constexpr size_t kSets = 3;        // inputs taken in turn
+constexpr size_t kSets = 2;        // inputs taken in turn
 constexpr double kNotable = 0.03;  // less is noise
 
 // Of the kernel's launches over n elements. A version that ends one step and begins the next is
@@ -81,25 +83,50 @@ device::Candidate submitted(const std::string& name, const TimedVersion& version
   return {name, s.time.submission, version.steps(s.module, s.time.timer->multiprocessors())};
 }
 
-// Beside it, where there is one.
-void add_reference(device::TimingPlan& plan, const TimedVersion& version) {
-  Session& s = session();
-  if (!s.time.reference) return;
-  const std::unique_ptr<device::LoadedModule> module = s.device.load(*s.time.reference);
-  plan.candidates.push_back({"reference solution", s.time.reference,
-                             version.steps(*module, s.time.timer->multiprocessors()), false});
+// The reference solution's, of the module in `module`.
+device::Candidate of_reference(const std::string& name, const TimedVersion& version,
+                               device::LoadedModule& module) {
+  const TimeKeeping& time = session().time;
+  return {name, time.reference, version.steps(module, time.timer->multiprocessors()), false};
 }
 
+std::unique_ptr<device::LoadedModule> loaded_reference() {
+  return session().device.load(*session().time.reference);
+}
+
+device::TimingPlan plan_of(const TimedWork& work) {
+  device::TimingPlan plan;
+  plan.arrays = work.arrays;
+  plan.copy_bytes = work.bytes;
+  return plan;
+}
+
+// The work, and how long it took to make.
+TimedWork made(const MakeWork& make, uint32_t n) {
+  const Stopwatch watch;
+  TimedWork work = make(n, kSets);
+  figure("spent_making_inputs", watch.passed());
+  return work;
+}
+
+// All outputs side by side: on a large one a comparison takes as long as a timing.
 void verify(const device::Timing& timing, const TimedWork& work, int line) {
+  std::vector<std::future<std::string>> wrong;
   for (const device::TimedOutput& output : timing.outputs) {
-    const TimedVersion& version = output.candidate == 0 ? work : work.before;
-    const std::string wrong = version.mismatch(output.set, output.arrays);
-    if (wrong.empty()) continue;
+    const TimedVersion& version = output.candidate == kNow ? work : work.before;
+    wrong.push_back(std::async(std::launch::async, [&version, &output] {
+      return version.mismatch(output.set, output.arrays);
+    }));
+  }
+  for (size_t i = 0; i < wrong.size(); ++i) {
+    const std::string words = wrong[i].get();
+    if (words.empty()) continue;
+    const size_t candidate = timing.outputs[i].candidate;
     measured("wrong when timed");
     lose({Failure::Kind::wrong_result, "when timed"}, line,
          fmt::format("A timed launch{} gave a wrong result (the inputs change from launch to "
                      "launch): {}",
-                     output.candidate == 0 ? "" : " of " + timing.candidates[1].name, wrong));
+                     candidate == kNow ? "" : " of " + timing.candidates[candidate].name, words));
   }
 }
 
@@ -107,31 +134,61 @@ struct Result {
   device::Timing timing;
   Comparison comparison;
   bool twice = false;
-  double limit = 0;  // of the ratio
+};
+
+// Where the time of the check itself goes.
+struct Spent {
+  double card = 0, start = 0, rounds = 0, verifying = 0;
+  void record() const {
+    figure("spent_timing", card);
+    figure("spent_starting_the_card", start);
+    figure("spent_in_rounds", rounds);
+    figure("spent_verifying", verifying);
+  }
 };
 
 // Times the plan, and once more, longer, where the first time cannot tell.
 template <class Judge>
 Result time_twice(const std::string& kernel, uint32_t n, device::TimingPlan plan,
-                  const TimedWork& work, int line, double limit, Judge judge) {
+                  const TimedWork& work, int line, Judge judge) {
   Session& s = session();
+  Spent spent;
   for (bool twice = false;; twice = true) {
     const Progress::Step step(s.progress,
                               "timing " + kernel + (twice ? " again, with more rounds" : ""));
+    const Stopwatch watch;
     device::Timed timed = s.time.timer->time(plan);
+    spent.card += watch.passed();
     if (timed.fault) {
       measured(words(timed.fault->kind));
       const std::string kind = to_string(timed.fault->kind);
       lose({Failure::Kind::fault, fmt::format("n = {}", n), kernel, kind}, line,
            fmt::format("On the GPU, with n = {}: {}", grouped(n), describe(*timed.fault)));
     }
+    spent.start += timed.timing->start_seconds;
+    spent.rounds += timed.timing->rounds_seconds;
+    const Stopwatch verifying;
     verify(*timed.timing, work, line);
-    const Comparison comparison = judge(*timed.timing, work.bytes, limit);
+    spent.verifying += verifying.passed();
+    spent.record();
+    const Comparison comparison = judge(*timed.timing);
     if (twice || comparison.verdict != Comparison::Verdict::inconclusive)
-      return {std::move(*timed.timing), comparison, twice, limit};
+      return {std::move(*timed.timing), comparison, twice};
     plan.wanted_interval = kLongInterval;
     plan.seconds = kLongSeconds;
   }
+}
+
+// The reference solution's kernel in the same rounds: how many times as fast the submission's is.
+void record_reference(const device::Timing& timing, size_t reference) {
+  const auto& other = timing.candidates[reference].cold;
+  const device::Interval ratio =
+      device::median_interval(device::ratios(other, timing.candidates.front().cold));
+  figure("reference_seconds", device::median_interval(other).median);
+  figure("copy_seconds", device::median_interval(timing.copy.cold).median);
+  figure("against_reference", ratio.median);
+  figure("against_reference_low", ratio.low);
+  figure("against_reference_high", ratio.high);
 }
 
 // What all timing checks record, and their credit.
@@ -146,7 +203,7 @@ void record(const Result& result) {
   const bool possible = comparison.verdict != Comparison::Verdict::impossible;
   Failure failure{possible ? Failure::Kind::slow : Failure::Kind::impossible_time};
   failure.measured = possible ? comparison.ratio.median : comparison.seconds.median;
-  failure.expected = possible ? result.limit : comparison.floor_seconds;
+  failure.expected = possible ? comparison.limit : comparison.floor_seconds;
   credit_share(comparison.credit, failure);
 }
 
@@ -171,6 +228,7 @@ void conclude(const Result& result, uint64_t bytes, int line, std::string story)
       explain(line, story);
       return;
     case Comparison::Verdict::passed:
+    case Comparison::Verdict::not_asked:
       explain(0, story);
   }
 }
@@ -183,12 +241,45 @@ std::string compared_with(const device::Timing& timing, const device::Samples& o
                      ratio.high);
 }
 
+void record_gain(const device::Interval& gain) {
+  figure("reference_gain", gain.median);
+  figure("reference_gain_low", gain.low);
+  figure("reference_gain_high", gain.high);
+}
+
+[[noreturn]] void not_asked(const device::Interval& gain, const StepTerms& terms) {
+  NotRun reason{NotRun::Kind::no_such_step, session().time.timer->name()};
+  reason.gain = gain.median;
+  reason.least_gain = 1 + terms.least;
+  measured(fmt::format("{:.2f} by reference", gain.median));
+  not_run(reason);
+}
+
+// A version that is wrong is not timed. It loses a step that is asked for on this card, and only
+// that: so what can be had is the same for all.
+[[noreturn]] void end_without_submission(const StepCheck& check, const TimedWork& work,
+                                         const std::vector<device::Candidate>& reference,
+                                         const StepTerms& terms) {
+  Session& s = session();
+  device::TimingPlan plan = plan_of(work);
+  plan.candidates = reference;
+  plan.contests = {{0, 1}};
+  const Progress::Step step(s.progress, "timing the reference solution's " + check.kernel);
+  const device::Timed timed = s.time.timer->time(plan);
+  if (!timed.timing) throw Error("the reference solution: " + describe(*timed.fault));
+  const device::Interval gain = reference_gain(*timed.timing, 0);
+  record_gain(gain);
+  if (gain.median < 1 + terms.least) not_asked(gain, terms);
+  require_prerequisites();
+  throw std::logic_error("a prerequisite was open, and is not");
+}
+
 }  // namespace
 
 void credit_speed(const SpeedCheck& check) {
   Session& s = session();
-  const double limit = rubric().number("fraction");
-  expected(fmt::format("{:.2f} of a copy", limit));
+  const double fraction = rubric().number("fraction");
+  expected(fmt::format("{:.2f} of a copy", fraction));
   if (!s.time.timer)
     not_run_here(check.make,
                  [&](uint32_t n, const TimedWork& work) { return predict(check.kernel, n, work); });
@@ -196,22 +287,29 @@ void credit_speed(const SpeedCheck& check) {
   require_prerequisites();
   const uint32_t n = rubric().count("n");
   const int line = line_of(check.kernel);
-  const TimedWork work = check.make(n, kSets);
-  device::TimingPlan plan;
-  plan.arrays = work.arrays;
-  plan.copy_bytes = work.bytes;
+  const TimedWork work = made(check.make, n);
+  device::TimingPlan plan = plan_of(work);
   plan.baseline = check.baseline;
   plan.candidates = {submitted("your kernel", work)};
-  add_reference(plan, work);
-  const Result result = time_twice(check.kernel, n, std::move(plan), work, line, limit, judge);
+  if (s.time.reference) {
+    plan.candidates.push_back(of_reference("reference solution", work, *loaded_reference()));
+    plan.contests.push_back({1, std::nullopt});
+  }
+  const SpeedTerms terms{fraction, rubric().number("speed.of_reference")};
+  const Result result =
+      time_twice(check.kernel, n, std::move(plan), work, line,
+                 [&](const device::Timing& timing) { return judge(timing, work.bytes, terms); });
 
   const device::Timing& timing = result.timing;
   const Comparison& comparison = result.comparison;
   measured(fmt::format("{:.2f}, {}", comparison.ratio.median, duration(comparison.seconds.median)));
+  expected(fmt::format("{:.2f} of a copy", comparison.limit));
   record(result);
+  if (timing.candidates.size() > 1) record_reference(timing, 1);
   figure("fraction", comparison.ratio.median);
   figure("fraction_low", comparison.ratio.low);
   figure("fraction_high", comparison.ratio.high);
+  figure("fraction_expected", comparison.limit);
   if (timing.baseline)
     figure("baseline_seconds", device::median_interval(timing.baseline->cold).median);
   std::string story = fmt::format(
@@ -224,6 +322,12 @@ void credit_speed(const SpeedCheck& check) {
   for (size_t i = 1; i < timing.candidates.size(); ++i)
     story += compared_with(timing, timing.candidates[i]);
   if (timing.baseline) story += compared_with(timing, *timing.baseline);
+  if (comparison.limit < fraction)
+    story += fmt::format(
+        "\nThe reference solution has {:.2f} of a copy on this card, so {:.0f} % of that is asked "
+        "for "
+        "and not {:.2f}.",
+        comparison.limit / terms.of_reference, 100 * terms.of_reference, fraction);
   conclude(result, work.bytes, line, std::move(story));
 }
 
@@ -234,61 +338,56 @@ void credit_step(const StepCheck& check) {
     not_run_here(check.make,
                  [&](uint32_t n, const TimedWork& work) { return predict_step(check, n, work); });
 
-  const std::string card = s.time.timer->name(), file = record_file(card, check.lab);
-  const ReferenceTimings reference((root() / file).string());
-  const auto now = reference.copies(check.task, check.form, check.n);
-  const auto before = reference.copies(check.task, check.form_before, check.n);
-  NotRun reason{NotRun::Kind::no_reference_timings, card, file};
-  if (!now || !before) not_run(reason);
-  const double gain = *before / *now - 1, least = rubric().number("steps.least_gain");
-  const double limit = 1 + rubric().number("steps.share_of_gain") * gain;
-  measured(fmt::format("{:.2f} recorded", 1 + gain));
-  if (gain < least) {
-    reason.kind = NotRun::Kind::no_such_step;
-    reason.gain = 1 + gain;
-    reason.least_gain = 1 + least;
-    not_run(reason);
-  }
-  expected(fmt::format("{:.2f} times {}", limit, check.form_before));
-  require_prerequisites();
+  const std::string card = s.time.timer->name();
+  if (!s.time.reference) not_run({NotRun::Kind::no_reference, card});
 
   const uint32_t n = rubric().count("n");
   const int line = line_of(check.kernel);
-  const TimedWork work = check.make(n, kSets);
-  device::TimingPlan plan;
-  plan.arrays = work.arrays;
-  plan.copy_bytes = work.bytes;
+  const StepTerms terms{rubric().number("steps.share_of_gain"),
+                        rubric().number("steps.least_gain")};
+  const TimedWork work = made(check.make, n);
+  const auto module = loaded_reference();
+  const std::vector<device::Candidate> reference = {
+      of_reference("the reference solution's " + check.kernel, work, *module),
+      of_reference("the reference solution's " + check.before, work.before, *module)};
+  if (open_prerequisite()) end_without_submission(check, work, reference, terms);
+
+  device::TimingPlan plan = plan_of(work);
   plan.candidates = {submitted(check.kernel, work), submitted(check.before, work.before)};
-  plan.against = 1;
-  add_reference(plan, work.before);
-  const Result result = time_twice(check.kernel, n, std::move(plan), work, line, limit,
-                                   [&](const device::Timing& timing, uint64_t bytes, double least) {
-                                     return judge_step(timing, bytes, least, *before);
-                                   });
+  plan.candidates.insert(plan.candidates.end(), reference.begin(), reference.end());
+  plan.contests = {{kNow, kBefore}, {kReferenceNow, kReferenceBefore}};
+  const Result result = time_twice(
+      check.kernel, n, std::move(plan), work, line,
+      [&](const device::Timing& timing) { return judge_step(timing, work.bytes, terms); });
 
   const device::Timing& timing = result.timing;
   const Comparison& comparison = result.comparison;
-  const double start = device::median_interval(timing.candidates[1].cold).median;
+  const device::Interval gain = reference_gain(timing, kReferenceNow);
+  record_gain(gain);
+  record_reference(timing, kReferenceNow);
+  if (comparison.verdict == Comparison::Verdict::not_asked) not_asked(gain, terms);
+  const double start = device::median_interval(timing.candidates[kBefore].cold).median;
   measured(fmt::format("{:.2f} times, {}", comparison.ratio.median,
                        duration(comparison.seconds.median)));
+  expected(fmt::format("{:.2f} times {}", comparison.limit, check.form_before));
   record(result);
   figure("before_seconds", start);
   figure("ratio", comparison.ratio.median);
   figure("ratio_low", comparison.ratio.low);
   figure("ratio_high", comparison.ratio.high);
-  figure("ratio_expected", limit);
+  figure("ratio_expected", comparison.limit);
   std::string story = fmt::format(
-      "measured on {}: {} {}, {} {}; {:.3f} times as fast ({:.3f} ... {:.3f}, {} rounds), where "
-      "the card's reference timings have {:.3f}.",
+      "measured on {}: {} {}, {} {}; {:.3f} times as fast ({:.3f} ... {:.3f}, {} rounds). The "
+      "reference solution's are {:.3f} times apart in the same rounds ({:.3f} ... {:.3f}).",
       card, check.before, duration(start), check.kernel, duration(comparison.seconds.median),
       comparison.ratio.median, comparison.ratio.low, comparison.ratio.high, timing.copy.cold.size(),
-      1 + gain);
-  const double counted = device::median_interval(start_of_step(timing, limit, *before)).median;
+      gain.median, gain.low, gain.high);
+  const double counted = device::median_interval(start_of_step(timing, comparison.limit)).median;
   if (std::abs(counted / start - 1) > kNotable)
-    story += fmt::format("\nThe reference solution's {} {} {}: the step is counted from {}.",
-                         check.before, s.time.reference ? "takes" : "would take, by the record,",
-                         duration(device::median_interval(usual_start(timing, *before)).median),
-                         duration(counted));
+    story += fmt::format(
+        "\nThe reference solution's {} takes {}: the step is counted from {}.", check.before,
+        duration(device::median_interval(timing.candidates[kReferenceBefore].cold).median),
+        duration(counted));
   conclude(result, work.bytes, line, std::move(story));
 }
 

@@ -39,16 +39,17 @@ std::string words(const NotRun& reason) {
                              : "Time is measured on a GPU, and there is none here.";
     case NotRun::Kind::no_counters:
       return "the device `" + reason.device + "` does not count sectors";
-    case NotRun::Kind::no_reference_timings:
+    case NotRun::Kind::no_reference:
       return fmt::format(
-          "What the step is worth on {} is not known: {} is not there, or has not both versions.",
-          reason.device, reason.file);
+          "What the step is worth on {} is not known: the reference solution is not here, or needs "
+          "a newer GPU.",
+          reason.device);
     case NotRun::Kind::no_such_step:
       return fmt::format(
-          "On {} this step is none: {:.2f} times as fast in its reference timings ({}), and less "
-          "than "
-          "{:.2f} is not asked for.",
-          reason.device, reason.gain, reason.file, reason.least_gain);
+          "On {} this step is none: the reference solution, timed just now, is {:.2f} times as "
+          "fast "
+          "by it, and less than {:.2f} is not asked for.",
+          reason.device, reason.gain, reason.least_gain);
   }
   return "";
 }

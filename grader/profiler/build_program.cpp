@@ -4,17 +4,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
-#include <sstream>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/elf.h"
 #include "base/error.h"
-#include "base/pattern.h"
 #include "base/process.h"
 #include "base/read_file.h"
+#include "profiler/libraries.h"
+#include "profiler/nvcc_words.h"
 #include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
 
@@ -23,13 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kRuntime[] = "libcudart.so.13";
 constexpr double kWallSeconds = 300;  // Thrust takes a minute on a slow machine
-
-// The PTX is what runs; -lineinfo gives it source lines. The cubin, compiled along with it, says
-// how many registers a kernel takes and how its accesses are issued.
-const std::vector<std::string> kFlags = {"-x",      "cu",     "-std=c++17", "-lineinfo",
-                                         "-cudart", "shared", "-MD",        "--compress-mode=none"};
 
 // What a Makefile rule "target : a b \ c" names, but for the toolchain's own headers, which its
 // identity stands for.
@@ -92,90 +90,228 @@ void forget_oldest(const fs::path& programs) {
   for (size_t i = 0; i < entries.size() / 2; ++i) fs::remove_all(entries[i].second, error);
 }
 
-// nvcc hands what is the linker's to a shell as it is, but for quotes, which it takes care of.
-std::string in_shell(const std::string& word) {
-  return Pattern("[^A-Za-z0-9/._'\"-]").replace(word, "\\$0");
+// An option that asks for something else than a whole program.
+void check_options(const NvccWords& words) {
+  static const std::set<std::string, std::less<>> kOthers = {"o",
+                                                             "output-file",
+                                                             "c",
+                                                             "compile",
+                                                             "dc",
+                                                             "device-c",
+                                                             "dw",
+                                                             "device-w",
+                                                             "dlink",
+                                                             "device-link",
+                                                             "lib",
+                                                             "run",
+                                                             "link",
+                                                             "fatbin",
+                                                             "cubin",
+                                                             "ptx",
+                                                             "E",
+                                                             "preprocess",
+                                                             "cuda",
+                                                             "dryrun",
+                                                             "clean",
+                                                             "odir",
+                                                             "output-directory",
+                                                             "MF",
+                                                             "dependency-output",
+                                                             "MD",
+                                                             "M"};
+  for (const auto& option : words.options)
+    if (kOthers.count(option_name(option[0])))
+      throw Error(
+          fmt::format("{}: a whole program is built and started here; `lab32 nvcc` builds "
+                      "in steps, as nvcc does",
+                      option[0]));
+}
+
+class Builder {
+ public:
+  Builder(const Program& program, const std::string& arch) {
+    const toolchain::Toolchain& tools = toolchain::installed();
+    const fs::path runtime = runtime_directory();
+    if (!fs::exists(runtime / kRuntime))
+      throw Error((runtime / kRuntime).string() + " is missing: `make build` makes it");
+    NvccWords words = split_words(program.words);
+    check_options(words);
+    inputs_ = std::move(words.inputs);
+    inputs_.insert(inputs_.begin(), program.file);
+    std::vector<std::string> given;
+    for (const auto& option : words.options) {
+      if (const auto why =
+              option[0].rfind("-l", 0) == 0 ? refused_library(option[0]) : std::nullopt)
+        throw Error(*why);
+      standard_ |= option_name(option[0]) == "std";
+      language_ |= option_name(option[0]) == "x";
+      given.insert(given.end(), option.begin(), option.end());
+    }
+    options_ = for_simulator(given, arch, runtime);
+
+    std::error_code error;
+    std::string key = tools.identity + fs::current_path(error).string() + "\n";
+    // nvcc reads more options from these.
+    for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
+      if (const char* flags = std::getenv(name)) key += std::string(name) + "=" + flags + "\n";
+    for (const std::string& word : options_) key += word + "\n";
+    for (const std::string& file : inputs_) key += fs::absolute(file).string() + "\n";
+    place_ = toolchain::cache_directory() / "programs" / toolchain::cache_key(key);
+  }
+
+  fs::path program() {
+    if (is_current(place_)) return place_ / "program";
+    // Made beside its place and moved there whole: another process may be at it, too.
+    scratch_ = place_.string() + "." + std::to_string(getpid());
+    std::error_code error;
+    fs::create_directories(scratch_, error);
+    try {
+      make();
+    } catch (...) {
+      fs::remove_all(scratch_, error);
+      throw;
+    }
+    std::ofstream list(scratch_ / "made-of");
+    list << state_of(files_) << "\n";
+    for (const fs::path& file : files_) list << file.string() << "\n";
+    list.close();
+    fs::remove_all(place_, error);
+    fs::rename(scratch_, place_, error);
+    forget_oldest(place_.parent_path());
+    return (error ? scratch_ : place_) / "program";
+  }
+
+ private:
+  // One file at once; several one by one, so that each tells what it includes.
+  void make() {
+    std::vector<std::string> objects;
+    for (const std::string& input : inputs_) {
+      if (!is_source(input)) {
+        objects.push_back(input);
+        files_.push_back(fs::absolute(input));
+        continue;
+      }
+      const bool alone = inputs_.size() == 1;
+      const fs::path made = scratch_ / (alone ? "program" : std::to_string(objects.size()) + ".o");
+      const fs::path rule = scratch_ / "rule";
+      std::vector<std::string> words = {"-MD", "-MF", rule.string(), "-o", made.string(), input};
+      const std::string kind = fs::path(input).extension().string();
+      if (!standard_ && kind != ".c") words.push_back("-std=c++17");
+      // What is given alone is a CUDA program, whatever its name.
+      if (alone && !language_ && kind != ".cu") words.insert(words.end(), {"-x", "cu"});
+      if (!alone) words.push_back("-c");
+      nvcc(words, input + " does not compile");
+      const std::vector<fs::path> read = read_dependencies(rule);
+      files_.insert(files_.end(), read.begin(), read.end());
+      if (alone) return;
+      objects.push_back(made.string());
+    }
+    std::vector<std::string> words = {"-o", (scratch_ / "program").string()};
+    words.insert(words.end(), objects.begin(), objects.end());
+    nvcc(words, inputs_[0] + " and what is given with it cannot be linked");
+  }
+
+  void nvcc(const std::vector<std::string>& words, const std::string& otherwise) {
+    const toolchain::Toolchain& tools = toolchain::installed();
+    Command command;
+    command.argv = {tools.nvcc.string()};
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    // Behind the files, as libraries must stand.
+    command.argv.insert(command.argv.end(), options_.begin(), options_.end());
+    for (char** variable = environ; *variable; ++variable)
+      if (std::string(*variable).rfind("PATH=", 0) != 0)
+        command.environment.emplace_back(*variable);
+    command.environment.push_back("PATH=" + tools.path);
+    command.limits.wall_seconds = kWallSeconds;
+    const Outcome outcome = run_process(command);
+    std::fputs((outcome.out + outcome.err).c_str(), stderr);
+    if (!outcome.ok()) throw Error(fmt::format("{} (nvcc: {})", otherwise, describe(outcome)));
+  }
+
+  std::vector<std::string> inputs_, options_;
+  bool standard_ = false, language_ = false;  // -std, -x are given
+  fs::path place_, scratch_;
+  std::vector<fs::path> files_;  // that the program was made of
+};
+
+// A program that was built elsewhere.
+void check_program(const fs::path& file) {
+  const std::string bytes = read_file(file).value_or("");
+  const ElfFile elf = read_elf(bytes, file.string());
+  std::vector<std::string> libraries = elf.needed;
+  for (const std::string& library : libraries)
+    if (const auto why = refused_library(library)) throw Error(file.string() + " needs " + *why);
+  const auto is_runtime = [](const std::string& name) {
+    return name.rfind("libcudart.so", 0) == 0;
+  };
+  const bool dynamic = elf.find(".interp") != nullptr && !libraries.empty();
+  const bool itself = std::any_of(libraries.begin(), libraries.end(), is_runtime);
+  const bool device_code = elf.find(".nv_fatbin") != nullptr;
+  // A library of the program's may be what asks for it.
+  if (!itself && !device_code && dynamic)
+    for (const Library& library : loaded_libraries(file)) libraries.push_back(library.name);
+  for (const std::string& library : libraries) {
+    if (library == kRuntime) return;
+    if (is_runtime(library))
+      throw Error(
+          fmt::format("{} was built for {}, and the simulated runtime is {}: build it with "
+                      "CUDA 13, or give lab32 its source",
+                      file.string(), library, kRuntime));
+  }
+  if (device_code)
+    throw Error(fmt::format(
+        "{} holds the static CUDA runtime (nvcc's -cudart static, which is usual), and that one "
+        "talks to a GPU's driver: build it with `lab32 nvcc` or `nvcc -cudart shared`, or give "
+        "lab32 its source",
+        file.string()));
+  throw Error(file.string() + " is no CUDA program: it has no device code and no CUDA runtime");
 }
 
 }  // namespace
 
 fs::path runtime_directory() { return toolchain::checkout() / "build/cudart"; }
 
-fs::path compile_program(const fs::path& source, const std::string& arch) {
-  const toolchain::Toolchain& tools = toolchain::installed();
-  const fs::path runtime = runtime_directory();
-  if (!fs::exists(runtime / kRuntime))
-    throw Error((runtime / kRuntime).string() + " is missing: `make build` makes it");
-
-  std::vector<std::string> argv{tools.nvcc.string()};
-  argv.insert(argv.end(), kFlags.begin(), kFlags.end());
-  for (const std::string& word : {"-arch=" + arch, "-L" + runtime.string(), std::string("-Xlinker"),
-                                  "-rpath=" + in_shell(runtime.string())})
-    argv.push_back(word);
-  std::string key = tools.identity;
-  // nvcc reads more options from these.
-  for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
-    if (const char* flags = std::getenv(name)) key += std::string(name) + "=" + flags + "\n";
-  for (const std::string& word : argv) key += word + "\n";
-  const fs::path programs = toolchain::cache_directory() / "programs";
-  const fs::path place = programs / toolchain::cache_key(key + fs::absolute(source).string());
-  if (is_current(place)) return place / "program";
-
-  // Made beside its place and moved there whole: another process may be at it, too.
-  const fs::path scratch = place.string() + "." + std::to_string(getpid());
-  std::error_code error;
-  fs::create_directories(scratch, error);
-  for (const fs::path& word :
-       {fs::path("-MF"), scratch / "rule", fs::path("-o"), scratch / "program", source})
-    argv.push_back(word.string());
-  Command command;
-  command.argv = argv;
-  for (char** variable = environ; *variable; ++variable)
-    if (std::string(*variable).rfind("PATH=", 0) != 0) command.environment.emplace_back(*variable);
-  command.environment.push_back("PATH=" + tools.path);
-  command.limits.wall_seconds = kWallSeconds;
-  const Outcome nvcc = run_process(command);
-  std::fputs((nvcc.out + nvcc.err).c_str(), stderr);
-  if (!nvcc.ok()) {
-    fs::remove_all(scratch, error);
-    throw Error(fmt::format("{} does not compile (nvcc: {})", source.string(), describe(nvcc)));
-  }
-  const std::vector<fs::path> files = read_dependencies(scratch / "rule");
-  std::ofstream list(scratch / "made-of");
-  list << state_of(files) << "\n";
-  for (const fs::path& file : files) list << file.string() << "\n";
-  list.close();
-  fs::remove_all(place, error);
-  fs::rename(scratch, place, error);
-  forget_oldest(programs);
-  return (error ? scratch : place) / "program";
-}
-
-fs::path build_program(const fs::path& file, const std::string& arch) {
+fs::path build_program(const Program& program, const std::string& arch) {
+  const fs::path file = program.file;
   std::error_code error;
   if (fs::is_directory(file, error)) throw Error(file.string() + " is a directory, not a program");
   if (!fs::is_regular_file(file, error)) throw Error(file.string() + ": there is no such file");
+  if (is_source(program.file)) return Builder(program, arch).program();
   std::ifstream in(file, std::ios::binary);
   char magic[4] = {};
   in.read(magic, sizeof magic);
-  if (!is_elf({magic, sizeof magic})) {
-    if (file.extension() == ".cu" || file.extension() == ".cpp" || file.extension() == ".cc")
-      return compile_program(file, arch);
+  if (!is_elf({magic, sizeof magic}))
     throw Error(file.string() + " is neither a .cu file nor a compiled program");
+  if (file.extension() == ".o" || file.extension() == ".a")
+    throw Error(file.string() + ": a source comes first, objects and libraries behind it");
+  if (!program.words.empty())
+    throw Error(
+        fmt::format("{} is built already; what is {} for? (words for the program itself "
+                    "stand behind --)",
+                    file.string(), program.words[0]));
+  check_program(file);
+  return fs::absolute(file);
+}
+
+void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
+  if (words == std::vector<std::string>{"--cmake"}) {
+    fmt::print("{}\n", (toolchain::checkout() / "grader/profiler/cmake/lab32.cmake").string());
+    std::fflush(stdout);
+    std::exit(0);
   }
-  const std::string bytes = read_file(file).value_or("");
-  const ElfFile elf = read_elf(bytes, file.string());
-  for (const std::string& library : elf.needed) {
-    if (library == kRuntime) return fs::absolute(file);
-    if (library.rfind("libcudart.so", 0) == 0)
-      throw Error(
-          fmt::format("{} was built for {}, and the simulated runtime is {}: build it with "
-                      "CUDA 13, or give lab32 its source",
-                      file.string(), library, kRuntime));
-  }
-  throw Error(file.string() +
-              " is not linked with the shared CUDA runtime: build it with `nvcc -cudart "
-              "shared`, or give lab32 its source");
+  const toolchain::Toolchain& tools = toolchain::installed();
+  // CMake's launchers put the compiler's own name first.
+  const bool named = !words.empty() && fs::path(words[0]).filename() == "nvcc";
+  std::vector<std::string> all =
+      for_simulator({words.begin() + named, words.end()}, arch, runtime_directory());
+  all.insert(all.begin(), tools.nvcc.string());
+  const char* path = std::getenv("PATH");
+  setenv("PATH", (tools.path + ":" + (path ? path : "")).c_str(), 1);
+  std::vector<char*> argv;
+  for (std::string& word : all) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  throw Error(tools.nvcc.string() + " cannot be started: " + std::strerror(errno));
 }
 
 }  // namespace lab32::profiler

@@ -3,18 +3,26 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace lab32::profiler {
 
-// `source`: a .cu file, compiled by nvcc for `arch` ("sm_90") and linked with the simulated runtime
-// as a user would on the command line: its own directory, CUDA and C++ headers are found, messages
-// go to stderr as nvcc writes them. Kept in the cache, and compiled again when the
-// source or a header that it includes has changed. Throws Error when it does not compile.
-std::filesystem::path compile_program(const std::filesystem::path& source, const std::string& arch);
+// What `lab32 run`, `profile` and `check` are given: a program, or what makes one.
+struct Program {
+  std::string file;                // the first source, or a program that is built already
+  std::vector<std::string> words;  // for nvcc: more sources, objects, libraries, options
+};
 
-// The program itself when it is one already and linked with the shared runtime; else
-// compile_program(). Throws Error saying what to do when the file is neither.
-std::filesystem::path build_program(const std::filesystem::path& file, const std::string& arch);
+// A source is compiled by nvcc for `arch` ("sm_90"), with the others that are given, and linked
+// with the simulated runtime as a user would on the command line: its own directory, CUDA and C++
+// headers are found, messages go to stderr as nvcc writes them. Kept in the cache, and compiled
+// again when a source, a header that it includes, or an object has changed. A program that is
+// linked with the shared runtime is taken as it is. Throws Error saying what to do when the file is
+// neither, or does not compile.
+std::filesystem::path build_program(const Program& program, const std::string& arch);
+
+// This process becomes nvcc, with words that build for the simulator (`lab32 nvcc`).
+[[noreturn]] void exec_nvcc(const std::vector<std::string>& words, const std::string& arch);
 
 // build/cudart: where libcudart.so.13 is.
 std::filesystem::path runtime_directory();

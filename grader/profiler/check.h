@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "profiler/build_program.h"
+
 namespace lab32::profiler {
 
 struct CheckOptions {
-  std::string program, device = "sim";
+  Program program;
+  std::string device = "sim";
   std::vector<std::string> arguments;
   std::optional<uint64_t> schedule;  // of blocks and warps; none: theirs
 };

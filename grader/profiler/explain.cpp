@@ -96,7 +96,7 @@ class OutputToErrors {
 
 RecordedRun run_of(const ExplainOptions& options, const counters::CloseUpChoice& choice) {
   const OutputToErrors redirected;
-  return run_recorded(options.program, options.device, options.arguments, "profile", std::nullopt,
+  return run_recorded({options.program, {}}, options.device, options.arguments, "profile", std::nullopt,
                       record::to_text(choice));
 }
 

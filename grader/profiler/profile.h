@@ -4,10 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "profiler/build_program.h"
+
 namespace lab32::profiler {
 
 struct ProfileOptions {
-  std::string program, device = "sim";
+  Program program;
+  std::string device = "sim";
   std::vector<std::string> arguments;
   std::string metrics;  // "A,B"; empty: the tables
   std::string kernel;   // a regular expression that is found in the names to show; empty: all

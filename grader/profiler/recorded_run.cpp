@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "base/scratch.h"
-#include "profiler/build_program.h"
 #include "profiler/start.h"
 #include "simulator/model/profile.h"
 
@@ -21,15 +20,15 @@ std::string ending(int status) {
                      status - 128 == SIGSEGV ? "; host code that touches device memory is" : "");
 }
 
-RecordedRun run_recorded(const std::string& file, const std::string& device,
+RecordedRun run_recorded(const Program& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
                          std::optional<uint64_t> schedule, const std::string& close_up) {
   const Scratch scratch;
   const std::string record = scratch.path / "record";
   Start start;
   start.device = profile_of(device);
-  start.program = build_program(file, model::read_profile(start.device).arch);
-  start.called = file;
+  start.program = build_program(program, model::read_profile(start.device).arch);
+  start.called = program.file;
   start.arguments = arguments;
   start.tool = tool;
   start.record = record;
@@ -40,7 +39,7 @@ RecordedRun run_recorded(const std::string& file, const std::string& device,
   std::ifstream in(record);
   run.recording = record::read_recording(in, record);
   // What was compiled here lies in the cache under another name than the user's.
-  const std::filesystem::path given(file);
+  const std::filesystem::path given(program.file);
   if (given.extension() == ".cu")
     for (record::LaunchProfile& launch : run.recording.launches)
       launch.process_name = given.stem().string();

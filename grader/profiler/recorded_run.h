@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/build_program.h"
 #include "record/launch_profile.h"
 
 namespace lab32::profiler {
@@ -21,10 +22,10 @@ struct RecordedRun {
 // "exit status: 3", or by which signal the program was killed. `status` is not 0.
 std::string ending(int status);
 
-// `file`: a .cu file or a program (build_program); `device`: "sim", "sim:NAME"; `tool`: "profile"
-// or "check"; `schedule`, `close_up`: Start's. The program has this process's input and output. Throws Error
+// `program`: build_program()'s; `device`: "sim", "sim:NAME"; `tool`: "profile" or "check";
+// `schedule`, `close_up`: Start's. The program has this process's input and output. Throws Error
 // when it cannot be built or started.
-RecordedRun run_recorded(const std::string& file, const std::string& device,
+RecordedRun run_recorded(const Program& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
                          std::optional<uint64_t> schedule = std::nullopt,
                          const std::string& close_up = "");

@@ -67,7 +67,6 @@ Json not_run_record(const std::optional<NotRun>& reason) {
   if (!reason) return nullptr;
   return {{"kind", to_string(reason->kind)},
           {"device", reason->device},
-          {"file", reason->file},
           {"gain", number(reason->gain)},
           {"least_gain", number(reason->least_gain)},
           {"modelled", modelled_record(reason->modelled)}};

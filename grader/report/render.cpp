@@ -70,8 +70,8 @@ const char* to_string(NotRun::Kind kind) {
       return "no_gpu";
     case NotRun::Kind::no_counters:
       return "no_counters";
-    case NotRun::Kind::no_reference_timings:
-      return "no_reference_timings";
+    case NotRun::Kind::no_reference:
+      return "no_reference";
     case NotRun::Kind::no_such_step:
       return "no_such_step";
   }

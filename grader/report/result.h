@@ -57,10 +57,10 @@ struct Failure {
 // Why a check was not run.
 struct NotRun {
   enum class Kind : uint8_t {
-    no_gpu,                // to time on; `modelled`, where the device has a model
-    no_counters,           // on `device`
-    no_reference_timings,  // of `device`, in `file`, which a step is compared with
-    no_such_step           // on `device`: `gain` in `file`, less than `least_gain`
+    no_gpu,        // to time on; `modelled`, where the device has a model
+    no_counters,   // on `device`
+    no_reference,  // solution that runs on `device`, which a step is compared with
+    no_such_step   // on `device`: the reference solution's is `gain`, less than `least_gain`
   };
   struct Modelled {
     uint64_t n = 0;
@@ -69,7 +69,7 @@ struct NotRun {
     std::optional<double> seconds_before = {};  // of the version before, in a step
   };
   Kind kind = Kind::no_gpu;
-  std::string device = {}, file = {};
+  std::string device = {};
   double gain = 0, least_gain = 0;  // times as fast
   std::optional<Modelled> modelled = {};
 };

@@ -1,5 +1,5 @@
 // Swizzle: tiles without bank conflicts and without padding, by XOR.
-// The idea, the pictures and the measurements are in handouts/swizzle.md.
+// Read handouts/swizzle.md before, handouts/swizzle-notes.md afterwards.
 //
 // Submit this file. It holds device code only: the grader allocates, launches and checks. Functions
 // and kernels keep their names and parameters; add any helpers you like. Tasks are marked TASK; the

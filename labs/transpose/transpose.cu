@@ -1,5 +1,5 @@
 // Transpose: both sides of a copy coalesced, through shared memory and its banks.
-// The idea, the pictures and the measurements are in handouts/transpose.md.
+// Read handouts/transpose.md before, handouts/transpose-notes.md afterwards.
 //
 // Submit this file. It holds kernels only: the grader allocates, launches and checks. Kernels keep
 // their names and parameters; add any helpers you like. Tasks are marked TASK; the rest is given.

@@ -1,5 +1,5 @@
 // Transpose: both sides of a copy coalesced, through shared memory and its banks.
-// The idea, the pictures and the measurements are in handouts/transpose.md.
+// Read handouts/transpose.md before, handouts/transpose-notes.md afterwards.
 //
 // The reference solution: the given kernels are those of labs/transpose/transpose.cu, which states
 // each task in full.

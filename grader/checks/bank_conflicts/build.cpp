@@ -8,7 +8,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::bank_conflicts {
 namespace {
 
 using Want = uint32_t (BankPattern::*)() const;
@@ -134,4 +134,4 @@ TEST_SUITE("lab:bank_conflicts") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::bank_conflicts

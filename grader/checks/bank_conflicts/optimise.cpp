@@ -8,7 +8,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::bank_conflicts {
 namespace {
 
 constexpr uint32_t kBlock = 256;
@@ -186,4 +186,4 @@ TEST_SUITE("lab:bank_conflicts") {
   TEST_CASE("C1 staging 128 ints" * takes("questions")) { ask_questions(); }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::bank_conflicts

@@ -8,7 +8,7 @@
 #include "grading/patterns.h"
 #include "simulator/counters/banks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::bank_conflicts {
 namespace {
 
 using counters::kBankBytes;
@@ -280,4 +280,4 @@ std::string bank_misconception(const std::vector<BankPattern>& patterns,
   return "";
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::bank_conflicts

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "grading/names.h"
 
-namespace lab32::checks {
+namespace lab32::checks::bank_conflicts {
 
 struct BankPattern {
   std::string name;                    // "stride 33"; empty: random
@@ -44,4 +44,4 @@ std::vector<BankPattern> variants(const BankPattern& p);
 std::string bank_misconception(const std::vector<BankPattern>& patterns,
                                const std::vector<int>& wavefronts);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::bank_conflicts

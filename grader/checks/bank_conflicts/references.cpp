@@ -1,6 +1,6 @@
 #include "checks/bank_conflicts/references.h"
 
-namespace lab32::checks {
+namespace lab32::checks::bank_conflicts {
 
 std::vector<int> integers(Random& random, size_t count, uint32_t bound) {
   std::vector<int> values(count);
@@ -27,4 +27,4 @@ std::vector<int> row_moments_of(const std::vector<uint8_t>& in) {
   return sums;
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::bank_conflicts

@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "grading/names.h"
 
-namespace lab32::checks {
+namespace lab32::checks::bank_conflicts {
 
 constexpr uint32_t kRowLength = 32;  // elements of a row of B1's matrix and of B4's image
 
@@ -18,4 +18,4 @@ std::vector<uint8_t> pixels(Random& random, size_t count);
 std::vector<int> row_scan_of(std::vector<int> in);
 std::vector<int> row_moments_of(const std::vector<uint8_t>& in);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::bank_conflicts

@@ -6,18 +6,17 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::bank_conflicts {
 namespace {
 
 constexpr uint32_t kTimedBlock = 256;
 
-// A row a thread: `n` rows come in, and a result goes out whose values are `want` of the input.
+// A row a thread: `n` rows come in, and `results` values go out, which are `want` of the input.
 template <class T, class Want>
-TimedWork row_work(const char* kernel, uint32_t n, std::vector<std::vector<T>> inputs, Want want) {
+TimedWork row_work(const char* kernel, uint32_t n, size_t results, const InputSets<T>& inputs,
+                   Want want) {
   TimedWork work;
-  const auto kept = std::make_shared<const std::vector<std::vector<T>>>(std::move(inputs));
-  const size_t results = want(kept->front()).size();
-  work.arrays = {read_array("in", *kept), written_array<int>("out", results)};
+  work.arrays = {read_array("in", inputs), written_array<int>("out", results)};
   work.bytes = work.arrays[0].bytes + work.arrays[1].bytes;
   work.steps = [=](device::LoadedModule&, uint32_t) {
     return std::vector<device::TimedStep>{device::TimedLaunch{
@@ -26,24 +25,22 @@ TimedWork row_work(const char* kernel, uint32_t n, std::vector<std::vector<T>> i
         {device::ArrayIndex{0}, device::ArrayIndex{1}, device::Arg(static_cast<int>(n))}}};
   };
   work.mismatch = [=](size_t set, const Outputs& outputs) {
-    return mismatch("out", values_of<int>(outputs[0]), want((*kept)[set]));
+    return mismatch("out", values_of<int>(outputs[0]), want(*inputs[set]));
   };
   return work;
 }
 
 TimedWork row_scan_work(uint32_t n, size_t sets) {
-  Random random = session().random();
-  std::vector<std::vector<int>> inputs;
-  for (size_t s = 0; s < sets; ++s)
-    inputs.push_back(integers(random, size_t{n} * kRowLength, 1000));
-  return row_work("row_scan", n, std::move(inputs), row_scan_of);
+  const size_t count = size_t{n} * kRowLength;
+  const auto inputs =
+      input_sets<int>(sets, [count](Random& random) { return integers(random, count, 1000); });
+  return row_work("row_scan", n, count, inputs, row_scan_of);
 }
 
 TimedWork row_moments_work(uint32_t n, size_t sets) {
-  Random random = session().random();
-  std::vector<std::vector<uint8_t>> inputs;
-  for (size_t s = 0; s < sets; ++s) inputs.push_back(pixels(random, size_t{n} * kRowLength));
-  return row_work("row_moments", n, std::move(inputs), row_moments_of);
+  const auto inputs = input_sets<uint8_t>(
+      sets, [n](Random& random) { return pixels(random, size_t{n} * kRowLength); });
+  return row_work("row_moments", n, n, inputs, row_moments_of);
 }
 
 }  // namespace
@@ -56,4 +53,4 @@ TEST_SUITE("lab:bank_conflicts") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::bank_conflicts

@@ -7,7 +7,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::coalescing {
 namespace {
 
 // The student's requests() and sectors() on each pattern.
@@ -189,4 +189,4 @@ TEST_SUITE("lab:coalescing") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::coalescing

@@ -8,7 +8,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::coalescing {
 namespace {
 
 constexpr uint32_t kBlock = 256;
@@ -265,4 +265,4 @@ TEST_SUITE("lab:coalescing") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::coalescing

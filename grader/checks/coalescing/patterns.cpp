@@ -9,7 +9,7 @@
 #include "grading/patterns.h"
 #include "simulator/counters/sectors.h"
 
-namespace lab32::checks {
+namespace lab32::checks::coalescing {
 namespace {
 
 constexpr uint64_t kBase = 0x7f5e00000000;  // where allocations lie on a GPU: beyond 32 bits
@@ -202,4 +202,4 @@ std::string misconception(const std::vector<Pattern>& patterns, const std::vecto
   return "";
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::coalescing

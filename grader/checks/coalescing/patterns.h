@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "grading/names.h"
 
-namespace lab32::checks {
+namespace lab32::checks::coalescing {
 
 struct Pattern {
   std::array<uint64_t, 32> address{};  // of inactive lanes: anything
@@ -35,4 +35,4 @@ std::vector<Pattern> variants(const Pattern& p);
 // Which wrong idea gives just these answers for all patterns, in a sentence; empty: none we know.
 std::string misconception(const std::vector<Pattern>& patterns, const std::vector<int>& sectors);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::coalescing

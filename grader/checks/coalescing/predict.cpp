@@ -4,7 +4,7 @@
 #include "grading/questions.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::coalescing {
 
 TEST_SUITE("lab:coalescing") {
   TEST_CASE("C1 one element off the line" * takes("questions")) { ask_questions(); }
@@ -12,4 +12,4 @@ TEST_SUITE("lab:coalescing") {
   TEST_CASE("C2 three floats a point" * takes("questions")) { ask_questions(); }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::coalescing

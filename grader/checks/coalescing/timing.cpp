@@ -4,14 +4,14 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::coalescing {
 namespace {
 
 constexpr uint32_t kTimedBlock = 256;
 constexpr float kFactor = 2.5f;
 
 TimedWork scale_work(uint32_t n, size_t sets) {
-  const std::vector<std::vector<float>> inputs = random_inputs(sets, n);
+  const InputSets<float> inputs = random_inputs(sets, n);
   TimedWork work = from_in_to_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t) {
     return std::vector<device::TimedStep>{
@@ -21,7 +21,7 @@ TimedWork scale_work(uint32_t n, size_t sets) {
                              device::Arg(static_cast<int>(n))}}};
   };
   work.mismatch = [inputs](size_t set, const Outputs& outputs) {
-    std::vector<float> want = inputs[set];
+    std::vector<float> want = *inputs[set];
     for (float& v : want) v *= kFactor;
     return mismatch("out", values_of<float>(outputs[0]), want, relative_tolerance());
   };
@@ -32,9 +32,11 @@ TimedWork scale_work(uint32_t n, size_t sets) {
 // structures is all that is left.
 TimedWork push_work(uint32_t n, size_t sets) {
   constexpr size_t kFloats = 8;
-  std::vector<std::vector<float>> inputs = random_inputs(sets, n * kFloats);
-  for (std::vector<float>& input : inputs)
+  const InputSets<float> inputs = input_sets<float>(sets, [n](Random& random) {
+    std::vector<float> input = random.floats(n * kFloats);
     for (float& v : input) v = 1.5f + 0.5f * v;
+    return input;
+  });
   TimedWork work = from_in_to_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t) {
     const float none = 0;
@@ -45,7 +47,7 @@ TimedWork push_work(uint32_t n, size_t sets) {
          device::Arg(none), device::Arg(none), device::Arg(static_cast<int>(n))}}};
   };
   work.mismatch = [inputs](size_t set, const Outputs& outputs) {
-    return mismatch("out (eight floats a particle)", values_of<float>(outputs[0]), inputs[set],
+    return mismatch("out (eight floats a particle)", values_of<float>(outputs[0]), *inputs[set],
                     relative_tolerance());
   };
   return work;
@@ -63,4 +65,4 @@ TEST_SUITE("lab:coalescing") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::coalescing

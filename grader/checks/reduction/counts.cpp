@@ -9,7 +9,7 @@
 #include "grading/shared_memory.h"
 #include "grading/verdict.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 namespace {
 
 struct Words {
@@ -205,4 +205,4 @@ void StepVerdict::leaves(Counter counter, const std::string& later) {
                    later));
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

@@ -9,7 +9,7 @@
 #include "grading/names.h"
 #include "grading/standard_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 
 // Counts of a launch are sums over its blocks, which all do the same: shares of one are exact.
 struct StepCounts {
@@ -57,4 +57,4 @@ class StepVerdict {
   StepCounts counts_;
 };
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

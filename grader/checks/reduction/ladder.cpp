@@ -11,7 +11,7 @@
 #include "grading/launch_config.h"
 #include "grading/session.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 namespace {
 
 constexpr uint32_t kBlock = 128;
@@ -65,13 +65,11 @@ TimedVersion timed(int version, uint32_t n, size_t out, std::shared_ptr<const Pa
 
 // Without `before` when that is 0.
 TimedWork work_of(int version, int before, uint32_t n, size_t sets) {
-  Random random = session().random();
+  const auto inputs = input_sets<int>(sets, [n](Random& random) { return small_ints(random, n); });
   const auto parts = std::make_shared<Parts>();
-  std::vector<std::vector<int>> inputs;
-  for (size_t s = 0; s < sets; ++s) {
-    inputs.push_back(small_ints(random, n));
+  for (const auto& input : inputs) {
     parts->emplace_back();
-    for (auto at = inputs[s].begin(); at != inputs[s].end(); at += kBlock)
+    for (auto at = input->begin(); at != input->end(); at += kBlock)
       parts->back().push_back(std::accumulate(at, at + kBlock, 0));
   }
   TimedWork work;
@@ -93,4 +91,4 @@ TimedWork ladder_step(int version, uint32_t n, size_t sets) {
   return work_of(version, version - 1, n, sets);
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

@@ -4,7 +4,7 @@
 #include "grading/names.h"
 #include "grading/timed_work.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 
 // Version 1 to 8 over n ints, n a multiple of 256. v1 to v6 leave a sum for each block of 128, as
 // on the G80; v7 and v8 leave one number in the shape that the submission states, and the zero
@@ -14,4 +14,4 @@ TimedWork ladder_work(int version, uint32_t n, size_t sets);
 // With version - 1 as the version before.
 TimedWork ladder_step(int version, uint32_t n, size_t sets);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

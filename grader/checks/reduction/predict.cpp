@@ -10,7 +10,7 @@
 #include "grading/suite.h"
 #include "simulator/counters/hazard_text.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 namespace {
 
 // The given reduce_v1, line by line: how often its warps touch shared memory, with how many lanes.
@@ -76,4 +76,4 @@ TEST_SUITE("lab:reduction") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

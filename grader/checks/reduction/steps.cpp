@@ -13,7 +13,7 @@
 #include "grading/shared_launch.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 namespace {
 
 struct Step {
@@ -210,4 +210,4 @@ TEST_SUITE("lab:reduction") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

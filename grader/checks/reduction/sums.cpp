@@ -7,7 +7,7 @@
 
 #include "grading/verdict.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 
 std::vector<int> small_ints(Random& random, size_t count) {
   // At least 32 in size, so that sums of parts differ.
@@ -73,4 +73,4 @@ void check_sum(const std::string& cell, const std::string& launch, int line,
   lose({Failure::Kind::wrong_result, launch}, line, launch + ": " + wrong);
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

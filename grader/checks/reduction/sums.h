@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "grading/names.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 
 // `count` ints that add up to no more than 2^30 in size, in whatever order and however grouped.
 std::vector<int> small_ints(Random& random, size_t count);
@@ -40,4 +40,4 @@ std::string which_part(const std::vector<int>& in, int64_t sum, uint64_t block, 
 void check_sum(const std::string& cell, const std::string& launch, int line,
                const std::string& wrong);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

@@ -14,7 +14,7 @@
 #include "grading/shared_memory.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 namespace {
 
 struct Whole {
@@ -279,4 +279,4 @@ TEST_SUITE("lab:reduction") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

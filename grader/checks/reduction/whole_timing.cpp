@@ -6,7 +6,7 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 namespace {
 
 MakeWork work_of(int version) {
@@ -16,12 +16,8 @@ MakeWork work_of(int version) {
 // The step up to a version. v1 is given.
 void check_step(int version) {
   StepCheck check;
-  check.lab = "reduction";
-  check.task = "int";
-  check.n = std::to_string(rubric().count("n"));
-  check.form = fmt::format("v{}", version);
+  check.kernel = fmt::format("reduce_v{}", version);
   check.form_before = fmt::format("v{}", version - 1);
-  check.kernel = "reduce_" + check.form;
   check.before = "reduce_" + check.form_before;
   check.make = [=](uint32_t n, size_t sets) { return ladder_step(version, n, sets); };
   credit_step(check);
@@ -45,4 +41,4 @@ TEST_SUITE("lab:reduction") {
   TEST_CASE("v7 to v8: time" * takes_of_step()) { check_step(8); }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

@@ -11,7 +11,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::shuffle {
 namespace {
 
 constexpr uint32_t kBlock = 256;
@@ -365,4 +365,4 @@ TEST_SUITE("lab:shuffle") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::shuffle

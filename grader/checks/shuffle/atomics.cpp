@@ -7,7 +7,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::shuffle {
 namespace {
 
 constexpr uint32_t kAddersBlock = 256;
@@ -168,4 +168,4 @@ TEST_SUITE("lab:shuffle") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::shuffle

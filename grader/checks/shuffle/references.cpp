@@ -8,7 +8,7 @@
 
 #include "grading/compare.h"
 
-namespace lab32::checks {
+namespace lab32::checks::shuffle {
 namespace {
 
 constexpr double kRounding = 0x1p-24, kSmallest = 0x1p-149;
@@ -149,4 +149,4 @@ std::string far_off(const std::string& name, const std::vector<float>& got,
                           expected_text, unwritten);
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::shuffle

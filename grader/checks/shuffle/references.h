@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "grading/names.h"
 
-namespace lab32::checks {
+namespace lab32::checks::shuffle {
 
 enum class RowKind { noise, equal, offset, alternating, denormal, outlier, steep, padded };
 
@@ -50,4 +50,4 @@ std::vector<Near> layer_norm_of(const std::vector<float>& row, const std::vector
 std::string far_off(const std::string& name, const std::vector<float>& got,
                     const std::vector<Near>& want);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::shuffle

@@ -10,7 +10,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::shuffle {
 namespace {
 
 constexpr uint32_t kRowBlock = 256;                    // of softmax and layer_norm
@@ -235,4 +235,4 @@ TEST_SUITE("lab:shuffle") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::shuffle

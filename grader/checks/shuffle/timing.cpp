@@ -7,7 +7,7 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::shuffle {
 namespace {
 
 constexpr uint32_t kTimedBlock = 256, kColumns = 4096;
@@ -17,7 +17,7 @@ using Reference = std::function<std::vector<Near>(const std::vector<float>& row)
 
 // `rows` rows of noise, and the check of each row of the result.
 TimedWork row_work(uint32_t rows, size_t sets, const Reference& reference) {
-  const std::vector<std::vector<float>> inputs = random_inputs(sets, size_t{rows} * kColumns);
+  const InputSets<float> inputs = random_inputs(sets, size_t{rows} * kColumns);
   TimedWork work = from_in_to_out(inputs);
   work.mismatch = [inputs, rows, reference](size_t set, const Outputs& outputs) {
     const std::vector<float> got = values_of<float>(outputs[0]);
@@ -26,7 +26,7 @@ TimedWork row_work(uint32_t rows, size_t sets, const Reference& reference) {
         return std::vector<float>(all.begin() + row * kColumns, all.begin() + (row + 1) * kColumns);
       };
       std::string wrong =
-          far_off(fmt::format("out[{}]", row), cut(got), reference(cut(inputs[set])));
+          far_off(fmt::format("out[{}]", row), cut(got), reference(cut(*inputs[set])));
       if (!wrong.empty()) return wrong;
     }
     return std::string();
@@ -51,8 +51,8 @@ TimedWork layer_norm_work(uint32_t rows, size_t sets) {
   TimedWork work = row_work(rows, sets, [weight, bias](const std::vector<float>& row) {
     return layer_norm_of(row, weight, bias, kEpsilon);
   });
-  work.arrays.push_back({"weight", kColumns * 4, {bytes_of(weight)}});
-  work.arrays.push_back({"bias", kColumns * 4, {bytes_of(bias)}});
+  work.arrays.push_back(read_array("weight", weight));
+  work.arrays.push_back(read_array("bias", bias));
   work.steps = [rows](device::LoadedModule&, uint32_t) {
     return std::vector<device::TimedStep>{device::TimedLaunch{
         "layer_norm",
@@ -73,4 +73,4 @@ TEST_SUITE("lab:shuffle") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::shuffle

@@ -11,7 +11,7 @@
 #include "grading/names.h"
 #include "grading/verdict.h"
 
-namespace lab32::checks {
+namespace lab32::checks::shuffle {
 
 // n whole numbers, none 0, whose absolute values add up to at most 2^24 (n <= 2^24): floats add
 // them without rounding in any order, and a missing one is always noticed.
@@ -41,4 +41,4 @@ inline void none_shared(const device::Run& launched, int line) {
        "the block has a part in it.");
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::shuffle

@@ -12,7 +12,7 @@
 #include "grading/suite.h"
 #include "pictures/mapping.h"
 
-namespace lab32::checks {
+namespace lab32::checks::swizzle {
 namespace {
 
 const Failure kWrongAnswer{Failure::Kind::wrong_answer};
@@ -373,4 +373,4 @@ TEST_SUITE("lab:swizzle") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::swizzle

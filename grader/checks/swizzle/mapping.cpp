@@ -11,7 +11,7 @@
 #include "base/root.h"
 #include "grading/runner.h"
 
-namespace lab32::checks {
+namespace lab32::checks::swizzle {
 namespace {
 
 uint32_t moved(uint32_t y, int shift) { return shift >= 0 ? y >> shift : y << -shift; }
@@ -122,4 +122,4 @@ std::vector<TensorBox> tensor_boxes() {
   return boxes;
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::swizzle

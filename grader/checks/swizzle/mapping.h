@@ -7,7 +7,7 @@
 
 #include "grading/names.h"
 
-namespace lab32::checks {
+namespace lab32::checks::swizzle {
 
 // Swizzle<bits, base, shift> of CUTLASS: `bits` bits of an offset, from bit base + max(0, shift) on
 // (YYY), are XORed onto those from bit base - min(0, shift) on (ZZZ).
@@ -50,4 +50,4 @@ struct TensorBox {
 // All boxes of data/measured/h200-tensor_maps.csv. Throws Error when it cannot be read.
 std::vector<TensorBox> tensor_boxes();
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::swizzle

@@ -6,7 +6,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::swizzle {
 namespace {
 
 device::Run weigh(const char* kernel, bool transpose, uint32_t tiles) {
@@ -120,4 +120,4 @@ TEST_SUITE("lab:swizzle") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::swizzle

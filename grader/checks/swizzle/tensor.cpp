@@ -5,7 +5,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::swizzle {
 namespace {
 
 std::string name_of(const TensorBox& box) {
@@ -69,4 +69,4 @@ TEST_SUITE("lab:swizzle") {
   TEST_CASE("D2 the 64- and 32-byte modes" * takes("modes", "boxes")) { check_modes(); }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::swizzle

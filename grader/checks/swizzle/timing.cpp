@@ -5,18 +5,17 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::swizzle {
 namespace {
 
 MakeWork weighing(const std::string& kernel) {
   return [=](uint32_t tiles, size_t sets) {
     Random random = session().random();
-    std::vector<std::vector<uint16_t>> inputs;
-    for (size_t s = 0; s < sets; ++s) inputs.push_back(tile_elements(random, tiles));
     const std::vector<uint32_t> weights = strip_weights(random);
-    const auto kept = std::make_shared<const std::vector<std::vector<uint16_t>>>(std::move(inputs));
+    const auto inputs =
+        input_sets<uint16_t>(sets, [tiles](Random& own) { return tile_elements(own, tiles); });
     TimedWork work;
-    work.arrays = {read_array("in", *kept), read_array<uint32_t>("weight", {weights}),
+    work.arrays = {read_array("in", inputs), read_array("weight", weights),
                    written_array<uint16_t>("out", size_t{tiles} * kWeighedTile)};
     work.bytes = work.arrays[0].bytes + work.arrays[2].bytes;
     work.steps = [=](device::LoadedModule&, uint32_t) {
@@ -27,7 +26,7 @@ MakeWork weighing(const std::string& kernel) {
     };
     work.mismatch = [=](size_t set, const Outputs& outputs) {
       return mismatch("out", values_of<uint16_t>(outputs[0]),
-                      weighed((*kept)[set], weights, false));
+                      weighed(*inputs[set], weights, false));
     };
     return work;
   };
@@ -45,4 +44,4 @@ TEST_SUITE("lab:swizzle") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::swizzle

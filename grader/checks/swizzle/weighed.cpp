@@ -1,6 +1,6 @@
 #include "checks/swizzle/weighed.h"
 
-namespace lab32::checks {
+namespace lab32::checks::swizzle {
 namespace {
 
 constexpr uint32_t kColumns = 64, kWarps = 8, kStrips = 4, kSteps = 4, kLanes = 32;
@@ -60,4 +60,4 @@ std::vector<uint16_t> weighed(const std::vector<uint16_t>& elements,
   return results;
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::swizzle

@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "grading/names.h"
 
-namespace lab32::checks {
+namespace lab32::checks::swizzle {
 
 constexpr uint32_t kWeighingThreads = 256;         // a block: 8 warps
 constexpr uint32_t kTileElements = 64 * 64;        // of 2 bytes each
@@ -29,4 +29,4 @@ struct Weighed {
 std::vector<uint16_t> weighed(const std::vector<uint16_t>& elements,
                               const std::vector<uint32_t>& weights, bool transpose);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::swizzle

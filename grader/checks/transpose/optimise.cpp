@@ -11,7 +11,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::transpose {
 namespace {
 
 constexpr uint32_t kTile = 32;
@@ -331,4 +331,4 @@ TEST_SUITE("lab:transpose") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::transpose

@@ -9,7 +9,7 @@
 #include "grading/session.h"
 #include "grading/verdict.h"
 
-namespace lab32::checks {
+namespace lab32::checks::transpose {
 
 device::Shape Tile::shape(uint32_t n, uint32_t m) const {
   return {{blocks_for(m, columns), blocks_for(n, rows)}, {threads}};
@@ -36,4 +36,4 @@ Tile tile_of_best(device::LoadedModule& module) {
           static_cast<uint32_t>(threads)};
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::transpose

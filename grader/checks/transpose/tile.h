@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "grading/names.h"
 
-namespace lab32::checks {
+namespace lab32::checks::transpose {
 
 struct Tile {
   uint32_t rows = 0, columns = 0, threads = 0;
@@ -19,4 +19,4 @@ struct Tile {
 // none or when no launch could be made of it.
 Tile tile_of_best(device::LoadedModule& module);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::transpose

@@ -5,15 +5,14 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::transpose {
 namespace {
 
 constexpr uint32_t kTimedTile = 32;
 
-using Inputs = std::shared_ptr<const std::vector<std::vector<float>>>;
-
 // One version on n x n floats; `out`: the array that it writes, the first that is written being 1.
-TimedVersion one(const std::string& version, uint32_t n, size_t out, const Inputs& inputs) {
+TimedVersion one(const std::string& version, uint32_t n, size_t out,
+                 const InputSets<float>& inputs) {
   TimedVersion made;
   made.steps = [=](device::LoadedModule& module, uint32_t) {
     const device::Shape shape =
@@ -28,7 +27,7 @@ TimedVersion one(const std::string& version, uint32_t n, size_t out, const Input
   };
   made.mismatch = [=](size_t set, const Outputs& outputs) {
     const std::vector<float> got = values_of<float>(outputs[out - 1]);
-    const std::vector<float>& in = (*inputs)[set];
+    const std::vector<float>& in = *inputs[set];
     // In squares, or the host stumbles over what this lab is about.
     for (size_t y0 = 0; y0 < n; y0 += kTimedTile)
       for (size_t x0 = 0; x0 < n; x0 += kTimedTile)
@@ -44,9 +43,8 @@ TimedVersion one(const std::string& version, uint32_t n, size_t out, const Input
 // Without `before` when that is empty.
 TimedWork work_of(const std::string& version, const std::string& before, uint32_t n, size_t sets) {
   const size_t count = size_t{n} * n;
-  const auto inputs =
-      std::make_shared<const std::vector<std::vector<float>>>(random_inputs(sets, count));
-  TimedWork work = from_in_to_out(*inputs);
+  const InputSets<float> inputs = random_inputs(sets, count);
+  TimedWork work = from_in_to_out(inputs);
   static_cast<TimedVersion&>(work) = one(version, n, 1, inputs);
   if (!before.empty()) {
     work.before = one(before, n, 2, inputs);
@@ -57,13 +55,9 @@ TimedWork work_of(const std::string& version, const std::string& before, uint32_
 
 void check_step(const std::string& before, const std::string& version) {
   StepCheck check;
-  check.lab = "transpose";
-  check.task = "float";
-  check.n = fmt::format("{0}x{0}", rubric().count("n"));
-  check.form = version;
-  check.form_before = before;
   check.kernel = "transpose_" + version;
   check.before = "transpose_" + before;
+  check.form_before = before;
   check.make = [=](uint32_t n, size_t sets) { return work_of(version, before, n, sets); };
   credit_step(check);
 }
@@ -83,4 +77,4 @@ TEST_SUITE("lab:transpose") {
   TEST_CASE("C4 padded to best: time" * takes_of_step()) { check_step("padded", "best"); }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::transpose

@@ -32,8 +32,8 @@ def times(labs, launches, path):
                row["copy_cold_us"], f"{copy_warm / warm:.3f}", f"{copy_cold / cold:.3f}"]
 
 
-def counters(launches, number, path):
-    """Nsight Compute's counters, a column each; it profiled `number` launches."""
+def counters(launches, every, path):
+    """Nsight Compute's counters, a column each; it profiled `every` launch, in order."""
     lines = open(path).read().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
     values, metrics = {}, []
@@ -42,11 +42,12 @@ def counters(launches, number, path):
         if metric not in metrics:
             metrics.append(metric)
         values.setdefault(int(row["ID"]), {})[metric] = row["Metric Value"].replace(",", "")
-    if sorted(values) != list(range(number)):
-        sys.exit(f"ncu profiled {len(values)} launches, the table has {number}")
+    if sorted(values) != list(range(len(every))):
+        sys.exit(f"ncu profiled {len(values)} launches, the table has {len(every)}")
+    place = {launch["id"]: i for i, launch in enumerate(every)}
     yield ["id", "set", "kernel", *metrics]
     for launch in launches:
-        counted = values[int(launch["id"])]
+        counted = values[place[launch["id"]]]
         yield [launch["id"], launch["set"], launch["kernel"], *(counted[m] for m in metrics)]
 
 
@@ -54,7 +55,7 @@ def main(table, what, path_of_launches, path):
     every = list(csv.DictReader(open(path_of_launches)))
     launches = [row for row in every if (row["set"] == "labs") == (table == "labs")]
     rows = (times(table == "labs", launches, path) if what == "times"
-            else counters(launches, len(every), path))
+            else counters(launches, every, path))
     csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
 
 

@@ -9,12 +9,17 @@ TYPES = ["char", "short", "int", "double", "int4"]
 
 
 def touches(lab, way="store"):
-    """Yours, from the figures of the result: {type: {stride: wavefronts}}; way is store or load."""
+    """Counted, from the figures of the result: {type: {stride: wavefronts}}; way is store or load."""
     found = {name: {} for name in TYPES}
     for name, value in lab.figures().items():
         if match := re.fullmatch(rf"touch<(\w+)>\((\d+)\) {way} wavefronts", name):
             found[match[1]][int(match[2])] = value
-    return found
+    return {name: dict(sorted(counts.items())) for name, counts in found.items()}
+
+
+def by_stride(counts):
+    """{stride: wavefronts} with the words of a figure."""
+    return {f"stride {stride}": count for stride, count in counts.items()}
 
 
 def documented_touches(kind):

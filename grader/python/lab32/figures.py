@@ -10,6 +10,7 @@ from lab32.drawings import (
     bank_conflicts,
     coalescing,
     model,
+    occupancy,
     overview,
     reduction,
     shuffle,
@@ -26,6 +27,7 @@ FIGURES = (
     | reduction.FIGURES
     | shuffle.FIGURES
     | swizzle.FIGURES
+    | occupancy.FIGURES
     | model.FIGURES
 )
 

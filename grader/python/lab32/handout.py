@@ -17,6 +17,7 @@ from lab32 import (
     bank_conflicts,
     lab_times,
     model,
+    occupancy,
     reduction_tables,
     shuffle,
     swizzle,
@@ -150,7 +151,9 @@ def score_report(name):
     """{check: (measured, expected)} of a golden text of the grader's; of a check whose cells take
     several lines, the first."""
     rows = {}
-    for line in (ROOT / f"grader/tests/golden/{name}.txt").read_text().split("\n\n")[0].splitlines():
+    for line in (
+        (ROOT / f"grader/tests/golden/{name}.txt").read_text().split("\n\n")[0].splitlines()
+    ):
         check, measured, expected = line[:31].strip(), line[31:52].strip(), line[52:71].strip()
         if check and expected and not line.startswith(("=", "-", "check")):
             rows[check] = (measured, expected)
@@ -181,6 +184,7 @@ MAKERS = {
     **bank_conflicts.MAKERS,
     **lab_times.MAKERS,
     **model.MAKERS,
+    **occupancy.MAKERS,
     **reduction_tables.MAKERS,
     **shuffle.MAKERS,
     **swizzle.MAKERS,

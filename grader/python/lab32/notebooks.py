@@ -8,11 +8,17 @@ import os
 import sys
 from pathlib import Path
 
-import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
-
 from lab32 import ROOT
+
+try:
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+except ModuleNotFoundError as missing:
+    sys.exit(
+        f"lab32.notebooks: {missing.name} is not installed for {sys.executable}: "
+        "pip install 'lab32[notebooks]', in a checkout `grader/setup/setup python`"
+    )
 
 FOLDER = Path("build/notebooks")  # from where it is called
 

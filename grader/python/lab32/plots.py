@@ -1,53 +1,236 @@
-"""Bars for the notebooks. Every bar names its source."""
+"""Bars and points for the notebooks. Every series names its source.
+
+A bar's length is its value, so it starts at zero. On a logarithmic axis there is no zero: ratios start
+at 1, where a loss points to the left, and all else is drawn as points.
+"""
+
+import math
+from itertools import groupby
 
 import matplotlib.pyplot as plt
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
-from lab32.svg import BLUE, GREEN, ORANGE, PINK
+from lab32.svg import BLUE, GREEN, INK, ORANGE, PINK
 
-# Colour and hatch: distinguishable for colour-blind people, and in print.
+# Colour tells the source, for colour-blind people too; hatch and marker tell the same in print, and
+# series of one source from each other.
 KINDS = {
-    "documented": dict(color=ORANGE, hatch="//"),
-    "measured": dict(color=BLUE, hatch=""),
-    "modelled": dict(color=PINK, hatch="xx"),
-    "simulated": dict(color=GREEN, hatch=".."),
+    "documented": dict(color=ORANGE, hatches=["//", "//--"], markers="^<>"),
+    "measured": dict(color=BLUE, hatches=["", "xx", "||", "OO"], markers="sPX*"),
+    "modelled": dict(color=PINK, hatches=["\\\\", "\\\\--"], markers="Dd"),
+    "simulated": dict(color=GREEN, hatches=["..", "++", "oo"], markers="oph"),
 }
+STRENGTHS = [1.0, 0.55, 0.3, 0.75]  # of the colour, of the first, second ... series of one source
+SCALES = {
+    "linear": "",
+    "ratio": "logarithmic; bars start at 1",
+    "points": "logarithmic",
+}
+DIM, LINES = "#595959", "#dddddd"
+SMALL = 8.5  # points: 11.8 pixels at 100 dots per inch
 
 
-def bars(labels, series, title, unit, axes=None):
-    """Groups of bars. `series` maps a kind, "simulated" or "simulated: ideal", to {label: value}.
+def number(value):
+    """As people write it: 1,210 and not 1.21e+03; three digits where there are more."""
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size < 0.001:
+        power = math.floor(math.log10(size) + 1e-9)
+        digits = f"{value / 10**power:.2g}×".removeprefix("1×")
+        return f"{digits}10{str(power).translate(SUPERSCRIPT)}"
+    if size >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if size < 100 else f"{value:.0f}"
 
-    A label that a series does not have gets no bar: the gap says that there is no such figure.
-    """
-    unknown = [name for name in series if name.split(":")[0] not in KINDS]
+
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def source(name):
+    """`simulated: yours` -> `simulated`."""
+    return name.split(":")[0]
+
+
+def styles(names):
+    """{name: colour, hatch, marker}; a series keeps its own, whoever else has figures."""
+    unknown = [name for name in names if source(name) not in KINDS]
     if unknown:
-        raise ValueError(f"a bar must be {', '.join(KINDS)}; not {', '.join(unknown)}")
-    if not any(values for values in series.values()):
-        raise ValueError(f"nothing to plot for “{title}”: the result has no such figures")
+        raise ValueError(f"a series must be {', '.join(KINDS)}; not {', '.join(unknown)}")
+    found = {}
+    for kind, alike in groupby(sorted(names, key=source), key=source):
+        for k, name in enumerate(sorted(alike, key=list(names).index)):
+            strength, look = STRENGTHS[k], KINDS[kind]
+            rgb = [int(look["color"][i : i + 2], 16) / 255 for i in (1, 3, 5)]
+            found[name] = dict(
+                color=tuple(1 - strength * (1 - c) for c in rgb),
+                hatch=look["hatches"][k],
+                marker=look["markers"][k],
+            )
+    return found
+
+
+def ticks(low, high, most=7):
+    """Round numbers on a logarithmic axis, few enough to be read."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ([1, 2, 5], [1, 3], [1]):
+        found = [s * 10.0**d for d in decades for s in steps if low <= s * 10.0**d <= high]
+        if len(found) <= most:
+            return found
+    return found[:: math.ceil(len(found) / most)]
+
+
+def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, expected=None):
+    """Groups of bars. `series` maps a source, "simulated: yours" or "documented", to {label: value}.
+
+    A label that a series does not have gets no bar, and "not counted" where the series is the
+    student's own. `limit` and `expected` (the student's predictions, None where there is none yet) are
+    marks on the rows. With nothing to draw the figure says so.
+    """
+    if scale not in SCALES:
+        raise ValueError(f"scale must be {', '.join(SCALES)}; not {scale}")
+    look = styles(series)
+    limit = limit or {}
+    expected = {k: v for k, v in (expected or {}).items() if v is not None}
+    if not any(label in values for values in series.values() for label in labels):
+        return nothing(title, axes)
     if axes is None:
-        _, axes = plt.subplots(figsize=(8, 0.6 + 0.32 * len(labels) * len(series)))
-    height = 0.8 / len(series)
-    for k, (name, values) in enumerate(series.items()):
-        there = [n for n, label in enumerate(labels) if label in values]
-        style = KINDS[name.split(":")[0]]
-        # Several series of one kind differ in strength.
-        alike = [other for other in series if other.split(":")[0] == name.split(":")[0]]
-        strength = (alike.index(name) + 1) / len(alike)
-        drawn = axes.barh(
-            [n + (k + 0.5) * height - 0.4 for n in there],
-            [values[labels[n]] for n in there],
-            height=height * 0.92,
-            label=name,
-            edgecolor="white",
-            **style,
-            alpha=0.3 + 0.7 * strength,
-        )
-        axes.bar_label(drawn, fmt="%.3g", padding=3, fontsize=8)
+        _, axes = plt.subplots(figsize=(8, height(labels, series)), layout="constrained")
+    there = [v[k] for v in [*series.values(), limit, expected] for k in labels if k in v]
+    start = frame(axes, there, scale)
+    drawn = {name: values for name, values in series.items() if values}
+    thick = 0.8 / len(drawn)
+    for k, (name, values) in enumerate(drawn.items()):
+        style = look[name]
+        for n, label in enumerate(labels):
+            y = n + (k + 0.5) * thick - 0.4
+            if label in values:
+                draw(axes, y, values[label], start, thick * 0.9, style, scale, limit.get(label))
+            elif name == "simulated: yours":
+                note(axes, y, start, "not counted", 1, color=DIM, style="italic")
+    marks(axes, labels, limit, dict(marker="|", color=INK, s=180 * thick + 60, linewidths=2.5))
+    marks(axes, labels, expected, dict(marker="D", facecolor="white", edgecolor=INK, s=34))
+    for n in range(1, len(labels) if scale == "points" else 0):
+        axes.axhline(n - 0.5, color=LINES, linewidth=0.8, zorder=0)
     axes.set_yticks(range(len(labels)), labels)
-    axes.invert_yaxis()
-    axes.set_xlabel(unit)
-    axes.set_title(title, loc="left")
-    axes.margins(x=0.12)
+    axes.set_ylim(len(labels) - 0.45, -0.55)
+    remark = SCALES[scale]
+    axes.set_xlabel(f"{unit} ({remark})" if remark else unit)
+    axes.set_title(title, loc="left", fontsize=11)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8)
-    axes.figure.tight_layout()
+    legend(axes, series, look, scale, limit, expected)
     return axes
+
+
+def height(labels, series):
+    """Inches for a figure of these: rows, and the legend below them."""
+    rows = len(labels) * sum(bool(values) for values in series.values())
+    return 1.35 + 0.25 * max(rows, 1) + 0.22 * math.ceil(len(series) / 3)
+
+
+def several(*groups):
+    """Axes below each other in one figure; each group is (labels, series), as bars() gets them."""
+    heights = [height(labels, series) for labels, series in groups]
+    _, all_axes = plt.subplots(
+        len(groups), figsize=(8, sum(heights)), height_ratios=heights, layout="constrained"
+    )
+    return all_axes
+
+
+def nothing(title, axes=None):
+    """In place of a figure whose numbers are not there yet."""
+    if axes is None:
+        _, axes = plt.subplots(figsize=(8, 0.9), layout="constrained")
+    axes.set_axis_off()
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.text(
+        0, 0.5, "Nothing to draw yet: a kernel is counted once its result is right.",
+        transform=axes.transAxes, va="center", color=INK, fontsize=9.5,
+    )  # fmt: skip
+    return axes
+
+
+def frame(axes, values, scale):
+    """Limits and ticks of the value axis; returns where bars start."""
+    top = max(values)
+    if scale == "linear":
+        axes.set_xlim(0, 1.16 * top or 1)
+        axes.xaxis.set_major_locator(MaxNLocator(7))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: number(v)))
+        return 0
+    seen = [v for v in values if v > 0] or [1]
+    low, top = min(seen), max(seen)
+    if scale == "ratio":
+        low, top = min(low, 1), max(top, 1)
+    # Room for the numbers: to the right of all, to the left of what is below 1.
+    room = max(math.log10(top / low), 0.3)
+    left = 0.16 if scale == "ratio" and low < 1 or scale == "points" or 0 in values else 0
+    low, top = low / 10 ** (left * room), top * 10 ** (0.16 * room)
+    axes.set_xscale("log")
+    axes.set_xlim(low, top)
+    axes.xaxis.set_major_locator(FixedLocator(ticks(low, top)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: number(v)))
+    if scale == "ratio":
+        axes.axvline(1, color=INK, linewidth=1)
+        return 1
+    axes.grid(axis="x", color=LINES, linewidth=0.8)
+    axes.set_axisbelow(True)
+    return low
+
+
+def draw(axes, y, value, start, thick, style, scale, limit=None):
+    low, high = axes.get_xlim()
+    if value <= 0 < low:
+        note(axes, y, low, f"{number(value)} (off the axis)", 1)
+        return
+    if scale == "points":
+        axes.scatter(value, y, marker=style["marker"], color=[style["color"]], edgecolor=INK, s=46)
+        note(axes, y, value, number(value), 1, gap=7)
+        return
+    axes.barh(
+        y, value - start, left=start, height=thick, color=[style["color"]], hatch=style["hatch"],
+        edgecolor="white", linewidth=0.5,
+    )  # fmt: skip
+    # A number that the mark of the limit would strike through stands behind the mark.
+    behind = limit is not None and value <= limit < value + 0.14 * (high - low) and scale == "linear"
+    note(axes, y, limit if behind else value, number(value), 1 if value >= start else -1)
+
+
+def note(axes, y, x, words, side, gap=4, **more):
+    shown = axes.annotate(
+        words, (x, y), xytext=(side * gap, 0), textcoords="offset points", va="center",
+        ha="left" if side > 0 else "right", fontsize=SMALL, **({"color": INK} | more),
+    )  # fmt: skip
+    shown.set_in_layout(False)  # frame() has made room for it: half of the layout's time
+
+
+def marks(axes, labels, values, look):
+    rows = [n for n, label in enumerate(labels) if label in values]
+    low = axes.get_xlim()[0]
+    axes.scatter([max(values[labels[n]], low) for n in rows], rows, zorder=3, **look)
+
+
+def legend(axes, series, look, scale, limit, expected):
+    """Below the axes, where no bar is."""
+    handles = []
+    for name, values in series.items():
+        style, words = look[name], name if values else f"{name} (none yet)"
+        if scale == "points":
+            key = axes.scatter([], [], marker=style["marker"], color=[style["color"]],
+                               edgecolor=INK, label=words)  # fmt: skip
+        else:
+            key = Patch(facecolor=style["color"], hatch=style["hatch"], edgecolor="white", label=words)
+        handles.append(key)
+    if limit:
+        handles.append(axes.scatter([], [], marker="|", color=INK, s=80, linewidths=2.5, label="limit"))
+    if expected:
+        handles.append(axes.scatter([], [], marker="D", facecolor="white", edgecolor=INK,
+                                    label="your prediction"))  # fmt: skip
+    below = axes.transAxes + ScaledTranslation(0, -38 / 72, axes.figure.dpi_scale_trans)
+    axes.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below,
+        ncols=3, frameon=False, fontsize=SMALL, borderaxespad=0,
+    )  # fmt: skip

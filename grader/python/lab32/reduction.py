@@ -54,12 +54,15 @@ def own_times(n=LECTURE, folder=ROOT / "build"):
 
 # ---- the counters of yours -----------------------------------------------------------------------
 
-COUNTERS = {
-    "accesses": "accesses to shared memory",
-    "wavefronts": "wavefronts",
-    "idle_lanes": "idle lanes",
-    "barriers": "barriers",
-    "instructions": "instructions",
+# What is counted per block is compared only between blocks of 128 threads: v6's have 1024, and those of
+# v7 and v8 sum as many elements as the launch makes them.
+ALIKE = STEPS[:5]
+COUNTERS = {  # figure: (title, unit, versions)
+    "accesses": ("Accesses to shared memory", "requests per block of 128", ALIKE),
+    "wavefronts": ("Wavefronts of shared memory", "wavefronts per block of 128", ALIKE),
+    "idle_lanes": ("Idle lanes of these accesses", "lanes per element", VERSIONS),
+    "barriers": ("Barriers", "barriers per block of 128", ALIKE),
+    "instructions": ("Instructions of threads", "instructions per element", VERSIONS),
 }
 
 
@@ -80,9 +83,49 @@ def ideals(lab, what):
     return figures(lab, f"ideal_{what}")
 
 
+def rungs(lab):
+    """Of each counter: title, unit, labels, yours, limits; those that have figures."""
+    for what, (title, unit, versions) in COUNTERS.items():
+        mine = {v: n for v, n in figures(lab, what).items() if v in versions}
+        limits = {v: n for v, n in ideals(lab, what).items() if v in versions}
+        yield title, unit, versions, mine, limits
+
+
 def modelled_times(lab):
     """What the model of a card predicts for your v7 and v8, {version: ms}: of LECTURE ints."""
     return {v: 1e3 * seconds for v, seconds in figures(lab, "modelled_seconds").items()}
+
+
+def all_times(lab, device):
+    """Of LECTURE ints: {source: {version: ms}}."""
+    mine, card = own_times()
+    return {
+        "documented: G80": documented("time"),
+        "measured: H200": times(),
+        **({f"measured: {card}, yours": mine} if mine else {}),
+        f"modelled: {device}, yours": modelled_times(lab),
+    }
+
+
+def all_speed_ups(times):
+    """Of all_times(): each step's and those over v1, {source: {version: times}}."""
+    found = [{kind: speed_ups(ms)[k] for kind, ms in times.items() if "v1" in ms} for k in (0, 1)]
+    for series, metric in zip(found, ("step", "cumulative")):
+        series["documented: G80"] = documented(f"{metric} speed-up")
+    return found
+
+
+def all_bandwidths(times):
+    """Of all_times(): {source: {version: GB/s}}."""
+    rates = {kind: bandwidths(ms) for kind, ms in times.items()}
+    return rates | {"documented: G80": documented("bandwidth")}
+
+
+def beside_cub(task):
+    """Of a task of h200-reduction: labels, {"measured: v7": {"2^20": ms}, ...}."""
+    sizes = {f"2^{n.bit_length() - 1}": times(n, task) for n in SIZES}
+    forms = ("v7", "v8", "CUB")
+    return list(sizes), {f"measured: {f}": {size: ms[f] for size, ms in sizes.items()} for f in forms}
 
 
 # ---- the Reduce Tutorial's versions --------------------------------------------------------------

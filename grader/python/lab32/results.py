@@ -6,9 +6,10 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab32 import ROOT
+from lab32 import ROOT, score_report
 
 SCHEMA = "lab32-result/2"
+BINARY = ROOT / "build/lab32"
 
 
 @dataclass
@@ -39,6 +40,10 @@ class Lab:
     tests: list
     message: str = ""
 
+    def has_passed(self, check):
+        """Whether this check is passed: only then may a figure show what it asks for."""
+        return any(test.name == check and test.status == "passed" for test in self.tests)
+
     def figures(self, prefix=""):
         """All figures of the lab's tests whose name starts with `prefix`, the prefix cut off."""
         return {
@@ -64,6 +69,12 @@ class Result:
                 return lab
         there = ", ".join(lab.name for lab in self.labs) or "none"
         raise KeyError(f"no lab {name} in this result (there: {there})")
+
+    def _repr_html_(self):
+        return score_report.html(self)
+
+    def _repr_pretty_(self, printer, cycle):
+        printer.text(score_report.text(self))
 
 
 def parse(text, source="the result"):
@@ -102,10 +113,12 @@ def submissions(lab):
     return ROOT / (named or "labs")
 
 
-def grade(lab, directory=None, binary=ROOT / "build/lab32"):
+def grade(lab, directory=None, binary=BINARY, more=()):
     """Grades one lab now. Lost points (status 1) are a result; anything else is an error."""
     folder = ROOT / directory if directory else submissions(lab)
-    command = [str(binary), "grade", lab, "--dir", str(folder), "--format", "json"]
+    if folder.is_relative_to(ROOT):
+        folder = folder.relative_to(ROOT)  # messages name files by it
+    command = [str(binary), "grade", lab, "--dir", str(folder), "--format", "json", *more]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     except FileNotFoundError:

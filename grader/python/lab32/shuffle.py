@@ -27,6 +27,20 @@ def modelled_times(lab):
     return counted(lab, "modelled_ms")
 
 
+def measured_wavefronts(n=LESSON, device="h200"):
+    """Of the reference solution's first pass: {kernel: wavefronts of shared memory}."""
+    table = tables.measured(f"{device}-shuffle-counters")
+    metric = "memory_l1_wavefronts_shared"
+    return {way: table.value("value", task="sum", form=way, n=n, metric=metric) for way in WAYS}
+
+
+def row_kernels(n=4096, device="h200"):
+    """Measured, for rows of n: {"task: form": times a copy}."""
+    rows = tables.measured(f"{device}-shuffle").where(n=n)
+    rows.sort(key=lambda row: row["task"])  # the forms of a task beside each other
+    return {f"{row['task']}: {row['form']}": float(row["times_copy"]) for row in rows}
+
+
 def ratios(times):
     """{"slow / fast": times faster}, of those that have times."""
     return {
@@ -115,6 +129,14 @@ def sums_of_ones(exponents):
     }
 
 
+def ones(lab, exponents):
+    """sums_of_ones() in three orders, once the check that asks for them is passed; else none."""
+    if not lab.has_passed("A3 where 1.0f stops"):
+        return {}
+    sums = sums_of_ones(exponents)
+    return {f"measured: {name}": sums[name] for name in ("one by one", "in pairs", "as reduce_shuffle")}
+
+
 def errors(exponents):
     """{order: {"2^k": |error| / sum of |x|}} of 2^k floats of noise, computed here."""
     found = {name: {} for name in ORDERS}
@@ -140,6 +162,9 @@ WASTE = {
     "softmax": ("D3 softmax: sectors", "sectors"),
     "layer_norm": ("D4 layer_norm: sectors", "sectors"),
 }
+
+
+COUNTED = [f"{kernel.strip()}, {what}" for kernel, (_, what) in WASTE.items()]
 
 
 def against_ideal(lab):

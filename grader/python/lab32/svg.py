@@ -9,6 +9,10 @@ from lab32.words import said
 BLUE, SKY, GREEN, ORANGE, RED, PINK = (
     "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7",
 )  # fmt: skip
+# The same for words on white: 4.5 times its contrast at least.
+DARK = {GREEN: "#00694d", ORANGE: "#8a5f00", RED: "#a84a00", PINK: "#9c3f74", SKY: "#1f6f9f"}
+# Paler ones, for areas that a word or a number names as well.
+TINTS = CREAM, STRAW, LILAC, SALMON = "#fbe3b0", "#e8d44d", "#9fb4e8", "#e8a48c"
 INK, GREY, PALE, PAPER = "#222222", "#767676", "#eeeeee", "#ffffff"
 SANS = "DejaVu Sans, Verdana, Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif"
 MONO = "DejaVu Sans Mono, Consolas, monospace"

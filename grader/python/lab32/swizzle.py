@@ -18,13 +18,18 @@ def documented_table():
 
 
 def wavefronts(lab):
-    """Yours, for each tile, from the figures of the result: {form: wavefronts}."""
+    """Yours, per tile, from the figures of the result: {form: wavefronts}."""
     found = {}
     for test in lab.tests:
         form = next((f for f in FORMS if f" {f}: wavefronts" in test.name), None)
-        if form and "wavefronts" in test.figures:
+        if form in forms(lab) and "wavefronts" in test.figures:
             found[form] = test.figures["wavefronts"] / TILES[form]
     return found
+
+
+def forms(lab):
+    """Those whose wavefronts no question asks for that is still to be answered."""
+    return FORMS if lab.has_passed("C1 plain: wavefronts") else FORMS[1:]
 
 
 def measured_wavefronts(task="x4", tiles=1024):

@@ -1,6 +1,7 @@
 """The tables of data/: what the source documents say, what was measured, what a device is."""
 
 import csv
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,11 @@ from lab32 import ROOT
 from lab32.words import said
 
 DATA = ROOT / "data"
+
+
+def by_number(text):
+    """A key to sort by: `stride 2` comes before `stride 16`."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)]
 
 
 @dataclass

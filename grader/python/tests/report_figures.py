@@ -1,4 +1,4 @@
-"""For tests that run the labs' notebooks."""
+"""For tests that run the labs' notebooks in a kernel of their own."""
 
 import base64
 import io
@@ -15,11 +15,12 @@ def images(notebook):
 
 
 def check_figures(path):
-    """An executed report has a figure for each cell that draws one, and none is empty."""
+    """An executed report has a figure for each cell that draws one, and none is blank; what is in them
+    test_gallery looks at. No cell has complained, and the score report is there in HTML."""
     done = nbformat.read(path, as_version=4)
     shown = list(images(done))
     assert len(shown) == sum("plots.bars" in cell.source for cell in done.cells)
-    for image in shown:
-        # An axes without bars has some black and white; bars bring colour, in a good part of it.
-        coloured = abs(image[..., :3].max(axis=-1) - image[..., :3].min(axis=-1)) > 0.2
-        assert coloured.mean() > 0.01
+    assert all((image[..., :3] < 0.5).any() for image in shown)
+    outputs = [output for cell in done.cells for output in cell.get("outputs", [])]
+    assert not [output.text for output in outputs if output.get("name") == "stderr"]
+    assert sum("<caption" in o.get("data", {}).get("text/html", "") for o in outputs) == 1

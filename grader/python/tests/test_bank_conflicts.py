@@ -1,6 +1,7 @@
 import pytest
+from graded import graded
 
-from lab32 import bank_conflicts, results, tables
+from lab32 import bank_conflicts, tables
 from lab32.drawings import bank_conflicts as drawings
 
 WAVEFRONTS = "memory_l1_wavefronts_shared"
@@ -13,7 +14,7 @@ def limits():
 
 @pytest.fixture(scope="module")
 def labs():
-    return {d: results.grade("bank_conflicts", directory=d).lab("bank_conflicts")
+    return {d: graded("bank_conflicts", d).lab("bank_conflicts")
             for d in ("labs", "solutions")}  # fmt: skip
 
 

@@ -20,6 +20,9 @@ from report_figures import check_figures
 
 from lab32 import ROOT
 
+sys.path.insert(0, str(ROOT / "grader/setup/dist"))
+import recipe  # noqa: E402
+
 LABS = sorted(path.stem for path in (ROOT / "data/limits").glob("*.toml"))
 SCHEMA = json.loads((Path(__file__).parent / "data/gradescope.schema.json").read_text())
 
@@ -364,6 +367,37 @@ def test_autolab_gets_no_scores_where_the_machine_fails(autograder, dist):
 
 
 # ---- make dist -------------------------------------------------------------------------------------
+
+
+def test_images_are_made_by_the_same_steps_of_what_lies_beside_their_recipes(dist):
+    folder = dist / "container"
+    docker, apptainer = recipe.read(folder / "Dockerfile"), recipe.read(folder / "lab32.def")
+    assert docker.copies == apptainer.copies
+    assert docker.runs == apptainer.runs
+    assert (docker.base, docker.path) == (apptainer.base, apptainer.path)
+    for pattern, target in docker.copies:
+        (copied,) = folder.glob(pattern)
+        if copied.name == "setup.sh":
+            assert os.access(copied, os.X_OK)
+            assert f"{target}{copied.name}" in docker.runs[0]
+    assert json.loads((folder / "devcontainer.json").read_text())["build"]["dockerfile"] == "Dockerfile"
+
+
+def test_work_on_lab32_itself_has_an_image_too():
+    folder = ROOT / ".devcontainer"
+    settings = json.loads((folder / "devcontainer.json").read_text())
+    steps = recipe.read(folder / settings["build"]["dockerfile"])
+    assert {"git", "make", "ca-certificates"} <= set(steps.runs[0].split())
+    make, target = settings["onCreateCommand"].split()
+    assert make == "make"
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_a_recipe_with_a_step_that_is_not_known_is_not_half_done(tmp_path):
+    for name, text in (("Dockerfile", "FROM debian\nADD a b\n"), ("x.def", "%post\n true\n%test\n x\n")):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(ValueError, match="not known"):
+            recipe.read(tmp_path / name)
 
 
 def test_labs_are_chosen_and_unknown_ones_named(dist, tmp_path):

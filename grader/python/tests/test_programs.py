@@ -19,7 +19,7 @@ CASES = corpus.cases()
 def try_out(case, directory):
     """The three tools on one case: run, check, and profile where it says what is counted."""
     def lab32(tool, *options):  # fmt: skip
-        command = [LAB32, tool, *options, str(case.source), "--", *case.arguments]
+        command = [LAB32, tool, *options, str(case.source), *case.nvcc, "--", *case.arguments]
         return corpus.execute(command, case.stdin)
 
     table = directory / f"{case.name.replace(' ', '-')}.csv"
@@ -33,10 +33,11 @@ def try_out(case, directory):
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    """All cases, two programs at a time: nvcc takes most of it."""
+def results(request, tmp_path_factory):
+    """All cases that are asked for, two programs at a time: nvcc takes most of it."""
     directory = tmp_path_factory.mktemp("programs")
-    programs = sorted({case.program for case in CASES})
+    wanted = [getattr(item, "callspec", None) for item in request.session.items]
+    programs = sorted({w.params["case"].program for w in wanted if w and "case" in w.params})
 
     def all_of(program):
         return {c.name: try_out(c, directory) for c in CASES if c.program == program}

@@ -1,14 +1,15 @@
 import re
 
 import pytest
+from graded import graded
 
-from lab32 import ROOT, reduction, reduction_tables, results, tables
+from lab32 import ROOT, reduction, reduction_tables, tables
 from lab32.drawings import reduction as drawings
 
 
 @pytest.fixture(scope="module")
 def lab():
-    return results.grade("reduction", directory="solutions").lab("reduction")
+    return graded("reduction", "solutions").lab("reduction")
 
 
 def ms(form, n=reduction.LARGE, task="int"):

@@ -1,13 +1,14 @@
 import pytest
+from graded import graded
 
-from lab32 import results, shuffle, tables
+from lab32 import shuffle, tables
 
 LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 
 
 @pytest.fixture(scope="module")
 def lab():
-    return results.grade("shuffle", directory="solutions").lab("shuffle")
+    return graded("shuffle", "solutions").lab("shuffle")
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,9 @@
 import itertools
 
 import pytest
+from graded import graded
 
-from lab32 import ROOT, coalescing, results, tables
+from lab32 import ROOT, coalescing, tables
 
 COLUMNS = ["kernel", "metric", "value", "unit", "property_of", "reason", "source", "section"]
 DOCUMENTED = sorted(
@@ -92,7 +93,7 @@ def test_the_hardware_counts_what_the_documents_say():
 def test_the_simulator_counts_what_the_hardware_counts():
     """The reference solution, graded now, beside the counters of an H200: equal to the last one."""
     figures = {}
-    for test in results.grade("coalescing", directory="solutions").lab("coalescing").tests:
+    for test in graded("coalescing", "solutions").lab("coalescing").tests:
         figures[test.name] = test.figures
     hardware = tables.measured("h200-coalescing-counters")
     lsu = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"

@@ -1,13 +1,14 @@
 import pytest
+from graded import graded
 
-from lab32 import results, tables, transpose
+from lab32 import tables, transpose
 
 LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 
 
 @pytest.fixture(scope="module")
 def lab():
-    return results.grade("transpose", directory="solutions").lab("transpose")
+    return graded("transpose", "solutions").lab("transpose")
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,9 @@
-"""Makes what is handed to students, to Gradescope and to Autolab, of a wheel that is built.
+"""Makes what is handed to students, to Gradescope, to Autolab and to containers, of a wheel that is built.
 
 usage: make_dist.py VERSION WHEEL OUT [LAB...]
 
 OUT/students/lab32-VERSION.tar.gz and the wheel, OUT/gradescope/autograder.zip,
-OUT/autolab/autograde.tar and autograde-Makefile. LABs are those that the autograders grade; all of
+OUT/autolab/autograde.tar and autograde-Makefile, OUT/container with all that an image is made of. LABs are those that the autograders grade; all of
 them where none is named. What is in an archive depends on the wheel alone: no time, no user.
 """
 
@@ -84,7 +84,7 @@ def main():
             sys.exit(f"make dist: there is no lab `{lab}`; the labs are: {', '.join(known)}")
     labs = labs or known
     shutil.rmtree(out, ignore_errors=True)
-    for platform in ("students", *AUTOGRADER):
+    for platform in ("students", "container", *AUTOGRADER):
         (out / platform).mkdir(parents=True)
     name = f"lab32-{version}"
     pack = gzip.compress(tar_of(name, students(wheel, version)), mtime=0)
@@ -95,6 +95,10 @@ def main():
     files = autograder("autolab", wheel, version, labs)
     (out / "autolab/autograde.tar").write_bytes(tar_of("autograde", files))
     shutil.copy(HERE / "autograder/autograde-Makefile", out / "autolab")
+    for recipe in (HERE / "container").iterdir():
+        shutil.copy(recipe, out / "container")
+    shutil.copy(HERE / "autograder/setup.sh", out / "container")
+    shutil.copy(wheel, out / "container")
     for path in sorted(path for path in out.rglob("*") if path.is_file()):
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 

@@ -27,6 +27,7 @@ RECORDS = {
     "modelled/*.csv": {},
     "measured/h200-labs.csv": {},
     "measured/h200-tensor_maps.csv": {},
+    "measured/h200-occupancy.csv": {"task": {"waves"}},
     "measured/h200-bank_conflicts-counters.csv": WAVEFRONTS | {"form": {"given", "optimised"}},
     "measured/h200-shuffle-counters.csv": WAVEFRONTS | {"task": {"sum"}},
     "measured/h200-swizzle-counters.csv": WAVEFRONTS | {"task": {"x4"}},

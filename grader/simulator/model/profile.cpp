@@ -63,7 +63,9 @@ Multiprocessor multiprocessor(const Reader& in) {
   m.max_threads = in.count("multiprocessor.max_threads");
   m.max_blocks = in.count("multiprocessor.max_blocks");
   m.registers = in.count("multiprocessor.registers");
+  m.register_allocation_unit = in.count("multiprocessor.register_allocation_unit");
   m.shared_bytes = in.count("multiprocessor.shared_bytes");
+  m.shared_allocation_unit = in.count("multiprocessor.shared_allocation_unit");
   m.reserved_shared_bytes_per_block = in.count("multiprocessor.reserved_shared_bytes_per_block");
   m.l1_and_shared_bytes = in.count("multiprocessor.l1_and_shared_bytes");
   m.shared_splits = in.counts("multiprocessor.shared_splits");

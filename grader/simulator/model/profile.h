@@ -12,7 +12,9 @@ namespace lab32::model {
 struct Multiprocessor {
   uint32_t max_threads = 0, max_blocks = 0;
   uint32_t registers = 0;                        // 32-bit
+  uint32_t register_allocation_unit = 0;         // a warp's registers are a multiple of it
   uint32_t shared_bytes = 0;                     // the most that its blocks can have together
+  uint32_t shared_allocation_unit = 0;           // a block's bytes are a multiple of it
   uint32_t reserved_shared_bytes_per_block = 0;  // the system's own part of each block
   uint32_t l1_and_shared_bytes = 0;              // one memory: what shared memory leaves is L1
   std::vector<uint32_t> shared_splits;  // bytes, ascending: shared memory takes one of these

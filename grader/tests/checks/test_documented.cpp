@@ -281,9 +281,9 @@ TEST_CASE("checks: documented: wavefronts of strides") {
     if (row.at("property_of") != "program") continue;
     const std::string& kernel = row.at("kernel");  // "int 33": the type and its stride
     const size_t blank = kernel.find(' ');
-    const checks::BankPattern pattern =
-        checks::bank_stride(bytes.at(kernel.substr(0, blank)),
-                            static_cast<uint32_t>(std::stoul(kernel.substr(blank + 1))));
+    const checks::bank_conflicts::BankPattern pattern = checks::bank_conflicts::bank_stride(
+        bytes.at(kernel.substr(0, blank)),
+        static_cast<uint32_t>(std::stoul(kernel.substr(blank + 1))));
     INFO(kernel, ", ", row.at("metric"));
     CHECK(pattern.store_wavefronts() == std::stoul(row.at("value")));
     ++compared;

@@ -16,8 +16,8 @@
 namespace lab32::tests {
 namespace {
 
-using checks::BankPattern;
-using WarpPattern = checks::Pattern;
+using checks::bank_conflicts::BankPattern;
+using WarpPattern = checks::coalescing::Pattern;
 
 constexpr uint64_t kSeeds = 50;
 
@@ -143,7 +143,7 @@ bool found_out(const std::vector<P>& patterns, Wrong wrong, Right right) {
 
 std::vector<BankPattern> of_widths(const std::vector<uint32_t>& widths, uint64_t seed) {
   Random random(seed);
-  return checks::bank_patterns(random, widths, 20);
+  return checks::bank_conflicts::bank_patterns(random, widths, 20);
 }
 
 // What A3 asks: the given kernels' accesses, otherwise.
@@ -153,7 +153,7 @@ std::vector<WarpPattern> applied(uint64_t seed) {
     WarpPattern p;
     for (uint64_t lane = 0; lane < 32; ++lane)
       p.address[lane] = 0x7f5e00000000 + 4096 * seed + 4 * stride * lane;
-    for (const WarpPattern& other : checks::variants(p)) found.push_back(other);
+    for (const WarpPattern& other : checks::coalescing::variants(p)) found.push_back(other);
   }
   return found;
 }
@@ -161,7 +161,8 @@ std::vector<WarpPattern> applied(uint64_t seed) {
 std::vector<BankPattern> applied_strides(uint32_t bytes) {
   std::vector<BankPattern> found;
   for (uint32_t stride : {1, 2, 3, 4, 8, 16, 32, 33})
-    for (const BankPattern& other : checks::variants(checks::bank_stride(bytes, stride)))
+    for (const BankPattern& other :
+         checks::bank_conflicts::variants(checks::bank_conflicts::bank_stride(bytes, stride)))
       found.push_back(other);
   return found;
 }
@@ -172,7 +173,8 @@ TEST_CASE("checks: every wrong coalescer is found out by A2 and by A3, whatever 
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     CAPTURE(seed);
     Random random(seed);
-    const std::vector<WarpPattern> asked = checks::patterns(random, 20), again = applied(seed);
+    const std::vector<WarpPattern> asked = checks::coalescing::patterns(random, 20),
+                                   again = applied(seed);
     const auto right = [](const WarpPattern& p) { return p.sectors(); };
     for (const auto& [name, model] : kCoalescers) {
       CAPTURE(name);

@@ -8,7 +8,7 @@
 
 #include "checks/reduction/sums.h"
 
-namespace lab32::checks {
+namespace lab32::checks::reduction {
 
 TEST_CASE("checks: reduction: sums of the inputs stay in the range that they promise") {
   for (const size_t count : {size_t{1}, size_t{31}, size_t{1000}, size_t{1048575}}) {
@@ -73,4 +73,4 @@ TEST_CASE("checks: reduction: the part of the input that a wrong sum stands for"
   CHECK(which_part({}, 17, 128, 256).find("sum of nothing") != std::string::npos);
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::reduction

@@ -18,7 +18,7 @@
 namespace lab32::tests {
 namespace {
 
-using checks::Swizzle;
+using checks::swizzle::Swizzle;
 
 std::vector<long> numbers_in(std::string line) {
   std::replace(line.begin(), line.end(), ',', ' ');
@@ -140,7 +140,8 @@ TEST_CASE("checks: swizzle: the document's formulas hold for rows of 128 bytes o
       bool inside = true;
       for (int y = 0; y < ny; ++y)
         for (int x = 0; x < nx; ++x) {
-          const checks::DocumentedPlace p = checks::documented_place(y, x, nx, element);
+          const checks::swizzle::DocumentedPlace p =
+              checks::swizzle::documented_place(y, x, nx, element);
           places.insert({p.y, p.x});
           inside = inside && p.y < ny && p.x < nx;
         }
@@ -153,7 +154,7 @@ TEST_CASE("checks: swizzle: the document's formulas hold for rows of 128 bytes o
 TEST_CASE("checks: swizzle: the copy engine XORs bits of the address, three, two or one") {
   int boxes = 0, narrow = 0, shifted = 0;
   std::set<int> modes;
-  for (const checks::TensorBox& box : checks::tensor_boxes()) {
+  for (const checks::swizzle::TensorBox& box : checks::swizzle::tensor_boxes()) {
     CAPTURE(box.mode);
     CAPTURE(box.element_bytes);
     CAPTURE(box.columns);

@@ -47,8 +47,9 @@ std::set<std::string> exported(const std::filesystem::path& library) {
 
 TEST_SUITE_BEGIN("cudart");
 
-TEST_CASE("cudart: the runtime exports the names of api.def and nothing else") {
+TEST_CASE("cudart: the runtime exports the names of api.def and what lab32 asks it") {
   std::set<std::string> wanted(std::begin(kWorking), std::end(kWorking));
+  wanted.insert("lab32_list_unsupported");
   wanted.insert(std::begin(kRefused), std::end(kRefused));
   CHECK(exported(profiler::runtime_directory() / "libcudart.so.13") == wanted);
 }

@@ -43,6 +43,10 @@ std::string of_tests(const std::string& name) {
   return "grader/tests/fixtures/cudart/" + name + ".cu";
 }
 
+fs::path built(const std::string& source) {
+  return profiler::build_program({(toolchain::checkout() / source).string(), {}}, "sm_90");
+}
+
 void check_outcome(const Outcome& outcome, int status, const std::string& out,
                    const std::string& err) {
   CHECK(outcome.end == Outcome::End::exited);
@@ -176,7 +180,7 @@ TEST_CASE("cudart: input, arguments, output and exit status are the program's ow
 
 TEST_CASE("cudart: beside this process: the exit status as a shell says it") {
   profiler::Start start;
-  start.program = profiler::build_program(toolchain::checkout() / of_tests("echo"), "sm_90");
+  start.program = built(of_tests("echo"));
   start.arguments = {"7"};
   CHECK(run_quietly(start) == 7);
   start.arguments = {"kill"};
@@ -193,7 +197,7 @@ TEST_CASE("cudart: each launch and each refusal leaves a line in the record") {
     std::ifstream in(start.record);
     return record::read_recording(in, "record");
   };
-  start.program = profiler::build_program(toolchain::checkout() / of_tests("printing"), "sm_90");
+  start.program = built(of_tests("printing"));
   CHECK(run_quietly(start) == 0);
   const record::Recording printing = recording();
   CHECK(printing.unsupported.empty());
@@ -207,7 +211,7 @@ TEST_CASE("cudart: each launch and each refusal leaves a line in the record") {
   CHECK(printing.launches[4].run.counters.has_value());
 
   fs::remove(start.record);
-  start.program = profiler::build_program(toolchain::checkout() / of_tests("refusals"), "sm_90");
+  start.program = built(of_tests("refusals"));
   start.arguments = {"return"};
   CHECK(run_quietly(start) == 2);
   const record::Recording refusals = recording();
@@ -231,13 +235,54 @@ TEST_CASE("cudart: programs that the user compiled") {
       run(compiled(scratch, {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"}),
           {"nothing"}),
       2, "",
-      "lab32: the program holds no PTX for sm_90 (it holds a cubin for 90): compile it with nvcc "
-      "-arch=sm_90\n");
+      "lab32: the program holds no PTX for sm_90 (it holds a cubin for 90): build it with lab32 "
+      "nvcc, or nvcc -arch=sm_90\n");
   const std::string linked_statically = compiled(scratch, {"-arch=sm_90"});
   check_outcome(run(linked_statically), 2, "",
                 "lab32: " + linked_statically +
-                    " is not linked with the shared CUDA runtime: build it with `nvcc -cudart "
+                    " holds the static CUDA runtime (nvcc's -cudart static, which is usual), and "
+                    "that one talks to a GPU's driver: build it with `lab32 nvcc` or `nvcc -cudart "
                     "shared`, or give lab32 its source\n");
+  check_outcome(run("/bin/true"), 2, "",
+                "lab32: /bin/true is no CUDA program: it has no device code and no CUDA runtime\n");
+}
+
+// As a Makefile does: objects, a library of device code, a shared library; started without lab32,
+// where the environment knows a real runtime.
+TEST_CASE("cudart: lab32 nvcc builds in steps") {
+  const Scratch scratch;
+  scratch.write("part.cu", "__device__ int half(int x) { return x / 2; }\n");
+  scratch.write("kernel.cu",
+                "#include <cstdio>\n"
+                "__device__ int half(int);\n"
+                "__global__ void k() { printf(\"half of 8 is %d\\n\", half(8)); }\n"
+                "extern \"C\" int work() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n");
+  scratch.write("main.cpp", "extern \"C\" int work(); int main() { return work(); }\n");
+  const auto in = [&](const std::string& name) { return (scratch.path / name).string(); };
+  const auto nvcc = [&](std::vector<std::string> words) {
+    // The script is what CMake is given.
+    words.insert(words.begin(), (toolchain::checkout() / "grader/profiler/cmake/nvcc").string());
+    const Outcome outcome = execute(words);
+    CHECK(outcome.err == "");
+    REQUIRE(outcome.ok());
+    return outcome.out;
+  };
+  const std::string arch = "-arch=sm_80", shared_code = "-Xcompiler=-fPIC";
+  nvcc({arch, shared_code, "-dc", in("part.cu"), "-o", in("part.o")});
+  nvcc({arch, "-lib", in("part.o"), "-o", in("libpart.a")});
+  nvcc({arch, shared_code, "-dc", in("kernel.cu"), "-o", in("kernel.o")});
+  nvcc({arch, "-shared", in("kernel.o"), "-L" + scratch.path.string(), "-lpart", "-o",
+        in("libwork.so")});
+  nvcc({"-cudart", "static", in("main.cpp"), in("libwork.so"), "-Xlinker",
+        "-rpath=" + scratch.path.string(), "-o", in("program")});
+  const auto started = [&](const std::vector<std::string>& argv) {
+    check_outcome(execute(argv), 0, "half of 8 is 4\n", "");
+  };
+  started({"/usr/bin/env", "LD_LIBRARY_PATH=/usr/local/cuda/lib64", in("program")});
+  started({(toolchain::checkout() / "build/lab32").string(), "run", in("program")});
+  const std::string file = nvcc({"--cmake"});
+  REQUIRE(!file.empty());
+  CHECK(fs::exists(file.substr(0, file.size() - 1)));
 }
 
 TEST_CASE("cudart: a program is compiled again when what it includes has changed") {
@@ -247,12 +292,54 @@ TEST_CASE("cudart: a program is compiled again when what it includes has changed
                                     "int main() { return kNumber; }\n");
   scratch.write("number.h", "constexpr int kNumber = 3;\n");
   CHECK(run(source.string()).status == 3);
-  const fs::path program = profiler::build_program(source, "sm_90");
+  const fs::path program = built(source.string());
   const auto when = fs::last_write_time(program);
-  CHECK(profiler::build_program(source, "sm_90") == program);
+  CHECK(built(source.string()) == program);
   CHECK(fs::last_write_time(program) == when);
   scratch.write("number.h", "constexpr int kNumber = 4;\n");
   CHECK(run(source.string()).status == 4);
+}
+
+TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and nothing runs") {
+  const Scratch scratch;
+  const auto list = [&](std::vector<std::string> words) {
+    words.insert(words.begin(),
+                 {(toolchain::checkout() / "build/lab32").string(), "run", "--list-unsupported"});
+    return execute(words);
+  };
+  const std::string source =
+      scratch
+          .write("p.cu",
+                 "#include <cstdio>\n"
+                 "struct Early { Early() { puts(\"it runs\"); } } early;\n"
+                 "__device__ int there(int);\n"
+                 "__global__ void fine() {}\n"
+                 "template <int N>\n"
+                 "__global__ void bad(unsigned *p) {\n"
+                 "  asm(\"applypriority.global.L2::evict_normal [%0], 128;\" "
+                 ":: \"l\"(p));\n"
+                 "  *p = there(N);\n"
+                 "}\n"
+                 "int main() {\n"
+                 "  fine<<<1, 1>>>(); bad<1><<<1, 1>>>(0); bad<2><<<1, 1>>>(0);\n"
+                 "  cudaIpcMemHandle_t h; return cudaIpcGetMemHandle(&h, 0);\n"
+                 "}\n")
+          .string();
+  const std::string other =
+      scratch.write("q.cu", "__device__ int there(int x) { return x; }\n").string();
+  check_outcome(list({source, other, "-rdc=true"}), 2,
+                source +
+                    ":12: cudaIpcGetMemHandle is not supported by the simulated runtime\n"
+                    "p.cu:7: `applypriority.global.L2::evict_normal` is not supported by the "
+                    "simulator (kernel bad<1> and 1 more)\nlab32: " +
+                    source + " names 2 things that are not supported\n",
+                "");
+  const Outcome fine = list({of_tests("echo")});
+  check_outcome(fine, 0, "lab32: " + of_tests("echo") + " names nothing that is not supported\n",
+                "");
+  check_outcome(
+      list({of_tests("echo"), "-lcublas"}), 2, "",
+      "lab32: -lcublas: cuBLAS is machine code for GPUs, which the simulator does not run\n");
 }
 
 TEST_CASE("cudart: what cannot be run: one line, status 2") {

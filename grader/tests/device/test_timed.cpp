@@ -13,11 +13,17 @@ TEST_SUITE("device timed") {
     Timing timing;
     timing.candidates = {{"reduce_v3", {1e-6, 2e-6}, {3e-6, 4e-6}}, {"reduce_v2", {5e-6}, {}}};
     timing.copy = {"copy", {7e-6}, {8e-6}};
-    timing.outputs = {{0, 2, 11, {{std::byte{1}, std::byte{255}}, {}}}, {1, 0, 12, {}}};
+    const auto region = std::make_shared<const SharedRegion>(4096);
+    region->data()[5] = std::byte{1};
+    region->data()[6] = std::byte{255};
+    timing.outputs = {{0, 2, 11, {Bytes(nullptr, region->data() + 5, 2), Bytes()}}, {1, 0, 12, {}}};
     timing.before = Clocks{1980, 3201, 4};
     timing.l2_bytes = 1 << 20;
     timing.peak_bandwidth = 4.8e12;
-    const Timed back = decode(encode({timing, std::nullopt}));
+    timing.start_seconds = 0.5;
+    timing.rounds_seconds = 0.25;
+    const std::vector<std::byte> bytes = encode({timing, std::nullopt}, *region);
+    const Timed back = decode(bytes, region);
     REQUIRE(back.timing);
     CHECK_FALSE(back.fault);
     REQUIRE(back.timing->candidates.size() == 2);
@@ -30,6 +36,11 @@ TEST_SUITE("device timed") {
     CHECK(back.timing->outputs[0].set == 2);
     CHECK(back.timing->outputs[0].rounds == 11);
     CHECK(back.timing->outputs[0].arrays == timing.outputs[0].arrays);
+    CHECK(back.timing->outputs[0].arrays[0].data() == region->data() + 5);
+    CHECK(back.timing->start_seconds == 0.5);
+    CHECK(back.timing->rounds_seconds == 0.25);
+    CHECK_THROWS_WITH_AS(decode(bytes, std::make_shared<const SharedRegion>(6)),
+                         "an output lies nowhere", Error);
     CHECK(back.timing->outputs[1].candidate == 1);
     CHECK(back.timing->before->throttled == 4);
     CHECK_FALSE(back.timing->after);
@@ -41,11 +52,12 @@ TEST_SUITE("device timed") {
     Fault fault;
     fault.kind = sim::TrapKind::out_of_bounds;
     fault.driver = DriverError{"v7", "CUDA_ERROR_ILLEGAL_ADDRESS", "illegal"};
-    const Timed back = decode(encode({std::nullopt, fault}));
+    const auto region = std::make_shared<const SharedRegion>(1);
+    const Timed back = decode(encode({std::nullopt, fault}, *region), region);
     CHECK_FALSE(back.timing);
     REQUIRE(back.fault);
     CHECK(back.fault->kind == sim::TrapKind::out_of_bounds);
     CHECK(describe(*back.fault) == "v7: CUDA_ERROR_ILLEGAL_ADDRESS (illegal)");
-    CHECK_THROWS_AS(decode({std::byte{0xff}}), Error);
+    CHECK_THROWS_AS(decode({std::byte{0xff}}, region), Error);
   }
 }

@@ -15,9 +15,9 @@
 namespace lab32::grading {
 namespace {
 
-using checks::misconception;
-using checks::Pattern;
-using checks::patterns;
+using checks::coalescing::misconception;
+using checks::coalescing::Pattern;
+using checks::coalescing::patterns;
 using report::Status;
 using tests::FakeDevice;
 using tests::FakeModule;

@@ -23,7 +23,7 @@ TEST_SUITE("labs speed") {
     says(test, "measured on NVIDIA Fake 1: 100 us cold");
     says(test, "90.0 us warm, 8000 GB/s");
     // Fresh inputs each, and zeroing is part of what is timed.
-    CHECK(watch.asked.at(0).arrays[0].sets.size() == 3);
+    CHECK(watch.asked.at(0).arrays[0].sets.size() == 2);
     CHECK(watch.asked.at(0).arrays[0].sets[0] != watch.asked.at(0).arrays[0].sets[1]);
     CHECK(std::holds_alternative<device::Fill>(watch.asked[0].candidates[0].steps[0]));
     CHECK(watch.asked[0].copy_bytes == kBytes);
@@ -40,6 +40,22 @@ TEST_SUITE("labs speed") {
     CHECK(test.failure->kind == report::Failure::Kind::slow);
     CHECK(*test.failure->measured == doctest::Approx(0.5));
     CHECK(*test.failure->expected == 0.9);
+  }
+
+  TEST_CASE("grading: a card that gives the reference solution less asks for less") {
+    FakeTimer watch;
+    watch.own = 130e-6;
+    watch.reference = 125e-6;  // 0.76 of a copy
+    const report::Test test = graded(&watch, nullptr, Model::none, 7, kTime, true);
+    CHECK(test.status == Status::passed);
+    CHECK(test.expected == "0.72 of a copy");
+    CHECK(test.figures.at("fraction_expected") == doctest::Approx(0.95 * 95 / 125));
+    says(test, "reference solution: 125 us (yours is 1.040 times that");
+    says(test,
+         "The reference solution has 0.76 of a copy on this card, so 95 % of that is asked for and "
+         "not 0.90.");
+    watch.reference = 100e-6;  // 0.95: the rubric's 0.90 holds
+    CHECK(graded(&watch, nullptr, Model::none, 7, kTime, true).expected == "0.90 of a copy");
   }
 
   TEST_CASE("grading: what was not handed in loses no bonus") {

@@ -51,7 +51,12 @@ STRIDES = [
 def strides():
     total = 60 + sum(max(rows, 2) * HEIGHT + 34 for *_, rows in STRIDES)
     drawing = Drawing(760, total, "Which banks a warp visits, by its stride")
-    drawing.text(14, 24, "A row is 32 words, a column is a bank; the number is the lane that reads the word", 14)
+    drawing.text(
+        14,
+        24,
+        "A row is 32 words, a column is a bank; the number is the lane that reads the word",
+        14,
+    )
     bank_numbers(drawing, 48)
     y = 56
     for name, index, word_of, rows in STRIDES:
@@ -89,7 +94,13 @@ def padding():
         column = [pitch * lane for lane in range(32)]
         drawing.text(LEFT, y + rows * HEIGHT + 20, plural(fullest(column)), 13, font_weight="bold")
         y += rows * HEIGHT + 50
-    drawing.text(LEFT, y + 2, "The number is the lane that reads column 0 of its row; × is padding.", 12, fill=GREY)
+    drawing.text(
+        LEFT,
+        y + 2,
+        "The number is the lane that reads column 0 of its row; × is padding.",
+        12,
+        fill=GREY,
+    )
     drawing.text(LEFT, y + 20, "6 rows of 32 words are drawn; the tile goes on.", 12, fill=GREY)
     return drawing
 
@@ -97,7 +108,12 @@ def padding():
 def halves():
     """8 bytes per lane: two phases, side by side and two apart."""
     drawing = Drawing(760, 262, "8 bytes per lane are served in two phases")
-    drawing.text(14, 24, "A double is two words. Blue: lanes 0 to 15, served first. Orange: lanes 16 to 31.", 14)
+    drawing.text(
+        14,
+        24,
+        "A double is two words. Blue: lanes 0 to 15, served first. Orange: lanes 16 to 31.",
+        14,
+    )
     bank_numbers(drawing, 50)
     y = 58
     for name, index, stride, rows in (
@@ -153,7 +169,12 @@ def phases():
 def histogram():
     """Where each lane keeps channel 1, in two layouts of the 32 copies."""
     drawing = Drawing(760, 340, "A histogram for each lane: two ways to lay it out")
-    drawing.text(14, 24, "All lanes add to channel 1. Coloured: the word of lane l; only 5 rows are drawn.", 14)
+    drawing.text(
+        14,
+        24,
+        "All lanes add to channel 1. Coloured: the word of lane l; only 5 rows are drawn.",
+        14,
+    )
     bank_numbers(drawing, 50)
     y = 58
     for name, index, word_of in (

@@ -3,7 +3,7 @@
 import math
 
 from lab32 import tables
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, RED, SKY, Drawing
+from lab32.svg import BLUE, CREAM, DARK, GREEN, GREY, INK, ORANGE, PALE, PAPER, RED, SKY, Drawing
 
 LANES, SECTOR, WORD = 32, 32, 4  # a warp, bytes of a sector, bytes of a float
 WORDS = SECTOR // WORD
@@ -23,7 +23,7 @@ def warp(drawing, x, y, width, words, last_sector, active=range(LANES)):
     wanted = {words[lane] for lane in active}
     touched = {word // WORDS for word in wanted}
     lane_width, word_width = width / LANES, width / ((last_sector + 1) * WORDS)
-    top, memory = y, y + 62
+    top, memory = y, y + 50
     for lane, word in enumerate(words):
         if lane in active:
             from_x, to_x = x + (lane + 0.5) * lane_width, x + (word + 0.5) * word_width
@@ -36,7 +36,7 @@ def warp(drawing, x, y, width, words, last_sector, active=range(LANES)):
             drawing.text(x + (lane + 0.5) * lane_width, top + 13, str(lane), 11, "middle")
     for sector in range(last_sector + 1):
         for word in range(sector * WORDS, (sector + 1) * WORDS):
-            fill = ORANGE if word in wanted else "#fbe3b0" if sector in touched else PALE
+            fill = ORANGE if word in wanted else CREAM if sector in touched else PALE
             drawing.rect(
                 x + word * word_width, memory, word_width, 16, fill, PAPER, stroke_width=0.5
             )
@@ -56,26 +56,26 @@ def pattern_row(drawing, y, index, words, last, active=range(LANES)):
     touched = warp(drawing, 130, y, 610, words, last, active)
     used = len({words[lane] for lane in active}) * WORD
     drawing.code(16, y + 14, index, 13)
-    drawing.text(16, y + 46, sectors_of(len(touched)), 14, font_weight="bold")
+    drawing.text(16, y + 40, sectors_of(len(touched)), 14, font_weight="bold")
     share = f"{used / (len(touched) * SECTOR):.1%}".replace(".0%", "%").replace("%", " %")
-    drawing.text(16, y + 66, f"{share} used", 12, fill=GREY)
+    drawing.text(16, y + 58, f"{share} used", 12, fill=GREY)
 
 
 def key(drawing, y):
     """What the colours mean."""
-    marks = ((SKY, "active lane"), (ORANGE, "float that is read"), ("#fbe3b0", "moved, not used"))
+    marks = ((SKY, "active lane"), (ORANGE, "float that is read"), (CREAM, "moved, not used"))
     for k, (fill, words) in enumerate(marks):
         drawing.rect(130 + 190 * k, y, 14, 14, fill, INK, stroke_width=0.5)
         drawing.text(150 + 190 * k, y + 12, words, 12)
 
 
 def pattern_rows(title, names):
-    drawing = Drawing(760, 62 + 112 * len(names), title)
+    drawing = Drawing(760, 58 + 98 * len(names), title)
     for k, name in enumerate(names):
         index, word_of = PATTERNS[name]
         words = [word_of(lane) for lane in range(LANES)]
-        pattern_row(drawing, 20 + 112 * k, index, words, max(7, max(words) // WORDS))
-    key(drawing, 30 + 112 * len(names))
+        pattern_row(drawing, 20 + 98 * k, index, words, max(7, max(words) // WORDS))
+    key(drawing, 26 + 98 * len(names))
     return drawing
 
 
@@ -90,11 +90,11 @@ def shifted():
 
 def inactive():
     """Lanes that do not take part ask for nothing."""
-    drawing = Drawing(760, 62 + 112 * 2, "The same addresses with fewer active lanes")
+    drawing = Drawing(760, 58 + 98 * 2, "The same addresses with fewer active lanes")
     words = list(range(LANES))
     for k, active in enumerate((range(0, LANES, 2), range(8))):
-        pattern_row(drawing, 20 + 112 * k, "x[i]", words, 7, active)
-    key(drawing, 30 + 112 * 2)
+        pattern_row(drawing, 20 + 98 * k, "x[i]", words, 7, active)
+    key(drawing, 26 + 98 * 2)
     return drawing
 
 
@@ -111,19 +111,21 @@ def path():
     def megabytes(value):
         return f"{value / 1e6:.2f} MB"
 
-    drawing = Drawing(900, 250, "add1 on its way: instructions, requests, sectors, bytes")
+    drawing = Drawing(760, 290, "add1 on its way: instructions, requests, sectors, bytes")
     boxes = [
         ("kernel", "8 Mi threads", GREEN),
         ("global", "addresses", GREEN),
         ("L1", f"hits {of(chart, 'l1tex__t_sector_hit_rate.pct')} %", BLUE),
         ("L2", f"hits {chart.value('value', metric='lts__t_sector_hit_rate.pct')} %", BLUE),
-        ("DRAM", "64 bytes at least", BLUE),
+        ("DRAM", "by 64 bytes", BLUE),
     ]
-    x = [16 + 194 * k for k in range(5)]
+    wide, apart = 86, 162
+    x = [12 + apart * k for k in range(5)]
     for at, (name, note, colour) in zip(x, boxes):
-        drawing.rect(at, 80, 92, 70, colour, "none", rx=6)
-        drawing.text(at + 46, 112, name, 16, "middle", PAPER, font_weight="bold")
-        drawing.text(at + 46, 132, note, 9.5, "middle", PAPER)
+        drawing.rect(at, 100, wide, 70, colour, "none", rx=6)
+        ink = INK if colour == GREEN else PAPER
+        drawing.text(at + wide / 2, 132, name, 15, "middle", ink, font_weight="bold")
+        drawing.text(at + wide / 2, 152, note, 11, "middle", ink)
     loads = [
         f"{of(l1, metric('requests', 'ld')):,}", "requests",
         f"{of(l1, metric('sectors', 'ld')):,}", "sectors",
@@ -134,31 +136,28 @@ def path():
         f"{of(l1, metric('sectors', 'st')):,}", "sectors",
         megabytes(of(dram, "dram__bytes_write.sum")), "written",
     ]  # fmt: skip
-    middle = [at + 92 + 51 for at in x[:4]]
-    drawing.arrow(x[0] + 94, 115, x[1] - 3, 115)
-    drawing.text(middle[0], 104, f"{of(l1, 'instructions'):,}", 12, "middle")
-    drawing.text(middle[0], 134, "instructions", 12, "middle")
+    middle = [at + (wide + apart) / 2 for at in x[:4]]
+    drawing.arrow(x[0] + wide + 2, 135, x[1] - 3, 135)
+    drawing.text(middle[0], 124, f"{of(l1, 'instructions'):,}", 12, "middle")
+    drawing.text(middle[0], 154, "instructions", 12, "middle")
     for k in range(3):
-        left, right, at = x[k + 1] + 94, x[k + 2] - 3, middle[k + 1]
-        drawing.arrow(right, 100, left, 100, BLUE)
-        drawing.arrow(left, 130, right, 130, RED)
-        drawing.text(at, 78, loads[2 * k], 12, "middle", BLUE)
-        drawing.text(at, 93, loads[2 * k + 1], 11, "middle", BLUE)
-        drawing.text(at, 148, stores[2 * k], 12, "middle", RED)
-        drawing.text(at, 163, stores[2 * k + 1], 11, "middle", RED)
-    drawing.text(16, 34, "z[i] = x[i] + y[i]", 16, font_family="DejaVu Sans Mono, monospace")
+        left, right, at = x[k + 1] + wide + 2, x[k + 2] - 3, middle[k + 1]
+        drawing.arrow(right, 120, left, 120, BLUE)
+        drawing.arrow(left, 150, right, 150, RED, stroke_dasharray="5 3")
+        drawing.text(at, 96, loads[2 * k], 12, "middle", BLUE)
+        drawing.text(at, 112, loads[2 * k + 1], 12, "middle", BLUE)
+        drawing.text(at, 170, stores[2 * k], 12, "middle", DARK[RED])
+        drawing.text(at, 186, stores[2 * k + 1], 12, "middle", DARK[RED])
+    drawing.code(12, 34, "z[i] = x[i] + y[i]", 16)
     drawing.text(
-        240, 34, "one request per instruction, four sectors per request, 32 bytes per sector", 13
+        12, 60, "one request per instruction, four sectors per request, 32 bytes per sector", 13
     )
     drawing.text(
-        16, 205, "green boxes: what the program says; blue boxes: what the chip has", 12, fill=GREY
+        12, 226, "Green boxes: what the program says. Blue boxes: what the chip has.", 12, fill=GREY
     )
-    drawing.text(16, 224, "blue arrows: loads; red arrows: stores", 12, fill=GREY)
-    drawing.text(884, 224, "documented figures: data/documented/add1_*.csv", 11, "end", GREY)
+    drawing.text(12, 246, "Solid arrows, blue: loads. Dashed arrows, red: stores.", 12, fill=GREY)
+    drawing.text(12, 266, "Documented figures: data/documented/add1_*.csv", 12, fill=GREY)
     return drawing
-
-
-FIELDS = ["x", "y", "z", "vx", "vy", "vz", "m", "q"]
 
 
 def strip(drawing, y, cells, title, verdict):
@@ -182,23 +181,39 @@ def strip(drawing, y, cells, title, verdict):
 def layout():
     """The lanes that read the mass, field 6 of 8, in two layouts."""
     drawing = Drawing(760, 246, "One field of eight: array of structures, structure of arrays")
-    drawing.text(16, 26, "Orange: the masses that lanes 0 to 7 read. A thick frame: the sector moves.", 13)
+    drawing.text(
+        16, 26, "Orange: the masses that lanes 0 to 7 read. A thick frame: the sector moves.", 13
+    )
     apart = [(str(k // 8), ORANGE) if k % 8 == 6 else ("", None) for k in range(64)]
     strip(drawing, 76, apart, "array of structures: particle by particle", "8 lanes: 8 sectors")
     side = [(str(k - 24), ORANGE) if 24 <= k < 32 else ("", None) for k in range(64)]
     strip(drawing, 160, side, "structure of arrays: field by field", "8 lanes: 1 sector")
-    drawing.text(16, 222, "The number in a cell is the lane. A cell is a float, 8 floats are a sector.", 12, fill=GREY)
+    drawing.text(
+        16,
+        222,
+        "The number in a cell is the lane. A cell is a float, 8 floats are a sector.",
+        12,
+        fill=GREY,
+    )
     return drawing
 
 
 def walk():
     drawing = Drawing(760, 246, "Sixteen elements per thread: the first load of each lane")
-    drawing.text(16, 26, "The first 64 floats of the block, and the lanes whose first load reads them", 13)
+    drawing.text(
+        16, 26, "The first 64 floats of the block, and the lanes whose first load reads them", 13
+    )
     own = [(str(k // 16), ORANGE) if k % 16 == 0 else ("", None) for k in range(64)]
     strip(drawing, 76, own, "each lane has its own 16", "32 lanes: 32 sectors")
     along = [(str(k) if k < 10 else "", ORANGE) if k < 32 else ("", None) for k in range(64)]
     strip(drawing, 160, along, "the lanes walk together", "32 lanes: 4 sectors")
-    drawing.text(16, 222, "The number in a cell is the lane. A cell is a float, 8 floats are a sector.", 12, fill=GREY)
+    drawing.text(
+        16,
+        222,
+        "The number in a cell is the lane. A cell is a float, 8 floats are a sector.",
+        12,
+        fill=GREY,
+    )
     return drawing
 
 
@@ -215,9 +230,9 @@ OPTIMISED = [
 def measured():
     table = tables.measured("h200-coalescing")
     n = 1 << 26
-    drawing = Drawing(900, 76 + 34 * len(OPTIMISED), "What optimising saves on an H200")
+    drawing = Drawing(760, 82 + 34 * len(OPTIMISED), "What optimising saves on an H200")
     drawing.text(
-        20,
+        16,
         28,
         "Time of the given form over the optimised one's "
         f"(measured, {table.head['device']}, 2^26 elements)",
@@ -231,10 +246,10 @@ def measured():
         )
         ratios.append(given / optimised)
     most = math.ceil(max(ratios))
-    left, scale, bottom = 330, 520 / most, 52 + 34 * len(OPTIMISED)
+    left, scale, bottom = 310, 390 / most, 52 + 34 * len(OPTIMISED)
     for tick in range(most + 1):
         drawing.line(left + tick * scale, 46, left + tick * scale, bottom, "#cccccc")
-        drawing.text(left + tick * scale, bottom + 14, str(tick), 11, "middle", GREY)
+        drawing.text(left + tick * scale, bottom + 18, str(tick), 12, "middle", GREY)
     drawing.line(left + scale, 46, left + scale, bottom, INK, stroke_dasharray="4 3")
     for k, (ratio, (*_, words)) in enumerate(zip(ratios, OPTIMISED)):
         y = 52 + 34 * k

@@ -22,7 +22,7 @@ def limits():
     bottom = top + row * len(KERNELS)
     drawing = Drawing(760, bottom + 74, "Bottleneck, runner-up and measured time of six kernels")
     drawing.text(16, 26, "What each limit alone would take, in times of what an H200 took", 15)
-    for tick in range(0, 6):
+    for tick in range(6):
         x = left + scale * tick / 4
         drawing.line(x, top - 12, x, bottom, "#dddddd")
         drawing.text(x, bottom + 18, f"{tick / 4:g}", 12, "middle", GREY)
@@ -62,7 +62,9 @@ def mark(drawing, x, y, size, shape, colour):
     elif shape == "square":
         drawing.rect(x - size, y - size, 2 * size, 2 * size, "none", colour, stroke_width=1)
     else:
-        corners = f"{x:.2f},{y - size:.2f} {x - size:.2f},{y + size:.2f} {x + size:.2f},{y + size:.2f}"
+        corners = (
+            f"{x:.2f},{y - size:.2f} {x - size:.2f},{y + size:.2f} {x + size:.2f},{y + size:.2f}"
+        )
         drawing.add("polygon", points=corners, **outline)
 
 

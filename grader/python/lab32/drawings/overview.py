@@ -15,9 +15,10 @@ def overview():
     ]
     for k, (name, note, colour) in enumerate(boxes):
         x = 16 + 178 * k
+        ink = PAPER if colour in (GREY, BLUE) else INK
         drawing.rect(x, 20, 146, 58, colour, "none", rx=6)
-        drawing.text(x + 73, 46, name, 14, "middle", PAPER, font_weight="bold")
-        drawing.text(x + 73, 65, note, 11, "middle", PAPER)
+        drawing.text(x + 73, 46, name, 14, "middle", ink, font_weight="bold")
+        drawing.text(x + 73, 65, note, 11, "middle", ink)
         if k + 1 < len(boxes):
             drawing.arrow(x + 149, 49, x + 175, 49)
     drawing.text(16, 122, "z[i] = x[i]: a warp of 32 lanes reads 4 sectors of 32 bytes", 14)

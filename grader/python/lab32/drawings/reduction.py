@@ -20,7 +20,7 @@ def adders(version, step):
 
 def trees():
     """Who adds in each step of v1, v2 and v3, and which words."""
-    drawing = Drawing(760, 632, "Who adds what: the trees of v1, v2 and v3")
+    drawing = Drawing(760, 548, "Who adds what: the trees of v1, v2 and v3")
     drawing.text(16, 24, "A block of 16 threads in warps of 8, for the picture (really 32)", 14)
     cell, height, left, right = 20, 20, 66, 424
     drawing.text(left, 48, "threads; a frame: a warp that executes the step", 12, fill=GREY)
@@ -31,16 +31,18 @@ def trees():
         "v3": "v3: sequential",
     }
     for k, (version, title) in enumerate(titles.items()):
-        top = 92 + 176 * k
+        top = 92 + 148 * k
         drawing.text(16, top - 14, title, 15, font_weight="bold")
         steps = int(math.log2(THREADS))
         for step in range(steps):
             who = adders(version, step)
-            y = top + step * (height + 14)
+            y = top + step * (height + 8)
             drawing.text(16, y + 15, f"step {step + 1}", 12)
             for t in range(THREADS):
                 x = left + t * cell + 10 * (t // WARP)
-                drawing.rect(x, y, cell, height, ORANGE if t in who else PALE, PAPER, stroke_width=1)
+                drawing.rect(
+                    x, y, cell, height, ORANGE if t in who else PALE, PAPER, stroke_width=1
+                )
                 drawing.text(x + cell / 2, y + 15, str(t), 11, "middle")
             for w in range(THREADS // WARP):
                 if any(u // WARP == w for u in who):
@@ -54,10 +56,14 @@ def trees():
                 drawing.rect(x, y, cell, height, fill, PAPER, stroke_width=1)
                 ink = PAPER if word in own else INK
                 drawing.text(x + cell / 2, y + 15, str(word), 11, "middle", ink)
-    marks = ((16, ORANGE, "thread that adds"), (right, BLUE, "read and written"), (right + 160, SKY, "read"))
+    marks = (
+        (16, ORANGE, "thread that adds"),
+        (right, BLUE, "read and written"),
+        (right + 160, SKY, "read"),
+    )
     for x, fill, words in marks:
-        drawing.rect(x, 608, 14, 14, fill, "none")
-        drawing.text(x + 22, 620, words, 12)
+        drawing.rect(x, 524, 14, 14, fill, "none")
+        drawing.text(x + 22, 536, words, 12)
     return drawing
 
 
@@ -65,7 +71,12 @@ def ticket():
     """Four blocks that end at different times draw tickets; the last one adds up their sums."""
     drawing = Drawing(760, 316, "Four blocks, one counter: who adds up the sums")
     left, scale, top, row = 96, 62, 60, 46
-    drawing.text(16, 24, "Time runs to the right. Each block stores its sum, then a fence, then it draws a ticket.", 14)
+    drawing.text(
+        16,
+        24,
+        "Time runs to the right. Each block stores its sum, then a fence, then it draws a ticket.",
+        14,
+    )
     # (start, length of the sum, ticket), so that no two draw at once.
     shapes = [(0, 3.2, 1), (0, 2.2, 0), (0.4, 6.2, 3), (2.6, 2.6, 2)]
     for k, (start, length, number) in enumerate(shapes):
@@ -81,7 +92,7 @@ def ticket():
         drawing.text(x + wide + 64, y + 19, str(number), 13, "middle", font_weight="bold")
         if number == len(shapes) - 1:
             drawing.rect(x + wide + 82, y, 166, 28, GREEN, "none")
-            drawing.text(x + wide + 90, y + 19, "adds up all four sums", 12, fill=PAPER)
+            drawing.text(x + wide + 90, y + 19, "adds up all four sums", 12, fill=INK)
         else:
             drawing.text(x + wide + 84, y + 19, "ends", 12, fill=GREY)
     y = top + row * len(shapes) + 14
@@ -140,7 +151,9 @@ def measured():
 def blocks():
     """What a grid of v4's shape takes, by the size of its blocks."""
     drawing = Drawing(760, 452, "Where v4, v5 and v6 spend their time")
-    drawing.text(16, 24, "Two ints per thread, 2^28 in all, by threads per block (measured, H200)", 14)
+    drawing.text(
+        16, 24, "Two ints per thread, 2^28 in all, by threads per block (measured, H200)", 14
+    )
     forms = [
         ("empty", "blocks that come and go", GREY),
         ("no tree", "and load", SKY),
@@ -166,7 +179,9 @@ def blocks():
     for k, threads in enumerate((128, 256, 512, 1024)):
         y = top + row * k
         drawing.text(left - 12, y + 28, f"{threads} threads", 13, "end")
-        drawing.text(left - 12, y + 46, f"{reduction.LARGE // (2 * threads):,} blocks", 12, "end", GREY)
+        drawing.text(
+            left - 12, y + 46, f"{reduction.LARGE // (2 * threads):,} blocks", 12, "end", GREY
+        )
         for part, (form, _, colour) in enumerate(forms):
             name = form if threads == 128 else f"{form}, {threads} threads"
             ms = table.value("median_ms", task="int", form=name, n=reduction.LARGE)
@@ -179,30 +194,33 @@ def blocks():
 
 def stride():
     """Four loads of a warp: pieces and grid stride."""
-    drawing = Drawing(900, 300, "One piece per thread, or a stride of the grid")
+    drawing = Drawing(760, 300, "One piece per thread, or a stride of the grid")
     drawing.text(
-        20, 26, "What one load of a warp touches (8 of its lanes drawn; boxes are sectors of 8 ints)", 14
+        16,
+        26,
+        "What one load of a warp touches (8 of its lanes drawn; frames are sectors of 8 ints)",
+        14,
     )
-    cell, sectors = 12.6, 8
+    cell, sectors = 10.6, 8
     for k, (title, verdict, each, next_load) in enumerate(
         [
-            ("a contiguous piece per thread", "each lane a sector of its own: 32 per load", 8, 1),
+            ("a contiguous piece per thread", "a sector for each lane: 32 per load", 8, 1),
             ("a stride of the whole grid", "neighbours: 4 sectors per load", 1, 16),
         ]
     ):
         y = 66 + 118 * k
-        drawing.text(20, y - 10, title, 14, font_weight="bold")
-        drawing.text(880, y - 10, verdict, 13, "end")
+        drawing.text(16, y - 10, title, 14, font_weight="bold")
+        drawing.text(66 + 64 * cell, y - 10, verdict, 13, "end")
         for load in range(3):
             top = y + 26 * load
-            drawing.text(20, top + 14, f"load {load + 1}", 12)
+            drawing.text(16, top + 15, f"load {load + 1}", 12)
             lane_of = {each * lane + next_load * load: lane for lane in range(8)}
             for word in range(8 * sectors):
                 x = 66 + word * cell
                 fill = ORANGE if word in lane_of else PALE
                 drawing.rect(x, top, cell, 20, fill, PAPER, stroke_width=0.8)
                 if word in lane_of:
-                    drawing.text(x + cell / 2, top + 14, str(lane_of[word]), 10, "middle")
+                    drawing.text(x + cell / 2, top + 14, str(lane_of[word]), 11, "middle")
             for sector in range(sectors):
                 hit = any(word // 8 == sector for word in lane_of)
                 drawing.rect(
@@ -210,8 +228,8 @@ def stride():
                     stroke_width=1.6 if hit else 0.6,
                 )  # fmt: skip
     drawing.text(
-        20, 288, "Above, the sector comes once and must wait in L1 for seven more loads, beside those of "
-        "2047 other threads.", 12, fill=GREY,
+        16, 288, "Above, a sector comes once and waits in L1 for seven more loads, beside those of 2047 threads.",
+        12, fill=GREY,
     )  # fmt: skip
     return drawing
 
@@ -220,7 +238,12 @@ def cascade():
     """Brent: the same 63 additions by 32 threads and by 8."""
     drawing = Drawing(760, 328, "63 additions by 32 threads, and by 8")
     cell, x = 13, 40
-    drawing.text(16, 24, "A sum of 64 numbers. A column is a thread, a row is a step; orange: the thread adds.", 14)
+    drawing.text(
+        16,
+        24,
+        "A sum of 64 numbers. A column is a thread, a row is a step; orange: the thread adds.",
+        14,
+    )
     shapes = [
         ("32 threads: a tree", 32, [32, 16, 8, 4, 2, 1]),
         ("8 threads: first 8 each", 8, [8] * 7 + [4, 2, 1]),
@@ -228,7 +251,12 @@ def cascade():
     for title, threads, steps in shapes:
         adds = sum(steps)
         drawing.text(x, 56, title, 14, font_weight="bold")
-        drawing.text(x, 76, f"{len(steps)} steps, {100 * adds / (threads * len(steps)):.0f} % of the places add", 12)
+        drawing.text(
+            x,
+            76,
+            f"{len(steps)} steps, {100 * adds / (threads * len(steps)):.0f} % of the places add",
+            12,
+        )
         for step, busy in enumerate(steps):
             for t in range(threads):
                 drawing.rect(x + t * cell, 90 + step * 22, cell, 20, ORANGE if t < busy else PALE,
@@ -259,13 +287,30 @@ def warps():
     return drawing
 
 
+def mark(drawing, x, y, size, colour):
+    """A point of a block size, with a shape of its own: colour is not the only sign."""
+    if size == "8":
+        drawing.add("circle", cx=x, cy=y, r=6, fill=colour, stroke=PAPER)
+        return
+    shapes = {
+        "32": [(-5, -5), (5, -5), (5, 5), (-5, 5)],
+        "128": [(0, -7), (7, 6), (-7, 6)],
+        "256": [(0, -7), (7, 0), (0, 7), (-7, 0)],
+    }
+    corners = " ".join(f"{x + dx:.2f},{y + dy:.2f}" for dx, dy in shapes[size])
+    drawing.add("polygon", points=corners, fill=colour, stroke=PAPER)
+
+
 def ladder():
     """The Reduce Tutorial's versions: time over the number of blocks."""
-    drawing = Drawing(900, 440, "The Reduce Tutorial's versions follow the number of blocks")
+    drawing = Drawing(760, 440, "The Reduce Tutorial's versions follow the number of blocks")
     drawing.text(
-        20, 26, "10^8 ints: time over the number of blocks (measured, H200). Each point is a kernel.", 14
+        16,
+        26,
+        "10^8 ints: time over the number of blocks (measured, H200). Each point is a kernel.",
+        14,
     )
-    left, top, width, height = 80, 50, 760, 320
+    left, top, width, height = 72, 50, 660, 320
     low_x, high_x, low_y, high_y = 6e4, 2e7, 0.06, 15
 
     def at(blocks, ms):
@@ -277,11 +322,11 @@ def ladder():
     for exponent in range(5, 8):
         x, _ = at(10.0**exponent, 1)
         drawing.line(x, top, x, top + height, "#dddddd")
-        drawing.text(x, top + height + 18, f"{10**exponent:,}", 11, "middle", GREY)
+        drawing.text(x, top + height + 18, f"{10**exponent:,}", 12, "middle", GREY)
     for ms in (0.1, 1, 10):
         _, y = at(1e6, ms)
         drawing.line(left, y, left + width, y, "#dddddd")
-        drawing.text(left - 8, y + 4, f"{ms:g} ms", 11, "end", GREY)
+        drawing.text(left - 8, y + 4, f"{ms:g} ms", 12, "end", GREY)
     drawing.text(left + width, top + height + 36, "blocks", 12, "end", GREY)
     points = reduction_tables.tutorial_blocks()
     each = points[0][2] / points[0][1]
@@ -294,7 +339,7 @@ def ladder():
     )
     _, y = at(1e6, copy)
     drawing.line(left, y, left + width, y, INK, stroke_dasharray="4 3")
-    drawing.text(left + width - 4, y - 6, "a copy of as many bytes", 11, "end")
+    drawing.text(left + width - 4, y - 6, "a copy of as many bytes", 12, "end")
     groups = {}
     for form, blocks, ms, _ in points:
         groups.setdefault(blocks, []).append((form, ms))
@@ -303,9 +348,9 @@ def ladder():
         for form, ms in members:
             size = form.split(", ")[1].split()[0] if "threads" in form else "32"
             x, y = at(blocks, ms)
-            drawing.add("circle", cx=x, cy=y, r=6, fill=colours[size], stroke=PAPER)
+            mark(drawing, x, y, size, colours[size])
     for k, (size, colour) in enumerate(colours.items()):
-        drawing.add("circle", cx=left + 24, cy=top + 20 + 20 * k, r=6, fill=colour, stroke=PAPER)
+        mark(drawing, left + 24, top + 20 + 20 * k, size, colour)
         drawing.text(left + 38, top + 24 + 20 * k, f"{size} threads per block", 12)
     return drawing
 

@@ -25,26 +25,36 @@ def lanes():
             if partner(l) < 8:
                 source = left + cell * (partner(l) + 0.5)
                 drawing.line(middle, top + 30, middle, low - 2, "#bbbbbb", stroke_width=1.5)
-                drawing.arrow(source, top + 30, middle + (3 if source > middle else -3), low - 3, BLUE)
+                drawing.arrow(
+                    source, top + 30, middle + (3 if source > middle else -3), low - 3, BLUE
+                )
         for y, held in ((top, VALUES), (low, after)):
             for l in range(8):
                 known = held[l] is not None
                 drawing.rect(left + cell * l + 2, y, cell - 4, 28, SKY if known else PAPER,
                              PAPER if known else GREY)  # fmt: skip
-                drawing.text(left + cell * (l + 0.5), y + 19, str(held[l]) if known else "?", 14, "middle")
-    drawing.text(24, 236, "Above: v of each lane before. Below: v after. Blue: what is read from another lane.", 12, fill=GREY)
-    drawing.text(24, 254, "Lanes 4 to 7, left: they take part; what they get is question A1.", 12, fill=GREY)
+                drawing.text(
+                    left + cell * (l + 0.5), y + 19, str(held[l]) if known else "?", 14, "middle"
+                )
+    drawing.text(
+        24,
+        236,
+        "Above: v of each lane before. Below: v after. Blue: what is read from another lane.",
+        12,
+        fill=GREY,
+    )
+    drawing.text(
+        24, 254, "Lanes 4 to 7, left: they take part; what they get is question A1.", 12, fill=GREY
+    )
     return drawing
 
 
 def down():
     """How many lanes' values each lane holds, step by step."""
-    drawing = Drawing(900, 328, "Five steps down: whose values a lane has")
-    drawing.text(
-        30, 28, "v += __shfl_down_sync(kAll, v, step). A number: how many lanes' values the lane's v "
-        "holds.", 14,
-    )  # fmt: skip
-    left, top, cell, row = 130, 56, 23, 38
+    drawing = Drawing(760, 352, "Five steps down: whose values a lane has")
+    drawing.code(16, 26, "v += __shfl_down_sync(kAll, v, step)", 13)
+    drawing.text(330, 26, "A number: how many lanes' values v holds.", 13)
+    left, top, cell, row = 80, 56, 20.8, 38
     holds = [{lane: 1} for lane in range(32)]  # of each lane: how often it has whose value
     for k, step in enumerate((None, 16, 8, 4, 2, 1)):
         y = top + row * k
@@ -54,20 +64,23 @@ def down():
                 sum_of(holds[lane], holds[lane + step] if lane + step < 32 else holds[lane])
                 for lane in range(32)
             ]
-        drawing.text(left - 12, y + 19, "before" if step is None else f"step {step}", 13, "end")
+        drawing.text(16, y + 19, "before" if step is None else f"step {step}", 13)
         for lane, held in enumerate(holds):
             sound = lane < useful and max(held.values()) == 1
             drawing.rect(left + cell * lane, y, cell, 28, SKY if sound else PALE, PAPER)
-            drawing.text(
-                left + cell * (lane + 0.5), y + 19, str(len(held)) if sound else "–", 12, "middle",
-                INK if sound else GREY,
-            )  # fmt: skip
+            if sound:
+                drawing.text(left + cell * (lane + 0.5), y + 19, str(len(held)), 12, "middle")
     for lane in (0, 8, 16, 24, 31):
-        drawing.text(left + cell * (lane + 0.5), top + 6 * row + 8, f"lane {lane}", 10, "middle", GREY)
+        drawing.text(left + cell * (lane + 0.5), top + 6 * row + 10, str(lane), 12, "middle", GREY)
+    drawing.text(16, top + 6 * row + 10, "lane", 12, fill=GREY)
     drawing.text(
-        30, 314, "Grey: lanes with nothing useful. After step 16 these are lanes 16 to 31, which got "
-        "their own value back and have doubled it.", 12, fill=GREY,
-    )  # fmt: skip
+        16,
+        322,
+        "Grey: lanes with nothing useful. After step 16 these are lanes 16 to 31, which got",
+        12,
+        fill=GREY,
+    )
+    drawing.text(16, 340, "their own value back and have doubled it.", 12, fill=GREY)
     return drawing
 
 
@@ -77,22 +90,20 @@ def sum_of(a, b):
 
 def butterfly():
     """The same with xor, for eight lanes: both of a pair add, and all end with the sum."""
-    drawing = Drawing(900, 330, "A butterfly: every lane has the sum")
-    drawing.text(
-        30, 28, "v += __shfl_xor_sync(kAll, v, step), drawn for 8 lanes (a warp has two steps more). "
-        "In the boxes: whose values.", 14,
-    )  # fmt: skip
-    left, top, cell, row = 120, 56, 92, 76
+    drawing = Drawing(760, 344, "A butterfly: every lane has the sum")
+    drawing.code(16, 26, "v += __shfl_xor_sync(kAll, v, step)", 13)
+    drawing.text(320, 26, "8 lanes (a warp has two steps more). In the boxes: whose values.", 13)
+    left, top, cell, row = 84, 56, 83, 84
     for k, step in enumerate((None, 4, 2, 1)):
         y = top + row * k
-        drawing.text(left - 12, y + 19, "before" if step is None else f"step {step}", 13, "end")
+        drawing.text(16, y + 19, "before" if step is None else f"step {step}", 13)
         group = 8 if step is None else step
         for lane in range(8):
             holds = sorted(range(lane % group, 8, group)) if step else [lane]
             x = left + cell * lane
-            drawing.rect(x + 6, y, cell - 12, 28, SKY if len(holds) < 8 else GREEN, PAPER)
+            drawing.rect(x + 6, y, cell - 12, 28, SKY if len(holds) < 8 else ORANGE, PAPER)
             words = " ".join(map(str, holds)) if len(holds) < 8 else "all"
-            drawing.text(x + cell / 2, y + 19, words, 12, "middle", INK if len(holds) < 8 else PAPER)
+            drawing.text(x + cell / 2, y + 19, words, 12, "middle")
             if step is not None:
                 for source in (lane, lane ^ step):
                     drawing.line(
@@ -155,7 +166,12 @@ KEYS = [3, 7, 3, 3, 5, 7, 3, 7]
 def keys():
     """Lanes of one key find their sum: each adds the next one's, and looks at its next's."""
     drawing = Drawing(760, 356, "Sums of groups: who reads from whom, round by round")
-    drawing.text(16, 24, "Eight lanes with three keys. In the boxes: the lanes whose values are in the sum so far.", 14)
+    drawing.text(
+        16,
+        24,
+        "Eight lanes with three keys. In the boxes: the lanes whose values are in the sum so far.",
+        14,
+    )
     colours = {3: BLUE, 7: ORANGE, 5: GREEN}
     dashes = {3: "none", 7: "7 3", 5: "2 3"}
     left, top, cell, row = 84, 70, 83, 96
@@ -170,7 +186,9 @@ def keys():
         for lane in range(8):
             x = left + cell * lane
             colour, dash = colours[KEYS[lane]], dashes[KEYS[lane]]
-            drawing.rect(x + 4, y, cell - 8, 28, PAPER, colour, stroke_width=2, stroke_dasharray=dash)
+            drawing.rect(
+                x + 4, y, cell - 8, 28, PAPER, colour, stroke_width=2, stroke_dasharray=dash
+            )
             drawing.text(x + cell / 2, y + 19, " ".join(map(str, holds[lane])), 12, "middle")
             if k == 0:
                 drawing.text(x + cell / 2, y - 8, f"key {KEYS[lane]}", 12, "middle")
@@ -180,21 +198,31 @@ def keys():
                               stroke_width=1.6, stroke_dasharray=dash)  # fmt: skip
         if k == 2:
             for lane in (0, 1, 4):
-                drawing.text(left + cell * (lane + 0.5), y + 48, "adds", 13, "middle", font_weight="bold")
+                drawing.text(
+                    left + cell * (lane + 0.5), y + 48, "adds", 13, "middle", font_weight="bold"
+                )
         then, after = [list(held) for held in holds], list(following)
         for lane in range(8):
             if following[lane] is not None:
                 then[lane] = sorted(set(holds[lane]) | set(holds[following[lane]]))
                 after[lane] = following[following[lane]]
         holds, following = then, after
-    drawing.text(16, 340, "The groups double in each round; how many rounds are needed depends on the largest.", 12, fill=GREY)
+    drawing.text(
+        16,
+        340,
+        "The groups double in each round; how many rounds are needed depends on the largest.",
+        12,
+        fill=GREY,
+    )
     return drawing
 
 
 def merge():
     """The moments of a row of 3 elements in 8 lanes: what the formula makes of two empty triples."""
     drawing = Drawing(760, 334, "A row of 3 elements: empty lanes and the merge")
-    drawing.text(16, 24, "How many elements each lane's triple holds (8 lanes, shuffles down by 4, 2, 1)", 14)
+    drawing.text(
+        16, 24, "How many elements each lane's triple holds (8 lanes, shuffles down by 4, 2, 1)", 14
+    )
     left, top, cell, row = 96, 66, 78, 66
     held, spoilt = [1] * 3 + [0] * 5, [False] * 8
     for lane in range(8):
@@ -219,35 +247,46 @@ def merge():
                          RED if spoilt[lane] else GREY, stroke_width=2.5 if spoilt[lane] else 1)  # fmt: skip
             words = f"{held[lane]}: NaN" if spoilt[lane] else str(held[lane])
             drawing.text(x + cell / 2 - 10, y + 19, words, 12, "middle")
-    drawing.text(16, 318, "Dashed, red: by the formula alone two empty triples make 0 / 0, and it spreads.", 12, fill=GREY)
+    drawing.text(
+        16,
+        318,
+        "Dashed, red: by the formula alone two empty triples make 0 / 0, and it spreads.",
+        12,
+        fill=GREY,
+    )
     return drawing
 
 
 def spacing():
     """Floats around 2^24, and where adding one to 2^24 ends."""
-    drawing = Drawing(900, 200, "Where 1.0f stops: floats around 2^24")
-    drawing.text(30, 28, "Floats around 2^24 = 16777216 (24 significant bits)", 14)
-    left, step, y = 90, 88, 110
+    drawing = Drawing(760, 210, "Where 1.0f stops: floats around 2^24")
+    drawing.text(16, 26, "Floats around 2^24 = 16777216 (24 significant bits)", 14)
+    left, step, y = 60, 80, 116
     first = (1 << 24) - 3
-    drawing.line(left - 40, y, left + 8.5 * step, y, GREY)
+    drawing.line(left - 40, y, left + 8.4 * step, y, GREY)
     for k in range(9):
         value, x = first + k, left + step * k
         there = value <= 1 << 24 or value % 2 == 0
         drawing.line(x, y - (12 if there else 5), x, y + (12 if there else 5),
                      INK if there else GREY, stroke_width=2 if there else 1)  # fmt: skip
         if there:
-            drawing.text(x, y + 30, str(value), 12, "middle", font_weight="bold" if k == 3 else "normal")
+            drawing.text(
+                x, y + 32, str(value), 12, "middle", font_weight="bold" if k == 3 else "normal"
+            )
         else:
-            drawing.text(x, y + 30, "no float", 11, "middle", GREY)
+            drawing.text(x, y + 32, "no float", 12, "middle", GREY)
     at = left + 3 * step
     drawing.arrow(at, y - 18, at + step - 4, y - 18, RED)
-    drawing.text(at + step / 2, y - 26, "+ 1.0f", 12, "middle", RED)
-    drawing.arrow(at + step, y - 38, at + 3, y - 38, RED)
-    drawing.text(at + step + 8, y - 34, "half way: rounded to the even one, back", 12, fill=RED)
+    drawing.text(at + step / 2, y - 26, "+ 1.0f", 12, "middle")
+    drawing.arrow(at + step, y - 46, at + 3, y - 46, RED)
+    drawing.text(at + step + 8, y - 42, "half way: rounded to the even one, back", 12)
     drawing.text(
-        30, 186, "16777216 + 1 is 16777216 again, however often it is repeated. 16777216 + 16777216 is exact.",
-        12, fill=GREY,
-    )  # fmt: skip
+        16,
+        194,
+        "16777216 + 1 is 16777216 again, however often. 16777216 + 16777216 is exact.",
+        12,
+        fill=GREY,
+    )
     return drawing
 
 
@@ -255,7 +294,9 @@ def measured():
     """Times of the ways to a sum on an H200, and the Shuffle Lesson's ratios beside ours."""
     table = tables.measured("h200-shuffle")
     drawing = Drawing(760, 516, "What a sum of 2^24 floats takes on an H200")
-    drawing.text(16, 24, f"Sum of 2^24 floats (measured, {table.head['device']}, cold L2, log scale)", 14)
+    drawing.text(
+        16, 24, f"Sum of 2^24 floats (measured, {table.head['device']}, cold L2, log scale)", 14
+    )
     forms = [
         ("reduce_atomic", "an add per lane"),
         ("sum_by_warps", "an add per warp"),

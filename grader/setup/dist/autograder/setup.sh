@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the lab32 that lies beside this file, once, while the image is made. Gradescope calls it
 # by its name; elsewhere: setup.sh, as root. LAB32_HOME: another place than /opt/lab32.
+# LAB32_EXTRAS: `notebooks`, `class` or both with a comma, for what these need.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 home=${LAB32_HOME:-/opt/lab32}
@@ -30,5 +31,6 @@ if [ ${#packages[@]} -gt 0 ]; then
 fi
 
 "$(find_python)" -m venv --clear "$home"
-"$home/bin/python" -m pip install --disable-pip-version-check "$here"/lab32-*.whl
+"$home/bin/python" -m pip install --disable-pip-version-check \
+  "$(echo "$here"/lab32-*.whl)${LAB32_EXTRAS:+[$LAB32_EXTRAS]}"
 "$home/bin/lab32" doctor

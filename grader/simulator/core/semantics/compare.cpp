@@ -78,16 +78,64 @@ ExecFn with_comparison(const Instruction& in, Type type, F f) {
   });
 }
 
-// A function by itself, which setp and set share: there are some hundred to compile.
+// Four comparisons of floats and two of integers say all others: of the operands in the other
+// order, or negated. Those are compiled, and setp and set share them. (Of NaN, a > b is b < a, but
+// not !(a <= b).)
+struct Made {
+  Compare from;
+  bool swapped = false, negated = false;
+};
+
+constexpr Made made_of(Compare c, bool integer) {
+  switch (c) {
+    case Compare::ne:
+      return integer ? Made{Compare::eq, false, true} : Made{Compare::ne};
+    case Compare::gt:
+      return {Compare::lt, true};
+    case Compare::le:
+      return integer ? Made{Compare::lt, true, true} : Made{Compare::le};
+    case Compare::ge:
+      return integer ? Made{Compare::lt, false, true} : Made{Compare::le, true};
+    case Compare::equ:
+      return {Compare::ne, false, true};
+    case Compare::neu:
+      return {Compare::eq, false, true};
+    case Compare::ltu:
+      return {Compare::le, true, true};
+    case Compare::leu:
+      return {Compare::lt, true, true};
+    case Compare::gtu:
+      return {Compare::le, false, true};
+    case Compare::geu:
+      return {Compare::lt, false, true};
+    case Compare::nan:
+      return {Compare::num, false, true};
+    default:
+      return {c};
+  }
+}
+
 template <class T, Compare C, bool Ftz>
-[[gnu::noinline]] uint32_t compare_lanes(const Exec& x, const Inst& in) {
-  return test_lanes<T, T>(x, in, [](T a, T b) {
+[[gnu::noinline]] uint32_t compare_slots(const std::byte* a, const std::byte* b) {
+  return test_slots<T, T>({a, b}, [](T x, T y) {
     if constexpr (Ftz) {
-      return compare<C>(flush(a), flush(b));
+      return compare<C>(flush(x), flush(y));
     } else {
-      return compare<C>(a, b);
+      return compare<C>(x, y);
     }
   });
+}
+
+template <class T, Compare C, bool Ftz>
+uint32_t compare_lanes(const Exec& x, const Inst& in) {
+  constexpr Made made = made_of(C, std::is_integral_v<T>);
+  // Integers are equal whatever their signs mean.
+  using Compared = typename std::conditional_t<std::is_integral_v<T> && made.from == Compare::eq,
+                                               detail::BitsOfSize<sizeof(T)>, Tag<T>>::type;
+  const std::byte* const a = x.regs + in.src[made.swapped ? 1 : 0].offset;
+  const std::byte* const b = x.regs + in.src[made.swapped ? 0 : 1].offset;
+  const uint32_t result = compare_slots<Compared, made.from, Ftz>(a, b);
+  return made.negated ? ~result : result;
 }
 
 // --- what becomes of it --------------------------------------------------------------------------
@@ -105,7 +153,7 @@ uint32_t combine(const Exec& x, const Inst& in, uint32_t result) {
 }
 
 // p = (a ? b) op c, q = !(a ? b) op c. Both are computed first: c may be p or q.
-void write_pair(const Exec& x, const Inst& in, uint32_t p, uint32_t q) {
+[[gnu::noinline]] void write_pair(const Exec& x, const Inst& in, uint32_t p, uint32_t q) {
   p = combine(x, in, p);
   q = combine(x, in, q);
   write_predicate(x, in.dst[0], p);
@@ -134,11 +182,14 @@ void write_choice(const Exec& x, const Inst& in, uint32_t result, Bits if_true) 
   }
 }
 
+[[gnu::noinline]] void write_set(const Exec& x, const Inst& in, uint32_t result) {
+  const bool to_float = in.ptx->type() == Type::f32;
+  write_choice<uint32_t>(x, in, combine(x, in, result), to_float ? 0x3f800000u : 0xffffffffu);
+}
+
 template <class T, Compare C, bool Ftz>
 void exec_set(const Exec& x, const Inst& in) {
-  const bool to_float = in.ptx->type() == Type::f32;
-  const uint32_t result = combine(x, in, compare_lanes<T, C, Ftz>(x, in));
-  write_choice<uint32_t>(x, in, result, to_float ? 0x3f800000u : 0xffffffffu);
+  write_set(x, in, compare_lanes<T, C, Ftz>(x, in));
 }
 
 ExecFn pick_set_form(const Instruction& in) {
@@ -180,20 +231,23 @@ template <Compare C>
   return result;
 }
 
-template <class T, Compare C, bool High>
-uint32_t compare_halves(const Exec& x, const Inst& in) {
+using CompareFloats = uint32_t (*)(const float* a, const float* b);
+
+template <class T, bool High>
+uint32_t compare_halves(const Exec& x, const Inst& in, CompareFloats compares) {
   float a[kWarpSize], b[kWarpSize];
   half_operands<T, High>(x, in, 0, a);
   half_operands<T, High>(x, in, 1, b);
-  return compare_floats<C>(a, b);
+  return compares(a, b);
 }
 
 // A bit per lane; for pairs the two halves separately.
-template <class T, Compare C>
-void compare_half_lanes(const Exec& x, const Inst& in, uint32_t* lo, uint32_t* hi) {
-  *lo = compare_halves<T, C, false>(x, in);
+template <class T>
+[[gnu::noinline]] void compare_half_lanes(const Exec& x, const Inst& in, CompareFloats compares,
+                                          uint32_t* lo, uint32_t* hi) {
+  *lo = compare_halves<T, false>(x, in, compares);
   if constexpr (kIsPair<T>)
-    *hi = compare_halves<T, C, true>(x, in);
+    *hi = compare_halves<T, true>(x, in, compares);
   else
     *hi = ~*lo;
 }
@@ -201,7 +255,7 @@ void compare_half_lanes(const Exec& x, const Inst& in, uint32_t* lo, uint32_t* h
 template <class T, Compare C>
 void exec_setp_half(const Exec& x, const Inst& in) {
   uint32_t p, q;
-  compare_half_lanes<T, C>(x, in, &p, &q);
+  compare_half_lanes<T>(x, in, compare_floats<C>, &p, &q);
   write_pair(x, in, p, q);
 }
 
@@ -225,11 +279,11 @@ uint16_t true_half(Type result) {
   return is_float(result) ? H::one : uint16_t{0xffff};
 }
 
-template <class T, Compare C>
-void exec_set_half(const Exec& x, const Inst& in) {
+template <class T>
+[[gnu::noinline]] void exec_set_half_by(const Exec& x, const Inst& in, CompareFloats compares) {
   const Type result = in.ptx->type();
   uint32_t lo, hi;
-  compare_half_lanes<T, C>(x, in, &lo, &hi);
+  compare_half_lanes<T>(x, in, compares, &lo, &hi);
   if constexpr (kIsPair<T>) {
     const uint32_t one = true_half<decltype(T::lo)>(result);
     std::byte* const d = x.regs + in.dst[0].offset;
@@ -242,6 +296,11 @@ void exec_set_half(const Exec& x, const Inst& in) {
   } else {
     write_choice<uint16_t>(x, in, lo, true_half<T>(result));
   }
+}
+
+template <class T, Compare C>
+void exec_set_half(const Exec& x, const Inst& in) {
+  exec_set_half_by<T>(x, in, compare_floats<C>);
 }
 
 // --- selection -----------------------------------------------------------------------------------

@@ -33,44 +33,105 @@ CvtForm form_of(const Instruction& in) {
 
 // --- execution -----------------------------------------------------------------------------------
 
-// A register wider than the type receives the value extended as its type says.
-template <class D>
-void store_extended(const Exec& x, const Slot& slot, int lane, D value) {
-  std::byte bytes[16];
-  std::memset(bytes, 0, sizeof bytes);
-  if constexpr (kIsInt<D>) {
-    if (std::is_signed_v<D> && value < 0) std::memset(bytes, 0xff, sizeof bytes);
-  }
-  std::memcpy(bytes, &value, sizeof value);
-  std::memcpy(x.regs + slot.offset + lane * slot.bytes, bytes, slot.bytes);
+// An integer of any type, extended.
+int128 load_integer(const std::byte* from, Type type) {
+  uint64_t raw = 0;
+  const uint32_t bits = ptx::bits_of(type);
+  std::memcpy(&raw, from, bits / 8);
+  const uint64_t sign = uint64_t{1} << (bits - 1);
+  return is_signed(type) ? static_cast<int64_t>((raw ^ sign) - sign) : static_cast<int128>(raw);
 }
 
-// Calls f(S) -> D for the active lanes. cvt alone lets registers be wider than the types: the low
-// bits are read (an .s8 lives in a 16-bit register), and the result is extended.
-template <class D, class S, class F>
+// A register wider than the type receives the value extended as its type says.
+void store_integer(std::byte* to, uint32_t bytes, int128 value, Type type) {
+  const uint32_t unused = 128 - ptx::bits_of(type);
+  const uint128 top = static_cast<uint128>(value) << unused;
+  const uint128 kept =
+      is_signed(type) ? static_cast<uint128>(static_cast<int128>(top) >> unused) : top >> unused;
+  std::memcpy(to, &kept, bytes);
+}
+
+template <class D>
+void store_float(std::byte* to, uint32_t bytes, D value) {
+  std::byte extended[16] = {};
+  std::memcpy(extended, &value, sizeof value);
+  std::memcpy(to, extended, bytes);
+}
+
+// Calls f(source, destination) for the active lanes. cvt alone lets registers be wider than the
+// types: the low bits are read (an .s8 lives in a 16-bit register), and the result is extended.
+template <class F>
 void convert_lanes(const Exec& x, const Inst& in, F f) {
   const Slot &dst = in.dst[0], &src = in.src[0];
   for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    S s;
-    std::memcpy(&s, x.regs + src.offset + lane * src.bytes, sizeof s);
-    store_extended<D>(x, dst, lane, f(s));
+    f(x.regs + src.offset + lane * src.bytes, x.regs + dst.offset + lane * dst.bytes);
   }
 }
 
-template <class D, class S>
-void exec_cvt(const Exec& x, const Inst& in) {
-  const CvtForm form = form_of(*in.ptx);
-  convert_lanes<D, S>(x, in, [form](S s) { return convert<D>(s, form); });
+template <class S>
+S load_float(const std::byte* from) {
+  S s;
+  std::memcpy(&s, from, sizeof s);
+  return s;
 }
 
-// The common forms: Fast::apply(S) -> D without options.
+// Every pair of types. Those of integers are looked at as it runs: there are 64 pairs of them
+// alone.
+void exec_int_to_int(const Exec& x, const Inst& in) {
+  const Type to = in.ptx->type(0), from = in.ptx->type(1);
+  const bool sat = in.ptx->has(Mod::sat);
+  convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
+    const int128 value = load_integer(s, from);
+    store_integer(d, in.dst[0].bytes, sat ? clamp_to(value, to) : value, to);
+  });
+}
+
+template <class D>
+void exec_int_to_float(const Exec& x, const Inst& in) {
+  const CvtForm form = form_of(*in.ptx);
+  const Type from = in.ptx->type(1);
+  convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
+    store_float(d, in.dst[0].bytes, int_to_float<D>(load_integer(s, from), form));
+  });
+}
+
+template <class S>
+void exec_float_to_int(const Exec& x, const Inst& in) {
+  const CvtForm form = form_of(*in.ptx);
+  const Type to = in.ptx->type(0);
+  convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
+    store_integer(d, in.dst[0].bytes, float_to_int(load_float<S>(s), to, form), to);
+  });
+}
+
+template <class D, class S>
+void exec_float_to_float(const Exec& x, const Inst& in) {
+  const CvtForm form = form_of(*in.ptx);
+  convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
+    store_float(d, in.dst[0].bytes, float_to_float<D>(load_float<S>(s), form));
+  });
+}
+
+template <class D, class S>
+constexpr ExecFn general_form() {
+  if constexpr (kIsInt<S> && kIsInt<D>)
+    return exec_int_to_int;
+  else if constexpr (kIsInt<S>)
+    return exec_int_to_float<D>;
+  else if constexpr (kIsInt<D>)
+    return exec_float_to_int<S>;
+  else
+    return exec_float_to_float<D, S>;
+}
+
+// The common forms between registers of the types' own widths: Fast::apply(S) -> D without options.
 template <class D, class S, class Fast>
 void exec_fast(const Exec& x, const Inst& in) {
-  if (in.dst[0].bytes == sizeof(D) && in.src[0].bytes == sizeof(S)) {
-    map_lanes<D, S>(x, in, [](S s) -> D { return Fast::template apply<D>(s); });
+  if (in.dst[0].bytes != sizeof(D) || in.src[0].bytes != sizeof(S)) {
+    general_form<D, S>()(x, in);
   } else {
-    convert_lanes<D, S>(x, in, [](S s) -> D { return Fast::template apply<D>(s); });
+    map_lanes<D, S>(x, in, [](S s) -> D { return Fast::template apply<D>(s); });
   }
 }
 
@@ -131,7 +192,10 @@ ExecFn fast_form(const Instruction& in) {
   constexpr bool to_float_type = std::is_same_v<D, float> || std::is_same_v<D, double>;
   constexpr bool is_half = std::is_same_v<S, F16> || std::is_same_v<S, BF16>;
   if constexpr (kIsInt<S> && kIsInt<D>) {
-    if (plain) return exec_fast<D, S, Cast>;
+    // Signs matter only where a narrow source is extended.
+    using Bits = BitsOf<D>;
+    if (plain)
+      return exec_fast<Bits, std::conditional_t<(sizeof(D) > sizeof(S)), S, BitsOf<S>>, Cast>;
   } else if constexpr (kIsInt<S> && to_float_type) {
     if (only_rn) return exec_fast<D, S, Cast>;
   } else if constexpr (std::is_same_v<S, float> && kIsInt<D> && sizeof(D) <= 4) {
@@ -236,7 +300,7 @@ ExecFn pick_cvt(const Instruction& in) {
         return nullptr;
       } else {
         const ExecFn fast = fast_form<D, S>(in);
-        return fast != nullptr ? fast : exec_cvt<D, S>;
+        return fast != nullptr ? fast : general_form<D, S>();
       }
     });
   });

@@ -84,43 +84,45 @@ inline T canonical_nan_of() {
 
 // --- the four kinds of conversion ----------------------------------------------------------------
 
-template <class D, class S>
-inline D int_to_int(S s, const CvtForm& form) {
-  if (!form.sat) return static_cast<D>(s);
-  constexpr auto low = static_cast<int128>(std::numeric_limits<D>::min());
-  constexpr auto high = static_cast<int128>(std::numeric_limits<D>::max());
-  const auto wide = static_cast<int128>(s);
-  return static_cast<D>(wide < low ? low : wide > high ? high : wide);
+// Integers are 128 bits wide here, whatever their type. .sat: the nearest end of the result's
+// range.
+inline int128 clamp_to(int128 x, ptx::Type to) {
+  const uint32_t bits = ptx::bits_of(to);
+  const int128 high = (int128{1} << (is_signed(to) ? bits - 1 : bits)) - 1;
+  const int128 low = is_signed(to) ? -high - 1 : 0;
+  return x < low ? low : x > high ? high : x;
 }
 
-template <class D, class S>
-inline D int_to_float(S s, const CvtForm& form) {
+template <class D>
+inline D int_to_float(int128 s, const CvtForm& form) {
   using Layout = typename LayoutOf<D>::type;
   if (s == 0 || (form.sat && s < 0)) return from_layout<D>(0);
   if (form.sat) s = 1;  // clamped to [0, 1]
   const bool negative = s < 0;
-  const auto magnitude = static_cast<uint64_t>(negative ? -static_cast<int128>(s) : s);
+  const auto magnitude = static_cast<uint64_t>(negative ? -s : s);
   return from_layout<D>(round_pack<Layout>(negative, 0, magnitude, form.rounding));
 }
 
 // Out of range: the nearest end of the range. NaN: 0, but the top bit alone if either side is 64
 // bits wide: .f64 sources, .s64 and .u64 results (9.7.9.21).
-template <class D, class S>
-inline D float_to_int(S s, const CvtForm& form) {
+template <class S>
+inline int128 float_to_int(S s, ptx::Type to, const CvtForm& form) {
+  const int bits = static_cast<int>(ptx::bits_of(to));
   double x = exact_value(s);
   if (std::isnan(x)) {
-    constexpr bool wide = std::is_same_v<S, double> || sizeof(D) == 8;
-    return wide ? static_cast<D>(uint64_t{1} << (sizeof(D) * 8 - 1)) : D{0};
+    const bool wide = std::is_same_v<S, double> || bits == 64;
+    return wide ? int128{1} << (bits - 1) : 0;
   }
   if constexpr (std::is_same_v<S, float>) {
     if (form.ftz) x = flush(s);
   }
   x = round_to_integral(x, form.rounding);
   // The first number above the range is a power of two, exact in double.
-  const double above = std::ldexp(1.0, static_cast<int>(sizeof(D) * 8) - std::is_signed_v<D>);
-  if (x >= above) return std::numeric_limits<D>::max();
-  if (x < (std::is_signed_v<D> ? -above : 0.0)) return std::numeric_limits<D>::min();
-  return static_cast<D>(x);
+  const double above = std::ldexp(1.0, bits - (is_signed(to) ? 1 : 0));
+  if (std::fabs(x) >= above || x < 0) {
+    return clamp_to(x < 0 ? static_cast<int128>(std::fmax(x, -above)) : int128{1} << bits, to);
+  }
+  return static_cast<int128>(x);
 }
 
 template <class D>
@@ -190,18 +192,6 @@ inline D float_to_float(S s, const CvtForm& form) {
     if (form.ftz && tiny) d = std::copysign(0.0f, d);
   }
   return finish_float(d, form);
-}
-
-template <class D, class S>
-inline D convert(S s, const CvtForm& form) {
-  if constexpr (kIsInt<S> && kIsInt<D>)
-    return int_to_int<D>(s, form);
-  else if constexpr (kIsInt<S>)
-    return int_to_float<D>(s, form);
-  else if constexpr (kIsInt<D>)
-    return float_to_int<D>(s, form);
-  else
-    return float_to_float<D>(s, form);
 }
 
 }  // namespace lab32::sim

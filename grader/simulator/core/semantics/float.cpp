@@ -10,44 +10,36 @@ using ptx::Instruction;
 using ptx::Mod;
 using ptx::Type;
 
-template <Rounding R>
-using RoundingTag = std::integral_constant<Rounding, R>;
-
-template <class F>
-ExecFn with_rounding(const Instruction& in, F f) {
-  if (in.has(Mod::rz)) return f(RoundingTag<Rounding::rz>{});
-  if (in.has(Mod::rm)) return f(RoundingTag<Rounding::rm>{});
-  if (in.has(Mod::rp)) return f(RoundingTag<Rounding::rp>{});
-  return f(RoundingTag<Rounding::rn>{});
-}
-
-template <class Frame, class T, int Operands>
-constexpr ExecFn of_arity() {
-  if constexpr (Operands == 1)
-    return unary<Frame, T>();
-  else if constexpr (Operands == 2)
-    return binary<Frame, T>();
-  else
-    return ternary<Frame, T>();
+void refuse_wide(const Instruction& in) {
+  if (in.has(Mod::ftz) || in.has(Mod::sat)) {
+    refuse(in, "double precision has no .ftz and no .sat");
+  }
 }
 
 template <class Raw, int Operands>
 ExecFn pick_frame(const Instruction& in) {
-  const bool ftz = in.has(Mod::ftz), sat = in.has(Mod::sat);
   if (in.type() == Type::f64) {
-    if (ftz || sat) refuse(in, "double precision has no .ftz and no .sat");
-    return of_arity<FloatOp<Raw, false, false>, double, Operands>();
+    refuse_wide(in);
+    return plain<FloatOp<Raw>, double, Operands>();
   }
-  if (ftz && sat) return of_arity<FloatOp<Raw, true, true>, float, Operands>();
-  if (ftz) return of_arity<FloatOp<Raw, true, false>, float, Operands>();
-  if (sat) return of_arity<FloatOp<Raw, false, true>, float, Operands>();
-  return of_arity<FloatOp<Raw, false, false>, float, Operands>();
+  return in.has(Mod::ftz) || in.has(Mod::sat) ? modified<FloatOp<Raw>, float, Operands>()
+                                              : plain<FloatOp<Raw>, float, Operands>();
+}
+
+// The directed roundings cost more than a loop's branches.
+template <class Raw, int Operands>
+ExecFn pick_directed(const Instruction& in) {
+  if (in.type() != Type::f64) return modified<FloatOp<Raw>, float, Operands>();
+  refuse_wide(in);
+  return modified<FloatOp<Raw>, double, Operands>();
 }
 
 template <template <Rounding> class Op, int Operands>
 ExecFn pick_arithmetic(const Instruction& in) {
-  return with_rounding(in,
-                       [&](auto r) { return pick_frame<Op<decltype(r)::value>, Operands>(in); });
+  if (in.has(Mod::rz)) return pick_directed<Op<Rounding::rz>, Operands>(in);
+  if (in.has(Mod::rm)) return pick_directed<Op<Rounding::rm>, Operands>(in);
+  if (in.has(Mod::rp)) return pick_directed<Op<Rounding::rp>, Operands>(in);
+  return pick_frame<Op<Rounding::rn>, Operands>(in);
 }
 
 template <FloatClass Class, class T>
@@ -61,19 +53,19 @@ ExecFn pick_testp_class(const Instruction& in) {
                       [](auto t) -> ExecFn { return exec_testp<Class, TypeOf<decltype(t)>>; });
 }
 
-template <class Raw, class T, bool Ftz>
+template <class Raw>
 ExecFn minmax_of_arity(const Instruction& in) {
   const bool three = in.has_operand(3);
   if (in.has(Mod::xorsign)) {
     if (three) refuse(in, ".xorsign takes two operands, not three");
     if (!in.has(Mod::abs)) refuse(in, ".xorsign needs .abs");
-    return binary<FloatOp<WithXorSign<Raw>, Ftz, false>, T>();
+    return modified<FloatOp<WithXorSign<Raw>>, float, 2>();
   }
   if (in.has(Mod::abs)) {
     if (!three) refuse(in, "with two operands .abs needs .xorsign");
-    return ternary<FloatOp<OfMagnitudes<Raw>, Ftz, false>, T>();
+    return modified<FloatOp<OfMagnitudes<Raw>>, float, 3>();
   }
-  return three ? ternary<FloatOp<Raw, Ftz, false>, T>() : binary<FloatOp<Raw, Ftz, false>, T>();
+  return three ? modified<FloatOp<Raw>, float, 3>() : pick_frame<Raw, 2>(in);
 }
 
 template <bool Max>
@@ -82,14 +74,10 @@ ExecFn pick_minmax(const Instruction& in) {
     if (in.mods.any() || in.has_operand(3)) {
       refuse(in, "double precision has two operands and no modifiers");
     }
-    return binary<FloatOp<MinMaxFloat<Max, false>, false, false>, double>();
+    return plain<FloatOp<MinMaxFloat<Max, false>>, double, 2>();
   }
-  return with_bool(in.has(Mod::NaN), [&](auto nan) {
-    return with_bool(in.has(Mod::ftz), [&](auto ftz) {
-      return minmax_of_arity<MinMaxFloat<Max, decltype(nan)::value>, float, decltype(ftz)::value>(
-          in);
-    });
-  });
+  return in.has(Mod::NaN) ? minmax_of_arity<MinMaxFloat<Max, true>>(in)
+                          : minmax_of_arity<MinMaxFloat<Max, false>>(in);
 }
 
 }  // namespace

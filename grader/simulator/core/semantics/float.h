@@ -12,6 +12,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "simulator/core/semantics/modifiers.h"
 #include "simulator/core/semantics/rounding.h"
 
 namespace lab32::sim {
@@ -21,14 +22,7 @@ inline float flush(float x) {
   const uint32_t b = bits(x);
   return bit_copy<float>((b & 0x7f800000u) == 0 ? b & 0x80000000u : b);
 }
-template <bool Ftz>
-inline float flush_if(float x) {
-  return Ftz ? flush(x) : x;
-}
-template <bool Ftz>
-inline double flush_if(double x) {
-  return x;  // .ftz is for single precision only
-}
+inline float flush_if(bool ftz, float x) { return ftz ? flush(x) : x; }
 
 inline bool is_nan(float x) { return (bits(x) & 0x7fffffffu) > 0x7f800000u; }
 inline bool is_nan(double x) { return (bits(x) & 0x7fffffffffffffffu) > 0x7ff0000000000000u; }
@@ -60,15 +54,18 @@ inline bool is_tiny(double exact) {
 // flushed and saturated. The hardware (H200) flushes what is below the normal numbers when rounded
 // to 24 bits without regard to the exponent's range: (1 - 2^-24) * 2^-126 becomes zero, though as a
 // subnormal it would have been rounded up to 2^-126.
-template <class Raw, bool Ftz, bool Sat>
+template <class Raw>
 struct FloatOp {
   template <class... T>
-  static auto apply(T... s) {
-    auto r = canonical_nan(Raw::apply(flush_if<Ftz>(s)...));
-    if constexpr (Ftz) {
-      r = Raw::tiny(flush(s)...) ? std::copysign(0.0f, r) : flush(r);
-    }
-    return Sat ? saturate_unit(r) : r;
+  static float apply(Modifiers m, float a, T... s) {
+    float r = canonical_nan(Raw::apply(flush_if(m.ftz, a), flush_if(m.ftz, s)...));
+    if (m.ftz) r = Raw::tiny(flush(a), flush(s)...) ? std::copysign(0.0f, r) : flush(r);
+    return m.sat ? saturate_unit(r) : r;
+  }
+  // Double precision has neither .ftz nor .sat.
+  template <class... T>
+  static double apply(Modifiers, double a, T... s) {
+    return canonical_nan(Raw::apply(a, s...));
   }
 };
 

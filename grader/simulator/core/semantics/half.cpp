@@ -21,47 +21,25 @@ void refuse_brain(const Instruction& in) {
 
 template <class Op, int Operands>
 ExecFn pick_for_halves(const Instruction& in) {
-  return Halves::pick(in, in.type(), [](auto t) {
+  refuse_brain(in);
+  return Halves::pick(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
     using Lane = std::conditional_t<sizeof(T) == 4, Both<Op>, Op>;
-    if constexpr (Operands == 1)
-      return unary<Lane, T>();
-    else if constexpr (Operands == 2)
-      return binary<Lane, T>();
-    else
-      return ternary<Lane, T>();
+    const bool none = in.mods.none() || (in.mods.count() == 1 && in.has(Mod::rn));
+    return none ? plain<Lane, T, Operands>() : modified<Lane, T, Operands>();
   });
 }
 
 template <class Op, int Operands>
 ExecFn pick_arithmetic(const Instruction& in) {
-  refuse_brain(in);
   if (in.has(Mod::rz)) refuse(in, "half precision arithmetic rounds to nearest (.rn) only");
-  return with_bool(in.has(Mod::ftz), [&](auto ftz) {
-    constexpr bool f = decltype(ftz)::value;
-    if (in.has(Mod::sat)) return pick_for_halves<HalfOp<Op, f, true, false>, Operands>(in);
-    if (in.has(Mod::relu)) return pick_for_halves<HalfOp<Op, f, false, true>, Operands>(in);
-    return pick_for_halves<HalfOp<Op, f, false, false>, Operands>(in);
-  });
-}
-
-template <template <bool> class Op>
-ExecFn pick_sign_op(const Instruction& in) {
-  refuse_brain(in);
-  return in.has(Mod::ftz) ? pick_for_halves<Op<true>, 1>(in) : pick_for_halves<Op<false>, 1>(in);
+  return pick_for_halves<HalfOp<Op>, Operands>(in);
 }
 
 template <bool Max>
 ExecFn pick_half_minmax(const Instruction& in) {
-  refuse_brain(in);
   if (in.has(Mod::xorsign) != in.has(Mod::abs)) refuse(in, ".xorsign and .abs go together");
-  return with_bool(in.has(Mod::ftz), [&](auto ftz) {
-    return with_bool(in.has(Mod::NaN), [&](auto nan) {
-      constexpr bool f = decltype(ftz)::value, n = decltype(nan)::value;
-      return in.has(Mod::xorsign) ? pick_for_halves<MinMaxHalf<Max, f, n, true>, 2>(in)
-                                  : pick_for_halves<MinMaxHalf<Max, f, n, false>, 2>(in);
-    });
-  });
+  return pick_for_halves<MinMaxHalf<Max>, 2>(in);
 }
 
 }  // namespace
@@ -73,8 +51,8 @@ ExecFn pick_fma_half(const Instruction& in) {
   if (in.has(Mod::sat) && in.has(Mod::relu)) refuse(in, ".sat and .relu exclude each other");
   return pick_arithmetic<HalfFma, 3>(in);
 }
-ExecFn pick_neg_half(const Instruction& in) { return pick_sign_op<NegHalf>(in); }
-ExecFn pick_abs_half(const Instruction& in) { return pick_sign_op<AbsHalf>(in); }
+ExecFn pick_neg_half(const Instruction& in) { return pick_for_halves<NegHalf, 1>(in); }
+ExecFn pick_abs_half(const Instruction& in) { return pick_for_halves<AbsHalf, 1>(in); }
 ExecFn pick_min_half(const Instruction& in) { return pick_half_minmax<false>(in); }
 ExecFn pick_max_half(const Instruction& in) { return pick_half_minmax<true>(in); }
 

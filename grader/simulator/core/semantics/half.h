@@ -5,12 +5,13 @@
 #include <cmath>
 
 #include "simulator/core/semantics/half_format.h"
+#include "simulator/core/semantics/modifiers.h"
 
 namespace lab32::sim {
 
-template <bool Ftz, class H>
-inline H flush_half(H h) {
-  if (Ftz && is_subnormal(h)) return {static_cast<uint16_t>(h.bits & 0x8000)};
+template <class H>
+inline H flush_half(bool ftz, H h) {
+  if (ftz && is_subnormal(h)) return {static_cast<uint16_t>(h.bits & 0x8000)};
   return h;
 }
 
@@ -30,73 +31,71 @@ struct HalfFma {
 // Operands flushed, one rounding, result clamped to [0, 1] (NaN: +0) or made non-negative (.relu,
 // NaN stays). As for floats (FloatOp), what is below the normal numbers when rounded to full
 // precision is flushed.
-template <class Op, bool Ftz, bool Sat, bool Relu>
+template <class Op>
 struct HalfOp {
   template <class... H>
-  static auto apply(H... s) {
-    const double exact = Op::exact(static_cast<double>(to_float(flush_half<Ftz>(s)))...);
-    return finish<std::common_type_t<H...>>(exact);
+  static auto apply(Modifiers m, H... s) {
+    const double exact = Op::exact(static_cast<double>(to_float(flush_half(m.ftz, s)))...);
+    return finish<std::common_type_t<H...>>(m, exact);
   }
 
  private:
   template <class H>
-  static H finish(double exact) {
+  static H finish(Modifiers m, double exact) {
     constexpr double scale = 0x1p10;
     const double smallest = std::ldexp(scale, H::Layout::min_exponent);
-    if (Ftz && std::fabs(to_float(to_half<H>(exact * scale, Rounding::rn))) < smallest) {
+    if (m.ftz && std::fabs(to_float(to_half<H>(exact * scale, Rounding::rn))) < smallest) {
       exact = std::copysign(0.0, exact);
     }
     const H r = to_half<H>(exact, Rounding::rn);
-    if (Sat) {
+    if (m.sat) {
       if (is_nan(r) || is_negative(r)) return {0};
       return r.bits > H::one ? H{H::one} : r;
     }
-    if (Relu && !is_nan(r) && is_negative(r)) return {0};
+    if (m.relu && !is_nan(r) && is_negative(r)) return {0};
     return r;
   }
 };
 
-template <bool Ftz>
 struct NegHalf {
   template <class H>
-  static H apply(H a) {
-    a = flush_half<Ftz>(a);
+  static H apply(Modifiers m, H a) {
+    a = flush_half(m.ftz, a);
     return {is_nan(a) ? H::nan : static_cast<uint16_t>(a.bits ^ 0x8000)};
   }
 };
-template <bool Ftz>
 struct AbsHalf {
   template <class H>
-  static H apply(H a) {
-    a = flush_half<Ftz>(a);
+  static H apply(Modifiers m, H a) {
+    a = flush_half(m.ftz, a);
     return {is_nan(a) ? H::nan : static_cast<uint16_t>(a.bits & 0x7fff)};
   }
 };
 
-template <bool Max, bool Ftz, bool Nan, bool XorSign>
+template <bool Max>
 struct MinMaxHalf {
   template <class H>
-  static H apply(H a, H b) {
-    a = flush_half<Ftz>(a);
-    b = flush_half<Ftz>(b);
+  static H apply(Modifiers m, H a, H b) {
+    a = flush_half(m.ftz, a);
+    b = flush_half(m.ftz, b);
     const uint16_t sign = (a.bits ^ b.bits) & 0x8000;
     if (is_nan(a) || is_nan(b)) {
-      if (Nan || (is_nan(a) && is_nan(b))) return {H::nan};
-      return with_sign(is_nan(a) ? b : a, sign);
+      if (m.nan || (is_nan(a) && is_nan(b))) return {H::nan};
+      return with_sign(m, is_nan(a) ? b : a, sign);
     }
-    if (XorSign) {
+    if (m.xorsign) {
       a.bits &= 0x7fff;
       b.bits &= 0x7fff;
     }
     const float x = to_float(a), y = to_float(b);
     const bool a_first = x < y || (x == y && is_negative(a));
-    return with_sign(a_first != Max ? a : b, sign);
+    return with_sign(m, a_first != Max ? a : b, sign);
   }
 
  private:
   template <class H>
-  static H with_sign(H r, uint16_t sign) {
-    if (XorSign) r.bits = static_cast<uint16_t>((r.bits & 0x7fff) | sign);
+  static H with_sign(Modifiers m, H r, uint16_t sign) {
+    if (m.xorsign) r.bits = static_cast<uint16_t>((r.bits & 0x7fff) | sign);
     return r;
   }
 };

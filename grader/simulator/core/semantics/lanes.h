@@ -8,6 +8,7 @@
 
 #include <emmintrin.h>
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -16,6 +17,7 @@
 #include "simulator/core/execute/instruction.h"
 #include "simulator/core/execute/refuse.h"
 #include "simulator/core/semantics/half_format.h"
+#include "simulator/core/semantics/modifiers.h"
 
 namespace lab32::sim {
 
@@ -132,10 +134,9 @@ inline void map_active_lanes(const Exec& x, const Inst& in, F f) {
                                     std::index_sequence_for<S...>{});
 }
 
-// A bit per lane of bool f(src0[lane], …), for all lanes.
+// A bit per lane of bool f(s0[lane], …), for all lanes.
 template <class... S, class F, size_t... I>
-inline uint32_t test_lanes(const Exec& x, const Inst& in, F f, std::index_sequence<I...>) {
-  const std::byte* s[sizeof...(S)] = {x.regs + in.src[I].offset...};
+inline uint32_t test_slots(const std::byte* const* s, F f, std::index_sequence<I...>) {
   alignas(32) uint8_t flags[kWarpSize];
   for (int lane = 0; lane < kWarpSize; ++lane) {
     flags[lane] = f(load_lane<S>(s[I], lane)...) ? 0xff : 0;
@@ -148,8 +149,15 @@ inline uint32_t test_lanes(const Exec& x, const Inst& in, F f, std::index_sequen
 }
 
 template <class... S, class F>
+inline uint32_t test_slots(const std::array<const std::byte*, sizeof...(S)>& s, F f) {
+  return test_slots<S...>(s.data(), f, std::index_sequence_for<S...>{});
+}
+
+template <class... S, class F>
 inline uint32_t test_lanes(const Exec& x, const Inst& in, F f) {
-  return test_lanes<S...>(x, in, f, std::index_sequence_for<S...>{});
+  std::array<const std::byte*, sizeof...(S)> s;
+  for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
+  return test_slots<S...>(s, f);
 }
 
 // --- the semantics of a row as an ExecFn --------------------------------------------------------
@@ -163,6 +171,46 @@ void exec_lanes(const Exec& x, const Inst& in) {
 template <class Op, class D, class... S>
 void exec_active_lanes(const Exec& x, const Inst& in) {
   map_active_lanes<D, S...>(x, in, [](S... s) -> D { return Op::apply(s...); });
+}
+
+inline Modifiers modifiers_of(const ptx::Instruction& in) {
+  using ptx::Mod;
+  return {in.has(Mod::ftz), in.has(Mod::sat), in.has(Mod::relu), in.has(Mod::NaN),
+          in.has(Mod::xorsign)};
+}
+
+// Op::apply(Modifiers, S...) -> D. Nearly all instructions have no modifiers: that is a loop by
+// itself. All others share one that reads them as it runs: one for each would be half of all that
+// there is to compile.
+template <class Op, class D, class... S>
+void exec_plain(const Exec& x, const Inst& in) {
+  map_lanes<D, S...>(x, in, [](S... s) -> D { return Op::apply(Modifiers{}, s...); });
+}
+
+template <class Op, class D, class... S>
+void exec_modified(const Exec& x, const Inst& in) {
+  const Modifiers m = modifiers_of(*in.ptx);
+  map_active_lanes<D, S...>(x, in, [m](S... s) -> D { return Op::apply(m, s...); });
+}
+
+template <class Op, class T, int Operands>
+constexpr ExecFn plain() {
+  if constexpr (Operands == 1)
+    return exec_plain<Op, T, T>;
+  else if constexpr (Operands == 2)
+    return exec_plain<Op, T, T, T>;
+  else
+    return exec_plain<Op, T, T, T, T>;
+}
+
+template <class Op, class T, int Operands>
+constexpr ExecFn modified() {
+  if constexpr (Operands == 1)
+    return exec_modified<Op, T, T>;
+  else if constexpr (Operands == 2)
+    return exec_modified<Op, T, T, T>;
+  else
+    return exec_modified<Op, T, T, T, T>;
 }
 
 template <class Op, class T>
@@ -192,8 +240,8 @@ using BF16x2 = Pair<BF16>;
 template <class Op>
 struct Both {
   template <class P, class... Rest>
-  static P apply(P a, Rest... rest) {
-    return {Op::apply(a.lo, rest.lo...), Op::apply(a.hi, rest.hi...)};
+  static P apply(Modifiers m, P a, Rest... rest) {
+    return {Op::apply(m, a.lo, rest.lo...), Op::apply(m, a.hi, rest.hi...)};
   }
 };
 

@@ -1,0 +1,79 @@
+#include "profiler/libraries.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "base/process.h"
+
+namespace lab32::profiler {
+namespace {
+
+constexpr char kMachineCode[] = "is machine code for GPUs, which the simulator does not run";
+constexpr char kDriver[] = "talks to the driver of a GPU, which is not simulated";
+
+struct Refused {
+  const char *begins, *called, *why;
+};
+// The longer ones first where one name begins another.
+constexpr Refused kRefused[] = {
+    {"cublasLt", "cuBLASLt", kMachineCode},
+    {"cublas", "cuBLAS", kMachineCode},
+    {"cufft", "cuFFT", kMachineCode},
+    {"curand", "cuRAND's host API", kMachineCode},
+    {"cusparse", "cuSPARSE", kMachineCode},
+    {"cusolver", "cuSOLVER", kMachineCode},
+    {"cudnn", "cuDNN", kMachineCode},
+    {"cutensor", "cuTENSOR", kMachineCode},
+    {"npp", "NPP", kMachineCode},
+    {"nvjpeg", "nvJPEG", kMachineCode},
+    {"nccl", "NCCL", kMachineCode},
+    {"nvrtc", "NVRTC", "compiles for the driver, which is not simulated"},
+    {"nvJitLink", "nvJitLink", "links for the driver, which is not simulated"},
+    {"nvidia-ml", "NVML", kDriver},
+    {"cupti", "CUPTI", kDriver},
+};
+
+}  // namespace
+
+std::vector<Library> loaded_libraries(const std::filesystem::path& program) {
+  Command command;
+  command.argv = {std::filesystem::absolute(program).string()};
+  command.environment = {"LD_TRACE_LOADED_OBJECTS=1"};
+  if (const char* libraries = std::getenv("LD_LIBRARY_PATH"))
+    command.environment.push_back(std::string("LD_LIBRARY_PATH=") + libraries);
+  command.limits.wall_seconds = 60;
+  // libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f…)      or      libx.so => not found
+  std::istringstream listing(run_process(command).out);
+  std::vector<Library> libraries;
+  for (std::string line; std::getline(listing, line);) {
+    std::istringstream words(line);
+    std::string name, arrow, path;
+    if (!(words >> name)) continue;
+    words >> arrow >> path;
+    libraries.push_back({name, arrow == "=>" && path != "not" ? path : ""});
+    // The loader itself, and the kernel's page of code.
+    if (arrow != "=>") libraries.back().path = name;
+  }
+  return libraries;
+}
+
+bool is_users(const std::string& path) {
+  for (const char* system : {"/lib/", "/lib64/", "/usr/lib/", "linux-vdso"})
+    if (path.rfind(system, 0) == 0) return false;
+  return true;
+}
+
+std::optional<std::string> refused_library(const std::string& name) {
+  const std::string stem = name.substr(name.rfind("lib", 0) == 0  ? 3
+                                       : name.rfind("-l", 0) == 0 ? 2
+                                                                  : 0);
+  if (stem == "cuda" || stem.rfind("cuda.so", 0) == 0)
+    return fmt::format("{}: the driver's API is not simulated, only the runtime's", name);
+  for (const Refused& r : kRefused)
+    if (stem.rfind(r.begins, 0) == 0) return fmt::format("{}: {} {}", name, r.called, r.why);
+  return std::nullopt;
+}
+
+}  // namespace lab32::profiler

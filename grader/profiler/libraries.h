@@ -1,0 +1,28 @@
+// The shared libraries that a program asks for, and those that no simulated runtime can give it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lab32::profiler {
+
+constexpr char kRuntime[] = "libcudart.so.13";
+
+struct Library {
+  std::string name;  // as it is asked for: "libcudart.so.13"
+  std::string path;  // empty: the loader does not find it
+};
+
+// What the loader would load for the program, without starting it.
+std::vector<Library> loaded_libraries(const std::filesystem::path& program);
+
+// Not the system's own, in which there is no device code.
+bool is_users(const std::string& path);
+
+// Why not, for "libcublas.so.13" and "-lcublas" as for all that come as machine code, or that talk
+// to the driver; nullopt: a library like any other.
+std::optional<std::string> refused_library(const std::string& name);
+
+}  // namespace lab32::profiler

@@ -1,0 +1,40 @@
+// nvcc's command line, as far as the words of one must be understood to build for the simulator.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lab32::profiler {
+
+// Whether the word that follows this option is its value: `-I inc`, `-Xcompiler -Wall`, `-arch
+// sm_90`; not `-Iinc`, `-arch=sm_90`, `-O3`.
+bool takes_value(std::string_view option);
+
+// Whether nvcc reads a file of that name: a source, an object or a library.
+bool is_input(std::string_view word);
+
+// A source that nvcc compiles, for the GPU and the host or for the host alone.
+bool is_source(std::string_view word);
+
+// `words` split into options, each with its value where that is a word of its own, and inputs.
+struct NvccWords {
+  std::vector<std::vector<std::string>> options;
+  std::vector<std::string> inputs;
+};
+NvccWords split_words(const std::vector<std::string>& words);
+
+// "std" for `-std=c++17`, `--std c++17`; the long names for the short ones are not looked up.
+std::string_view option_name(std::string_view option);
+
+// The words with which nvcc makes what `words` ask for, for the simulated runtime in `runtime` on a
+// GPU of `device` ("sm_90"): the shared runtime and the way to it, PTX and a cubin of it, source
+// lines. Of several architectures the newest one that the GPU can run stays, as the driver would
+// choose; without any the GPU's own is taken. As they are where nvcc is asked for text (--version,
+// -E, -ptx). Throws Error when all architectures are newer than the GPU.
+std::vector<std::string> for_simulator(const std::vector<std::string>& words,
+                                       const std::string& device,
+                                       const std::filesystem::path& runtime);
+
+}  // namespace lab32::profiler

@@ -1,0 +1,82 @@
+"""The values of data/devices that are taken over from the H200, by the rule in their comments.
+
+A comment "as h200" is a rule; what follows a comma says how the value is scaled, what follows a
+semicolon is for the reader:
+
+    as h200                      the same
+    in clocks                    seconds: as many clocks
+    per clock                    a rate: as much in a clock
+    per slice, per channel       in proportion to the slices of L2, the banks of device memory
+    the same share of L2         in proportion to its size
+    times A / B                  published figures of the card and of a Hopper card
+
+`python -m lab32.devices` writes the values anew; a test says when they are stale.
+"""
+
+import re
+import sys
+import tomllib
+
+from lab32 import ROOT
+
+SOURCE = "h200"
+LINE = re.compile(r"(?P<name>\w+) = (?P<value>[-+.\w]+)(?P<gap> +)# as h200(?P<rule>(?:, [^;]*)?)(?P<rest>(?:;.*)?)")
+RULES = {
+    "in clocks": lambda card: 1 / card("clock", "sm_hz"),
+    "per clock": lambda card: card("clock", "sm_hz"),
+    "per slice": lambda card: card("caches", "l2_slices"),
+    "per channel": lambda card: card("memory", "dram_banks"),
+    "the same share of L2": lambda card: card("memory", "l2_bytes"),
+}
+
+
+def factor(rule, ratio):
+    """How a rule scales; `ratio(table, key)` is the card's value over the H200's."""
+    product = 1.0
+    for part in filter(None, (part.strip() for part in rule.split(","))):
+        times = re.fullmatch(r"times ([\d.]+) / ([\d.]+)", part)
+        if not times and part not in RULES:
+            raise SystemExit(f"there is no rule `{part}`; there are: {', '.join(RULES)}, times A / B")
+        product *= float(times[1]) / float(times[2]) if times else RULES[part](ratio)
+    return product
+
+
+def derived(text, source):
+    """The text of a profile with its values taken over anew from `source`, that of the H200."""
+    card, table, lines = tomllib.loads(text), None, []
+
+    def ratio(name, key):
+        return card[name][key] / source[name][key]
+
+    for line in text.splitlines():
+        if header := re.fullmatch(r"\[(\w+)\]", line):
+            table = header[1]
+        if found := LINE.fullmatch(line):
+            value = source[table][found["name"]] * factor(found["rule"], ratio)
+            whole = isinstance(source[table][found["name"]], int)
+            shown = str(round(value)) if whole else f"{value:.4g}"
+            head = f"{found['name']} = {shown}".ljust(39)
+            line = f"{head} # as h200{found['rule']}{found['rest']}"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def profiles():
+    """Each profile but the H200's: its file, its text, and that with the values derived anew."""
+    folder = ROOT / "data" / "devices"
+    source = tomllib.loads((folder / f"{SOURCE}.toml").read_text())
+    for path in sorted(folder.glob("*.toml")):
+        if path.stem != SOURCE:
+            text = path.read_text()
+            yield path, text, derived(text, source)
+
+
+def main():
+    for path, text, fresh in profiles():
+        if text != fresh:
+            path.write_text(fresh)
+            print(f"{path}: written anew", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

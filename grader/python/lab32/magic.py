@@ -1,0 +1,213 @@
+"""`%load_ext lab32`: the commands of lab32 in a notebook.
+
+    %lab32 grade reduction              the score report; any option of `lab32 grade` may follow
+    %lab32 explain coalescing ["B1 scale: sectors"]     a picture of the worst access
+    %lab32 runtime                      programs that this notebook builds with nvcc run on the simulator
+    %%cuda [run|profile|check|explain] [OPTIONS] [-- ARGUMENTS]     the cell is a complete program
+    %%lab32 run|profile|check|explain   the same; for notebooks whose %%cuda is nvcc4jupyter's
+"""
+
+import csv
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.display import display
+
+from lab32 import ROOT, explained, results
+from lab32.cells import Cell
+
+CELL_COMMANDS = ["run", "profile", "check", "explain"]
+# What a table of a launch shows: words, Nsight Compute's name for them.
+METRICS = {
+    "load requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "store requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "store sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "sectors of all accesses": "memory_l2_theoretical_sectors_global",
+    "ideal sectors": "memory_l2_theoretical_sectors_global_ideal",
+    "shared wavefronts": "memory_l1_wavefronts_shared",
+    "ideal wavefronts": "memory_l1_wavefronts_shared_ideal",
+    "bytes read from DRAM, modelled": "dram__bytes_read.sum",
+    "bytes written to DRAM, modelled": "dram__bytes_write.sum",
+    "time in ns, modelled": "gpu__time_duration.sum",
+}
+MOST_LAUNCHES = 8
+
+
+@magics_class
+class Lab32(Magics):
+    @line_magic("lab32")
+    def line(self, line):
+        if not line.strip():
+            print(__doc__)
+            return None
+        command, *rest = words(line)
+        if command == "grade":
+            return grade(rest)
+        if command == "explain":
+            if not rest:
+                raise UsageError("%lab32 explain LAB [CHECK]: which lab?")
+            return explained.of_check(rest[0], *split_check(rest[1:]))
+        if command == "runtime":
+            return runtime()
+        done = subprocess.run([str(results.BINARY), command, *rest], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, check=False)  # fmt: skip
+        print(done.stdout, end="")
+        print(done.stderr, end="", file=sys.stderr)
+        return None
+
+    @cell_magic("lab32")
+    def cell(self, line, cell):
+        run_cell(line, cell)
+
+
+@magics_class
+class Cuda(Magics):
+    @cell_magic
+    def cuda(self, line, cell):
+        run_cell(line, cell)
+
+
+def load(shell):
+    shell.register_magics(Lab32)
+    owner = shell.find_cell_magic("cuda")
+    if owner is None or isinstance(getattr(owner, "__self__", None), Cuda):
+        shell.register_magics(Cuda)
+    else:
+        print(f"%%cuda stays that of {owner.__module__.split('.')[0]}; lab32's is %%lab32. "
+              "After `%lab32 runtime` both run on the simulator.")  # fmt: skip
+
+
+# ---- %lab32 ---------------------------------------------------------------------------------------
+
+
+def words(line):
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"{line!r}: {error}") from None
+
+
+def split_check(rest):
+    """The words after a lab: its check, in quotation marks or not, and options."""
+    options = next((k for k, word in enumerate(rest) if word.startswith("-")), len(rest))
+    return " ".join(rest[:options]) or None, rest[options:]
+
+
+def grade(rest):
+    if not rest or rest[0].startswith("-"):
+        raise UsageError("%lab32 grade LAB [OPTIONS]: which lab?")
+    lab, *more = rest
+    directory = None
+    if "--dir" in more:
+        k = more.index("--dir")
+        directory = str(Path("".join(more[k + 1 : k + 2])).resolve())
+        del more[k : k + 2]
+    try:
+        return results.grade(lab, directory, more=more)
+    except (RuntimeError, ValueError) as error:
+        raise UsageError(str(error)) from None
+
+
+def runtime():
+    """nvcc4jupyter's %%cuda, or `!nvcc`, on lab32's CUDA runtime: no GPU needed."""
+    os.environ["PATH"] = os.pathsep.join([str(find_nvcc().parent), os.environ.get("PATH", "")])
+    folder = str(ROOT / "build/cudart")
+    os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(
+        filter(None, [folder, os.environ.get("LD_LIBRARY_PATH")])
+    )
+    flags = os.environ.get("NVCC_APPEND_FLAGS", "")
+    if "-cudart" not in flags:
+        os.environ["NVCC_APPEND_FLAGS"] = f"{flags} -arch=sm_90 -cudart shared".strip()
+    print("programs that nvcc builds from here on run on lab32's simulator")
+
+
+def find_nvcc():
+    """Where `lab32` itself looks: what LAB32_NVCC names, what set-up found, pip's, the one on PATH."""
+    settings = ROOT / "build/toolchain.env"
+    lines = settings.read_text().splitlines() if settings.is_file() else []
+    found = dict(line.split("=", 1) for line in lines)
+    pip = [Path(folder) / "nvidia/cu13/bin/nvcc" for folder in sys.path]
+    for path in (os.environ.get("LAB32_NVCC"), found.get("NVCC"), *pip, shutil.which("nvcc")):
+        if path and os.access(path, os.X_OK):
+            return Path(path)
+    raise UsageError("there is no nvcc: `lab32 doctor` says what brings it")
+
+
+# ---- %%cuda ---------------------------------------------------------------------------------------
+
+
+def parse(line):
+    """The magic's line: command, options of lab32, arguments of the program, options of nvcc."""
+    rest, arguments = words(line), []
+    if "--" in rest:
+        k = rest.index("--")
+        rest, arguments = rest[:k], rest[k + 1 :]
+    command, compiler, options = "run", "", []
+    if rest and not rest[0].startswith("-"):
+        command, *rest = rest
+        if command not in CELL_COMMANDS:
+            raise UsageError(f"%%cuda has {', '.join(CELL_COMMANDS)}; not {command}")
+    rest = iter(rest)
+    for word in rest:
+        name, _, value = word.partition("=")
+        # nvcc4jupyter's own options.
+        if name in ("-p", "--profile"):
+            command = "profile"
+        elif name in ("-c", "--compiler-args"):
+            compiler = value or next(rest, "")
+        elif name in ("-t", "--timeit", "-l", "--profiler-args"):
+            raise UsageError(f"{name} needs a GPU; `%%cuda profile` counts, and models the time")
+        else:
+            options.append(word)
+    return command, options, arguments, compiler
+
+
+def run_cell(line, text):
+    command, options, arguments, compiler = parse(line)
+    with Cell(text) as cell:
+        made = Path(cell.folder.name)
+        if command == "explain":
+            options = [*options, "--format", "svg", "-o", str(made / "picture.svg")]
+        if command == "profile" and "--csv" not in options:
+            options = [*options, "--csv", str(made / "launches.csv")]
+        done = cell.run(command, options, arguments, compiler)
+        if not done.is_built:
+            print(done.errors, end="", file=sys.stderr)
+            raise UsageError("the cell does not compile")
+        if command == "explain":
+            display(explained.of_file(made / "picture.svg", done.output, done.errors, done.status))
+            return
+        if (made / "launches.csv").is_file():
+            display(launches((made / "launches.csv").read_text()))
+        print(done.output, end="")
+        print(done.errors, end="", file=sys.stderr)
+        if done.status and command != "check":
+            print(f"exit status {done.status}", file=sys.stderr)
+
+
+def launches(text):
+    """Counters of each launch as a table: a column per launch, Nsight Compute's names beside the words."""
+    import pandas  # takes a while: only who profiles waits for it
+
+    columns = {}
+    for row in csv.DictReader(StringIO(text)):
+        column = columns.setdefault(row["ID"], {"": row})
+        column[row["Metric Name"]] = row["Metric Value"]
+    shown = list(columns.items())[:MOST_LAUNCHES]
+    table = {"": list(METRICS)}
+    for number, column in shown:
+        row = column[""]
+        head = f"launch {number}: {row['Kernel Name']} {row['Grid Size']} x {row['Block Size']}"
+        table[head] = [column.get(metric, "n/a") for metric in METRICS.values()]
+    table["Nsight Compute's name"] = list(METRICS.values())
+    if len(columns) > MOST_LAUNCHES:
+        print(f"the first {MOST_LAUNCHES} of {len(columns)} launches; `--csv FILE` has all")
+    return pandas.DataFrame(table).set_index("")

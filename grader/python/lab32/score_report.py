@@ -1,0 +1,74 @@
+"""A graded lab as a notebook shows it: a row per check, and below it what to do about it.
+
+Colours are the page's own, so that it is read in dark notebooks too; a sign says what a colour would.
+"""
+
+from html import escape
+
+SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "not run": "–", "not graded": "–"}
+HEAD = ["", "check", "points", "measured", "expected"]
+
+
+def points(test):
+    """`2.5 of 4`; a check that was not run has no points to show."""
+    most = f"{test.max_score:g}{' (bonus)' if test.bonus else ''}"
+    return f"not run, of {most}" if test.status == "not run" else f"{test.score:g} of {most}"
+
+
+def rows(lab):
+    """Of each check: its sign, name, points, measured and expected."""
+    return [[SIGNS[t.status], t.name, points(t), t.measured, t.expected] for t in lab.tests]
+
+
+def total(result):
+    """`27.7 of 100 points, on sim:h200, seed 7`."""
+    on = result.device + (f", times of {result.timer}" if result.timer else "")
+    return f"{result.score:g} of {result.max_score:g} points, on {on}, seed {result.seed}"
+
+
+def html(result):
+    return f"<p><b>{escape(total(result))}</b></p>" + "".join(map(lab_html, result.labs))
+
+
+def lab_html(lab):
+    if not lab.tests:
+        return f"<p><b>{escape(lab.name)}: {escape(lab.status)}</b></p>{message_html(lab.message)}"
+    body, first = [], True
+    for test, cells in zip(lab.tests, rows(lab)):
+        body.append("<tr>" + "".join(f"<td {LEFT}>{escape(c)}</td>" for c in cells) + "</tr>")
+        if test.message:
+            # The first lost point is open: it is the next thing to do.
+            is_next = first and test.status in ("failed", "error")
+            first = first and not is_next
+            name = "what to do" if test.status in ("failed", "error") else "why"
+            body.append(
+                f"<tr><td></td><td colspan='4' {LEFT}><details{' open' if is_next else ''}>"
+                f"<summary>{name}</summary>{message_html(test.message)}</details></td></tr>"
+            )
+    head = "".join(f"<th scope='col' {LEFT}>{cell}</th>" for cell in HEAD)
+    return (
+        f"<table><caption {LEFT}>{escape(lab.name)}: {lab.score:g} of {lab.max_score:g}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    )
+
+
+LEFT = "style='text-align: left'"
+
+
+def message_html(message):
+    style = "text-align: left; white-space: pre-wrap; margin: 0.3em 0; background: none"
+    return f"<pre style='{style}'>{escape(message)}</pre>" if message else ""
+
+
+def text(result):
+    """For terminals, and for whoever reads the notebook's file."""
+    lines = [total(result)]
+    for lab in result.labs:
+        table = rows(lab)
+        widths = [max((len(row[k]) for row in table), default=0) for k in range(len(HEAD))]
+        lines += ["", f"{lab.name}: {lab.status if not lab.tests else f'{lab.score:g} of {lab.max_score:g}'}"]
+        lines += ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in table]
+        lost = [t for t in lab.tests if t.status in ("failed", "error") and t.message]
+        lines += [lab.message] if lab.message else []
+        lines += [f"\n{test.name}\n{test.message}" for test in lost]
+    return "\n".join(lines)

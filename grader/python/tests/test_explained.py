@@ -1,0 +1,51 @@
+"""Pictures in notebooks: what `lab32 explain` leaves is shown; where it leaves nothing, its reason is."""
+
+import pytest
+from IPython.lib.pretty import pretty
+
+from lab32 import explained, results
+
+SVG = "<svg xmlns='http://www.w3.org/2000/svg'><title>32 lanes, 16 sectors</title></svg>"
+
+
+@pytest.fixture
+def draws(tmp_path, monkeypatch):
+    """A `lab32` that writes a picture of the check named `drawn`, and refuses others."""
+    program = tmp_path / "lab32"
+    program.write_text(
+        '#!/bin/sh\necho "$@" >>"$(dirname "$0")/asked"\n'
+        f'case "$*" in *drawn*) echo "{SVG}" >"$5";; *) echo running >&2; echo "lab32: no picture: answer A1 first" >&2; exit 2;; esac\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setattr(explained, "BINARY", program)
+    return lambda: (tmp_path / "asked").read_text().splitlines()
+
+
+def lab(*checks):
+    """(name, points lost, kind of the failure)."""
+    tests = [
+        results.Test(name, "failed", 10 - lost, 10, message=f"message of {name}", failure={"kind": kind})
+        for name, lost, kind in checks
+    ]
+    return results.Lab("coalescing", "failed", 0, 100, tests)
+
+
+def test_the_check_that_lost_most_is_drawn_with_its_message(draws):
+    shown = explained.of_result(lab(("little", 1, "wasteful"), ("drawn", 9, "wasteful"), ("wrong", 10, "wrong_result")))
+    assert SVG in shown._repr_html_() and "message of drawn" in shown._repr_html_()
+    assert pretty(shown) == "32 lanes, 16 sectors\ndrawn\nmessage of drawn"
+    (asked,) = draws()
+    assert " coalescing drawn --dir " in asked
+
+
+def test_a_withheld_picture_makes_room_for_the_next(draws):
+    shown = explained.of_result(lab(("withheld", 9, "wasteful"), ("drawn", 5, "wasteful")))
+    assert isinstance(shown, explained.Picture) and len(draws()) == 2
+
+
+def test_without_a_picture_there_is_one_line(draws):
+    shown = explained.of_result(lab(("withheld", 9, "wasteful")))
+    assert pretty(shown) == "no picture: answer A1 first"
+    assert pretty(explained.of_result(lab(("wrong", 9, "wrong_result")))) == (
+        "no picture: no check of this result lost points by its accesses"
+    )

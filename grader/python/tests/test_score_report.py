@@ -1,0 +1,36 @@
+from pathlib import Path
+
+import pytest
+
+from lab32 import results, score_report
+
+SAMPLE = Path(__file__).parent / "data/result.json"
+
+
+@pytest.fixture
+def result():
+    return results.load(SAMPLE)
+
+
+def test_a_check_that_was_not_run_has_no_points(result):
+    """`0 of 5` would say that points are lost."""
+    rows = {name: shown for _, name, shown, *_ in score_report.rows(result.lab("coalescing"))}
+    assert rows["C1 one element off the line"] == "not run, of 4"
+    assert rows["B1 scale: sectors"] == "1 of 8"
+
+
+def test_the_first_lost_point_is_open_and_text_is_escaped(result):
+    lab = result.lab("coalescing")
+    lab.tests[0].message = "a < b"
+    html = result._repr_html_()
+    assert html.count("<details open>") == 1
+    assert "a &lt; b" in html and "a < b" not in html
+    # A sign beside each check: no colour is needed to read it.
+    assert html.count("✓") == sum(t.status == "passed" for t in lab.tests)
+    assert html.count("✗") == sum(t.status == "failed" for t in lab.tests)
+
+
+def test_what_does_not_compile_shows_why(result):
+    lab = result.lab("coalescing")
+    lab.tests, lab.status, lab.message = [], "error", "line 3: <oops>"
+    assert "&lt;oops&gt;" in result._repr_html_() and "<oops>" in score_report.text(result)

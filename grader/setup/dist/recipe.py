@@ -1,0 +1,117 @@
+"""The steps of a Dockerfile or an Apptainer definition, read, or carried out in a root without either.
+
+usage: recipe.py RECIPE CONTEXT ROOT [COMMAND...]
+
+Copies and runs in ROOT, a Debian that debootstrap has made, what RECIPE says; files come from the
+folder CONTEXT. COMMAND runs there at the end, with the image's PATH, in its working directory. It takes
+root: steps run in a chroot, with mounts that end with them.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Recipe:
+    base: str = ""
+    copies: list = field(default_factory=list)  # (pattern, folder)
+    runs: list = field(default_factory=list)
+    path: str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    folder: str = "/"
+
+
+def of_docker(text):
+    recipe = Recipe()
+    for line in text.replace("\\\n", " ").splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "FROM":
+            recipe.base = rest
+        elif word == "COPY":
+            *patterns, folder = rest.split()
+            recipe.copies += [(pattern, folder) for pattern in patterns]
+        elif word == "RUN":
+            recipe.runs.append(rest)
+        elif word == "ENV" and rest.startswith("PATH="):
+            recipe.path = rest.removeprefix("PATH=")
+        elif word == "WORKDIR":
+            recipe.folder = rest
+        elif word == "CMD":
+            json.loads(rest)
+        elif line and not line.startswith("#"):
+            raise ValueError(f"not known: {line}")
+    return recipe
+
+
+def of_apptainer(text):
+    recipe, section = Recipe(), ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("%"):
+            section = line
+        elif not line or line.startswith("#"):
+            continue
+        elif section == "%files":
+            recipe.copies.append(tuple(line.split()))
+        elif section == "%post":
+            recipe.runs.append(line)
+        elif match := re.fullmatch(r"export PATH=(.*)", line):
+            recipe.path = match[1]
+        elif match := re.fullmatch(r"From: (.*)", line):
+            recipe.base = match[1]
+        elif line != "Bootstrap: docker":
+            raise ValueError(f"not known: {line}")
+    return recipe
+
+
+def read(path):
+    return (of_apptainer if path.suffix == ".def" else of_docker)(path.read_text())
+
+
+INSIDE = """
+mount -t proc proc "$1/proc"
+mount --rbind /dev "$1/dev"
+for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt; do
+  touch "$1$file"
+  mount --bind "$file" "$1$file"
+done
+exec chroot "$@"
+"""
+
+
+def run(recipe, root, *words):
+    # The network's names and certificates are this machine's; all else is as in a new one.
+    keep = {k: v for k, v in os.environ.items() if k.lower().endswith(("_proxy", "_cert", "_ca_bundle"))}
+    settings = keep | {"PATH": recipe.path, "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
+    outside = ["unshare", "--mount", "--pid", "--fork", "sh", "-euc", INSIDE, "sh", root]
+    there = ["sh", "-euc", 'cd "$0" && exec "$@"', recipe.folder]
+    return subprocess.run([*outside, "env", "-i", *(f"{k}={v}" for k, v in settings.items()),
+                           *there, *words], check=False).returncode  # fmt: skip
+
+
+def main():
+    path, context, root, *words = sys.argv[1:]
+    recipe, root = read(Path(path)), Path(root)
+    for pattern, folder in recipe.copies:
+        target = root / folder.lstrip("/")
+        target.mkdir(parents=True, exist_ok=True)
+        found = sorted(Path(context).glob(pattern))
+        if not found:
+            sys.exit(f"{context} has no {pattern}")
+        for file in found:
+            shutil.copy(file, target)
+    inside = Recipe(path=Recipe.path)
+    for step in recipe.runs:
+        print(f"RUN {step}", flush=True)
+        if status := run(inside, root, "sh", "-ec", step):
+            sys.exit(status)
+    (root / recipe.folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    sys.exit(run(recipe, root, *words) if words else 0)
+
+
+if __name__ == "__main__":
+    main()

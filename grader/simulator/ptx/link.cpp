@@ -1,0 +1,295 @@
+#include "simulator/ptx/link.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/demangle.h"
+#include "base/error.h"
+#include "simulator/ptx/cursor.h"
+#include "simulator/ptx/diagnostic.h"
+#include "simulator/ptx/lexer.h"
+#include "simulator/ptx/literals.h"
+
+namespace lab32::ptx {
+namespace {
+
+// .extern: someone else's. local: nobody else's.
+enum class Linkage : uint8_t { local, external, weak, strong };
+
+// A declaration or definition at module scope: tokens [first, last).
+struct Item {
+  size_t first = 0, last = 0;
+  size_t head_end = 0;  // where a declaration of it would end: before `{` or `=`, or at `;`
+  bool defines = false;
+  bool function = false;
+  Linkage linkage = Linkage::local;
+  std::string_view name;
+};
+
+// One text, its items, and what else linking must know of it.
+struct Part {
+  std::string_view text;
+  std::vector<Token> tokens;
+  std::vector<Item> items;
+  std::pair<uint64_t, uint64_t> version{0, 0};
+  std::string_view target;
+  uint64_t files = 0;  // the highest number of a .file, and one more
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) {
+    part_.text = text;
+    part_.tokens = lex(text);
+  }
+
+  Part read() {
+    while (peek().kind != Token::Kind::end) directive();
+    if (part_.version.first == 0)
+      throw Error("this is no PTX module: it has no .version directive");
+    return std::move(part_);
+  }
+
+ private:
+  const Token& peek() const { return part_.tokens[at_]; }
+  void skip() {
+    if (at_ + 1 < part_.tokens.size()) ++at_;
+  }
+  [[noreturn]] void fail(const char* what) const {
+    throw Diagnostic{static_cast<size_t>(peek().text.data() - part_.text.data()), what};
+  }
+  // Behind the bracket that closes the one here.
+  void skip_group(char open, char close) {
+    int depth = 0;
+    do {
+      if (peek().kind == Token::Kind::end) fail("this bracket is not closed");
+      depth += peek().is(open) ? 1 : peek().is(close) ? -1 : 0;
+      skip();
+    } while (depth > 0);
+  }
+  uint64_t number() {
+    const auto value = parse_integer(peek().text);
+    if (!value) fail("a number is expected here");
+    skip();
+    return *value;
+  }
+
+  void directive() {
+    const Token& token = peek();
+    if (token.is(".version")) {
+      skip();
+      const std::string_view text = peek().text;
+      const size_t dot = std::min(text.find('.'), text.size());
+      part_.version = {parse_integer(text.substr(0, dot)).value_or(0),
+                       parse_integer(text.substr(std::min(dot + 1, text.size()))).value_or(0)};
+      return skip();
+    }
+    if (token.is(".target")) {
+      skip();
+      part_.target = peek().text;
+      skip();
+      while (peek().is(',')) skip(), skip();
+      return;
+    }
+    if (token.is(".address_size")) return skip(), skip();
+    if (token.is(".section")) return skip(), skip(), skip_group('{', '}');
+    if (token.is(".file")) return file();
+    if (token.is(';')) return skip();
+    item();
+  }
+
+  void file() {
+    Item item;
+    item.first = at_;
+    skip();
+    part_.files = std::max(part_.files, number() + 1);
+    while (peek().kind == Token::Kind::string || peek().is(',') ||
+           peek().kind == Token::Kind::number)
+      skip();
+    item.last = at_;
+    part_.items.push_back(item);
+  }
+
+  void item() {
+    Item item;
+    item.first = at_;
+    for (;; skip()) {
+      if (peek().is(".extern"))
+        item.linkage = Linkage::external;
+      else if (peek().is(".visible"))
+        item.linkage = Linkage::strong;
+      else if (peek().is(".weak") || peek().is(".common"))
+        item.linkage = Linkage::weak;
+      else
+        break;
+    }
+    item.function = peek().is(".func") || peek().is(".entry");
+    skip();
+    // A function's name stands behind its result, a variable's behind its attributes.
+    while (peek().kind != Token::Kind::end && !peek().is(';')) {
+      if (peek().is('('))
+        skip_group('(', ')');
+      else if (peek().kind == Token::Kind::word && peek().text[0] != '.')
+        break;
+      else
+        skip();
+    }
+    if (peek().kind == Token::Kind::word) item.name = peek().text;
+    while (!peek().is(';') && !peek().is('=') && !peek().is('{')) {
+      if (peek().kind == Token::Kind::end) fail("this declaration has no end");
+      skip();
+    }
+    item.head_end = at_;
+    const bool body = peek().is('{');
+    item.defines = item.function ? body : item.linkage != Linkage::external;
+    if (body) {
+      skip_group('{', '}');
+    } else {
+      while (!peek().is(';')) {
+        if (peek().kind == Token::Kind::end) fail("this declaration has no end");
+        skip();
+      }
+      skip();
+    }
+    item.last = at_;
+    part_.items.push_back(item);
+  }
+
+  Part part_;
+  size_t at_ = 0;
+};
+
+class Linker {
+ public:
+  explicit Linker(std::vector<Part> parts) : parts_(std::move(parts)) {}
+
+  Linked run() {
+    for (size_t i = 0; i < parts_.size(); ++i)
+      for (const Item& item : parts_[i].items) note(i, item);
+    std::pair<uint64_t, uint64_t> version;
+    std::string_view target;
+    for (const Part& part : parts_) {
+      version = std::max(version, part.version);
+      if (part.target > target) target = part.target;
+    }
+    linked_.text = ".version " + std::to_string(version.first) + "." +
+                   std::to_string(version.second) + "\n.target " + std::string(target) +
+                   "\n.address_size 64\n";
+    for (size_t i = 0; i < parts_.size(); ++i) write(i);
+    return std::move(linked_);
+  }
+
+ private:
+  struct Symbol {
+    size_t keeper = 0;  // the part whose definition stays
+    Linkage linkage = Linkage::external;
+    size_t first_user = 0;
+    bool shared = false;  // more than one part says the name
+  };
+
+  void note(size_t part, const Item& item) {
+    if (item.name.empty()) return;
+    const auto [at, is_new] = symbols_.try_emplace(item.name);
+    Symbol& symbol = at->second;
+    if (is_new) symbol.first_user = part;
+    symbol.shared |= symbol.first_user != part;
+    if (!item.defines || item.linkage == Linkage::local) return;
+    if (item.linkage == Linkage::strong && symbol.linkage == Linkage::strong &&
+        symbol.keeper != part)
+      throw Error("`" + demangle(std::string(item.name)) +
+                  "` is defined in two of the program's files");
+    if (item.linkage <= symbol.linkage) return;
+    symbol.linkage = item.linkage;
+    symbol.keeper = part;
+  }
+
+  void write(size_t index) {
+    const Part& part = parts_[index];
+    // A part's own names that others say, too. The form is that of a compiler's clones, which
+    // demanglers know.
+    std::unordered_map<std::string_view, std::string> renamed;
+    for (const Item& item : part.items)
+      if (item.linkage == Linkage::local && !item.name.empty() && symbols_.at(item.name).shared)
+        renamed[item.name] = std::string(item.name) + "." + std::to_string(index + 1);
+    const int before = lines_so_far();
+    for (const Item& item : part.items) {
+      const int line = before + part.tokens[item.first].line;
+      text_.append(static_cast<size_t>(std::max(0, line - lines_so_far() - 1)), '\n');
+      const bool ours = item.name.empty() || item.linkage == Linkage::local || !item.defines ||
+                        symbols_.at(item.name).keeper == index;
+      if (ours) {
+        copy(part, item.first, item.last, renamed);
+      } else {  // its users here come before the definition that stays
+        text_ += ".extern ";
+        copy(part, item.first + 1, item.head_end, renamed);
+        text_ += ";";
+      }
+      text_ += "\n";
+      if (item.function && item.defines && ours && !renamed.count(item.name))
+        linked_.lines_before.emplace(item.name, before);
+    }
+    files_before_ += part.files;
+  }
+
+  int lines_so_far() {
+    lines_ += static_cast<int>(
+        std::count(text_.begin() + static_cast<std::ptrdiff_t>(counted_), text_.end(), '\n'));
+    counted_ = text_.size();
+    return lines_;
+  }
+
+  // Tokens [first, last) with the text between them, but for names and numbers of files.
+  void copy(const Part& part, size_t first, size_t last,
+            const std::unordered_map<std::string_view, std::string>& renamed) {
+    bool file = false;  // the next number is a file's
+    const char* copied = begin_of(part.tokens[first]);
+    const auto put = [&](const Token& token, const std::string& instead) {
+      text_.append(copied, token.text.data());
+      text_ += instead;
+      copied = token.text.data() + token.text.size();
+    };
+    for (size_t i = first; i < last; ++i) {
+      const Token& token = part.tokens[i];
+      if (token.is(".loc") || token.is("inlined_at") || token.is(".file")) {
+        file = true;
+      } else if (file && token.kind == Token::Kind::number) {
+        put(token, std::to_string(parse_integer(token.text).value_or(0) + files_before_));
+        file = false;
+      } else if (token.kind == Token::Kind::word) {
+        if (const auto name = renamed.find(token.text); name != renamed.end())
+          put(token, name->second);
+      }
+    }
+    const Token& end = part.tokens[last - 1];
+    text_.append(copied, end.text.data() + end.text.size() + (end.kind == Token::Kind::string));
+  }
+  static const char* begin_of(const Token& token) {
+    return token.text.data() - (token.kind == Token::Kind::string);
+  }
+
+  std::vector<Part> parts_;
+  std::unordered_map<std::string_view, Symbol> symbols_;
+  uint64_t files_before_ = 0;
+  Linked linked_;
+  std::string& text_ = linked_.text;
+  size_t counted_ = 0;  // how much of it
+  int lines_ = 0;       // and how many lines that has
+};
+
+}  // namespace
+
+Linked link(const std::vector<std::string>& texts) {
+  std::vector<Part> parts;
+  for (const std::string& text : texts) {
+    try {
+      parts.push_back(Reader(text).read());
+    } catch (const Diagnostic& diagnostic) {
+      throw Error("PTX that is to be linked: " + diagnostic.message);
+    }
+  }
+  return Linker(std::move(parts)).run();
+}
+
+}  // namespace lab32::ptx

@@ -1,0 +1,7 @@
+// verdict: A1 blocks that reside | failed | "count threads one by one"
+// verdict: A2 what limits them | failed | "and that is not so"
+__device__ int resident_blocks(Multiprocessor sm, Usage usage) {
+  Allowed most = allowed(sm, usage);
+  return min(min(sm.threads / usage.threads, most.blocks),
+             min(sm.registers / (usage.registers * usage.threads), most.shared));
+}

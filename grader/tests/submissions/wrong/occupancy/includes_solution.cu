@@ -1,0 +1,2 @@
+// verdict: lab | error | "solutions/occupancy/occupancy.cu"
+#include "@ROOT@/solutions/occupancy/occupancy.cu"
