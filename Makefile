@@ -45,7 +45,7 @@ RUNTIME      := $(PROGRAMS)/cudart/libcudart.so.13
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle occupancy model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
-.PHONY: help build grade class test test-all install wheel dist mutants measure bench notebooks figures book jupyter format \
+.PHONY: help build grade report class test test-all install wheel dist mutants measure bench notebooks figures book jupyter format \
         lint fuzz clean
 
 help:       ## this list
@@ -58,6 +58,10 @@ build: $(PROGRAMS)/lab32 $(RUNTIME)  ## compile build/lab32 and the simulated ru
 # Lost points (status 1) are a result, not an error.
 grade: build/lab32 | setup-cuda  ## grade labs/, or DIR=; all labs, or LAB=
 	@build/lab32 grade $(LAB) --dir '$(DIR)' --device '$(DEVICE)' --format '$(FORMAT)' \
+	  $(if $(RUBRIC),--rubric '$(RUBRIC)') $(if $(SEED),--seed '$(SEED)') || test $$? -eq 1
+
+report: build/lab32 | setup-cuda setup-python  ## report.html: points, pictures of your kernels, source with counters
+	@build/lab32 report $(LAB) --dir '$(DIR)' --device '$(DEVICE)' -o report.html \
 	  $(if $(RUBRIC),--rubric '$(RUBRIC)') $(if $(SEED),--seed '$(SEED)') || test $$? -eq 1
 
 class: build/lab32 | setup-cuda setup-python  ## grade a whole class
@@ -144,7 +148,7 @@ UNITY    := yes
 unit_services := base toolchain device record
 unit_readers  := simulator/ptx simulator/sass simulator/model
 unit_core     := simulator/core/execute simulator/core/schedule simulator/core/memory
-unit_graders  := report grading profiler $(patsubst grader/%,%,$(wildcard grader/checks/*))
+unit_graders  := pictures report grading profiler $(patsubst grader/%,%,$(wildcard grader/checks/*))
 
 # These configure a header before they include it, and must be the first who do; the last one waits for
 # the toolkit's headers.

@@ -32,16 +32,23 @@
 #include "grading/calibrate.h"
 #include "grading/classroom.h"
 #include "grading/compiled.h"
+#include "grading/explain.h"
+#include "grading/registry.h"
 #include "grading/reference_module.h"
 #include "grading/runner.h"
 #include "grading/sealing.h"
 #include "grading/student_files.h"
+#include "grading/watching.h"
+#include "pictures/mapping.h"
+#include "pictures/shown.h"
 #include "profiler/build_program.h"
 #include "profiler/check.h"
+#include "profiler/explain.h"
 #include "profiler/command_words.h"
 #include "profiler/list_unsupported.h"
 #include "profiler/profile.h"
 #include "profiler/start.h"
+#include "report/history.h"
 #include "report/render.h"
 #include "simulator/model/profile.h"
 
@@ -93,11 +100,28 @@ const CLI::Validator kSeconds(
     },
     "");
 
+// Where a student looks at the result.
+bool is_an_attempt(const std::string& format, const std::string& output) {
+  return format == "text" && output.empty() && isatty(STDOUT_FILENO) == 1;
+}
+
+[[noreturn]] void watch(const lab32::grading::GradeOptions& options, bool history) {
+  lab32::report::Style style;
+  style.colour = lab32::report::wants_colour(STDOUT_FILENO);
+  const auto show = [&](const lab32::report::Result& result, const std::string& changes) {
+    print("\n" + lab32::report::text(result, style) + "\n" + changes);
+    print(fmt::format("watching {}; Ctrl-C ends this\n", options.dir.string()));
+    if (history) lab32::report::keep_in_history(options.dir, result, lab32::report::now());
+  };
+  lab32::grading::watch(options, show, complain);
+}
+
 int grade(const lab32::grading::GradeOptions& options, const std::string& format,
-          const std::string& output, const std::string& json) {
+          const std::string& output, const std::string& json, bool history) {
   if (!output.empty()) lab32::check_writable(output, "-o");
   if (!json.empty()) lab32::check_writable(json, "--json");
   const lab32::report::Result result = lab32::grading::grade(options);
+  if (history) lab32::report::keep_in_history(options.dir, result, lab32::report::now());
   if (result.complete() && result.max_score <= 0)
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
   lab32::report::Style style;
@@ -175,6 +199,85 @@ void add_schedule(CLI::App* command, std::optional<uint64_t>& seed) {
       ->check(kWholeNumber);
 }
 
+struct ExplainCommand {
+  std::string what, check, format = "text", output, picture, swizzle;
+  std::vector<std::string> arguments;
+  lab32::counters::CloseUpChoice choice;
+};
+
+// By the formula; but not where a task asks to find two rows in it.
+lab32::pictures::Shown look_at_swizzle(const std::string& text) {
+  const auto shape = lab32::pictures::read_swizzle(text);
+  if (shape.bits == 2 && (shape.shift == 3 || shape.shift == -3))
+    throw Error(
+        "a task of the lab swizzle asks for that table: let your own function draw it, lab32 "
+        "explain swizzle --swizzle " +
+        text);
+  std::vector<uint32_t> to;
+  for (const uint32_t offset : lab32::pictures::offsets_of(shape))
+    to.push_back(lab32::pictures::swizzled(shape, offset));
+  lab32::pictures::Shown shown;
+  shown.launch.mappings = {lab32::pictures::mapping_of(shape, to)};
+  return shown;
+}
+
+// Of a check's mappings the one that is asked for.
+void choose_mapping(lab32::pictures::Shown& shown, const std::string& text) {
+  const std::string name = lab32::pictures::read_swizzle(text).name();
+  auto& all = shown.launch.mappings;
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [&](const lab32::pictures::Mapping& m) { return m.name != name; }),
+            all.end());
+  if (all.empty()) throw Error(shown.check + " does not ask for " + name);
+}
+
+// A lab's name, or a program.
+lab32::pictures::Shown look(const ExplainCommand& command,
+                            const lab32::grading::GradeOptions& options) {
+  const std::vector<std::string> labs = lab32::grading::known_labs();
+  if (std::find(labs.begin(), labs.end(), command.what) != labs.end()) {
+    lab32::grading::GradeOptions one = options;
+    one.labs = {command.what};
+    one.close_up = command.choice;
+    if (command.swizzle.empty()) return lab32::grading::explain(one, command.check);
+    auto shown = lab32::grading::explain(one, command.check.empty() ? "A2" : command.check);
+    choose_mapping(shown, command.swizzle);
+    return shown;
+  }
+  if (command.what.empty() && !command.swizzle.empty()) return look_at_swizzle(command.swizzle);
+  if (command.what.empty())
+    throw Error("a lab, a program or --swizzle is needed; see `lab32 explain --help`");
+  lab32::profiler::ExplainOptions program;
+  program.program = command.what;
+  program.device = options.device;
+  program.arguments = command.arguments;
+  if (!command.check.empty()) program.arguments.insert(program.arguments.begin(), command.check);
+  program.choice = command.choice;
+  return lab32::profiler::explain(program);
+}
+
+int explain(const ExplainCommand& command, const lab32::grading::GradeOptions& options) {
+  if (!command.output.empty()) lab32::check_writable(command.output, "-o");
+  const bool drawn = command.format != "text" && command.format != "json";
+  if (command.format == "png" && command.output.empty())
+    throw Error("a PNG is no text: name a file with -o");
+  const lab32::pictures::Shown shown = look(command, options);
+  if (drawn) {
+    std::vector<std::string> words = {"--format", command.format};
+    if (!command.output.empty()) words.insert(words.end(), {"-o", command.output});
+    if (!command.picture.empty()) words.insert(words.end(), {"--picture", command.picture});
+    lab32::grading::exec_python("lab32.pictures", words, lab32::pictures::json(shown));
+  }
+  const bool colour = command.output.empty() && lab32::report::wants_colour(STDOUT_FILENO);
+  const std::string text = command.format == "json" ? lab32::pictures::json(shown)
+                                                    : lab32::pictures::text(shown, colour);
+  if (command.output.empty())
+    print(text);
+  else
+    lab32::write_file(command.output, text, "-o");
+  return kFullMarks;
+}
+
 // Takes from the words of run, profile or check what is nvcc's and the program's; what is left is
 // for CLI11, which would not know what an option of nvcc's is.
 std::vector<std::string> take_program(CLI::App* command, std::vector<std::string> words,
@@ -245,6 +348,12 @@ int main(int argc, char** argv) {
       ->check(kSeconds);
   grade_command->add_flag("--allow-missing", options.allow_missing,
                           "a LAB whose file is not there loses its points");
+  bool pictures = false, watches = false, keeps_history = false;
+  grade_command->add_flag("--watch", watches, "grade a lab again each time that its file is saved");
+  grade_command->add_flag("--history", keeps_history,
+                          "keep the result in DIR/.lab32/history, as on a terminal");
+  grade_command->add_flag("--pictures", pictures,
+                          "what the kernels access goes into the JSON, for `lab32 report`");
   grade_command->add_option("-o", output, "write here instead of to standard output");
   grade_command->add_option("--json", json, "write the same result there as JSON, too");
   lab32::profiler::Program program;
@@ -273,6 +382,37 @@ int main(int argc, char** argv) {
       app.add_subcommand("check", "run a CUDA program and find its races and bad accesses");
   add_program(check_command, check.program, check.arguments, check.device);
   add_schedule(check_command, check.schedule);
+  ExplainCommand explained;
+  CLI::App* explain_command = app.add_subcommand(
+      "explain", "draw what a warp's lanes access: of a lab's check, or of a program's line");
+  explain_command->add_option("LAB|PROGRAM.cu", explained.what, "a lab, or a CUDA program");
+  explain_command->add_option("CHECK", explained.check,
+                              "a check of the lab, or how its name begins (the worst one)");
+  explain_command->add_option("ARGS", explained.arguments, "what a program is given; after --");
+  explain_command->add_option("--line", explained.choice.line, "the accesses of that source line");
+  explain_command->add_option("--block", explained.choice.block,
+                              "that block (the one with the worst access)");
+  explain_command->add_option("--warp", explained.choice.warp, "that warp of the block");
+  explain_command->add_option("--request", explained.choice.request,
+                              "the warp's request of that number on its line, from 0");
+  explain_command->add_option("--format", explained.format, "text, json, svg, png or html (text)")
+      ->check(CLI::IsMember({"text", "json", "svg", "png", "html"}));
+  explain_command
+      ->add_option("--picture", explained.picture,
+                   "of an SVG or PNG: access, steps, shuffles, mappings, traffic, race, fault")
+      ->check(
+          CLI::IsMember({"access", "steps", "shuffles", "mappings", "traffic", "race", "fault"}));
+  explain_command->add_option("--swizzle", explained.swizzle,
+                              "B,M,S: where Swizzle<B, M, S> puts what; with the lab swizzle, by "
+                              "your own function");
+  explain_command->add_option("-o", explained.output, "write here instead of to standard output");
+  explain_command->add_option("--dir", dir, "where LAB/LAB.cu are (labs)");
+  explain_command->add_option("--rubric", rubric, "where each lab's LAB.toml is (data/limits)");
+  explain_command->add_option("--device", options.device, "sim or sim:NAME (sim)");
+  CLI::Option* explain_seed =
+      explain_command->add_option("--seed", seed, "repeats the random inputs of an earlier run")
+          ->check(kWholeNumber);
+  app.add_subcommand("report", "one page of a grading, with pictures of what the kernels do");
   app.add_subcommand("nvcc", "nvcc, but what it builds runs on the simulator: its own options");
   app.add_subcommand("class", "grade the submissions of a whole class");
   app.add_subcommand("similarity", "which submissions of a class are worth reading side by side");
@@ -311,6 +451,7 @@ int main(int argc, char** argv) {
     // Their options are not ours.
     const std::string_view first = argc > 1 ? argv[1] : "";
     if (first == "class") lab32::grading::exec_python("lab32.classroom", {argv + 2, argv + argc});
+    if (first == "report") lab32::grading::exec_python("lab32.report", {argv + 2, argv + argc});
     if (first == "similarity")
       lab32::grading::exec_python("lab32.similarity", {argv + 2, argv + argc});
     if (first == "nvcc")
@@ -349,8 +490,8 @@ int main(int argc, char** argv) {
     return kNotGraded;
   }
 
-  for (std::vector<std::string>* words :
-       {&program_arguments, &profile.arguments, &check.arguments, &options.labs})
+  for (std::vector<std::string>* words : {&program_arguments, &profile.arguments, &check.arguments,
+                                          &explained.arguments, &options.labs})
     words->insert(words->end(), behind.begin(), behind.end());
   try {
     std::optional<lab32::CleanEnd> clean_end;
@@ -358,7 +499,7 @@ int main(int argc, char** argv) {
       clean_end.emplace(lab32::CleanEnd::Interrupt::too);
       std::signal(SIGPIPE, SIG_IGN);  // nobody reads: an output that cannot be written
     }
-    if (profile_command->parsed() || check_command->parsed())
+    if (profile_command->parsed() || check_command->parsed() || explain_command->parsed())
       clean_end.emplace(lab32::CleanEnd::Interrupt::not_watched);
     if (ptx_command->parsed()) return show_ptx(ptx_lab, ptx_file, ptx_device, ptx_output);
     if (profile_command->parsed()) return lab32::profiler::profile(profile);
@@ -385,12 +526,21 @@ int main(int argc, char** argv) {
       return found.can_grade ? 0 : kNotGraded;
     }
     if (calibrate_command->parsed()) return calibrate(calibrated, rubric, output);
-    if (!grade_command->parsed()) return list_devices();
+    if (!grade_command->parsed() && !explain_command->parsed()) return list_devices();
     options.dir = dir;
     options.rubric = rubric;
     options.progress = true;
-    if (*seed_option) options.seed = seed;
-    return grade(options, format, output, json);
+    if (*seed_option || *explain_seed) options.seed = seed;
+    if (explain_command->parsed()) return explain(explained, options);
+    if (pictures) options.close_up.emplace();
+    const bool history = lab32::report::wants_history() &&
+                         (keeps_history || watches || is_an_attempt(format, output));
+    if (watches) {
+      if (format != "text" || !output.empty() || !json.empty())
+        throw Error("--watch prints the text: it goes without --format, -o and --json");
+      watch(options, history);
+    }
+    return grade(options, format, output, json, history);
   } catch (const std::exception& e) {
     complain(e.what());
     return kNotGraded;

@@ -40,13 +40,20 @@ SourceFile SourceFile::of_text(const std::string& text, std::string display) {
   return source;
 }
 
+std::string SourceFile::text_of(int line) const {
+  if (line < 1 || line > static_cast<int>(lines_.size())) return "";
+  std::string words = lines_[line - 1];
+  words.erase(0, words.find_first_not_of(" \t"));
+  words.erase(words.find_last_not_of(" \t") + 1);
+  for (char& c : words)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';  // a control byte must not reach a terminal
+  return words;
+}
+
 std::string SourceFile::quote(int line) const {
   std::string text = display_ + ":" + std::to_string(line);
   if (line < 1 || line > static_cast<int>(lines_.size())) return text;
-  std::string words = lines_[line - 1];
-  words.erase(0, words.find_first_not_of(" \t"));
-  for (char& c : words)
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';  // a control byte must not reach a terminal
+  const std::string words = text_of(line);
   const std::vector<std::string> rows = wrap(words, kQuoteWidth);
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i == kMostRows) return text + " ...";
@@ -89,6 +96,18 @@ int SourceFile::find_use(const std::string& word, int line) const {
       return static_cast<int>(i) + 1;
   }
   return 0;
+}
+
+int SourceFile::end_of_body(int line) const {
+  int depth = 0;
+  for (int at = std::max(line, 1); at <= static_cast<int>(lines_.size()); ++at) {
+    const std::string& text = lines_[at - 1];
+    for (size_t i = 0; i < text.size() && text.compare(i, 2, "//") != 0; ++i) {
+      if (text[i] == '{') ++depth;
+      if (text[i] == '}' && --depth <= 0) return at;
+    }
+  }
+  return static_cast<int>(lines_.size());
 }
 
 }  // namespace lab32

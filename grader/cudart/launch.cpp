@@ -114,6 +114,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   if (r.schedule) options.schedule = (*r.schedule)++;
   // Nobody sees the counts of `lab32 run`, but through times.
   options.count = r.tool != Tool::run || r.streams.timed();
+  options.close_up = r.close_up;
   // Caches start empty under Nsight Compute (--cache-control all), and hold what earlier launches
   // left where a program takes the time itself.
   if (r.tool == Tool::profile)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "device/sim_device.h"
+#include "record/launch_profile.h"
 
 namespace lab32::cudart {
 namespace {
@@ -49,11 +50,17 @@ std::optional<uint64_t> schedule_of(const std::string& text) {
   return seed;
 }
 
+std::optional<counters::CloseUpChoice> close_up_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return record::read_close_up(text);
+}
+
 }  // namespace
 
 Runtime::Runtime(const std::string& profile_name)
     : tool(tool_of(variable("LAB32_TOOL", "run"))),
       schedule(schedule_of(variable("LAB32_SCHEDULE", ""))),
+      close_up(close_up_of(variable("LAB32_CLOSE_UP", ""))),
       profile(model::read_profile(profile_name)),
       memory(address_space(profile.dram_bytes)),
       device(device::make_sim_device(profile, memory)),

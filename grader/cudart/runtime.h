@@ -24,6 +24,7 @@ struct Runtime {
 
   Tool tool = Tool::run;
   std::optional<uint64_t> schedule;  // LAB32_SCHEDULE: of the first launch; each has one of its own
+  std::optional<counters::CloseUpChoice> close_up;  // LAB32_CLOSE_UP, of each launch
   model::Profile profile;
   sim::Memory memory;
   std::unique_ptr<device::Device> device;

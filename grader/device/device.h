@@ -16,6 +16,7 @@
 #include "device/shape.h"
 #include "simulator/core/execute/unmatched.h"
 #include "simulator/counters/cache_counters.h"
+#include "simulator/counters/close_up.h"
 #include "simulator/counters/counters.h"
 #include "simulator/model/occupancy.h"
 #include "simulator/model/time.h"
@@ -81,6 +82,8 @@ struct LaunchOptions {
   // cold: L2 holds nothing when the kernel starts, as under ncu --cache-control all; warm: it holds
   // what the device's launches before this one, with a model, have left.
   enum class Model : uint8_t { none, cold, warm } model = Model::none;
+  // Requests of some lines kept, to be drawn (simulator).
+  std::optional<counters::CloseUpChoice> close_up;
 };
 
 // The costliest access of one kind on a source line, lane by lane, to be shown to a student.
@@ -136,6 +139,7 @@ struct Run {
   bool output_lost = false;                       // printf: more than the device's buffer holds
   std::optional<OddAmount> odd_amount;            // the first, of the lowest block (simulator)
   std::vector<PtxLevelAccess> ptx_level;
+  std::optional<counters::CloseUp> close_up;  // LaunchOptions::close_up
   // Where some of these are uncertain: counters that the machine code's do not exceed. A space is
   // unbounded where for one of its accesses there is no such bound (simulator).
   struct Bound {

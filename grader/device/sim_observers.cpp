@@ -9,6 +9,7 @@
 #include "device/sim_hazards.h"
 #include "device/sim_work.h"
 #include "simulator/model/time.h"
+#include "simulator/ptx/module.h"
 
 namespace lab32::device {
 namespace {
@@ -28,6 +29,24 @@ WorstAccess worst_access(const counters::Example& e, const counters::Position& a
   w.cost = e.cost;
   w.ideal = e.ideal;
   return w;
+}
+
+// Keeps an allocation, with the kernel's parameter that points into it.
+void note_array(const sim::LaunchContext& launch, const sim::Allocation& in,
+                std::vector<counters::CloseUpArray>& arrays) {
+  for (const counters::CloseUpArray& known : arrays)
+    if (known.begin == in.begin) return;
+  counters::CloseUpArray array{in.begin, in.end - in.begin, in.name};
+  const auto& parameters = launch.program->functions[0].ptx->params;
+  uint32_t bytes = 0;
+  const auto offsets = ptx::parameter_offsets(parameters, &bytes);
+  for (size_t i = 0; i < parameters.size() && array.parameter < 0; ++i) {
+    uint64_t pointer = 0;
+    if (parameters[i].size != sizeof pointer) continue;
+    launch.memory->download(&pointer, launch.param_address + offsets[i], sizeof pointer);
+    if (pointer >= in.begin && pointer < in.end) array.parameter = static_cast<int32_t>(i);
+  }
+  arrays.push_back(std::move(array));
 }
 
 OddAmount odd_amount(const sim::OddAmount& odd, const counters::PositionOf& position) {
@@ -54,6 +73,7 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
       hazards_(hazard_observer(program_, launch.shared_bytes, position_)),
       races_(*launch.memory) {
   if (options.count) all_.push_back(&traffic_);
+  if (options.close_up) all_.push_back(&close_up_.emplace(*options.close_up, position_));
   if (options.check_hazards) {
     all_.push_back(&hazards_);
     all_.push_back(&races_);
@@ -93,6 +113,7 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
     run.threads_at_work = static_cast<double>(lanes) / static_cast<double>(threads) /
                           static_cast<double>(outcome.busiest_warp);
   if (options_.check_hazards) run.hazards = findings();
+  if (close_up_) run.close_up = close_up();
   if (!options_.count) return run;
   traffic_.add_issues(outcome.tally);
   run.counters = traffic_.totals();
@@ -130,6 +151,35 @@ std::vector<counters::Finding> LaunchObservers::findings() {
         return std::tie(a.file, a.line, a.other_line) < std::tie(b.file, b.line, b.other_line);
       });
   return all;
+}
+
+// With what the student calls the places in variables. The host's arrays have their names there.
+counters::CloseUp LaunchObservers::close_up() {
+  counters::CloseUp seen = close_up_->result();
+  const auto shared = program_.shared_in(launch_.shared_bytes);
+  for (counters::CloseUpLine& line : seen.lines)
+    for (counters::CloseUpRequest& request : line.requests)
+      for (uint32_t rest = request.mask; rest != 0; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        sim::MemoryAccess access;
+        access.space = line.shared ? sim::AccessSpace::shared : sim::AccessSpace::global;
+        access.bytes = request.bytes;
+        access.offset = static_cast<int64_t>(request.address[lane]);
+        access.size = launch_.shared_bytes;
+        if (!line.shared) {
+          const sim::Allocation* in = launch_.memory->find(request.address[lane]);
+          if (in == nullptr) continue;
+          note_array(launch_, *in, seen.arrays);
+          access.object = in->name;
+          access.offset -= static_cast<int64_t>(in->begin);
+          access.size = in->end - in->begin;
+        }
+        places_.name(access, shared);
+        request.place[lane] = access.place;
+        if (line.shared && access.place.empty() && !access.object.empty())
+          request.place[lane] = access.object + "+" + std::to_string(access.offset);
+      }
+  return seen;
 }
 
 void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {

@@ -9,6 +9,7 @@
 #include "device/variable_places.h"
 #include "simulator/core/schedule/launch.h"
 #include "simulator/counters/caches.h"
+#include "simulator/counters/close_up.h"
 #include "simulator/counters/global_races.h"
 #include "simulator/counters/hazards.h"
 #include "simulator/counters/traffic.h"
@@ -38,6 +39,7 @@ class LaunchObservers {
 
  private:
   Fault fault_of(const sim::Trap& trap);
+  counters::CloseUp close_up();
   std::vector<counters::Finding> findings();
   void add_time(const sim::LaunchOutcome& outcome, Run& run);
   void add_sites(const sim::LaunchOutcome& outcome, Run& run) const;
@@ -51,6 +53,7 @@ class LaunchObservers {
   counters::HazardObserver hazards_;
   counters::GlobalRaceObserver races_;
   std::optional<counters::CacheObserver> caches_;
+  std::optional<counters::CloseUpObserver> close_up_;
   const model::Profile* profile_ = nullptr;  // of those whose time is modelled
   const sass::EmittedFunctions* emitted_ = nullptr;
   model::Occupancy occupancy_;

@@ -9,6 +9,7 @@
 #include "device/fault_text.h"
 #include "device/ptx_level_text.h"
 #include "grading/arrays.h"
+#include "grading/launch_pictures.h"
 #include "grading/odd_amount.h"
 #include "grading/parameters.h"
 #include "grading/printed.h"
@@ -222,11 +223,13 @@ device::Run run(const Launch& launch) {
   options.schedule =
       s.other_order.begin(launch.shape, launch.other_order && s.row->credit == Credit::all);
   limit(options);
+  look_closely(launch.kernel, options);
   const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
   const Stopwatch watch;
   device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
   s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
   s.printed = printed_text(launch.setting, result.output);
+  keep_pictures(launch.kernel, launch.setting, launch.shape, result);
   if (result.odd_amount && s.odd_amount.empty()) s.odd_amount = describe(*result.odd_amount);
   check_fault(result, launch.setting);
   check_hazards(result, launch.setting);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "grading/alike.h"
+#include "grading/launch_pictures.h"
 #include "grading/prerequisites.h"
 #include "grading/quiet_reporter.h"
 #include "grading/registry.h"
@@ -116,7 +117,8 @@ void end_check(report::Lab& lab) {
     if (!odd.empty()) explain(0, odd);
   }
   if (verdict().lost && !s.printed.empty()) explain(0, s.printed);
-  const report::Test test = result_of(*s.row, verdict(), s.source.display());
+  report::Test test = result_of(*s.row, verdict(), s.source.display());
+  add_pictures(test);
   lab.tests.push_back(test);
   if (test.score > 0 && open_prerequisite())
     throw std::logic_error(test.name + " has points before what it comes after");
@@ -206,6 +208,8 @@ void run_suite(Session& session, report::Lab& lab) {
     session.odd_amount.clear();
     session.withheld.clear();
     session.other_order = {};
+    session.pictures = session.last_pictures = nullptr;
+    session.mappings.clear();
     if (session.only_timing && !row.bonus) {
       session.passed.insert(&row);
       continue;

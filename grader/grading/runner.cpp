@@ -124,6 +124,7 @@ struct Bench {
   Progress& progress;
   device::Timer* timer;
   double time_limit;
+  std::optional<counters::CloseUpChoice> close_up = {};
 };
 
 std::future<Compilation> begun(const Rubric& rubric, const fs::path& file,
@@ -146,7 +147,7 @@ Compilation result_of(std::future<Compilation>& begun) {
 
 void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& display,
                 const Compilation& compilation, const Bench& bench, Alike* alike) {
-  const auto& [device, seed, progress, timer, time_limit] = bench;
+  const auto& [device, seed, progress, timer, time_limit, close_up] = bench;
   const auto& [submission, artifact, seconds, error] = compilation;
   try {
     const SourceFile source = SourceFile::of_text(submission.text(), display);
@@ -154,6 +155,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
     if (alike) module = alike->watch(std::move(module), artifact.ptx, seed);
     Session session{device, *module, source, rubric, seed, progress};
     session.alike = alike;
+    session.close_up = close_up;
     session.spending = Spending(seconds);
     session.odd_shift = odd_shift_of(artifact.warnings, display);
     session.time_limit = TimeLimit(time_limit, seconds);
@@ -205,6 +207,12 @@ report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Devic
                      {device, seed, progress, timer, time_limit}, alike);
 }
 
+std::vector<LabFile> files_of(const GradeOptions& options) {
+  std::vector<LabFile> files;
+  for (const std::string& lab : chosen(options)) files.push_back({lab, file_of(options.dir, lab)});
+  return files;
+}
+
 report::Result grade(const GradeOptions& options) {
   // All rubrics first: one that does not fit is told before anything is compiled.
   std::vector<Rubric> rubrics;
@@ -221,7 +229,8 @@ report::Result grade(const GradeOptions& options) {
     timer->get_ready();
   }
   result.seed = options.seed ? *options.seed : fresh_seed();
-  const Bench bench{*device, result.seed, progress, timer.get(), options.time_limit};
+  const Bench bench{*device,     result.seed,        progress,
+                    timer.get(), options.time_limit, options.close_up};
   // One lab's kernels run while the next is compiled; but times are taken on a quiet machine.
   const std::launch when = timer ? std::launch::deferred : std::launch::async;
   const auto file = [&](size_t i) { return file_of(options.dir, rubrics[i].lab()); };

@@ -20,15 +20,23 @@ struct GradeOptions {
   std::filesystem::path dir = "labs";  // <dir>/<lab>/<lab>.cu
   std::filesystem::path rubric;        // <rubric>/<lab>.toml; empty: data/limits
   std::string device = "auto";
-  std::optional<uint64_t> seed;            // absent: a fresh, secret one
-  bool progress = false;                   // tell on stderr what takes long
-  double time_limit = TimeLimit::usual();  // of each lab, in seconds
+  std::optional<uint64_t> seed;                     // absent: a fresh, secret one
+  bool progress = false;                            // tell on stderr what takes long
+  double time_limit = TimeLimit::usual();           // of each lab, in seconds
+  std::optional<counters::CloseUpChoice> close_up;  // the result is to have pictures
   bool allow_missing = false;  // a file of `labs` that is not there loses its lab's points
 };
 
 // Throws Error when nothing can be graded: no such lab, no file, no device, no nvcc, a rubric that
 // does not fit the checks.
 report::Result grade(const GradeOptions& options);
+
+// The labs that grade() would grade, and their files. Throws as it does.
+struct LabFile {
+  std::string lab;
+  std::filesystem::path file;
+};
+std::vector<LabFile> files_of(const GradeOptions& options);
 
 // One submission at any path, as grade() does each lab: a file that cannot be read or compiled, or
 // a device that cannot run it, costs this lab its points and nothing else.

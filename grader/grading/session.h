@@ -17,6 +17,7 @@
 #include "grading/rubric.h"
 #include "grading/spending.h"
 #include "grading/time_limit.h"
+#include "pictures/picture.h"
 
 namespace lab32::grading {
 
@@ -33,6 +34,7 @@ struct Region {
 struct SharedLaunch {
   std::shared_ptr<const device::Run> run;
   std::vector<Region> launched;  // its arrays
+  std::shared_ptr<const pictures::Launch> pictures;
 };
 
 // What timing checks need; timer null: there is no GPU here.
@@ -71,7 +73,12 @@ struct Session {
   bool only_timing = false;  // all other checks count as passed and are not run
   Spending spending{};       // of the launches up to now
   TimeLimit time_limit{};    // of all of the lab
-  Alike* alike = nullptr;    // files before this one that are much like it
+  // Where somebody wants pictures: how closely to look; those of the last launch, and of the one of
+  // the running check that wasted most.
+  std::optional<counters::CloseUpChoice> close_up = {};
+  std::shared_ptr<const pictures::Launch> last_pictures = {}, pictures = {};
+  std::vector<pictures::Mapping> mappings = {};  // that the running check has asked for
+  Alike* alike = nullptr;                        // files before this one that are much like it
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
 
   // The running check's own stream.

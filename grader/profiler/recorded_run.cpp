@@ -22,7 +22,7 @@ std::string ending(int status) {
 
 RecordedRun run_recorded(const Program& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
-                         std::optional<uint64_t> schedule) {
+                         std::optional<uint64_t> schedule, const std::string& close_up) {
   const Scratch scratch;
   const std::string record = scratch.path / "record";
   Start start;
@@ -33,6 +33,7 @@ RecordedRun run_recorded(const Program& program, const std::string& device,
   start.tool = tool;
   start.record = record;
   start.schedule = schedule;
+  start.close_up = close_up;
   RecordedRun run;
   run.status = run_and_wait(start);
   std::ifstream in(record);

@@ -24,7 +24,8 @@ class Image {
 
     const auto is_ours = [](const std::string& variable) {
       for (const char* name :
-           {"LD_LIBRARY_PATH=", "LAB32_TOOL=", "LAB32_RECORD=", "LAB32_DEVICE=", "LAB32_SCHEDULE="})
+           {"LD_LIBRARY_PATH=", "LAB32_TOOL=", "LAB32_RECORD=", "LAB32_DEVICE=", "LAB32_SCHEDULE=",
+            "LAB32_CLOSE_UP="})
         if (variable.rfind(name, 0) == 0) return true;
       return false;
     };
@@ -37,6 +38,7 @@ class Image {
     environment_.push_back("LAB32_TOOL=" + start.tool);
     environment_.push_back("LAB32_DEVICE=" + start.device);
     if (start.schedule) environment_.push_back("LAB32_SCHEDULE=" + std::to_string(*start.schedule));
+    if (!start.close_up.empty()) environment_.push_back("LAB32_CLOSE_UP=" + start.close_up);
     if (!start.record.empty()) environment_.push_back("LAB32_RECORD=" + start.record.string());
 
     for (std::string& word : words_) argv_.push_back(word.data());

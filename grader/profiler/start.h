@@ -17,6 +17,7 @@ struct Start {
   std::string tool = "run";          // LAB32_TOOL: run, profile, check
   std::filesystem::path record;      // LAB32_RECORD; empty: none
   std::optional<uint64_t> schedule;  // LAB32_SCHEDULE
+  std::string close_up;              // LAB32_CLOSE_UP (record::to_text); empty: none
 };
 
 // The profile that "auto", "sim" or "sim:NAME" means. Throws Error for what is no simulator.

@@ -272,6 +272,87 @@ void fields(V& visit, Ref<V, device::PtxLevelAccess> r) {
 }
 
 template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpRequest> r) {
+  visit("warp", r.warp);
+  visit("number", r.number);
+  visit("kind", r.kind);
+  visit("bytes", r.bytes);
+  visit("matrix", r.matrix);
+  visit("mask", r.mask);
+  visit("address", r.address);
+  visit("place", r.place);
+  visit("cost", r.cost);
+  visit("ideal", r.ideal);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpLine> r) {
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("shared", r.shared);
+  visit("block", r.block);
+  visit("requests_in_block", r.requests_in_block);
+  visit("ptx_level", r.ptx_level);
+  visit("requests", r.requests);
+  visit("worst", r.worst);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpStep> r) {
+  visit("working", r.working);
+  visit("line", r.line);
+  visit("warp_barrier", r.warp_barrier);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpShuffle> r) {
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("warp", r.warp);
+  visit("mask", r.mask);
+  visit("in_range", r.in_range);
+  visit("absent", r.absent);
+  visit("from", r.from);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpArray> r) {
+  visit("begin", r.begin);
+  visit("bytes", r.bytes);
+  visit("name", r.name);
+  visit("parameter", r.parameter);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUp> r) {
+  visit("arrays", r.arrays);
+  visit("lines", r.lines);
+  visit("block", r.block);
+  visit("threads", r.threads);
+  visit("steps", r.steps);
+  visit("more_steps", r.more_steps);
+  visit("shuffles", r.shuffles);
+  visit("more_shuffles", r.more_shuffles);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, std::pair<int, int>> r) {
+  visit("first", r.first);
+  visit("last", r.second);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpChoice> r) {
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("except", r.except);
+  visit("block", r.block);
+  visit("warp", r.warp);
+  visit("request", r.request);
+  visit("most", r.most);
+}
+
+template <class V>
 void fields(V& visit, Ref<V, device::Run> r) {
   visit("fault", r.fault);
   visit("counters", r.counters);
@@ -282,6 +363,7 @@ void fields(V& visit, Ref<V, device::Run> r) {
   visit("caches", r.caches);
   visit("predicted", r.predicted);
   visit("ptx_level", r.ptx_level);
+  visit("close_up", r.close_up);
 }
 
 template <class V>
@@ -321,9 +403,14 @@ constexpr const auto& names(sim::Unmatched::Reason) { return sim::kUnmatchedReas
 constexpr const auto& names(sim::TrapKind) { return sim::kTrapKinds; }
 constexpr const auto& names(sim::TrapReason) { return kTrapReasons; }
 
+// Arrays of numbers and texts have as many as their type says.
 template <class T>
-constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string> ||
-                        std::is_same_v<T, std::array<uint32_t, 3>>;
+constexpr bool kArray = false;
+template <class T, size_t n>
+constexpr bool kArray<std::array<T, n>> = true;
+
+template <class T>
+constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string> || kArray<T>;
 
 template <class T>
 Json save(const T& value) {
@@ -372,8 +459,8 @@ void restore(const Json& from, T& value) {
     restore_number(from, value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     from.get_to(value);
-  } else if constexpr (std::is_same_v<T, std::array<uint32_t, 3>>) {
-    for (size_t i = 0; i < value.size(); ++i) restore_number(from.at(i), value[i]);
+  } else if constexpr (kArray<T>) {
+    for (size_t i = 0; i < value.size(); ++i) restore(from.at(i), value[i]);
   } else if constexpr (std::is_enum_v<T>) {
     const auto& all = names(value);
     const auto at = std::find(all.begin(), all.end(), from.get<std::string>());
@@ -438,6 +525,18 @@ void append_line(const std::string& path, const std::string& line) {
   close(fd);
   errno = reason;
   if (!whole) fail();
+}
+
+std::string to_text(const counters::CloseUpChoice& choice) { return save(choice).dump(); }
+
+counters::CloseUpChoice read_close_up(const std::string& text) {
+  counters::CloseUpChoice choice;
+  try {
+    restore(Json::parse(text), choice);
+  } catch (const Json::exception& e) {
+    throw Error(fmt::format("{}: no choice of what to look at closely ({})", text, e.what()));
+  }
+  return choice;
 }
 
 Recording read_recording(std::istream& in, const std::string& name) {

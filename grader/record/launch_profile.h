@@ -47,6 +47,10 @@ std::string to_line_unsupported(const std::string& what);
 // Throws Error when the file cannot be written.
 void append_line(const std::string& path, const std::string& line);
 
+// What a launch is to look at closely, for the other process. read_close_up throws Error.
+std::string to_text(const counters::CloseUpChoice& choice);
+counters::CloseUpChoice read_close_up(const std::string& text);
+
 // `name` is how messages call the file. A last line that a killed program left unfinished is
 // dropped; anything else that is no such line throws Error.
 Recording read_recording(std::istream& in, const std::string& name);

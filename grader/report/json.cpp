@@ -1,3 +1,5 @@
+#include "pictures/json.h"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -56,6 +58,11 @@ Json modelled_record(const std::optional<NotRun::Modelled>& modelled) {
           {"seconds_before", optional_number(modelled->seconds_before)}};
 }
 
+Json pictures_record(const Test& test) {
+  if (!test.withheld_until.empty()) return {{"withheld_until", test.withheld_until}};
+  return test.pictures ? pictures::to_json(*test.pictures) : Json(nullptr);
+}
+
 Json not_run_record(const std::optional<NotRun>& reason) {
   if (!reason) return nullptr;
   return {{"kind", to_string(reason->kind)},
@@ -81,7 +88,8 @@ Json test_record(const Test& test) {
           {"seconds", number(test.seconds)},
           {"failure", failure_record(test.failure)},
           {"not_run", not_run_record(test.not_run)},
-          {"figures", figures}};
+          {"figures", figures},
+          {"pictures", pictures_record(test)}};
 }
 
 Json lab_record(const Lab& lab) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "pictures/picture.h"
+
 namespace lab32::report {
 
 // not_graded is a lab's: the machine's fault, not the submission's.
@@ -92,6 +94,10 @@ struct Test {
   std::optional<Failure> failure;         // of status failed
   std::optional<NotRun> not_run;          // of status not_run
   std::map<std::string, double> figures;  // machine-readable: "sectors": 1048576
+  // Of the launch that wasted most, where somebody asked for pictures and it had any; or the check
+  // that has to be passed before they are shown, since it asks what they tell.
+  std::optional<pictures::Launch> pictures;
+  std::string withheld_until = {};
 };
 
 struct Lab {

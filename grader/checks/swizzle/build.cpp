@@ -10,6 +10,7 @@
 #include "grading/questions.h"
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
+#include "pictures/mapping.h"
 
 namespace lab32::checks::swizzle {
 namespace {
@@ -23,6 +24,15 @@ const Swizzle kSwizzles[] = {{3, 0, 3}, {1, 0, 1}, {2, 0, 3}, {5, 0, 5}, {2, 1, 
 // All offsets below this are tried; YYY and ZZZ of each swizzle above lie below it.
 constexpr uint32_t kOffsets = 4096;
 
+// `to`: what the student's function says of the offsets from 0 on.
+void draw(const pictures::SwizzleShape& shape, const std::vector<uint32_t>& to) {
+  const std::vector<uint32_t> offsets = pictures::offsets_of(shape);
+  if (session().mappings.size() == std::size(kSwizzles) || offsets.back() >= to.size()) return;
+  std::vector<uint32_t> drawn;
+  for (const uint32_t offset : offsets) drawn.push_back(to[offset]);
+  session().mappings.push_back(pictures::mapping_of(shape, drawn));
+}
+
 std::vector<uint32_t> ask(const Swizzle& swizzle, const std::vector<uint32_t>& offsets) {
   const uint32_t n = static_cast<uint32_t>(offsets.size());
   Input<uint32_t> in("in", offsets);
@@ -31,7 +41,9 @@ std::vector<uint32_t> ask(const Swizzle& swizzle, const std::vector<uint32_t>& o
        {{blocks_for(n, 256)}, {256}},
        {in, out, static_cast<int>(n)},
        swizzle.name()});
-  return out.read();
+  const std::vector<uint32_t> to = out.read();
+  draw({swizzle.bits, swizzle.base, swizzle.shift}, to);
+  return to;
 }
 
 std::string binary(uint32_t value) {

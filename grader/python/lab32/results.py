@@ -28,6 +28,7 @@ class Test:
     failure: dict | None = None  # why points were lost: kind, setting, subject, ...
     not_run: dict | None = None  # why it was not run: kind, device, ...
     figures: dict = field(default_factory=dict)
+    pictures: dict | None = None  # what its launch did, lane by lane: grade --pictures
 
 
 @dataclass

@@ -9,19 +9,28 @@ os.environ["MPLBACKEND"] = "agg"
 # A job in a shell's background ignores interrupts, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+import browser  # noqa: E402
 import slurm_cluster  # noqa: E402
 
 not_run = []
 
 
+# File -> what it needs, and whether that is here.
+NEEDS = {
+    "test_class_real_slurm.py": ("Slurm", "slurm", slurm_cluster.installed),
+    "test_report_browser.py": ("Chromium", "chromium", lambda: browser.CHROMIUM is not None),
+}
+
+
 def pytest_ignore_collect(collection_path):
-    """What needs Slurm, where there is none: told at the end, and neither passed nor skipped."""
-    if collection_path.name == "test_class_real_slurm.py" and not slurm_cluster.installed():
-        not_run.append(
-            f"not run, for want of Slurm: {collection_path.name}; `grader/setup/setup slurm` installs it"
-        )
-        return True
-    return None
+    """What needs a program that is not here: told at the end, and neither passed nor skipped."""
+    name, part, installed = NEEDS.get(collection_path.name, ("", "", lambda: True))
+    if installed():
+        return None
+    not_run.append(
+        f"not run, for want of {name}: {collection_path.name}; `grader/setup/setup {part}` installs it"
+    )
+    return True
 
 
 def pytest_terminal_summary(terminalreporter):

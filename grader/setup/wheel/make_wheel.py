@@ -35,6 +35,7 @@ def project(version):
     python = pins("grader/python/requirements.txt")
     compilers = pins("grader/setup/nvcc.txt") | pins("grader/setup/nvdisasm.txt")
     hatchling = pins("grader/setup/wheel/requirements.txt")["hatchling"]
+    page = {name: python[name] for name in ("Jinja2", "MarkupSafe")}  # of `lab32 report`
     extras = {extra: [python[name] for name in names.split()] for extra, names in EXTRAS.items()}
     # JSON's strings and lists of strings are TOML's.
     return f"""[build-system]
@@ -48,7 +49,7 @@ description = "Labs on CUDA memory optimisation, graded with or without a GPU"
 license = "MIT"
 license-files = ["LICENSE"]
 requires-python = ">=3.11"
-dependencies = {json.dumps(list(compilers.values()))}
+dependencies = {json.dumps(list((compilers | page).values()))}
 
 [project.optional-dependencies]
 {"".join(f"{name} = {json.dumps(lines)}{chr(10)}" for name, lines in extras.items())}

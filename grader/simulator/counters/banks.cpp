@@ -24,6 +24,7 @@ class BankWords {
     fullest_ = std::max(fullest_, n + 1);
   }
   uint32_t fullest() const { return fullest_; }
+  uint32_t words_in(uint32_t bank) const { return count_[bank]; }
 
  private:
   uint32_t fullest_ = 0;
@@ -31,7 +32,7 @@ class BankWords {
   uint32_t word_[kBanks][kLanes];  // a merged phase holds 64 words of 16-byte lanes, 2 to a bank
 };
 
-uint32_t phase_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+BankWords words_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
   BankWords banks;
   for (; mask != 0; mask &= mask - 1) {
     const uint64_t at = offset[__builtin_ctz(mask)];
@@ -39,7 +40,11 @@ uint32_t phase_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask)
     const uint32_t last = static_cast<uint32_t>((at + bytes - 1) / kBankBytes);
     for (uint32_t word = first; word <= last; ++word) banks.add(word);
   }
-  return banks.fullest();
+  return banks;
+}
+
+uint32_t phase_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  return words_of_phase(offset, bytes, mask).fullest();
 }
 
 uint32_t lanes_per_phase(uint32_t bytes) {
@@ -74,6 +79,14 @@ bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
     if ((mask >> other & 1) != 0 && offset[lane] != offset[other]) return false;
   }
   return true;
+}
+
+// Lanes that are served at once.
+uint32_t width_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
+  const uint32_t width = lanes_per_phase(bytes);
+  const bool merged =
+      merge && width < kLanes && (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2));
+  return merged ? 2 * width : width;
 }
 
 Wavefronts by_phases(const uint64_t* offset, uint32_t bytes, uint32_t mask, uint32_t width) {
@@ -113,11 +126,7 @@ Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
     return affine_wavefronts(stride, bytes);
   }
   if (bytes <= kBankBytes && within_one_row(offset, mask)) return {1, 1};
-  uint32_t width = lanes_per_phase(bytes);
-  if (merge && width < kLanes && (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2))) {
-    width *= 2;
-  }
-  Wavefronts w = by_phases(offset, bytes, mask, width);
+  Wavefronts w = by_phases(offset, bytes, mask, width_of_phase(offset, bytes, mask, merge));
   if (bytes >= 8) w.ideal = std::min(w.ideal, rows_filled(bytes, mask));
   return w;
 }
@@ -188,6 +197,28 @@ Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t by
   w.actual = turns.size();
   w.ideal = rows_filled(bytes, writing);
   return w;
+}
+
+std::array<uint32_t, kBanks> bank_degrees(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                                          sim::AccessKind kind, bool matrix) {
+  std::array<uint32_t, kBanks> degrees{};
+  const bool atomic = kind == sim::AccessKind::red || kind == sim::AccessKind::atom;
+  const uint32_t width =
+      matrix ? 8 : width_of_phase(offset, bytes, mask, kind == sim::AccessKind::load);
+  for (uint32_t first = 0; first < kLanes; first += width) {
+    const uint32_t lanes = mask & lanes_from(first, width);
+    std::array<uint32_t, kBanks> here{};
+    if (atomic) {  // lanes never share
+      for (uint32_t left = lanes; left != 0; left &= left - 1)
+        ++here[offset[__builtin_ctz(left)] / kBankBytes % kBanks];
+    } else {
+      const BankWords words = words_of_phase(offset, matrix ? 16 : bytes, lanes);
+      for (uint32_t bank = 0; bank < kBanks; ++bank) here[bank] = words.words_in(bank);
+    }
+    for (uint32_t bank = 0; bank < kBanks; ++bank)
+      degrees[bank] = std::max(degrees[bank], here[bank]);
+  }
+  return degrees;
 }
 
 Wavefronts shared_wavefronts(const sim::Access& access) {

@@ -6,6 +6,7 @@
 // active lanes; offsets are multiples of `bytes`.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "simulator/core/execute/events.h"
@@ -44,6 +45,11 @@ Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask);
 // three in four of the random patterns that were measured, off by a third at most.
 Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask,
                            bool bypass_l1);
+
+// How many words of each bank are wanted at once, in the phase in which that are most: its conflict
+// degree; of atomics, how many lanes want it.
+std::array<uint32_t, kBanks> bank_degrees(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                                          sim::AccessKind kind, bool matrix);
 
 Wavefronts shared_wavefronts(const sim::Access& access);
 

@@ -230,4 +230,21 @@ std::string usual_fix(const Finding& f) {
   return "";
 }
 
+RaceWords words_of_race(const Finding& f) {
+  RaceWords words;
+  const Finding::Index3& other_block = f.global ? f.other_block : f.block;
+  words.first = thread_name(f, f.other) + " of " + block_name(other_block);
+  words.second = thread_name(f, f.party) + " of " + block_name(f.block);
+  words.place = f.global ? array_place(f) : place(f);
+  if (f.scope)
+    words.missing = "an atomic of a wider scope";
+  else if (f.update || f.one_instruction)
+    words.missing = "an atomic";
+  else if (f.global && !one_block(f))
+    words.missing = "an order of the blocks";
+  else
+    words.missing = one_warp(f) ? "__syncwarp()" : "__syncthreads()";
+  return words;
+}
+
 }  // namespace lab32::counters

@@ -5,9 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "simulator/counters/banks.h"
+#include "simulator/counters/access_cost.h"
 #include "simulator/counters/lanes.h"
-#include "simulator/counters/sectors.h"
 
 namespace lab32::counters {
 namespace {
@@ -63,28 +62,12 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   const bool global = access.space == AccessSpace::global;
   if ((!global && access.space != AccessSpace::shared) || access.mask == 0) return;
   Tally& tally = tally_of(access.site, access.space, access.kind);
-  uint32_t cost, ideal;
+  const auto [cost, ideal, distinct, estimated] = cost_of(access);
   if (global) {
-    uint32_t distinct = distinct_sectors(access.address, access.bytes, access.mask);
-    const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
-    cost = atomic ? atomic_sectors(access.address, access.bytes, access.mask,
-                                   access.form == sim::AtomicForm::compare_swap)
-                  : distinct;
-    ideal = ideal_sectors(distinct, access.bytes, access.mask);
-    if (access.bypass_l1) {
-      const CopySectors copy = copy_sectors(access.address, access.peer, access.bytes, access.mask);
-      cost = copy.moved;
-      distinct = copy.theoretical;
-      ideal = copy.ideal;
-    }
     tally.distinct += distinct;
     tally.bytes += uint64_t{lane_count(access.mask)} * access.bytes;
-  } else {
-    const Wavefronts wavefronts = shared_wavefronts(access);
-    cost = wavefronts.actual;
-    ideal = wavefronts.ideal;
-    tally.ptx_level |= wavefronts.estimated;
   }
+  tally.ptx_level |= estimated;
   ++tally.requests;
   tally.lanes += lane_count(access.mask);
   tally.cost += cost;

@@ -134,6 +134,10 @@ void BlockContext::report_bad_warp_op(uint32_t warp, const Inst& in, uint32_t ma
   for (Observer* o : observers_) o->bad_warp_op(warp, in.site, mask, bad);
 }
 
+void BlockContext::report_shuffle(uint32_t warp, const ShuffleEvent& shuffle) {
+  for (Observer* o : shuffle_observers_) o->shuffle(warp, shuffle);
+}
+
 void BlockContext::report_warp_barrier(uint32_t warp, uint32_t mask) {
   for (Observer* o : observers_) o->warp_barrier(warp, mask);
 }

@@ -21,6 +21,7 @@ BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> o
   for (Observer* o : observers_) {
     if (o->wants_accesses()) access_observers_.push_back(o);
     if (o->wants_raw_shared()) raw_observers_.push_back(o);
+    if (o->wants_shuffles()) shuffle_observers_.push_back(o);
   }
   tally_.resize(launch_.program->sites.size());
   diverged_.resize(launch_.program->sites.size());

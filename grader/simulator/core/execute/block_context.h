@@ -66,6 +66,7 @@ class BlockContext {
   uint32_t shared_bytes() const { return launch_.shared_bytes; }
   bool observes_accesses() const { return !access_observers_.empty(); }
   bool observes_raw_shared() const { return !raw_observers_.empty(); }
+  bool observes_shuffles() const { return !shuffle_observers_.empty(); }
   // Accesses to device memory are told, where they touch a suspect word or are strong.
   bool observes_order() const { return suspects_ != nullptr; }
   // What nothing has written is followed, and a fault where it matters.
@@ -109,6 +110,7 @@ class BlockContext {
                       const uint64_t* address, const std::byte* values);
   void report_fence(uint32_t warp, const Inst& in, uint32_t mask);
   void report_bad_warp_op(uint32_t warp, const Inst& in, uint32_t mask, uint32_t bad);
+  void report_shuffle(uint32_t warp, const ShuffleEvent& shuffle);
   void report_warp_barrier(uint32_t warp, uint32_t mask);
   void report_mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void report_mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
@@ -163,7 +165,7 @@ class BlockContext {
     return (launch_.shared_bytes + kSinkBytes) / kSinkBytes * kSinkBytes;
   }
 
-  std::vector<Observer*> access_observers_, raw_observers_;
+  std::vector<Observer*> access_observers_, raw_observers_, shuffle_observers_;
   OrderGuard::Worker* guard_;
   const TouchMap* suspects_;
   const bool checks_reads_;

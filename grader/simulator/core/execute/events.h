@@ -64,6 +64,16 @@ struct OrderedAccess {
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; else null
 };
 
+// A shuffle, as the lanes ask for it: whose register each of them wants, itself where the lane that
+// it computes is out of range. `absent`: lanes that are asked and do not take part.
+struct ShuffleEvent {
+  uint32_t site;
+  uint32_t mask;        // lanes that take part
+  const uint8_t* from;  // [32], lanes outside mask hold anything
+  uint32_t in_range;
+  uint32_t absent;
+};
+
 struct BlockInfo {
   uint64_t index;  // linear block index in the grid
   uint32_t x, y, z;
@@ -112,6 +122,8 @@ class Observer {
   virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/,
                            uint32_t /*bad*/) {}
 
+  virtual void shuffle(uint32_t /*warp*/, const ShuffleEvent&) {}
+
   virtual void fault(const FaultEvent&) {}
 
   virtual void ordered(uint32_t /*warp*/, const OrderedAccess&) {}
@@ -120,6 +132,7 @@ class Observer {
   // Which of the above it wants; asked once a launch.
   virtual bool wants_accesses() const { return false; }
   virtual bool wants_raw_shared() const { return false; }
+  virtual bool wants_shuffles() const { return false; }
   // Its forks share what they learn as they go, so those of one attempt must see the whole launch:
   // it is not run in rounds (order_guard.h).
   virtual bool wants_whole_launch() const { return false; }

@@ -25,6 +25,7 @@ void shuffle(const Exec& x, const Inst& in) {
   // dst[0] = d, dst[1] = p (bytes 0: none)
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t result[kWarpSize];
+  uint8_t asked[kWarpSize] = {};
   uint32_t in_range = 0, absent = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int lane = __builtin_ctz(r);
@@ -33,6 +34,7 @@ void shuffle(const Exec& x, const Inst& in) {
     if (mode != Shuffle::idx && distance >= kWarpSize)  // __shfl_sync says that it wraps
       note_odd_amount(x, in, true, distance, kWarpSize);
     if (from.in_range) in_range |= 1u << lane;
+    asked[lane] = static_cast<uint8_t>(from.lane);
     // An absent lane's register is not defined; ours gives what the reading lane had.
     if (!(x.mask >> from.lane & 1)) {
       absent |= 1u << from.lane;
@@ -44,6 +46,8 @@ void shuffle(const Exec& x, const Inst& in) {
     x.warp->block().report_bad_warp_op(
         x.warp->index(), in, load_lane<uint32_t>(x.regs + in.src[3].offset, __builtin_ctz(x.mask)),
         absent);
+  if (x.warp != nullptr && x.warp->block().observes_shuffles())
+    x.warp->block().report_shuffle(x.warp->index(), {in.site, x.mask, asked, in_range, absent});
   if (in.dst[0].bytes != 0)
     for (uint32_t r = x.mask; r; r &= r - 1)
       store_lane<uint32_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), result[__builtin_ctz(r)]);

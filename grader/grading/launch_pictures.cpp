@@ -1,0 +1,95 @@
+#include "grading/launch_pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grading/arrays.h"
+#include "grading/session.h"
+#include "pictures/make.h"
+
+namespace lab32::grading {
+namespace {
+
+constexpr char kGiven[] = "lab32_given::";
+
+// "warp_sums", of "lab32_given::warp_sums<float>".
+std::string base_of(std::string kernel) {
+  kernel = kernel.substr(0, kernel.find('<'));
+  return kernel.rfind(kGiven, 0) == 0 ? kernel.substr(sizeof kGiven - 1) : kernel;
+}
+
+// A question above the running check that is open: what a launch costs could answer it. A check
+// that says so itself, in its message, has decided that already.
+std::string open_question(const report::Test& test) {
+  if (test.figures.count("sectors") + test.figures.count("wavefronts") > 0) return "";
+  const Session& s = session();
+  for (const RubricRow& row : s.rubric.rows()) {
+    if (&row == s.row) break;
+    if (row.asks() && s.passed.count(&row) == 0) return row.check;
+  }
+  return "";
+}
+
+bool is_given(const std::string& kernel) { return kernel.rfind(kGiven, 0) == 0; }
+
+}  // namespace
+
+void look_closely(const std::string& kernel, device::LaunchOptions& options) {
+  const Session& s = session();
+  if (!s.close_up) return;
+  options.close_up = s.close_up;
+  options.close_up->file = s.source.display();
+  if (is_given(kernel)) {
+    const int begin = s.source.find(base_of(kernel));
+    if (begin > 0) options.close_up->except = {begin, s.source.end_of_body(begin)};
+  }
+  if (options.model == device::LaunchOptions::Model::none)
+    options.model = device::LaunchOptions::Model::cold;
+}
+
+void keep_pictures(const std::string& kernel, const std::string& setting,
+                   const device::Shape& shape, const device::Run& run) {
+  Session& s = session();
+  s.last_pictures = nullptr;
+  if (!s.close_up) return;
+  pictures::Names names{is_given(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel, setting,
+                        s.source.display(), s.source,
+                        [](uint64_t address, uint32_t) { return name_of_address(address); }};
+  pictures::Launch made = pictures::make(run, shape, names);
+  // Not one line of it is the student's.
+  if (made.accesses.empty() && !made.shuffles && !made.fault && !made.race) return;
+  s.last_pictures = std::make_shared<const pictures::Launch>(std::move(made));
+  offer_pictures(s.last_pictures);
+}
+
+void offer_pictures(const std::shared_ptr<const pictures::Launch>& pictures) {
+  Session& s = session();
+  if (!pictures) return;
+  const bool ended = pictures->fault || pictures->race;
+  if (!s.pictures || ended || pictures::waste(*pictures) > pictures::waste(*s.pictures))
+    s.pictures = pictures;
+}
+
+void add_pictures(report::Test& test) {
+  const Session& s = session();
+  if ((!s.pictures && s.mappings.empty()) || test.status == report::Status::not_run) return;
+  if (s.row->asks() && test.status != report::Status::passed) {
+    test.withheld_until = s.row->check;
+    return;
+  }
+  test.withheld_until = s.withheld.empty() ? open_question(test) : s.withheld;
+  if (!test.withheld_until.empty()) return;
+  test.pictures = s.pictures ? *s.pictures : pictures::Launch{};
+  test.pictures->mappings = s.mappings;
+  const bool shared = test.figures.count("wavefronts") > 0 && test.figures.count("sectors") == 0;
+  auto& accesses = test.pictures->accesses;
+  std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {
+    return a.shared == shared && a.waste > 0;
+  });
+  std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {
+    return a.line == test.line && a.shared == shared;
+  });
+}
+
+}  // namespace lab32::grading

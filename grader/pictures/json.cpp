@@ -1,0 +1,151 @@
+#include "pictures/json.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "base/text.h"
+
+namespace lab32::pictures {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json record(const Request& r) {
+  Json address = Json::array(), name = Json::array();
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const bool active = (r.mask >> lane & 1) != 0;
+    address.push_back(active ? Json(r.address[lane]) : Json(nullptr));
+    name.push_back(active ? Json(visible(r.name[lane])) : Json(nullptr));
+  }
+  return {{"warp", r.warp},     {"request", r.number}, {"kind", r.kind},   {"bytes", r.bytes},
+          {"matrix", r.matrix}, {"cost", r.cost},      {"ideal", r.ideal}, {"address", address},
+          {"name", name},       {"degree", r.degree}};
+}
+
+template <class T>
+Json records(const std::vector<T>& all);
+
+Json record(const Access& a) {
+  return {{"line", a.line},
+          {"source", visible(a.source)},
+          {"space", a.shared ? "shared" : "global"},
+          {"block", a.block},
+          {"requests_in_block", a.requests_in_block},
+          {"ptx_level", a.ptx_level},
+          {"waste", a.waste},
+          {"worst", a.worst},
+          {"requests", records(a.requests)}};
+}
+
+Json record(const Step& s) {
+  return {{"line", s.line},
+          {"source", visible(s.source)},
+          {"warp_barrier", s.warp_barrier},
+          {"working", s.working}};
+}
+
+Json record(const Steps& s) {
+  return {
+      {"block", s.block}, {"threads", s.threads}, {"more", s.more}, {"steps", records(s.steps)}};
+}
+
+Json record(const Shuffle& s) {
+  return {{"line", s.line},         {"source", visible(s.source)}, {"mask", s.mask},
+          {"in_range", s.in_range}, {"absent", s.absent},          {"from", s.from}};
+}
+
+Json record(const Shuffles& s) {
+  return {
+      {"block", s.block}, {"warp", s.warp}, {"more", s.more}, {"shuffles", records(s.shuffles)}};
+}
+
+Json record(const Traffic& t) {
+  Json caches = nullptr;
+  if (t.caches)
+    caches = {{"l1_percent", t.caches->l1_percent},
+              {"l2_percent", t.caches->l2_percent},
+              {"l2_read_sectors", t.caches->l2_read_sectors},
+              {"l2_write_sectors", t.caches->l2_write_sectors},
+              {"dram_read", t.caches->dram_read},
+              {"dram_written", t.caches->dram_written}};
+  return {{"requests", t.requests},
+          {"sectors", t.sectors},
+          {"ideal_sectors", t.ideal_sectors},
+          {"asked_bytes", t.asked_bytes},
+          {"shared_requests", t.shared_requests},
+          {"wavefronts", t.wavefronts},
+          {"ideal_wavefronts", t.ideal_wavefronts},
+          {"caches", caches}};
+}
+
+Json record(const Race::Party& p) {
+  return {{"thread", p.thread},
+          {"warp", p.warp},
+          {"use", p.use},
+          {"line", p.line},
+          {"source", visible(p.source)}};
+}
+
+Json record(const Race& r) {
+  return {{"place", visible(r.place)},
+          {"missing", r.missing},
+          {"first", record(r.first)},
+          {"second", record(r.second)}};
+}
+
+Json record(const Fault& f) {
+  return {{"kind", f.kind},     {"words", visible(f.words)},
+          {"line", f.line},     {"source", visible(f.source)},
+          {"thread", f.thread}, {"object", visible(f.object)},
+          {"offset", f.offset}, {"size", f.size},
+          {"bytes", f.bytes}};
+}
+
+Json record(const LineCost& l) {
+  return {{"line", l.line},
+          {"instructions", l.instructions},
+          {"lanes", l.lanes},
+          {"sectors", l.sectors},
+          {"ideal_sectors", l.ideal_sectors},
+          {"wavefronts", l.wavefronts},
+          {"ideal_wavefronts", l.ideal_wavefronts},
+          {"share", l.share}};
+}
+
+Json record(const Mapping& m) {
+  return {{"name", m.name}, {"rows", m.rows},     {"columns", m.columns},
+          {"unit", m.unit}, {"turned", m.turned}, {"to", m.to}};
+}
+
+template <class T>
+Json records(const std::vector<T>& all) {
+  Json list = Json::array();
+  for (const T& one : all) list.push_back(record(one));
+  return list;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? record(*value) : Json(nullptr);
+}
+
+}  // namespace
+
+Json to_json(const Launch& l) {
+  return {{"kernel", visible(l.kernel)},
+          {"setting", visible(l.setting)},
+          {"shape", l.shape},
+          {"bound", l.bound},
+          {"seconds", l.seconds ? Json(*l.seconds) : Json(nullptr)},
+          {"accesses", records(l.accesses)},
+          {"steps", or_null(l.steps)},
+          {"shuffles", or_null(l.shuffles)},
+          {"traffic", or_null(l.traffic)},
+          {"race", or_null(l.race)},
+          {"fault", or_null(l.fault)},
+          {"mappings", records(l.mappings)},
+          {"lines", records(l.lines)}};
+}
+
+}  // namespace lab32::pictures

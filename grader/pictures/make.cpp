@@ -1,0 +1,257 @@
+#include "pictures/make.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "device/fault_text.h"
+#include "simulator/core/execute/trap_text.h"
+#include "simulator/counters/banks.h"
+#include "simulator/counters/hazard_text.h"
+
+namespace lab32::pictures {
+namespace {
+
+using counters::Counters;
+
+constexpr size_t kMostAccesses = 4;
+
+// A sector takes an H200's memory about twice as long as a wavefront takes its shared memory:
+// 32 bytes at 4.2 TB/s; one of 132 multiprocessors' a clock of 1.7 GHz.
+constexpr uint64_t kSectorWeight = 2, kWavefrontWeight = 1;
+
+const char* name_of(sim::AccessKind kind) {
+  switch (kind) {
+    case sim::AccessKind::load:
+      return "load";
+    case sim::AccessKind::store:
+      return "store";
+    case sim::AccessKind::red:
+      return "red";
+    case sim::AccessKind::atom:
+      return "atom";
+  }
+  return "";
+}
+
+std::string dimensions(const Dim3& d) {
+  std::string text = grouped(d.x);
+  if (d.y > 1 || d.z > 1) text += fmt::format(" x {}", d.y);
+  if (d.z > 1) text += fmt::format(" x {}", d.z);
+  return text;
+}
+
+std::string words_of(const device::Shape& shape) {
+  return fmt::format("{} block{} of {} threads", dimensions(shape.grid),
+                     shape.grid.count() == 1 ? "" : "s", dimensions(shape.block));
+}
+
+Request request_of(const counters::CloseUpRequest& seen, bool shared, const Names& names) {
+  Request r;
+  r.warp = seen.warp;
+  r.number = seen.number;
+  r.kind = name_of(seen.kind);
+  r.bytes = seen.bytes;
+  r.matrix = seen.matrix;
+  r.mask = seen.mask;
+  r.address = seen.address;
+  r.name = seen.place;
+  r.cost = seen.cost;
+  r.ideal = seen.ideal;
+  for (uint32_t rest = r.mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    if (!r.name[lane].empty()) continue;
+    r.name[lane] =
+        shared ? fmt::format("byte {}", r.address[lane]) : names.element(r.address[lane], r.bytes);
+  }
+  if (shared)
+    r.degree =
+        counters::bank_degrees(seen.address.data(), seen.bytes, seen.mask, seen.kind, seen.matrix);
+  return r;
+}
+
+const Counters* counters_of(const device::Run& run, const std::string& file, int line) {
+  for (const counters::LineCounters& l : run.lines)
+    if (l.file == file && l.line == line) return &l.counters;
+  return nullptr;
+}
+
+uint64_t weight(const Access& a) { return a.waste * (a.shared ? kWavefrontWeight : kSectorWeight); }
+
+std::vector<Access> accesses_of(const device::Run& run, const Names& names) {
+  std::vector<Access> accesses;
+  for (const counters::CloseUpLine& line : run.close_up->lines) {
+    Access a;
+    a.file = line.file;
+    a.line = line.line;
+    a.source = names.source.text_of(line.line);
+    a.shared = line.shared;
+    a.block = line.block;
+    a.requests_in_block = line.requests_in_block;
+    a.ptx_level = line.ptx_level;
+    a.worst = line.worst;
+    if (const Counters* c = counters_of(run, line.file, line.line))
+      a.waste = line.shared ? c->shared_wavefronts() - c->shared_ideal()
+                            : c->l2_sectors - c->l2_sectors_ideal;
+    for (const counters::CloseUpRequest& request : line.requests)
+      a.requests.push_back(request_of(request, line.shared, names));
+    accesses.push_back(std::move(a));
+  }
+  std::stable_sort(accesses.begin(), accesses.end(),
+                   [](const Access& a, const Access& b) { return weight(a) > weight(b); });
+  if (accesses.size() > kMostAccesses) accesses.resize(kMostAccesses);
+  return accesses;
+}
+
+std::optional<Steps> steps_of(const counters::CloseUp& seen, const Names& names) {
+  // Blocks of which nothing waits for another part are no story.
+  if (seen.steps.size() < 2) return std::nullopt;
+  Steps steps{seen.block, seen.threads, {}, seen.more_steps};
+  for (const counters::CloseUpStep& step : seen.steps)
+    steps.steps.push_back(
+        {step.working, step.line, names.source.text_of(step.line), step.warp_barrier});
+  return steps;
+}
+
+std::optional<Shuffles> shuffles_of(const counters::CloseUp& seen, const Names& names) {
+  if (seen.shuffles.empty()) return std::nullopt;
+  Shuffles shuffles{seen.block, seen.shuffles[0].warp, {}, seen.more_shuffles};
+  for (const counters::CloseUpShuffle& s : seen.shuffles)
+    shuffles.shuffles.push_back(
+        {s.line, names.source.text_of(s.line), s.mask, s.in_range, s.absent, s.from});
+  return shuffles;
+}
+
+Traffic traffic_of(const device::Run& run) {
+  const Counters& c = *run.counters;
+  Traffic t;
+  t.requests = c.global_requests();
+  t.sectors = c.global_sectors();
+  t.ideal_sectors = c.l2_sectors_ideal;
+  t.asked_bytes = c.global_bytes;
+  t.shared_requests = c.shared_requests();
+  t.wavefronts = c.shared_wavefronts();
+  t.ideal_wavefronts = c.shared_ideal();
+  if (const auto& m = run.caches)
+    t.caches = {m->l1.percent(), m->l2.percent(), m->l2_read, m->l2_write + m->l2_red + m->l2_atom,
+                m->dram_read,    m->dram_written};
+  return t;
+}
+
+const char* present(sim::AccessUse use) {
+  return use == sim::AccessUse::read    ? "reads"
+         : use == sim::AccessUse::write ? "writes"
+                                        : "updates";
+}
+
+std::optional<Race> race_of(const device::Run& run, const Names& names) {
+  if (!run.hazards) return std::nullopt;
+  for (const counters::Finding& f : *run.hazards) {
+    if (f.note || f.kind != counters::Finding::Kind::race) continue;
+    const counters::RaceWords words = counters::words_of_race(f);
+    Race race;
+    race.first = {words.first, f.other.warp, present(f.other.use), f.other_line,
+                  f.other_file == names.file ? names.source.text_of(f.other_line) : ""};
+    race.second = {words.second, f.party.warp, present(f.party.use), f.line,
+                   f.file == names.file ? names.source.text_of(f.line) : ""};
+    race.place = words.place;
+    race.missing = words.missing;
+    return race;
+  }
+  return std::nullopt;
+}
+
+std::string name_of(const sim::ThreadId& id) {
+  return fmt::format("thread ({}) of block ({})", fmt::join(id.thread, ","),
+                     fmt::join(id.block, ","));
+}
+
+std::optional<Fault> fault_of(const device::Run& run, const Names& names) {
+  if (!run.fault) return std::nullopt;
+  Fault fault;
+  fault.kind = sim::words(run.fault->kind);
+  fault.words = device::describe(*run.fault);
+  fault.line = run.fault->line;
+  if (run.fault->file == names.file) fault.source = names.source.text_of(fault.line);
+  if (const auto& trap = run.fault->trap) {
+    if (trap->thread) fault.thread = name_of(*trap->thread);
+    if (const auto& access = trap->access) {
+      fault.object = access->object;
+      fault.offset = access->offset;
+      fault.size = access->size;
+      fault.bytes = access->bytes;
+    }
+  }
+  return fault;
+}
+
+// What a line has to do with the resource that bounds the launch.
+uint64_t part_of(const std::string& bound, const LineCost& line) {
+  if (bound == "device memory" || bound == "L2" || bound == "L1" || bound == "atomics")
+    return line.sectors;
+  return bound == "shared memory" ? line.wavefronts : line.instructions;
+}
+
+std::vector<LineCost> lines_of(const device::Run& run, const Names& names,
+                               const std::string& bound) {
+  std::vector<LineCost> lines;
+  uint64_t all = 0;
+  for (const counters::LineCounters& l : run.lines) {
+    const Counters& c = l.counters;
+    LineCost cost;
+    cost.line = l.line;
+    cost.instructions = c.warp_instructions;
+    cost.lanes = c.lane_instructions;
+    cost.sectors = c.l2_sectors;
+    cost.ideal_sectors = c.l2_sectors_ideal;
+    cost.wavefronts = c.shared_wavefronts();
+    cost.ideal_wavefronts = c.shared_ideal();
+    all += part_of(bound, cost);
+    if (l.file == names.file && l.line > 0) lines.push_back(cost);
+  }
+  if (!bound.empty() && all > 0)
+    for (LineCost& line : lines)
+      line.share = static_cast<double>(part_of(bound, line)) / static_cast<double>(all);
+  return lines;
+}
+
+}  // namespace
+
+Launch make(const device::Run& run, const device::Shape& shape, const Names& names) {
+  Launch launch;
+  launch.kernel = names.kernel;
+  launch.setting = names.setting;
+  launch.shape = words_of(shape);
+  launch.fault = fault_of(run, names);
+  launch.race = race_of(run, names);
+  if (run.predicted) {
+    launch.seconds = run.predicted->kernel_seconds;
+    if (!run.predicted->resources.empty()) launch.bound = run.predicted->resources[0].name;
+  }
+  if (run.close_up) {
+    launch.accesses = accesses_of(run, names);
+    launch.steps = steps_of(*run.close_up, names);
+    launch.shuffles = shuffles_of(*run.close_up, names);
+  }
+  if (run.counters) {
+    launch.traffic = traffic_of(run);
+    launch.lines = lines_of(run, names, launch.bound);
+  }
+  return launch;
+}
+
+uint64_t waste(const Launch& launch) {
+  uint64_t sum = 0;
+  for (const Access& access : launch.accesses) sum += weight(access);
+  return sum;
+}
+
+std::string cost_of(const Access& access, const Request& request) {
+  const char* unit = access.shared ? "wavefront" : "sector";
+  const auto count = [&](uint32_t n) { return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s"); };
+  if (request.cost <= request.ideal) return count(request.cost) + ", as few as can be";
+  return fmt::format("{} where {} would do", count(request.cost), request.ideal);
+}
+
+}  // namespace lab32::pictures

@@ -1,0 +1,141 @@
+// Pictures of a launch, as facts with names: what renderers draw. Text is drawn here (text.h); SVG
+// and HTML by the Python package (grader/python/lab32/pictures), from the JSON (json.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lab32::pictures {
+
+constexpr int kLanes = 32;
+
+// A warp-wide access to global or shared memory, lane by lane.
+struct Request {
+  uint32_t warp = 0;    // in the block
+  uint32_t number = 0;  // of the line's requests in that warp, from 0
+  std::string kind;     // load, store, red, atom
+  uint32_t bytes = 4;   // per lane
+  bool matrix = false;  // ldmatrix, stmatrix: a lane's address is that of a row of 16 bytes
+  uint32_t mask = 0;
+  std::array<uint64_t, kLanes> address{};  // of the active lanes; shared: offset in the block's
+  std::array<std::string, kLanes> name{};  // "in[17]", "tile[3][0]"
+  uint32_t cost = 0, ideal = 0;            // sectors, or wavefronts
+  // Shared memory: the wavefronts that each bank's words take, the most of them in a phase.
+  std::array<uint32_t, kLanes> degree{};
+};
+
+// The requests of a source line in one block, the one with the worst access.
+struct Access {
+  std::string file;
+  int line = 0;
+  std::string source;
+  bool shared = false;  // else global
+  uint64_t block = 0;
+  uint32_t requests_in_block = 0;
+  bool ptx_level = false;
+  std::vector<Request> requests;
+  uint32_t worst = 0;
+  uint64_t waste = 0;  // of the whole launch: sectors, or wavefronts, beyond the ideal
+};
+
+// Lanes that load, store or shuffle between two barriers.
+struct Step {
+  std::vector<uint32_t> working;  // by warp
+  int line = 0;
+  std::string source;
+  bool warp_barrier = false;
+};
+
+struct Steps {
+  uint64_t block = 0;
+  uint32_t threads = 0;
+  std::vector<Step> steps;
+  bool more = false;
+};
+
+struct Shuffle {
+  int line = 0;
+  std::string source;
+  uint32_t mask = 0, in_range = 0, absent = 0;
+  std::array<uint8_t, kLanes> from{};
+};
+
+struct Shuffles {
+  uint64_t block = 0;
+  uint32_t warp = 0;
+  std::vector<Shuffle> shuffles;
+  bool more = false;
+};
+
+// Where bytes go between the kernel and device memory. Counts are simulated, caches are modelled.
+struct Traffic {
+  uint64_t requests = 0, sectors = 0, ideal_sectors = 0, asked_bytes = 0;  // global memory
+  uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
+  struct Caches {
+    double l1_percent = 0, l2_percent = 0;  // of sectors that hit
+    uint64_t l2_read_sectors = 0, l2_write_sectors = 0, dram_read = 0, dram_written = 0;
+  };
+  std::optional<Caches> caches;  // modelled
+};
+
+// Two accesses that nothing orders.
+struct Race {
+  struct Party {
+    std::string thread;  // "thread 3 of block 0"
+    uint32_t warp = 0;
+    std::string use;  // reads, writes, updates
+    int line = 0;
+    std::string source;
+  };
+  Party first, second;  // as they came in this run
+  std::string place;    // "s[16]"
+  std::string missing;  // what would order them: "__syncthreads()"
+};
+
+// A bad access, or another end of a kernel.
+struct Fault {
+  std::string kind, words;
+  int line = 0;
+  std::string source;
+  std::string thread;  // empty: not known
+  std::string object;
+  int64_t offset = 0;  // of the access, in bytes
+  uint64_t size = 0;   // of the object; 0: there is no picture of it
+  uint32_t bytes = 0;
+};
+
+// A source line's part of a launch.
+struct LineCost {
+  int line = 0;
+  uint64_t instructions = 0, lanes = 0;  // of warps, and lanes active in them: PTX-level
+  uint64_t sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0;
+  double share = 0;  // of what bounds the launch by the model; 0 without a model
+};
+
+// Where a swizzle puts groups of elements.
+struct Mapping {
+  std::string name;  // "Swizzle<3, 0, 3>"
+  uint32_t rows = 0, columns = 0;
+  uint32_t unit = 1;         // elements of a group
+  bool turned = false;       // groups change their rows, not their columns
+  std::vector<uint32_t> to;  // of each group, row by row: its place, counted in groups
+};
+
+struct Launch {
+  std::string kernel, setting, shape;
+  std::string bound;              // by the model: "DRAM", "shared memory", ...; or empty
+  std::optional<double> seconds;  // modelled
+  std::vector<Access> accesses;   // the most wasteful first
+  std::optional<Steps> steps;
+  std::optional<Shuffles> shuffles;
+  std::optional<Traffic> traffic;
+  std::optional<Race> race;
+  std::optional<Fault> fault;
+  std::vector<Mapping> mappings;  // by the student's own function
+  std::vector<LineCost> lines;
+};
+
+}  // namespace lab32::pictures

@@ -1,0 +1,21 @@
+// What `lab32 explain` shows: a launch's pictures and what they are of.
+#pragma once
+
+#include <string>
+
+#include "pictures/picture.h"
+
+namespace lab32::pictures {
+
+struct Shown {
+  std::string lab, check;  // empty: of a program
+  std::string file;
+  std::string message;  // what the check says
+  Launch launch;
+};
+
+std::string text(const Shown& shown, bool colour);
+// Schema lab32-pictures/1 (README.md).
+std::string json(const Shown& shown);
+
+}  // namespace lab32::pictures

@@ -1,0 +1,194 @@
+#include "pictures/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/layout.h"
+#include "base/text.h"
+#include "pictures/mapping.h"
+#include "pictures/paint.h"
+
+namespace lab32::pictures {
+namespace {
+
+constexpr int kWidth = 80;
+
+std::string at_line(int line, const std::string& source) {
+  std::string words = fmt::format("line {}", line);
+  if (!source.empty()) words += ": " + source;
+  while (columns(words) > kWidth - 4) {
+    do words.pop_back();
+    while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xc0) == 0x80);
+  }
+  return words;
+}
+
+uint32_t lanes_of(const std::vector<uint32_t>& masks) {
+  uint32_t sum = 0;
+  for (const uint32_t mask : masks) sum += static_cast<uint32_t>(__builtin_popcount(mask));
+  return sum;
+}
+
+// Some lanes of a warp as one sign: all work, some do, none does.
+std::string group(uint32_t mask, int first, int lanes, int there, const Paint& paint) {
+  uint32_t working = 0, possible = 0;
+  for (int lane = first; lane < first + lanes && lane < there; ++lane) {
+    ++possible;
+    working += mask >> lane & 1;
+  }
+  if (possible == 0) return " ";
+  if (working == 0) return paint(Hue::idle, "·");
+  return working == possible ? paint(Hue::good, "█") : paint(Hue::warn, "▒");
+}
+
+std::string amount(uint64_t bytes) {
+  if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+  if (bytes >= 10'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{} B", bytes);
+}
+
+std::string flow(const char* from, const std::string& words) {
+  return fmt::format("  {:<14} │ {}\n", from, words);
+}
+
+}  // namespace
+
+std::string text(const Steps& s, bool colour) {
+  const Paint paint(colour);
+  const int warps = static_cast<int>((s.threads + kLanes - 1) / kLanes);
+  int signs = 32;  // per warp
+  while (signs > 1 && (signs + 1) * warps > kWidth - 26) signs /= 2;
+  const bool gaps = (signs + 1) * warps <= kWidth - 26;
+  std::string out = fmt::format(
+      "Who works between barriers: lanes of block {} that load, store or shuffle.\n"
+      "A sign is {} lane{}: █ all of them, ▒ some, · none. {}.\n\n",
+      s.block, kLanes / signs, kLanes / signs == 1 ? "" : "s",
+      gaps ? "A gap is between warps" : "Warp by warp");
+  out += "step  line  lanes  warps\n";
+  for (size_t step = 0; step < s.steps.size(); ++step) {
+    const Step& now = s.steps[step];
+    const auto busy = std::count_if(now.working.begin(), now.working.end(),
+                                    [](uint32_t mask) { return mask != 0; });
+    out += fmt::format("{:>4}  {:>4}  {:>5}  {:>5}  ", step, now.line, lanes_of(now.working), busy);
+    for (int warp = 0; warp < warps; ++warp) {
+      const uint32_t mask = now.working[static_cast<size_t>(warp)];
+      const int there = std::min(kLanes, static_cast<int>(s.threads) - kLanes * warp);
+      for (int k = 0; k < signs; ++k)
+        out += group(mask, k * kLanes / signs, kLanes / signs, there, paint);
+      if (gaps && warp + 1 < warps) out += " ";
+    }
+    out += "\n";
+  }
+  if (s.more) out += "      … and more steps\n";
+  return out;
+}
+
+std::string text(const Shuffles& s, bool colour) {
+  const Paint paint(colour);
+  std::string out = fmt::format(
+      "Who reads whom: shuffles of warp {} of block {}. Lanes are 0-9, a-v;\n"
+      "= keeps its own value (out of range), x asks a lane that is absent, ○ inactive.\n",
+      s.warp, s.block);
+  out += "\n  lane      ";
+  for (int lane = 0; lane < kLanes; ++lane) out += " " + sign_of(lane);
+  out += "\n";
+  int line = -1;
+  for (const Shuffle& shuffle : s.shuffles) {
+    if (shuffle.line != line) out += at_line(shuffle.line, shuffle.source) + "\n";
+    line = shuffle.line;
+    out += "  reads     ";
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const int from = shuffle.from[static_cast<size_t>(lane)];
+      out += " ";
+      if (!(shuffle.mask >> lane & 1))
+        out += paint(Hue::idle, "○");
+      else if (!(shuffle.in_range >> lane & 1))
+        out += paint(Hue::warn, "=");
+      else if (shuffle.absent >> from & 1)
+        out += paint(Hue::bad, "x");
+      else
+        out += paint(Hue::good, sign_of(from));
+    }
+    out += "\n";
+  }
+  if (s.more) out += "  … and more\n";
+  return out;
+}
+
+std::string text(const Traffic& t) {
+  std::string out = "The way of the data\n\n";
+  out +=
+      flow("kernel", fmt::format("{} requests for {}", grouped(t.requests), amount(t.asked_bytes)));
+  if (t.shared_requests > 0)
+    out += flow("shared memory", fmt::format("{} requests, {} wavefronts where {} would do",
+                                             grouped(t.shared_requests), grouped(t.wavefronts),
+                                             grouped(t.ideal_wavefronts)));
+  out += flow("L1", fmt::format("{} sectors, {}, where {} would do", grouped(t.sectors),
+                                amount(32 * t.sectors), grouped(t.ideal_sectors)));
+  if (!t.caches) return out;
+  const Traffic::Caches& c = *t.caches;
+  out += flow("", fmt::format("{:.1f} % hit (modelled)", c.l1_percent));
+  out += flow("L2", fmt::format("{} sectors read, {} written: {}", grouped(c.l2_read_sectors),
+                                grouped(c.l2_write_sectors),
+                                amount(32 * (c.l2_read_sectors + c.l2_write_sectors))));
+  out += flow("", fmt::format("{:.1f} % hit (modelled)", c.l2_percent));
+  out += flow("device memory", fmt::format("{} read, {} written (modelled)", amount(c.dram_read),
+                                           amount(c.dram_written)));
+  return out;
+}
+
+std::string text(const Race& r, bool colour) {
+  const Paint paint(colour);
+  const auto party = [&](const Race::Party& p, const char* track) {
+    return fmt::format("  {:<30} {}  {} {}\n", p.thread, paint(Hue::bad, track), p.use, r.place) +
+           fmt::format("  {:<30} {}\n", fmt::format("warp {}", p.warp),
+                       at_line(p.line, p.source).substr(0, kWidth));
+  };
+  std::string out =
+      fmt::format("Two threads and {}; time runs to the right, either may be first.\n\n", r.place);
+  out += party(r.first, "──●──────");
+  out += fmt::format("  {:<30}    {}\n", "",
+                     paint(Hue::bad, "╲ no order: " + r.missing + " is missing"));
+  out += party(r.second, "──────●──");
+  return out;
+}
+
+std::string text(const Fault& f, bool colour) {
+  std::string out = f.words + "\n";
+  if (f.object.empty() || f.size == 0) return out;
+  const Paint paint(colour);
+  const auto end = static_cast<int64_t>(f.size);
+  const std::string name = visible(f.object);
+  out += "\n";
+  const std::string before = f.offset < 0 ? paint(Hue::bad, "▲") + "  " : "   ";
+  const bool inside = f.offset >= 0 && f.offset < end;
+  std::string box;
+  for (int k = 0; k < 40; ++k)
+    box += inside && f.offset * 40 / end == k ? paint(Hue::bad, "▲") : "█";
+  out +=
+      fmt::format("  {}│{}│{}\n", before, box, f.offset >= end ? "  " + paint(Hue::bad, "▲") : "");
+  out += fmt::format("     {}: bytes 0 to {}; ▲ the access, at byte {}\n", name, end - 1, f.offset);
+  return out;
+}
+
+std::string text(const Launch& l, bool colour) {
+  std::string out;
+  if (!l.shape.empty())
+    out = fmt::format("{}{}, {}\n", l.kernel, l.setting.empty() ? "" : " (" + l.setting + ")",
+                      l.shape);
+  if (l.fault) out += "\n" + text(*l.fault, colour);
+  if (l.race) out += "\n" + text(*l.race, colour);
+  for (const Access& access : l.accesses) {
+    if (access.waste == 0 && &access != l.accesses.data()) continue;
+    out += "\n" + at_line(access.line, access.source) + "\n" +
+           text(access, access.requests[access.worst], colour);
+  }
+  if (l.steps) out += "\n" + text(*l.steps, colour);
+  if (l.shuffles) out += "\n" + text(*l.shuffles, colour);
+  for (const Mapping& mapping : l.mappings) out += "\n" + text(mapping, colour);
+  if (l.traffic) out += "\n" + text(*l.traffic);
+  return out;
+}
+
+}  // namespace lab32::pictures

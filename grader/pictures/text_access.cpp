@@ -1,0 +1,167 @@
+// A warp's access on a terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "base/layout.h"
+#include "base/text.h"
+#include "pictures/make.h"
+#include "pictures/paint.h"
+#include "pictures/text.h"
+
+namespace lab32::pictures {
+namespace {
+
+constexpr uint64_t kLineBytes = 128, kSectorBytes = 32, kWordBytes = 4, kBanks = 32;
+constexpr size_t kMostRows = 16;
+constexpr int kLabel = 14;
+
+// What lies in a row of 128 bytes: of each word the lanes that want some of it, and the bytes.
+struct Row {
+  std::vector<int> lanes[kBanks];
+  uint32_t used[kBanks] = {};  // a bit per byte
+  std::string name;            // of its first element that is wanted
+  uint64_t first = ~uint64_t{0};
+
+  int bytes() const {
+    int sum = 0;
+    for (const uint32_t word : used) sum += __builtin_popcount(word);
+    return sum;
+  }
+  int sectors() const {
+    int sum = 0;
+    for (uint64_t s = 0; s < kLineBytes / kSectorBytes; ++s)
+      sum += std::any_of(used + 8 * s, used + 8 * s + 8, [](uint32_t word) { return word != 0; });
+    return sum;
+  }
+};
+
+std::map<uint64_t, Row> rows_of(const Request& r) {
+  std::map<uint64_t, Row> rows;
+  const uint64_t bytes = r.matrix ? 16 : r.bytes;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!(r.mask >> lane & 1)) continue;
+    for (uint64_t at = r.address[lane]; at < r.address[lane] + bytes; ++at) {
+      Row& row = rows[at / kLineBytes];
+      const uint64_t word = at / kWordBytes % kBanks;
+      row.used[word] |= 1u << at % kWordBytes;
+      auto& lanes = row.lanes[word];
+      if (lanes.empty() || lanes.back() != lane) lanes.push_back(lane);
+      if (at >= row.first) continue;
+      row.first = at;
+      row.name = r.name[lane];
+    }
+  }
+  return rows;
+}
+
+std::string label(std::string words) {
+  if (columns(words) >= kLabel) {
+    while (columns(words) >= kLabel - 1) {
+      do words.pop_back();
+      while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xc0) == 0x80);
+    }
+    words += "…";
+  }
+  return pad_right(words, kLabel);
+}
+
+std::string lanes_above(const Request& r, const Paint& paint, int width) {
+  std::string numbers = label("lane"), signs = label("its sign");
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (lane % 8 == 0) numbers += pad_right(std::to_string(lane), 8 * width);
+    const bool active = (r.mask >> lane & 1) != 0;
+    signs += pad_left(active ? paint(Hue::lane, sign_of(lane)) : paint(Hue::idle, "○"),
+                      width + (paint.on() ? paint.extra() : 0));
+  }
+  numbers.erase(numbers.find_last_not_of(' ') + 1);
+  return numbers + "\n" + signs + (r.mask == 0xffffffffu ? "" : "  ○ inactive") + "\n";
+}
+
+std::string global(const Request& r, const Paint& paint) {
+  std::string out = lanes_above(r, paint, 1) + "\n";
+  const std::map<uint64_t, Row> rows = rows_of(r);
+  out += label("128-byte line") + " 4 sectors of 32 bytes; a place is 4 bytes, · unused\n";
+  size_t shown = 0;
+  for (const auto& [number, row] : rows) {
+    if (shown++ == kMostRows) break;
+    out += label(row.name) + "│";
+    for (uint64_t word = 0; word < kBanks; ++word) {
+      const auto& lanes = row.lanes[word];
+      out += lanes.empty() ? paint(Hue::idle, "·") : paint(Hue::lane, sign_of(lanes[0]));
+      if (word % 8 == 7) out += "│";
+    }
+    const int bytes = row.bytes();
+    const int moved = row.sectors() * static_cast<int>(kSectorBytes);
+    out +=
+        "  " +
+        paint(bytes < moved ? Hue::bad : Hue::good, fmt::format("{} of {} bytes", bytes, moved)) +
+        "\n";
+  }
+  if (rows.size() > kMostRows)
+    out += fmt::format("{}… and {} more lines\n", label(""), rows.size() - kMostRows);
+  return out;
+}
+
+std::string banks(const Request& r, const Paint& paint) {
+  std::string out = lanes_above(r, paint, 2) + "\n" + label("bank");
+  for (uint64_t bank = 0; bank < kBanks; bank += 4)
+    out += pad_left(std::to_string(bank), 2) + "      ";
+  out.erase(out.find_last_not_of(' ') + 1);
+  out += "\n";
+  const std::map<uint64_t, Row> rows = rows_of(r);
+  size_t shown = 0;
+  for (const auto& [number, row] : rows) {
+    if (shown++ == kMostRows) break;
+    out += label(row.name);
+    for (uint64_t bank = 0; bank < kBanks; ++bank) {
+      const auto& lanes = row.lanes[bank];
+      out += " " + (lanes.empty() ? paint(Hue::idle, "·")
+                                  : paint(hue_of_degree(r.degree[bank]), sign_of(lanes[0])));
+    }
+    out += "\n";
+  }
+  if (rows.size() > kMostRows)
+    out += fmt::format("{}… and {} more rows\n", label(""), rows.size() - kMostRows);
+  out += label("at once");
+  for (uint64_t bank = 0; bank < kBanks; ++bank) {
+    const uint32_t degree = r.degree[bank];
+    const std::string text = degree == 0 ? " ·" : pad_left(std::to_string(degree), 2);
+    out += paint(degree == 0 ? Hue::idle : hue_of_degree(degree), text);
+  }
+  return out + "\n";
+}
+
+std::string percent(uint64_t part, uint64_t whole) {
+  return fmt::format(
+      "{:.0f} %", whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+uint64_t used_bytes(const Request& r) {
+  uint64_t sum = 0;
+  for (const auto& [number, row] : rows_of(r)) sum += static_cast<uint64_t>(row.bytes());
+  return sum;
+}
+
+}  // namespace
+
+std::string text(const Access& access, const Request& r, bool colour) {
+  const Paint paint(colour);
+  const int lanes = __builtin_popcount(r.mask);
+  std::string out =
+      fmt::format("Warp {} of block {}, {} {} of this line: {} lane{}, {} byte{} each.\n", r.warp,
+                  access.block, r.matrix ? "matrix " + r.kind : r.kind, r.number, lanes,
+                  lanes == 1 ? "" : "s", r.bytes, r.bytes == 1 ? "" : "s");
+  out += paint(r.cost > r.ideal ? Hue::bad : Hue::good, cost_of(access, r));
+  // Of atomics a sector may be moved for each lane.
+  const uint64_t moved = kSectorBytes * r.cost;
+  if (!access.shared && r.kind != "red" && r.kind != "atom")
+    out += fmt::format("; {} of the bytes moved are used", percent(used_bytes(r), moved));
+  out += ".\n";
+  if (access.ptx_level) out += "Counted in PTX: ptxas may issue it otherwise.\n";
+  return out + "\n" + (access.shared ? banks(r, paint) : global(r, paint));
+}
+
+}  // namespace lab32::pictures

@@ -1,0 +1,132 @@
+#include "profiler/explain.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/source_file.h"
+#include "base/text.h"
+#include "pictures/make.h"
+#include "profiler/ncu_name.h"
+#include "profiler/recorded_run.h"
+
+namespace lab32::profiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// "scale", of "void scale<float>(T1 *, int)".
+std::string base_of(const std::string& kernel) {
+  const std::string head = kernel.substr(0, kernel.find_first_of("<("));
+  return head.substr(head.find_last_of(" :") + 1);
+}
+
+// The names of a kernel's parameters as its source has them; none where they cannot be read so.
+std::vector<std::string> parameters_of(const SourceFile& source, const std::string& kernel) {
+  const int line = source.find(kernel);
+  std::string text;
+  for (int at = line; line > 0 && at < line + 20 && text.find('{') == std::string::npos; ++at)
+    text += source.text_of(at) + " ";
+  const size_t name = text.find(kernel + "(");
+  if (name == std::string::npos) return {};
+  std::vector<std::string> names;
+  int depth = 0;
+  std::string word, last;
+  for (size_t i = name + kernel.size(); i < text.size(); ++i) {
+    const char c = text[i];
+    if (is_name(c)) {
+      word += c;
+      continue;
+    }
+    if (!word.empty()) last = std::exchange(word, "");
+    if (c == '(' || c == '<' || c == '[') ++depth;
+    if ((c == ',' && depth == 1) || (c == ')' && depth == 1))
+      names.push_back(std::exchange(last, ""));
+    if (c == ')' || c == '>' || c == ']') --depth;
+    if (depth == 0) break;
+  }
+  return names;
+}
+
+pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile& source,
+                           const std::string& file) {
+  const std::string kernel = ncu_name(launch.symbol);
+  const auto parameters = parameters_of(source, base_of(kernel));
+  const auto& arrays = launch.run.close_up->arrays;
+  const auto element = [&](uint64_t address, uint32_t bytes) {
+    for (const counters::CloseUpArray& array : arrays) {
+      if (address < array.begin || address - array.begin >= array.bytes) continue;
+      const uint64_t index = (address - array.begin) / bytes;
+      const auto n = static_cast<size_t>(array.parameter);
+      if (array.parameter >= 0 && n < parameters.size() && !parameters[n].empty())
+        return fmt::format("{}[{}]", parameters[n], index);
+      return fmt::format("{} [{}]", array.name, index);
+    }
+    return fmt::format("{:#x}", address);
+  };
+  std::string own = file;  // as its lines call it
+  for (const counters::CloseUpLine& line : launch.run.close_up->lines) own = line.file;
+  return pictures::make(launch.run, launch.shape, {kernel, "", own, source, element});
+}
+
+}  // namespace
+
+namespace {
+
+// What the program prints is not what is asked for here.
+class OutputToErrors {
+ public:
+  OutputToErrors() : kept_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
+  ~OutputToErrors() {
+    dup2(kept_, STDOUT_FILENO);
+    close(kept_);
+  }
+  OutputToErrors(const OutputToErrors&) = delete;
+  OutputToErrors& operator=(const OutputToErrors&) = delete;
+
+ private:
+  int kept_;
+};
+
+RecordedRun run_of(const ExplainOptions& options, const counters::CloseUpChoice& choice) {
+  const OutputToErrors redirected;
+  return run_recorded({options.program, {}}, options.device, options.arguments, "profile", std::nullopt,
+                      record::to_text(choice));
+}
+
+}  // namespace
+
+pictures::Shown explain(const ExplainOptions& options) {
+  const fs::path path(options.program);
+  if (path.extension() != ".cu")
+    throw Error(options.program + ": a source, PROGRAM.cu, is needed to draw what its lines do");
+  const SourceFile source(path, visible_name(options.program));
+  counters::CloseUpChoice choice = options.choice;
+  choice.file = path.filename().string();
+  const RecordedRun run = run_of(options, choice);
+  std::optional<pictures::Launch> worst;
+  for (const record::LaunchProfile& launch : run.recording.launches) {
+    if (!launch.run.close_up || launch.run.close_up->lines.empty()) continue;
+    pictures::Launch made = launch_of(launch, source, choice.file);
+    made.setting = fmt::format("launch {}", launch.id);
+    if (!worst || pictures::waste(made) > pictures::waste(*worst)) worst = std::move(made);
+  }
+  if (!worst)
+    throw Error(fmt::format(
+        "{}{}: {}", visible_name(options.program),
+        choice.line ? fmt::format(":{}", *choice.line) : "",
+        run.recording.launches.empty() ? "the program launched no kernel"
+        : !run.recording.unsupported.empty()
+            ? run.recording.unsupported[0]
+            : "no launch touches global or shared memory there (`lab32 profile --source` lists "
+              "the lines that do)"));
+  return {"", "", visible_name(options.program), "", *worst};
+}
+
+}  // namespace lab32::profiler

@@ -1,0 +1,55 @@
+"""python -m lab32.pictures: draws what `lab32 explain --format json` has written, from standard input."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from lab32.pictures import draw
+
+SCHEMA = "lab32-pictures/1"
+
+
+def fail(words):
+    print(f"lab32 explain: {words}", file=sys.stderr)
+    return 2
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="lab32 explain", description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", help=argparse.SUPPRESS)  # who starts this always says it
+    parser.add_argument("--format", choices=("svg", "png", "html"), default="svg")
+    parser.add_argument("--picture")
+    parser.add_argument("-o", dest="output", type=Path)
+    options = parser.parse_args(arguments)
+    shown = json.load(sys.stdin)
+    if shown.get("schema") != SCHEMA:
+        return fail(f"this draws {SCHEMA}, not {shown.get('schema')}")
+    try:
+        if options.format == "html":
+            from lab32.report.page import explain_page  # jinja2 is needed for this only
+
+            data = explain_page(shown).encode()
+        else:
+            picture = draw(shown["launch"], options.picture)
+            if options.format == "png":
+                from lab32.pictures.png import png
+
+                data = png(picture)
+            else:
+                data = str(picture).encode()
+        if options.output:
+            options.output.write_bytes(data)
+        else:
+            sys.stdout.buffer.write(data)
+    except ImportError as error:
+        return fail(f"{options.format} needs more than is installed here ({error.name}); SVG does not")
+    except ValueError as error:
+        return fail(error)
+    except OSError as error:
+        return fail(f"{options.output}: {error.strerror}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""A warp's access: lanes 0 to 31 above, 32-byte sectors in 128-byte lines or banks below."""
+
+from dataclasses import dataclass, field
+
+from lab32.pictures.canvas import Canvas, short
+
+LANES, WORDS, WORD, SECTOR, LINE = 32, 32, 4, 32, 128
+MOST_ROWS = 33
+LEFT, CELL = 136, 17  # room for names; a word or a lane
+ATOMICS = ("red", "atom")
+
+
+@dataclass
+class Row:
+    """128 bytes of memory: which lanes want which words."""
+
+    name: str = ""
+    lanes: dict = field(default_factory=dict)  # word -> [lane]
+    bytes: set = field(default_factory=set)
+
+    def sectors(self):
+        return {byte // SECTOR for byte in self.bytes}
+
+
+def rows_of(request):
+    rows = {}
+    size = 16 if request["matrix"] else request["bytes"]
+    for lane, address in sorted(
+        ((lane, a) for lane, a in enumerate(request["address"]) if a is not None),
+        key=lambda pair: pair[1],
+    ):
+        for at in range(address, address + size):
+            row = rows.setdefault(at // LINE, Row())
+            row.name = row.name or request["name"][lane]
+            row.bytes.add(at % LINE)
+            lanes = row.lanes.setdefault(at % LINE // WORD, [])
+            if lane not in lanes:
+                lanes.append(lane)
+    return dict(sorted(rows.items()))
+
+
+def sign(lane):
+    """A lane as one character, as on the terminal: 0-9, then a-v."""
+    return "0123456789abcdefghijklmnopqrstuv"[lane]
+
+
+def degree_kind(degree):
+    return "good" if degree <= 1 else "warn" if degree == 2 else "bad"
+
+
+def count(n, what):
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def cost(access, request):
+    """ "32 sectors where 4 would do" """
+    unit = "wavefront" if access["space"] == "shared" else "sector"
+    if request["cost"] <= request["ideal"]:
+        return f"{count(request['cost'], unit)}, as few as can be"
+    return f"{count(request['cost'], unit)} where {request['ideal']} would do"
+
+
+def used_percent(access, request):
+    """Of the bytes that sectors move; None where that says nothing."""
+    if access["space"] == "shared" or request["kind"] in ATOMICS or not request["cost"]:
+        return None
+    used = sum(len(row.bytes) for row in rows_of(request).values())
+    return round(100 * used / (SECTOR * request["cost"]))
+
+
+def heading(access, request):
+    active = [lane for lane, a in enumerate(request["address"]) if a is not None]
+    matrix = "matrix " if request["matrix"] else ""
+    return (
+        f"Warp {request['warp']} of block {access['block']}, {matrix}{request['kind']} "
+        f"{request['request']} of line {access['line']}: {count(len(active), 'lane')}, "
+        f"{count(request['bytes'], 'byte')} each"
+    )
+
+
+def says(access, request):
+    """The picture in words: alternative text, and what stands below it."""
+    words = cost(access, request)
+    percent = used_percent(access, request)
+    if percent is not None:
+        words += f"; {percent} % of the bytes moved are used"
+    active = [
+        (lane, request["name"][lane]) for lane, a in enumerate(request["address"]) if a is not None
+    ]
+    shown = active[:3] + ([active[-1]] if len(active) > 3 else [])
+    words += ". L" + ", ".join(f"lane {lane} {name}" for lane, name in shown)[1:]
+    if access["space"] == "shared":
+        most = max(request["degree"])
+        banks = [bank for bank, degree in enumerate(request["degree"]) if degree == most]
+        words += f". At once {count(most, 'word')} of " + (
+            f"bank {banks[0]}" if len(banks) == 1 else f"each of {len(banks)} banks"
+        )
+    return words + "."
+
+
+def sector_kind(access, row, word):
+    used = all(8 * (word // 8) * WORD + byte in row.bytes for byte in range(SECTOR))
+    return "good" if used else "warn"
+
+
+def draw_access(access, number):
+    request = access["requests"][number]
+    shared = access["space"] == "shared"
+    by_address = rows_of(request)
+    keys, rows = list(by_address), list(by_address.values())
+    shown = rows[:MOST_ROWS]
+    top, gap = 64, 74
+    first = top + CELL + gap
+    pitch = CELL + 3
+    height = (
+        first
+        + pitch * len(shown)
+        + (22 if shared else 0)
+        + (18 if len(rows) > MOST_ROWS else 0)
+        + 34
+    )
+    right = 20 if shared else 104
+    space = 0 if shared else 4  # between sectors
+
+    def x_of(word):
+        return LEFT + word * CELL + word // 8 * space
+
+    width = x_of(WORDS) + right
+    picture = Canvas(width, height, heading(access, request), says(access, request))
+    picture.text(12, 20, heading(access, request), 13, font_weight="bold")
+    percent = used_percent(access, request)
+    bad = request["cost"] > request["ideal"]
+    picture.text(
+        12, 40, ("▲ " if bad else "✓ ") + cost(access, request)
+        + ("" if percent is None else f"; {percent} % of the bytes moved are used"), 12.5,
+    )  # fmt: skip
+
+    lane_y = top
+    picture.text(LEFT - 8, lane_y + 12, "lane", 11, "end", "soft")
+    for lane, address in enumerate(request["address"]):
+        x = x_of(lane)
+        if address is None:
+            picture.rect(x + 1, lane_y, CELL - 2, CELL, "cell idle", f"lane {lane}: inactive", rx=4)
+        else:
+            picture.rect(x + 1, lane_y, CELL - 2, CELL, "cell good", f"lane {lane}: {request['name'][lane]}", rx=4)  # fmt: skip
+        picture.text(
+            x + CELL / 2, lane_y + 12.5, lane, 9.5, "middle", "soft" if address is None else "inv"
+        )
+
+    # From each lane to its place; of a lane with several words, to the first.
+    for n, row in enumerate(shown):
+        y = first + n * pitch
+        done = set()
+        for word, lanes in sorted(row.lanes.items()):
+            for lane in lanes:
+                if lane in done or (request["address"][lane] // LINE != keys[n]):
+                    continue
+                done.add(lane)
+                kind = "bad" if shared and request["degree"][word] > 1 else ""
+                picture.line(
+                    x_of(lane) + CELL / 2, lane_y + CELL, x_of(word) + CELL / 2, y, kind,
+                    stroke_width=0.9, stroke_opacity=0.55 if n < 2 or len(shown) < 9 else 0.28,
+                )  # fmt: skip
+
+    picture.text(LEFT - 8, first - 6, "bank" if shared else "128-byte line", 11, "end", "soft")
+    if shared:
+        for bank in range(0, WORDS, 4):
+            picture.text(x_of(bank) + CELL / 2, first - 4, bank, 9.5, "middle", "soft")
+    unused, bare = [], []  # moved and not used; not moved
+    for n, row in enumerate(shown):
+        y = first + n * pitch
+        picture.text(LEFT - 8, y + 12, short(row.name, 19), 10.5, "end", "mono")
+        for word in range(WORDS):
+            lanes = row.lanes.get(word, [])
+            moved = not shared and word // 8 in row.sectors()
+            place = f"bank {word}" if shared else f"bytes {WORD * word} to {WORD * word + 3}"
+            if lanes:
+                kind = (
+                    degree_kind(request["degree"][word])
+                    if shared
+                    else sector_kind(access, row, word)
+                )
+                names = ", ".join(f"lane {lane} {request['name'][lane]}" for lane in lanes[:4])
+                picture.rect(x_of(word), y, CELL, CELL, f"cell {kind}", f"{place}: {names}")
+                dark = kind != "good"
+                words = str(lanes[0]) if len(lanes) == 1 else f"{len(lanes)}×"
+                picture.text(
+                    x_of(word) + CELL / 2,
+                    y + 12.5,
+                    words,
+                    9.5,
+                    "middle",
+                    "invdark" if dark else "inv",
+                )
+            else:
+                (unused if moved or shared else bare).append((x_of(word), y))
+        if not shared:
+            moved = SECTOR * len(row.sectors())
+            picture.text(
+                x_of(WORDS) + 4, y + 12.5, f"{len(row.bytes)} of {moved} B", 10.5, kind="soft"
+            )
+    picture.cells(unused, CELL, CELL, "cell unused")
+    picture.cells(bare, CELL, CELL, "cell bare")
+    y = first + pitch * len(shown)
+    if len(rows) > MOST_ROWS:
+        picture.text(LEFT, y + 12, f"… and {len(rows) - MOST_ROWS} more", 11, kind="soft")
+        y += 18
+    if shared:
+        picture.text(LEFT - 8, y + 13, "words at once", 11, "end", "soft")
+        for bank, degree in enumerate(request["degree"]):
+            if degree:
+                picture.rect(
+                    x_of(bank),
+                    y + 1,
+                    CELL,
+                    CELL,
+                    f"cell {degree_kind(degree)}",
+                    f"bank {bank}: {degree} at once",
+                )
+                picture.text(
+                    x_of(bank) + CELL / 2,
+                    y + 13,
+                    degree,
+                    9.5,
+                    "middle",
+                    "inv" if degree <= 1 else "invdark",
+                )
+        y += 22
+    key = (
+        "number in a place: its lane (3×: of three lanes); words at once: the wavefronts that a bank takes"
+        if shared
+        else "number in a place: its lane; grey: moved and not used; blank: not moved; ▭ dashed: inactive lane"
+    )
+    picture.text(12, y + 22, key, 10.5, kind="soft")
+    return picture

@@ -1,0 +1,131 @@
+"""A picture whose colours follow the page: light, dark and printed. Every colour has a second cue.
+
+The text is the same on every machine, so that a test can tell a changed picture. A picture that is
+written to a file of its own carries its style; inside a page it takes the page's.
+"""
+
+from html import escape
+
+from lab32.svg import number
+
+# Okabe and Ito's, which colour-blind people can tell apart; darker ones for text, lighter in the dark.
+LIGHT = dict(ink="#222", soft="#595959", paper="#fff", unused="#d9d9d9", edge="#8a8a8a", good="#0072b2", warn="#e69f00", bad="#d55e00", ongood="#fff")  # fmt: skip
+DARK = dict(ink="#eee", soft="#b8b8b8", paper="#1b1d21", unused="#43464d", edge="#8a8f98", good="#56b4e9", warn="#e69f00", bad="#ff8c42", ongood="#000")  # fmt: skip
+COLOURS = LIGHT
+
+
+def variables(colours):
+    return "{" + ";".join(f"--{name}:{colour}" for name, colour in colours.items()) + "}"
+
+
+STYLE = (
+    f"""
+.pic{variables(LIGHT)}
+@media (prefers-color-scheme:dark){{.pic{variables(DARK)}}}
+@media print{{.pic{variables(LIGHT)}}}
+"""
+    + """.pic text{fill:var(--ink);font-family:"DejaVu Sans",Verdana,sans-serif}
+.pic .soft{fill:var(--soft)}.pic .mono{font-family:"DejaVu Sans Mono",Consolas,monospace}
+.pic .cell{stroke:var(--edge);stroke-width:.6}
+.pic .unused{fill:var(--unused)}.pic .bare{fill:none}
+.pic .idle{fill:none;stroke:var(--edge);stroke-dasharray:2 1.5}
+.pic .good{fill:var(--good)}.pic .warn{fill:var(--warn)}.pic .bad{fill:var(--bad)}
+.pic line{fill:none;stroke:var(--soft)}
+.pic line.good{stroke:var(--good)}.pic line.warn{stroke:var(--warn)}.pic line.bad{stroke:var(--bad)}
+.pic polygon{fill:var(--soft)}.pic polygon.bad{fill:var(--bad)}
+.pic text.inv{fill:var(--ongood)}.pic text.invdark{fill:#000}
+"""
+)
+
+
+class Canvas:
+    """Collects shapes; `str()` is an SVG file. `says` is the picture in words, for those who do not see it."""
+
+    def __init__(self, width, height, title, says):
+        self.width, self.height, self.title, self.says = width, height, title, says
+        self.shapes = []  # (tag, attributes, words): png.py draws them, too
+
+    def add(self, tag, words=None, **attributes):
+        self.shapes.append((tag, attributes, words))
+
+    def rect(self, x, y, width, height, kind, says=None, **more):
+        """`says` is shown where the pointer rests."""
+        self.add("rect", says, x=x, y=y, width=width, height=height, class_=kind, **more)
+
+    def cells(self, places, width, height, kind):
+        """Many rects of one size and kind, at [(x, y)]: a tenth of the text."""
+        if places:
+            self.add("cells", places=list(places), width=width, height=height, class_=kind)
+
+    def line(self, x1, y1, x2, y2, kind="", **more):
+        self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind, **more)
+
+    def circle(self, x, y, radius, kind):
+        self.add("circle", cx=x, cy=y, r=radius, class_=kind)
+
+    def polygon(self, points, kind):
+        self.add(
+            "polygon", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), class_=kind
+        )
+
+    def text(self, x, y, words, size=12, anchor="start", kind="", **more):
+        self.add(
+            "text", str(words), x=x, y=y, font_size=size, text_anchor=anchor, class_=kind, **more
+        )
+
+    def inner(self):
+        """For a page that has STYLE already."""
+        return (
+            f'<svg class="pic" xmlns="http://www.w3.org/2000/svg" role="img" '
+            f'viewBox="0 0 {number(self.width)} {number(self.height)}" '
+            f'width="{number(self.width)}" height="{number(self.height)}" '
+            f'aria-label="{escape(self.title + ". " + self.says)}">'
+            + "".join(map(element, self.shapes))
+            + "</svg>"
+        )
+
+    def __str__(self):
+        """A file of its own: light, on paper, and plain enough for any program that shows SVG."""
+        words = escape(self.title, quote=False), escape(self.says, quote=False)
+        style = STYLE[STYLE.index(".pic text{") :]
+        for name, colour in COLOURS.items():
+            style = style.replace(f"var(--{name})", colour)
+        head, rest = self.inner().split(">", 1)
+        return (
+            f"{head}><title>{words[0]}</title><desc>{words[1]}</desc><style>{style}</style>"
+            f'<rect width="100%" height="100%" fill="#fff"/>{rest}\n'
+        )
+
+
+def element(shape):
+    tag, attributes, words = shape
+    if tag == "cells":
+        w, h = number(attributes["width"]), number(attributes["height"])
+        d = "".join(f"M{number(x)} {number(y)}h{w}v{h}h-{w}z" for x, y in attributes["places"])
+        return f'<path class="{attributes["class_"]}" d="{d}"/>'
+    text = "".join(
+        f' {key.strip("_").replace("_", "-")}="{number(v) if isinstance(v, int | float) else escape(v)}"'
+        for key, v in attributes.items()
+        if v != "" and not (key == "text_anchor" and v == "start")
+    )
+    if words is None:
+        return f"<{tag}{text}/>"
+    words = escape(words, quote=False)
+    return f"<{tag}{text}>{words if tag == 'text' else f'<title>{words}</title>'}</{tag}>"
+
+
+def short(words, most):
+    """`words`, or its beginning: a label has only so much room."""
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
+def grouped(value):
+    return f"{value:,}"
+
+
+def amount(count):
+    """Bytes as people read them."""
+    for least, unit in ((1e9, "GB"), (1e6, "MB"), (1e4, "kB")):
+        if count >= least:
+            return f"{count / (1e3 if unit == 'kB' else least):.1f} {unit}"
+    return f"{count} B"

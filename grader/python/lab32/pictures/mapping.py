@@ -1,0 +1,73 @@
+"""A swizzle's table: in which column each group of elements lies."""
+
+from lab32.pictures.canvas import Canvas
+
+LEFT, TOP, CELL = 84, 92, 24
+
+
+def places(mapping):
+    """[(row, column, row where it lies, column where it lies)]"""
+    columns = mapping["columns"]
+    return [(*divmod(n, columns), *divmod(to, columns)) for n, to in enumerate(mapping["to"])]
+
+
+def spread(mapping):
+    """Of each column: in how many columns its groups lie."""
+    return [
+        len({place[3] for place in places(mapping) if place[1] == column})
+        for column in range(mapping["columns"])
+    ]
+
+
+def says(mapping):
+    if mapping["turned"]:
+        return "Groups change their rows and keep their columns."
+    found = spread(mapping)
+    return (
+        f"{mapping['rows']} rows of {mapping['columns']} groups. The groups of a column lie in "
+        f"{min(found)}" + ("" if min(found) == max(found) else f" to {max(found)}") + " columns."
+    )
+
+
+def draw_mappings(mappings):
+    mapping = mappings[0]
+    rows, columns, turned = mapping["rows"], mapping["columns"], mapping["turned"]
+    title = f"{mapping['name']}: where groups of {mapping['unit']} lie"
+    height = TOP + CELL * (rows + (0 if turned else 1)) + 52
+    picture = Canvas(max(LEFT + CELL * columns + 24, 560), height, title, says(mapping))
+    picture.text(12, 20, title, 13, font_weight="bold")
+    what = "row" if turned else "column"
+    picture.text(
+        12, 40, f"a number is the {what} that a group goes to; blue: it moves", 11, kind="soft"
+    )  # fmt: skip
+    picture.text(LEFT - 10, TOP - 8, "column", 10.5, "end", "soft")
+    for column in range(columns):
+        picture.text(LEFT + CELL * (column + 0.5), TOP - 8, column, 10, "middle", "soft")
+    for row, column, to_row, to_column in places(mapping):
+        x, y = LEFT + CELL * column, TOP + CELL * row
+        leaves = to_column != column if turned else to_row != row
+        shown, before = (to_row, row) if turned else (to_column, column)
+        kind = "bad" if leaves else "good" if shown != before else "unused"
+        picture.rect(
+            x + 1, y + 1, CELL - 2, CELL - 2, f"cell {kind}", f"row {row}, column {column}"
+        )
+        ink = {"bad": "invdark", "good": "inv", "unused": ""}[kind]
+        picture.text(x + CELL / 2, y + 16, "✗" if leaves else shown, 10.5, "middle", ink)
+        if column == 0:
+            picture.text(LEFT - 10, y + 16, f"row {row}", 10.5, "end", "soft")
+    y = TOP + CELL * rows
+    if not turned:
+        picture.text(LEFT - 10, y + 17, "lies in", 10.5, "end", "soft")
+        for column, count in enumerate(spread(mapping)):
+            kind = "good" if count == rows else "warn"
+            x = LEFT + CELL * column
+            picture.rect(x + 1, y + 3, CELL - 2, CELL - 5, f"cell {kind}", rx=4)
+            picture.text(
+                x + CELL / 2, y + 17, count, 10.5, "middle", "inv" if kind == "good" else "invdark"
+            )
+        y += CELL
+    picture.text(
+        12, y + 26, "✗ it leaves its " + ("column" if turned else "row")
+        + ("" if turned else "; last row: in how many columns the groups of a column lie"), 10.5, kind="soft",
+    )  # fmt: skip
+    return picture

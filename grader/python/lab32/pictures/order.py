@@ -1,0 +1,59 @@
+"""A race as a time line of its two threads; a bad access beside the array that it misses."""
+
+from lab32.pictures.canvas import Canvas, grouped, short
+
+
+def draw_race(race):
+    first, second, place = race["first"], race["second"], race["place"]
+    says = (
+        f"{first['thread']} {first['use']} {place} on line {first['line']}, {second['thread']} "
+        f"{second['use']} it on line {second['line']}, and nothing orders the two: {race['missing']} is missing."
+    )
+    picture = Canvas(760, 268, f"A race on {place}", says)
+    picture.text(12, 20, f"Two threads and {place}", 13, font_weight="bold")
+    picture.text(12, 40, "time runs to the right; either may come first", 11, kind="soft")
+    for party, y, x, below in ((first, 108, 300, -34), (second, 204, 500, 26)):
+        picture.text(12, y - 4, party["thread"], 12)
+        picture.text(12, y + 12, f"warp {party['warp']}", 10.5, kind="soft")
+        picture.line(200, y, 740, y, "", stroke_width=1.4)
+        picture.circle(x, y, 8, "bad")
+        picture.text(x + 14, y - 10, f"{party['use']} {place}", 12, font_weight="bold")
+        picture.text(
+            200, y + below, short(f"line {party['line']}: {party['source']}", 82), 10.5, kind="mono"
+        )
+    picture.line(306, 116, 494, 196, "bad", stroke_width=1.8, stroke_dasharray="6 4")
+    picture.rect(300, 143, 300, 24, "cell unused", rx=4)
+    picture.text(450, 159, f"✗ no order: {race['missing']} is missing", 11.5, "middle")
+    picture.text(12, 256, "✗ dashed: an order that the program does not ask for", 10.5, kind="soft")
+    return picture
+
+
+def draw_fault(fault):
+    size, offset = fault["size"], fault["offset"]
+    says = f"{fault['words']}. {fault['object']} has {size} bytes; the access is at byte {offset}."
+    picture = Canvas(760, 190, fault["kind"], says)
+    picture.text(12, 20, short(f"{fault['kind']}: {fault['thread']}", 90), 13, font_weight="bold")
+    picture.text(12, 40, short(f"line {fault['line']}: {fault['source']}", 100), 10.5, kind="mono")
+    left, width, y = 130, 460, 84
+    picture.rect(left, y, width, 30, "cell unused")
+    picture.text(left + width / 2, y + 20, short(fault["object"], 50), 12, "middle", "mono")
+    picture.text(left, y + 48, "byte 0", 10.5, "middle", "soft")
+    picture.text(left + width, y + 48, grouped(size), 10.5, "middle", "soft")
+    inside = 0 <= offset < size
+    x = (
+        left + width * offset / size
+        if inside
+        else (left + width + 60 if offset >= size else left - 60)
+    )
+    picture.polygon([(x - 7, y + 50), (x, y + 34), (x + 7, y + 50)], "bad")
+    if not inside:
+        picture.rect(x - 10, y, 20, 30, "cell idle")
+    picture.text(x, y + 66, f"byte {grouped(offset)}", 11, "middle", font_weight="bold")
+    picture.text(
+        12,
+        178,
+        f"▲ the access of {fault['bytes']} bytes; dashed: what is not there",
+        10.5,
+        kind="soft",
+    )
+    return picture

@@ -1,0 +1,97 @@
+"""A picture as PNG, twice as large as its pixels: for documents that take no SVG."""
+
+import io
+from pathlib import Path
+
+from lab32.pictures.canvas import COLOURS
+
+SCALE = 2
+
+
+def colour(name):
+    code = COLOURS[name].lstrip("#")
+    return tuple(int(c * 2, 16) for c in code) if len(code) == 3 else tuple(bytes.fromhex(code))
+
+
+def blend(name, opacity):
+    return tuple(round(opacity * c + (1 - opacity) * 255) for c in colour(name))
+
+
+def fill_of(kinds, opacity=1):
+    for kind in ("good", "warn", "bad", "unused"):
+        if kind in kinds:
+            return blend(kind, opacity)
+    return None
+
+
+def dashes(x1, y1, x2, y2, pattern):
+    """The pieces of a dashed line."""
+    length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
+    at, on = 0.0, True
+    while at < length:
+        step = min(pattern[0 if on else 1], length - at)
+        if on:
+            a, b = at / length, (at + step) / length
+            yield x1 + a * (x2 - x1), y1 + a * (y2 - y1), x1 + b * (x2 - x1), y1 + b * (y2 - y1)
+        at, on = at + step, not on
+
+
+def png(picture):
+    """Its bytes."""
+    import matplotlib
+    from PIL import Image, ImageDraw, ImageFont
+
+    fonts = Path(matplotlib.get_data_path()) / "fonts/ttf"
+    image = Image.new("RGB", (round(SCALE * picture.width), round(SCALE * picture.height)), "white")
+    draw = ImageDraw.Draw(image)
+
+    def scaled(*values):
+        return [SCALE * v for v in values]
+
+    def line(a, kinds):
+        ink = fill_of(kinds, a.get("stroke_opacity", 1)) or blend(
+            "soft", a.get("stroke_opacity", 1)
+        )
+        width = max(1, round(SCALE * a.get("stroke_width", 1)))
+        ends = a["x1"], a["y1"], a["x2"], a["y2"]
+        pattern = [float(v) for v in a.get("stroke_dasharray", "").split()]
+        for piece in dashes(*ends, pattern) if pattern else [ends]:
+            draw.line(scaled(*piece), ink, width)
+
+    def rect(a, kinds):
+        box = scaled(a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"])
+        if box[2] <= box[0] or box[3] <= box[1]:
+            return
+        edge = colour("edge") if "cell" in kinds else None
+        fill = None if "idle" in kinds else fill_of(kinds, a.get("fill_opacity", 1))
+        draw.rounded_rectangle(box, SCALE * a.get("rx", 0), fill, edge)
+
+    def text(a, kinds, words):
+        face = "DejaVuSansMono" if "mono" in kinds else "DejaVuSans"
+        bold = "-Bold" if a.get("font_weight") == "bold" else ""
+        font = ImageFont.truetype(fonts / f"{face}{bold}.ttf", SCALE * a["font_size"])
+        ink = {"soft": colour("soft"), "inv": colour("ongood"), "invdark": (0, 0, 0)}
+        fill = next((ink[kind] for kind in kinds if kind in ink), colour("ink"))
+        anchor = {"start": "ls", "middle": "ms", "end": "rs"}[a["text_anchor"]]
+        draw.text(scaled(a["x"], a["y"]), words, fill, font, anchor)
+
+    for tag, a, words in picture.shapes:
+        kinds = a["class_"].split()
+        if tag == "line":
+            line(a, kinds)
+        elif tag == "rect":
+            rect(a, kinds)
+        elif tag == "cells":
+            for x, y in a["places"]:
+                rect(dict(x=x, y=y, width=a["width"], height=a["height"]), kinds)
+        elif tag == "text":
+            text(a, kinds, words)
+        elif tag == "circle":
+            x, y, r = a["cx"], a["cy"], a["r"]
+            draw.ellipse(scaled(x - r, y - r, x + r, y + r), fill_of(kinds))
+        elif tag == "polygon":
+            points = [tuple(scaled(*map(float, p.split(",")))) for p in a["points"].split()]
+            draw.polygon(points, fill_of(kinds) or colour("soft"))
+    out = io.BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()

@@ -1,0 +1,133 @@
+"""Who reads whom in shuffles: lanes above and below, an arrow from the lane that is read."""
+
+from lab32.pictures.canvas import Canvas, short
+
+LANES = 32
+LEFT, TOP, CELL, PITCH = 92, 84, 20, 66
+
+
+def kind_of(shuffle, lane):
+    """read, own (out of range: it keeps its own), absent (asks a lane that is not there), inactive"""
+    if not shuffle["mask"] >> lane & 1:
+        return "inactive"
+    if not shuffle["in_range"] >> lane & 1:
+        return "own"
+    return "absent" if shuffle["absent"] >> shuffle["from"][lane] & 1 else "read"
+
+
+def lanes_of(shuffle, kind):
+    return [lane for lane in range(LANES) if kind_of(shuffle, lane) == kind]
+
+
+def ranges(lanes):
+    """ "0-15, 31" """
+    parts, start, last = [], None, None
+    for lane in lanes:
+        if start is None or lane != last + 1:
+            if start is not None:
+                parts.append((start, last))
+            start = lane
+        last = lane
+    if start is not None:
+        parts.append((start, last))
+    return ", ".join(f"{a}-{b}" if b > a else f"{a}" for a, b in parts) or "none"
+
+
+def says(warp):
+    words = []
+    for n, shuffle in enumerate(warp["shuffles"]):
+        read = lanes_of(shuffle, "read")
+        example = (
+            f"lane {read[0]} reads lane {shuffle['from'][read[0]]}"
+            if read
+            else "nobody reads another"
+        )
+        words.append(
+            f"Shuffle {n}, line {shuffle['line']}: {example}; lanes {ranges(lanes_of(shuffle, 'own'))} keep their own"
+            + (
+                f"; lanes {ranges(lanes_of(shuffle, 'absent'))} ask a lane that is not there"
+                if lanes_of(shuffle, "absent")
+                else ""
+            )
+            + "."
+        )
+    return " ".join(words)
+
+
+def draw_shuffles(warp):
+    shuffles = warp["shuffles"]
+    title = f"Who reads whom, warp {warp['warp']} of block {warp['block']}"
+    width = LEFT + LANES * CELL + 24
+    picture = Canvas(width, TOP + PITCH * len(shuffles) + 62, title, says(warp))
+    picture.text(12, 20, title, 13, font_weight="bold")
+    picture.text(
+        12, 40, "each lane takes the value of the lane that its line comes from", 11.5, kind="soft"
+    )
+
+    def x_of(lane):
+        return LEFT + lane * CELL + CELL / 2
+
+    def row(y, n, shuffle):
+        for lane in range(LANES):
+            kind = kind_of(shuffle, lane) if shuffle else "read"
+            shape = {
+                "read": "cell good",
+                "own": "cell unused",
+                "absent": "cell bad",
+                "inactive": "cell idle",
+            }
+            words = {
+                "read": f"lane {lane}"
+                + (f" reads lane {shuffle['from'][lane]}" if shuffle else ""),
+                "own": f"lane {lane} keeps its own value: the lane it asks for is out of range",
+                "absent": f"lane {lane} asks a lane that does not take part",
+                "inactive": f"lane {lane}: inactive",
+            }
+            picture.rect(
+                x_of(lane) - CELL / 2 + 1, y, CELL - 2, CELL - 3, shape[kind], words[kind], rx=4
+            )
+            mark = {"read": str(lane), "own": "=", "absent": "×", "inactive": "○"}[kind]
+            ink = {"read": "inv", "own": "", "absent": "invdark", "inactive": "soft"}[kind]
+            picture.text(x_of(lane), y + 12.5, mark, 9.5, "middle", ink)
+
+    picture.text(LEFT - 10, TOP - 14 + 12, "before", 10.5, "end", "soft")
+    row(TOP - 14, -1, None)
+    for n, shuffle in enumerate(shuffles):
+        above, y = TOP - 14 + n * PITCH + CELL - 3, TOP - 14 + (n + 1) * PITCH
+        picture.text(LEFT - 10, y - 24, f"line {shuffle['line']}", 10.5, "end", "soft")
+        for lane in lanes_of(shuffle, "read"):
+            kind = "good" if shuffle["from"][lane] != lane else ""
+            picture.line(
+                x_of(shuffle["from"][lane]),
+                above,
+                x_of(lane),
+                y,
+                kind,
+                stroke_width=1,
+                stroke_opacity=0.8,
+            )
+        for lane in lanes_of(shuffle, "absent"):
+            picture.line(
+                x_of(shuffle["from"][lane]),
+                above,
+                x_of(lane),
+                y,
+                "bad",
+                stroke_width=1.2,
+                stroke_dasharray="3 2",
+            )
+        row(y, n, shuffle)
+    y = TOP + PITCH * len(shuffles) + 14
+    picture.text(
+        12,
+        y + 10,
+        "= keeps its own value (out of range); × asks a lane that is not there; ○ inactive",
+        10.5,
+        kind="soft",
+    )
+    first = shuffles[0]
+    more = "   … and more shuffles" if warp["more"] else ""
+    picture.text(
+        12, y + 30, short(f"line {first['line']}: {first['source']}", 92) + more, 10.5, kind="mono"
+    )
+    return picture

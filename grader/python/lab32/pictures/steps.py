@@ -1,0 +1,92 @@
+"""Who works between barriers: a row for each step, a cell for each lane or some of them."""
+
+from lab32.pictures.canvas import Canvas, grouped, short
+
+LANES = 32
+LEFT, TOP, HEIGHT = 150, 76, 17
+ROOM = 640  # for the lanes of all warps
+
+
+def bits(mask, first, count):
+    return (mask >> first & ((1 << count) - 1)).bit_count()
+
+
+def lanes_of(step):
+    return sum(mask.bit_count() for mask in step["working"])
+
+
+def says(block):
+    first, last = block["steps"][0], block["steps"][-1]
+    return (
+        f"{len(block['steps'])} steps of {block['threads']} threads. In the first "
+        f"{lanes_of(first)} lanes load, store or shuffle, in the last {lanes_of(last)}; "
+        + ", ".join(str(lanes_of(step)) for step in block["steps"])
+        + " lanes step by step."
+    )
+
+
+def draw_steps(block):
+    warps = -(-block["threads"] // LANES)
+    group = 1
+    while LANES // group * warps * 3 > ROOM and group < LANES:
+        group *= 2
+    cell = min(16, ROOM / (LANES // group * warps + warps))
+    across = warps * (LANES // group * cell + cell)
+    height = TOP + HEIGHT * len(block["steps"]) + 60
+    title = f"Who works between barriers, block {block['block']}"
+    picture = Canvas(LEFT + across + 150, height, title, says(block))
+    picture.text(12, 20, title, 13, font_weight="bold")
+    unit = "a cell is a lane" if group == 1 else f"a cell is {group} lanes"
+    picture.text(
+        12, 40, f"{grouped(block['threads'])} threads, {warps} warp{'s' * (warps != 1)}; {unit}; "
+        "filled: they load, store or shuffle in that step", 11.5, kind="soft",
+    )  # fmt: skip
+    for warp in range(warps):
+        if warps <= 16 or warp % 4 == 0:
+            x = LEFT + warp * (LANES // group + 1) * cell
+            picture.text(x, TOP - 8, f"warp {warp}" if warps <= 8 else str(warp), 10, kind="soft")
+    for n, step in enumerate(block["steps"]):
+        y = TOP + n * HEIGHT
+        picture.text(12, y + 12, f"step {n}", 11)
+        picture.text(LEFT - 12, y + 12, f"line {step['line']}", 10.5, "end", "soft")
+        places, partly = {"good": [], "idle": []}, []
+        for warp, mask in enumerate(step["working"]):
+            there = min(LANES, block["threads"] - LANES * warp)
+            for first in range(0, there, group):
+                lanes = min(group, there - first)
+                busy = bits(mask, first, lanes)
+                x = LEFT + (warp * (LANES // group + 1) + first // group) * cell + 0.4
+                places["good" if busy == lanes else "idle"].append((x, y + 1))
+                if 0 < busy < lanes:
+                    partly.append((x, busy / lanes))
+        for kind, at in places.items():
+            picture.cells(at, max(cell - 0.8, 1), HEIGHT - 4, f"cell {kind}")
+        for x, share in partly:  # filled as far as they work
+            height = (HEIGHT - 4) * share
+            picture.rect(x, y + 1 + HEIGHT - 4 - height, max(cell - 0.8, 1), height, "cell warn")
+        lanes = lanes_of(step)
+        picture.text(
+            LEFT + across + 4, y + 12,
+            f"{grouped(lanes)} of {grouped(block['threads'])}, {sum(map(bool, step['working']))} w.",
+            10.5, kind="soft",
+        )  # fmt: skip
+        end = "dotted" if step["warp_barrier"] else ""
+        picture.line(
+            LEFT - 4, y + HEIGHT - 1, LEFT + across, y + HEIGHT - 1, "",
+            stroke_width=0.7, **({"stroke_dasharray": "2 3"} if end else {}),
+        )  # fmt: skip
+    y = TOP + HEIGHT * len(block["steps"])
+    more = "… and more steps. " if block["more"] else ""
+    picture.text(
+        12,
+        y + 22,
+        f"{more}Filled in part: some of its lanes. Line below a step: __syncthreads() or the end; dotted: __syncwarp().",
+        10.5,
+        kind="soft",
+    )
+    busiest = {step["line"]: step["source"] for step in block["steps"]}
+    line, source = max(
+        busiest.items(), key=lambda pair: sum(s["line"] == pair[0] for s in block["steps"])
+    )
+    picture.text(12, y + 40, short(f"line {line}: {source}", 100), 10.5, kind="mono")
+    return picture

@@ -1,0 +1,82 @@
+"""lab32 report [LAB...] -o report.html: grades, and writes one page that needs no network."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from lab32 import ROOT
+from lab32.report import history, page
+from lab32.results import parse
+
+FULL_MARKS, POINTS_LOST, NOT_GRADED = 0, 1, 2
+
+
+class Problem(Exception):
+    pass
+
+
+def parser():
+    p = argparse.ArgumentParser(prog="lab32 report", description=__doc__)
+    p.add_argument("labs", nargs="*", metavar="LAB", help="which labs (all that there are)")
+    p.add_argument("-o", dest="output", type=Path, default=Path("report.html"), metavar="FILE", help="the page (report.html)")  # fmt: skip
+    p.add_argument("--dir", default="labs", help="where LAB/LAB.cu are (labs)")
+    p.add_argument("--rubric", help="where each lab's LAB.toml is (data/limits)")
+    p.add_argument("--device", default="auto", help="auto, sim, sim:NAME or gpu (auto)")
+    p.add_argument("--seed", help="repeats the random inputs of an earlier run")
+    p.add_argument("--no-history", action="store_true", help="keep and show no attempts (LAB32_HISTORY=off: never)")  # fmt: skip
+    p.add_argument("--from", dest="source", type=Path, metavar="FILE", help="make the page of a result of `lab32 grade --pictures --format json`")  # fmt: skip
+    p.add_argument("--binary", default=ROOT / "build/lab32", help=argparse.SUPPRESS)
+    return p
+
+
+def graded(options):
+    command = [
+        str(options.binary), "grade", *options.labs, "--dir", options.dir, "--device", options.device,
+        "--format", "json", "--pictures", "--time-limit", "120",
+    ]  # fmt: skip
+    for name in ("rubric", "seed"):
+        if value := getattr(options, name):
+            command += [f"--{name}", value]
+    if not options.no_history:
+        command.append("--history")
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode not in (FULL_MARKS, POINTS_LOST):
+        raise Problem("nothing was graded; the line above says why")
+    return done.stdout
+
+
+def make(options):
+    try:
+        text = options.source.read_text() if options.source else graded(options)
+        result = parse(text, source=options.source or "what lab32 grade printed")
+    except (OSError, ValueError) as error:
+        raise Problem(str(error)) from None
+    now = datetime.now().astimezone()
+    attempts = [] if options.no_history else history.read(options.dir)
+    html = page.report_page(result, attempts, now)
+    try:
+        options.output.write_text(html)
+    except OSError as error:
+        raise Problem(f"-o {options.output}: {error.strerror}") from None
+    print(f"{options.output}: {page.score(result.score)} / {page.score(result.max_score)} points")
+    return POINTS_LOST if json.loads(text)["score"] < result.max_score else FULL_MARKS
+
+
+def main(arguments=None):
+    options = parser().parse_args(arguments)
+    try:
+        return make(options)
+    except Problem as problem:
+        print(f"lab32 report: {problem}", file=sys.stderr)
+        return NOT_GRADED
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("MPLBACKEND", "agg")
+    sys.exit(main())

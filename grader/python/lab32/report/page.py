@@ -1,0 +1,209 @@
+"""A Result as one page. What is shown is decided here; page.html and style.css say how it looks."""
+
+import zlib
+from base64 import b64encode
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from lab32.pictures import kinds
+from lab32.pictures.access import draw_access
+from lab32.pictures.canvas import STYLE, grouped
+from lab32.pictures.chart import draw_traffic
+from lab32.pictures.mapping import draw_mappings
+from lab32.pictures.order import draw_fault, draw_race
+from lab32.pictures.shuffles import draw_shuffles
+from lab32.pictures.steps import draw_steps
+from lab32.report import plots
+
+HERE = Path(__file__).parent
+MOST_ACCESSES, MOST_REQUESTS, AROUND = 2, 8, 2
+# Words and a sign for each status: colour is never alone.
+SIGNS = {"passed": "✓", "failed": "✗", "error": "!", "not run": "–", "not graded": "–"}
+TITLES = {
+    "race": "The race",
+    "fault": "The bad access",
+    "steps": "Who works between barriers",
+    "shuffles": "Who reads whom",
+    "traffic": "The way of the data",
+}
+DRAW = {
+    "race": draw_race,
+    "fault": draw_fault,
+    "steps": draw_steps,
+    "shuffles": draw_shuffles,
+    "traffic": draw_traffic,
+}
+
+
+def score(value):
+    return f"{value:g}"
+
+
+def packed(text):
+    return b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+class Figures:
+    """Numbers them, so that each has an id on its page."""
+
+    def __init__(self):
+        self.count = 0
+
+    def one(self, picture, title=None):
+        self.count += 1
+        return {
+            "id": f"picture-{self.count}",
+            "title": title or picture.title,
+            "svg": Markup(picture.inner()),
+            "words": picture.says,
+        }
+
+    def access(self, access):
+        """The worst request and some others of the line, for a slider."""
+        chosen = sorted({access["worst"], *range(min(MOST_REQUESTS, len(access["requests"])))})
+        frames = [self.one(draw_access(access, n)) for n in chosen]
+        # All but the one that is seen at first are packed: a twentieth of their text.
+        for frame, n in zip(frames, chosen):
+            if n != access["worst"]:
+                frame["packed"] = packed(frame.pop("svg"))
+        return {
+            "line": access["line"],
+            "source": access["source"],
+            "ptx_level": access["ptx_level"],
+            "frames": frames,
+            "first": chosen.index(access["worst"]),
+            "left": access["requests_in_block"] - len(chosen),
+        }
+
+
+def source_rows(launch, text):
+    """The lines with counts and some around them; None stands for those that are left out."""
+    costs = {line["line"]: line for line in launch["lines"]}
+    shown = sorted(
+        {
+            n
+            for line in costs
+            for n in range(line - AROUND, line + AROUND + 1)
+            if 1 <= n <= len(text)
+        }
+    )
+    most = max((cost["share"] for cost in costs.values()), default=0)
+    rows, last = [], None
+    for n in shown:
+        if last is not None and n > last + 1:
+            rows.append(None)
+        last = n
+        cost = costs.get(n)
+        heat = round(4 * cost["share"] / most) if cost and most else 0
+        rows.append({"line": n, "text": text[n - 1], "cost": cost, "heat": heat})
+    return rows
+
+
+def source_of(test):
+    try:
+        return Path(test.file).read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def check_of(test, figures, number):
+    launch = test.pictures or {}
+    check = {
+        "id": f"check-{number}",
+        "test": test,
+        "sign": SIGNS[test.status],
+        "open": False,
+        "withheld": launch.get("withheld_until"),
+        "accesses": [],
+        "pictures": [],
+        "source": [],
+        "launch": None,
+    }
+    if not launch or check["withheld"]:
+        return check
+    check["launch"] = launch
+    wasteful = [a for n, a in enumerate(launch["accesses"]) if n == 0 or a["waste"]]
+    check["accesses"] = [figures.access(a) for a in wasteful[:MOST_ACCESSES]]
+    check["pictures"] = [figures.one(draw_mappings([m]), m["name"]) for m in launch["mappings"]] + [
+        figures.one(DRAW[kind](launch[kind]), TITLES[kind])
+        for kind in kinds(launch)
+        if kind not in ("access", "mappings")
+    ]
+    if text := source_of(test):
+        check["source"] = source_rows(launch, text)
+    return check
+
+
+def lab_of(lab, result, attempts, figures, counter):
+    own = [a for a in attempts if a["lab"] == lab.name]
+    checks = [check_of(test, figures, next(counter)) for test in lab.tests]
+    # One fold is open: where the next points are.
+    for check in checks:
+        if check["test"].status == "failed" and (check["accesses"] or check["pictures"]):
+            check["open"] = True
+            break
+    drawn = [plots.ladder(lab), plots.times(lab, result.device), plots.attempts_plot(own)]
+    return {
+        "lab": lab,
+        "sign": SIGNS[lab.status],
+        "checks": checks,
+        "plots": [figures.one(plot) for plot in drawn if plot],
+        "attempts": [changes(before, after) for before, after in zip([None, *own], own)][-12:][
+            ::-1
+        ],
+    }
+
+
+def changes(before, after):
+    """An attempt, and what its checks measured otherwise than the one before."""
+    lines = []
+    for name, check in after["checks"].items():
+        old = before["checks"].get(name) if before else None
+        if old and old["measured"] != check["measured"] and check["measured"]:
+            lines.append(f"{name}: {old['measured'] or '–'} → {check['measured']}")
+    gained = after["score"] - before["score"] if before else None
+    return {"attempt": after, "lines": lines, "gained": gained}
+
+
+def environment():
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    env.filters |= {"grouped": grouped, "score": score}
+    return env
+
+
+def rendered(**what):
+    style = Markup((HERE / "style.css").read_text() + STYLE)
+    script = Markup((HERE / "page.js").read_text())
+    return environment().get_template("page.html").render(style=style, script=script, **what)
+
+
+def report_page(result, attempts, now):
+    figures, counter = Figures(), iter(range(1, 10_000))
+    labs = [lab_of(lab, result, attempts, figures, counter) for lab in result.labs]
+    return rendered(
+        title="lab32 report",
+        result=result,
+        labs=labs,
+        when=now.strftime("%Y-%m-%d %H:%M"),
+        explained=None,
+    )
+
+
+def explain_page(shown):
+    """What `lab32 explain --format html` writes: one launch."""
+    from lab32.results import Test
+
+    launch = shown["launch"]
+    mapping = launch["mappings"][0]["name"] if launch["mappings"] else ""
+    test = Test(
+        name=shown["check"] or launch["kernel"] or mapping, status="passed", score=0, max_score=0,
+        message=shown["message"], file=shown["file"], pictures=shown["launch"],
+    )  # fmt: skip
+    check = check_of(test, Figures(), 1)
+    return rendered(
+        title=f"lab32 explain: {shown['file']}", result=None, labs=[], when="", explained=check
+    )

@@ -1,0 +1,96 @@
+"""Pictures of launches: what stands in them, and that every program can read them."""
+
+import io
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import sample_pictures as sample
+from PIL import Image
+
+from lab32.pictures import KINDS, draw, kinds
+from lab32.pictures.access import draw_access, rows_of, says, used_percent
+from lab32.pictures.png import png
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(picture):
+    return [e.text for e in ElementTree.fromstring(str(picture)).iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_drawn_as_svg_and_png(kind):
+    picture = draw(sample.launch(), kind)
+    root = ElementTree.fromstring(str(picture))
+    assert root.find(f"{SVG}title").text == picture.title
+    assert len(root.find(f"{SVG}desc").text) > 30
+    # Plain enough for programs that know no variables.
+    assert "var(" not in str(picture)
+    # Nothing is cut off: the ends of all texts lie inside (a letter is about 0.62 of the size wide).
+    for e in root.iter(f"{SVG}text"):
+        wide = 0.62 * float(e.get("font-size")) * len(e.text)
+        x, anchor = float(e.get("x")), e.get("text-anchor", "start")
+        left = x - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+        assert left > -8 and left + wide < picture.width + 12, e.text
+        assert 0 < float(e.get("y")) < picture.height, e.text
+        assert float(e.get("font-size")) >= 9, e.text
+    image = Image.open(io.BytesIO(png(picture)))
+    assert image.size == (round(2 * picture.width), round(2 * picture.height))
+    assert len(image.getcolors(1 << 20)) > 4
+
+
+def test_kinds_are_those_that_there_are():
+    nothing = dict.fromkeys(("steps", "shuffles", "traffic", "race", "fault"))
+    assert kinds(sample.launch(**nothing, accesses=[], mappings=[])) == []
+    assert kinds(sample.launch()) == list(KINDS)
+    with pytest.raises(ValueError, match="there are: access"):
+        draw(sample.launch(**nothing, mappings=[]), "steps")
+
+
+def test_lanes_are_found_again_in_their_places():
+    request = sample.request(False, 256, 32, mask=0x00FFFFFF)
+    rows = rows_of(request)
+    assert [row.lanes for row in rows.values()] == [{8 * k: [4 * n + k] for k in range(4)} for n in range(6)]
+    access = sample.access(False, [request])
+    assert used_percent(access, request) == 12
+    picture = draw_access(access, 0)
+    # Each active lane twice: above, and in its place; the others above alone.
+    numbers = [t for t in texts(picture) if t.isdigit()]
+    assert [numbers.count(str(lane)) for lane in range(32)] == [2] * 24 + [1] * 8
+    assert "▲ 24 sectors where 3 would do; 12 % of the bytes moved are used" in texts(picture)
+
+
+def test_conflicts_are_told_by_number():
+    access = sample.access(True, [sample.request(True, 0, 128)])
+    assert "At once 32 words of bank 0." in says(access, access["requests"][0])
+    assert texts(draw_access(access, 0)).count("32") == 1  # below its bank
+
+
+def test_what_students_write_is_escaped():
+    access = sample.access(False, [sample.request(False, 0, 4)])
+    access["requests"][0]["name"][0] = "<script>alert(1)</script>"
+    for text in (str(draw_access(access, 0)), draw_access(access, 0).inner()):
+        assert "<script>" not in text
+        ElementTree.fromstring(text)
+
+
+def test_the_program_draws_what_it_is_given(tmp_path):
+    shown = {"schema": "lab32-pictures/1", "lab": "coalescing", "check": "B1", "file": "x.cu", "message": "", "launch": sample.launch()}  # fmt: skip
+
+    def run(*words, text=None):
+        return subprocess.run([sys.executable, "-m", "lab32.pictures", *words], input=text or json.dumps(shown), capture_output=True, text=True)  # fmt: skip
+
+    done = run("--picture", "steps")
+    assert done.returncode == 0 and done.stdout.startswith("<svg")
+    file = tmp_path / "x.png"
+    assert run("--format", "png", "-o", str(file)).returncode == 0
+    assert file.read_bytes()[:4] == b"\x89PNG"
+    done = run("--picture", "nothing")
+    assert done.returncode == 2 and "there is no such picture" in done.stderr
+    done = run(text='{"schema": "else"}')
+    assert done.returncode == 2 and "lab32-pictures/1" in done.stderr
+    done = run("-o", "/nowhere/x.svg")
+    assert done.returncode == 2 and "No such file" in done.stderr

@@ -1,0 +1,54 @@
+"""The pages of `lab32 report` and `lab32 explain --format html` in a real Chromium, narrow and wide, light and dark."""
+
+import json
+
+import browser
+import pytest
+import sample_pictures as sample
+
+from lab32.report import page
+from lab32.results import parse
+
+
+def report(folder):
+    from datetime import datetime
+
+    source = folder / "x.cu"
+    source.write_text("int a;\nx = in[8 * i];\n")
+    attempts = [sample.attempt("2026-01-01T10:00:00", 2, "128 sectors"), sample.attempt("2026-01-01T11:00:00", 4, "64 sectors")]  # fmt: skip
+    file = folder / "report.html"
+    file.write_text(page.report_page(parse(json.dumps(sample.result(source))), attempts, datetime(2026, 1, 1)))
+    return file
+
+
+@pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
+def test_nothing_is_wrong_with_the_report(tmp_path, width, dark):
+    found = browser.probe(report(tmp_path), tmp_path, width, dark)
+    assert found["wrong"] == [] and found["console"] == []
+    assert (found["width"], found["dark"]) == (width, dark)
+    # Each check and each of its folds, a slider for each line, every request of it drawn.
+    assert found["sliders"] == 2 and found["links"] == 2
+    assert found["folds"] >= 12 and found["pictures"] >= 6 + 5
+
+
+def test_the_probe_sees_what_is_wrong(tmp_path):
+    file = report(tmp_path)
+    bad = (
+        '<p style="color:#bbb;background:#fff">pale</p><div style="width:2000px">wide</div><a href="#nowhere">x</a>'
+        '<script>console.error("no"); Promise.reject("never");</script>'
+    )
+    file.write_text(file.read_text().replace("<main>", f"<main>{bad}"))
+    found = browser.probe(file, tmp_path, 390)
+    wrong = " ".join(found["wrong"])
+    for words in ("contrast 1.9", "wider than the window", "leads nowhere: #nowhere"):
+        assert words in wrong
+    assert any("no" in line for line in found["console"])
+
+
+def test_nothing_is_wrong_with_the_page_of_one_launch(tmp_path):
+    shown = {"schema": "lab32-pictures/1", "lab": "", "check": "", "file": "x.cu", "message": "", "launch": sample.launch()}  # fmt: skip
+    file = tmp_path / "explain.html"
+    file.write_text(page.explain_page(shown))
+    found = browser.probe(file, tmp_path, 390)
+    assert found["wrong"] == [] and found["console"] == []
+    assert found["sliders"] == 2

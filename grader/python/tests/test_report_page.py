@@ -1,0 +1,76 @@
+"""The page of `lab32 report`, read as text; test_report_browser.py opens it in Chromium."""
+
+import json
+import re
+
+import pytest
+import sample_pictures as sample
+
+from lab32.report import __main__ as program
+from lab32.report import history, page
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "x.cu"
+    source.write_text("int a;\nx = in[8 * i];  // <i>\nint b;\n")
+    (tmp_path / "labs/.lab32").mkdir(parents=True)
+    lines = [sample.attempt("2026-01-01T10:00:00+00:00", 2, "128 sectors"), sample.attempt("2026-01-01T11:00:00+00:00", 4, "64 sectors")]  # fmt: skip
+    (tmp_path / "labs/.lab32/history").write_text("rubbish\n" + "".join(json.dumps(a) + "\n" for a in lines))
+    (tmp_path / "result.json").write_text(json.dumps(sample.result(source)))
+
+    def write(*words):
+        status = program.main(["--from", "result.json", "-o", "page.html", *words])
+        return status, (tmp_path / "page.html").read_text()
+
+    return write
+
+
+def test_the_page_has_it_all(written):
+    status, html = written()
+    assert status == program.POINTS_LOST
+    for words in (
+        "4 / 32 points", "B1 scale: sectors", "64 sectors; expected 8 sectors", "seed 7", "(simulated counts)",
+        "128 sectors → 64 sectors", "Who works between barriers", "Who reads whom", "The way of the data",
+        "The race", "The bad access", "yours, modelled", "Its pictures tell what “A1 asks” asks.", "●●●● 75 %",
+        "x.cu(3): error: &lt;what&gt;", "Not &lt;answered&gt; yet.", "// &lt;i&gt;",
+    ):  # fmt: skip
+        assert words in html, words
+    # What is withheld is not there at all.
+    assert "withheld_until" not in html
+    # It loads nothing.
+    assert not re.search(r"(?:src|href)=\"(?!#)", html)
+    assert "@import" not in html and "url(" not in html
+
+
+def test_a_history_can_be_left_out(written):
+    assert "Your attempts" not in written("--no-history")[1]
+
+
+def test_others_lines_in_a_history_are_left_out(tmp_path):
+    assert history.read(tmp_path) == []
+    (tmp_path / ".lab32").mkdir()
+    good = sample.attempt("2026-01-01T10:00:00+00:00", 2, "1")
+    bad = [good | {"score": "x"}, good | {"checks": {"a": 3}}, good | {"lab": 7}, good | {"time": None}]
+    text = "\n".join(json.dumps(a) for a in [*bad, good, [1]])
+    (tmp_path / ".lab32/history").write_text(text + "\n{")
+    assert history.read(tmp_path) == [good]
+
+
+def test_what_cannot_be_read_or_written_is_told(written, tmp_path, capsys):
+    assert program.main(["--from", "nowhere.json"]) == program.NOT_GRADED
+    (tmp_path / "result.json").write_text("{}")
+    assert program.main(["--from", "result.json"]) == program.NOT_GRADED
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in told] == ["lab32 report"] * 2
+
+
+def test_a_page_without_anything_is_a_page():
+    result = json.loads(json.dumps(sample.result("")))
+    result["labs"] = []
+    from datetime import datetime
+
+    from lab32.results import parse
+
+    assert "<main>" in page.report_page(parse(json.dumps(result)), [], datetime(2026, 1, 1))

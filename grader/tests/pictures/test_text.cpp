@@ -1,0 +1,128 @@
+// Pictures on a terminal, to the letter (tests/golden/pictures.txt), and what must hold of each.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/layout.h"
+#include "base/read_file.h"
+#include "base/root.h"
+#include "pictures/json.h"
+#include "pictures/mapping.h"
+#include "pictures/shown.h"
+#include "pictures/text.h"
+#include "tests/fixtures/golden.h"
+#include "tests/fixtures/sample_pictures.h"
+
+namespace lab32::pictures {
+namespace {
+
+using tests::sample_access;
+
+Mapping by_formula(const std::string& shape) {
+  const SwizzleShape s = read_swizzle(shape);
+  std::vector<uint32_t> to;
+  for (const uint32_t offset : offsets_of(s)) to.push_back(swizzled(s, offset));
+  return mapping_of(s, to);
+}
+
+std::string all_texts() {
+  Launch launch = tests::sample_launch();
+  launch.mappings = {by_formula("3,0,3"), by_formula("2,0,-3")};
+  std::string out = text({"coalescing", "B1 scale: sectors", "labs/coalescing/coalescing.cu",
+                          "Warp 0 of block 0: 24 lanes' loads.", launch},
+                         false);
+  for (const Access& access :
+       {sample_access(false, 0, 16, 16, 0xffffffffu), sample_access(true, 0, 16, 16, 0xffffffffu),
+        sample_access(true, 0, 128, 4, 0xffffffffu), sample_access(false, 1024, 0, 4, 1u)})
+    out += "\n" + text(access, access.requests[0], false);
+  return out;
+}
+
+// The colours of a terminal.
+std::string without_colour(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b')
+      i = text.find('m', i);
+    else
+      out += text[i];
+  }
+  return out;
+}
+
+TEST_CASE("pictures: golden texts") { tests::check_golden("pictures.txt", all_texts()); }
+
+TEST_CASE("pictures: no line is wider than 80 columns") {
+  std::istringstream lines(all_texts());
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK(columns(line) <= 80);
+  }
+  // The widest block there is.
+  Steps steps{0, 1024, {{std::vector<uint32_t>(32, 0xfu), 1, "", false}}, false};
+  std::istringstream wide(text(steps, false));
+  for (std::string line; std::getline(wide, line);) CHECK(columns(line) <= 80);
+}
+
+TEST_CASE("pictures: colour says nothing that the signs do not say") {
+  const Launch launch = tests::sample_launch();
+  CHECK(without_colour(text(launch, true)) == text(launch, false));
+}
+
+TEST_CASE("pictures: what a lane wants is found again below it") {
+  // Each lane has a sector of its own: 24 of them, 3 lines and 6 places of 8 lanes.
+  const Access access = sample_access(false, 0, 32, 4, 0x00ffffffu);
+  const std::string drawn = text(access, access.requests[0], false);
+  CHECK(drawn.find("24 sectors where 3 would do; 12 % of the bytes moved are used") !=
+        std::string::npos);
+  CHECK(drawn.find("in[0]         │0·······│1·······│2·······│3·······│  16 of 128 bytes") !=
+        std::string::npos);
+  CHECK(drawn.find("mno") == std::string::npos);  // lanes 24 to 31 take no part
+}
+
+TEST_CASE("pictures: a swizzle's table is CUTLASS' Swizzle") {
+  for (const char* shape : {"3,0,3", "1,0,1", "2,1,4", "3,4,3", "0,4,3", "5,0,5"}) {
+    CAPTURE(shape);
+    const Mapping m = by_formula(shape);
+    std::set<uint32_t> places(m.to.begin(), m.to.end());
+    CHECK(places.size() == m.to.size());  // no two meet
+    for (uint32_t row = 0; row < m.rows; ++row)
+      for (uint32_t column = 0; column < m.columns; ++column)
+        CHECK(m.to[row * m.columns + column] == row * m.columns + (column ^ row));
+  }
+  CHECK_THROWS_WITH_AS(read_swizzle("3,0"), doctest::Contains("three numbers"), Error);
+  CHECK_THROWS_WITH_AS(read_swizzle("3,0,2"), doctest::Contains("overlap"), Error);
+  CHECK_THROWS_WITH_AS(read_swizzle("9,0,9"), doctest::Contains("from 0 to 5"), Error);
+}
+
+void keys_of(const nlohmann::ordered_json& json, std::set<std::string>& keys) {
+  if (json.is_object())
+    for (const auto& [key, value] : json.items()) {
+      keys.insert(key);
+      keys_of(value, keys);
+    }
+  if (json.is_array())
+    for (const auto& value : json) keys_of(value, keys);
+}
+
+TEST_CASE("pictures: README.md documents every key that is written") {
+  Launch launch = tests::sample_launch();
+  launch.mappings = {by_formula("3,0,3")};
+  std::set<std::string> keys;
+  keys_of(nlohmann::ordered_json::parse(json({"lab", "check", "file", "message", launch})), keys);
+  const std::string readme = *read_file(root() / "grader/pictures/README.md");
+  for (const std::string& key : keys) {
+    CAPTURE(key);
+    const bool quoted = readme.find('"' + key + '"') != std::string::npos;
+    const bool named = readme.find(": " + key + ",") != std::string::npos ||
+                       readme.find(", " + key + ",") != std::string::npos ||
+                       readme.find(", " + key + "\n") != std::string::npos;
+    CHECK((quoted || named));
+  }
+}
+
+}  // namespace
+}  // namespace lab32::pictures

@@ -1,0 +1,86 @@
+// What is kept of attempts, and what is told of their differences.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "base/read_file.h"
+#include "base/watch.h"
+#include "report/changes.h"
+#include "report/history.h"
+#include "tests/fixtures/sample_result.h"
+#include "tests/fixtures/scratch.h"
+
+namespace lab32::report {
+namespace {
+
+using KeptLine = nlohmann::json;
+
+std::vector<KeptLine> lines_of(const std::filesystem::path& file) {
+  std::vector<KeptLine> lines;
+  std::istringstream in(read_file(file).value_or(""));
+  for (std::string line; std::getline(in, line);) lines.push_back(KeptLine::parse(line));
+  return lines;
+}
+
+TEST_CASE("report: an attempt is kept once, lab by lab, and the oldest make room") {
+  const tests::Scratch scratch;
+  const auto file = scratch.path / ".lab32/history";
+  Result result = tests::sample_result();
+  keep_in_history(scratch.path, result, "2026-01-01T10:00:00+00:00");
+  keep_in_history(scratch.path, result, "2026-01-01T10:01:00+00:00");  // nothing new
+  CHECK(lines_of(file).size() == result.labs.size());
+  CHECK(lines_of(file)[0]["time"] == "2026-01-01T10:00:00+00:00");
+  CHECK(lines_of(file)[0]["checks"]["B1 scale: sectors"]["measured"] == "2,097,152 sectors");
+  for (int k = 0; k < 210; ++k) {
+    result.labs[0].tests[0].score = k;
+    keep_in_history(scratch.path, result, "2026-01-02T10:00:00+00:00");
+  }
+  size_t of_first = 0;
+  for (const KeptLine& line : lines_of(file)) of_first += line["lab"] == result.labs[0].name;
+  CHECK(of_first == 200);
+}
+
+TEST_CASE("report: a history with other lines in it is read all the same") {
+  const tests::Scratch scratch;
+  scratch.write(".lab32/history", "no json\n[1]\n{\"lab\": 3}\n");
+  keep_in_history(scratch.path, tests::sample_result(), now());
+  CHECK(lines_of(scratch.path / ".lab32/history").size() == tests::sample_result().labs.size());
+}
+
+TEST_CASE("report: LAB32_HISTORY=off keeps none") {
+  setenv("LAB32_HISTORY", "off", 1);
+  CHECK_FALSE(wants_history());
+  unsetenv("LAB32_HISTORY");
+  CHECK(wants_history());
+}
+
+TEST_CASE("report: what has changed is told check by check") {
+  const Result before = tests::sample_result();
+  Result after = before;
+  CHECK(changes(before, after).empty());
+  Lab& lab = after.labs[0];
+  lab.tests[1].measured = "524,288 sectors";
+  lab.tests[1].score = 4;
+  lab.score = 8;
+  CHECK(changes(before, after) ==
+        "coalescing: 5 -> 8 of 12 points\n"
+        "  B1 scale: sectors: 2,097,152 sectors -> 524,288 sectors (+3)\n");
+}
+
+TEST_CASE("base: a watch sees files that are written and that are put in place") {
+  const tests::Scratch scratch;
+  const auto a = scratch.write("a/a.cu", "1"), b = scratch.write("b/b.cu", "1");
+  Watch watch({a, b});
+  scratch.write("b/b.cu", "2");
+  scratch.write("b/other.cu", "2");
+  CHECK(watch.wait() == std::vector<size_t>{1});
+  const auto fresh = scratch.write("a/a.cu~", "2");
+  std::filesystem::rename(fresh, a);
+  CHECK(watch.wait() == std::vector<size_t>{0});
+}
+
+}  // namespace
+}  // namespace lab32::report
