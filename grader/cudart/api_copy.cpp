@@ -14,9 +14,13 @@ Box box(const void* begin, size_t pitch = 0, size_t slice = 0) {
 
 using Body = std::function<cudaError_t(Runtime&)>;
 
-cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body) {
+cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
+                      cudaGraphNodeType type = cudaGraphNodeTypeMemcpy) {
   return call(name, Waits::no, [&](Runtime& r) {
-    return r.streams.knows(stream) ? body(r) : cudaErrorInvalidResourceHandle;
+    if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!r.captures.captures(stream)) return body(r);
+    return r.captures.add(stream, type,
+                          {[body](Runtime& now, cudaStream_t) { return body(now); }, {}, {}});
   });
 }
 
@@ -32,19 +36,9 @@ Body rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t
   };
 }
 
-// Positions and extents count bytes, unless an array takes part.
 Body slices(const cudaMemcpy3DParms* p) {
-  return [p](Runtime& r) {
-    if (!p) return cudaErrorInvalidValue;
-    if (p->srcArray || p->dstArray) throw lab32::Error("CUDA arrays are not simulated");
-    const auto at = [](const cudaPitchedPtr& ptr, const cudaPos& pos) {
-      const size_t slice = ptr.pitch * ptr.ysize;
-      return box(static_cast<char*>(ptr.ptr) + pos.z * slice + pos.y * ptr.pitch + pos.x, ptr.pitch,
-                 slice);
-    };
-    return copy(r, at(p->dstPtr, p->dstPos), at(p->srcPtr, p->srcPos),
-                {p->extent.width, p->extent.height, p->extent.depth}, p->kind);
-  };
+  if (!p) return [](Runtime&) { return cudaErrorInvalidValue; };
+  return [p = *p](Runtime& r) { return copy(r, p); };
 }
 
 Body filled(void* to, size_t pitch, size_t slice, int value, const Extent& extent) {
@@ -180,7 +174,8 @@ cudaError_t cudaMemset(void* to, int value, size_t bytes) {
 LAB32_PER_THREAD(cudaMemset, _ptds);
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
-  return in_stream("cudaMemsetAsync", stream, filled(to, 0, 0, value, {bytes, 1, 1}));
+  return in_stream("cudaMemsetAsync", stream, filled(to, 0, 0, value, {bytes, 1, 1}),
+                   cudaGraphNodeTypeMemset);
 }
 LAB32_PER_THREAD(cudaMemsetAsync, _ptsz);
 
@@ -191,7 +186,8 @@ LAB32_PER_THREAD(cudaMemset2D, _ptds);
 
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-  return in_stream("cudaMemset2DAsync", stream, filled(to, pitch, 0, value, {width, height, 1}));
+  return in_stream("cudaMemset2DAsync", stream, filled(to, pitch, 0, value, {width, height, 1}),
+                   cudaGraphNodeTypeMemset);
 }
 LAB32_PER_THREAD(cudaMemset2DAsync, _ptsz);
 
@@ -204,6 +200,7 @@ LAB32_PER_THREAD(cudaMemset3D, _ptds);
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent e, cudaStream_t stream) {
   return in_stream(
       "cudaMemset3DAsync", stream,
-      filled(to.ptr, to.pitch, to.pitch * to.ysize, value, {e.width, e.height, e.depth}));
+      filled(to.ptr, to.pitch, to.pitch * to.ysize, value, {e.width, e.height, e.depth}),
+      cudaGraphNodeTypeMemset);
 }
 LAB32_PER_THREAD(cudaMemset3DAsync, _ptsz);

@@ -36,16 +36,6 @@ cudaError_t accept(const char* name) {
   return call(name, Waits::no, [](Runtime&) { return cudaSuccess; });
 }
 
-// What an H200 answers before a program changes it; but printf's is what a launch may print here
-// (there it is 8,650,752).
-std::map<cudaLimit, size_t>& limits() {
-  static auto* values = new std::map<cudaLimit, size_t>{
-      {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 1 << 20},
-      {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
-      {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 11796480}};
-  return *values;
-}
-
 // One that this card does not have, or none at all.
 cudaError_t no_limit(cudaLimit limit) {
   return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
@@ -149,7 +139,11 @@ cudaError_t cudaDeviceGetP2PAttribute(int* out, cudaDeviceP2PAttr, int, int) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return call("cudaDeviceSynchronize", Waits::yes, [](Runtime&) { return cudaSuccess; });
+  return call("cudaDeviceSynchronize", Waits::yes, [](Runtime& r) {
+    if (!r.captures.any()) return cudaSuccess;
+    r.captures.invalidate_all();
+    return cudaErrorStreamCaptureUnsupported;
+  });
 }
 
 // Frees what the program holds; its modules are loaded again when they are used again.
@@ -157,14 +151,17 @@ cudaError_t cudaDeviceReset() {
   return call("cudaDeviceReset", Waits::yes, [](Runtime& r) {
     r.allocations.release_all();
     r.registry.unload();
+    r.device->release_heap();
+    r.heap_in_use = false;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
-  return call("cudaDeviceSetLimit", Waits::no, [&](Runtime&) {
-    const auto at = limits().find(limit);
-    if (at == limits().end()) return no_limit(limit);
+  return call("cudaDeviceSetLimit", Waits::no, [&](Runtime& r) {
+    const auto at = r.limits.find(limit);
+    if (at == r.limits.end()) return no_limit(limit);
+    if (limit == cudaLimitMallocHeapSize && r.heap_in_use) return cudaErrorInvalidValue;
     // Stacks are laid out in units of 16 bytes.
     at->second = limit == cudaLimitStackSize ? lab32::align_up(value, 16) : value;
     return cudaSuccess;
@@ -172,10 +169,10 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-  return call("cudaDeviceGetLimit", Waits::no, [&](Runtime&) {
+  return call("cudaDeviceGetLimit", Waits::no, [&](Runtime& r) {
     if (!value) return cudaErrorInvalidValue;
-    const auto at = limits().find(limit);
-    if (at == limits().end()) return no_limit(limit);
+    const auto at = r.limits.find(limit);
+    if (at == r.limits.end()) return no_limit(limit);
     *value = at->second;
     return cudaSuccess;
   });

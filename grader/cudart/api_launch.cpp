@@ -23,7 +23,9 @@ cudaError_t with_kernel(const char* name, const void* function,
 cudaError_t launch_as(const char* name, const void* function, const LaunchRequest& request,
                       void** args) {
   return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
-    return launch(r, entry, request, args);
+    if (!r.captures.captures(request.stream)) return launch(r, entry, request, args);
+    return r.captures.add(request.stream, cudaGraphNodeTypeKernel,
+                          {prepare_launch(r, entry, request, args), {}, {}});
   });
 }
 

@@ -28,12 +28,15 @@ Pools& pools() {
   return *all;
 }
 
+constexpr char kNotCaptured[] = "allocations in a stream that is captured are not simulated";
+
 cudaError_t allocate(const char* name, void** out, size_t bytes, cudaMemPool_t pool,
                      cudaStream_t stream) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (!pool) pool = pools().current;
     if (!out || !pools().knows(pool)) return cudaErrorInvalidValue;
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (r.captures.captures(stream)) throw lab32::Error(kNotCaptured);
     *out = nullptr;
     if (bytes == 0) return cudaSuccess;
     const Held* held = r.allocations.allocate(bytes, Home::device, name);
@@ -73,6 +76,7 @@ LAB32_PER_THREAD(cudaMallocFromPoolAsync, _ptsz);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call("cudaFreeAsync", Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (r.captures.captures(stream)) throw lab32::Error(kNotCaptured);
     if (!pointer) return cudaSuccess;
     const Held* held = r.allocations.find(pointer);
     if (!held || held->begin != reinterpret_cast<uint64_t>(pointer) || held->home != Home::device)

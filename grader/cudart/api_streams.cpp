@@ -1,6 +1,7 @@
 // Streams, host functions, events.
 
 #include "cudart/call.h"
+#include "cudart/graph_work.h"
 
 using namespace lab32::cudart;
 
@@ -13,6 +14,15 @@ cudaError_t with_stream(const char* name, Waits waits, cudaStream_t stream,
                         const std::function<cudaError_t(Runtime&)>& body) {
   return call(name, waits, [&](Runtime& r) {
     return r.streams.knows(stream) ? body(r) : cudaErrorInvalidResourceHandle;
+  });
+}
+
+// Waiting for a stream that only notes its work can never end.
+cudaError_t wait_for(const char* name, cudaStream_t stream) {
+  return with_stream(name, Waits::yes, stream, [&](Runtime& r) {
+    if (!r.captures.captures(stream)) return cudaSuccess;
+    r.captures.invalidate(stream);
+    return cudaErrorStreamCaptureUnsupported;
   });
 }
 
@@ -51,20 +61,24 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return with_stream("cudaStreamSynchronize", Waits::yes, stream,
-                     [](Runtime&) { return cudaSuccess; });
+  return wait_for("cudaStreamSynchronize", stream);
 }
 LAB32_PER_THREAD(cudaStreamSynchronize, _ptsz);
 
-cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return with_stream("cudaStreamQuery", Waits::yes, stream, [](Runtime&) { return cudaSuccess; });
-}
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return wait_for("cudaStreamQuery", stream); }
 LAB32_PER_THREAD(cudaStreamQuery, _ptsz);
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   return with_stream("cudaStreamWaitEvent", Waits::no, stream, [&](Runtime& r) {
     if (!r.streams.knows(event)) return cudaErrorInvalidResourceHandle;
-    return flags <= cudaEventWaitExternal ? cudaSuccess : cudaErrorInvalidValue;
+    if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
+    if (flags == cudaEventWaitExternal && r.captures.captures(stream))
+      return r.captures.add(stream, cudaGraphNodeTypeWaitEvent, {});
+    if (r.captures.is_captured(event)) return r.captures.wait(stream, event);
+    if (!r.captures.captures(stream)) return cudaSuccess;
+    // What came before the capture may be waited for inside it only as an external event.
+    r.captures.invalidate(stream);
+    return cudaErrorStreamCaptureIsolation;
   });
 }
 LAB32_PER_THREAD(cudaStreamWaitEvent, _ptsz);
@@ -105,15 +119,6 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
 }
 LAB32_PER_THREAD(cudaStreamGetDevice, _ptsz);
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return with_stream("cudaStreamIsCapturing", Waits::no, stream, [&](Runtime&) {
-    if (!status) return cudaErrorInvalidValue;
-    *status = cudaStreamCaptureStatusNone;
-    return cudaSuccess;
-  });
-}
-LAB32_PER_THREAD(cudaStreamIsCapturing, _ptsz);
-
 // Managed memory is visible to every stream and the host at any time.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t, unsigned) {
   return with_stream("cudaStreamAttachMemAsync", Waits::no, stream, [&](Runtime& r) {
@@ -136,6 +141,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   bool wanted = false;
   const cudaError_t error = with_stream("cudaLaunchHostFunc", Waits::no, stream, [&](Runtime& r) {
     if (!function) return cudaErrorInvalidValue;
+    if (r.captures.captures(stream))
+      return r.captures.add(stream, cudaGraphNodeTypeHost, {{}, [=] { function(data); }, {}});
     wanted = !r.fault;
     return cudaSuccess;
   });
@@ -151,6 +158,10 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
   const cudaError_t error =
       with_stream("cudaStreamAddCallback", Waits::no, stream, [&](Runtime& r) {
         if (!function || flags != 0) return cudaErrorInvalidValue;
+        if (r.captures.captures(stream)) {
+          r.captures.invalidate(stream);
+          return cudaErrorStreamCaptureUnsupported;
+        }
         wanted = true;
         if (r.fault) status = *r.fault;
         return cudaSuccess;
@@ -181,7 +192,10 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return with_event("cudaEventRecord", Waits::no, event, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
-    r.streams.record(event, r.timeline.now());
+    if (flags == cudaEventRecordExternal && r.captures.captures(stream))
+      return r.captures.add(stream, cudaGraphNodeTypeEventRecord, record_work(event));
+    r.captures.record(event, stream);
+    if (!r.captures.captures(stream)) r.streams.record(event, r.timeline.now());
     return cudaSuccess;
   });
 }
@@ -193,12 +207,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 LAB32_PER_THREAD(cudaEventRecord, _ptsz);
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return with_event("cudaEventSynchronize", Waits::yes, event,
-                    [](Runtime&) { return cudaSuccess; });
+  return with_event("cudaEventSynchronize", Waits::yes, event, [&](Runtime& r) {
+    return r.captures.is_captured(event) ? cudaErrorCapturedEvent : cudaSuccess;
+  });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return with_event("cudaEventQuery", Waits::yes, event, [](Runtime&) { return cudaSuccess; });
+  return with_event("cudaEventQuery", Waits::yes, event, [&](Runtime& r) {
+    return r.captures.is_captured(event) ? cudaErrorCapturedEvent : cudaSuccess;
+  });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
@@ -215,6 +232,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return with_event("cudaEventDestroy", Waits::no, event, [&](Runtime& r) {
+    r.captures.forget(event);
     r.streams.drop(event);
     return cudaSuccess;
   });

@@ -105,4 +105,15 @@ cudaError_t fill(Runtime& r, Box to, Extent e, int value) {
   return cudaSuccess;
 }
 
+cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& p) {
+  if (p.srcArray || p.dstArray) throw Error("CUDA arrays are not simulated");
+  const auto at = [](const cudaPitchedPtr& pointer, const cudaPos& pos) -> Box {
+    const size_t slice = pointer.pitch * pointer.ysize;
+    return {reinterpret_cast<uint64_t>(pointer.ptr) + pos.z * slice + pos.y * pointer.pitch + pos.x,
+            pointer.pitch, slice};
+  };
+  return copy(runtime, at(p.dstPtr, p.dstPos), at(p.srcPtr, p.srcPos),
+              {p.extent.width, p.extent.height, p.extent.depth}, p.kind);
+}
+
 }  // namespace lab32::cudart

@@ -17,6 +17,8 @@ struct Extent {
 // Every row is checked against the allocation that it lies in before the first byte moves.
 cudaError_t copy(Runtime& runtime, Box to, Box from, Extent extent, cudaMemcpyKind kind);
 cudaError_t copy(Runtime& runtime, void* to, const void* from, uint64_t bytes, cudaMemcpyKind kind);
+// Positions and extents count bytes. Throws Error for arrays.
+cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& parameters);
 cudaError_t fill(Runtime& runtime, Box to, Extent extent, int value);
 
 }  // namespace lab32::cudart

@@ -88,19 +88,27 @@ uint32_t number_of(const std::string& arch) {
   return static_cast<uint32_t>(std::stoul(arch.substr(arch.find('_') + 1)));
 }
 
-// The newest PTX that a GPU of `arch` can translate, unpacked.
-std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
+// The newest PTX that a GPU of `arch` can translate; nullptr: none.
+const FatEntry* newest_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
   const FatEntry* ptx = nullptr;
-  std::string have;
-  for (const FatEntry& e : entries) {
-    const bool text = e.kind == FatEntry::Kind::ptx;
-    have += fmt::format("{}{} for {}", have.empty() ? "" : ", ", text ? "PTX" : "a cubin", e.arch);
-    if (text && e.arch <= number_of(arch) && (!ptx || ptx->arch < e.arch)) ptx = &e;
-  }
-  if (!ptx)
+  for (const FatEntry& e : entries)
+    if (e.kind == FatEntry::Kind::ptx && e.arch <= number_of(arch) && (!ptx || ptx->arch < e.arch))
+      ptx = &e;
+  return ptx;
+}
+
+// The same, unpacked. Throws Error when there is none, saying what there is.
+std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
+  const FatEntry* ptx = newest_ptx(entries, arch);
+  if (!ptx) {
+    std::string have;
+    for (const FatEntry& e : entries)
+      have += fmt::format("{}{} for {}", have.empty() ? "" : ", ",
+                          e.kind == FatEntry::Kind::ptx ? "PTX" : "a cubin", e.arch);
     throw Error(fmt::format(
         "the program holds no PTX for {} ({}): build it with lab32 nvcc, or nvcc -arch={}", arch,
         have.empty() ? "it holds no device code" : "it holds " + have, arch));
+  }
   std::string text = unpack(*ptx);
   text.resize(std::min(text.size(), text.find('\0')));  // padded with zeros
   return text;
@@ -159,8 +167,12 @@ DeviceCode choose(const FatBinary& binary, const std::string& arch) {
   if (binary.parts.empty()) {
     code.ptx = choose_ptx(binary.entries, arch);
   } else {
+    // The toolkit's own library of device code has cubins alone: what is called of it stays extern,
+    // and is refused by name.
     std::vector<std::string> texts;
-    for (const auto& part : binary.parts) texts.push_back(choose_ptx(part, arch));
+    for (const auto& part : binary.parts)
+      if (newest_ptx(part, arch)) texts.push_back(choose_ptx(part, arch));
+    if (texts.empty()) choose_ptx(binary.parts[0], arch);  // which says what is missing
     ptx::Linked linked = ptx::link(texts);
     code.ptx = std::move(linked.text);
     code.lines_before = std::move(linked.lines_before);

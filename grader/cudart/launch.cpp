@@ -110,6 +110,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   options.check_hazards = r.tool == Tool::check;
   options.keep_going = r.tool == Tool::check;
   options.trap_uninitialised = false;  // a GPU goes on with what lies there
+  options.heap_bytes = r.limits.at(cudaLimitMallocHeapSize);
   options.cooperative = request.cooperative;
   if (r.schedule) options.schedule = (*r.schedule)++;
   // Nobody sees the counts of `lab32 run`, but through times.
@@ -161,6 +162,8 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   // A fault nobody has waited for yet: the device runs nothing more.
   if (r.fault) return cudaSuccess;
 
+  r.heap_in_use |= info.uses_heap;
+
   std::vector<device::Arg> arguments;
   for (size_t i = 0; i < info.parameter_bytes.size(); ++i)
     arguments.push_back(device::Arg::of_bytes(args[i], info.parameter_bytes[i]));
@@ -187,6 +190,10 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
         "kernel {} prints more than printf's buffer on the device holds (1 MiB a launch): "
         "the rest is lost",
         info.name));
+  if (run.order_unseen && r.said_order_unseen.insert(info.name).second)
+    say(fmt::format(
+        "kernel {} allocates or frees memory: races between its blocks are not looked for",
+        info.name));
   if (run.fault) {
     r.fault = error_of(*run.fault);
     // `lab32 check` shows what it has found when the program has ended.
@@ -199,6 +206,25 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
     record::append_line(path, record::to_line(record));
   }
   return cudaSuccess;
+}
+
+std::function<cudaError_t(Runtime&, cudaStream_t)> prepare_launch(Runtime& runtime,
+                                                                  KernelEntry& entry,
+                                                                  const LaunchRequest& request,
+                                                                  void** args) {
+  std::vector<std::vector<std::byte>> values;
+  const auto& sizes = runtime.registry.load(entry).info().parameter_bytes;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const auto* begin = static_cast<const std::byte*>(args[i]);
+    values.emplace_back(begin, begin + sizes[i]);
+  }
+  return [&entry, request, values = std::move(values)](Runtime& r, cudaStream_t stream) mutable {
+    std::vector<void*> pointers;
+    for (auto& value : values) pointers.push_back(value.data());
+    LaunchRequest now = request;
+    now.stream = stream;
+    return launch(r, entry, now, pointers.data());
+  };
 }
 
 }  // namespace lab32::cudart

@@ -1,6 +1,8 @@
 // A kernel launch, from what the program passes to what it leaves.
 #pragma once
 
+#include <functional>
+
 #include "cudart/runtime.h"
 
 namespace lab32::cudart {
@@ -15,6 +17,13 @@ struct LaunchRequest {
 // Runs it to its end. Reports what the real runtime reports at once (a bad shape, resources); a
 // fault is kept in `runtime`. Throws Error when the simulator does not have what the kernel needs.
 cudaError_t launch(Runtime& runtime, KernelEntry& entry, const LaunchRequest& request, void** args);
+
+// The same, to be done later and more than once, in the stream that is then given: the arguments
+// are those of now. Throws Error likewise.
+std::function<cudaError_t(Runtime&, cudaStream_t)> prepare_launch(Runtime& runtime,
+                                                                  KernelEntry& entry,
+                                                                  const LaunchRequest& request,
+                                                                  void** args);
 
 // Dynamic shared memory a block may have: what was asked for, or what it gets without asking.
 // Bytes.

@@ -65,7 +65,12 @@ Runtime::Runtime(const std::string& profile_name)
       memory(address_space(profile.dram_bytes)),
       device(device::make_sim_device(profile, memory)),
       registry(*device, tool == Tool::profile),
-      allocations(memory, profile.dram_bytes) {}
+      allocations(memory, profile.dram_bytes),
+      // What an H200 answers before a program changes it; but printf's is what a launch may print
+      // here (there it is 8,650,752).
+      limits{{cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 1 << 20},
+             {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
+             {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 11796480}} {}
 
 void Runtime::print_output() {
   if (output.empty()) return;

@@ -1,12 +1,15 @@
 // The process's one simulated device, and what belongs to it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "cudart/allocations.h"
+#include "cudart/graphs.h"
 #include "cudart/registry.h"
 #include "cudart/streams.h"
 #include "cudart/timeline.h"
@@ -31,13 +34,18 @@ struct Runtime {
   Registry registry;
   Allocations allocations;
   Streams streams;
+  Graphs graphs;
+  Captures captures{graphs};
   Timeline timeline;
   KnownTimes known_times;
 
   std::string output;  // of kernels, not printed yet
   bool said_output_lost = false;
-  std::optional<cudaError_t> fault;  // of a kernel; the device runs nothing more
+  std::set<std::string> said_order_unseen;  // of which kernels
+  std::optional<cudaError_t> fault;         // of a kernel; the device runs nothing more
   unsigned device_flags = 0;
+  std::map<cudaLimit, size_t> limits;
+  bool heap_in_use = false;  // a kernel that calls malloc() was launched: its size is settled
 
   void print_output();  // on stdout
 };

@@ -70,6 +70,9 @@ struct LaunchOptions {
   // gives 0xff bytes), barriers and warp operations go on with the lanes that came. Uninitialised
   // reads are findings, too. After a bad access the run still ends with that fault. Simulator only.
   bool keep_going = false;
+  // What malloc() in kernels may give away, over all launches (simulator). A launch that calls it
+  // is not looked at for races between blocks.
+  uint64_t heap_bytes = 0;
   // As cudaLaunchCooperativeKernel: all blocks reside at once, and grid.sync() works. A grid that
   // does not fit (Device::resident_blocks) is a fault of kind launch.
   bool cooperative = false;
@@ -136,6 +139,7 @@ struct Run {
   std::optional<model::Prediction> predicted;     // LaunchOptions::model; always shown as modelled
   std::optional<model::Work> work;                // what `predicted` was computed from
   std::string output;                             // printf
+  bool order_unseen = false;                      // races between blocks were not looked for
   bool output_lost = false;                       // printf: more than the device's buffer holds
   std::optional<OddAmount> odd_amount;            // the first, of the lowest block (simulator)
   std::vector<PtxLevelAccess> ptx_level;
@@ -157,6 +161,7 @@ struct KernelInfo {
   std::optional<uint32_t> local_accesses;
   uint32_t max_threads = 1024;
   std::vector<uint32_t> parameter_bytes;
+  bool uses_heap = false;                    // calls malloc() or free()
   std::vector<std::string> parameter_types;  // "int const*"; none where they are not known
 };
 
@@ -212,6 +217,9 @@ class Device {
 
   // nullptr: this device cannot tell.
   virtual std::unique_ptr<SavedMemory> save() { return nullptr; }
+
+  // Frees all that kernels have allocated.
+  virtual void release_heap() {}
 
   // How many blocks of such a launch reside on the device at once, the most that a cooperative one
   // may have; 0: not known.

@@ -14,6 +14,7 @@
 #include "device/sim_module.h"
 #include "device/sim_observers.h"
 #include "simulator/core/execute/trap_text.h"
+#include "simulator/core/memory/device_heap.h"
 #include "simulator/core/schedule/launch.h"
 #include "simulator/model/occupancy.h"
 
@@ -96,6 +97,7 @@ class SimDevice : public Device {
 
   std::unique_ptr<SavedMemory> save() override { return std::make_unique<SimMemoryImage>(memory_); }
 
+  void release_heap() override { heap_.release_all(); }
   uint64_t resident_blocks(Kernel& kernel, const Shape& shape) override;
   Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
              const LaunchOptions& options) override;
@@ -109,6 +111,7 @@ class SimDevice : public Device {
   model::Profile profile_;
   std::unique_ptr<sim::Memory> own_;  // null: the caller's
   sim::Memory& memory_;
+  sim::DeviceHeap heap_{memory_};
   uint64_t grid_workspace_ = 0;
   std::optional<counters::L2> l2_;  // as the last launch with a model left it
 };
@@ -220,6 +223,8 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   launch.warp_budget = options.warp_budget;
   sim::LaunchMeter meter(options.launch_budget, options.seconds, options.block_local_bytes);
   launch.meter = &meter;
+  heap_.set_limit(options.heap_bytes);
+  launch.heap = &heap_;
   launch.trap_uninitialised = options.trap_uninitialised;
   launch.keep_going = options.keep_going;
   launch.schedule = options.schedule;

@@ -128,11 +128,12 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   sim::Allocation* params = memory_.allocate(bytes, "kernel parameters");
   params->read_only = true;
   owned_.push_back(params->begin);
-  auto program = sim::decode(module_, f, symbols_, params->begin, reconciled_.plans);
+  auto program = sim::decode(module_, f, symbols_, params->begin, reconciled_.plans, host_runs_);
   KernelInfo info;
   info.name = kernel_name(symbol);
   info.parameter_types = parameter_types(symbol);
   info.static_shared = program->static_shared;
+  info.uses_heap = program->uses_heap;
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
   if (auto e = reconciled_.emitted.find(symbol); e != reconciled_.emitted.end())
     info.local_accesses = local_accesses(e->second);

@@ -94,6 +94,7 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   Run run;
   run.output = std::move(outcome.output);
   run.output_lost = outcome.output_lost;
+  run.order_unseen = outcome.order_unseen;
   if (outcome.odd_amount) run.odd_amount = odd_amount(*outcome.odd_amount, position_);
   if (const auto& ended = outcome.trap ? outcome.trap : outcome.bad_access) {
     // Counters of a part of a launch would depend on which blocks ran before it was stopped.

@@ -152,7 +152,7 @@ TEST_CASE("cudart: a fault is said once, reported by the next call that waits, a
 }
 
 TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
-  const std::string note = "lab32: cudaGraphCreate is not supported by the simulated runtime\n";
+  const std::string note = "lab32: cudaIpcGetMemHandle is not supported by the simulated runtime\n";
   check_outcome(run(of_tests("refusals"), {"return"}), 2, "cudaErrorNotSupported\n", note);
   check_outcome(run(of_tests("refusals"), {"exit"}), 2, "cudaErrorNotSupported\n", note);
   check_outcome(run(of_tests("refusals"), {"abort"}), 2, "", note);
@@ -217,7 +217,7 @@ TEST_CASE("cudart: each launch and each refusal leaves a line in the record") {
   const record::Recording refusals = recording();
   CHECK(refusals.launches.empty());
   CHECK(refusals.unsupported ==
-        std::vector<std::string>{"cudaGraphCreate is not supported by the simulated runtime"});
+        std::vector<std::string>{"cudaIpcGetMemHandle is not supported by the simulated runtime"});
 }
 
 TEST_CASE("cudart: programs that the user compiled") {

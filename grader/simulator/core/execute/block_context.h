@@ -30,6 +30,7 @@ class BlockContext {
   const LaunchContext& launch() const { return launch_; }
   const BlockInfo& info() const { return info_; }
   // Other host threads may run blocks of this launch at the same time.
+  bool guarded() const { return guard_ != nullptr; }
   bool parallel() const { return guard_ != nullptr && guard_->at_once(); }
   std::vector<IssueTally>& tally() { return tally_; }
   // The first bad access of memory that did not end the launch.

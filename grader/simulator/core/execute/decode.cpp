@@ -21,8 +21,8 @@ using Kind = ptx::Operand::Kind;
 
 class Decoder {
  public:
-  Decoder(const ptx::Module& module, const SymbolTable& symbols, KernelProgram& program)
-      : module_(module), symbols_(symbols), program_(program) {}
+  Decoder(const ptx::Module& module, const SymbolTable& symbols, bool heap, KernelProgram& program)
+      : module_(module), symbols_(symbols), heap_(heap), program_(program) {}
 
   void run(const ptx::Function& kernel, const std::map<std::string, FunctionPlans>& plans) {
     Reach reach = find_functions(module_, kernel);
@@ -39,6 +39,7 @@ class Decoder {
     for (size_t i = 0; i < functions_.size(); ++i) {
       if (i < reach.by_name) {
         decode_function(static_cast<uint32_t>(i), plans);
+        program_.uses_heap |= calls_heap_;
       } else {
         decode_if_possible(static_cast<uint32_t>(i), plans);
       }
@@ -260,9 +261,17 @@ class Decoder {
         site.target = CallSite::Target::vprintf;
       } else if (site.name == "__assertfail") {
         site.target = CallSite::Target::assertfail;
+      } else if (heap_ && (site.name == "malloc" || site.name == "free")) {
+        site.target = site.name == "free" ? CallSite::Target::free : CallSite::Target::malloc;
+        calls_heap_ = true;
       } else if (callee && !callee->is_declaration) {
         site.function = static_cast<uint32_t>(
             std::find(functions_.begin(), functions_.end(), callee) - functions_.begin());
+      } else if (site.name.rfind("cuda", 0) == 0) {
+        throw Error(
+            fmt::format("the runtime on the device is not simulated, nor dynamic "
+                        "parallelism, which calls `{}`",
+                        site.name));
       } else {
         throw Error(
             fmt::format("the device function `{}` is not supported by the simulator", site.name));
@@ -274,6 +283,8 @@ class Decoder {
 
   const ptx::Module& module_;
   const SymbolTable& symbols_;
+  const bool heap_;
+  bool calls_heap_ = false;
   KernelProgram& program_;
   std::vector<const ptx::Function*> functions_;
   std::unordered_map<std::string, uint32_t> shared_;  // offsets
@@ -289,11 +300,12 @@ class Decoder {
 
 std::unique_ptr<KernelProgram> decode(const ptx::Module& module, const ptx::Function& kernel,
                                       const SymbolTable& symbols, uint64_t param_address,
-                                      const std::map<std::string, FunctionPlans>& plans) {
+                                      const std::map<std::string, FunctionPlans>& plans,
+                                      bool heap) {
   auto program = std::make_unique<KernelProgram>();
   program->module = &module;
   program->param_address = param_address;
-  Decoder(module, symbols, *program).run(kernel, plans);
+  Decoder(module, symbols, heap, *program).run(kernel, plans);
   return program;
 }
 

@@ -44,8 +44,8 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
   std::fill(frame->params.begin(), frame->params.end(), std::byte{0});
   fill_block_specials(*frame);
   frame->parent = parent;
-  frame->local_base =
-      parent ? parent->local_base + parent->function->local_bytes + kCallBytes : kLocalStart;
+  frame->local_base = parent ? parent->local_base + parent->local_bytes + kCallBytes : kLocalStart;
+  frame->local_bytes = function.local_bytes;
   const uint32_t top = frame->local_base + function.local_bytes;
   if (top > kLocalLimit) {
     TrapFacts full = facts(call ? TrapReason::call_depth : TrapReason::local_memory);

@@ -63,7 +63,14 @@ struct CodeFunction {
 
 // A call: which function, and where its arguments and results lie in the caller's param area.
 struct CallSite {
-  enum class Target : uint8_t { function, indirect, vprintf, assertfail } target = Target::function;
+  enum class Target : uint8_t {
+    function,
+    indirect,
+    vprintf,
+    assertfail,
+    malloc,
+    free
+  } target = Target::function;
   uint32_t function = 0;
   Slot pointer;                              // indirect
   std::vector<uint32_t> arguments, results;  // offsets in the caller's param area
@@ -88,6 +95,7 @@ struct KernelProgram {
   uint32_t static_shared = 0;
   uint32_t dynamic_offset = 0;   // where dynamic shared memory starts
   bool order_sensitive = false;  // uses results of atomics, or atomics that do not commute
+  bool uses_heap = false;        // calls malloc() or free() by name
   uint64_t param_address = 0;    // the kernel's parameters, in device memory
   uint32_t param_bytes = 0;
 

@@ -7,6 +7,7 @@
 #include "base/dim3.h"
 #include "simulator/core/execute/kernel_program.h"
 #include "simulator/core/execute/launch_meter.h"
+#include "simulator/core/memory/device_heap.h"
 #include "simulator/core/memory/memory.h"
 
 namespace lab32::sim {
@@ -25,6 +26,7 @@ struct LaunchContext {
   uint64_t resident_blocks = 1;
   // Where grid.sync() counts the blocks that came; 0: not a cooperative launch.
   uint64_t grid_workspace = 0;
+  DeviceHeap* heap = nullptr;  // where the program uses_heap
   bool trap_uninitialised = true;
   // Blocks, warps and the lanes of a warp that took different ways go on in a random order, the
   // same for the same number; none: in theirs.

@@ -285,6 +285,19 @@ void in_device_memory(const Exec& x, const Inst& in, bool constant) {
 void in_global(const Exec& x, const Inst& in) { in_device_memory(x, in, false); }
 void in_constant(const Exec& x, const Inst& in) { in_device_memory(x, in, true); }
 
+template <class T>
+void allocate_local(const Exec& x, const Inst& in) {
+  uint64_t most = 0;
+  for (uint32_t r = x.mask; r; r &= r - 1)
+    most = std::max<uint64_t>(most, load_lane<T>(x.regs + in.src[0].offset, __builtin_ctz(r)));
+  constexpr uint32_t kUsualAlign = 8;
+  const uint32_t align =
+      in.ptx->has_operand(2) ? static_cast<uint32_t>(in.ptx->operands[2].value) : kUsualAlign;
+  const uint32_t at = x.warp->extend_frame(in, x.mask, most, align);
+  for (uint32_t r = x.mask; r; r &= r - 1)
+    store_lane<T>(x.regs + in.dst[0].offset, __builtin_ctz(r), static_cast<T>(at));
+}
+
 void no_effect(const Exec&, const Inst&) {}
 void fence(const Exec& x, const Inst& in) {
   x.warp->note_poll(in.site + 1);  // a plain load behind it may be what is looked at
@@ -319,6 +332,9 @@ ExecFn pick_ld_param_pointer(const ptx::Instruction& in) {
   return pick_any_load(in, Where::constant);
 }
 
+ExecFn pick_alloca(const ptx::Instruction& in) {
+  return ptx::bits_of(in.type()) == 64 ? allocate_local<uint64_t> : allocate_local<uint32_t>;
+}
 ExecFn pick_cvta(const ptx::Instruction& in) { return pick_shift<1>(in); }
 ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_shift<-1>(in); }
 

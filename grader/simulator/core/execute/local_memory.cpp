@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/align.h"
 #include "simulator/core/execute/warp.h"
 
 namespace lab32::sim {
@@ -37,6 +38,24 @@ void Warp::forget_local(uint32_t lanes, uint32_t from, uint32_t bytes) {
     std::memset(local(l) + from, 0xff, bytes);
     if (undefined_local_.kept()) std::memset(undefined_local(l, from, bytes), 0xff, bytes);
   }
+}
+
+// One piece for all lanes of the split, as large as the largest of them asks for.
+uint32_t Warp::extend_frame(const Inst& in, uint32_t mask, uint64_t bytes, uint32_t align) {
+  Frame& frame = *current().frame;
+  const uint32_t begin = align_up(frame.local_base + frame.local_bytes, std::max(align, 1u));
+  if (bytes > kLocalLimit || begin + bytes > kLocalLimit) {
+    TrapFacts full = facts(TrapReason::local_memory);
+    full.value = (begin + bytes) >> 10;
+    full.limit = kLocalLimit >> 10;
+    trap(in, std::move(full));
+  }
+  const auto top = static_cast<uint32_t>(begin + bytes);
+  if (top > local_capacity_) grow_local(top, true);
+  frame.local_bytes = top - frame.local_base;
+  current_local_top_ = top;
+  forget_local(mask, begin, static_cast<uint32_t>(bytes));
+  return begin;
 }
 
 // Lanes' stacks lie side by side; growing moves each to its new place.

@@ -234,6 +234,11 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::unsupported_function:
       return fmt::format("{} calls `{}`, which the simulator cannot run: {}", name_of(f.thread),
                          f.name, f.cause);
+    case TrapReason::not_allocated:
+      return fmt::format("{} frees {:#x}, which malloc() has not given", name_of(f.thread),
+                         f.value);
+    case TrapReason::freed_twice:
+      return fmt::format("{} frees {:#x}, which was freed before", name_of(f.thread), f.value);
     case TrapReason::assertion:
       return fmt::format("{}: assertion `{}` failed (line {})", name_of(f.thread), f.name, f.value);
     case TrapReason::local_memory:

@@ -262,7 +262,7 @@ Warp::Progress Warp::run(uint64_t slice) {
     const uint32_t join_pc =
         join && !join->callee && join->frame == split->frame ? join->pc : Inst::kNoReconverge;
     const uint32_t mask = split->mask;
-    current_local_top_ = split->frame->local_base + split->frame->function->local_bytes;
+    current_local_top_ = split->frame->local_base + split->frame->local_bytes;
     uint32_t pc = split->pc;
     const uint64_t pause = std::min(std::min(poll_ends_, slice_ends_), limit);
     uint32_t op_mask;

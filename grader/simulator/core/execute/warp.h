@@ -40,6 +40,7 @@ struct Frame {
   std::byte* regs = nullptr;
   std::vector<std::byte> params;             // [lane][param_bytes]
   uint32_t local_base = 0;                   // offset of its .local variables in each lane's stack
+  uint32_t local_bytes = 0;                  // of those, and of what alloca has given
   std::unique_ptr<UndefinedBits> undefined;  // null: every register that is read has a value
 };
 
@@ -164,6 +165,8 @@ class Warp {
     else
       in.exec(Exec{frame.regs, mask, this}, in);
   }
+  // alloca: so many bytes of each lane's stack, until the function returns. Their offset.
+  uint32_t extend_frame(const Inst& in, uint32_t mask, uint64_t bytes, uint32_t align);
   std::vector<PendingCopy>& copies() { return copies_; }
   std::array<uint32_t, kWarpSize>& copy_group() { return copy_group_; }
   [[noreturn]] static void trap(const Inst& in, TrapFacts facts) {

@@ -3,6 +3,7 @@
 
 #include "base/demangle.h"
 #include "simulator/core/execute/definedness.h"
+#include "simulator/core/execute/heap_calls.h"
 #include "simulator/core/execute/printf.h"
 #include "simulator/core/execute/warp.h"
 
@@ -52,6 +53,14 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
     return;
   }
   if (site.target == CallSite::Target::assertfail) device_assert(*this, in, site, op_mask);
+  if (site.target == CallSite::Target::malloc || site.target == CallSite::Target::free) {
+    if (site.target == CallSite::Target::malloc)
+      device_malloc(*this, in, site, op_mask);
+    else
+      device_free(*this, in, site, op_mask);
+    ++split.pc;
+    return;
+  }
   if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
   if (site.target == CallSite::Target::function) return enter(site.function, in, op_mask, split);
 

@@ -20,6 +20,7 @@ namespace {
 constexpr uint64_t kGuard = 512;
 constexpr uint64_t kAlign = 256;
 constexpr uint64_t kLarge = 1 << 20, kLargeAlign = 2 << 20;
+constexpr uint64_t kSmallGuard = 64, kSmallAlign = 16;
 constexpr uint64_t kPage = 4096;
 
 void* reserve(uint64_t bytes) {
@@ -73,7 +74,13 @@ Memory::~Memory() {
 Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
   // As cudaMalloc: large buffers start at multiples of 2 MiB. What scattered atomics cost depends
   // on it (simulator/counters/README.md).
-  Allocation* made = place(bytes, bytes >= kLarge ? kLargeAlign : kAlign, name);
+  Allocation* made = place(bytes, bytes >= kLarge ? kLargeAlign : kAlign, name, kGuard);
+  poison(*made);
+  return made;
+}
+
+Allocation* Memory::allocate_small(uint64_t bytes, const std::string& name) {
+  Allocation* made = place(bytes, kSmallAlign, name, kSmallGuard);
   poison(*made);
   return made;
 }
@@ -81,7 +88,7 @@ Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
 Allocation* Memory::allocate_shared(uint64_t bytes, const std::string& name) {
   // Whole pages, so that a neighbour shares none of them.
   const uint64_t length = std::max(align_up(bytes, kPage), kPage);
-  Allocation* made = place(bytes, kPage, name);
+  Allocation* made = place(bytes, kPage, name, kGuard);
   next_ = made->begin - kGlobalBase + length;
   // One file behind two ranges: where the simulator works, and at the device address.
   const SharedFile file(length);
@@ -95,7 +102,7 @@ Allocation* Memory::allocate_shared(uint64_t bytes, const std::string& name) {
 uint64_t Memory::share(void* pointer, uint64_t bytes, const std::string& name) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const uint64_t offset = address % kPage, length = align_up(offset + bytes, kPage);
-  Allocation* made = place(length, kPage, name);
+  Allocation* made = place(length, kPage, name, kGuard);
   next_ = made->begin - kGlobalBase + length;
   const SharedFile file(length);
   auto* pages = reinterpret_cast<std::byte*>(address - offset);
@@ -114,11 +121,11 @@ void Memory::count_as_written(Allocation& allocation) {
   mark_range(allocation.begin, allocation.end, true);
 }
 
-Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& name) {
+Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard) {
   if (next_ == 0) next_ = kMemoryStart;
   // Compared first, so that the sum below cannot wrap.
   const bool absurd = bytes > capacity_;
-  const uint64_t begin = align_up(next_ + kGuard, align);
+  const uint64_t begin = align_up(next_ + guard, align);
   if (absurd || begin + bytes + kGuard > capacity_)
     throw Error(fmt::format("out of device memory: `{}` needs {} bytes, {} of {} MiB are in use",
                             name, bytes, next_ >> 20, capacity_ >> 20));

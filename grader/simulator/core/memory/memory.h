@@ -44,8 +44,10 @@ class Memory {
   // capacity is used up. Freed addresses are not handed out again, so that a use after free is
   // found.
   Allocation* allocate(uint64_t bytes, const std::string& name);
-  // The same, zeroed and counted as written, and readable and writable for the host process at the
-  // device address itself: managed and pinned memory. Throws Error when the range is taken.
+  // For many small pieces: 16-byte aligned, and with less room around.
+  Allocation* allocate_small(uint64_t bytes, const std::string& name);
+  // As allocate(), zeroed and counted as written, and readable and writable for the host process at
+  // the device address itself: managed and pinned memory. Throws Error when the range is taken.
   Allocation* allocate_shared(uint64_t bytes, const std::string& name);
   // Makes memory of the host process reachable for the device, too: the pages stay where they are
   // and get an allocation, whose address is returned, to be released like any other. They count as
@@ -100,7 +102,7 @@ class Memory {
   void count_as_written(Allocation& allocation);
   // The end of the bytes from `begin` on that were all written, or all not.
   uint64_t end_of_run(uint64_t begin, uint64_t end, bool value) const;
-  Allocation* place(uint64_t bytes, uint64_t align, const std::string& name);
+  Allocation* place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard);
 
   uint64_t capacity_;
   uint64_t next_ = 0;

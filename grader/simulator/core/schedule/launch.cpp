@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "simulator/core/execute/heap_calls.h"
 #include "simulator/core/schedule/resident_blocks.h"
 
 namespace lab32::sim {
@@ -200,11 +201,21 @@ void show_reverse(LaunchContext launch, const std::vector<Observer*>& observers,
       residents.run(0, 4 * issued_in_order + 1'000'000);
     } catch (const OrderMatters&) {
       return false;  // as below
+    } catch (const HeapTouched&) {
+      return true;  // in that order alone
     }
     return true;
   };
   while (!attempt()) guard.rollback();
   guard.rollback();
+}
+
+void run_unguarded(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                   uint64_t first, LaunchOutcome& outcome) {
+  begin_attempt(launch);
+  ResidentBlocks residents(launch, observers);
+  residents.run(first);
+  collect(observers, residents.results(), outcome);
 }
 
 // All blocks on one host thread. Where words may have been raced for, twice more, and the observers
@@ -219,6 +230,9 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     try {
       residents.run();
       issued = residents.issued();
+    } catch (const HeapTouched&) {
+      outcome.order_unseen = true;
+      return true;
     } catch (const OrderMatters&) {
       return false;  // an allocation is used in two ways: each word counts
     }
@@ -228,6 +242,10 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     return true;
   };
   while (!attempt()) guard.rollback();
+  if (outcome.order_unseen) {
+    guard.rollback();
+    return run_unguarded(launch, observers, 0, outcome);
+  }
   if (const std::unique_ptr<TouchMap> suspects = guard.take_suspects()) {
     guard.rollback();
     if (!launch.schedule) show_reverse(launch, observers, guard, *suspects, issued);
@@ -251,15 +269,16 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   outcome.tally.resize(launch.program->sites.size());
   outcome.diverged.resize(launch.program->sites.size());
   uint64_t done = 0;
-  if (threads > 1 && !launch.program->order_sensitive)
+  // Who comes first gets which piece of the heap; and what is given away cannot be taken back.
+  const bool heap = launch.program->uses_heap;
+  if (threads > 1 && !launch.program->order_sensitive && !heap)
     done = run_at_once(launch, observers, threads, outcome);
   const bool left = done < launch.grid.count() && !outcome.trap;
-  if (left && any_wants(observers, &Observer::wants_order)) {
+  if (left && !heap && any_wants(observers, &Observer::wants_order)) {
     run_in_order(launch, observers, outcome);
   } else if (left) {
-    ResidentBlocks residents(launch, observers);
-    residents.run(done);
-    collect(observers, residents.results(), outcome);
+    outcome.order_unseen = heap && any_wants(observers, &Observer::wants_order);
+    run_unguarded(launch, observers, done, outcome);
   }
   find_site_of_limit(outcome);
   launch.memory->refresh_initialised();

@@ -18,6 +18,7 @@ struct LaunchOutcome {
   std::vector<uint8_t> diverged;        // by site: a branch at which lanes of a warp diverged
   std::string output;                   // printf, in block order
   bool output_lost = false;             // there was more than kOutputLimit (worker_result.h)
+  bool order_unseen = false;  // the order of blocks was asked for and not looked at: the heap
   uint64_t longest_warp = 0, busiest_warp = 0;  // busiest: without what it waited
 };
 

@@ -1,0 +1,365 @@
+// Graphs that are made node by node.
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "cudart/call.h"
+#include "cudart/graph_work.h"
+
+using namespace lab32::cudart;
+
+namespace {
+
+using Body = std::function<cudaError_t(Runtime&)>;
+
+cudaError_t with_graph(const char* name, cudaGraph_t graph, const Body& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return r.graphs.knows(graph) ? body(r) : cudaErrorInvalidValue; });
+}
+
+cudaError_t with_node(const char* name, cudaGraphNode_t node, const Body& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return r.graphs.knows(node) ? body(r) : cudaErrorInvalidValue; });
+}
+
+// `work` may find that its arguments are wrong.
+cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
+                     const cudaGraphNode_t* from, size_t count, cudaGraphNodeType type,
+                     const std::function<cudaError_t(Runtime&, Work*)>& make) {
+  return with_graph(name, graph, [&](Runtime& r) {
+    if (!out || (count && !from)) return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; ++i)
+      if (!r.graphs.knows(from[i]) || from[i]->graph != graph) return cudaErrorInvalidValue;
+    Work work;
+    if (const cudaError_t error = make(r, &work)) return error;
+    *out = r.graphs.add(graph, type, {from, from + count}, std::move(work));
+    return cudaSuccess;
+  });
+}
+
+// All of a list, or as many as fit, as cudaGraphGetNodes gives them.
+cudaError_t give(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out, size_t* count) {
+  if (!count) return cudaErrorInvalidValue;
+  if (out)
+    for (size_t i = 0; i < *count; ++i) out[i] = i < all.size() ? all[i] : nullptr;
+  *count = out ? std::min(*count, all.size()) : all.size();
+  return cudaSuccess;
+}
+
+// The work of a node of an executable graph, or of a graph itself, made anew.
+cudaError_t set_work(Step* step, cudaGraphNodeType type, Work work) {
+  if (!step || step->type != type) return cudaErrorInvalidValue;
+  step->work = std::move(work);
+  return cudaSuccess;
+}
+
+Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
+  for (Step& step : exec->steps)
+    if (step.origin == node) return &step;
+  return nullptr;
+}
+
+cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const Body& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return r.graphs.knows(exec) ? body(r) : cudaErrorInvalidValue; });
+}
+
+// One behind the other: one of the orders that the edges allow. Host functions outside the lock.
+cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream) {
+  for (const Step& step : steps) {
+    bool faulty = false;
+    const cudaError_t error = call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
+      faulty = r.fault.has_value();
+      return step.work.device ? step.work.device(r, stream) : cudaSuccess;
+    });
+    if (error) return error;
+    if (step.work.host && !faulty) step.work.host();
+    if (step.work.child)
+      if (const cudaError_t in_child = run_steps(*step.work.child, stream)) return in_child;
+  }
+  return cudaSuccess;
+}
+
+bool same_shape(const std::vector<Step>& a, const std::vector<Step>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Step& x, const Step& y) {
+    return x.type == y.type && x.from == y.from && !x.work.child == !y.work.child &&
+           (!x.work.child || same_shape(*x.work.child, *y.work.child));
+  });
+}
+
+}  // namespace
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
+  return call("cudaGraphCreate", Waits::no, [&](Runtime& r) {
+    if (!graph || flags != 0) return cudaErrorInvalidValue;
+    *graph = r.graphs.make();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return with_graph("cudaGraphDestroy", graph, [&](Runtime& r) {
+    r.graphs.drop(graph);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
+  return with_graph("cudaGraphClone", graph, [&](Runtime& r) {
+    if (!out) return cudaErrorInvalidValue;
+    *out = r.graphs.clone(graph);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                   const cudaGraphNode_t* from, size_t count,
+                                   const cudaKernelNodeParams* p) {
+  return add_node("cudaGraphAddKernelNode", out, graph, from, count, cudaGraphNodeTypeKernel,
+                  [&](Runtime& r, Work* work) {
+                    if (!p) return cudaErrorInvalidValue;
+                    *work = kernel_work(r, *p);
+                    return work->device ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+                  });
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                   const cudaGraphNode_t* from, size_t count,
+                                   const cudaMemcpy3DParms* p) {
+  return add_node("cudaGraphAddMemcpyNode", out, graph, from, count, cudaGraphNodeTypeMemcpy,
+                  [&](Runtime&, Work* work) {
+                    if (!p) return cudaErrorInvalidValue;
+                    if (p->srcArray || p->dstArray)
+                      throw lab32::Error("CUDA arrays are not simulated");
+                    *work = copy_work(*p);
+                    return cudaSuccess;
+                  });
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph,
+                                     const cudaGraphNode_t* from, size_t count, void* to,
+                                     const void* source, size_t bytes, cudaMemcpyKind kind) {
+  return add_node("cudaGraphAddMemcpyNode1D", out, graph, from, count, cudaGraphNodeTypeMemcpy,
+                  [&](Runtime&, Work* work) {
+                    if (!to || !source) return cudaErrorInvalidValue;
+                    *work = copy_work(to, source, bytes, kind);
+                    return cudaSuccess;
+                  });
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                   const cudaGraphNode_t* from, size_t count,
+                                   const cudaMemsetParams* p) {
+  return add_node("cudaGraphAddMemsetNode", out, graph, from, count, cudaGraphNodeTypeMemset,
+                  [&](Runtime&, Work* work) {
+                    if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
+                      return cudaErrorInvalidValue;
+                    *work = fill_work(*p);
+                    return cudaSuccess;
+                  });
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                 const cudaGraphNode_t* from, size_t count,
+                                 const cudaHostNodeParams* p) {
+  return add_node("cudaGraphAddHostNode", out, graph, from, count, cudaGraphNodeTypeHost,
+                  [&](Runtime&, Work* work) {
+                    if (!p || !p->fn) return cudaErrorInvalidValue;
+                    *work = host_work(*p);
+                    return cudaSuccess;
+                  });
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                  const cudaGraphNode_t* from, size_t count) {
+  return add_node("cudaGraphAddEmptyNode", out, graph, from, count, cudaGraphNodeTypeEmpty,
+                  [](Runtime&, Work*) { return cudaSuccess; });
+}
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                        const cudaGraphNode_t* from, size_t count,
+                                        cudaEvent_t event) {
+  return add_node("cudaGraphAddEventRecordNode", out, graph, from, count,
+                  cudaGraphNodeTypeEventRecord, [&](Runtime& r, Work* work) {
+                    if (!r.streams.knows(event)) return cudaErrorInvalidValue;
+                    *work = record_work(event);
+                    return cudaSuccess;
+                  });
+}
+
+// What was recorded is done.
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                      const cudaGraphNode_t* from, size_t count,
+                                      cudaEvent_t event) {
+  return add_node("cudaGraphAddEventWaitNode", out, graph, from, count, cudaGraphNodeTypeWaitEvent,
+                  [&](Runtime& r, Work*) {
+                    return r.streams.knows(event) ? cudaSuccess : cudaErrorInvalidValue;
+                  });
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                       const cudaGraphNode_t* from, size_t count,
+                                       cudaGraph_t child) {
+  return add_node("cudaGraphAddChildGraphNode", out, graph, from, count, cudaGraphNodeTypeGraph,
+                  [&](Runtime& r, Work* work) {
+                    if (!r.graphs.knows(child) || child == graph) return cudaErrorInvalidValue;
+                    std::vector<Step> steps = steps_of(*child);
+                    if (steps.size() != child->nodes.size()) return cudaErrorInvalidValue;
+                    *work = child_work(std::move(steps));
+                    return cudaSuccess;
+                  });
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
+                                     size_t count) {
+  return with_graph("cudaGraphAddDependencies", graph, [&](Runtime& r) {
+    if (count && (!from || !to)) return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; ++i) {
+      for (cudaGraphNode_t node : {from[i], to[i]})
+        if (!r.graphs.knows(node) || node->graph != graph) return cudaErrorInvalidValue;
+      if (edges && edges[i].type != cudaGraphDependencyTypeDefault)
+        throw lab32::Error("programmatic dependencies are not simulated");
+    }
+    for (size_t i = 0; i < count; ++i) to[i]->from.push_back(from[i]);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  return with_graph("cudaGraphGetNodes", graph, [&](Runtime&) {
+    std::vector<cudaGraphNode_t> all;
+    for (const auto& node : graph->nodes) all.push_back(node.get());
+    return give(all, nodes, count);
+  });
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  return with_graph("cudaGraphGetRootNodes", graph, [&](Runtime&) {
+    std::vector<cudaGraphNode_t> all;
+    for (const auto& node : graph->nodes)
+      if (node->from.empty()) all.push_back(node.get());
+    return give(all, nodes, count);
+  });
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  return with_node("cudaGraphNodeGetType", node, [&](Runtime&) {
+    if (!type) return cudaErrorInvalidValue;
+    *type = node->type;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* p) {
+  return with_node("cudaGraphKernelNodeSetParams", node, [&](Runtime& r) {
+    if (!p || node->type != cudaGraphNodeTypeKernel) return cudaErrorInvalidValue;
+    Work work = kernel_work(r, *p);
+    if (!work.device) return cudaErrorInvalidDeviceFunction;
+    node->work = std::move(work);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags) {
+  return with_graph("cudaGraphInstantiate", graph, [&](Runtime& r) {
+    constexpr unsigned long long kHints =
+        cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUseNodePriority;
+    if (!exec) return cudaErrorInvalidValue;
+    if (flags & ~kHints) throw lab32::Error("graphs launched by the device are not simulated");
+    *exec = r.graphs.instantiate(graph);
+    return *exec ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return cudaGraphInstantiate(exec, graph, flags);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  return with_exec("cudaGraphExecDestroy", exec, [&](Runtime& r) {
+    r.graphs.drop(exec);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* p) {
+  return with_exec("cudaGraphExecKernelNodeSetParams", exec, [&](Runtime& r) {
+    if (!p) return cudaErrorInvalidValue;
+    Work work = kernel_work(r, *p);
+    if (!work.device) return cudaErrorInvalidDeviceFunction;
+    return set_work(step_of(exec, node), cudaGraphNodeTypeKernel, std::move(work));
+  });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
+                                               const void* from, size_t bytes,
+                                               cudaMemcpyKind kind) {
+  return with_exec("cudaGraphExecMemcpyNodeSetParams1D", exec, [&](Runtime&) {
+    if (!to || !from) return cudaErrorInvalidValue;
+    return set_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, copy_work(to, from, bytes, kind));
+  });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms* p) {
+  return with_exec("cudaGraphExecMemcpyNodeSetParams", exec, [&](Runtime&) {
+    if (!p) return cudaErrorInvalidValue;
+    return set_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, copy_work(*p));
+  });
+}
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaMemsetParams* p) {
+  return with_exec("cudaGraphExecMemsetNodeSetParams", exec, [&](Runtime&) {
+    if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
+      return cudaErrorInvalidValue;
+    return set_work(step_of(exec, node), cudaGraphNodeTypeMemset, fill_work(*p));
+  });
+}
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           const cudaHostNodeParams* p) {
+  return with_exec("cudaGraphExecHostNodeSetParams", exec, [&](Runtime&) {
+    if (!p || !p->fn) return cudaErrorInvalidValue;
+    return set_work(step_of(exec, node), cudaGraphNodeTypeHost, host_work(*p));
+  });
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* result) {
+  return with_exec("cudaGraphExecUpdate", exec, [&](Runtime& r) {
+    if (!r.graphs.knows(graph)) return cudaErrorInvalidValue;
+    std::vector<Step> steps = steps_of(*graph);
+    const bool same = steps.size() == graph->nodes.size() && same_shape(exec->steps, steps);
+    if (result)
+      *result = {same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged,
+                 nullptr, nullptr};
+    if (!same) return cudaErrorGraphExecUpdateFailure;
+    for (size_t i = 0; i < steps.size(); ++i) exec->steps[i].work = std::move(steps[i].work);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
+  return with_exec("cudaGraphUpload", exec, [&](Runtime& r) {
+    return r.streams.knows(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+  });
+}
+LAB32_PER_THREAD(cudaGraphUpload, _ptsz);
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  std::vector<Step> steps;
+  const cudaError_t error = with_exec("cudaGraphLaunch", exec, [&](Runtime& r) {
+    if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (r.captures.captures(stream))
+      return r.captures.add(stream, cudaGraphNodeTypeGraph, child_work(exec->steps));
+    steps = exec->steps;
+    return cudaSuccess;
+  });
+  return error ? error : run_steps(steps, stream);
+}
+LAB32_PER_THREAD(cudaGraphLaunch, _ptsz);

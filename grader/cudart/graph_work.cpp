@@ -1,0 +1,66 @@
+#include "cudart/graph_work.h"
+
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+#include "cudart/copy.h"
+#include "cudart/launch.h"
+
+namespace lab32::cudart {
+
+Work record_work(cudaEvent_t event) {
+  return {[event](Runtime& r, cudaStream_t) {
+            if (!r.streams.knows(event)) return cudaErrorInvalidResourceHandle;
+            r.streams.record(event, r.timeline.now());
+            return cudaSuccess;
+          },
+          {},
+          {}};
+}
+
+Work host_work(const cudaHostNodeParams& p) {
+  return {{}, [p] { p.fn(p.userData); }, {}};
+}
+
+Work copy_work(const cudaMemcpy3DParms& p) {
+  return {[p](Runtime& r, cudaStream_t) { return copy(r, p); }, {}, {}};
+}
+
+Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return {[=](Runtime& r, cudaStream_t) { return copy(r, to, from, bytes, kind); }, {}, {}};
+}
+
+Work fill_work(const cudaMemsetParams& p) {
+  return {[p](Runtime& r, cudaStream_t) {
+            const uint64_t row = uint64_t{p.width} * p.elementSize;
+            const auto at = reinterpret_cast<uint64_t>(p.dst);
+            if (p.elementSize == 1)
+              return fill(r, {at, p.pitch, 0}, {row, p.height, 1}, static_cast<int>(p.value));
+            std::vector<std::byte> pattern(row);
+            for (uint64_t i = 0; i < row; i += p.elementSize)
+              std::memcpy(pattern.data() + i, &p.value, p.elementSize);
+            for (size_t y = 0; y < p.height; ++y) {
+              void* line = reinterpret_cast<void*>(at + y * p.pitch);
+              if (const cudaError_t e = copy(r, line, pattern.data(), row, cudaMemcpyHostToDevice))
+                return e;
+            }
+            return cudaSuccess;
+          },
+          {},
+          {}};
+}
+
+Work child_work(std::vector<Step> steps) {
+  return {{}, {}, std::make_shared<std::vector<Step>>(std::move(steps))};
+}
+
+Work kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
+  KernelEntry* entry = r.registry.find_kernel(p.func);
+  if (!entry) return {};
+  if (!p.kernelParams && p.extra) throw Error("arguments in the `extra` form are not simulated");
+  const LaunchRequest request{p.gridDim, p.blockDim, p.sharedMemBytes, nullptr, false};
+  return {prepare_launch(r, *entry, request, p.kernelParams), {}, {}};
+}
+
+}  // namespace lab32::cudart

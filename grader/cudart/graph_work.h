@@ -1,0 +1,18 @@
+// What nodes of graphs do.
+#pragma once
+
+#include "cudart/runtime.h"
+
+namespace lab32::cudart {
+
+Work record_work(cudaEvent_t event);
+Work host_work(const cudaHostNodeParams& parameters);
+// Throws Error for arrays, when it is done.
+Work copy_work(const cudaMemcpy3DParms& parameters);
+Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+Work fill_work(const cudaMemsetParams& parameters);
+Work child_work(std::vector<Step> steps);
+// Throws Error for what a launch would. Work without `device`: no kernel.
+Work kernel_work(Runtime& runtime, const cudaKernelNodeParams& parameters);
+
+}  // namespace lab32::cudart

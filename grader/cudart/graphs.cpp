@@ -1,0 +1,171 @@
+#include "cudart/graphs.h"
+
+#include <algorithm>
+
+namespace lab32::cudart {
+
+cudaGraph_t Graphs::make() { return *graphs_.insert(new CUgraph_st).first; }
+
+cudaGraph_t Graphs::clone(cudaGraph_t graph) {
+  cudaGraph_t made = make();
+  std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
+  for (const auto& node : graph->nodes)
+    copies[node.get()] = add(made, node->type, node->from, node->work);
+  for (const auto& node : made->nodes)
+    for (cudaGraphNode_t& from : node->from) from = copies.at(from);
+  return made;
+}
+
+void Graphs::drop(cudaGraph_t graph) {
+  graphs_.erase(graph);
+  delete graph;
+}
+
+bool Graphs::knows(cudaGraphNode_t node) const {
+  for (cudaGraph_t graph : graphs_)
+    for (const auto& known : graph->nodes)
+      if (known.get() == node) return true;
+  return false;
+}
+
+cudaGraphNode_t Graphs::add(cudaGraph_t graph, cudaGraphNodeType type,
+                            std::vector<cudaGraphNode_t> from, Work work) {
+  auto node = std::make_unique<CUgraphNode_st>();
+  node->graph = graph;
+  node->type = type;
+  node->from = std::move(from);
+  node->work = std::move(work);
+  graph->nodes.push_back(std::move(node));
+  return graph->nodes.back().get();
+}
+
+std::vector<Step> steps_of(const CUgraph_st& graph) {
+  std::vector<Step> steps;
+  std::map<cudaGraphNode_t, size_t> done;
+  while (steps.size() < graph.nodes.size()) {
+    const size_t before = steps.size();
+    for (const auto& node : graph.nodes) {
+      const bool ready = std::all_of(node->from.begin(), node->from.end(),
+                                     [&](cudaGraphNode_t f) { return done.count(f) != 0; });
+      if (!ready || done.count(node.get())) continue;
+      Step step{node.get(), node->type, {}, node->work};
+      for (cudaGraphNode_t from : node->from) step.from.push_back(done.at(from));
+      std::sort(step.from.begin(), step.from.end());
+      done[node.get()] = steps.size();
+      steps.push_back(std::move(step));
+    }
+    if (steps.size() == before) return {};
+  }
+  return steps;
+}
+
+cudaGraphExec_t Graphs::instantiate(cudaGraph_t graph) {
+  std::vector<Step> steps = steps_of(*graph);
+  if (steps.size() != graph->nodes.size()) return nullptr;
+  return *execs_.insert(new CUgraphExec_st{std::move(steps)}).first;
+}
+
+void Graphs::drop(cudaGraphExec_t exec) {
+  execs_.erase(exec);
+  delete exec;
+}
+
+cudaError_t Captures::begin(cudaStream_t stream, cudaStreamCaptureMode) {
+  if (captures(stream)) return cudaErrorIllegalState;
+  streams_[stream] = {std::make_shared<Capture>(Capture{graphs_.make(), stream, ++serial_, true}),
+                      {}};
+  return cudaSuccess;
+}
+
+// Everything that any stream has added comes before what the first stream has added last.
+bool Captures::is_joined(const Capture& capture) const {
+  std::vector<cudaGraphNode_t> work = streams_.at(capture.origin).last;
+  std::set<cudaGraphNode_t> before(work.begin(), work.end());
+  while (!work.empty()) {
+    cudaGraphNode_t node = work.back();
+    work.pop_back();
+    for (cudaGraphNode_t from : node->from)
+      if (before.insert(from).second) work.push_back(from);
+  }
+  for (const auto& [stream, place] : streams_)
+    if (place.capture.get() == &capture)
+      for (cudaGraphNode_t node : place.last)
+        if (!before.count(node)) return false;
+  return true;
+}
+
+cudaError_t Captures::end(cudaStream_t stream, cudaGraph_t* graph) {
+  const auto at = streams_.find(stream);
+  if (at == streams_.end()) return cudaErrorIllegalState;
+  const std::shared_ptr<Capture> capture = at->second.capture;
+  if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
+  const cudaError_t error = !capture->valid        ? cudaErrorStreamCaptureInvalidated
+                            : !is_joined(*capture) ? cudaErrorStreamCaptureUnjoined
+                                                   : cudaSuccess;
+  const auto forget = [&](auto& places) {
+    for (auto place = places.begin(); place != places.end();)
+      place = place->second.capture == capture ? places.erase(place) : std::next(place);
+  };
+  forget(streams_);
+  forget(events_);
+  *graph = error ? nullptr : capture->graph;
+  if (error) graphs_.drop(capture->graph);
+  return error;
+}
+
+cudaStreamCaptureStatus Captures::status(cudaStream_t stream) const {
+  const auto at = streams_.find(stream);
+  if (at == streams_.end()) return cudaStreamCaptureStatusNone;
+  return at->second.capture->valid ? cudaStreamCaptureStatusActive
+                                   : cudaStreamCaptureStatusInvalidated;
+}
+
+unsigned long long Captures::id(cudaStream_t stream) const {
+  return streams_.at(stream).capture->id;
+}
+cudaGraph_t Captures::graph(cudaStream_t stream) const {
+  return streams_.at(stream).capture->graph;
+}
+const std::vector<cudaGraphNode_t>& Captures::last(cudaStream_t stream) const {
+  return streams_.at(stream).last;
+}
+
+cudaError_t Captures::add(cudaStream_t stream, cudaGraphNodeType type, Work work) {
+  Place& place = streams_.at(stream);
+  if (!place.capture->valid) return cudaErrorStreamCaptureInvalidated;
+  place.last = {graphs_.add(place.capture->graph, type, place.last, std::move(work))};
+  return cudaSuccess;
+}
+
+void Captures::record(cudaEvent_t event, cudaStream_t stream) {
+  const auto at = streams_.find(stream);
+  if (at == streams_.end())
+    events_.erase(event);
+  else
+    events_[event] = at->second;
+}
+
+cudaError_t Captures::wait(cudaStream_t stream, cudaEvent_t event) {
+  const Place& there = events_.at(event);
+  const auto [at, joins] = streams_.try_emplace(stream, there);
+  if (joins) return cudaSuccess;
+  if (at->second.capture != there.capture) {
+    at->second.capture->valid = there.capture->valid = false;
+    return cudaErrorStreamCaptureMerge;
+  }
+  for (cudaGraphNode_t node : there.last)
+    if (std::find(at->second.last.begin(), at->second.last.end(), node) == at->second.last.end())
+      at->second.last.push_back(node);
+  return cudaSuccess;
+}
+
+void Captures::invalidate(cudaStream_t stream) {
+  const auto at = streams_.find(stream);
+  if (at != streams_.end()) at->second.capture->valid = false;
+}
+
+void Captures::invalidate_all() {
+  for (auto& [stream, place] : streams_) place.capture->valid = false;
+}
+
+}  // namespace lab32::cudart
