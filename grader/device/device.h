@@ -204,6 +204,9 @@ class Device {
   virtual std::string describe() const = 0;  // one line for `lab32 devices`
   virtual std::string arch() const = 0;      // "sm_90": what to compile for
   virtual uint32_t multiprocessors() const = 0;
+  // Modelled: of a copy that moves so many bytes, half in and half out, as events see it. nullopt:
+  // the device has no model.
+  virtual std::optional<double> copy_seconds(uint64_t /*bytes*/) const { return std::nullopt; }
 
   virtual std::unique_ptr<LoadedModule> load(const toolchain::Artifact& artifact) = 0;
 

@@ -72,7 +72,7 @@ std::optional<sim::Unmatched> why_ptx_level(const sim::KernelProgram& program,
   // The plan of an instruction in an unrolled loop holds while no warp diverges at its branches.
   const uint32_t first = site - program.sites[site].index;
   for (int32_t branch : plan.if_uniform)
-    if (outcome.diverged[first + static_cast<uint32_t>(branch)])
+    if (outcome.tally[first + static_cast<uint32_t>(branch)].splits > 0)
       return because(sim::Unmatched::Reason::diverged);
   if (traffic.of_site(site).ptx_level) return because(sim::Unmatched::Reason::estimated);
   return std::nullopt;

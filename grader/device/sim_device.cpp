@@ -16,6 +16,7 @@
 #include "simulator/core/execute/trap_text.h"
 #include "simulator/core/memory/device_heap.h"
 #include "simulator/core/schedule/launch.h"
+#include "simulator/model/copy.h"
 #include "simulator/model/occupancy.h"
 
 namespace lab32::device {
@@ -65,6 +66,9 @@ class SimDevice : public Device {
       : profile_(std::move(profile)), memory_(memory) {}
 
   std::string name() const override { return "sim:" + profile_.id; }
+  std::optional<double> copy_seconds(uint64_t bytes) const override {
+    return model::predict(profile_, model::copy_work(profile_, bytes)).seconds;
+  }
   std::string describe() const override {
     return fmt::format("simulated {} ({}, {} multiprocessors)", profile_.name, profile_.arch,
                        profile_.multiprocessors);

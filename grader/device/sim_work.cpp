@@ -45,28 +45,44 @@ void add_ptx_issue(model::Work& work, const sim::KernelProgram& program, const F
   }
 }
 
-void add_issue(model::Work& work, const sim::KernelProgram& program,
+// Loads from global memory that warps wait for, one after the other: by the PTX, of a warp's own;
+// and by the machine code, which has loops unrolled and their loads issued together.
+struct Rounds {
+  double own = 0, emitted = 0;
+  bool known = true;  // the machine code, of all functions
+};
+
+void add_issue(model::Work& work, Rounds& rounds, const sim::KernelProgram& program,
                const sass::EmittedFunctions& emitted, const FunctionTimes& f) {
   const auto found = emitted.find(f.function->ptx->name);
   if (found == emitted.end() || found->second.empty()) {
     add_ptx_issue(work, program, f);
+    rounds.known = false;
     return;
   }
   for (const sass::EmittedBlock& block : found->second) {
     const double times = sass::runs(block, f.times);
+    rounds.emitted += times * block.load_rounds;
     for (const std::string& opcode : block.opcodes)
       work.issue.add(model::machine_issue(opcode), times);
   }
 }
 
-void add_chains(model::Work& work, const FunctionTimes& f, uint32_t warps) {
+void add_chains(model::Work& work, Rounds& rounds, const FunctionTimes& f, uint32_t warps) {
   const ptx::Function& function = *f.function->ptx;
   const model::Chain chain =
       model::longest_chains(function, ptx::analyse_control_flow(function), f.times, warps);
   work.global_rounds += chain.global_rounds;
+  rounds.own += chain.own_rounds;
   work.shared_rounds += chain.shared_rounds;
   work.chain_cycles += chain.cycles;
   work.barriers += chain.barriers;
+}
+
+void add_splits(model::Work& work, const std::vector<sim::IssueTally>& tally,
+                const FunctionTimes& f) {
+  for (size_t i = 0; i < f.times.size(); ++i)
+    work.splits += static_cast<double>(tally[f.first_site + i].splits);
 }
 
 }  // namespace
@@ -114,10 +130,14 @@ model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFuncti
   const auto number = [](uint64_t count) { return static_cast<double>(count); };
   model::Work work;
   work.warps_per_block = warps_per_block;
+  Rounds rounds;
   for (const FunctionTimes& f : by_function(program, tally)) {
-    add_issue(work, program, emitted, f);
-    add_chains(work, f, warps_per_block);
+    add_issue(work, rounds, program, emitted, f);
+    add_chains(work, rounds, f, warps_per_block);
+    add_splits(work, tally, f);
   }
+  if (rounds.known && rounds.emitted < rounds.own)
+    work.global_rounds *= rounds.emitted / rounds.own;
   work.shared_wavefronts = number(counters.shared_wavefronts());
   work.shared_ideal = number(counters.shared_ideal());
   work.shared_requests = number(counters.shared_requests());
@@ -126,6 +146,8 @@ model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFuncti
   work.l1_load_cycles = number(caches.l1_load_cycles);
   work.l1_store_cycles = number(caches.l1_store_cycles);
   work.l1_hits = caches.l1_load.percent() / 100;
+  if (caches.l1_load.sectors > 0)
+    work.l1_under_way = number(caches.l1_under_way) / number(caches.l1_load.sectors);
   // A read from device memory brings whole accesses: counted as if each sector had been asked for.
   const double from_l2 = number(caches.l1_load.sectors - caches.l1_load.hits);
   const double from_dram = std::min(from_l2, number(caches.dram_read) / counters::kSectorBytes);

@@ -55,7 +55,9 @@ Json modelled_record(const std::optional<NotRun::Modelled>& modelled) {
           {"seconds", modelled->seconds},
           {"error", modelled->error},
           {"bottleneck", modelled->bottleneck},
-          {"seconds_before", optional_number(modelled->seconds_before)}};
+          {"seconds_before", optional_number(modelled->seconds_before)},
+          {"copy_seconds", modelled->copy_seconds},
+          {"fraction", modelled->fraction}};
 }
 
 Json pictures_record(const Test& test) {

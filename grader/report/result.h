@@ -67,6 +67,7 @@ struct NotRun {
     double seconds = 0, error = 0;  // error: a share of it
     std::string bottleneck = {};
     std::optional<double> seconds_before = {};  // of the version before, in a step
+    double copy_seconds = 0, fraction = 0;  // of a copy of as many bytes; what is expected of it
   };
   Kind kind = Kind::no_gpu;
   std::string device = {};

@@ -20,7 +20,9 @@ import tomllib
 from lab32 import ROOT
 
 SOURCE = "h200"
-LINE = re.compile(r"(?P<name>\w+) = (?P<value>[-+.\w]+)(?P<gap> +)# as h200(?P<rule>(?:, [^;]*)?)(?P<rest>(?:;.*)?)")
+LINE = re.compile(
+    r"(?P<name>\w+) = (?P<value>[-+.\w]+)(?P<gap> +)# as h200(?P<rule>(?:, [^;]*)?)(?P<rest>(?:;.*)?)"
+)
 RULES = {
     "in clocks": lambda card: 1 / card("clock", "sm_hz"),
     "per clock": lambda card: card("clock", "sm_hz"),
@@ -36,7 +38,9 @@ def factor(rule, ratio):
     for part in filter(None, (part.strip() for part in rule.split(","))):
         times = re.fullmatch(r"times ([\d.]+) / ([\d.]+)", part)
         if not times and part not in RULES:
-            raise SystemExit(f"there is no rule `{part}`; there are: {', '.join(RULES)}, times A / B")
+            raise SystemExit(
+                f"there is no rule `{part}`; there are: {', '.join(RULES)}, times A / B"
+            )
         product *= float(times[1]) / float(times[2]) if times else RULES[part](ratio)
     return product
 

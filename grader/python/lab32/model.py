@@ -2,9 +2,18 @@
 
 from lab32 import tables
 
-SETS = {"fit": "fitted on", "test": "not fitted on", "labs": "labs"}
+SETS = {"fit": "fitted on", "labs": "labs, fitted on", "apart": "set apart"}
 STATES = {"cold": "empty", "warm": "warm"}
-PARTS = ["device memory", "L2", "L1", "shared memory", "issue", "atomics", "block launch", "latency"]
+PARTS = [
+    "device memory",
+    "L2",
+    "L1",
+    "shared memory",
+    "issue",
+    "atomics",
+    "block launch",
+    "latency",
+]
 # Nsight Compute's throughputs, and what the model calls these parts.
 THROUGHPUTS = {
     "gpu__dram_throughput": ["device memory"],
@@ -15,9 +24,9 @@ THROUGHPUTS = {
 LSU = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 
 
-def by_id(kind=""):
-    """The rows of the H200's two records: times, or "-counters"."""
-    names = (f"h200-model{kind}", f"h200-labs{kind}")
+def by_id(kind="", gpu="h200"):
+    """The rows of a GPU's two records: times, or "-counters"."""
+    names = (f"{gpu}-model{kind}", f"{gpu}-labs{kind}")
     return {row["id"]: row for name in names for row in tables.measured(name).rows}
 
 
@@ -84,39 +93,119 @@ def model_errors():
         kernels = len({launch["kernel"] for launch in both})
         for state, l2 in STATES.items():
             group = [launch for launch in both if launch["l2"] == state]
-            rows.append([f"{title} ({kernels} kernels)", l2, *summary(group)])
-        rows.append([f"{title}, both", "", *summary(both)])
+            if group:
+                rows.append([f"{title} ({kernels} kernels)", l2, *summary(group)])
     rows.append(["labs, as first predicted", "", *summary(first_predictions())])
     head = ["launches", "L2", "number", "mean error", "median", "within 25 %", "rank correlation"]
     return tables.markdown(head, rows, numeric=range(2, 7))
 
 
-def model_alone():
-    """gpu__time_duration.sum, of launches with an empty L2 that nothing was fitted on."""
-    counted, found = by_id("-counters"), []
-    for row in tables.modelled("h200").rows:
-        if row["l2"] == "cold" and row["set"] in ("test", "labs"):
+LENGTHS = [("under 5 µs", 0, 5), ("5 to 50 µs", 5, 50), ("longer", 50, float("inf"))]
+
+
+def alone(gpu, modelled, sets):
+    """gpu__time_duration.sum of launches with an empty L2: what was counted, and the error."""
+    counted = by_id("-counters", gpu)
+    for row in tables.modelled(modelled).rows:
+        if row["l2"] == "cold" and row["set"] in sets:
             microseconds = float(counted[row["id"]]["gpu__time_duration.sum"]) / 1e3
-            found.append((microseconds, float(row["modelled_kernel_us"]) / microseconds - 1))
+            yield microseconds, float(row["modelled_kernel_us"]) / microseconds - 1
+
+
+def of_errors(errors):
+    sizes = sorted(map(abs, errors))
+    return [
+        str(len(errors)),
+        f"{100 * sum(sizes) / len(sizes):.1f} %",
+        f"{100 * sum(errors) / len(errors):+.1f} %",
+        f"{100 * sizes[len(sizes) * 9 // 10]:.0f} %",
+    ]
+
+
+def model_alone():
+    """The kernel alone, by how long it takes: launches that are fitted on, and those set apart."""
     rows = []
-    for title, least, most in [
-        ("under 5 µs", 0, 5),
-        ("5 to 50 µs", 5, 50),
-        ("longer", 50, float("inf")),
+    for sets, name in [(("apart",), SETS["apart"]), (("fit", "labs"), SETS["fit"])]:
+        found = list(alone("h200", "h200", sets))
+        for title, least, most in LENGTHS:
+            rows.append([name, title, *of_errors([e for us, e in found if least <= us < most])])
+    head = [
+        "launches",
+        "the kernel took",
+        "number",
+        "mean error",
+        "mean, with its sign",
+        "one in ten is off by",
+    ]
+    return tables.markdown(head, rows, numeric=range(2, 6))
+
+
+def model_h100():
+    """All launches on an H100: as predicted before one was measured, and since."""
+    measured = by_id("", "h100")
+    rows = []
+    for modelled, name in [
+        ("h100-blind", "H100, blind"),
+        ("h100", "H100, corrected"),
+        ("h200", "H200"),
     ]:
-        errors = [error for microseconds, error in found if least <= microseconds < most]
-        sizes = sorted(map(abs, errors))
+        gpu = modelled[:4]
+        known = measured if gpu == "h100" else by_id()
+        events = [
+            (float(known[row["id"]]["cold_us"]), float(row["modelled_us"]))
+            for row in tables.modelled(modelled).rows
+            if row["l2"] == "cold"
+        ]
+        rank = correlation(ranks([us for us, _ in events]), ranks([us for _, us in events]))
         rows.append(
             [
-                title,
-                str(len(errors)),
-                f"{100 * sum(sizes) / len(sizes):.1f} %",
-                f"{100 * sum(errors) / len(errors):+.1f} %",
-                f"{100 * sizes[len(sizes) * 9 // 10]:.0f} %",
+                name,
+                "as events see it",
+                *of_errors([ours / us - 1 for us, ours in events]),
+                f"{rank:.3f}",
             ]
         )
-    head = ["kernels that took", "number", "mean error", "mean, with its sign", "one in ten is off by"]
-    return tables.markdown(head, rows, numeric=range(1, 5))
+        found = list(alone(gpu, modelled, ("micro", "fit", "test", "labs", "apart")))
+        rows.append([name, "the kernel alone", *of_errors([e for _, e in found]), ""])
+        for title, least, most in LENGTHS:
+            rows.append([name, title, *of_errors([e for us, e in found if least <= us < most]), ""])
+    head = [
+        "card",
+        "time",
+        "number",
+        "mean error",
+        "mean, with its sign",
+        "one in ten is off by",
+        "rank correlation",
+    ]
+    return tables.markdown(head, rows, numeric=range(2, 7))
+
+
+# Counts that an access pattern has on every card.
+SAME = {
+    "requests of loads": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "requests of stores": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "sectors of loads": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "sectors of stores": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "sectors of additions without a result": "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
+    "sectors of atomics with one": "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+    "wavefronts of shared loads": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "wavefronts of shared stores": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "wavefronts of shared atomics": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+    "instructions": "smsp__inst_executed.sum",
+}
+
+
+def model_counters():
+    """Nsight Compute's counts of all launches, on an H100 and on an H200."""
+    h100, h200 = by_id("-counters", "h100"), by_id("-counters")
+    rows = []
+    for title, metric in SAME.items():
+        pairs = [(float(h100[i][metric]), float(h200[i][metric])) for i in h100]
+        equal = sum(a == b for a, b in pairs)
+        near = sum(abs(a - b) <= 0.01 * b for a, b in pairs)
+        rows.append([title, f"{equal} of {len(pairs)}", f"{near} of {len(pairs)}"])
+    return tables.markdown(["count", "equal", "within 1 %"], rows, numeric=range(1, 3))
 
 
 def model_by_part():
@@ -223,7 +312,9 @@ def model_caches():
 
 def model_instructions():
     """Instructions as estimated from the machine code, beside those that were executed."""
-    executed = {row_id: float(row["smsp__inst_executed.sum"]) for row_id, row in by_id("-counters").items()}
+    executed = {
+        row_id: float(row["smsp__inst_executed.sum"]) for row_id, row in by_id("-counters").items()
+    }
     sets = {row["id"]: row["set"] for row in tables.measured("model/launches").rows}
     rows = []
     for name, title in SETS.items():
@@ -247,7 +338,9 @@ def model_ladder():
         steps = ["", ""]
         if before:
             steps = [f"{before[0] / theirs:.2f}", f"{before[1] / ms:.2f}"]
-        rows.append([f"`{row['kernel']}`", f"{theirs:.2f} ms", f"{ms:.2f} ms", *steps, row["bound"]])
+        rows.append(
+            [f"`{row['kernel']}`", f"{theirs:.2f} ms", f"{ms:.2f} ms", *steps, row["bound"]]
+        )
         before = (theirs, ms)
     head = ["step", "documented", "modelled", "speed-up, documented", "modelled", "bound by"]
     return tables.markdown(head, rows, numeric=range(1, 5))
@@ -256,6 +349,8 @@ def model_ladder():
 MAKERS = {
     "model_errors": model_errors,
     "model_alone": model_alone,
+    "model_h100": model_h100,
+    "model_counters": model_counters,
     "model_by_part": model_by_part,
     "model_worst": model_worst,
     "model_bottlenecks": model_bottlenecks,

@@ -36,7 +36,7 @@ void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
     size_t at = to.size();
     while (at > first && to[at - 1].line != line) --at;
     if (at == first) {
-      to.push_back({line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, {}});
+      to.push_back({line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, {}});
       at = to.size();
       if (atomic) words[at - 1 - first] = {};
     }
@@ -52,6 +52,7 @@ void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
     }
   }
   if (to.size() > first) to.back().last = 1;
+  if (to.size() == first + 1) to.back().alone = 1;
 }
 
 }  // namespace lab32::counters

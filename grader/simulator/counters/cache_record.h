@@ -17,7 +17,8 @@ struct LineAccess {
   uint64_t kind : 2;  // sim::AccessKind
   uint64_t skips_l1 : 1;
   uint64_t on_float : 1;
-  uint64_t last : 1;  // of its access
+  uint64_t last : 1;   // of its access
+  uint64_t alone : 1;  // the only line of its access
   // Stores: bytes of each sector that are written. Atomics: the most lanes on one word of it.
   SectorBytes amount;
 };

@@ -23,7 +23,8 @@ class Turns {
   }
   bool done() const { return warps_.empty(); }
 
-  // The next warp's next access: calls look_up(line) for each line of it.
+  // The next warp's next access: calls look_up(line, warps) for each line of it. While each of
+  // `warps` has a turn, what a warp asks for now is on its way.
   template <class LookUp>
   void issue(LookUp look_up) {
     if (turn_ >= warps_.size()) turn_ = 0;
@@ -31,7 +32,7 @@ class Turns {
     bool last = false;
     while (!last && at < accesses->size()) {
       const LineAccess& line = (*accesses)[at++];
-      look_up(line);
+      look_up(line, warps_.size());
       last = line.last;
     }
     if (at < accesses->size()) {
@@ -54,6 +55,7 @@ struct CacheObserver::Launch {
         uses(std::move(uses)),
         initial(l2),
         l1s(shape.multiprocessors, CacheSets(shape.l1_bytes, shape.l1_ways)),
+        turn(shape.multiprocessors),
         l2(l2 ? *l2 : L2(shape.l2)) {
     this->l2.reset_counters();
   }
@@ -62,7 +64,7 @@ struct CacheObserver::Launch {
 
   void finished(std::unique_ptr<Recorded> block);
   void replay();  // the blocks of the next wave, or what there is of it
-  void look_up(uint32_t multiprocessor, const LineAccess& access);
+  void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps);
 
   const CacheShape shape;
   const std::vector<CacheUse> uses;
@@ -74,8 +76,10 @@ struct CacheObserver::Launch {
   uint64_t next = 0;                                      // first block of the next wave
   uint64_t of_this_wave = 0;                              // how many of its blocks are waiting
   std::vector<CacheSets> l1s;
+  std::vector<uint64_t> turn;  // of each multiprocessor: accesses replayed
   L2 l2;
   HitCount load, store, atomic;
+  uint64_t under_way = 0;
   uint64_t recorded = 0, dropped = 0;
   uint64_t l1_load_cycles = 0, l1_store_cycles = 0;  // of all accesses, recorded or not
   uint64_t l1_fills = 0;                             // lines that missed
@@ -104,7 +108,8 @@ void CacheObserver::Launch::replay() {
     for (uint32_t m = 0; m < shape.multiprocessors; ++m) {
       if (turns[m].done()) continue;
       any = true;
-      turns[m].issue([&](const LineAccess& access) { look_up(m, access); });
+      ++turn[m];
+      turns[m].issue([&](const LineAccess& access, uint64_t warps) { look_up(m, access, warps); });
     }
   }
   waiting.erase(waiting.begin(), end);
@@ -113,7 +118,8 @@ void CacheObserver::Launch::replay() {
       static_cast<uint64_t>(std::distance(waiting.begin(), waiting.lower_bound(next + wave())));
 }
 
-void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& access) {
+void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& access,
+                                    uint64_t warps) {
   CacheSets& l1 = l1s[multiprocessor];
   const uint32_t side = multiprocessor % shape.l2.sides;
   const uint64_t line = access.line;
@@ -127,7 +133,7 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     for (uint8_t t : access.amount) times += t;
     atomic.sectors += times;
     l2.update(side, line, sectors, access.amount, kind == AccessKind::atom,
-              access.on_float ? shape.float_atomic : 1);
+              access.on_float ? shape.float_atomic : 1, access.alone != 0);
     return;
   }
   CachedLine* at = l1.use(line);
@@ -148,8 +154,11 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
   }
   if (at == nullptr) at = &l1.insert(line, gone);
   const auto missing = static_cast<uint8_t>(sectors & ~at->valid);
-  load.hits += asked - static_cast<uint64_t>(__builtin_popcount(missing));
+  const uint64_t hits = asked - static_cast<uint64_t>(__builtin_popcount(missing));
+  load.hits += hits;
+  if (turn[multiprocessor] < at->landed) under_way += hits;
   if (missing == 0) return;
+  at->landed = turn[multiprocessor] + warps;
   ++l1_fills;
   l2.read(side, line, missing);
   at->valid |= missing;
@@ -209,6 +218,7 @@ CacheCounters CacheObserver::counters() {
   CacheCounters c = launch.l2.counters();
   c.l1_load = launch.load;
   c.l1_store = launch.store;
+  c.l1_under_way = launch.under_way;
   c.l1.sectors = launch.load.sectors + launch.store.sectors + launch.atomic.sectors;
   c.l1.hits = launch.load.hits + launch.store.hits;
   c.l1_load_cycles = launch.l1_load_cycles + launch.l1_fills;
@@ -217,10 +227,11 @@ CacheCounters CacheObserver::counters() {
   c.recorded =
       static_cast<double>(launch.recorded) / static_cast<double>(launch.recorded + launch.dropped);
   for (uint64_t* count :
-       {&c.l1.sectors, &c.l1.hits, &c.l1_load.sectors, &c.l1_load.hits, &c.l1_store.sectors,
-        &c.l1_store.hits, &c.l2.sectors, &c.l2.hits, &c.l2_read, &c.l2_write, &c.l2_red, &c.l2_atom,
-        &c.l2_read_lines, &c.l2_write_lines, &c.l2_fills, &c.dram_accesses, &c.dram_pages,
-        &c.dram_read, &c.dram_written})
+       {&c.l1.sectors,    &c.l1.hits,          &c.l1_load.sectors, &c.l1_load.hits,
+        &c.l1_under_way,  &c.l1_store.sectors, &c.l1_store.hits,   &c.l2.sectors,
+        &c.l2.hits,       &c.l2_read,          &c.l2_write,        &c.l2_red,
+        &c.l2_atom,       &c.l2_read_lines,    &c.l2_write_lines,  &c.l2_fills,
+        &c.dram_accesses, &c.dram_pages,       &c.dram_read,       &c.dram_written})
     *count = static_cast<uint64_t>(static_cast<double>(*count) / c.recorded);
   return c;
 }

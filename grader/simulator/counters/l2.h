@@ -40,9 +40,10 @@ class L2 {
   // `bytes`: how many of each sector are written; a sector of which some are missing is read from
   // device memory when it is written back, not before.
   void write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes);
-  // `times`: how often each sector is asked for; `weight`: what one costs, in integer additions.
+  // `times`: how often each sector is asked for; `weight`: what one costs, in integer additions;
+  // `alone`: the access has no other line.
   void update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times, bool result,
-              double weight);
+              double weight, bool alone = false);
 
   // Starts counting anew; what is cached stays.
   void reset_counters();

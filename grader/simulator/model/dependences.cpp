@@ -138,6 +138,8 @@ Chain longest_chains(const ptx::Function& function, const ptx::ControlFlow& flow
     sum.global_rounds += n * chain.global_rounds;
     sum.shared_rounds += n * chain.shared_rounds;
     sum.barriers += n * chain.barriers;
+    sum.own_rounds += static_cast<double>(runs(flow.blocks[static_cast<size_t>(first)], times)) *
+                      chain.global_rounds;
   }
   return sum;
 }

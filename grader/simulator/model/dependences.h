@@ -16,6 +16,7 @@ struct Chain {
   double global_rounds = 0;  // loads from global memory, one after the other
   double shared_rounds = 0;  // loads from shared memory, shuffles
   double barriers = 0;
+  double own_rounds = 0;  // global_rounds without those of other warps that a barrier waits for
 };
 
 // Summed over all runs of the function; `times[i]`: how often instruction i was run.

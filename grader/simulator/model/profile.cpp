@@ -94,6 +94,7 @@ Time time(const Reader& in) {
 #define LAB32_TIME(name) t.name = in.number("time." #name)
   LAB32_TIME(dram_bytes_per_second);
   LAB32_TIME(dram_pages_per_second);
+  LAB32_TIME(page_turn);
   LAB32_TIME(l2_sectors_per_second);
   LAB32_TIME(l2_lines_per_second);
   LAB32_TIME(l2_write_line);
@@ -113,6 +114,7 @@ Time time(const Reader& in) {
   LAB32_TIME(blocks_per_second);
   LAB32_TIME(warps_per_clock);
   LAB32_TIME(block_tail);
+  LAB32_TIME(tail_power);
   LAB32_TIME(block_seconds);
   LAB32_TIME(launch_seconds);
   LAB32_TIME(event_seconds);
@@ -122,10 +124,13 @@ Time time(const Reader& in) {
   LAB32_TIME(dram_latency);
   LAB32_TIME(shared_latency);
   LAB32_TIME(barrier_latency);
+  LAB32_TIME(ramp_seconds);
+  LAB32_TIME(split_slots);
   LAB32_TIME(uncovered);
   LAB32_TIME(softness);
-  LAB32_TIME(error);
 #undef LAB32_TIME
+  for (size_t i = 0; i < t.error.size(); ++i)
+    t.error[i] = in.number(fmt::format("time.error[{}]", i));
   return t;
 }
 

@@ -46,7 +46,8 @@ class Machine {
     // The places of a block's warps stay empty until its last warp has ended; the fewer blocks
     // there are beside it, the less goes on meanwhile.
     if (most_blocks_ > resident_ && work.warps_per_block > 1)
-      tail_ += profile.time.block_tail * (1 - 1.0 / work.warps_per_block) / resident_;
+      tail_ += profile.time.block_tail * (1 - 1.0 / work.warps_per_block) /
+               std::pow(resident_, profile.time.tail_power);
   }
 
   std::vector<Resource> resources() const {
@@ -70,6 +71,13 @@ class Machine {
     return ratio(all - longest, std::max(customers, 1.0));
   }
 
+  // Memory is not busy at once: the first replies take a latency, and its parts do not end
+  // together.
+  double ramp() const {
+    const double memory = std::max(dram().seconds, l2().seconds);
+    return t_.ramp_seconds * ratio(memory, memory + t_.l2_latency);
+  }
+
  private:
   // Seconds that the busiest multiprocessor takes for its share of `amount` at `rate` a clock.
   double on_one(double amount, double rate) const {
@@ -82,7 +90,11 @@ class Machine {
     // A lone sector keeps device memory as busy as a whole access.
     const double bytes =
         ratio(w_.dram_accesses * profile_.caches.dram_access_bytes, t_.dram_bytes_per_second);
-    const double pages = ratio(w_.dram_pages, t_.dram_pages_per_second);
+    // A bank that turns from reading to writing is held up.
+    const double moved_bytes = w_.dram_read + w_.dram_written;
+    const double both_ways = 4 * ratio(w_.dram_read * w_.dram_written, moved_bytes * moved_bytes);
+    const double pages =
+        ratio(w_.dram_pages * (1 + t_.page_turn * both_ways), t_.dram_pages_per_second);
     if (pages > bytes)
       return {"device memory", pages, 0,
               fmt::format("{} in {} that had to be opened", moved, count(w_.dram_pages, "page"))};
@@ -134,7 +146,8 @@ class Machine {
       const char* name;
       double amount, rate;
     };
-    const Pipe pipes[] = {{"issue slots", w_.issue.all, t_.issue_per_clock},
+    const double slots = w_.issue.all + t_.split_slots * w_.splits;
+    const Pipe pipes[] = {{"issue slots", slots, t_.issue_per_clock},
                           {"the float pipeline", w_.issue.fp32, t_.fp32_per_clock},
                           {"the integer pipeline", w_.issue.alu, t_.alu_per_clock},
                           {"integer multiplication", w_.issue.multiply, t_.multiply_per_clock},
@@ -170,10 +183,12 @@ class Machine {
 
   // Little's law from the side of a warp: what it waits for, times how many take turns.
   Resource latency() const {
-    // Of the loads that are under way together the slowest counts.
+    // Of the loads that are under way together the slowest counts, and those that miss are spread
+    // evenly. What another warp's load has asked for already has to come, too.
     const double together = std::clamp(ratio(w_.global_loads, w_.global_rounds), 1.0, 8.0);
-    const double in_l1 = std::pow(w_.l1_hits, together);
-    const double in_l2 = std::pow(w_.l1_hits + (1 - w_.l1_hits) * w_.l2_hits, together);
+    const double misses = 1 - std::max(0.0, w_.l1_hits - w_.l1_under_way);
+    const double in_l1 = std::max(0.0, 1 - together * misses);
+    const double in_l2 = std::max(in_l1, 1 - together * misses * (1 - w_.l2_hits));
     const double load =
         in_l1 * t_.l1_latency + (in_l2 - in_l1) * t_.l2_latency + (1 - in_l2) * t_.dram_latency;
     const double seconds =
@@ -201,7 +216,6 @@ class Machine {
 Prediction predict(const Profile& profile, const Work& work) {
   const Time& t = profile.time;
   Prediction p;
-  p.error = t.error;
   const Machine machine(profile, work);
   p.resources = machine.resources();
   std::stable_sort(p.resources.begin(), p.resources.end(),
@@ -210,8 +224,10 @@ Prediction predict(const Profile& profile, const Work& work) {
   const double longest = p.resources.front().seconds;
   double sum = 0;
   for (const Resource& r : p.resources) sum += std::pow(ratio(r.seconds, longest), 1 / t.softness);
-  const double at_work = longest * std::pow(sum, t.softness) + t.uncovered * machine.uncovered();
+  const double at_work =
+      longest * std::pow(sum, t.softness) + machine.ramp() + t.uncovered * machine.uncovered();
   p.kernel_seconds = at_work + t.launch_seconds;
+  p.error = t.error[p.kernel_seconds < 5e-6 ? 0 : p.kernel_seconds < 50e-6 ? 1 : 2];
   p.seconds = work.warm ? at_work + t.warm_launch_seconds : p.kernel_seconds + t.event_seconds;
   for (Resource& r : p.resources) r.share = std::min(1.0, ratio(r.seconds, p.seconds));
   const auto sentence = [](const Resource& r) { return r.name + ": " + r.words; };

@@ -23,7 +23,7 @@ struct Prediction {
   // As events around the launch see it; of many in a row, from one to the next.
   double seconds = 0;
   double kernel_seconds = 0;        // the kernel alone: Nsight Compute's gpu__time_duration.sum
-  double error = 0;                 // relative: mean absolute error of the profile's test set
+  double error = 0;                 // relative: mean absolute error for kernels of this length
   std::vector<Resource> resources;  // longest first
   std::string bottleneck;           // resources[0].words as a sentence: "bound by ..."
   std::string runner_up;

@@ -35,6 +35,8 @@ struct Work {
   // barriers of the block.
   double global_rounds = 0, shared_rounds = 0, chain_cycles = 0, barriers = 0;
 
+  double splits = 0;  // how often the lanes of a warp diverged
+
   double shared_wavefronts = 0, shared_ideal = 0;  // of loads, stores and atomics
   double shared_requests = 0;                      // instructions
   double shared_spins = 0;  // rounds of compare-and-swap loops: sums of floats and of 64 bits
@@ -43,6 +45,7 @@ struct Work {
   double l1_load_cycles = 0, l1_store_cycles = 0;
   double global_requests = 0, global_loads = 0;  // instructions
   double l1_hits = 0, l2_hits = 0;               // shares of the sectors that warps load
+  double l1_under_way = 0;                       // of these, hits in L1 that still come
   double l2_sectors = 0;                         // that L2 looks up, both sides of it
   double l2_read_lines = 0, l2_write_lines = 0, l2_fills = 0;
   double atomics = 0, busiest_slice = 0;   // in additions to integers

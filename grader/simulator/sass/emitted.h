@@ -27,6 +27,11 @@ struct EmittedBlock {
   bool in_loop = false;
   bool entry = false;
   std::vector<std::string> opcodes;  // with their modifiers
+  // How often one run of the block waits for loads from global memory, at most: the first
+  // instruction that needs the result of one waits for all that are under way. ptxas unrolls loops,
+  // and issues the loads of all copies first where it can. (What was loaded before a loop and is
+  // used in it counts each time; of the PTX it counts once.)
+  double load_rounds = 0;
 };
 
 using EmittedFunctions = std::map<std::string, std::vector<EmittedBlock>>;

@@ -52,7 +52,7 @@ def limits():
 LEAST, MOST = 1.0, 10000.0  # microseconds
 WIDE, HIGH = 500, 360
 # A mark of its own for each set, so that colour is not the only sign.
-MARKS = {"fit": ("square", ORANGE), "test": ("circle", BLUE), "labs": ("triangle", GREEN)}
+MARKS = {"fit": ("square", ORANGE), "labs": ("triangle", GREEN), "apart": ("circle", BLUE)}
 
 
 def mark(drawing, x, y, size, shape, colour):

@@ -24,7 +24,6 @@ BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> o
     if (o->wants_shuffles()) shuffle_observers_.push_back(o);
   }
   tally_.resize(launch_.program->sites.size());
-  diverged_.resize(launch_.program->sites.size());
   shared_.resize(shared_sink() + kWarpSize * kSinkBytes);
   if (launch_.keep_going) told_.resize(launch_.program->sites.size());
   info_.threads = static_cast<uint32_t>(launch_.block.count());

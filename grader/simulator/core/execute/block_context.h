@@ -41,9 +41,6 @@ class BlockContext {
   }
   // Instructions that a warp of the block may issue.
   uint64_t warp_budget() const { return warp_budget_; }
-  // Branches, by site, at which lanes of a warp diverged.
-  const std::vector<uint8_t>& diverged() const { return diverged_; }
-  void note_divergence(uint32_t site) { diverged_[site] = 1; }
   // printf output of the block run last; handed over once.
   std::string take_output() { return std::move(output_); }
   void print(const std::string& text);
@@ -175,7 +172,6 @@ class BlockContext {
   Origins origins_;
   uint32_t unwritten_ = 0;
   std::vector<IssueTally> tally_;
-  std::vector<uint8_t> diverged_;
   std::string output_;
   struct Recent {
     uint32_t site = 0;

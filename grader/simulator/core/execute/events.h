@@ -146,11 +146,13 @@ class Observer {
 };
 
 // Issue counts, kept for every observer set: how often each instruction was issued by a warp with
-// at least one lane, and with how many lanes in all. Filled by the warp loop because a virtual
+// at least one lane, with how many lanes in all, and, of a branch, how often the lanes of a warp
+// diverged. Filled by the warp loop because a virtual
 // call for each instruction would cost more than most instructions.
 struct IssueTally {
   uint64_t warps = 0;
   uint64_t lanes = 0;
+  uint64_t splits = 0;
 };
 
 }  // namespace lab32::sim

@@ -125,7 +125,7 @@ void Warp::branch(const Inst& in, uint32_t op_mask) {
   if (op_mask == split.mask) {
     split.pc = in.target;
   } else {
-    block_.note_divergence(in.site);
+    ++block_.tally()[in.site].splits;
     diverge(in.target, op_mask, split.pc + 1, split.mask & ~op_mask, in.reconverge);
   }
 }
@@ -158,6 +158,7 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
     if (others == 0) {
       splits_[current_].pc = target;
     } else {
+      ++block_.tally()[in.site].splits;
       // The rest is sent on by the next rounds; what is left then, its guard off, goes on here.
       diverge(target, same, next, others, in.reconverge);
     }

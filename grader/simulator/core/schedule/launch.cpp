@@ -92,7 +92,7 @@ void collect(const std::vector<Observer*>& observers, const std::vector<WorkerRe
     for (size_t s = 0; s < result->tally.size(); ++s) {
       outcome.tally[s].warps += result->tally[s].warps;
       outcome.tally[s].lanes += result->tally[s].lanes;
-      outcome.diverged[s] |= result->diverged[s];
+      outcome.tally[s].splits += result->tally[s].splits;
     }
     output.merge(result->output);
     outcome.longest_warp = std::max(outcome.longest_warp, result->longest_warp);
@@ -267,7 +267,6 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   if (launch.schedule) threads = 1;
   LaunchOutcome outcome;
   outcome.tally.resize(launch.program->sites.size());
-  outcome.diverged.resize(launch.program->sites.size());
   uint64_t done = 0;
   // Who comes first gets which piece of the heap; and what is given away cannot be taken back.
   const bool heap = launch.program->uses_heap;

@@ -15,7 +15,6 @@ struct LaunchOutcome {
   std::optional<Trap> bad_access;       // the first that did not end a launch that keeps going
   std::optional<OddAmount> odd_amount;  // of the lowest block
   std::vector<IssueTally> tally;        // by site
-  std::vector<uint8_t> diverged;        // by site: a branch at which lanes of a warp diverged
   std::string output;                   // printf, in block order
   bool output_lost = false;             // there was more than kOutputLimit (worker_result.h)
   bool order_unseen = false;  // the order of blocks was asked for and not looked at: the heap

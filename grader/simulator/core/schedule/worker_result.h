@@ -37,7 +37,6 @@ struct WorkerResult {
   // Once, when no more blocks come.
   void take(Block& block) {
     tally = std::move(block.tally());
-    diverged = block.diverged();
     longest_warp = block.longest_warp();
     busiest_warp = block.busiest_warp();
     bad_access = block.first_bad_access();
@@ -46,7 +45,6 @@ struct WorkerResult {
 
   std::vector<std::unique_ptr<Observer>> observers;
   std::vector<IssueTally> tally;
-  std::vector<uint8_t> diverged;
   std::map<uint64_t, std::string> output;
   size_t output_bytes = 0;
   std::exception_ptr error;  // neither trap nor order: the machine's fault, or ours
