@@ -5,7 +5,7 @@
 #include "checks/occupancy/cases.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 namespace {
 
 struct Answered {
@@ -145,4 +145,4 @@ TEST_SUITE("lab:occupancy") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "simulator/model/occupancy.h"
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 namespace {
 
 constexpr int32_t kLanes = 32, kQuarters = 4;
@@ -203,4 +203,4 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases) {
   return cases;
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

@@ -9,7 +9,7 @@
 #include "grading/names.h"
 #include "simulator/model/profile.h"
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 
 // What a multiprocessor has, and what a block asks for: as labs/occupancy/occupancy.cu has them.
 struct MultiprocessorLimits {
@@ -54,4 +54,4 @@ struct WaveCase {
 };
 std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 
 std::vector<int32_t> links(uint32_t nodes) {
   Random random(nodes);
@@ -63,4 +63,4 @@ std::vector<float> traced(const std::vector<Cell>& field, const std::vector<floa
   return out;
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

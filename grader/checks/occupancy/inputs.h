@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 
 // Eight nodes, a sector of links, stay together, wherever they lead.
 std::vector<int32_t> links(uint32_t nodes);
@@ -21,4 +21,4 @@ std::vector<float> starts(uint32_t n);
 std::vector<float> traced(const std::vector<Cell>& field, const std::vector<float>& start,
                           uint32_t n, uint32_t steps);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

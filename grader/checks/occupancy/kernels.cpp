@@ -6,7 +6,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 namespace {
 
 constexpr uint32_t kCopyBlock = 256, kTraceBlock = 1024;
@@ -130,4 +130,4 @@ TEST_SUITE("lab:occupancy") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

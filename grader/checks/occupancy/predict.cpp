@@ -4,7 +4,7 @@
 #include "grading/questions.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 
 TEST_SUITE("lab:occupancy") {
   TEST_CASE("C1 kinds of memory" * takes("questions")) { ask_questions(); }
@@ -12,4 +12,4 @@ TEST_SUITE("lab:occupancy") {
   TEST_CASE("C2 too few registers" * takes("questions")) { ask_questions(); }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

@@ -11,7 +11,7 @@
 #include "grading/session.h"
 #include "grading/verdict.h"
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 
 std::string Residency::words() const {
   return fmt::format(
@@ -60,4 +60,4 @@ double balance(uint64_t n, const device::Shape& shape) {
   return most > 0 ? static_cast<double>(n) / kWarp / multiprocessors / most : 1;
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

@@ -8,7 +8,7 @@
 #include "grading/launch_config.h"
 #include "grading/names.h"
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 
 struct Residency {
   uint32_t fit = 0;           // blocks that a multiprocessor holds
@@ -30,4 +30,4 @@ int line_of_shape(const std::string& kernel);
 // grid, and a warp of which one thread works is busy.
 double balance(uint64_t n, const device::Shape& shape);
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

@@ -12,7 +12,7 @@
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 namespace {
 
 // A given kernel in a shape.
@@ -184,4 +184,4 @@ TEST_SUITE("lab:occupancy") {
   }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

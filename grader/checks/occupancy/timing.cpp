@@ -7,7 +7,7 @@
 #include "grading/suite.h"
 #include "grading/timing_checks.h"
 
-namespace lab32::checks {
+namespace lab32::checks::occupancy {
 namespace {
 
 TimedWork copy_work(uint32_t n, size_t sets) {
@@ -31,4 +31,4 @@ TEST_SUITE("lab:occupancy") {
   TEST_CASE("D1 copy: time with 8 warps" * takes_of_speed()) { credit_speed({"copy", copy_work}); }
 }
 
-}  // namespace lab32::checks
+}  // namespace lab32::checks::occupancy

@@ -17,8 +17,8 @@ struct Rules {
   bool register_unit = true, reserved = true, shared_unit = true, blocks = true;
 };
 
-int by_rules(const checks::OccupancyCase& c, const Rules& rules) {
-  const checks::MultiprocessorLimits sm = c.limits_of_gpu();
+int by_rules(const checks::occupancy::OccupancyCase& c, const Rules& rules) {
+  const checks::occupancy::MultiprocessorLimits sm = c.limits_of_gpu();
   const auto up = [](int n, int unit) { return (n + unit - 1) / unit * unit; };
   const int warps = up(c.usage.threads, rules.lanes) / rules.lanes;
   const int of_warp =
@@ -37,12 +37,13 @@ TEST_SUITE("checks: occupancy") {
   TEST_CASE("checks: the calculator's rules are cuda_occupancy.h's, and each decides many cases") {
     for (uint64_t seed : {1, 2, 3}) {
       Random random(seed);
-      const auto cases = checks::occupancy_cases(random, 150);
+      const auto cases = checks::occupancy::occupancy_cases(random, 150);
       CHECK(cases.size() == 3 * (17 + 150));
       const auto wrong = [&](const Rules& rules) {
-        return std::count_if(cases.begin(), cases.end(), [&](const checks::OccupancyCase& c) {
-          return by_rules(c, rules) != c.blocks;
-        });
+        return std::count_if(cases.begin(), cases.end(),
+                             [&](const checks::occupancy::OccupancyCase& c) {
+                               return by_rules(c, rules) != c.blocks;
+                             });
       };
       CHECK(wrong({}) == 0);
       CHECK(wrong({1, 4}) > 20);
@@ -58,20 +59,22 @@ TEST_SUITE("checks: occupancy") {
       "checks: what limits is some of four resources, and each is met, alone and with others") {
     Random random(1);
     int alone = 0, several = 0;
-    for (const checks::OccupancyCase& c : checks::occupancy_cases(random, 150)) {
+    for (const checks::occupancy::OccupancyCase& c :
+         checks::occupancy::occupancy_cases(random, 150)) {
       CHECK(c.limits > 0);
       CHECK(c.limits < 16);
       ((c.limits & (c.limits - 1)) == 0 ? alone : several) |= c.limits;
     }
     CHECK(alone == 15);
     CHECK(several == 15);
-    CHECK(checks::names_of(5) == "threads and registers");
+    CHECK(checks::occupancy::names_of(5) == "threads and registers");
   }
 
   TEST_CASE("checks: particles that start in a cell stay together, and end where steps add up to") {
-    const std::vector<checks::Cell> field(64 * 64 * 64, checks::Cell{1, 2, 0.5, 0.25});
-    const std::vector<float> start = checks::starts(20);
-    const std::vector<float> out = checks::traced(field, start, 20, 4);
+    const std::vector<checks::occupancy::Cell> field(64 * 64 * 64,
+                                                     checks::occupancy::Cell{1, 2, 0.5, 0.25});
+    const std::vector<float> start = checks::occupancy::starts(20);
+    const std::vector<float> out = checks::occupancy::traced(field, start, 20, 4);
     CHECK(out[3] == 3.0f / 16 + 4);
     CHECK(out[20 + 3] == 8);
     CHECK(out[3 * 20 + 3] == 14);          // length
