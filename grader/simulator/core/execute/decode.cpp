@@ -267,7 +267,7 @@ class Decoder {
       } else if (callee && !callee->is_declaration) {
         site.function = static_cast<uint32_t>(
             std::find(functions_.begin(), functions_.end(), callee) - functions_.begin());
-      } else if (site.name.rfind("cuda", 0) == 0) {
+      } else if (site.name.rfind("cuda", 0) == 0 || site.name.rfind("__cudaCDP", 0) == 0) {
         throw Error(
             fmt::format("the runtime on the device is not simulated, nor dynamic "
                         "parallelism, which calls `{}`",
