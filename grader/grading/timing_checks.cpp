@@ -45,13 +45,13 @@ NotRun predict(const std::string& kernel, uint32_t n, const TimedWork& work) {
   if (!time) return reason;
   figure("modelled_seconds", time->seconds);
   reason.modelled = {n, time->seconds, time->error, time->bottleneck};
-  const double copy = session().device.copy_seconds(work.bytes).value_or(0);
+  const std::optional<double> copy = session().device.copy_seconds(work.bytes);
+  measured(duration(time->seconds) + " modelled");
+  if (!copy) return reason;
   reason.modelled->copy_seconds = copy;
   reason.modelled->fraction = rubric().number("fraction");
-  if (copy > 0) figure("modelled_fraction", copy / time->seconds);
-  measured(copy > 0
-               ? fmt::format("{:.2f}, {} modelled", copy / time->seconds, duration(time->seconds))
-               : duration(time->seconds) + " modelled");
+  figure("modelled_fraction", *copy / time->seconds);
+  measured(fmt::format("{:.2f}, {} modelled", *copy / time->seconds, duration(time->seconds)));
   return reason;
 }
 

@@ -15,13 +15,13 @@ std::string of_modelled(const NotRun& reason) {
   if (m.seconds_before)
     return fmt::format("No GPU here. For n = {}, {} and {} (modelled).", grouped(m.n),
                        duration(*m.seconds_before), duration(m.seconds));
-  if (m.copy_seconds > 0)
+  if (m.copy_seconds)
     return fmt::format(
         "No GPU here. On {} with n = {}: yours {} modelled, a copy of as many bytes {} modelled: "
         "{:.2f}, expected {:.2f}; {}. For launches of this length the model is {:.0f} % off on "
         "average.",
-        reason.device, grouped(m.n), duration(m.seconds), duration(m.copy_seconds),
-        m.copy_seconds / m.seconds, m.fraction, m.bottleneck, 100 * m.error);
+        reason.device, grouped(m.n), duration(m.seconds), duration(*m.copy_seconds),
+        *m.copy_seconds / m.seconds, *m.fraction, m.bottleneck, 100 * m.error);
   return fmt::format(
       "Time is measured on a GPU, and there is none here. For n = {}, {} (modelled, give or take "
       "{:.0f} %) on {}{}.",

@@ -96,8 +96,8 @@ class OutputToErrors {
 
 RecordedRun run_of(const ExplainOptions& options, const counters::CloseUpChoice& choice) {
   const OutputToErrors redirected;
-  return run_recorded({options.program, {}}, options.device, options.arguments, "profile", std::nullopt,
-                      record::to_text(choice));
+  return run_recorded({options.program, {}}, options.device, options.arguments, "profile",
+                      std::nullopt, record::to_text(choice));
 }
 
 }  // namespace

@@ -23,9 +23,8 @@ class Image {
     words_.insert(words_.end(), start.arguments.begin(), start.arguments.end());
 
     const auto is_ours = [](const std::string& variable) {
-      for (const char* name :
-           {"LD_LIBRARY_PATH=", "LAB32_TOOL=", "LAB32_RECORD=", "LAB32_DEVICE=", "LAB32_SCHEDULE=",
-            "LAB32_CLOSE_UP="})
+      for (const char* name : {"LD_LIBRARY_PATH=", "LAB32_TOOL=", "LAB32_RECORD=", "LAB32_DEVICE=",
+                               "LAB32_SCHEDULE=", "LAB32_CLOSE_UP="})
         if (variable.rfind(name, 0) == 0) return true;
       return false;
     };

@@ -56,8 +56,8 @@ Json modelled_record(const std::optional<NotRun::Modelled>& modelled) {
           {"error", modelled->error},
           {"bottleneck", modelled->bottleneck},
           {"seconds_before", optional_number(modelled->seconds_before)},
-          {"copy_seconds", modelled->copy_seconds},
-          {"fraction", modelled->fraction}};
+          {"copy_seconds", optional_number(modelled->copy_seconds)},
+          {"fraction", optional_number(modelled->fraction)}};
 }
 
 Json pictures_record(const Test& test) {

@@ -67,7 +67,8 @@ struct NotRun {
     double seconds = 0, error = 0;  // error: a share of it
     std::string bottleneck = {};
     std::optional<double> seconds_before = {};  // of the version before, in a step
-    double copy_seconds = 0, fraction = 0;  // of a copy of as many bytes; what is expected of it
+    // A copy of as many bytes, and the part of its bandwidth that is expected; not in a step.
+    std::optional<double> copy_seconds = {}, fraction = {};
   };
   Kind kind = Kind::no_gpu;
   std::string device = {};
