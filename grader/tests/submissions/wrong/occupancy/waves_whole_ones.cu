@@ -1,3 +1,3 @@
-// verdict: A3 waves and the last one | failed | "you say 0 waves, and that is not so"
+// verdict: A3 waves and the last one | failed | "and that is not so"
 __device__ int waves(int grid, int resident) { return grid / resident; }
 __device__ float last_wave(int grid, int resident) { return float(grid % resident) / resident; }
