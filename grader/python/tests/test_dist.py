@@ -186,7 +186,10 @@ def pack(dist, tmp_path_factory):
     unpack(dist / f"students/lab32-{VERSION}.tar.gz", room.folder)
     top = room.folder / f"lab32-{VERSION}"
     (wheel,) = top.glob("lab32-*.whl")
-    return room, top, room.install(wheel)
+    bin = room.install(wheel)
+    # On a slow machine matplotlib says on standard error that it looks for fonts; it does so once.
+    room.run(bin / "python", "-c", "import matplotlib.font_manager")
+    return room, top, bin
 
 
 def grade(pack, text, lab=LAB):

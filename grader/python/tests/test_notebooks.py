@@ -112,7 +112,7 @@ def test_jupyter_starts_for_root_and_shows_the_handouts(user, tmp_path):
     (tmp_path / "id").write_text(f"#!/bin/sh\necho {user}\n")
     (tmp_path / "id").chmod(0o755)
     outcome = subprocess.run(
-        ["make", "-n", "-o", "build/lab32", "jupyter"], cwd=ROOT, capture_output=True, text=True, check=True,
+        ["make", "--no-print-directory", "-n", "-o", "build/lab32", "jupyter"], cwd=ROOT, capture_output=True, text=True, check=True,
         env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
     )  # fmt: skip
     command = outcome.stdout.replace("\\\n", "").splitlines()[-1]

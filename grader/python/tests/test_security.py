@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 GRADER = Path(__file__).parents[2]
-CASE = re.compile(r'TEST_CASE\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)')
+CASE = re.compile(r'TEST_(?:CASE|EACH_LAB)\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)')
 
 
 def cases():

@@ -74,15 +74,22 @@ def scatter():
 
     def point(us, ratio):
         x = left + WIDE * math.log(us / LEAST) / math.log(MOST / LEAST)
-        return x, bottom - HIGH / 2 * (1 + math.log2(ratio))
+        return x, bottom - HIGH / 3 * (2 + math.log2(ratio))
 
     for us in (1, 10, 100, 1000, 10000):
         x, _ = point(us, 1)
         drawing.line(x, bottom, x, bottom - HIGH, "#dddddd")
         drawing.text(x, bottom + 20, f"{us:,}", 12, "middle")
-    for ratio, dashes in ((0.5, "none"), (0.8, "6 4"), (1, "none"), (1.25, "6 4"), (2, "none")):
+    for ratio, dashes in (
+        (0.25, "none"),
+        (0.5, "none"),
+        (0.8, "6 4"),
+        (1, "none"),
+        (1.25, "6 4"),
+        (2, "none"),
+    ):
         _, y = point(1, ratio)
-        drawing.line(left, y, left + WIDE, y, GREY if ratio in (0.5, 2) else INK,
+        drawing.line(left, y, left + WIDE, y, GREY if ratio in (0.25, 0.5, 2) else INK,
                      stroke_dasharray=dashes)  # fmt: skip
         drawing.text(left - 8, y + 4, f"{ratio:g}", 12, "end")
     for launch in model.launches():
