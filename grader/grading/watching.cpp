@@ -40,7 +40,7 @@ void watch(GradeOptions options,
     try {
       const report::Result next = grade(options);
       const std::string changes = report::changes(last, next);
-      show(next, changes.empty() ? "No check is otherwise than before.\n" : changes);
+      show(next, changes.empty() ? "No check has changed.\n" : changes);
       take(last, next);
     } catch (const Error& e) {
       complain(e.what());

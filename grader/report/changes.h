@@ -7,7 +7,7 @@
 
 namespace lab32::report {
 
-// A line per check that is otherwise than before, with both measurements, and the points; "" where
+// A line per check that has changed, with both measurements, and the points; "" where
 // nothing is. Labs that only one of them has are left out.
 std::string changes(const Result& before, const Result& after);
 
