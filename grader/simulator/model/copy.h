@@ -1,4 +1,4 @@
-// What a copy asks of the machine: a yardstick that needs no launch.
+// What a copy asks of the machine: a baseline that needs no launch.
 #pragma once
 
 #include <cstdint>
