@@ -19,7 +19,7 @@ from lab32.classroom.__main__ import main
 HERE = Path(__file__).resolve().parent
 COMMAND = [sys.executable, "-m", "lab32.classroom"]
 LABS = ["shuffle", "swizzle"]
-REPORT = object()  # an option of Classroom.run()
+REPORT, PAGES = object(), object()  # options of Classroom.run()
 
 
 def fake_grader(folder):
@@ -112,11 +112,12 @@ class Classroom:
         )
 
     def command(self, *options, jobs=1):
-        """Without the report, which takes longer than all the rest."""
+        """Without the report, which takes longer than all the rest, and without pages."""
         return [
             *COMMAND, str(self.submissions), "-o", str(self.out), "--jobs", str(jobs), "--seed", "7",
             "--binary", str(self.binary), *([] if REPORT in options else ["--no-report"]),
-            *(str(option) for option in options if option is not REPORT),
+            *([] if PAGES in options else ["--no-pages"]),
+            *(str(option) for option in options if option not in (REPORT, PAGES)),
         ]  # fmt: skip
 
     def run(self, *options, jobs=1, before=lambda: None, executor=Fork):

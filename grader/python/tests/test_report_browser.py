@@ -31,6 +31,19 @@ def test_nothing_is_wrong_with_the_report(tmp_path, width, dark):
     assert found["folds"] >= 12 and found["pictures"] >= 6 + 5
 
 
+def test_nothing_is_wrong_with_a_page_of_a_class(tmp_path):
+    from datetime import datetime
+
+    record = sample.result("")
+    for test in record["labs"][0]["tests"]:
+        test["pictures"] = None
+    file = tmp_path / "page.html"
+    name, notes = "王 " + "Nguyễn" * 30, ["shuffle: the last of 3 attempts: " + "x" * 200]
+    file.write_text(page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1), name, notes))
+    found = browser.probe(file, tmp_path, 390)
+    assert found["wrong"] == [] and found["console"] == []
+
+
 def test_the_probe_sees_what_is_wrong(tmp_path):
     file = report(tmp_path)
     bad = (

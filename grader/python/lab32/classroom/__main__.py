@@ -1,6 +1,7 @@
 """lab32 class SUBMISSIONS -o OUT: grades a whole class."""
 
 import argparse
+import contextlib
 import hashlib
 import os
 import signal
@@ -8,7 +9,7 @@ import sys
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.classroom import collect, people, run, scores, slurm, worker
+from lab32.classroom import collect, pages, people, run, scores, slurm, worker
 from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.late import read_policy
 from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
@@ -87,6 +88,12 @@ def options_of(arguments):
         "--leaderboard",
         action="store_true",
         help="the best in report.html, under pseudonyms; OUT/pseudonyms.csv says whose",
+    )
+    parser.add_argument(
+        "--pages",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="a page per student in OUT/pages (yes)",
     )
     parser.add_argument("--no-report", action="store_true", help="no report.html")
     parser.add_argument("--device", default="sim", help="as of lab32 grade (sim)")
@@ -194,7 +201,11 @@ class Session:
         ):
 
             def on_record(task, record):
-                shown.finished(scores.take(self.rows[task.slug], record, self.policy))
+                row = scores.take(self.rows[task.slug], record, self.policy)
+                shown.finished(row)
+                if options.pages and row.scored():
+                    with contextlib.suppress(Exception):  # pages() tries again, and tells
+                        pages.write_page(store, row)
 
             jobs = options.jobs or os.cpu_count() or 1
             executor = run.executor_of(options, store)
@@ -224,6 +235,21 @@ class Session:
         if not path.exists() or path.read_bytes() != record:
             (out / "report.html").unlink(missing_ok=True)
             self.store.write(path, record)
+
+    def pages(self):
+        """Writes those that are not there yet; whether one has failed."""
+        if not self.options.pages:
+            return False
+        missing = []
+        for row in self.rows.values():
+            if row.scored():
+                try:
+                    pages.write_page(self.store, row)
+                except Exception as error:  # a grader's result that nobody has foreseen costs its page only
+                    why = worker.where_and_why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+                    missing.append(f"{row.name()}: {visible(why)}")
+        tell("pages not written", missing)
+        return bool(missing)
 
     def report(self):
         """Writes report.html; whether that has failed."""
@@ -257,8 +283,8 @@ class Session:
         if not finished:
             print("lab32: interrupted; the same command goes on from here", file=sys.stderr)
             return INTERRUPTED
-        failed = self.report()
-        return NOT_ALL_GRADED if missing or failed else ALL_GRADED
+        failed = [self.pages(), self.report()]
+        return NOT_ALL_GRADED if missing or any(failed) else ALL_GRADED
 
 
 def main(arguments=None):

@@ -3,6 +3,7 @@
 OUT/scores.csv, gradebook.csv    written at the end, and when interrupted
 OUT/results/NAME.json            lab32-result/2, one per student
 OUT/reports/NAME.txt             the score report
+OUT/pages/NAME.html              the same as a page, made of the result
 OUT/submissions/NAME/LAB/LAB.cu  what was graded
 OUT/.class/records/NAME.json     the last word on a student: written after all the others
 OUT/.class/tries/NAME            how often it was begun in this run, and by which job of Slurm
@@ -91,7 +92,7 @@ class Store:
             )
         try:
             for folder in (".class/records", ".class/tries", ".class/locks", ".class/jobs", ".class/parts",
-                           "results", "reports", "submissions"):  # fmt: skip
+                           "results", "reports", "pages", "submissions"):  # fmt: skip
                 (self.out / folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Problem(f"{visible(error.filename)}: cannot be made: {error.strerror}") from None
@@ -128,6 +129,9 @@ class Store:
 
     def report(self, slug):
         return self.out / "reports" / f"{slug}.txt"
+
+    def page(self, slug):
+        return self.out / "pages" / f"{slug}.html"
 
     def folder(self, slug):
         return self.out / "submissions" / slug
@@ -185,7 +189,7 @@ class Store:
     def keep(self, slug, record, result=b"", report=b""):
         """The record comes last: what it speaks of is there."""
         if record["status"] == NOT_GRADED:
-            for path in (self.result(slug), self.report(slug)):
+            for path in (self.result(slug), self.report(slug), self.page(slug)):
                 path.unlink(missing_ok=True)
         else:
             self.write(self.result(slug), result)
@@ -195,7 +199,7 @@ class Store:
 
     def forget(self, slug):
         """What a run before this one said of another file, or that it could not grade this one."""
-        for path in (self.record_path(slug), self.result(slug), self.report(slug)):
+        for path in (self.record_path(slug), self.result(slug), self.report(slug), self.page(slug)):
             path.unlink(missing_ok=True)
 
     # ---- who grades it -----------------------------------------------------------------------------

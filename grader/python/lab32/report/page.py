@@ -2,6 +2,7 @@
 
 import zlib
 from base64 import b64encode
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -167,29 +168,45 @@ def changes(before, after):
     return {"attempt": after, "lines": lines, "gained": gained}
 
 
-def environment():
+@cache
+def template():
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     env.filters |= {"grouped": grouped, "score": score}
-    return env
+    return env.get_template("page.html")
 
 
 def rendered(**what):
     style = Markup((HERE / "style.css").read_text() + STYLE)
     script = Markup((HERE / "page.js").read_text())
-    return environment().get_template("page.html").render(style=style, script=script, **what)
+    return template().render(style=style, script=script, **what)
 
 
-def report_page(result, attempts, now):
+def redraw(result):
+    """The command that makes the page with pictures of launches; "" where it has them, or there is
+    nothing to draw. Mappings are no launches: every result has theirs."""
+    labs = [lab for lab in result.labs if any(test.figures for test in lab.tests)]
+    tests = [test for lab in labs for test in lab.tests if test.pictures]
+    if not labs or any(
+        test.pictures.get("kernel") or "withheld_until" in test.pictures for test in tests
+    ):
+        return ""
+    return f"lab32 report {' '.join(lab.name for lab in labs)} --seed {result.seed}"
+
+
+def report_page(result, attempts, now, name="", notes=()):
+    """`name` and `notes`: whose it is, and what else is to be said, where others graded it."""
     figures, counter = Figures(), iter(range(1, 10_000))
     labs = [lab_of(lab, result, attempts, figures, counter) for lab in result.labs]
     return rendered(
-        title="lab32 report",
+        title=f"lab32 report: {name}" if name else "lab32 report",
         result=result,
         labs=labs,
         when=now.strftime("%Y-%m-%d %H:%M"),
         explained=None,
+        notes=notes,
+        redraw=redraw(result),
     )
 
 
