@@ -260,6 +260,18 @@ def test_a_notebook_of_the_pack_runs_without_solutions(pack, lab):
     check_figures(top / f"build/notebooks/{lab}-report.ipynb")
 
 
+@pytest.mark.parametrize("command", ["class", "similarity"])
+def test_what_a_command_of_instructors_lacks_is_told_with_how_to_get_it(pack, command):
+    room, top, bin = pack
+    without = {"PYTHONPATH": ""}  # the room's stands for what pip would have installed
+    outcome = room.run(bin / "lab32", command, "labs", "-o", "out", cwd=top, **without)
+    (wheel,) = top.glob("lab32-*.whl")
+    assert outcome.returncode == 2
+    told = outcome.stderr.splitlines()[-1]
+    assert told.startswith(f"lab32 {command}: its Python packages are not here (yaml, rich")
+    assert told.endswith(f"; to install them: pip install '{wheel}[class]'")
+
+
 # ---- Gradescope ------------------------------------------------------------------------------------
 
 
