@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cctype>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -158,6 +159,23 @@ std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits, 
          std::to_string(limits.file_bytes >> 20) + " MiB\n";
 }
 
+// By the kernel, say, where memory is short. Limits of ours end it otherwise, or later.
+void refuse_killed(const Outcome& outcome, const ProcessLimits& limits) {
+  if (outcome.seconds >= static_cast<double>(limits.cpu_seconds)) return;
+  // bubblewrap and shells make an exit status of the signal.
+  bool killed = outcome.end == Outcome::End::signalled && outcome.status == SIGKILL;
+  killed |= outcome.end == Outcome::End::exited && outcome.status == 128 + SIGKILL;
+  std::istringstream lines(outcome.err);
+  for (std::string line; std::getline(lines, line);) {
+    killed |= line.rfind("nvcc error", 0) == 0 &&
+              line.find("died due to signal 9 (") != std::string::npos;
+    const size_t gcc = line.find(": fatal error: Killed signal terminated program ");
+    killed |= gcc != std::string::npos && line.find_first_of(":/ ") == gcc;
+  }
+  if (killed)
+    throw MachineError("nvcc, or a compiler that it started, was killed: is memory short here?");
+}
+
 // Zeroed arrays cost a compiler nothing, and all of their size wherever they are loaded.
 void refuse_large_variables(const std::string& ptx, const std::string& display, uint64_t most) {
   const uint64_t bytes = variable_bytes(ptx);
@@ -220,6 +238,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   const Messages messages = split(canonical(opened.messages));
   if (!nvcc.ok()) {
     require_room(sandbox);
+    refuse_killed(nvcc, options.limits);
     std::string text = to_user(messages.text, submission.name, display);
     text += limits_reached(nvcc, options.limits, !text.empty());
     throw CompileError(display, text.empty() ? "nvcc: " + describe(nvcc) + "\n" : text);
