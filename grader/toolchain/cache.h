@@ -21,7 +21,8 @@ std::string cache_key(const std::string& text);
 // nullopt: not there, or not whole.
 std::optional<Artifact> load_cached(const std::string& key);
 // Written beside and renamed, so that a reader never sees half of it. A cache that cannot be
-// written is no error. Past 400 MB in all the oldest entries go, down to half of that.
+// written is no error. Past 400 MB in all (LAB32_CACHE_MB) the oldest entries go, down to half of
+// that.
 void store_cached(const std::string& key, const Artifact& artifact);
 
 }  // namespace lab32::toolchain

@@ -17,6 +17,7 @@ from lab32 import results
 from lab32.classroom.problem import visible
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED, TRIES, Store
 
+MB_PER_FILE, MOST_CACHE_MB = 1, 4000
 GRACE = 2  # seconds in which a grader that is ended may tidy up
 SIGTERM_ON_PARENTS_DEATH = 1  # PR_SET_PDEATHSIG of prctl(2)
 ENDED = "its job was ended before it was graded (cancelled, preempted, or out of time)"
@@ -102,11 +103,17 @@ def end_group(process):
     process.wait()
 
 
+def cache_mb(plan):
+    """Room for what all files of this class compile to, within reason: graded again, because a rubric has
+    changed, they are not compiled again."""
+    return min(MOST_CACHE_MB, max(400, MB_PER_FILE * len(plan.tasks) * len(plan.labs)))
+
+
 def run_grader(plan, store, task, command, errors):
     """The exit status; None where its time was over."""
     process = subprocess.Popen(
         command, cwd=store.folder(task.slug), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-        env=dict(os.environ, LAB32_THREADS="1"), start_new_session=True,
+        env=dict({"LAB32_CACHE_MB": str(cache_mb(plan))} | os.environ, LAB32_THREADS="1"), start_new_session=True,
         preexec_fn=_die_with_parent,  # noqa: PLW1509 (one thread)
     )  # fmt: skip
     end = time.monotonic() + plan.seconds

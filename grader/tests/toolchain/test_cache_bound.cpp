@@ -1,0 +1,57 @@
+// The cache of compiled files is bounded in bytes.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "base/error.h"
+#include "tests/fixtures/scratch.h"
+#include "toolchain/cache.h"
+
+using namespace lab32;
+using namespace lab32::toolchain;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A setting of the environment for as long as it lives.
+struct Setting {
+  Setting(std::string name, const std::string& value) : name(std::move(name)) {
+    if (const char* text = std::getenv(this->name.c_str())) before = text;
+    setenv(this->name.c_str(), value.c_str(), 1);
+  }
+  ~Setting() {
+    if (before.empty())
+      unsetenv(name.c_str());
+    else
+      setenv(name.c_str(), before.c_str(), 1);
+  }
+  std::string name, before;
+};
+
+uintmax_t bytes_in(const fs::path& folder) {
+  uintmax_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) bytes += entry.file_size();
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("toolchain: the cache stays below LAB32_CACHE_MB; the oldest go") {
+  tests::Scratch s;
+  const Setting root("LAB32_ROOT", s.path.string()), home("XDG_CACHE_HOME", s.path.string());
+  const Setting bound("LAB32_CACHE_MB", "2");
+  REQUIRE(cache_directory() == s.path / "lab32");
+  Artifact artifact;
+  artifact.sass = std::string(300'000, 'x');
+  for (int i = 0; i < 20; ++i) {
+    store_cached("key" + std::to_string(i), artifact);
+    CHECK(bytes_in(s.path / "lab32/artifacts") <= 2'000'000);
+    CHECK(load_cached("key" + std::to_string(i)));
+  }
+  CHECK_FALSE(load_cached("key0"));
+  const Setting wrong("LAB32_CACHE_MB", "much");
+  CHECK_THROWS_WITH_AS(store_cached("key", artifact),
+                       "LAB32_CACHE_MB=much: it may be a number from 0 to 999999", MachineError);
+}
