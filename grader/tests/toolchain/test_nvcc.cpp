@@ -2,11 +2,6 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include <atomic>
-#include <csignal>
-#include <thread>
-
-#include "base/read_file.h"
 #include "tests/fixtures/isolations.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/cache.h"
@@ -282,38 +277,6 @@ TEST_SUITE("compile: limits") {
     options.limits.wall_seconds = 0.02;
     CHECK(has(complaint(s.write("a.cu", kKernel), "a.cu", options),
               "nvcc was stopped: it ran longer than 0.02 seconds\n"));
-  }
-
-  TEST_CASE("toolchain: a compiler that somebody kills is the machine's fault") {
-    tests::Scratch s;
-    const std::string name = "slain_" + std::to_string(getpid()) + ".cu";
-    const fs::path source =
-        s.write(name,
-                "template <int N, int M> struct A {\n"
-                "  static constexpr int v = A<N - 1, 2 * M>::v + A<N - 1, 2 * M + 1>::v;\n};\n"
-                "template <int M> struct A<0, M> { static constexpr int v = 1; };\n"
-                "__global__ void k(int* p) { *p = A<19, 0>::v; }\n");
-    for (Isolation kind : kinds()) {
-      std::atomic<bool> killed = false, over = false;
-      std::thread killer([&] {
-        while (!killed && !over)
-          for (const auto& process : fs::directory_iterator("/proc")) {
-            const auto words = read_file(process.path() / "cmdline");
-            if (!words || words->find(name) == std::string::npos) continue;
-            if (words->find("cicc") == std::string::npos) continue;
-            killed = kill(std::stoi(process.path().filename().string()), SIGKILL) == 0;
-          }
-      });
-      try {
-        toolchain::compile(source, "sm_90", name, without_cache(kind));
-        CHECK_FALSE("it compiles");
-      } catch (const MachineError& error) {
-        CHECK(has(error.what(), "was killed: is memory short here?"));
-      }
-      over = true;
-      killer.join();
-      CHECK(killed);
-    }
   }
 
   TEST_CASE("toolchain: memory: templates without an end") {

@@ -1,0 +1,55 @@
+// A compiler that is killed from outside, by the kernel where memory is short, say.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "base/error.h"
+#include "base/read_file.h"
+#include "tests/fixtures/isolations.h"
+#include "tests/fixtures/scratch.h"
+#include "toolchain/nvcc.h"
+
+using namespace lab32;
+using namespace lab32::toolchain;
+namespace fs = std::filesystem;
+
+TEST_CASE("toolchain: a compiler that somebody kills is the machine's fault") {
+  tests::Scratch s;
+  const std::string name = "slain_" + std::to_string(getpid()) + ".cu";
+  const fs::path source =
+      s.write(name,
+              "template <int N, int M> struct A {\n"
+              "  static constexpr int v = A<N - 1, 2 * M>::v + A<N - 1, 2 * M + 1>::v;\n};\n"
+              "template <int M> struct A<0, M> { static constexpr int v = 1; };\n"
+              "__global__ void k(int* p) { *p = A<19, 0>::v; }\n");
+  for (Isolation kind : tests::isolations()) {
+    CompileOptions options;
+    options.isolation = kind;
+    options.cache = false;
+    std::atomic<bool> killed = false, over = false;
+    std::thread killer([&] {
+      while (!killed && !over)
+        for (const auto& process : fs::directory_iterator("/proc")) {
+          const auto words = read_file(process.path() / "cmdline");
+          if (!words || words->find(name) == std::string::npos) continue;
+          if (words->find("cicc") == std::string::npos) continue;
+          killed = kill(std::stoi(process.path().filename().string()), SIGKILL) == 0;
+        }
+    });
+    try {
+      toolchain::compile(source, "sm_90", name, options);
+      CHECK_FALSE("it compiles");
+    } catch (const MachineError& error) {
+      CHECK(std::string(error.what()).find("was killed: is memory short here?") !=
+            std::string::npos);
+    }
+    over = true;
+    killer.join();
+    CHECK(killed);
+  }
+}
