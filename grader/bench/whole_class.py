@@ -166,6 +166,17 @@ def grade_class(options, folder, environment):
     print(f"disk: {bytes_of['out'] / 1e6:.1f} MB of results, {bytes_of['cache'] / 1e6:.1f} MB of cache", flush=True)
 
 
+def slowest(folder, most=6):
+    """Which checks took the time, of all students together, and the longest of one."""
+    seconds = {}
+    for path in (folder / "out/results").iterdir():
+        for lab in json.loads(path.read_text())["labs"]:
+            for test in lab["tests"]:
+                seconds.setdefault(f"{lab['lab']} {test['name']}", []).append(test["seconds"])
+    for name, each in sorted(seconds.items(), key=lambda item: -sum(item[1]))[:most]:
+        print(f"  {sum(each):6.1f} s, {max(each):5.1f} s at most: {name}")
+
+
 def comparable(lab):
     """A lab's result without seconds, and without modelled times, which count for nothing: they depend a
     little on where in device memory an array lies, and that on the labs before this one."""
@@ -237,6 +248,7 @@ def main():
         environment = dict(os.environ, LAB32_ROOT=str(tree_without_cache(folder)), XDG_CACHE_HOME=str(folder / "cache"))
         make(folder / "in", texts_of(options))
         grade_class(options, folder, environment)
+        slowest(folder)
         sys.exit(1 if options.kind == "corpus" and compare(options, folder, environment) else 0)
 
 
