@@ -168,7 +168,7 @@ TimerSearch find_gpu_timer() {
         api.device_uuid(&uuid, gpu.device->ordinal());
         std::string hex;
         for (unsigned char b : uuid.bytes) hex += fmt::format("{:02x}", b);
-        const nlohmann::json card = {name, gpu.device->arch(), hex, gpu.device->describe(),
+        const nlohmann::ordered_json card = {name, gpu.device->arch(), hex, gpu.device->describe(),
                                      gpu.device->multiprocessors()};
         const std::string text = card.dump();
         const auto* begin = reinterpret_cast<const std::byte*>(text.data());
@@ -180,7 +180,7 @@ TimerSearch find_gpu_timer() {
   if (forked.end == Forked::End::died) search.reason = forked.how;
   if (forked.end != Forked::End::done) return search;
   const auto* begin = reinterpret_cast<const char*>(forked.answer.data());
-  const auto card = nlohmann::json::parse(begin, begin + forked.answer.size());
+  const auto card = nlohmann::ordered_json::parse(begin, begin + forked.answer.size());
   search.timer = std::make_unique<GpuTimer>(
       GpuTimer::Card{card.at(0), card.at(1), card.at(2), card.at(3), card.at(4)});
   return search;

@@ -1,13 +1,14 @@
 #include "device/timed_codec.h"
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "base/error.h"
 
 namespace lab32::device {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;  // the one kind that is compiled
 
 json to_json(const Samples& s) { return {s.name, s.cold, s.warm}; }
 Samples samples_of(const json& j) { return {j.at(0), j.at(1), j.at(2)}; }
@@ -88,16 +89,16 @@ std::vector<std::byte> encode(const Timed& timed, const SharedRegion& region) {
   json j;
   if (timed.timing) j["timing"] = to_json(*timed.timing, region);
   if (timed.fault) j["fault"] = to_json(*timed.fault);
-  const std::vector<uint8_t> bytes = json::to_cbor(j);
-  const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
-  return {begin, begin + bytes.size()};
+  const std::string text = j.dump(-1, ' ', false, json::error_handler_t::replace);
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
 }
 
 Timed decode(const std::vector<std::byte>& bytes,
              const std::shared_ptr<const SharedRegion>& region) {
   try {
-    const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
-    const json j = json::from_cbor(begin, begin + bytes.size());
+    const auto* begin = reinterpret_cast<const char*>(bytes.data());
+    const json j = json::parse(begin, begin + bytes.size());
     Timed timed;
     if (j.contains("timing")) timed.timing = timing_of(j["timing"], region);
     if (j.contains("fault")) timed.fault = fault_of(j["fault"]);

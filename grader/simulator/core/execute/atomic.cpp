@@ -164,54 +164,79 @@ std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64
   return block.shared();
 }
 
-template <class F>
-void by_window(const Exec& x, const Inst& in, Window where, F f) {
+using Serve = void (*)(const Exec& x, const Inst& in, Window where, std::byte* base,
+                       const uint64_t* address);
+
+// One kind of update. What is the same for all types and operations is compiled once, below: only
+// the loop over lanes depends on them.
+struct Update {
+  uint8_t commuting;    // Op::kId of an integer operation, else 0
+  Serve one_by_one;     // lanes in order; old values into the result, if there is one
+  Serve among_threads;  // several host threads at once; null where that is not allowed
+};
+
+void by_window(const Exec& x, const Inst& in, Window where, const Update& update, unsigned bytes) {
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
-  if (where != Window::generic) return f(x, where, address);
+  const uint8_t operation = has_result(in) ? 0 : update.commuting;
+  auto serve = [&](const Exec& lanes, Window window, uint64_t* own) {
+    std::byte* base = access_atomically(lanes, in, window, own, bytes, operation);
+    const bool at_once =
+        update.among_threads && window == Window::global && lanes.warp->block().parallel();
+    (at_once ? update.among_threads : update.one_by_one)(lanes, in, window, base, own);
+  };
+  if (where != Window::generic) return serve(x, where, address);
   const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
-  if (x.mask & ~shared) f(Exec{x.regs, x.mask & ~shared, x.warp}, Window::global, address);
+  if (x.mask & ~shared) serve(Exec{x.regs, x.mask & ~shared, x.warp}, Window::global, address);
   if (shared) {
     alignas(64) uint64_t own[kWarpSize];
     for (int l = 0; l < kWarpSize; ++l) own[l] = address[l] - kSharedBase;
-    f(Exec{x.regs, shared, x.warp}, Window::shared, own);
+    serve(Exec{x.regs, shared, x.warp}, Window::shared, own);
   }
 }
 
 template <class T, class Op>
-void atomic(const Exec& all, const Inst& in) {
-  // Who does not read the result does not wait for it: a histogram's long loop is no spin lock.
-  if (has_result(in)) note_waiting(all, in);
-  by_window(all, in, window_of(*in.ptx), [&in](const Exec& x, Window where, uint64_t* address) {
+struct Atomic {
+  static void one_by_one(const Exec& x, const Inst& in, Window where, std::byte* base,
+                         const uint64_t* address) {
     const bool result = has_result(in);
-    const uint8_t operation = std::is_integral_v<T> && !result ? Op::kId : 0;
-    std::byte* base = access_atomically(x, in, where, address, sizeof(T), operation);
-    const std::byte* values = x.regs + in.src[0].offset;
-    if constexpr (std::is_integral_v<T> && Op::kId != 0) {
-      if (where == Window::global && x.warp->block().parallel()) {
-        for (uint32_t r = x.mask; r; r &= r - 1) {
-          const int l = __builtin_ctz(r);
-          update_shared_by_threads<T, Op>(base + address[l], load_lane<T>(values, l));
-        }
-        return;
-      }
-    }
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       T old;
       std::memcpy(&old, base + address[l], sizeof old);
-      const T now = apply_at<T, Op>(where, old, load_lane<T>(values, l));
+      const T now = apply_at<T, Op>(where, old, load_lane<T>(x.regs + in.src[0].offset, l));
       std::memcpy(base + address[l], &now, sizeof now);
       if (result) store_lane<T>(x.regs + in.dst[0].offset, l, old);
     }
-  });
-}
+  }
+  static void among_threads(const Exec& x, const Inst& in, Window, std::byte* base,
+                            const uint64_t* address) {
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      update_shared_by_threads<T, Op>(base + address[l],
+                                      load_lane<T>(x.regs + in.src[0].offset, l));
+    }
+  }
+  static constexpr Update update() {
+    if constexpr (std::is_integral_v<T> && Op::kId != 0)
+      return {Op::kId, one_by_one, among_threads};
+    else
+      return {0, one_by_one, nullptr};
+  }
+  static void execute(const Exec& x, const Inst& in) {
+    // Who does not read the result does not wait for it: a histogram's long loop is no spin lock.
+    if (has_result(in)) note_waiting(x, in);
+    static constexpr Update kUpdate = update();
+    by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
+  }
+};
+template <class T, class Op>
+constexpr ExecFn atomic = Atomic<T, Op>::execute;
 
 template <class T>
-void compare_and_swap(const Exec& all, const Inst& in) {
-  note_waiting(all, in);
-  by_window(all, in, window_of(*in.ptx), [&in](const Exec& x, Window where, uint64_t* address) {
-    std::byte* base = access_atomically(x, in, where, address, sizeof(T), 0);
+struct CompareAndSwap {
+  static void one_by_one(const Exec& x, const Inst& in, Window, std::byte* base,
+                         const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       T old;
@@ -222,18 +247,24 @@ void compare_and_swap(const Exec& all, const Inst& in) {
       }
       if (in.dst[0].bytes != 0) store_lane<T>(x.regs + in.dst[0].offset, l, old);
     }
-  });
-}
+  }
+  static void execute(const Exec& x, const Inst& in) {
+    note_waiting(x, in);
+    static constexpr Update kUpdate{0, one_by_one, nullptr};
+    by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
+  }
+};
+template <class T>
+constexpr ExecFn compare_and_swap = CompareAndSwap<T>::execute;
 
 // atom.v2/.v4: each element is an update of its own.
 template <class T, class Op>
-void atomic_vector(const Exec& all, const Inst& in) {
-  by_window(all, in, Window::global, [&in](const Exec& x, Window where, uint64_t* address) {
-    const unsigned elements = in.src_count;
-    std::byte* base = access_atomically(x, in, where, address, sizeof(T) * elements, 0);
+struct AtomicVector {
+  static void one_by_one(const Exec& x, const Inst& in, Window where, std::byte* base,
+                         const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
-      for (unsigned e = 0; e < elements; ++e) {
+      for (unsigned e = 0; e < in.src_count; ++e) {
         std::byte* at = base + address[l] + e * sizeof(T);
         T old;
         std::memcpy(&old, at, sizeof old);
@@ -243,8 +274,14 @@ void atomic_vector(const Exec& all, const Inst& in) {
           store_lane<T>(x.regs + in.dst[e].offset, l, old);
       }
     }
-  });
-}
+  }
+  static void execute(const Exec& x, const Inst& in) {
+    static constexpr Update kUpdate{0, one_by_one, nullptr};
+    by_window(x, in, Window::global, kUpdate, sizeof(T) * in.src_count);
+  }
+};
+template <class T, class Op>
+constexpr ExecFn atomic_vector = AtomicVector<T, Op>::execute;
 
 template <class Op>
 ExecFn pick_integer(const ptx::Instruction& in) {

@@ -122,8 +122,8 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
 }
 
 // Generic addresses: lanes go by the window their address lies in.
-template <class F>
-void by_window(const Exec& x, uint64_t* address, F f) {
+void by_window(const Exec& x, const Inst& in, uint64_t* address,
+               void (*access_part)(const Exec& part, const Inst& in, Where where, uint64_t* own)) {
   const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
   const uint32_t local = lanes_in_window(address, x.mask, kLocalBase);
   const uint32_t global = x.mask & ~shared & ~local;
@@ -131,7 +131,7 @@ void by_window(const Exec& x, uint64_t* address, F f) {
   auto part = [&](uint32_t mask, uint64_t base, Where where) {
     if (!mask) return;
     for (int l = 0; l < kWarpSize; ++l) own[l] = address[l] - base;
-    f(Exec{x.regs, mask, x.warp}, where, own);
+    access_part(Exec{x.regs, mask, x.warp}, in, where, own);
   };
   part(shared, kSharedBase, Where::shared);
   part(local, kLocalBase, Where::local);
@@ -143,8 +143,7 @@ void load(const Exec& x, const Inst& in) {
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   if constexpr (where == Where::generic) {
-    by_window(x, address,
-              [&](const Exec& part, Where w, uint64_t* own) { load_from<Mem>(part, in, w, own); });
+    by_window(x, in, address, load_from<Mem>);
   } else {
     load_from<Mem>(x, in, where, address);
   }
@@ -164,8 +163,7 @@ void store(const Exec& x, const Inst& in) {
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   if constexpr (where == Where::generic) {
-    by_window(x, address,
-              [&](const Exec& part, Where w, uint64_t* own) { store_to<Mem>(part, in, w, own); });
+    by_window(x, in, address, store_to<Mem>);
   } else {
     store_to<Mem>(x, in, where, address);
   }
