@@ -18,7 +18,7 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/shared_region.h"
-#include "base/stopwatch.h"
+#include "base/work_timer.h"
 #include "device/gpu_bench.h"
 #include "device/timed_codec.h"
 #include "toolchain/cache.h"
@@ -122,7 +122,7 @@ class GpuTimer final : public Timer {
     const CardLock lock(card_.uuid);
     const Forked forked = run_forked(
         [&] {
-          const Stopwatch start;
+          const WorkTimer start;
           const GpuSearch search = find_gpu();
           if (!search.device) throw Error(search.reason);
           const double woken = start.passed();
@@ -169,7 +169,7 @@ TimerSearch find_gpu_timer() {
         std::string hex;
         for (unsigned char b : uuid.bytes) hex += fmt::format("{:02x}", b);
         const nlohmann::ordered_json card = {name, gpu.device->arch(), hex, gpu.device->describe(),
-                                     gpu.device->multiprocessors()};
+                                             gpu.device->multiprocessors()};
         const std::string text = card.dump();
         const auto* begin = reinterpret_cast<const std::byte*>(text.data());
         return std::vector<std::byte>(begin, begin + text.size());

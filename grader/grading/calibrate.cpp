@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/stopwatch.h"
+#include "base/work_timer.h"
 #include "grading/reference_module.h"
 #include "grading/registry.h"
 #include "grading/reporter.h"
@@ -110,7 +110,7 @@ Lab calibrate_lab(const Rubric& rubric, device::Device& device, device::LoadedMo
 }
 
 Calibration calibrate(const std::vector<std::string>& labs, const std::filesystem::path& rubric) {
-  const Stopwatch watch;
+  const WorkTimer watch;
   const std::vector<std::string> known = known_labs();
   std::vector<Rubric> rubrics;
   for (const std::string& lab : labs)

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/source_file.h"
-#include "base/stopwatch.h"
 #include "base/text.h"
+#include "base/work_timer.h"
 #include "device/device.h"
 #include "grading/given.h"
 #include "grading/registry.h"
@@ -32,7 +32,7 @@ std::future<Compilation> compilation_of(const std::string& lab, const std::files
     try {
       const std::string display = visible_name(file.string());
       result.submission = toolchain::read_submission(file, display);
-      const Stopwatch watch;
+      const WorkTimer watch;
       result.artifact = compiled(lab, result.submission, arch, display);
       result.seconds = watch.passed();
     } catch (...) {

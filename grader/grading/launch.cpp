@@ -225,7 +225,7 @@ device::Run run(const Launch& launch) {
   limit(options);
   look_closely(launch.kernel, options);
   const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
-  const Stopwatch watch;
+  const WorkTimer watch;
   device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
   s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
   s.printed = printed_text(launch.setting, result.output);
@@ -235,7 +235,7 @@ device::Run run(const Launch& launch) {
   check_hazards(result, launch.setting);
   check_inputs(launch.setting);
   if (before) {
-    const Stopwatch again;
+    const WorkTimer again;
     device::LaunchOptions limits;
     limit(limits);
     s.other_order.try_again(s.device, kernel, launch.shape, launch.args, *before, limits);
@@ -251,7 +251,7 @@ device::Run run_to_count(const Launch& launch) {
   options.model = launch.model;
   options.check_hazards = options.trap_uninitialised = false;
   limit(options);
-  const Stopwatch watch;
+  const WorkTimer watch;
   device::Run result = s.device.launch(find(launch), launch.shape, launch.args, options);
   s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
   check_fault(result, launch.setting);

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/stopwatch.h"
+#include "base/work_timer.h"
 #include "grading/alike.h"
 #include "grading/launch_pictures.h"
 #include "grading/prerequisites.h"
@@ -221,7 +221,7 @@ void run_suite(Session& session, report::Lab& lab) {
       continue;
     }
     session.other_order = OtherOrder(stream_of(session.seed, row.check + ", other order"));
-    const Stopwatch watch;
+    const WorkTimer watch;
     run_check(lab.name, row.place);
     if (row.bonus && session.time.timer) session.time_limit.leave_out(watch.seconds());
     if (!machine_fault.empty()) throw MachineError(machine_fault);

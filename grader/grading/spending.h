@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "base/stopwatch.h"
+#include "base/work_timer.h"
 #include "device/device.h"
 
 namespace lab32::grading {

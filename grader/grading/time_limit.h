@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/stopwatch.h"
+#include "base/work_timer.h"
 #include "report/result.h"
 
 namespace lab32::grading {
@@ -31,7 +31,7 @@ class TimeLimit {
 
  private:
   double seconds_, compiling_, left_out_ = 0;
-  Stopwatch watch_;
+  WorkTimer watch_;
 };
 
 }  // namespace lab32::grading

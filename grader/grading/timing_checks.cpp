@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "base/stopwatch.h"
+#include "base/work_timer.h"
 #include "device/fault_text.h"
 #include "grading/comparison.h"
 #include "grading/describe.h"
@@ -109,7 +109,7 @@ device::TimingPlan plan_of(const TimedWork& work) {
 
 // The work, and how long it took to make.
 TimedWork made(const MakeWork& make, uint32_t n) {
-  const Stopwatch watch;
+  const WorkTimer watch;
   TimedWork work = make(n, kSets);
   figure("spent_making_inputs", watch.passed());
   return work;
@@ -162,7 +162,7 @@ Result time_twice(const std::string& kernel, uint32_t n, device::TimingPlan plan
   for (bool twice = false;; twice = true) {
     const Progress::Step step(s.progress,
                               "timing " + kernel + (twice ? " again, with more rounds" : ""));
-    const Stopwatch watch;
+    const WorkTimer watch;
     device::Timed timed = s.time.timer->time(plan);
     spent.card += watch.passed();
     if (timed.fault) {
@@ -173,7 +173,7 @@ Result time_twice(const std::string& kernel, uint32_t n, device::TimingPlan plan
     }
     spent.start += timed.timing->start_seconds;
     spent.rounds += timed.timing->rounds_seconds;
-    const Stopwatch verifying;
+    const WorkTimer verifying;
     verify(*timed.timing, work, line);
     spent.verifying += verifying.passed();
     spent.record();

@@ -168,8 +168,9 @@ TEST_CASE("core: memory: cached, non-coherent and hinted accesses move the same 
                                  "st.global.wt.u32", "st.release.sys.global.u32"}) {
       CAPTURE(ld);
       CAPTURE(st);
-      CHECK(finish("prefetch.global.L2 [%src];\n" + ld + " %r1, [%src];\n membar.gl;\n" + st +
-                   " [%dst], %r1;\n fence.sc.gpu;")
+      CHECK(finish("prefetch.global.L2 [%src];\n"
+                   "applypriority.global.L2::evict_normal [%src], 128;\n" +
+                   ld + " %r1, [%src];\n membar.gl;\n" + st + " [%dst], %r1;\n fence.sc.gpu;")
                 .out == each(32, [](uint32_t t) { return t; }));
     }
 }

@@ -128,8 +128,27 @@ TEST_CASE("core: semantics packed: sums of bytes, wrapped, saturated and added u
   check_sums<int8_t, uint8_t, uint8_t>(".s32.u32.u32");
 }
 
+TEST_CASE(
+    "core: semantics packed: two words kept in the range of a narrower type, the first above") {
+  const auto kept = [](long v, long least, long most) {
+    return static_cast<U>(v < least ? least : v > most ? most : v);
+  };
+  check_line<U, S, S>("cvt.pack.sat.u16.s32 %r1, %r2, %r3;",
+                      [=](S a, S b) { return kept(a, 0, 65535) * 65536 + kept(b, 0, 65535); });
+  check_line<U, S, S>("cvt.pack.sat.s16.s32 %r1, %r2, %r3;", [=](S a, S b) {
+    return (kept(a, -32768, 32767) * 65536) + (kept(b, -32768, 32767) & 65535);
+  });
+  check_line<U, S, S, U>("cvt.pack.sat.u8.s32.b32 %r1, %r2, %r3, %r4;", [=](S a, S b, U c) {
+    return c * 65536 + kept(a, 0, 255) * 256 + kept(b, 0, 255);
+  });
+  check_line<U, S, S, U>("cvt.pack.sat.s8.s32.b32 %r1, %r2, %r3, %r4;", [=](S a, S b, U c) {
+    return c * 65536 + (kept(a, -128, 127) & 255) * 256 + (kept(b, -128, 127) & 255);
+  });
+}
+
 TEST_CASE("core: semantics packed: what other video instructions have is refused by name") {
   check_refused("vsub4.u32.u32.u32 %r1, %r2, %r3, %r4;");
   check_refused("vabsdiff4.u32.u32.u32.sat %r1, %r2, %r3, %r4;");
   check_refused("min.relu.u32 %r1, %r2, %r3;");
+  check_refused("cvt.pack.sat.u4.s32.b32 %r1, %r2, %r3, %r4;");
 }

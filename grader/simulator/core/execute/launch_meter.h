@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/stopwatch.h"
+#include "base/work_timer.h"
 
 namespace lab32::sim {
 
@@ -44,7 +44,7 @@ class LaunchMeter {
   const uint64_t most_;
   const double seconds_;
   const uint64_t local_;
-  const Stopwatch watch_;
+  const WorkTimer watch_;
 };
 
 }  // namespace lab32::sim

@@ -349,8 +349,9 @@ ExecFn pick_isspacep(const ptx::Instruction& in) {
   }
 }
 
-// A hint: it moves no data, and no counter of ours counts it.
+// Hints: they move no data, and no counter of ours counts them.
 ExecFn pick_prefetch(const ptx::Instruction&) { return no_effect; }
+ExecFn pick_applypriority(const ptx::Instruction&) { return no_effect; }
 
 // Memory is sequentially consistent here: each access is complete before the next one starts. But a
 // plain load in a loop sees what other blocks store only if the loop has a fence.

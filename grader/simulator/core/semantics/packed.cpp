@@ -54,6 +54,15 @@ ExecFn pick_max_relu(const Instruction& in) {
                                 : binary<MaxX2<true, true>, uint32_t>();
 }
 
+ExecFn pick_cvt_pack_x2(const Instruction& in) {
+  return in.type(0) == Type::s16 ? binary<NarrowX2<int16_t>, uint32_t>()
+                                 : binary<NarrowX2<uint16_t>, uint32_t>();
+}
+ExecFn pick_cvt_pack_x4(const Instruction& in) {
+  return in.type(0) == Type::s8 ? ternary<NarrowX4<int8_t>, uint32_t>()
+                                : ternary<NarrowX4<uint8_t>, uint32_t>();
+}
+
 ExecFn pick_vadd4(const Instruction& in) {
   if (in.has(Mod::sat)) return pick_add_bytes<Secondary::saturate>(in);
   return in.has(Mod::add) ? pick_add_bytes<Secondary::add>(in)

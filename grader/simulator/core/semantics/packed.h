@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace lab32::sim {
 
@@ -55,6 +56,30 @@ struct MinRelu {
 };
 struct MaxRelu {
   static int32_t apply(int32_t a, int32_t b) { return std::max(std::max(a, b), 0); }
+};
+
+// cvt.pack.sat: a above b, each kept in the range of the narrow type; c's low bits above both.
+template <class Narrow>
+struct Narrowed {
+  static constexpr int kBits = 8 * sizeof(Narrow);
+  static uint32_t one(int32_t v) {
+    using Range = std::numeric_limits<Narrow>;
+    const auto kept = std::clamp<int32_t>(v, Range::min(), Range::max());
+    return static_cast<uint32_t>(kept) & ((uint32_t{1} << kBits) - 1);
+  }
+  static uint32_t pair(uint32_t a, uint32_t b) {
+    return one(static_cast<int32_t>(a)) << kBits | one(static_cast<int32_t>(b));
+  }
+};
+template <class Narrow>
+struct NarrowX2 {
+  static uint32_t apply(uint32_t a, uint32_t b) { return Narrowed<Narrow>::pair(a, b); }
+};
+template <class Narrow>
+struct NarrowX4 {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
+    return c << 2 * Narrowed<Narrow>::kBits | Narrowed<Narrow>::pair(a, b);
+  }
 };
 
 // vadd4: the sum of each byte; .sat: kept in the range of the result's type; .add: their sum and c.

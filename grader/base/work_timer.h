@@ -7,7 +7,7 @@
 
 namespace lab32 {
 
-class Stopwatch {
+class WorkTimer {
  public:
   // By the clock, or what this process has worked if that is less: on a busy machine work takes
   // longer through no fault of its own.
