@@ -163,13 +163,14 @@ SIMULATOR := $(call objects_of,simulator/core/semantics core simulator/counters)
 SERVICES  := $(call objects_of,services)
 CORE      := $(call objects_of,graders) $(SERVICES) $(SIMULATOR)
 MAIN      := $(BUILD)/obj/main.o
+COMMANDS  := $(call objects_of,commands)
 TESTS     := $(call objects_of,$(patsubst grader/%/,%,$(sort $(dir $(wildcard grader/tests/*.cpp grader/tests/*/*.cpp)))))
 BENCH     := $(call objects_of,bench)
 MUTANTS   := $(call objects_of,mutants)
 CUDART    := $(call objects_of,cudart)
-OBJECTS   := $(CORE) $(MAIN) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART)
+OBJECTS   := $(CORE) $(MAIN) $(COMMANDS) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART)
 TIDY      := $(patsubst %,build/tidy/%,main $(call files_of,core simulator/core/semantics \
-               simulator/counters services graders mutants cudart))
+               simulator/counters services graders commands mutants cudart))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
 # x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
@@ -203,7 +204,7 @@ $(MAIN): $(BUILD)/version
 # Warnings are errors with the compiler we develop with; a newer one's must not stop a student.
 WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
 
-$(PROGRAMS)/lab32: $(CORE) $(MAIN)
+$(PROGRAMS)/lab32: $(CORE) $(MAIN) $(COMMANDS)
 $(CPP_TESTS):      $(TESTS) $(CORE)
 build/lab32_mutants: $(MUTANTS) $(CORE)
 build/lab32_bench: $(BENCH) $(CORE)

@@ -6,12 +6,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -24,57 +21,39 @@
 #include "base/clean_end.h"
 #include "base/error.h"
 #include "base/keep_memory.h"
-#include "base/text.h"
 #include "base/write_file.h"
+#include "commands/explain.h"
+#include "commands/grade.h"
+#include "commands/output.h"
 #include "device/device.h"
 #include "device/doctor.h"
 #include "device/timer.h"
-#include "grading/calibrate.h"
 #include "grading/classroom.h"
-#include "grading/compiled.h"
-#include "grading/explain.h"
 #include "grading/reference_module.h"
-#include "grading/registry.h"
 #include "grading/runner.h"
 #include "grading/sealing.h"
 #include "grading/student_files.h"
-#include "grading/watching.h"
-#include "pictures/mapping.h"
-#include "pictures/shown.h"
 #include "profiler/build_program.h"
 #include "profiler/check.h"
 #include "profiler/command_words.h"
-#include "profiler/explain.h"
 #include "profiler/list_unsupported.h"
 #include "profiler/profile.h"
 #include "profiler/start.h"
-#include "report/history.h"
 #include "report/render.h"
 #include "simulator/model/profile.h"
 
 namespace {
 
 using lab32::Error;
-
-constexpr int kFullMarks = 0, kPointsLost = 1, kNotGraded = 2;
-
-void complain(const std::string& message) {
-  // Not fmt's, which throws where nobody listens.
-  std::fprintf(stderr, "lab32: %s\n", lab32::visible(message).c_str());
-}
+using lab32::commands::complain;
+using lab32::commands::kNotGraded;
+using lab32::commands::print;
 
 // Who started us may have closed some of them; the next file that is opened would take the place,
 // and what is printed would go into it. Writing to one of these fails, as it would have.
 void fill_standard_streams() {
   for (int fd = 0; fd <= 2; ++fd)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) std::abort();
-}
-
-void print(const std::string& text) {
-  errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw lab32::MachineError(fmt::format(
-        "standard output cannot be written: {}; name a file with -o", std::strerror(errno)));
 }
 
 // CLI11 would take -1 and 1e3.
@@ -99,71 +78,6 @@ const CLI::Validator kSeconds(
       return {};
     },
     "");
-
-// Where a student looks at the result.
-bool is_an_attempt(const std::string& format, const std::string& output) {
-  return format == "text" && output.empty() && isatty(STDOUT_FILENO) == 1;
-}
-
-[[noreturn]] void watch(const lab32::grading::GradeOptions& options, bool history) {
-  lab32::report::Style style;
-  style.colour = lab32::report::wants_colour(STDOUT_FILENO);
-  const auto show = [&](const lab32::report::Result& result, const std::string& changes) {
-    print("\n" + lab32::report::text(result, style) + "\n" + changes);
-    print(fmt::format("watching {}; Ctrl-C ends this\n", options.dir.string()));
-    if (history) lab32::report::keep_in_history(options.dir, result, lab32::report::now());
-  };
-  lab32::grading::watch(options, show, complain);
-}
-
-int grade(const lab32::grading::GradeOptions& options, const std::string& format,
-          const std::string& output, const std::string& json, bool history) {
-  if (!output.empty()) lab32::check_writable(output, "-o");
-  if (!json.empty()) lab32::check_writable(json, "--json");
-  const lab32::report::Result result = lab32::grading::grade(options);
-  if (history) lab32::report::keep_in_history(options.dir, result, lab32::report::now());
-  if (result.complete() && result.max_score <= 0)
-    throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
-  lab32::report::Style style;
-  style.colour = output.empty() && lab32::report::wants_colour(STDOUT_FILENO);
-  const std::string text = lab32::report::render(result, format, style);
-  if (output.empty())
-    print(text);
-  else
-    lab32::write_file(output, text, "-o");
-  if (!json.empty()) lab32::write_file(json, lab32::report::json(result), "--json");
-  for (const lab32::report::Lab& lab : result.labs)
-    if (lab.status == lab32::report::Status::not_graded)
-      complain(fmt::format("{} is not graded: {}", lab.name, lab.message));
-  if (!result.complete()) return kNotGraded;
-  return result.score < result.max_score ? kPointsLost : kFullMarks;
-}
-
-int show_ptx(const std::string& lab, const std::string& file, const std::string& device,
-             const std::string& output) {
-  if (!output.empty()) lab32::check_writable(output, "-o");
-  const lab32::grading::Ptx ptx = lab32::grading::ptx_of(lab, file, device);
-  if (!ptx.compiles) {
-    complain(ptx.text);
-    return kPointsLost;
-  }
-  if (output.empty())
-    print(ptx.text);
-  else
-    lab32::write_file(output, ptx.text, "-o");
-  return kFullMarks;
-}
-
-int calibrate(const std::vector<std::string>& labs, const std::string& rubric,
-              const std::string& output) {
-  if (!output.empty()) lab32::check_writable(output, "-o");
-  const std::string text = lab32::grading::text_of(lab32::grading::calibrate(labs, rubric));
-  if (output.empty())
-    print(text);
-  else
-    lab32::write_file(output, text, "-o");
-  return 0;
-}
 
 // The program takes this process's place: input, output and exit status are its own.
 [[noreturn]] void run_program(const lab32::profiler::Program& program, const std::string& device,
@@ -197,85 +111,6 @@ void add_schedule(CLI::App* command, std::optional<uint64_t>& seed) {
       ->add_option("--schedule", seed,
                    "run blocks and warps in a random order, the same for the same number")
       ->check(kWholeNumber);
-}
-
-struct ExplainCommand {
-  std::string what, check, format = "text", output, picture, swizzle;
-  std::vector<std::string> arguments;
-  lab32::counters::CloseUpChoice choice;
-};
-
-// By the formula; but not where a task asks to find two rows in it.
-lab32::pictures::Shown look_at_swizzle(const std::string& text) {
-  const auto shape = lab32::pictures::read_swizzle(text);
-  if (shape.bits == 2 && (shape.shift == 3 || shape.shift == -3))
-    throw Error(
-        "a task of the lab swizzle asks for that table: let your own function draw it, lab32 "
-        "explain swizzle --swizzle " +
-        text);
-  std::vector<uint32_t> to;
-  for (const uint32_t offset : lab32::pictures::offsets_of(shape))
-    to.push_back(lab32::pictures::swizzled(shape, offset));
-  lab32::pictures::Shown shown;
-  shown.launch.mappings = {lab32::pictures::mapping_of(shape, to)};
-  return shown;
-}
-
-// Of a check's mappings the one that is asked for.
-void choose_mapping(lab32::pictures::Shown& shown, const std::string& text) {
-  const std::string name = lab32::pictures::read_swizzle(text).name();
-  auto& all = shown.launch.mappings;
-  all.erase(std::remove_if(all.begin(), all.end(),
-                           [&](const lab32::pictures::Mapping& m) { return m.name != name; }),
-            all.end());
-  if (all.empty()) throw Error(shown.check + " does not ask for " + name);
-}
-
-// A lab's name, or a program.
-lab32::pictures::Shown look(const ExplainCommand& command,
-                            const lab32::grading::GradeOptions& options) {
-  const std::vector<std::string> labs = lab32::grading::known_labs();
-  if (std::find(labs.begin(), labs.end(), command.what) != labs.end()) {
-    lab32::grading::GradeOptions one = options;
-    one.labs = {command.what};
-    one.close_up = command.choice;
-    if (command.swizzle.empty()) return lab32::grading::explain(one, command.check);
-    auto shown = lab32::grading::explain(one, command.check.empty() ? "A2" : command.check);
-    choose_mapping(shown, command.swizzle);
-    return shown;
-  }
-  if (command.what.empty() && !command.swizzle.empty()) return look_at_swizzle(command.swizzle);
-  if (command.what.empty())
-    throw Error("a lab, a program or --swizzle is needed; see `lab32 explain --help`");
-  lab32::profiler::ExplainOptions program;
-  program.program = command.what;
-  program.device = options.device;
-  program.arguments = command.arguments;
-  if (!command.check.empty()) program.arguments.insert(program.arguments.begin(), command.check);
-  program.choice = command.choice;
-  return lab32::profiler::explain(program);
-}
-
-int explain(const ExplainCommand& command, const lab32::grading::GradeOptions& options) {
-  if (!command.output.empty()) lab32::check_writable(command.output, "-o");
-  const bool drawn = command.format != "text" && command.format != "json";
-  if (command.format == "png" && command.output.empty())
-    throw Error("a PNG is no text: name a file with -o");
-  const lab32::pictures::Shown shown = look(command, options);
-  if (drawn) {
-    std::vector<std::string> words = {"--format", command.format};
-    if (!command.output.empty()) words.insert(words.end(), {"-o", command.output});
-    if (!command.picture.empty()) words.insert(words.end(), {"--picture", command.picture});
-    lab32::grading::exec_python("lab32.pictures", words, lab32::pictures::json(shown));
-  }
-  const bool colour = command.output.empty() && lab32::report::wants_colour(STDOUT_FILENO);
-  const std::string text = command.format == "json" ? lab32::pictures::json(shown)
-                                                    : lab32::pictures::text(shown, colour);
-  if (command.output.empty())
-    print(text);
-  else
-    lab32::write_file(command.output, text, "-o");
-  return kFullMarks;
 }
 
 // Takes from the words of run, profile or check what is nvcc's and the program's; what is left is
@@ -328,7 +163,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
 
   lab32::grading::GradeOptions options;
-  std::string dir = "labs", rubric, format = "text", output, json;
+  lab32::commands::GradeCommand graded;
+  std::string dir = "labs", rubric, output;
   uint64_t seed = 0;
   CLI::App* grade_command = app.add_subcommand("grade", "grade labs");
   grade_command->add_option("LAB", options.labs, "which labs (all that there are)");
@@ -340,7 +176,8 @@ int main(int argc, char** argv) {
           ->check(kWholeNumber);
   const std::vector<std::string>& formats = lab32::report::format_names();
   grade_command
-      ->add_option("--format", format, "how it is printed; grader/report/README.md has each (text)")
+      ->add_option("--format", graded.format,
+                   "how it is printed; grader/report/README.md has each (text)")
       ->check(CLI::IsMember(formats));
   grade_command
       ->add_option("--time-limit", options.time_limit,
@@ -348,14 +185,15 @@ int main(int argc, char** argv) {
       ->check(kSeconds);
   grade_command->add_flag("--allow-missing", options.allow_missing,
                           "a LAB whose file is not there loses its points");
-  bool pictures = false, watches = false, keeps_history = false;
-  grade_command->add_flag("--watch", watches, "grade a lab again each time that its file is saved");
-  grade_command->add_flag("--history", keeps_history,
+  bool pictures = false;
+  grade_command->add_flag("--watch", graded.watches,
+                          "grade a lab again each time that its file is saved");
+  grade_command->add_flag("--history", graded.keeps_history,
                           "keep the result in DIR/.lab32/history, as on a terminal");
   grade_command->add_flag("--pictures", pictures,
                           "what the kernels access goes into the JSON, for `lab32 report`");
-  grade_command->add_option("-o", output, "write here instead of to standard output");
-  grade_command->add_option("--json", json, "write the same result there as JSON, too");
+  grade_command->add_option("-o", graded.output, "write here instead of to standard output");
+  grade_command->add_option("--json", graded.json, "write the same result there as JSON, too");
   lab32::profiler::Program program;
   std::string program_device = "sim";
   std::vector<std::string> program_arguments;
@@ -382,7 +220,7 @@ int main(int argc, char** argv) {
       app.add_subcommand("check", "run a CUDA program and find its races and bad accesses");
   add_program(check_command, check.program, check.arguments, check.device);
   add_schedule(check_command, check.schedule);
-  ExplainCommand explained;
+  lab32::commands::ExplainCommand explained;
   CLI::App* explain_command = app.add_subcommand(
       "explain", "draw what a warp's lanes access: of a lab's check, or of a program's line");
   explain_command->add_option("LAB|PROGRAM.cu", explained.what, "a lab, or a CUDA program");
@@ -501,7 +339,8 @@ int main(int argc, char** argv) {
     }
     if (profile_command->parsed() || check_command->parsed() || explain_command->parsed())
       clean_end.emplace(lab32::CleanEnd::Interrupt::not_watched);
-    if (ptx_command->parsed()) return show_ptx(ptx_lab, ptx_file, ptx_device, ptx_output);
+    if (ptx_command->parsed())
+      return lab32::commands::show_ptx(ptx_lab, ptx_file, ptx_device, ptx_output);
     if (profile_command->parsed()) return lab32::profiler::profile(profile);
     if (check_command->parsed()) return lab32::profiler::check(check);
     if (init_command->parsed()) {
@@ -525,22 +364,15 @@ int main(int argc, char** argv) {
       print(found.text);
       return found.can_grade ? 0 : kNotGraded;
     }
-    if (calibrate_command->parsed()) return calibrate(calibrated, rubric, output);
+    if (calibrate_command->parsed()) return lab32::commands::calibrate(calibrated, rubric, output);
     if (!grade_command->parsed() && !explain_command->parsed()) return list_devices();
     options.dir = dir;
     options.rubric = rubric;
     options.progress = true;
     if (*seed_option || *explain_seed) options.seed = seed;
-    if (explain_command->parsed()) return explain(explained, options);
+    if (explain_command->parsed()) return lab32::commands::explain(explained, options);
     if (pictures) options.close_up.emplace();
-    const bool history = lab32::report::wants_history() &&
-                         (keeps_history || watches || is_an_attempt(format, output));
-    if (watches) {
-      if (format != "text" || !output.empty() || !json.empty())
-        throw Error("--watch prints the text: it goes without --format, -o and --json");
-      watch(options, history);
-    }
-    return grade(options, format, output, json, history);
+    return lab32::commands::grade(graded, options);
   } catch (const std::exception& e) {
     complain(e.what());
     return kNotGraded;

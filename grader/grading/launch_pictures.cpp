@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grading/arrays.h"
+#include "grading/reference_counts.h"
 #include "grading/session.h"
 #include "pictures/make.h"
 
@@ -59,6 +60,7 @@ void keep_pictures(const std::string& kernel, const std::string& setting,
   pictures::Launch made = pictures::make(run, shape, names);
   // Not one line of it is the student's.
   if (made.accesses.empty() && !made.shuffles && !made.fault && !made.race) return;
+  if (s.every_launch) s.every_launch(made);
   s.last_pictures = std::make_shared<const pictures::Launch>(std::move(made));
   offer_pictures(s.last_pictures);
 }
@@ -67,8 +69,11 @@ void offer_pictures(const std::shared_ptr<const pictures::Launch>& pictures) {
   Session& s = session();
   if (!pictures) return;
   const bool ended = pictures->fault || pictures->race;
-  if (!s.pictures || ended || pictures::waste(*pictures) > pictures::waste(*s.pictures))
-    s.pictures = pictures;
+  // Of equal ones the larger: that of no element says little.
+  const auto weight = [](const pictures::Launch& l) {
+    return std::make_pair(pictures::waste(l), l.traffic ? l.traffic->requests : 0);
+  };
+  if (!s.pictures || ended || weight(*pictures) > weight(*s.pictures)) s.pictures = pictures;
 }
 
 void add_pictures(report::Test& test) {
@@ -82,6 +87,7 @@ void add_pictures(report::Test& test) {
   if (!test.withheld_until.empty()) return;
   test.pictures = s.pictures ? *s.pictures : pictures::Launch{};
   test.pictures->mappings = s.mappings;
+  if (s.pictures) test.pictures->reference = reference_counts(task_of(s.rubric.lab(), *s.pictures));
   const bool shared = test.figures.count("wavefronts") > 0 && test.figures.count("sectors") == 0;
   auto& accesses = test.pictures->accesses;
   std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {

@@ -125,6 +125,7 @@ struct Bench {
   device::Timer* timer;
   double time_limit;
   std::optional<counters::CloseUpChoice> close_up = {};
+  std::function<void(const pictures::Launch&)> every_launch = {};
 };
 
 std::future<Compilation> begun(const Rubric& rubric, const fs::path& file,
@@ -147,7 +148,7 @@ Compilation result_of(std::future<Compilation>& begun) {
 
 void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& display,
                 const Compilation& compilation, const Bench& bench, Alike* alike) {
-  const auto& [device, seed, progress, timer, time_limit, close_up] = bench;
+  const auto& [device, seed, progress, timer, time_limit, close_up, every_launch] = bench;
   const auto& [submission, artifact, seconds, error] = compilation;
   try {
     const SourceFile source = SourceFile::of_text(submission.text(), display);
@@ -156,6 +157,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
     Session session{device, *module, source, rubric, seed, progress};
     session.alike = alike;
     session.close_up = close_up;
+    session.every_launch = every_launch;
     session.spending = Spending(seconds);
     session.odd_shift = odd_shift_of(artifact.warnings, display);
     session.time_limit = TimeLimit(time_limit, seconds);
@@ -230,7 +232,8 @@ report::Result grade(const GradeOptions& options) {
   }
   result.seed = options.seed ? *options.seed : fresh_seed();
   const Bench bench{*device,     result.seed,        progress,
-                    timer.get(), options.time_limit, options.close_up};
+                    timer.get(), options.time_limit, options.close_up,
+                    options.every_launch};
   // One lab's kernels run while the next is compiled; but times are taken on a quiet machine.
   const std::launch when = timer ? std::launch::deferred : std::launch::async;
   const auto file = [&](size_t i) { return file_of(options.dir, rubrics[i].lab()); };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "device/timer.h"
 #include "grading/rubric.h"
 #include "grading/time_limit.h"
+#include "pictures/picture.h"
 #include "report/result.h"
 
 namespace lab32::grading {
@@ -24,6 +26,8 @@ struct GradeOptions {
   bool progress = false;                            // tell on stderr what takes long
   double time_limit = TimeLimit::usual();           // of each lab, in seconds
   std::optional<counters::CloseUpChoice> close_up;  // the result is to have pictures
+  // With close_up: is told of each launch of the submission's kernels, lab by lab.
+  std::function<void(const pictures::Launch&)> every_launch = {};
   bool allow_missing = false;  // a file of `labs` that is not there loses its lab's points
 };
 

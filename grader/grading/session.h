@@ -77,6 +77,7 @@ struct Session {
   // the running check that wasted most.
   std::optional<counters::CloseUpChoice> close_up = {};
   std::shared_ptr<const pictures::Launch> last_pictures = {}, pictures = {};
+  std::function<void(const pictures::Launch&)> every_launch = {};  // is told of each
   std::vector<pictures::Mapping> mappings = {};  // that the running check has asked for
   Alike* alike = nullptr;                        // files before this one that are much like it
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n

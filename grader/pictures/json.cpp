@@ -142,6 +142,7 @@ Json to_json(const Launch& l) {
           {"steps", or_null(l.steps)},
           {"shuffles", or_null(l.shuffles)},
           {"traffic", or_null(l.traffic)},
+          {"reference", or_null(l.reference)},
           {"race", or_null(l.race)},
           {"fault", or_null(l.fault)},
           {"mappings", records(l.mappings)},

@@ -132,6 +132,7 @@ struct Launch {
   std::optional<Steps> steps;
   std::optional<Shuffles> shuffles;
   std::optional<Traffic> traffic;
+  std::optional<Traffic> reference;  // of the reference solution's launch that has the same to do
   std::optional<Race> race;
   std::optional<Fault> fault;
   std::vector<Mapping> mappings;  // by the student's own function

@@ -52,6 +52,22 @@ std::string flow(const char* from, const std::string& words) {
   return fmt::format("  {:<14} │ {}\n", from, words);
 }
 
+// What the reference solution's launch moves, below the student's.
+std::string beside(const Traffic* r) {
+  if (r == nullptr) return "";
+  std::string out =
+      "\n" + flow("the reference", fmt::format("{} requests, {} sectors", grouped(r->requests),
+                                               grouped(r->sectors)));
+  if (r->shared_requests > 0)
+    out += flow("", fmt::format("shared memory: {} requests, {} wavefronts",
+                                grouped(r->shared_requests), grouped(r->wavefronts)));
+  if (const auto& c = r->caches)
+    out += flow("", fmt::format("modelled: {:.1f} % hit L1, {:.1f} % L2; {} read, {} written",
+                                c->l1_percent, c->l2_percent, amount(c->dram_read),
+                                amount(c->dram_written)));
+  return out;
+}
+
 }  // namespace
 
 std::string text(const Steps& s, bool colour) {
@@ -116,7 +132,7 @@ std::string text(const Shuffles& s, bool colour) {
   return out;
 }
 
-std::string text(const Traffic& t) {
+std::string text(const Traffic& t, const Traffic* reference) {
   std::string out = "The way of the data\n\n";
   out +=
       flow("kernel", fmt::format("{} requests for {}", grouped(t.requests), amount(t.asked_bytes)));
@@ -126,7 +142,7 @@ std::string text(const Traffic& t) {
                                              grouped(t.ideal_wavefronts)));
   out += flow("L1", fmt::format("{} sectors, {}, where {} would do", grouped(t.sectors),
                                 amount(32 * t.sectors), grouped(t.ideal_sectors)));
-  if (!t.caches) return out;
+  if (!t.caches) return out + beside(reference);
   const Traffic::Caches& c = *t.caches;
   out += flow("", fmt::format("{:.1f} % hit (modelled)", c.l1_percent));
   out += flow("L2", fmt::format("{} sectors read, {} written: {}", grouped(c.l2_read_sectors),
@@ -135,7 +151,7 @@ std::string text(const Traffic& t) {
   out += flow("", fmt::format("{:.1f} % hit (modelled)", c.l2_percent));
   out += flow("device memory", fmt::format("{} read, {} written (modelled)", amount(c.dram_read),
                                            amount(c.dram_written)));
-  return out;
+  return out + beside(reference);
 }
 
 std::string text(const Race& r, bool colour) {
@@ -187,7 +203,7 @@ std::string text(const Launch& l, bool colour) {
   if (l.steps) out += "\n" + text(*l.steps, colour);
   if (l.shuffles) out += "\n" + text(*l.shuffles, colour);
   for (const Mapping& mapping : l.mappings) out += "\n" + text(mapping, colour);
-  if (l.traffic) out += "\n" + text(*l.traffic);
+  if (l.traffic) out += "\n" + text(*l.traffic, l.reference ? &*l.reference : nullptr);
   return out;
 }
 

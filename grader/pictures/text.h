@@ -11,7 +11,8 @@ namespace lab32::pictures {
 std::string text(const Access& access, const Request& request, bool colour);
 std::string text(const Steps& steps, bool colour);
 std::string text(const Shuffles& shuffles, bool colour);
-std::string text(const Traffic& traffic);
+// `reference`: what the reference solution moves for the same; null: not known.
+std::string text(const Traffic& traffic, const Traffic* reference);
 std::string text(const Race& race, bool colour);
 std::string text(const Fault& fault, bool colour);
 

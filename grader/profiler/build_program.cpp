@@ -129,7 +129,7 @@ void check_options(const NvccWords& words) {
 
 class Builder {
  public:
-  Builder(const Program& program, const std::string& arch) {
+  Builder(const Program& program, const std::string& arch) : arch_(arch) {
     const toolchain::Toolchain& tools = toolchain::installed();
     const fs::path runtime = runtime_directory();
     if (!fs::exists(runtime / kRuntime))
@@ -157,6 +157,23 @@ class Builder {
     for (const std::string& word : options_) key += word + "\n";
     for (const std::string& file : inputs_) key += fs::absolute(file).string() + "\n";
     place_ = toolchain::cache_directory() / "programs" / toolchain::cache_key(key);
+  }
+
+  std::string debug_ptx() {
+    scratch_ = place_.string() + ".ptx." + std::to_string(getpid());
+    std::error_code error;
+    fs::create_directories(scratch_, error);
+    const fs::path made = scratch_ / "types.ptx";
+    std::vector<std::string> words = {"-ptx", "-G", "-o", made.string(), inputs_[0]};
+    if (!standard_) words.push_back("-std=c++17");
+    // PTX is for one architecture (options_ begin with -gencode), and -G has lines of its own.
+    options_.erase(options_.begin(), options_.begin() + 2);
+    options_.erase(std::remove(options_.begin(), options_.end(), "-lineinfo"), options_.end());
+    words.push_back("-arch=" + arch_);
+    const Outcome outcome = run_nvcc(words);
+    const std::string text = outcome.ok() ? read_file(made).value_or("") : "";
+    fs::remove_all(scratch_, error);
+    return text;
   }
 
   fs::path program() {
@@ -211,7 +228,7 @@ class Builder {
     nvcc(words, inputs_[0] + " and what is given with it cannot be linked");
   }
 
-  void nvcc(const std::vector<std::string>& words, const std::string& otherwise) {
+  Outcome run_nvcc(const std::vector<std::string>& words) {
     const toolchain::Toolchain& tools = toolchain::installed();
     Command command;
     command.argv = {tools.nvcc.string()};
@@ -223,11 +240,16 @@ class Builder {
         command.environment.emplace_back(*variable);
     command.environment.push_back("PATH=" + tools.path);
     command.limits.wall_seconds = kWallSeconds;
-    const Outcome outcome = run_process(command);
+    return run_process(command);
+  }
+
+  void nvcc(const std::vector<std::string>& words, const std::string& otherwise) {
+    const Outcome outcome = run_nvcc(words);
     std::fputs((outcome.out + outcome.err).c_str(), stderr);
     if (!outcome.ok()) throw Error(fmt::format("{} (nvcc: {})", otherwise, describe(outcome)));
   }
 
+  const std::string arch_;
   std::vector<std::string> inputs_, options_;
   bool standard_ = false, language_ = false;  // -std, -x are given
   fs::path place_, scratch_;
@@ -291,6 +313,10 @@ fs::path build_program(const Program& program, const std::string& arch) {
                     file.string(), program.words[0]));
   check_program(file);
   return fs::absolute(file);
+}
+
+std::string debug_ptx(const Program& program, const std::string& arch) {
+  return is_source(program.file) ? Builder(program, arch).debug_ptx() : "";
 }
 
 void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {

@@ -21,6 +21,9 @@ struct Program {
 // neither, or does not compile.
 std::filesystem::path build_program(const Program& program, const std::string& arch);
 
+// The PTX of its first source with the types of its variables (nvcc -G); "" where nvcc makes none.
+std::string debug_ptx(const Program& program, const std::string& arch);
+
 // This process becomes nvcc, with words that build for the simulator (`lab32 nvcc`).
 [[noreturn]] void exec_nvcc(const std::vector<std::string>& words, const std::string& arch);
 

@@ -13,6 +13,9 @@
 #include "pictures/make.h"
 #include "profiler/ncu_name.h"
 #include "profiler/recorded_run.h"
+#include "profiler/start.h"
+#include "simulator/model/profile.h"
+#include "simulator/ptx/debug_types.h"
 
 namespace lab32::profiler {
 namespace {
@@ -53,6 +56,39 @@ std::vector<std::string> parameters_of(const SourceFile& source, const std::stri
   }
   return names;
 }
+
+// "tile+136" becomes "tile[1][2]" where the kernel's own array has such an element. Types are
+// compiled for when the first name needs them.
+class SharedNames {
+ public:
+  SharedNames(const Program& program, const std::string& device)
+      : program_(program), device_(device) {}
+
+  void name(record::LaunchProfile& launch) {
+    for (counters::CloseUpLine& line : launch.run.close_up->lines) {
+      if (!line.shared) continue;
+      for (counters::CloseUpRequest& request : line.requests)
+        for (std::string& place : request.place) place = named(launch.symbol, place, request.bytes);
+    }
+  }
+
+ private:
+  std::string named(const std::string& kernel, const std::string& place, uint32_t bytes) {
+    const size_t plus = place.rfind('+');
+    if (plus == std::string::npos || kernel.rfind("_Z", 0) != 0) return place;
+    if (!types_)
+      types_ = ptx::DebugTypes(debug_ptx(program_, model::read_profile(profile_of(device_)).arch));
+    const std::string variable = place.substr(0, plus);
+    const std::string symbol =
+        fmt::format("_ZZ{}E{}{}", kernel.substr(2), variable.size(), variable);
+    const std::string part = types_->place(symbol, std::stoll(place.substr(plus + 1)), bytes);
+    return part.empty() ? place : variable + part;
+  }
+
+  const Program program_;
+  const std::string device_;
+  std::optional<ptx::DebugTypes> types_;
+};
 
 pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile& source,
                            const std::string& file) {
@@ -109,10 +145,12 @@ pictures::Shown explain(const ExplainOptions& options) {
   const SourceFile source(path, visible_name(options.program));
   counters::CloseUpChoice choice = options.choice;
   choice.file = path.filename().string();
-  const RecordedRun run = run_of(options, choice);
+  RecordedRun run = run_of(options, choice);
+  SharedNames names({options.program, {}}, options.device);
   std::optional<pictures::Launch> worst;
-  for (const record::LaunchProfile& launch : run.recording.launches) {
+  for (record::LaunchProfile& launch : run.recording.launches) {
     if (!launch.run.close_up || launch.run.close_up->lines.empty()) continue;
+    names.name(launch);
     pictures::Launch made = launch_of(launch, source, choice.file);
     made.setting = fmt::format("launch {}", launch.id);
     if (!worst || pictures::waste(made) > pictures::waste(*worst)) worst = std::move(made);

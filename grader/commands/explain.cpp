@@ -1,0 +1,95 @@
+#include "commands/explain.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/write_file.h"
+#include "commands/output.h"
+#include "grading/classroom.h"
+#include "grading/explain.h"
+#include "grading/registry.h"
+#include "pictures/mapping.h"
+#include "pictures/shown.h"
+#include "profiler/explain.h"
+#include "report/render.h"
+
+namespace lab32::commands {
+namespace {
+
+// By the formula; but not where a task asks to find two rows in it.
+pictures::Shown look_at_swizzle(const std::string& text) {
+  const auto shape = pictures::read_swizzle(text);
+  if (shape.bits == 2 && (shape.shift == 3 || shape.shift == -3))
+    throw Error(
+        "a task of the lab swizzle asks for that table: let your own function draw it, lab32 "
+        "explain swizzle --swizzle " +
+        text);
+  std::vector<uint32_t> to;
+  for (const uint32_t offset : pictures::offsets_of(shape))
+    to.push_back(pictures::swizzled(shape, offset));
+  pictures::Shown shown;
+  shown.launch.mappings = {pictures::mapping_of(shape, to)};
+  return shown;
+}
+
+// Of a check's mappings the one that is asked for.
+void choose_mapping(pictures::Shown& shown, const std::string& text) {
+  const std::string name = pictures::read_swizzle(text).name();
+  auto& all = shown.launch.mappings;
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [&](const pictures::Mapping& m) { return m.name != name; }),
+            all.end());
+  if (all.empty()) throw Error(shown.check + " does not ask for " + name);
+}
+
+// A lab's name, or a program.
+pictures::Shown look(const ExplainCommand& command, const grading::GradeOptions& options) {
+  const std::vector<std::string> labs = grading::known_labs();
+  if (std::find(labs.begin(), labs.end(), command.what) != labs.end()) {
+    grading::GradeOptions one = options;
+    one.labs = {command.what};
+    one.close_up = command.choice;
+    if (command.swizzle.empty()) return grading::explain(one, command.check);
+    auto shown = grading::explain(one, command.check.empty() ? "A2" : command.check);
+    choose_mapping(shown, command.swizzle);
+    return shown;
+  }
+  if (command.what.empty() && !command.swizzle.empty()) return look_at_swizzle(command.swizzle);
+  if (command.what.empty())
+    throw Error("a lab, a program or --swizzle is needed; see `lab32 explain --help`");
+  profiler::ExplainOptions program;
+  program.program = command.what;
+  program.device = options.device;
+  program.arguments = command.arguments;
+  if (!command.check.empty()) program.arguments.insert(program.arguments.begin(), command.check);
+  program.choice = command.choice;
+  return profiler::explain(program);
+}
+
+}  // namespace
+
+int explain(const ExplainCommand& command, const grading::GradeOptions& options) {
+  if (!command.output.empty()) check_writable(command.output, "-o");
+  const bool drawn = command.format != "text" && command.format != "json";
+  if (command.format == "png" && command.output.empty())
+    throw Error("a PNG is no text: name a file with -o");
+  const pictures::Shown shown = look(command, options);
+  if (drawn) {
+    std::vector<std::string> words = {"--format", command.format};
+    if (!command.output.empty()) words.insert(words.end(), {"-o", command.output});
+    if (!command.picture.empty()) words.insert(words.end(), {"--picture", command.picture});
+    grading::exec_python("lab32.pictures", words, pictures::json(shown));
+  }
+  const bool colour = command.output.empty() && report::wants_colour(STDOUT_FILENO);
+  const std::string text =
+      command.format == "json" ? pictures::json(shown) : pictures::text(shown, colour);
+  if (command.output.empty())
+    print(text);
+  else
+    write_file(command.output, text, "-o");
+  return kFullMarks;
+}
+
+}  // namespace lab32::commands

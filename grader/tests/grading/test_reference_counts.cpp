@@ -1,0 +1,127 @@
+// The counts that are shown beside a student's are those of the solutions. After a change of a
+// solution or of what is counted, LAB32_UPDATE_REFERENCE=1 writes the record anew.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "base/root.h"
+#include "grading/reference_counts.h"
+#include "grading/runner.h"
+#include "pictures/json.h"
+#include "tests/fixtures/each_lab.h"
+#include "tests/fixtures/golden.h"
+#include "tests/fixtures/sample_pictures.h"
+
+namespace lab32::grading {
+namespace {
+
+using Rows = std::map<Task, pictures::Traffic>;
+
+// What is told of a launch, but for its caches.
+std::string counts_of(const pictures::Traffic& t) {
+  return fmt::format("{} {} {} {} {} {} {}", t.requests, t.sectors, t.ideal_sectors, t.asked_bytes,
+                     t.shared_requests, t.wavefronts, t.ideal_wavefronts);
+}
+
+std::string caches_of(const pictures::Traffic& t) {
+  if (!t.caches) return "";
+  const auto& c = *t.caches;
+  return fmt::format("{:.1f} {:.1f} {} {} {} {}", c.l1_percent, c.l2_percent, c.l2_read_sectors,
+                     c.l2_write_sectors, c.dram_read, c.dram_written);
+}
+
+// Of a grading of the solution; without tasks whose launches differ among themselves.
+Rows launches(const std::string& lab, uint64_t seed) {
+  const tests::InRoot in_root;
+  Rows rows;
+  std::set<Task> differ;
+  GradeOptions options;
+  options.labs = {lab};
+  options.dir = "solutions";
+  options.device = "sim:h200";
+  options.seed = seed;
+  options.time_limit = 600;
+  options.close_up.emplace();
+  options.every_launch = [&](const pictures::Launch& launch) {
+    const auto row = reference_row(lab, launch);
+    if (!row) return;
+    const auto [at, fresh] = rows.try_emplace(row->task, row->traffic);
+    if (fresh) return;
+    if (counts_of(at->second) != counts_of(row->traffic)) differ.insert(row->task);
+    if (caches_of(at->second) != caches_of(row->traffic)) at->second.caches.reset();
+  };
+  grade(options);
+  for (const Task& task : differ) rows.erase(task);
+  return rows;
+}
+
+void write_record(const std::string& lab) {
+  Rows one = launches(lab, 1), other = launches(lab, 2);
+  Rows all;
+  for (const ReferenceRow& row : read_reference_rows())
+    if (row.task.lab != lab) all.emplace(row.task, row.traffic);
+  for (auto& [task, traffic] : one) {
+    const auto same = other.find(task);
+    if (same == other.end() || counts_of(same->second) != counts_of(traffic)) continue;
+    if (caches_of(same->second) != caches_of(traffic)) traffic.caches.reset();
+    all.emplace(task, traffic);
+  }
+  std::vector<ReferenceRow> rows;
+  for (const auto& [task, traffic] : all) rows.push_back({task, traffic});
+  const auto folder = root() / "data/simulated";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "solutions.csv") << print_reference_rows(rows);
+}
+
+void check_record(const std::string& lab) {
+  if (std::getenv("LAB32_UPDATE_REFERENCE") != nullptr) write_record(lab);
+  const Rows now = launches(lab, 1);
+  int count = 0;
+  for (const ReferenceRow& row : read_reference_rows()) {
+    if (row.task.lab != lab) continue;
+    ++count;
+    INFO(row.task.kernel, " (", row.task.setting, "); if it should differ, run with ",
+         "LAB32_UPDATE_REFERENCE=1");
+    const auto at = now.find(row.task);
+    REQUIRE(at != now.end());
+    CHECK(counts_of(at->second) == counts_of(row.traffic));
+    if (row.traffic.caches) CHECK(caches_of(at->second) == caches_of(row.traffic));
+  }
+  CHECK(count > 0);
+}
+
+TEST_EACH_LAB("grading: reference counts", check_record);
+
+TEST_CASE("grading: reference counts of so many blocks are those of one, so many times") {
+  pictures::Launch launch = tests::sample_launch();
+  launch.kernel = "reduce_v3";
+  launch.setting = "7 blocks of 128";
+  const auto counts = reference_counts(task_of("reduction", launch));
+  launch.setting = "1 block of 128";
+  const auto one = reference_counts(task_of("reduction", launch));
+  REQUIRE(counts);
+  REQUIRE(one);
+  // 128 ints are 16 sectors, their sum is in one more.
+  CHECK(one->sectors == 17);
+  CHECK(counts->sectors == 7 * 17);
+  CHECK(counts->wavefronts == 7 * one->wavefronts);
+  CHECK_FALSE(counts->caches);
+}
+
+TEST_CASE("grading: reference counts know a launch whatever its own shape and types") {
+  pictures::Launch launch = tests::sample_launch();
+  launch.kernel = "reduce_v7<int, 128>";
+  launch.setting = "int, n = 4194304, 2048 blocks of 128";
+  const Task task = task_of("reduction", launch);
+  CHECK(task.kernel == "reduce_v7");
+  CHECK(task.setting == "int, n = 4194304");
+  CHECK(task.times == 1);
+  launch.setting = "n = 77";
+  CHECK_FALSE(reference_counts(task_of("reduction", launch)));
+}
+
+}  // namespace
+}  // namespace lab32::grading
