@@ -51,6 +51,8 @@ def launch(**more):
                     "wavefronts": 32, "ideal_wavefronts": 2, "caches": {
                         "l1_percent": 12.5, "l2_percent": 50, "l2_read_sectors": 56, "l2_write_sectors": 8,
                         "dram_read": 2048, "dram_written": 0}},
+        "reference": {"requests": 2, "sectors": 8, "ideal_sectors": 8, "asked_bytes": 256, "shared_requests": 2,
+                      "wavefronts": 2, "ideal_wavefronts": 2, "caches": None},
         "race": {"place": "s[32]", "missing": "__syncthreads()", "first": party("thread 0 of block 0", 0, "reads"),
                  "second": party("thread 32 of block 0", 1, "writes")},
         "fault": {"kind": "out of bounds", "words": "thread (32,0,0) reads past `in`", "line": 12, "source": "in[i]",

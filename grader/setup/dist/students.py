@@ -25,6 +25,7 @@ RECORDS = {
     "devices/*.toml": {},
     "documented/*.csv": {},
     "modelled/*.csv": {},
+    "simulated/solutions.csv": {},
     "measured/h200-labs.csv": {},
     "measured/h200-tensor_maps.csv": {},
     "measured/h200-occupancy.csv": {"task": {"waves"}},

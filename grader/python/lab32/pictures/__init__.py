@@ -30,12 +30,13 @@ def draw(launch, kind=None, request=None):
     if kind == "access":
         access = launch["accesses"][0]
         return draw_access(access, access["worst"] if request is None else request)
+    if kind == "traffic":
+        return draw_traffic(launch["traffic"], launch["reference"])
     make = {
         "fault": draw_fault,
         "race": draw_race,
         "shuffles": draw_shuffles,
         "steps": draw_steps,
         "mappings": draw_mappings,
-        "traffic": draw_traffic,
     }[kind]
     return make(launch[kind])

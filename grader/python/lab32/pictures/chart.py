@@ -2,10 +2,8 @@
 
 from lab32.pictures.canvas import Canvas, amount, grouped
 
-SECTOR = 32
 
-
-def says(traffic):
+def says(traffic, reference=None):
     words = (
         f"{grouped(traffic['requests'])} requests for {amount(traffic['asked_bytes'])}; "
         f"{grouped(traffic['sectors'])} sectors at L1 where {grouped(traffic['ideal_sectors'])} would do"
@@ -16,11 +14,24 @@ def says(traffic):
             f"{grouped(traffic['ideal_wavefronts'])} would do"
         )
     if caches := traffic["caches"]:
+        words += f"; modelled: {cached(caches)}"
+    if reference:
         words += (
-            f"; modelled: {caches['l1_percent']:.1f} % hit L1, {caches['l2_percent']:.1f} % hit L2, "
-            f"{amount(caches['dram_read'])} read from device memory, {amount(caches['dram_written'])} written"
+            f". The reference solution, for the same: {grouped(reference['requests'])} requests, "
+            f"{grouped(reference['sectors'])} sectors"
         )
+        if reference["shared_requests"]:
+            words += f", {grouped(reference['wavefronts'])} wavefronts of shared memory"
+        if caches := reference["caches"]:
+            words += f"; modelled: {cached(caches)}"
     return words + "."
+
+
+def cached(caches):
+    return (
+        f"{caches['l1_percent']:.1f} % hit L1, {caches['l2_percent']:.1f} % hit L2, "
+        f"{amount(caches['dram_read'])} read from device memory, {amount(caches['dram_written'])} written"
+    )
 
 
 def box(picture, x, y, width, height, name, lines):
@@ -30,66 +41,105 @@ def box(picture, x, y, width, height, name, lines):
         picture.text(x + width / 2, y + 38 + 16 * n, words, 10.5, "middle")
 
 
-def arrow(picture, x1, x2, y, above, below=""):
+def arrow(picture, x1, x2, y):
     picture.line(x1, y, x2 - 7, y, "", stroke_width=1.6)
     picture.polygon([(x2 - 9, y - 5), (x2, y), (x2 - 9, y + 5)], "")
-    for n, words in enumerate(reversed(above)):
-        picture.text((x1 + x2) / 2, y - 7 - 14 * n, words, 10.5, "middle")
-    for n, words in enumerate(below):
-        picture.text((x1 + x2) / 2, y + 16 + 14 * n, words, 10.5, "middle", "soft")
+
+
+def table(picture, x1, x2, y, rows, reference):
+    """Rows of (what, yours, reference's) below an arrow: numbers stand below each other."""
+    right = x2 - 10
+    yours = right - 66 if reference else right
+    if reference:
+        picture.text(yours, y + 16, "yours", 10, "end", "soft")
+        picture.text(right, y + 16, "reference", 10, "end", "soft")
+    for n, (what, mine, theirs) in enumerate(rows):
+        at = y + (32 if reference else 17) + 15 * n
+        picture.text(x1 + 2, at, what, 10.5, kind="soft")
+        picture.text(yours, at, mine, 10.5, "end")
+        if reference:
+            picture.text(right, at, theirs, 10.5, "end")
 
 
 def needless(reached, ideal):
     """ "▲ 4.5 times" """
     if not ideal or reached <= ideal:
         return "✓ as few as can be"
-    return f"▲ {reached / ideal:.3g} times as many"
+    return f"▲ {reached / ideal:.3g} times ideal"
 
 
-def draw_traffic(traffic):
-    caches = traffic["caches"]
-    shared = traffic["shared_requests"] > 0
-    picture = Canvas(
-        944 if caches else 470, 268 if shared else 190, "The way of the data", says(traffic)
-    )
-    picture.text(12, 20, "The way of the data", 13, font_weight="bold")
+def rows_of(traffic, reference, *columns):
+    """(what, yours, reference's): `columns` are words, and what makes a text of a Traffic."""
+    return [(what, show(traffic), show(reference) if reference else "") for what, show in columns]
+
+
+def counted(name, show=grouped):
+    return lambda traffic: show(traffic[name])
+
+
+def of_caches(name, show=grouped):
+    return lambda traffic: show(traffic["caches"][name]) if traffic["caches"] else "–"
+
+
+def percent(value):
+    return f"{value:.1f} %"
+
+
+def draw_traffic(traffic, reference=None):
+    """`reference`: what the reference solution moves for the same; None: not known."""
+    caches, shared = traffic["caches"], traffic["shared_requests"] > 0
+    height = 122 if reference else 92
+    wide = 212 if reference else 170  # of an arrow and its table
+    kernel, first, second, last = 84, 134, 84, 112  # widths of the boxes
+    title = "The way of the data"
+    if reference:
+        title += ": yours and the reference solution's"
+    width = 12 + kernel + wide + first + (2 * wide + second + last if caches else 0) + 12
+    total = 68 + height * (2 if shared else 1) + 4
+    picture = Canvas(width, total, title, says(traffic, reference))
+    picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(
         12,
         38,
-        "requests and sectors: simulated, as Nsight Compute counts them; caches: modelled",
+        "requests, sectors, wavefronts: simulated, as Nsight Compute counts them",
         10.5,
         kind="soft",
     )
-    y, height = 70, 82
-    box(picture, 12, y, 96, 182 if shared else height, "kernel", [])
-    arrow(
-        picture, 112, 300, y + 34, [f"{grouped(traffic['requests'])} requests", f"{amount(traffic['asked_bytes'])} asked"],
-        [f"{grouped(traffic['sectors'])} sectors", f"ideal {grouped(traffic['ideal_sectors'])}", needless(traffic["sectors"], traffic["ideal_sectors"])],
-    )  # fmt: skip
-    box(
-        picture,
-        304,
-        y,
-        130,
-        height,
-        "L1",
-        [f"{caches['l1_percent']:.1f} % hit", "(modelled)"] if caches else [],
-    )
+    picture.text(12, 53, "caches and device memory: modelled" + ("; reference: recorded counts of its launch for the same input" if reference else ""), 10.5, kind="soft")  # fmt: skip
+    y = 68
+    box(picture, 12, y, kernel, height * (2 if shared else 1) - 8, "kernel", [])
+    left, right = 12 + kernel + 4, 12 + kernel + wide - 4
+    arrow(picture, left, right, y + 20)
+    table(picture, left, right, y + 20, rows_of(
+        traffic, reference, ("requests", counted("requests")), ("bytes asked", counted("asked_bytes", amount)),
+        ("sectors", counted("sectors")), ("ideal", counted("ideal_sectors")),
+    ), reference)  # fmt: skip
+    lines = [needless(traffic["sectors"], traffic["ideal_sectors"])]
+    box(picture, right + 4, y, first, height - 8, "L1", lines)
     if shared:
-        arrow(
-            picture, 112, 300, y + 136, [f"{grouped(traffic['shared_requests'])} requests"],
-            [f"{grouped(traffic['wavefronts'])} wavefronts", f"ideal {grouped(traffic['ideal_wavefronts'])}", needless(traffic["wavefronts"], traffic["ideal_wavefronts"])],
-        )  # fmt: skip
-        box(picture, 304, y + 104, 130, 66, "shared memory", [])
+        below = y + height
+        arrow(picture, left, right, below + 20)
+        table(picture, left, right, below + 20, rows_of(
+            traffic, reference, ("requests", counted("shared_requests")), ("wavefronts", counted("wavefronts")),
+            ("ideal", counted("ideal_wavefronts")),
+        ), reference)  # fmt: skip
+        lines = [needless(traffic["wavefronts"], traffic["ideal_wavefronts"])]
+        box(picture, right + 4, below, first, height - 8, "shared memory", lines)
     if caches:
-        moved = caches["l2_read_sectors"] + caches["l2_write_sectors"]
-        arrow(
-            picture, 438, 580, y + 34, [f"{grouped(caches['l2_read_sectors'])} read", f"{grouped(caches['l2_write_sectors'])} written"],
-            ["sectors", amount(SECTOR * moved)],
-        )  # fmt: skip
-        box(picture, 584, y, 100, height, "L2", [f"{caches['l2_percent']:.1f} % hit", "(modelled)"])
-        arrow(
-            picture, 688, 790, y + 34, [amount(caches["dram_read"]), "read"], [amount(caches["dram_written"]), "written"],
-        )  # fmt: skip
-        box(picture, 794, y, 134, height, "device memory", ["(modelled)"])
+        x = right + 4 + first
+        arrow(picture, x + 4, x + wide - 4, y + 20)
+        table(picture, x + 4, x + wide - 4, y + 20, rows_of(
+            traffic, reference, ("hit L1", of_caches("l1_percent", percent)), ("sectors read", of_caches("l2_read_sectors")),
+            ("sectors written", of_caches("l2_write_sectors")),
+        ), reference)  # fmt: skip
+        x += wide
+        box(picture, x, y, second, height - 8, "L2", ["(modelled)"])
+        x += second
+        arrow(picture, x + 4, x + wide - 4, y + 20)
+        table(picture, x + 4, x + wide - 4, y + 20, rows_of(
+            traffic, reference, ("hit L2", of_caches("l2_percent", percent)), ("read", of_caches("dram_read", amount)),
+            ("written", of_caches("dram_written", amount)),
+        ), reference)  # fmt: skip
+        x += wide
+        box(picture, x, y, last, height - 8, "device memory", ["(modelled)"])
     return picture

@@ -8,14 +8,10 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from lab32.pictures import kinds
+from lab32.pictures import draw, kinds
 from lab32.pictures.access import draw_access
 from lab32.pictures.canvas import STYLE, grouped
-from lab32.pictures.chart import draw_traffic
 from lab32.pictures.mapping import draw_mappings
-from lab32.pictures.order import draw_fault, draw_race
-from lab32.pictures.shuffles import draw_shuffles
-from lab32.pictures.steps import draw_steps
 from lab32.report import plots
 
 HERE = Path(__file__).parent
@@ -28,13 +24,6 @@ TITLES = {
     "steps": "Who works between barriers",
     "shuffles": "Who reads whom",
     "traffic": "The way of the data",
-}
-DRAW = {
-    "race": draw_race,
-    "fault": draw_fault,
-    "steps": draw_steps,
-    "shuffles": draw_shuffles,
-    "traffic": draw_traffic,
 }
 
 
@@ -128,7 +117,7 @@ def check_of(test, figures, number):
     wasteful = [a for n, a in enumerate(launch["accesses"]) if n == 0 or a["waste"]]
     check["accesses"] = [figures.access(a) for a in wasteful[:MOST_ACCESSES]]
     check["pictures"] = [figures.one(draw_mappings([m]), m["name"]) for m in launch["mappings"]] + [
-        figures.one(DRAW[kind](launch[kind]), TITLES[kind])
+        figures.one(draw(launch, kind), TITLES[kind])
         for kind in kinds(launch)
         if kind not in ("access", "mappings")
     ]
