@@ -24,9 +24,10 @@ bool is_an_attempt(const std::string& format, const std::string& output) {
   report::Style style;
   style.colour = report::wants_colour(STDOUT_FILENO);
   const auto show = [&](const report::Result& result, const std::string& changes) {
+    // First: who has read it may end this.
+    if (history) report::keep_in_history(options.dir, result, report::now());
     print("\n" + report::text(result, style) + "\n" + changes);
     print(fmt::format("watching {}; Ctrl-C ends this\n", options.dir.string()));
-    if (history) report::keep_in_history(options.dir, result, report::now());
   };
   grading::watch(options, show, complain);
 }

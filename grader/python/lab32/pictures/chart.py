@@ -49,7 +49,7 @@ def arrow(picture, x1, x2, y):
 def table(picture, x1, x2, y, rows, reference):
     """Rows of (what, yours, reference's) below an arrow: numbers stand below each other."""
     right = x2 - 10
-    yours = right - 66 if reference else right
+    yours = right - 76 if reference else right
     if reference:
         picture.text(yours, y + 16, "yours", 10, "end", "soft")
         picture.text(right, y + 16, "reference", 10, "end", "soft")
@@ -89,8 +89,8 @@ def draw_traffic(traffic, reference=None):
     """`reference`: what the reference solution moves for the same; None: not known."""
     caches, shared = traffic["caches"], traffic["shared_requests"] > 0
     height = 122 if reference else 92
-    wide = 212 if reference else 170  # of an arrow and its table
-    kernel, first, second, last = 84, 134, 84, 112  # widths of the boxes
+    wide = 236 if reference else 170  # of an arrow and its table
+    kernel, first, second, last = 76, 120, 70, 122  # widths of the boxes
     title = "The way of the data"
     if reference:
         title += ": yours and the reference solution's"

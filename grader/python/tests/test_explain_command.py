@@ -1,0 +1,198 @@
+"""`lab32 explain` and `lab32 grade --watch`, from the command line to what is seen."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import xml.etree.ElementTree as ElementTree
+
+import matplotlib.image
+import pytest
+
+from lab32 import ROOT
+
+TURN = """__global__ void turn(const float* in, float* out) {
+  __shared__ float tile[32][32];
+  tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+  __syncthreads();
+  out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+int main() {
+  float *a, *b;
+  cudaMalloc(&a, 4096);
+  cudaMalloc(&b, 4096);
+  cudaMemset(a, 0, 4096);
+  turn<<<1, dim3(32, 32)>>>(a, b);
+  return cudaDeviceSynchronize();
+}
+"""
+
+
+def lab32(*words, cwd=ROOT):
+    environment = os.environ | {"LAB32_PYTHON": sys.executable}
+    done = subprocess.run(
+        [ROOT / "build/lab32", *words], cwd=cwd, env=environment, capture_output=True, text=True
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("program")
+    (folder / "turn.cu").write_text(TURN)
+    return folder
+
+
+@pytest.mark.parametrize(("check", "begins"), [("B1 row_scan: wave", True), ("", False)])
+def test_a_check_of_the_students_own_kernel_is_drawn(check, begins):
+    status, text, _ = lab32("explain", "bank_conflicts", *([check] if check else []))
+    assert status == 0
+    if begins:
+        assert text.startswith(
+            "bank_conflicts, B1 row_scan: wavefronts: labs/bank_conflicts/bank_conflicts.cu\n"
+        )
+        assert "540,672 wavefronts where 32,768 would do" in text
+        # Below it what the reference solution moves for the same n.
+        assert "the reference  │ 16,384 requests, 65,536 sectors" in text
+    # A worst access has lanes, places and its cost.
+    assert (
+        re.search(r"\d+ wavefronts? where 1 would do", text) and "0 1 2 3 4 5 6 7 8 9 a b" in text
+    )
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_a_line_of_a_program_is_drawn_with_the_names_of_its_elements(program):
+    status, text, _ = lab32("explain", "turn.cu", "--line", "5", cwd=program)
+    assert status == 0
+    assert "32 wavefronts where 1 would do" in text
+    # A column of the tile: of its array the row and the column, not bytes.
+    assert "\ntile[0][31] " in text and "\ntile[1][31] " in text and "tile+" not in text
+
+
+def test_warp_and_request_choose_another_access(program):
+    shown = json.loads(
+        lab32("explain", "turn.cu", "--line", "3", "--warp", "7", "--format", "json", cwd=program)[
+            1
+        ]
+    )
+    (access,) = shown["launch"]["accesses"][:1]
+    assert {request["warp"] for request in access["requests"]} == {7}
+    assert access["requests"][0]["name"][:2] == ["in[224]", "in[225]"]
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "html"])
+def test_pictures_are_written(program, kind):
+    file = program / f"turn.{kind}"
+    status, text, errors = lab32(
+        "explain", "turn.cu", "--line", "5", "--format", kind, "-o", file, cwd=program
+    )
+    assert (status, text, errors) == (0, "", "")
+    if kind == "svg":
+        words = "".join(ElementTree.parse(file).getroot().itertext())
+        assert "32 wavefronts where 1 would do" in words and "lane 1 tile[1][31]" in words
+    elif kind == "png":
+        image = matplotlib.image.imread(file)
+        assert image.shape[1] > 600 and (image[..., :3] < 0.5).any()
+    else:
+        page = file.read_text()
+        assert (
+            "tile[1][31]" in page
+            and 'type="range"' in page
+            and "Who works between barriers" in page
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            ["explain", "turn.cu", "--line", "4"],
+            "lab32: turn.cu:4: no launch touches global or shared memory there",
+        ),
+        (
+            ["explain", "turn.cu", "--line", "3", "--format", "png"],
+            "lab32: a PNG is no text: name a file with -o",
+        ),
+        (["explain", "nowhere.cu", "--line", "3"], "nowhere.cu"),
+        (["explain"], "lab32: a lab, a program or --swizzle is needed"),
+        (["explain", "--swizzle", "2,0,3"], "lab32: a task of the lab swizzle asks for that table"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_line(program, words, line):
+    status, text, errors = lab32(*words, cwd=program)
+    assert (status, text) == (2, "")
+    assert line in errors and errors.count("\n") == 1
+
+
+def test_a_check_that_a_question_withholds_is_one_line():
+    status, _, errors = lab32("explain", "transpose", "B1 tiled: sectors")
+    assert status == 2
+    assert (
+        "no picture: what it shows is what `A2 a column of a tile` asks: answer that first"
+        in errors
+    )
+
+
+class Watched:
+    """`lab32 grade --watch`, its output read as it comes."""
+
+    def __init__(self, folder, *words):
+        command = [
+            ROOT / "build/lab32",
+            "grade",
+            *words,
+            "--dir",
+            folder,
+            "--device",
+            "sim",
+            "--watch",
+        ]
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.timer = threading.Timer(240, self.process.kill)
+        self.timer.start()
+
+    def until(self, words):
+        text = ""
+        for line in self.process.stdout:
+            text += line
+            if words in line:
+                return text
+        raise AssertionError(f"it ended without “{words}”: {text}")
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(30)
+        self.timer.cancel()
+        self.process.stdout.close()
+
+
+def test_a_file_is_graded_again_when_it_is_saved(tmp_path):
+    lab = tmp_path / "swizzle"
+    shutil.copytree(ROOT / "labs/swizzle", lab)
+    shutil.copytree(ROOT / "labs/include", tmp_path / "include")
+    watched = Watched(tmp_path, "swizzle")
+    try:
+        first = watched.until("Ctrl-C ends this")
+        assert "A1 the table" in first
+        # As an editor saves: another file takes its place.
+        (lab / "new").write_text((ROOT / "solutions/swizzle/swizzle.cu").read_text())
+        os.replace(lab / "new", lab / "swizzle.cu")
+        second = watched.until("Ctrl-C ends this")
+        # What has changed since, check by check.
+        assert "  A1 the table of <3, 0, 3>: 8 of 64 right -> 64 of 64 right (+8)\n" in second
+        assert "  C3 swizzled: wavefronts: 66,560 wavefronts -> 9,216 wavefronts" in second
+    finally:
+        watched.end()
+    lines = [json.loads(line) for line in (tmp_path / ".lab32/history").read_text().splitlines()]
+    assert [line["lab"] for line in lines] == ["swizzle", "swizzle"]
+    assert lines[0]["score"] < lines[1]["score"] == lines[1]["max_score"]
