@@ -101,9 +101,9 @@ struct Fault {
   int line = 0;
   std::string source;
   std::string thread;  // empty: not known
-  std::string object;
+  std::string object;  // empty: no array has to do with it, and there is no picture
   int64_t offset = 0;  // of the access, in bytes
-  uint64_t size = 0;   // of the object; 0: there is no picture of it
+  uint64_t size = 0;   // of the object
   uint32_t bytes = 0;
 };
 

@@ -171,8 +171,9 @@ std::string text(const Race& r, bool colour) {
 }
 
 std::string text(const Fault& f, bool colour) {
-  std::string out = f.words + "\n";
-  if (f.object.empty() || f.size == 0) return out;
+  std::string out;
+  for (const std::string& line : wrap(f.words, 78)) out += line + "\n";
+  if (f.object.empty()) return out;
   const Paint paint(colour);
   const auto end = static_cast<int64_t>(f.size);
   const std::string name = visible(f.object);
@@ -180,11 +181,12 @@ std::string text(const Fault& f, bool colour) {
   const std::string before = f.offset < 0 ? paint(Hue::bad, "▲") + "  " : "   ";
   const bool inside = f.offset >= 0 && f.offset < end;
   std::string box;
-  for (int k = 0; k < 40; ++k)
+  for (int k = 0; k < (end > 0 ? 40 : 0); ++k)
     box += inside && f.offset * 40 / end == k ? paint(Hue::bad, "▲") : "█";
   out +=
       fmt::format("  {}│{}│{}\n", before, box, f.offset >= end ? "  " + paint(Hue::bad, "▲") : "");
-  out += fmt::format("     {}: bytes 0 to {}; ▲ the access, at byte {}\n", name, end - 1, f.offset);
+  const std::string bytes = end > 0 ? fmt::format("bytes 0 to {}", end - 1) : "it has no byte";
+  out += fmt::format("     {}: {}; ▲ the access, at byte {}\n", name, bytes, f.offset);
   return out;
 }
 

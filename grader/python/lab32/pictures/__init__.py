@@ -17,7 +17,7 @@ def kinds(launch):
         kind
         for kind in KINDS
         if (launch["accesses"] if kind == "access" else launch[kind])
-        and (kind != "fault" or launch["fault"]["size"])
+        and (kind != "fault" or launch["fault"]["object"])
     ]
 
 

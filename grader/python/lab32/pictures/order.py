@@ -22,38 +22,35 @@ def draw_race(race):
             200, y + below, short(f"line {party['line']}: {party['source']}", 82), 10.5, kind="mono"
         )
     picture.line(306, 116, 494, 196, "bad", stroke_width=1.8, stroke_dasharray="6 4")
-    picture.rect(300, 143, 300, 24, "cell unused", rx=4)
-    picture.text(450, 159, f"✗ no order: {race['missing']} is missing", 11.5, "middle")
-    picture.text(12, 256, "✗ dashed: an order that the program does not ask for", 10.5, kind="soft")
+    picture.rect(262, 143, 276, 24, "cell unused", rx=4)
+    picture.text(400, 159, f"✗ {race['missing']} is missing", 11.5, "middle")
+    picture.text(12, 256, "dashed: nothing in the program orders the two", 10.5, kind="soft")
     return picture
 
 
 def draw_fault(fault):
-    size, offset = fault["size"], fault["offset"]
-    says = f"{fault['words']}. {fault['object']} has {size} bytes; the access is at byte {offset}."
+    size, offset, name = fault["size"], fault["offset"], fault["object"]
+    has = f"has {grouped(size)} bytes" if size else "has no byte"
+    says = f"{fault['words']}. {name} {has}; the access is at byte {grouped(offset)}."
     picture = Canvas(760, 190, fault["kind"], says)
     picture.text(12, 20, short(f"{fault['kind']}: {fault['thread']}", 90), 13, font_weight="bold")
     picture.text(12, 40, short(f"line {fault['line']}: {fault['source']}", 100), 10.5, kind="mono")
-    left, width, y = 130, 460, 84
-    picture.rect(left, y, width, 30, "cell unused")
-    picture.text(left + width / 2, y + 20, short(fault["object"], 50), 12, "middle", "mono")
-    picture.text(left, y + 48, "byte 0", 10.5, "middle", "soft")
-    picture.text(left + width, y + 48, grouped(size), 10.5, "middle", "soft")
+    left, width, y = 130, 460 if size else 150, 84
+    picture.rect(left, y, width, 30, "cell unused" if size else "cell idle")
+    words = name if size else f"{name}: no byte"
+    picture.text(left + width / 2, y + 20, short(words, 50), 12, "middle", "mono")
+    if size:
+        picture.text(left, y + 48, "byte 0", 10.5, "middle", "soft")
+        picture.text(left + width, y + 48, grouped(size), 10.5, "middle", "soft")
     inside = 0 <= offset < size
-    x = (
-        left + width * offset / size
-        if inside
-        else (left + width + 60 if offset >= size else left - 60)
-    )
+    if inside:
+        x = left + width * offset / size
+    else:
+        x = left + width + 60 if offset >= size else left - 60
     picture.polygon([(x - 7, y + 50), (x, y + 34), (x + 7, y + 50)], "bad")
     if not inside:
         picture.rect(x - 10, y, 20, 30, "cell idle")
     picture.text(x, y + 66, f"byte {grouped(offset)}", 11, "middle", font_weight="bold")
-    picture.text(
-        12,
-        178,
-        f"▲ the access of {fault['bytes']} bytes; dashed: what is not there",
-        10.5,
-        kind="soft",
-    )
+    what = f"▲ the access of {fault['bytes']} bytes; dashed: what is not there"
+    picture.text(12, 178, what, 10.5, kind="soft")
     return picture

@@ -62,8 +62,14 @@ def png(picture):
         box = scaled(a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"])
         if box[2] <= box[0] or box[3] <= box[1]:
             return
+        if "idle" in kinds:  # hollow, and dashed: what is not there
+            x1, y1, x2, y2 = a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"]
+            for side in ((x1, y1, x2, y1), (x2, y1, x2, y2), (x2, y2, x1, y2), (x1, y2, x1, y1)):
+                for piece in dashes(*side, (2, 1.5)):
+                    draw.line(scaled(*piece), colour("edge"), 1)
+            return
         edge = colour("edge") if "cell" in kinds else None
-        fill = None if "idle" in kinds else fill_of(kinds, a.get("fill_opacity", 1))
+        fill = fill_of(kinds, a.get("fill_opacity", 1))
         draw.rounded_rectangle(box, SCALE * a.get("rx", 0), fill, edge)
 
     def text(a, kinds, words):

@@ -58,7 +58,9 @@ def draw_shuffles(warp):
     shuffles = warp["shuffles"]
     title = f"Who reads whom, warp {warp['warp']} of block {warp['block']}"
     width = LEFT + LANES * CELL + 24
-    picture = Canvas(width, TOP + PITCH * len(shuffles) + 62, title, says(warp))
+    sources = {shuffle["line"]: shuffle["source"] for shuffle in shuffles}
+    height = TOP + PITCH * len(shuffles) + 44 + 18 * len(sources)
+    picture = Canvas(width, height, title, says(warp))
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(
         12, 40, "each lane takes the value of the lane that its line comes from", 11.5, kind="soft"
@@ -125,9 +127,9 @@ def draw_shuffles(warp):
         10.5,
         kind="soft",
     )
-    first = shuffles[0]
-    more = "   … and more shuffles" if warp["more"] else ""
-    picture.text(
-        12, y + 30, short(f"line {first['line']}: {first['source']}", 92) + more, 10.5, kind="mono"
-    )
+    for n, (line, source) in enumerate(sources.items()):
+        more = "   … and more shuffles" if warp["more"] and n == len(sources) - 1 else ""
+        picture.text(
+            12, y + 30 + 18 * n, short(f"line {line}: {source}", 92) + more, 10.5, kind="mono"
+        )
     return picture
