@@ -10,9 +10,9 @@
 #include <set>
 
 #include "base/root.h"
+#include "base/table.h"
 #include "grading/reference_counts.h"
 #include "grading/runner.h"
-#include "pictures/json.h"
 #include "tests/fixtures/each_lab.h"
 #include "tests/fixtures/golden.h"
 #include "tests/fixtures/sample_pictures.h"
@@ -42,8 +42,28 @@ bool alike_in_caches(const pictures::Traffic& a, const pictures::Traffic& b) {
          near(in_kilobytes(x.dram_written), in_kilobytes(y.dram_written));
 }
 
-// Of a grading of the solution; without tasks whose launches differ among themselves.
-Rows launches(const std::string& lab, uint64_t seed) {
+// What a check is judged by, "lab,check,figure" -> value; what is asked is not told.
+using Figures = std::map<std::string, std::string>;
+
+Figures figures_of(const report::Result& result) {
+  Figures figures;
+  const std::string ideal = "ideal_";
+  for (const report::Lab& lab : result.labs)
+    for (const report::Test& test : lab.tests)
+      for (const auto& [name, value] : test.figures)
+        if (test.figures.count(ideal + name) > 0 && test.figures.count("questions") == 0 &&
+            test.measured.find(name.substr(name.find('_') + 1)) != std::string::npos)
+          figures[fmt::format("{},{},{}", lab.name, test.name, name)] =
+              fmt::format("{:.10g}", value);
+  return figures;
+}
+
+struct Seen {
+  Rows launches;  // without tasks whose launches differ among themselves
+  Figures figures;
+};
+
+Seen graded(const std::string& lab, uint64_t seed) {
   const tests::InRoot in_root;
   Rows rows;
   std::set<Task> differ;
@@ -62,19 +82,28 @@ Rows launches(const std::string& lab, uint64_t seed) {
     if (counts_of(at->second) != counts_of(row->traffic)) differ.insert(row->task);
     if (!alike_in_caches(at->second, row->traffic)) at->second.caches.reset();
   };
-  grade(options);
+  const report::Result result = grade(options);
   for (const Task& task : differ) rows.erase(task);
-  return rows;
+  return {rows, figures_of(result)};
+}
+
+Figures recorded_figures() {
+  Figures figures;
+  const auto file = root() / "data/simulated/solutions-checks.csv";
+  if (!std::filesystem::exists(file)) return figures;
+  for (const TableRow& row : read_table(file.string()))
+    figures[row.at("lab") + "," + row.at("check") + "," + row.at("figure")] = row.at("value");
+  return figures;
 }
 
 void write_record(const std::string& lab) {
-  Rows one = launches(lab, 1), other = launches(lab, 2);
+  Seen one = graded(lab, 1), other = graded(lab, 2);
   Rows all;
   for (const ReferenceRow& row : read_reference_rows())
     if (row.task.lab != lab) all.emplace(row.task, row.traffic);
-  for (auto& [task, traffic] : one) {
-    const auto same = other.find(task);
-    if (same == other.end() || counts_of(same->second) != counts_of(traffic)) continue;
+  for (auto& [task, traffic] : one.launches) {
+    const auto same = other.launches.find(task);
+    if (same == other.launches.end() || counts_of(same->second) != counts_of(traffic)) continue;
     if (!alike_in_caches(same->second, traffic)) traffic.caches.reset();
     all.emplace(task, traffic);
   }
@@ -83,11 +112,25 @@ void write_record(const std::string& lab) {
   const auto folder = root() / "data/simulated";
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "solutions.csv") << print_reference_rows(rows);
+  Figures figures = recorded_figures();
+  for (auto at = figures.begin(); at != figures.end();)
+    at = at->first.rfind(lab + ",", 0) == 0 ? figures.erase(at) : std::next(at);
+  for (const auto& [name, value] : one.figures)
+    if (const auto same = other.figures.find(name);
+        same != other.figures.end() && same->second == value)
+      figures[name] = value;
+  std::ofstream out(folder / "solutions-checks.csv");
+  out << "# what: figures of the checks of the reference solutions that are the same for every "
+         "seed; simulated\n"
+         "# command: LAB32_UPDATE_REFERENCE=1 build/lab32_tests -tc='grading: reference counts*'\n"
+         "lab,check,figure,value\n";
+  for (const auto& [name, value] : figures) out << name << "," << value << "\n";
 }
 
 void check_record(const std::string& lab) {
   if (std::getenv("LAB32_UPDATE_REFERENCE") != nullptr) write_record(lab);
-  const Rows now = launches(lab, 1);
+  const Seen seen = graded(lab, 1);
+  const Rows& now = seen.launches;
   int count = 0;
   for (const ReferenceRow& row : read_reference_rows()) {
     if (row.task.lab != lab) continue;
@@ -100,6 +143,13 @@ void check_record(const std::string& lab) {
     if (row.traffic.caches) CHECK(alike_in_caches(at->second, row.traffic));
   }
   CHECK(count > 0);
+  for (const auto& [name, value] : recorded_figures()) {
+    if (name.rfind(lab + ",", 0) != 0) continue;
+    INFO(name);
+    const auto at = seen.figures.find(name);
+    REQUIRE(at != seen.figures.end());
+    CHECK(at->second == value);
+  }
 }
 
 TEST_EACH_LAB("grading: reference counts", check_record);

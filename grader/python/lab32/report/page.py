@@ -134,12 +134,19 @@ def lab_of(lab, result, attempts, figures, counter):
         if check["test"].status == "failed" and (check["accesses"] or check["pictures"]):
             check["open"] = True
             break
-    drawn = [plots.ladder(lab), plots.times(lab, result.device), plots.attempts_plot(own)]
+    drawn = [
+        plots.ladder(lab),
+        plots.steps(lab),
+        plots.documented(lab),
+        plots.times(lab, result.device),
+    ]
+    history = plots.attempts_plot(own)
     return {
         "lab": lab,
         "sign": SIGNS[lab.status],
         "checks": checks,
         "plots": [figures.one(plot) for plot in drawn if plot],
+        "history": figures.one(history) if history else None,
         "attempts": [changes(before, after) for before, after in zip([None, *own], own)][-12:][
             ::-1
         ],

@@ -1,28 +1,90 @@
-"""Plots of the page: what a lab's checks count beside what they need, times, and attempts."""
+"""Plots of the page. Of each number it is marked whose it is and where it comes from: yours, the
+reference's or documented; simulated, modelled or measured."""
 
 import csv
+import functools
 import math
+import re
 
-from lab32 import ROOT
+from lab32 import ROOT, bank_conflicts, coalescing, tables, transpose
 from lab32.pictures.canvas import Canvas, grouped, short
 
 # What a figure of a check is called, and that of what is needed.
 COUNTED = (
-    ("sectors", "ideal_sectors", "sectors"),
-    ("wavefronts", "ideal_wavefronts", "wavefronts"),
-    ("requests", "ideal_requests", "requests"),
-    ("barriers", "ideal_barriers", "barriers"),
-)
-LEFT, BAR, ROOM = 250, 18, 330
+    ("sectors", "sectors"), ("wavefronts", "wavefronts"), ("requests", "requests"), ("barriers", "barriers"),
+    ("adds", "adds"), ("accesses", "accesses"), ("idle_lanes", "idle lanes"), ("instructions", "instructions"),
+)  # fmt: skip
+LEFT, BAR, ROOM, WIDTH = 250, 18, 230, 820
+# The look of a bar; words beside it say the same.
+LOOK = {"good": "good", "bad": "bad", "yours": "warn", "reference": "unused", "documented": "bare"}
+
+
+def amount(value):
+    """131,634; 20.27; 4"""
+    return grouped(round(value)) if abs(value - round(value)) < 1e-9 else f"{value:.3g}"
+
+
+def bars(title, subtitle, groups, log=False, mark=None):
+    """`groups`: [(label, [(look, value, words behind the bar)])]. `mark`: (value, words), a dashed line."""
+    values = [value for _, rows in groups for _, value, _ in rows]
+    most = max([*values, mark[0] if mark else 0])
+    least = 1 if log else 0
+
+    def x_of(value):
+        if log:
+            return LEFT + ROOM * max(math.log(max(value, least)), 0) / math.log(most)
+        return LEFT + ROOM * value / most
+
+    says = "; ".join(
+        f"{label}: {', '.join(words for _, _, words in rows)}" for label, rows in groups
+    )
+    count = sum(len(rows) for _, rows in groups)
+    bottom = 62 + BAR * count + 8 * len(groups)
+    picture = Canvas(WIDTH, bottom + (28 if mark else 12), title, says + ".")
+    picture.text(12, 20, title, 13, font_weight="bold")
+    picture.text(12, 40, subtitle, 11, kind="soft")
+    y = 62
+    for label, rows in groups:
+        picture.text(LEFT - 10, y + 12, short(label, 36), 11, "end")
+        for look, value, words in rows:
+            x = x_of(value)
+            picture.rect(LEFT, y, max(x - LEFT, 2), BAR - 4, f"cell {LOOK[look]}")
+            picture.text(max(x, LEFT + 2) + 6, y + 11, words, 10.5)
+            y += BAR
+        y += 8
+    if mark and not log:
+        x = x_of(mark[0])
+        picture.line(x, 54, x, bottom - 4, "", stroke_width=1, stroke_dasharray="3 3")
+        picture.text(x, bottom + 12, mark[1], 10, "middle", "soft")
+    return picture
+
+
+# ---- yours, the reference's, what is needed --------------------------------------------------------
+
+
+@functools.cache
+def reference_figures():
+    """{(lab, check): {figure: value}} of the reference solutions: counts, recorded."""
+    found = {}
+    try:
+        with open(ROOT / "data/simulated/solutions-checks.csv") as file:
+            for row in csv.DictReader(line for line in file if not line.startswith("#")):
+                figures = found.setdefault((row["lab"], row["check"]), {})
+                figures[row["figure"]] = float(row["value"])
+    except OSError:
+        pass
+    return found
 
 
 def counted(lab):
-    """[(check, unit, yours, needed)]: of each check what it counts."""
+    """[(check, unit, yours, needed, the reference's or None)]: of each check what it counts."""
     rows = []
     for test in lab.tests:
-        for yours, needed, unit in COUNTED:
-            if test.figures.get(needed) and yours in test.figures and unit in test.measured:
-                rows.append((test.name, unit, test.figures[yours], test.figures[needed]))
+        theirs = reference_figures().get((lab.name, test.name), {})
+        for figure, unit in COUNTED:
+            needed = test.figures.get(f"ideal_{figure}")
+            if needed and figure in test.figures and unit.split()[-1] in test.measured:
+                rows.append((test.name, unit, test.figures[figure], needed, theirs.get(figure)))
                 break
     return rows
 
@@ -32,78 +94,132 @@ def ladder(lab):
     rows = counted(lab)
     if not rows:
         return None
-    most = max(max(yours / needed for _, _, yours, needed in rows), 1.25)
-    log = most > 12
-
-    def x_of(times):
-        if log:
-            return (
-                LEFT + ROOM * max(math.log(max(times, 1)) / math.log(most), 0)
-                if times > 1
-                else LEFT
-            )
-        return LEFT + ROOM * times / most
-
-    words = "; ".join(
-        f"{name}: {grouped(round(yours))} {unit} where {grouped(round(needed))} would do"
-        for name, unit, yours, needed in rows
-    )
-    title = "Yours beside what the task needs"
-    picture = Canvas(770, 76 + 2 * BAR * len(rows) + 36, title, words + ".")
-    picture.text(12, 20, title, 13, font_weight="bold")
-    scale = "a longer bar is worse" + ("; logarithmic" if log else "")
-    picture.text(12, 40, f"times as many as needed; counts are simulated; {scale}", 11, kind="soft")
-    for n, (name, unit, yours, needed) in enumerate(rows):
-        y = 62 + 2 * BAR * n
+    groups = []
+    for name, unit, yours, needed, theirs in rows:
         times = yours / needed
-        picture.text(LEFT - 10, y + 13, short(name, 34), 11, "end")
-        picture.rect(
-            LEFT,
-            y,
-            max(x_of(times) - LEFT, 2),
-            BAR - 3,
-            "cell " + ("good" if times <= 1.0001 else "bad"),
-        )
-        mark = "✓" if times <= 1.0001 else f"▲ {times:.3g} times"
-        picture.text(max(x_of(times), LEFT) + 6, y + 12, f"{mark}: {grouped(round(yours))}", 10.5)
-        picture.text(
-            LEFT - 10, y + 28, f"needed {grouped(round(needed))} {unit}", 9.5, "end", "soft"
-        )
-    if not log:
-        x = x_of(1)
-        picture.line(
-            x, 54, x, 62 + 2 * BAR * len(rows) - 8, "", stroke_width=1, stroke_dasharray="3 3"
-        )
-        picture.text(x, 62 + 2 * BAR * len(rows) + 8, "needed", 10, "middle", "soft")
-    return picture
+        sign = "✓" if times <= 1.0001 else f"▲ {times:.3g} times:"
+        group = [("good" if times <= 1.0001 else "bad", times, f"{sign} {amount(yours)} {unit}, yours; needed {amount(needed)}")]  # fmt: skip
+        if theirs is not None:
+            group.append(("reference", theirs / needed, f"{amount(theirs)}, reference"))
+        groups.append((name, group))
+    log = max(value for _, group in groups for _, value, _ in group) > 12
+    scale = "a longer bar is worse" + ("; logarithmic, from 1" if log else "")
+    subtitle = f"times as many as needed; {scale}. Yours and the reference solution's: simulated"
+    return bars("Yours beside what the task needs", subtitle, groups, log, (1, "needed"))
+
+
+# ---- steps of a ladder ----------------------------------------------------------------------------
 
 
 def reference_seconds(lab):
-    """{check: seconds} of the reference solutions on an H200, measured; {} where that is not here."""
+    """{check: row} of the reference solutions on an H200, measured; {} where that is not here."""
     try:
         with open(ROOT / "data/measured/h200-solutions.csv") as file:
             rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     except OSError:
         return {}
-    return {
-        row["check"]: float(row["seconds"]) for row in rows if row["lab"] == lab and row["seconds"]
-    }
+    return {row["check"]: row for row in rows if row["lab"] == lab}
+
+
+@functools.cache
+def documented_steps():
+    """{version of the reduction: how many times faster than the one before}, of a G80."""
+    rows = tables.documented("reduction_g80").where(metric="step speed-up")
+    return {row["kernel"]: float(row["value"]) for row in rows}
+
+
+def steps(lab):
+    """How much faster each version is than the one before: yours, the reference's, documented."""
+    reference, groups, documented = reference_seconds(lab.name), [], False
+    for test in lab.tests:
+        step = re.fullmatch(r"(?:\w+ )?(\w+) to (\w+): time", test.name)
+        if not step:
+            continue
+        group = []
+        if modelled := test.figures.get("modelled_ratio"):
+            group.append(("yours", modelled, f"{modelled:.2f}, yours, modelled"))
+        if measured := test.figures.get("ratio"):
+            group.append(("good", measured, f"{measured:.2f}, yours, measured"))
+        row = reference.get(test.name)
+        if row and row["ratio"]:
+            ratio = float(row["ratio"])
+            group.append(("reference", ratio, f"{ratio:.2f}, reference, measured on an H200"))
+        if lab.name == "reduction" and step[2] in documented_steps():
+            ratio, documented = documented_steps()[step[2]], True
+            group.append(("documented", ratio, f"{ratio:.2f}, documented (SYSU Lecture, a G80)"))
+        if group:
+            groups.append((f"{step[1]} to {step[2]}", group))
+    if not groups:
+        return None
+    subtitle = "times as fast as the version before; 1: no gain; a longer bar is better"
+    if documented:
+        subtitle += ". A G80 has no caches and 16 banks"
+    return bars("Step by step", subtitle, groups, mark=(1, "as fast"))
+
+
+# ---- documented counts ----------------------------------------------------------------------------
+
+
+def documented_rows(lab):
+    """[(what, simulated, documented, unit)] of given kernels that a source document counts, too; none
+    that an open question asks about."""
+    if lab.name == "coalescing":
+        return [
+            (f"{name}: {op} sectors", now[name], then[name], "a request")
+            for op in ("load", "store")
+            for now, then in [(coalescing.sectors_per_request(lab, op), coalescing.documented_sectors(op))]
+            for name in now if name in then
+        ]  # fmt: skip
+    if lab.name == "bank_conflicts":
+        now, then = bank_conflicts.touches(lab)["int"], bank_conflicts.documented_touches("int")
+        return [
+            (f"ints, stride {n}: wavefronts", now[n], then[n], "a store") for n in now if n in then
+        ]
+    if lab.name == "transpose":
+        now, then = transpose.wavefronts_of_pitches(lab), transpose.documented_pitches()
+        return [
+            (f"{name}: wavefronts", now[name], then[name], "a column")
+            for name in now
+            if name in then
+        ]
+    return []
+
+
+def documented(lab):
+    rows = documented_rows(lab)
+    if not rows:
+        return None
+    groups = [
+        (what, [
+            ("good", now, f"{amount(now)} {unit}, simulated"),
+            ("documented", then, f"{amount(then)}, documented"),
+        ])
+        for what, now, then, unit in rows
+    ]  # fmt: skip
+    subtitle = "counts of given kernels, and those of the source documents; the notes of the lab say where they differ"
+    return bars("Counted and documented", subtitle, groups)
+
+
+# ---- times ----------------------------------------------------------------------------------------
 
 
 def times_of(lab, device):
-    """[(check, kind, seconds)]: yours measured or modelled, the reference's measured."""
-    reference, rows = reference_seconds(lab.name), []
+    """[(check, [(look, seconds, kind)])]: yours measured or modelled, the reference's measured."""
+    reference, groups = reference_seconds(lab.name), []
     for test in lab.tests:
+        group = []
         modelled = (test.not_run or {}).get("modelled")
         if modelled and modelled["seconds"]:
-            rows.append((test.name, "yours, modelled", modelled["seconds"]))
+            group.append(("yours", modelled["seconds"], "yours, modelled"))
         elif test.figures.get("seconds"):
-            rows.append((test.name, "yours, measured", test.figures["seconds"]))
-        else:
-            continue
-        if test.name in reference and "h200" in device:
-            rows.append((test.name, "reference, measured on an H200", reference[test.name]))
-    return rows
+            group.append(("good", test.figures["seconds"], "yours, measured"))
+            # Of the same n only: what is modelled is a smaller launch.
+            row = reference.get(test.name)
+            if row and row["seconds"] and "h200" in device:
+                group.append(("reference", float(row["seconds"]), "reference, measured on an H200"))
+        if group:
+            groups.append((test.name, group))
+    return groups
 
 
 def seconds_text(seconds):
@@ -114,41 +230,20 @@ def seconds_text(seconds):
 
 
 def times(lab, device):
-    rows = times_of(lab, device)
-    if not rows:
-        return None
-    most = max(seconds for _, _, seconds in rows)
-    title = "Times"
-    picture = Canvas(
-        800,
-        66 + BAR * len(rows) + 30,
-        title,
-        "; ".join(f"{name}, {kind}: {seconds_text(s)}" for name, kind, s in rows) + ".",
-    )
-    picture.text(12, 20, title, 13, font_weight="bold")
-    picture.text(
-        12,
-        40,
-        "modelled: what the simulator's model predicts; a shorter bar is better",
-        11,
-        kind="soft",
-    )
-    kinds = {
-        "yours, modelled": "warn",
-        "yours, measured": "good",
-        "reference, measured on an H200": "unused",
-    }
-    last = None
-    for n, (name, kind, seconds) in enumerate(rows):
-        y = 56 + BAR * n
-        if name != last:
-            picture.text(LEFT - 10, y + 12, short(name, 36), 11, "end")
-        last = name
-        picture.rect(LEFT, y, max(ROOM * seconds / most, 2), BAR - 4, f"cell {kinds[kind]}")
-        picture.text(
-            LEFT + ROOM * seconds / most + 6, y + 11, f"{seconds_text(seconds)}, {kind}", 10
+    groups = [
+        (
+            name,
+            [(look, seconds, f"{seconds_text(seconds)}, {kind}") for look, seconds, kind in group],
         )
-    return picture
+        for name, group in times_of(lab, device)
+    ]
+    if not groups:
+        return None
+    subtitle = "modelled: what the simulator's model predicts; a shorter bar is better"
+    return bars("Times", subtitle, groups)
+
+
+# ---- attempts -------------------------------------------------------------------------------------
 
 
 def attempts_plot(attempts):
@@ -163,10 +258,9 @@ def attempts_plot(attempts):
     most = max(a["max_score"] for a in shown) or 1
 
     def at(n, score):
-        return (
-            left + (right - left) * n / max(len(shown) - 1, 1),
-            bottom - (bottom - top) * score / most,
-        )
+        return left + (right - left) * n / max(len(shown) - 1, 1), bottom - (
+            bottom - top
+        ) * score / most
 
     for score in (0, most):
         y = at(0, score)[1]
