@@ -78,7 +78,10 @@ int explain(const ExplainCommand& command, const grading::GradeOptions& options)
   const pictures::Shown shown = look(command, options);
   if (drawn) {
     std::vector<std::string> words = {"--format", command.format};
-    if (!command.output.empty()) words.insert(words.end(), {"-o", command.output});
+    if (!command.output.empty()) {
+      words.insert(words.end(), {"-o", command.output});
+      print(pictures::heading(shown));  // a picture has no room for it
+    }
     if (!command.picture.empty()) words.insert(words.end(), {"--picture", command.picture});
     grading::exec_python("lab32.pictures", words, pictures::json(shown));
   }

@@ -88,7 +88,9 @@ void add_pictures(report::Test& test) {
   test.pictures = s.pictures ? *s.pictures : pictures::Launch{};
   test.pictures->mappings = s.mappings;
   if (s.pictures) test.pictures->reference = reference_counts(task_of(s.rubric.lab(), *s.pictures));
-  const bool shared = test.figures.count("wavefronts") > 0 && test.figures.count("sectors") == 0;
+  // Of which memory the check speaks; both may be counted.
+  const bool shared = test.measured.find("wavefront") != std::string::npos ||
+                      (test.figures.count("wavefronts") > 0 && test.figures.count("sectors") == 0);
   auto& accesses = test.pictures->accesses;
   std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {
     return a.shared == shared && a.waste > 0;

@@ -11,14 +11,19 @@
 
 namespace lab32::pictures {
 
-std::string text(const Shown& shown, bool colour) {
+std::string heading(const Shown& shown) {
   std::string out;
   if (!shown.check.empty()) out += fmt::format("{}, {}: {}\n", shown.lab, shown.check, shown.file);
   if (!shown.message.empty())
     for (const std::string& line : wrap(shown.message, 78)) out += "  " + line + "\n";
+  return visible(out);
+}
+
+std::string text(const Shown& shown, bool colour) {
+  const std::string out = heading(shown);
   std::string drawn = text(shown.launch, colour);
   drawn.erase(0, drawn.find_first_not_of('\n'));
-  return visible(out + (out.empty() ? "" : "\n")) + drawn;
+  return out + (out.empty() ? "" : "\n") + drawn;
 }
 
 std::string json(const Shown& shown) {

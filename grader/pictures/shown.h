@@ -14,6 +14,8 @@ struct Shown {
   Launch launch;
 };
 
+// The check and what it says; nothing of a program.
+std::string heading(const Shown& shown);
 std::string text(const Shown& shown, bool colour);
 // Schema lab32-pictures/1 (README.md).
 std::string json(const Shown& shown);

@@ -51,16 +51,22 @@ def spliced(base, changes):
 def submission(kind, lab, name):
     """What grader/tests/submissions/KIND/LAB/NAME.cu stands for."""
     changes = (ROOT / f"grader/tests/submissions/{kind}/{lab}/{name}.cu").read_text()
-    return spliced((ROOT / f"solutions/{lab}/{lab}.cu").read_text(), changes.replace("@ROOT@", str(ROOT)))
+    return spliced(
+        (ROOT / f"solutions/{lab}/{lab}.cu").read_text(), changes.replace("@ROOT@", str(ROOT))
+    )
 
 
 def half_done(lab):
-    """The skeleton with every other function and answer as in the solution, and its helpers."""
-    skeleton = (ROOT / f"labs/{lab}/{lab}.cu").read_text()
-    given = [name for name, _ in chunks(skeleton) if name]
-    solved = chunks((ROOT / f"solutions/{lab}/{lab}.cu").read_text())
-    taken = [text for name, text in solved if name and (name not in given or given.index(name) % 2)]
-    return spliced(skeleton, "".join(taken))
+    """The solution with every other function and answer as in the skeleton. With the helpers of both."""
+    solution = (ROOT / f"solutions/{lab}/{lab}.cu").read_text()
+    solved = [name for name, _ in chunks(solution)]
+    given = [
+        (name, text) for name, text in chunks((ROOT / f"labs/{lab}/{lab}.cu").read_text())
+        if name and solved.count(name) <= 1 and not name.startswith("LAB32_LAUNCH") and not name.endswith(">")
+    ]  # fmt: skip
+    helpers = [text for name, text in given if name not in solved]
+    both = [text for name, text in given if name in solved]
+    return spliced(solution, "".join(helpers + both[::2]))
 
 
 def empty(lab):

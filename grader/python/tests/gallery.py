@@ -5,6 +5,7 @@ of colour. Boxes are in pixels of the size at which the figure is shown.
 """
 
 import functools
+import math
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
@@ -39,11 +40,12 @@ class Sheet:
     clipped: list = field(default_factory=list)  # what leaves its axes, in words
     axes: list = field(default_factory=list)  # (title, label of the value axis)
     looks: list = field(default_factory=list)  # of each key: [(name, colour, second cue)]
+    widest: float = WIDEST  # pixels that its page has for it
 
 
 def faults(sheet):
     """Each fault in words."""
-    scale = min(1, WIDEST / sheet.width)
+    scale = min(1, sheet.widest / sheet.width)
     found = [f"clipped: {what}" for what in sheet.clipped]
     for word in sheet.words:
         left, top, right, bottom = word.box
@@ -223,3 +225,39 @@ def word(node, own, at, areas):
         if x0 <= middle[0] <= x1 and y0 <= middle[1] <= y1:
             behind = colour
     return Word(text, box, size, rgb(own["fill"]), behind)
+
+
+# ---- pictures of the report -----------------------------------------------------------------------
+
+
+def of_picture(picture, colours):
+    """Of a Canvas with one of its sets of colours. The report shows it at its own size: it scrolls."""
+    sheet = Sheet(picture.width, picture.height, [], widest=math.inf)
+    areas = []
+
+    def fill(kinds, opacity=1):
+        name = next((kind for kind in kinds if kind in ("unused", "good", "warn", "bad")), None)
+        paper = rgb(colours["paper"])
+        if name is None:
+            return paper
+        return tuple(opacity * a + (1 - opacity) * b for a, b in zip(rgb(colours[name]), paper))
+
+    for tag, a, words in picture.shapes:
+        kinds = a["class_"].split()
+        if tag == "rect":
+            box = a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"]
+            areas.append((box, fill(kinds, a.get("fill_opacity", 1))))
+        elif tag == "cells":
+            for x, y in a["places"]:
+                areas.append(((x, y, x + a["width"], y + a["height"]), fill(kinds)))
+        elif tag == "text":
+            ink = {"soft": colours["soft"], "inv": colours["ongood"], "invdark": "#000000"}
+            node = ElementTree.Element(SVG + "text", x=str(a["x"]), y=str(a["y"]))
+            node.text = words
+            look = {
+                "fill": next((ink[kind] for kind in kinds if kind in ink), colours["ink"]),
+                "font-size": a["font_size"], "text-anchor": a["text_anchor"], "turned": None,
+                "font-family": "mono" if "mono" in kinds else "", "font-weight": a.get("font_weight", ""),
+            }  # fmt: skip
+            sheet.words.append(word(node, look, (0, 0), [((0, 0, sheet.width, sheet.height), rgb(colours["paper"])), *areas]))
+    return sheet

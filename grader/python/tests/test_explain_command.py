@@ -128,6 +128,21 @@ def test_what_cannot_be_drawn_is_one_line(program, words, line):
     assert line in errors and errors.count("\n") == 1
 
 
+def test_the_access_that_the_message_speaks_of_is_drawn_and_the_message_printed(tmp_path):
+    file = tmp_path / "spectrum.svg"
+    status, text, _ = lab32(
+        "explain", "bank_conflicts", "B5 spectrum: wave", "--format", "svg", "-o", file
+    )
+    assert status == 0
+    assert (
+        text.startswith("bank_conflicts, B5 spectrum: wavefronts: ")
+        and "take 32 wavefronts where 1 would do" in " ".join(text.split())
+    )
+    # Its atomics to shared memory; the same line loads global memory, too.
+    words = "".join(ElementTree.parse(file).getroot().itertext())
+    assert "32 wavefronts where 1 would do" in words and "sectors" not in words
+
+
 def test_a_check_that_a_question_withholds_is_one_line():
     status, _, errors = lab32("explain", "transpose", "B1 tiled: sectors")
     assert status == 2

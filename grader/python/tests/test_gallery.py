@@ -17,6 +17,8 @@ from graded import LABS, STATES, of_state
 from IPython.core.interactiveshell import InteractiveShell
 
 from lab32 import ROOT, explained, figures, plots, results, shuffle, svg, transpose
+from lab32.pictures import canvas, draw, kinds
+from lab32.report import plots as report_plots
 
 # ---- the notebooks --------------------------------------------------------------------------------
 
@@ -127,6 +129,40 @@ def test_figures_of_a_notebook(shell, monkeypatch, lab, state):
     drawn = [s for s, depends in code(lab) if "plots.bars" in s and (depends or state == STATES[0])]
     assert number == len(drawn) >= 1
     Tags(shell.user_ns["result"]._repr_html_())
+
+
+# ---- the report -----------------------------------------------------------------------------------
+
+
+def pictures_of(result, lab):
+    """Every plot and picture of a lab's part of the report: [(where, Canvas)]."""
+    record = result.lab(lab)
+    for make in (report_plots.ladder, report_plots.steps, report_plots.documented):
+        yield make.__name__, make(record)
+    yield "times", report_plots.times(record, result.device)
+    for test in record.tests:
+        launch = test.pictures or {}
+        for kind in kinds(launch) if "kernel" in launch else ():
+            count = len(launch["accesses"]) if kind == "access" else 1
+            for n in range(count):
+                part = launch | {"accesses": launch["accesses"][n:]} if kind == "access" else launch
+                yield f"{test.name}, {kind}", draw(part, kind)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("lab", LABS)
+def test_figures_of_the_report(lab, state):
+    found, number = set(), 0
+    for where, picture in pictures_of(of_state(lab, state), lab):
+        if picture is None:
+            continue
+        number += 1
+        assert picture.title and picture.says.endswith("."), where
+        for colours in (canvas.LIGHT, canvas.DARK):
+            found |= {f"{where}: {fault}" for fault in gallery.faults(gallery.of_picture(picture, colours))}
+    assert found == set()
+    # The solved one has pictures of its kernels, but in the lab whose tasks are mostly shapes.
+    assert number >= {"solved": 2, "empty": 0}.get(state, 1)
 
 
 # ---- the handouts ---------------------------------------------------------------------------------

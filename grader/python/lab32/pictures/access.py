@@ -183,7 +183,9 @@ def draw_access(access, number):
                 names = ", ".join(f"lane {lane} {request['name'][lane]}" for lane in lanes[:4])
                 picture.rect(x_of(word), y, CELL, CELL, f"cell {kind}", f"{place}: {names}")
                 dark = kind != "good"
-                words = str(lanes[0]) if len(lanes) == 1 else f"{len(lanes)}×"
+                words = str(lanes[0])
+                if len(lanes) > 1:  # a place has room for two characters
+                    words = f"{len(lanes)}×" if len(lanes) < 10 else "9+"
                 picture.text(
                     x_of(word) + CELL / 2,
                     y + 12.5,
@@ -227,9 +229,9 @@ def draw_access(access, number):
                 )
         y += 22
     key = (
-        "number in a place: its lane (3×: of three lanes); words at once: the wavefronts that a bank takes"
+        "number in a place: its lane (3×: of three, 9+: of ten or more); words at once: the wavefronts that a bank takes"
         if shared
-        else "number in a place: its lane; grey: moved and not used; blank: not moved; ▭ dashed: inactive lane"
+        else "number in a place: its lane (3×: of three, 9+: of ten or more); grey: moved and not used; blank: not moved; ▭ dashed: inactive lane"
     )
     picture.text(12, y + 22, key, 10.5, kind="soft")
     return picture

@@ -51,8 +51,8 @@ def table(picture, x1, x2, y, rows, reference):
     right = x2 - 10
     yours = right - 76 if reference else right
     if reference:
-        picture.text(yours, y + 16, "yours", 10, "end", "soft")
-        picture.text(right, y + 16, "reference", 10, "end", "soft")
+        picture.text(yours, y + 16, "yours", 10.5, "end", "soft")
+        picture.text(right, y + 16, "reference", 10.5, "end", "soft")
     for n, (what, mine, theirs) in enumerate(rows):
         at = y + (32 if reference else 17) + 15 * n
         picture.text(x1 + 2, at, what, 10.5, kind="soft")
