@@ -231,7 +231,7 @@ def draw_access(access, number):
     key = (
         "number in a place: its lane (3×: of three, 9+: of ten or more); words at once: the wavefronts that a bank takes"
         if shared
-        else "number in a place: its lane (3×: of three, 9+: of ten or more); grey: moved and not used; blank: not moved; ▭ dashed: inactive lane"
+        else "in a place: its lane (3×: of three, 9+: ten or more); grey: moved, not used; blank: not moved; dashed: inactive lane"
     )
     picture.text(12, y + 22, key, 10.5, kind="soft")
     return picture
