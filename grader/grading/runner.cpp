@@ -231,9 +231,9 @@ report::Result grade(const GradeOptions& options) {
     timer->get_ready();
   }
   result.seed = options.seed ? *options.seed : fresh_seed();
-  const Bench bench{*device,     result.seed,        progress,
-                    timer.get(), options.time_limit, options.close_up,
-                    options.every_launch};
+  const Bench bench{
+      *device,          result.seed,         progress, timer.get(), options.time_limit,
+      options.close_up, options.every_launch};
   // One lab's kernels run while the next is compiled; but times are taken on a quiet machine.
   const std::launch when = timer ? std::launch::deferred : std::launch::async;
   const auto file = [&](size_t i) { return file_of(options.dir, rubrics[i].lab()); };
