@@ -355,7 +355,7 @@ void check_one_score(const std::string& lab) {
   const report::Lab first = grade_text(text, "half_right.cu", lab, nullptr, nullptr, 1);
   CHECK(first.score > 0);
   CHECK(first.score < first.max_score);
-  for (uint64_t seed : {2, 3, 4}) {
+  for (uint64_t seed : {2, 3}) {
     CAPTURE(seed);
     const report::Lab again = grade_text(text, "half_right.cu", lab, nullptr, nullptr, seed);
     CHECK(again.score == first.score);
