@@ -99,6 +99,9 @@ InstructionCost shuffle() {
   return c;
 }
 
+// Not measured: as an instruction of half precision that takes eight turns.
+InstructionCost tensor() { return on(&IssueSlots::half, 8, 32); }
+
 InstructionCost barrier() {
   InstructionCost c;
   c.issue.all = 1;  // a pipeline of its own: Work::barriers
@@ -191,6 +194,8 @@ InstructionCost cost_of(const ptx::Instruction& in) {
       return logic(2);
     case Issue::match:
       return logic(8);
+    case Issue::tensor:
+      return tensor();
     case Issue::barrier:
       return barrier();
     case Issue::branch:

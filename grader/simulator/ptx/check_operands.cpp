@@ -20,6 +20,7 @@ class Checker {
     const std::string_view name = slot.name;
     if (name == "mem") return address(parsed);
     if (name == "vec") return vector(op);
+    if (name == "frag") return fragment(op);
     if (name == "any") return any(parsed);
     if (name == "pred") return predicate(op, false);
     if (name == "pq") return predicate_pair(op);
@@ -123,6 +124,16 @@ class Checker {
     for (const Operand& element : op.elements) {
       if (element.kind == Kind::wildcard && slot_->is_dest) continue;
       value(element, type, bits_of(type));
+    }
+  }
+
+  // How many registers there must be, the decoder knows.
+  void fragment(const Operand& op) const {
+    const bool wide = in_.type(0) == Type::f64;
+    if (op.kind != Kind::vector) fail("a vector");
+    for (const Operand& element : op.elements) {
+      if (element.kind != Kind::reg) fail("registers");
+      value_register(element, wide ? 64 : 32);
     }
   }
 

@@ -213,7 +213,7 @@ ElementType parse_type_words(Cursor& cursor, Variable& variable, uint32_t* align
       element.vector = word == "v2" ? 2 : 4;
     } else {
       const Type type = parse_type(word);
-      if (type == Type::none || type == Type::pred) {
+      if (type == Type::none || bits_of(type) < 8) {
         cursor.fail("variables of type `." + std::string(word) + "` are not supported");
       }
       element.type = type;

@@ -81,7 +81,7 @@ struct Operand {
 struct Instruction {
   const OpInfo* op = nullptr;
   Mods mods;                    // all modifiers present
-  std::array<Type, 3> types{};  // type suffixes in order of appearance
+  std::array<Type, 4> types{};  // type suffixes in order of appearance
   uint8_t type_count = 0;
   int guard = -1;  // predicate register, -1: none
   bool guard_negated = false;

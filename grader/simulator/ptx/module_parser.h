@@ -31,7 +31,7 @@ class ModuleParser {
   struct Opcode {
     const OpInfo* row = nullptr;
     Mods mods;
-    std::array<Type, 3> types{};
+    std::array<Type, 4> types{};
     uint8_t type_count = 0;
   };
   const Opcode& opcode(std::string_view text);

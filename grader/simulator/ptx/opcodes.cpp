@@ -15,11 +15,12 @@ struct TypeName {
 };
 
 // In the order of enum Type.
-constexpr std::array<TypeName, 24> kTypes = {{
+constexpr std::array<TypeName, 27> kTypes = {{
     {"none", 0},  {"u8", 8},      {"u16", 16},   {"u32", 32},   {"u64", 64},  {"s8", 8},
     {"s16", 16},  {"s32", 32},    {"s64", 64},   {"b8", 8},     {"b16", 16},  {"b32", 32},
     {"b64", 64},  {"b128", 128},  {"u16x2", 32}, {"s16x2", 32}, {"f16", 16},  {"f16x2", 32},
-    {"bf16", 16}, {"bf16x2", 32}, {"f32", 32},   {"f64", 64},   {"tf32", 32}, {"pred", 1},
+    {"bf16", 16}, {"bf16x2", 32}, {"f32", 32},   {"f64", 64},   {"tf32", 32}, {"b1", 1},
+    {"u4", 4},    {"s4", 4},      {"pred", 1},
 }};
 static_assert(static_cast<size_t>(Type::pred) + 1 == kTypes.size());
 
@@ -161,11 +162,24 @@ const std::vector<OpInfo>& opcode_table() {
   return table;
 }
 
+// "row.col" is one word: the layouts of A and of B, whose order counts.
+static void join_layouts(std::vector<std::string_view>& words) {
+  const auto is_layout = [](std::string_view w) { return w == "row" || w == "col"; };
+  for (size_t i = 1; i + 1 < words.size(); ++i) {
+    const char* const end = words[i].data() + words[i].size();
+    if (!is_layout(words[i]) || !is_layout(words[i + 1]) || words[i + 1].data() != end + 1)
+      continue;
+    words[i] = {words[i].data(), words[i].size() + 1 + words[i + 1].size()};
+    words.erase(words.begin() + static_cast<long>(i) + 1);
+  }
+}
+
 // The toolkit's headers do not always keep the order of the ISA: they have "atom.global.cta.add",
 // "atom.add.release.gpu", "max.s32.relu" and "vote.ballot.sync". ptxas takes these; here they are
 // put in order.
 static void put_in_order(std::vector<std::string_view>& words) {
   if (words.size() < 3) return;
+  if (words[0] == "mma" || words[0] == "wmma") return join_layouts(words);
   if (words[0] == "atom" || words[0] == "red") {
     const auto place = [](std::string_view w) {
       if (w == "relaxed" || w == "acquire" || w == "release" || w == "acq_rel") return 0;

@@ -19,6 +19,7 @@ enum class Type : uint8_t {
   b8, b16, b32, b64, b128,
   u16x2, s16x2,
   f16, f16x2, bf16, bf16x2, f32, f64, tf32,
+  b1, u4, s4,
   pred,
 };
 // clang-format on

@@ -35,6 +35,7 @@ enum class Issue : uint8_t {
   shuffle,
   vote,
   match,
+  tensor,  // a product of matrices
   barrier,
   branch,
 };
@@ -70,9 +71,11 @@ struct Traits {
   bool carry = false;      // uses the carry flag
   bool wider = false;      // its registers may be wider than its types
   bool matrix = false;     // lanes name rows of 8x8 matrices, and all 32 take part
+  bool fragments = false;  // its registers hold matrices spread over all 32 lanes
   bool read_only = false;  // loads what nothing in the kernel changes
   bool ptx_level = false;  // what ptxas makes of it is not known here
 
+  constexpr bool of_whole_warp() const { return matrix || fragments; }
   constexpr bool uses(MemoryUse::Kind kind) const {
     return memory[0].kind == kind || memory[1].kind == kind;
   }
@@ -113,6 +116,7 @@ constexpr Traits operator|(Traits a, const Traits& b) {
   a.carry |= b.carry;
   a.wider |= b.wider;
   a.matrix |= b.matrix;
+  a.fragments |= b.fragments;
   a.read_only |= b.read_only;
   a.ptx_level |= b.ptx_level;
   return a;
@@ -156,7 +160,8 @@ constexpr Traits nothing = of(Issue::nothing), move = of(Issue::move), alu = of(
                  special_scaled = of(Issue::special_scaled),
                  special_divide = of(Issue::special_divide), memory = of(Issue::memory),
                  copy_wait = of(Issue::copy_wait), shuffle = of(Issue::shuffle),
-                 vote = of(Issue::vote), match = of(Issue::match), barrier = of(Issue::barrier);
+                 vote = of(Issue::vote), match = of(Issue::match), tensor = of(Issue::tensor),
+                 barrier = of(Issue::barrier);
 
 constexpr Traits branches = of(Flow::branch), table_branches = of(Flow::table_branch),
                  calls = of(Flow::call), returns = of(Flow::ret), exits = of(Flow::exit),
@@ -168,8 +173,8 @@ constexpr Traits syncs_warp = of(Sync::warp), meets_warp = of(Sync::warp_barrier
                  fences = of(Sync::fence);
 
 constexpr Traits carry = of(&Traits::carry), wider = of(&Traits::wider),
-                 matrix = of(&Traits::matrix), read_only = of(&Traits::read_only),
-                 ptx_level = of(&Traits::ptx_level);
+                 matrix = of(&Traits::matrix), fragments = of(&Traits::fragments),
+                 read_only = of(&Traits::read_only), ptx_level = of(&Traits::ptx_level);
 
 // `any`: the space that a modifier of the instruction names; without one, the address is generic.
 constexpr Space global = Space::global, shared = Space::shared, param = Space::param,

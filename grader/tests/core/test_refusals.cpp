@@ -29,8 +29,9 @@ bool holds(const std::string& text, const std::string& part) {
 
 TEST_CASE("core: refusals: instructions outside the table, with line and caret") {
   for (const std::string line :
-       {"wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, "
-        "[%r9];",
+       {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %d1, %d2, 1, 1, 1, "
+        "0, 0;",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f1}, %r3, 0;",
         "mbarrier.arrive_drop.shared.b64 %d1, [%r1];",
         "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1}];", "cp.async.bulk.commit_group;",
         "st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];"}) {
@@ -49,6 +50,15 @@ TEST_CASE("core: refusals: combinations that the ISA lacks") {
   CHECK(holds(refusal("st.shared.v4.f64 [%r1], {%e1,%e2,%e3,%e4};"), "more than 16 bytes"));
   CHECK(holds(refusal("atom.global.min.f32 %f1, [%out], %f2;"), "atom.global.min.f32"));
   CHECK(holds(refusal("cvta.shared.u32 %r1, %r2;"), "64-bit"));
+  CHECK(holds(refusal("mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, "
+                      "{%r1}, {%r2}, {%f0,%f1,%f2,%f3};"),
+              "mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32"));
+  CHECK(
+      holds(refusal("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0}, {%r1}, {%r2}, {%f0};"),
+            "the shape m8n8k4 of halves, which is sm_70's, is not simulated"));
+  CHECK(holds(refusal("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2}, {%r1,%r2}, "
+                      "{%r3}, {%f0,%f1,%f2,%f3};"),
+              "takes 4 registers there, not 3"));
 }
 
 TEST_CASE("core: refusals: functions that are declared only, or call what cannot run") {

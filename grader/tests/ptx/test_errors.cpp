@@ -19,11 +19,11 @@ std::string refusal_of_body(const std::string& body, const std::string& module_s
 TEST_CASE("ptx refusals: an instruction outside the table names its PTX line and its source line") {
   CHECK(
       refusal_of_body(".loc 1 31 7\n"
-                      "\twmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1,%r2}, [%rd4], %r3;",
+                      "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1,%r2}, %rd4, %rd4;",
                       ".file 1 \"/home/ada/labs/reduction.cu\"") ==
-      "PTX line 9: `wmma.load.a.sync.aligned.row.m16n16k16.global.f16` is not supported by the "
+      "PTX line 9: `wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16` is not supported by the "
       "simulator (source: reduction.cu:31)\n"
-      "  wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1,%r2}, [%rd4], %r3;\n"
+      "  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1,%r2}, %rd4, %rd4;\n"
       "  ^");
 }
 

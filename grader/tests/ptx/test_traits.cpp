@@ -93,7 +93,9 @@ TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and b
     CHECK((t.sync == Sync::mbarrier_arrive) == (t.is_mbarrier() && may_have(op, "arrive")));
     if (t.matrix) CHECK((may_have(op, "m8n8") && t.sync == Sync::warp));
     CHECK((t.issue == Issue::barrier) == (t.sync == Sync::block));
-    if (t.sync == Sync::warp && !t.matrix) CHECK(op.operands.back().name == "u32");  // who comes
+    CHECK(t.fragments == (op.base == "mma" || op.base == "wmma"));
+    if (t.sync == Sync::warp && !t.of_whole_warp())
+      CHECK(op.operands.back().name == "u32");  // who comes
   });
 }
 

@@ -130,12 +130,12 @@ void wait_group(const Exec& x, const Inst& in) {
 
 constexpr int kRows = 8, kRowBytes = 16;
 
-struct Fragment {
+struct OwnPair {
   int row[2], byte[2];  // where the lane's two 16-bit elements lie in the matrix
 };
 
-Fragment fragment_of(int lane, bool transposed) {
-  Fragment f;
+OwnPair pair_of(int lane, bool transposed) {
+  OwnPair f;
   for (int e = 0; e < 2; ++e) {
     const int row = lane / 4, column = lane % 4 * 2 + e;
     f.row[e] = transposed ? column : row;
@@ -177,7 +177,7 @@ void matrix(const Exec& x, const Inst& in) {
     for (int m = 0; m < matrices; ++m) {
       const Slot& slot = store ? in.src[m] : in.dst[m];
       for (int l = 0; l < kWarpSize; ++l) {
-        const Fragment f = fragment_of(l, transposed);
+        const OwnPair f = pair_of(l, transposed);
         for (int e = 0; e < 2; ++e) {
           std::byte* element = shared + w.address[m * kRows + f.row[e]] + f.byte[e];
           std::byte* in_register = regs + slot.offset + l * 4 + e * 2;

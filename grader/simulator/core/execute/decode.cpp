@@ -8,6 +8,7 @@
 #include "simulator/core/execute/binding.h"
 #include "simulator/core/execute/function_slots.h"
 #include "simulator/core/execute/reach.h"
+#include "simulator/core/execute/refuse.h"
 #include "simulator/ptx/control_flow.h"
 
 namespace lab32::sim {
@@ -52,7 +53,7 @@ class Decoder {
   void decode_if_possible(uint32_t index, const std::map<std::string, FunctionPlans>& plans) {
     CodeFunction& code = program_.functions[index];
     const size_t sites = program_.sites.size(), calls = program_.calls.size(),
-                 tables = program_.branch_tables.size();
+                 tables = program_.branch_tables.size(), fragments = program_.fragment_ops.size();
     try {
       if (!functions_[index]->refusal.empty()) throw Error(functions_[index]->refusal);
       decode_function(index, plans);
@@ -65,6 +66,7 @@ class Decoder {
       program_.plans.resize(sites);
       program_.calls.resize(calls);
       program_.branch_tables.resize(tables);
+      program_.fragment_ops.resize(fragments);
     }
   }
 
@@ -165,6 +167,7 @@ class Decoder {
       out.target = static_cast<uint32_t>(in.operands[0].value);
       return;
     }
+    if (traits.fragments) return decode_fragments(in, out);
     if (out.flow == Dispatch::table_branch) {
       const auto& table = function_->branch_tables[static_cast<size_t>(in.branch_table)];
       out.target = static_cast<uint32_t>(program_.branch_tables.size());
@@ -213,6 +216,35 @@ class Decoder {
     if (traits.is_atomic() && !in.has(ptx::Mod::cas) && !is_result_read(*function_, in))
       std::fill(std::begin(out.dst), std::end(out.dst), Slot{});
     if (traits.carry) out.mem_base.offset = code_->carry_offset;
+  }
+
+  // D, A, B, C of a product; what is moved, and how far apart its rows or columns lie.
+  void decode_fragments(const ptx::Instruction& in, Inst& out) {
+    FragmentOp op = fragment_op_of(in);
+    const auto fill = [&](Fragment& fragment, const Operand& registers) {
+      const auto differ = static_cast<size_t>(fragment.registers());
+      for (const Operand& r : registers.elements) fragment.slots.push_back(slots_->reg(r.reg));
+      const size_t count = fragment.slots.size();
+      const bool twice = in.op->base == "wmma" && fragment.type == Type::f16 &&
+                         fragment.role != Fragment::Role::sum && count == 8;
+      if (count != differ && !twice)
+        throw Error(
+            fmt::format("`{}` takes {} registers there, not {}", spelling(in), differ, count));
+      fragment.place();
+    };
+    if (in.op->traits.memory_count == 0) {
+      fill(op.d, in.operands[0]);
+      fill(op.a, in.operands[1]);
+      fill(op.b, in.operands[2]);
+      fill(op.c, in.operands[3]);
+    } else {
+      const bool loads = in.op->operands[0].is_dest;
+      fill(op.moved, in.operands[loads ? 0 : 1]);
+      slots_->address(in.operands[loads ? 1 : 0], in, out.mem_base, out.mem_offset);
+      if (in.has_operand(2)) op.stride = slots_->value(in.operands[2], 4, Type::u32, in);
+    }
+    out.target = static_cast<uint32_t>(program_.fragment_ops.size());
+    program_.fragment_ops.push_back(std::move(op));
   }
 
   void decode_param(const ptx::Instruction& in, Inst& out) {

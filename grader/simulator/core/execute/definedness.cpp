@@ -5,6 +5,7 @@
 
 #include "simulator/core/execute/address.h"
 #include "simulator/core/execute/bit_flow.h"
+#include "simulator/core/execute/fragment_product.h"
 #include "simulator/core/execute/warp.h"
 
 namespace lab32::sim {
@@ -93,7 +94,7 @@ void Definedness::demand_operands(UndefinedBits& u, uint32_t mask, const Inst& i
     for (uint8_t s = 0; s < in.src_count; ++s)
       demand(u, in.src[s], mask, updates ? ValueUse::atomic : ValueUse::branch);
   // The member mask: who is waited for.
-  if (t.sync == ptx::Sync::warp && !t.matrix)
+  if (t.sync == ptx::Sync::warp && !t.of_whole_warp())
     demand(u, in.src[in.src_count - 1], mask, ValueUse::branch);
   if (t.uses(MemoryKind::store) && t.memory_count == 1 && !is_param(in)) {
     if (t.matrix)  // lanes write pieces of other lanes' rows: not followed
@@ -160,6 +161,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   UndefinedBits& u = *frame.undefined;
   if (!only_computes(in)) doubt(frame, warp_.current().mask, in);
   demand_operands(u, mask, in);
+  if (traits_of(in).fragments) return execute_on_fragments(u, x, in);
   if (is_param(in)) {
     define_results(u, mask, in);
     in.exec(x, in);
@@ -224,6 +226,36 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
     }
   }
   if (in.has_guard) doubt(frame, warp_.current().mask, in);
+}
+
+// An element of the result is undefined if one of its row of A, its column of B or C is. Whose
+// value that was is not followed, only that it is one of these.
+void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in) {
+  const FragmentOp& op = fragment_op(x, in);
+  const auto define = [&](const Fragment& fragment) {
+    for (const Slot& slot : fragment.slots)
+      for (int l = 0; l < kWarpSize; ++l) set_bits(u.registers.data(), slot, l, {});
+  };
+  if (traits_of(in).memory_count > 0) {
+    if (traits_of(in).uses(MemoryKind::load))
+      define(op.moved);  // a load says itself what it found
+    else
+      for (const Slot& slot : op.moved.slots) demand(u, slot, x.mask, ValueUse::output);
+    return in.exec(x, in);
+  }
+  bool any = false;
+  Origins::Id all{};
+  for (const Fragment* fragment : {&op.a, &op.b, &op.c})
+    for (const Slot& slot : fragment->slots)
+      for (uint32_t r = undefined_lanes(u, slot, x.mask); r; r &= r - 1) {
+        const Origins::Id own = u.origin[slot.offset][static_cast<size_t>(__builtin_ctz(r))];
+        all = any ? warp_.block().origins().join(all, own) : own;
+        any = true;
+      }
+  in.exec(x, in);
+  if (!any) return define(op.d);
+  follow_undefined(op, u.registers.data());
+  for (const Slot& slot : op.d.slots) u.origin[slot.offset].fill(all);
 }
 
 void Definedness::define_results(UndefinedBits& u, uint32_t mask, const Inst& in) {

@@ -37,6 +37,7 @@ class Definedness final : public ValueTracker {
   void demand(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use);
   void matters(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use);
   void demand_operands(UndefinedBits& u, uint32_t mask, const Inst& in);
+  void execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in);
   void define_results(UndefinedBits& u, uint32_t mask, const Inst& in);
   void store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in);
   void store_params(UndefinedBits& u, const Frame& frame, uint32_t mask, const Inst& in);

@@ -8,30 +8,23 @@
 #include "simulator/core/execute/memory_lanes.h"
 
 namespace lab32::sim {
-namespace {
 
-using ptx::Mod;
-using ptx::Type;
-
-using Where = ptx::Space;
-
-// Checks, reports, and says where the data is. `address` is adjusted to the space's own offsets.
-Place access(const Exec& x, const Inst& in, Where where, uint64_t* address, unsigned bytes,
-             bool store) {
+Place open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
+                  unsigned bytes, bool store) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const auto use = store ? BlockContext::Use::write : BlockContext::Use::read;
   const auto kind = store ? AccessKind::store : AccessKind::load;
   switch (where) {
-    case Where::global: {
+    case ptx::Space::global: {
       std::byte* base = block.global(w.index(), in, address, x.mask, bytes, use);
       if (block.observes_accesses())
         block.report(w.index(), in, AccessSpace::global, kind, bytes, x.mask, address);
       return {base, 0};
     }
-    case Where::constant:
+    case ptx::Space::constant:
       return {block.global(w.index(), in, address, x.mask, bytes, use), 0};
-    case Where::shared:
+    case ptx::Space::shared:
       block.check_shared(w.index(), in, address, x.mask, bytes, use);
       if (block.observes_accesses())
         block.report(w.index(), in, AccessSpace::shared, kind, bytes, x.mask, address);
@@ -44,11 +37,12 @@ Place access(const Exec& x, const Inst& in, Where where, uint64_t* address, unsi
   }
 }
 
-AccessSpace counted_space(Where where) {
-  return where == Where::shared  ? AccessSpace::shared
-         : where == Where::local ? AccessSpace::local
-                                 : AccessSpace::global;
-}
+namespace {
+
+using ptx::Mod;
+using ptx::Type;
+
+using Where = ptx::Space;
 
 void gather_values(const Exec& x, const Inst& in, unsigned element) {
   for (uint8_t v = 0; v < in.src_count; ++v) {
@@ -74,7 +68,7 @@ template <class Mem>
 void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.dst_count;
-  const Place place = access(x, in, where, address, bytes, false);
+  const Place place = open_access(x, in, where, address, bytes, false);
   BlockContext& block = x.warp->block();
   if (block.checks_reads() && where != Where::constant) {
     UndefinedRead read;
@@ -98,7 +92,7 @@ template <class Mem>
 void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.src_count;
-  const Place place = access(x, in, where, address, bytes, true);
+  const Place place = open_access(x, in, where, address, bytes, true);
   BlockContext& block = x.warp->block();
   if (block.checks_reads() && where != Where::global)
     x.warp->define(counted_space(where), address, x.mask, bytes);
@@ -121,21 +115,12 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
     write_element<Mem>(place, address, v * kElement, x, in.src[v]);
 }
 
-// Generic addresses: lanes go by the window their address lies in.
+// One instance for all types: what is large is compiled once.
 void by_window(const Exec& x, const Inst& in, uint64_t* address,
                void (*access_part)(const Exec& part, const Inst& in, Where where, uint64_t* own)) {
-  const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
-  const uint32_t local = lanes_in_window(address, x.mask, kLocalBase);
-  const uint32_t global = x.mask & ~shared & ~local;
-  alignas(64) uint64_t own[kWarpSize];
-  auto part = [&](uint32_t mask, uint64_t base, Where where) {
-    if (!mask) return;
-    for (int l = 0; l < kWarpSize; ++l) own[l] = address[l] - base;
-    access_part(Exec{x.regs, mask, x.warp}, in, where, own);
-  };
-  part(shared, kSharedBase, Where::shared);
-  part(local, kLocalBase, Where::local);
-  part(global, 0, Where::global);
+  each_window(x, address, [&](const Exec& part, Where where, uint64_t* own) {
+    access_part(part, in, where, own);
+  });
 }
 
 template <class Mem, Where where>

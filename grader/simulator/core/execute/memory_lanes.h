@@ -20,6 +20,34 @@ struct Place {
   size_t stride;
 };
 
+// Checks an access, tells the observers, and says where the data is. `address` counts from the
+// beginning of the space.
+Place open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
+                  unsigned bytes, bool store);
+
+inline AccessSpace counted_space(ptx::Space where) {
+  return where == ptx::Space::shared  ? AccessSpace::shared
+         : where == ptx::Space::local ? AccessSpace::local
+                                      : AccessSpace::global;
+}
+
+// Generic addresses: lanes go by the window their address lies in.
+template <class F>
+void each_window(const Exec& x, uint64_t* address, F f) {
+  const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
+  const uint32_t local = lanes_in_window(address, x.mask, kLocalBase);
+  const uint32_t global = x.mask & ~shared & ~local;
+  alignas(64) uint64_t own[kWarpSize];
+  auto part = [&](uint32_t mask, uint64_t base, ptx::Space where) {
+    if (!mask) return;
+    for (int l = 0; l < kWarpSize; ++l) own[l] = address[l] - base;
+    f(Exec{x.regs, mask, x.warp}, where, own);
+  };
+  part(shared, kSharedBase, ptx::Space::shared);
+  part(local, kLocalBase, ptx::Space::local);
+  part(global, 0, ptx::Space::global);
+}
+
 // One element of each lane from memory into a register, extended to the register's width.
 template <class Mem, class Reg>
 void read_lanes(const Place& place, const uint64_t* address, unsigned offset, std::byte* slot,

@@ -1,0 +1,62 @@
+// Matrices that the lanes of a warp hold together, in their registers: where each element is, and
+// the products of the tensor cores (mma.sync, wmma.mma) and the moves (wmma.load, wmma.store) of
+// such matrices.
+//
+// A register holds `per` neighbours of 32 / per bits (one of 32 or 64). Lane l belongs to group
+// l / 4 and is number l % 4 of it. A matrix is made of pieces of 8 rows (of A; columns of B) and
+// 4 * per places along k, one register each: group g holds row g, its lane t places t * per and
+// following. C and D are made of pieces of 8x8: lane t of group g holds (g, 2t) and (g, 2t + 1).
+// So says the PTX ISA for mma.sync; for wmma it says nothing, and this is what an H200 does.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simulator/core/execute/instruction.h"
+#include "simulator/core/semantics/tensor_core.h"
+
+namespace lab32::sim {
+
+struct Cell {
+  int row = 0, column = 0;
+};
+
+struct Fragment {
+  enum class Role : uint8_t { left, right, sum };  // A; B; C and D
+  Role role = Role::left;
+  int rows = 0, columns = 0;
+  ptx::Type type{};
+  bool transposed = false;  // laid out as the transposed matrix in the other role is
+  std::vector<Slot> slots;  // wmma has some twice
+
+  int bits() const { return static_cast<int>(ptx::bits_of(type)); }
+  int per_register() const { return bits() >= 32 ? 1 : 32 / bits(); }
+  int registers() const { return rows * columns / (kWarpSize * per_register()); }  // that differ
+  std::vector<uint16_t> places;  // of each register, lane, element: see fragments.cpp
+  void place();
+  // Where element `e` of register `r` of a lane lies in the matrix.
+  Cell cell(int r, int lane, int e) const;
+};
+
+// One instruction on fragments. Those that it lacks have no slots.
+struct FragmentOp {
+  TileForm form;
+  Fragment a, b, c, d;
+  Fragment moved;           // load, store
+  bool by_columns = false;  // load, store: the matrix in memory
+  Slot stride;              // load, store: in elements; bytes 0: as wide as the matrix
+};
+
+// What an instruction says, without slots. Throws lab32::Error for a form that the ISA does not
+// have, or that is not simulated.
+FragmentOp fragment_op_of(const ptx::Instruction& in);
+
+constexpr int kMostElements = 4096;  // of a matrix: 16 x 256 bits
+// The elements of a matrix in registers, ordered as multiply_tile wants them.
+void gather(const Fragment& fragment, const std::byte* regs, uint64_t* to);
+void scatter(const Fragment& fragment, const uint64_t* from, std::byte* regs);
+// Which bits of the results are undefined, from those of the operands, in `undefined`, which is
+// laid out as the registers are.
+void follow_undefined(const FragmentOp& op, std::byte* undefined);
+
+}  // namespace lab32::sim

@@ -1,0 +1,182 @@
+#include "simulator/core/semantics/tensor_core.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "simulator/core/semantics/half_format.h"
+#include "simulator/core/semantics/rounding.h"
+
+namespace lab32::sim {
+namespace {
+
+using ptx::Type;
+
+constexpr int kPlaces = 25;      // that are kept below the largest exponent
+constexpr int kNone = -1000000;  // no exponent: a zero
+constexpr uint32_t kNan32 = 0x7fffffff;
+
+// A factor or C: significand * 2^(exponent - fraction bits of its format).
+struct Number {
+  int64_t significand = 0;
+  int exponent = 0;
+  bool is_negative = false, is_infinite = false, is_nan = false;
+};
+
+Number number_of(uint64_t bits, int exponent_bits, int fraction_bits) {
+  Number x;
+  const auto top = (1 << exponent_bits) - 1;
+  const auto field = static_cast<int>(bits >> fraction_bits) & top;
+  const auto fraction = static_cast<int64_t>(bits & ((uint64_t{1} << fraction_bits) - 1));
+  x.is_negative = (bits >> (exponent_bits + fraction_bits) & 1) != 0;
+  x.is_nan = field == top && fraction != 0;
+  x.is_infinite = field == top && fraction == 0;
+  x.significand = field == 0 ? fraction : fraction | int64_t{1} << fraction_bits;
+  x.exponent = std::max(field, 1) - top / 2;
+  return x;
+}
+
+int fraction_bits_of(Type type) { return type == Type::bf16 ? 7 : 10; }
+
+// The low bits of a tf32, which is kept as a float, are not looked at.
+Number factor_of(Type type, uint64_t bits) {
+  if (type == Type::f16) return number_of(bits, 5, 10);
+  return type == Type::bf16 ? number_of(bits, 8, 7) : number_of(bits >> 13, 8, 10);
+}
+
+uint64_t infinity_of(bool is_half, bool is_negative) {
+  if (is_half) return is_negative ? 0xfc00 : 0x7c00;
+  return is_negative ? 0xff800000 : 0x7f800000;
+}
+
+// magnitude * 2^exponent as a float, cut off.
+uint64_t cut_to_float(bool is_negative, uint64_t magnitude, int exponent) {
+  const int top = 63 - __builtin_clzll(magnitude) + exponent;
+  if (top > 127) return infinity_of(false, is_negative);
+  const int shift = std::max(top - 23, -149) - exponent;
+  const uint64_t kept = shift > 63 ? 0 : shift >= 0 ? magnitude >> shift : magnitude << -shift;
+  if (kept == 0) return 0;
+  const auto field = static_cast<uint64_t>(top < -126 ? 0 : top + 127);
+  return (is_negative ? 0x80000000u : 0u) | field << 23 | (kept & 0x7fffff);
+}
+
+uint64_t round_to_half(bool is_negative, uint64_t magnitude, int exponent) {
+  const double exact = std::ldexp(static_cast<double>(magnitude), exponent);
+  const uint16_t half = to_half<F16>(exact, Rounding::rn).bits;
+  return half == 0 ? 0 : half | (is_negative ? 0x8000u : 0u);
+}
+
+// One block: C (a float's or a half's bits) and the products of a[i] and b[i].
+uint64_t add_block(const Number* a, const Number* b, int count, int fraction_bits, uint64_t c_bits,
+                   bool c_is_half, bool d_is_half) {
+  if (c_is_half) c_bits = bits(to_float(F16{static_cast<uint16_t>(c_bits)}));
+  const Number c = number_of(c_bits, 8, 23);
+  bool nan = c.is_nan, plus = c.is_infinite && !c.is_negative,
+       minus = c.is_infinite && c.is_negative;
+  int largest = c.significand != 0 ? c.exponent : kNone;
+  for (int i = 0; i < count; ++i) {
+    const bool special = a[i].is_nan || b[i].is_nan || a[i].is_infinite || b[i].is_infinite;
+    if (special) {
+      const bool of_zero = a[i].significand == 0 || b[i].significand == 0;
+      if (a[i].is_nan || b[i].is_nan || of_zero)
+        nan = true;
+      else
+        (a[i].is_negative != b[i].is_negative ? minus : plus) = true;
+    }
+    if (a[i].significand != 0 && b[i].significand != 0)
+      largest = std::max(largest, a[i].exponent + b[i].exponent);
+  }
+  if (nan || (plus && minus)) return d_is_half ? F16::nan : kNan32;
+  if (plus || minus) return infinity_of(d_is_half, minus);
+  if (largest == kNone) return 0;
+
+  int64_t sum = 0;
+  const auto add = [&](bool is_negative, int64_t magnitude, int exponent, int fraction) {
+    const int shift = kPlaces - fraction - (largest - exponent);
+    if (shift < -62) return;
+    const int64_t cut = shift >= 0 ? magnitude << shift : magnitude >> -shift;
+    sum += is_negative ? -cut : cut;
+  };
+  for (int i = 0; i < count; ++i)
+    if (a[i].significand != 0 && b[i].significand != 0)
+      add(a[i].is_negative != b[i].is_negative, a[i].significand * b[i].significand,
+          a[i].exponent + b[i].exponent, 2 * fraction_bits);
+  if (c.significand != 0) add(c.is_negative, c.significand, c.exponent, 23);
+  if (sum == 0) return 0;
+  const auto magnitude = static_cast<uint64_t>(std::abs(sum));
+  return d_is_half ? round_to_half(sum < 0, magnitude, largest - kPlaces)
+                   : cut_to_float(sum < 0, magnitude, largest - kPlaces);
+}
+
+void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64_t* b,
+                           const uint64_t* c, uint64_t* d) {
+  constexpr int kMost = 32 * 16;
+  Number left[kMost], right[kMost];
+  for (int i = 0; i < form.m * form.k; ++i) left[i] = factor_of(form.a, a[i]);
+  for (int i = 0; i < form.n * form.k; ++i) right[i] = factor_of(form.b, b[i]);
+  const int fraction_bits = fraction_bits_of(form.a);
+  for (int row = 0; row < form.m; ++row)
+    for (int column = 0; column < form.n; ++column) {
+      uint64_t sum = c[row * form.n + column];
+      bool is_half = form.c == Type::f16;
+      for (int at = 0; at < form.k; at += form.block) {
+        sum = add_block(left + row * form.k + at, right + column * form.k + at, form.block,
+                        fraction_bits, sum, is_half, form.d == Type::f16);
+        is_half = form.d == Type::f16;
+      }
+      d[row * form.n + column] = sum;
+    }
+}
+
+// Which NaN comes out: that of B, else of C, else of A, made quiet; a new one is negative.
+uint64_t fused(uint64_t a, uint64_t b, uint64_t c) {
+  for (const uint64_t x : {b, c, a})
+    if (std::isnan(bit_copy<double>(x))) return x | uint64_t{1} << 51;
+  const double sum = std::fma(bit_copy<double>(a), bit_copy<double>(b), bit_copy<double>(c));
+  return std::isnan(sum) ? 0xfff8000000000000u : bits(sum);
+}
+
+int64_t integer_of(Type type, uint64_t bits) {
+  switch (type) {
+    case Type::s8:
+      return static_cast<int8_t>(bits);
+    case Type::s4:
+      return static_cast<int64_t>(bits ^ 8) - 8;
+    default:
+      return static_cast<int64_t>(bits);
+  }
+}
+
+uint64_t integer_sum(const TileForm& form, const uint64_t* a, const uint64_t* b, uint64_t c) {
+  int64_t sum = static_cast<int32_t>(c);
+  for (int i = 0; i < form.k; ++i) {
+    if (form.a == Type::b1)
+      sum += static_cast<int64_t>(form.is_and ? a[i] & b[i] : a[i] ^ b[i]);
+    else
+      sum += integer_of(form.a, a[i]) * integer_of(form.b, b[i]);
+  }
+  if (form.saturates)
+    sum = std::clamp<int64_t>(sum, std::numeric_limits<int32_t>::min(),
+                              std::numeric_limits<int32_t>::max());
+  return static_cast<uint32_t>(sum);
+}
+
+}  // namespace
+
+void multiply_tile(const TileForm& form, const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                   uint64_t* d) {
+  if (form.a == Type::f16 || form.a == Type::bf16 || form.a == Type::tf32)
+    return multiply_short_floats(form, a, b, c, d);
+  for (int row = 0; row < form.m; ++row)
+    for (int column = 0; column < form.n; ++column) {
+      const uint64_t *const left = a + row * form.k, *const right = b + column * form.k;
+      uint64_t& to = d[row * form.n + column];
+      to = c[row * form.n + column];
+      if (form.a == Type::f64)
+        for (int i = 0; i < form.k; ++i) to = fused(left[i], right[i], to);
+      else
+        to = integer_sum(form, left, right, to);
+    }
+}
+
+}  // namespace lab32::sim
