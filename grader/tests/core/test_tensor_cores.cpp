@@ -196,3 +196,34 @@ TEST_CASE("core: tensor cores: a result is undefined if its row of A, its column
   CHECK(faults("12"));
   CHECK_FALSE(faults("16"));
 }
+
+TEST_CASE(
+    "core: tensor cores: rows of a tile that nobody has written matter where they are stored") {
+  // A is in shared memory, its rows from 8 on unwritten; so is D, of which one word goes out.
+  const std::string body = R"(
+  mov.u32 %r1, box;
+  shl.b32 %r2, %t, 3;
+  add.u32 %r2, %r2, %r1;
+  st.shared.v2.u32 [%r2], {%t, %t};
+  bar.warp.sync -1;
+  wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, [%r1], 16;
+  wmma.load.b.sync.aligned.col.m16n16k16.shared.f16 {%r20,%r21,%r22,%r23,%r24,%r25,%r26,%r27}, [%r1+512], 0;
+  mov.f32 %f0, 0f00000000;
+  wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}, {%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, {%r20,%r21,%r22,%r23,%r24,%r25,%r26,%r27}, {%f0,%f0,%f0,%f0,%f0,%f0,%f0,%f0};
+  wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r1+1024], {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}, 16;
+  bar.warp.sync -1;
+)";
+  Setup setup;
+  setup.functions = ".shared .align 32 .b8 box[2048];\n";
+  const auto stored = [&](int row) {
+    const std::string at = std::to_string(1024 + row * 64);
+    return tests::
+        run("mov.u32 %r3, box;\nmov.u32 %r4, 0;\nst.shared.v4.u32 [%r3+512], {%r4,%r4,%r4,%r4};\n"
+            "st.shared.v4.u32 [%r3+528], {%r4,%r4,%r4,%r4};\n" +
+                body + "ld.shared.u32 %r5, [%r1+" + at + "];\nst.global.u32 [%dst], %r5;\n",
+            setup)
+            .trap.has_value();
+  };
+  CHECK_FALSE(stored(7));
+  CHECK(stored(8));
+}

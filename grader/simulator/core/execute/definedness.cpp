@@ -81,6 +81,20 @@ void Definedness::demand(UndefinedBits& u, const Slot& slot, uint32_t mask, Valu
   if (const uint32_t lanes = undefined_lanes(u, slot, mask)) matters(u, slot, lanes, use);
 }
 
+uint32_t Definedness::device_lanes(uint32_t mask, const Inst& in) const {
+  uint64_t address[kWarpSize];
+  lane_addresses({warp_.current().frame->regs, mask, &warp_}, in.mem_base, in.mem_offset, address);
+  switch (space_of(*in.ptx)) {
+    case ptx::Space::global:
+      return mask;
+    case ptx::Space::generic:
+      return mask & ~lanes_in_window(address, mask, kSharedBase) &
+             ~lanes_in_window(address, mask, kLocalBase);
+    default:
+      return 0;
+  }
+}
+
 // Those of an instruction with an effect that no register shows.
 void Definedness::demand_operands(UndefinedBits& u, uint32_t mask, const Inst& in) {
   const ptx::Traits& t = traits_of(in);
@@ -99,21 +113,7 @@ void Definedness::demand_operands(UndefinedBits& u, uint32_t mask, const Inst& i
   if (t.uses(MemoryKind::store) && t.memory_count == 1 && !is_param(in)) {
     if (t.matrix)  // lanes write pieces of other lanes' rows: not followed
       for (uint8_t s = 0; s < in.src_count; ++s) demand(u, in.src[s], mask, ValueUse::output);
-    uint64_t address[kWarpSize];
-    lane_addresses({warp_.current().frame->regs, mask, &warp_}, in.mem_base, in.mem_offset,
-                   address);
-    uint32_t device = 0;
-    switch (space_of(*in.ptx)) {
-      case ptx::Space::global:
-        device = mask;
-        break;
-      case ptx::Space::generic:
-        device = mask & ~lanes_in_window(address, mask, kSharedBase) &
-                 ~lanes_in_window(address, mask, kLocalBase);
-        break;
-      default:
-        break;
-    }
+    const uint32_t device = device_lanes(mask, in);
     for (uint8_t s = 0; s < in.src_count; ++s) demand(u, in.src[s], device, ValueUse::output);
   }
 }
@@ -240,7 +240,8 @@ void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const In
     if (traits_of(in).uses(MemoryKind::load))
       define(op.moved);  // a load says itself what it found
     else
-      for (const Slot& slot : op.moved.slots) demand(u, slot, x.mask, ValueUse::output);
+      for (const Slot& slot : op.moved.slots)
+        demand(u, slot, device_lanes(x.mask, in), ValueUse::output);
     return in.exec(x, in);
   }
   bool any = false;

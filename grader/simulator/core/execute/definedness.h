@@ -37,6 +37,8 @@ class Definedness final : public ValueTracker {
   void demand(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use);
   void matters(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use);
   void demand_operands(UndefinedBits& u, uint32_t mask, const Inst& in);
+  // The lanes that store to device memory.
+  uint32_t device_lanes(uint32_t mask, const Inst& in) const;
   void execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in);
   void define_results(UndefinedBits& u, uint32_t mask, const Inst& in);
   void store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in);

@@ -40,6 +40,26 @@ void copy_part(const Part& part, std::byte* regs, uint32_t lanes, std::byte* mem
   }
 }
 
+// Behind a store to shared memory, which counts all of it as defined.
+void keep_undefined(Warp& w, const Part& part, uint32_t lanes, const uint64_t* address) {
+  UndefinedBits* const u = w.current().frame->undefined.get();
+  if (u == nullptr) return;
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    for (unsigned i = 0; i < part.count; ++i) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, register_of(part, u->registers.data(), l, i), part.bytes);
+      const uint64_t at = address[l] + i * part.bytes;
+      std::byte* const to = bits != 0 ? w.block().undefined_shared(at, part.bytes) : nullptr;
+      if (to == nullptr) continue;
+      std::memcpy(to, &bits, part.bytes);
+      const Slot& slot = part.first[part.transposed ? 0 : i];
+      w.block().origins().note_store(Origins::shared_word(at),
+                                     u->origin[slot.offset][static_cast<size_t>(l)]);
+    }
+  }
+}
+
 template <bool store>
 void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
                const Part& part) {
@@ -51,6 +71,8 @@ void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* addres
   UndefinedRead read;
   if (block.checks_reads() && store && where != ptx::Space::global)
     w.define(counted_space(where), address, x.mask, bytes);
+  if (block.checks_reads() && store && where == ptx::Space::shared)
+    keep_undefined(w, part, x.mask, address);
   if (block.checks_reads() && !store &&
       w.find_undefined(counted_space(where), address, x.mask, bytes, &read)) {
     Inst own = in;  // whose results are these registers
