@@ -62,10 +62,10 @@ void add_issue(model::Work& work, Rounds& rounds, const sim::KernelProgram& prog
   }
   for (const sass::EmittedBlock& block : found->second) {
     const double times = sass::runs(block, f.times);
-    rounds.emitted += times * block.load_rounds;
     for (const std::string& opcode : block.opcodes)
       work.issue.add(model::machine_issue(opcode), times);
   }
+  rounds.emitted += sass::load_rounds(found->second, f.times);
 }
 
 void add_chains(model::Work& work, Rounds& rounds, const FunctionTimes& f, uint32_t warps) {
@@ -118,7 +118,6 @@ counters::CacheShape cache_shape(const model::Profile& profile, const model::Occ
   shape.l2.dram_access_bytes = profile.caches.dram_access_bytes;
   shape.l2.dram_page_bytes = profile.caches.dram_page_bytes;
   shape.l2.dram_banks = profile.caches.dram_banks;
-  shape.l2.busy_line = profile.caches.float_atomic;
   shape.float_atomic = profile.caches.float_atomic;
   return shape;
 }
@@ -136,8 +135,7 @@ model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFuncti
     add_chains(work, rounds, f, warps_per_block);
     add_splits(work, tally, f);
   }
-  if (rounds.known && rounds.emitted < rounds.own)
-    work.global_rounds *= rounds.emitted / rounds.own;
+  if (rounds.known && rounds.own > 0) work.global_rounds *= rounds.emitted / rounds.own;
   work.shared_wavefronts = number(counters.shared_wavefronts());
   work.shared_ideal = number(counters.shared_ideal());
   work.shared_requests = number(counters.shared_requests());

@@ -5,7 +5,9 @@
 namespace lab32::counters {
 namespace {
 
-constexpr uint64_t kSliceBytes = 256;  // that lie in one slice
+constexpr uint64_t kSliceBytes =
+    512;                        // that lie in one slice (measured: count_into, 16 to 4096 words)
+constexpr uint64_t kDealt = 8;  // neighbouring stretches of as many bytes go to as many slices
 // What a warp's additions to the words of one line cost, each lane its own, in additions of one
 // lane (measured: tally_in_turn with 64 words).
 constexpr double kWholeLine = 1.33;
@@ -18,34 +20,31 @@ L2::L2(const L2Shape& shape)
     : shape_(shape),
       together_(std::clamp(shape.dram_access_bytes / kSectorBytes, 1u, kSectorsPerLine)),
       sides_(shape.sides, CacheSets(shape.bytes / shape.sides, shape.ways)),
-      slices_(std::max(shape.slices, 1u)),
+      slice_work_(std::max(shape.slices, 1u)),
       open_page_(std::max(shape.dram_banks, 1u), UINT64_MAX) {}
 
 void L2::reset_counters() {
   counters_ = {};
-  for (Slice& slice : slices_) slice = {};
-}
-
-void L2::Slice::update(uint64_t line, uint8_t sectors, double cost, double busy_line) {
-  const bool again = line == last_line && sectors == last_sectors;
-  const bool busy = std::find(recent.begin(), recent.end(), line) != recent.end();
-  work += cost + (busy && !again ? busy_line : 0);
-  last_line = line;
-  last_sectors = sectors;
-  if (busy) return;
-  recent[next] = line;
-  next = (next + 1) % recent.size();
+  std::fill(slice_work_.begin(), slice_work_.end(), 0.0);
 }
 
 double L2::busiest_slice() const {
   double most = 0;
-  for (const Slice& slice : slices_) most = std::max(most, slice.work);
+  for (const double work : slice_work_) most = std::max(most, work);
   return most;
 }
 
 // The high bits: the low ones choose the set.
 uint32_t L2::home(uint64_t line) const {
   return static_cast<uint32_t>((hash_line(line) >> 48) % shape_.sides);
+}
+
+// Neighbouring stretches are dealt to neighbouring slices; where the next few go is a hash.
+size_t L2::slice_of(uint64_t line) const {
+  const uint64_t stretch = line * kLineBytes / kSliceBytes;
+  const uint64_t hands = std::max<uint64_t>(slice_work_.size() / kDealt, 1);
+  return (hash_line(stretch / kDealt) >> 32) % hands * kDealt % slice_work_.size() +
+         stretch % std::min<uint64_t>(kDealt, slice_work_.size());
 }
 
 void L2::look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind) {
@@ -176,12 +175,7 @@ void L2::update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes
   keep_limits();
   // Lanes in step with the words of one line are added side by side.
   const bool together = alone && asked == count(sectors);
-  // Neighbouring stretches of 256 bytes are dealt to the slices in turn, each round one further on.
-  // (Measured: count_into with 64 words, two lines, is as slow as one slice.)
-  const uint64_t stretch = line * kLineBytes / kSliceBytes, count_of_slices = slices_.size();
-  slices_[(stretch + stretch / count_of_slices) % count_of_slices].update(
-      line, sectors, (together ? std::min<double>(asked, kWholeLine) : asked) * weight,
-      std::max(0.0, shape_.busy_line - weight));
+  slice_work_[slice_of(line)] += (together ? std::min<double>(asked, kWholeLine) : asked) * weight;
 }
 
 void L2::write_back(CachedLine& at) {

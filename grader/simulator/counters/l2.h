@@ -19,8 +19,6 @@ namespace lab32::counters {
 struct L2Shape {
   uint64_t bytes = 0;
   uint32_t ways = 16, sides = 1, slices = 1;
-  double busy_line = 1;  // what an atomic costs on a line that another one is under way to
-  // Bytes that wait to be written back, and those of them in partly written sectors; above this the
   // oldest are written.
   uint64_t dirty_limit = 0, partial_dirty_limit = 0;
   uint32_t dram_access_bytes = 64;  // device memory is read in these pieces
@@ -53,6 +51,7 @@ class L2 {
 
  private:
   uint32_t home(uint64_t line) const;
+  size_t slice_of(uint64_t line) const;
   CachedLine& place(uint32_t side, uint64_t line);
   void look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind);
   uint8_t whole_accesses(uint8_t sectors) const;
@@ -76,20 +75,8 @@ class L2 {
   uint32_t together_;  // sectors that device memory gives at once
   std::vector<CacheSets> sides_;
   Waiting dirty_, partial_;
-  // What one slice has done for atomics, in integer additions to one address.
-  struct Slice {
-    double work = 0;
-    // A line that an update is under way to keeps the next one waiting, unless both add to the same
-    // sectors: those are added up.
-    std::array<uint64_t, 4> recent{};
-    size_t next = 0;
-    uint64_t last_line = 0;
-    uint8_t last_sectors = 0;
-
-    void update(uint64_t line, uint8_t sectors, double cost, double busy_line);
-  };
-
-  std::vector<Slice> slices_;
+  // What each slice has done for atomics, in integer additions to one address.
+  std::vector<double> slice_work_;
   std::vector<uint64_t> open_page_;  // of each bank of device memory
   CacheCounters counters_;
 };

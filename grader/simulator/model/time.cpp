@@ -44,10 +44,12 @@ class Machine {
     most_blocks_ = std::ceil(blocks_ / profile.multiprocessors);
     resident_ = std::min<double>(std::max(1u, work.occupancy.blocks), most_blocks_);
     // The places of a block's warps stay empty until its last warp has ended; the fewer blocks
-    // there are beside it, the less goes on meanwhile.
+    // there are beside it, the less goes on meanwhile. The longer a block lives, in rounds of
+    // loads, the less its end matters.
     if (most_blocks_ > resident_ && work.warps_per_block > 1)
       tail_ += profile.time.block_tail * (1 - 1.0 / work.warps_per_block) /
-               std::pow(resident_, profile.time.tail_power);
+               std::pow(resident_, profile.time.tail_power) /
+               std::max(1.0, work.global_rounds / warps_);
   }
 
   std::vector<Resource> resources() const {

@@ -15,15 +15,32 @@ bool is_anchor(const ptx::Instruction& in) {
          t.issue == ptx::Issue::fp;
 }
 
-// Copies of one PTX instruction in each block of the SASS. Where there are most is the loop proper;
-// fewer are its remainder, which hardly runs.
-std::map<int, int> proper(const std::vector<const MemorySite*>& copies) {
-  std::map<int, int> in_block;
-  int most = 0;
-  for (const MemorySite* site : copies) most = std::max(most, ++in_block[site->block]);
-  for (auto at = in_block.begin(); at != in_block.end();)
-    at = at->second == most ? std::next(at) : in_block.erase(at);
-  return in_block;
+// The one instruction of each copy of an anchor.
+bool stands_for(const MemorySite& site, const ptx::Instruction& in) {
+  const ptx::Traits& t = in.op->traits;
+  const std::string_view base = site.instruction->base();
+  if (t.accesses_memory()) return site.op.has_value();
+  if (t.is_block_barrier()) return base == "BAR";
+  if (t.issue == ptx::Issue::shuffle) return base == "SHFL";
+  return t.issue == ptx::Issue::fp && (base.front() == 'F' || base.front() == 'D');
+}
+
+// Copies of one PTX instruction in each block of the SASS. Where it has become several, and none of
+// them stands for it, as many as there are of the rarest opcode.
+std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
+                                    const ptx::Instruction& in) {
+  std::map<int, int> copies;
+  for (const MemorySite* site : sites)
+    if (stands_for(*site, in)) ++copies[site->block];
+  if (!copies.empty()) return copies;
+  std::map<int, std::map<std::string_view, int>> in_block;
+  for (const MemorySite* site : sites) ++in_block[site->block][site->instruction->opcode];
+  for (const auto& [block, of_opcode] : in_block) {
+    int fewest = of_opcode.begin()->second;
+    for (const auto& [opcode, count] : of_opcode) fewest = std::min(fewest, count);
+    copies[block] = fewest;
+  }
+  return copies;
 }
 
 // Registers named in operands, "R4, desc[UR4][R2.64+0xc]": 4, 2.
@@ -55,32 +72,65 @@ bool only_reads(const Instruction& in) {
   return base == "RED" || base.substr(0, 2) == "ST" || base == "REDG";
 }
 
-// Follows the code of a function in its order; a load whose result a later block needs is waited
-// for there.
-void add_load_rounds(std::vector<const MemorySite*>& code, std::map<int, EmittedBlock>& blocks) {
-  std::sort(code.begin(), code.end(),
-            [](const MemorySite* a, const MemorySite* b) { return a->index < b->index; });
-  std::set<int> coming;
-  for (const MemorySite* site : code) {
-    const Instruction& in = *site->instruction;
+bool is_whole_loop(const MemorySite& site) {
+  const Structure& structure = site.flow->structure;
+  const int loop = structure.loop_of[static_cast<size_t>(site.block)];
+  if (loop < 0) return false;
+  const std::vector<bool>& holds = structure.loops[static_cast<size_t>(loop)].holds;
+  return std::count(holds.begin(), holds.end(), true) == 1;
+}
+
+// Follows the code of a function in its order, and a loop of one block a second time around: what
+// is loaded at its end may be needed at its start.
+class LoadRounds {
+ public:
+  explicit LoadRounds(std::map<int, EmittedBlock>& blocks) : blocks_(blocks) {}
+
+  void follow(std::vector<const MemorySite*> code) {
+    std::sort(code.begin(), code.end(),
+              [](const MemorySite* a, const MemorySite* b) { return a->index < b->index; });
+    for (size_t first = 0, end; first < code.size(); first = end) {
+      for (end = first; end < code.size() && code[end]->block == code[first]->block; ++end)
+        follow(*code[end]);
+      if (!is_whole_loop(*code[first])) continue;
+      blocks_[code[first]->block].load_rounds = 0;
+      for (size_t i = first; i < end; ++i) follow(*code[i]);
+    }
+  }
+
+ private:
+  void follow(const MemorySite& site) {
+    const Instruction& in = *site.instruction;
     std::vector<int> named = registers(in.operands);
     int result = -1;
     if (!only_reads(in) && !named.empty() && in.operands[0] == 'R') {
       result = named.front();
       named.erase(named.begin());
     }
-    const bool waits =
-        std::any_of(named.begin(), named.end(), [&](int reg) { return coming.count(reg) != 0; });
-    if (waits) {
-      blocks[site->block].load_rounds += 1;
-      coming.clear();
-    }
-    if (result < 0) continue;
-    coming.erase(result);
+    for (const int reg : named)
+      if (const auto at = coming_.find(reg); at != coming_.end()) {
+        wait(site.block, at->second);
+        break;
+      }
+    if (result < 0) return;
+    coming_.erase(result);
     if (has_result(in))
-      for (int i = 0; i < width(in); ++i) coming.insert(result + i);
+      for (int i = 0; i < width(in); ++i) coming_[result + i] = site.block;
   }
-}
+
+  void wait(int block, int loaded_in) {
+    EmittedBlock& waiting = blocks_[block];
+    if (block == loaded_in)
+      waiting.load_rounds += 1;
+    else
+      waiting.waits_for.push_back(
+          static_cast<size_t>(std::distance(blocks_.begin(), blocks_.find(loaded_in))));
+    coming_.clear();
+  }
+
+  std::map<int, EmittedBlock>& blocks_;
+  std::map<int, int> coming_;  // registers, and the block whose load writes each
+};
 
 constexpr size_t kMany = 4;  // different opcodes
 
@@ -117,17 +167,28 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
       code.push_back(&site);
     }
   }
-  add_load_rounds(code, blocks);
+  LoadRounds(blocks).follow(std::move(code));
   std::vector<std::vector<const MemorySite*>> copies(function.body.size());
+  std::set<int> loops_proper, remainders;
   for (size_t i = 0; i < function.body.size(); ++i) {
-    for (const MemorySite& site : sites.of_line(function.body[i].ptx_line))
+    const ptx::Instruction& in = function.body[i];
+    for (const MemorySite& site : sites.of_line(in.ptx_line))
       if (site.function->name == function.name && !site.slow_path()) copies[i].push_back(&site);
-    const std::map<int, int> where = proper(copies[i]);
+    std::map<int, int> where = copies_in_blocks(copies[i], in);
+    int most = 0;
+    for (const auto& [block, count] : where) most = std::max(most, count);
+    // Where there are most is the loop proper; fewer are its remainder, which hardly runs.
+    for (auto at = where.begin(); at != where.end();) {
+      if (is_anchor(in)) (at->second == most ? loops_proper : remainders).insert(at->first);
+      at = at->second == most ? std::next(at) : where.erase(at);
+    }
     for (const auto& [block, count] : where)
       blocks[block].origins.push_back({static_cast<int32_t>(i),
                                        1.0 / (count * static_cast<double>(where.size())),
-                                       is_anchor(function.body[i])});
+                                       is_anchor(in)});
   }
+  for (const int block : remainders)
+    if (loops_proper.count(block) == 0) blocks[block].origins.clear();
   adopt(copies, blocks);
   std::vector<EmittedBlock> all;
   for (auto& [index, block] : blocks) all.push_back(std::move(block));
@@ -151,6 +212,16 @@ double runs(const EmittedBlock& block, const std::vector<uint64_t>& times) {
     anchor = others[others.size() / 2];
   }
   return block.in_loop ? anchor : std::min(anchor, warps);
+}
+
+double load_rounds(const std::vector<EmittedBlock>& blocks, const std::vector<uint64_t>& times) {
+  double sum = 0;
+  for (const EmittedBlock& block : blocks) {
+    const double here = runs(block, times);
+    sum += here * block.load_rounds;
+    for (const size_t from : block.waits_for) sum += std::min(here, runs(blocks[from], times));
+  }
+  return sum;
 }
 
 }  // namespace lab32::sass

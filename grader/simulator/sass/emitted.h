@@ -27,11 +27,13 @@ struct EmittedBlock {
   bool in_loop = false;
   bool entry = false;
   std::vector<std::string> opcodes;  // with their modifiers
-  // How often one run of the block waits for loads from global memory, at most: the first
-  // instruction that needs the result of one waits for all that are under way. ptxas unrolls loops,
-  // and issues the loads of all copies first where it can. (What was loaded before a loop and is
-  // used in it counts each time; of the PTX it counts once.)
+  // How often one run of the block waits for loads from global memory: the first instruction that
+  // needs the result of one waits for all that are under way. ptxas unrolls loops, and issues the
+  // loads of all copies first where its registers allow it.
   double load_rounds = 0;
+  // Blocks, by their place in the list, whose loads this one is the first to need: waited for as
+  // often as the one that runs less.
+  std::vector<size_t> waits_for;
 };
 
 using EmittedFunctions = std::map<std::string, std::vector<EmittedBlock>>;
@@ -42,5 +44,8 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
 
 // How often the block runs, over all warps. times[i]: how often body[i] was issued.
 double runs(const EmittedBlock& block, const std::vector<uint64_t>& times);
+
+// How often warps wait for loads from global memory, in all.
+double load_rounds(const std::vector<EmittedBlock>& blocks, const std::vector<uint64_t>& times);
 
 }  // namespace lab32::sass
