@@ -12,6 +12,9 @@ namespace {
 // data/measured/model: 32 warps take 78 cycles, one 15).
 constexpr double kBarrierCycles = 2;
 
+// Waits for device memory, one after the other, that a block may have and still be short.
+constexpr double kShortLife = 1.5;
+
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 // 134.2 M, 1.5 k
@@ -43,13 +46,14 @@ class Machine {
     // The multiprocessor with the most blocks is the last to finish.
     most_blocks_ = std::ceil(blocks_ / profile.multiprocessors);
     resident_ = std::min<double>(std::max(1u, work.occupancy.blocks), most_blocks_);
+    wait_ = wait_of_a_warp();
     // The places of a block's warps stay empty until its last warp has ended; the fewer blocks
-    // there are beside it, the less goes on meanwhile. The longer a block lives, in rounds of
-    // loads, the less its end matters.
+    // there are beside it, the less goes on meanwhile, and the longer a block lives, the less its
+    // start and its end matter.
+    const double life = std::max(1.0, ratio(wait_, kShortLife * profile.time.dram_latency));
     if (most_blocks_ > resident_ && work.warps_per_block > 1)
       tail_ += profile.time.block_tail * (1 - 1.0 / work.warps_per_block) /
-               std::pow(resident_, profile.time.tail_power) /
-               std::max(1.0, work.global_rounds / warps_);
+               std::pow(resident_, profile.time.tail_power) / life;
   }
 
   std::vector<Resource> resources() const {
@@ -183,8 +187,8 @@ class Machine {
             fmt::format("{} of {}", count(blocks_, "block"), count(w_.warps_per_block, "warp"))};
   }
 
-  // Little's law from the side of a warp: what it waits for, times how many take turns.
-  Resource latency() const {
+  // What a warp waits for in all.
+  double wait_of_a_warp() const {
     // Of the loads that are under way together the slowest counts, and those that miss are spread
     // evenly. What another warp's load has asked for already has to come, too.
     const double together = std::clamp(ratio(w_.global_loads, w_.global_rounds), 1.0, 8.0);
@@ -193,16 +197,19 @@ class Machine {
     const double in_l2 = std::max(in_l1, 1 - together * misses * (1 - w_.l2_hits));
     const double load =
         in_l1 * t_.l1_latency + (in_l2 - in_l1) * t_.l2_latency + (1 - in_l2) * t_.dram_latency;
-    const double seconds =
-        (w_.global_rounds * load + w_.shared_rounds * t_.shared_latency +
-         w_.barriers * (t_.barrier_latency + kBarrierCycles * w_.warps_per_block / t_.sm_hz) +
-         w_.chain_cycles / t_.sm_hz) /
-        warps_;
+    return (w_.global_rounds * load + w_.shared_rounds * t_.shared_latency +
+            w_.barriers * (t_.barrier_latency + kBarrierCycles * w_.warps_per_block / t_.sm_hz) +
+            w_.chain_cycles / t_.sm_hz) /
+           warps_;
+  }
+
+  // Little's law from the side of a warp: what it waits for, times how many take turns.
+  Resource latency() const {
     // The last blocks take as long as the others, however few they are.
     const double waves = std::ceil(most_blocks_ / resident_);
     const double start = t_.block_seconds + w_.warps_per_block / (t_.warps_per_clock * t_.sm_hz);
-    return {"latency", waves * (seconds + start) * tail_, 0,
-            fmt::format("a warp waits {:.2f} us, {} per multiprocessor at a time", seconds * 1e6,
+    return {"latency", waves * (wait_ + start) * tail_, 0,
+            fmt::format("a warp waits {:.2f} us, {} per multiprocessor at a time", wait_ * 1e6,
                         count(resident_ * w_.warps_per_block, "warp"))};
   }
 
@@ -210,7 +217,7 @@ class Machine {
   const Time& t_;
   const Work& w_;
   double blocks_, warps_, most_blocks_, resident_;
-  double tail_ = 1;
+  double wait_ = 0, tail_ = 1;
 };
 
 }  // namespace
