@@ -23,7 +23,10 @@ def test_given_kernels_are_those_that_students_see(file, folder):
     found = definitions(file.read_text())
     assert found
     for definition in found:
-        assert definition in shown
+        # What the skeleton has before a task, and no solution.
+        if "_as_given(" in definition and folder == "solutions":
+            continue
+        assert definition.replace("_as_given(", "(") in shown
 
 
 def test_each_lab_has_some():

@@ -51,7 +51,9 @@ void check_given(const std::string& lab) {
   const std::vector<std::string> kernels =
       kernels_in(text_of("grader/checks/" + lab + "/given.cu"));
   CHECK(kernels.size() >= 2);
-  for (const std::string& kernel : kernels) text = emptied(text, kernel);
+  for (const std::string& kernel : kernels)
+    // Not what only the skeleton has.
+    if (kernel.find("_as_given") == std::string::npos) text = emptied(text, kernel);
   text +=
       "#define __global__ __device__\n#define __shared__\n#define threadIdx blockIdx\n"
       "#define if(x) if (!(x))\n#define lab32_given mine\n";
