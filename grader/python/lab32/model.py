@@ -104,10 +104,11 @@ LENGTHS = [("under 5 µs", 0, 5), ("5 to 50 µs", 5, 50), ("longer", 50, float("
 
 
 def alone(gpu, modelled, sets):
-    """gpu__time_duration.sum of launches with an empty L2: what was counted, and the error."""
+    """gpu__time_duration.sum of launches with an empty L2: what was counted, and the error. No
+    sets: all rows, where there is nothing else."""
     counted = by_id("-counters", gpu)
     for row in tables.modelled(modelled).rows:
-        if row["l2"] == "cold" and row["set"] in sets:
+        if not sets or (row["l2"] == "cold" and row["set"] in sets):
             microseconds = float(counted[row["id"]]["gpu__time_duration.sum"]) / 1e3
             yield microseconds, float(row["modelled_kernel_us"]) / microseconds - 1
 
@@ -125,8 +126,12 @@ def of_errors(errors):
 def model_alone():
     """The kernel alone, by how long it takes: launches that are fitted on, and those set apart."""
     rows = []
-    for sets, name in [(("apart",), SETS["apart"]), (("fit", "labs"), SETS["fit"])]:
-        found = list(alone("h200", "h200", sets))
+    for modelled, sets, name in [
+        ("h200-blind", (), "set apart, blind"),
+        ("h200", ("apart",), SETS["apart"]),
+        ("h200", ("fit", "labs"), SETS["fit"]),
+    ]:
+        found = list(alone("h200", modelled, sets))
         for title, least, most in LENGTHS:
             rows.append([name, title, *of_errors([e for us, e in found if least <= us < most])])
     head = [

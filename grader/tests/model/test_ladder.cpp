@@ -25,7 +25,7 @@ struct Step {
 
 constexpr Step kSteps[] = {{"step_tree", "reduce_eliminate_divergence", 8, 8, 0},
                            {"step_vectors", "reduce_vectorized", 32, 32, 0.3},
-                           {"step_coarse", "reduce_vec_v2", 32, 128, 0.4},
+                           {"step_coarse", "reduce_vec_v2", 32, 128, 0.35},
                            {"step_shuffles", "shuffle", 128, 512, 0.3}};
 
 // The second speed-up is predicted a third too small: what blocks without work cost an Ada card is

@@ -176,8 +176,8 @@ TEST_SUITE("model: time") {
         error += std::abs(c.predicted.seconds / c.measured - 1);
       }
       error /= static_cast<double>(measured.size());
-      CHECK(measured.size() >= 60);
-      CHECK(error <= 0.15);
+      CHECK(measured.size() >= 42);
+      CHECK(error <= 0.12);
       CHECK(correlation(ranks(measured), ranks(predicted)) >= 0.97);
     }
   }
@@ -200,9 +200,11 @@ TEST_SUITE("model: time") {
       // Predictions are shown with it.
       CHECK(model::read_profile("h200").time.error[part] ==
             doctest::Approx(error / count).epsilon(0.1));
-      CHECK(count >= 16);
-      CHECK(error / count <= 0.12);
-      CHECK(std::abs(bias / count) <= 0.04);
+      // No better than this: kernels that wait for arithmetic are modelled too fast
+      // (handouts/model-notes.md).
+      CHECK(count >= 10);
+      CHECK(error / count <= 0.145);
+      CHECK(std::abs(bias / count) <= 0.09);
     }
   }
 
@@ -256,7 +258,7 @@ TEST_SUITE("model: time") {
     CHECK(compared >= 15);
   }
 
-  TEST_CASE("model: as many instructions as were executed, nearly, on three launches in four") {
+  TEST_CASE("model: as many instructions as were executed, nearly, on nine launches in ten") {
     const auto ncu = tests::h200_record("-counters");
     size_t all = 0, near = 0;
     for (const tests::SimulatedRow& row : tests::read_simulated()) {
@@ -265,7 +267,7 @@ TEST_SUITE("model: time") {
       near += std::abs(row.cold.work.issue.all / executed - 1) <= 0.05;
     }
     CHECK(all >= 400);
-    CHECK(4 * near >= 3 * all);
+    CHECK(10 * near >= 9 * all);
   }
 
   TEST_CASE("model: what bounds a launch is named where ncu names one plainly") {
@@ -304,7 +306,7 @@ TEST_SUITE("model: time") {
     }
     CHECK(plain >= 60);
     // Not always: handouts/model-notes.md has the exceptions.
-    CHECK(5 * right >= 4 * plain);
+    CHECK(20 * right >= 17 * plain);
   }
 
   TEST_CASE("model: a prediction says what bounds it, in words") {
@@ -345,7 +347,8 @@ TEST_SUITE("model: time") {
       return 0.0;
     };
     // Eight times, and the longer tail of a block that has no other beside it.
-    const double tail = h200.time.block_tail * 7 / 8;
+    // A warp waits four times for device memory, and a short one 1.5 times.
+    const double tail = h200.time.block_tail * 7 / 8 / (4 / 1.5);
     CHECK(latency(1) / latency(8) ==
           doctest::Approx(8 * (1 + tail) / (1 + tail * std::pow(8, -h200.time.tail_power)))
               .epsilon(0.01));
