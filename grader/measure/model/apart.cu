@@ -1,5 +1,5 @@
-// Kernels that the time model is tested with and never fitted on: set apart, with their launches,
-// before they were measured or simulated (set *apart* of data/measured/model/launches.csv). The
+// More kernels that the time model is fitted on. They were set apart once, and committed before
+// they were measured; since then they have been looked at (data/measured/model/README.md). The
 // signature and the contents of the arrays are those of kernels.cu.
 #include <cstdint>
 
