@@ -171,7 +171,7 @@ using Serve = void (*)(const Exec& x, const Inst& in, Window where, std::byte* b
 // the loop over lanes depends on them.
 struct Update {
   uint8_t commuting;    // Op::kId of an integer operation, else 0
-  Serve one_by_one;     // lanes in order; old values into the result, if there is one
+  Serve in_lane_order;  // lanes in order; old values into the result, if there is one
   Serve among_threads;  // several host threads at once; null where that is not allowed
 };
 
@@ -183,7 +183,7 @@ void by_window(const Exec& x, const Inst& in, Window where, const Update& update
     std::byte* base = access_atomically(lanes, in, window, own, bytes, operation);
     const bool at_once =
         update.among_threads && window == Window::global && lanes.warp->block().parallel();
-    (at_once ? update.among_threads : update.one_by_one)(lanes, in, window, base, own);
+    (at_once ? update.among_threads : update.in_lane_order)(lanes, in, window, base, own);
   };
   if (where != Window::generic) return serve(x, where, address);
   const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
@@ -197,8 +197,8 @@ void by_window(const Exec& x, const Inst& in, Window where, const Update& update
 
 template <class T, class Op>
 struct Atomic {
-  static void one_by_one(const Exec& x, const Inst& in, Window where, std::byte* base,
-                         const uint64_t* address) {
+  static void in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
+                            const uint64_t* address) {
     const bool result = has_result(in);
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
@@ -219,9 +219,9 @@ struct Atomic {
   }
   static constexpr Update update() {
     if constexpr (std::is_integral_v<T> && Op::kId != 0)
-      return {Op::kId, one_by_one, among_threads};
+      return {Op::kId, in_lane_order, among_threads};
     else
-      return {0, one_by_one, nullptr};
+      return {0, in_lane_order, nullptr};
   }
   static void execute(const Exec& x, const Inst& in) {
     // Who does not read the result does not wait for it: a histogram's long loop is no spin lock.
@@ -235,8 +235,8 @@ constexpr ExecFn atomic = Atomic<T, Op>::execute;
 
 template <class T>
 struct CompareAndSwap {
-  static void one_by_one(const Exec& x, const Inst& in, Window, std::byte* base,
-                         const uint64_t* address) {
+  static void in_lane_order(const Exec& x, const Inst& in, Window, std::byte* base,
+                            const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       T old;
@@ -250,7 +250,7 @@ struct CompareAndSwap {
   }
   static void execute(const Exec& x, const Inst& in) {
     note_waiting(x, in);
-    static constexpr Update kUpdate{0, one_by_one, nullptr};
+    static constexpr Update kUpdate{0, in_lane_order, nullptr};
     by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };
@@ -260,8 +260,8 @@ constexpr ExecFn compare_and_swap = CompareAndSwap<T>::execute;
 // atom.v2/.v4: each element is an update of its own.
 template <class T, class Op>
 struct AtomicVector {
-  static void one_by_one(const Exec& x, const Inst& in, Window where, std::byte* base,
-                         const uint64_t* address) {
+  static void in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
+                            const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       for (unsigned e = 0; e < in.src_count; ++e) {
@@ -276,7 +276,7 @@ struct AtomicVector {
     }
   }
   static void execute(const Exec& x, const Inst& in) {
-    static constexpr Update kUpdate{0, one_by_one, nullptr};
+    static constexpr Update kUpdate{0, in_lane_order, nullptr};
     by_window(x, in, Window::global, kUpdate, sizeof(T) * in.src_count);
   }
 };
