@@ -34,11 +34,12 @@ def test_points_add_up(lab):
     rows = rows_of(limits)
     assert sum(row.get("points", 0) for row in rows.values()) == limits["max_score"] == 100
     # A bonus comes on top: 10 points of what an H200 is asked for.
+    record = tables.measured("h200-solutions").rows
+    asked_there = {row["check"] for row in record if row["lab"] == lab and row["ratio"]}
     asked = [
         row["bonus"]
-        for name, row in rows.items()
-        if "bonus" in row
-        and ("fraction" in row or gain(lab, row, name)[0] >= 1 + limits["steps"]["least_gain"])
+        for row in rows.values()
+        if "bonus" in row and ("fraction" in row or row["check"] in asked_there)
     ]
     assert sum(asked) == 10
     for row in rows.values():
