@@ -185,13 +185,12 @@ def run_pytest(arguments):
     return done.stdout, tally
 
 
-def run_all(jobs, workers):
-    """Each job is a function to (what it said, Tally); the first are started first."""
-    left, total, lock = queue.SimpleQueue(), Tally(), threading.Lock()
-    for job in jobs:
-        left.put(job)
+def run_all(groups):
+    """Of each group (jobs, how many at a time); a job is a function to (what it said, Tally). The first of a
+    group are started first."""
+    total, lock = Tally(), threading.Lock()
 
-    def work():
+    def work(left):
         while True:
             try:
                 job = left.get_nowait()
@@ -202,7 +201,12 @@ def run_all(jobs, workers):
                 print(output, end="", flush=True)
                 total.add(tally)
 
-    threads = [threading.Thread(target=work) for _ in range(workers)]
+    threads = []
+    for jobs, workers in groups:
+        left = queue.SimpleQueue()
+        for job in jobs:
+            left.put(job)
+        threads += [threading.Thread(target=work, args=(left,)) for _ in range(workers)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -214,18 +218,18 @@ def main(suites):
     recorded = json.loads(TIMES.read_text()) if TIMES.exists() else {}
     TIMES.parent.mkdir(exist_ok=True)
     COVERED.unlink(missing_ok=True)
-    beside, alone = [], []
+    python, beside, alone = [], [], []
     for suite in suites:
         if os.path.isdir(suite):
-            # Long chains, so they are never the last to be started.
-            beside[:0] = [lambda part=part: run_pytest(part) for part in python_parts(suite)]
+            python += [lambda part=part: run_pytest(part) for part in python_parts(suite)]
             continue
         for unit in longest_first(units_of(suite), recorded):
             job = lambda binary=suite, unit=unit: run_unit(binary, unit)  # noqa: E731
             (alone if unit.alone() else beside).append(job)
-    # One more than there are cores: some wait, for a time limit or for a notebook's kernel.
-    total = run_all(beside, (os.cpu_count() or 1) + 1)
-    total.add(run_all(alone, 1))
+    # The Python tests wait for half of their time, for a time limit, a browser or a notebook's kernel:
+    # beside two of them the C++ tests still find the cores.
+    total = run_all([(python, 2), (beside, os.cpu_count() or 1)])
+    total.add(run_all([(alone, 1)]))
 
     TIMES.write_text(json.dumps(recorded | total.seconds, indent=0))
     if total.passed + total.failed == 0:

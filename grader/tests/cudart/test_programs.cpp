@@ -316,7 +316,7 @@ TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and not
                  "__global__ void fine() {}\n"
                  "template <int N>\n"
                  "__global__ void bad(unsigned *p) {\n"
-                 "  asm(\"applypriority.global.L2::evict_normal [%0], 128;\" "
+                 "  asm(\"discard.global.L2 [%0], 128;\" "
                  ":: \"l\"(p));\n"
                  "  *p = there(N);\n"
                  "}\n"
@@ -330,7 +330,7 @@ TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and not
   check_outcome(list({source, other, "-rdc=true"}), 2,
                 source +
                     ":12: cudaIpcGetMemHandle is not supported by the simulated runtime\n"
-                    "p.cu:7: `applypriority.global.L2::evict_normal` is not supported by the "
+                    "p.cu:7: `discard.global.L2` is not supported by the "
                     "simulator (kernel bad<1> and 1 more)\nlab32: " +
                     source + " names 2 things that are not supported\n",
                 "");
