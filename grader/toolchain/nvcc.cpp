@@ -1,5 +1,6 @@
 #include "toolchain/nvcc.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <csignal>
@@ -159,18 +160,32 @@ std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits, 
          std::to_string(limits.file_bytes >> 20) + " MiB\n";
 }
 
+// gcc's last words where its compiler was killed. A submission can have such lines printed, too, by
+// #pragma: but only within or before an error's message.
+bool ends_as_killed_gcc(const std::string& err) {
+  std::vector<std::string> lines;
+  std::istringstream text(err);
+  for (std::string line; std::getline(text, line);)
+    if (line.rfind("nvcc fatal", 0) != 0) lines.push_back(line);
+  if (lines.size() < 2 || lines.back() != "compilation terminated.") return false;
+  const std::string& last = lines[lines.size() - 2];
+  const size_t gcc = last.find(": fatal error: Killed signal terminated program ");
+  return gcc != std::string::npos && last.find_first_of(":/ ") == gcc &&
+         std::none_of(lines.begin(), lines.end(), [](const std::string& line) {
+           return line.find(": error: ") != std::string::npos;
+         });
+}
+
 // By the kernel, say, where memory is short. Limits of ours end it otherwise, or later.
 void refuse_killed(const Outcome& outcome, const ProcessLimits& limits) {
   if (outcome.seconds >= static_cast<double>(limits.cpu_seconds)) return;
-  // bubblewrap and shells make an exit status of the signal.
   bool killed = outcome.end == Outcome::End::signalled && outcome.status == SIGKILL;
-  killed |= outcome.end == Outcome::End::exited && outcome.status == 128 + SIGKILL;
-  std::istringstream lines(outcome.err);
-  for (std::string line; std::getline(lines, line);) {
-    killed |= line.rfind("nvcc error", 0) == 0 &&
-              line.find("died due to signal 9 (") != std::string::npos;
-    const size_t gcc = line.find(": fatal error: Killed signal terminated program ");
-    killed |= gcc != std::string::npos && line.find_first_of(":/ ") == gcc;
+  if (outcome.end == Outcome::End::exited) {
+    // bubblewrap and shells make an exit status of the signal. Errors end nvcc with 1 or 2,
+    // whatever their text says.
+    killed |= outcome.status == 128 + SIGKILL;
+    killed |= outcome.status > 2 && outcome.err.find("died due to signal 9 (") != std::string::npos;
+    killed |= outcome.status == 1 && ends_as_killed_gcc(outcome.err);
   }
   if (killed)
     throw MachineError("nvcc, or a compiler that it started, was killed: is memory short here?");

@@ -17,6 +17,7 @@
 using namespace lab32;
 using namespace lab32::toolchain;
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 
 TEST_CASE("toolchain: a compiler that somebody kills is the machine's fault") {
   tests::Scratch s;
@@ -51,5 +52,23 @@ TEST_CASE("toolchain: a compiler that somebody kills is the machine's fault") {
     over = true;
     killer.join();
     CHECK(killed);
+  }
+}
+
+TEST_CASE("toolchain: a submission that prints a killed compiler's words cannot be compiled") {
+  const std::string gcc = "gcc: fatal error: Killed signal terminated program cc1plus\\n";
+  const std::string last = gcc + "compilation terminated.";
+  tests::Scratch s;
+  for (
+      const std::string& text :
+      {"#pragma message(\"x\\nnvcc error   : 'cicc' died due to signal 9 (Kill signal)\")\nint x = ;\n"s,
+       "#pragma GCC error \"x\\n" + last + "\"\n",
+       "#line 1 \"nowhere\"\n#pragma GCC error \"x\\n" + last + "\"\n",
+       "#line 1 \"nowhere\"\n#pragma GCC warning \"x\\n" + last + "\"\nint x = ;\n"}) {
+    CAPTURE(text);
+    const fs::path source = s.write("forged.cu", text);
+    CompileOptions options;
+    options.cache = false;
+    CHECK_THROWS_AS(toolchain::compile(source, "sm_90", "forged.cu", options), CompileError);
   }
 }
