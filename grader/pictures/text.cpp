@@ -133,7 +133,7 @@ std::string text(const Shuffles& s, bool colour) {
 }
 
 std::string text(const Traffic& t, const Traffic* reference) {
-  std::string out = "The way of the data\n\n";
+  std::string out = "Memory chart\n\n";
   out +=
       flow("kernel", fmt::format("{} requests for {}", grouped(t.requests), amount(t.asked_bytes)));
   if (t.shared_requests > 0)

@@ -12,6 +12,7 @@ from PIL import Image
 
 from lab32.pictures import KINDS, draw, kinds
 from lab32.pictures.access import draw_access, rows_of, says, used_percent
+from lab32.pictures.chart import needless
 from lab32.pictures.png import png
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -30,13 +31,15 @@ def test_each_kind_is_drawn_as_svg_and_png(kind):
     # Plain enough for programs that know no variables.
     assert "var(" not in str(picture)
     # Nothing is cut off: the ends of all texts lie inside (a letter is about 0.62 of the size wide).
+    around = {child: parent for parent in root.iter() for child in parent}
     for e in root.iter(f"{SVG}text"):
-        wide = 0.62 * float(e.get("font-size")) * len(e.text)
-        x, anchor = float(e.get("x")), e.get("text-anchor", "start")
+        look = around[e].attrib | e.attrib
+        wide = 0.62 * float(look["font-size"]) * len(e.text)
+        x, anchor = float(e.get("x")), look.get("text-anchor", "start")
         left = x - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
         assert left > -8 and left + wide < picture.width + 12, e.text
         assert 0 < float(e.get("y")) < picture.height, e.text
-        assert float(e.get("font-size")) >= 9, e.text
+        assert float(look["font-size"]) >= 9, e.text
     image = Image.open(io.BytesIO(png(picture)))
     assert image.size == (round(2 * picture.width), round(2 * picture.height))
     assert len(image.getcolors(1 << 20)) > 4
@@ -67,6 +70,26 @@ def test_conflicts_are_told_by_number():
     access = sample.access(True, [sample.request(True, 0, 128)])
     assert "At once 32 words of bank 0." in says(access, access["requests"][0])
     assert texts(draw_access(access, 0)).count("32") == 1  # below its bank
+
+
+def test_a_lane_of_an_atomic_is_a_lane_and_no_word():
+    request = sample.request(True, 0, 0, kind="atom", cost=32, degree=[32] + [0] * 31)
+    access = sample.access(True, [request])
+    assert "At once 32 lanes of bank 0." in says(access, request)
+    assert "lanes at once" in texts(draw_access(access, 0))
+
+
+def test_lines_run_over_what_is_grey_and_under_what_is_coloured():
+    """So that they can be followed to the last row, and the numbers be read."""
+    access = sample.access(True, [sample.request(True, 0, 128)])
+    text = draw_access(access, 0).marks()
+    grey, ways, lane_0 = (text.index(part) for part in ('class="cell unused"', 'class="way bad"', "bank 0: lane 0"))
+    assert grey < ways < lane_0
+
+
+def test_a_ratio_of_nearly_one_is_told_as_a_difference():
+    assert needless(2_099_222, 2_099_162) == "▲ 60 beyond ideal"
+    assert (needless(9, 4), needless(4, 4), needless(0, 0)) == ("▲ 2.25 times ideal", *["✓ as few as can be"] * 2)
 
 
 def test_what_students_write_is_escaped():

@@ -32,7 +32,7 @@ def test_the_page_has_it_all(written):
     assert status == program.POINTS_LOST
     for words in (
         "4 / 32 points", "B1 scale: sectors", "64 sectors; expected 8 sectors", "seed 7", "(simulated counts)",
-        "128 sectors → 64 sectors", "Who works between barriers", "Who reads whom", "The way of the data",
+        "128 sectors → 64 sectors", "Who works between barriers", "Who reads whom", "Memory chart",
         "The race", "The bad access", "yours, modelled", "Its pictures tell what “A1 asks” asks.", "●●●● 75 %",
         "x.cu(3): error: &lt;what&gt;", "Not &lt;answered&gt; yet.", "// &lt;i&gt;",
     ):  # fmt: skip
@@ -42,6 +42,25 @@ def test_the_page_has_it_all(written):
     # It loads nothing.
     assert not re.search(r"(?:src|href)=\"(?!#)", html)
     assert "@import" not in html and "url(" not in html
+
+
+def test_what_is_drawn_twice_is_written_once(tmp_path):
+    """Most launches serve several checks. A page for all labs stays small enough to be sent."""
+    from datetime import datetime
+
+    from lab32.results import parse
+
+    record = sample.result("")
+    once = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+    tests = record["labs"][0]["tests"]
+    tests += [tests[2] | {"name": f"B{n} again"} for n in range(2, 12)]
+    often = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+    assert len(often) - len(once) < 10 * 12_000
+    drawn = re.findall(r'<g id="(drawn-\d+)">', often)
+    used = re.findall(r'<use href="#(drawn-\d+)"/>', often)
+    assert len(set(drawn)) == len(drawn) and set(used) <= set(drawn)
+    assert len(used) == 10 * (2 + 6)  # two accesses, and six other pictures
+    assert often.count('<script type="text/plain"') == once.count('<script type="text/plain"') == 2
 
 
 def test_a_history_can_be_left_out(written):

@@ -90,9 +90,9 @@ def says(access, request):
     shown = active[:3] + ([active[-1]] if len(active) > 3 else [])
     words += ". L" + ", ".join(f"lane {lane} {name}" for lane, name in shown)[1:]
     if access["space"] == "shared":
-        most = max(request["degree"])
+        most, what = max(request["degree"]), "lane" if request["kind"] in ATOMICS else "word"
         banks = [bank for bank, degree in enumerate(request["degree"]) if degree == most]
-        words += f". At once {count(most, 'word')} of " + (
+        words += f". At once {count(most, what)} of " + (
             f"bank {banks[0]}" if len(banks) == 1 else f"each of {len(banks)} banks"
         )
     return words + "."
@@ -105,7 +105,8 @@ def sector_kind(access, row, word):
 
 def draw_access(access, number):
     request = access["requests"][number]
-    shared = access["space"] == "shared"
+    shared, atomic = access["space"] == "shared", request["kind"] in ATOMICS
+    what = "lanes" if atomic else "words"
     by_address = rows_of(request)
     keys, rows = list(by_address), list(by_address.values())
     shown = rows[:MOST_ROWS]
@@ -117,7 +118,7 @@ def draw_access(access, number):
         + pitch * len(shown)
         + (22 if shared else 0)
         + (18 if len(rows) > MOST_ROWS else 0)
-        + 34
+        + (34 if shared or not atomic else 50)
     )
     right = 20 if shared else 104
     space = 0 if shared else 4  # between sectors
@@ -147,6 +148,18 @@ def draw_access(access, number):
             x + CELL / 2, lane_y + 12.5, lane, 9.5, "middle", "soft" if address is None else "inv"
         )
 
+    picture.text(LEFT - 8, first - 6, "bank" if shared else "128-byte line", 11, "end", "soft")
+    if shared:
+        for bank in range(0, WORDS, 4):
+            picture.text(x_of(bank) + CELL / 2, first - 4, bank, 9.5, "middle", "soft")
+    unused, bare = [], []  # moved and not used; not moved
+    for n, row in enumerate(shown):
+        for word in set(range(WORDS)) - set(row.lanes):
+            moved = shared or word // 8 in row.sectors()
+            (unused if moved else bare).append((x_of(word), first + n * pitch))
+    picture.cells(unused, CELL, CELL, "cell unused")
+    picture.cells(bare, CELL, CELL, "cell bare")
+
     # From each lane to its place; of a lane with several words, to the first.
     for n, row in enumerate(shown):
         y = first + n * pitch
@@ -162,18 +175,12 @@ def draw_access(access, number):
                     stroke_width=0.9, stroke_opacity=0.55 if n < 2 or len(shown) < 9 else 0.28,
                 )  # fmt: skip
 
-    picture.text(LEFT - 8, first - 6, "bank" if shared else "128-byte line", 11, "end", "soft")
-    if shared:
-        for bank in range(0, WORDS, 4):
-            picture.text(x_of(bank) + CELL / 2, first - 4, bank, 9.5, "middle", "soft")
-    unused, bare = [], []  # moved and not used; not moved
     for n, row in enumerate(shown):
         y = first + n * pitch
         picture.text(LEFT - 8, y + 12, short(row.name, 19), 10.5, "end", "mono")
         for word in range(WORDS):
             lanes = row.lanes.get(word, [])
-            moved = not shared and word // 8 in row.sectors()
-            place = f"bank {word}" if shared else f"bytes {WORD * word} to {WORD * word + 3}"
+            place = f"bank {word}" if shared else f"bytes {WORD * word}-{WORD * word + 3}"
             if lanes:
                 kind = (
                     degree_kind(request["degree"][word])
@@ -194,21 +201,17 @@ def draw_access(access, number):
                     "middle",
                     "invdark" if dark else "inv",
                 )
-            else:
-                (unused if moved or shared else bare).append((x_of(word), y))
         if not shared:
             moved = SECTOR * len(row.sectors())
             picture.text(
                 x_of(WORDS) + 4, y + 12.5, f"{len(row.bytes)} of {moved} B", 10.5, kind="soft"
             )
-    picture.cells(unused, CELL, CELL, "cell unused")
-    picture.cells(bare, CELL, CELL, "cell bare")
     y = first + pitch * len(shown)
     if len(rows) > MOST_ROWS:
         picture.text(LEFT, y + 12, f"… and {len(rows) - MOST_ROWS} more", 11, kind="soft")
         y += 18
     if shared:
-        picture.text(LEFT - 8, y + 13, "words at once", 11, "end", "soft")
+        picture.text(LEFT - 8, y + 13, f"{what} at once", 11, "end", "soft")
         for bank, degree in enumerate(request["degree"]):
             if degree:
                 picture.rect(
@@ -228,10 +231,12 @@ def draw_access(access, number):
                     "inv" if degree <= 1 else "invdark",
                 )
         y += 22
-    key = (
-        "number in a place: its lane (3×: of three, 9+: of ten or more); words at once: the wavefronts that a bank takes"
-        if shared
-        else "in a place: its lane (3×: of three, 9+: ten or more); grey: moved, not used; blank: not moved; dashed: inactive lane"
-    )
+    key = "in a place: its lane (3×: of three, 9+: of ten or more)"
+    if shared:
+        key += f"; {what} at once: the wavefronts that a bank takes"
+    else:
+        key += "; grey: moved, not used; blank: not moved; dashed: inactive lane"
+    if not shared and atomic:
+        picture.text(12, y + 38, "an atomic costs a sector for each lane that adds to one and the same word", 10.5, kind="soft")
     picture.text(12, y + 22, key, 10.5, kind="soft")
     return picture

@@ -5,6 +5,7 @@ written to a file of its own carries its style; inside a page it takes the page'
 """
 
 from html import escape
+from itertools import groupby
 
 from lab32.svg import number
 
@@ -24,16 +25,16 @@ STYLE = (
 @media (prefers-color-scheme:dark){{.pic{variables(DARK)}}}
 @media print{{.pic{variables(LIGHT)}}}
 """
-    + """.pic text{fill:var(--ink);font-family:"DejaVu Sans",Verdana,sans-serif}
+    + """.pic{fill:var(--ink);font-family:"DejaVu Sans",Verdana,sans-serif}
 .pic .soft{fill:var(--soft)}.pic .mono{font-family:"DejaVu Sans Mono",Consolas,monospace}
 .pic .cell{stroke:var(--edge);stroke-width:.6}
 .pic .unused{fill:var(--unused)}.pic .bare{fill:none}
 .pic .idle{fill:none;stroke:var(--edge);stroke-dasharray:2 1.5}
 .pic .good{fill:var(--good)}.pic .warn{fill:var(--warn)}.pic .bad{fill:var(--bad)}
-.pic line{fill:none;stroke:var(--soft)}
-.pic line.good{stroke:var(--good)}.pic line.warn{stroke:var(--warn)}.pic line.bad{stroke:var(--bad)}
-.pic polygon{fill:var(--soft)}.pic polygon.bad{fill:var(--bad)}
-.pic text.inv{fill:var(--ongood)}.pic text.invdark{fill:#000}
+.pic .way{fill:none;stroke:var(--soft)}
+.pic .way.good{stroke:var(--good)}.pic .way.warn{stroke:var(--warn)}.pic .way.bad{stroke:var(--bad)}
+.pic .head{fill:var(--soft)}.pic .head.bad{fill:var(--bad)}
+.pic .inv{fill:var(--ongood)}.pic .invdark{fill:#000}
 """
 )
 
@@ -73,21 +74,33 @@ class Canvas:
             "text", str(words), x=x, y=y, font_size=size, text_anchor=anchor, class_=kind, **more
         )
 
-    def inner(self):
-        """For a page that has STYLE already."""
+    def marks(self):
+        """The shapes, in little text: neighbours that look alike share a group. Words come last, for nothing covers them."""
+        words = [shape for shape in self.shapes if shape[0] == "text"]
+        others = [shape for shape in self.shapes if shape[0] != "text"]
+        return "".join(
+            group(dict(look), list(members))
+            for look, members in groupby([*others, *sorted(words, key=look_of)], key=look_of)
+        )
+
+    def inner(self, name="", same="", words=""):
+        """For a page that has STYLE already. `name`: what the drawing is called there; `same`: the one
+        there that is drawn again; `words`: where there its words are."""
+        title = escape(self.title + ". " + self.says)
+        marks = f'<use href="#{same}"/>' if same else self.marks()
         return (
             f'<svg class="pic" xmlns="http://www.w3.org/2000/svg" role="img" '
             f'viewBox="0 0 {number(self.width)} {number(self.height)}" '
             f'width="{number(self.width)}" height="{number(self.height)}" '
-            f'aria-label="{escape(self.title + ". " + self.says)}">'
-            + "".join(map(element, self.shapes))
+            + (f'aria-labelledby="{words}">' if words else f'aria-label="{title}">')
+            + (f'<g id="{name}">{marks}</g>' if name else marks)
             + "</svg>"
         )
 
     def __str__(self):
         """A file of its own: light, on paper, and plain enough for any program that shows SVG."""
         words = escape(self.title, quote=False), escape(self.says, quote=False)
-        style = STYLE[STYLE.index(".pic text{") :]
+        style = STYLE[STYLE.index(".pic{fill") :]
         for name, colour in COLOURS.items():
             style = style.replace(f"var(--{name})", colour)
         head, rest = self.inner().split(">", 1)
@@ -97,21 +110,69 @@ class Canvas:
         )
 
 
-def element(shape):
-    tag, attributes, words = shape
-    if tag == "cells":
-        w, h = number(attributes["width"]), number(attributes["height"])
-        d = "".join(f"M{number(x)} {number(y)}h{w}v{h}h-{w}z" for x, y in attributes["places"])
-        return f'<path class="{attributes["class_"]}" d="{d}"/>'
-    text = "".join(
+# Of each shape what is its own, and not its look.
+OWN = {
+    "rect": ("x", "y", "width", "height", "rx"), "cells": ("places", "width", "height"), "circle": ("cx", "cy", "r"),
+    "line": ("x1", "y1", "x2", "y2"), "polygon": ("points",), "text": ("x", "y"),
+}  # fmt: skip
+ALSO = {"line": "way", "polygon": "head"}  # a class of all of them
+
+
+def look_of(shape):
+    tag, attributes, _ = shape
+    more = {key: v for key, v in attributes.items() if key not in OWN[tag] and key != "class_"}
+    if more.get("text_anchor") == "start":
+        del more["text_anchor"]
+    kind = f"{ALSO.get(tag, '')} {attributes['class_']}".strip()
+    return ("tag", tag), ("class_", kind), *more.items()
+
+
+def written(attributes):
+    return "".join(
         f' {key.strip("_").replace("_", "-")}="{number(v) if isinstance(v, int | float) else escape(v)}"'
         for key, v in attributes.items()
-        if v != "" and not (key == "text_anchor" and v == "start")
+        if v != ""
     )
+
+
+def group(look, members):
+    """Shapes of one look. Lines and cells are one path, others have their look from around them."""
+    tag = look.pop("tag")
+    if tag in ("line", "cells"):
+        draw = ways if tag == "line" else squares
+        return f'<path{written(look)} d="{"".join(draw(a) for _, a, _ in members)}"/>'
+    alone = len(members) == 1
+    text = "".join(
+        element(tag, {key: a[key] for key in OWN[tag] if key in a} | (look if alone else {}), words)
+        for _, a, words in members
+    )
+    return text if alone else f"<g{written(look)}>{text}</g>"
+
+
+def ways(a):
+    return f"M{number(a['x1'])} {number(a['y1'])}L{number(a['x2'])} {number(a['y2'])}"
+
+
+def squares(a):
+    w, h = number(a["width"]), number(a["height"])
+    text, left, top = "", None, None
+    for x, y in a["places"]:
+        text += f"m{number(x - left)} 0" if y == top else f"M{number(x)} {number(y)}"
+        text += f"h{w}v{h}h-{w}z"
+        left, top = x, y
+    return text
+
+
+def element(tag, attributes, words):
+    if tag == "rect" and words and "rx" not in attributes:
+        places = [(attributes.pop("x"), attributes.pop("y"))]
+        size = {name: attributes.pop(name) for name in ("width", "height")}
+        tag, attributes = "path", {"d": squares(size | {"places": places}), **attributes}
     if words is None:
-        return f"<{tag}{text}/>"
+        return f"<{tag}{written(attributes)}/>"
     words = escape(words, quote=False)
-    return f"<{tag}{text}>{words if tag == 'text' else f'<title>{words}</title>'}</{tag}>"
+    words = words if tag == "text" else f"<title>{words}</title>"
+    return f"<{tag}{written(attributes)}>{words}</{tag}>"
 
 
 def short(words, most):

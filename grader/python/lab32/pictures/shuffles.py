@@ -79,9 +79,8 @@ def draw_shuffles(warp):
                 "inactive": "cell idle",
             }
             words = {
-                "read": f"lane {lane}"
-                + (f" reads lane {shuffle['from'][lane]}" if shuffle else ""),
-                "own": f"lane {lane} keeps its own value: the lane it asks for is out of range",
+                "read": f"lane {lane} reads lane {shuffle['from'][lane]}" if shuffle else None,
+                "own": f"lane {lane} keeps its own value: out of range",
                 "absent": f"lane {lane} asks a lane that does not take part",
                 "inactive": f"lane {lane}: inactive",
             }
@@ -105,7 +104,6 @@ def draw_shuffles(warp):
                 x_of(lane),
                 y,
                 kind,
-                stroke_width=1,
                 stroke_opacity=0.8,
             )
         for lane in lanes_of(shuffle, "absent"):

@@ -1,5 +1,6 @@
 """Who works between barriers: a row for each step, a cell for each lane or some of them."""
 
+from lab32.pictures.access import count
 from lab32.pictures.canvas import Canvas, grouped, short
 
 LANES = 32
@@ -30,11 +31,11 @@ def draw_steps(block):
     group = 1
     while LANES // group * warps * 3 > ROOM and group < LANES:
         group *= 2
-    cell = min(16, ROOM / (LANES // group * warps + warps))
+    cell = min(16, ROOM // (LANES // group * warps + warps))
     across = warps * (LANES // group * cell + cell)
     height = TOP + HEIGHT * len(block["steps"]) + 60
     title = f"Who works between barriers, block {block['block']}"
-    picture = Canvas(LEFT + across + 150, height, title, says(block))
+    picture = Canvas(LEFT + across + 170, height, title, says(block))
     picture.text(12, 20, title, 13, font_weight="bold")
     unit = "a cell is a lane" if group == 1 else f"a cell is {group} lanes"
     picture.text(
@@ -55,19 +56,19 @@ def draw_steps(block):
             for first in range(0, there, group):
                 lanes = min(group, there - first)
                 busy = bits(mask, first, lanes)
-                x = LEFT + (warp * (LANES // group + 1) + first // group) * cell + 0.4
+                x = LEFT + (warp * (LANES // group + 1) + first // group) * cell
                 places["good" if busy == lanes else "idle"].append((x, y + 1))
                 if 0 < busy < lanes:
                     partly.append((x, busy / lanes))
         for kind, at in places.items():
-            picture.cells(at, max(cell - 0.8, 1), HEIGHT - 4, f"cell {kind}")
+            picture.cells(at, cell - 1, HEIGHT - 4, f"cell {kind}")
         for x, share in partly:  # filled as far as they work
             height = (HEIGHT - 4) * share
-            picture.rect(x, y + 1 + HEIGHT - 4 - height, max(cell - 0.8, 1), height, "cell warn")
+            picture.rect(x, y + 1 + HEIGHT - 4 - height, cell - 1, height, "cell warn")
         lanes = lanes_of(step)
         picture.text(
             LEFT + across + 4, y + 12,
-            f"{grouped(lanes)} of {grouped(block['threads'])}, {sum(map(bool, step['working']))} w.",
+            f"{grouped(lanes)} of {grouped(block['threads'])}, {count(sum(map(bool, step['working'])), 'warp')}",
             10.5, kind="soft",
         )  # fmt: skip
         end = "dotted" if step["warp_barrier"] else ""

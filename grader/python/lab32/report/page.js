@@ -1,20 +1,22 @@
 "use strict";
 // Without it every fold opens and the worst request of each line is shown; the others are packed.
-const unpack = async (box) => {
-  if (!box || !box.dataset.packed) return;
-  const bytes = Uint8Array.from(atob(box.dataset.packed), (c) => c.charCodeAt(0));
-  delete box.dataset.packed;
+const unpack = async (access) => {
+  const id = access.dataset.packed;
+  if (!id) return;
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  box.innerHTML = await new Response(stream).text();
+  const figures = JSON.parse(await new Response(stream).text());
+  for (const frame of access.querySelectorAll(".frame:empty")) frame.innerHTML = figures.shift();
+  delete access.dataset.packed;
 };
 for (const slide of document.querySelectorAll(".slide")) {
   const input = slide.querySelector("input"), output = slide.querySelector("output");
-  const frames = slide.parentElement.querySelectorAll(".frame");
-  input.addEventListener("input", () => {
+  const access = slide.parentElement, frames = access.querySelectorAll(".frame");
+  input.addEventListener("input", async () => {
     frames.forEach((frame, n) => { frame.hidden = n !== Number(input.value); });
-    unpack(frames[input.value].querySelector("[data-packed]"));
     output.textContent = `${Number(input.value) + 1} of ${frames.length}`;
-    input.setAttribute("aria-valuetext", frames[input.value].dataset.title);
+    await (access.unpacked ??= unpack(access));  // once, however fast the slider moves
+    input.setAttribute("aria-valuetext", frames[input.value].querySelector("[data-title]").dataset.title);
   });
 }
 for (const button of document.querySelectorAll("[data-folds]"))

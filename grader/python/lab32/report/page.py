@@ -1,12 +1,13 @@
 """A Result as one page. What is shown is decided here; page.html and style.css say how it looks."""
 
+import json
 import zlib
 from base64 import b64encode
 from functools import cache
 from pathlib import Path
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from lab32.pictures import draw, kinds
 from lab32.pictures.access import draw_access
@@ -23,7 +24,7 @@ TITLES = {
     "fault": "The bad access",
     "steps": "Who works between barriers",
     "shuffles": "Who reads whom",
-    "traffic": "The way of the data",
+    "traffic": "Memory chart",
 }
 
 
@@ -31,41 +32,55 @@ def score(value):
     return f"{value:g}"
 
 
-def packed(text):
-    return b64encode(zlib.compress(text.encode(), 9)).decode()
+def packed(texts):
+    return b64encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
 
 
 class Figures:
-    """Numbers them, so that each has an id on its page."""
+    """The pictures of a page. What is drawn twice is written once: most launches serve several checks."""
 
     def __init__(self):
+        self.drawn = {}  # marks -> what they are called on the page
+        self.packs = {}  # packed text -> its id
         self.count = 0
 
-    def one(self, picture, title=None):
+    def one(self, picture, title=None, caption=True):
+        marks = picture.marks()
+        same = self.drawn.get(marks, "")
+        name = "" if same else self.drawn.setdefault(marks, f"drawn-{len(self.drawn)}")
         self.count += 1
-        return {
-            "id": f"picture-{self.count}",
-            "title": title or picture.title,
-            "svg": Markup(picture.inner()),
-            "words": picture.says,
-        }
+        words = f"words-{self.count}" if caption else ""
+        title = title or picture.title
+        return {"title": title, "figure": figure(picture, picture.inner(name, same, words), title, words)}
 
     def access(self, access):
         """The worst request and some others of the line, for a slider."""
         chosen = sorted({access["worst"], *range(min(MOST_REQUESTS, len(access["requests"])))})
-        frames = [self.one(draw_access(access, n)) for n in chosen]
-        # All but the one that is seen at first are packed: a twentieth of their text.
-        for frame, n in zip(frames, chosen):
-            if n != access["worst"]:
-                frame["packed"] = packed(frame.pop("svg"))
+        first = chosen.index(access["worst"])
+        pictures = [draw_access(access, n) for n in chosen]
+        frames = [""] * len(chosen)
+        frames[first] = self.one(pictures[first])["figure"]
+        # All but the one that is seen at first are packed, together: they are much alike.
+        others = [figure(p, p.inner(), p.title) for n, p in enumerate(pictures) if n != first]
         return {
             "line": access["line"],
             "source": access["source"],
             "ptx_level": access["ptx_level"],
+            "title": pictures[first].title,
             "frames": frames,
-            "first": chosen.index(access["worst"]),
+            "pack": self.packs.setdefault(packed(others), f"pack-{len(self.packs)}") if others else "",
+            "first": first,
             "left": access["requests_in_block"] - len(chosen),
         }
+
+
+def figure(picture, svg, title, words=None):
+    """`words`: the id of its words below it; None: without one, ""; without words, which a plot has in itself."""
+    said = "" if words == "" else f"<figcaption{f' id={words}' if words else ''}>{escape(picture.says)}</figcaption>"
+    return Markup(
+        f'<figure data-title="{escape(title)}"><div class="wide" tabindex="0" role="group" '
+        f'aria-label="{escape(title)}, scrolls sideways">{svg}</div>{said}</figure>'
+    )
 
 
 def source_rows(launch, text):
@@ -145,8 +160,8 @@ def lab_of(lab, result, attempts, figures, counter):
         "lab": lab,
         "sign": SIGNS[lab.status],
         "checks": checks,
-        "plots": [figures.one(plot) for plot in drawn if plot],
-        "history": figures.one(history) if history else None,
+        "plots": [figures.one(plot, caption=False) for plot in drawn if plot],
+        "history": figures.one(history, caption=False) if history else None,
         "attempts": [changes(before, after) for before, after in zip([None, *own], own)][-12:][
             ::-1
         ],
@@ -203,6 +218,7 @@ def report_page(result, attempts, now, name="", notes=()):
         explained=None,
         notes=notes,
         redraw=redraw(result),
+        packs=figures.packs,
     )
 
 
@@ -216,7 +232,9 @@ def explain_page(shown):
         name=shown["check"] or launch["kernel"] or mapping, status="passed", score=0, max_score=0,
         message=shown["message"], file=shown["file"], pictures=shown["launch"],
     )  # fmt: skip
-    check = check_of(test, Figures(), 1)
+    figures = Figures()
+    check = check_of(test, figures, 1)
     return rendered(
-        title=f"lab32 explain: {shown['file']}", result=None, labs=[], when="", explained=check
-    )
+        title=f"lab32 explain: {shown['file']}", result=None, labs=[], when="", explained=check,
+        packs=figures.packs,
+    )  # fmt: skip

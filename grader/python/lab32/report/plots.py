@@ -165,7 +165,7 @@ def documented_rows(lab):
     that an open question asks about."""
     if lab.name == "coalescing":
         return [
-            (f"{name}: {op} sectors", now[name], then[name], "a request")
+            (f"{name}: {op} sectors", now[name], then[name], "per request")
             for op in ("load", "store")
             for now, then in [(coalescing.sectors_per_request(lab, op), coalescing.documented_sectors(op))]
             for name in now if name in then
@@ -173,7 +173,7 @@ def documented_rows(lab):
     if lab.name == "bank_conflicts":
         now, then = bank_conflicts.touches(lab)["int"], bank_conflicts.documented_touches("int")
         return [
-            (f"ints, stride {n}: wavefronts", now[n], then[n], "a store") for n in now if n in then
+            (f"ints, stride {n}: wavefronts", now[n], then[n], "per store") for n in now if n in then
         ]
     if lab.name == "transpose":
         now, then = transpose.wavefronts_of_pitches(lab), transpose.documented_pitches()

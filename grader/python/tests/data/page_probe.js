@@ -33,7 +33,7 @@ addEventListener("load", async () => {
   for (const e of document.querySelectorAll("[src],link[href]")) wrong.push(`loads something: ${name(e)}`);
   const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
   if (new Set(ids).size !== ids.length) wrong.push("an id is there twice");
-  for (const svg of document.querySelectorAll("svg")) if (svg.getAttribute("role") !== "img" || (svg.getAttribute("aria-label") || "").length < 20) wrong.push("a picture without words");
+  for (const svg of document.querySelectorAll("svg")) if (svg.getAttribute("role") !== "img" || (svg.getAttribute("aria-label") || document.getElementById(svg.getAttribute("aria-labelledby"))?.textContent || "").length < 20) wrong.push("a picture without words");
   for (const input of document.querySelectorAll("input,button")) if (!input.labels?.length && !input.textContent.trim()) wrong.push(`no label: ${name(input)}`);
   for (const box of document.querySelectorAll(".wide")) if (box.scrollWidth > box.clientWidth + 1 && box.tabIndex !== 0) wrong.push("what scrolls cannot be reached by keyboard");
   let level = 0;
@@ -52,10 +52,10 @@ addEventListener("load", async () => {
     const style = getComputedStyle(e), svg = e.closest("svg");
     let back = ground(svg || e);
     if (svg && e.tagName === "text") {  // what lies below it in the picture
-      const box = e.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
-      for (const shape of svg.querySelectorAll("rect")) {
-        const r = shape.getBoundingClientRect(), fill = getComputedStyle(shape);
-        if (x > r.left && x < r.right && y > r.top && y < r.bottom && fill.fill !== "none" && Number(fill.fillOpacity) === 1) back = rgb(fill.fill);
+      const box = e.getBBox(), at = new DOMPoint(box.x + box.width / 2, box.y + box.height / 2);
+      for (const shape of svg.querySelectorAll("rect,path")) {
+        const look = getComputedStyle(shape);
+        if (look.fill !== "none" && Number(look.fillOpacity) === 1 && shape.isPointInFill(at)) back = rgb(look.fill);
       }
     }
     const got = contrast(rgb(svg ? style.fill : style.color), back);
