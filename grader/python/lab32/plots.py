@@ -146,7 +146,7 @@ def nothing(title, axes=None):
     axes.set_axis_off()
     axes.set_title(title, loc="left", fontsize=11)
     axes.text(
-        0, 0.5, "Nothing to draw yet: a kernel is counted once its result is right.",
+        0, 0.5, "Nothing to draw yet: it comes once the result, or your answer to what it shows, is right.",
         transform=axes.transAxes, va="center", color=INK, fontsize=9.5,
     )  # fmt: skip
     return axes

@@ -39,6 +39,7 @@ class Lab:
     max_score: float
     tests: list
     message: str = ""
+    seed: int = 0  # of the random inputs
 
     def has_passed(self, check):
         """Whether this check is passed: only then may a figure show what it asks for."""
@@ -91,6 +92,7 @@ def parse(text, source="the result"):
             score=lab["score"],
             max_score=lab["max_score"],
             message=lab.get("message", ""),
+            seed=record["seed"],
             tests=[Test(**test) for test in lab["tests"]],
         )
         for lab in record["labs"]

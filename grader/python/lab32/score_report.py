@@ -56,7 +56,11 @@ LEFT = "style='text-align: left'"
 
 
 def message_html(message):
-    style = "text-align: left; white-space: pre-wrap; margin: 0.3em 0; background: none"
+    """A message has columns, and Jupyter would break its lines inside words."""
+    style = (
+        "text-align: left; white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; "
+        "font-family: monospace; line-height: 1.35; margin: 0.3em 0; background: none"
+    )
     return f"<pre style='{style}'>{escape(message)}</pre>" if message else ""
 
 

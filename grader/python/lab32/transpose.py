@@ -56,7 +56,7 @@ def documented_ratios():
 
 def strides(rows):
     """Of warm_up()'s rows: {ints from one access to the next: ms to walk all memory}."""
-    return {f"{row['size']} ints": float(row["ms"]) for row in rows if row["what"] == "stride"}
+    return {f"1 of {row['size']}": float(row["ms"]) for row in rows if row["what"] == "stride"}
 
 
 # ---- banks then and now --------------------------------------------------------------------------

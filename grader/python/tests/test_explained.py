@@ -27,15 +27,17 @@ def lab(*checks):
         results.Test(name, "failed", 10 - lost, 10, message=f"message of {name}", failure={"kind": kind})
         for name, lost, kind in checks
     ]
-    return results.Lab("coalescing", "failed", 0, 100, tests)
+    return results.Lab("coalescing", "failed", 0, 100, tests, seed=7)
 
 
 def test_the_check_that_lost_most_is_drawn_with_its_message(draws):
     shown = explained.of_result(lab(("little", 1, "wasteful"), ("drawn", 9, "wasteful"), ("wrong", 10, "wrong_result")))
     assert SVG in shown._repr_html_() and "message of drawn" in shown._repr_html_()
-    assert pretty(shown) == "32 lanes, 16 sectors\ndrawn\nmessage of drawn"
+    assert pretty(shown) == "drawn\nmessage of drawn\n32 lanes, 16 sectors"
+    # Lines are not broken inside words, whatever Jupyter does with code.
+    assert "word-break: normal" in shown._repr_html_()
     (asked,) = draws()
-    assert " coalescing drawn --dir " in asked
+    assert " coalescing drawn --dir " in asked and asked.endswith(" --seed 7")
 
 
 def test_a_withheld_picture_makes_room_for_the_next(draws):
@@ -46,6 +48,7 @@ def test_a_withheld_picture_makes_room_for_the_next(draws):
 def test_without_a_picture_there_is_one_line(draws):
     shown = explained.of_result(lab(("withheld", 9, "wasteful")))
     assert pretty(shown) == "no picture: answer A1 first"
+    assert shown._repr_html_() == "<p>no picture: answer A1 first</p>"
     assert pretty(explained.of_result(lab(("wrong", 9, "wrong_result")))) == (
         "no picture: no check of this result lost points by its accesses"
     )

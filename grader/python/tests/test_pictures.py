@@ -10,7 +10,7 @@ import pytest
 import sample_pictures as sample
 from PIL import Image
 
-from lab32.pictures import KINDS, draw, kinds
+from lab32.pictures import KINDS, draw, kinds, leading
 from lab32.pictures.access import draw_access, rows_of, says, used_percent
 from lab32.pictures.chart import needless
 from lab32.pictures.png import png
@@ -51,6 +51,14 @@ def test_kinds_are_those_that_there_are():
     assert kinds(sample.launch()) == list(KINDS)
     with pytest.raises(ValueError, match="there are: access"):
         draw(sample.launch(**nothing, mappings=[]), "steps")
+
+
+def test_what_a_check_is_about_is_drawn_first():
+    """One access of a kernel with idle lanes is as good as can be: its steps show them."""
+    launch = sample.launch(race=None, fault=None)
+    assert [leading(launch, c) for c in ("v4: idle lanes", "v2: divergence", "v7: sectors", "")] == ["steps"] * 2 + ["access"] * 2
+    assert leading(launch | {"steps": None}, "v4: idle lanes") == "access"
+    assert leading(sample.launch(), "v4: idle lanes") == "fault"
 
 
 def test_lanes_are_found_again_in_their_places():

@@ -21,10 +21,22 @@ def kinds(launch):
     ]
 
 
-def draw(launch, kind=None, request=None):
+# What such a check is about is seen in the steps, and not in one access.
+OF_STEPS = ("divergence", "idle lanes", "barriers")
+
+
+def leading(launch, check=""):
+    """Which picture shows what the check is about; None: there is none."""
+    there = kinds(launch)
+    if "steps" in there and there[0] == "access" and check.endswith(OF_STEPS):
+        return "steps"
+    return there[0] if there else None
+
+
+def draw(launch, kind=None, request=None, check=""):
     """One picture, as a Drawing. Of an access the worst request of the first line, or `request`."""
     there = kinds(launch)
-    kind = kind or (there[0] if there else None)
+    kind = kind or leading(launch, check)
     if kind not in there:
         raise ValueError(f"there is no such picture here; there are: {', '.join(there) or 'none'}")
     if kind == "access":

@@ -31,7 +31,7 @@ def main(arguments=None):
 
             data = explain_page(shown).encode()
         else:
-            picture = draw(shown["launch"], options.picture)
+            picture = draw(shown["launch"], options.picture, check=shown["check"])
             if options.format == "png":
                 from lab32.pictures.png import png
 

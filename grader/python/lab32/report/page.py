@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
-from lab32.pictures import draw, kinds
+from lab32.pictures import draw, kinds, leading
 from lab32.pictures.access import draw_access
 from lab32.pictures.canvas import STYLE, grouped
 from lab32.pictures.mapping import draw_mappings
@@ -129,10 +129,11 @@ def check_of(test, figures, number):
     if not launch or check["withheld"]:
         return check
     check["launch"] = launch
+    lead = leading(launch, test.name)
     wasteful = [a for n, a in enumerate(launch["accesses"]) if n == 0 or a["waste"]]
     check["accesses"] = [figures.access(a) for a in wasteful[:MOST_ACCESSES]]
     check["pictures"] = [figures.one(draw_mappings([m]), m["name"]) for m in launch["mappings"]] + [
-        figures.one(draw(launch, kind), TITLES[kind])
+        figures.one(draw(launch, kind), TITLES[kind]) | {"leads": kind == lead}
         for kind in kinds(launch)
         if kind not in ("access", "mappings")
     ]
