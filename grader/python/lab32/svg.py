@@ -1,6 +1,7 @@
 """Draws SVG by hand: the same text on every machine, so that a test can tell a stale figure. Words are
 given in English and drawn in the language that is spoken (words.py)."""
 
+import math
 from html import escape
 
 from lab32.words import said
@@ -57,7 +58,13 @@ class Drawing:
         )  # fmt: skip
 
     def arrow(self, x1, y1, x2, y2, stroke=INK, **more):
-        self.line(x1, y1, x2, y2, stroke, marker_end="url(#head)", **more)
+        """Its head is a shape of its own: programs that print turn markers as they like."""
+        length = math.hypot(x2 - x1, y2 - y1)
+        dx, dy = (x2 - x1) / length, (y2 - y1) / length
+        base = x2 - 7 * dx, y2 - 7 * dy
+        self.line(x1, y1, *base, stroke, **more)
+        corners = (x2, y2), (base[0] - 3.5 * dy, base[1] + 3.5 * dx), (base[0] + 3.5 * dy, base[1] - 3.5 * dx)
+        self.add("path", d="M" + "L".join(f"{number(x)} {number(y)}" for x, y in corners) + "z", fill=INK)
 
     def __str__(self):
         return "\n".join(
@@ -66,9 +73,6 @@ class Drawing:
                 f'width="{self.width}" height="{self.height}" role="img" '
                 f'font-family="{SANS}">',
                 f"<title>{escape(self.title, quote=False)}</title>",
-                '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-                f'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="{INK}"/>'
-                "</marker></defs>",
                 f'<rect width="{self.width}" height="{self.height}" fill="{PAPER}"/>',
                 *self.parts,
                 "</svg>\n",

@@ -58,18 +58,34 @@ class Axes:
             self.drawing.line(left, place, left + wide, place, "#dddddd")
             self.drawing.text(left - 8, place + 4, f"{y:g}{unit}", 12, "end", GREY)
 
-    def draw(self, points, colour, dots=True):
+    def draw(self, points, colour, shape="circle"):
         places = [self.at(x, y) for x, y in points]
         path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
         self.drawing.add("path", d=path, fill="none", stroke=colour, stroke_width=1.6)
-        for x, y in places if dots else []:
-            self.drawing.add("circle", cx=x, cy=y, r=3.2, fill=colour)
+        for x, y in places if shape else []:
+            mark(self.drawing, x, y, colour, shape)
+
+
+def mark(drawing, x, y, colour, shape):
+    """A point of a series: its shape tells as much as its colour."""
+    if shape == "circle":
+        drawing.add("circle", cx=x, cy=y, r=3.6, fill=colour)
+    elif shape == "square":
+        drawing.rect(x - 3.4, y - 3.4, 6.8, 6.8, colour, "none")
+    else:
+        corners = {"triangle": ((0, -4.6), (4.6, 3.6), (-4.6, 3.6)), "diamond": ((0, -5), (5, 0), (0, 5), (-5, 0))}[shape]
+        points = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in corners)
+        drawing.add("polygon", points=points, fill=colour)
 
 
 def legend(drawing, x, y, entries, step=20):
-    for k, (colour, words) in enumerate(entries):
-        drawing.rect(x, y + step * k, 13, 13, colour, "none")
-        drawing.text(x + 20, y + step * k + 11, words, 12)
+    """`entries`: (colour, shape or None, words)."""
+    for k, (colour, shape, words) in enumerate(entries):
+        middle = y + step * k + 7
+        drawing.line(x - 4, middle, x + 16, middle, colour, stroke_width=1.6)
+        if shape:
+            mark(drawing, x + 6, middle, colour, shape)
+        drawing.text(x + 24, middle + 4, words, 12)
 
 
 def waves():
@@ -82,10 +98,10 @@ def waves():
     axes.ticks([132, 264, 396, 528], [0, 20, 40, 60, 80, 100, 120, 140])
     blocks, strided = occupancy.waves()
     axes.draw([(b, 1e3 * ms) for b, ms in blocks], ORANGE)
-    axes.draw([(b, 1e3 * ms) for b, ms in strided], BLUE)
+    axes.draw([(b, 1e3 * ms) for b, ms in strided], BLUE, "square")
     drawing.text(66, 40, "µs", 12, fill=GREY)
     drawing.text(722, 326, "blocks' worth of work", 12, "end", GREY)
-    legend(drawing, 84, 60, [(ORANGE, "a block each"), (BLUE, "132 blocks that stride over all of it")])
+    legend(drawing, 84, 60, [(ORANGE, "circle", "a block each"), (BLUE, "square", "132 blocks that stride over all of it")])
     return drawing
 
 
@@ -97,12 +113,12 @@ def warps():
     axes.ticks([1, 2, 4, 8, 16, 32, 64], [8, 16, 32, 64, 128, 256, 512])
     ones = [(w, 1e3 * ms) for w, ms in occupancy.by_warps("follow", starts="32 ")]
     more = [(w, 1e3 * ms) for w, ms in occupancy.by_warps("follow", starts="256 ")]
-    axes.draw([(w, ones[0][1] / w) for w in (1, 32)], "#bbbbbb", dots=False)
+    axes.draw([(w, ones[0][1] / w) for w in (1, 32)], "#bbbbbb", None)
     axes.draw(ones, BLUE)
-    axes.draw(more, ORANGE)
+    axes.draw(more, ORANGE, "square")
     drawing.text(66, 40, "µs", 12, fill=GREY)
     drawing.text(722, 316, "warps that reside", 12, "end", GREY)
-    legend(drawing, 480, 60, [(BLUE, "blocks of 32"), (ORANGE, "blocks of 256"), ("#bbbbbb", "half for twice")])
+    legend(drawing, 480, 60, [(BLUE, "circle", "blocks of 32"), (ORANGE, "square", "blocks of 256"), ("#bbbbbb", None, "half for twice")])
     return drawing
 
 
@@ -112,21 +128,23 @@ def copies():
     drawing.text(16, 24, "Copy of 2^26 floats (measured, H200)", 14)
     axes = Axes(drawing, (0, 64), (0, 4500), (62, 44, 540, 244))
     axes.ticks([8, 16, 24, 32, 48, 64], [0, 1000, 2000, 3000, 4000])
-    forms = [("8 float4", GREEN), ("4 float4", SKY), ("1 float4", BLUE), ("one float", ORANGE)]
-    for form, colour in forms:
+    forms = [
+        ("8 float4", GREEN, "triangle"), ("4 float4", SKY, "diamond"), ("1 float4", BLUE, "circle"), ("one float", ORANGE, "square"),
+    ]  # fmt: skip
+    for form, colour, shape in forms:
         points = occupancy.by_blocks_of_copy(form)
-        axes.draw([(w, 8 * occupancy.LARGE_COPY / ms / 1e6) for w, ms in points], colour)
+        axes.draw([(w, 8 * occupancy.LARGE_COPY / ms / 1e6) for w, ms in points], colour, shape)
     drawing.text(70, 40, "GB/s", 12, fill=GREY)
     drawing.text(602, 326, "warps that are launched per multiprocessor", 12, "end", GREY)
     drawing.text(616, 66, "under way per thread", 12, fill=GREY)
-    legend(drawing, 616, 78, [(colour, form) for form, colour in forms])
+    legend(drawing, 616, 78, [(colour, shape, form.replace("one", "1")) for form, colour, shape in forms])
     return drawing
 
 
 def cache():
     """Time and L1 hits of rows against warps."""
     drawing = Drawing(760, 340, "More warps than L1 has room for: slower")
-    drawing.text(16, 24, "`match`: four rows of 128 bytes per thread (measured, H200)", 14)
+    drawing.text(16, 24, "match: four rows of 128 bytes per thread (measured, H200)", 14)
     hits = occupancy.hits("match")
     times = occupancy.by_warps("match", n=132 * 2048, starts="128 ")
     for k, (title, points, y, colour) in enumerate(

@@ -277,7 +277,8 @@ def then_and_now():
         x, base = 44 + 372 * (k % 2), 200 + 204 * (k // 2)
         words, wide = transpose.words_in_banks(16, pitch, count, together), 320
         drawing.text(x, base - high - 22, title, 14, font_weight="bold")
-        ratio = f"{max(words)} to {ideal}: {max(words) / ideal:g} times the ideal"
+        times = max(words) / ideal
+        ratio = f"{max(words)} to {ideal}: " + ("the ideal" if times == 1 else f"{times:g} times the ideal")
         drawing.text(x + wide, base - high - 22, ratio, 12, "end")
         for tick in (0, 4, 8, 12, 16):
             y = base - high * tick / most
