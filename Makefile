@@ -45,7 +45,7 @@ RUNTIME      := $(PROGRAMS)/cudart/libcudart.so.13
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle occupancy model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
-.PHONY: help build grade report class test test-all install wheel dist mutants measure bench notebooks figures book jupyter format \
+.PHONY: help build grade report class test test-all install wheel dist mutants measure bench notebooks figures book sheets jupyter format \
         lint fuzz clean
 
 help:       ## this list
@@ -103,6 +103,9 @@ figures: build/lab32 | setup-cuda setup-python  ## draw the figures of the hando
 book: | setup-python setup-book  ## build/book: all handouts as one HTML and one PDF, in English and in Chinese
 	@$(VENV) -m lab32.book build/book
 
+sheets: build/lab32 | setup-cuda setup-python setup-sheets  ## build/sheets: all that is drawn, to be looked at; after notebooks, book
+	@$(VENV) -m lab32.contact_sheets build/sheets
+
 # The server's root is the checkout: reports link to handouts. It refuses root, who runs containers, unless told.
 jupyter: build/lab32 | setup-cuda setup-jupyter  ## open the notebooks in JupyterLab
 	@$(VENV) -m jupyterlab --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/labs \
@@ -130,13 +133,13 @@ clean:      ## remove what was built; what was installed (.venv) stays
 VENV := .venv/bin/python
 
 .PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-cuda setup-python setup-jupyter \
-        setup-wheel setup-atheris setup-book
+        setup-wheel setup-atheris setup-book setup-sheets
 setup-packages:        ; @grader/setup/setup packages
 setup-bench:           ; @grader/setup/setup packages bench
 setup-format:          ; @grader/setup/setup packages format
 setup-lint:            ; @grader/setup/setup packages format lint
 setup-fuzz:            ; @grader/setup/setup packages fuzz
-setup-cuda setup-python setup-jupyter setup-wheel setup-atheris setup-book: setup-%: | setup-packages
+setup-cuda setup-python setup-jupyter setup-wheel setup-atheris setup-book setup-sheets: setup-%: | setup-packages
 	@grader/setup/setup $*
 
 # ---- how it is built -----------------------------------------------------------------------------

@@ -5,7 +5,9 @@ import json
 import browser
 import pytest
 import sample_pictures as sample
+from PIL import Image
 
+from lab32 import contact_sheets
 from lab32.report import page
 from lab32.results import parse
 
@@ -56,6 +58,19 @@ def test_the_probe_sees_what_is_wrong(tmp_path):
     for words in ("contrast 1.9", "wider than the window", "leads nowhere: #nowhere"):
         assert words in wrong
     assert any("no" in line for line in found["console"])
+
+
+def test_a_page_on_contact_sheets_is_seen_to_its_end(tmp_path):
+    """Two of its columns side by side, the last one as long as the rest of the page."""
+    page = tmp_path / "page.html"
+    page.write_text('<!DOCTYPE html><body style="margin:0"><details><div style="height:2000px;background:#00f"></div></details></body>')
+    sheets = contact_sheets.Sheets(tmp_path, "sheet")
+    for name, image in contact_sheets.shots(page, tmp_path, 390):
+        sheets.add(name, image)
+    sheets.flush()
+    with Image.open(tmp_path / "sheet-01.png") as sheet:
+        blue = sum(count for count, colour in sheet.getcolors(1 << 22) if colour == (0, 0, 255))
+    assert blue == 390 * 2000
 
 
 def test_nothing_is_wrong_with_the_page_of_one_launch(tmp_path):

@@ -1,0 +1,65 @@
+"""Chromium without a window: what a page prints of itself, and how it looks."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")  # fmt: skip
+# A window is 500 wide at least; a frame in it may be narrower.
+AROUND = """<!DOCTYPE html><title>waiting</title><body style="margin:0;overflow:hidden">
+<iframe src="{page}" style="border:0;display:block;width:{width}px;height:{height}px;margin-top:-{top}px"></iframe>
+<script>addEventListener("message", (e) => {{ document.title = "SAID " + JSON.stringify(e.data); }});</script>"""
+HIGH = """<script>addEventListener("load", () => setTimeout(() => {
+  document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+  document.querySelectorAll(".wide").forEach((box) => { box.style.overflow = "hidden"; });
+  parent.postMessage(Math.ceil(document.documentElement.getBoundingClientRect().height), "*");
+}, 300));</script></body>"""
+MOST = 12_000  # pixels that one picture of a page may be high
+
+
+def chromium(folder, *arguments, timeout=120):
+    command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}/profile", "--enable-logging=stderr", *arguments]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+
+
+def scheme(dark):
+    return ["--blink-settings=preferredColorScheme=0"] if dark else []
+
+
+def framed(folder, page, width, height=900, top=0):
+    """A page around `page`, which lies in the same folder."""
+    around = Path(folder) / "around.html"
+    around.write_text(AROUND.format(page=page.name, width=width, height=height, top=top))
+    return f"file://{around.absolute()}"
+
+
+def answer(page, folder, width, script, dark=False):
+    """What a script at the end of a copy of `page` posts to the page around it, and the browser's messages."""
+    copy = Path(folder) / "asked.html"
+    copy.write_text(Path(page).read_text().replace("</body>", script))
+    done = chromium(folder, "--window-size=1400,1000", "--virtual-time-budget=90000", *scheme(dark), "--dump-dom", framed(folder, copy, width))  # fmt: skip
+    found = re.search(r"<title>SAID (.*?)</title>", done.stdout, re.DOTALL)
+    assert found, f"the page never answered: {done.stderr[-2000:]}"
+    return json.loads(html.unescape(found[1])), done.stderr.splitlines()
+
+
+def screenshots(page, folder, width, dark=False):
+    """The whole page with every fold open, at that width: files, from top to bottom."""
+    high, _ = answer(page, folder, width, HIGH, dark)
+    files = []
+    for top in range(0, high, MOST):
+        file = Path(folder) / f"shot-{width}-{'dark' if dark else 'light'}-{top}.png"
+        window = f"--window-size={max(width, 500)},{min(MOST, high - top)}"
+        chromium(folder, window, *scheme(dark), "--virtual-time-budget=10000", f"--screenshot={file}", framed(folder, Path(folder) / "asked.html", width, high, top))  # fmt: skip
+        files.append(file)
+    return files
+
+
+def printed(page, folder):
+    """The page as PDF: the file."""
+    file = Path(folder) / "printed.pdf"
+    chromium(folder, "--virtual-time-budget=10000", "--no-pdf-header-footer", f"--print-to-pdf={file}", f"file://{Path(page).absolute()}")  # fmt: skip
+    return file
