@@ -107,7 +107,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   using Model = device::LaunchOptions::Model;
   device::LaunchOptions options;
   options.warp_budget = kWarpBudget;
-  options.check_hazards = r.tool == Tool::check;
+  options.check_hazards = r.tool == Tool::check || r.close_up;  // a race has its picture
   options.keep_going = r.tool == Tool::check;
   options.trap_uninitialised = false;  // a GPU goes on with what lies there
   options.heap_bytes = r.limits.at(cudaLimitMallocHeapSize);

@@ -90,11 +90,24 @@ class SharedNames {
   std::optional<ptx::DebugTypes> types_;
 };
 
+// Whether there is anything to draw of a line; without one, of any.
+bool is_seen(const device::Run& run, const std::optional<int>& line) {
+  const auto meant = [&](int at) { return !line || *line == at; };
+  if (run.fault && run.fault->trap && run.fault->trap->access && meant(run.fault->line))
+    return true;
+  if (!run.close_up) return false;
+  const auto& shuffles = run.close_up->shuffles;
+  return !run.close_up->lines.empty() ||
+         std::any_of(shuffles.begin(), shuffles.end(),
+                     [&](const counters::CloseUpShuffle& s) { return meant(s.line); });
+}
+
 pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile& source,
                            const std::string& file) {
   const std::string kernel = ncu_name(launch.symbol);
   const auto parameters = parameters_of(source, base_of(kernel));
-  const auto& arrays = launch.run.close_up->arrays;
+  std::vector<counters::CloseUpArray> arrays;
+  if (launch.run.close_up) arrays = launch.run.close_up->arrays;
   const auto element = [&](uint64_t address, uint32_t bytes) {
     for (const counters::CloseUpArray& array : arrays) {
       if (address < array.begin || address - array.begin >= array.bytes) continue;
@@ -107,7 +120,9 @@ pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile
     return fmt::format("{:#x}", address);
   };
   std::string own = file;  // as its lines call it
-  for (const counters::CloseUpLine& line : launch.run.close_up->lines) own = line.file;
+  if (launch.run.fault) own = launch.run.fault->file;
+  if (launch.run.close_up)
+    for (const counters::CloseUpLine& line : launch.run.close_up->lines) own = line.file;
   return pictures::make(launch.run, launch.shape, {kernel, "", own, source, element});
 }
 
@@ -130,6 +145,15 @@ class OutputToErrors {
   int kept_;
 };
 
+// What is wrong comes first, then what is slow.
+bool worse(const pictures::Launch& a, const pictures::Launch& b) {
+  const auto wrong = [](const pictures::Launch& launch) {
+    return launch.fault.has_value() + launch.race.has_value();
+  };
+  if (wrong(a) != wrong(b)) return wrong(a) > wrong(b);
+  return pictures::waste(a) > pictures::waste(b);
+}
+
 RecordedRun run_of(const ExplainOptions& options, const counters::CloseUpChoice& choice) {
   const OutputToErrors redirected;
   return run_recorded({options.program, {}}, options.device, options.arguments, "profile",
@@ -149,21 +173,21 @@ pictures::Shown explain(const ExplainOptions& options) {
   SharedNames names({options.program, {}}, options.device);
   std::optional<pictures::Launch> worst;
   for (record::LaunchProfile& launch : run.recording.launches) {
-    if (!launch.run.close_up || launch.run.close_up->lines.empty()) continue;
-    names.name(launch);
+    if (!is_seen(launch.run, choice.line)) continue;
+    if (launch.run.close_up) names.name(launch);
     pictures::Launch made = launch_of(launch, source, choice.file);
     made.setting = fmt::format("launch {}", launch.id);
-    if (!worst || pictures::waste(made) > pictures::waste(*worst)) worst = std::move(made);
+    if (!worst || worse(made, *worst)) worst = std::move(made);
   }
   if (!worst)
-    throw Error(fmt::format(
-        "{}{}: {}", visible_name(options.program),
-        choice.line ? fmt::format(":{}", *choice.line) : "",
-        run.recording.launches.empty() ? "the program launched no kernel"
-        : !run.recording.unsupported.empty()
-            ? run.recording.unsupported[0]
-            : "no launch touches global or shared memory there (`lab32 profile --source` lists "
-              "the lines that do)"));
+    throw Error(fmt::format("{}{}: {}", visible_name(options.program),
+                            choice.line ? fmt::format(":{}", *choice.line) : "",
+                            run.recording.launches.empty() ? "the program launched no kernel"
+                            : !run.recording.unsupported.empty()
+                                ? run.recording.unsupported[0]
+                                : "no launch touches memory or shuffles there (`lab32 profile "
+                                  "--source` lists the lines "
+                                  "that touch it)"));
   return {"", "", visible_name(options.program), "", *worst};
 }
 

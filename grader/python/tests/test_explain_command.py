@@ -32,6 +32,32 @@ int main() {
 """
 
 
+WRONG = """__global__ void sum(const float* in, float* out) {
+  __shared__ float s[64];
+  s[threadIdx.x] = in[threadIdx.x];
+  if (threadIdx.x < 32) out[threadIdx.x] = s[threadIdx.x] + s[threadIdx.x + 32];
+}
+__global__ void rotate(float* x) {
+  float v = x[threadIdx.x];
+  if (threadIdx.x < 8) v = __shfl_sync(0xff, v, 9);
+  x[threadIdx.x] = v;
+}
+__global__ void past(float* out) {
+  out[threadIdx.x] = 1;
+}
+int main() {
+  float *a, *b;
+  cudaMalloc(&a, 256);
+  cudaMalloc(&b, 256);
+  cudaMemset(a, 0, 256);
+  sum<<<1, 64>>>(a, b);
+  rotate<<<1, 32>>>(a);
+  past<<<1, 96>>>(b);
+  return cudaDeviceSynchronize() == cudaSuccess;
+}
+"""
+
+
 def lab32(*words, cwd=ROOT):
     environment = os.environ | {"LAB32_PYTHON": sys.executable}
     done = subprocess.run(
@@ -84,6 +110,18 @@ def test_warp_and_request_choose_another_access(program):
     assert access["requests"][0]["name"][:2] == ["in[224]", "in[225]"]
 
 
+def test_what_goes_wrong_in_a_program_is_drawn(program):
+    """A race, an absent lane and a bad access, each on the line that is asked for."""
+    (program / "wrong.cu").write_text(WRONG)
+    told = {}
+    for line in (4, 8, 12):
+        status, told[line], _ = lab32("explain", "wrong.cu", "--line", str(line), cwd=program)
+        assert status == 0
+    assert "reads s[32]" in told[4] and "no order: __syncthreads() is missing" in told[4]
+    assert re.search(r"line 8: .*\n  reads +x x x x x x x x ○", told[8])
+    assert "bytes 0 to 255; ▲ the access, at byte 256" in told[12]
+
+
 @pytest.mark.parametrize("kind", ["svg", "png", "html"])
 def test_pictures_are_written(program, kind):
     file = program / f"turn.{kind}"
@@ -111,7 +149,7 @@ def test_pictures_are_written(program, kind):
     [
         (
             ["explain", "turn.cu", "--line", "4"],
-            "lab32: turn.cu:4: no launch touches global or shared memory there",
+            "lab32: turn.cu:4: no launch touches memory or shuffles there",
         ),
         (
             ["explain", "turn.cu", "--line", "3", "--format", "png"],

@@ -172,7 +172,7 @@ def draw_access(access, number):
                 kind = "bad" if shared and request["degree"][word] > 1 else ""
                 picture.line(
                     x_of(lane) + CELL / 2, lane_y + CELL, x_of(word) + CELL / 2, y, kind,
-                    stroke_width=0.9, stroke_opacity=0.55 if n < 2 or len(shown) < 9 else 0.28,
+                    stroke_width=0.9, stroke_opacity=0.55 if n < 2 or len(shown) < 9 else 0.4,
                 )  # fmt: skip
 
     for n, row in enumerate(shown):
