@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from lab32.browser import CHROMIUM as CHROMIUM
-from lab32.browser import answer
+from lab32.browser import CHROMIUM, answer, chromium, scheme
 
+__all__ = ["CHROMIUM", "chromium", "probe", "scheme"]
 PROBE = Path(__file__).parent / "data/page_probe.js"
 
 

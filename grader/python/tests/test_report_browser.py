@@ -8,6 +8,7 @@ import sample_pictures as sample
 from PIL import Image
 
 from lab32 import contact_sheets
+from lab32.pictures import canvas, draw
 from lab32.report import page
 from lab32.results import parse
 
@@ -31,6 +32,20 @@ def test_nothing_is_wrong_with_the_report(tmp_path, width, dark):
     # Each check and each of its folds, a slider for each line, every request of it drawn.
     assert found["sliders"] == 2 and found["links"] == 2
     assert found["folds"] >= 12 and found["pictures"] >= 6 + 5
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_is_drawn_again_looks_the_same(tmp_path, dark):
+    picture = draw(sample.launch(), "access")
+    file, shot = tmp_path / "page.html", tmp_path / "shot.png"
+    both = picture.inner("d0"), picture.inner(same="d0")
+    boxes = "".join(f'<div style="position:absolute;top:{500 * n}px;left:0">{svg}</div>' for n, svg in enumerate(both))
+    file.write_text(f"<!DOCTYPE html><style>{canvas.STYLE}</style><body>{boxes}</body>")
+    browser.chromium(tmp_path, "--window-size=900,1000", *browser.scheme(dark), f"--screenshot={shot}", f"file://{file}")
+    with Image.open(shot) as image:
+        above, below = (image.convert("RGB").crop((0, top, 900, top + 500)) for top in (0, 500))
+    assert above.tobytes() == below.tobytes()
+    assert len(above.getcolors(1 << 20)) > 20
 
 
 def test_nothing_is_wrong_with_a_page_of_a_class(tmp_path):

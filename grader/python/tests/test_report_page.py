@@ -56,8 +56,8 @@ def test_what_is_drawn_twice_is_written_once(tmp_path):
     tests += [tests[2] | {"name": f"B{n} again"} for n in range(2, 12)]
     often = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
     assert len(often) - len(once) < 10 * 12_000
-    drawn = re.findall(r'<g id="(drawn-\d+)">', often)
-    used = re.findall(r'<use href="#(drawn-\d+)"/>', often)
+    drawn = re.findall(r'<g id="(d\d+)" class="pic">', often)
+    used = re.findall(r'<use href="#(d\d+)"/>', often)
     assert len(set(drawn)) == len(drawn) and set(used) <= set(drawn)
     assert len(used) == 10 * (2 + 6)  # two accesses, and six other pictures
     assert often.count('<script type="text/plain"') == once.count('<script type="text/plain"') == 2

@@ -93,7 +93,8 @@ class Canvas:
             f'viewBox="0 0 {number(self.width)} {number(self.height)}" '
             f'width="{number(self.width)}" height="{number(self.height)}" '
             + (f'aria-labelledby="{words}">' if words else f'aria-label="{title}">')
-            + (f'<g id="{name}">{marks}</g>' if name else marks)
+            # Where it is used again, nothing around it is seen: it has its class itself.
+            + (f'<g id="{name}" class="pic">{marks}</g>' if name else marks)
             + "</svg>"
         )
 

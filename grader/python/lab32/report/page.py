@@ -47,9 +47,9 @@ class Figures:
     def one(self, picture, title=None, caption=True):
         marks = picture.marks()
         same = self.drawn.get(marks, "")
-        name = "" if same else self.drawn.setdefault(marks, f"drawn-{len(self.drawn)}")
+        name = "" if same else self.drawn.setdefault(marks, f"d{len(self.drawn)}")
         self.count += 1
-        words = f"words-{self.count}" if caption else ""
+        words = f"w{self.count}" if caption else ""
         title = title or picture.title
         return {"title": title, "figure": figure(picture, picture.inner(name, same, words), title, words)}
 
@@ -68,7 +68,7 @@ class Figures:
             "ptx_level": access["ptx_level"],
             "title": pictures[first].title,
             "frames": frames,
-            "pack": self.packs.setdefault(packed(others), f"pack-{len(self.packs)}") if others else "",
+            "pack": self.packs.setdefault(packed(others), f"p{len(self.packs)}") if others else "",
             "first": first,
             "left": access["requests_in_block"] - len(chosen),
         }
