@@ -10,7 +10,7 @@ import pytest
 import sample_pictures as sample
 from PIL import Image
 
-from lab32.pictures import KINDS, draw, kinds, leading
+from lab32.pictures import KINDS, canvas, draw, kinds, leading
 from lab32.pictures.access import draw_access, rows_of, says, used_percent
 from lab32.pictures.chart import needless
 from lab32.pictures.png import png
@@ -93,6 +93,15 @@ def test_lines_run_over_what_is_grey_and_under_what_is_coloured():
     text = draw_access(access, 0).marks()
     grey, ways, lane_0 = (text.index(part) for part in ('class="cell unused"', 'class="way bad"', "bank 0: lane 0"))
     assert grey < ways < lane_0
+
+
+def test_a_line_of_a_png_is_seen_over_grey():
+    """Darker than what it crosses, also where it is nearly transparent."""
+    picture = canvas.Canvas(40, 20, "t", "s")
+    picture.cells([(0, 0)], 40, 20, "cell unused")
+    picture.line(0, 10, 40, 10, "", stroke_opacity=0.4)
+    image = Image.open(io.BytesIO(png(picture)))
+    assert image.getpixel((40, 20))[0] < image.getpixel((40, 10))[0] - 30
 
 
 def test_a_ratio_of_nearly_one_is_told_as_a_difference():

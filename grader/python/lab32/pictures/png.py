@@ -43,15 +43,14 @@ def png(picture):
 
     fonts = Path(matplotlib.get_data_path()) / "fonts/ttf"
     image = Image.new("RGB", (round(SCALE * picture.width), round(SCALE * picture.height)), "white")
-    draw = ImageDraw.Draw(image)
+    draw = ImageDraw.Draw(image, "RGBA")  # what lies below a line is seen through it
 
     def scaled(*values):
         return [SCALE * v for v in values]
 
     def line(a, kinds):
-        ink = fill_of(kinds, a.get("stroke_opacity", 1)) or blend(
-            "soft", a.get("stroke_opacity", 1)
-        )
+        name = next((kind for kind in kinds if kind in ("good", "warn", "bad")), "soft")
+        ink = (*colour(name), round(255 * a.get("stroke_opacity", 1)))
         width = max(1, round(SCALE * a.get("stroke_width", 1)))
         ends = a["x1"], a["y1"], a["x2"], a["y2"]
         pattern = [float(v) for v in a.get("stroke_dasharray", "").split()]
