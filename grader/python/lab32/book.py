@@ -67,9 +67,19 @@ def manuscript(language):
 
 
 def announced(html):
-    """The paragraph before a picture, a table or code is of a class, so that both stay on one page."""
+    """The paragraph before a picture, a table or code is of a class, so that both stay on one page; so is a long table."""
     before = r"<p>(?=(?:(?!</p>).)*</p>\s*<(?:p><img|table|pre))"
-    return re.sub(before, '<p class="announces">', html, flags=re.DOTALL)
+    html = re.sub(before, '<p class="announces">', html, flags=re.DOTALL)
+    # A short table stays on one page, a long one begins where it is announced.
+    return re.sub("<table>", long_or_not, html)
+
+
+LONG = 20  # rows of a table
+
+
+def long_or_not(match):
+    rest = match.string[match.end() :].partition("</table>")[0]
+    return '<table class="long">' if rest.count("<tr") > LONG else match[0]
 
 
 def run(*words):

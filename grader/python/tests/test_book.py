@@ -44,6 +44,14 @@ def test_what_leads_out_of_a_book_is_words(tmp_path):
     assert f"[in](#two), out, [web](https://a.b) ![p]({tmp_path}/f/p.svg)" in text
 
 
+def test_a_long_table_may_be_on_two_pages():
+    rows = "<tr><td>1</td></tr>"
+    tables = [f"<table>\n{rows * n}</table>" for n in (3, 45, 20)]
+    assert re.findall(r"<table[^>]*>", book.announced("<p>x</p>".join(tables))) == [
+        "<table>", '<table class="long">', "<table>",
+    ]  # fmt: skip
+
+
 def test_what_announces_a_picture_stays_with_it():
     html = "<p>one</p>\n<p>two</p>\n<p><img src='x'></p>\n<p>three</p>\n<table>"
     classes = re.findall(r"<p( class=.announces.)?>(\w+)", book.announced(html))
