@@ -111,6 +111,13 @@ def test_chinese_has_chinese_punctuation(name):
     )
 
 
+@pytest.mark.parametrize("name", PATHS)
+def test_chinese_tables_name_their_checks_in_chinese(name):
+    """`v4：空闲通道`: the names of kernels stay, what is counted is translated."""
+    cells = re.findall(r"^\| ([^|]*) \|", page(name, "zh"), re.MULTILINE)
+    assert [cell for cell in cells if re.search(r"\w: [a-z]", cell)] == []
+
+
 def test_the_glossary_has_no_word_twice():
     text = (FOLDER / "glossary.md").read_text()
     first = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]

@@ -10,7 +10,7 @@ import pytest
 import sample_pictures as sample
 from PIL import Image
 
-from lab32.pictures import KINDS, canvas, draw, kinds, leading
+from lab32.pictures import KINDS, canvas, draw, kinds, leading, shuffles
 from lab32.pictures.access import draw_access, rows_of, says, used_percent
 from lab32.pictures.chart import needless
 from lab32.pictures.png import png
@@ -107,6 +107,18 @@ def test_a_line_of_a_png_is_seen_over_grey():
 def test_a_ratio_of_nearly_one_is_told_as_a_difference():
     assert needless(2_099_222, 2_099_162) == "▲ 60 beyond ideal"
     assert (needless(9, 4), needless(4, 4), needless(0, 0)) == ("▲ 2.25 times ideal", *["✓ as few as can be"] * 2)
+
+
+def test_shuffles_are_told_by_their_lanes():
+    whole = {"line": 3, "source": "", "mask": 0xFFFFFFFF, "in_range": 0xFFFFFFFF, "absent": 0, "from": [lane ^ 1 for lane in range(32)]}  # fmt: skip
+    down = whole | {"in_range": 0x7FFFFFFF, "from": [min(lane + 1, 31) for lane in range(32)]}
+    wrong = whole | {"mask": 1, "absent": 2}
+    told = shuffles.says({"shuffles": [whole, down, wrong]})
+    assert told == (
+        "Shuffle 0, line 3: lane 0 reads lane 1. "
+        "Shuffle 1, line 3: lane 0 reads lane 1; lane 31 keeps its own. "
+        "Shuffle 2, line 3: nobody reads another; lane 0 asks a lane that is not there."
+    )
 
 
 def test_what_students_write_is_escaped():

@@ -30,7 +30,7 @@ def ranges(lanes):
         last = lane
     if start is not None:
         parts.append((start, last))
-    return ", ".join(f"{a}-{b}" if b > a else f"{a}" for a, b in parts) or "none"
+    return ", ".join(f"{a}-{b}" if b > a else f"{a}" for a, b in parts)
 
 
 def says(warp):
@@ -42,15 +42,14 @@ def says(warp):
             if read
             else "nobody reads another"
         )
-        words.append(
-            f"Shuffle {n}, line {shuffle['line']}: {example}; lanes {ranges(lanes_of(shuffle, 'own'))} keep their own"
-            + (
-                f"; lanes {ranges(lanes_of(shuffle, 'absent'))} ask a lane that is not there"
-                if lanes_of(shuffle, "absent")
-                else ""
-            )
-            + "."
-        )
+        own, absent = lanes_of(shuffle, "own"), lanes_of(shuffle, "absent")
+        parts = [f"Shuffle {n}, line {shuffle['line']}: {example}"]
+        if own:
+            parts.append(f"lanes {ranges(own)} keep their own" if len(own) > 1 else f"lane {own[0]} keeps its own")
+        if absent:
+            one = len(absent) == 1
+            parts.append(f"lane{'s' * (not one)} {ranges(absent)} ask{'s' * one} a lane that is not there")
+        words.append("; ".join(parts) + ".")
     return " ".join(words)
 
 
