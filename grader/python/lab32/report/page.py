@@ -17,6 +17,7 @@ from lab32.report import plots
 
 HERE = Path(__file__).parent
 MOST_ACCESSES, MOST_REQUESTS, AROUND = 2, 8, 2
+ALL_REQUESTS = 1000  # of a page of one launch: as many as are kept
 # Words and a sign for each status: colour is never alone.
 SIGNS = {"passed": "✓", "failed": "✗", "error": "!", "not run": "–", "not graded": "–"}
 TITLES = {
@@ -39,7 +40,8 @@ def packed(texts):
 class Figures:
     """The pictures of a page. What is drawn twice is written once: most launches serve several checks."""
 
-    def __init__(self):
+    def __init__(self, most=MOST_REQUESTS):
+        self.most = most  # requests of a line, beside the worst
         self.drawn = {}  # marks -> what they are called on the page
         self.packs = {}  # packed text -> its id
         self.count = 0
@@ -55,7 +57,7 @@ class Figures:
 
     def access(self, access):
         """The worst request and some others of the line, for a slider."""
-        chosen = sorted({access["worst"], *range(min(MOST_REQUESTS, len(access["requests"])))})
+        chosen = sorted({access["worst"], *range(min(self.most, len(access["requests"])))})
         first = chosen.index(access["worst"])
         pictures = [draw_access(access, n) for n in chosen]
         frames = [""] * len(chosen)
@@ -233,7 +235,7 @@ def explain_page(shown):
         name=shown["check"] or launch["kernel"] or mapping, status="passed", score=0, max_score=0,
         message=shown["message"], file=shown["file"], pictures=shown["launch"],
     )  # fmt: skip
-    figures = Figures()
+    figures = Figures(most=ALL_REQUESTS)
     check = check_of(test, figures, 1)
     return rendered(
         title=f"lab32 explain: {shown['file']}", result=None, labs=[], when="", explained=check,
