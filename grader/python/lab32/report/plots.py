@@ -178,7 +178,7 @@ def documented_rows(lab):
     if lab.name == "transpose":
         now, then = transpose.wavefronts_of_pitches(lab), transpose.documented_pitches()
         return [
-            (f"{name}: wavefronts", now[name], then[name], "a column")
+            (f"{name}: wavefronts", now[name], then[name], "per column")
             for name in now
             if name in then
         ]
