@@ -26,6 +26,7 @@ addEventListener("load", async () => {
     const box = e.getBoundingClientRect();
     if (box.width && box.right > innerWidth + 1) wrong.push(`wider than the window: ${name(e)}`);
   }
+  if (innerWidth < 600) for (const code of document.querySelectorAll(".source code")) if (code.getBoundingClientRect().right > innerWidth) wrong.push(`a line of code is not seen: ${name(code)}`);
   for (const link of document.querySelectorAll("a[href]")) {
     const at = link.getAttribute("href");
     if (at[0] !== "#" || !document.getElementById(at.slice(1))) wrong.push(`a link leads nowhere: ${at}`);
