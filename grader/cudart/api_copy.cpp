@@ -12,18 +12,6 @@ Box box(const void* begin, size_t pitch = 0, size_t slice = 0) {
   return {reinterpret_cast<uint64_t>(begin), pitch, slice};
 }
 
-using Body = std::function<cudaError_t(Runtime&)>;
-
-cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
-                      cudaGraphNodeType type = cudaGraphNodeTypeMemcpy) {
-  return call(name, Waits::no, [&](Runtime& r) {
-    if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (!r.captures.captures(stream)) return body(r);
-    return r.captures.add(stream, type,
-                          {[body](Runtime& now, cudaStream_t) { return body(now); }, {}, {}});
-  });
-}
-
 Body plain(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return [=](Runtime& r) { return copy(r, to, from, bytes, kind); };
 }
@@ -75,6 +63,20 @@ Body from_symbol(void* to, const void* symbol, size_t bytes, size_t offset, cuda
 }
 
 }  // namespace
+
+namespace lab32::cudart {
+
+cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
+                      cudaGraphNodeType type) {
+  return call(name, Waits::no, [&](Runtime& r) {
+    if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!r.captures.captures(stream)) return body(r);
+    return r.captures.add(stream, type,
+                          {[body](Runtime& now, cudaStream_t) { return body(now); }, {}, {}});
+  });
+}
+
+}  // namespace lab32::cudart
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return call("cudaMemcpy", Waits::yes, plain(to, from, bytes, kind));

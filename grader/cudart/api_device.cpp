@@ -150,6 +150,7 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaDeviceReset() {
   return call("cudaDeviceReset", Waits::yes, [](Runtime& r) {
     r.allocations.release_all();
+    r.arrays.clear();
     r.registry.unload();
     r.device->release_heap();
     r.heap_in_use = false;

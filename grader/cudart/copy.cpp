@@ -108,14 +108,35 @@ cudaError_t fill(Runtime& r, Box to, Extent e, int value) {
 }
 
 cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& p) {
-  if (p.srcArray || p.dstArray) throw Error("CUDA arrays are not simulated");
-  const auto at = [](const cudaPitchedPtr& pointer, const cudaPos& pos) -> Box {
+  const Array *to = nullptr, *from = nullptr;
+  if (p.dstArray && !(to = runtime.arrays.find(p.dstArray))) return cudaErrorInvalidResourceHandle;
+  if (p.srcArray && !(from = runtime.arrays.find(p.srcArray)))
+    return cudaErrorInvalidResourceHandle;
+  if ((to && p.dstPtr.ptr) || (from && p.srcPtr.ptr)) return cudaErrorInvalidValue;
+  if (to && from && to->element_bytes() != from->element_bytes()) return cudaErrorInvalidValue;
+  const uint64_t unit = to ? to->element_bytes() : from ? from->element_bytes() : 1;
+  const Extent extent{p.extent.width * unit, p.extent.height, p.extent.depth};
+  const auto at = [&](const cudaPitchedPtr& pointer, const cudaPos& pos) -> Box {
     const size_t slice = pointer.pitch * pointer.ysize;
-    return {reinterpret_cast<uint64_t>(pointer.ptr) + pos.z * slice + pos.y * pointer.pitch + pos.x,
+    return {reinterpret_cast<uint64_t>(pointer.ptr) + pos.z * slice + pos.y * pointer.pitch +
+                pos.x * unit,
             pointer.pitch, slice};
   };
-  return copy(runtime, at(p.dstPtr, p.dstPos), at(p.srcPtr, p.srcPos),
-              {p.extent.width, p.extent.height, p.extent.depth}, p.kind);
+  const auto holds = [&](const Array& a, const cudaPos& pos) {
+    return a.holds(pos.x * unit, pos.y, pos.z, extent);
+  };
+  if ((to && !holds(*to, p.dstPos)) || (from && !holds(*from, p.srcPos)))
+    return cudaErrorInvalidValue;
+  // Beside an array, a row of memory must hold what is copied of it.
+  const auto fits = [&](const cudaPitchedPtr& pointer, const cudaPos& pos) {
+    return pos.x * unit + extent.width <= pointer.pitch;
+  };
+  if ((to && !from && !fits(p.srcPtr, p.srcPos)) || (from && !to && !fits(p.dstPtr, p.dstPos)))
+    return cudaErrorInvalidValue;
+  const auto box = [&](const Array* a, const cudaPitchedPtr& pointer, const cudaPos& pos) {
+    return a ? a->box(pos.x * unit, pos.y, pos.z) : at(pointer, pos);
+  };
+  return copy(runtime, box(to, p.dstPtr, p.dstPos), box(from, p.srcPtr, p.srcPos), extent, p.kind);
 }
 
 }  // namespace lab32::cudart

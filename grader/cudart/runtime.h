@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cudart/allocations.h"
+#include "cudart/arrays.h"
 #include "cudart/graphs.h"
 #include "cudart/registry.h"
 #include "cudart/streams.h"
@@ -33,6 +34,8 @@ struct Runtime {
   std::unique_ptr<device::Device> device;
   Registry registry;
   Allocations allocations;
+  Arrays arrays{allocations};
+  std::map<unsigned long long, TextureDescriptions> textures;  // and surfaces
   Streams streams;
   Graphs graphs;
   Captures captures{graphs};

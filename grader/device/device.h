@@ -143,6 +143,8 @@ struct Run {
   bool output_lost = false;                       // printf: more than the device's buffer holds
   std::optional<OddAmount> odd_amount;            // the first, of the lowest block (simulator)
   std::vector<PtxLevelAccess> ptx_level;
+  // Of warps, through textures and surfaces: their traffic is counted nowhere (simulator).
+  uint64_t texture_instructions = 0;
   std::optional<counters::CloseUp> close_up;  // LaunchOptions::close_up
   // Where some of these are uncertain: counters that the machine code's do not exceed. A space is
   // unbounded where for one of its accesses there is no such bound (simulator).

@@ -131,6 +131,17 @@ std::string unmatched(const LaunchProfile& r) {
   return out;
 }
 
+// What is in none of the figures.
+std::string textures(const LaunchProfile& r) {
+  const uint64_t n = r.run.texture_instructions;
+  if (n == 0) return "";
+  return note(
+      fmt::format("not counted: what {} of warps moved through textures and surfaces "
+                  "(l1tex__t_requests_pipe_tex, l1tex__t_sectors_pipe_tex); it is not in "
+                  "the caches' and the time's figures either",
+                  n == 1 ? "1 instruction" : grouped(n) + " instructions"));
+}
+
 std::string body(const LaunchProfile& r) {
   std::string out;
   if (const auto& f = r.run.fault) {
@@ -152,7 +163,7 @@ std::string body(const LaunchProfile& r) {
                                 each(c->lane_instructions, c->warp_instructions),
                                 grouped(c->warp_instructions)));
   if (r.run.predicted) out += time(*r.run.predicted);
-  return out + unmatched(r);
+  return out + unmatched(r) + textures(r);
 }
 
 std::string shape(const LaunchProfile& r) {
@@ -304,7 +315,7 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
     }
     if (r.run.fault) out += sentence("stopped", describe(*r.run.fault));
     if (ptx_level) out += unmatched(r);
-    out += "\n";
+    out += textures(r) + "\n";
   }
   return out;
 }

@@ -363,6 +363,7 @@ void fields(V& visit, Ref<V, device::Run> r) {
   visit("caches", r.caches);
   visit("predicted", r.predicted);
   visit("ptx_level", r.ptx_level);
+  visit("texture_instructions", r.texture_instructions);
   visit("close_up", r.close_up);
 }
 

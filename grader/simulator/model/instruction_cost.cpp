@@ -102,6 +102,14 @@ InstructionCost shuffle() {
 // Not measured: as an instruction of half precision that takes eight turns.
 InstructionCost tensor() { return on(&IssueSlots::half, 8, 32); }
 
+// Not measured: as an access of device memory.
+InstructionCost texture(const ptx::Instruction& in) {
+  InstructionCost c = memory();
+  c.is_store = in.op->traits.writes_texels;
+  c.waits = c.is_store ? Waits::no : Waits::global;
+  return c;
+}
+
 InstructionCost barrier() {
   InstructionCost c;
   c.issue.all = 1;  // a pipeline of its own: Work::barriers
@@ -196,6 +204,8 @@ InstructionCost cost_of(const ptx::Instruction& in) {
       return logic(8);
     case Issue::tensor:
       return tensor();
+    case Issue::texture:
+      return texture(in);
     case Issue::barrier:
       return barrier();
     case Issue::branch:

@@ -19,6 +19,9 @@ class Checker {
     if (op.kind == Kind::none) return;
     const std::string_view name = slot.name;
     if (name == "mem") return address(parsed);
+    if (name == "texel") return texel(op);
+    if (name == "texels") return texels(op);
+    if (name == "floats") return floats(op);
     if (name == "vec") return vector(op);
     if (name == "frag") return fragment(op);
     if (name == "any") return any(parsed);
@@ -161,9 +164,37 @@ class Checker {
     value(op, type, bits_of(type));
   }
 
+  // Layers are numbers, coordinates of the second type, those of surfaces integers.
+  void texel(const Operand& op) const {
+    if (op.kind == Kind::address && op.reg < 0)
+      throw Diagnostic{offset_,
+                       "`" + std::string(opcode_) +
+                           "` through a reference is not supported: texture and surface "
+                           "references left CUDA with version 12, objects took their place"};
+    if (op.kind != Kind::address || op.elements.empty() || bits(op) != 64)
+      fail("`[object, {coordinates}]`");
+    const bool layered = in_.has(Mod::a1d) || in_.has(Mod::a2d) || in_.has(Mod::acube);
+    const bool one = in_.has(Mod::d1), two = in_.has(Mod::d2) || in_.has(Mod::a1d);
+    if (op.elements.size() != (one ? 1u : two ? 2u : 4u)) fail("as many coordinates as it has");
+    const Type along = in_.type_count > 1 ? in_.type(1) : Type::s32;
+    for (size_t i = 0; i < op.elements.size(); ++i)
+      value(op.elements[i], layered && i == 0 ? Type::u32 : along, 32);
+  }
+
+  void texels(const Operand& op) const {
+    if (op.kind != Kind::pair) return vector(op);
+    vector(op.elements[0]);
+    predicate(op.elements[1], true);
+  }
+
+  void floats(const Operand& op) const {
+    if (op.kind != Kind::vector) fail("a vector");
+    for (const Operand& element : op.elements) value(element, Type::f32, 32);
+  }
+
   void address(const ParsedOperand& parsed) const {
     const Operand& op = parsed.operand;
-    if (op.kind != Kind::address) fail("an address in `[ ]`");
+    if (op.kind != Kind::address || !op.elements.empty()) fail("an address in `[ ]`");
     // Addresses in shared memory are often kept in 32 bits (__cvta_generic_to_shared).
     if (op.reg >= 0 && bits(op) != 64 && bits(op) != 32) fail("an address of 32 or 64 bits");
     if (op.name.empty()) return;

@@ -213,6 +213,8 @@ ElementType parse_type_words(Cursor& cursor, Variable& variable, uint32_t* align
       element.vector = word == "v2" ? 2 : 4;
     } else {
       const Type type = parse_type(word);
+      if (word == "texref" || word == "samplerref" || word == "surfref")
+        cursor.fail("texture and surface references left CUDA with version 12: use objects");
       if (type == Type::none || bits_of(type) < 8) {
         cursor.fail("variables of type `." + std::string(word) + "` are not supported");
       }

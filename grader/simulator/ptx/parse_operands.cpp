@@ -96,7 +96,7 @@ void FunctionParser::vector_operand(ParsedOperand& result) {
   cursor_.expect('}');
 }
 
-// [%rd1+8]  [name]  [name+-4]  [1024]
+// [%rd1+8]  [name]  [name+-4]  [1024]  [%rd1, {%f1, %f2}]
 void FunctionParser::address_operand(ParsedOperand& result) {
   cursor_.expect('[');
   Operand& op = result.operand;
@@ -113,6 +113,11 @@ void FunctionParser::address_operand(ParsedOperand& result) {
     const bool minus = cursor_.accept('-');
     const uint64_t value = cursor_.expect_integer();
     op.value = static_cast<int64_t>((minus ? 0 - value : value) + static_cast<uint64_t>(addend()));
+  }
+  if (cursor_.accept(',')) {
+    ParsedOperand coordinates;
+    vector_operand(coordinates);
+    op.elements = std::move(coordinates.operand.elements);
   }
   if (!cursor_.accept(']')) cursor_.fail_expected("`]`");
 }

@@ -45,6 +45,7 @@ std::string print_operand(const Function& function, const Operand& op) {
     case Operand::Kind::symbol:
       return op.name + plus(op.value);
     case Operand::Kind::address:
+      if (!op.elements.empty()) return "[" + reg() + ", {" + list(", ") + "}]";
       if (op.reg >= 0) return "[" + reg() + plus(op.value) + "]";
       if (!op.name.empty()) return "[" + op.name + plus(op.value) + "]";
       return "[" + std::to_string(op.value) + "]";

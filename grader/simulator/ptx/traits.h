@@ -36,6 +36,7 @@ enum class Issue : uint8_t {
   vote,
   match,
   tensor,  // a product of matrices
+  texture,
   barrier,
   branch,
 };
@@ -68,12 +69,14 @@ struct Traits {
   Sync sync = Sync::none;
   std::array<MemoryUse, 2> memory{};  // of the `mem` operands, in their order
   uint8_t memory_count = 0;
-  bool carry = false;      // uses the carry flag
-  bool wider = false;      // its registers may be wider than its types
-  bool matrix = false;     // lanes name rows of 8x8 matrices, and all 32 take part
-  bool fragments = false;  // its registers hold matrices spread over all 32 lanes
-  bool read_only = false;  // loads what nothing in the kernel changes
-  bool ptx_level = false;  // what ptxas makes of it is not known here
+  bool carry = false;          // uses the carry flag
+  bool wider = false;          // its registers may be wider than its types
+  bool matrix = false;         // lanes name rows of 8x8 matrices, and all 32 take part
+  bool fragments = false;      // its registers hold matrices spread over all 32 lanes
+  bool reads_texels = false;   // through a texture or surface object
+  bool writes_texels = false;  // through a surface object
+  bool read_only = false;      // loads what nothing in the kernel changes
+  bool ptx_level = false;      // what ptxas makes of it is not known here
 
   constexpr bool of_whole_warp() const { return matrix || fragments; }
   constexpr bool uses(MemoryUse::Kind kind) const {
@@ -85,6 +88,8 @@ struct Traits {
     return memory_count > 0 && memory[0].space != Space::param && !uses(MemoryUse::Kind::hint) &&
            sync != Sync::mbarrier && sync != Sync::mbarrier_arrive;
   }
+  // Accesses device memory by a way of its own, which has counters of its own.
+  constexpr bool is_texture() const { return reads_texels || writes_texels; }
   constexpr bool is_atomic() const { return accesses_memory() && uses(MemoryUse::Kind::update); }
   constexpr bool is_block_barrier() const {
     return sync == Sync::block || sync == Sync::block_arrive;
@@ -95,12 +100,14 @@ struct Traits {
   constexpr bool leaves_function() const { return flow == Flow::ret || flow == Flow::exit; }
   // May give another result when it is executed again with the same operands.
   constexpr bool may_change() const {
-    return accesses_memory() || is_mbarrier() || sync == Sync::warp || sync == Sync::block;
+    return accesses_memory() || is_texture() || is_mbarrier() || sync == Sync::warp ||
+           sync == Sync::block;
   }
   // Something that another warp or block may be waiting for. (An atomic whose result is read may
   // itself be the waiting: whoever decodes it looks.)
   constexpr bool is_progress() const {
     return is_block_barrier() || sync == Sync::mbarrier_arrive || leaves_function() ||
+           writes_texels ||
            (accesses_memory() && (uses(MemoryUse::Kind::store) || uses(MemoryUse::Kind::update)));
   }
 };
@@ -117,6 +124,8 @@ constexpr Traits operator|(Traits a, const Traits& b) {
   a.wider |= b.wider;
   a.matrix |= b.matrix;
   a.fragments |= b.fragments;
+  a.reads_texels |= b.reads_texels;
+  a.writes_texels |= b.writes_texels;
   a.read_only |= b.read_only;
   a.ptx_level |= b.ptx_level;
   return a;
@@ -161,7 +170,7 @@ constexpr Traits nothing = of(Issue::nothing), move = of(Issue::move), alu = of(
                  special_divide = of(Issue::special_divide), memory = of(Issue::memory),
                  copy_wait = of(Issue::copy_wait), shuffle = of(Issue::shuffle),
                  vote = of(Issue::vote), match = of(Issue::match), tensor = of(Issue::tensor),
-                 barrier = of(Issue::barrier);
+                 texture = of(Issue::texture), barrier = of(Issue::barrier);
 
 constexpr Traits branches = of(Flow::branch), table_branches = of(Flow::table_branch),
                  calls = of(Flow::call), returns = of(Flow::ret), exits = of(Flow::exit),
@@ -174,7 +183,9 @@ constexpr Traits syncs_warp = of(Sync::warp), meets_warp = of(Sync::warp_barrier
 
 constexpr Traits carry = of(&Traits::carry), wider = of(&Traits::wider),
                  matrix = of(&Traits::matrix), fragments = of(&Traits::fragments),
-                 read_only = of(&Traits::read_only), ptx_level = of(&Traits::ptx_level);
+                 reads_texels = of(&Traits::reads_texels),
+                 writes_texels = of(&Traits::writes_texels), read_only = of(&Traits::read_only),
+                 ptx_level = of(&Traits::ptx_level);
 
 // `any`: the space that a modifier of the instruction names; without one, the address is generic.
 constexpr Space global = Space::global, shared = Space::shared, param = Space::param,

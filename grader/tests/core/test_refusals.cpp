@@ -32,8 +32,8 @@ TEST_CASE("core: refusals: instructions outside the table, with line and caret")
        {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %d1, %d2, 1, 1, 1, "
         "0, 0;",
         "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f1}, %r3, 0;",
-        "mbarrier.arrive_drop.shared.b64 %d1, [%r1];",
-        "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1}];", "cp.async.bulk.commit_group;",
+        "mbarrier.arrive_drop.shared.b64 %d1, [%r1];", "txq.width.b32 %r1, [%d1];",
+        "sured.b.add.1d.u32.trap [%d1, {%r1}], %r2;", "cp.async.bulk.commit_group;",
         "st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];"}) {
     const std::string text = refusal("add.u32 %r1, %t, 1;\n  " + line);
     const std::string opcode = line.substr(0, line.find_first_of(" ;"));
@@ -56,6 +56,10 @@ TEST_CASE("core: refusals: combinations that the ISA lacks") {
   CHECK(
       holds(refusal("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0}, {%r1}, {%r2}, {%f0};"),
             "the shape m8n8k4 of halves, which is sm_70's, is not simulated"));
+  CHECK(holds(refusal("tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1,%r2}];"),
+              "integer coordinates in other forms than tex1Dfetch's are not simulated"));
+  CHECK(holds(refusal("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, {%f1}];"),
+              "as many coordinates as it has"));
   CHECK(holds(refusal("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2}, {%r1,%r2}, "
                       "{%r3}, {%f0,%f1,%f2,%f3};"),
               "takes 4 registers there, not 3"));

@@ -122,13 +122,13 @@ TEST_CASE("ptx refusals: wider registers are good for ld, st and cvt only") {
 TEST_CASE("ptx refusals: a refused function refuses its callers, and nobody else") {
   const ptx::Module module = ptx::parse(
       ".version 9.0\n.target sm_90\n.address_size 64\n"
-      ".func deep() { tex.2d.v4.f32.f32 {%f1}, [x]; }\n"
+      ".func deep() { txq.width.b32 %r1, [x]; }\n"
       ".func _Z3midPi() { call deep; ret; }\n"
       ".entry good() { ret; }\n"
       ".entry bad() { call _Z3midPi; ret; }\n");
   const std::string cause =
-      "PTX line 4: `tex.2d.v4.f32.f32` is not supported by the simulator\n"
-      "  .func deep() { tex.2d.v4.f32.f32 {%f1}, [x]; }\n"
+      "PTX line 4: `txq.width.b32` is not supported by the simulator\n"
+      "  .func deep() { txq.width.b32 %r1, [x]; }\n"
       "                 ^";
   CHECK(ptx::require_kernel(module, "good").body.size() == 1);
   CHECK(module.find_function("deep")->refusal == cause);
@@ -186,7 +186,7 @@ TEST_CASE("ptx errors: text that is no module") {
       {".version 9.0\n#", "PTX line 2: this character does not belong in PTX"},
       {".version 9.0\n.section .debug_str {", "PTX line 2: this section has no end"},
       {".version 9.0\n.global .texref t;",
-       "PTX line 2: variables of type `.texref` are not supported"},
+       "PTX line 2: texture and surface references left CUDA with version 12: use objects"},
       {".version 9.0\n.func f(.reg .b32 %r) { }",
        "PTX line 2: parameters in registers are not supported"},
       {".version 9.0\n.global .u64 p = q;",

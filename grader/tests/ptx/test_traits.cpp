@@ -94,6 +94,10 @@ TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and b
     if (t.matrix) CHECK((may_have(op, "m8n8") && t.sync == Sync::warp));
     CHECK((t.issue == Issue::barrier) == (t.sync == Sync::block));
     CHECK(t.fragments == (op.base == "mma" || op.base == "wmma"));
+    CHECK(t.reads_texels == (op.base == "tex" || op.base == "tld4" || op.base == "suld"));
+    CHECK(t.writes_texels == (op.base == "sust"));
+    CHECK(t.is_texture() == (t.issue == Issue::texture));
+    if (t.is_texture()) CHECK(t.memory_count == 0);
     if (t.sync == Sync::warp && !t.of_whole_warp())
       CHECK(op.operands.back().name == "u32");  // who comes
   });

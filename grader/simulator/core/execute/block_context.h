@@ -101,6 +101,8 @@ class BlockContext {
   void report(uint32_t warp, const Inst& in, AccessSpace space, AccessKind kind, unsigned bytes,
               uint32_t mask, const uint64_t* address, bool matrix = false,
               const uint64_t* peer = nullptr);
+  // Lanes that stored in a way that is no Access.
+  void note_stored(uint32_t warp, uint32_t mask) { stored_[warp] |= mask; }
   void report_raw_shared(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
                          uint32_t mask, const uint64_t* offset, const std::byte* values);
   // Before the access is carried out.

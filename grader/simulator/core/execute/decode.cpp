@@ -53,7 +53,8 @@ class Decoder {
   void decode_if_possible(uint32_t index, const std::map<std::string, FunctionPlans>& plans) {
     CodeFunction& code = program_.functions[index];
     const size_t sites = program_.sites.size(), calls = program_.calls.size(),
-                 tables = program_.branch_tables.size(), fragments = program_.fragment_ops.size();
+                 tables = program_.branch_tables.size(), fragments = program_.fragment_ops.size(),
+                 textures = program_.texture_ops.size();
     try {
       if (!functions_[index]->refusal.empty()) throw Error(functions_[index]->refusal);
       decode_function(index, plans);
@@ -67,6 +68,7 @@ class Decoder {
       program_.calls.resize(calls);
       program_.branch_tables.resize(tables);
       program_.fragment_ops.resize(fragments);
+      program_.texture_ops.resize(textures);
     }
   }
 
@@ -168,6 +170,7 @@ class Decoder {
       return;
     }
     if (traits.fragments) return decode_fragments(in, out);
+    if (traits.is_texture()) return decode_texture(in, out);
     if (out.flow == Dispatch::table_branch) {
       const auto& table = function_->branch_tables[static_cast<size_t>(in.branch_table)];
       out.target = static_cast<uint32_t>(program_.branch_tables.size());
@@ -245,6 +248,35 @@ class Decoder {
     }
     out.target = static_cast<uint32_t>(program_.fragment_ops.size());
     program_.fragment_ops.push_back(std::move(op));
+  }
+
+  void decode_texture(const ptx::Instruction& in, Inst& out) {
+    TextureOp op = texture_op_of(in);
+    const bool stores = in.op->traits.writes_texels;
+    const Operand& where = in.operands[stores ? 0 : 1];
+    op.object = slots_->reg(where.reg);
+    size_t next = 0;
+    const auto coordinate = [&](Type type) {
+      return slots_->value(where.elements[next++], 4, type, in);
+    };
+    if (op.layered) op.layer = coordinate(Type::u32);
+    for (size_t i = 0; i < op.dimensions; ++i)
+      op.coordinate[i] = coordinate(op.by_index ? Type::s32 : Type::f32);
+    if (op.kind == TextureOp::Kind::level)
+      op.level = slots_->value(in.operands[2], 4, Type::f32, in);
+    const Operand& given = in.operands[stores ? 1 : 0];
+    const Operand& values = given.kind == Kind::pair ? given.elements[0] : given;
+    if (given.kind == Kind::pair && given.elements[1].kind == Kind::reg)
+      op.resident = slots_->reg(given.elements[1].reg);
+    const auto value = [&](const Operand& v) {
+      return slots_->value(v, std::max<uint8_t>(2, op.element_bytes), in.type(), in);
+    };
+    for (size_t i = 0; i < op.values; ++i) {
+      op.value[i] = value(values.kind == Kind::vector ? values.elements[i] : values);
+      add(out, op.value[i], !stores);
+    }
+    out.target = static_cast<uint32_t>(program_.texture_ops.size());
+    program_.texture_ops.push_back(op);
   }
 
   void decode_param(const ptx::Instruction& in, Inst& out) {

@@ -18,7 +18,8 @@ const ptx::Traits& traits_of(const Inst& in) { return in.ptx->op->traits; }
 // Does it read or write memory, wait, or send lanes elsewhere, besides computing?
 bool only_computes(const Inst& in) {
   const ptx::Traits& t = traits_of(in);
-  return t.memory_count == 0 && t.sync == ptx::Sync::none && t.flow == ptx::Flow::next;
+  return t.memory_count == 0 && !t.is_texture() && t.sync == ptx::Sync::none &&
+         t.flow == ptx::Flow::next;
 }
 
 bool is_param(const Inst& in) {
@@ -162,6 +163,14 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   if (!only_computes(in)) doubt(frame, warp_.current().mask, in);
   demand_operands(u, mask, in);
   if (traits_of(in).fragments) return execute_on_fragments(u, x, in);
+  if (traits_of(in).is_texture()) {
+    const TextureOp& op = warp_.program().texture_ops[in.target];
+    for (const Slot& slot : sources_of(op)) demand(u, slot, mask, ValueUse::address);
+    if (traits_of(in).writes_texels)
+      for (const Slot& slot : op.value) demand(u, slot, mask, ValueUse::output);
+    define_results(u, mask, in);  // a fetch says itself what it found
+    return in.exec(x, in);
+  }
   if (is_param(in)) {
     define_results(u, mask, in);
     in.exec(x, in);

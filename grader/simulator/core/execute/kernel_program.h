@@ -13,6 +13,7 @@
 #include "simulator/core/execute/access_plan.h"
 #include "simulator/core/execute/fragments.h"
 #include "simulator/core/execute/instruction.h"
+#include "simulator/core/execute/texture.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/memory/shared_variable.h"
 #include "simulator/ptx/module.h"
@@ -93,6 +94,7 @@ struct KernelProgram {
   std::vector<CallSite> calls;                       // Inst::target of a call
   std::vector<std::vector<uint32_t>> branch_tables;  // Inst::target of brx
   std::vector<FragmentOp> fragment_ops;              // Inst::target of mma and its like
+  std::vector<TextureOp> texture_ops;                // Inst::target of tex and its like
   std::vector<SharedVariable> shared;
   uint32_t static_shared = 0;
   uint32_t dynamic_offset = 0;   // where dynamic shared memory starts

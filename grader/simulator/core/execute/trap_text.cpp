@@ -170,6 +170,9 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::read_only:
     case TrapReason::unwritten:
       return describe_access(f, f.access.value_or(MemoryAccess{}));
+    case TrapReason::outside_surface:
+      return fmt::format("{} {} a surface at {}; the array has {}", name_of(f.thread),
+                         verb(f.access.value_or(MemoryAccess{}).use), f.name, f.cause);
     case TrapReason::threads_missing:
       return fmt::format(
           "block {}: {} of {} threads wait at this barrier ({} first), the others can never reach "
@@ -239,6 +242,9 @@ std::string describe(const TrapFacts& f) {
                          f.value);
     case TrapReason::freed_twice:
       return fmt::format("{} frees {:#x}, which was freed before", name_of(f.thread), f.value);
+    case TrapReason::texture_object:
+      return fmt::format("{} uses {} object {}, which {}", name_of(f.thread), f.name, f.value,
+                         f.cause);
     case TrapReason::assertion:
       return fmt::format("{}: assertion `{}` failed (line {})", name_of(f.thread), f.name, f.value);
     case TrapReason::local_memory:

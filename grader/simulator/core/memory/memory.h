@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "simulator/core/memory/texture_table.h"
+
 namespace lab32::sim {
 
 // The generic address space. Windows are far apart, so that a wild pointer lands in none.
@@ -89,6 +91,10 @@ class Memory {
   void mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes);
   void mark_range(uint64_t begin, uint64_t end, bool value);
 
+  // What the numbers of texture and surface objects name.
+  TextureTable& textures() { return textures_; }
+  const TextureTable& textures() const { return textures_; }
+
   uint64_t used() const { return next_; }
   // Whether it lies in the range from which memory has been handed out so far.
   bool holds(uint64_t address) const {
@@ -109,6 +115,7 @@ class Memory {
   std::byte* arena_ = nullptr;
   std::byte* delta_ = nullptr;  // arena_ - kGlobalBase
   uint8_t* bits_ = nullptr;
+  TextureTable textures_;
   std::vector<std::unique_ptr<Allocation>> allocations_;  // by address
 };
 

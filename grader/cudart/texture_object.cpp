@@ -1,0 +1,126 @@
+// From a program's descriptions to what a texture object reads, and how.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+#include "cudart/arrays.h"
+
+namespace lab32::cudart {
+namespace {
+
+constexpr uint64_t kTextureAlignment = 512, kPitchAlignment = 32;
+constexpr uint64_t kMostElements = uint64_t{1} << 30, kMostBytes = uint64_t{1} << 32;
+
+// A GPU's allocations begin at multiples of 512; those here have neighbours of other lengths.
+bool is_aligned(const sim::Memory& memory, uint64_t address) {
+  const sim::Allocation* a = memory.find(address);
+  return a && !a->freed && (address - a->begin) % kTextureAlignment == 0;
+}
+
+cudaError_t linear(const sim::Memory& memory, const cudaResourceDesc& r, sim::TexelArray* texels) {
+  const auto& own = r.res.linear;
+  if (!read_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
+  const uint64_t count = own.sizeInBytes / texels->format.bytes();
+  const auto begin = reinterpret_cast<uint64_t>(own.devPtr);
+  if (!is_aligned(memory, begin)) return cudaErrorInvalidValue;
+  if (count > kMostElements || own.sizeInBytes > kMostBytes) return cudaErrorInvalidValue;
+  texels->linear = true;
+  sim::TexelGrid grid;
+  grid.begin = begin;
+  grid.width = static_cast<uint32_t>(count);
+  texels->levels.push_back(grid);
+  return cudaSuccess;
+}
+
+cudaError_t pitched(const sim::Memory& memory, const cudaResourceDesc& r, sim::TexelArray* texels) {
+  const auto& own = r.res.pitch2D;
+  if (!read_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
+  const auto begin = reinterpret_cast<uint64_t>(own.devPtr);
+  if (!is_aligned(memory, begin) || own.pitchInBytes % kPitchAlignment != 0 ||
+      own.pitchInBytes < own.width * texels->format.bytes() || own.width > 131072 ||
+      own.height > 65000)
+    return cudaErrorInvalidValue;
+  if (own.width == 0 || own.height == 0) throw Error("textures without texels are not simulated");
+  texels->dimensions = 2;
+  sim::TexelGrid grid;
+  grid.begin = begin;
+  grid.width = static_cast<uint32_t>(own.width);
+  grid.height = static_cast<uint32_t>(own.height);
+  grid.pitch = own.pitchInBytes;
+  texels->levels.push_back(grid);
+  return cudaSuccess;
+}
+
+cudaError_t resource(const Arrays& arrays, const sim::Memory& memory, const cudaResourceDesc& r,
+                     sim::TexelArray* texels) {
+  switch (r.resType) {
+    case cudaResourceTypeArray: {
+      const Array* array = arrays.find(r.res.array.array);
+      if (!array) return cudaErrorInvalidResourceHandle;
+      *texels = Arrays::texels(*array);
+      return cudaSuccess;
+    }
+    case cudaResourceTypeMipmappedArray: {
+      const Mipmap* mipmap = arrays.find(r.res.mipmap.mipmap);
+      if (!mipmap) return cudaErrorInvalidResourceHandle;
+      *texels = Arrays::texels(*mipmap);
+      return cudaSuccess;
+    }
+    case cudaResourceTypeLinear:
+      return linear(memory, r, texels);
+    case cudaResourceTypePitch2D:
+      return pitched(memory, r, texels);
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+// In 1/256, cut off.
+int32_t in_levels(float level) {
+  return static_cast<int32_t>(std::clamp(std::isnan(level) ? 0.0f : level, -1024.0f, 1024.0f) *
+                              256);
+}
+
+cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format, sim::Sampler* s) {
+  using Kind = sim::TexelFormat::Kind;
+  for (size_t k = 0; k < 3; ++k) {
+    if (d.addressMode[k] < cudaAddressModeWrap || d.addressMode[k] > cudaAddressModeBorder)
+      return cudaErrorInvalidValue;
+    s->address[k] = static_cast<sim::AddressMode>(d.addressMode[k]);
+  }
+  if (d.filterMode != cudaFilterModePoint && d.filterMode != cudaFilterModeLinear)
+    return cudaErrorInvalidValue;
+  s->linear = d.filterMode == cudaFilterModeLinear;
+  s->reads_normalized = d.readMode == cudaReadModeNormalizedFloat;
+  const bool integers = format.kind != Kind::floating;
+  if (s->linear && integers && (!s->reads_normalized || format.bits == 32))
+    return cudaErrorInvalidFilterSetting;
+  if (s->reads_normalized && (!integers || format.bits == 32)) return cudaErrorInvalidNormSetting;
+  s->normalized = d.normalizedCoords != 0;
+  s->srgb = d.sRGB != 0;
+  if (s->srgb && (format.kind != Kind::unsigned_integer || format.bits != 8 ||
+                  format.channels != 4 || !s->reads_normalized))
+    throw Error("sRGB is simulated for four channels of 8 bits read as normalised floats");
+  s->seamless = d.seamlessCubemap != 0;
+  s->linear_mipmap = d.mipmapFilterMode == cudaFilterModeLinear;
+  s->anisotropy = static_cast<uint8_t>(std::min(d.maxAnisotropy, 16u));
+  s->bias = in_levels(d.mipmapLevelBias);
+  s->lowest = in_levels(d.minMipmapLevelClamp);
+  s->highest = in_levels(d.maxMipmapLevelClamp);
+  std::memcpy(s->border.data(), d.borderColor, sizeof d.borderColor);
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
+                           const cudaResourceDesc& r, const cudaTextureDesc& texture,
+                           sim::TextureObject* object) {
+  if (const cudaError_t error = resource(arrays, memory, r, &object->array)) return error;
+  if (object->array.levels.size() > 1 && texture.maxAnisotropy > 1)
+    throw Error("anisotropic filtering of a texture with levels is not simulated");
+  return sampler(texture, object->array.format, &object->sampler);
+}
+
+}  // namespace lab32::cudart

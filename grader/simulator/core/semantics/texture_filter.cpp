@@ -1,0 +1,302 @@
+#include "simulator/core/semantics/texture_filter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "simulator/core/semantics/half_format.h"
+
+namespace lab32::sim {
+namespace {
+
+constexpr int kCoordinatePlaces = 21;  // of a coordinate
+constexpr double kTexel = 1 << kCoordinatePlaces;
+constexpr uint32_t kNaN = 0x7fffffff;
+
+// What an 8-bit code of sRGB reads as, in 1/16384: measured. (The standard's curve, coarsely.)
+constexpr std::array<uint16_t, 256> kLinearOfSrgb = {
+    0,     5,     10,    15,    20,    25,    30,    35,    40,    45,    50,    55,    60,
+    66,    72,    78,    85,    92,    99,    107,   115,   123,   131,   140,   150,   159,
+    169,   180,   190,   201,   213,   224,   236,   250,   262,   276,   290,   304,   318,
+    332,   348,   364,   380,   396,   412,   430,   448,   466,   484,   504,   524,   544,
+    564,   584,   604,   624,   648,   672,   692,   716,   740,   764,   788,   816,   840,
+    864,   896,   920,   944,   976,   1000,  1032,  1064,  1088,  1120,  1152,  1184,  1216,
+    1248,  1280,  1312,  1352,  1384,  1416,  1456,  1488,  1528,  1560,  1600,  1640,  1672,
+    1712,  1752,  1792,  1832,  1872,  1920,  1952,  2000,  2048,  2080,  2128,  2176,  2224,
+    2272,  2320,  2368,  2416,  2464,  2512,  2560,  2608,  2656,  2704,  2752,  2816,  2864,
+    2912,  2976,  3024,  3072,  3136,  3184,  3248,  3296,  3360,  3424,  3472,  3536,  3600,
+    3664,  3712,  3776,  3840,  3904,  3968,  4032,  4096,  4160,  4224,  4288,  4352,  4416,
+    4512,  4576,  4640,  4704,  4768,  4864,  4928,  4992,  5056,  5152,  5216,  5280,  5376,
+    5440,  5536,  5600,  5696,  5760,  5824,  5920,  6016,  6080,  6176,  6240,  6336,  6400,
+    6496,  6592,  6688,  6752,  6848,  6944,  7008,  7104,  7200,  7296,  7392,  7488,  7584,
+    7680,  7744,  7872,  7936,  8064,  8128,  8256,  8320,  8448,  8512,  8640,  8768,  8832,
+    8960,  9024,  9152,  9280,  9344,  9472,  9600,  9664,  9792,  9920,  9984,  10112, 10240,
+    10304, 10432, 10560, 10688, 10816, 10880, 11008, 11136, 11264, 11392, 11456, 11584, 11712,
+    11840, 11968, 12096, 12224, 12352, 12480, 12608, 12736, 12864, 12992, 13120, 13248, 13376,
+    13504, 13632, 13760, 13888, 14016, 14144, 14272, 14400, 14528, 14656, 14848, 14976, 15104,
+    15232, 15360, 15488, 15616, 15744, 16000, 16128, 16256, 16384};
+constexpr double kSrgbUnit = 1.0 / 16384;
+
+using Kind = TexelFormat::Kind;
+
+float flushed(float x) { return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x; }
+
+// NaN keeps its bits.
+uint32_t from_half(uint32_t half) {
+  if ((half & 0x7fff) > 0x7c00) return (half & 0x8000) << 16 | 0x7f800000u | (half & 0x3ff) << 13;
+  return bits(to_float(F16{static_cast<uint16_t>(half)}));
+}
+
+bool is_srgb(const TexelFormat& format, const Sampler& sampler, unsigned channel) {
+  return sampler.srgb && sampler.reads_normalized && format.bits == 8 && channel < 3;
+}
+
+int32_t integer_of(const TexelFormat& format, uint32_t bits) {
+  if (format.kind == Kind::signed_integer)
+    return format.bits == 8    ? static_cast<int8_t>(bits)
+           : format.bits == 16 ? static_cast<int16_t>(bits)
+                               : static_cast<int32_t>(bits);
+  return static_cast<int32_t>(bits);
+}
+
+uint32_t normalized(int32_t value, int32_t largest) {
+  return bits(std::max(static_cast<float>(value) / static_cast<float>(largest), -1.0f));
+}
+
+int32_t largest_of(const TexelFormat& format) {
+  const int value_bits = format.bits - (format.kind == Kind::signed_integer ? 1 : 0);
+  return (1 << value_bits) - 1;
+}
+
+// Floats and halves: what a weighted sum is made of. Texels keep 4 places below the last of the
+// largest.
+struct FloatRules {
+  int places;    // of a mantissa, the leading one included
+  int smallest;  // exponent of the last normal number; below it a half keeps subnormals
+};
+constexpr FloatRules kSingle{24, -126}, kHalf{11, -14};
+constexpr int kMorePlaces = 4, kWeightPlaces = 8, kPartPlaces = 1;
+
+// The sum of a part, in units of 2^exponent.
+struct PartSum {
+  int64_t value = 0;
+  int exponent = 0;
+  bool any = false;
+};
+
+PartSum sum_of_part(const double* texel, const Tap* taps, unsigned count, unsigned part,
+                    const FloatRules& rules) {
+  PartSum sum;
+  for (unsigned i = 0; i < count; ++i) {
+    if (taps[i].part != part || taps[i].weight == 0 || texel[i] == 0) continue;
+    const int exponent = std::ilogb(texel[i]);
+    if (!sum.any || exponent > sum.exponent) sum.exponent = exponent;
+    sum.any = true;
+  }
+  if (!sum.any) return sum;
+  sum.exponent -= rules.places - 1 + kMorePlaces;
+  for (unsigned i = 0; i < count; ++i)
+    if (taps[i].part == part && taps[i].weight != 0)
+      sum.value += static_cast<int64_t>(std::ldexp(texel[i], -sum.exponent)) * taps[i].weight;
+  sum.exponent -= kWeightPlaces;
+  return sum;
+}
+
+// Rounded to nearest, halves away from zero; a float that would be subnormal is zero.
+double rounded(int64_t value, int exponent, const FloatRules& rules) {
+  if (value == 0) return 0;
+  uint64_t magnitude = static_cast<uint64_t>(std::llabs(value));
+  const int leading = 63 - __builtin_clzll(magnitude);
+  const int last = std::max(leading + exponent, rules.smallest) - (rules.places - 1);
+  if (const int cut = last - exponent; cut > 0) {
+    if (cut > 62) return 0;
+    magnitude = (magnitude + (uint64_t{1} << (cut - 1))) >> cut;
+    exponent = last;
+  }
+  const double result = std::ldexp(static_cast<double>(magnitude), exponent);
+  return value < 0 ? -result : result;
+}
+
+// Nothing but negative zeros gives one.
+double zero_sum(const double* texel, const Tap* taps, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    if (taps[i].weight != 0 && !std::signbit(texel[i])) return 0;
+  return -0.0;
+}
+
+double weighted_sum(const double* texel, const Tap* taps, unsigned count, const FloatRules& rules) {
+  std::array<PartSum, 4> parts;
+  unsigned last = 0;
+  for (unsigned i = 0; i < count; ++i) last = std::max(last, unsigned{taps[i].part});
+  bool any = false;
+  int highest = 0;
+  for (unsigned p = 0; p <= last; ++p) {
+    parts[p] = sum_of_part(texel, taps, count, p, rules);
+    if (!parts[p].any) continue;
+    highest = any ? std::max(highest, parts[p].exponent) : parts[p].exponent;
+    any = true;
+  }
+  if (!any) return zero_sum(texel, taps, count);
+  int64_t total = 0;
+  const int unit = highest - kPartPlaces;
+  for (const PartSum& p : parts) {
+    if (!p.any) continue;
+    const int up = p.exponent - unit;
+    total += up >= 0 ? p.value * (int64_t{1} << up) : p.value >> std::min(-up, 63);
+  }
+  return rounded(total, unit, rules);
+}
+
+// Infinities and NaN: true, and the result.
+bool special_sum(const double* texel, unsigned count, uint32_t nan, uint32_t* result) {
+  bool plus = false, minus = false, not_a_number = false;
+  for (unsigned i = 0; i < count; ++i) {
+    not_a_number |= std::isnan(texel[i]);
+    plus |= std::isinf(texel[i]) && texel[i] > 0;
+    minus |= std::isinf(texel[i]) && texel[i] < 0;
+  }
+  if (!plus && !minus && !not_a_number) return false;
+  *result = not_a_number || (plus && minus) ? nan : plus ? 0x7f800000u : 0xff800000u;
+  return true;
+}
+
+uint32_t sum_of_singles(const Tap* taps, unsigned count, double* texel) {
+  for (unsigned i = 0; i < count; ++i) texel[i] = flushed(bit_copy<float>(taps[i].bits));
+  uint32_t result = 0;
+  if (special_sum(texel, count, kNaN, &result)) return result;
+  const double sum = weighted_sum(texel, taps, count, kSingle);
+  return bits(flushed(static_cast<float>(sum)));
+}
+
+uint32_t sum_of_halves(const Tap* taps, unsigned count, const double* texel) {
+  uint32_t result = 0;
+  if (special_sum(texel, count, kNaN & ~0x1fffu, &result)) return result;
+  const double sum = weighted_sum(texel, taps, count, kHalf);
+  return bits(std::fabs(sum) < 0x1p16 ? static_cast<float>(sum)
+                                      : std::copysign(INFINITY, static_cast<float>(sum)));
+}
+
+// n = 256 times an 8-bit snorm texel: what it is of 32767, by the bits that a GPU uses.
+int64_t wider(int64_t n) { return (n * 8 + (n >> 4) + (n >> 12) + 4) >> 3; }
+
+uint32_t sum_of_integers(const TexelFormat& format, const Tap* taps, unsigned count) {
+  int64_t sum = 0;
+  for (unsigned i = 0; i < count; ++i)
+    sum += int64_t{integer_of(format, taps[i].bits)} * taps[i].weight;
+  const bool is_signed = format.kind == Kind::signed_integer;
+  if (format.bits == 8 && is_signed) return normalized(static_cast<int32_t>(wider(sum)), 0x7fff);
+  if (format.bits == 8) sum *= 257;
+  return normalized(static_cast<int32_t>((sum + 128) >> kWeightPlaces),
+                    is_signed ? 0x7fff : 0xffff);
+}
+
+// Of a normalised coordinate, what its address mode looks at: the whole part repeats, or lies far
+// outside.
+double reduced(double x, AddressMode mode) {
+  switch (mode) {
+    case AddressMode::wrap:
+      return std::isinf(x) ? 0 : x - std::floor(x);
+    case AddressMode::mirror:
+      return std::isinf(x) ? 0 : x - 2 * std::floor(x / 2);
+    default:
+      return std::clamp(x, -4.0, 4.0);
+  }
+}
+
+}  // namespace
+
+int64_t position(float coordinate, uint32_t size, AddressMode mode, bool normalized) {
+  const double x = std::isnan(coordinate) ? 0 : flushed(coordinate);
+  if (!normalized) return static_cast<int64_t>(std::floor(std::clamp(x, -0x1p30, 0x1p30) * kTexel));
+  return static_cast<int64_t>(std::floor(reduced(x, mode) * kTexel)) * size;
+}
+
+int32_t address(int64_t texel, uint32_t size, AddressMode mode) {
+  const auto n = static_cast<int64_t>(size);
+  const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
+  switch (mode) {
+    case AddressMode::wrap:
+      return static_cast<int32_t>(modulo(texel, n));
+    case AddressMode::clamp:
+      return static_cast<int32_t>(std::clamp<int64_t>(texel, 0, n - 1));
+    case AddressMode::mirror: {
+      const int64_t there = modulo(texel, 2 * n);
+      return static_cast<int32_t>(there < n ? there : 2 * n - 1 - there);
+    }
+    case AddressMode::border:
+      break;
+  }
+  return texel >= 0 && texel < n ? static_cast<int32_t>(texel) : kBorder;
+}
+
+int32_t nearest_texel(int64_t position, uint32_t size, AddressMode mode) {
+  return address(position >> kCoordinatePlaces, size, mode);
+}
+
+Neighbours neighbours(int64_t position, uint32_t size, AddressMode mode, bool filters) {
+  constexpr int kCut = kCoordinatePlaces - 8;
+  int64_t rounded =
+      (position - (int64_t{1} << (kCoordinatePlaces - 1)) + (1 << (kCut - 1))) >> kCut;
+  if (filters && mode == AddressMode::clamp)
+    rounded = std::clamp<int64_t>(rounded, 0, (int64_t{size} - 1) * 256);
+  Neighbours n;
+  n.texel = {address(rounded >> 8, size, mode), address((rounded >> 8) + 1, size, mode)};
+  n.fraction = static_cast<uint32_t>(rounded & 255);
+  return n;
+}
+
+void share_out(unsigned dimensions, const std::array<uint32_t, 3>& fraction, uint32_t whole,
+               uint32_t* weights, bool nearer) {
+  const auto share = [](uint32_t of, uint32_t part) { return (of * part + 128) >> 8; };
+  const unsigned planes = dimensions == 3 ? 2 : 1;
+  uint32_t far = 0;
+  if (dimensions == 3)
+    far = nearer ? whole - share(256 - fraction[2], whole) : share(fraction[2], whole);
+  for (unsigned z = 0; z < planes; ++z) {
+    uint32_t* const w = weights + 4 * z;
+    const uint32_t plane = z == 1 ? far : whole - far;
+    const uint32_t right = share(fraction[0], plane), left = plane - right;
+    w[0] = left;
+    w[1] = right;
+    if (dimensions == 1) return;
+    w[3] = share(fraction[1], right);
+    w[1] = right - w[3];
+    w[0] = share(256 - fraction[1], left);
+    w[2] = left - w[0];
+  }
+}
+
+uint32_t read_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
+                      uint32_t bits_read) {
+  if (format.kind == Kind::floating) return format.bits == 32 ? bits_read : from_half(bits_read);
+  if (is_srgb(format, sampler, channel))
+    return bits(static_cast<float>(kLinearOfSrgb[bits_read & 255] * kSrgbUnit));
+  const int32_t value = integer_of(format, bits_read);
+  return sampler.reads_normalized ? normalized(value, largest_of(format))
+                                  : static_cast<uint32_t>(value);
+}
+
+uint32_t filter_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
+                        const Tap* taps, unsigned count) {
+  std::array<double, 16> texel;
+  if (format.kind == Kind::floating && format.bits == 32)
+    return sum_of_singles(taps, count, texel.data());
+  if (format.kind == Kind::floating || is_srgb(format, sampler, channel)) {
+    for (unsigned i = 0; i < count; ++i)
+      texel[i] = bit_copy<float>(read_channel(format, sampler, channel, taps[i].bits));
+    return sum_of_halves(taps, count, texel.data());
+  }
+  return sum_of_integers(format, taps, count);
+}
+
+uint32_t border_bits(const TexelFormat& format, const Sampler& sampler, unsigned channel) {
+  const uint32_t own = sampler.border[channel];
+  if (format.kind == Kind::floating)
+    return format.bits == 32 ? own : to_half<F16>(bit_copy<float>(own), Rounding::rn).bits;
+  const uint32_t mask = format.bits == 32 ? ~0u : (1u << format.bits) - 1;
+  if (!sampler.reads_normalized) return own & mask;
+  const double lowest = format.kind == Kind::signed_integer ? -1 : 0;
+  const double colour = std::clamp<double>(bit_copy<float>(own), lowest, 1.0);
+  return static_cast<uint32_t>(std::lround(colour * largest_of(format))) & mask;
+}
+
+}  // namespace lab32::sim
