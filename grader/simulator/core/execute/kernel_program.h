@@ -13,7 +13,7 @@
 #include "simulator/core/execute/access_plan.h"
 #include "simulator/core/execute/fragments.h"
 #include "simulator/core/execute/instruction.h"
-#include "simulator/core/execute/texture.h"
+#include "simulator/core/execute/texture_op.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/memory/shared_variable.h"
 #include "simulator/ptx/module.h"

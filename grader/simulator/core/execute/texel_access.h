@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "simulator/core/execute/texture.h"
+#include "simulator/core/execute/texture_op.h"
 #include "simulator/core/execute/warp.h"
 #include "simulator/core/semantics/lanes.h"
 
