@@ -61,9 +61,9 @@ struct Operand {
     special,  // special: %tid.x and the like
     integer,  // value
     real,  // value holds the bits: of a float for 0f…, of a double for 0d… and decimal literals
-    symbol,   // name (+ value as addend): address of a variable or function
-    address,  // [reg + value] or [name + value] or [value]: `reg`>=0, or name non-empty, or
-              // neither; [reg, {elements}]: an object and coordinates
+    symbol,    // name (+ value as addend): address of a variable or function
+    address,   // [reg + value] or [name + value] or [value]: `reg`>=0, or name non-empty, or
+               // neither; [reg, {elements}]: an object and coordinates
     vector,    // elements
     pair,      // elements[0] '|' elements[1]   (setp p|q, shfl d|p)
     label,     // value: index in Function::body the label stands before (brx.idx: see branch_table)
