@@ -39,7 +39,8 @@ TEST_CASE("toolchain: a compiler that somebody kills is the machine's fault") {
           const auto words = read_file(process.path() / "cmdline");
           if (!words || words->find(name) == std::string::npos) continue;
           if (words->find("cicc") == std::string::npos) continue;
-          killed = kill(std::stoi(process.path().filename().string()), SIGKILL) == 0;
+          // A shell's own process may be gone with the compiler that it started.
+          if (kill(std::stoi(process.path().filename().string()), SIGKILL) == 0) killed = true;
         }
     });
     try {
