@@ -30,6 +30,10 @@ std::string surface_misfit(const TextureOp& op, const TextureObject& t) {
   if (op.dimensions != t.array.dimensions)
     return fmt::format("has {} dimension{}", t.array.dimensions,
                        t.array.dimensions == 1 ? "" : "s");
+  // There is no place to move it to; one before the row would be another array's.
+  if (op.outside == TextureOp::Outside::clamp &&
+      op.element_bytes * op.values > t.array.levels[0].width * t.array.format.bytes())
+    return "has rows that are shorter than the access, and where it is clamped to is not known";
   return {};
 }
 
