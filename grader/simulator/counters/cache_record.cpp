@@ -4,6 +4,7 @@
 #include <array>
 
 #include "simulator/counters/banks.h"
+#include "simulator/counters/lanes.h"
 
 namespace lab32::counters {
 namespace {
@@ -12,6 +13,68 @@ constexpr uint32_t kWordBytes = 4, kWordsPerLine = kLineBytes / kWordBytes;
 
 // For atomics: how many lanes hit each word of the lines gathered so far.
 using WordCounts = std::array<std::array<uint8_t, kWordsPerLine>, sim::kWarpSize>;
+
+bool is_atomic(const sim::Access& access) {
+  return access.kind == sim::AccessKind::red || access.kind == sim::AccessKind::atom;
+}
+
+LineAccess line_access(const sim::Access& access, uint64_t line, bool skips_l1, bool on_float) {
+  return {line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, {}};
+}
+
+// Neighbouring lanes hold neighbouring elements, as in nearly every access that is coalesced.
+bool is_contiguous(const sim::Access& access) {
+  int64_t stride;
+  return access.mask == kAllLanes && access.address[0] % access.bytes == 0 &&
+         is_affine(access.address, &stride) && stride == access.bytes;
+}
+
+void append_contiguous(const sim::Access& access, bool skips_l1, bool on_float,
+                       std::vector<LineAccess>& to) {
+  uint64_t at = access.address[0];
+  for (const uint64_t end = at + kLanes * access.bytes; at < end;) {
+    LineAccess entry = line_access(access, at / kLineBytes, skips_l1, on_float);
+    for (const uint64_t line_end = std::min((at / kLineBytes + 1) * kLineBytes, end);
+         at < line_end;) {
+      const uint64_t sector_end = std::min((at / kSectorBytes + 1) * kSectorBytes, line_end);
+      const uint64_t sector = at % kLineBytes / kSectorBytes;
+      entry.sectors |= uint64_t{1} << sector;
+      entry.amount[sector] = static_cast<uint8_t>(sector_end - at);
+      at = sector_end;
+    }
+    to.push_back(entry);
+  }
+}
+
+void append_each_lane(const sim::Access& access, bool skips_l1, bool on_float,
+                      std::vector<LineAccess>& to) {
+  const size_t first = to.size();
+  const bool atomic = is_atomic(access);
+  WordCounts words;
+  uint64_t highest = 0;  // of the lines gathered so far: one above it is new
+  for (uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+    const uint64_t address = access.address[__builtin_ctz(lanes)];
+    const uint64_t line = address / kLineBytes;
+    size_t at = line > highest ? first : to.size();
+    while (at > first && to[at - 1].line != line) --at;
+    if (at == first) {
+      to.push_back(line_access(access, line, skips_l1, on_float));
+      at = to.size();
+      highest = std::max(highest, line);
+      if (atomic) words[at - 1 - first] = {};
+    }
+    LineAccess& entry = to[at - 1];
+    const uint32_t sector = address % kLineBytes / kSectorBytes;
+    entry.sectors |= uint64_t{1} << sector;
+    uint8_t& amount = entry.amount[sector];
+    if (atomic) {
+      uint8_t& hits = words[at - 1 - first][address % kLineBytes / kWordBytes];
+      amount = std::max(amount, ++hits);
+    } else {
+      amount = static_cast<uint8_t>(std::min<uint32_t>(amount + access.bytes, kSectorBytes));
+    }
+  }
+}
 
 }  // namespace
 
@@ -28,29 +91,10 @@ uint64_t busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_
 void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
                   std::vector<LineAccess>& to) {
   const size_t first = to.size();
-  const bool atomic = access.kind == sim::AccessKind::red || access.kind == sim::AccessKind::atom;
-  WordCounts words;
-  for (uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
-    const uint64_t address = access.address[__builtin_ctz(lanes)];
-    const uint64_t line = address / kLineBytes;
-    size_t at = to.size();
-    while (at > first && to[at - 1].line != line) --at;
-    if (at == first) {
-      to.push_back({line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, {}});
-      at = to.size();
-      if (atomic) words[at - 1 - first] = {};
-    }
-    LineAccess& entry = to[at - 1];
-    const uint32_t sector = address % kLineBytes / kSectorBytes;
-    entry.sectors |= uint64_t{1} << sector;
-    uint8_t& amount = entry.amount[sector];
-    if (atomic) {
-      uint8_t& hits = words[at - 1 - first][address % kLineBytes / kWordBytes];
-      amount = std::max(amount, ++hits);
-    } else {
-      amount = static_cast<uint8_t>(std::min<uint32_t>(amount + access.bytes, kSectorBytes));
-    }
-  }
+  if (!is_atomic(access) && is_contiguous(access))
+    append_contiguous(access, skips_l1, on_float, to);
+  else
+    append_each_lane(access, skips_l1, on_float, to);
   if (to.size() > first) to.back().last = 1;
   if (to.size() == first + 1) to.back().alone = 1;
 }

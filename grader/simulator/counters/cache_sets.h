@@ -14,7 +14,6 @@ namespace lab32::counters {
 
 struct CachedLine {
   uint64_t line = 0;    // address / 128
-  uint64_t used = 0;    // when; 0: the place is free
   uint64_t landed = 0;  // L1: the turn by which what was asked for last has come
   uint8_t valid = 0;    // sectors that hold data, one bit each
   uint8_t dirty = 0;    // sectors that device memory has not got yet
@@ -34,11 +33,15 @@ class CacheSets {
   CachedLine& insert(uint64_t line, std::optional<CachedLine>& gone);
 
  private:
-  CachedLine* find(uint64_t line);
+  size_t first_of_set(uint64_t line) const;
+  size_t find(uint64_t line) const;
 
   uint32_t ways_;
   uint64_t sets_;
   uint64_t now_ = 0;
+  // By place, set after set. Every look-up walks through a set's tags: they stand close together.
+  std::vector<uint64_t> tags_;  // line + 1; 0: the place is free
+  std::vector<uint64_t> used_;  // when
   std::vector<CachedLine> lines_;
 };
 

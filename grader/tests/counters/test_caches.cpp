@@ -1,6 +1,7 @@
 // The model of the caches, on streams small enough to count by hand.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -296,6 +297,32 @@ TEST_SUITE("observers: caches") {
     CHECK(c.recorded == doctest::Approx(0.25));
     CHECK(c.l1.sectors == 1600);
     CHECK(c.dram_read == 400 * 128);
+  }
+
+  TEST_CASE("counters: the lines of an access do not depend on which lane has which element") {
+    const auto lines_of = [](const sim::Access& access) {
+      std::vector<counters::LineAccess> lines;
+      counters::append_lines(access, false, false, lines);
+      std::sort(lines.begin(), lines.end(),
+                [](const auto& a, const auto& b) { return a.line < b.line; });
+      return lines;
+    };
+    for (const uint8_t bytes : {1, 2, 4, 8, 16})
+      for (const uint64_t from : {0, 48, 96, 112, 128}) {
+        Lanes lanes(from, bytes);
+        lanes.access.bytes = bytes;
+        const auto in_order = lines_of(lanes.access);
+        std::swap(lanes.addresses[3], lanes.addresses[28]);
+        const auto swapped = lines_of(lanes.access);
+        REQUIRE(in_order.size() == swapped.size());
+        for (size_t i = 0; i < in_order.size(); ++i) {
+          CAPTURE(bytes);
+          CAPTURE(from);
+          CHECK(in_order[i].line == swapped[i].line);
+          CHECK(in_order[i].sectors == swapped[i].sectors);
+          CHECK(in_order[i].amount == swapped[i].amount);
+        }
+      }
   }
 
   TEST_CASE("counters: how long an access keeps L1 busy") {
