@@ -4,14 +4,15 @@ usage: run_tests.py [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist)
 
 The C++ tests are shared out among processes: a source file's cases go to one process, since they may
 build on each other; those of LONG, which do not, go one by one. So are the Python tests: a file of
-LONG_PYTHON has a process of its own, all others share one. The longest that is left is started first,
-by the times of the last run (build/test_seconds.json).
+LONG_PYTHON has a process of its own, all others share one. The golden tests first, since others look at
+what they grade; then the longest that is left, by the times of the last run (build/test_seconds.json).
 """
 
 import json
 import os
 import queue
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,21 +20,24 @@ import xml.etree.ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Files of long cases that are independent of each other, the longest first.
+# Files of long cases that are independent of each other: the golden ones, whose gradings the Python
+# tests look at, too; then the longest first.
 LONG = [
-    "grading/test_submissions.cpp",
     "grading/test_golden.cpp",
+    "grading/test_submissions.cpp",
     "grading/test_command_line.cpp",
     "cudart/test_programs.cpp",
     "checks/test_documented.cpp",
 ]
-# The longest first; half of their time they wait for one process.
+# The longest first, then those that look at gradings of others; half of their time they wait for one
+# process.
 LONG_PYTHON = [
-    "test_dist.py",
     "test_programs.py",
     "test_similarity.py",
-    "test_notebooks.py",
     "test_class_real_slurm.py",
+    "test_explain_command.py",
+    "test_dist.py",
+    "test_gallery.py",
 ]
 # Of these, and of these suites, nothing else may run beside them: they judge the others, or they
 # measure time on a GPU.
@@ -42,6 +46,7 @@ NEEDS_THE_GPU = re.compile(r"device/test_gpu|test_command_line|on a GPU")
 
 TIMES = Path("build/test_seconds.json")
 COVERED = Path("build/covered_ops.txt")
+GRADED = Path("build/graded")  # what tests grade that others look at, too: grader/python/tests/graded.py
 RULE = "=" * 79
 SUMMARY = re.compile(r"\[doctest\] test cases: *\d+ \| *(\d+) passed \| *\d+ failed")
 SECONDS = re.compile(r"^(\d+\.\d+) s: ", re.MULTILINE)
@@ -76,7 +81,7 @@ class Tally:
 
 
 def environment():
-    return dict(os.environ, LAB32_COVERED_OPS=str(COVERED.resolve()))
+    return dict(os.environ, LAB32_COVERED_OPS=str(COVERED.resolve()), LAB32_GRADED=str(GRADED.resolve()))
 
 
 def units_of(binary):
@@ -99,11 +104,13 @@ def units_of(binary):
 
 def longest_first(units, seconds):
     def expected(unit):
+        place = next((name for name in LONG if unit.file.endswith(name)), None)
+        if place == LONG[0]:
+            return 1e6
         if any(case in seconds for case in unit.cases):
             return sum(seconds.get(case, 0) for case in unit.cases)
         # Never run: long ones first, in LONG's order.
-        long = [place for place, name in enumerate(LONG) if unit.file.endswith(name)]
-        return 1e6 - long[0] if long else 0.0
+        return 1e6 - LONG.index(place) if place else 0.0
 
     return sorted(units, key=expected, reverse=True)
 
@@ -149,7 +156,7 @@ def python_parts(directory):
     """pytest's arguments for each process."""
     long = [path for name in LONG_PYTHON if (path := Path(directory, name)).exists()]
     others = [str(directory), *(f"--ignore={path}" for path in long)]
-    return [others, *([str(path)] for path in long)]
+    return [*([str(path)] for path in long), others]
 
 
 def run_pytest(arguments):
@@ -167,7 +174,7 @@ def run_pytest(arguments):
     ]
     done = subprocess.run(
         [*command, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, errors="replace",
+        stderr=subprocess.STDOUT, text=True, errors="replace", env=environment(),
     )  # fmt: skip
     if not report.exists():
         return done.stdout, Tally(failed=1)
@@ -218,6 +225,8 @@ def main(suites):
     recorded = json.loads(TIMES.read_text()) if TIMES.exists() else {}
     TIMES.parent.mkdir(exist_ok=True)
     COVERED.unlink(missing_ok=True)
+    shutil.rmtree(GRADED, ignore_errors=True)
+    GRADED.mkdir()
     python, beside, alone = [], [], []
     for suite in suites:
         if os.path.isdir(suite):

@@ -16,6 +16,7 @@ import dist_tools
 import jsonschema
 import pytest
 from dist_tools import LAB, VERSION, Room, contents, skeleton, solution, unpack
+from graded import graded_json
 from report_figures import check_figures
 
 from lab32 import ROOT
@@ -216,48 +217,66 @@ def test_the_pack_grades_a_solution_and_a_skeleton(pack):
     assert "Not answered yet: plain_load_wavefronts" in wrong.stdout
 
 
-def answered(lab, question, value):
-    """The solution with another answer to one question."""
-    text, found = re.subn(rf"LAB32_ANSWER\({question}, [\d.]+\)", f"LAB32_ANSWER({question}, {value})", solution(lab))
-    assert found == 1
+def answered(lab, answers):
+    """The solution with other answers to some questions."""
+    text = solution(lab)
+    for question, value in answers.items():
+        text, found = re.subn(rf"LAB32_ANSWER\({question}, [\d.]+\)", f"LAB32_ANSWER({question}, {value})", text)
+        assert found == 1, question
     return text
 
 
 @pytest.mark.parametrize(
-    ("lab", "question", "value", "is_right"),
+    ("lab", "right", "wrong", "no_hint"),
     [
-        (LAB, "plain_load_wavefronts", 31, False),
-        (LAB, "plain_load_wavefronts", -1, False),
-        (LAB, "plain_load_wavefronts", "32.0", True),
-        ("coalescing", "add2_time", 1.1, True),  # a ratio: 1 is the nearest option
-        ("coalescing", "add2_time", 1.2, False),
-        ("shuffle", "next_float", 16777217, False),
+        (LAB, {}, {"plain_load_wavefronts": 31}, {"plain_store_wavefronts": -1}),
+        # A ratio: 1 is the nearest option; another is not.
+        ("coalescing", {"add2_time": 1.1, "add2_sectors": "5.0"}, {"length_time": 1.2}, {}),
+        ("shuffle", {}, {"next_float": 16777217}, {}),
     ],
 )
-def test_answers_are_judged_in_the_pack_as_in_the_repository(pack, lab, question, value, is_right):
+def test_answers_are_judged_in_the_pack_as_in_the_repository(pack, lab, right, wrong, no_hint):
     """By hashes there, by numbers here: the same points, the same hints, word for word."""
     room, top, bin = pack
-    (top / "labs" / lab / f"{lab}.cu").write_text(answered(lab, question, value))
+    (top / "labs" / lab / f"{lab}.cu").write_text(answered(lab, right | wrong | no_hint))
     words = ("grade", lab, "--seed", "7", "--device", "sim")
     there = room.run(bin / "lab32", *words, cwd=top)
     here = subprocess.run([ROOT / "build/lab32", *words], cwd=top, env=dict(os.environ, LAB32_ROOT=str(ROOT)),
                           capture_output=True, text=True, check=False)  # fmt: skip
-    assert there.returncode == here.returncode == (0 if is_right else 1)
+    assert there.returncode == here.returncode == 1
     assert there.stdout == here.stdout
-    if not is_right:
-        row = {name: table for _, table, name, _ in questions()}[question]
-        hint = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())[row]["questions"][question]["hint"]
-        shown = " ".join(there.stdout.split())
-        assert (" ".join(hint.split()) in shown) == (value != -1)
+    shown = " ".join(there.stdout.split())
+    for question in right | wrong | no_hint:
+        assert hint_of(lab, question) in shown if question in wrong else hint_of(lab, question) not in shown
 
 
-@pytest.mark.parametrize("lab", LABS)
-def test_a_notebook_of_the_pack_runs_without_solutions(pack, lab):
+def hint_of(lab, question):
+    table = next(table for of, table, name, _ in questions() if (of, name) == (lab, question))
+    limits = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())
+    return " ".join(limits[table]["questions"][question]["hint"].split())
+
+
+def test_a_notebook_of_the_pack_runs_without_solutions(pack):
     room, top, bin = pack
-    (top / "labs" / lab / f"{lab}.cu").write_text(skeleton(lab))
-    outcome = room.run(bin / "python", "-m", "lab32.notebooks", f"labs/{lab}/report.ipynb", cwd=top)
+    (top / "labs" / LAB / f"{LAB}.cu").write_text(skeleton(LAB))
+    outcome = room.run(bin / "python", "-m", "lab32.notebooks", f"labs/{LAB}/report.ipynb", cwd=top)
     assert outcome.returncode == 0, outcome.stderr
-    check_figures(top / f"build/notebooks/{lab}-report.ipynb")
+    check_figures(top / f"build/notebooks/{LAB}-report.ipynb")
+
+
+def test_cells_of_all_notebooks_of_the_pack_run_without_solutions(pack):
+    """Of results that were made before; what they read of data is the pack's."""
+    room, top, bin = pack
+    given = room.folder / "given"
+    given.mkdir()
+    for lab in LABS:
+        (given / f"{lab}.json").write_text(graded_json(lab, "labs"))
+    shutil.copy(Path(__file__).parent / "notebook_cells.py", given)
+    outcome = room.run(bin / "python", given / "notebook_cells.py", given, *LABS, cwd=top)
+    assert outcome.returncode == 0, outcome.stderr
+    drawn = [line.split() for line in outcome.stdout.splitlines()]
+    assert [lab for lab, *_ in drawn] == LABS
+    assert all(int(seen) == int(cells) >= 1 for _, seen, cells in drawn), drawn
 
 
 @pytest.mark.parametrize("command", ["class", "similarity"])

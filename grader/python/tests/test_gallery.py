@@ -2,15 +2,13 @@
 and a solved submission; those of the handouts in each language. What is wrong is said by `gallery`."""
 
 import ast
-import contextlib
 import functools
 import html.parser
-import io
 import re
 
 import gallery
 import matplotlib.pyplot as plt
-import nbformat
+import notebook_cells
 import numpy
 import pytest
 from graded import LABS, STATES, of_state
@@ -65,17 +63,14 @@ def errors(exponents):
 
 @functools.cache
 def code(lab):
-    """A notebook's cells: (source, whether it depends on the result). Plots are shown by Agg, and
-    predictions are made."""
+    """A notebook's cells: (source, whether it depends on the result)."""
     cells, of_result = [], {"result", "lab"}
-    for cell in nbformat.read(ROOT / f"labs/{lab}/report.ipynb", as_version=4).cells:
-        if cell.cell_type == "code":
-            source = cell.source.replace("%matplotlib inline\n", "").replace(": None", ": 3")
-            names = [n for n in ast.walk(ast.parse(re.sub(r"(?m)^%.*|%lab32 .*", "0", source))) if isinstance(n, ast.Name)]
-            depends = any(n.id in of_result for n in names)
-            if depends:
-                of_result |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
-            cells.append((source, depends))
+    for source in notebook_cells.sources(lab):
+        names = [n for n in ast.walk(ast.parse(re.sub(r"(?m)^%.*|%lab32 .*", "0", source))) if isinstance(n, ast.Name)]
+        depends = any(n.id in of_result for n in names)
+        if depends:
+            of_result |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
+        cells.append((source, depends))
     return cells
 
 
@@ -90,8 +85,7 @@ def run(shell, monkeypatch, lab, state):
     for source, depends in code(lab):
         if not depends and state != STATES[0] and "plots.bars" in source:
             continue
-        with contextlib.redirect_stdout(io.StringIO()):
-            shell.run_cell(source, silent=True).raise_error()
+        notebook_cells.run(shell, source)
         for n in plt.get_fignums():
             number += 1
             figure = plt.figure(n)
