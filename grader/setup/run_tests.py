@@ -25,6 +25,7 @@ from pathlib import Path
 LONG = [
     "grading/test_golden.cpp",
     "grading/test_submissions.cpp",
+    "grading/test_one_score.cpp",
     "grading/test_command_line.cpp",
     "cudart/test_programs.cpp",
     "checks/test_documented.cpp",

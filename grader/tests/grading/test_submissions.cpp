@@ -323,36 +323,6 @@ void check_all(const std::string& lab) {
 
 TEST_EACH_LAB("grading: submissions get the verdict that they deserve", check_all);
 
-// The solution with some of the wrong submissions in it, each of which keeps a part of the points.
-const std::map<std::string, std::vector<std::string>> kHalfRight = {
-    {"bank_conflicts", {"load_as_store", "spectrum_copy_per_warp", "table_turned_one_way"}},
-    {"coalescing", {"push_half_way", "scale_uncoalesced", "sectors_of_lines"}},
-    {"occupancy", {"last_wave_empty", "blocks_no_register_unit", "trace_as_given"}},
-    {"reduction", {"v3_not_compact", "v4_staged", "v7_pieces", "v8_by_elements"}},
-    {"shuffle", {"moments_in_two_passes", "shared_modulo", "softmax_in_three_passes"}},
-    {"swizzle", {"general_by_rows", "padded_by_two", "swizzled_two_bits"}},
-    {"transpose", {"best_by_elements", "padded_by_four", "swizzled_one_side"}},
-};
-
-// What the seed draws - inputs, sizes, shapes, patterns - changes no score of theirs.
-void check_one_score(const std::string& lab) {
-  std::string text = solution_of(lab);
-  for (const std::string& name : kHalfRight.at(lab))
-    text = splice(text, read(root() / "grader/tests/submissions/wrong" / lab / (name + ".cu")));
-  const report::Lab first = grade_text(text, "half_right.cu", lab, nullptr, nullptr, 1);
-  CHECK(first.score > 0);
-  CHECK(first.score < first.max_score);
-  const report::Lab again = grade_text(text, "half_right.cu", lab, nullptr, nullptr, 2);
-  CHECK(again.score == first.score);
-  REQUIRE(again.tests.size() == first.tests.size());
-  for (size_t i = 0; i < first.tests.size(); ++i) {
-    INFO(first.tests[i].name);
-    CHECK(again.tests[i].score == first.tests[i].score);
-  }
-}
-
-TEST_EACH_LAB("grading: one file has one score, whatever the seed", check_one_score);
-
 // Prints what grader/measure/solutions/measure.sh records.
 TEST_CASE("grading: cheats and faults on a GPU") {
   const auto timer = device::find_gpu_timer().timer;

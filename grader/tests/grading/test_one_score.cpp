@@ -1,0 +1,109 @@
+// One file has one score, whatever the seed draws, and whatever it makes of the grader's own
+// kernels: those of checks/<lab>/given.cu are launched in the place of its.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include "base/read_file.h"
+#include "base/root.h"
+#include "device/device.h"
+#include "grading/progress.h"
+#include "grading/runner.h"
+#include "report/render.h"
+#include "tests/fixtures/each_lab.h"
+#include "tests/fixtures/scratch.h"
+#include "tests/fixtures/splice.h"
+
+namespace lab32::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The solution with some of the wrong submissions in it, each of which keeps a part of the points.
+const std::map<std::string, std::vector<std::string>> kHalfRight = {
+    {"bank_conflicts", {"load_as_store", "spectrum_copy_per_warp", "table_turned_one_way"}},
+    {"coalescing", {"push_half_way", "scale_uncoalesced", "sectors_of_lines"}},
+    {"occupancy", {"last_wave_empty", "blocks_no_register_unit", "trace_as_given"}},
+    {"reduction", {"v3_not_compact", "v4_staged", "v7_pieces", "v8_by_elements"}},
+    {"shuffle", {"moments_in_two_passes", "shared_modulo", "softmax_in_three_passes"}},
+    {"swizzle", {"general_by_rows", "padded_by_two", "swizzled_two_bits"}},
+    {"transpose", {"best_by_elements", "padded_by_four", "swizzled_one_side"}},
+};
+
+std::string text_of(const fs::path& path) {
+  const auto text = read_file(root() / path);
+  REQUIRE_MESSAGE(text, path.string());
+  return *text;
+}
+
+std::vector<std::string> kernels_in(const std::string& text) {
+  std::vector<std::string> names;
+  const std::string mark = "__global__ void ";
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    const size_t begin = at + mark.size(), end = text.find_first_of("(<", begin);
+    if (text.compare(at - std::min<size_t>(at, 9), 9, "template ") != 0)
+      names.push_back(text.substr(begin, end - begin));
+  }
+  return names;
+}
+
+std::string emptied(std::string text, const std::string& kernel) {
+  const size_t at = text.find("__global__ void " + kernel + "(");
+  REQUIRE_MESSAGE(at != std::string::npos, kernel);
+  const size_t open = text.find("{\n", at), close = text.find("\n}\n", at);
+  return text.erase(open + 1, close - open - 1);
+}
+
+// Its given kernels emptied, and macros at its end that would spoil what is appended.
+std::string with_given_spoiled(std::string text, const std::string& lab) {
+  const std::vector<std::string> kernels =
+      kernels_in(text_of("grader/checks/" + lab + "/given.cu"));
+  CHECK(kernels.size() >= 2);
+  for (const std::string& kernel : kernels)
+    // Not what only the skeleton has.
+    if (kernel.find("_as_given") == std::string::npos) text = emptied(text, kernel);
+  return text +
+         "#define __global__ __device__\n#define __shared__\n#define threadIdx blockIdx\n"
+         "#define if(x) if (!(x))\n#define lab32_given mine\n";
+}
+
+report::Lab graded(const std::string& text, const std::string& lab, uint64_t seed) {
+  const Scratch scratch;
+  const fs::path file = scratch.path / (lab + ".cu");
+  std::ofstream(file) << text;
+  const auto device = device::open_device("sim");
+  grading::Progress progress(false);
+  return grading::grade_file(grading::Rubric(grading::rubric_folder(), lab), file, *device, seed,
+                             progress);
+}
+
+std::string text_of_report(const report::Lab& lab) {
+  report::Result result;
+  result.labs = {lab};
+  return report::text(result);
+}
+
+}  // namespace
+
+void check_one_score(const std::string& lab) {
+  std::string text = text_of("solutions/" + lab + "/" + lab + ".cu");
+  for (const std::string& name : kHalfRight.at(lab))
+    text = splice(text, text_of("grader/tests/submissions/wrong/" + lab + "/" + name + ".cu"));
+  const report::Lab first = graded(text, lab, 1);
+  CHECK(first.score > 0);
+  CHECK(first.score < first.max_score);
+  const report::Lab again = graded(with_given_spoiled(text, lab), lab, 2);
+  INFO(text_of_report(first), text_of_report(again));
+  CHECK(again.score == first.score);
+  REQUIRE(again.tests.size() == first.tests.size());
+  for (size_t i = 0; i < first.tests.size(); ++i) {
+    INFO(first.tests[i].name);
+    CHECK(again.tests[i].score == first.tests[i].score);
+  }
+}
+
+TEST_EACH_LAB("grading: one file has one score", check_one_score);
+
+}  // namespace lab32::tests
