@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "base/text.h"
 #include "profiler/check_text.h"
@@ -12,6 +14,30 @@ namespace lab32::profiler {
 namespace {
 
 constexpr int kHazards = 1;
+
+// As a shell reads it back.
+std::string shell_word(const std::string& word) {
+  const char* const plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+=:,@%-";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// `lab32 explain` builds a single source by itself, and draws that source's lines.
+std::string command_that_draws(const CheckOptions& options, const CheckReport& report) {
+  const std::string& file = options.program.file;
+  std::error_code no_such_file;
+  if (!report.access || !options.program.words.empty() ||
+      !std::filesystem::equivalent(file, report.access->file, no_such_file))
+    return "";
+  std::string command =
+      fmt::format("lab32 explain {} --line {}", shell_word(file), report.access->line);
+  if (!options.arguments.empty()) command += " --";
+  for (const std::string& argument : options.arguments) command += " " + shell_word(argument);
+  return command;
+}
 
 }  // namespace
 
@@ -24,6 +50,8 @@ int check(const CheckOptions& options) {
   for (const std::string& what : run.recording.unsupported)
     fmt::print("{}: what comes after it was not checked\n", what);
   if (run.status != 0) fmt::print("{}\n", ending(run.status));
+  if (const std::string command = command_that_draws(options, report); !command.empty())
+    fmt::print("drawn by: {}\n", command);
   fmt::print("{}\n", report.last_line());
   std::fflush(stdout);
   if (!run.recording.unsupported.empty()) return kNotSupported;

@@ -178,6 +178,8 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
       continue;
     }
     report.text += text_of(entry, sources);
+    if (!report.access && entry.group != Topic::barrier && entry.line > 0)
+      report.access = CheckReport::Place{entry.file, entry.line};
     switch (entry.group) {
       case Topic::memory:
         ++report.memory;

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -120,6 +121,18 @@ def test_what_goes_wrong_in_a_program_is_drawn(program):
     assert "reads s[32]" in told[4] and "no order: __syncthreads() is missing" in told[4]
     assert re.search(r"line 8: .*\n  reads +x x x x x x x x ○", told[8])
     assert "bytes 0 to 255; ▲ the access, at byte 256" in told[12]
+
+
+def test_check_names_the_command_that_draws_what_it_has_found(program):
+    shutil.copy(program / "wrong.cu", program / "it's wrong.cu")
+    status, text, _ = lab32("check", "it's wrong.cu", "--", "an argument", cwd=program)
+    assert status == 1
+    *_, command, last = text.splitlines()
+    assert last.startswith("lab32 check: 3 hazards")
+    words = shlex.split(command.removeprefix("drawn by: "))
+    assert words[:3] == ["lab32", "explain", "it's wrong.cu"] and words[-1] == "an argument"
+    status, text, _ = lab32(*words[1:], cwd=program)
+    assert status == 0 and "no order: __syncthreads() is missing" in text
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "html"])
