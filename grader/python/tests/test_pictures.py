@@ -12,7 +12,7 @@ from PIL import Image
 
 from lab32.pictures import KINDS, canvas, draw, kinds, leading, shuffles
 from lab32.pictures.access import draw_access, rows_of, says, used_percent
-from lab32.pictures.chart import needless
+from lab32.pictures.chart import needless, verdict
 from lab32.pictures.png import png
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -107,6 +107,15 @@ def test_a_line_of_a_png_is_seen_over_grey():
 def test_a_ratio_of_nearly_one_is_told_as_a_difference():
     assert needless(2_099_222, 2_099_162) == "▲ 60 beyond ideal"
     assert (needless(9, 4), needless(4, 4), needless(0, 0)) == ("▲ 2.25 times ideal", *["✓ as few as can be"] * 2)
+
+
+def test_accesses_without_waste_are_not_praised_where_the_task_takes_fewer():
+    traffic = {"wavefronts": 725, "ideal": 725}
+    assert verdict(traffic, {"wavefronts": 725}, "wavefronts", "ideal") == ["✓ as few as can be"]
+    assert verdict(traffic, None, "wavefronts", "ideal") == ["✓ as few as can be"]
+    assert verdict(traffic, {"wavefronts": 290}, "wavefronts", "ideal") == ["✓ ideal per access", "▲ 2.5 × reference"]
+    wasteful = {"wavefronts": 1450, "ideal": 725}
+    assert verdict(wasteful, {"wavefronts": 290}, "wavefronts", "ideal") == ["▲ 2 times ideal", "▲ 5 × reference"]
 
 
 def test_shuffles_are_told_by_their_lanes():

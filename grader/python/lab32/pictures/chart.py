@@ -70,6 +70,17 @@ def needless(reached, ideal):
     return f"▲ {reached / ideal:.3g} times ideal"
 
 
+def verdict(traffic, reference, what, ideal):
+    """Lines for a box: accesses that waste nothing can still be far more than the task takes."""
+    reached = traffic[what]
+    lines = [needless(reached, traffic[ideal])]
+    if reference and reached > 1.05 * reference[what] > 0:
+        if lines[0].startswith("✓"):
+            lines = ["✓ ideal per access"]
+        lines.append(f"▲ {reached / reference[what]:.3g} × reference")
+    return lines
+
+
 def rows_of(traffic, reference, *columns):
     """(what, yours, reference's): `columns` are words, and what makes a text of a Traffic."""
     return [(what, show(traffic), show(reference) if reference else "") for what, show in columns]
@@ -117,7 +128,7 @@ def draw_traffic(traffic, reference=None):
         traffic, reference, ("requests", counted("requests")), ("bytes asked", counted("asked_bytes", amount)),
         ("sectors", counted("sectors")), ("ideal", counted("ideal_sectors")),
     ), reference)  # fmt: skip
-    lines = [needless(traffic["sectors"], traffic["ideal_sectors"])]
+    lines = verdict(traffic, reference, "sectors", "ideal_sectors")
     box(picture, right + 4, y, first, height - 8, "L1", lines)
     if shared:
         below = y + height
@@ -126,7 +137,7 @@ def draw_traffic(traffic, reference=None):
             traffic, reference, ("requests", counted("shared_requests")), ("wavefronts", counted("wavefronts")),
             ("ideal", counted("ideal_wavefronts")),
         ), reference)  # fmt: skip
-        lines = [needless(traffic["wavefronts"], traffic["ideal_wavefronts"])]
+        lines = verdict(traffic, reference, "wavefronts", "ideal_wavefronts")
         box(picture, right + 4, below, first, height - 8, "shared memory", lines)
     if caches:
         x = right + 4 + first
