@@ -1,6 +1,7 @@
 // Kernel launches, and what is asked and set of kernels.
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "cudart/call.h"
@@ -45,23 +46,57 @@ cudaError_t set_attribute(Runtime& r, KernelEntry& entry, cudaFuncAttribute whic
       if (value < -1 || value > 100) return cudaErrorInvalidValue;
       entry.carveout = value;
       return cudaSuccess;
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+      if (value < 0 || r.registry.load(entry).info().cluster.count() != 0)
+        return cudaErrorInvalidValue;
+      entry.cluster[which - cudaFuncAttributeRequiredClusterWidth] = value;
+      return cudaSuccess;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+      entry.non_portable_cluster = value != 0;
+      return cudaSuccess;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:  // a hint
+      if (value < cudaClusterSchedulingPolicyDefault ||
+          value > cudaClusterSchedulingPolicyLoadBalancing)
+        return cudaErrorInvalidValue;
+      entry.cluster_policy = value;
+      return cudaSuccess;
     default:
-      throw lab32::Error("thread block clusters are not simulated");
+      return cudaErrorInvalidValue;
   }
+}
+
+std::optional<dim3> cluster_asked(const cudaLaunchConfig_t& config) {
+  std::optional<dim3> asked;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& a = config.attrs[i];
+    if (a.id == cudaLaunchAttributeClusterDimension)
+      asked = dim3(a.val.clusterDim.x, a.val.clusterDim.y, a.val.clusterDim.z);
+  }
+  return asked;
+}
+
+// Blocks a multiprocessor of such a launch; 0: not one.
+uint32_t blocks_of(Runtime& r, KernelEntry& entry, const cudaLaunchConfig_t& config) {
+  const dim3& b = config.blockDim;
+  const lab32::device::KernelInfo& info = r.registry.load(entry).info();
+  if (config.dynamicSmemBytes > dynamic_shared_limit(entry, info)) return 0;
+  return resident_blocks(r, entry, uint64_t{b.x} * b.y * b.z, config.dynamicSmemBytes);
 }
 
 }  // namespace
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                              size_t shared, cudaStream_t stream) {
-  LaunchRequest request{grid, block, shared, stream, false};
+  LaunchRequest request{grid, block, shared, stream, false, {}};
   return launch_as("cudaLaunchKernel", function, request, args);
 }
 LAB32_PER_THREAD(cudaLaunchKernel, _ptsz);
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
                                         size_t shared, cudaStream_t stream) {
-  LaunchRequest request{grid, block, shared, stream, true};
+  LaunchRequest request{grid, block, shared, stream, true, {}};
   return launch_as("cudaLaunchCooperativeKernel", function, request, args);
 }
 LAB32_PER_THREAD(cudaLaunchCooperativeKernel, _ptsz);
@@ -70,25 +105,20 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
                                 void** args) {
   constexpr const char* kName = "cudaLaunchKernelExC";
   if (!config) return remember(cudaErrorInvalidValue);
-  LaunchRequest request{config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream,
-                        false};
+  LaunchRequest request{
+      config->gridDim, config->blockDim,      config->dynamicSmemBytes, config->stream,
+      false,           cluster_asked(*config)};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute& a = config->attrs[i];
     switch (a.id) {
       case cudaLaunchAttributeCooperative:
         request.cooperative = a.val.cooperative != 0;
         break;
-      case cudaLaunchAttributeClusterDimension:
-        if (uint64_t{a.val.clusterDim.x} * a.val.clusterDim.y * a.val.clusterDim.z <= 1) break;
-        [[fallthrough]];
       case cudaLaunchAttributeProgrammaticEvent:
       case cudaLaunchAttributeLaunchCompletionEvent:
       case cudaLaunchAttributeDeviceUpdatableKernelNode:
         return call(kName, Waits::no, [&](Runtime&) -> cudaError_t {
-          throw lab32::Error(a.id == cudaLaunchAttributeClusterDimension
-                                 ? "thread block clusters are not simulated"
-                                 : "launch attribute " + std::to_string(a.id) +
-                                       " is not simulated");
+          throw lab32::Error("launch attribute " + std::to_string(a.id) + " is not simulated");
         });
       default:  // hints: cache windows, priorities, carve-out, programmatic serialisation
         break;
@@ -124,6 +154,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function)
             ? entry.max_dynamic_shared
             : std::max(0, (48 << 10) - static_cast<int>(info.static_shared));
     a.preferredShmemCarveout = entry.carveout;
+    const bool fixed = info.cluster.count() != 0;
+    a.clusterDimMustBeSet = fixed ? 1 : 0;
+    a.requiredClusterWidth = fixed ? static_cast<int>(info.cluster.x) : entry.cluster[0];
+    a.requiredClusterHeight = fixed ? static_cast<int>(info.cluster.y) : entry.cluster[1];
+    a.requiredClusterDepth = fixed ? static_cast<int>(info.cluster.z) : entry.cluster[2];
+    a.nonPortableClusterSizeAllowed = entry.non_portable_cluster ? 1 : 0;
+    a.clusterSchedulingPolicyPreference = entry.cluster_policy;
     *out = a;
     return cudaSuccess;
   });
@@ -203,6 +240,34 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
             dynamic_shared_limit(entry, info), static_cast<uint32_t>(blocks));
         if (!available) return cudaErrorInvalidValue;
         *bytes = *available;
+        return cudaSuccess;
+      });
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* config) {
+  return with_kernel(
+      "cudaOccupancyMaxActiveClusters", function, [&](Runtime& r, KernelEntry& entry) {
+        if (!clusters || !config) return cudaErrorInvalidValue;
+        dim3 c;
+        bool explicitly = false;
+        if (const cudaError_t error = find_cluster(r, entry, r.registry.load(entry).info(),
+                                                   cluster_asked(*config), &c, &explicitly))
+          return error;
+        const auto active = lab32::model::active_clusters(r.profile, blocks_of(r, entry, *config),
+                                                          uint64_t{c.x} * c.y * c.z);
+        if (!active) throw lab32::Error("how many clusters this device holds at once is not known");
+        *clusters = explicitly ? static_cast<int>(*active) : 0;
+        return cudaSuccess;
+      });
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function,
+                                                 const cudaLaunchConfig_t* config) {
+  return with_kernel(
+      "cudaOccupancyMaxPotentialClusterSize", function, [&](Runtime& r, KernelEntry& entry) {
+        if (!size || !config) return cudaErrorInvalidValue;
+        *size = blocks_of(r, entry, *config) == 0 ? 0 : static_cast<int>(cluster_limit(entry));
         return cudaSuccess;
       });
 }

@@ -59,7 +59,7 @@ Work kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
   KernelEntry* entry = r.registry.find_kernel(p.func);
   if (!entry) return {};
   if (!p.kernelParams && p.extra) throw Error("arguments in the `extra` form are not simulated");
-  const LaunchRequest request{p.gridDim, p.blockDim, p.sharedMemBytes, nullptr, false};
+  const LaunchRequest request{p.gridDim, p.blockDim, p.sharedMemBytes, nullptr, false, {}};
   return {prepare_launch(r, *entry, request, p.kernelParams), {}, {}};
 }
 

@@ -32,7 +32,7 @@ bool within(const dim3& d, const std::array<uint32_t, 3>& most) {
 
 // What the real runtime refuses at the launch itself.
 cudaError_t check(Runtime& r, KernelEntry& entry, const device::KernelInfo& info,
-                  const LaunchRequest& request) {
+                  const LaunchRequest& request, device::Shape* shape) {
   const uint64_t threads = count(request.block);
   if (!within(request.grid, r.profile.max_grid) || !within(request.block, r.profile.max_block) ||
       threads > r.profile.max_threads_per_block || threads > info.max_threads)
@@ -40,10 +40,23 @@ cudaError_t check(Runtime& r, KernelEntry& entry, const device::KernelInfo& info
   if (request.shared > dynamic_shared_limit(entry, info)) return cudaErrorInvalidValue;
   if (info.registers && resident_blocks(r, entry, threads, request.shared) == 0)
     return cudaErrorLaunchOutOfResources;
-  if (request.cooperative &&
-      count(request.grid) >
-          uint64_t{r.profile.multiprocessors} * resident_blocks(r, entry, threads, request.shared))
-    return cudaErrorCooperativeLaunchTooLarge;
+  dim3 c;
+  bool explicitly = false;
+  if (const cudaError_t error = find_cluster(r, entry, info, request.cluster, &c, &explicitly))
+    return error;
+  if (request.grid.x % c.x != 0 || request.grid.y % c.y != 0 || request.grid.z % c.z != 0)
+    return cudaErrorInvalidClusterSize;
+  if (explicitly) shape->cluster = {c.x, c.y, c.z};
+  if (request.cooperative) {
+    const uint32_t blocks = resident_blocks(r, entry, threads, request.shared);
+    uint64_t most = uint64_t{r.profile.multiprocessors} * blocks;
+    if (explicitly) {
+      const auto clusters = model::active_clusters(r.profile, blocks, count(c));
+      if (!clusters) throw Error("how many clusters this device holds at once is not known");
+      most = *clusters * count(c);
+    }
+    if (count(request.grid) > most) return cudaErrorCooperativeLaunchTooLarge;
+  }
   return cudaSuccess;
 }
 
@@ -61,6 +74,7 @@ cudaError_t error_of(const device::Fault& fault) {
     case sim::TrapKind::trap:
     case sim::TrapKind::shuffle:
     case sim::TrapKind::stack:
+    case sim::TrapKind::cluster:
       return cudaErrorLaunchFailure;
     case sim::TrapKind::launch:
       return cudaErrorInvalidConfiguration;
@@ -132,6 +146,33 @@ uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo
   return kSharedWithoutAsking - std::min<uint64_t>(kSharedWithoutAsking, info.static_shared);
 }
 
+uint32_t cluster_limit(const KernelEntry& entry) {
+  constexpr uint32_t kPortable = 8, kNonPortable = 16;  // H100, measured
+  return entry.non_portable_cluster ? kNonPortable : kPortable;
+}
+
+cudaError_t find_cluster(Runtime& r, const KernelEntry& entry, const device::KernelInfo& info,
+                         const std::optional<dim3>& asked, dim3* cluster, bool* explicitly) {
+  const int* const set = entry.cluster;
+  dim3 needed(info.cluster.x, info.cluster.y, info.cluster.z);
+  if (count(needed) == 0)
+    needed = dim3(static_cast<unsigned>(set[0]), static_cast<unsigned>(set[1]),
+                  static_cast<unsigned>(set[2]));
+  const bool needs = count(needed) != 0;
+  *explicitly = asked.has_value() || needs;
+  *cluster = asked ? *asked : needs ? needed : dim3(1);
+  if (!*explicitly) return cudaSuccess;
+  const dim3& c = *cluster;
+  if (count(c) == 0 || count(c) > cluster_limit(entry)) return cudaErrorInvalidClusterSize;
+  if (needs && (c.x != needed.x || c.y != needed.y || c.z != needed.z))
+    return cudaErrorInvalidClusterSize;
+  if (info.max_cluster != 0 && count(c) > info.max_cluster) return cudaErrorInvalidClusterSize;
+  if (count(c) > 1 && std::stoi(r.profile.arch.substr(3)) < 90)
+    throw Error("thread block clusters need a device of compute capability 9.0, and the " +
+                r.profile.name + " has " + r.profile.arch);
+  return cudaSuccess;
+}
+
 uint32_t registers(const Runtime& r, const device::KernelInfo& info) {
   if (!info.registers)
     throw Error(
@@ -158,7 +199,8 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   if (!r.streams.knows(request.stream)) return cudaErrorInvalidResourceHandle;
   device::Kernel& kernel = r.registry.load(entry);
   const device::KernelInfo& info = kernel.info();
-  if (const cudaError_t error = check(r, entry, info, request)) return error;
+  device::Shape shape;
+  if (const cudaError_t error = check(r, entry, info, request, &shape)) return error;
   // A fault nobody has waited for yet: the device runs nothing more.
   if (r.fault) return cudaSuccess;
 
@@ -167,7 +209,6 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   std::vector<device::Arg> arguments;
   for (size_t i = 0; i < info.parameter_bytes.size(); ++i)
     arguments.push_back(device::Arg::of_bytes(args[i], info.parameter_bytes[i]));
-  device::Shape shape;
   shape.grid = {request.grid.x, request.grid.y, request.grid.z};
   shape.block = {request.block.x, request.block.y, request.block.z};
   shape.dynamic_shared = static_cast<uint32_t>(request.shared);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "cudart/runtime.h"
 
@@ -12,6 +13,7 @@ struct LaunchRequest {
   size_t shared = 0;  // dynamic, bytes
   cudaStream_t stream = nullptr;
   bool cooperative = false;
+  std::optional<dim3> cluster = {};
 };
 
 // Runs it to its end. Reports what the real runtime reports at once (a bad shape, resources); a
@@ -31,6 +33,15 @@ uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo
 
 // A thread's registers. Throws Error when the program has no machine code for this device.
 uint32_t registers(const Runtime& runtime, const device::KernelInfo& info);
+
+// The blocks of a cluster: what the launch asks for, if it does, or what the kernel needs; without
+// either 1 x 1 x 1, and `explicitly` is false. cudaErrorInvalidClusterSize: it cannot be. Throws
+// Error when the device has no clusters.
+cudaError_t find_cluster(Runtime& runtime, const KernelEntry& entry, const device::KernelInfo& info,
+                         const std::optional<dim3>& asked, dim3* cluster, bool* explicitly);
+
+// Blocks of a cluster at most.
+uint32_t cluster_limit(const KernelEntry& entry);
 
 // Resident blocks a multiprocessor; 0: not one fits.
 uint32_t resident_blocks(Runtime& runtime, KernelEntry& entry, uint64_t threads, uint64_t shared);

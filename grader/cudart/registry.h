@@ -31,6 +31,9 @@ struct KernelEntry {
   // cudaFuncSetAttribute; -1: not set
   int max_dynamic_shared = -1;
   int carveout = -1;
+  int cluster[3] = {0, 0, 0};  // of a kernel that has none in its source
+  int cluster_policy = 0;
+  bool non_portable_cluster = false;
 };
 
 struct VariableEntry {

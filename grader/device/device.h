@@ -145,6 +145,7 @@ struct Run {
   std::vector<PtxLevelAccess> ptx_level;
   // Of warps, through textures and surfaces: their traffic is counted nowhere (simulator).
   uint64_t texture_instructions = 0;
+  uint64_t remote_shared = 0;  // likewise, with a lane that reached another block's shared memory
   std::optional<counters::CloseUp> close_up;  // LaunchOptions::close_up
   // Where some of these are uncertain: counters that the machine code's do not exceed. A space is
   // unbounded where for one of its accesses there is no such bound (simulator).
@@ -162,6 +163,8 @@ struct KernelInfo {
   // Loads and stores of local memory in the machine code, spills among them; from the cubin, too.
   std::optional<uint32_t> local_accesses;
   uint32_t max_threads = 1024;
+  Dim3 cluster{0, 0, 0};     // __cluster_dims__; all 0: none
+  uint32_t max_cluster = 0;  // the third number of __launch_bounds__; 0: none
   std::vector<uint32_t> parameter_bytes;
   bool uses_heap = false;                    // calls malloc() or free()
   std::vector<std::string> parameter_types;  // "int const*"; none where they are not known

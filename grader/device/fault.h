@@ -21,6 +21,7 @@ struct LaunchRefusal {
     required_block,   // most_shape: the only shape that the kernel may have
     resources,        // not one block fits a multiprocessor: value registers per thread
     resident_blocks,  // cooperative: value blocks; most
+    cluster,          // most_shape: its blocks; the grid is no multiple of it
   } limit = Limit::empty;
   std::string kernel;
   Shape shape;

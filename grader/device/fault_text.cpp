@@ -32,6 +32,9 @@ std::string describe(const LaunchRefusal& r) {
       return fmt::format(
           "not one block of `{}` fits a multiprocessor: {} threads, {} registers per thread",
           r.kernel, block.count(), r.value);
+    case Limit::cluster:
+      return fmt::format("a grid of {} blocks in clusters of {}: it must be a multiple of that",
+                         text_of(grid), text_of(r.most_shape));
     case Limit::resident_blocks:
       return fmt::format("a cooperative launch of {} blocks of `{}`; {} fit the device at once",
                          r.value, r.kernel, r.most);

@@ -169,6 +169,9 @@ std::optional<LaunchRefusal> SimDevice::check_shape(const SimKernel& kernel,
     return refuse_shape(Limit::grid, {mg[0], mg[1], mg[2]});
   if (b.x > mb[0] || b.y > mb[1] || b.z > mb[2])
     return refuse_shape(Limit::block, {mb[0], mb[1], mb[2]});
+  const Dim3& c = shape.cluster.count() != 0 ? shape.cluster : kernel.info().cluster;
+  if (c.count() != 0 && (g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0))
+    return refuse_shape(Limit::cluster, c);
   const uint64_t shared = uint64_t{kernel.program().dynamic_offset} + shape.dynamic_shared;
   if (shared > profile_.shared_bytes_opt_in)
     return refuse(Limit::shared_bytes, shared, profile_.shared_bytes_opt_in);
@@ -221,6 +224,9 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   launch.memory = &memory_;
   launch.grid = {shape.grid.x, shape.grid.y, shape.grid.z};
   launch.block = {shape.block.x, shape.block.y, shape.block.z};
+  launch.explicit_cluster = shape.cluster.count() != 0 || kernel.info().cluster.count() != 0;
+  if (launch.explicit_cluster)
+    launch.cluster = shape.cluster.count() != 0 ? shape.cluster : kernel.info().cluster;
   launch.shared_bytes = program.dynamic_offset + shape.dynamic_shared;
   launch.param_address = program.param_address;
   launch.multiprocessors = profile_.multiprocessors;

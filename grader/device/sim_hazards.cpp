@@ -24,7 +24,8 @@ uint32_t shared_granule(const KernelProgram& program) {
   return granule;
 }
 
-bool has_named_barriers(const KernelProgram& program) {
+bool has_named_barriers(const KernelProgram& program, bool clusters) {
+  if (clusters) return true;  // a block's barrier is one of some of the cluster's warps
   return std::any_of(program.sites.begin(), program.sites.end(), [](const sim::Site& site) {
     const ptx::Instruction& in = *site.ptx;
     const ptx::Sync sync = in.op->traits.sync;
@@ -39,10 +40,11 @@ bool has_named_barriers(const KernelProgram& program) {
 
 }  // namespace
 
-counters::HazardObserver hazard_observer(const KernelProgram& program, uint32_t shared_bytes,
+counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
                                          const counters::PositionOf& position) {
-  return {shared_granule(program), has_named_barriers(program), program.shared_in(shared_bytes),
-          position};
+  const KernelProgram& program = *launch.program;
+  return {shared_granule(program), has_named_barriers(program, launch.has_clusters()),
+          program.shared_in(launch.shared_bytes), position};
 }
 
 }  // namespace lab32::device

@@ -137,6 +137,9 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
   if (auto e = reconciled_.emitted.find(symbol); e != reconciled_.emitted.end())
     info.local_accesses = local_accesses(e->second);
+  info.cluster = {static_cast<uint32_t>(f.cluster[0]), static_cast<uint32_t>(f.cluster[1]),
+                  static_cast<uint32_t>(f.cluster[2])};
+  info.max_cluster = static_cast<uint32_t>(f.max_cluster);
   if (f.max_threads) info.max_threads = static_cast<uint32_t>(f.max_threads);
   for (const ptx::Variable& p : f.params)
     info.parameter_bytes.push_back(static_cast<uint32_t>(p.size));

@@ -70,7 +70,7 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
       program_(*launch.program),
       places_(places),
       position_([this](uint32_t site) { return program_.position(site); }),
-      hazards_(hazard_observer(program_, launch.shared_bytes, position_)),
+      hazards_(hazard_observer(launch, position_)),
       races_(*launch.memory) {
   if (options.count) all_.push_back(&traffic_);
   if (options.close_up) all_.push_back(&close_up_.emplace(*options.close_up, position_));
@@ -203,6 +203,7 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     if (const counters::Example* e = traffic_.worst(site))
       run.worst.push_back(worst_access(*e, at.value_or(counters::Position{})));
     if (outcome.tally[site].warps == 0) continue;
+    run.remote_shared += outcome.tally[site].remote;
     if (program_.sites[site].ptx->op->traits.is_texture())
       run.texture_instructions += outcome.tally[site].warps;
     const auto why = why_ptx_level(program_, traffic_, site, outcome);

@@ -142,6 +142,15 @@ std::string textures(const LaunchProfile& r) {
                   n == 1 ? "1 instruction" : grouped(n) + " instructions"));
 }
 
+std::string remote_shared(const LaunchProfile& r) {
+  const uint64_t n = r.run.remote_shared;
+  if (n == 0) return "";
+  return note(fmt::format(
+      "not counted: what {} of warps moved to and from other blocks' shared memory "
+      "(l1tex__t_requests_pipe_lsu_mem_dshared); it is not in the time's figures either",
+      n == 1 ? "1 instruction" : grouped(n) + " instructions"));
+}
+
 std::string body(const LaunchProfile& r) {
   std::string out;
   if (const auto& f = r.run.fault) {
@@ -163,7 +172,7 @@ std::string body(const LaunchProfile& r) {
                                 each(c->lane_instructions, c->warp_instructions),
                                 grouped(c->warp_instructions)));
   if (r.run.predicted) out += time(*r.run.predicted);
-  return out + unmatched(r) + textures(r);
+  return out + unmatched(r) + textures(r) + remote_shared(r);
 }
 
 std::string shape(const LaunchProfile& r) {

@@ -130,6 +130,7 @@ void fields(V& visit, Ref<V, sim::MemoryAccess> r) {
   visit("element", r.element);
   visit("place", r.place);
   visit("last_place", r.last_place);
+  visit("rank", r.rank);
 }
 
 template <class V>
@@ -179,6 +180,8 @@ void fields(V& visit, Ref<V, counters::Finding> r) {
   visit("other", r.other);
   visit("global", r.global);
   visit("other_block", r.other_block);
+  visit("cluster", r.cluster);
+  visit("owner", r.owner);
   visit("update", r.update);
   visit("scope", r.scope);
   visit("one_instruction", r.one_instruction);
@@ -364,6 +367,7 @@ void fields(V& visit, Ref<V, device::Run> r) {
   visit("predicted", r.predicted);
   visit("ptx_level", r.ptx_level);
   visit("texture_instructions", r.texture_instructions);
+  visit("remote_shared", r.remote_shared);
   visit("close_up", r.close_up);
 }
 

@@ -120,6 +120,23 @@ void Causality::mbarrier_wait(uint64_t block, uint32_t warp, uint32_t mask, uint
   blocks_.at(block).order.mbarrier_wait(warp, mask, key);
 }
 
+void Causality::arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key, bool releases) {
+  ptx::MemoryOrder order;
+  order.strong = true;
+  order.release = releases;
+  for (uint32_t left = mask; left != 0; left &= left - 1)
+    strong({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
+           sim::AccessKind::red, order);
+}
+
+void Causality::wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key) {
+  ptx::MemoryOrder order;
+  order.strong = order.acquire = true;
+  for (uint32_t left = mask; left != 0; left &= left - 1)
+    strong({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
+           sim::AccessKind::load, order);
+}
+
 uint32_t Causality::stamp(GridThread thread) const {
   return blocks_.at(thread.block).order.stamp(thread.thread / 32);
 }

@@ -41,6 +41,10 @@ class Causality {
   void warp_barrier(uint64_t block, uint32_t warp, uint32_t mask);
   void mbarrier_arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void mbarrier_wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key);
+  // As strong accesses of a word that all threads of a cluster share: `key`, no address of device
+  // memory.
+  void arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key, bool releases);
+  void wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key);
   void fence(GridThread thread, const ptx::MemoryOrder& order);
   // A strong access of the thread, when it happens: what it sees at `address`, and what others that
   // see it later will know.

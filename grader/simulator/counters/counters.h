@@ -97,6 +97,9 @@ struct Finding {
   // race in device memory (`object` is an array): the earlier access' block, and what is missing
   bool global = false;
   Index3 other_block{};
+  // race, uninitialised, in a cluster: `other_block` as above, and whose shared memory it is
+  bool cluster = false;
+  Index3 owner{};
   bool update = false;           // both belong to one `x = f(x)`
   bool scope = false;            // both are atomics, but one for its own block only
   bool one_instruction = false;  // race: lanes of one warp instruction

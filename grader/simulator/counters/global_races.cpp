@@ -10,6 +10,9 @@ namespace {
 
 using Kind = sim::AccessKind;
 
+// What is no address of device memory: the barriers of clusters, and those in their shared memory.
+constexpr uint64_t kClusters = uint64_t{1} << 62, kMbarriers = uint64_t{1} << 61;
+
 bool writes(Kind kind) { return kind != Kind::load; }
 
 // Of all examples of a race, one between blocks is told, or else one between warps: what orders
@@ -46,6 +49,8 @@ void GlobalRaceObserver::begin_order() {
 void GlobalRaceObserver::block_begin(const sim::BlockInfo& block) {
   if (!follows_) return;
   block_ = block.index;
+  cluster_ = block.cluster;
+  in_cluster_ = block.cluster_blocks;
   state_->shape = block;
   state_->causality->begin_block(block);
 }
@@ -65,11 +70,29 @@ void GlobalRaceObserver::warp_barrier(uint32_t warp, uint32_t mask) {
 
 void GlobalRaceObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key,
                                          bool completes) {
-  if (follows_) state_->causality->mbarrier_arrive(block_, warp, mask, key, completes);
+  if (!follows_) return;
+  state_->causality->mbarrier_arrive(block_, warp, mask, key, completes);
+  // Those who wait may be of other blocks.
+  if (in_cluster_ > 1)
+    state_->causality->arrive(block_, warp, mask, kMbarriers | cluster_ << 32 | key, true);
 }
 
 void GlobalRaceObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
-  if (follows_) state_->causality->mbarrier_wait(block_, warp, mask, key);
+  if (!follows_) return;
+  state_->causality->mbarrier_wait(block_, warp, mask, key);
+  if (in_cluster_ > 1)
+    state_->causality->wait(block_, warp, mask, kMbarriers | cluster_ << 32 | key);
+}
+
+// Phases alternate between two words: who still waits for one does not see the next.
+void GlobalRaceObserver::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                                        bool) {
+  if (follows_)
+    state_->causality->arrive(block_, warp, mask, kClusters | cluster_ << 1 | phase % 2, releases);
+}
+
+void GlobalRaceObserver::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
+  if (follows_) state_->causality->wait(block_, warp, mask, kClusters | cluster_ << 1 | phase % 2);
 }
 
 void GlobalRaceObserver::fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) {

@@ -34,6 +34,9 @@ class GlobalRaceObserver : public sim::Observer {
   void warp_barrier(uint32_t warp, uint32_t mask) override;
   void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) override;
   void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) override;
+  void cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                      bool completes) override;
+  void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) override;
   void ordered(uint32_t warp, const sim::OrderedAccess& access) override;
   void fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) override;
   bool wants_order() const override { return true; }
@@ -92,6 +95,7 @@ class GlobalRaceObserver : public sim::Observer {
   std::shared_ptr<State> state_;
   bool follows_ = false;
   uint64_t block_ = 0;
+  uint64_t cluster_ = 0, in_cluster_ = 0;  // its number; 0: in none
 };
 
 }  // namespace lab32::counters

@@ -79,9 +79,11 @@ HappensBefore::Vector HappensBefore::join(const Token& token, uint32_t warp, uin
     for (uint32_t i = 0; i < threads_; ++i) joined[i] = std::max(joined[i], known[i]);
   };
   if (token != nullptr) add(*token);
-  for (uint32_t left = mask; left != 0; left &= left - 1) {
-    const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(left));
-    if (vectors_in_use_ && vector_[thread] != nullptr) add(*vector_[thread]);
+  const Vector* last = nullptr;  // as in some_threads()
+  for (uint32_t left = vectors_in_use_ ? mask : 0; left != 0; left &= left - 1) {
+    const Vector* own = vector_[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))].get();
+    if (own != nullptr && own != last) add(*own);
+    last = own;
   }
   for (uint32_t i = warp * 32; i < std::min(threads_, warp * 32 + 32); ++i)
     joined[i] = std::max(joined[i], warps_[warp].floor);

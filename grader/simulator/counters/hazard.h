@@ -34,11 +34,15 @@ struct Hazard {
       sim::ValueUse::none;              // uninitialised: what for, the first time it mattered
   uint32_t mask = 0, absent = 0;        // warp_mask: lanes named, lanes concerned
   std::optional<sim::TrapFacts> fault;  // what the simulator itself found (sim::FaultEvent)
+  // In a cluster: the blocks of the later and the earlier party, and the one whose memory it is;
+  // threads and offset are then theirs.
+  std::vector<sim::BlockInfo> cluster;
 
   // Two lanes of one warp: of a race that other warps run, too, the smaller part. The example is
   // one between warps where there is any, since what orders those orders lanes as well.
   bool in_one_warp() const {
-    return kind == Finding::Kind::race && !note && earlier.thread / 32 == later.thread / 32;
+    return kind == Finding::Kind::race && !note && earlier.thread / 32 == later.thread / 32 &&
+           (cluster.empty() || cluster[0].rank == cluster[1].rank);
   }
 };
 

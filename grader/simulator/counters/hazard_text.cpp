@@ -42,7 +42,10 @@ std::string other_line_name(const Finding& f) {
 }
 
 bool one_line(const Finding& f) { return f.line == f.other_line && f.file == f.other_file; }
-bool one_warp(const Finding& f) { return f.party.warp == f.other.warp; }
+bool one_block(const Finding& f) { return f.block == f.other_block; }
+bool one_warp(const Finding& f) {
+  return f.party.warp == f.other.warp && (!f.cluster || one_block(f));
+}
 
 std::string lane_list(uint32_t mask) {
   std::string list;
@@ -72,8 +75,6 @@ std::string array_place(const Finding& f) {
   const bool is_name = f.object.find(' ') == std::string::npos;
   return fmt::format(is_name ? "{0}[{1}]" : "element {1} of {0}", f.object, *f.element);
 }
-
-bool one_block(const Finding& f) { return f.block == f.other_block; }
 
 // What would order two accesses to device memory.
 std::string missing_order(const Finding& f) {
@@ -119,8 +120,12 @@ std::string global_race(const Finding& f) {
 
 std::string race(const Finding& f) {
   if (f.global) return global_race(f);
-  const std::string what = place(f), block = block_name(f);
-  const std::string a = thread_name(f, f.other), b = thread_name(f, f.party);
+  const std::string what = place(f), block = block_name(f.cluster ? f.owner : f.block);
+  std::string a = thread_name(f, f.other), b = thread_name(f, f.party);
+  if (f.cluster && (!one_block(f) || f.owner != f.block)) {
+    a += " of " + block_name(f.other_block);
+    b += " of " + block_name(f.block);
+  }
   if (f.note) {
     return fmt::format(
         "{} and {} both store the same value in {} (shared, {}): harmless, but one thread is "
@@ -136,7 +141,9 @@ std::string race(const Finding& f) {
   std::string text =
       fmt::format("race on {} (shared, {}): {} {} on {}, {} {} on {}, and ", what, block, a,
                   past(f.other.use), other_line_name(f), b, present(f.party.use), line_name(f));
-  if (!one_warp(f)) {
+  if (f.cluster && !one_block(f)) {
+    text += "no cluster.sync() lies between";
+  } else if (!one_warp(f)) {
     text += "no __syncthreads() lies between";
   } else if (one_line(f)) {
     text +=
@@ -172,6 +179,18 @@ const char* fix_of(const sim::TrapFacts& fault) {
     case Reason::threads_missing:
     case Reason::barrier_skipped:
       return "every thread of the block must come to a barrier: move it out of the condition";
+    case Reason::no_such_block:
+      return "a cluster's blocks have the ranks 0 to num_blocks() - 1";
+    case Reason::block_not_started:
+      return "cluster.sync() before the first access to another block";
+    case Reason::block_exited:
+    case Reason::block_may_exit:
+      return "cluster.sync() at the end of the kernel, so that all blocks stay until then";
+    case Reason::not_own_block:
+      return "map_shared_rank() and a generic access, or .shared::cluster";
+    case Reason::cluster_arrives_twice:
+    case Reason::cluster_waits_first:
+      return "each thread arrives once and then waits once";
     case Reason::unwritten:
       return fault.access && fault.access->space == sim::AccessSpace::local
                  ? "give its elements a value first"
@@ -199,8 +218,10 @@ std::string sentence(const Finding& f) {
   if (f.fault) return fmt::format("{}; {}", sim::describe(*f.fault), fix_of(*f.fault));
   if (f.kind == Finding::Kind::race) return race(f);
   if (f.kind == Finding::Kind::warp_mask) return absent_lanes(f);
-  return fmt::format("{} of {} reads {}, which no thread of the block has written{}",
+  const bool other = f.cluster && f.owner != f.block;
+  return fmt::format("{} of {} reads {}{}, which no thread of the {} has written{}",
                      thread_name(f, f.party), block_name(f), place(f),
+                     other ? " of " + block_name(f.owner) : "", f.cluster ? "cluster" : "block",
                      sim::use_of_value(f.used_as));
 }
 
@@ -220,6 +241,9 @@ std::string describe_at_its_line(const Finding& f) {
 
 std::string usual_fix(const Finding& f) {
   if (f.global) return "";
+  if (f.kind == Finding::Kind::race && !f.note && f.cluster && !one_block(f))
+    return "cluster.sync() between the two; in a loop one at its end, too, before the next round "
+           "overwrites what others still read";
   if (f.kind == Finding::Kind::race && !f.note && !f.one_instruction &&
       !(one_warp(f) && one_line(f)))
     return "a barrier between the two that both threads pass; in a loop one at its end, too, "
@@ -232,7 +256,7 @@ std::string usual_fix(const Finding& f) {
 
 RaceWords words_of_race(const Finding& f) {
   RaceWords words;
-  const Finding::Index3& other_block = f.global ? f.other_block : f.block;
+  const Finding::Index3& other_block = f.global || f.cluster ? f.other_block : f.block;
   words.first = thread_name(f, f.other) + " of " + block_name(other_block);
   words.second = thread_name(f, f.party) + " of " + block_name(f.block);
   words.place = f.global ? array_place(f) : place(f);
@@ -242,6 +266,8 @@ RaceWords words_of_race(const Finding& f) {
     words.missing = "an atomic";
   else if (f.global && !one_block(f))
     words.missing = "an order of the blocks";
+  else if (f.cluster && !one_block(f))
+    words.missing = "cluster.sync()";
   else
     words.missing = one_warp(f) ? "__syncwarp()" : "__syncthreads()";
   return words;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulator/core/memory/cluster_memory.h"
 #include "simulator/counters/lanes.h"
 
 namespace lab32::counters {
@@ -22,17 +23,69 @@ std::unique_ptr<sim::Observer> HazardObserver::fork() const {
 
 void HazardObserver::merge(sim::Observer& observer) {
   auto& other = static_cast<HazardObserver&>(observer);
-  block_end();
-  other.block_end();
+  close();
+  other.close();
   check_.merge(other.check_);
 }
 
+void HazardObserver::close() {
+  if (in_cluster())
+    end_in_cluster(true);
+  else
+    block_end();
+}
+
 std::vector<Finding> HazardObserver::findings() {
-  block_end();
+  close();
   return check_.findings(variables_, position_);
 }
 
+void HazardObserver::join_cluster(sim::Observer& first) {
+  first_ = &static_cast<HazardObserver&>(first);
+}
+
+void HazardObserver::begin_in_cluster(const sim::BlockInfo& block) {
+  end_in_cluster(true);
+  block_ = block;
+  open_ = true;
+  if (first_->members_++ == 0)
+    first_->check_.begin_cluster(block);
+  else
+    first_->check_.join_cluster(block);
+}
+
+void HazardObserver::end_in_cluster(bool stopped) {
+  if (!std::exchange(open_, false)) return;
+  if (!stopped) first_->check_.leave_cluster(block_.rank);
+  if (--first_->members_ == 0) first_->check_.end_block(nullptr);
+}
+
+uint32_t HazardObserver::warp_in_cluster(uint32_t warp) const {
+  return block_.rank * ((block_.threads + 31) / 32) + warp;
+}
+
+sim::RawAccess HazardObserver::in_cluster(const sim::RawAccess& access, uint64_t* address) const {
+  const uint64_t stride = first_->check_.bytes_in_cluster();
+  for (uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const uint64_t at = access.address[__builtin_ctz(left)];
+    address[__builtin_ctz(left)] = sim::rank_of(at) * stride + sim::offset_in_block(at);
+  }
+  sim::RawAccess own = access;
+  own.address = address;
+  return own;
+}
+
+void HazardObserver::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                                    bool completes) {
+  checker().cluster_arrive(warp_in_cluster(warp), mask, phase, releases, completes);
+}
+
+void HazardObserver::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
+  checker().cluster_wait(warp_in_cluster(warp), mask, phase);
+}
+
 void HazardObserver::block_begin(const sim::BlockInfo& block) {
+  if (in_cluster()) return begin_in_cluster(block);
   block_end();
   block_ = block;
   at_ = {};
@@ -105,6 +158,7 @@ void HazardObserver::depart() {
 }
 
 void HazardObserver::block_end() {
+  if (in_cluster()) return end_in_cluster(false);
   if (mode_ == Mode::following && !own_->trace.ends_at(at_)) {
     for (Kept& other : kept_) {
       if (other.usable && other.trace.of_shape(block_) && other.trace.ends_at(at_) &&
@@ -135,12 +189,21 @@ void HazardObserver::block_end() {
 }
 
 void HazardObserver::raw_shared(uint32_t warp, const sim::RawAccess& access) {
+  if (in_cluster()) {
+    uint64_t address[kLanes];
+    return checker().access(warp_in_cluster(warp), in_cluster(access, address));
+  }
   if (!follows(BlockTrace::access(warp, access), access.address, access.values))
     check_.access(warp, access);
 }
 
 void HazardObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
                                    bool whole_block) {
+  if (in_cluster()) {
+    std::vector<uint32_t> masks(warp_in_cluster(warps), 0);
+    std::copy_n(lane_mask_of_warp, warps, masks.begin() + warp_in_cluster(0));
+    return checker().block_barrier(masks.data(), static_cast<uint32_t>(masks.size()), false);
+  }
   uint64_t row[kLanes] = {};
   if (!whole_block) std::copy_n(lane_mask_of_warp, warps, row);
   if (!follows(BlockTrace::block_barrier(warps, whole_block), row, nullptr))
@@ -148,25 +211,30 @@ void HazardObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t w
 }
 
 void HazardObserver::warp_barrier(uint32_t warp, uint32_t mask) {
+  if (in_cluster()) return checker().warp_barrier(warp_in_cluster(warp), mask);
   if (!follows(BlockTrace::warp_barrier(warp, mask), nullptr, nullptr))
     check_.warp_barrier(warp, mask);
 }
 
 void HazardObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
+  if (in_cluster()) return checker().mbarrier_arrive(warp_in_cluster(warp), mask, key, completes);
   if (!follows(BlockTrace::mbarrier_arrive(warp, mask, key, completes), nullptr, nullptr))
     check_.mbarrier_arrive(warp, mask, key, completes);
 }
 
 void HazardObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+  if (in_cluster()) return checker().mbarrier_wait(warp_in_cluster(warp), mask, key);
   if (!follows(BlockTrace::mbarrier_wait(warp, mask, key), nullptr, nullptr))
     check_.mbarrier_wait(warp, mask, key);
 }
 
 void HazardObserver::fault(const sim::FaultEvent& fault) {
+  if (in_cluster()) return checker().fault(fault);
   if (!follows(BlockTrace::fault(fault), nullptr, nullptr)) check_.fault(fault);
 }
 
 void HazardObserver::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
+  if (in_cluster()) return checker().bad_warp_op(warp_in_cluster(warp), site, mask, bad);
   if (!follows(BlockTrace::bad_warp_op(warp, site, mask, bad), nullptr, nullptr))
     check_.bad_warp_op(warp, site, mask, bad);
 }

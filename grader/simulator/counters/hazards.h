@@ -36,6 +36,10 @@ class HazardObserver : public sim::Observer {
   void warp_barrier(uint32_t warp, uint32_t mask) override;
   void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) override;
   void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) override;
+  void cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                      bool completes) override;
+  void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) override;
+  void join_cluster(sim::Observer& first) override;
   void bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) override;
   void fault(const sim::FaultEvent& fault) override;
   bool wants_raw_shared() const override { return true; }
@@ -45,6 +49,17 @@ class HazardObserver : public sim::Observer {
   std::vector<Finding> findings();
 
  private:
+  // Blocks of a cluster are checked together, by the observer of its first one: as one block
+  // (cluster_use.h). They are not followed along a trace.
+  bool in_cluster() const { return first_ != nullptr; }
+  RaceCheck& checker() { return in_cluster() ? first_->check_ : check_; }
+  uint32_t warp_in_cluster(uint32_t warp) const;
+  sim::RawAccess in_cluster(const sim::RawAccess& access, uint64_t* address) const;
+  void begin_in_cluster(const sim::BlockInfo& block);
+  void end_in_cluster(bool stopped);
+  // The block under way has no end of its own: the launch was stopped.
+  void close();
+
   // What findings of a block depend on is its trace: who touched what, and met whom, in which
   // order; stored values matter to a race of two stores only. Nearly all blocks of a kernel have
   // the same trace up to its end. So the present block is followed along a kept trace, unchecked;
@@ -73,6 +88,9 @@ class HazardObserver : public sim::Observer {
   BlockTrace::Cursor at_;
   std::vector<std::byte> values_;  // that the present block has stored while it followed
   uint64_t blocks_ = 0;
+  HazardObserver* first_ = nullptr;
+  bool open_ = false;     // in a cluster: the block is under way
+  uint32_t members_ = 0;  // of the first one: those under way
   uint32_t in_vain_ = 0;  // traces recorded since a block last followed one
   uint32_t rest_ = 0;     // blocks to check before a trace is followed or recorded again
 };

@@ -38,8 +38,47 @@ void RaceCheck::begin_block(const sim::BlockInfo& block) {
   block_ = block;
   sequence_ = 0;
   by_value_ = false;
+  cluster_.reset();
   if (order_.begin_block(block.threads)) shadow_.clear();
   shadow_.cover(block.shared_bytes);
+}
+
+void RaceCheck::begin_cluster(const sim::BlockInfo& block) {
+  begin_block(block);
+  ClusterUse& cluster = cluster_.emplace(block);
+  block_.threads = cluster.threads();
+  block_.shared_bytes = cluster.shared_bytes();
+  if (order_.begin_block(block_.threads)) shadow_.clear();
+  shadow_.cover(block_.shared_bytes);
+  cluster.started(order_);
+}
+
+void RaceCheck::join_cluster(const sim::BlockInfo& block) { cluster_->join(block); }
+
+void RaceCheck::leave_cluster(uint32_t rank) {
+  for (const ClusterUse::Early& early : cluster_->end_of(order_, rank)) {
+    // Apart from what the core itself finds there, which has a 0.
+    const Key key{Finding::Kind::barrier, false, 1u + static_cast<uint32_t>(early.facts.reason),
+                  early.site};
+    Seen& seen = find(key);
+    if (Hazard* first = first_of(seen, key)) first->fault = early.facts;
+    seen.in_block += lane_count(early.lanes);
+  }
+}
+
+void RaceCheck::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                               bool completes) {
+  // Phases alternate between two objects: who still waits for one does not see the next.
+  const uint64_t key = ClusterUse::kBarrier + phase % 2;
+  if (releases)
+    order_.mbarrier_arrive(warp, mask, key, completes);
+  else if (completes)
+    order_.mbarrier_arrive(warp, 0, key, true);
+}
+
+void RaceCheck::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
+  cluster_->met(warp, mask);
+  order_.mbarrier_wait(warp, mask, ClusterUse::kBarrier + phase % 2);
 }
 
 bool RaceCheck::end_block(Effects* effects) {
@@ -99,7 +138,7 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
     return (lanes & (lanes - 1)) == 0 || sole.use == Use::read;
   }
   if (count > Cell::kInline) return false;
-  uint32_t covered = 0, other_warp = 0xff;
+  uint32_t covered = 0, other_warp = 0xffff;
   bool two_others = false;
   ShadowRecord* extend = nullptr;
   ShadowRecord* outdated = nullptr;
@@ -111,7 +150,7 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
     }
     if (r->use != v.record.use) continue;
     if (!own_warp) {
-      two_others |= other_warp != 0xff && other_warp != r->warp;
+      two_others |= other_warp != 0xffff && other_warp != r->warp;
       other_warp = r->warp;
     } else if (r->stamp == v.record.stamp) {
       covered |= r->mask;
@@ -144,14 +183,13 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
     throw std::logic_error("hazards: a shared access narrower than the shadow's granule");
   }
   const Use use = sim::use_of(access.kind);
-  Visit v{
-      &access,
-      order_.warp_floor(warp),
-      {order_.stamp(warp), 0, access.site, static_cast<uint8_t>(warp), use, false, access.bytes}};
+  Visit v{&access, order_.warp_floor(warp),
+          ShadowRecord(order_.stamp(warp), access.site, warp, use, access.bytes)};
   const uint32_t block_floor = order_.block_floor(), block_start = order_.block_start();
   const uint64_t cells = shadow_.size();
   Cell* const shadow = cells == 0 ? nullptr : &shadow_[0];
   const bool loads = use == Use::read, stores = use == Use::write;
+  if (cluster_) cluster_->access(order_, warp, access);
   for (uint32_t left = access.mask; left != 0;) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
     const uint64_t at = access.address[lane];
@@ -275,6 +313,7 @@ Hazard* RaceCheck::first_of(Seen& seen, const Key& key, bool between_warps) {
   hazard.kind = key.kind;
   hazard.note = key.note;
   hazard.block = block_;
+  hazard.cluster.clear();
   hazard.sequence = sequence_;
   hazard.earlier.site = key.earlier;
   hazard.later.site = key.later;
@@ -297,7 +336,8 @@ void RaceCheck::report_race(const Visit& v, uint32_t lane, uint64_t cell,
     first->later.use = v.record.use;
     first->later.bytes = v.record.bytes;
     // Did that lane access this cell just now, in this same warp instruction?
-    const uint64_t at = first->offset - v.access->address[other];
+    if (cluster_) cluster_->describe(*first);
+    const uint64_t at = cell * shadow_.granule() - v.access->address[other];
     first->one_instruction = record.warp == v.record.warp && record.site == v.record.site &&
                              other < lane && (v.access->mask >> other & 1) != 0 &&
                              at < v.record.bytes;
@@ -313,6 +353,7 @@ void RaceCheck::report_unwritten(const Visit& v, uint32_t lane, uint64_t cell) {
     first->later.thread = v.record.warp * 32u + lane;
     first->later.use = v.record.use;
     first->later.bytes = v.record.bytes;
+    if (cluster_) cluster_->describe(*first);
   }
   ++seen.in_block;
 }
@@ -325,6 +366,7 @@ void RaceCheck::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_
     first->later.thread = warp * 32;
     first->mask = mask;
     first->absent = bad;
+    if (cluster_) cluster_->describe(*first);
   }
   ++seen.in_block;
 }

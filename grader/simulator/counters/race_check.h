@@ -7,9 +7,11 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "simulator/core/execute/events.h"
+#include "simulator/counters/cluster_use.h"
 #include "simulator/counters/happens_before.h"
 #include "simulator/counters/hazard.h"
 #include "simulator/counters/shadow.h"
@@ -47,6 +49,14 @@ class RaceCheck {
   RaceCheck(uint32_t granule, bool named_barriers);
 
   void begin_block(const sim::BlockInfo& block);
+  // Of all blocks of a cluster together, as one block whose warps and bytes of shared memory are
+  // theirs, by rank (cluster_use.h): its first block begins, the others follow; then each is told
+  // of when it ends, and end_block() when all have.
+  void begin_cluster(const sim::BlockInfo& block);
+  void join_cluster(const sim::BlockInfo& block);
+  void leave_cluster(uint32_t rank);
+  void cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases, bool completes);
+  void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase);
   void access(uint32_t warp, const sim::RawAccess& access);
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block);
   void warp_barrier(uint32_t warp, uint32_t mask);
@@ -58,6 +68,7 @@ class RaceCheck {
   bool end_block(Effects* effects);
   void repeat(const Effects& effects);
 
+  uint64_t bytes_in_cluster() const { return cluster_->stride(); }
   uint32_t granule() const { return shadow_.granule(); }
   bool named_barriers() const { return named_barriers_; }
 
@@ -90,6 +101,7 @@ class RaceCheck {
   Shadow shadow_;
   HappensBefore order_;
   sim::BlockInfo block_{};
+  std::optional<ClusterUse> cluster_;
   uint64_t sequence_ = 0;
   bool by_value_ = false;  // a store was compared with another's value in this block
   std::map<Key, Seen> seen_;

@@ -58,8 +58,15 @@ Finding finding_of(const Hazard& h, const std::vector<sim::SharedVariable>& vari
       f.other_line = at->line;
     }
     f.other = party_of(h.earlier, h.block);
+    f.other_block = f.block;
     f.one_instruction = h.one_instruction;
     bytes = std::min(bytes, uint32_t{h.earlier.bytes});
+  }
+  if (!h.cluster.empty()) {
+    const auto index3 = [](const sim::BlockInfo& b) { return Finding::Index3{b.x, b.y, b.z}; };
+    f.cluster = true;
+    f.other_block = index3(h.cluster[1]);
+    f.owner = index3(h.cluster[2]);
   }
   f.offset = h.offset;
   for (const sim::SharedVariable& v : variables) {

@@ -22,10 +22,18 @@ struct ShadowRecord {
   uint32_t stamp = 0;
   uint32_t mask = 0;
   uint32_t site = 0;
-  uint8_t warp = 0;
-  Use use = Use::read;
-  bool unwritten = false;  // it read what the block had not written
-  uint8_t bytes = 0;       // that a lane accessed
+  uint16_t warp = 0;  // a cluster has up to 512
+  Use use : 2;
+  bool unwritten : 1;  // it read what the block had not written
+  uint8_t bytes : 5;   // that a lane accessed
+  ShadowRecord() : use(Use::read), unwritten(false), bytes(0) {}
+  ShadowRecord(uint32_t stamp, uint32_t site, uint32_t warp, Use use, uint8_t bytes)
+      : stamp(stamp),
+        site(site),
+        warp(static_cast<uint16_t>(warp)),
+        use(use),
+        unwritten(false),
+        bytes(bytes) {}
 };
 
 // One cache line. Three records hold nearly everything a kernel without races does to a word

@@ -94,6 +94,20 @@ Occupancy occupancy(const Profile& profile, uint32_t threads_per_block, uint32_t
   return o;
 }
 
+// As an H100 answers cudaOccupancyMaxActiveClusters, for each size and occupancy that was tried: a
+// group of fewer multiprocessors than the cluster has blocks takes no part, and a multiprocessor
+// holds 8 blocks of clusters at most, be they of one block.
+std::optional<uint64_t> active_clusters(const Profile& profile, uint32_t blocks, uint64_t size) {
+  constexpr uint32_t kMostOfMultiprocessor = 8;
+  blocks = std::min(blocks, kMostOfMultiprocessor);
+  if (size == 1) return uint64_t{profile.multiprocessors} * blocks;
+  if (profile.cluster_groups.empty()) return std::nullopt;
+  uint64_t clusters = 0;
+  for (const uint32_t group : profile.cluster_groups)
+    if (group >= size) clusters += uint64_t{group} * blocks / size;
+  return clusters;
+}
+
 std::optional<uint64_t> available_dynamic_shared(const Profile& profile, uint32_t threads_per_block,
                                                  uint32_t registers, uint32_t static_shared,
                                                  uint64_t most, uint32_t blocks) {

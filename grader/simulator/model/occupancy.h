@@ -34,4 +34,8 @@ std::optional<uint64_t> available_dynamic_shared(const Profile& profile, uint32_
                                                  uint32_t registers, uint32_t static_shared,
                                                  uint64_t most, uint32_t blocks);
 
+// How many clusters of `size` blocks the device holds at once, at so many blocks a multiprocessor.
+// nullopt: the profile does not tell.
+std::optional<uint64_t> active_clusters(const Profile& profile, uint32_t blocks, uint64_t size);
+
 }  // namespace lab32::model

@@ -29,6 +29,8 @@ class Reader {
     return *value;
   }
 
+  bool has(const std::string& key) const { return static_cast<bool>(table_.at_path(key)); }
+
   uint32_t count(const std::string& key) const { return static_cast<uint32_t>(get<int64_t>(key)); }
 
   // Written with or without a decimal point.
@@ -156,6 +158,7 @@ Profile read_profile(const std::string& id) {
   p.name = in.get<std::string>("name");
   p.arch = in.get<std::string>("arch");
   p.multiprocessors = in.count("multiprocessors");
+  if (in.has("cluster_groups")) p.cluster_groups = in.counts("cluster_groups");
   p.max_threads_per_block = in.count("block.max_threads");
   p.shared_bytes_per_block = in.count("block.shared_bytes");
   p.shared_bytes_opt_in = in.count("block.shared_bytes_opt_in");

@@ -75,6 +75,8 @@ struct Profile {
   std::string name;  // "NVIDIA H200"
   std::string arch;  // "sm_90"
   uint32_t multiprocessors = 0;
+  // So many multiprocessors each can hold a cluster together; empty: not known.
+  std::vector<uint32_t> cluster_groups;
   uint32_t max_threads_per_block = 0;
   uint32_t shared_bytes_per_block = 0;  // without asking for more
   uint32_t shared_bytes_opt_in = 0;     // the most shared memory a block can have

@@ -144,6 +144,10 @@ class Checker {
   void any(const ParsedOperand& parsed) const {
     const Operand& op = parsed.operand;
     const Type type = in_.type(0);
+    if (op.kind == Kind::special && op.special == SpecialReg::is_explicit_cluster) {
+      if (type != Type::pred) fail("no predicate");
+      return;
+    }
     if (type == Type::pred) return predicate(op, false);
     if (op.kind == Kind::vector) {
       const auto count = static_cast<unsigned>(op.elements.size());

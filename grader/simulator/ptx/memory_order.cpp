@@ -13,8 +13,10 @@ MemoryOrder memory_order(const Instruction& in) {
   order.strong =
       fence || update || everywhere || order.acquire || order.release || in.has(Mod::relaxed);
   if (fence && !order.acquire && !order.release) order.acquire = order.release = true;
-  if (in.has(Mod::cta) || in.has(Mod::cluster))
+  if (in.has(Mod::cta))
     order.scope = Scope::block;
+  else if (in.has(Mod::cluster))
+    order.scope = Scope::cluster;
   else if (everywhere || in.has(Mod::sys))
     order.scope = Scope::system;
   return order;

@@ -8,8 +8,8 @@
 
 namespace lab32::ptx {
 
-// Whose threads an operation concerns. Clusters are blocks here: no cluster is ever larger.
-enum class Scope : uint8_t { block, device, system };
+// Whose threads an operation concerns.
+enum class Scope : uint8_t { block, cluster, device, system };
 
 struct MemoryOrder {
   bool strong = false;  // may meet another strong access of a thread in both scopes

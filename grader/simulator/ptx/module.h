@@ -126,6 +126,8 @@ struct Function {
   int max_threads = 0;                           // .maxntid product, 0: not given
   int min_blocks = 0;                            // .minnctapersm
   std::array<int, 3> required_threads{0, 0, 0};  // .reqntid
+  std::array<int, 3> cluster{0, 0, 0};           // .reqnctapercluster; 0: not given
+  int max_cluster = 0;                           // .maxclusterrank; 0: not given
   int ptx_line = 0;
 
   // Toolkit headers bring in functions that nobody launches, so an instruction outside the table

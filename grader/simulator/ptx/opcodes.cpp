@@ -39,6 +39,11 @@ constexpr std::string_view kSpecials[] = {
     "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
     "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
     "%total_smem_size", "%dynamic_smem_size", "%envreg1", "%envreg2", "WARP_SZ",
+    "%clusterid.x", "%clusterid.y", "%clusterid.z",
+    "%nclusterid.x", "%nclusterid.y", "%nclusterid.z",
+    "%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z",
+    "%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z",
+    "%cluster_ctarank", "%cluster_nctarank", "%is_explicit_cluster",
 };
 // clang-format on
 static_assert(static_cast<size_t>(SpecialReg::count_) == std::size(kSpecials));
@@ -184,7 +189,7 @@ static void put_in_order(std::vector<std::string_view>& words) {
     const auto place = [](std::string_view w) {
       if (w == "relaxed" || w == "acquire" || w == "release" || w == "acq_rel") return 0;
       if (w == "cta" || w == "cluster" || w == "gpu" || w == "sys") return 1;
-      return w == "global" || w == "shared" || w == "shared::cta" ? 2 : 3;
+      return w == "global" || w == "shared" || w == "shared::cta" || w == "shared::cluster" ? 2 : 3;
     };
     std::stable_sort(words.begin() + 1, words.end(),
                      [&](std::string_view a, std::string_view b) { return place(a) < place(b); });

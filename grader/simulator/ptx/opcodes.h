@@ -48,6 +48,10 @@ enum class SpecialReg : uint8_t {
   lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
   total_smem_size, dynamic_smem_size, envreg1, envreg2, warpsize,  // warpsize: WARP_SZ
+  clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
+  cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z,
+  cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z, cluster_ctarank, cluster_nctarank,
+  is_explicit_cluster,  // a predicate
   count_
 };
 // clang-format on

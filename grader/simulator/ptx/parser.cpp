@@ -192,23 +192,21 @@ void ModuleParser::performance_directives(Function& function, std::vector<Refusa
     } else if (word.is(".maxnctapersm") || word.is(".maxnreg")) {
       integers({0, 0, 0});  // for ptxas: how many registers it may use
     } else if (word.is(".maxclusterrank")) {
-      integers({0, 0, 0});  // a limit only; launches here have no clusters
+      function.max_cluster = integers({0, 0, 0})[0];
     } else if (word.is(".noreturn")) {
       continue;
     } else if (word.is(".pragma")) {
       if (cursor_.next().kind != Token::Kind::string) cursor_.fail_expected("a string");
       cursor_.expect(';');
-    } else if (word.is(".explicitcluster") || word.is(".blocksareclusters")) {
-      refusals.push_back(
-          {{cursor_.offset_of(word), "thread block clusters (`" + std::string(word.text) +
-                                         "`) are not supported by the simulator"},
-           -1});
-    } else if (word.is(".reqnctapercluster")) {
+    } else if (word.is(".explicitcluster")) {
+      continue;  // with .reqnctapercluster: a launch need not say it again
+    } else if (word.is(".blocksareclusters")) {
       refusals.push_back({{cursor_.offset_of(word),
-                           "thread block clusters (`.reqnctapercluster`) are not supported by the "
-                           "simulator"},
+                           "grids that are counted in clusters (`.blocksareclusters`) are not "
+                           "supported by the simulator"},
                           -1});
-      integers({1, 1, 1});
+    } else if (word.is(".reqnctapercluster")) {
+      function.cluster = integers({1, 1, 1});
     } else {
       throw Diagnostic{cursor_.offset_of(word),
                        "`" + std::string(word.text) + "` is not supported by the simulator"};

@@ -216,6 +216,15 @@ class ModulePrinter {
       line(".reqntid " + std::to_string(threads[0]) + ", " + std::to_string(threads[1]) + ", " +
            std::to_string(threads[2]));
     }
+    const auto& cluster = function.cluster;
+    if (cluster[0] != 0) {
+      line(".explicitcluster");
+      line(".reqnctapercluster " + std::to_string(cluster[0]) + ", " + std::to_string(cluster[1]) +
+           ", " + std::to_string(cluster[2]));
+    }
+    if (function.max_cluster != 0) {
+      line(".maxclusterrank " + std::to_string(function.max_cluster));
+    }
     line("{");
     for (const Register& reg : function.registers) {
       line("  .reg " + register_type(reg.bits) + " " + reg.name + ";");

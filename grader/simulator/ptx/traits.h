@@ -51,7 +51,9 @@ enum class Sync : uint8_t {
   warp_barrier,  // they only meet
   block,         // a barrier of the block: waits
   block_arrive,  // arrives there without waiting
-  mbarrier,      // makes, unmakes or asks a barrier object
+  cluster,       // waits for all threads of the cluster
+  cluster_arrive,
+  mbarrier,  // makes, unmakes or asks a barrier object
   mbarrier_arrive,
   fence,
 };
@@ -94,6 +96,9 @@ struct Traits {
   constexpr bool is_block_barrier() const {
     return sync == Sync::block || sync == Sync::block_arrive;
   }
+  constexpr bool is_cluster_barrier() const {
+    return sync == Sync::cluster || sync == Sync::cluster_arrive;
+  }
   constexpr bool is_mbarrier() const {
     return sync == Sync::mbarrier || sync == Sync::mbarrier_arrive;
   }
@@ -101,13 +106,13 @@ struct Traits {
   // May give another result when it is executed again with the same operands.
   constexpr bool may_change() const {
     return accesses_memory() || is_texture() || is_mbarrier() || sync == Sync::warp ||
-           sync == Sync::block;
+           sync == Sync::block || sync == Sync::cluster;
   }
   // Something that another warp or block may be waiting for. (An atomic whose result is read may
   // itself be the waiting: whoever decodes it looks.)
   constexpr bool is_progress() const {
-    return is_block_barrier() || sync == Sync::mbarrier_arrive || leaves_function() ||
-           writes_texels ||
+    return is_block_barrier() || is_cluster_barrier() || sync == Sync::mbarrier_arrive ||
+           leaves_function() || writes_texels ||
            (accesses_memory() && (uses(MemoryUse::Kind::store) || uses(MemoryUse::Kind::update)));
   }
 };
@@ -178,6 +183,7 @@ constexpr Traits branches = of(Flow::branch), table_branches = of(Flow::table_br
 
 constexpr Traits syncs_warp = of(Sync::warp), meets_warp = of(Sync::warp_barrier),
                  syncs_block = of(Sync::block), arrives_block = of(Sync::block_arrive),
+                 syncs_cluster = of(Sync::cluster), arrives_cluster = of(Sync::cluster_arrive),
                  on_mbarrier = of(Sync::mbarrier), arrives_mbarrier = of(Sync::mbarrier_arrive),
                  fences = of(Sync::fence);
 

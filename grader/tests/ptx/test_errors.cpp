@@ -145,14 +145,14 @@ TEST_CASE("ptx refusals: what follows a refused function is read as usual") {
       ".version 9.0\n.target sm_90\n.address_size 64\n"
       ".entry a() { .reg .b32 %r<9>; { mov.b32 %r1, {%rs1, %rs2}; { add.x {%r1}; } } }\n"
       ".entry b() { .loc 1 2 3\n { } bra nowhere; }\n"
-      ".entry c() .reqnctapercluster 2, 1, 1 { ret; }\n"
+      ".entry c() .blocksareclusters .reqnctapercluster 2, 1, 1 { ret; }\n"
       ".entry d() { ret; }\n");
   CHECK(!module.find_function("a")->refusal.empty());
   CHECK(!module.find_function("b")->refusal.empty());
   CHECK(module.find_function("c")->refusal ==
-        "PTX line 7: thread block clusters (`.reqnctapercluster`) are not supported by the "
-        "simulator\n"
-        "  .entry c() .reqnctapercluster 2, 1, 1 { ret; }\n"
+        "PTX line 7: grids that are counted in clusters (`.blocksareclusters`) are not supported "
+        "by the simulator\n"
+        "  .entry c() .blocksareclusters .reqnctapercluster 2, 1, 1 { ret; }\n"
         "             ^");
   CHECK(ptx::require_kernel(module, "d").body.size() == 1);
 }

@@ -84,7 +84,10 @@ TEST_CASE("ptx: traits: labels, calls and ends are control flow") {
 
 TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and barriers") {
   each_row([](const OpInfo& op, const ptx::Traits& t) {
-    const bool barrier = op.base == "bar" || op.base == "barrier";
+    const bool of_cluster = op.pattern.find("barrier.cluster") == 0;
+    const bool barrier = (op.base == "bar" || op.base == "barrier") && !of_cluster;
+    CHECK(t.is_cluster_barrier() == of_cluster);
+    CHECK((t.sync == Sync::cluster_arrive) == (of_cluster && may_have(op, "arrive")));
     if (may_have(op, "sync")) CHECK(t.sync != Sync::none);
     CHECK(t.is_block_barrier() == (barrier && !may_have(op, "warp")));
     CHECK((t.sync == Sync::warp_barrier) == (barrier && may_have(op, "warp")));
@@ -92,7 +95,7 @@ TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and b
     CHECK((t.sync == Sync::block_arrive) == (barrier && may_have(op, "arrive")));
     CHECK((t.sync == Sync::mbarrier_arrive) == (t.is_mbarrier() && may_have(op, "arrive")));
     if (t.matrix) CHECK((may_have(op, "m8n8") && t.sync == Sync::warp));
-    CHECK((t.issue == Issue::barrier) == (t.sync == Sync::block));
+    CHECK((t.issue == Issue::barrier) == (t.sync == Sync::block || t.sync == Sync::cluster));
     CHECK(t.fragments == (op.base == "mma" || op.base == "wmma"));
     CHECK(t.reads_texels == (op.base == "tex" || op.base == "tld4" || op.base == "suld"));
     CHECK(t.writes_texels == (op.base == "sust"));

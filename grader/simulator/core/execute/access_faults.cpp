@@ -95,7 +95,12 @@ TrapFacts BlockContext::facts_of_unwritten(uint32_t warp, int lane, AccessSpace 
   TrapFacts facts = facts_of_access(warp, lane, space, Use::read, bytes);
   facts.reason = TrapReason::unwritten;
   facts.access->offset = static_cast<int64_t>(at);
-  if (space == AccessSpace::shared) facts.access->size = launch_.shared_bytes;
+  if (space == AccessSpace::shared) {
+    facts.access->size = launch_.shared_bytes;
+    if (cluster_ != nullptr && rank_of(at) != info_.rank)
+      facts.access->rank = static_cast<uint32_t>(rank_of(at));
+    if (cluster_ != nullptr) facts.access->offset = static_cast<int64_t>(offset_in_block(at));
+  }
   return facts;
 }
 
@@ -122,14 +127,58 @@ TrapFacts BlockContext::facts_of_shared(uint32_t warp, int lane, uint64_t offset
   TrapFacts facts = facts_of_access(warp, lane, AccessSpace::shared, use, bytes);
   MemoryAccess& access = *facts.access;
   access.size = launch_.shared_bytes;
-  // Addresses of 32 bits wrap: what lies before the start comes out close to 2^32.
-  access.offset = offset >> 32 == 0 ? static_cast<int32_t>(static_cast<uint32_t>(offset))
-                                    : static_cast<int64_t>(offset);
-  facts.reason = access.offset >= 0 && offset + bytes <= access.size ? TrapReason::misaligned
-                 : access.size == 0                                  ? TrapReason::no_such_memory
-                 : access.offset < 0                                 ? TrapReason::before_start
-                                                                     : TrapReason::past_end;
+  if (cluster_ != nullptr) {
+    // What lies before the start of a block's memory comes out close to the end of the window
+    // before it.
+    const uint64_t nearest = (offset + kBlockWindow / 2) >> kRankShift;
+    access.offset = static_cast<int64_t>(offset - (nearest << kRankShift));
+    facts.limit = cluster_->blocks();
+    facts.value = nearest & 0xff;
+    access.rank = static_cast<uint32_t>(facts.value);
+    if (access.rank == info_.rank) access.rank = MemoryAccess::kOwn;
+  } else {
+    // Addresses of 32 bits wrap: what lies before the start comes out close to 2^32.
+    access.offset = offset >> 32 == 0 ? static_cast<int32_t>(static_cast<uint32_t>(offset))
+                                      : static_cast<int64_t>(offset);
+  }
+  const bool inside =
+      access.offset >= 0 && static_cast<uint64_t>(access.offset) + bytes <= access.size;
+  facts.reason = inside              ? TrapReason::misaligned
+                 : access.size == 0  ? TrapReason::no_such_memory
+                 : access.offset < 0 ? TrapReason::before_start
+                                     : TrapReason::past_end;
   return facts;
+}
+
+std::optional<TrapReason> BlockContext::wrong_in_cluster(const Inst& in, uint64_t address,
+                                                         unsigned bytes) const {
+  const uint64_t rank = rank_of(address), at = offset_in_block(address);
+  const bool own = rank == info_.rank;
+  // A bad offset of one's own, or of a block's that is there.
+  if (at + bytes > launch_.shared_bytes || at % bytes != 0) {
+    const uint64_t nearest = (address + kBlockWindow / 2) >> kRankShift & 0xff;
+    return nearest < cluster_->blocks() ? TrapReason::past_end : TrapReason::no_such_block;
+  }
+  if (own) return std::nullopt;
+  if (rank >= cluster_->blocks()) return TrapReason::no_such_block;
+  if (in.ptx->has(ptx::Mod::shared) || in.ptx->has(ptx::Mod::shared_cta))
+    return TrapReason::not_own_block;
+  if ((cluster_->exited() >> rank & 1) != 0) return TrapReason::block_exited;
+  return std::nullopt;
+}
+
+void BlockContext::check_cluster_shared(uint32_t warp, const Inst& in, uint64_t* offset,
+                                        uint32_t mask, unsigned bytes, Use use) {
+  uint32_t wrong = 0;
+  remote_ = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const uint64_t at = offset[__builtin_ctz(r)];
+    if (wrong_in_cluster(in, at, bytes)) wrong |= r & (~r + 1);
+    if (rank_of(at) != info_.rank) remote_ |= r & (~r + 1);
+  }
+  remote_ &= ~wrong;
+  if (remote_ != 0) ++tally_[in.site].remote;
+  if (wrong != 0) bad_shared(warp, in, offset, wrong, bytes, use);
 }
 
 void BlockContext::bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
@@ -138,10 +187,18 @@ void BlockContext::bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, u
   uint32_t wrong = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const uint64_t at = offset[__builtin_ctz(r)];
-    if (at > size || at + bytes > size || at % bytes != 0) wrong |= r & (~r + 1);
+    const bool is_wrong = cluster_ != nullptr ? wrong_in_cluster(in, at, bytes).has_value()
+                                              : at > size || at + bytes > size || at % bytes != 0;
+    if (is_wrong) wrong |= r & (~r + 1);
   }
-  raise(in.site, wrong, FaultEvent::Kind::memory,
-        [&](int l) { return facts_of_shared(warp, l, offset[l], bytes, use); });
+  raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
+    TrapFacts facts = facts_of_shared(warp, l, offset[l], bytes, use);
+    if (cluster_ != nullptr) {
+      const TrapReason reason = *wrong_in_cluster(in, offset[l], bytes);
+      if (reason != TrapReason::past_end) facts.reason = reason;
+    }
+    return facts;
+  });
   for (uint32_t r = wrong; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     offset[l] = shared_sink() + static_cast<uint64_t>(l) * kSinkBytes;

@@ -30,6 +30,12 @@ void BlockContext::report(uint32_t warp, const Inst& in, AccessSpace space, Acce
                           unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix,
                           const uint64_t* peer) {
   if (access_observers_.empty()) return;
+  // What a GPU counts of accesses to another block's memory it counts apart (mem_dshared).
+  if (space == AccessSpace::shared && (mask & remote_) != 0) {
+    stored_[warp] |= kind != AccessKind::load ? mask : 0;
+    mask &= ~remote_;
+    if (mask == 0) return;
+  }
   if (kind != AccessKind::load) stored_[warp] |= mask;
   Access access;
   access.site = in.site;
@@ -149,6 +155,15 @@ void BlockContext::report_mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t
 
 void BlockContext::report_mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   for (Observer* o : observers_) o->mbarrier_wait(warp, mask, key);
+}
+
+void BlockContext::report_cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase,
+                                         bool releases, bool completes) {
+  for (Observer* o : observers_) o->cluster_arrive(warp, mask, phase, releases, completes);
+}
+
+void BlockContext::report_cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
+  for (Observer* o : observers_) o->cluster_wait(warp, mask, phase);
 }
 
 void BlockContext::own_lane_not_named(uint32_t warp, const Inst& in, uint32_t lanes,

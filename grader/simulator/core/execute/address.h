@@ -27,7 +27,8 @@ inline void lane_addresses(const Exec& x, const Slot& base, int64_t offset, uint
 inline ptx::Space space_of(const ptx::Instruction& in) {
   using ptx::Mod;
   if (in.has(Mod::global)) return ptx::Space::global;
-  if (in.has(Mod::shared) || in.has(Mod::shared_cta)) return ptx::Space::shared;
+  if (in.has(Mod::shared) || in.has(Mod::shared_cta) || in.has(Mod::shared_cluster))
+    return ptx::Space::shared;
   if (in.has(Mod::local)) return ptx::Space::local;
   if (in.has(Mod::constant)) return ptx::Space::constant;
   return ptx::Space::generic;

@@ -118,7 +118,7 @@ T apply_at(Window where, T old, T v) {
 
 Window window_of(const ptx::Instruction& in) {
   if (in.has(Mod::global)) return Window::global;
-  if (in.has(Mod::shared) || in.has(Mod::shared_cta)) return Window::shared;
+  if (space_of(in) == ptx::Space::shared) return Window::shared;
   return Window::generic;
 }
 

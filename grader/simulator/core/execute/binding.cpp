@@ -38,7 +38,7 @@ Dispatch flow_of(const ptx::Traits& traits) {
     case ptx::Flow::next:
       break;
   }
-  if (traits.is_block_barrier()) return Dispatch::block_sync;
+  if (traits.is_block_barrier() || traits.is_cluster_barrier()) return Dispatch::block_sync;
   const bool of_warp = traits.sync == ptx::Sync::warp || traits.sync == ptx::Sync::warp_barrier;
   return of_warp ? Dispatch::warp_sync : Dispatch::straight;
 }

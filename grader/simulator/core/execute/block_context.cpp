@@ -12,19 +12,25 @@ constexpr size_t kKeptOutput = 2 << 20;
 }  // namespace
 
 BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-                           OrderGuard::Worker* guard, const TouchMap* suspects)
+                           OrderGuard::Worker* guard, const TouchMap* suspects,
+                           ClusterContext* cluster, uint32_t rank)
     : launch_(launch),
       observers_(std::move(observers)),
       guard_(guard),
       suspects_(suspects),
-      checks_reads_(launch.trap_uninitialised || launch.keep_going) {
+      checks_reads_(launch.trap_uninitialised || launch.keep_going),
+      cluster_(cluster),
+      shared_base_(base_of_rank(rank)) {
   for (Observer* o : observers_) {
     if (o->wants_accesses()) access_observers_.push_back(o);
     if (o->wants_raw_shared()) raw_observers_.push_back(o);
     if (o->wants_shuffles()) shuffle_observers_.push_back(o);
   }
   tally_.resize(launch_.program->sites.size());
-  shared_.resize(shared_sink() + kWarpSize * kSinkBytes);
+  if (cluster_ == nullptr) shared_.resize(shared_sink() + kWarpSize * kSinkBytes);
+  shared_data_ = cluster_ == nullptr ? shared_.data() : cluster_->memory().bytes();
+  if (cluster_ != nullptr && checks_reads_)
+    undefined_shared_.lie_at(cluster_->memory().undefined());
   if (launch_.keep_going) told_.resize(launch_.program->sites.size());
   info_.threads = static_cast<uint32_t>(launch_.block.count());
   info_.shared_bytes = launch_.shared_bytes;
@@ -33,6 +39,8 @@ BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> o
   info_.dim_z = launch_.block.z;
   info_.grid_x = launch_.grid.x;
   info_.grid_y = launch_.grid.y;
+  info_.rank = rank;
+  info_.cluster_blocks = cluster_ == nullptr ? 0 : cluster_->blocks();
 }
 
 void BlockContext::start(uint64_t index) {
@@ -40,10 +48,16 @@ void BlockContext::start(uint64_t index) {
   info_.x = static_cast<uint32_t>(index % launch_.grid.x);
   info_.y = static_cast<uint32_t>(index / launch_.grid.x % launch_.grid.y);
   info_.z = static_cast<uint32_t>(index / launch_.grid.x / launch_.grid.y);
+  const Dim3 &c = launch_.cluster, &g = launch_.grid;
+  info_.cluster =
+      (uint64_t{info_.z / c.z} * (g.y / c.y) + info_.y / c.y) * (g.x / c.x) + info_.x / c.x;
   // Poison: what a kernel reads without having written it is NaN or -1 here.
-  std::memset(shared_.data(), 0xff, launch_.shared_bytes);
+  std::memset(shared_data_ + shared_base_, 0xff, launch_.shared_bytes);
   if (checks_reads_) {
-    undefined_shared_.reset(launch_.shared_bytes, shared_.size());
+    if (cluster_ == nullptr)
+      undefined_shared_.reset(launch_.shared_bytes, shared_.size());
+    else
+      std::memset(undefined_shared_.data() + shared_base_, 0xff, launch_.shared_bytes);
     origins_.clear();
   }
   stored_ = {};
@@ -164,6 +178,7 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
 
 void BlockContext::check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
                                 unsigned bytes, Use use) {
+  if (cluster_ != nullptr) return check_cluster_shared(warp, in, offset, mask, bytes, use);
   const uint64_t size = launch_.shared_bytes;
   uint64_t high = 0, bits = 0;
   for (uint32_t r = mask; r; r &= r - 1) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/core/execute/cluster_context.h"
 #include "simulator/core/execute/events.h"
 #include "simulator/core/execute/launch_context.h"
 #include "simulator/core/execute/odd_amount.h"
@@ -29,6 +30,10 @@ class BlockContext {
  public:
   const LaunchContext& launch() const { return launch_; }
   const BlockInfo& info() const { return info_; }
+  // Null: the block is alone.
+  ClusterContext* cluster() { return cluster_; }
+  // Where its own memory lies among its cluster's.
+  uint64_t shared_base() const { return shared_base_; }
   // Other host threads may run blocks of this launch at the same time.
   bool guarded() const { return guard_ != nullptr; }
   bool parallel() const { return guard_ != nullptr && guard_->at_once(); }
@@ -60,7 +65,8 @@ class BlockContext {
   // --- accesses ---
   // In a launch that keeps going, bad accesses go to so many bytes of each lane's own.
   static constexpr uint64_t kSinkBytes = 16;
-  std::byte* shared() { return shared_.data(); }
+  // Of all blocks of the cluster, if it is in one.
+  std::byte* shared() { return shared_data_; }
   uint32_t shared_bytes() const { return launch_.shared_bytes; }
   bool observes_accesses() const { return !access_observers_.empty(); }
   bool observes_raw_shared() const { return !raw_observers_.empty(); }
@@ -72,7 +78,7 @@ class BlockContext {
   UndefinedBytes& undefined_shared() { return undefined_shared_; }
   // The undefined bits of so many bytes; null: the block's shared memory has them not.
   std::byte* undefined_shared(uint64_t offset, unsigned bytes) {
-    return offset + bytes <= launch_.shared_bytes ? undefined_shared_.data() + offset : nullptr;
+    return is_shared(offset, bytes) ? undefined_shared_.data() + offset : nullptr;
   }
   Origins& origins() { return origins_; }
   // The lanes whose last read of device memory found bytes that nothing has written.
@@ -114,6 +120,9 @@ class BlockContext {
   void report_warp_barrier(uint32_t warp, uint32_t mask);
   void report_mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void report_mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
+  void report_cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                             bool completes);
+  void report_cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase);
   void own_lane_not_named(uint32_t warp, const Inst& in, uint32_t lanes, uint32_t member_mask);
 
   // --- what the block does about it; rare ---
@@ -131,9 +140,11 @@ class BlockContext {
 
  protected:
   // `observers`: this host thread's own instances. `guard`: null where nothing is to be guarded.
-  // `suspects`: words whose accesses observers want; null: none.
+  // `suspects`: words whose accesses observers want; null: none. `cluster`: null: the block is
+  // alone.
   BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-               OrderGuard::Worker* guard, const TouchMap* suspects);
+               OrderGuard::Worker* guard, const TouchMap* suspects, ClusterContext* cluster,
+               uint32_t rank);
   ~BlockContext() = default;
   void start(uint64_t index);
 
@@ -159,17 +170,31 @@ class BlockContext {
                         unsigned bytes);
   void bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
                   Use use);
+  void check_cluster_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+                            unsigned bytes, Use use);
+  // What is wrong with one lane's access; nothing: it is right.
+  std::optional<TrapReason> wrong_in_cluster(const Inst& in, uint64_t address,
+                                             unsigned bytes) const;
+  bool is_shared(uint64_t address, unsigned bytes) const {
+    if (cluster_ == nullptr) return address + bytes <= launch_.shared_bytes;
+    return rank_of(address) < cluster_->blocks() &&
+           offset_in_block(address) + bytes <= launch_.shared_bytes;
+  }
   // Where bad accesses of shared memory go in a launch that keeps going: behind it, a piece per
   // lane.
   uint64_t shared_sink() const {
-    return (launch_.shared_bytes + kSinkBytes) / kSinkBytes * kSinkBytes;
+    return shared_base_ + (launch_.shared_bytes + kSinkBytes) / kSinkBytes * kSinkBytes;
   }
 
   std::vector<Observer*> access_observers_, raw_observers_, shuffle_observers_;
   OrderGuard::Worker* guard_;
   const TouchMap* suspects_;
   const bool checks_reads_;
-  std::vector<std::byte> shared_;
+  ClusterContext* const cluster_;
+  const uint64_t shared_base_;
+  std::vector<std::byte> shared_;  // of a block that is alone
+  std::byte* shared_data_;
+  uint32_t remote_ = 0;  // lanes whose last access of shared memory is to another block's
   UndefinedBytes undefined_shared_;
   Origins origins_;
   uint32_t unwritten_ = 0;

@@ -101,6 +101,7 @@ class Decoder {
       program_.sites.push_back({index, static_cast<uint32_t>(i), &in});
       program_.plans.push_back(plan_for(in, own, i));
       program_.order_sensitive |= needs_block_order(in, out);
+      program_.cluster_barriers |= in.op->traits.is_cluster_barrier();
       code_->code.push_back(out);
     }
     // The end of a body is a return.

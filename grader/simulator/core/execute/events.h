@@ -81,6 +81,10 @@ struct BlockInfo {
   uint32_t shared_bytes;
   uint32_t dim_x = 0, dim_y = 1, dim_z = 1;  // threads along x, y, z; dim_x 0: not told
   uint32_t grid_x = 1, grid_y = 1;           // blocks along x, y
+  // In a cluster: of so many blocks (0: in none), its number there, and that of the cluster.
+  // Addresses in shared memory are then those of cluster_memory.h.
+  uint32_t cluster_blocks = 0, rank = 0;
+  uint64_t cluster = 0;
 };
 
 // What would have ended the launch, had it not been told to go on (LaunchContext::keep_going).
@@ -115,6 +119,13 @@ class Observer {
   virtual void mbarrier_arrive(uint32_t /*warp*/, uint32_t /*mask*/, uint64_t /*key*/,
                                bool /*completes*/) {}
   virtual void mbarrier_wait(uint32_t /*warp*/, uint32_t /*mask*/, uint64_t /*key*/) {}
+  // Lanes `mask` of the warp arrived at the cluster's barrier, in that phase of it; or saw its end.
+  virtual void cluster_arrive(uint32_t /*warp*/, uint32_t /*mask*/, uint64_t /*phase*/,
+                              bool /*releases*/, bool /*completes*/) {}
+  virtual void cluster_wait(uint32_t /*warp*/, uint32_t /*mask*/, uint64_t /*phase*/) {}
+  // This instance sees the blocks of one rank in their clusters, `first` those of rank 0; once, and
+  // before all of them. They are told of a cluster on one host thread.
+  virtual void join_cluster(Observer& /*first*/) {}
   // Lanes `mask` of the warp passed bar.warp.sync together.
   virtual void warp_barrier(uint32_t /*warp*/, uint32_t /*mask*/) {}
   // A shuffle, vote or match whose mask names lanes that do not take part, or a shuffle that reads
@@ -153,6 +164,7 @@ struct IssueTally {
   uint64_t warps = 0;
   uint64_t lanes = 0;
   uint64_t splits = 0;
+  uint64_t remote = 0;  // with a lane that reached another block's shared memory
 };
 
 }  // namespace lab32::sim

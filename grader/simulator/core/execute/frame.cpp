@@ -35,6 +35,12 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
         std::memcpy(at, &slot.value, std::min<size_t>(slot.bytes, 8));
     }
     fill_specials(*frame);
+    for (const SharedSlot& slot : function.shared_addresses) {
+      const uint64_t value = block_.shared_base() + slot.value;
+      for (int l = 0; l < kWarpSize; ++l)
+        std::memcpy(frame->regs + slot.offset + static_cast<size_t>(l) * slot.bytes, &value,
+                    slot.bytes);
+    }
   }
   // What a GPU finds there is what another kernel has left; here it is poison, as in memory.
   for (auto [offset, bytes] : function.undefined) std::memset(frame->regs + offset, 0xff, bytes);
@@ -70,6 +76,10 @@ void Warp::fill_specials(Frame& frame) {
   const LaunchContext& launch = block_.launch();
   for (const SpecialSlot& slot : frame.function->specials) {
     auto* at = reinterpret_cast<uint32_t*>(frame.regs + slot.offset);
+    if (slot.reg == SpecialReg::is_explicit_cluster) {
+      *at = launch.explicit_cluster ? kFullMask : 0;
+      continue;
+    }
     for (uint32_t l = 0; l < kWarpSize; ++l) {
       const uint32_t thread = index_ * kWarpSize + l;
       const uint32_t below = (1u << l) - 1;
@@ -147,6 +157,27 @@ void Warp::fill_specials(Frame& frame) {
         case SpecialReg::warpsize:
           value = kWarpSize;
           break;
+        case SpecialReg::nclusterid_x:
+          value = launch.grid.x / launch.cluster.x;
+          break;
+        case SpecialReg::nclusterid_y:
+          value = launch.grid.y / launch.cluster.y;
+          break;
+        case SpecialReg::nclusterid_z:
+          value = launch.grid.z / launch.cluster.z;
+          break;
+        case SpecialReg::cluster_nctaid_x:
+          value = launch.cluster.x;
+          break;
+        case SpecialReg::cluster_nctaid_y:
+          value = launch.cluster.y;
+          break;
+        case SpecialReg::cluster_nctaid_z:
+          value = launch.cluster.z;
+          break;
+        case SpecialReg::cluster_nctarank:
+          value = static_cast<uint32_t>(launch.cluster.count());
+          break;
         default:
           break;  // set for each block, or read by an instruction of its own
       }
@@ -157,6 +188,7 @@ void Warp::fill_specials(Frame& frame) {
 
 void Warp::fill_block_specials(Frame& frame) {
   using ptx::SpecialReg;
+  const LaunchContext& launch = block_.launch();
   for (const SpecialSlot& slot : frame.function->specials) {
     uint32_t value;
     switch (slot.reg) {
@@ -169,8 +201,29 @@ void Warp::fill_block_specials(Frame& frame) {
       case SpecialReg::ctaid_z:
         value = block_.info().z;
         break;
+      case SpecialReg::clusterid_x:
+        value = block_.info().x / launch.cluster.x;
+        break;
+      case SpecialReg::clusterid_y:
+        value = block_.info().y / launch.cluster.y;
+        break;
+      case SpecialReg::clusterid_z:
+        value = block_.info().z / launch.cluster.z;
+        break;
+      case SpecialReg::cluster_ctaid_x:
+        value = block_.info().x % launch.cluster.x;
+        break;
+      case SpecialReg::cluster_ctaid_y:
+        value = block_.info().y % launch.cluster.y;
+        break;
+      case SpecialReg::cluster_ctaid_z:
+        value = block_.info().z % launch.cluster.z;
+        break;
+      case SpecialReg::cluster_ctarank:
+        value = block_.info().rank;
+        break;
       case SpecialReg::smid:
-        value = static_cast<uint32_t>(block_.info().index % block_.launch().multiprocessors);
+        value = static_cast<uint32_t>(block_.info().index % launch.multiprocessors);
         break;
       default:
         continue;

@@ -97,7 +97,21 @@ Slot FunctionSlots::fixed(uint64_t value, uint8_t bytes) {
   return {it->second, bytes, false, false};
 }
 
+Slot FunctionSlots::shared_address(uint64_t value, uint8_t bytes) {
+  const auto [at, is_new] = shared_addresses_.emplace(std::make_pair(value, bytes), 0);
+  if (is_new) {
+    at->second = allocate_slot(bytes);
+    code_.shared_addresses.push_back({at->second, bytes, value});
+  }
+  return {at->second, bytes, false, false};
+}
+
 Slot FunctionSlots::special(ptx::SpecialReg reg) {
+  if (reg == ptx::SpecialReg::is_explicit_cluster) {
+    const uint32_t at = allocate_slot(0);
+    code_.specials.push_back({at, reg});
+    return {at, 1, true, false};
+  }
   auto it = specials_.find(reg);
   if (it == specials_.end()) {
     it = specials_.emplace(reg, allocate_slot(4)).first;
@@ -109,7 +123,7 @@ Slot FunctionSlots::special(ptx::SpecialReg reg) {
 // The value of a variable's or function's name, in `bytes`.
 Slot FunctionSlots::symbol(const Operand& op, uint8_t bytes, const ptx::Instruction& in) {
   if (auto s = names_.shared.find(op.name); s != names_.shared.end())
-    return fixed(s->second + static_cast<uint64_t>(op.value), bytes);
+    return shared_address(s->second + static_cast<uint64_t>(op.value), bytes);
   if (auto l = locals_.find(op.name); l != locals_.end()) {
     const auto offset = static_cast<uint32_t>(l->second + op.value);
     const uint32_t key = offset * 2 + (in.op->id == OpId::cvta ? 1 : 0);

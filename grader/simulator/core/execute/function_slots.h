@@ -47,6 +47,7 @@ class FunctionSlots {
   void place_variables();
   uint32_t allocate_slot(uint8_t bytes);
   Slot fixed(uint64_t value, uint8_t bytes);
+  Slot shared_address(uint64_t value, uint8_t bytes);
   Slot special(ptx::SpecialReg reg);
   Slot symbol(const ptx::Operand& op, uint8_t bytes, const ptx::Instruction& in);
   Slot predicate(bool set, bool negated);
@@ -57,7 +58,7 @@ class FunctionSlots {
   std::vector<uint32_t> kernel_params_;
   uint32_t kernel_param_bytes_ = 0;
   std::vector<Slot> registers_;
-  std::map<std::pair<uint64_t, uint8_t>, uint32_t> fixed_;
+  std::map<std::pair<uint64_t, uint8_t>, uint32_t> fixed_, shared_addresses_;
   std::map<ptx::SpecialReg, uint32_t> specials_;
   std::unordered_map<std::string, uint32_t> locals_;
   std::unordered_map<uint32_t, uint32_t> local_slots_;

@@ -32,6 +32,14 @@ struct SpecialSlot {
   ptx::SpecialReg reg;
 };
 
+// The address of a variable in shared memory: of a block's own, which its rank in its cluster is
+// part of.
+struct SharedSlot {
+  uint32_t offset;
+  uint8_t bytes;
+  uint64_t value;  // of rank 0
+};
+
 // The address of a variable in the activation's stack frame: known when the frame is made.
 struct LocalSlot {
   uint32_t offset;
@@ -50,6 +58,7 @@ struct CodeFunction {
   uint32_t carry_offset = 0;  // lane mask of the carry flag
   std::vector<FixedSlot> fixed;
   std::vector<SpecialSlot> specials;
+  std::vector<SharedSlot> shared_addresses;
   std::vector<LocalSlot> local_addresses;
   std::vector<std::pair<uint32_t, uint32_t>>
       undefined;             // {offset, bytes}: read before written on some path
@@ -100,7 +109,8 @@ struct KernelProgram {
   uint32_t dynamic_offset = 0;   // where dynamic shared memory starts
   bool order_sensitive = false;  // uses results of atomics, or atomics that do not commute
   bool uses_heap = false;        // calls malloc() or free() by name
-  uint64_t param_address = 0;    // the kernel's parameters, in device memory
+  bool cluster_barriers = false;
+  uint64_t param_address = 0;  // the kernel's parameters, in device memory
   uint32_t param_bytes = 0;
 
   std::optional<ptx::Module::Position> position(uint32_t site) const;

@@ -17,6 +17,10 @@ struct LaunchContext {
   const KernelProgram* program = nullptr;
   Memory* memory = nullptr;
   Dim3 grid, block;
+  // Blocks of a cluster; the grid is a multiple of it along each side. explicit: the launch or the
+  // kernel says so, be it of one block.
+  Dim3 cluster{1, 1, 1};
+  bool explicit_cluster = false;
   uint32_t shared_bytes = 0;     // static + dynamic
   uint64_t param_address = 0;    // kernel parameters in device memory
   uint32_t multiprocessors = 1;  // %nsmid
@@ -34,6 +38,9 @@ struct LaunchContext {
   // Without a schedule: blocks, and the warps of each, take turns from the last to the first.
   bool reversed = false;
   bool keep_going = false;  // tell observers of mistakes instead of trapping
+
+  // Whether blocks share what a cluster has: memory, and a barrier.
+  bool has_clusters() const { return cluster.count() > 1 || program->cluster_barriers; }
 };
 
 }  // namespace lab32::sim

@@ -239,13 +239,43 @@ ExecFn pick_shift(const ptx::Instruction& in) {
   return shift_address<sign, 0>;
 }
 
-template <uint64_t base>
-void in_window(const Exec& x, const Inst& in) {
+void in_window_at(const Exec& x, const Inst& in, uint64_t base, uint64_t bytes) {
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t bits = 0;
   for (int l = 0; l < kWarpSize; ++l)
-    bits |= static_cast<uint32_t>(load_lane<uint64_t>(a, l) - base < kWindowBytes) << l;
+    bits |= static_cast<uint32_t>(load_lane<uint64_t>(a, l) - base < bytes) << l;
   write_predicate(x, in.dst[0], bits);
+}
+template <uint64_t base>
+void in_window(const Exec& x, const Inst& in) {
+  in_window_at(x, in, base, kWindowBytes);
+}
+void in_own_shared(const Exec& x, const Inst& in) {
+  BlockContext& block = x.warp->block();
+  if (block.cluster() == nullptr) return in_window<kSharedBase>(x, in);
+  in_window_at(x, in, kSharedBase + block.shared_base(), kBlockWindow);
+}
+
+// mapa: the same place in another block's shared memory. Whether there is such a block, the access
+// says. getctarank: which one it is.
+template <class T>
+void map_address(const Exec& x, const Inst& in) {
+  constexpr T kRank = T{0xff} << kRankShift;
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const T address = load_lane<T>(x.regs + in.src[0].offset, l);
+    const T rank = load_lane<uint32_t>(x.regs + in.src[1].offset, l) & 0xff;
+    store_lane<T>(x.regs + in.dst[0].offset, l, (address & ~kRank) | rank << kRankShift);
+  }
+}
+template <class T>
+void rank_of_address(const Exec& x, const Inst& in) {
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const T address = load_lane<T>(x.regs + in.src[0].offset, l);
+    store_lane<uint32_t>(x.regs + in.dst[0].offset, l,
+                         static_cast<uint32_t>(address >> kRankShift) & 0xff);
+  }
 }
 
 // Global is what lies in no other window, valid or not.
@@ -318,13 +348,19 @@ ExecFn pick_ld_param_pointer(const ptx::Instruction& in) {
 ExecFn pick_alloca(const ptx::Instruction& in) {
   return ptx::bits_of(in.type()) == 64 ? allocate_local<uint64_t> : allocate_local<uint32_t>;
 }
+ExecFn pick_mapa(const ptx::Instruction& in) {
+  return ptx::bits_of(in.type()) == 64 ? map_address<uint64_t> : map_address<uint32_t>;
+}
+ExecFn pick_getctarank(const ptx::Instruction& in) {
+  return ptx::bits_of(in.type()) == 64 ? rank_of_address<uint64_t> : rank_of_address<uint32_t>;
+}
 ExecFn pick_cvta(const ptx::Instruction& in) { return pick_shift<1>(in); }
 ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_shift<-1>(in); }
 
 ExecFn pick_isspacep(const ptx::Instruction& in) {
   switch (space_of(in)) {
     case Where::shared:
-      return in_window<kSharedBase>;
+      return in.has(Mod::shared_cluster) ? in_window<kSharedBase> : in_own_shared;
     case Where::local:
       return in_window<kLocalBase>;
     case Where::global:

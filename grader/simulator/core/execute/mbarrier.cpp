@@ -26,7 +26,7 @@ uint64_t make(uint64_t phase, uint64_t expected, uint64_t pending) {
 void find_objects(const Exec& x, const Inst& in, BlockContext::Use use) {
   Warp& w = *x.warp;
   lane_addresses(x, in.mem_base, in.mem_offset, w.address);
-  if (!in.ptx->has(Mod::shared) && !in.ptx->has(Mod::shared_cta))
+  if (space_of(*in.ptx) != ptx::Space::shared)
     for (int l = 0; l < kWarpSize; ++l) w.address[l] -= kSharedBase;
   w.block().check_shared(w.index(), in, w.address, x.mask, 8, use);
 }
@@ -99,6 +99,7 @@ void wait(const Exec& x, const Inst& in) {
     over |= 1u << l;
     x.warp->block().report_mbarrier_wait(x.warp->index(), 1u << l, x.warp->address[l]);
   });
+  if (over != x.mask && x.warp->block().cluster() != nullptr) x.warp->end_slice_soon();
   write_predicate(x, in.dst[0], over);
 }
 

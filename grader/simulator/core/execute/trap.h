@@ -42,6 +42,9 @@ struct MemoryAccess {
   int64_t offset = 0;
   uint64_t size = 0;     // of the object, bytes
   uint32_t element = 0;  // of it, bytes; 0: not known
+  // Shared memory of another block: its rank in the cluster.
+  static constexpr uint32_t kOwn = 0xffffffff;
+  uint32_t rank = kOwn;
   // "s[64].mass" and the last there is, where the types of variables are known.
   std::string place = {}, last_place = {};
 };

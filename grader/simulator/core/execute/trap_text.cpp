@@ -37,10 +37,15 @@ const char* verb(AccessUse use) {
   return use == AccessUse::read ? "reads" : use == AccessUse::write ? "writes" : "updates";
 }
 
+// " of block 2 of its cluster"; of its own memory "".
+std::string of_block(const MemoryAccess& a) {
+  return a.rank == MemoryAccess::kOwn ? "" : fmt::format(" of block {} of its cluster", a.rank);
+}
+
 // "`in`", "shared memory", "its local memory"
 std::string name_of_object(const MemoryAccess& a) {
-  if (a.space == AccessSpace::shared && a.object.empty()) return "shared memory";
-  return a.space == AccessSpace::local ? "its local memory" : "`" + a.object + "`";
+  if (a.space == AccessSpace::shared && a.object.empty()) return "shared memory" + of_block(a);
+  return a.space == AccessSpace::local ? "its local memory" : "`" + a.object + "`" + of_block(a);
 }
 
 // "in[7]", "in[4] to in[7]", "s[1].mass"; empty where that is not known.
@@ -67,7 +72,8 @@ std::string end_of(const MemoryAccess& a) {
 std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
   const std::string elements = elements_of(a);
   if (!elements.empty()) {
-    const std::string what = fmt::format("{} {} {}", name_of(f.thread), verb(a.use), elements);
+    const std::string what =
+        fmt::format("{} {} {}{}", name_of(f.thread), verb(a.use), elements, of_block(a));
     if (f.reason == TrapReason::past_end) return what + "; " + end_of(a);
     if (f.reason == TrapReason::before_start)
       return fmt::format("{}, before the start of `{}`", what, a.object);
@@ -108,6 +114,28 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
   }
 }
 
+// Of another block's shared memory, as it is there or would be.
+std::string describe_remote(const TrapFacts& f, const MemoryAccess& a) {
+  const std::string elements = elements_of(a);
+  const std::string what =
+      elements.empty()
+          ? fmt::format("{} {} {} at offset {} of {}", name_of(f.thread), verb(a.use),
+                        bytes_of(a.bytes), a.offset, name_of_object(a))
+          : fmt::format("{} {} {}{}", name_of(f.thread), verb(a.use), elements, of_block(a));
+  switch (f.reason) {
+    case TrapReason::no_such_block:
+      return fmt::format("{}, which has {} block{}", what, f.limit, f.limit == 1 ? "" : "s");
+    case TrapReason::block_exited:
+      return what + ", which has exited";
+    case TrapReason::not_own_block:
+      return what + " by an instruction that reaches its own block's only (.shared::cta)";
+    case TrapReason::block_not_started:
+      return what + ", and nothing makes sure that this block has started";
+    default:
+      return what + ", and nothing keeps this block from exiting before";
+  }
+}
+
 }  // namespace
 
 const char* use_of_value(ValueUse use) {
@@ -135,6 +163,7 @@ bool is_finding(TrapKind kind) {
     case TrapKind::null:
     case TrapKind::freed:
     case TrapKind::read_only:
+    case TrapKind::cluster:
     case TrapKind::uninitialised:
     case TrapKind::barrier:
     case TrapKind::shuffle:
@@ -170,6 +199,12 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::read_only:
     case TrapReason::unwritten:
       return describe_access(f, f.access.value_or(MemoryAccess{}));
+    case TrapReason::no_such_block:
+    case TrapReason::block_exited:
+    case TrapReason::not_own_block:
+    case TrapReason::block_not_started:
+    case TrapReason::block_may_exit:
+      return describe_remote(f, f.access.value_or(MemoryAccess{}));
     case TrapReason::outside_surface:
       return fmt::format("{} {} a surface at {}; the array has {}", name_of(f.thread),
                          verb(f.access.value_or(MemoryAccess{}).use), f.name, f.cause);
@@ -195,6 +230,13 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::mbarrier_arrivals:
       return fmt::format("{} arrives {} times at an mbarrier that waits for {}", name_of(f.thread),
                          f.value, f.limit);
+    case TrapReason::cluster_arrives_twice:
+      return fmt::format(
+          "{} arrives at the cluster's barrier again and has not waited there since it last did",
+          name_of(f.thread));
+    case TrapReason::cluster_waits_first:
+      return fmt::format("{} waits at the cluster's barrier and has not arrived there",
+                         name_of(f.thread));
     case TrapReason::lane_missing:
       return fmt::format(
           "{}: the mask {:#010x} names lane {}, which never comes here; lanes {:#010x} wait for it",

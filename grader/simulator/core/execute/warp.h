@@ -177,6 +177,12 @@ class Warp {
   TrapFacts facts(TrapReason reason, int lane) const { return block_.facts(reason, index_, lane); }
   ThreadId thread_id(int lane) const { return block_.thread_id(index_, lane); }
 
+  // Lanes that cannot execute this instruction with the rest leave the split, to go on at
+  // `their_pc`; it is then executed anew.
+  void set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc);
+  // The slice ends soon: what is waited for comes from another block.
+  void end_slice_soon() { poll_ends_ = std::min(poll_ends_, issued_ + kAfterPoll); }
+
  private:
   // `call`: null for the kernel itself.
   Frame* make_frame(const CodeFunction& function, Frame* parent, const Inst* call);
@@ -196,7 +202,6 @@ class Warp {
   void warp_sync(const Inst& in, uint32_t op_mask);
   void retry_warp_syncs();
   void try_warp_sync(size_t split, bool whoever_came);
-  void set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc);
   void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
                uint32_t reconverge);
   void push_arrived(Join* join);

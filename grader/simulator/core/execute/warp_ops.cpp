@@ -174,6 +174,15 @@ void barrier(const Exec& x, const Inst& in, bool wait, BlockContext::Arrival::Re
   x.warp->block().arrive(*x.warp, x.mask, x.regs, arrival);
 }
 
+void arrive_cluster(const Exec& x, const Inst& in) {
+  ClusterContext& cluster = *x.warp->block().cluster();
+  cluster.arrive(x.warp->block().info().rank, *x.warp, x.mask, in);
+}
+void wait_cluster(const Exec& x, const Inst& in) {
+  ClusterContext& cluster = *x.warp->block().cluster();
+  cluster.wait(x.warp->block().info().rank, *x.warp, x.mask, in);
+}
+
 using Reduce = BlockContext::Arrival::Reduce;
 void sync_block(const Exec& x, const Inst& in) { barrier(x, in, true, Reduce::none); }
 void arrive_block(const Exec& x, const Inst& in) { barrier(x, in, false, Reduce::none); }
@@ -247,6 +256,9 @@ ExecFn pick_barrier_sync(const ptx::Instruction&) { return sync_block; }
 ExecFn pick_barrier_arrive(const ptx::Instruction&) { return arrive_block; }
 ExecFn pick_barrier_red_popc(const ptx::Instruction&) { return sync_popc; }
 ExecFn pick_barrier_red_pred(const ptx::Instruction&) { return sync_vote; }
+
+ExecFn pick_cluster_arrive(const ptx::Instruction&) { return arrive_cluster; }
+ExecFn pick_cluster_wait(const ptx::Instruction&) { return wait_cluster; }
 
 ExecFn pick_read_clock(const ptx::Instruction& in) {
   return ptx::bits_of(in.type()) == 64 ? read_clock<uint64_t> : read_clock<uint32_t>;

@@ -45,32 +45,32 @@ void UndefinedBytes::reset(size_t bytes, size_t size) {
 uint32_t UndefinedBytes::lanes(const uint64_t* address, size_t stride, uint32_t mask,
                                unsigned bytes) const {
   if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes) &&
-      !any_set(bits_.data() + address[0], size_t{bytes} * 32))
+      !any_set(data() + address[0], size_t{bytes} * 32))
     return 0;
   const uint64_t first = address[__builtin_ctz(mask)];
-  if (stride == 0 && !any_set(bits_.data() + first, bytes)) {  // one word for all lanes
+  if (stride == 0 && !any_set(data() + first, bytes)) {  // one word for all lanes
     uint64_t others = 0;
     for (uint32_t r = mask; r; r &= r - 1) others |= address[__builtin_ctz(r)] ^ first;
     if (others == 0) return 0;
   }
-  if (bytes == 4 && !any_lane_set<uint32_t>(bits_.data(), address, stride, mask)) return 0;
-  if (bytes == 8 && !any_lane_set<uint64_t>(bits_.data(), address, stride, mask)) return 0;
+  if (bytes == 4 && !any_lane_set<uint32_t>(data(), address, stride, mask)) return 0;
+  if (bytes == 8 && !any_lane_set<uint64_t>(data(), address, stride, mask)) return 0;
   uint32_t found = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const auto l = static_cast<unsigned>(__builtin_ctz(r));
-    if (any_set(bits_.data() + address[l] + l * stride, bytes)) found |= 1u << l;
+    if (any_set(data() + address[l] + l * stride, bytes)) found |= 1u << l;
   }
   return found;
 }
 
 void UndefinedBytes::define(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes) {
   if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes)) {
-    std::memset(bits_.data() + address[0], 0, size_t{bytes} * 32);
+    std::memset(data() + address[0], 0, size_t{bytes} * 32);
     return;
   }
   for (uint32_t r = mask; r; r &= r - 1) {
     const auto l = static_cast<unsigned>(__builtin_ctz(r));
-    std::byte* const at = bits_.data() + address[l] + l * stride;
+    std::byte* const at = data() + address[l] + l * stride;
     if (bytes == 4)
       std::memset(at, 0, 4);  // one store
     else

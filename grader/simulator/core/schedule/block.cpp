@@ -19,8 +19,9 @@ constexpr uint64_t kMetered = 4096;
 }  // namespace
 
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
-             OrderGuard::Worker* guard, const TouchMap* suspects)
-    : BlockContext(launch, std::move(observers), guard, suspects) {
+             OrderGuard::Worker* guard, const TouchMap* suspects, ClusterContext* cluster,
+             uint32_t rank)
+    : BlockContext(launch, std::move(observers), guard, suspects, cluster, rank) {
   const auto threads = static_cast<uint32_t>(launch_.block.count());
   for (uint32_t first = 0; first < threads; first += kWarpSize) {
     const uint32_t lanes = std::min<uint32_t>(kWarpSize, threads - first);
@@ -41,33 +42,42 @@ void Block::begin(uint64_t index) {
   for (auto& warp : warps_) warp->restart();
 }
 
-Block::State Block::go_on(uint64_t slice) {
-  for (;;) {
-    bool all_done = true, progress = false, polls = true;
-    for (size_t i = 0; i < warps_.size(); ++i) {
-      Warp& warp = *warps_[launch_.reversed ? warps_.size() - 1 - i : i];
-      if (warp.done()) continue;
-      const uint64_t before = warp.issued();
-      const Warp::Progress p = warp.run(slice);
-      meter(warp.issued() - before);
-      progress |= p != Warp::Progress::blocked || warp.issued() != before;
-      all_done &= p == Warp::Progress::done;
-      if (p != Warp::Progress::yielded) {
-        polls &= warp.issued() == before;
-      } else if (warp.take_polled()) {
-        warp.note_waited(warp.issued() - before);
-      } else {
-        polls = false;
-      }
-    }
-    if (all_done) break;
-    if (!progress) {
-      deadlock();
-    } else if (polls) {
-      return State::polls;
+Block::Turn Block::turn(uint64_t slice) {
+  bool all_done = true, progress = false, polls = true;
+  for (size_t i = 0; i < warps_.size(); ++i) {
+    Warp& warp = *warps_[launch_.reversed ? warps_.size() - 1 - i : i];
+    if (warp.done()) continue;
+    const uint64_t before = warp.issued();
+    const Warp::Progress p = warp.run(slice);
+    meter(warp.issued() - before);
+    progress |= p != Warp::Progress::blocked || warp.issued() != before;
+    all_done &= p == Warp::Progress::done;
+    if (p != Warp::Progress::yielded) {
+      polls &= warp.issued() == before;
+    } else if (warp.take_polled()) {
+      warp.note_waited(warp.issued() - before);
+    } else {
+      polls = false;
     }
   }
-  return end();
+  return all_done ? Turn::done : !progress ? Turn::stuck : polls ? Turn::polls : Turn::moved;
+}
+
+Block::State Block::go_on(uint64_t slice) {
+  for (;;) {
+    switch (turn(slice)) {
+      case Turn::done:
+        end();
+        return State::done;
+      case Turn::stuck:
+        deadlock();
+        break;
+      case Turn::polls:
+        return State::polls;
+      case Turn::moved:
+        break;
+    }
+  }
 }
 
 void Block::meter(uint64_t issued) {
@@ -90,17 +100,16 @@ void Block::tell_meter() {
   throw Trap{std::move(facts), 0};  // run_grid() finds the site
 }
 
-Block::State Block::end() {
+void Block::end() {
   tell_meter();
   longest_warp_ = std::max(longest_warp_, longest_warp_now());
   for (const auto& warp : warps_) {
     busiest_warp_ = std::max(busiest_warp_, warp->issued() - warp->waited());
   }
   for (Observer* o : observers_) o->block_end();
-  return State::done;
 }
 
-Block::State Block::go_on_at_random(Random& random) {
+Block::Turn Block::turn_at_random(Random& random) {
   // From one instruction to some hundred: both a warp that runs ahead and one that is torn from
   // another between any two accesses.
   const uint64_t slice = 1 + random.below(1u << random.below(kLongestRandomSlice));
@@ -116,9 +125,15 @@ Block::State Block::go_on_at_random(Random& random) {
     all_done &= p == Warp::Progress::done;
   }
   for (const auto& warp : warps_) all_done &= warp->done();
-  if (all_done) return end();
-  if (!moved) deadlock();
-  return State::polls;
+  return all_done ? Turn::done : moved ? Turn::moved : Turn::stuck;
+}
+
+Block::State Block::go_on_at_random(Random& random) {
+  const Turn turn = turn_at_random(random);
+  if (turn == Turn::stuck) deadlock();
+  if (turn != Turn::done) return State::polls;
+  end();
+  return State::done;
 }
 
 bool Block::take_polled() {
@@ -232,12 +247,22 @@ void Block::complete(uint32_t index, bool forced) {
 
 // __syncthreads() waits for the threads that have not exited, so an exit can complete it.
 void Block::threads_exited() {
+  if (cluster() != nullptr) cluster()->threads_exited(info_.rank, live_threads() == 0);
   for (uint32_t i = 0; i < barriers_.size(); ++i) {
     Barrier& barrier = barriers_[i];
     if (barrier.arrived == 0 || barrier.wanted != 0) continue;
     const uint32_t live = live_threads();
     if (live != 0 && barrier.arrived >= live) complete(i);
   }
+}
+
+bool Block::waits_within() const {
+  for (const auto& warp : warps_)
+    if (warp->stuck_in_warp_sync() != nullptr) return true;
+  return std::any_of(barriers_.begin(), barriers_.end(), [](const Barrier& barrier) {
+    return std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
+                       [](const Waiting& w) { return w.waits; });
+  });
 }
 
 void Block::deadlock() {

@@ -16,7 +16,7 @@ class Block final : public BlockContext {
  public:
   // As BlockContext's.
   Block(const LaunchContext& launch, std::vector<Observer*> observers, OrderGuard::Worker* guard,
-        const TouchMap* suspects = nullptr);
+        const TouchMap* suspects = nullptr, ClusterContext* cluster = nullptr, uint32_t rank = 0);
 
   // Starts block `index`, which go_on() then runs.
   void begin(uint64_t index);
@@ -24,6 +24,19 @@ class Block final : public BlockContext {
   // ways by which one waits for another block. Throws Trap or OrderMatters.
   enum class State : uint8_t { done, polls };
   State go_on(uint64_t slice = kWarpSlice);
+  // The same, of a block in a cluster: one slice of each warp. stuck: all wait.
+  enum class Turn : uint8_t { done, moved, polls, stuck };
+  Turn turn(uint64_t slice);
+  // Likewise, one slice of any warp that can go on.
+  Turn turn_at_random(Random& random);
+  // Behind Turn::done, once.
+  void end();
+  // Behind Turn::stuck: traps; or, in a launch that keeps going, lets one of the waiting operations
+  // go on.
+  void deadlock();
+  // Whether something in the block itself is waited for, besides the cluster's barrier.
+  bool waits_within() const;
+  const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
   // One slice of any warp that can go on. polls: there is more to do.
   State go_on_at_random(Random& random);
   // Whether all its warps that can go on have polled since this was asked last.
@@ -63,10 +76,7 @@ class Block final : public BlockContext {
   // `forced`: without all that it waits for.
   void complete(uint32_t barrier, bool forced = false);
   void find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp);
-  State end();
   uint64_t longest_warp_now() const;
-  // Traps; or, in a launch that keeps going, lets one of the waiting operations go on.
-  void deadlock();
 
   uint32_t live_threads() const;
 

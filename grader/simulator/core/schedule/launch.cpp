@@ -93,6 +93,7 @@ void collect(const std::vector<Observer*>& observers, const std::vector<WorkerRe
       outcome.tally[s].warps += result->tally[s].warps;
       outcome.tally[s].lanes += result->tally[s].lanes;
       outcome.tally[s].splits += result->tally[s].splits;
+      outcome.tally[s].remote += result->tally[s].remote;
     }
     output.merge(result->output);
     outcome.longest_warp = std::max(outcome.longest_warp, result->longest_warp);
@@ -270,7 +271,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   uint64_t done = 0;
   // Who comes first gets which piece of the heap; and what is given away cannot be taken back.
   const bool heap = launch.program->uses_heap;
-  if (threads > 1 && !launch.program->order_sensitive && !heap)
+  if (threads > 1 && !launch.program->order_sensitive && !heap && !launch.has_clusters())
     done = run_at_once(launch, observers, threads, outcome);
   const bool left = done < launch.grid.count() && !outcome.trap;
   if (left && !heap && any_wants(observers, &Observer::wants_order)) {

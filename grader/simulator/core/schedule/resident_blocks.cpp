@@ -32,7 +32,12 @@ bool is_progress(const KernelProgram& program, const Site& site) {
 
 ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
                                OrderGuard::Worker* guard, const TouchMap* suspects)
-    : launch_(launch), observers_(observers), guard_(guard), suspects_(suspects) {
+    : launch_(launch),
+      observers_(observers),
+      guard_(guard),
+      suspects_(suspects),
+      groups_(BlockGroup::count(launch)),
+      capacity_(std::max<uint64_t>(launch.resident_blocks / launch.cluster.count(), 1)) {
   for (size_t s = 0; s < launch.program->sites.size(); ++s)
     if (is_progress(*launch.program, launch.program->sites[s]))
       progress_sites_.push_back(static_cast<uint32_t>(s));
@@ -42,41 +47,31 @@ ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Ob
 
 template <class Slice>
 void ResidentBlocks::go_on(Slot& slot, Slice slice) {
-  const uint64_t before = slot.block.issued();
-  try {
-    slot.busy = slice() == Block::State::polls;
-  } catch (Trap& trap) {
-    trap.block = slot.block.info().index;
-    slot.result.trap = std::move(trap);
-  }
-  issued_ += slot.block.issued() - before;
-  if (!slot.busy || slot.result.trap) slot.result.keep_output(slot.block);
+  const uint64_t before = slot.group.issued();
+  slot.busy = slice() == Block::State::polls;
+  issued_ += slot.group.issued() - before;
+  if (!slot.busy || slot.group.trapped()) slot.group.keep_output();
 }
 
-void ResidentBlocks::begin(Slot& slot, uint64_t index) {
-  try {
-    slot.block.begin(index);
-    uint64_t bytes = 0;
-    for (const auto& each : slots_) bytes += each->block.local_bytes();
-    if (launch_.meter == nullptr || launch_.meter->allows_local_of_all(bytes)) return;
-    TrapFacts full;
-    full.reason = TrapReason::block_local_memory;
-    full.block = index;
-    full.value = bytes;
-    full.limit = launch_.meter->most_local_bytes();
-    throw Trap{std::move(full), 0};
-  } catch (Trap& trap) {
-    trap.block = index;
-    slot.result.trap = std::move(trap);
-  }
+void ResidentBlocks::begin(Slot& slot, uint64_t nth) {
+  slot.group.begin(nth);
+  uint64_t bytes = 0;
+  for (const auto& each : slots_) bytes += each->group.local_bytes();
+  if (slot.group.trapped() || launch_.meter == nullptr || launch_.meter->allows_local_of_all(bytes))
+    return;
+  TrapFacts full;
+  full.reason = TrapReason::block_local_memory;
+  full.block = slot.group.first_block();
+  full.value = bytes;
+  full.limit = launch_.meter->most_local_bytes();
+  slot.group.trap(Trap{std::move(full), 0});
 }
 
-// Which block starts as the n-th. In reverse, of each set that the device holds the last is first.
+// Which group starts as the n-th. In reverse, of each set that the device holds the last is first.
 uint64_t ResidentBlocks::number_of(uint64_t nth) const {
   if (!launch_.reversed) return nth;
-  const uint64_t capacity = std::max<uint64_t>(launch_.resident_blocks, 1);
-  const uint64_t set = nth / capacity * capacity;
-  return set + std::min(launch_.grid.count() - set, capacity) - 1 - (nth - set);
+  const uint64_t set = nth / capacity_ * capacity_;
+  return set + std::min(groups_ - set, capacity_) - 1 - (nth - set);
 }
 
 ResidentBlocks::Slot& ResidentBlocks::free_slot() {
@@ -92,25 +87,23 @@ void ResidentBlocks::run(uint64_t first, uint64_t most) {
     run_at_random();
   else
     run_blocks(first);
-  for (auto& slot : slots_) slot->result.take(slot->block);
+  for (auto& slot : slots_) slot->group.take();
 }
 
 // Until all blocks have ended, or one has trapped.
 void ResidentBlocks::run_blocks(uint64_t first) {
-  const uint64_t blocks = launch_.grid.count();
-  const uint64_t capacity = std::max<uint64_t>(launch_.resident_blocks, 1);
   uint64_t next = first, idle = 0, progress_before = 0;
   const auto go_on = [this](Slot& slot) {
-    this->go_on(slot, [&] { return slot.block.go_on(slice_); });
+    this->go_on(slot, [&] { return slot.group.go_on(slice_); });
   };
-  while (next < blocks || !residents_.empty()) {
+  while (next < groups_ || !residents_.empty()) {
     bool moved = false;
-    while (next < blocks && residents_.size() < capacity) {
+    while (next < groups_ && residents_.size() < capacity_) {
       Slot& slot = free_slot();
       begin(slot, number_of(next++));
       moved = true;
-      if (!slot.result.trap) go_on(slot);
-      if (slot.result.trap || issued_ > most_) return;
+      if (!slot.group.trapped()) go_on(slot);
+      if (slot.group.trapped() || issued_ > most_) return;
       if (!slot.busy) continue;
       residents_.push_back(&slot);
       slice_ = kPollSlice;
@@ -118,7 +111,7 @@ void ResidentBlocks::run_blocks(uint64_t first) {
     for (size_t i = 0; i < residents_.size();) {
       Slot& slot = *residents_[i];
       go_on(slot);
-      if (slot.result.trap || issued_ > most_) return;
+      if (slot.group.trapped() || issued_ > most_) return;
       if (slot.busy) {
         ++i;
       } else {
@@ -144,30 +137,29 @@ void ResidentBlocks::begin_any(std::vector<uint64_t>& arrived, Random& random) {
 
 bool ResidentBlocks::all_poll() {
   bool all = true;
-  for (Slot* slot : residents_) all &= slot->block.take_polled();
+  for (Slot* slot : residents_) all &= slot->group.take_polled();
   return all;
 }
 
 // As run_blocks(), from the first on. A device starts blocks in the order of their numbers: which
 // of those that it holds has come how far is open.
 void ResidentBlocks::run_at_random() {
-  const uint64_t blocks = launch_.grid.count();
-  const uint64_t capacity = std::max<uint64_t>(launch_.resident_blocks, 1);
-  const uint64_t warps = (launch_.block.count() + kWarpSize - 1) / kWarpSize;
+  const uint64_t warps =
+      (launch_.block.count() + kWarpSize - 1) / kWarpSize * launch_.cluster.count();
   Random random(*launch_.schedule);
   std::vector<uint64_t> arrived;  // the device holds them, and they have not begun
-  uint64_t next = 0, ended = 0, most = launch_.grid_workspace != 0 ? capacity : kUnderWay;
+  uint64_t next = 0, ended = 0, most = launch_.grid_workspace != 0 ? capacity_ : kUnderWay;
   uint64_t slices = 0, idle = 0, progress_before = 0, ended_before = 0;
-  while (ended < blocks) {
-    while (next < blocks && next - ended < capacity) arrived.push_back(next++);
+  while (ended < groups_) {
+    while (next < groups_ && next - ended < capacity_) arrived.push_back(next++);
     while (!arrived.empty() && residents_.size() < most) {
       begin_any(arrived, random);
-      if (residents_.back()->result.trap) return;
+      if (residents_.back()->group.trapped()) return;
     }
     const uint32_t which = random.below(static_cast<uint32_t>(residents_.size()));
     Slot& slot = *residents_[which];
-    go_on(slot, [&] { return slot.block.go_on_at_random(random); });
-    if (slot.result.trap || issued_ > most_) return;
+    go_on(slot, [&] { return slot.group.go_on_at_random(random); });
+    if (slot.group.trapped() || issued_ > most_) return;
     if (!slot.busy) {
       std::swap(residents_[which], residents_.back());
       residents_.pop_back();
@@ -191,25 +183,25 @@ void ResidentBlocks::run_at_random() {
 uint64_t ResidentBlocks::progress_events() const {
   uint64_t n = 0;
   for (const auto& slot : slots_)
-    for (uint32_t site : progress_sites_) n += slot->block.tally()[site].warps;
+    for (uint32_t site : progress_sites_) n += slot->group.issued_at(site);
   return n;
 }
 
 void ResidentBlocks::nobody_moves(uint64_t next) {
-  Slot& slot = *residents_.front();
-  const uint64_t blocks = launch_.grid.count();
+  const uint64_t blocks = launch_.cluster.count();
+  BlockGroup& group = residents_.front()->group;
   TrapFacts facts;
   facts.reason = TrapReason::blocks_wait;
-  facts.block = slot.block.info().index;
-  facts.value = residents_.size();
-  facts.limit = next == blocks ? 0 : next;
-  slot.result.trap = Trap{std::move(facts), slot.block.polling_site()};
-  for (Slot* s : residents_) s->result.keep_output(s->block);
+  facts.block = group.first_block();
+  facts.value = residents_.size() * blocks;
+  facts.limit = next == groups_ ? 0 : next * blocks;
+  group.trap(Trap{std::move(facts), group.polling_site()});
+  for (Slot* s : residents_) s->group.keep_output();
 }
 
 std::vector<WorkerResult*> ResidentBlocks::results() {
   std::vector<WorkerResult*> all;
-  for (auto& slot : slots_) all.push_back(&slot->result);
+  for (auto& slot : slots_) slot->group.add_results(all);
   return all;
 }
 

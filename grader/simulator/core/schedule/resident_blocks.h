@@ -1,5 +1,5 @@
 // Runs a launch on one host thread: its blocks one after the other, in order; blocks that wait for
-// another one get time slices.
+// another one get time slices. Blocks of a cluster count as one here (block_group.h).
 //
 // A block that polls device memory (Block::State::polls) may be waiting for a block behind it. As
 // on a GPU, it then stays where it is and the next block starts beside it, until as many reside as
@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-#include "simulator/core/schedule/worker_result.h"
+#include "simulator/core/schedule/block_group.h"
 
 namespace lab32::sim {
 
@@ -37,20 +37,16 @@ class ResidentBlocks {
   struct Slot {
     Slot(const LaunchContext& launch, const std::vector<Observer*>& observers,
          OrderGuard::Worker* guard, const TouchMap* suspects)
-        : result(observers), block(launch, result.own_observers(), guard, suspects) {
-      if (suspects != nullptr)
-        for (const auto& o : result.observers) o->follow_order();
-    }
-    WorkerResult result;
-    Block block;
+        : group(launch, observers, guard, suspects) {}
+    BlockGroup group;
     bool busy = false;
   };
   void run_blocks(uint64_t first);
   void run_at_random();
   void begin_any(std::vector<uint64_t>& arrived, Random& random);
-  // Starts a block in it, which may trap at once.
+  // Starts a group in it, which may trap at once.
   void begin(Slot& slot, uint64_t index);
-  // `slice` runs the slot's block for a while.
+  // `slice` runs the slot's blocks for a while.
   template <class Slice>
   void go_on(Slot& slot, Slice slice);
   bool all_poll();
@@ -66,7 +62,8 @@ class ResidentBlocks {
   const TouchMap* suspects_;
   std::vector<uint32_t> progress_sites_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Slot*> residents_;  // by block
+  std::vector<Slot*> residents_;
+  const uint64_t groups_, capacity_;  // of the launch; that the device holds at once
   uint64_t slice_ = Block::kWarpSlice;
   uint64_t issued_ = 0, most_ = 0;
 };

@@ -1,0 +1,163 @@
+#include "simulator/core/schedule/block_group.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lab32::sim {
+
+BlockGroup::BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                       OrderGuard::Worker* guard, const TouchMap* suspects)
+    : launch_(launch) {
+  const auto blocks = static_cast<uint32_t>(launch.cluster.count());
+  if (launch.has_clusters())
+    cluster_.emplace(launch, launch.trap_uninitialised || launch.keep_going);
+  for (uint32_t rank = 0; rank < blocks; ++rank)
+    members_.push_back(std::make_unique<Member>(launch, observers, guard, suspects,
+                                                cluster_ ? &*cluster_ : nullptr, rank));
+  if (!cluster_) return;
+  for (const auto& member : members_)
+    for (size_t i = 0; i < observers.size(); ++i)
+      member->result.observers[i]->join_cluster(*members_.front()->result.observers[i]);
+}
+
+uint64_t BlockGroup::index_of(uint64_t nth, uint32_t rank) const {
+  const Dim3 &c = launch_.cluster, &g = launch_.grid;
+  const uint64_t along_x = g.x / c.x, along_y = g.y / c.y;
+  const uint64_t x = nth % along_x * c.x + rank % c.x;
+  const uint64_t y = nth / along_x % along_y * c.y + rank / c.x % c.y;
+  const uint64_t z = nth / along_x / along_y * c.z + rank / c.x / c.y;
+  return (z * g.y + y) * g.x + x;
+}
+
+template <class What>
+void BlockGroup::run(Member& member, What what) {
+  try {
+    what();
+  } catch (Trap& trap) {
+    trap.block = member.block.info().index;
+    member.result.trap = std::move(trap);
+    trapped_ = true;
+  }
+}
+
+void BlockGroup::begin(uint64_t nth) {
+  std::vector<Block*> blocks;
+  for (const auto& member : members_) {
+    member->ended = false;
+    blocks.push_back(&member->block);
+  }
+  for (uint32_t rank = 0; rank < members_.size() && !trapped_; ++rank)
+    run(*members_[rank], [&] { members_[rank]->block.begin(index_of(nth, rank)); });
+  if (cluster_) cluster_->begin(std::move(blocks));
+}
+
+void BlockGroup::end(Member& member) {
+  member.block.end();
+  member.ended = true;
+}
+
+Block::State BlockGroup::go_on(uint64_t slice) {
+  Block::State state = Block::State::done;
+  if (cluster_) return take_turns(slice);
+  run(*members_.front(), [&] { state = members_.front()->block.go_on(slice); });
+  return state;
+}
+
+// Until all have ended or trapped, or poll.
+Block::State BlockGroup::take_turns(uint64_t slice) {
+  for (;;) {
+    bool all_ended = true, moved = false, polls = false;
+    for (size_t i = 0; i < members_.size() && !trapped_; ++i) {
+      Member& member = *members_[launch_.reversed ? members_.size() - 1 - i : i];
+      if (member.ended) continue;
+      run(member, [&] {
+        const Block::Turn turn = member.block.turn(slice);
+        moved |= turn == Block::Turn::moved || turn == Block::Turn::done;
+        polls |= turn == Block::Turn::polls;
+        if (turn == Block::Turn::done) end(member);
+      });
+      all_ended &= member.ended;
+    }
+    if (all_ended || trapped_) return Block::State::done;
+    if (moved) continue;
+    if (polls) return Block::State::polls;
+    all_stuck();
+    if (trapped_) return Block::State::done;
+  }
+}
+
+Block::State BlockGroup::go_on_at_random(Random& random) {
+  Block::State state = Block::State::done;
+  if (!cluster_) {
+    run(*members_.front(), [&] { state = members_.front()->block.go_on_at_random(random); });
+    return state;
+  }
+  const uint32_t first = random.below(static_cast<uint32_t>(members_.size()));
+  bool moved = false;
+  for (size_t i = 0; i < members_.size() && !moved && !trapped_; ++i) {
+    Member& member = *members_[(first + i) % members_.size()];
+    if (member.ended) continue;
+    run(member, [&] {
+      const Block::Turn turn = member.block.turn_at_random(random);
+      moved = turn != Block::Turn::stuck;
+      if (turn == Block::Turn::done) end(member);
+    });
+  }
+  const bool all_ended =
+      std::all_of(members_.begin(), members_.end(), [](const auto& m) { return m->ended; });
+  if (!moved && !all_ended && !trapped_) all_stuck();
+  return all_ended || trapped_ ? Block::State::done : Block::State::polls;
+}
+
+// Who waits at the cluster's barrier waits for one who waits elsewhere.
+void BlockGroup::all_stuck() {
+  Member* stuck = nullptr;
+  for (const auto& member : members_)
+    if (!member->ended && (stuck == nullptr || !stuck->block.waits_within())) stuck = member.get();
+  run(*stuck, [&] { stuck->block.deadlock(); });
+}
+
+bool BlockGroup::take_polled() {
+  bool all = true;
+  for (const auto& member : members_) all &= member->ended || member->block.take_polled();
+  return all;
+}
+
+uint64_t BlockGroup::issued() const {
+  uint64_t sum = 0;
+  for (const auto& member : members_) sum += member->block.issued();
+  return sum;
+}
+
+uint64_t BlockGroup::local_bytes() const {
+  uint64_t sum = 0;
+  for (const auto& member : members_) sum += member->block.local_bytes();
+  return sum;
+}
+
+uint64_t BlockGroup::issued_at(uint32_t site) const {
+  uint64_t sum = 0;
+  for (const auto& member : members_) sum += member->block.tally()[site].warps;
+  return sum;
+}
+
+uint32_t BlockGroup::polling_site() const { return members_.front()->block.polling_site(); }
+
+void BlockGroup::trap(Trap trap) {
+  members_.front()->result.trap = std::move(trap);
+  trapped_ = true;
+}
+
+void BlockGroup::keep_output() {
+  for (const auto& member : members_) member->result.keep_output(member->block);
+}
+
+void BlockGroup::take() {
+  for (const auto& member : members_) member->result.take(member->block);
+}
+
+void BlockGroup::add_results(std::vector<WorkerResult*>& all) {
+  for (const auto& member : members_) all.push_back(&member->result);
+}
+
+}  // namespace lab32::sim

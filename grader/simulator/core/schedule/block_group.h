@@ -1,0 +1,75 @@
+// Blocks that run together: those of one cluster, or one block alone. They begin together, take
+// turns on one host thread, and meet at barrier.cluster.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "simulator/core/schedule/cluster_barrier.h"
+#include "simulator/core/schedule/worker_result.h"
+
+namespace lab32::sim {
+
+class BlockGroup {
+ public:
+  // `guard`, `suspects`: Block's.
+  BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
+             OrderGuard::Worker* guard, const TouchMap* suspects);
+
+  // How many groups a launch has.
+  static uint64_t count(const LaunchContext& launch) {
+    return launch.grid.count() / launch.cluster.count();
+  }
+
+  // Starts the `nth` group. A trap is kept in the result of its block, here and below.
+  void begin(uint64_t nth);
+  // As Block's, of all of them.
+  Block::State go_on(uint64_t slice);
+  Block::State go_on_at_random(Random& random);
+  bool take_polled();
+  uint64_t issued() const;
+  uint64_t local_bytes() const;
+  uint64_t issued_at(uint32_t site) const;
+  uint32_t polling_site() const;
+  // Linear index of its first block.
+  uint64_t first_block() const { return members_.front()->block.info().index; }
+  bool trapped() const { return trapped_; }
+  // Of the first block: the group as a whole can go no further.
+  void trap(Trap trap);
+
+  // When they have ended, or trapped, or run no further.
+  void keep_output();
+  // Once, when no more come.
+  void take();
+  void add_results(std::vector<WorkerResult*>& all);
+
+ private:
+  struct Member {
+    Member(const LaunchContext& launch, const std::vector<Observer*>& observers,
+           OrderGuard::Worker* guard, const TouchMap* suspects, ClusterContext* cluster,
+           uint32_t rank)
+        : result(observers), block(launch, result.own_observers(), guard, suspects, cluster, rank) {
+      if (suspects != nullptr)
+        for (const auto& o : result.observers) o->follow_order();
+    }
+    WorkerResult result;
+    Block block;
+    bool ended = false;
+  };
+  uint64_t index_of(uint64_t nth, uint32_t rank) const;
+  // Runs `what` of a member, and keeps its trap.
+  template <class What>
+  void run(Member& member, What what);
+  Block::State take_turns(uint64_t slice);
+  void end(Member& member);
+  void all_stuck();
+
+  const LaunchContext& launch_;
+  std::optional<ClusterBarrier> cluster_;
+  std::vector<std::unique_ptr<Member>> members_;
+  bool trapped_ = false;
+};
+
+}  // namespace lab32::sim
