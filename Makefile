@@ -42,6 +42,7 @@ PROGRAMS     := build$(if $(PORTABLE),/portable)
 BUILD        := $(PROGRAMS)$(if $(SAN),/$(subst $(comma),-,$(SAN)))
 PYTHON_TESTS := $(wildcard grader/python/tests)
 RUNTIME      := $(PROGRAMS)/cudart/libcudart.so.13
+DRIVER       := $(PROGRAMS)/cudart/libcuda.so.1
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle occupancy model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
@@ -53,7 +54,7 @@ help:       ## this list
 	@echo 'for grade:  LAB=coalescing DIR=$(DIR) DEVICE=$(DEVICE) RUBRIC=data/limits FORMAT=$(FORMAT) SEED=7'
 	@echo "for class:  SUBMISSIONS=canvas.zip OUT=$(OUT) OPTIONS='--roster roster.csv --labs shuffle'"
 
-build: $(PROGRAMS)/lab32 $(RUNTIME)  ## compile build/lab32 and the simulated runtime
+build: $(PROGRAMS)/lab32 $(RUNTIME) $(DRIVER)  ## compile build/lab32 and the simulated runtime
 
 # Lost points (status 1) are a result, not an error.
 grade: build/lab32 | setup-cuda  ## grade labs/, or DIR=; all labs, or LAB=
@@ -170,10 +171,11 @@ COMMANDS  := $(call objects_of,commands)
 TESTS     := $(call objects_of,$(patsubst grader/%/,%,$(sort $(dir $(wildcard grader/tests/*.cpp grader/tests/*/*.cpp)))))
 BENCH     := $(call objects_of,bench)
 MUTANTS   := $(call objects_of,mutants)
-CUDART    := $(call objects_of,cudart)
-OBJECTS   := $(CORE) $(MAIN) $(COMMANDS) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART)
+CUDART    := $(call objects_of,cudart driver)
+LIBCUDA   := $(BUILD)/obj/driver/library/libcuda.o
+OBJECTS   := $(CORE) $(MAIN) $(COMMANDS) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART) $(LIBCUDA)
 TIDY      := $(patsubst %,build/tidy/%,main $(call files_of,core simulator/core/semantics \
-               simulator/counters services graders commands mutants cudart))
+               simulator/counters services graders commands mutants cudart driver driver/library))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
 # x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
@@ -225,12 +227,20 @@ $(RUNTIME): LDLIBS := -lfmt -ldl -pthread -lzstd -llz4
 $(RUNTIME): $(RUNTIME_OBJ) $(PROGRAMS)/cudart/exports $(BUILD)/objects
 	@echo '  link $@' >&2
 	@$(CXX) $(CXXFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,$(@D)/exports \
-	  -Wl,-z,defs $(RUNTIME_OBJ) -o $@ $(LDLIBS)
+	  -Wl,-Bsymbolic,-z,defs $(RUNTIME_OBJ) -o $@ $(LDLIBS)
 	@ln -sf $(@F) $(@D)/libcudart.so
+
+# The driver's names, which lead into the runtime.
+$(DRIVER): $(LIBCUDA) $(RUNTIME)
+	@echo '  link $@' >&2
+	@echo '{ global: cu*; lab32_simulated_driver; local: *; };' >$(@D)/driver_exports
+	@$(CXX) $(CXXFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,$(@D)/driver_exports \
+	  -Wl,-z,defs $(LIBCUDA) -o $@ -ldl
+	@ln -sf $(@F) $(@D)/libcuda.so
 
 $(PROGRAMS)/cudart/exports: grader/cudart/api.def Makefile
 	@mkdir -p $(@D)
-	@{ echo 'libcudart.so.13 { global: lab32_list_unsupported;'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
+	@{ echo 'libcudart.so.13 { global: lab32_list_unsupported; lab32_driver_symbol;'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
 	   echo 'local: *; };'; } >$@
 
 # cuda_occupancy.h and the runtime's declarations are the toolkit's, which set-up finds or installs.
@@ -251,7 +261,7 @@ endef
 $(OBJECTS): $(BUILD)/flags | setup-packages
 
 ifeq ($(UNITY),yes)
-UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(ALONE:%=$(BUILD)/obj/%.o) $(MAIN),$(OBJECTS)))
+UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(ALONE:%=$(BUILD)/obj/%.o) $(MAIN) $(LIBCUDA),$(OBJECTS)))
 $(UNITIES): TEXT = $(addsuffix .cpp,$(call members_of,$(@:$(BUILD)/unity/%.cpp=%)))
 $(UNITIES): FORCE
 	@mkdir -p $(@D)
@@ -276,7 +286,7 @@ FORCE:
 # The tests start build/lab32 and programs on the runtime: those are built without sanitizers.
 .PHONY: programs
 ifeq ($(SAN),)
-programs: build/lab32 $(RUNTIME)
+programs: build/lab32 $(RUNTIME) $(DRIVER)
 else
 programs:
 	@$(MAKE) --no-print-directory SAN= build
@@ -318,7 +328,7 @@ build/tidy/%: grader/%.cpp .clang-tidy | setup-lint
 	@touch $@
 TIDY_FLAGS := -std=c++17 -Igrader
 -include $(wildcard $(TIDY:=.d))
-NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/simulator/model/occupancy,$(TIDY))
+NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/driver/% build/tidy/simulator/model/occupancy,$(TIDY))
 $(NEED_TOOLKIT): TOOLKIT = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include
 $(NEED_TOOLKIT): | setup-cuda
 build/tidy/main: TOOLKIT = -DLAB32_VERSION='""'

@@ -34,7 +34,7 @@ const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what) {
                        available_bytes() >> 20));
     return nullptr;
   }
-  const std::string name = fmt::format("{} no. {}", what, ++serial_);
+  const std::string name = fmt::format("{} no. {}", called_as() ? called_as() : what, ++serial_);
   const sim::Allocation* made = nullptr;
   try {
     made =

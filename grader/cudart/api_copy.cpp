@@ -30,7 +30,9 @@ Body slices(const cudaMemcpy3DParms* p) {
 }
 
 Body filled(void* to, size_t pitch, size_t slice, int value, const Extent& extent) {
-  return [=](Runtime& r) { return fill(r, box(to, pitch, slice), extent, value); };
+  return [=](Runtime& r) {
+    return fill(r, box(to, pitch, slice), extent, static_cast<unsigned>(value));
+  };
 }
 
 // `body` gets where the bytes of the symbol lie.

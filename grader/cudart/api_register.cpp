@@ -12,6 +12,12 @@ namespace {
 
 Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
 
+// What a program does before main() is no call of the API: it makes no context current.
+void note(const char* name, const std::function<cudaError_t(Runtime&)>& body) {
+  const CalledAs not_the_program(name);
+  call(name, Waits::no, body);
+}
+
 // <<<>>> pushes, the host stub pops: kernels may be launched while another's arguments are
 // evaluated.
 std::vector<LaunchRequest>& configurations() {
@@ -23,7 +29,7 @@ std::vector<LaunchRequest>& configurations() {
 
 void** __cudaRegisterFatBinary(void* wrapper) {
   void** handle = nullptr;
-  call("__cudaRegisterFatBinary", Waits::no, [&](Runtime& r) {
+  note("__cudaRegisterFatBinary", [&](Runtime& r) {
     handle = reinterpret_cast<void**>(r.registry.add_binary(wrapper));
     return cudaSuccess;
   });
@@ -42,7 +48,7 @@ void __cudaUnregisterFatBinary(void** handle) {
 void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, uint3*,
                             uint3*, dim3*, dim3*, int*) {
   if (!handle) return;
-  call("__cudaRegisterFunction", Waits::no, [&](Runtime& r) {
+  note("__cudaRegisterFunction", [&](Runtime& r) {
     r.registry.add_kernel(binary_of(handle), host, name);
     return cudaSuccess;
   });
@@ -51,7 +57,7 @@ void __cudaRegisterFunction(void** handle, const char* host, char*, const char* 
 void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, size_t bytes, int,
                        int) {
   if (!handle) return;
-  call("__cudaRegisterVar", Waits::no, [&](Runtime& r) {
+  note("__cudaRegisterVar", [&](Runtime& r) {
     r.registry.add_variable(binary_of(handle), host, name, bytes);
     return cudaSuccess;
   });
@@ -60,7 +66,7 @@ void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, 
 void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int,
                               size_t bytes, int, int) {
   if (!handle) return;
-  call("__cudaRegisterManagedVar", Waits::no, [&](Runtime& r) {
+  note("__cudaRegisterManagedVar", [&](Runtime& r) {
     r.registry.add_variable(binary_of(handle), host, name, bytes);
     binary_of(handle)->managed.emplace_back(host, name);
     return cudaSuccess;

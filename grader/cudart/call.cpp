@@ -3,15 +3,23 @@
 #include <fmt/core.h>
 
 #include <new>
+#include <utility>
 
 #include "base/error.h"
 
 namespace lab32::cudart {
 
+CalledAs::CalledAs(const char* name) : before_(std::exchange(called_as(), name)) {}
+CalledAs::~CalledAs() { called_as() = before_; }
+
 cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   try {
     Runtime& r = runtime();
+    if (called_as())
+      name = called_as();
+    else
+      r.contexts.use_primary();
     if (waits == Waits::yes) {
       r.print_output();
       if (r.fault) sticky_error() = *r.fault;

@@ -10,6 +10,19 @@ namespace lab32::cudart {
 
 enum class Waits : uint8_t { no, yes };
 
+// While one lives, what this thread calls is called by the driver's API: under that name, and an
+// error is not what cudaGetLastError() will report.
+class CalledAs {
+ public:
+  explicit CalledAs(const char* name);
+  ~CalledAs();
+  CalledAs(const CalledAs&) = delete;
+  CalledAs& operator=(const CalledAs&) = delete;
+
+ private:
+  const char* before_;
+};
+
 // Runs `body` with the runtime to itself. A call that waits for the device first prints what
 // kernels have printed, and is where a kernel's fault is reported; after that every call reports
 // it. An Error in `body` is a refusal: what it says goes to stderr. `name`: of the function.

@@ -1,6 +1,7 @@
 #include "cudart/copy.h"
 
 #include <cstring>
+#include <vector>
 
 #include "base/error.h"
 
@@ -90,7 +91,7 @@ cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMem
   return copy(r, target, source, {bytes, 1, 1}, kind);
 }
 
-cudaError_t fill(Runtime& r, Box to, Extent e, int value) {
+cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element) {
   if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
   if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
   const Side target = side(r, to.begin, span(to, e));
@@ -99,10 +100,18 @@ cudaError_t fill(Runtime& r, Box to, Extent e, int value) {
   Box same = to;
   const uint64_t bytes = e.width * e.height * e.depth;
   join_rows(e, to, same);
-  for (uint64_t z = 0; z < e.depth; ++z)
-    for (uint64_t y = 0; y < e.height; ++y)
-      r.memory.fill(to.begin + z * to.slice + y * to.pitch, static_cast<unsigned char>(value),
-                    e.width);
+  std::vector<unsigned char> row(element > 1 ? e.width : 0);
+  for (uint64_t i = 0; i + element <= row.size(); i += element)
+    std::memcpy(row.data() + i, &value, element);
+  for (uint64_t z = 0; z < e.depth; ++z) {
+    for (uint64_t y = 0; y < e.height; ++y) {
+      const uint64_t at = to.begin + z * to.slice + y * to.pitch;
+      if (element > 1)
+        r.memory.upload(at, row.data(), e.width);
+      else
+        r.memory.fill(at, static_cast<unsigned char>(value), e.width);
+    }
+  }
   r.timeline.advance(fill_seconds(r.profile, bytes));
   return cudaSuccess;
 }

@@ -18,6 +18,7 @@ using Body = std::function<cudaError_t(Runtime&)>;
 cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
                       cudaGraphNodeType type = cudaGraphNodeTypeMemcpy);
 
-cudaError_t fill(Runtime& runtime, Box to, Extent extent, int value);
+// With the low bytes of `value`, an element of 1, 2 or 4.
+cudaError_t fill(Runtime& runtime, Box to, Extent extent, unsigned value, unsigned element = 1);
 
 }  // namespace lab32::cudart

@@ -59,6 +59,11 @@ cudaError_t& last_error() {
   return error;
 }
 
+const char*& called_as() {
+  thread_local const char* name = nullptr;
+  return name;
+}
+
 std::atomic<cudaError_t>& sticky_error() {
   static std::atomic<cudaError_t> error{cudaSuccess};
   return error;
@@ -66,7 +71,7 @@ std::atomic<cudaError_t>& sticky_error() {
 
 cudaError_t remember(cudaError_t error) {
   // "Not ready" is an answer, not an error.
-  if (error != cudaSuccess && error != cudaErrorNotReady) last_error() = error;
+  if (error != cudaSuccess && error != cudaErrorNotReady && !called_as()) last_error() = error;
   return error;
 }
 

@@ -15,7 +15,11 @@ cudaError_t& last_error();
 // cudaSuccess: nothing.
 std::atomic<cudaError_t>& sticky_error();
 
-// Remembers an error (success leaves what is there) and hands it through.
+// The driver's function that this thread is in; nullptr: none.
+const char*& called_as();
+
+// Remembers an error (success leaves what is there; so do the driver's functions) and hands it
+// through.
 cudaError_t remember(cudaError_t error);
 
 // "cudaErrorInvalidValue" and "invalid argument"; "unrecognized error code" for others.

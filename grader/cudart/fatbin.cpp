@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/align.h"
 #include "base/error.h"
 #include "simulator/ptx/link.h"
 
@@ -136,18 +137,49 @@ std::string unpack(const FatEntry& e) {
   return plain;
 }
 
+bool is_fatbin(const void* image) {
+  const auto magic = read<uint32_t>(static_cast<const char*>(image));
+  return magic == kWrapperMagic || magic == kBlockMagic;
+}
+
 FatBinary read_fatbin(const void* wrapper) {
   // Nobody says how much there is; it lies in the program.
   constexpr uint64_t kAll = uint64_t{1} << 40;
-  const auto outer = read<Wrapper>(static_cast<const char*>(wrapper));
   uint64_t bytes = 0;
   FatBinary binary;
+  const auto* begin = static_cast<const char*>(wrapper);
+  if (read<uint32_t>(begin) == kBlockMagic) {
+    binary.entries = read_block(begin, kAll, &bytes);
+    return binary;
+  }
+  const auto outer = read<Wrapper>(begin);
   binary.entries = read_block(
       outer.magic == kWrapperMagic ? static_cast<const char*>(outer.block) : nullptr, kAll, &bytes);
   if (outer.version != kLinked || !outer.more) return binary;
   const auto* blocks = static_cast<const char* const*>(outer.more);
   for (; *blocks; ++blocks) binary.parts.push_back(read_block(*blocks, kAll, &bytes));
   return binary;
+}
+
+std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint32_t arch) {
+  constexpr uint64_t kAlignment = 8, kX64 = 0x11;  // 64-bit, Linux
+  std::string entries;
+  const auto add = [&](uint16_t kind, std::string payload) {
+    payload.resize(align_up(payload.size() + 1, kAlignment));  // PTX ends with a zero
+    Entry e{};
+    e.kind = kind;
+    e.version = 0x101;
+    e.header_bytes = sizeof e;
+    e.bytes = payload.size();
+    e.arch = arch;
+    e.flags = kX64;
+    entries.append(reinterpret_cast<const char*>(&e), sizeof e);
+    entries += payload;
+  };
+  add(kPtx, ptx);
+  if (!cubin.empty()) add(kElf, cubin);
+  const Block block{kBlockMagic, 1, sizeof(Block), entries.size()};
+  return std::string(reinterpret_cast<const char*>(&block), sizeof block) + entries;
 }
 
 std::vector<std::vector<FatEntry>> read_blocks(std::string_view section) {

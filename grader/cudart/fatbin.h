@@ -25,9 +25,15 @@ struct FatBinary {
   std::vector<std::vector<FatEntry>> parts;
 };
 
-// `wrapper` is what __cudaRegisterFatBinary is given (fatBinaryCtl.h's __fatBinC_Wrapper_t). Throws
-// Error when it is of a form that is not known.
+// Whether the bytes at `image` begin as a fat binary does: as a wrapper, or as a block of entries.
+bool is_fatbin(const void* image);
+
+// `wrapper` is what __cudaRegisterFatBinary is given (fatBinaryCtl.h's __fatBinC_Wrapper_t), or a
+// block of entries alone. Throws Error when it is of a form that is not known.
 FatBinary read_fatbin(const void* wrapper);
+
+// The block of entries that holds the two; `arch`: 90.
+std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint32_t arch);
 
 // The entries of the blocks that lie one behind the other in a section of a program. Throws Error
 // when they are of a form that is not known.
@@ -38,6 +44,7 @@ std::string unpack(const FatEntry& entry);
 
 struct DeviceCode {
   std::string ptx;
+  std::string name;   // Artifact's
   std::string cubin;  // empty: none for this architecture
   // Of linked PTX: ptx::Linked's.
   std::map<std::string, int> lines_before;

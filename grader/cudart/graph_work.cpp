@@ -1,6 +1,5 @@
 #include "cudart/graph_work.h"
 
-#include <cstring>
 #include <utility>
 
 #include "base/error.h"
@@ -35,17 +34,7 @@ Work fill_work(const cudaMemsetParams& p) {
   return {[p](Runtime& r, cudaStream_t) {
             const uint64_t row = uint64_t{p.width} * p.elementSize;
             const auto at = reinterpret_cast<uint64_t>(p.dst);
-            if (p.elementSize == 1)
-              return fill(r, {at, p.pitch, 0}, {row, p.height, 1}, static_cast<int>(p.value));
-            std::vector<std::byte> pattern(row);
-            for (uint64_t i = 0; i < row; i += p.elementSize)
-              std::memcpy(pattern.data() + i, &p.value, p.elementSize);
-            for (size_t y = 0; y < p.height; ++y) {
-              void* line = reinterpret_cast<void*>(at + y * p.pitch);
-              if (const cudaError_t e = copy(r, line, pattern.data(), row, cudaMemcpyHostToDevice))
-                return e;
-            }
-            return cudaSuccess;
+            return fill(r, {at, p.pitch, 0}, {row, p.height, 1}, p.value, p.elementSize);
           },
           {},
           {}};

@@ -44,6 +44,18 @@ Binary* Registry::add_binary(const void* wrapper) {
   return binaries_.back().get();
 }
 
+Binary* Registry::add_module(DeviceCode code) {
+  Binary* module = add_binary(nullptr);
+  module->code = std::move(code);
+  try {
+    load_now(*module);
+  } catch (...) {
+    remove_binary(module);
+    throw;
+  }
+  return module;
+}
+
 void Registry::remove_binary(Binary* binary) {
   for (auto at = kernels_.begin(); at != kernels_.end();)
     at = at->second->binary == binary ? kernels_.erase(at) : std::next(at);
@@ -77,17 +89,33 @@ KernelEntry* Registry::find_kernel(const void* function) {
   return nullptr;
 }
 
+KernelEntry* Registry::find_kernel(Binary& module, const std::string& symbol) {
+  load(module);
+  for (const auto& [host, entry] : kernels_)
+    if (entry->binary == &module && entry->symbol == symbol) return entry.get();
+  const auto symbols = module.module->kernel_symbols();
+  if (std::find(symbols.begin(), symbols.end(), symbol) == symbols.end()) return nullptr;
+  auto entry = std::make_unique<KernelEntry>();
+  entry->binary = &module;
+  entry->symbol = symbol;
+  KernelEntry* made = entry.get();
+  kernels_[made] = std::move(entry);  // no host function: its handle is its address
+  return made;
+}
+
 const VariableEntry* Registry::find_variable(const void* host) const {
   const auto at = variables_.find(host);
   return at == variables_.end() ? nullptr : &at->second;
 }
 
 void Registry::load_now(Binary& binary) {
-  const DeviceCode code = choose(read_fatbin(binary.wrapper), device_.arch());
+  const DeviceCode code =
+      binary.code ? *binary.code : choose(read_fatbin(binary.wrapper), device_.arch());
   toolchain::Artifact artifact;
   artifact.arch = device_.arch();
   artifact.ptx = from_here(code.ptx);
   artifact.cubin = code.cubin;
+  artifact.name = code.name;
   binary.arch = target_of(code.ptx);
   if (!code.cubin.empty()) {
     binary.cubin = read_cubin(code.cubin);

@@ -4,17 +4,21 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cudart/api.h"
 #include "cudart/cubin.h"
+#include "cudart/fatbin.h"
 #include "device/device.h"
 
 namespace lab32::cudart {
 
 struct Binary {
   const void* wrapper = nullptr;
+  std::optional<DeviceCode>
+      code;              // of a module that the program loads itself: instead of a wrapper
   bool refused = false;  // cannot be loaded, which has been said
   // From here on: once loaded.
   std::unique_ptr<device::LoadedModule> module;
@@ -52,6 +56,8 @@ class Registry {
   Registry(device::Device& device, bool listings) : device_(device), listings_(listings) {}
 
   Binary* add_binary(const void* wrapper);
+  // A module that the program loads itself, loaded. Throws Error when it cannot be.
+  Binary* add_module(DeviceCode code);
   void remove_binary(Binary* binary);
   // Modules go; they are loaded again when something of them is used.
   void unload();
@@ -60,6 +66,8 @@ class Registry {
 
   // By the host function's address, or the handle itself; nullptr: no kernel.
   KernelEntry* find_kernel(const void* function);
+  // A kernel of a module's by its symbol, the same entry each time; nullptr: there is none.
+  KernelEntry* find_kernel(Binary& module, const std::string& symbol);
   const VariableEntry* find_variable(const void* host) const;
 
   // Loads the module unless it is; fills the pointers of its managed variables. Throws NotLoaded

@@ -10,6 +10,7 @@
 
 #include "cudart/allocations.h"
 #include "cudart/arrays.h"
+#include "cudart/contexts.h"
 #include "cudart/graphs.h"
 #include "cudart/registry.h"
 #include "cudart/streams.h"
@@ -36,6 +37,7 @@ struct Runtime {
   Allocations allocations;
   Arrays arrays{allocations};
   std::map<unsigned long long, TextureDescriptions> textures;  // and surfaces
+  Contexts contexts;
   Streams streams;
   Graphs graphs;
   Captures captures{graphs};

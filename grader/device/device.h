@@ -166,6 +166,7 @@ struct KernelInfo {
   Dim3 cluster{0, 0, 0};     // __cluster_dims__; all 0: none
   uint32_t max_cluster = 0;  // the third number of __launch_bounds__; 0: none
   std::vector<uint32_t> parameter_bytes;
+  std::vector<uint32_t> parameter_offsets;   // in the block of parameters (simulator)
   bool uses_heap = false;                    // calls malloc() or free()
   std::vector<std::string> parameter_types;  // "int const*"; none where they are not known
 };
@@ -185,6 +186,8 @@ class LoadedModule {
   // device does not have.
   virtual Kernel* find(const std::string& name) = 0;
   virtual std::vector<std::string> kernel_names() const = 0;
+  // As they are in the PTX; none where the device does not tell.
+  virtual std::vector<std::string> kernel_symbols() const { return {}; }
   // Bytes of a module variable (LAB32_LAUNCH records, __constant__ tables); nullopt: none.
   virtual std::optional<std::vector<std::byte>> read_symbol(const std::string& name) = 0;
   virtual bool write_symbol(const std::string& name, const void* data, uint64_t bytes) = 0;

@@ -17,6 +17,10 @@ Opened open_driver() {
     result.missing = "no CUDA driver (libcuda.so.1) on this machine";
     return result;
   }
+  if (dlsym(library, "lab32_simulated_driver")) {
+    result.missing = "the CUDA driver that is found (LD_LIBRARY_PATH) is lab32's simulated one";
+    return result;
+  }
 #define LAB32_LOOK_UP(member, symbol, parameters)                                             \
   result.api.member = reinterpret_cast<decltype(result.api.member)>(dlsym(library, #symbol)); \
   if (!result.api.member && result.missing.empty())                                           \

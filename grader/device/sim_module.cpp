@@ -31,6 +31,7 @@ SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, b
       module_(ptx::parse(artifact.ptx)),
       registers_(artifact.registers),
       places_(module_, artifact.debug_ptx) {
+  if (!artifact.name.empty()) ptx::place_by_ptx(module_, artifact.name);
   if (!artifact.sass.empty())
     reconciled_ = sass::reconcile(module_, sass::parse_listing(artifact.sass));
   place_variables();
@@ -124,13 +125,14 @@ uint64_t SimModule::address_of(const std::string& symbol) const {
 std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   const ptx::Function& f = ptx::require_kernel(module_, symbol);
   uint32_t bytes = 0;
-  ptx::parameter_offsets(f.params, &bytes);
+  std::vector<uint32_t> offsets = ptx::parameter_offsets(f.params, &bytes);
   sim::Allocation* params = memory_.allocate(bytes, "kernel parameters");
   params->read_only = true;
   owned_.push_back(params->begin);
   auto program = sim::decode(module_, f, symbols_, params->begin, reconciled_.plans, host_runs_);
   KernelInfo info;
   info.name = kernel_name(symbol);
+  info.parameter_offsets = std::move(offsets);
   info.parameter_types = parameter_types(symbol);
   info.static_shared = program->static_shared;
   info.uses_heap = program->uses_heap;

@@ -273,7 +273,7 @@ void check_program(const fs::path& file) {
   if (!itself && !device_code && dynamic)
     for (const Library& library : loaded_libraries(file)) libraries.push_back(library.name);
   for (const std::string& library : libraries) {
-    if (library == kRuntime) return;
+    if (library == kRuntime || library == kDriver) return;
     if (is_runtime(library))
       throw Error(
           fmt::format("{} was built for {}, and the simulated runtime is {}: build it with "

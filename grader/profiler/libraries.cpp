@@ -11,7 +11,8 @@ namespace lab32::profiler {
 namespace {
 
 constexpr char kMachineCode[] = "is machine code for GPUs, which the simulator does not run";
-constexpr char kDriver[] = "talks to the driver of a GPU, which is not simulated";
+constexpr char kCard[] =
+    "talks to a GPU's driver itself, past the driver's API, which is what is simulated";
 
 struct Refused {
   const char *begins, *called, *why;
@@ -29,10 +30,8 @@ constexpr Refused kRefused[] = {
     {"npp", "NPP", kMachineCode},
     {"nvjpeg", "nvJPEG", kMachineCode},
     {"nccl", "NCCL", kMachineCode},
-    {"nvrtc", "NVRTC", "compiles for the driver, which is not simulated"},
-    {"nvJitLink", "nvJitLink", "links for the driver, which is not simulated"},
-    {"nvidia-ml", "NVML", kDriver},
-    {"cupti", "CUPTI", kDriver},
+    {"nvidia-ml", "NVML", kCard},
+    {"cupti", "CUPTI", kCard},
 };
 
 }  // namespace
@@ -69,8 +68,6 @@ std::optional<std::string> refused_library(const std::string& name) {
   const std::string stem = name.substr(name.rfind("lib", 0) == 0  ? 3
                                        : name.rfind("-l", 0) == 0 ? 2
                                                                   : 0);
-  if (stem == "cuda" || stem.rfind("cuda.so", 0) == 0)
-    return fmt::format("{}: the driver's API is not simulated, only the runtime's", name);
   for (const Refused& r : kRefused)
     if (stem.rfind(r.begins, 0) == 0) return fmt::format("{}: {} {}", name, r.called, r.why);
   return std::nullopt;

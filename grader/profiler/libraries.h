@@ -8,7 +8,7 @@
 
 namespace lab32::profiler {
 
-constexpr char kRuntime[] = "libcudart.so.13";
+constexpr char kRuntime[] = "libcudart.so.13", kDriver[] = "libcuda.so.1";
 
 struct Library {
   std::string name;  // as it is asked for: "libcudart.so.13"
@@ -22,7 +22,7 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program);
 bool is_users(const std::string& path);
 
 // Why not, for "libcublas.so.13" and "-lcublas" as for all that come as machine code, or that talk
-// to the driver; nullopt: a library like any other.
+// to a card past the driver's API; nullopt: a library like any other.
 std::optional<std::string> refused_library(const std::string& name);
 
 }  // namespace lab32::profiler

@@ -12,6 +12,7 @@ struct Artifact {
   std::string source;  // path of the .cu as the user gave it
   std::string arch;    // "sm_90"
   std::string ptx;     // nvcc -ptx -lineinfo, paths mapped back to the user's
+  std::string name;    // of the PTX, where it has no line information; empty: it goes without
   std::string cubin;   // bytes, for the GPU and for sass
   // nvdisasm -c -gi -gp text, paths mapped back likewise; empty when there is no nvdisasm (then all
   // is PTX-level). Besides `//## File "x.cu", line 3` (and its ` inlined at "x.cu", line 9`) it has

@@ -1,8 +1,12 @@
 #include "toolchain/assemble.h"
 
+#include <algorithm>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/pattern.h"
 #include "base/process.h"
 #include "base/read_file.h"
 #include "base/scratch.h"
@@ -14,26 +18,64 @@ namespace {
 
 constexpr double kAssembling = 60;
 
+// Without a cubin where it fails.
+Outcome run_ptxas(const std::string& ptx, const std::string& arch,
+                  const std::vector<std::string>& options, std::string* cubin) {
+  const Toolchain& tools = installed();
+  const Scratch scratch;
+  const std::string from = (scratch.path / "module.ptx").string(),
+                    to = (scratch.path / "module.cubin").string();
+  std::ofstream(from, std::ios::binary) << ptx;
+  Command nvcc;
+  nvcc.argv = {tools.nvcc, "-cubin", "-arch=" + arch, "-o", to, from};
+  nvcc.argv.insert(nvcc.argv.end(), options.begin(), options.end());
+  nvcc.environment = {"PATH=" + tools.path, "TMPDIR=" + scratch.path.string()};
+  nvcc.limits.wall_seconds = kAssembling;
+  Outcome outcome = run_process(nvcc);
+  *cubin = read_file(to).value_or("");
+  // As the driver's compiler calls it.
+  for (size_t at; (at = outcome.err.find(from)) != std::string::npos;)
+    outcome.err.replace(at, from.size(), "application ptx input");
+  return outcome;
+}
+
+// `ptx` with the version that ptxas says is its own; empty: that is not what it says.
+std::string in_own_version(const std::string& ptx, const std::string& errors) {
+  static const Pattern newer("Unsupported .version [0-9.]+; current version is '([0-9.]+)'");
+  const auto own = newer.search(errors);
+  const size_t at = ptx.find(".version");
+  const size_t digit = at == std::string::npos ? at : ptx.find_first_of("0123456789", at);
+  if (!own || digit == std::string::npos) return {};
+  const size_t end = std::min(ptx.find_first_not_of("0123456789.", digit), ptx.size());
+  return ptx.substr(0, digit) + (*own)[1] + ptx.substr(end);
+}
+
 }  // namespace
+
+Assembled assemble_program(const std::string& ptx, const std::string& arch) {
+  const std::string key = cache_key(installed().identity + "program " + arch + "\n" + ptx);
+  if (const auto cached = load_cached(key)) return {cached->cubin, cached->warnings};
+  Artifact made;
+  Outcome outcome = run_ptxas(ptx, arch, {"-lineinfo"}, &made.cubin);
+  if (const std::string older = in_own_version(ptx, outcome.err); !older.empty())
+    outcome = run_ptxas(older, arch, {"-lineinfo"}, &made.cubin);
+  if (!outcome.ok()) made.cubin.clear();
+  made.warnings = outcome.err;
+  store_cached(key, made);
+  return {made.cubin, made.warnings};
+}
 
 Artifact assemble(const std::string& ptx, const std::string& arch, const std::string& name) {
   const Toolchain& tools = installed();
   const std::string key = cache_key(tools.identity + "assembled " + arch + "\n" + ptx);
   std::optional<Artifact> artifact = load_cached(key);
   if (!artifact) {
-    const Scratch scratch;
-    const std::string from = (scratch.path / "module.ptx").string(),
-                      to = (scratch.path / "module.cubin").string();
-    std::ofstream(from, std::ios::binary) << ptx;
-    Command nvcc;
-    nvcc.argv = {tools.nvcc, "-cubin", "-arch=" + arch, "-o", to, from};
-    nvcc.environment = {"PATH=" + tools.path, "TMPDIR=" + scratch.path.string()};
-    nvcc.limits.wall_seconds = kAssembling;
-    const Outcome outcome = run_process(nvcc);
+    std::string cubin;
+    const Outcome outcome = run_ptxas(ptx, arch, {}, &cubin);
     artifact.emplace();
     artifact->arch = arch;
     artifact->ptx = ptx;
-    artifact->cubin = read_file(to).value_or("");
+    artifact->cubin = std::move(cubin);
     if (!outcome.ok() || artifact->cubin.empty())
       throw MachineError(name + " cannot be assembled for " + arch + " (" +
                          lab32::describe(outcome) +

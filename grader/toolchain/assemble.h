@@ -11,4 +11,12 @@ namespace lab32::toolchain {
 // artifact has no SASS and no registers. The same text is assembled once.
 Artifact assemble(const std::string& ptx, const std::string& arch, const std::string& name);
 
+// The same for a text of somebody's, which may be wrong: then there is no cubin, but what ptxas
+// says of it. It has a listing's notes of lines (-lineinfo). A text of a newer version of PTX than
+// this ptxas knows is assembled as one of ptxas' own, which fails only for what is new in it.
+struct Assembled {
+  std::string cubin, errors;
+};
+Assembled assemble_program(const std::string& ptx, const std::string& arch);
+
 }  // namespace lab32::toolchain

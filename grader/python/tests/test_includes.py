@@ -24,6 +24,7 @@ ALLOWED = {
     "device": [*SIMULATOR, "toolchain", "base"],
     "record": ["device", "simulator/core", "base"],
     "cudart": ["record", "device", "simulator/core", "simulator/model", "simulator/ptx", "toolchain", "base"],
+    "driver": ["cudart", "device", "simulator/core", "simulator/model", "simulator/ptx", "toolchain", "base"],
     "pictures": ["device", "simulator/counters", "simulator/core", "base"],
     "report": ["pictures", "base"],
     "grading": ["report", "pictures", "device", "simulator/counters", "toolchain", "base"],

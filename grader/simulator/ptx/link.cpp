@@ -219,10 +219,14 @@ class Linker {
       text_.append(static_cast<size_t>(std::max(0, line - lines_so_far() - 1)), '\n');
       const bool ours = item.name.empty() || item.linkage == Linkage::local || !item.defines ||
                         symbols_.at(item.name).keeper == index;
-      if (ours) {
+      // Its users here may come before the definition that stays, which is another part's. ptxas
+      // wants the words of a function's definition in its declaration, too.
+      const bool declares = !item.name.empty() && item.linkage == Linkage::external &&
+                            item.function && symbols_.at(item.name).linkage != Linkage::external;
+      if (ours && !declares) {
         copy(part, item.first, item.last, renamed);
-      } else {  // its users here come before the definition that stays
-        text_ += ".extern ";
+      } else {
+        text_ += item.function ? word_of(symbols_.at(item.name).linkage) : ".extern ";
         copy(part, item.first + 1, item.head_end, renamed);
         text_ += ";";
       }
@@ -231,6 +235,10 @@ class Linker {
         linked_.lines_before.emplace(item.name, before);
     }
     files_before_ += part.files;
+  }
+
+  static const char* word_of(Linkage linkage) {
+    return linkage == Linkage::strong ? ".visible " : ".weak ";
   }
 
   int lines_so_far() {

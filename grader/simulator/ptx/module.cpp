@@ -57,6 +57,19 @@ std::optional<Module::Position> Module::position(int loc) const {
   return best;
 }
 
+void place_by_ptx(Module& module, const std::string& name) {
+  if (!module.locs.empty()) return;
+  const auto file = static_cast<int>(std::max<size_t>(module.files.size(), 1));
+  module.files.resize(static_cast<size_t>(file) + 1);
+  module.files.back() = name;
+  for (Function& function : module.functions) {
+    for (Instruction& instruction : function.body) {
+      instruction.loc = static_cast<int>(module.locs.size());
+      module.locs.push_back({file, instruction.ptx_line, 0, -1});
+    }
+  }
+}
+
 const Function& require_kernel(const Module& module, std::string_view name) {
   const Function* function = module.find_function(name);
   if (function == nullptr || !function->is_entry) {

@@ -158,6 +158,10 @@ struct Module {
   std::optional<Position> position(int loc) const;
 };
 
+// Where there is no line information, instructions stand where the PTX has them: in a file of that
+// name, which need not be there.
+void place_by_ptx(Module& module, const std::string& name);
+
 // The kernel of that (mangled) name. Throws lab32::Error when the module has none, naming those it
 // has, and with its refusal when it cannot run.
 const Function& require_kernel(const Module& module, std::string_view name);

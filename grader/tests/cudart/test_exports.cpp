@@ -50,6 +50,7 @@ TEST_SUITE_BEGIN("cudart");
 TEST_CASE("cudart: the runtime exports the names of api.def and what lab32 asks it") {
   std::set<std::string> wanted(std::begin(kWorking), std::end(kWorking));
   wanted.insert("lab32_list_unsupported");
+  wanted.insert("lab32_driver_symbol");
   wanted.insert(std::begin(kRefused), std::end(kRefused));
   CHECK(exported(profiler::runtime_directory() / "libcudart.so.13") == wanted);
 }
@@ -80,6 +81,33 @@ TEST_CASE("cudart: NVIDIA's library of this toolkit exports no name that ours do
     CAPTURE(name);
     CHECK(ours.count(name) == 1);
   }
+}
+
+TEST_CASE("cudart: libcuda.so.1 has each name of NVIDIA's, and all lead somewhere") {
+  const auto ours = profiler::runtime_directory() / "libcuda.so.1";
+  void* library = dlopen(ours.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE_MESSAGE(library, dlerror());
+  void* runtime =
+      dlopen((profiler::runtime_directory() / "libcudart.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE_MESSAGE(runtime, dlerror());
+  using Find = void* (*)(const char*);
+  void* symbol = dlsym(runtime, "lab32_driver_symbol");
+  REQUIRE(symbol);
+  const auto find = reinterpret_cast<Find>(symbol);
+  const char* const names[] = {
+#define WORKS(symbol, name, version) #symbol,
+#define REFUSES(symbol, name, version) #symbol,
+#include "driver/api.def"
+#undef WORKS
+#undef REFUSES
+  };
+  std::set<std::string> wanted(std::begin(names), std::end(names));
+  for (const std::string& name : wanted) {
+    CAPTURE(name);
+    CHECK(find(name.c_str()));
+  }
+  wanted.insert("lab32_simulated_driver");
+  CHECK(exported(ours) == wanted);
 }
 
 TEST_SUITE_END();

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -16,17 +15,21 @@
 #include "cudart/fatbin.h"
 #include "cudart/refusals.h"
 #include "device/sim_device.h"
+#include "driver/symbols.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/model/profile.h"
 #include "toolchain/artifact.h"
 
-namespace lab32::cudart {
+namespace lab32::driver {
 namespace {
+
+using cudart::FatBinary;
+using cudart::FatEntry;
 
 using Tell = void (*)(void* context, const char* name, const char* text);
 
 bool has_code(const FatEntry& cubin) {
-  const std::string bytes = unpack(cubin);
+  const std::string bytes = cudart::unpack(cubin);
   const ElfFile elf = read_elf(bytes, "a cubin");
   return std::any_of(elf.functions.begin(), elf.functions.end(),
                      [](const std::string& name) { return !name.empty(); });
@@ -37,7 +40,7 @@ std::vector<FatBinary> binaries_of(const ElfFile& elf) {
   std::vector<FatBinary> binaries;
   const auto blocks_in = [&](const char* name) {
     const ElfSection* section = elf.find(name);
-    return section ? read_blocks(section->data) : std::vector<std::vector<FatEntry>>{};
+    return section ? cudart::read_blocks(section->data) : std::vector<std::vector<FatEntry>>{};
   };
   FatBinary linked;
   linked.parts = blocks_in("__nv_relfatbin");
@@ -62,14 +65,18 @@ class Lister {
   void look_at(const std::string& path) {
     const std::string bytes = read_file(path).value_or("");
     const ElfFile elf = read_elf(bytes, path);
-    const auto refused = refused_names();
-    for (const std::string& name : elf.imports)
-      if (std::binary_search(refused.begin(), refused.end(), name)) calls_.insert(name);
+    const auto refused = cudart::refused_names();
+    for (const std::string& name : elf.imports) {
+      if (std::binary_search(refused.begin(), refused.end(), name))
+        calls_[name] = cudart::refusal_of(name);
+      // cuMemMap_v2 is cuMemMap in the source.
+      if (const auto called = refused_symbol(name)) calls_[*called] = refusal_of(*called);
+    }
     for (const FatBinary& binary : binaries_of(elf)) look_at(binary);
   }
 
   void tell(Tell tell, void* context) const {
-    for (const std::string& name : calls_) tell(context, name.c_str(), refusal_of(name).c_str());
+    for (const auto& [name, text] : calls_) tell(context, name.c_str(), text.c_str());
     for (const auto& [text, kernels] : code_) {
       const std::string others =
           kernels.size() > 1 ? fmt::format(" and {} more", kernels.size() - 1) : "";
@@ -84,7 +91,7 @@ class Lister {
     try {
       toolchain::Artifact artifact;
       artifact.arch = device_->arch();
-      artifact.ptx = choose(binary, device_->arch()).ptx;
+      artifact.ptx = cudart::choose(binary, device_->arch()).ptx;
       const auto module = device_->load(artifact);
       for (const std::string& kernel : module->kernel_names()) look_at(*module, kernel);
     } catch (const Error& e) {
@@ -112,21 +119,21 @@ class Lister {
   model::Profile profile_;
   sim::Memory memory_;
   std::unique_ptr<device::Device> device_;
-  std::set<std::string> calls_;
+  std::map<std::string, std::string> calls_;              // name -> refusal
   std::map<std::string, std::vector<std::string>> code_;  // refusal -> kernels
 };
 
 }  // namespace
-}  // namespace lab32::cudart
+}  // namespace lab32::driver
 
 // `files`: a program and its libraries, the list ended by a null; `profile`: "h200". Tells of each
-// function of the runtime that is refused (`name`) and of each refusal of device code; what only
-// arguments decide, nobody can tell before the program runs. 0; or 1, having told why a file cannot
-// be read.
+// function of the runtime and the driver that is refused (`name`) and of each refusal of device
+// code; what only arguments decide, nobody can tell before the program runs. 0; or 1, having told
+// why a file cannot be read.
 extern "C" __attribute__((visibility("default"))) int lab32_list_unsupported(
-    const char* const* files, const char* profile, lab32::cudart::Tell tell, void* context) {
+    const char* const* files, const char* profile, lab32::driver::Tell tell, void* context) {
   try {
-    lab32::cudart::Lister lister(profile);
+    lab32::driver::Lister lister(profile);
     for (; *files; ++files) lister.look_at(*files);
     lister.tell(tell, context);
     return 0;

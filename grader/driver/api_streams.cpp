@@ -1,0 +1,133 @@
+// Streams, events, captures and graphs, texture and surface objects of arrays: the runtime's
+// functions under the driver's names. Flags and kinds have the same numbers in both.
+
+#include "driver/call.h"
+
+using namespace lab32::driver;
+
+#define LAB32_SAME(name, symbol, parameters, ...)      \
+  CUresult symbol parameters {                         \
+    return forward(name, [&] { return __VA_ARGS__; }); \
+  }                                                    \
+  static_assert(true)
+#define LAB32_SAME_PER_THREAD(name, symbol, parameters, ...) \
+  LAB32_SAME(name, symbol, parameters, __VA_ARGS__);         \
+  LAB32_PER_THREAD(symbol, _ptsz)
+
+LAB32_SAME("cuStreamCreate", cuStreamCreate, (CUstream * out, unsigned flags),
+           cudaStreamCreateWithFlags(out, flags));
+LAB32_SAME("cuStreamCreateWithPriority", cuStreamCreateWithPriority,
+           (CUstream * out, unsigned flags, int priority),
+           cudaStreamCreateWithPriority(out, flags, priority));
+LAB32_SAME("cuStreamDestroy", cuStreamDestroy_v2, (CUstream stream), cudaStreamDestroy(stream));
+LAB32_SAME("cuStreamDestroy", cuStreamDestroy, (CUstream stream), cudaStreamDestroy(stream));
+LAB32_SAME_PER_THREAD("cuStreamSynchronize", cuStreamSynchronize, (CUstream stream),
+                      cudaStreamSynchronize(stream));
+LAB32_SAME_PER_THREAD("cuStreamQuery", cuStreamQuery, (CUstream stream), cudaStreamQuery(stream));
+LAB32_SAME_PER_THREAD("cuStreamWaitEvent", cuStreamWaitEvent,
+                      (CUstream stream, CUevent event, unsigned flags),
+                      cudaStreamWaitEvent(stream, event, flags));
+LAB32_SAME_PER_THREAD("cuStreamGetFlags", cuStreamGetFlags, (CUstream stream, unsigned* flags),
+                      cudaStreamGetFlags(stream, flags));
+LAB32_SAME_PER_THREAD("cuStreamGetPriority", cuStreamGetPriority, (CUstream stream, int* priority),
+                      cudaStreamGetPriority(stream, priority));
+LAB32_SAME_PER_THREAD("cuStreamGetId", cuStreamGetId, (CUstream stream, unsigned long long* id),
+                      cudaStreamGetId(stream, id));
+LAB32_SAME_PER_THREAD("cuStreamGetDevice", cuStreamGetDevice, (CUstream stream, CUdevice* device),
+                      cudaStreamGetDevice(stream, device));
+LAB32_SAME_PER_THREAD("cuStreamAttachMemAsync", cuStreamAttachMemAsync,
+                      (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags),
+                      cudaStreamAttachMemAsync(stream, reinterpret_cast<void*>(address), bytes,
+                                               flags));
+LAB32_SAME_PER_THREAD("cuLaunchHostFunc", cuLaunchHostFunc,
+                      (CUstream stream, CUhostFn function, void* data),
+                      cudaLaunchHostFunc(stream, function, data));
+// CUresult and cudaError_t are both an int with the same numbers.
+LAB32_SAME_PER_THREAD("cuStreamAddCallback", cuStreamAddCallback,
+                      (CUstream stream, CUstreamCallback function, void* data, unsigned flags),
+                      cudaStreamAddCallback(stream,
+                                            reinterpret_cast<cudaStreamCallback_t>(function), data,
+                                            flags));
+
+// There is one device memory: a stream is of whichever context is current.
+CUresult cuStreamGetCtx(CUstream stream, CUcontext* out) {
+  return call("cuStreamGetCtx", [&](Runtime& r) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!r.streams.knows(stream)) return CUDA_ERROR_INVALID_HANDLE;
+    *out = lab32::cudart::Contexts::current();
+    return CUDA_SUCCESS;
+  });
+}
+LAB32_PER_THREAD(cuStreamGetCtx, _ptsz);
+
+LAB32_SAME("cuEventCreate", cuEventCreate, (CUevent * out, unsigned flags),
+           cudaEventCreateWithFlags(out, flags));
+LAB32_SAME("cuEventDestroy", cuEventDestroy_v2, (CUevent event), cudaEventDestroy(event));
+LAB32_SAME("cuEventDestroy", cuEventDestroy, (CUevent event), cudaEventDestroy(event));
+LAB32_SAME_PER_THREAD("cuEventRecord", cuEventRecord, (CUevent event, CUstream stream),
+                      cudaEventRecord(event, stream));
+LAB32_SAME_PER_THREAD("cuEventRecordWithFlags", cuEventRecordWithFlags,
+                      (CUevent event, CUstream stream, unsigned flags),
+                      cudaEventRecordWithFlags(event, stream, flags));
+LAB32_SAME("cuEventQuery", cuEventQuery, (CUevent event), cudaEventQuery(event));
+LAB32_SAME("cuEventSynchronize", cuEventSynchronize, (CUevent event), cudaEventSynchronize(event));
+LAB32_SAME("cuEventElapsedTime", cuEventElapsedTime, (float* ms, CUevent start, CUevent end),
+           cudaEventElapsedTime(ms, start, end));
+LAB32_SAME("cuEventElapsedTime", cuEventElapsedTime_v2, (float* ms, CUevent start, CUevent end),
+           cudaEventElapsedTime(ms, start, end));
+
+LAB32_SAME_PER_THREAD("cuStreamBeginCapture", cuStreamBeginCapture_v2,
+                      (CUstream stream, CUstreamCaptureMode mode),
+                      cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(mode)));
+LAB32_SAME_PER_THREAD("cuStreamEndCapture", cuStreamEndCapture, (CUstream stream, CUgraph* graph),
+                      cudaStreamEndCapture(stream, graph));
+LAB32_SAME_PER_THREAD("cuStreamIsCapturing", cuStreamIsCapturing,
+                      (CUstream stream, CUstreamCaptureStatus* status),
+                      cudaStreamIsCapturing(stream,
+                                            reinterpret_cast<cudaStreamCaptureStatus*>(status)));
+LAB32_SAME_PER_THREAD(
+    "cuStreamGetCaptureInfo", cuStreamGetCaptureInfo_v3,
+    (CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
+     const CUgraphNode** dependencies, const CUgraphEdgeData** edges, size_t* count),
+    cudaStreamGetCaptureInfo(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status),
+                             reinterpret_cast<unsigned long long*>(id), graph, dependencies,
+                             reinterpret_cast<const cudaGraphEdgeData**>(edges), count));
+LAB32_SAME_PER_THREAD("cuStreamGetCaptureInfo", cuStreamGetCaptureInfo_v2,
+                      (CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
+                       CUgraph* graph, const CUgraphNode** dependencies, size_t* count),
+                      cudaStreamGetCaptureInfo(stream,
+                                               reinterpret_cast<cudaStreamCaptureStatus*>(status),
+                                               reinterpret_cast<unsigned long long*>(id), graph,
+                                               dependencies, nullptr, count));
+LAB32_SAME("cuThreadExchangeStreamCaptureMode", cuThreadExchangeStreamCaptureMode,
+           (CUstreamCaptureMode * mode),
+           cudaThreadExchangeStreamCaptureMode(reinterpret_cast<cudaStreamCaptureMode*>(mode)));
+
+LAB32_SAME("cuGraphCreate", cuGraphCreate, (CUgraph * graph, unsigned flags),
+           cudaGraphCreate(graph, flags));
+LAB32_SAME("cuGraphDestroy", cuGraphDestroy, (CUgraph graph), cudaGraphDestroy(graph));
+LAB32_SAME("cuGraphClone", cuGraphClone, (CUgraph * out, CUgraph graph),
+           cudaGraphClone(out, graph));
+LAB32_SAME("cuGraphInstantiate", cuGraphInstantiateWithFlags,
+           (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
+           cudaGraphInstantiateWithFlags(exec, graph, flags));
+LAB32_SAME("cuGraphExecDestroy", cuGraphExecDestroy, (CUgraphExec exec),
+           cudaGraphExecDestroy(exec));
+LAB32_SAME_PER_THREAD("cuGraphLaunch", cuGraphLaunch, (CUgraphExec exec, CUstream stream),
+                      cudaGraphLaunch(exec, stream));
+LAB32_SAME_PER_THREAD("cuGraphUpload", cuGraphUpload, (CUgraphExec exec, CUstream stream),
+                      cudaGraphUpload(exec, stream));
+LAB32_SAME("cuGraphGetNodes", cuGraphGetNodes, (CUgraph graph, CUgraphNode* nodes, size_t* count),
+           cudaGraphGetNodes(graph, nodes, count));
+LAB32_SAME("cuGraphGetRootNodes", cuGraphGetRootNodes,
+           (CUgraph graph, CUgraphNode* nodes, size_t* count),
+           cudaGraphGetRootNodes(graph, nodes, count));
+LAB32_SAME("cuGraphNodeGetType", cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType* type),
+           cudaGraphNodeGetType(node, reinterpret_cast<cudaGraphNodeType*>(type)));
+LAB32_SAME("cuGraphAddEmptyNode", cuGraphAddEmptyNode,
+           (CUgraphNode * node, CUgraph graph, const CUgraphNode* from, size_t count),
+           cudaGraphAddEmptyNode(node, graph, from, count));
+LAB32_SAME("cuGraphAddChildGraphNode", cuGraphAddChildGraphNode,
+           (CUgraphNode * node, CUgraph graph, const CUgraphNode* from, size_t count,
+            CUgraph child),
+           cudaGraphAddChildGraphNode(node, graph, from, count, child));
