@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "base/error.h"
 #include "driver/call.h"
 
 // Under other names, since the toolkit's header declares them with their arguments, which are not
@@ -115,10 +116,17 @@ CUresult cuGetProcAddress(const char* name, void** out, int version, cuuint64_t 
 }
 
 // The tables of functions that NVIDIA's tools and static runtime ask for are not documented.
+// Without this one the runtime that is linked into a program statically does not start.
+constexpr unsigned char kStaticRuntime[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                            0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 CUresult cuGetExportTable(const void** out, const CUuuid* id) {
   return lab32::driver::call("cuGetExportTable", Needs::nothing, Waits::no, [&](Runtime&) {
     if (!out || !id) return CUDA_ERROR_INVALID_VALUE;
     *out = nullptr;
+    if (std::memcmp(id->bytes, kStaticRuntime, sizeof kStaticRuntime) == 0)
+      throw lab32::Error(
+          "the static CUDA runtime, which a library of the program's holds, asks the driver for "
+          "functions that are not documented: link the shared one (nvcc -cudart shared)");
     return CUDA_ERROR_NOT_FOUND;
   });
 }

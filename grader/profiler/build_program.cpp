@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -286,7 +287,22 @@ void check_program(const fs::path& file) {
         "talks to a GPU's driver: build it with `lab32 nvcc` or `nvcc -cudart shared`, or give "
         "lab32 its source",
         file.string()));
+  if (is_host(file)) return;
   throw Error(file.string() + " is no CUDA program: it has no device code and no CUDA runtime");
+}
+
+// A word without a slash that is no file here is a command, as a shell says it: `python`.
+fs::path found(const std::string& word) {
+  std::error_code error;
+  const char* path = std::getenv("PATH");
+  if (word.find('/') != std::string::npos || is_input(word) || fs::exists(word, error) || !path)
+    return word;
+  std::istringstream directories(path);
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    const fs::path file = fs::path(directory) / word;
+    if (fs::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0) return file;
+  }
+  return word;
 }
 
 }  // namespace
@@ -294,7 +310,7 @@ void check_program(const fs::path& file) {
 fs::path runtime_directory() { return toolchain::checkout() / "build/cudart"; }
 
 fs::path build_program(const Program& program, const std::string& arch) {
-  const fs::path file = program.file;
+  const fs::path file = found(program.file);
   std::error_code error;
   if (fs::is_directory(file, error)) throw Error(file.string() + " is a directory, not a program");
   if (!fs::is_regular_file(file, error)) throw Error(file.string() + ": there is no such file");
@@ -302,6 +318,8 @@ fs::path build_program(const Program& program, const std::string& arch) {
   std::ifstream in(file, std::ios::binary);
   char magic[4] = {};
   in.read(magic, sizeof magic);
+  if (std::string(magic, 2) == "#!" && access(file.c_str(), X_OK) == 0 && program.words.empty())
+    return fs::absolute(file);
   if (!is_elf({magic, sizeof magic}))
     throw Error(file.string() + " is neither a .cu file nor a compiled program");
   if (file.extension() == ".o" || file.extension() == ".a")

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
+#include "base/elf.h"
 #include "base/process.h"
+#include "base/read_file.h"
 
 namespace lab32::profiler {
 namespace {
@@ -62,6 +65,25 @@ bool is_users(const std::string& path) {
   for (const char* system : {"/lib/", "/lib64/", "/usr/lib/", "linux-vdso"})
     if (path.rfind(system, 0) == 0) return false;
   return true;
+}
+
+bool is_host(const std::filesystem::path& program) {
+  const auto loads = [](const ElfFile& elf) {
+    return std::find(elf.imports.begin(), elf.imports.end(), "dlopen") != elf.imports.end();
+  };
+  const std::string bytes = read_file(program).value_or("");
+  if (bytes.rfind("#!", 0) == 0) return true;
+  if (!is_elf(bytes)) return false;
+  const ElfFile elf = read_elf(bytes, program.string());
+  if (elf.find(".interp") == nullptr || elf.find(".nv_fatbin") != nullptr) return false;
+  bool found = loads(elf);
+  for (const Library& library : loaded_libraries(program)) {
+    if (library.name.rfind("libcuda", 0) == 0) return false;
+    if (found || library.path.empty() || library.name.rfind("libc.", 0) == 0) continue;
+    const std::string own = read_file(library.path).value_or("");
+    found = is_elf(own) && loads(read_elf(own, library.path));
+  }
+  return found;
 }
 
 std::optional<std::string> refused_library(const std::string& name) {

@@ -21,6 +21,10 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program);
 // Not the system's own, in which there is no device code.
 bool is_users(const std::string& path);
 
+// A program that asks for no CUDA library and holds no device code, but can load what does: an
+// interpreter such as Python, or a script of one.
+bool is_host(const std::filesystem::path& program);
+
 // Why not, for "libcublas.so.13" and "-lcublas" as for all that come as machine code, or that talk
 // to a card past the driver's API; nullopt: a library like any other.
 std::optional<std::string> refused_library(const std::string& name);

@@ -11,6 +11,7 @@
 #include "base/child.h"
 #include "base/error.h"
 #include "profiler/build_program.h"
+#include "profiler/libraries.h"
 
 namespace lab32::profiler {
 namespace {
@@ -34,6 +35,9 @@ class Image {
     const char* libraries = std::getenv("LD_LIBRARY_PATH");
     environment_.push_back("LD_LIBRARY_PATH=" + runtime_directory().string() +
                            (libraries && *libraries ? std::string(":") + libraries : ""));
+    // Python's packages would link to machine code with NVIDIA's nvJitLink; without one they ask
+    // the driver, which links PTX.
+    if (is_host(start.program)) preload(runtime_directory() / "absent/libnvJitLink.so.13");
     environment_.push_back("LAB32_TOOL=" + start.tool);
     environment_.push_back("LAB32_DEVICE=" + start.device);
     if (start.schedule) environment_.push_back("LAB32_SCHEDULE=" + std::to_string(*start.schedule));
@@ -51,6 +55,15 @@ class Image {
   int exec(const char* program) { return execve(program, argv_.data(), envp_.data()); }
 
  private:
+  void preload(const std::filesystem::path& library) {
+    for (std::string& variable : environment_) {
+      if (variable.rfind("LD_PRELOAD=", 0) != 0) continue;
+      variable += ":" + library.string();
+      return;
+    }
+    environment_.push_back("LD_PRELOAD=" + library.string());
+  }
+
   std::vector<std::string> words_, environment_;
   std::vector<char*> argv_, envp_;
 };

@@ -247,6 +247,19 @@ TEST_CASE("cudart: programs that the user compiled") {
                 "lab32: /bin/true is no CUDA program: it has no device code and no CUDA runtime\n");
 }
 
+// An interpreter asks for no CUDA library, and loads the driver when it is told to.
+TEST_CASE("cudart: what loads the driver itself finds the simulated one") {
+  const std::string script =
+      "import ctypes; cuda = ctypes.CDLL('libcuda.so.1'); n = ctypes.c_int(); cuda.cuInit(0); "
+      "print(cuda.cuDeviceGetCount(ctypes.byref(n)), n.value, flush=True); "
+      "cuda.cuGetExportTable(ctypes.byref(ctypes.c_void_p()), "
+      "bytes.fromhex('6bd5fb6c5bf4e74a8987d93912fd9df9'))";
+  check_outcome(run(".venv/bin/python", {"-c", script}), 2, "0 1\n",
+                "lab32: cuGetExportTable: the static CUDA runtime, which a library of the "
+                "program's holds, asks the driver for functions that are not documented: link the "
+                "shared one (nvcc -cudart shared)\n");
+}
+
 // As a Makefile does: objects, a library of device code, a shared library; started without lab32,
 // where the environment knows a real runtime.
 TEST_CASE("cudart: lab32 nvcc builds in steps") {
