@@ -173,7 +173,8 @@ BENCH     := $(call objects_of,bench)
 MUTANTS   := $(call objects_of,mutants)
 CUDART    := $(call objects_of,cudart driver)
 LIBCUDA   := $(BUILD)/obj/driver/library/libcuda.o
-OBJECTS   := $(CORE) $(MAIN) $(COMMANDS) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART) $(LIBCUDA)
+NVRTC     := $(BUILD)/obj/driver/library/nvrtc_lines.o
+OBJECTS   := $(CORE) $(MAIN) $(COMMANDS) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART) $(LIBCUDA) $(NVRTC)
 TIDY      := $(patsubst %,build/tidy/%,main $(call files_of,core simulator/core/semantics \
                simulator/counters services graders commands mutants cudart driver driver/library))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
@@ -230,8 +231,8 @@ $(RUNTIME): $(RUNTIME_OBJ) $(PROGRAMS)/cudart/exports $(BUILD)/objects
 	  -Wl,-Bsymbolic,-z,defs $(RUNTIME_OBJ) -o $@ $(LDLIBS)
 	@ln -sf $(@F) $(@D)/libcudart.so
 
-# The driver's names, which lead into the runtime.
-$(DRIVER): $(LIBCUDA) $(RUNTIME)
+# The driver's names, which lead into the runtime; what is loaded before NVIDIA's libraries.
+$(DRIVER): $(LIBCUDA) $(NVRTC) $(RUNTIME)
 	@echo '  link $@' >&2
 	@echo '{ global: cu*; lab32_simulated_driver; local: *; };' >$(@D)/driver_exports
 	@$(CXX) $(CXXFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,$(@D)/driver_exports \
@@ -239,6 +240,7 @@ $(DRIVER): $(LIBCUDA) $(RUNTIME)
 	@ln -sf $(@F) $(@D)/libcuda.so
 	@mkdir -p $(@D)/absent
 	@$(CXX) -shared -nostdlib -Wl,-soname,libnvJitLink.so.13 -x c++ /dev/null -o $(@D)/absent/libnvJitLink.so.13
+	@$(CXX) $(CXXFLAGS) -shared $(NVRTC) -o $(@D)/libnvrtc_lines.so -ldl
 
 $(PROGRAMS)/cudart/exports: grader/cudart/api.def Makefile
 	@mkdir -p $(@D)
@@ -263,7 +265,7 @@ endef
 $(OBJECTS): $(BUILD)/flags | setup-packages
 
 ifeq ($(UNITY),yes)
-UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(ALONE:%=$(BUILD)/obj/%.o) $(MAIN) $(LIBCUDA),$(OBJECTS)))
+UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(ALONE:%=$(BUILD)/obj/%.o) $(MAIN) $(LIBCUDA) $(NVRTC),$(OBJECTS)))
 $(UNITIES): TEXT = $(addsuffix .cpp,$(call members_of,$(@:$(BUILD)/unity/%.cpp=%)))
 $(UNITIES): FORCE
 	@mkdir -p $(@D)

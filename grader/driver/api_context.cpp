@@ -56,7 +56,8 @@ CUresult destroy(const char* name, CUcontext context) {
 
 CUresult push(CUcontext context) {
   return call("cuCtxPushCurrent", Needs::init, Waits::no, [&](Runtime& r) {
-    if (!context || !r.contexts.knows(context)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!context) return CUDA_ERROR_INVALID_VALUE;
+    if (!r.contexts.knows(context)) return CUDA_ERROR_INVALID_CONTEXT;
     Contexts::stack().push_back(context);
     return CUDA_SUCCESS;
   });

@@ -117,11 +117,11 @@ class Arguments {
         else
           return CUDA_ERROR_INVALID_VALUE;
       }
-      for (size_t i = 0; i < info.parameter_bytes.size(); ++i) {
-        if (!block || info.parameter_offsets[i] + info.parameter_bytes[i] > bytes)
-          return CUDA_ERROR_INVALID_VALUE;
-        made_.push_back(block + info.parameter_offsets[i]);
-      }
+      if (!block) return CUDA_ERROR_INVALID_VALUE;
+      // So says a GPU to a buffer of another size, be it larger or smaller.
+      if (bytes != info.parameter_offsets.back() + info.parameter_bytes.back())
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+      for (const uint32_t offset : info.parameter_offsets) made_.push_back(block + offset);
       return CUDA_SUCCESS;
     });
   }

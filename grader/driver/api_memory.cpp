@@ -33,27 +33,32 @@ struct Range {
   uint64_t begin = 0, bytes = 0;
   bool managed = false, host = false;
   CUmemoryPool pool = nullptr;
-  uint64_t offset = 0;  // of where the device sees it from where the host does
+  bool variable = false;  // of a module
+  uint64_t offset = 0;    // of where the device sees it from where the host does
 };
 
 bool find(Runtime& r, CUdeviceptr address, Range* range) {
   if (const Held* held = r.allocations.find(pointer(address))) {
-    *range = {held->begin,
-              held->bytes,
-              held->home == Home::managed,
-              held->home == Home::pinned,
-              held->pool,
-              0};
+    range->begin = held->begin;
+    range->bytes = held->bytes;
+    range->managed = held->home == Home::managed;
+    range->host = held->home == Home::pinned;
+    range->pool = held->pool;
     return true;
   }
   if (const auto* at = r.allocations.find_registered(pointer(address))) {
-    *range = {at->first, at->second.bytes, false,
-              true,      nullptr,          at->second.device_address - at->first};
+    range->begin = at->first;
+    range->bytes = at->second.bytes;
+    range->host = true;
+    range->offset = at->second.device_address - at->first;
     return true;
   }
-  const lab32::sim::Allocation* a = r.memory.find(address);  // a variable of a module
+  const lab32::sim::Allocation* a = r.memory.find(address);
   if (!a || a->freed) return false;
-  *range = {a->begin, a->end - a->begin, a->shared_with_host, false, nullptr, 0};
+  range->begin = a->begin;
+  range->bytes = a->end - a->begin;
+  range->managed = a->shared_with_host;
+  range->variable = true;
   return true;
 }
 
@@ -154,7 +159,7 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
 
 CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) {
   if (const CUresult e = missing(Needs::context)) return e;
-  if (!out || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
   return own(forward("cuMemHostAlloc", [&] { return cudaHostAlloc(out, bytes, flags); }),
              reinterpret_cast<uint64_t>(*out));
 }
@@ -162,7 +167,6 @@ CUresult cuMemAllocHost_v2(void** out, size_t bytes) { return cuMemHostAlloc(out
 
 CUresult cuMemFreeHost(void* host) {
   return forward("cuMemFreeHost", [&] {
-    if (!host) return cudaErrorInvalidValue;
     const cudaError_t e = cudaFreeHost(host);
     if (e == cudaSuccess) Contexts::current()->memory.erase(reinterpret_cast<uint64_t>(host));
     return e;
@@ -190,7 +194,7 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr address) {
   return call("cuMemGetAddressRange", [&](Runtime& r) {
     Range range;
-    if (!find(r, address, &range)) return CUDA_ERROR_NOT_FOUND;
+    if (!find(r, address, &range) || range.variable) return CUDA_ERROR_NOT_FOUND;
     if (begin) *begin = range.begin;
     if (bytes) *bytes = range.bytes;
     return CUDA_SUCCESS;

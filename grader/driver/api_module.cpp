@@ -1,5 +1,6 @@
 // Modules, libraries, and what is linked to be loaded as one.
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -64,13 +65,16 @@ CUresult with_library(const char* name, CUlibrary library,
 }
 
 CUresult find(Runtime& r, const CUmod_st& module, const char* name, KernelEntry** out) {
-  if (!out || !name) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
   *out = find_kernel(r, module, name);
   return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult locate(const CUmod_st& module, const char* name, CUdeviceptr* address, size_t* bytes) {
-  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  if (!name || !*name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
+  const auto kernels = module.binary->module->kernel_symbols();
+  if (std::find(kernels.begin(), kernels.end(), name) != kernels.end())
+    return CUDA_ERROR_INVALID_VALUE;
   const auto where = module.binary->module->symbol(name);
   if (!where) return CUDA_ERROR_NOT_FOUND;
   if (address) *address = where->address;

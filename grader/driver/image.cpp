@@ -120,7 +120,9 @@ std::string elf_at(const void* image) {
 cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch) {
   const std::string target = target_of(ptx);
   if (target.empty()) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
-  if (number_of(target) > number_of(arch)) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
+  if (number_of(target) > number_of(arch))
+    throw BadImage{CUDA_ERROR_INVALID_PTX, "ptxas fatal   : the PTX is for " + target +
+                                               ", which is newer than this GPU (" + arch + ")"};
   cudart::DeviceCode code;
   code.ptx = ptx;
   try {

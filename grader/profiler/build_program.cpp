@@ -148,7 +148,7 @@ class Builder {
       language_ |= option_name(option[0]) == "x";
       given.insert(given.end(), option.begin(), option.end());
     }
-    options_ = for_simulator(given, arch, runtime);
+    options_ = for_simulator(with_nvrtc(given), arch, runtime);
 
     std::error_code error;
     std::string key = tools.identity + fs::current_path(error).string() + "\n";
@@ -347,7 +347,7 @@ void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
   // CMake's launchers put the compiler's own name first.
   const bool named = !words.empty() && fs::path(words[0]).filename() == "nvcc";
   std::vector<std::string> all =
-      for_simulator({words.begin() + named, words.end()}, arch, runtime_directory());
+      for_simulator(with_nvrtc({words.begin() + named, words.end()}), arch, runtime_directory());
   all.insert(all.begin(), tools.nvcc.string());
   const char* path = std::getenv("PATH");
   setenv("PATH", (tools.path + ":" + (path ? path : "")).c_str(), 1);

@@ -7,8 +7,10 @@
 #include <sstream>
 
 #include "base/elf.h"
+#include "base/error.h"
 #include "base/process.h"
 #include "base/read_file.h"
+#include "toolchain/toolchain.h"
 
 namespace lab32::profiler {
 namespace {
@@ -65,6 +67,34 @@ bool is_users(const std::string& path) {
   for (const char* system : {"/lib/", "/lib64/", "/usr/lib/", "linux-vdso"})
     if (path.rfind(system, 0) == 0) return false;
   return true;
+}
+
+bool is_linked_with(const std::filesystem::path& program, const std::string& library) {
+  const std::string bytes = read_file(program).value_or("");
+  if (!is_elf(bytes)) return false;
+  const ElfFile elf = read_elf(bytes, program.string());
+  return std::any_of(elf.needed.begin(), elf.needed.end(),
+                     [&](const std::string& name) { return name.rfind(library, 0) == 0; });
+}
+
+std::vector<std::string> with_nvrtc(std::vector<std::string> words) {
+  const auto asked = std::find(words.begin(), words.end(), "-lnvrtc");
+  if (asked == words.end()) return words;
+  const std::filesystem::path home = toolchain::installed().cuda_home;
+  for (const char* name : {"lib64", "lib", "targets/x86_64-linux/lib"}) {
+    const std::filesystem::path directory = home / name;
+    std::error_code error;
+    const bool linkable = std::filesystem::exists(directory / "libnvrtc.so", error);
+    if (!linkable && !std::filesystem::exists(directory / kNvrtc, error)) continue;
+    if (!linkable) *asked = std::string("-l:") + kNvrtc;
+    words.insert(words.end(),
+                 {"-L" + directory.string(), "-Xlinker", "-rpath=" + directory.string()});
+    return words;
+  }
+  throw Error(fmt::format(
+      "-lnvrtc: there is no NVRTC beside nvcc ({}): a toolkit has it, and so has the wheel "
+      "nvidia-cuda-nvrtc of nvcc's version, which pip installs without a GPU",
+      home.string()));
 }
 
 bool is_host(const std::filesystem::path& program) {

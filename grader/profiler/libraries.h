@@ -8,7 +8,8 @@
 
 namespace lab32::profiler {
 
-constexpr char kRuntime[] = "libcudart.so.13", kDriver[] = "libcuda.so.1";
+constexpr char kRuntime[] = "libcudart.so.13", kDriver[] = "libcuda.so.1",
+               kNvrtc[] = "libnvrtc.so.13";
 
 struct Library {
   std::string name;  // as it is asked for: "libcudart.so.13"
@@ -20,6 +21,14 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program);
 
 // Not the system's own, in which there is no device code.
 bool is_users(const std::string& path);
+
+// Whether the program itself asks for a library whose name begins so.
+bool is_linked_with(const std::filesystem::path& program, const std::string& library);
+
+// The words of nvcc's with what `-lnvrtc` needs besides: NVIDIA's NVRTC, of the toolkit or of the
+// wheel beside nvcc's, may have no link for the linker, and the loader does not know where it is.
+// Throws Error where there is none.
+std::vector<std::string> with_nvrtc(std::vector<std::string> words);
 
 // A program that asks for no CUDA library and holds no device code, but can load what does: an
 // interpreter such as Python, or a script of one.

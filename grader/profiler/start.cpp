@@ -35,8 +35,10 @@ class Image {
     const char* libraries = std::getenv("LD_LIBRARY_PATH");
     environment_.push_back("LD_LIBRARY_PATH=" + runtime_directory().string() +
                            (libraries && *libraries ? std::string(":") + libraries : ""));
-    // Python's packages would link to machine code with NVIDIA's nvJitLink; without one they ask
-    // the driver, which links PTX.
+    // Cubins of NVRTC's hold their PTX only when they are asked to. Python's packages would link to
+    // machine code with NVIDIA's nvJitLink; without one they ask the driver, which links PTX.
+    if (is_linked_with(start.program, "libnvrtc.so"))
+      preload(runtime_directory() / "libnvrtc_lines.so");
     if (is_host(start.program)) preload(runtime_directory() / "absent/libnvJitLink.so.13");
     environment_.push_back("LAB32_TOOL=" + start.tool);
     environment_.push_back("LAB32_DEVICE=" + start.device);
