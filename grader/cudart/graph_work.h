@@ -7,7 +7,6 @@ namespace lab32::cudart {
 
 Work record_work(cudaEvent_t event);
 Work host_work(const cudaHostNodeParams& parameters);
-// Throws Error for arrays, when it is done.
 Work copy_work(const cudaMemcpy3DParms& parameters);
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 Work fill_work(const cudaMemsetParams& parameters);

@@ -1,18 +1,9 @@
-// Streams, events, captures and graphs, texture and surface objects of arrays: the runtime's
-// functions under the driver's names. Flags and kinds have the same numbers in both.
+// Streams, events, captures: the runtime's functions under the driver's names. Flags and kinds have
+// the same numbers in both.
 
-#include "driver/call.h"
+#include "driver/same.h"
 
 using namespace lab32::driver;
-
-#define LAB32_SAME(name, symbol, parameters, ...)      \
-  CUresult symbol parameters {                         \
-    return forward(name, [&] { return __VA_ARGS__; }); \
-  }                                                    \
-  static_assert(true)
-#define LAB32_SAME_PER_THREAD(name, symbol, parameters, ...) \
-  LAB32_SAME(name, symbol, parameters, __VA_ARGS__);         \
-  LAB32_PER_THREAD(symbol, _ptsz)
 
 LAB32_SAME("cuStreamCreate", cuStreamCreate, (CUstream * out, unsigned flags),
            cudaStreamCreateWithFlags(out, flags));
@@ -102,32 +93,3 @@ LAB32_SAME_PER_THREAD("cuStreamGetCaptureInfo", cuStreamGetCaptureInfo_v2,
 LAB32_SAME("cuThreadExchangeStreamCaptureMode", cuThreadExchangeStreamCaptureMode,
            (CUstreamCaptureMode * mode),
            cudaThreadExchangeStreamCaptureMode(reinterpret_cast<cudaStreamCaptureMode*>(mode)));
-
-LAB32_SAME("cuGraphCreate", cuGraphCreate, (CUgraph * graph, unsigned flags),
-           cudaGraphCreate(graph, flags));
-LAB32_SAME("cuGraphDestroy", cuGraphDestroy, (CUgraph graph), cudaGraphDestroy(graph));
-LAB32_SAME("cuGraphClone", cuGraphClone, (CUgraph * out, CUgraph graph),
-           cudaGraphClone(out, graph));
-LAB32_SAME("cuGraphInstantiate", cuGraphInstantiateWithFlags,
-           (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
-           cudaGraphInstantiateWithFlags(exec, graph, flags));
-LAB32_SAME("cuGraphExecDestroy", cuGraphExecDestroy, (CUgraphExec exec),
-           cudaGraphExecDestroy(exec));
-LAB32_SAME_PER_THREAD("cuGraphLaunch", cuGraphLaunch, (CUgraphExec exec, CUstream stream),
-                      cudaGraphLaunch(exec, stream));
-LAB32_SAME_PER_THREAD("cuGraphUpload", cuGraphUpload, (CUgraphExec exec, CUstream stream),
-                      cudaGraphUpload(exec, stream));
-LAB32_SAME("cuGraphGetNodes", cuGraphGetNodes, (CUgraph graph, CUgraphNode* nodes, size_t* count),
-           cudaGraphGetNodes(graph, nodes, count));
-LAB32_SAME("cuGraphGetRootNodes", cuGraphGetRootNodes,
-           (CUgraph graph, CUgraphNode* nodes, size_t* count),
-           cudaGraphGetRootNodes(graph, nodes, count));
-LAB32_SAME("cuGraphNodeGetType", cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType* type),
-           cudaGraphNodeGetType(node, reinterpret_cast<cudaGraphNodeType*>(type)));
-LAB32_SAME("cuGraphAddEmptyNode", cuGraphAddEmptyNode,
-           (CUgraphNode * node, CUgraph graph, const CUgraphNode* from, size_t count),
-           cudaGraphAddEmptyNode(node, graph, from, count));
-LAB32_SAME("cuGraphAddChildGraphNode", cuGraphAddChildGraphNode,
-           (CUgraphNode * node, CUgraph graph, const CUgraphNode* from, size_t count,
-            CUgraph child),
-           cudaGraphAddChildGraphNode(node, graph, from, count, child));
