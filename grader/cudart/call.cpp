@@ -24,7 +24,8 @@ cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(
       r.print_output();
       if (r.fault) sticky_error() = *r.fault;
     }
-    if (const cudaError_t error = sticky_error()) return remember(error);
+    if (const cudaError_t error = sticky_error(); error && waits != Waits::regardless)
+      return remember(error);
     return remember(body(r));
   } catch (const NotLoaded&) {
     return remember(cudaErrorNotSupported);

@@ -8,7 +8,8 @@
 
 namespace lab32::cudart {
 
-enum class Waits : uint8_t { no, yes };
+// regardless: it does not wait, and a fault does not keep it from what it does.
+enum class Waits : uint8_t { no, yes, regardless };
 
 // While one lives, what this thread calls is called by the driver's API: under that name, and an
 // error is not what cudaGetLastError() will report.

@@ -26,8 +26,9 @@ std::atomic<bool>& Contexts::initialised() {
 
 void Contexts::use_primary() {
   initialised() = true;
+  if (current()) return;
   in_use_by_runtime_ = true;
-  if (!current()) set_current(&primary_);
+  set_current(&primary_);
 }
 
 std::vector<Contexts::Context>& Contexts::stack() {

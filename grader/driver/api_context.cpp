@@ -22,6 +22,7 @@ CUresult on_device(const char* name, CUdevice device, Waits waits,
 CUresult make(CUcontext* out, unsigned flags, CUdevice device) {
   return on_device("cuCtxCreate", device, Waits::no, [&](Runtime& r) {
     if (!out || (flags & ~kKnownFlags)) return CUDA_ERROR_INVALID_VALUE;
+    if (const cudaError_t fault = lab32::cudart::sticky_error()) return result_of(fault);
     *out = r.contexts.make(flags);
     Contexts::stack().push_back(*out);
     return CUDA_SUCCESS;
@@ -81,7 +82,8 @@ CUresult release(CUdevice device) {
 }
 
 CUresult reset_primary(CUdevice device) {
-  return on_device("cuDevicePrimaryCtxReset", device, Waits::yes, [&](Runtime& r) {
+  return on_device("cuDevicePrimaryCtxReset", device, Waits::no, [&](Runtime& r) {
+    r.print_output();
     reset(r);
     return CUDA_SUCCESS;
   });

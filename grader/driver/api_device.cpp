@@ -188,10 +188,13 @@ CUresult cuGetErrorName(CUresult error, const char** text) {
   return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-// The runtime has the same texts under the same numbers.
+// The runtime has the same texts under the same numbers, but for two.
 CUresult cuGetErrorString(CUresult error, const char** text) {
   if (!text) return CUDA_ERROR_INVALID_VALUE;
   *text = name_of(error) ? lab32::cudart::error_text(static_cast<cudaError_t>(error)) : nullptr;
+  if (error == CUDA_ERROR_CONTEXT_ALREADY_CURRENT) *text = "context already current";
+  if (error == CUDA_ERROR_KEY_ROTATION)
+    *text = "an error happened during the key rotation sequence";
   return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -1,9 +1,12 @@
 // Kernels: what is asked and set of them, launches, occupancy.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
+#include "base/error.h"
 #include "cudart/launch.h"
 #include "driver/call.h"
 #include "driver/modules.h"
@@ -118,9 +121,13 @@ class Arguments {
           return CUDA_ERROR_INVALID_VALUE;
       }
       if (!block) return CUDA_ERROR_INVALID_VALUE;
-      // So says a GPU to a buffer of another size, be it larger or smaller.
-      if (bytes != info.parameter_offsets.back() + info.parameter_bytes.back())
-        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+      const size_t all = info.parameter_offsets.back() + info.parameter_bytes.back();
+      if (bytes > all) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;  // so says a GPU
+      if (bytes < all)
+        throw lab32::Error(fmt::format(
+            "`{}` takes {} bytes of arguments, and the buffer has {}: what the others are, nobody "
+            "knows",
+            info.name, all, bytes));
       for (const uint32_t offset : info.parameter_offsets) made_.push_back(block + offset);
       return CUDA_SUCCESS;
     });

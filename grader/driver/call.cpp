@@ -23,6 +23,8 @@ CUresult missing(Needs needs) {
 
 CUresult call(const char* name, Needs needs, Waits waits,
               const std::function<CUresult(Runtime&)>& body) {
+  // What needs no context does not find it faulty.
+  if (needs != Needs::context && waits == Waits::no) waits = Waits::regardless;
   return forward(name, needs, [&] {
     return cudart::call(name, waits, [&](Runtime& r) { return error(body(r)); });
   });

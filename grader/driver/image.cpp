@@ -117,7 +117,8 @@ std::string elf_at(const void* image) {
   return {begin, end};
 }
 
-cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch) {
+cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch,
+                             toolchain::Linking linking) {
   const std::string target = target_of(ptx);
   if (target.empty()) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
   if (number_of(target) > number_of(arch))
@@ -132,7 +133,7 @@ cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch) {
   }
   // Code for exactly one GPU ("a") is assembled as such.
   const bool own = number_of(target) == number_of(arch);
-  const toolchain::Assembled made = toolchain::assemble_program(ptx, own ? target : arch);
+  const toolchain::Assembled made = toolchain::assemble_program(ptx, own ? target : arch, linking);
   code.cubin = made.cubin;
   if (code.cubin.empty()) throw BadImage{CUDA_ERROR_INVALID_PTX, made.errors};
   return code;

@@ -5,6 +5,7 @@
 
 #include "cudart/fatbin.h"
 #include "driver/api.h"
+#include "toolchain/assemble.h"
 
 namespace lab32::driver {
 
@@ -32,7 +33,8 @@ struct BadImage {
 // run: a cubin that does not hold its PTX.
 cudart::DeviceCode read_image(const void* image, const std::string& arch);
 // PTX with the machine code that ptxas makes of it, if there is a ptxas.
-cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch);
+cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch,
+                             toolchain::Linking linking = toolchain::Linking::none);
 
 // The PTX that a cubin holds when it was made with -lineinfo or -G; empty: it does not.
 std::string ptx_in_cubin(const std::string& cubin);

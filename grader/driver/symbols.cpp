@@ -68,7 +68,7 @@ const Symbol* find(const char* name, int version, Form form) {
 
 CUresult give(const char* name, void** out, int version, cuuint64_t flags,
               CUdriverProcAddressQueryResult* status) {
-  if (!name || !out || !*name) return CUDA_ERROR_INVALID_VALUE;
+  if (!name || !out) return CUDA_ERROR_INVALID_VALUE;
   const Form form =
       flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? Form::per_thread : Form::legacy;
   const Symbol* found = find(name, version, form);
@@ -77,7 +77,7 @@ CUresult give(const char* name, void** out, int version, cuuint64_t flags,
     *status = found                            ? CU_GET_PROC_ADDRESS_SUCCESS
               : find(name, CUDA_VERSION, form) ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                                                : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-  return found || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  return CUDA_SUCCESS;  // also where there is none: so says a driver of CUDA 13
 }
 
 cudaError_t give_entry_point(const char* name, void** out, unsigned version,
@@ -112,7 +112,8 @@ CUresult cuGetProcAddress_v2(const char* name, void** out, int version, cuuint64
   return give(name, out, version, flags, status);
 }
 CUresult cuGetProcAddress(const char* name, void** out, int version, cuuint64_t flags) {
-  return give(name, out, version, flags, nullptr);
+  const CUresult result = give(name, out, version, flags, nullptr);
+  return result == CUDA_SUCCESS && !*out ? CUDA_ERROR_NOT_FOUND : result;
 }
 
 // The tables of functions that NVIDIA's tools and static runtime ask for are not documented.

@@ -52,13 +52,16 @@ std::string in_own_version(const std::string& ptx, const std::string& errors) {
 
 }  // namespace
 
-Assembled assemble_program(const std::string& ptx, const std::string& arch) {
-  const std::string key = cache_key(installed().identity + "program " + arch + "\n" + ptx);
+Assembled assemble_program(const std::string& ptx, const std::string& arch, Linking linking) {
+  std::vector<std::string> options = {"-lineinfo"};
+  if (linking == Linking::later) options.emplace_back("-rdc=true");
+  const std::string key =
+      cache_key(installed().identity + "program " + options.back() + arch + "\n" + ptx);
   if (const auto cached = load_cached(key)) return {cached->cubin, cached->warnings};
   Artifact made;
-  Outcome outcome = run_ptxas(ptx, arch, {"-lineinfo"}, &made.cubin);
+  Outcome outcome = run_ptxas(ptx, arch, options, &made.cubin);
   if (const std::string older = in_own_version(ptx, outcome.err); !older.empty())
-    outcome = run_ptxas(older, arch, {"-lineinfo"}, &made.cubin);
+    outcome = run_ptxas(older, arch, options, &made.cubin);
   if (!outcome.ok()) made.cubin.clear();
   made.warnings = outcome.err;
   store_cached(key, made);

@@ -1,6 +1,7 @@
 // PTX -> machine code of one card, by the installed ptxas.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "toolchain/artifact.h"
@@ -17,6 +18,8 @@ Artifact assemble(const std::string& ptx, const std::string& arch, const std::st
 struct Assembled {
   std::string cubin, errors;
 };
-Assembled assemble_program(const std::string& ptx, const std::string& arch);
+enum class Linking : uint8_t { none, later };  // later: it may call what other texts define
+Assembled assemble_program(const std::string& ptx, const std::string& arch,
+                           Linking linking = Linking::none);
 
 }  // namespace lab32::toolchain
