@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "toolchain/artifact.h"
+
 namespace lab32::cudart {
 
 struct FatEntry {
@@ -44,7 +46,8 @@ std::string unpack(const FatEntry& entry);
 
 struct DeviceCode {
   std::string ptx;
-  std::string name;   // Artifact's
+  std::string name;  // Artifact's
+  toolchain::Places places;
   std::string cubin;  // empty: none for this architecture
   // Of linked PTX: ptx::Linked's.
   std::map<std::string, int> lines_before;

@@ -14,8 +14,16 @@
 namespace lab32::cudart {
 namespace {
 
-// Files below the directory in which the program was started are called from there, as a compiler
-// would.
+// `.target sm_90`: what the PTX was made for.
+std::string target_of(const std::string& ptx) {
+  const size_t at = ptx.find(".target");
+  const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
+  if (name == std::string::npos) return {};
+  return ptx.substr(name, ptx.find_first_of(", \n", name) - name);
+}
+
+}  // namespace
+
 std::string from_here(std::string text) {
   static const std::string here = [] {
     char path[4096];
@@ -27,16 +35,6 @@ std::string from_here(std::string text) {
     text.erase(at + 1, here.size());
   return text;
 }
-
-// `.target sm_90`: what the PTX was made for.
-std::string target_of(const std::string& ptx) {
-  const size_t at = ptx.find(".target");
-  const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
-  if (name == std::string::npos) return {};
-  return ptx.substr(name, ptx.find_first_of(", \n", name) - name);
-}
-
-}  // namespace
 
 Binary* Registry::add_binary(const void* wrapper) {
   binaries_.push_back(std::make_unique<Binary>());
@@ -116,6 +114,7 @@ void Registry::load_now(Binary& binary) {
   artifact.ptx = from_here(code.ptx);
   artifact.cubin = code.cubin;
   artifact.name = code.name;
+  artifact.places = code.places;
   binary.arch = target_of(code.ptx);
   if (!code.cubin.empty()) {
     binary.cubin = read_cubin(code.cubin);

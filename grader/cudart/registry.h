@@ -15,6 +15,10 @@
 
 namespace lab32::cudart {
 
+// Files below the directory in which the program was started are called from there, as a compiler
+// would.
+std::string from_here(std::string text);
+
 struct Binary {
   const void* wrapper = nullptr;
   std::optional<DeviceCode>

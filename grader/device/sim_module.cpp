@@ -31,7 +31,7 @@ SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, b
       module_(ptx::parse(artifact.ptx)),
       registers_(artifact.registers),
       places_(module_, artifact.debug_ptx) {
-  if (!artifact.name.empty()) ptx::place_by_ptx(module_, artifact.name);
+  if (!artifact.name.empty()) ptx::place_by_ptx(module_, artifact.name, artifact.places);
   if (!artifact.sass.empty())
     reconciled_ = sass::reconcile(module_, sass::parse_listing(artifact.sass));
   place_variables();

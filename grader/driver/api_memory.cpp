@@ -33,8 +33,7 @@ struct Range {
   uint64_t begin = 0, bytes = 0;
   bool managed = false, host = false;
   CUmemoryPool pool = nullptr;
-  bool variable = false;  // of a module
-  uint64_t offset = 0;    // of where the device sees it from where the host does
+  uint64_t offset = 0;  // of where the device sees it from where the host does
 };
 
 bool find(Runtime& r, CUdeviceptr address, Range* range) {
@@ -58,7 +57,6 @@ bool find(Runtime& r, CUdeviceptr address, Range* range) {
   range->begin = a->begin;
   range->bytes = a->end - a->begin;
   range->managed = a->shared_with_host;
-  range->variable = true;
   return true;
 }
 
@@ -194,7 +192,7 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr address) {
   return call("cuMemGetAddressRange", [&](Runtime& r) {
     Range range;
-    if (!find(r, address, &range) || range.variable) return CUDA_ERROR_NOT_FOUND;
+    if (!find(r, address, &range)) return CUDA_ERROR_NOT_FOUND;
     if (begin) *begin = range.begin;
     if (bytes) *bytes = range.bytes;
     return CUDA_SUCCESS;

@@ -8,7 +8,10 @@
 
 #include "base/elf.h"
 #include "base/error.h"
+#include "cudart/registry.h"
+#include "driver/cubin_lines.h"
 #include "toolchain/assemble.h"
+#include "toolchain/disassemble.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::driver {
@@ -30,11 +33,26 @@ unsigned number_of(const std::string& arch) {
   return static_cast<unsigned>(std::strtoul(arch.c_str() + arch.find('_') + 1, nullptr, 10));
 }
 
-cudart::DeviceCode from_cubin(const std::string& cubin) {
+// 90 of a cubin for sm_90; 0: it is none.
+unsigned architecture_of(const std::string& cubin) {
+  constexpr uint16_t kCuda = 190;
+  Elf64_Ehdr header;
+  std::memcpy(&header, cubin.data(), sizeof header);
+  if (header.e_machine != kCuda) return 0;
+  // The form changed with CUDA 13.
+  return (header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 : header.e_flags) & 0xff;
+}
+
+cudart::DeviceCode from_cubin(const std::string& cubin, const std::string& arch) {
+  const unsigned own = architecture_of(cubin), gpu = number_of(arch);
+  if (own == 0) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
+  // Machine code runs on GPUs of its generation that are not older.
+  if (own > gpu || own / 10 != gpu / 10) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
   cudart::DeviceCode code;
   code.ptx = ptx_in_cubin(cubin);
   if (code.ptx.empty()) throw Error(kNoPtx);
   code.cubin = cubin;
+  code.places = places_in(cudart::from_here(toolchain::disassemble(cubin)));
   return code;
 }
 
@@ -55,7 +73,7 @@ cudart::DeviceCode from_fatbin(const void* image, const std::string& arch) {
     return code.cubin.empty() ? assembled(code.ptx, arch) : code;
   }
   if (!cubin) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
-  return from_cubin(cudart::unpack(*cubin));
+  return from_cubin(cudart::unpack(*cubin), arch);
 }
 
 }  // namespace
@@ -140,7 +158,7 @@ cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch,
 }
 
 cudart::DeviceCode read_image(const void* image, const std::string& arch) {
-  if (std::memcmp(image, ELFMAG, SELFMAG) == 0) return from_cubin(elf_at(image));
+  if (std::memcmp(image, ELFMAG, SELFMAG) == 0) return from_cubin(elf_at(image), arch);
   if (cudart::is_fatbin(image)) return from_fatbin(image, arch);
   return assembled(static_cast<const char*>(image), arch);
 }

@@ -35,11 +35,16 @@ class Image {
     const char* libraries = std::getenv("LD_LIBRARY_PATH");
     environment_.push_back("LD_LIBRARY_PATH=" + runtime_directory().string() +
                            (libraries && *libraries ? std::string(":") + libraries : ""));
-    // Cubins of NVRTC's hold their PTX only when they are asked to. Python's packages would link to
-    // machine code with NVIDIA's nvJitLink; without one they ask the driver, which links PTX.
+    // Cubins hold their PTX only when they are asked to: NVRTC's, PyCUDA's. Python's packages would
+    // link to machine code with NVIDIA's nvJitLink; without one they ask the driver, which links
+    // PTX.
     if (is_linked_with(start.program, "libnvrtc.so"))
       preload(runtime_directory() / "libnvrtc_lines.so");
-    if (is_host(start.program)) preload(runtime_directory() / "absent/libnvJitLink.so.13");
+    if (is_host(start.program)) {
+      if (!std::getenv("PYCUDA_DEFAULT_NVCC_FLAGS"))
+        environment_.emplace_back("PYCUDA_DEFAULT_NVCC_FLAGS=-lineinfo");
+      preload(runtime_directory() / "absent/libnvJitLink.so.13");
+    }
     environment_.push_back("LAB32_TOOL=" + start.tool);
     environment_.push_back("LAB32_DEVICE=" + start.device);
     if (start.schedule) environment_.push_back("LAB32_SCHEDULE=" + std::to_string(*start.schedule));

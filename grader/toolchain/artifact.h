@@ -5,14 +5,19 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace lab32::toolchain {
+
+// A line of PTX -> where in the source the instructions from there on stand.
+using Places = std::map<int, std::pair<std::string, int>>;
 
 struct Artifact {
   std::string source;  // path of the .cu as the user gave it
   std::string arch;    // "sm_90"
   std::string ptx;     // nvcc -ptx -lineinfo, paths mapped back to the user's
   std::string name;    // of the PTX, where it has no line information; empty: it goes without
+  Places places;       // likewise; what they leave out has the PTX's name and line
   std::string cubin;   // bytes, for the GPU and for sass
   // nvdisasm -c -gi -gp text, paths mapped back likewise; empty when there is no nvdisasm (then all
   // is PTX-level). Besides `//## File "x.cu", line 3` (and its ` inlined at "x.cu", line 9`) it has

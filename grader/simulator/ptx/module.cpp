@@ -57,15 +57,30 @@ std::optional<Module::Position> Module::position(int loc) const {
   return best;
 }
 
-void place_by_ptx(Module& module, const std::string& name) {
+void place_by_ptx(Module& module, const std::string& name,
+                  const std::map<int, std::pair<std::string, int>>& places) {
   if (!module.locs.empty()) return;
-  const auto file = static_cast<int>(std::max<size_t>(module.files.size(), 1));
-  module.files.resize(static_cast<size_t>(file) + 1);
-  module.files.back() = name;
+  std::map<std::string, int> files;
+  const auto number_of = [&](const std::string& file) {
+    const auto [at, is_new] = files.try_emplace(file, 0);
+    if (is_new) {
+      module.files.resize(std::max<size_t>(module.files.size(), 1));
+      at->second = static_cast<int>(module.files.size());
+      module.files.push_back(file);
+    }
+    return at->second;
+  };
   for (Function& function : module.functions) {
     for (Instruction& instruction : function.body) {
+      const auto after = places.upper_bound(instruction.ptx_line);
+      const bool known = after != places.begin() && std::prev(after)->first >= function.ptx_line;
       instruction.loc = static_cast<int>(module.locs.size());
-      module.locs.push_back({file, instruction.ptx_line, 0, -1});
+      if (known) {
+        const auto& [file, line] = std::prev(after)->second;
+        module.locs.push_back({number_of(file), line, 0, -1});
+      } else {
+        module.locs.push_back({number_of(name), instruction.ptx_line, 0, -1});
+      }
     }
   }
 }
