@@ -50,9 +50,7 @@ Body bytes_of(Place place, void* pointer, size_t count, cudaMemcpyKind kind, boo
     if (to_array ? to_host(kind) : from_host(kind)) return cudaErrorInvalidMemcpyDirection;
     const Array* a = r.arrays.find(place.array);
     if (!a) return cudaErrorInvalidResourceHandle;
-    const uint64_t row = a->row_bytes();
-    if (place.x > row || place.y * row + place.x + count > row * a->grid.height)
-      return cudaErrorInvalidValue;
+    if (!a->holds_from(place.x, place.y, count)) return cudaErrorInvalidValue;
     // The rows of an array lie without gaps.
     const Box box = a->box(place.x, place.y, 0), other = plain(pointer);
     const Extent extent{count, 1, 1};
@@ -108,8 +106,7 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cud
     const Array* source = r.arrays.find(from);
     if (!source) return cudaErrorInvalidResourceHandle;
     const Box box = source->box(x, y, 0);
-    const uint64_t row = source->row_bytes();
-    if (x > row || y * row + x + bytes > row * source->grid.height) return cudaErrorInvalidValue;
+    if (!source->holds_from(x, y, bytes)) return cudaErrorInvalidValue;
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;
     return bytes_of({to, to_x, to_y}, reinterpret_cast<void*>(box.begin), bytes, kind, true)(r);

@@ -70,6 +70,11 @@ bool Array::holds(uint64_t x, uint64_t y, uint64_t z, const Extent& e) const {
   return in(x, e.width, row_bytes()) && in(y, e.height, grid.height) && in(z, e.depth, grid.slices);
 }
 
+bool Array::holds_from(uint64_t x, uint64_t y, uint64_t bytes) const {
+  const uint64_t row = row_bytes(), all = row * grid.height;
+  return x <= row && y <= grid.height && y * row + x <= all && bytes <= all - (y * row + x);
+}
+
 bool read_format(const cudaChannelFormatDesc& d, sim::TexelFormat* format) {
   using Kind = sim::TexelFormat::Kind;
   const int channels = d.y == 0 ? 1 : d.z == 0 ? 2 : 4;

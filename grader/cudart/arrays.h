@@ -28,6 +28,8 @@ struct Array {
   }
   // Whether such a box lies in it; in bytes, rows, slices.
   bool holds(uint64_t x, uint64_t y, uint64_t z, const Extent& e) const;
+  // So many bytes from there on, one behind the other, from row to row of the first slice.
+  bool holds_from(uint64_t x, uint64_t y, uint64_t bytes) const;
 };
 
 struct Mipmap {
