@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "device/fault_text.h"
 #include "device/ptx_level_text.h"
 #include "grading/arrays.h"
@@ -280,6 +281,16 @@ const counters::Counters& counters_of(const device::Run& run, Counted counted) {
   }
   const counters::Counters& c = *run.counters;
   const bool global = counted != Counted::shared, shared = counted != Counted::global;
+  if (shared && run.remote_shared > 0) {
+    measured("not countable");
+    lose(Failure{Failure::Kind::uncountable}, 0,
+         fmt::format(
+             "Accesses of this kernel, {} of a warp, reach the shared memory of another block "
+             "of the cluster. How long that keeps the hardware busy is not known here, and "
+             "what is not counted earns no points. The task can be done with the block's "
+             "own.",
+             grouped(run.remote_shared)));
+  }
   if (!(global && c.global_ptx_level) && !(shared && c.shared_ptx_level)) return c;
   if (run.bound && !(global && run.bound->global_unbounded) &&
       !(shared && run.bound->shared_unbounded))

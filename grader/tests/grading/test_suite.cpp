@@ -22,12 +22,15 @@ using report::Status;
 using tests::FakeDevice;
 using tests::FakeModule;
 
+constexpr uint64_t kOfShared = 8;  // a seed that has the kernel judged by its shared memory, too
+
 // What the suite below does is decided by the kernel "kernel", which each test of the harness sets.
 void run_kernel() {
   Input<float> in("in", {1, 2, 3, 4});
   Output<float> out("out", 4);
   const device::Run launched = run({"kernel", {{1}, {4}}, {in, out, 4}, "n = 4"});
   check_result("n = 4", 2, mismatch("out", out.read(), in.values()));
+  if (session().seed == kOfShared) static_cast<void>(counters_of(launched, Counted::shared));
   credit_sectors(launched, 8, "Think of neighbours.");
 }
 
@@ -401,6 +404,25 @@ TEST_CASE("grading: counts at PTX level without a bound earn no points") {
   CHECK(graded.test("kernel").status == Status::failed);
   CHECK(graded.test("kernel").message.find("line 2: ld: PTX has 4 such here") != std::string::npos);
   CHECK(graded.test("kernel").failure->kind == report::Failure::Kind::uncountable);
+}
+
+TEST_CASE(
+    "grading: accesses to another block's shared memory cost what is judged by shared memory") {
+  const auto graded = [](uint64_t seed, uint64_t accesses) {
+    return grade_harness(
+        [=](FakeDevice& device, auto& shape, auto& args) {
+          device::Run run = copy(device, shape, args);
+          run.remote_shared = accesses;
+          return run;
+        },
+        seed);
+  };
+  CHECK(graded(kOfShared, 0).test("kernel").status == Status::passed);
+  CHECK(graded(7, 2).test("kernel").status == Status::passed);
+  const Graded lost = graded(kOfShared, 2);
+  CHECK(lost.test("kernel").failure->kind == report::Failure::Kind::uncountable);
+  CHECK(lost.test("kernel").message.find("Accesses of this kernel, 2 of a warp, reach") !=
+        std::string::npos);
 }
 
 TEST_CASE("grading: how shared accesses are grouped does not touch sectors") {
