@@ -70,10 +70,10 @@ def test_init_replaces_nothing(lab32):
 
 def test_whole_programs_run(lab32):
     (lab32.work / "hello.cu").write_text(
-        '#include <cstdio>\n__global__ void k() { printf("lane %d\\n", threadIdx.x); }\n'
-        "int main() { k<<<1, 2>>>(); return cudaDeviceSynchronize(); }\n"
+        '#include <cstdio>\n#include <cuda.h>\n__global__ void k() { printf("lane %d\\n", threadIdx.x); }\n'
+        "int main() { k<<<1, 2>>>(); return cuCtxSynchronize(); }\n"
     )
-    outcome = lab32("run", "hello.cu")
+    outcome = lab32("run", "hello.cu", "-lcuda")
     assert (outcome.returncode, outcome.stdout) == (0, "lane 0\nlane 1\n")
 
 
@@ -81,7 +81,7 @@ def test_it_names_its_version_and_no_place(lab32, tree):
     makefile = (ROOT / "Makefile").read_text()
     version = re.search(r"^VERSION := (.*)$", makefile, re.MULTILINE)[1]
     assert lab32("--version").stdout == f"lab32 {version}\n"
-    for file in ("build/lab32", "build/cudart/libcudart.so.13"):
+    for file in ("build/lab32", "build/cudart/libcudart.so.13", "build/cudart/libcuda.so.1"):
         assert str(ROOT).encode() not in (tree / file).read_bytes()
 
 
