@@ -126,8 +126,9 @@ CUresult cuGetExportTable(const void** out, const CUuuid* id) {
     *out = nullptr;
     if (std::memcmp(id->bytes, kStaticRuntime, sizeof kStaticRuntime) == 0)
       throw lab32::Error(
-          "the static CUDA runtime, which a library of the program's holds, asks the driver for "
-          "functions that are not documented: link the shared one (nvcc -cudart shared)");
+          "NVIDIA's own CUDA runtime, which the program or a library of its holds (usually linked "
+          "statically), asks the driver for functions that are not documented: nvcc -cudart "
+          "shared leaves it to the loader, which finds lab32's");
     return CUDA_ERROR_NOT_FOUND;
   });
 }
