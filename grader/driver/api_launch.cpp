@@ -61,12 +61,22 @@ CUresult get_attribute(const char* name, int* out, CUfunction_attribute which, c
         *out = a.preferredShmemCarveout;
         break;
       case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+        *out = a.clusterDimMustBeSet;
+        break;
       case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+        *out = a.requiredClusterWidth;
+        break;
       case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+        *out = a.requiredClusterHeight;
+        break;
       case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        *out = a.requiredClusterDepth;
+        break;
       case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        *out = a.nonPortableClusterSizeAllowed;
+        break;
       case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        *out = 0;
+        *out = a.clusterSchedulingPolicyPreference;
         break;
       default:
         return cudaErrorInvalidValue;
@@ -100,6 +110,17 @@ CUresult give_parameter(const char* name, const void* handle, size_t index, size
 
 // CUlaunchAttribute and cudaLaunchAttribute are one type under two names.
 static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
+
+cudaLaunchConfig_t same_as(const CUlaunchConfig& config) {
+  cudaLaunchConfig_t same{};
+  same.gridDim = {config.gridDimX, config.gridDimY, config.gridDimZ};
+  same.blockDim = {config.blockDimX, config.blockDimY, config.blockDimZ};
+  same.dynamicSmemBytes = config.sharedMemBytes;
+  same.stream = config.hStream;
+  same.attrs = reinterpret_cast<cudaLaunchAttribute*>(config.attrs);
+  same.numAttrs = config.numAttrs;
+  return same;
+}
 
 // Arguments in either form, as an array of pointers to them.
 class Arguments {
@@ -220,13 +241,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   if (!config) return CUDA_ERROR_INVALID_VALUE;
   Arguments arguments;
   if (const CUresult e = arguments.read(kName, function, pointers, extra)) return e;
-  cudaLaunchConfig_t same{};
-  same.gridDim = {config->gridDimX, config->gridDimY, config->gridDimZ};
-  same.blockDim = {config->blockDimX, config->blockDimY, config->blockDimZ};
-  same.dynamicSmemBytes = config->sharedMemBytes;
-  same.stream = config->hStream;
-  same.attrs = reinterpret_cast<cudaLaunchAttribute*>(config->attrs);
-  same.numAttrs = config->numAttrs;
+  const cudaLaunchConfig_t same = same_as(*config);
   return forward(kName, [&] { return cudaLaunchKernelExC(&same, function, arguments.pointers()); });
 }
 LAB32_PER_THREAD(cuLaunchKernelEx, _ptsz);
@@ -270,6 +285,21 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction funct
   return forward("cuOccupancyAvailableDynamicSMemPerBlock", [&] {
     return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads);
   });
+}
+
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                      const CUlaunchConfig* config) {
+  if (!config) return CUDA_ERROR_INVALID_VALUE;
+  const cudaLaunchConfig_t same = same_as(*config);
+  return forward("cuOccupancyMaxActiveClusters",
+                 [&] { return cudaOccupancyMaxActiveClusters(clusters, function, &same); });
+}
+CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function,
+                                            const CUlaunchConfig* config) {
+  if (!config) return CUDA_ERROR_INVALID_VALUE;
+  const cudaLaunchConfig_t same = same_as(*config);
+  return forward("cuOccupancyMaxPotentialClusterSize",
+                 [&] { return cudaOccupancyMaxPotentialClusterSize(size, function, &same); });
 }
 
 // As cudaOccupancyMaxPotentialBlockSize in cuda_runtime.h: of the sizes with which most threads
