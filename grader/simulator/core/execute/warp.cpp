@@ -189,12 +189,8 @@ bool Warp::next_split() {
   return false;
 }
 
-// The current split spins, and lanes it may be waiting for stand in a join: the innermost such join
-// lets them go. (Also that of a function's return: the lock may be taken in a function.)
-void Warp::release_one_join() {
-  Join* join = splits_[current_].join;
-  while (join && join->arrived == 0) join = join->parent;
-  if (!join) return;
+// The lanes that stand there go on, and are expected no longer.
+void Warp::release(Join* join) {
   Split split;
   split.id = next_id_++;
   split.pc = join->pc;
@@ -204,6 +200,15 @@ void Warp::release_one_join() {
   join->expected &= ~join->arrived;
   join->arrived = 0;
   splits_.push_back(split);
+}
+
+// The current split spins, and lanes it may be waiting for stand in a join: the innermost such join
+// lets them go. (Also that of a function's return: the lock may be taken in a function.)
+void Warp::release_one_join() {
+  Join* join = splits_[current_].join;
+  while (join && join->arrived == 0) join = join->parent;
+  if (!join) return;
+  release(join);
   slice_ = kSpinSlice;
 }
 

@@ -135,6 +135,9 @@ class Warp {
   const Split* stuck_in_warp_sync() const;
   // Executes the first such operation with the lanes that have come.
   void force_warp_sync();
+  // Nothing can go on, and a warp barrier waits for lanes that stand in a join: lets them go on to
+  // where they exit, or come to such a barrier. False: there are none.
+  bool release_for_warp_barrier();
 
   // --- for instructions ---
   // Address registers of the current memory instruction, filled by exec_memory.
@@ -207,6 +210,7 @@ class Warp {
   void push_arrived(Join* join);
   bool next_split();
   void any_split();
+  void release(Join* join);
   void release_one_join();
   void end_slice();
 

@@ -84,6 +84,27 @@ const Split* Warp::stuck_in_warp_sync() const {
   return nullptr;
 }
 
+// `if (t < 16) { ...; __syncwarp(); }` waits for lanes that leave the branch and exit. That they
+// wait behind it for the others is our way of bringing lanes together; on an H100 they do not
+// (programs/warp_barriers). An exchange of data with them stays what it is, a mistake.
+bool Warp::release_for_warp_barrier() {
+  const auto is_at_barrier = [](const Split& s) {
+    return s.state == Split::State::warp_sync && is_barrier(s.frame->function->code[s.pc]);
+  };
+  for (const Split& s : splits_) {
+    if (!is_at_barrier(s)) continue;
+    uint32_t missing = s.wanted & live_;
+    for (const Split& other : splits_)
+      if (is_at_barrier(other) && other.wanted == s.wanted) missing &= ~other.op_mask;
+    for (Join* join = s.join; join != nullptr; join = join->parent) {
+      if ((join->arrived & missing) == 0) continue;
+      release(join);
+      return true;
+    }
+  }
+  return false;
+}
+
 void Warp::force_warp_sync() {
   for (size_t i = 0; i < splits_.size(); ++i)
     if (splits_[i].state == Split::State::warp_sync) return try_warp_sync(i, true);

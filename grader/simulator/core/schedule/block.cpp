@@ -266,6 +266,8 @@ bool Block::waits_within() const {
 }
 
 void Block::deadlock() {
+  for (const auto& warp : warps_)
+    if (warp->release_for_warp_barrier()) return;
   // Who goes on without them may wait for ever for what they were to do.
   warp_budget_ = std::min(warp_budget_, longest_warp_now() + kBudgetWithoutAll);
   // A warp operation that waits for lanes which are elsewhere is the more specific reason.
