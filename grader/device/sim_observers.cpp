@@ -204,6 +204,7 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
       run.worst.push_back(worst_access(*e, at.value_or(counters::Position{})));
     if (outcome.tally[site].warps == 0) continue;
     run.remote_shared += outcome.tally[site].remote;
+    if (program_.sites[site].ptx->op->traits.bulk) run.bulk_copies += outcome.tally[site].warps;
     if (program_.sites[site].ptx->op->traits.is_texture())
       run.texture_instructions += outcome.tally[site].warps;
     const auto why = why_ptx_level(program_, traffic_, site, outcome);

@@ -151,6 +151,15 @@ std::string remote_shared(const LaunchProfile& r) {
       n == 1 ? "1 instruction" : grouped(n) + " instructions"));
 }
 
+std::string bulk_copies(const LaunchProfile& r) {
+  const uint64_t n = r.run.bulk_copies;
+  if (n == 0) return "";
+  return note(
+      fmt::format("not counted: what {} of warps had the copy engine move (cp.async.bulk); it is "
+                  "not in the caches' and the time's figures either",
+                  n == 1 ? "1 instruction" : grouped(n) + " instructions"));
+}
+
 std::string body(const LaunchProfile& r) {
   std::string out;
   if (const auto& f = r.run.fault) {
@@ -172,7 +181,7 @@ std::string body(const LaunchProfile& r) {
                                 each(c->lane_instructions, c->warp_instructions),
                                 grouped(c->warp_instructions)));
   if (r.run.predicted) out += time(*r.run.predicted);
-  return out + unmatched(r) + textures(r) + remote_shared(r);
+  return out + unmatched(r) + textures(r) + remote_shared(r) + bulk_copies(r);
 }
 
 std::string shape(const LaunchProfile& r) {

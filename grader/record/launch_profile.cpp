@@ -368,6 +368,7 @@ void fields(V& visit, Ref<V, device::Run> r) {
   visit("ptx_level", r.ptx_level);
   visit("texture_instructions", r.texture_instructions);
   visit("remote_shared", r.remote_shared);
+  visit("bulk_copies", r.bulk_copies);
   visit("close_up", r.close_up);
 }
 

@@ -18,7 +18,8 @@ class Checker {
     const Operand& op = parsed.operand;
     if (op.kind == Kind::none) return;
     const std::string_view name = slot.name;
-    if (name == "mem") return address(parsed);
+    if (name == "mem" || name == "addr") return address(parsed);
+    if (name == "box") return box(op);
     if (name == "texel") return texel(op);
     if (name == "texels") return texels(op);
     if (name == "floats") return floats(op);
@@ -185,6 +186,20 @@ class Checker {
       value(op.elements[i], layered && i == 0 ? Type::u32 : along, 32);
   }
 
+  void box(const Operand& op) const {
+    if (op.kind != Kind::address || op.elements.empty()) fail("`[tensor map, {coordinates}]`");
+    if (op.reg >= 0 && bits(op) != 64) fail("an address of 64 bits");
+    size_t dimensions = 1;
+    for (const Mod mod : {Mod::d2, Mod::d3, Mod::d4, Mod::d5}) {
+      if (in_.has(mod))
+        dimensions = 2 + static_cast<size_t>(mod == Mod::d3) +
+                     2 * static_cast<size_t>(mod == Mod::d4) +
+                     3 * static_cast<size_t>(mod == Mod::d5);
+    }
+    if (op.elements.size() != dimensions) fail("as many coordinates as the tensor has dimensions");
+    for (const Operand& element : op.elements) value(element, Type::s32, 32);
+  }
+
   void texels(const Operand& op) const {
     if (op.kind != Kind::pair) return vector(op);
     vector(op.elements[0]);
@@ -203,6 +218,7 @@ class Checker {
     if (op.reg >= 0 && bits(op) != 64 && bits(op) != 32) fail("an address of 32 or 64 bits");
     if (op.name.empty()) return;
     if (parsed.variable == nullptr) fail("the name of a variable");
+    if (slot_->name == "addr") return;
     size_t use = 0;
     for (const OperandSpec* spec = in_.op->operands.data(); spec != slot_; ++spec) {
       if (spec->name == "mem") ++use;

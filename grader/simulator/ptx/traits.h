@@ -77,6 +77,7 @@ struct Traits {
   bool fragments = false;      // its registers hold matrices spread over all 32 lanes
   bool reads_texels = false;   // through a texture or surface object
   bool writes_texels = false;  // through a surface object
+  bool bulk = false;           // moves memory by the copy engine, past the pipeline that is counted
   bool read_only = false;      // loads what nothing in the kernel changes
   bool ptx_level = false;      // what ptxas makes of it is not known here
 
@@ -105,14 +106,14 @@ struct Traits {
   constexpr bool leaves_function() const { return flow == Flow::ret || flow == Flow::exit; }
   // May give another result when it is executed again with the same operands.
   constexpr bool may_change() const {
-    return accesses_memory() || is_texture() || is_mbarrier() || sync == Sync::warp ||
+    return accesses_memory() || is_texture() || bulk || is_mbarrier() || sync == Sync::warp ||
            sync == Sync::block || sync == Sync::cluster;
   }
   // Something that another warp or block may be waiting for. (An atomic whose result is read may
   // itself be the waiting: whoever decodes it looks.)
   constexpr bool is_progress() const {
     return is_block_barrier() || is_cluster_barrier() || sync == Sync::mbarrier_arrive ||
-           leaves_function() || writes_texels ||
+           leaves_function() || writes_texels || bulk ||
            (accesses_memory() && (uses(MemoryUse::Kind::store) || uses(MemoryUse::Kind::update)));
   }
 };
@@ -131,6 +132,7 @@ constexpr Traits operator|(Traits a, const Traits& b) {
   a.fragments |= b.fragments;
   a.reads_texels |= b.reads_texels;
   a.writes_texels |= b.writes_texels;
+  a.bulk |= b.bulk;
   a.read_only |= b.read_only;
   a.ptx_level |= b.ptx_level;
   return a;
@@ -190,8 +192,8 @@ constexpr Traits syncs_warp = of(Sync::warp), meets_warp = of(Sync::warp_barrier
 constexpr Traits carry = of(&Traits::carry), wider = of(&Traits::wider),
                  matrix = of(&Traits::matrix), fragments = of(&Traits::fragments),
                  reads_texels = of(&Traits::reads_texels),
-                 writes_texels = of(&Traits::writes_texels), read_only = of(&Traits::read_only),
-                 ptx_level = of(&Traits::ptx_level);
+                 writes_texels = of(&Traits::writes_texels), bulk = of(&Traits::bulk),
+                 read_only = of(&Traits::read_only), ptx_level = of(&Traits::ptx_level);
 
 // `any`: the space that a modifier of the instruction names; without one, the address is generic.
 constexpr Space global = Space::global, shared = Space::shared, param = Space::param,

@@ -33,7 +33,8 @@ TEST_CASE("core: refusals: instructions outside the table, with line and caret")
         "0, 0;",
         "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f1}, %r3, 0;",
         "mbarrier.arrive_drop.shared.b64 %d1, [%r1];", "txq.width.b32 %r1, [%d1];",
-        "sured.b.add.1d.u32.trap [%d1, {%r1}], %r2;", "cp.async.bulk.commit_group;",
+        "sured.b.add.1d.u32.trap [%d1, {%r1}], %r2;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;",
         "st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];"}) {
     const std::string text = refusal("add.u32 %r1, %t, 1;\n  " + line);
     const std::string opcode = line.substr(0, line.find_first_of(" ;"));

@@ -142,8 +142,9 @@ TEST_CASE("ptx: each slot of a row names something, and at most one may be left 
                          slot.name == "W" || slot.name == "Tp" || slot.name == "u32p" ||
                          slot.name == "pq" || slot.name == "mem" || slot.name == "vec" ||
                          slot.name == "frag" || slot.name == "texel" || slot.name == "texels" ||
-                         slot.name == "floats" || slot.name == "any" || slot.name == "label" ||
-                         slot.name == "func" || ptx::parse_type(slot.name) != ptx::Type::none;
+                         slot.name == "floats" || slot.name == "addr" || slot.name == "box" ||
+                         slot.name == "any" || slot.name == "label" || slot.name == "func" ||
+                         ptx::parse_type(slot.name) != ptx::Type::none;
       CHECK_MESSAGE(known, slot.name);
     }
     CHECK(optional <= 1);

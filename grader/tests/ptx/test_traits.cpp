@@ -99,6 +99,8 @@ TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and b
     CHECK(t.fragments == (op.base == "mma" || op.base == "wmma"));
     CHECK(t.reads_texels == (op.base == "tex" || op.base == "tld4" || op.base == "suld"));
     CHECK(t.writes_texels == (op.base == "sust"));
+    CHECK(t.bulk ==
+          (may_have(op, "bulk") && operands_of_kind(op, "addr") > 0 && !may_have(op, "prefetch")));
     CHECK(t.is_texture() == (t.issue == Issue::texture));
     if (t.is_texture()) CHECK(t.memory_count == 0);
     if (t.sync == Sync::warp && !t.of_whole_warp())

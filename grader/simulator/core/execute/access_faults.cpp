@@ -161,8 +161,8 @@ std::optional<TrapReason> BlockContext::wrong_in_cluster(const Inst& in, uint64_
   }
   if (own) return std::nullopt;
   if (rank >= cluster_->blocks()) return TrapReason::no_such_block;
-  if (in.ptx->has(ptx::Mod::shared) || in.ptx->has(ptx::Mod::shared_cta))
-    return TrapReason::not_own_block;
+  const bool of_own = in.ptx->has(ptx::Mod::shared) || in.ptx->has(ptx::Mod::shared_cta);
+  if (of_own && !in.ptx->has(ptx::Mod::shared_cluster)) return TrapReason::not_own_block;
   if ((cluster_->exited() >> rank & 1) != 0) return TrapReason::block_exited;
   return std::nullopt;
 }

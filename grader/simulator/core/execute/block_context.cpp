@@ -60,6 +60,7 @@ void BlockContext::start(uint64_t index) {
       std::memset(undefined_shared_.data() + shared_base_, 0xff, launch_.shared_bytes);
     origins_.clear();
   }
+  bulk_copies_.clear();
   stored_ = {};
   epoch_ = 0;
   output_.clear();

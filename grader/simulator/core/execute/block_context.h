@@ -75,6 +75,8 @@ class BlockContext {
   bool observes_order() const { return suspects_ != nullptr; }
   // What nothing has written is followed, and a fault where it matters.
   bool checks_reads() const { return checks_reads_; }
+  // To shared memory, under way.
+  BulkCopies& bulk_copies() { return cluster_ != nullptr ? cluster_->bulk_copies() : bulk_copies_; }
   UndefinedBytes& undefined_shared() { return undefined_shared_; }
   // The undefined bits of so many bytes; null: the block's shared memory has them not.
   std::byte* undefined_shared(uint64_t offset, unsigned bytes) {
@@ -194,6 +196,7 @@ class BlockContext {
   const uint64_t shared_base_;
   std::vector<std::byte> shared_;  // of a block that is alone
   std::byte* shared_data_;
+  BulkCopies bulk_copies_;
   uint32_t remote_ = 0;  // lanes whose last access of shared memory is to another block's
   UndefinedBytes undefined_shared_;
   Origins origins_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "simulator/core/execute/bulk_op.h"
 #include "simulator/core/execute/instruction.h"
 #include "simulator/core/memory/cluster_memory.h"
 
@@ -19,6 +20,7 @@ class ClusterContext {
 
   uint32_t blocks() const { return blocks_; }
   ClusterMemory& memory() { return memory_; }
+  BulkCopies& bulk_copies() { return bulk_copies_; }
   // Blocks that have exited, a bit each by rank: their shared memory is another block's by now.
   uint32_t exited() const { return exited_; }
 
@@ -29,6 +31,7 @@ class ClusterContext {
   const uint32_t blocks_;
   ClusterMemory memory_;
   uint32_t exited_ = 0;
+  BulkCopies bulk_copies_;
 };
 
 }  // namespace lab32::sim

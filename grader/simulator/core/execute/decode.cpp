@@ -54,7 +54,7 @@ class Decoder {
     CodeFunction& code = program_.functions[index];
     const size_t sites = program_.sites.size(), calls = program_.calls.size(),
                  tables = program_.branch_tables.size(), fragments = program_.fragment_ops.size(),
-                 textures = program_.texture_ops.size();
+                 textures = program_.texture_ops.size(), bulk = program_.bulk_ops.size();
     try {
       if (!functions_[index]->refusal.empty()) throw Error(functions_[index]->refusal);
       decode_function(index, plans);
@@ -69,6 +69,7 @@ class Decoder {
       program_.branch_tables.resize(tables);
       program_.fragment_ops.resize(fragments);
       program_.texture_ops.resize(textures);
+      program_.bulk_ops.resize(bulk);
     }
   }
 
@@ -172,6 +173,7 @@ class Decoder {
     }
     if (traits.fragments) return decode_fragments(in, out);
     if (traits.is_texture()) return decode_texture(in, out);
+    if (traits.bulk) return decode_bulk(in, out);
     if (out.flow == Dispatch::table_branch) {
       const auto& table = function_->branch_tables[static_cast<size_t>(in.branch_table)];
       out.target = static_cast<uint32_t>(program_.branch_tables.size());
@@ -278,6 +280,11 @@ class Decoder {
     }
     out.target = static_cast<uint32_t>(program_.texture_ops.size());
     program_.texture_ops.push_back(op);
+  }
+
+  void decode_bulk(const ptx::Instruction& in, Inst& out) {
+    out.target = static_cast<uint32_t>(program_.bulk_ops.size());
+    program_.bulk_ops.push_back(bulk_op_of(in, *slots_));
   }
 
   void decode_param(const ptx::Instruction& in, Inst& out) {

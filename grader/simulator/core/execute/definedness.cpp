@@ -18,7 +18,7 @@ const ptx::Traits& traits_of(const Inst& in) { return in.ptx->op->traits; }
 // Does it read or write memory, wait, or send lanes elsewhere, besides computing?
 bool only_computes(const Inst& in) {
   const ptx::Traits& t = traits_of(in);
-  return t.memory_count == 0 && !t.is_texture() && t.sync == ptx::Sync::none &&
+  return t.memory_count == 0 && !t.is_texture() && !t.bulk && t.sync == ptx::Sync::none &&
          t.flow == ptx::Flow::next;
 }
 
@@ -169,6 +169,11 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
     if (traits_of(in).writes_texels)
       for (const Slot& slot : op.value) demand(u, slot, mask, ValueUse::output);
     define_results(u, mask, in);  // a fetch says itself what it found
+    return in.exec(x, in);
+  }
+  if (traits_of(in).bulk) {
+    for (const Slot& slot : sources_of(warp_.program().bulk_ops[in.target]))
+      demand(u, slot, mask, ValueUse::address);
     return in.exec(x, in);
   }
   if (is_param(in)) {

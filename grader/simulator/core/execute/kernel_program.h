@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "simulator/core/execute/access_plan.h"
+#include "simulator/core/execute/bulk_op.h"
 #include "simulator/core/execute/fragments.h"
 #include "simulator/core/execute/instruction.h"
 #include "simulator/core/execute/texture_op.h"
@@ -104,6 +105,7 @@ struct KernelProgram {
   std::vector<std::vector<uint32_t>> branch_tables;  // Inst::target of brx
   std::vector<FragmentOp> fragment_ops;              // Inst::target of mma and its like
   std::vector<TextureOp> texture_ops;                // Inst::target of tex and its like
+  std::vector<BulkOp> bulk_ops;                      // Inst::target of cp.async.bulk
   std::vector<SharedVariable> shared;
   uint32_t static_shared = 0;
   uint32_t dynamic_offset = 0;   // where dynamic shared memory starts

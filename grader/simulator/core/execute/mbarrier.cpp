@@ -2,9 +2,12 @@
 // never waits, and ask whether a phase is over.
 //
 // The object is opaque to programs. Here it is: arrivals still to come in this phase (20 bits),
-// what a phase expects (20 bits), and the number of the phase. What an arrival returns is the
-// object as it was before.
+// what a phase expects (20 bits), bytes still to come (21 bits, signed), and the last bits of the
+// phase's number. What an arrival returns is the object as it was before.
+#include <cstdlib>
+
 #include "simulator/core/execute/address.h"
+#include "simulator/core/execute/bulk_copy.h"
 #include "simulator/core/execute/copy.h"
 
 namespace lab32::sim {
@@ -13,13 +16,20 @@ namespace {
 using ptx::Mod;
 
 constexpr uint64_t kCount = (1u << 20) - 1;  // the ISA's limit of a count, too
-constexpr int kExpected = 20, kPhase = 40;
+constexpr int kExpected = 20, kBytes = 40, kPhase = 61;
+constexpr int64_t kMostBytes = (1 << 20) - 1;  // the ISA's range
+constexpr uint64_t kBytesMask = (1u << 21) - 1;
 
 uint64_t pending(uint64_t object) { return object & kCount; }
 uint64_t expected(uint64_t object) { return object >> kExpected & kCount; }
 uint64_t phase(uint64_t object) { return object >> kPhase; }
-uint64_t make(uint64_t phase, uint64_t expected, uint64_t pending) {
-  return phase << kPhase | expected << kExpected | pending;
+int64_t bytes_to_come(uint64_t object) {
+  const auto bits = static_cast<int64_t>(object >> kBytes & kBytesMask);
+  return bits > kMostBytes ? bits - (int64_t{1} << 21) : bits;
+}
+uint64_t make(uint64_t phase, uint64_t expected, uint64_t pending, int64_t bytes = 0) {
+  return phase << kPhase | (static_cast<uint64_t>(bytes) & kBytesMask) << kBytes |
+         expected << kExpected | pending;
 }
 
 // Fills x.warp->address with checked offsets in shared memory.
@@ -64,15 +74,51 @@ void invalidate(const Exec& x, const Inst& in) {
   each_lane(x, [](int, std::byte* at) { store_lane(at, 0, ~uint64_t{0}); });
 }
 
+// The phase is over when nobody is to come, and no byte.
+bool complete_phase(std::byte* at) {
+  const uint64_t object = load_lane<uint64_t>(at, 0);
+  if (pending(object) != 0 || bytes_to_come(object) != 0) return false;
+  store_lane(at, 0, make(phase(object) + 1, expected(object), expected(object)));
+  return true;
+}
+
 void arrive_at(const Exec& x, const Inst& in, int l, std::byte* at, uint64_t count) {
   const uint64_t object = load_lane<uint64_t>(at, 0);
   if (count > pending(object))
     trap_barrier(x, in, l, TrapReason::mbarrier_arrivals, count, pending(object));
-  const bool completes = count == pending(object);
-  store_lane(
-      at, 0,
-      completes ? make(phase(object) + 1, expected(object), expected(object)) : object - count);
+  store_lane(at, 0, object - count);
+  const bool completes = complete_phase(at);
   x.warp->block().report_mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l], completes);
+}
+
+void expect_bytes(const Exec& x, const Inst& in, int l, std::byte* at, int64_t more) {
+  const uint64_t object = load_lane<uint64_t>(at, 0);
+  const int64_t bytes = bytes_to_come(object) + more;
+  if (bytes > kMostBytes || bytes < -kMostBytes)
+    trap_barrier(x, in, l, TrapReason::mbarrier_bytes, static_cast<uint64_t>(std::abs(bytes)),
+                 kMostBytes);
+  store_lane(at, 0, make(phase(object), expected(object), pending(object), bytes));
+}
+
+// .expect_tx before the arrival, in one.
+void arrive_expecting(const Exec& x, const Inst& in) {
+  find_objects(x, in, BlockContext::Use::update);
+  each_lane(x, [&](int l, std::byte* at) {
+    if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
+    expect_bytes(x, in, l, at, load_lane<uint32_t>(x.regs + in.src[0].offset, l));
+    arrive_at(x, in, l, at, 1);
+  });
+}
+
+void change_bytes(const Exec& x, const Inst& in) {
+  find_objects(x, in, BlockContext::Use::update);
+  each_lane(x, [&](int l, std::byte* at) {
+    const int64_t bytes = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
+    if (in.ptx->has(Mod::expect_tx)) return expect_bytes(x, in, l, at, bytes);
+    expect_bytes(x, in, l, at, -bytes);
+    x.warp->block().report_mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l],
+                                           complete_phase(at));
+  });
 }
 
 void arrive(const Exec& x, const Inst& in) {
@@ -89,6 +135,8 @@ template <bool by_parity>
 void wait(const Exec& x, const Inst& in) {
   x.warp->note_synchronisation();
   find_objects(x, in, BlockContext::Use::read);
+  if (!x.warp->block().bulk_copies().empty())
+    each_lane(x, [&](int l, std::byte*) { deliver_copies(*x.warp, x.warp->address[l]); });
   uint32_t over = 0;
   each_lane(x, [&](int l, const std::byte* at) {
     const uint64_t now = phase(load_lane<uint64_t>(at, 0));
@@ -114,9 +162,19 @@ void arrive_after_copies(const Exec& x, const Inst& in) {
 
 }  // namespace
 
+bool complete_bytes(std::byte* object, uint32_t bytes) {
+  const uint64_t before = load_lane<uint64_t>(object, 0);
+  store_lane(object, 0,
+             make(phase(before), expected(before), pending(before),
+                  bytes_to_come(before) - int64_t{bytes}));
+  return complete_phase(object);
+}
+
 ExecFn pick_mbarrier_init(const ptx::Instruction&) { return initialise; }
 ExecFn pick_mbarrier_inval(const ptx::Instruction&) { return invalidate; }
 ExecFn pick_mbarrier_arrive(const ptx::Instruction&) { return arrive; }
+ExecFn pick_mbarrier_arrive_tx(const ptx::Instruction&) { return arrive_expecting; }
+ExecFn pick_mbarrier_expect_tx(const ptx::Instruction&) { return change_bytes; }
 ExecFn pick_mbarrier_wait(const ptx::Instruction&) { return wait<false>; }
 ExecFn pick_mbarrier_wait_parity(const ptx::Instruction&) { return wait<true>; }
 ExecFn pick_cp_async_mbarrier(const ptx::Instruction&) { return arrive_after_copies; }

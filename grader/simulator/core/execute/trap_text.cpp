@@ -227,6 +227,18 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::mbarrier_count:
       return fmt::format("{} makes an mbarrier for {} arrivals; 1 to {} are possible",
                          name_of(f.thread), f.value, f.limit);
+    case TrapReason::mbarrier_bytes:
+      return fmt::format("{} lets an mbarrier wait for {} bytes; {} are possible",
+                         name_of(f.thread), f.value, f.limit);
+    case TrapReason::bulk_bytes:
+      return fmt::format("{} copies {} in bulk; it must be a multiple of 16", name_of(f.thread),
+                         bytes_of(f.value));
+    case TrapReason::tensor_map:
+      return fmt::format("{} uses the tensor map at {:#x}, which {}", name_of(f.thread), f.value,
+                         f.cause);
+    case TrapReason::tensor_coordinate:
+      return fmt::format("{} copies a box of a tensor from {} on; {}", name_of(f.thread),
+                         static_cast<int64_t>(f.value), f.cause);
     case TrapReason::mbarrier_arrivals:
       return fmt::format("{} arrives {} times at an mbarrier that waits for {}", name_of(f.thread),
                          f.value, f.limit);

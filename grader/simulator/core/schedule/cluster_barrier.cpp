@@ -13,6 +13,7 @@ void ClusterBarrier::begin(std::vector<Block*> blocks) {
   waiting_.clear();
   phase_ = 0;
   exited_ = 0;
+  bulk_copies_.clear();
 }
 
 // Threads that have exited are not waited for. Nobody there: nobody came.

@@ -1,0 +1,340 @@
+// cp.async.bulk: pieces of 16 bytes and more that the copy engine moves, asynchronously. What goes
+// to shared memory arrives when its barrier object is asked (bulk_op.h); what goes to device memory
+// is written at once, and waiting for a group of such copies has nothing to do.
+#include "simulator/core/execute/bulk_copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "simulator/core/execute/address.h"
+#include "simulator/core/execute/function_slots.h"
+#include "simulator/core/memory/tensor_map.h"
+
+namespace lab32::sim {
+
+using ptx::Mod;
+
+BulkOp bulk_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
+  BulkOp op;
+  BulkOp::Address* const addresses[] = {&op.to, &op.from, &op.barrier};
+  size_t next = 0;
+  for (size_t i = 0; i < in.operands.size(); ++i) {
+    const ptx::Operand& operand = in.operands[i];
+    const std::string& kind = in.op->operands[i].name;
+    if (operand.kind == ptx::Operand::Kind::address) {
+      BulkOp::Address& address = *addresses[next++];
+      slots.address(operand, in, address.base, address.offset);
+      op.dimensions = std::max(op.dimensions, static_cast<uint8_t>(operand.elements.size()));
+      for (size_t e = 0; e < operand.elements.size(); ++e)
+        op.coordinate[e] = slots.value(operand.elements[e], 4, ptx::Type::s32, in);
+    } else if (kind == "u32") {
+      op.bytes = slots.value(operand, 4, ptx::Type::u32, in);
+    } else if (kind == "b16") {
+      op.blocks = slots.value(operand, 2, ptx::Type::b16, in);
+    }
+  }
+  return op;
+}
+
+std::vector<Slot> sources_of(const BulkOp& op) {
+  std::vector<Slot> slots = {op.to.base, op.from.base, op.barrier.base, op.bytes, op.blocks};
+  slots.insert(slots.end(), op.coordinate.begin(), op.coordinate.end());
+  return slots;
+}
+
+BlockContext& Copier::block() const { return x.warp->block(); }
+
+uint64_t Copier::address(const BulkOp::Address& of) const {
+  uint64_t all[kWarpSize];
+  lane_addresses(x, of.base, of.offset, all);
+  return all[lane];
+}
+
+uint32_t Copier::word(const Slot& slot) const {
+  const std::byte* const at = x.regs + slot.offset;
+  return slot.bytes == 2 ? load_lane<uint16_t>(at, lane) : load_lane<uint32_t>(at, lane);
+}
+
+namespace {
+
+constexpr unsigned kBulkPiece = 16;
+
+// So many pieces at a time, as if they were a warp's lanes.
+template <class F>
+void each_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
+  for (uint32_t done = 0; done < bytes;) {
+    const uint32_t count = std::min<uint32_t>(kWarpSize, (bytes - done) / piece);
+    uint64_t address[kWarpSize];
+    for (uint32_t i = 0; i < kWarpSize; ++i) address[i] = begin + done + i * piece;
+    f(address, count == kWarpSize ? kFullMask : (1u << count) - 1, done);
+    done += count * piece;
+  }
+}
+
+// Who is wrong must be the lane that copies: what may be wrong is looked at piece by piece.
+bool surely_right(const Copier& c, uint64_t begin, uint32_t bytes, unsigned piece) {
+  const Allocation* const in = c.block().launch().memory->find(begin);
+  return in != nullptr && !in->freed && begin + bytes <= in->end && begin % piece == 0;
+}
+
+std::byte* access_pieces(const Copier& c, uint64_t* address, uint32_t pieces, unsigned piece,
+                         bool right, BlockContext::Use use) {
+  BlockContext& block = c.block();
+  const uint32_t warp = c.x.warp->index();
+  if (right) return block.global(warp, c.in, address, pieces, piece, use);
+  std::byte* base = nullptr;
+  for (uint32_t r = pieces; r; r &= r - 1) {
+    uint64_t own[kWarpSize] = {};
+    uint64_t& at = address[__builtin_ctz(r)];
+    own[c.lane] = at;
+    base = block.global(warp, c.in, own, 1u << c.lane, piece, use);
+    at = own[c.lane];
+  }
+  return base;
+}
+
+void report_piece(const Copier& c, AccessKind kind, unsigned piece, uint64_t at,
+                  const std::byte* values) {
+  uint64_t address[kWarpSize] = {};
+  address[c.lane] = at;
+  if (values != nullptr) std::memcpy(c.x.warp->values + c.lane * 16, values, piece);
+  c.block().report_ordered(c.x.warp->index(), c.in, kind, piece, 1u << c.lane, address,
+                           values != nullptr ? c.x.warp->values : nullptr);
+}
+
+// 16 bytes of shared memory are there, and a multiple of 16. False: the launch goes on without.
+bool is_there(const Copier& c, uint64_t at, unsigned bytes, BlockContext::Use use) {
+  uint64_t address[kWarpSize] = {};
+  address[c.lane] = at;
+  c.block().check_shared(c.x.warp->index(), c.in, address, 1u << c.lane, bytes, use);
+  return address[c.lane] == at;
+}
+
+uint32_t bulk_bytes_of(const Copier& c, const BulkOp& op) {
+  const uint32_t bytes = c.word(op.bytes);
+  if (bytes % kBulkPiece != 0) {
+    TrapFacts facts = c.x.warp->facts(TrapReason::bulk_bytes, c.lane);
+    facts.value = bytes;
+    c.x.warp->trap(c.in, std::move(facts));
+  }
+  return bytes;
+}
+
+template <class F>
+void each_copier(const Exec& x, const Inst& in, F f) {
+  const BulkOp& op = x.warp->program().bulk_ops[in.target];
+  for (uint32_t r = x.mask; r; r &= r - 1) f(Copier{x, in, __builtin_ctz(r)}, op);
+}
+
+void load_bulk(const Exec& x, const Inst& in) {
+  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+    BulkCopy copy;
+    copy.data.resize(bulk_bytes_of(c, op));
+    read_device(c, c.address(op.from), static_cast<uint32_t>(copy.data.size()), kBulkPiece, copy,
+                0);
+    const auto span = static_cast<uint32_t>(copy.data.size());
+    send(c, op, std::move(copy), span);
+  });
+}
+
+void copy_to_block(const Exec& x, const Inst& in) {
+  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+    BulkCopy copy;
+    copy.data.resize(bulk_bytes_of(c, op));
+    const uint64_t from = c.address(op.from);
+    BlockContext& block = c.block();
+    for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
+      uint64_t address[kWarpSize] = {};
+      address[c.lane] = from + at;
+      const uint32_t lane = 1u << c.lane;
+      block.check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece,
+                         BlockContext::Use::read);
+      std::memcpy(copy.data.data() + at, block.shared() + address[c.lane], kBulkPiece);
+      if (block.observes_raw_shared())
+        block.report_raw_shared(c.x.warp->index(), c.in, AccessKind::load, kBulkPiece, lane,
+                                address, nullptr);
+      UndefinedRead read;
+      if (!block.checks_reads() ||
+          !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
+        continue;
+      copy.undefined.resize(copy.data.size());
+      std::memcpy(copy.undefined.data() + at, read.bits + address[c.lane], kBulkPiece);
+      copy.origin = c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
+    }
+    const auto span = static_cast<uint32_t>(copy.data.size());
+    send(c, op, std::move(copy), span);
+  });
+}
+
+void store_bulk(const Exec& x, const Inst& in) {
+  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+    const uint32_t bytes = bulk_bytes_of(c, op);
+    const uint64_t from = c.address(op.from), to = c.address(op.to);
+    std::vector<std::byte> values(bytes);
+    for (uint32_t at = 0; at < bytes; at += kBulkPiece)
+      read_shared(c, from + at, values.data() + at);
+    write_device(c, to, bytes, kBulkPiece, values.data());
+  });
+}
+
+void deliver_copy(const BulkCopy& copy, Warp& asking) {
+  BlockContext& block = asking.block();
+  ClusterContext* const cluster = block.cluster();
+  // Who has ended tells nothing any more.
+  const bool gone = cluster != nullptr && (cluster->exited() >> copy.by->info().rank & 1) != 0;
+  BlockContext& teller = gone ? block : *copy.by;
+  const uint32_t warp = gone ? asking.index() : copy.warp;
+  const int lane = gone ? 0 : copy.lane;
+  Inst issued;
+  issued.site = copy.site;
+  for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
+    const uint64_t place = at / copy.row_bytes * copy.pitch + at % copy.row_bytes;
+    const uint64_t to = swizzled(copy.to + place, copy.swizzle);
+    std::memcpy(block.shared() + to, copy.data.data() + at, kBulkPiece);
+    if (block.checks_reads()) {
+      std::byte* const bits = block.undefined_shared().data() + to;
+      if (copy.undefined.empty())
+        std::memset(bits, 0, kBulkPiece);
+      else
+        std::memcpy(bits, copy.undefined.data() + at, kBulkPiece);
+      if (!copy.undefined.empty() && copy.by == &block)
+        for (uint64_t b = 0; b < kBulkPiece; b += 4)
+          block.origins().note_store(Origins::shared_word(to + b), copy.origin);
+    }
+    if (!teller.observes_raw_shared()) continue;
+    uint64_t address[kWarpSize] = {};
+    address[lane] = to;
+    std::memcpy(asking.values + lane * 16, copy.data.data() + at, kBulkPiece);
+    teller.report_raw_shared(warp, issued, AccessKind::store, kBulkPiece, 1u << lane, address,
+                             asking.values);
+  }
+  const bool completes = complete_bytes(block.shared() + copy.barrier, copy.bytes);
+  teller.report_mbarrier_arrive(warp, 1u << lane, copy.barrier, completes);
+}
+
+void nothing_to_do(const Exec&, const Inst&) {}
+
+}  // namespace
+
+void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
+                 uint32_t at) {
+  BlockContext& block = c.block();
+  const Memory& memory = *block.launch().memory;
+  const bool right = surely_right(c, from, bytes, piece);
+  block.take_unwritten();
+  each_pieces(from, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
+    const std::byte* const base =
+        access_pieces(c, address, pieces, piece, right, BlockContext::Use::read);
+    const uint32_t unwritten = block.take_unwritten();
+    for (uint32_t r = pieces; r; r &= r - 1) {
+      const int i = __builtin_ctz(r);
+      const uint32_t to = at + done + static_cast<uint32_t>(i) * piece;
+      std::memcpy(copy.data.data() + to, base + address[i], piece);
+      if (block.observes_order()) report_piece(c, AccessKind::load, piece, address[i], nullptr);
+      if (unwritten == 0) continue;
+      copy.undefined.resize(copy.data.size());
+      for (unsigned b = 0; b < piece; ++b)
+        if (!memory.written(address[i] + b, 1)) copy.undefined[to + b] = std::byte{0xff};
+      copy.origin = block.origins().of_read(c.in.site, [&] {
+        return block.facts_of_unwritten(c.x.warp->index(), c.lane, AccessSpace::global, address[i],
+                                        piece);
+      });
+    }
+  });
+}
+
+void write_device(const Copier& c, uint64_t to, uint32_t bytes, unsigned piece,
+                  const std::byte* values) {
+  BlockContext& block = c.block();
+  const bool right = surely_right(c, to, bytes, piece);
+  each_pieces(to, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
+    std::byte* const base =
+        access_pieces(c, address, pieces, piece, right, BlockContext::Use::write);
+    for (uint32_t r = pieces; r; r &= r - 1) {
+      const int i = __builtin_ctz(r);
+      const std::byte* const value = values + done + static_cast<uint32_t>(i) * piece;
+      if (block.observes_order()) report_piece(c, AccessKind::store, piece, address[i], value);
+      std::memcpy(base + address[i], value, piece);
+    }
+  });
+}
+
+void read_shared(const Copier& c, uint64_t from, std::byte* to) {
+  BlockContext& block = c.block();
+  const uint32_t lane = 1u << c.lane;
+  uint64_t address[kWarpSize] = {};
+  address[c.lane] = from;
+  block.check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, BlockContext::Use::read);
+  std::memcpy(to, block.shared() + address[c.lane], kBulkPiece);
+  if (block.observes_raw_shared())
+    block.report_raw_shared(c.x.warp->index(), c.in, AccessKind::load, kBulkPiece, lane, address,
+                            nullptr);
+  // What is stored in device memory must have a value.
+  UndefinedRead read;
+  if (!block.checks_reads() ||
+      !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
+    return;
+  const Origins::Id id = c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
+  block.origins().each(
+      id, [&](const Origin& origin) { block.value_matters(origin, ValueUse::output, lane); });
+}
+
+void send(const Copier& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
+  BlockContext& block = c.block();
+  const uint64_t to = c.address(op.to), barrier = c.address(op.barrier);
+  copy.by = &block;
+  copy.site = c.in.site;
+  copy.warp = c.x.warp->index();
+  copy.lane = c.lane;
+  copy.bytes = static_cast<uint32_t>(copy.data.size());
+  const auto send_to = [&](BulkCopy one) {
+    if (!is_there(c, one.barrier, 8, BlockContext::Use::update)) return;
+    const bool fits =
+        one.data.empty() ||
+        (is_there(c, one.to, kBulkPiece, BlockContext::Use::write) &&
+         is_there(c, one.to + span - kBulkPiece, kBulkPiece, BlockContext::Use::write));
+    if (!fits) one.data.clear();
+    block.bulk_copies().push_back(std::move(one));
+  };
+  if (op.blocks.bytes == 0) {
+    copy.to = to;
+    copy.barrier = barrier;
+    return send_to(std::move(copy));
+  }
+  // To the same place in each of them.
+  for (uint32_t r = c.word(op.blocks); r; r &= r - 1) {
+    const uint64_t base = base_of_rank(static_cast<uint32_t>(__builtin_ctz(r)));
+    BulkCopy one = copy;
+    one.to = base + offset_in_block(to);
+    one.barrier = base + offset_in_block(barrier);
+    send_to(std::move(one));
+  }
+}
+
+void deliver_copies(Warp& asking, uint64_t barrier) {
+  BulkCopies& copies = asking.block().bulk_copies();
+  size_t kept = 0;
+  for (BulkCopy& copy : copies) {
+    if (copy.barrier == barrier)
+      deliver_copy(copy, asking);
+    else if (BulkCopy& to = copies[kept++]; &to != &copy)
+      to = std::move(copy);
+  }
+  copies.resize(kept);
+}
+
+ExecFn pick_bulk_load(const ptx::Instruction&) { return load_bulk; }
+ExecFn pick_bulk_load_many(const ptx::Instruction&) { return load_bulk; }
+ExecFn pick_bulk_to_block(const ptx::Instruction&) { return copy_to_block; }
+ExecFn pick_bulk_store(const ptx::Instruction&) { return store_bulk; }
+ExecFn pick_bulk_commit(const ptx::Instruction&) { return nothing_to_do; }
+ExecFn pick_bulk_wait(const ptx::Instruction&) { return nothing_to_do; }
+ExecFn pick_bulk_prefetch(const ptx::Instruction&) { return nothing_to_do; }
+ExecFn pick_tensor_prefetch(const ptx::Instruction&) { return nothing_to_do; }
+ExecFn pick_prefetch_map(const ptx::Instruction&) { return nothing_to_do; }
+// The copy engine sees shared memory as threads do here.
+ExecFn pick_fence_proxy(const ptx::Instruction&) { return nothing_to_do; }
+ExecFn pick_fence_mbarrier_init(const ptx::Instruction&) { return nothing_to_do; }
+
+}  // namespace lab32::sim
