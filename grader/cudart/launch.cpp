@@ -234,9 +234,11 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
         "the rest is lost",
         info.name));
   if (run.order_unseen && r.said_order_unseen.insert(info.name).second)
-    say(fmt::format(
-        "kernel {} allocates or frees memory: races between its blocks are not looked for",
-        info.name));
+    say(
+        fmt::format("kernel {} allocates or frees memory, or launches kernels: races between its "
+                    "blocks are not "
+                    "looked for",
+                    info.name));
   if (run.fault) {
     r.fault = error_of(*run.fault);
     // `lab32 check` shows what it has found when the program has ended.

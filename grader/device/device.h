@@ -145,8 +145,9 @@ struct Run {
   std::vector<PtxLevelAccess> ptx_level;
   // Of warps, through textures and surfaces: their traffic is counted nowhere (simulator).
   uint64_t texture_instructions = 0;
-  uint64_t bulk_copies = 0;    // likewise, by the copy engine
-  uint64_t remote_shared = 0;  // likewise, with a lane that reached another block's shared memory
+  uint64_t child_launches = 0;  // of kernels by kernels: in none of the figures
+  uint64_t bulk_copies = 0;     // likewise, by the copy engine
+  uint64_t remote_shared = 0;   // likewise, with a lane that reached another block's shared memory
   std::optional<counters::CloseUp> close_up;  // LaunchOptions::close_up
   // Where some of these are uncertain: counters that the machine code's do not exceed. A space is
   // unbounded where for one of its accesses there is no such bound (simulator).

@@ -107,6 +107,10 @@ class SimDevice : public Device {
              const LaunchOptions& options) override;
 
  private:
+  Run run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOptions& options,
+                 unsigned depth);
+  void run_children(const SimKernel& parent, sim::DeviceLaunches launches,
+                    const LaunchOptions& options, unsigned depth, Run& run);
   uint64_t grid_workspace();
   model::Occupancy occupancy(const SimKernel& kernel, const Shape& shape) const;
   std::optional<LaunchRefusal> check_shape(const SimKernel& kernel, const Shape& shape) const;
@@ -211,8 +215,59 @@ void SimDevice::write_parameters(const SimKernel& kernel, const std::vector<Arg>
 Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>& args,
                       const LaunchOptions& options) {
   auto& kernel = dynamic_cast<SimKernel&>(which);
-  const sim::KernelProgram& program = kernel.program();
   write_parameters(kernel, args);
+  return run_kernel(kernel, shape, options, 0);
+}
+
+// Launches of a grid's kernels, those for its tail behind all others. Each is complete, with what
+// it has launched itself, before the next begins: so streams of blocks have it, and for others it
+// is one of the orders that may be.
+void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launches,
+                             const LaunchOptions& options, unsigned depth, Run& run) {
+  constexpr unsigned kMostDepth = 24;  // CUDA programming guide, "Recursion and depth"
+  std::stable_partition(launches.launched.begin(), launches.launched.end(),
+                        [](const sim::DeviceLaunch& l) { return !l.tail; });
+  LaunchOptions own = options;
+  own.count = false;
+  own.model = LaunchOptions::Model::none;
+  own.close_up.reset();
+  own.cooperative = false;
+  for (const sim::DeviceLaunch& launch : launches.launched) {
+    if (depth >= kMostDepth)
+      throw Error(fmt::format("kernels that launch kernels more than {} deep", kMostDepth));
+    SimKernel& child = parent.module().kernel_at(launch.function);
+    std::vector<std::byte> parameters(child.program().param_bytes);
+    memory_.download(parameters.data(), launch.parameters, parameters.size());
+    memory_.upload(child.program().param_address, parameters.data(), parameters.size());
+    memory_.release(launch.parameters);
+    Shape shape;
+    shape.grid = launch.grid;
+    shape.block = launch.block;
+    shape.dynamic_shared = launch.dynamic_shared;
+    if (check_shape(child, shape))
+      throw Error(
+          fmt::format("a launch of `{}` by a kernel has an impossible shape; what a GPU tells that "
+                      "kernel is not simulated",
+                      child.info().name));
+    Run done = run_kernel(child, shape, own, depth + 1);
+    run.child_launches += 1 + done.child_launches;
+    run.output += done.output;
+    run.output_lost |= done.output_lost;
+    run.order_unseen |= done.order_unseen;
+    if (done.hazards) {
+      if (!run.hazards) run.hazards.emplace();
+      run.hazards->insert(run.hazards->end(), done.hazards->begin(), done.hazards->end());
+    }
+    if (!done.fault) continue;
+    const bool goes_on = options.keep_going && sim::is_finding(done.fault->kind);
+    if (!run.fault) run.fault = std::move(done.fault);
+    if (!goes_on) return;
+  }
+}
+
+Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOptions& options,
+                          unsigned depth) {
+  const sim::KernelProgram& program = kernel.program();
   Run run;
   if (const auto refusal = check_shape(kernel, shape)) {
     run.fault = refused(*refusal);
@@ -235,6 +290,8 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   launch.meter = &meter;
   heap_.set_limit(options.heap_bytes);
   launch.heap = &heap_;
+  sim::DeviceLaunches launches;
+  launch.launches = &launches;
   launch.trap_uninitialised = options.trap_uninitialised;
   launch.keep_going = options.keep_going;
   launch.schedule = options.schedule;
@@ -265,6 +322,8 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   }
   if (kernel.info().registers) run.occupancy = occupancy(kernel, shape);
   if (options.model != LaunchOptions::Model::none) l2_ = observers.take_l2();
+  const bool ended = run.fault && !(options.keep_going && sim::is_finding(run.fault->kind));
+  if (!ended) run_children(kernel, std::move(launches), options, depth, run);
   return run;
 }
 

@@ -122,6 +122,13 @@ uint64_t SimModule::address_of(const std::string& symbol) const {
       "an initialiser needs the address of `{}`, which this module does not define", symbol));
 }
 
+SimKernel& SimModule::kernel_at(uint64_t address) {
+  const std::string& symbol = module_.functions.at((address - sim::kCodeBase) / 16 - 1).name;
+  std::unique_ptr<SimKernel>& kernel = kernels_[symbol];
+  if (!kernel) kernel = make_kernel(symbol);
+  return *kernel;
+}
+
 std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   const ptx::Function& f = ptx::require_kernel(module_, symbol);
   uint32_t bytes = 0;
@@ -146,7 +153,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   for (const ptx::Variable& p : f.params)
     info.parameter_bytes.push_back(static_cast<uint32_t>(p.size));
   return std::make_unique<SimKernel>(f, std::move(program), reconciled_.emitted, places_,
-                                     std::move(info));
+                                     std::move(info), *this);
 }
 
 }  // namespace lab32::device

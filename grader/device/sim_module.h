@@ -18,11 +18,15 @@
 
 namespace lab32::device {
 
+class SimModule;
+
 class SimKernel : public Kernel {
  public:
   SimKernel(const ptx::Function& function, std::unique_ptr<sim::KernelProgram> program,
-            const sass::EmittedFunctions& emitted, VariablePlaces& places, KernelInfo info)
-      : function_(function),
+            const sass::EmittedFunctions& emitted, VariablePlaces& places, KernelInfo info,
+            SimModule& module)
+      : module_(module),
+        function_(function),
         program_(std::move(program)),
         emitted_(emitted),
         places_(places),
@@ -32,8 +36,10 @@ class SimKernel : public Kernel {
   const sim::KernelProgram& program() const { return *program_; }
   const sass::EmittedFunctions& emitted() const { return emitted_; }
   VariablePlaces& places() const { return places_; }
+  SimModule& module() const { return module_; }
 
  private:
+  SimModule& module_;
   const ptx::Function& function_;
   std::unique_ptr<sim::KernelProgram> program_;
   const sass::EmittedFunctions& emitted_;  // the module's
@@ -50,6 +56,8 @@ class SimModule : public LoadedModule {
   ~SimModule() override;
 
   Kernel* find(const std::string& name) override;
+  // By its code address. Throws Error when it cannot run.
+  SimKernel& kernel_at(uint64_t address);
   std::vector<std::string> kernel_names() const override;
   std::vector<std::string> kernel_symbols() const override { return symbols_of_kernels_; }
   std::optional<std::vector<std::byte>> read_symbol(const std::string& name) override;

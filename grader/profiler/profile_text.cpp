@@ -160,6 +160,14 @@ std::string bulk_copies(const LaunchProfile& r) {
                   n == 1 ? "1 instruction" : grouped(n) + " instructions"));
 }
 
+std::string child_launches(const LaunchProfile& r) {
+  const uint64_t n = r.run.child_launches;
+  if (n == 0) return "";
+  return note(fmt::format("not counted: {} by kernels of this launch; {} not in the time either",
+                          n == 1 ? "1 launch" : grouped(n) + " launches",
+                          n == 1 ? "it is" : "they are"));
+}
+
 std::string body(const LaunchProfile& r) {
   std::string out;
   if (const auto& f = r.run.fault) {
@@ -181,7 +189,7 @@ std::string body(const LaunchProfile& r) {
                                 each(c->lane_instructions, c->warp_instructions),
                                 grouped(c->warp_instructions)));
   if (r.run.predicted) out += time(*r.run.predicted);
-  return out + unmatched(r) + textures(r) + remote_shared(r) + bulk_copies(r);
+  return out + unmatched(r) + textures(r) + remote_shared(r) + bulk_copies(r) + child_launches(r);
 }
 
 std::string shape(const LaunchProfile& r) {

@@ -369,6 +369,7 @@ void fields(V& visit, Ref<V, device::Run> r) {
   visit("texture_instructions", r.texture_instructions);
   visit("remote_shared", r.remote_shared);
   visit("bulk_copies", r.bulk_copies);
+  visit("child_launches", r.child_launches);
   visit("close_up", r.close_up);
 }
 

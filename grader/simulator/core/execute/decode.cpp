@@ -336,14 +336,17 @@ class Decoder {
       } else if (heap_ && (site.name == "malloc" || site.name == "free")) {
         site.target = site.name == "free" ? CallSite::Target::free : CallSite::Target::malloc;
         calls_heap_ = true;
+      } else if (heap_ && (site.name == "__cudaCDP2GetParameterBufferV2" ||
+                           site.name == "__cudaCDP2LaunchDeviceV2")) {
+        site.target = site.name == "__cudaCDP2LaunchDeviceV2" ? CallSite::Target::launch
+                                                              : CallSite::Target::prepare_launch;
+        program_.launches_kernels = true;
       } else if (callee && !callee->is_declaration) {
         site.function = static_cast<uint32_t>(
             std::find(functions_.begin(), functions_.end(), callee) - functions_.begin());
       } else if (site.name.rfind("cuda", 0) == 0 || site.name.rfind("__cudaCDP", 0) == 0) {
-        throw Error(
-            fmt::format("the runtime on the device is not simulated, nor dynamic "
-                        "parallelism, which calls `{}`",
-                        site.name));
+        throw Error(fmt::format(
+            "the runtime on the device is not simulated, but for launches: `{}`", site.name));
       } else {
         throw Error(
             fmt::format("the device function `{}` is not supported by the simulator", site.name));

@@ -81,7 +81,9 @@ struct CallSite {
     vprintf,
     assertfail,
     malloc,
-    free
+    free,
+    prepare_launch,
+    launch
   } target = Target::function;
   uint32_t function = 0;
   Slot pointer;                              // indirect
@@ -111,6 +113,7 @@ struct KernelProgram {
   uint32_t dynamic_offset = 0;   // where dynamic shared memory starts
   bool order_sensitive = false;  // uses results of atomics, or atomics that do not commute
   bool uses_heap = false;        // calls malloc() or free() by name
+  bool launches_kernels = false;
   bool cluster_barriers = false;
   uint64_t param_address = 0;  // the kernel's parameters, in device memory
   uint32_t param_bytes = 0;

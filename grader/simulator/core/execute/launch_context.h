@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/dim3.h"
+#include "simulator/core/execute/device_launches.h"
 #include "simulator/core/execute/kernel_program.h"
 #include "simulator/core/execute/launch_meter.h"
 #include "simulator/core/memory/device_heap.h"
@@ -31,6 +32,7 @@ struct LaunchContext {
   // Where grid.sync() counts the blocks that came; 0: not a cooperative launch.
   uint64_t grid_workspace = 0;
   DeviceHeap* heap = nullptr;  // where the program uses_heap
+  DeviceLaunches* launches = nullptr;
   bool trap_uninitialised = true;
   // Blocks, warps and the lanes of a warp that took different ways go on in a random order, the
   // same for the same number; none: in theirs.

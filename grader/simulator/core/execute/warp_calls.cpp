@@ -3,6 +3,7 @@
 
 #include "base/demangle.h"
 #include "simulator/core/execute/definedness.h"
+#include "simulator/core/execute/device_launch.h"
 #include "simulator/core/execute/heap_calls.h"
 #include "simulator/core/execute/printf.h"
 #include "simulator/core/execute/warp.h"
@@ -58,6 +59,14 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
       device_malloc(*this, in, site, op_mask);
     else
       device_free(*this, in, site, op_mask);
+    ++split.pc;
+    return;
+  }
+  if (site.target == CallSite::Target::prepare_launch || site.target == CallSite::Target::launch) {
+    if (site.target == CallSite::Target::prepare_launch)
+      device_prepare_launch(*this, in, site, op_mask);
+    else
+      device_launch(*this, in, site, op_mask);
     ++split.pc;
     return;
   }

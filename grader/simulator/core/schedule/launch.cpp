@@ -270,7 +270,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   outcome.tally.resize(launch.program->sites.size());
   uint64_t done = 0;
   // Who comes first gets which piece of the heap; and what is given away cannot be taken back.
-  const bool heap = launch.program->uses_heap;
+  const bool heap = launch.program->uses_heap || launch.program->launches_kernels;
   if (threads > 1 && !launch.program->order_sensitive && !heap && !launch.has_clusters())
     done = run_at_once(launch, observers, threads, outcome);
   const bool left = done < launch.grid.count() && !outcome.trap;

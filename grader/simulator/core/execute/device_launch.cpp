@@ -1,0 +1,98 @@
+#include "simulator/core/execute/device_launch.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "simulator/core/execute/heap_calls.h"
+#include "simulator/core/execute/warp.h"
+
+namespace lab32::sim {
+namespace {
+
+// driver_types.h: cudaStreamTailLaunch and cudaStreamFireAndForget, as a kernel sees them.
+constexpr uint64_t kTailLaunch = 3, kFireAndForget = 4;
+// Named streams of the host: the legacy one, and the thread's own.
+constexpr uint64_t kLastOfHost = 2;
+
+template <class T>
+T launch_argument(Warp& warp, const CallSite& site, int lane, size_t i) {
+  const Frame& frame = *warp.current().frame;
+  T value{};
+  std::memcpy(&value,
+              frame.params.data() + static_cast<size_t>(lane) * frame.function->param_bytes +
+                  site.arguments.at(i),
+              sizeof value);
+  return value;
+}
+
+template <class T>
+void launch_result(Warp& warp, const CallSite& site, int lane, T value) {
+  Frame& frame = *warp.current().frame;
+  if (site.results.empty()) return;
+  std::memcpy(frame.params.data() + static_cast<size_t>(lane) * frame.function->param_bytes +
+                  site.results[0],
+              &value, sizeof value);
+}
+
+DeviceLaunches& launches_of(const Warp& warp) {
+  const BlockContext& block = warp.block();
+  if (block.parallel()) throw OrderMatters{};
+  if (block.guarded()) throw HeapTouched{};
+  return *block.launch().launches;
+}
+
+}  // namespace
+
+void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
+  DeviceLaunches& launches = launches_of(warp);
+  const LaunchContext& launch = warp.block().launch();
+  const auto& functions = launch.program->module->functions;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    DeviceLaunch next;
+    next.function = launch_argument<uint64_t>(warp, site, l, 0);
+    const uint64_t index = (next.function - kCodeBase) / 16 - 1;
+    if (index >= functions.size() || !functions[index].is_entry) {
+      TrapFacts wild = warp.facts(TrapReason::no_function, l);
+      wild.value = next.function;
+      Warp::trap(in, std::move(wild));
+    }
+    const auto grid = launch_argument<std::array<uint32_t, 3>>(warp, site, l, 1);
+    const auto block = launch_argument<std::array<uint32_t, 3>>(warp, site, l, 2);
+    next.grid = {grid[0], grid[1], grid[2]};
+    next.block = {block[0], block[1], block[2]};
+    next.dynamic_shared = launch_argument<uint32_t>(warp, site, l, 3);
+    uint32_t bytes = 0;
+    ptx::parameter_offsets(functions[index].params, &bytes);
+    next.parameters =
+        launch.memory->allocate_small(std::max(bytes, 16u), "a kernel's parameters")->begin;
+    launches.prepared[next.parameters] = next;
+    launch_result<uint64_t>(warp, site, l, next.parameters);
+  }
+}
+
+void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
+  DeviceLaunches& launches = launches_of(warp);
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const auto found = launches.prepared.find(launch_argument<uint64_t>(warp, site, l, 0));
+    const auto stream = launch_argument<uint64_t>(warp, site, l, 1);
+    if (found == launches.prepared.end() ||
+        (stream > kLastOfHost && stream != kTailLaunch && stream != kFireAndForget)) {
+      TrapFacts facts = warp.facts(TrapReason::unsupported_function, l);
+      facts.name = site.name;
+      facts.cause = found == launches.prepared.end()
+                        ? "its parameters come from no call before it"
+                        : "streams that kernels make are not simulated";
+      Warp::trap(in, std::move(facts));
+    }
+    DeviceLaunch next = found->second;
+    launches.prepared.erase(found);
+    next.tail = stream == kTailLaunch;
+    launches.launched.push_back(next);
+    launch_result<uint32_t>(warp, site, l, 0);  // cudaSuccess
+  }
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,17 @@
+// What the lanes of a warp do to launch a kernel.
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/core/execute/kernel_program.h"
+
+namespace lab32::sim {
+
+class Warp;
+
+// __cudaCDP2GetParameterBufferV2, __cudaCDP2LaunchDeviceV2: what nvcc makes of <<<>>> in a kernel.
+// Lane by lane; they throw as device_malloc() does.
+void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
+void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
+
+}  // namespace lab32::sim
