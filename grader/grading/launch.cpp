@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
 #include "device/fault_text.h"
 #include "device/ptx_level_text.h"
 #include "grading/arrays.h"
@@ -274,6 +273,25 @@ bool run_afresh(const Launch& launch) {
          !s.device.launch(*kernel, launch.shape, launch.args, limits).fault;
 }
 
+void demand_counted(const device::Run& run, bool shared) {
+  std::string what;
+  if (run.bulk_copies > 0)
+    what = "has the copy engine move data (cp.async.bulk)";
+  else if (run.texture_instructions > 0)
+    what = "reads textures or surfaces";
+  else if (run.child_launches > 0)
+    what = "launches kernels";
+  else if (shared && run.remote_shared > 0)
+    what = "reaches the shared memory of another block of its cluster";
+  else
+    return;
+  measured("not countable");
+  lose(Failure{Failure::Kind::uncountable}, 0,
+       fmt::format("This kernel {}. How long that keeps the hardware busy is not known here, and "
+                   "what is not counted earns no points. The lanes' own loads and stores are.",
+                   what));
+}
+
 const counters::Counters& counters_of(const device::Run& run, Counted counted) {
   if (!run.counters) {
     NotRun reason{NotRun::Kind::no_counters, session().device.name()};
@@ -281,16 +299,7 @@ const counters::Counters& counters_of(const device::Run& run, Counted counted) {
   }
   const counters::Counters& c = *run.counters;
   const bool global = counted != Counted::shared, shared = counted != Counted::global;
-  if (shared && run.remote_shared > 0) {
-    measured("not countable");
-    lose(Failure{Failure::Kind::uncountable}, 0,
-         fmt::format(
-             "Accesses of this kernel, {} of a warp, reach the shared memory of another block "
-             "of the cluster. How long that keeps the hardware busy is not known here, and "
-             "what is not counted earns no points. The task can be done with the block's "
-             "own.",
-             grouped(run.remote_shared)));
-  }
+  demand_counted(run, shared);
   if (!(global && c.global_ptx_level) && !(shared && c.shared_ptx_level)) return c;
   if (run.bound && !(global && run.bound->global_unbounded) &&
       !(shared && run.bound->shared_unbounded))

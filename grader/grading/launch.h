@@ -42,6 +42,11 @@ void end_if_judged();
 // about barriers, which are never in doubt.
 enum class Counted { everything, global, shared };
 
+// Loses the check where the kernel moved data in a way that neither the counters nor the model of
+// the time have: by the copy engine, through textures, by kernels that it launched. `shared`: or
+// through another block's shared memory.
+void demand_counted(const device::Run& run, bool shared = true);
+
 // The counters of a run for a check that counts. Ends the check as not run where the device has
 // none. Where those that the check needs could not be reconciled with what ptxas emits, they are
 // what it emits at most; where no bound is known, the check is lost.

@@ -69,6 +69,7 @@ TEST_SUITE("lab:occupancy") {
     const device::Run run =
         launch_beside([&] { return run_copy(n, device::LaunchOptions::Model::cold); });
     if (!run.predicted) not_run({NotRun::Kind::no_counters, session().device.name()});
+    demand_counted(run);
     const double mine = run.predicted->kernel_seconds, full = full_copy_seconds(n);
     measured(fmt::format("{:.1f} us modelled", 1e6 * mine));
     expected(fmt::format("{:.1f} us", 1e6 * full));

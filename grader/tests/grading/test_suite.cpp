@@ -406,23 +406,29 @@ TEST_CASE("grading: counts at PTX level without a bound earn no points") {
   CHECK(graded.test("kernel").failure->kind == report::Failure::Kind::uncountable);
 }
 
-TEST_CASE(
-    "grading: accesses to another block's shared memory cost what is judged by shared memory") {
-  const auto graded = [](uint64_t seed, uint64_t accesses) {
+TEST_CASE("grading: what nobody has counted earns no points") {
+  const auto graded = [](uint64_t seed, uint64_t device::Run::*what, uint64_t times) {
     return grade_harness(
         [=](FakeDevice& device, auto& shape, auto& args) {
           device::Run run = copy(device, shape, args);
-          run.remote_shared = accesses;
+          run.*what = times;
           return run;
         },
         seed);
   };
-  CHECK(graded(kOfShared, 0).test("kernel").status == Status::passed);
-  CHECK(graded(7, 2).test("kernel").status == Status::passed);
-  const Graded lost = graded(kOfShared, 2);
-  CHECK(lost.test("kernel").failure->kind == report::Failure::Kind::uncountable);
-  CHECK(lost.test("kernel").message.find("Accesses of this kernel, 2 of a warp, reach") !=
-        std::string::npos);
+  using device::Run;
+  CHECK(graded(kOfShared, &Run::remote_shared, 0).test("kernel").status == Status::passed);
+  // Of sectors another block's shared memory has none.
+  CHECK(graded(7, &Run::remote_shared, 2).test("kernel").status == Status::passed);
+  const auto lost = [](const Graded& graded, const char* words) {
+    const report::Test& test = graded.test("kernel");
+    return test.failure && test.failure->kind == report::Failure::Kind::uncountable &&
+           test.score == 0 && test.message.find(words) != std::string::npos;
+  };
+  CHECK(lost(graded(kOfShared, &Run::remote_shared, 2), "shared memory of another block"));
+  CHECK(lost(graded(7, &Run::bulk_copies, 1), "the copy engine"));
+  CHECK(lost(graded(7, &Run::texture_instructions, 1), "textures"));
+  CHECK(lost(graded(7, &Run::child_launches, 1), "launches kernels"));
 }
 
 TEST_CASE("grading: how shared accesses are grouped does not touch sectors") {
