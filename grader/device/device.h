@@ -148,6 +148,9 @@ struct Run {
   uint64_t child_launches = 0;  // of kernels by kernels: in none of the figures
   uint64_t bulk_copies = 0;     // likewise, by the copy engine
   uint64_t remote_shared = 0;   // likewise, with a lane that reached another block's shared memory
+  bool moves_uncounted() const {
+    return texture_instructions + child_launches + bulk_copies + remote_shared > 0;
+  }
   std::optional<counters::CloseUp> close_up;  // LaunchOptions::close_up
   // Where some of these are uncertain: counters that the machine code's do not exceed. A space is
   // unbounded where for one of its accesses there is no such bound (simulator).

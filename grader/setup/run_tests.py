@@ -105,13 +105,13 @@ def units_of(binary):
 
 def longest_first(units, seconds):
     def expected(unit):
-        place = next((name for name in LONG if unit.file.endswith(name)), None)
-        if place == LONG[0]:
+        listed = next((name for name in LONG if unit.file.endswith(name)), None)
+        if listed == LONG[0]:
             return 1e6
         if any(case in seconds for case in unit.cases):
             return sum(seconds.get(case, 0) for case in unit.cases)
         # Never run: long ones first, in LONG's order.
-        return 1e6 - LONG.index(place) if place else 0.0
+        return 1e6 - LONG.index(listed) if listed else 0.0
 
     return sorted(units, key=expected, reverse=True)
 

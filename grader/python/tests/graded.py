@@ -17,15 +17,14 @@ STATES = ["empty", "skeleton", "half-done", "solved"]
 MORE = ["--pictures", "--device", "sim", "--seed", "1", "--time-limit", "600"]
 
 
-@functools.cache
-def folder():
-    """One for all processes, if run_tests.py names it."""
-    return Path(os.environ.get("LAB32_GRADED") or tempfile.mkdtemp(prefix="lab32-graded-"))
+# Where run_tests.py names no folder for all processes, one that ends with this process.
+OWN = tempfile.TemporaryDirectory(prefix="lab32-graded-")
+FOLDER = Path(os.environ.get("LAB32_GRADED") or OWN.name)
 
 
 def graded_json(lab, directory):
     """What `lab32 grade` prints of `labs` or `solutions`, pictures and all."""
-    file = folder() / f"{directory}-{lab}.json"
+    file = FOLDER / f"{directory}-{lab}.json"
     with open(file.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not file.exists():
