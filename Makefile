@@ -204,6 +204,7 @@ $(call hot,core): OPTIMISE := -O2 -fvect-cost-model=dynamic
 $(call hot,simulator/core/semantics simulator/counters): \
                   OPTIMISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic
 $(BUILD)/obj/tests/%.o:              OPTIMISE := -O0
+$(BUILD)/obj/tests/fixtures.o:       OPTIMISE := -Og
 endif
 $(MAIN): TOOLKIT = -DLAB32_VERSION='"$(VERSION)"'
 $(MAIN): $(BUILD)/version

@@ -271,13 +271,11 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
 
   refuse_large_variables(artifact.ptx, display, options.variables);
   if (!tools.nvdisasm.empty()) {
-    argv = {tools.nvdisasm.string()};
-    argv.insert(argv.end(), kListingFlags.begin(), kListingFlags.end());
-    argv.push_back(cubin);
     ProcessLimits limits = options.limits;
     limits.wall_seconds = kListingSeconds;
     limits.output_bytes = kListing;
-    Outcome listing = sandbox.run(argv, limits);
+    Outcome listing = list_machine_code(
+        cubin, [&](const auto& arguments) { return sandbox.run(arguments, limits); });
     if (listing.end == Outcome::End::timed_out || listing.end == Outcome::End::output_exceeded)
       throw CompileError(display, display + ": error: its machine code is too long: nvdisasm was " +
                                       describe(listing) + "\n");
