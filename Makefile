@@ -46,7 +46,7 @@ DRIVER       := $(PROGRAMS)/cudart/libcuda.so.1
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle occupancy model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
-.PHONY: help build grade report class test test-all install wheel dist mutants measure bench notebooks figures book sheets jupyter format \
+.PHONY: help build grade report class test test-deployment test-all install wheel dist mutants measure bench notebooks figures book sheets jupyter format \
         lint fuzz clean
 
 help:       ## this list
@@ -68,11 +68,14 @@ report: build/lab32 | setup-cuda setup-python  ## report.html: points, pictures 
 class: build/lab32 | setup-cuda setup-python  ## grade a whole class
 	@build/lab32 class '$(SUBMISSIONS)' -o '$(OUT)' $(OPTIONS)
 
-test: setup-cuda setup-python setup-wheel $(CPP_TESTS) programs  ## every test: N passed, N failed; SAN=thread: under a sanitizer
+test: setup-cuda setup-python setup-wheel $(CPP_TESTS) programs  ## N passed, N failed; SAN=thread: under a sanitizer
 	@$(SANITIZED) $(VENV) grader/setup/run_tests.py $(CPP_TESTS) $(if $(SAN),,$(PYTHON_TESTS))
 
+test-deployment: setup-cuda setup-python setup-wheel build  ## packs in clean roots, a real Slurm, compare50: what installs others' software
+	@$(VENV) grader/setup/run_tests.py --deployment $(PYTHON_TESTS)
+
 test-all: export LAB32_TEST_ALL := 1
-test-all: test  ## the same, with the documented launches at full size
+test-all: test  ## as test, with the documented launches at full size
 
 install: build | setup-python  ## PREFIX=/usr/local: lab32 with labs and handouts; may be moved
 	@grader/setup/install '$(DESTDIR)$(PREFIX)/lib/lab32' build

@@ -1,6 +1,6 @@
 """Runs the C++ tests on all cores and the Python tests beside them; the last line: N passed, N failed.
 
-usage: run_tests.py [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist)
+usage: run_tests.py [--deployment] [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist)
 
 The C++ tests are shared out among processes: a source file's cases go to one process, since they may
 build on each other; those of LONG, which do not, go one by one. So are the Python tests: a file of
@@ -32,14 +32,10 @@ LONG = [
 ]
 # The longest first, then those that look at gradings of others; half of their time they wait for one
 # process.
-LONG_PYTHON = [
-    "test_programs.py",
-    "test_similarity.py",
-    "test_class_real_slurm.py",
-    "test_explain_command.py",
-    "test_dist.py",
-    "test_gallery.py",
-]
+LONG_PYTHON = ["test_programs.py", "test_explain_command.py", "test_gallery.py"]
+# What puts others' software on this machine and lab32 where it is used: packs in clean roots, a real
+# Slurm, compare50 in an environment of its own. With --deployment these, else all others.
+DEPLOYMENT = ["test_dist.py", "test_similarity.py", "test_class_real_slurm.py", "test_install.py"]
 # Of these, and of these suites, nothing else may run beside them: they judge the others, or they
 # measure time on a GPU.
 LAST_SUITE = "after all others"
@@ -153,11 +149,15 @@ def run_unit(binary, unit):
     return output, tally
 
 
-def python_parts(directory):
+def python_parts(directory, deployment):
     """pytest's arguments for each process."""
-    long = [path for name in LONG_PYTHON if (path := Path(directory, name)).exists()]
-    others = [str(directory), *(f"--ignore={path}" for path in long)]
-    return [*([str(path)] for path in long), others]
+    def those(names):  # fmt: skip
+        return [path for name in names if (path := Path(directory, name)).exists()]
+
+    if deployment:
+        return [[str(path)] for path in those(DEPLOYMENT)]
+    others = [str(directory), *(f"--ignore={path}" for path in those(LONG_PYTHON + DEPLOYMENT))]
+    return [*([str(path)] for path in those(LONG_PYTHON)), others]
 
 
 def run_pytest(arguments):
@@ -223,6 +223,8 @@ def run_all(groups):
 
 
 def main(suites):
+    deployment = "--deployment" in suites
+    suites = [suite for suite in suites if suite != "--deployment"]
     recorded = json.loads(TIMES.read_text()) if TIMES.exists() else {}
     TIMES.parent.mkdir(exist_ok=True)
     COVERED.unlink(missing_ok=True)
@@ -231,7 +233,7 @@ def main(suites):
     python, beside, alone = [], [], []
     for suite in suites:
         if os.path.isdir(suite):
-            python += [lambda part=part: run_pytest(part) for part in python_parts(suite)]
+            python += [lambda part=part: run_pytest(part) for part in python_parts(suite, deployment)]
             continue
         for unit in longest_first(units_of(suite), recorded):
             job = lambda binary=suite, unit=unit: run_unit(binary, unit)  # noqa: E731
