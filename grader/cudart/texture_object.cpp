@@ -25,7 +25,7 @@ cudaError_t linear(const sim::Memory& memory, const cudaResourceDesc& r, sim::Te
   const auto begin = reinterpret_cast<uint64_t>(own.devPtr);
   if (!is_aligned(memory, begin)) return cudaErrorInvalidValue;
   if (count > kMostElements || own.sizeInBytes > kMostBytes) return cudaErrorInvalidValue;
-  texels->linear = true;
+  texels->linear = texels->in_rows = true;
   sim::TexelGrid grid;
   grid.begin = begin;
   grid.width = static_cast<uint32_t>(count);
@@ -43,6 +43,7 @@ cudaError_t pitched(const sim::Memory& memory, const cudaResourceDesc& r, sim::T
     return cudaErrorInvalidValue;
   if (own.width == 0 || own.height == 0) throw Error("textures without texels are not simulated");
   texels->dimensions = 2;
+  texels->in_rows = true;
   sim::TexelGrid grid;
   grid.begin = begin;
   grid.width = static_cast<uint32_t>(own.width);

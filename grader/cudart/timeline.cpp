@@ -23,7 +23,12 @@ double fill_seconds(const model::Profile& profile, uint64_t bytes) {
 
 double launch_seconds(const model::Profile& profile, const device::Run& run) {
   if (run.predicted) return run.predicted->seconds;
-  const uint64_t sectors = run.counters ? run.counters->l2_sectors : 0;
+  uint64_t sectors = 0;
+  if (run.counters) {
+    const counters::OtherWays& w = run.counters->other;
+    sectors = run.counters->l2_sectors + w.texture.sectors + w.surface_load.sectors +
+              w.surface_store.sectors + w.bulk_load.sectors + w.bulk_store.sectors;
+  }
   return profile.time.warm_launch_seconds +
          static_cast<double>(sectors) * 32 / profile.time.dram_bytes_per_second;
 }

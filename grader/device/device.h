@@ -143,13 +143,11 @@ struct Run {
   bool output_lost = false;                       // printf: more than the device's buffer holds
   std::optional<OddAmount> odd_amount;            // the first, of the lowest block (simulator)
   std::vector<PtxLevelAccess> ptx_level;
-  // Of warps, through textures and surfaces: their traffic is counted nowhere (simulator).
-  uint64_t texture_instructions = 0;
-  uint64_t child_launches = 0;  // of kernels by kernels: in none of the figures
-  uint64_t bulk_copies = 0;     // likewise, by the copy engine
-  uint64_t remote_shared = 0;   // likewise, with a lane that reached another block's shared memory
+  uint64_t child_launches = 0;  // of kernels by kernels: in none of the figures (simulator)
+  // Something was moved that is in none of the counters.
   bool moves_uncounted() const {
-    return texture_instructions + child_launches + bulk_copies + remote_shared > 0;
+    return child_launches > 0 ||
+           (counters && counters->other.texture_unknown + counters->other.bulk_unknown > 0);
   }
   std::optional<counters::CloseUp> close_up;  // LaunchOptions::close_up
   // Where some of these are uncertain: counters that the machine code's do not exceed. A space is

@@ -251,6 +251,7 @@ void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launch
                       child.info().name));
     Run done = run_kernel(child, shape, own, depth + 1);
     run.child_launches += 1 + done.child_launches;
+    run.predicted.reset();  // it is the parent's alone
     run.output += done.output;
     run.output_lost |= done.output_lost;
     run.order_unseen |= done.order_unseen;

@@ -192,7 +192,8 @@ void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   run.work->blocks = launch_.grid.count();
   run.work->occupancy = occupancy_;
   run.work->warm = options_.model == LaunchOptions::Model::warm;
-  run.predicted = model::predict(*profile_, *run.work);
+  // How long those other ways take is not modelled.
+  if (!run.counters->other.any()) run.predicted = model::predict(*profile_, *run.work);
   l2_ = caches_->take_l2();
 }
 
@@ -203,14 +204,14 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     if (const counters::Example* e = traffic_.worst(site))
       run.worst.push_back(worst_access(*e, at.value_or(counters::Position{})));
     if (outcome.tally[site].warps == 0) continue;
-    run.remote_shared += outcome.tally[site].remote;
-    if (program_.sites[site].ptx->op->traits.bulk) run.bulk_copies += outcome.tally[site].warps;
-    if (program_.sites[site].ptx->op->traits.is_texture())
-      run.texture_instructions += outcome.tally[site].warps;
     const auto why = why_ptx_level(program_, traffic_, site, outcome);
     if (!why) continue;
     const counters::Counters moved = traffic_.of_site(site);
-    const bool global = moved.global_requests() > 0, shared = moved.shared_requests() > 0;
+    const counters::OtherWays& other = moved.other;
+    const bool global = moved.global_requests() + other.texture.requests +
+                            other.surface_load.requests + other.surface_store.requests >
+                        0;
+    const bool shared = moved.shared_requests() + other.remote_banks.requests > 0;
     run.counters->ptx_level = true;
     run.counters->global_ptx_level |= global;
     run.counters->shared_ptx_level |= shared;

@@ -42,16 +42,18 @@ void end_if_judged();
 // about barriers, which are never in doubt.
 enum class Counted { everything, global, shared };
 
-// Loses the check where the kernel moved data in a way that neither the counters nor the model of
-// the time have: by the copy engine, through textures, by kernels that it launched. `shared`: or
-// through another block's shared memory.
-void demand_counted(const device::Run& run, bool shared = true);
+// Loses the check where the kernel moved data in a way that is not counted.
+void demand_counted(const device::Run& run);
 
-// The counters of a run for a check that counts. Ends the check as not run where the device has
-// none. Where those that the check needs could not be reconciled with what ptxas emits, they are
-// what it emits at most; where no bound is known, the check is lost.
-const counters::Counters& counters_of(const device::Run& run,
-                                      Counted counted = Counted::everything);
+// Loses the check where anything but lanes' own loads and stores moved data: for one about how they
+// do, or about the time that they take, which is modelled for nothing else.
+void demand_of_lanes(const device::Run& run);
+
+// The counters of a run for a check that counts, in which all that moved is demand: as if lanes'
+// loads and stores had moved what came by the copy engine or from another block. Ends the check as
+// not run where the device has none. Where those that the check needs could not be reconciled with
+// what ptxas emits, they are what it emits at most; where no bound is known, the check is lost.
+counters::Counters counters_of(const device::Run& run, Counted counted = Counted::everything);
 
 constexpr uint32_t ceil_div(uint64_t a, uint64_t b) {
   return static_cast<uint32_t>((a + b - 1) / b);

@@ -58,7 +58,7 @@ std::optional<PredictedTime> predicted_time(uint32_t n, const TimedVersion& vers
     what.model =
         all.seconds > 0 ? device::LaunchOptions::Model::warm : device::LaunchOptions::Model::cold;
     const device::Run ran = run_to_count(what);
-    if (!ran.predicted || ran.moves_uncounted()) return std::nullopt;
+    if (!ran.predicted) return std::nullopt;
     if (ran.predicted->seconds > all.seconds) all.bottleneck = ran.predicted->bottleneck;
     all.seconds += ran.predicted->seconds;
     all.error = std::max(all.error, ran.predicted->error);

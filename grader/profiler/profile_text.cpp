@@ -131,41 +131,61 @@ std::string unmatched(const LaunchProfile& r) {
   return out;
 }
 
+// What moved in other ways than by loads and stores.
+std::string other_ways(const counters::OtherWays& w, const std::string& mark) {
+  std::string out;
+  const auto add = [&](const char* name, uint64_t requests, uint64_t sectors) {
+    if (requests != 0)
+      out += row(name, {grouped(requests), grouped(sectors), each(sectors, requests)});
+  };
+  add("  texture", w.texture.requests, w.texture.sectors);
+  add("  surface ld", w.surface_load.requests, w.surface_load.sectors);
+  add("  surface st", w.surface_store.requests, w.surface_store.sectors);
+  add("  bulk copies in", w.bulk_load.instructions, w.bulk_load.sectors);
+  add("  bulk copies out", w.bulk_store.instructions, w.bulk_store.sectors);
+  add("  cluster ld", w.remote_load.requests, w.remote_load.sectors);
+  add("  cluster st", w.remote_store.requests, w.remote_store.sectors);
+  add("  cluster atom", w.remote_atom.requests, w.remote_atom.sectors);
+  if (out.empty()) return "";
+  return row("other ways" + mark, {"requests", "sectors", "sectors/request"}) + out;
+}
+
+std::string instructions(uint64_t n) {
+  return n == 1 ? "1 instruction" : grouped(n) + " instructions";
+}
+
 // What is in none of the figures.
-std::string textures(const LaunchProfile& r) {
-  const uint64_t n = r.run.texture_instructions;
-  if (n == 0) return "";
-  return note(
-      fmt::format("not counted: what {} of warps moved through textures and surfaces "
-                  "(l1tex__t_requests_pipe_tex, l1tex__t_sectors_pipe_tex); it is not in "
-                  "the caches' and the time's figures either",
-                  n == 1 ? "1 instruction" : grouped(n) + " instructions"));
+std::string unknown(const counters::OtherWays& w) {
+  std::string out;
+  if (w.texture_unknown > 0)
+    out +=
+        note(fmt::format("not counted: what {} of warps moved through textures and surfaces, in "
+                         "forms whose counts on a GPU are not known",
+                         instructions(w.texture_unknown)));
+  if (w.bulk_unknown > 0)
+    out += note(fmt::format(
+        "not counted: {} by the copy engine (cp.async.bulk), in forms whose "
+        "counts on a GPU are not known",
+        w.bulk_unknown == 1 ? "1 run of bytes" : grouped(w.bulk_unknown) + " runs of bytes"));
+  return out;
 }
 
-std::string remote_shared(const LaunchProfile& r) {
-  const uint64_t n = r.run.remote_shared;
-  if (n == 0) return "";
-  return note(fmt::format(
-      "not counted: what {} of warps moved to and from other blocks' shared memory "
-      "(l1tex__t_requests_pipe_lsu_mem_dshared); it is not in the time's figures either",
-      n == 1 ? "1 instruction" : grouped(n) + " instructions"));
-}
-
-std::string bulk_copies(const LaunchProfile& r) {
-  const uint64_t n = r.run.bulk_copies;
-  if (n == 0) return "";
-  return note(
-      fmt::format("not counted: what {} of warps had the copy engine move (cp.async.bulk); it is "
-                  "not in the caches' and the time's figures either",
-                  n == 1 ? "1 instruction" : grouped(n) + " instructions"));
+std::string no_time(const LaunchProfile& r) {
+  if (r.run.predicted || !r.run.caches) return "";
+  return sentence("time",
+                  "not modelled: the model knows lanes' loads and stores of global and of "
+                  "their block's shared memory alone");
 }
 
 std::string child_launches(const LaunchProfile& r) {
   const uint64_t n = r.run.child_launches;
   if (n == 0) return "";
-  return note(fmt::format("not counted: {} by kernels of this launch; {} not in the time either",
-                          n == 1 ? "1 launch" : grouped(n) + " launches",
-                          n == 1 ? "it is" : "they are"));
+  return note(fmt::format("not counted: {} by kernels of this launch",
+                          n == 1 ? "1 launch" : grouped(n) + " launches"));
+}
+
+std::string uncounted(const LaunchProfile& r) {
+  return (r.run.counters ? unknown(r.run.counters->other) : "") + child_launches(r);
 }
 
 std::string body(const LaunchProfile& r) {
@@ -178,7 +198,7 @@ std::string body(const LaunchProfile& r) {
   }
   if (const auto& c = r.run.counters) {
     const std::string mark = c->ptx_level ? "*" : "";
-    out += global_memory(*c, mark) + shared_memory(*c, mark);
+    out += global_memory(*c, mark) + shared_memory(*c, mark) + other_ways(c->other, mark);
   }
   if (r.run.caches) out += caches(*r.run.caches);
   out += occupancy(r);
@@ -189,7 +209,7 @@ std::string body(const LaunchProfile& r) {
                                 each(c->lane_instructions, c->warp_instructions),
                                 grouped(c->warp_instructions)));
   if (r.run.predicted) out += time(*r.run.predicted);
-  return out + unmatched(r) + textures(r) + remote_shared(r) + bulk_copies(r) + child_launches(r);
+  return out + no_time(r) + unmatched(r) + uncounted(r);
 }
 
 std::string shape(const LaunchProfile& r) {
@@ -341,7 +361,7 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
     }
     if (r.run.fault) out += sentence("stopped", describe(*r.run.fault));
     if (ptx_level) out += unmatched(r);
-    out += textures(r) + "\n";
+    out += uncounted(r) + "\n";
   }
   return out;
 }

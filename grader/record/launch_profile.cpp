@@ -80,6 +80,29 @@ void fields(V& visit, Ref<V, counters::SharedTraffic> r) {
 }
 
 template <class V>
+void fields(V& visit, Ref<V, counters::OtherWays::Bulk> r) {
+  visit("instructions", r.instructions);
+  visit("sectors", r.sectors);
+  visit("lines", r.lines);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::OtherWays> r) {
+  visit("texture", r.texture);
+  visit("surface_load", r.surface_load);
+  visit("surface_store", r.surface_store);
+  visit("bulk_load", r.bulk_load);
+  visit("bulk_store", r.bulk_store);
+  visit("remote_load", r.remote_load);
+  visit("remote_store", r.remote_store);
+  visit("remote_atom", r.remote_atom);
+  visit("remote_atom_wavefronts", r.remote_atom_wavefronts);
+  visit("remote_banks", r.remote_banks);
+  visit("texture_unknown", r.texture_unknown);
+  visit("bulk_unknown", r.bulk_unknown);
+}
+
+template <class V>
 void fields(V& visit, Ref<V, counters::Counters> r) {
   visit("warp_instructions", r.warp_instructions);
   visit("lane_instructions", r.lane_instructions);
@@ -99,6 +122,12 @@ void fields(V& visit, Ref<V, counters::Counters> r) {
   visit("shared_copy", r.shared_copy);
   visit("matrix_loads", r.matrix_loads);
   visit("matrix_stores", r.matrix_stores);
+  // Few launches have any.
+  std::optional<counters::OtherWays> other;
+  if (r.other.any()) other = r.other;
+  visit("other", other);
+  if constexpr (std::is_same_v<V, Reader>)
+    if (other) r.other = *other;
   visit("block_barriers", r.block_barriers);
   visit("ptx_level", r.ptx_level);
   visit("global_ptx_level", r.global_ptx_level);
@@ -366,9 +395,6 @@ void fields(V& visit, Ref<V, device::Run> r) {
   visit("caches", r.caches);
   visit("predicted", r.predicted);
   visit("ptx_level", r.ptx_level);
-  visit("texture_instructions", r.texture_instructions);
-  visit("remote_shared", r.remote_shared);
-  visit("bulk_copies", r.bulk_copies);
   visit("child_launches", r.child_launches);
   visit("close_up", r.close_up);
 }

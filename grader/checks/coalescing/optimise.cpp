@@ -169,11 +169,13 @@ using Task = device::Run (*)(uint32_t n);
 DrawnSize drawn_size() { return grading::drawn_size(kWarp, 16 * kBlock); }
 
 void hold(const device::Run& launched, const DrawnSize& size) {
+  demand_of_lanes(launched);
   hold_sectors(setting_of(size.n) + ":", size.share * rubric().number("ideal"), launched);
 }
 
 void credit_shared_out(Task task, const std::string& idea) {
   const device::Run launched = task(rubric().count("n"));
+  demand_of_lanes(launched);
   credit_work(launched);
   credit_sectors(launched, rubric().number("ideal"), idea);
   if (verdict().credit < 1) return;
@@ -222,7 +224,9 @@ TEST_SUITE("lab:coalescing") {
       pack_field(particles, values, field, n);
       return read_field(particles, values, field, n);
     };
-    credit_sectors(read_one(rubric().count("n")), rubric().number("ideal"),
+    const device::Run judged = read_one(rubric().count("n"));
+    demand_of_lanes(judged);
+    credit_sectors(judged, rubric().number("ideal"),
                    "A sector holds eight floats, and the warp wants one of them. Let slot() put "
                    "side by side what is read side by side.");
     if (verdict().credit < 1) return;
@@ -253,8 +257,10 @@ TEST_SUITE("lab:coalescing") {
 
   TEST_CASE("B5 axpy: requests" * takes("threads_at_work", "n", "ideal_requests", "ideal", "drawn",
                                         "relative_tolerance")) {
-    credit_requests(run_axpy(rubric().count("n")), rubric().number("ideal"),
-                    rubric().number("ideal_requests"), line_of("axpy"));
+    const device::Run judged = run_axpy(rubric().count("n"));
+    demand_of_lanes(judged);
+    credit_requests(judged, rubric().number("ideal"), rubric().number("ideal_requests"),
+                    line_of("axpy"));
     if (verdict().credit < 1) return;
     const DrawnSize size = drawn_size();
     const device::Run launched = launch_beside([&] { return run_axpy(size.n); });

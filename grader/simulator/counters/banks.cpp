@@ -119,22 +119,27 @@ bool within_one_row(const uint64_t* offset, uint32_t mask) {
   return high - low < kBanks;
 }
 
-Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
+// Lanes `elsewhere`, which reach another block's memory, take part in the question whether phases
+// merge (H100: data/measured/moves).
+Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge,
+                            uint32_t elsewhere = 0) {
   if (mask == 0) return {};
   int64_t stride;
   if (mask == kAllLanes && bytes >= kBankBytes && is_affine(offset, &stride) && stride != 0) {
     return affine_wavefronts(stride, bytes);
   }
   if (bytes <= kBankBytes && within_one_row(offset, mask)) return {1, 1};
-  Wavefronts w = by_phases(offset, bytes, mask, width_of_phase(offset, bytes, mask, merge));
+  Wavefronts w =
+      by_phases(offset, bytes, mask, width_of_phase(offset, bytes, mask | elsewhere, merge));
   if (bytes >= 8) w.ideal = std::min(w.ideal, rows_filled(bytes, mask));
   return w;
 }
 
 }  // namespace
 
-Wavefronts load_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
-  return plain_wavefronts(offset, bytes, mask, true);
+Wavefronts load_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                           uint32_t elsewhere) {
+  return plain_wavefronts(offset, bytes, mask, true, elsewhere);
 }
 
 Wavefronts store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
@@ -225,7 +230,7 @@ Wavefronts shared_wavefronts(const sim::Access& access) {
   if (access.matrix) return matrix_wavefronts(access.address, access.mask);
   switch (access.kind) {
     case sim::AccessKind::load:
-      return load_wavefronts(access.address, access.bytes, access.mask);
+      return load_wavefronts(access.address, access.bytes, access.mask, access.elsewhere);
     case sim::AccessKind::store:
       if (access.peer != nullptr)
         return copy_wavefronts(access.peer, access.address, access.bytes, access.mask,

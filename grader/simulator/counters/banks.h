@@ -26,7 +26,8 @@ struct Wavefronts {
 // of 16 bytes a quarter-warp at a time: 128 bytes, all banks once, in each phase. A phase takes as
 // many wavefronts as the fullest bank has distinct words. Loads merge neighbouring phases if every
 // active lane finds lane ^ 1 idle or at its own address, or every one finds lane ^ 2 so.
-Wavefronts load_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask);
+Wavefronts load_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                           uint32_t elsewhere = 0);
 Wavefronts store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask);
 
 // Lanes of an atomic never share a wavefront in a bank, not even on one word. Adding the constant 1

@@ -19,7 +19,7 @@ bool is_atomic(const sim::Access& access) {
 }
 
 LineAccess line_access(const sim::Access& access, uint64_t line, bool skips_l1, bool on_float) {
-  return {line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, {}};
+  return {line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, 0, {}};
 }
 
 // Neighbouring lanes hold neighbouring elements, as in nearly every access that is coalesced.
@@ -86,6 +86,38 @@ uint64_t busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_
   for (uint64_t i = 0; i < count; ++i)
     sectors += static_cast<uint64_t>(__builtin_popcountll(lines[i].sectors));
   return sectors + count - 1;
+}
+
+void append_sectors(const uint64_t* first, const uint64_t* end, bool stores,
+                    std::vector<LineAccess>& to) {
+  const size_t before = to.size();
+  for (const uint64_t* at = first; at != end; ++at) {
+    const uint64_t line = *at / kLineBytes, sector = *at % kLineBytes / kSectorBytes;
+    if (to.size() == before || to.back().line != line) {
+      to.push_back({});
+      to.back().line = line;
+      to.back().kind =
+          static_cast<uint64_t>(stores ? sim::AccessKind::store : sim::AccessKind::load);
+    }
+    to.back().sectors |= uint64_t{1} << sector;
+    to.back().amount[sector] = kSectorBytes;
+  }
+  if (to.size() > before) to.back().last = 1;
+}
+
+void append_run(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAccess>& to) {
+  const size_t before = to.size();
+  for (uint64_t at = begin; at < begin + bytes;) {
+    const uint64_t end = std::min((at / kSectorBytes + 1) * kSectorBytes, begin + bytes);
+    const uint64_t sector = at / kSectorBytes * kSectorBytes;
+    if (to.size() == before || to.back().line != at / kLineBytes)
+      append_sectors(&sector, &sector + 1, stores, to);
+    LineAccess& entry = to.back();
+    entry.engine = entry.last = 1;
+    entry.sectors |= uint64_t{1} << at % kLineBytes / kSectorBytes;
+    entry.amount[at % kLineBytes / kSectorBytes] = static_cast<uint8_t>(end - at);
+    at = end;
+  }
 }
 
 void append_lines(const sim::Access& access, bool skips_l1, bool on_float,

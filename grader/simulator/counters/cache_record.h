@@ -17,8 +17,9 @@ struct LineAccess {
   uint64_t kind : 2;  // sim::AccessKind
   uint64_t skips_l1 : 1;
   uint64_t on_float : 1;
-  uint64_t last : 1;   // of its access
-  uint64_t alone : 1;  // the only line of its access
+  uint64_t last : 1;    // of its access
+  uint64_t alone : 1;   // the only line of its access
+  uint64_t engine : 1;  // the copy engine's: L1 knows nothing of it
   // Stores: bytes of each sector that are written. Atomics: the most lanes on one word of it.
   SectorBytes amount;
 };
@@ -37,6 +38,12 @@ struct RecordedBlock {
 // l1tex__throughput of row_sums, gather, fill_walk_quad and turn_plain in
 // data/measured/h200-model-counters.csv.)
 uint64_t busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_t count);
+
+// Appends the lines of a request through a texture or surface object, whose stores are taken to
+// fill their sectors; or of a run of bytes that the copy engine moves.
+void append_sectors(const uint64_t* first, const uint64_t* end, bool stores,
+                    std::vector<LineAccess>& to);
+void append_run(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAccess>& to);
 
 // Appends the lines of an access, in the order of the lanes.
 void append_lines(const sim::Access& access, bool skips_l1, bool on_float,

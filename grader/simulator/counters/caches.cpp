@@ -5,7 +5,9 @@
 #include <mutex>
 #include <utility>
 
+#include "simulator/counters/bulk.h"
 #include "simulator/counters/cache_record.h"
+#include "simulator/counters/texels.h"
 
 namespace lab32::counters {
 
@@ -136,6 +138,13 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
               access.on_float ? shape.float_atomic : 1, access.alone != 0);
     return;
   }
+  if (access.engine) {
+    if (kind == AccessKind::store)
+      l2.write(side, line, sectors, access.amount);
+    else
+      l2.read(side, line, sectors);
+    return;
+  }
   CachedLine* at = l1.use(line);
   if (kind == AccessKind::store) {
     // Stores go through; one hits if L1 knows the line, whatever it holds of it (measured:
@@ -201,6 +210,12 @@ void CacheObserver::access(uint32_t warp, const sim::Access& access) {
   const uint64_t lines = accesses.size() - before;
   (access.kind == AccessKind::load ? block_->l1_load_cycles : block_->l1_store_cycles) +=
       busy_cycles(access, accesses.data() + before, lines);
+  keep_to_share(accesses, before);
+}
+
+// Drops what a block has recorded beyond its share.
+void CacheObserver::keep_to_share(std::vector<LineAccess>& accesses, size_t before) {
+  const uint64_t lines = accesses.size() - before;
   if (block_->lines + lines >
       std::max<uint64_t>(launch_->shape.accesses_recorded / launch_->wave(), 64)) {
     accesses.resize(before);
@@ -208,6 +223,29 @@ void CacheObserver::access(uint32_t warp, const sim::Access& access) {
   } else {
     block_->lines += lines;
   }
+}
+
+void CacheObserver::texels(uint32_t warp, const sim::TexelAccess& access) {
+  const TexelRequests requests = texel_requests(access);
+  if (!requests.known) return;
+  const bool stores = access.kind == sim::TexelAccess::Kind::store;
+  auto& accesses = block_->warps[warp];
+  const size_t before = accesses.size();
+  uint32_t begin = 0;
+  for (const uint32_t end : requests.ends) {
+    append_sectors(requests.sectors.data() + begin, requests.sectors.data() + end, stores,
+                   accesses);
+    begin = end;
+  }
+  keep_to_share(accesses, before);
+}
+
+void CacheObserver::bulk(uint32_t warp, const sim::BulkMove& move) {
+  if (!bulk_sectors(move).known) return;
+  auto& accesses = block_->warps[warp];
+  const size_t before = accesses.size();
+  append_run(move.global, move.inside, move.kind == sim::BulkMove::Kind::store, accesses);
+  keep_to_share(accesses, before);
 }
 
 void CacheObserver::block_end() { launch_->finished(std::move(block_)); }

@@ -37,6 +37,8 @@ struct CacheUse {
   bool on_float = false;  // atomics
 };
 
+struct LineAccess;
+
 class CacheObserver : public sim::Observer {
  public:
   // `l2`: what an earlier launch has left; without it L2 starts empty. L1 always does.
@@ -48,6 +50,8 @@ class CacheObserver : public sim::Observer {
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
   void access(uint32_t warp, const sim::Access& access) override;
+  void texels(uint32_t warp, const sim::TexelAccess& access) override;
+  void bulk(uint32_t warp, const sim::BulkMove& move) override;
   bool wants_accesses() const override { return true; }
   bool wants_whole_launch() const override { return true; }
 
@@ -61,6 +65,7 @@ class CacheObserver : public sim::Observer {
   struct Recorded;
 
   explicit CacheObserver(std::shared_ptr<Launch> launch);
+  void keep_to_share(std::vector<LineAccess>& accesses, size_t before);
 
   // Shared with the forks. The simulator runs a launch again, in order, when it must: the forks of
   // the first attempt are gone by then, so that one asked for when none lives begins anew.

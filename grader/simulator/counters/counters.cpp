@@ -15,7 +15,35 @@ void add(SharedTraffic& to, const SharedTraffic& from) {
   to.ideal += from.ideal;
 }
 
+void add(OtherWays::Bulk& to, const OtherWays::Bulk& from) {
+  to.instructions += from.instructions;
+  to.sectors += from.sectors;
+  to.lines += from.lines;
+}
+
 }  // namespace
+
+void OtherWays::add(const OtherWays& from) {
+  counters::add(texture, from.texture);
+  counters::add(surface_load, from.surface_load);
+  counters::add(surface_store, from.surface_store);
+  counters::add(bulk_load, from.bulk_load);
+  counters::add(bulk_store, from.bulk_store);
+  counters::add(remote_load, from.remote_load);
+  counters::add(remote_store, from.remote_store);
+  counters::add(remote_atom, from.remote_atom);
+  remote_atom_wavefronts += from.remote_atom_wavefronts;
+  counters::add(remote_banks, from.remote_banks);
+  texture_unknown += from.texture_unknown;
+  bulk_unknown += from.bulk_unknown;
+}
+
+bool OtherWays::any() const {
+  return texture.requests + surface_load.requests + surface_store.requests +
+             bulk_load.instructions + bulk_store.instructions + remote_load.requests +
+             remote_store.requests + remote_atom.requests + texture_unknown + bulk_unknown >
+         0;
+}
 
 void Counters::add(const Counters& other) {
   warp_instructions += other.warp_instructions;
@@ -36,6 +64,7 @@ void Counters::add(const Counters& other) {
   counters::add(shared_copy, other.shared_copy);
   matrix_loads += other.matrix_loads;
   matrix_stores += other.matrix_stores;
+  this->other.add(other.other);
   block_barriers += other.block_barriers;
   ptx_level = ptx_level || other.ptx_level;
   global_ptx_level = global_ptx_level || other.global_ptx_level;

@@ -25,6 +25,31 @@ struct SharedTraffic {
   uint64_t ideal = 0;       // memory_l1_wavefronts_shared_ideal
 };
 
+// Ways to memory other than a lane's loads and stores: each has counters of its own.
+struct OtherWays {
+  // What the copy engine moves. Nsight Compute: smsp__inst_executed_op_tma_{ld,st} (one for each
+  // lane that copies),
+  // l1tex__m_{xbar2l1tex_read,l1tex2xbar_write}_sectors_mem_global_op_tma_{ld,st}.
+  struct Bulk {
+    uint64_t instructions = 0;
+    uint64_t sectors = 0;  // of a multicast, in each block that gets them
+    uint64_t lines = 0;    // pieces of at most 128 bytes: what a request of a warp would move
+  };
+
+  GlobalTraffic texture, surface_load, surface_store;  // l1tex__t_*_pipe_tex_mem_*
+  Bulk bulk_load, bulk_store;
+  GlobalTraffic remote_load, remote_store, remote_atom;  // l1tex__t_*_pipe_lsu_mem_dshared_op_*
+  // Atomics of which no lane reaches its own block's memory take wavefronts there, and no request.
+  uint64_t remote_atom_wavefronts = 0;
+  // What keeps the banks busy of the blocks that are reached; no counter tells it.
+  SharedTraffic remote_banks;
+  // Instructions of warps whose traffic no rule is known for: in none of the figures.
+  uint64_t texture_unknown = 0, bulk_unknown = 0;
+
+  void add(const OtherWays& from);
+  bool any() const;
+};
+
 struct Counters {
   // Issue counts of PTX instructions: never shown under a hardware metric's name.
   uint64_t warp_instructions = 0;
@@ -45,6 +70,7 @@ struct Counters {
   // Requests of ldmatrix and stmatrix (LDSM, STSM): in shared_load and shared_store above;
   // likewise.
   uint64_t matrix_loads = 0, matrix_stores = 0;
+  OtherWays other;              // in none of those above
   uint64_t block_barriers = 0;  // block-wide barriers passed, summed over blocks
   // Some access could not be reconciled with the SASS; one of these reaches global, shared memory.
   bool ptx_level = false, global_ptx_level = false, shared_ptx_level = false;

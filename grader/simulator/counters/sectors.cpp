@@ -109,6 +109,26 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
   return sectors;
 }
 
+// H100: 112 of 112 in data/measured/moves; no lane shadows another there.
+uint32_t remote_atomic_sectors(const uint64_t* address, uint32_t mask) {
+  uint32_t sectors = 0;
+  for (uint32_t left = mask; left != 0;) {
+    const uint64_t sector = sector_of(address[__builtin_ctz(left)]);
+    uint32_t most = 0, inside = 0;
+    for (uint32_t rest = left; rest != 0; rest &= rest - 1)
+      if (sector_of(address[__builtin_ctz(rest)]) == sector) inside |= rest & (~rest + 1);
+    for (uint32_t rest = inside; rest != 0; rest &= rest - 1) {
+      uint32_t same = 0;
+      for (uint32_t other = inside; other != 0; other &= other - 1)
+        same += address[__builtin_ctz(other)] == address[__builtin_ctz(rest)];
+      most = std::max(most, same);
+    }
+    sectors += most;
+    left &= ~inside;
+  }
+  return sectors;
+}
+
 // Found on an H200 with patterns on either side and on both: 113 of 113 in data/measured/counters.
 CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask) {
   constexpr uint32_t kPlaceBits = 13;  // 256 KiB of shared memory have 2^13 sectors

@@ -20,6 +20,9 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask
 uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask,
                         bool compare_swap = false);
 
+// The same to another block's shared memory: for each sector the most lanes on one word, summed.
+uint32_t remote_atomic_sectors(const uint64_t* address, uint32_t mask);
+
 // An asynchronous copy past L1 (LDGSTS.BYPASS, 16 bytes per lane) moves its data sector by sector
 // of shared memory (`to`): each fetches the lines that it needs, whatever the sectors in them, and
 // so a sector of global memory that goes to several places is moved several times. `theoretical` is

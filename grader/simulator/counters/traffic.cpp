@@ -6,7 +6,11 @@
 #include <utility>
 
 #include "simulator/counters/access_cost.h"
+#include "simulator/counters/banks.h"
+#include "simulator/counters/bulk.h"
 #include "simulator/counters/lanes.h"
+#include "simulator/counters/sectors.h"
+#include "simulator/counters/texels.h"
 
 namespace lab32::counters {
 namespace {
@@ -82,6 +86,61 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   }
 }
 
+// Sectors as of device memory, each block's own (H100: data/measured/moves).
+void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access, bool alone) {
+  if (access.mask == 0) return;
+  Counters& c = other_ways(access.site);
+  const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
+  GlobalTraffic& to = atomic                             ? c.other.remote_atom
+                      : access.kind == AccessKind::store ? c.other.remote_store
+                                                         : c.other.remote_load;
+  ++to.requests;
+  to.sectors += atomic ? remote_atomic_sectors(access.address, access.mask)
+                       : distinct_sectors(access.address, access.bytes, access.mask);
+  const bool swap = access.form == sim::AtomicForm::compare_swap;
+  if (atomic && alone) c.other.remote_atom_wavefronts += swap ? 2 : 1;
+  // As many as if the bytes lay in the block's own memory; blocks do not share banks.
+  const AccessCost there = cost_of(access);
+  ++c.other.remote_banks.requests;
+  c.other.remote_banks.lanes += lane_count(access.mask);
+  c.other.remote_banks.wavefronts += there.cost;
+  c.other.remote_banks.ideal += there.ideal;
+  if (access.ptx_level || access.form == sim::AtomicForm::spin_swap)
+    c.ptx_level = c.shared_ptx_level = true;
+}
+
+void TrafficObserver::texels(uint32_t /*warp*/, const sim::TexelAccess& access) {
+  if (access.mask == 0) return;
+  Counters& c = other_ways(access.site);
+  const TexelRequests requests = texel_requests(access);
+  if (access.ptx_level) c.ptx_level = c.global_ptx_level = true;
+  if (!requests.known) {
+    ++c.other.texture_unknown;
+    return;
+  }
+  using Kind = sim::TexelAccess::Kind;
+  GlobalTraffic& to = access.kind == Kind::load    ? c.other.surface_load
+                      : access.kind == Kind::store ? c.other.surface_store
+                                                   : c.other.texture;
+  to.requests += requests.ends.size();
+  to.sectors += requests.sectors.size();
+}
+
+void TrafficObserver::bulk(uint32_t /*warp*/, const sim::BulkMove& move) {
+  Counters& c = other_ways(move.site);
+  const BulkSectors moved = bulk_sectors(move);
+  const uint32_t times = std::max(move.blocks, 1u);
+  OtherWays::Bulk& to =
+      move.kind == sim::BulkMove::Kind::load ? c.other.bulk_load : c.other.bulk_store;
+  if (!moved.known) {
+    ++c.other.bulk_unknown;
+    return;
+  }
+  to.instructions += move.begins;
+  to.sectors += uint64_t{moved.sectors} * times;
+  to.lines += uint64_t{moved.lines} * times;
+}
+
 void TrafficObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
                                     bool whole_block) {
   block_barriers_ += whole_block;
@@ -100,6 +159,7 @@ void TrafficObserver::merge(sim::Observer& observer) {
     to.bytes += from.bytes;
     to.ptx_level |= from.ptx_level;
   }
+  for (const auto& [site, counters] : other.other_ways_) other_ways(site).add(counters);
   block_barriers_ += other.block_barriers_;
   add_issues(other.issues_);
 }
@@ -140,6 +200,7 @@ Counters TrafficObserver::Tally::counters() const {
 Counters TrafficObserver::totals() const {
   Counters total;
   for (const Tally& tally : tallies_) total.add(tally.counters());
+  for (const auto& [site, counters] : other_ways_) total.add(counters);
   for (const sim::IssueTally& issue : issues_) {
     total.warp_instructions += issue.warps;
     total.lane_instructions += issue.lanes;
@@ -152,6 +213,7 @@ Counters TrafficObserver::of_site(uint32_t site) const {
   Counters sum;
   for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key)
     if (index_[key] != kNone) sum.add(tallies_[index_[key]].counters());
+  if (const auto found = other_ways_.find(site); found != other_ways_.end()) sum.add(found->second);
   return sum;
 }
 
@@ -162,6 +224,7 @@ std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) con
     return at ? by_line[{at->file, at->line}] : by_line[{"", 0}];
   };
   for (const Tally& tally : tallies_) line_of(tally.site).add(tally.counters());
+  for (const auto& [site, counters] : other_ways_) line_of(site).add(counters);
   for (size_t site = 0; site < issues_.size(); ++site) {
     if (issues_[site].warps == 0) continue;
     Counters& line = line_of(site);

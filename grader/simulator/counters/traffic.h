@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -35,6 +36,9 @@ class TrafficObserver : public sim::Observer {
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override { block_ = block.index; }
   void access(uint32_t warp, const sim::Access& access) override;
+  void remote_access(uint32_t warp, const sim::Access& access, bool alone) override;
+  void texels(uint32_t warp, const sim::TexelAccess& access) override;
+  void bulk(uint32_t warp, const sim::BulkMove& move) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   bool wants_accesses() const override { return true; }
 
@@ -67,12 +71,15 @@ class TrafficObserver : public sim::Observer {
   };
 
   Tally& tally_of(uint32_t site, sim::AccessSpace space, sim::AccessKind kind);
+  // What an instruction moved in other ways than by loads and stores of its block's memory.
+  Counters& other_ways(uint32_t site) { return other_ways_[site]; }
 
   static constexpr uint32_t kNone = 0xffffffffu;
   uint64_t block_ = 0;
   uint64_t block_barriers_ = 0;
   std::vector<uint32_t> index_;  // (site, space, kind) -> position in tallies_
   std::vector<Tally> tallies_;
+  std::map<uint32_t, Counters> other_ways_;  // by site
   std::vector<sim::IssueTally> issues_;
 };
 

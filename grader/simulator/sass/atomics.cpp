@@ -87,8 +87,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
   const Instruction& first = *memory[0].instruction;
   found.issue.kind = memory[0].op->kind;
   if (first.has("POPC")) found.issue.form = AtomicForm::increment;
-  if (first.has("CAS") && memory[0].op->space == WindowSpace::shared)
-    found.issue.form = AtomicForm::compare_swap;
+  if (first.has("CAS")) found.issue.form = AtomicForm::compare_swap;
   for (const MemorySite& s : memory) {
     if (s.op->kind != found.issue.kind || s.instruction->opcode != first.opcode)
       return std::nullopt;

@@ -128,6 +128,7 @@ void PtxFunction::trace(int reg, int at, PtxAccess& access) const {
 void PtxFunction::add_access(int index) {
   const ptx::Instruction& in = function_->body[static_cast<size_t>(index)];
   const ptx::Traits& traits = in.op->traits;
+  if (traits.is_texture()) return add_texels(index);
   if (!traits.accesses_memory() || traits.ptx_level) return;
   const ptx::Space space = ptx::memory_space(in, traits.memory_count - 1u);
   if (space == ptx::Space::constant) return;  // no counter of ours counts constant loads
@@ -166,6 +167,21 @@ void PtxFunction::add_access(int index) {
   accesses_.push_back(std::move(a));
 }
 
+void PtxFunction::add_texels(int index) {
+  const ptx::Instruction& in = function_->body[static_cast<size_t>(index)];
+  PtxTexels t;
+  t.index = index;
+  t.store = t.live = in.op->traits.writes_texels;
+  ptx::for_each_register(*function_, in, [&](int r, bool is_destination) {
+    if (is_destination)
+      t.live = t.live || read_[static_cast<size_t>(r)];
+    else
+      t.sources.push_back(r);
+  });
+  t.block = flow_.block_of[static_cast<size_t>(index)];
+  texels_.push_back(std::move(t));
+}
+
 bool PtxFunction::register_varies(int reg, int loop, std::vector<int>& asked) const {
   if (std::find(asked.begin(), asked.end(), reg) != asked.end()) return false;
   asked.push_back(reg);
@@ -189,6 +205,13 @@ bool PtxFunction::varies(const PtxAccess& access, int loop) const {
   if (access.root.reg < 0) return false;
   std::vector<int> asked;
   return register_varies(access.root.reg, loop, asked);
+}
+
+bool PtxFunction::varies(const PtxTexels& texels, int loop) const {
+  std::vector<int> asked;
+  bool any = false;
+  for (int r : texels.sources) any |= register_varies(r, loop, asked);
+  return any;
 }
 
 std::vector<int> PtxFunction::deciding_lines(int block) const {

@@ -46,6 +46,14 @@ struct PtxAccess {
   bool any_live() const;
 };
 
+// A fetch through a texture object, or an access of a surface.
+struct PtxTexels {
+  int index = 0;  // in Function::body
+  bool store = false, live = false;
+  std::vector<int> sources;  // registers that say which texels
+  int block = 0;
+};
+
 class PtxFunction {
  public:
   explicit PtxFunction(const ptx::Function& function);
@@ -54,9 +62,11 @@ class PtxFunction {
   const ptx::ControlFlow& flow() const { return flow_; }
   const Structure& structure() const { return structure_; }
   const std::vector<PtxAccess>& accesses() const { return accesses_; }
+  const std::vector<PtxTexels>& texels() const { return texels_; }
 
   // May the address differ from one iteration of the loop to the next?
   bool varies(const PtxAccess& access, int loop) const;
+  bool varies(const PtxTexels& texels, int loop) const;
   // Lines of the conditional branches that decide whether the block runs, and of what runs in its
   // place; branches at the foot of a loop around it only decide how often.
   std::vector<int> deciding_lines(int block) const;
@@ -66,6 +76,7 @@ class PtxFunction {
  private:
   void find_definitions();
   void add_access(int index);
+  void add_texels(int index);
   void add_other_arm(int decider, int block, std::vector<int>& lines) const;
   void trace(int reg, int at, PtxAccess& access) const;
   int version(int reg, int at) const;
@@ -75,6 +86,7 @@ class PtxFunction {
   ptx::ControlFlow flow_;
   Structure structure_;
   std::vector<PtxAccess> accesses_;
+  std::vector<PtxTexels> texels_;
   std::vector<std::vector<int>> definitions_;  // of each register: body indices
   std::vector<bool> read_;                     // of each register
 };

@@ -6,6 +6,7 @@
 
 #include "simulator/sass/function_plan.h"
 #include "simulator/sass/sites.h"
+#include "simulator/sass/texels.h"
 
 namespace lab32::sass {
 namespace {
@@ -38,6 +39,7 @@ class Reconciler {
         result_.plans[name] = refuse(f, doubt->second);
       else
         result_.plans[name] = plan_function(module_, f, sites_);
+      plan_texels(f, sites_, result_.plans[name]);
     }
     return std::move(result_);
   }

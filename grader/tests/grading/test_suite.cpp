@@ -30,7 +30,9 @@ void run_kernel() {
   Output<float> out("out", 4);
   const device::Run launched = run({"kernel", {{1}, {4}}, {in, out, 4}, "n = 4"});
   check_result("n = 4", 2, mismatch("out", out.read(), in.values()));
-  if (session().seed == kOfShared) static_cast<void>(counters_of(launched, Counted::shared));
+  if (session().seed == kOfShared)
+    figure("wavefronts",
+           static_cast<double>(counters_of(launched, Counted::shared).shared_wavefronts()));
   credit_sectors(launched, 8, "Think of neighbours.");
 }
 
@@ -407,28 +409,49 @@ TEST_CASE("grading: counts at PTX level without a bound earn no points") {
 }
 
 TEST_CASE("grading: what nobody has counted earns no points") {
-  const auto graded = [](uint64_t seed, uint64_t device::Run::*what, uint64_t times) {
-    return grade_harness(
-        [=](FakeDevice& device, auto& shape, auto& args) {
-          device::Run run = copy(device, shape, args);
-          run.*what = times;
-          return run;
-        },
-        seed);
-  };
   using device::Run;
-  CHECK(graded(kOfShared, &Run::remote_shared, 0).test("kernel").status == Status::passed);
-  // Of sectors another block's shared memory has none.
-  CHECK(graded(7, &Run::remote_shared, 2).test("kernel").status == Status::passed);
+  const auto graded = [](const std::function<void(Run&)>& change) {
+    return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {
+      Run run = copy(device, shape, args);
+      change(run);
+      return run;
+    });
+  };
   const auto lost = [](const Graded& graded, const char* words) {
     const report::Test& test = graded.test("kernel");
     return test.failure && test.failure->kind == report::Failure::Kind::uncountable &&
            test.score == 0 && test.message.find(words) != std::string::npos;
   };
-  CHECK(lost(graded(kOfShared, &Run::remote_shared, 2), "shared memory of another block"));
-  CHECK(lost(graded(7, &Run::bulk_copies, 1), "the copy engine"));
-  CHECK(lost(graded(7, &Run::texture_instructions, 1), "textures"));
-  CHECK(lost(graded(7, &Run::child_launches, 1), "launches kernels"));
+  CHECK(lost(graded([](Run& r) { r.counters->other.bulk_unknown = 1; }), "the copy engine"));
+  CHECK(lost(graded([](Run& r) { r.counters->other.texture_unknown = 1; }), "textures"));
+  CHECK(lost(graded([](Run& r) { r.child_launches = 1; }), "launches kernels"));
+}
+
+TEST_CASE("grading: what moves past the lanes is demand, too") {
+  const auto graded = [](uint64_t seed, const std::function<void(counters::OtherWays&)>& change) {
+    return grade_harness(
+        [=](FakeDevice& device, auto& shape, auto& args) {
+          device::Run run = copy(device, shape, args);
+          change(run.counters->other);
+          return run;
+        },
+        seed);
+  };
+  const auto score = [](const Graded& graded) { return graded.test("kernel").score; };
+  const double full = score(graded(7, [](auto&) {}));
+  // As many sectors again by the copy engine, or from another block's shared memory.
+  CHECK(score(graded(7, [](auto& w) { w.bulk_load = {1, 1 << 20, 1 << 18}; })) < full / 2);
+  CHECK(score(graded(7, [](auto& w) { w.remote_load = {1 << 18, 1 << 20}; })) < full / 2);
+  CHECK(score(graded(7, [](auto& w) { w.texture = {1 << 18, 1 << 20}; })) < full / 2);
+  // The banks of another block, or those that the copy engine fills.
+  const auto wavefronts = [](const Graded& graded) {
+    return graded.test("kernel").figures.at("wavefronts");
+  };
+  const double own = wavefronts(graded(kOfShared, [](auto&) {}));
+  CHECK(wavefronts(graded(kOfShared, [](auto& w) {
+          w.remote_banks = {1, 32, 500, 1};
+        })) == own + 500);
+  CHECK(wavefronts(graded(kOfShared, [](auto& w) { w.bulk_load = {1, 1, 70}; })) == own + 70);
 }
 
 TEST_CASE("grading: how shared accesses are grouped does not touch sectors") {

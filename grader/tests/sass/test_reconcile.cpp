@@ -246,7 +246,7 @@ TEST_SUITE("sass: reconcile") {
       CHECK(plans(arch, "histogram_global") == "ld1 | red4");
       CHECK(plans(arch, "exchange") == "atom4 | st4");
       CHECK(plans(arch, "exchange_unused") == "atom4");
-      CHECK(plans(arch, "compare_swap") == "atom4 | st4");
+      CHECK(plans(arch, "compare_swap") == "atom4 cas | st4");
       CHECK(plans(arch, "shared_compare_swap") == "st4 | atom4 cas | st4");
       CHECK(plans(arch, "shared_bins") == "st4 | ld4 | atom4 | ld4 | st4");
       CHECK(plans(arch, "shared_max") == "st4 | ld4 | atom4 | ld4 | st4");
@@ -254,7 +254,7 @@ TEST_SUITE("sass: reconcile") {
       CHECK(plans(arch, "shared_float_total") == "st4 | ld4 | atom4 spin | ld4 | st4");
       CHECK(plans(arch, "shared_double_add") == "st8 | ld8 | atom8 spin | ld8 | st8");
       CHECK(plans(arch, "shared_long_add") == "st8 | ld8 | atom8 spin | ld8 | st8");
-      CHECK(plans(arch, "locked") == "atom4 | ld4 | st4 | atom4");
+      CHECK(plans(arch, "locked") == "atom4 cas | ld4 | st4 | atom4");
     }
     for (const char* arch : {"sm_89", "sm_90"}) {
       CHECK(plans(arch, "shared_count") == "st4 | ld4 | atom4 increment | ld4 | st4");

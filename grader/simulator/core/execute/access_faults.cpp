@@ -177,7 +177,6 @@ void BlockContext::check_cluster_shared(uint32_t warp, const Inst& in, uint64_t*
     if (rank_of(at) != info_.rank) remote_ |= r & (~r + 1);
   }
   remote_ &= ~wrong;
-  if (remote_ != 0) ++tally_[in.site].remote;
   if (wrong != 0) bad_shared(warp, in, offset, wrong, bytes, use);
 }
 

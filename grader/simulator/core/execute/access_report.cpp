@@ -30,13 +30,20 @@ void BlockContext::report(uint32_t warp, const Inst& in, AccessSpace space, Acce
                           unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix,
                           const uint64_t* peer) {
   if (access_observers_.empty()) return;
-  // What a GPU counts of accesses to another block's memory it counts apart (mem_dshared).
-  if (space == AccessSpace::shared && (mask & remote_) != 0) {
-    stored_[warp] |= kind != AccessKind::load ? mask : 0;
-    mask &= ~remote_;
-    if (mask == 0) return;
-  }
   if (kind != AccessKind::load) stored_[warp] |= mask;
+  // What a GPU counts of accesses to another block's memory it counts apart (mem_dshared).
+  const uint32_t remote = space == AccessSpace::shared ? mask & remote_ : 0;
+  const uint32_t own = mask & ~remote;
+  if (own != 0)
+    report_lanes(warp, in, space, kind, bytes, own, address, matrix, peer, remote, false);
+  if (remote != 0)
+    report_lanes(warp, in, space, kind, bytes, remote, address, matrix, peer, own, true);
+}
+
+// `others`: lanes that are told apart from these. `remote`: these reach another block's memory.
+void BlockContext::report_lanes(uint32_t warp, const Inst& in, AccessSpace space, AccessKind kind,
+                                unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix,
+                                const uint64_t* peer, uint32_t others, bool remote) {
   Access access;
   access.site = in.site;
   access.space = space;
@@ -46,11 +53,17 @@ void BlockContext::report(uint32_t warp, const Inst& in, AccessSpace space, Acce
   access.mask = mask;
   access.address = address;
   access.peer = peer;
+  access.elsewhere = remote ? 0 : others;
   access.bypass_l1 = peer != nullptr && in.ptx->has(ptx::Mod::cg);
   const AccessPlan& plan = launch_.program->plans[in.site];
   access.ptx_level = plan.unmatched.has_value();
   auto emit = [&] {
-    for (Observer* o : access_observers_) o->access(warp, access);
+    for (Observer* o : access_observers_) {
+      if (remote)
+        o->remote_access(warp, access, others == 0);
+      else
+        o->access(warp, access);
+    }
   };
   if (plan.unmatched || matrix) return emit();
   alignas(64) uint64_t shifted[kWarpSize];
@@ -95,6 +108,17 @@ void BlockContext::report(uint32_t warp, const Inst& in, AccessSpace space, Acce
       }
     }
   }
+}
+
+void BlockContext::report_texels(uint32_t warp, TexelAccess access) {
+  const AccessPlan& plan = launch_.program->plans[access.site];
+  access.ptx_level = plan.unmatched.has_value();
+  if (!plan.unmatched && plan.issues.empty()) return;  // ptxas left it out
+  for (Observer* o : access_observers_) o->texels(warp, access);
+}
+
+void BlockContext::report_bulk(uint32_t warp, const BulkMove& move) {
+  for (Observer* o : access_observers_) o->bulk(warp, move);
 }
 
 void BlockContext::report_raw_shared(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,

@@ -90,7 +90,7 @@ bool needs_block_order(const ptx::Instruction& in, const Inst& decoded) {
 }
 
 AccessPlan plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index) {
-  if (!in.op->traits.accesses_memory()) return {};
+  if (!in.op->traits.accesses_memory() && !in.op->traits.is_texture()) return {};
   if (in.op->traits.ptx_level) return as_written(Unmatched::Reason::uncounted);
   if (own && index < own->size()) return (*own)[index];
   return as_written(Unmatched::Reason::no_machine_code);

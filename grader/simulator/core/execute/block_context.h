@@ -109,6 +109,8 @@ class BlockContext {
   void report(uint32_t warp, const Inst& in, AccessSpace space, AccessKind kind, unsigned bytes,
               uint32_t mask, const uint64_t* address, bool matrix = false,
               const uint64_t* peer = nullptr);
+  void report_texels(uint32_t warp, TexelAccess access);
+  void report_bulk(uint32_t warp, const BulkMove& move);
   // Lanes that stored in a way that is no Access.
   void note_stored(uint32_t warp, uint32_t mask) { stored_[warp] |= mask; }
   void report_raw_shared(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
@@ -158,6 +160,10 @@ class BlockContext {
   uint64_t warp_budget_ = 0;
 
  private:
+  void report_lanes(uint32_t warp, const Inst& in, AccessSpace space, AccessKind kind,
+                    unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix,
+                    const uint64_t* peer, uint32_t others, bool remote);
+
   uint64_t local_bytes_ = 0;
   bool muted_ = false;
   // --- access_faults.cpp: what is wrong with an access, and what then ---

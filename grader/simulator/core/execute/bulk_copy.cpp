@@ -127,10 +127,23 @@ void each_copier(const Exec& x, const Inst& in, F f) {
   for (uint32_t r = x.mask; r; r &= r - 1) f(Copier{x, in, __builtin_ctz(r)}, op);
 }
 
+// All of it is one run of bytes.
+void report_whole(const Copier& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
+                  uint64_t shared, uint32_t bytes) {
+  BulkMove move;
+  move.kind = kind;
+  move.global = global;
+  move.shared = shared;
+  move.bytes = move.inside = bytes;
+  report_move(c, op, move);
+}
+
 void load_bulk(const Exec& x, const Inst& in) {
   each_copier(x, in, [](const Copier& c, const BulkOp& op) {
     BulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
+    report_whole(c, op, BulkMove::Kind::load, c.address(op.from), c.address(op.to),
+                 static_cast<uint32_t>(copy.data.size()));
     read_device(c, c.address(op.from), static_cast<uint32_t>(copy.data.size()), kBulkPiece, copy,
                 0);
     const auto span = static_cast<uint32_t>(copy.data.size());
@@ -143,6 +156,7 @@ void copy_to_block(const Exec& x, const Inst& in) {
     BulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
     const uint64_t from = c.address(op.from);
+    report_whole(c, op, BulkMove::Kind::to_block, 0, from, static_cast<uint32_t>(copy.data.size()));
     BlockContext& block = c.block();
     for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
       uint64_t address[kWarpSize] = {};
@@ -171,6 +185,7 @@ void store_bulk(const Exec& x, const Inst& in) {
   each_copier(x, in, [](const Copier& c, const BulkOp& op) {
     const uint32_t bytes = bulk_bytes_of(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
+    report_whole(c, op, BulkMove::Kind::store, to, from, bytes);
     std::vector<std::byte> values(bytes);
     for (uint32_t at = 0; at < bytes; at += kBulkPiece)
       read_shared(c, from + at, values.data() + at);
@@ -216,6 +231,16 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
 void nothing_to_do(const Exec&, const Inst&) {}
 
 }  // namespace
+
+void report_move(const Copier& c, const BulkOp& op, BulkMove move) {
+  BlockContext& block = c.block();
+  if (!block.observes_accesses()) return;
+  move.site = c.in.site;
+  move.shared = offset_in_block(move.shared);
+  if (op.blocks.bytes != 0)
+    move.blocks = static_cast<uint32_t>(__builtin_popcount(c.word(op.blocks)));
+  block.report_bulk(c.x.warp->index(), move);
+}
 
 void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
                  uint32_t at) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "simulator/core/execute/bulk_op.h"
+#include "simulator/core/execute/events.h"
 
 namespace lab32::sim {
 
@@ -34,6 +35,8 @@ void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece,
                  uint32_t at);
 void write_device(const Copier& c, uint64_t to, uint32_t bytes, unsigned piece,
                   const std::byte* values);
+// Tells the observers. move.shared: an address.
+void report_move(const Copier& c, const BulkOp& op, BulkMove move);
 // 16 bytes of the block's own shared memory.
 void read_shared(const Copier& c, uint64_t from, std::byte* to);
 // For each block that gets it: under way. The copy's data are complete.

@@ -10,6 +10,7 @@
 #include "simulator/core/execute/instruction.h"
 #include "simulator/core/execute/trap.h"
 #include "simulator/core/memory/access_space.h"
+#include "simulator/core/memory/texture_table.h"
 
 namespace lab32::sim {
 
@@ -34,6 +35,7 @@ struct Access {
   uint32_t mask;            // lanes that take part
   const uint64_t* address;  // [32]; shared: offset in the block's shared window; global: device
                             // address. Lanes outside mask hold anything.
+  uint32_t elsewhere = 0;   // lanes of the same instruction that reach another block's memory
   // An asynchronous copy (cp.async: LDGSTS) is a load and a store: the addresses of the other one;
   // else null. bypass_l1: cp.async.cg, LDGSTS.BYPASS.
   const uint64_t* peer = nullptr;
@@ -62,6 +64,39 @@ struct OrderedAccess {
   uint32_t mask, suspect;   // lanes; those of them that touch a suspect word
   const uint64_t* address;  // [32] device addresses
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; else null
+};
+
+// What a warp's instruction reads or writes through a texture or surface object.
+struct TexelAccess {
+  static constexpr unsigned kMostTexels = 16;  // of a lane: two levels of a cube of texels
+  enum class Kind : uint8_t { index, fetch, gather, gradient, load, store };
+
+  uint32_t site;
+  Kind kind;
+  bool ptx_level;               // as Access::ptx_level
+  uint8_t coordinates;          // numbers that say which element, without the object
+  uint8_t bytes;                // of an element: a texel, or what a surface's lane moves
+  uint32_t mask;                // lanes that take part
+  const TextureObject* object;  // null: not all lanes name the same
+  // Lane l's elements: address[l * kMostTexels] and on, as TexelGrid has them; 0: outside.
+  const uint64_t* address;
+  const uint8_t* count;  // [32]
+};
+
+// A run of bytes that the copy engine moves between device memory and shared memory: a whole copy,
+// or a row of a box.
+struct BulkMove {
+  enum class Kind : uint8_t { load, store, to_block, prefetch };
+
+  uint32_t site;
+  Kind kind;
+  uint32_t blocks = 0;  // multicast: how many get it; 0: it is none
+  uint64_t global = 0;  // where in device memory, as far as it is inside of a tensor
+  uint64_t shared = 0;  // offset in shared memory of its first byte
+  uint32_t bytes = 0;
+  uint32_t inside = 0;     // so many of the bytes, the first ones, are in the tensor
+  bool irregular = false;  // it begins before the tensor and ends in it, or there are steps
+  bool begins = true;      // the first of its copy
 };
 
 // A shuffle, as the lanes ask for it: whose register each of them wants, itself where the lane that
@@ -111,6 +146,11 @@ class Observer {
   virtual void block_end() {}
   virtual void access(uint32_t /*warp*/, const Access&) {}
   virtual void raw_shared(uint32_t /*warp*/, const RawAccess&) {}
+  // The lanes of an access that reach another block's shared memory; not told as an access.
+  // `alone`: no lane of it reaches its own block's.
+  virtual void remote_access(uint32_t /*warp*/, const Access&, bool /*alone*/) {}
+  virtual void texels(uint32_t /*warp*/, const TexelAccess&) {}
+  virtual void bulk(uint32_t /*warp*/, const BulkMove&) {}
   // All threads of the block passed a block barrier (or, named barriers: those in warp_masks[w]).
   virtual void block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
                              bool /*whole_block*/) {}
@@ -164,7 +204,6 @@ struct IssueTally {
   uint64_t warps = 0;
   uint64_t lanes = 0;
   uint64_t splits = 0;
-  uint64_t remote = 0;  // with a lane that reached another block's shared memory
 };
 
 }  // namespace lab32::sim

@@ -93,9 +93,28 @@ uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
   return there;
 }
 
-void load_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t) {
+// Lanes outside the surface are told without an element.
+void report_elements(const Exec& x, const Inst& in, const TextureOp& op,
+                     const TextureObject* object, uint32_t there, const uint64_t* address) {
+  if (!x.warp->block().observes_accesses()) return;
+  uint64_t places[kWarpSize * TexelAccess::kMostTexels];
+  uint8_t count[kWarpSize] = {};
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    places[static_cast<unsigned>(l) * TexelAccess::kMostTexels] =
+        (there >> l & 1) != 0 ? address[l] : 0;
+    count[l] = 1;
+  }
+  const bool store = op.kind == TextureOp::Kind::store;
+  report_texels(x, in, op, store ? TexelAccess::Kind::store : TexelAccess::Kind::load, object,
+                op.element_bytes * op.values, x.mask, places, count);
+}
+
+void load_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                  bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
   const uint32_t there = lanes_on_surface(x, in, op, t, address);
+  report_elements(x, in, op, of_all ? &t : nullptr, there, address);
   const unsigned bytes = op.element_bytes * op.values;
   alignas(64) std::byte texels[kWarpSize * 16] = {};
   const Exec lanes{x.regs, there, x.warp};
@@ -114,9 +133,11 @@ void load_through(const Exec& x, const Inst& in, const TextureOp& op, const Text
   reads.finish(op);
 }
 
-void store_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t) {
+void store_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                   bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
   const uint32_t there = lanes_on_surface(x, in, op, t, address);
+  report_elements(x, in, op, of_all ? &t : nullptr, there, address);
   if (there == 0) return;
   Warp& w = *x.warp;
   BlockContext& block = w.block();
@@ -138,12 +159,12 @@ void store_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
   block.note_stored(w.index(), there);
 }
 
-template <void (*access)(const Exec&, const Inst&, const TextureOp&, const TextureObject&)>
+template <void (*access)(const Exec&, const Inst&, const TextureOp&, const TextureObject&, bool)>
 void through_surface(const Exec& x, const Inst& in) {
   const TextureOp& op = texture_op(x, in);
   each_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
     if (const std::string why = surface_misfit(op, t); !why.empty()) bad_object(lanes, in, op, why);
-    access(lanes, in, op, t);
+    access(lanes, in, op, t, lanes.mask == x.mask);
   });
 }
 

@@ -70,7 +70,7 @@ void check_box_place(const Copier& c, uint64_t at, BlockContext::Use use) {
 }
 
 // Of each row: where it lies in the box, and in device memory the elements [from, end) that are in
-// the tensor.
+// the tensor; none: they are equal.
 struct BoxRow {
   uint32_t number;
   uint64_t address;  // of element `from`
@@ -92,10 +92,11 @@ void each_box_row(const TensorMap& map, const TensorBox& box, F f) {
     const int64_t from = std::max<int64_t>(-box.first[0], 0);
     const int64_t end =
         std::min<int64_t>(map.box[0], static_cast<int64_t>(map.size[0]) - box.first[0]);
-    if (!inside || from >= end) continue;
-    row.from = static_cast<uint32_t>(from);
-    row.end = static_cast<uint32_t>(end);
-    row.address += static_cast<uint64_t>(box.first[0] + from) * map.element_bytes;
+    if (inside && from < end) {
+      row.from = static_cast<uint32_t>(from);
+      row.end = static_cast<uint32_t>(end);
+      row.address += static_cast<uint64_t>(box.first[0] + from) * map.element_bytes;
+    }
     f(row);
   }
 }
@@ -103,6 +104,20 @@ void each_box_row(const TensorMap& map, const TensorBox& box, F f) {
 // The largest pieces of which a row in device memory is made.
 unsigned row_piece(const TensorMap& map, uint64_t address, uint32_t bytes) {
   return (address | bytes) % 16 == 0 ? 16 : map.element_bytes;
+}
+
+void report_row(const Copier& c, const BulkOp& op, const TensorMap& map, const BoxRow& row,
+                BulkMove::Kind kind, uint64_t shared) {
+  BulkMove move;
+  move.kind = kind;
+  move.global = row.address;
+  move.shared = shared + uint64_t{row.number} * map.pitch();
+  move.bytes = map.row_bytes();
+  // A row that begins before the tensor has none that come first.
+  move.inside = row.from == 0 ? row.end * map.element_bytes : 0;
+  move.irregular = row.from != 0 || map.has_steps();
+  move.begins = row.number == 0;
+  report_move(c, op, move);
 }
 
 // With room between the rows of a box that are shorter than the swizzle's.
@@ -118,7 +133,9 @@ void load_box(const Exec& x, const Inst& in) {
     copy.pitch = map.pitch();
     copy.data.resize(uint64_t{map.rows()} * map.row_bytes());  // zeros, outside the tensor
     each_box_row(map, box, [&](const BoxRow& row) {
+      report_row(c, op, map, row, BulkMove::Kind::load, c.address(op.to));
       const uint32_t bytes = (row.end - row.from) * map.element_bytes;
+      if (bytes == 0) return;
       read_device(c, row.address, bytes, row_piece(map, row.address, bytes), copy,
                   row.number * map.row_bytes() + row.from * map.element_bytes);
     });
@@ -143,6 +160,8 @@ void store_box(const Exec& x, const Inst& in) {
                      "not known");
     std::vector<std::byte> values(map.row_bytes());
     each_box_row(map, box, [&](const BoxRow& row) {
+      report_row(c, op, map, row, BulkMove::Kind::store, from);
+      if (row.from == row.end) return;
       for (uint32_t at = 0; at < map.row_bytes(); at += 16)
         read_shared(c, swizzled(from + row.number * map.pitch() + at, map.swizzle),
                     values.data() + at);

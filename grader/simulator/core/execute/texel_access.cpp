@@ -24,6 +24,21 @@ const TextureObject& find_object(const Exec& x, const Inst& in, const TextureOp&
   return *object;
 }
 
+void report_texels(const Exec& x, const Inst& in, const TextureOp& op, TexelAccess::Kind kind,
+                   const TextureObject* object, unsigned bytes, uint32_t mask,
+                   const uint64_t* address, const uint8_t* count) {
+  TexelAccess access{};
+  access.site = in.site;
+  access.kind = kind;
+  access.coordinates = static_cast<uint8_t>(op.dimensions + (op.layered ? 1 : 0));
+  access.bytes = static_cast<uint8_t>(bytes);
+  access.mask = mask;
+  access.object = object;
+  access.address = address;
+  access.count = count;
+  x.warp->block().report_texels(x.warp->index(), access);
+}
+
 void TexelReads::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride) {
   Warp& w = *x_.warp;
   BlockContext& block = w.block();

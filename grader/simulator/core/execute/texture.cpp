@@ -10,7 +10,7 @@
 namespace lab32::sim {
 namespace {
 
-constexpr unsigned kMostTaps = 16;  // two levels of a cube of texels
+constexpr unsigned kMostTaps = TexelAccess::kMostTexels;
 
 // Of one lane.
 struct Footprint {
@@ -242,7 +242,15 @@ void give_results(const TextureOp& op, const TextureObject& t, Footprint& footpr
   }
 }
 
-void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t) {
+TexelAccess::Kind kind_of(const TextureOp& op) {
+  if (op.by_index) return TexelAccess::Kind::index;
+  if (op.kind == TextureOp::Kind::gather) return TexelAccess::Kind::gather;
+  return op.kind == TextureOp::Kind::gradient ? TexelAccess::Kind::gradient
+                                              : TexelAccess::Kind::fetch;
+}
+
+void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                   bool of_all) {
   std::array<Footprint, kWarpSize> footprints;
   unsigned taps = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -254,6 +262,17 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
     else
       add_fetch(t, c, own);
     taps = std::max(taps, own.count);
+  }
+  if (x.warp->block().observes_accesses()) {
+    std::array<uint64_t, size_t{kWarpSize} * kMostTaps> address;
+    std::array<uint8_t, kWarpSize> count{};
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const auto l = static_cast<size_t>(__builtin_ctz(r));
+      count[l] = static_cast<uint8_t>(footprints[l].count);
+      std::copy_n(footprints[l].address.begin(), count[l], address.begin() + l * kMostTaps);
+    }
+    report_texels(x, in, op, kind_of(op), of_all ? &t : nullptr, t.array.format.bytes(), x.mask,
+                  address.data(), count.data());
   }
   alignas(64) std::array<std::byte, size_t{kWarpSize} * kMostTaps * 16> texels;
   TexelReads reads(x, in, t.array.format.bytes());
@@ -289,7 +308,7 @@ void fetch(const Exec& x, const Inst& in) {
   const TextureOp& op = texture_op(x, in);
   each_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
     if (const std::string why = texture_misfit(op, t); !why.empty()) bad_object(lanes, in, op, why);
-    fetch_through(lanes, in, op, t);
+    fetch_through(lanes, in, op, t, lanes.mask == x.mask);
   });
 }
 

@@ -27,6 +27,11 @@ struct TensorMap {
   // Elements of the box along a dimension. The engine takes each of the first one, whatever the
   // step there.
   uint32_t along(size_t i) const { return i == 0 ? box[0] : (box[i] + step[i] - 1u) / step[i]; }
+  bool has_steps() const {
+    bool any = false;
+    for (size_t i = 0; i < dimensions; ++i) any |= step[i] != 1;
+    return any;
+  }
   uint32_t row_bytes() const { return uint32_t{box[0]} * element_bytes; }
   // From a row of the box to the next in shared memory.
   uint32_t pitch() const { return swizzle == 0 ? row_bytes() : 16u << swizzle; }

@@ -31,6 +31,7 @@ struct TexelArray {
   bool layered = false;    // slices are layers
   bool cube = false;       // six slices are the faces of a cube (of each layer)
   bool linear = false;     // linear memory, read by index
+  bool in_rows = false;    // the program's own memory, row after row; else a GPU has its own order
   std::vector<TexelGrid> levels;
 };
 

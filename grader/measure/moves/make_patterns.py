@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""Writes the patterns that texture_patterns.cu and copy_patterns.cu launch.
+
+make_patterns.py texture|copy explore   a few of each kind, to see which counters move
+make_patterns.py texture|copy known     those from which the rules were found
+make_patterns.py texture|copy unseen    those that the rules had to predict
+"""
+import random
+import sys
+
+FULL = 0xFFFFFFFF
+program, chosen = sys.argv[1:]
+rng = random.Random(f"{program} {chosen}")
+rows = []
+
+
+def add(op, numbers, mask=FULL):
+    rows.append((op, mask, list(numbers)))
+
+
+def some_mask():
+    kind = rng.randrange(6)
+    if kind <= 2:
+        return FULL
+    if kind == 3:
+        return (1 << rng.randint(1, 32)) - 1
+    if kind == 4:
+        return rng.getrandbits(32) | 1 << rng.randrange(32)
+    return rng.getrandbits(32) & rng.getrandbits(32) | 1 << rng.randrange(32)
+
+
+# ---- textures and surfaces -------------------------------------------------------------------
+def tile(w, h, x0=0, y0=0, z0=0, dx=1, dy=1):
+    return [(x0 + l % w * dx, y0 + l // w * dy, z0) for l in range(32)]
+
+
+def size_of(shape):
+    """Texels along x, y, z."""
+    return {"fetch": (8192, 1, 1), "tex1": (8192, 1, 1), "suld1": (8192, 1, 1), "sust1": (8192, 1, 1),
+            "tex3": (64, 64, 32), "suld3": (64, 64, 32), "sust3": (64, 64, 32),
+            "layers1": (8192, 1, 4), "layers2": (256, 64, 4), "suldl": (256, 64, 4),
+            "sustl": (256, 64, 4), "cube": (64, 64, 6)}.get(shape, (256, 256, 1))
+
+
+def below(n):
+    return rng.randrange(max(n, 1))
+
+
+def shapes(size):
+    """32 places in an array of that size, in one of the shapes that kernels make."""
+    w, h, d = size
+    z = below(d)
+    flat = h == 1
+    kind = rng.randrange(9)
+    if kind == 0:  # a row, with a stride, any start
+        stride = rng.choice([1, 1, 1, 2, 3, 4, 5, 8])
+        x, y = below(w - 31 * stride), below(h)
+        return [((x + l * stride) % w, y, z) for l in range(32)]
+    if kind == 1:  # tiles
+        a = rng.choice([2, 4, 8, 16])
+        if flat:
+            x, s = below(w - 2048), rng.choice([33, 40, 64, 100])
+            return [(x + l % a + l // a * s, 0, z) for l in range(32)]
+        return tile(a, 32 // a, below(w - a), below(h - 32 // a), z)
+    if kind == 2:  # tiles of quads
+        if flat:
+            x = below(w - 64)
+            return [(x + (l ^ 5), 0, z) for l in range(32)]
+        a = rng.choice([1, 2, 4, 8])
+        x, y = below(w - 2 * a), below(h - 16 // a)
+        return [(x + l // 4 % a * 2 + l % 2, y + l // 4 // a * 2 + l // 2 % 2, z) for l in range(32)]
+    if kind == 3:  # columns
+        if flat:
+            s, x = rng.choice([2, 6, 7, 16, 32]), below(w - 1024)
+            return [(x + l * s, 0, z) for l in range(32)]
+        s = rng.choice([1, 1, 2])
+        x, y = below(w), below(h - 31 * s if h > 31 * s else 1)
+        return [(x, (y + l * s) % h, z) for l in range(32)]
+    if kind in (4, 5):  # anywhere in a window
+        sx, sy = 1 << rng.randint(0, 6), 1 << rng.randint(0, 5)
+        sx, sy = min(sx * (64 if flat else 1), w), min(sy, h)
+        x, y = below(w - sx + 1), below(h - sy + 1)
+        sz = min(d, rng.choice([1, 1, 2, 4]))
+        z = below(d - sz + 1)
+        return [(x + below(sx), y + below(sy), z + below(sz))
+                for _ in range(32)]
+    if kind == 6:  # a permuted row
+        x, y = below(w - 31), below(h)
+        lanes = list(range(32))
+        rng.shuffle(lanes)
+        return [(x + l, y, z) for l in lanes]
+    if kind == 7:  # few places, many lanes
+        some = [(below(w), below(h), z) for _ in range(rng.randint(1, 8))]
+        return [rng.choice(some) for _ in range(32)]
+    return [(below(w), below(h), below(d)) for _ in range(32)]
+
+
+def add_texture(op, places, mask=FULL):
+    """Places in whole texels, to the middle of texels; with a linear filter between them."""
+    shape = op.split(":")[0]
+    by_index = shape == "fetch" or shape.startswith("su")
+    dx = dy = dz = 0.0 if by_index else 0.5
+    if op.endswith((":linear", ":mip")) or shape == "gather":
+        kind = rng.randrange(3)
+        if kind == 0:
+            dx = dy = 1.0
+        elif kind == 1:
+            dx, dy = rng.choice([0.5, 0.75, 1.0]), rng.choice([0.5, 0.75, 1.0])
+        if shape == "tex3":
+            dz = rng.choice([0.5, 1.0])
+    if shape.startswith("layers") or shape == "level":
+        dz = 0
+    numbers = []
+    for x, y, z in places:
+        if shape == "cube":
+            numbers += cube_direction(x, y, z)
+        elif shape == "level":
+            numbers += [x + dx, y + dy, rng.choice(level_of)]
+        else:
+            numbers += [x + dx, y + dy, z + dz]
+    add(op, [f"{n:g}" for n in numbers], mask)
+
+
+level_of = [0]
+
+
+def cube_direction(x, y, face):
+    u, v = (x + 0.5) / 32 - 1, (y + 0.5) / 32 - 1
+    return [(1, -v, -u), (-1, -v, u), (u, 1, v), (u, -1, -v), (u, -v, 1), (-u, -v, -1)][face]
+
+
+def explore_texture():
+    row, high = tile(32, 1), tile(1, 32)
+    for op in ["fetch:f32", "tex1:f32", "tex2:f32", "tex3:f32", "layers2:f32", "suld2:f32", "sust2:f32",
+               "fetch:f32x4", "tex2:f32x4", "tex2:first", "suld2:f32x4", "sust2:f32x4", "tex2:u8",
+               "fetch:u8", "suld2:u8", "sust2:u8", "pitch:f32", "tex2:f32:linear", "tex2:f32x4:linear",
+               "tex2:u8x4n:linear", "cube:f32", "gather:f32", "level:f32", "level:f32:mip", "tex3:f32:linear"]:
+        add_texture(op, row)
+        add_texture(op, tile(8, 4))
+        if op in ("tex2:f32", "suld2:f32", "tex2:f32:linear", "sust2:f32", "tex2:f32x4"):
+            add_texture(op, high)
+            add_texture(op, tile(1, 1)[:1] * 32)
+            add_texture(op, row, 0x1)
+            add_texture(op, row, 0x11111111)
+            add_texture(op, row, 0xffff)
+
+
+def pattern_texture(n):
+    global level_of
+    often = ["fetch:f32", "tex2:f32", "suld2:f32", "sust2:f32", "tex2:f32:linear", "tex2:f32x4"]
+    seldom = ["fetch:u8", "fetch:u16", "fetch:f32x2", "fetch:f32x4", "fetch:u8x4", "tex1:f32", "tex1:f32x4",
+              "tex2:u8", "tex2:u16", "tex2:f32x2", "tex2:first", "tex2:u8x4", "tex2:f32x4:linear",
+              "tex2:u8x4n:linear", "tex2:u8n:linear", "tex2:f32x2:linear", "pitch:f32", "pitch:f32x4", "pitch:u8",
+              "pitch:f32:linear", "tex3:f32", "tex3:f32x4", "tex3:f32:linear", "tex3:u8", "layers1:f32",
+              "layers2:f32", "layers2:f32x4", "layers2:f32:linear", "cube:f32", "cube:f32:linear",
+              "gather:f32", "level:f32", "level:f32:linear", "level:f32:mip", "tex1:f32:linear",
+              "suld2:u8", "suld2:u16", "suld2:f32x2", "suld2:f32x4", "suld1:f32", "suld3:f32",
+              "suldl:f32", "sust2:u8", "sust2:u16", "sust2:f32x2", "sust2:f32x4", "sust1:f32",
+              "sust3:f32", "sustl:f32", "suld3:f32x4", "sust1:f32x4"]
+    for op in often + seldom:
+        level_of = [0] if rng.randrange(2) else [0, 1, 2]
+        for _ in range(2 * n if op in often else n):
+            shape = op.split(":")[0]
+            places = shapes(size_of(shape))
+            if ":linear" in op or ":mip" in op or shape == "gather":
+                w, h, d = size_of(shape)
+                places = [(min(x, w - 2), min(y, max(h - 2, 0)), min(z, max(d - 2, 0)) if shape == "tex3" else z)
+                          for x, y, z in places]
+            add_texture(op, places, some_mask())
+
+
+# ---- bulk copies and other blocks' shared memory ----------------------------------------------
+def explore_copy():
+    add("nothing", [0, 0, 0, 0], 1)
+    for op in ["load", "store", "block", "prefetch"]:
+        add(op, [4096, 0, 0, 0], 1)
+        add(op, [16, 16, 16, 0], 1)
+        add(op, [1008, 16, 48, 0], 1)
+        add(op, [256, 0, 0, 0], 0xff)
+    add("many", [4096, 0, 0, 0b1111], 1)
+    add("many", [4096, 0, 0, 0b0110], 1)
+    for op in ["box_load", "box_store", "box_many"]:
+        add(op, [4, 1, 256, 64, 0, 0, 0b0011], 1)
+        add(op, [4, 2, 256, 256, 32, 32, 0, 0, 0, 0b1111], 1)
+        add(op, [4, 2, 256, 256, 32, 32, 4, 3, 3, 0b0011], 1)
+        add(op, [2, 3, 64, 16, 8, 16, 8, 2, 8, 0, 0, 0, 0b0101], 1)
+    for op in ["d_none", "d_ld4", "d_st4", "d_atom", "d_red", "d_cas", "d_ld16", "d_st16", "d_ld8", "d_ld1"]:
+        width = int(op[4:]) if op[2:4] in ("ld", "st") else 4
+        for k, rank in ((1, 1), (1, 0), (0, 1), (2, 1), (32, 2)):
+            add(op, [l * width * k + (rank << 20) for l in range(32)])
+        add(op, [l * width + (l % 4 << 20) for l in range(32)])
+
+
+def pattern_copy(n):
+    for op in ["load", "store", "block", "prefetch", "many"]:
+        for _ in range(n):
+            mask = 1 if rng.randrange(3) else some_mask()
+            lanes = bin(mask).count("1")
+            most = min(32768 // lanes, rng.choice([64, 512, 4096, 32768]))
+            size = 16 * rng.randint(1, max(1, most // 16))
+            start = 16 * rng.randrange(64)
+            to = 16 * rng.randrange(64) if rng.randrange(2) else 0
+            add(op, [size, start, to, rng.randrange(1, 16)], mask)
+    for op in ["box_load", "box_store", "box_many"]:
+        for _ in range(2 * n):
+            width = rng.choice([1, 2, 4, 4, 8])
+            dims = rng.choice([1, 2, 2, 2, 3, 4])
+            swizzle = rng.choice([0, 0, 1, 2, 3])
+            unit = 16 // width
+            inner = unit * rng.randint(1, 8 if swizzle == 0 else 1 << swizzle)
+            if swizzle:
+                inner = unit << swizzle
+            inner = min(inner, 256 // unit * unit)
+            boxes, sizes, firsts = [inner], [unit * rng.randint(4, 64)], [unit * rng.randrange(4)]
+            left = 32768 // (inner * width)
+            for _ in range(dims - 1):
+                boxes.append(rng.randint(1, max(1, min(left, 40, 64))))
+                left //= boxes[-1]
+                sizes.append(rng.randint(1, 48))
+                firsts.append(rng.randrange(3))
+            total = width
+            for s in sizes:
+                total *= s
+            if total > 4 << 20:
+                sizes[-1] = 1
+            if total // (48 if total > 4 << 20 else 1) > 4 << 20:
+                continue
+            add(op, [width, dims, *sizes, *boxes, *firsts, swizzle, rng.randrange(1, 16)], 1)
+    for op in ["d_ld1", "d_ld2", "d_ld4", "d_ld8", "d_ld16", "d_st1", "d_st4", "d_st8", "d_st16", "d_atom",
+               "d_red", "d_cas", "d_exch"]:
+        width = int(op[4:]) if op[2:4] in ("ld", "st") else 4
+        for _ in range(n):
+            kind = rng.randrange(5)
+            stride = rng.choice([0, 1, 1, 1, 2, 3, 4, 5, 8, 16, 32])
+            first = rng.randrange(64)
+            rank = lambda l, r=rng.randrange(1, 4): r
+            if rng.randrange(4) == 0:
+                rank = lambda l: rng.randrange(4)
+            elif rng.randrange(3) == 0:
+                half = rng.choice([1, 2, 4, 8, 16])
+                rank = lambda l, h=half: l // h % 4
+            if kind <= 1:
+                places = [first + l * stride for l in range(32)]
+            elif kind == 2:
+                window = 1 << rng.randint(0, 10)
+                places = [first + rng.randrange(window) for _ in range(32)]
+            elif kind == 3:
+                x = rng.randrange(32)
+                places = [first // 32 * 32 + (l ^ x) for l in range(32)]
+            else:
+                some = [rng.randrange(512) for _ in range(rng.randint(1, 6))]
+                places = [rng.choice(some) for _ in range(32)]
+            add(op, [p * width + (rank(l) << 20) for l, p in enumerate(places)], some_mask())
+
+
+if chosen == "explore":
+    (explore_texture if program == "texture" else explore_copy)()
+else:
+    (pattern_texture if program == "texture" else pattern_copy)(7)
+print("op,mask,points")
+for op, mask, numbers in rows:
+    print(f"{op},{mask:08x},{' '.join(str(n) for n in numbers)}")
