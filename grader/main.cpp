@@ -81,7 +81,7 @@ const CLI::Validator kSeconds(
 
 // The program takes this process's place: input, output and exit status are its own.
 [[noreturn]] void run_program(const lab32::profiler::Program& program, const std::string& device,
-                              const std::vector<std::string>& arguments,
+                              const std::vector<std::string>& arguments, unsigned gpus,
                               std::optional<uint64_t> schedule) {
   lab32::profiler::Start start;
   start.device = lab32::profiler::profile_of(device);
@@ -89,13 +89,23 @@ const CLI::Validator kSeconds(
       lab32::profiler::build_program(program, lab32::model::read_profile(start.device).arch);
   start.called = program.file;
   start.arguments = arguments;
+  start.gpus = gpus;
   start.schedule = schedule;
   lab32::profiler::exec(start);
 }
 
+constexpr unsigned kMostGpus = 8;  // the runtime's kMostDevices
+
+void add_gpus(CLI::App* command, unsigned& gpus) {
+  command
+      ->add_option("--gpus", gpus,
+                   fmt::format("devices that the program finds, 1 to {} (1)", kMostGpus))
+      ->check(CLI::Range(1u, kMostGpus));
+}
+
 // What run, profile and check are given alike.
 void add_program(CLI::App* command, lab32::profiler::Program& program,
-                 std::vector<std::string>& arguments, std::string& device) {
+                 std::vector<std::string>& arguments, std::string& device, unsigned& gpus) {
   command
       ->add_option(
           "PROGRAM", program.file,
@@ -104,6 +114,7 @@ void add_program(CLI::App* command, lab32::profiler::Program& program,
       ->required();
   command->add_option("ARGS", arguments, "what the program is given; options after --");
   command->add_option("--device", device, "sim or sim:NAME (sim)");
+  add_gpus(command, gpus);
 }
 
 void add_schedule(CLI::App* command, std::optional<uint64_t>& seed) {
@@ -198,7 +209,8 @@ int main(int argc, char** argv) {
   std::string program_device = "sim";
   std::vector<std::string> program_arguments;
   CLI::App* run_command = app.add_subcommand("run", "run a complete CUDA program on the simulator");
-  add_program(run_command, program, program_arguments, program_device);
+  unsigned program_gpus = 1;
+  add_program(run_command, program, program_arguments, program_device, program_gpus);
   std::optional<uint64_t> schedule;
   add_schedule(run_command, schedule);
   bool list_unsupported = false;
@@ -207,7 +219,7 @@ int main(int argc, char** argv) {
   lab32::profiler::ProfileOptions profile;
   CLI::App* profile_command =
       app.add_subcommand("profile", "run a CUDA program and show what each launch moved");
-  add_program(profile_command, profile.program, profile.arguments, profile.device);
+  add_program(profile_command, profile.program, profile.arguments, profile.device, profile.gpus);
   profile_command->add_option("--metrics", profile.metrics,
                               "these of Nsight Compute's metrics, A,B,..., instead of the tables");
   profile_command->add_option("--kernel", profile.kernel,
@@ -218,7 +230,7 @@ int main(int argc, char** argv) {
   lab32::profiler::CheckOptions check;
   CLI::App* check_command =
       app.add_subcommand("check", "run a CUDA program and find its races and bad accesses");
-  add_program(check_command, check.program, check.arguments, check.device);
+  add_program(check_command, check.program, check.arguments, check.device, check.gpus);
   add_schedule(check_command, check.schedule);
   lab32::commands::ExplainCommand explained;
   CLI::App* explain_command = app.add_subcommand(
@@ -247,6 +259,7 @@ int main(int argc, char** argv) {
   explain_command->add_option("--dir", dir, "where LAB/LAB.cu are (labs)");
   explain_command->add_option("--rubric", rubric, "where each lab's LAB.toml is (data/limits)");
   explain_command->add_option("--device", options.device, "sim or sim:NAME (sim)");
+  add_gpus(explain_command, explained.gpus);
   CLI::Option* explain_seed =
       explain_command->add_option("--seed", seed, "repeats the random inputs of an earlier run")
           ->check(kWholeNumber);
@@ -358,7 +371,8 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (list_unsupported) return lab32::profiler::list_unsupported(program, program_device);
-    if (run_command->parsed()) run_program(program, program_device, program_arguments, schedule);
+    if (run_command->parsed())
+      run_program(program, program_device, program_arguments, program_gpus, schedule);
     if (doctor_command->parsed()) {
       const lab32::device::Findings found = lab32::device::examine();
       print(found.text);

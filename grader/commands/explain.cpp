@@ -60,6 +60,7 @@ pictures::Shown look(const ExplainCommand& command, const grading::GradeOptions&
   if (command.what.empty())
     throw Error("a lab, a program or --swizzle is needed; see `lab32 explain --help`");
   profiler::ExplainOptions program;
+  program.gpus = command.gpus;
   program.program = command.what;
   program.device = options.device;
   program.arguments = command.arguments;

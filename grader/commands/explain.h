@@ -13,6 +13,7 @@ struct ExplainCommand {
   std::string what, check, format = "text", output, picture, swizzle;
   std::vector<std::string> arguments;
   counters::CloseUpChoice choice;
+  unsigned gpus = 1;  // of a program
 };
 
 // Prints or writes what was asked for; the exit status.

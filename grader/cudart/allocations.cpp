@@ -23,10 +23,12 @@ uint64_t available_bytes() {
 
 }  // namespace
 
-const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what) {
+const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what,
+                                  const uint64_t* reached_by) {
   // What the host pins or the driver pages in and out is not the device's memory.
   const uint64_t counted = home == Home::device ? bytes : 0;
-  if (bytes > capacity_ || counted > capacity_ - used_) return nullptr;
+  const size_t device = acting_device();
+  if (bytes > capacity_ || counted > capacity_ - used_[device]) return nullptr;
   // Left to itself, the system would kill the program once the pages are touched.
   constexpr uint64_t kLarge = 256 << 20;
   if (bytes >= kLarge && available_bytes() != 0 && bytes + bytes / 8 > available_bytes()) {
@@ -35,32 +37,46 @@ const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what) {
     return nullptr;
   }
   const std::string name = fmt::format("{} no. {}", called_as() ? called_as() : what, ++serial_);
-  const sim::Allocation* made = nullptr;
+  sim::Allocation* made = nullptr;
   try {
     made =
         home == Home::device ? memory_.allocate(bytes, name) : memory_.allocate_shared(bytes, name);
   } catch (const Error&) {
     return nullptr;
   }
-  used_ += counted;
+  used_[device] += counted;
+  // Memory of one device is everybody's.
+  if (home == Home::device && made->reached_by)
+    made->reached_by = reached_by ? reached_by : reached_by_[device];
   Held held;
   held.begin = made->begin;
   held.bytes = bytes;
   held.home = home;
+  held.device = static_cast<int>(device);
   return &(held_[made->begin] = held);
 }
 
 void Allocations::release(uint64_t begin) {
   const auto at = held_.find(begin);
-  if (at->second.home == Home::device) used_ -= at->second.bytes;
+  if (at->second.home == Home::device)
+    used_[static_cast<size_t>(at->second.device)] -= at->second.bytes;
   memory_.release(begin);
   held_.erase(at);
 }
 
-void Allocations::release_all() {
-  while (!held_.empty()) release(held_.begin()->first);
-  for (const auto& [host, registered] : registered_) memory_.release(registered.device_address);
-  registered_.clear();
+void Allocations::release_all(int device, const std::function<bool(uint64_t)>& keeps) {
+  for (auto at = held_.begin(); at != held_.end();) {
+    const Held& held = (at++)->second;
+    if (held.device == device && !keeps(held.begin)) release(held.begin);
+  }
+  for (auto at = registered_.begin(); at != registered_.end();) {
+    if (at->second.device != device) {
+      ++at;
+      continue;
+    }
+    memory_.release(at->second.device_address);
+    at = registered_.erase(at);
+  }
 }
 
 void Allocations::forget_pool(cudaMemPool_t pool) {

@@ -1,10 +1,13 @@
 // What the program has allocated, and where pointers lead.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 
+#include "cudart/acting.h"
 #include "cudart/api.h"
 #include "simulator/core/memory/memory.h"
 
@@ -15,6 +18,7 @@ enum class Home : uint8_t { device, pinned, managed };
 struct Held {
   uint64_t begin = 0, bytes = 0;
   Home home = Home::device;
+  int device = 0;                // that it was made for
   unsigned flags = 0;            // of cudaHostAlloc or cudaMallocManaged
   cudaMemPool_t pool = nullptr;  // stream-ordered allocations
 };
@@ -22,6 +26,7 @@ struct Held {
 // Memory of the program's own that it registered (cudaHostRegister).
 struct Registered {
   uint64_t bytes = 0;
+  int device = 0;  // that was current
   unsigned flags = 0;
   uint64_t device_address = 0;  // of the same pages
 };
@@ -30,23 +35,34 @@ class Allocations {
  public:
   Allocations(sim::Memory& memory, uint64_t capacity) : memory_(memory), capacity_(capacity) {}
 
-  // nullptr: out of memory. `what`: the function, for messages.
-  const Held* allocate(uint64_t bytes, Home home, const char* what);
+  // On the device that the call works on. nullptr: out of memory. `what`: the function, for
+  // messages. `reached_by`: the devices whose kernels reach it, once there are several.
+  const Held* allocate(uint64_t bytes, Home home, const char* what,
+                       const uint64_t* reached_by = nullptr);
+  // By whom the memory is reached that is allocated on a device without saying so.
+  void set_reach(int device, const uint64_t* reached_by) {
+    reached_by_[static_cast<size_t>(device)] = reached_by;
+  }
   void release(uint64_t begin);
-  void release_all();
+  // A device's own, and what was pinned or managed for it; but what `keeps` says of where it
+  // begins.
+  void release_all(int device, const std::function<bool(uint64_t)>& keeps);
   // Its allocations live on.
   void forget_pool(cudaMemPool_t pool);
   // The one that holds the address (an empty one: that begins there); nullptr: none.
   Held* find(const void* pointer);
 
-  uint64_t used() const { return used_; }
+  uint64_t used(int device) const { return used_[static_cast<size_t>(device)]; }
   uint64_t capacity() const { return capacity_; }
   std::map<uint64_t, Registered>& registered() { return registered_; }
   const std::map<uint64_t, Registered>::value_type* find_registered(const void* pointer) const;
 
  private:
   sim::Memory& memory_;
-  uint64_t capacity_, used_ = 0, serial_ = 0;
+  uint64_t capacity_;  // of a device
+  std::array<uint64_t, kMostDevices> used_{};
+  std::array<const uint64_t*, kMostDevices> reached_by_{};
+  uint64_t serial_ = 0;
   std::map<uint64_t, Held> held_;
   std::map<uint64_t, Registered> registered_;
 };

@@ -103,6 +103,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* out, const cudaResource
     lab32::sim::TextureObject object;
     if (const cudaError_t error = texture_object(r.arrays, r.memory, *resource, *texture, &object))
       return error;
+    object.device = static_cast<unsigned>(acting_device());
     *out = r.memory.textures().add(std::move(object));
     r.textures[*out] = {*resource, *texture};
     return cudaSuccess;
@@ -118,6 +119,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, const cudaResource
     lab32::sim::TextureObject object;
     object.surface = true;
     object.array = Arrays::texels(*array);
+    object.device = static_cast<unsigned>(acting_device());
     *out = r.memory.textures().add(std::move(object));
     r.textures[*out] = {*resource, {}};
     return cudaSuccess;

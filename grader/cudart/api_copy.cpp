@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cudart/call.h"
 #include "cudart/copy.h"
+#include "cudart/graph_work.h"
 
 using namespace lab32::cudart;
 
@@ -27,6 +28,24 @@ Body rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t
 Body slices(const cudaMemcpy3DParms* p) {
   if (!p) return [](Runtime&) { return cudaErrorInvalidValue; };
   return [p = *p](Runtime& r) { return copy(r, p); };
+}
+
+// Addresses say where memory is: a device's number must only be one.
+Body peers(int to, int from, const Body& body) {
+  return [=](Runtime& r) {
+    return r.has_device(to) && r.has_device(from) ? body(r) : cudaErrorInvalidDevice;
+  };
+}
+
+Body plain_peer(void* to, const void* from, size_t bytes) {
+  return plain(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+Body slices(const cudaMemcpy3DPeerParms* p) {
+  if (!p) return [](Runtime&) { return cudaErrorInvalidValue; };
+  const cudaMemcpy3DParms same{p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
+                               p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDefault};
+  return peers(p->dstDevice, p->srcDevice, slices(&same));
 }
 
 Body filled(void* to, size_t pitch, size_t slice, int value, const Extent& extent) {
@@ -72,9 +91,13 @@ cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
                       cudaGraphNodeType type) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (!r.captures.captures(stream)) return body(r);
-    return r.captures.add(stream, type,
-                          {[body](Runtime& now, cudaStream_t) { return body(now); }, {}, {}});
+    if (!r.captures.captures(stream)) {
+      // A fill is the work of the stream's device; what a copy names, the current one finds.
+      const bool fills = type == cudaGraphNodeTypeMemset;
+      const OnDevice on(r, fills ? r.streams.device(stream) : r.gpu().number);
+      return body(r);
+    }
+    return r.captures.add(stream, type, on_this_device(body));
   });
 }
 
@@ -93,15 +116,25 @@ LAB32_PER_THREAD(cudaMemcpyAsync, _ptsz);
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t bytes) {
-  if (to_device != 0 || from_device != 0) return remember(cudaErrorInvalidDevice);
-  return call("cudaMemcpyPeer", Waits::yes, plain(to, from, bytes, cudaMemcpyDeviceToDevice));
+  return call("cudaMemcpyPeer", Waits::yes,
+              peers(to_device, from_device, plain_peer(to, from, bytes)));
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                                 size_t bytes, cudaStream_t stream) {
-  if (to_device != 0 || from_device != 0) return remember(cudaErrorInvalidDevice);
-  return in_stream("cudaMemcpyPeerAsync", stream, plain(to, from, bytes, cudaMemcpyDeviceToDevice));
+  return in_stream("cudaMemcpyPeerAsync", stream,
+                   peers(to_device, from_device, plain_peer(to, from, bytes)));
 }
+
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
+  return call("cudaMemcpy3DPeer", Waits::yes, slices(p));
+}
+LAB32_PER_THREAD(cudaMemcpy3DPeer, _ptds);
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
+  return in_stream("cudaMemcpy3DPeerAsync", stream, slices(p));
+}
+LAB32_PER_THREAD(cudaMemcpy3DPeerAsync, _ptsz);
 
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {

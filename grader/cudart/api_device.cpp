@@ -15,12 +15,13 @@ using namespace lab32::cudart;
 
 namespace {
 
-constexpr const char kBusId[] = "0000:01:00.0";
+// A bus a device.
+std::string bus_id(int device) { return "0000:0" + std::to_string(device + 1) + ":00.0"; }
 
 cudaError_t on_device(const char* name, int device,
                       const std::function<cudaError_t(Runtime&)>& body) {
   return call(name, Waits::no,
-              [&](Runtime& r) { return device == 0 ? body(r) : cudaErrorInvalidDevice; });
+              [&](Runtime& r) { return r.has_device(device) ? body(r) : cudaErrorInvalidDevice; });
 }
 
 template <class T>
@@ -43,11 +44,29 @@ cudaError_t no_limit(cudaLimit limit) {
 
 }  // namespace
 
-cudaError_t cudaGetDeviceCount(int* count) { return give("cudaGetDeviceCount", count, 1); }
-cudaError_t cudaGetDevice(int* device) { return give("cudaGetDevice", device, 0); }
+// What devices there are can be asked after a fault, too.
+cudaError_t cudaGetDeviceCount(int* count) {
+  return call("cudaGetDeviceCount", Waits::regardless, [&](Runtime& r) {
+    if (!count) return cudaErrorInvalidValue;
+    *count = r.devices();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return call("cudaGetDevice", Waits::regardless, [&](Runtime& r) {
+    if (!device) return cudaErrorInvalidValue;
+    *device = r.gpu().number;
+    return cudaSuccess;
+  });
+}
 
 cudaError_t cudaSetDevice(int device) {
-  return on_device("cudaSetDevice", device, [](Runtime&) { return cudaSuccess; });
+  return call("cudaSetDevice", Waits::regardless, [&](Runtime& r) {
+    if (!r.has_device(device)) return cudaErrorInvalidDevice;
+    r.contexts.use(device);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
@@ -55,9 +74,11 @@ cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
 }
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
-  return call("cudaSetValidDevices", Waits::no, [&](Runtime&) {
+  return call("cudaSetValidDevices", Waits::no, [&](Runtime& r) {
     for (int i = 0; i < count; ++i)
-      if (!devices || devices[i] != 0) return cudaErrorInvalidDevice;
+      if (!devices || !r.has_device(devices[i])) return cudaErrorInvalidDevice;
+    for (int i = 0; i < count; ++i)
+      if (devices[i] != i) throw lab32::Error("an order of devices is not simulated");
     return cudaSuccess;
   });
 }
@@ -69,7 +90,7 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return call("cudaSetDeviceFlags", Waits::no, [&](Runtime& r) {
     if (flags & ~static_cast<unsigned>(cudaDeviceMask)) return cudaErrorInvalidValue;
-    r.device_flags = flags;
+    r.gpu().flags = flags;
     return cudaSuccess;
   });
 }
@@ -77,7 +98,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
   return call("cudaGetDeviceFlags", Waits::no, [&](Runtime& r) {
     if (!flags) return cudaErrorInvalidValue;
-    *flags = r.device_flags | cudaDeviceMapHost;
+    *flags = r.gpu().flags | cudaDeviceMapHost;
     return cudaSuccess;
   });
 }
@@ -85,7 +106,7 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
   return on_device("cudaGetDeviceProperties", device, [&](Runtime& r) {
     if (!out) return cudaErrorInvalidValue;
-    *out = properties(r);
+    *out = properties(r, device);
     return cudaSuccess;
   });
 }
@@ -94,7 +115,7 @@ cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int device) {
   return on_device("cudaDeviceGetAttribute", device, [&](Runtime& r) {
     if (!out || which < cudaDevAttrMaxThreadsPerBlock || which >= cudaDevAttrMax)
       return cudaErrorInvalidValue;
-    const auto value = attribute(r, which);
+    const auto value = attribute(r, which, device);
     if (!value) throw lab32::Error("attribute " + std::to_string(which) + " is not known");
     *out = *value;
     return cudaSuccess;
@@ -103,39 +124,65 @@ cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int device) {
 
 cudaError_t cudaDeviceGetPCIBusId(char* out, int bytes, int device) {
   return on_device("cudaDeviceGetPCIBusId", device, [&](Runtime&) {
-    if (!out || bytes < static_cast<int>(sizeof kBusId)) return cudaErrorInvalidValue;
-    std::memcpy(out, kBusId, sizeof kBusId);
+    const std::string id = bus_id(device);
+    if (!out || bytes <= static_cast<int>(id.size())) return cudaErrorInvalidValue;
+    std::memcpy(out, id.c_str(), id.size() + 1);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
-  return call("cudaDeviceGetByPCIBusId", Waits::no, [&](Runtime&) {
+  return call("cudaDeviceGetByPCIBusId", Waits::no, [&](Runtime& r) {
     if (!device || !id) return cudaErrorInvalidValue;
-    // The domain may be left out.
-    if (std::strcmp(id, kBusId) != 0 && std::strcmp(id, kBusId + 5) != 0)
-      return cudaErrorInvalidDevice;
-    *device = 0;
-    return cudaSuccess;
+    for (int i = 0; i < r.devices(); ++i) {
+      const std::string known = bus_id(i);
+      if (id != known && id != known.substr(5)) continue;  // the domain may be left out
+      *device = i;
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidDevice;
   });
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  if (device != 0 || peer != 0) return remember(cudaErrorInvalidDevice);
-  return give("cudaDeviceCanAccessPeer", can, 0);
+  return call("cudaDeviceCanAccessPeer", Waits::regardless, [&](Runtime& r) {
+    if (!can) return cudaErrorInvalidValue;
+    if (!r.has_device(device) || !r.has_device(peer)) return cudaErrorInvalidDevice;
+    *can = device != peer;
+    return cudaSuccess;
+  });
 }
 
-// There is no second device, and none is its own peer.
-// There is no peer but the device itself.
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
-  return remember(peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
+// The device that is current reaches the peer's memory, and not the other way round.
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return on_device("cudaDeviceEnablePeerAccess", peer, [&](Runtime& r) {
+    if (flags != 0) return cudaErrorInvalidValue;
+    if (peer == r.gpu().number) return cudaErrorPeerAccessUnsupported;
+    if (r.gpu(peer).reached_by & r.gpu().own) return cudaErrorPeerAccessAlreadyEnabled;
+    r.gpu(peer).reached_by |= r.gpu().own;
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-  return remember(peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+  return on_device("cudaDeviceDisablePeerAccess", peer, [&](Runtime& r) {
+    if (peer == r.gpu().number || !(r.gpu(peer).reached_by & r.gpu().own))
+      return cudaErrorPeerAccessNotEnabled;
+    r.gpu(peer).reached_by &= ~r.gpu().own;
+    return cudaSuccess;
+  });
 }
 
-cudaError_t cudaDeviceGetP2PAttribute(int* out, cudaDeviceP2PAttr, int, int) {
-  return remember(out ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+// As two H100 joined by NVLink.
+cudaError_t cudaDeviceGetP2PAttribute(int* out, cudaDeviceP2PAttr which, int from, int to) {
+  return call("cudaDeviceGetP2PAttribute", Waits::regardless, [&](Runtime& r) {
+    if (!out || which < cudaDevP2PAttrPerformanceRank ||
+        which > cudaDevP2PAttrOnlyPartialNativeAtomicSupported)
+      return cudaErrorInvalidValue;
+    if (!r.has_device(from) || !r.has_device(to) || from == to) return cudaErrorInvalidDevice;
+    *out = which != cudaDevP2PAttrPerformanceRank &&
+           which != cudaDevP2PAttrOnlyPartialNativeAtomicSupported;
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaDeviceSynchronize() {
@@ -146,23 +193,21 @@ cudaError_t cudaDeviceSynchronize() {
   });
 }
 
-// Frees what the program holds; its modules are loaded again when they are used again.
 cudaError_t cudaDeviceReset() {
-  return call("cudaDeviceReset", Waits::yes, [](Runtime& r) {
-    r.allocations.release_all();
-    r.arrays.clear();
-    r.registry.unload();
-    r.device->release_heap();
-    r.heap_in_use = false;
+  return call("cudaDeviceReset", Waits::regardless, [](Runtime& r) {
+    r.wait_for(r.gpu());
+    r.reset();
+    // A GPU that a kernel has faulted on is lost to the process.
+    if (r.sticky) r.sticky = cudaErrorDevicesUnavailable;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return call("cudaDeviceSetLimit", Waits::no, [&](Runtime& r) {
-    const auto at = r.limits.find(limit);
-    if (at == r.limits.end()) return no_limit(limit);
-    if (limit == cudaLimitMallocHeapSize && r.heap_in_use) return cudaErrorInvalidValue;
+    const auto at = r.gpu().limits.find(limit);
+    if (at == r.gpu().limits.end()) return no_limit(limit);
+    if (limit == cudaLimitMallocHeapSize && r.gpu().heap_in_use) return cudaErrorInvalidValue;
     // Stacks are laid out in units of 16 bytes.
     at->second = limit == cudaLimitStackSize ? lab32::align_up(value, 16) : value;
     return cudaSuccess;
@@ -172,8 +217,8 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   return call("cudaDeviceGetLimit", Waits::no, [&](Runtime& r) {
     if (!value) return cudaErrorInvalidValue;
-    const auto at = r.limits.find(limit);
-    if (at == r.limits.end()) return no_limit(limit);
+    const auto at = r.gpu().limits.find(limit);
+    if (at == r.gpu().limits.end()) return no_limit(limit);
     *value = at->second;
     return cudaSuccess;
   });

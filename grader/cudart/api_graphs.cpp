@@ -69,7 +69,7 @@ cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream) {
   for (const Step& step : steps) {
     bool faulty = false;
     const cudaError_t error = call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
-      faulty = r.fault.has_value();
+      faulty = r.gpu().fault.has_value();
       return step.work.device ? step.work.device(r, stream) : cudaSuccess;
     });
     if (error) return error;

@@ -40,27 +40,27 @@ cudaError_t set_attribute(Runtime& r, KernelEntry& entry, cudaFuncAttribute whic
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
       if (value < 0 || value > most_dynamic_shared(r, r.registry.load(entry).info()))
         return cudaErrorInvalidValue;
-      entry.max_dynamic_shared = value;
+      entry.here().max_dynamic_shared = value;
       return cudaSuccess;
     case cudaFuncAttributePreferredSharedMemoryCarveout:
       if (value < -1 || value > 100) return cudaErrorInvalidValue;
-      entry.carveout = value;
+      entry.here().carveout = value;
       return cudaSuccess;
     case cudaFuncAttributeRequiredClusterWidth:
     case cudaFuncAttributeRequiredClusterHeight:
     case cudaFuncAttributeRequiredClusterDepth:
       if (value < 0 || r.registry.load(entry).info().cluster.count() != 0)
         return cudaErrorInvalidValue;
-      entry.cluster[which - cudaFuncAttributeRequiredClusterWidth] = value;
+      entry.here().cluster[which - cudaFuncAttributeRequiredClusterWidth] = value;
       return cudaSuccess;
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
-      entry.non_portable_cluster = value != 0;
+      entry.here().non_portable_cluster = value != 0;
       return cudaSuccess;
     case cudaFuncAttributeClusterSchedulingPolicyPreference:  // a hint
       if (value < cudaClusterSchedulingPolicyDefault ||
           value > cudaClusterSchedulingPolicyLoadBalancing)
         return cudaErrorInvalidValue;
-      entry.cluster_policy = value;
+      entry.here().cluster_policy = value;
       return cudaSuccess;
     default:
       return cudaErrorInvalidValue;
@@ -150,17 +150,17 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function)
     a.ptxVersion = version(binary.arch);
     a.binaryVersion = version(r.profile.arch);
     a.maxDynamicSharedSizeBytes =
-        entry.max_dynamic_shared >= 0
-            ? entry.max_dynamic_shared
+        entry.here().max_dynamic_shared >= 0
+            ? entry.here().max_dynamic_shared
             : std::max(0, (48 << 10) - static_cast<int>(info.static_shared));
-    a.preferredShmemCarveout = entry.carveout;
+    a.preferredShmemCarveout = entry.here().carveout;
     const bool fixed = info.cluster.count() != 0;
     a.clusterDimMustBeSet = fixed ? 1 : 0;
-    a.requiredClusterWidth = fixed ? static_cast<int>(info.cluster.x) : entry.cluster[0];
-    a.requiredClusterHeight = fixed ? static_cast<int>(info.cluster.y) : entry.cluster[1];
-    a.requiredClusterDepth = fixed ? static_cast<int>(info.cluster.z) : entry.cluster[2];
-    a.nonPortableClusterSizeAllowed = entry.non_portable_cluster ? 1 : 0;
-    a.clusterSchedulingPolicyPreference = entry.cluster_policy;
+    a.requiredClusterWidth = fixed ? static_cast<int>(info.cluster.x) : entry.here().cluster[0];
+    a.requiredClusterHeight = fixed ? static_cast<int>(info.cluster.y) : entry.here().cluster[1];
+    a.requiredClusterDepth = fixed ? static_cast<int>(info.cluster.z) : entry.here().cluster[2];
+    a.nonPortableClusterSizeAllowed = entry.here().non_portable_cluster ? 1 : 0;
+    a.clusterSchedulingPolicyPreference = entry.here().cluster_policy;
     *out = a;
     return cudaSuccess;
   });
@@ -174,8 +174,12 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, 
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute which, int value,
                                             int device) {
-  if (device != 0) return remember(cudaErrorInvalidDevice);
-  return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), which, value);
+  return with_kernel("cudaKernelSetAttributeForDevice", reinterpret_cast<const void*>(kernel),
+                     [&](Runtime& r, KernelEntry& entry) {
+                       if (!r.has_device(device)) return cudaErrorInvalidDevice;
+                       const OnDevice on(r, device);
+                       return set_attribute(r, entry, which, value);
+                     });
 }
 
 // A hint: what L1 keeps follows from the shared memory that blocks use.

@@ -25,6 +25,10 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, Home home, unsi
   });
 }
 
+bool is_there(const Runtime& r, const cudaMemLocation& location) {
+  return location.type != cudaMemLocationTypeDevice || r.has_device(location.id);
+}
+
 // The start of an allocation, of a home that passes; else the error.
 template <class Passes>
 cudaError_t release(const char* name, void* pointer, Passes&& passes) {
@@ -128,6 +132,7 @@ cudaError_t cudaHostRegister(void* host, size_t bytes, unsigned flags) {
       throw lab32::Error("memory of other devices is not simulated");
     Registered registered;
     registered.bytes = bytes;
+    registered.device = r.gpu().number;
     registered.flags = flags;
     registered.device_address = r.memory.share(host, bytes, "registered host memory");
     r.allocations.registered()[reinterpret_cast<uint64_t>(host)] = registered;
@@ -150,7 +155,7 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call("cudaMemGetInfo", Waits::no, [&](Runtime& r) {
     const size_t capacity = r.allocations.capacity();
     if (total) *total = capacity;
-    if (free) *free = capacity - r.allocations.used();
+    if (free) *free = capacity - r.allocations.used(r.gpu().number);
     return cudaSuccess;
   });
 }
@@ -168,16 +173,16 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* poi
       a.type = held->home == Home::device    ? cudaMemoryTypeDevice
                : held->home == Home::managed ? cudaMemoryTypeManaged
                                              : cudaMemoryTypeHost;
-      a.device = 0;
+      a.device = held->device;
       a.devicePointer = const_cast<void*>(pointer);
       if (held->home == Home::device) a.hostPointer = nullptr;
     } else if (const auto* at = r.allocations.find_registered(pointer)) {
       a.type = cudaMemoryTypeHost;
-      a.device = 0;
+      a.device = at->second.device;
       a.devicePointer = reinterpret_cast<void*>(at->second.device_address + address - at->first);
     } else if (allocation && !allocation->freed) {  // a __device__ variable
       a.type = allocation->shared_with_host ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
-      a.device = 0;
+      a.device = static_cast<int>(allocation->device);
       a.devicePointer = const_cast<void*>(pointer);
       if (!allocation->shared_with_host) a.hostPointer = nullptr;
     }
@@ -187,10 +192,11 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* poi
 }
 
 // Managed memory is one set of pages: nothing migrates, and hints change nothing.
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation, unsigned flags,
-                                 cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream) {
   return call("cudaMemPrefetchAsync", Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!is_there(r, location)) return cudaErrorInvalidDevice;
     const Held* held = r.allocations.find(pointer);
     const lab32::sim::Allocation* variable = r.memory.find(reinterpret_cast<uint64_t>(pointer));
     const bool managed =
@@ -200,8 +206,10 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
 }
 LAB32_PER_THREAD(cudaMemPrefetchAsync, _ptsz);
 
-cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise, cudaMemLocation) {
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise,
+                          cudaMemLocation location) {
   return call("cudaMemAdvise", Waits::no, [&](Runtime& r) {
+    if (!is_there(r, location)) return cudaErrorInvalidValue;
     const Held* held = r.allocations.find(pointer);
     const lab32::sim::Allocation* variable = r.memory.find(reinterpret_cast<uint64_t>(pointer));
     const bool managed =

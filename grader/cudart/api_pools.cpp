@@ -1,12 +1,15 @@
 // Stream-ordered allocation. Work is done when it is called for, so an allocation is there at once,
-// and a free needs no stream to come along. A pool is a name and a count.
+// and a free needs no stream to come along. A pool is a name, a count, and who reaches its memory.
 
+#include <array>
 #include <set>
 
 #include "base/error.h"
 #include "cudart/call.h"
 
 struct CUmemPoolHandle_st {
+  int device = 0;
+  uint64_t reached_by = 1;  // devices, bit by bit
   uint64_t release_threshold = 0;
   int reuse[3] = {1, 1, 1};  // the three cudaMemPoolReuse* switches
   uint64_t used = 0, used_high = 0;
@@ -16,11 +19,27 @@ using namespace lab32::cudart;
 
 namespace {
 
-struct Pools {
+struct OfDevice {
   CUmemPoolHandle_st standard;
   cudaMemPool_t current = &standard;
+};
+
+struct Pools {
+  Pools() {
+    for (int i = 0; i < kMostDevices; ++i) {
+      on(i).standard.device = i;
+      on(i).standard.reached_by = uint64_t{1} << i;
+    }
+  }
+  OfDevice& on(int device) { return devices[static_cast<size_t>(device)]; }
+  bool knows(cudaMemPool_t pool) const {
+    for (const OfDevice& own : devices)
+      if (pool == &own.standard) return true;
+    return made.count(pool) != 0;
+  }
+
+  std::array<OfDevice, kMostDevices> devices;
   std::set<cudaMemPool_t> made;
-  bool knows(cudaMemPool_t pool) const { return pool == &standard || made.count(pool) != 0; }
 };
 
 Pools& pools() {
@@ -33,13 +52,14 @@ constexpr char kNotCaptured[] = "allocations in a stream that is captured are no
 cudaError_t allocate(const char* name, void** out, size_t bytes, cudaMemPool_t pool,
                      cudaStream_t stream) {
   return call(name, Waits::no, [&](Runtime& r) {
-    if (!pool) pool = pools().current;
-    if (!out || !pools().knows(pool)) return cudaErrorInvalidValue;
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!pool) pool = pools().on(r.streams.device(stream)).current;
+    if (!out || !pools().knows(pool)) return cudaErrorInvalidValue;
+    const OnDevice on(r, pool->device);
     if (r.captures.captures(stream)) throw lab32::Error(kNotCaptured);
     *out = nullptr;
     if (bytes == 0) return cudaSuccess;
-    const Held* held = r.allocations.allocate(bytes, Home::device, name);
+    const Held* held = r.allocations.allocate(bytes, Home::device, name, &pool->reached_by);
     if (!held) return cudaErrorMemoryAllocation;
     *out = reinterpret_cast<void*>(held->begin);
     r.allocations.find(*out)->pool = pool;
@@ -49,14 +69,9 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, cudaMemPool_t p
   });
 }
 
-// By a device's ordinal or a location: there is one device.
-cudaError_t give(const char* name, cudaMemPool_t* out, cudaMemPool_t pool, int device) {
-  return call(name, Waits::no, [&](Runtime&) {
-    if (!out) return cudaErrorInvalidValue;
-    if (device != 0) return cudaErrorInvalidDevice;
-    *out = pool;
-    return cudaSuccess;
-  });
+cudaError_t with_device(const char* name, int device, const std::function<cudaError_t()>& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return r.has_device(device) ? body() : cudaErrorInvalidDevice; });
 }
 
 }  // namespace
@@ -89,30 +104,39 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 LAB32_PER_THREAD(cudaFreeAsync, _ptsz);
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  return give("cudaDeviceGetDefaultMemPool", pool, &pools().standard, device);
+  return with_device("cudaDeviceGetDefaultMemPool", device, [&] {
+    if (!pool) return cudaErrorInvalidValue;
+    *pool = &pools().on(device).standard;
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return give("cudaDeviceGetMemPool", pool, pools().current, device);
+  return with_device("cudaDeviceGetMemPool", device, [&] {
+    if (!pool) return cudaErrorInvalidValue;
+    *pool = pools().on(device).current;
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  return call("cudaDeviceSetMemPool", Waits::no, [&](Runtime&) {
-    if (device != 0) return cudaErrorInvalidDevice;
-    if (!pools().knows(pool)) return cudaErrorInvalidValue;
-    pools().current = pool;
+  return with_device("cudaDeviceSetMemPool", device, [&] {
+    if (!pools().knows(pool) || pool->device != device) return cudaErrorInvalidValue;
+    pools().on(device).current = pool;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
-  return call("cudaMemPoolCreate", Waits::no, [&](Runtime&) {
+  return call("cudaMemPoolCreate", Waits::no, [&](Runtime& r) {
     if (!pool || !properties || properties->allocType != cudaMemAllocationTypePinned)
       return cudaErrorInvalidValue;
     if (properties->location.type != cudaMemLocationTypeDevice)
       throw lab32::Error("pools of host memory are not simulated");
-    if (properties->location.id != 0) return cudaErrorInvalidDevice;
+    if (!r.has_device(properties->location.id)) return cudaErrorInvalidValue;
     *pool = new CUmemPoolHandle_st;
+    (*pool)->device = properties->location.id;
+    (*pool)->reached_by = uint64_t{1} << properties->location.id;
     pools().made.insert(*pool);
     return cudaSuccess;
   });
@@ -121,9 +145,10 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return call("cudaMemPoolDestroy", Waits::no, [&](Runtime& r) {
     if (pools().made.erase(pool) == 0) return cudaErrorInvalidValue;
-    if (pools().current == pool) pools().current = &pools().standard;
+    OfDevice& own = pools().on(pool->device);
+    if (own.current == pool) own.current = &own.standard;
     r.allocations.forget_pool(pool);
-    delete pool;
+    // What was allocated from it lives on, and is reached as before: so does the pool.
     return cudaSuccess;
   });
 }
@@ -183,25 +208,35 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, v
   });
 }
 
-// The one device there is may always use a pool, and no other can be given leave to.
+// A pool's own device reaches its memory for good; others by this function, and not by
+// cudaDeviceEnablePeerAccess().
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count) {
-  return call("cudaMemPoolSetAccess", Waits::no, [&](Runtime&) {
+  return call("cudaMemPoolSetAccess", Waits::no, [&](Runtime& r) {
     if (!pools().knows(pool) || (count && !list)) return cudaErrorInvalidValue;
-    for (size_t i = 0; i < count; ++i)
-      if (list[i].location.type != cudaMemLocationTypeDevice || list[i].location.id != 0 ||
-          list[i].flags != cudaMemAccessFlagsProtReadWrite)
+    uint64_t reached_by = pool->reached_by;
+    for (size_t i = 0; i < count; ++i) {
+      const int device = list[i].location.id;
+      const bool may = list[i].flags == cudaMemAccessFlagsProtReadWrite;
+      if (list[i].location.type != cudaMemLocationTypeDevice || !r.has_device(device) ||
+          (device == pool->device && !may))
         return cudaErrorInvalidDevice;
+      if (!may && list[i].flags != cudaMemAccessFlagsProtNone) return cudaErrorInvalidValue;
+      const uint64_t bit = uint64_t{1} << device;
+      reached_by = may ? reached_by | bit : reached_by & ~bit;
+    }
+    pool->reached_by = reached_by;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
                                  cudaMemLocation* location) {
-  return call("cudaMemPoolGetAccess", Waits::no, [&](Runtime&) {
+  return call("cudaMemPoolGetAccess", Waits::no, [&](Runtime& r) {
     if (!flags || !location || !pools().knows(pool)) return cudaErrorInvalidValue;
-    if (location->type != cudaMemLocationTypeDevice || location->id != 0)
+    if (location->type != cudaMemLocationTypeDevice || !r.has_device(location->id))
       return cudaErrorInvalidDevice;
-    *flags = cudaMemAccessFlagsProtReadWrite;
+    *flags = (pool->reached_by >> location->id & 1) != 0 ? cudaMemAccessFlagsProtReadWrite
+                                                         : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
   });
 }

@@ -20,6 +20,8 @@ cudaError_t with_stream(const char* name, Waits waits, cudaStream_t stream,
 // Waiting for a stream that only notes its work can never end.
 cudaError_t wait_for(const char* name, cudaStream_t stream) {
   return with_stream(name, Waits::yes, stream, [&](Runtime& r) {
+    r.wait_for(r.gpu(r.streams.device(stream)));
+    if (r.sticky) return r.sticky;
     if (!r.captures.captures(stream)) return cudaSuccess;
     r.captures.invalidate(stream);
     return cudaErrorStreamCaptureUnsupported;
@@ -29,7 +31,12 @@ cudaError_t wait_for(const char* name, cudaStream_t stream) {
 cudaError_t with_event(const char* name, Waits waits, cudaEvent_t event,
                        const std::function<cudaError_t(Runtime&)>& body) {
   return call(name, waits, [&](Runtime& r) {
-    return r.streams.knows(event) ? body(r) : cudaErrorInvalidResourceHandle;
+    if (!r.streams.knows(event)) return cudaErrorInvalidResourceHandle;
+    if (waits == Waits::yes && !r.streams.is_here(event)) {
+      r.wait_for(r.gpu(event->device));
+      if (r.sticky) return r.sticky;
+    }
+    return body(r);
   });
 }
 
@@ -75,7 +82,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (flags == cudaEventWaitExternal && r.captures.captures(stream))
       return r.captures.add(stream, cudaGraphNodeTypeWaitEvent, {});
     if (r.captures.is_captured(event)) return r.captures.wait(stream, event);
-    if (!r.captures.captures(stream)) return cudaSuccess;
+    if (!r.captures.captures(stream)) {
+      if (event->recorded) r.gpu(r.streams.device(stream)).timeline.wait_for(event->at);
+      return cudaSuccess;
+    }
     // What came before the capture may be waited for inside it only as an external event.
     r.captures.invalidate(stream);
     return cudaErrorStreamCaptureIsolation;
@@ -111,9 +121,9 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
 LAB32_PER_THREAD(cudaStreamGetId, _ptsz);
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  return with_stream("cudaStreamGetDevice", Waits::no, stream, [&](Runtime&) {
+  return with_stream("cudaStreamGetDevice", Waits::no, stream, [&](Runtime& r) {
     if (!device) return cudaErrorInvalidValue;
-    *device = 0;
+    *device = r.streams.device(stream);
     return cudaSuccess;
   });
 }
@@ -143,7 +153,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     if (!function) return cudaErrorInvalidValue;
     if (r.captures.captures(stream))
       return r.captures.add(stream, cudaGraphNodeTypeHost, {{}, [=] { function(data); }, {}});
-    wanted = !r.fault;
+    wanted = !r.gpu(r.streams.device(stream)).fault;
     return cudaSuccess;
   });
   if (wanted) function(data);
@@ -163,7 +173,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
           return cudaErrorStreamCaptureUnsupported;
         }
         wanted = true;
-        if (r.fault) status = *r.fault;
+        const auto& fault = r.gpu(r.streams.device(stream)).fault;
+        if (fault) status = *fault;
         return cudaSuccess;
       });
   if (wanted) function(stream, status, data);
@@ -190,12 +201,13 @@ cudaError_t cudaEventCreate(cudaEvent_t* out) {
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   return with_event("cudaEventRecord", Waits::no, event, [&](Runtime& r) {
-    if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!r.streams.knows(stream) || r.streams.device(stream) != event->device)
+      return cudaErrorInvalidResourceHandle;
     if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
     if (flags == cudaEventRecordExternal && r.captures.captures(stream))
       return r.captures.add(stream, cudaGraphNodeTypeEventRecord, record_work(event));
     r.captures.record(event, stream);
-    if (!r.captures.captures(stream)) r.streams.record(event, r.timeline.now());
+    if (!r.captures.captures(stream)) r.streams.record(event, r.gpu(event->device).timeline.now());
     return cudaSuccess;
   });
 }
@@ -220,7 +232,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return with_event("cudaEventElapsedTime", Waits::yes, start, [&](Runtime& r) {
-    if (!r.streams.knows(end)) return cudaErrorInvalidResourceHandle;
+    if (!r.streams.knows(end) || start->device != end->device)
+      return cudaErrorInvalidResourceHandle;
     if (!milliseconds) return cudaErrorInvalidValue;
     for (cudaEvent_t event : {start, end})
       if (!event->recorded || (event->flags & cudaEventDisableTiming))

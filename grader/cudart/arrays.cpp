@@ -171,8 +171,13 @@ void Arrays::release(Mipmap& mipmap) {
 }
 
 void Arrays::clear() {
-  arrays_.clear();
-  mipmaps_.clear();
+  const auto is_gone = [&](const Array& array) {
+    return allocations_.find(reinterpret_cast<void*>(array.grid.begin)) == nullptr;
+  };
+  for (auto at = mipmaps_.begin(); at != mipmaps_.end();)
+    at = is_gone(*at->second->levels.front()) ? mipmaps_.erase(at) : std::next(at);
+  for (auto at = arrays_.begin(); at != arrays_.end();)
+    at = is_gone(*at->second) ? arrays_.erase(at) : std::next(at);
 }
 
 sim::TexelArray Arrays::texels(const Array& array) {

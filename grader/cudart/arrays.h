@@ -52,7 +52,7 @@ class Arrays {
   Mipmap* find(cudaMipmappedArray_const_t handle) const;
   void release(Array& array);
   void release(Mipmap& mipmap);
-  void clear();  // their memory is gone
+  void clear();  // those whose memory is gone
 
   static cudaArray_t handle(Array* array) { return reinterpret_cast<cudaArray_t>(array); }
   static sim::TexelArray texels(const Array& array);

@@ -16,7 +16,7 @@ void set(Field& field, Value value) {
 
 }  // namespace
 
-std::optional<int> attribute(const Runtime& r, cudaDeviceAttr which) {
+std::optional<int> attribute(const Runtime& r, cudaDeviceAttr which, int device) {
   const model::Profile& p = r.profile;
   switch (which) {
 #define ATTRIBUTE(name, field, value) \
@@ -33,7 +33,7 @@ std::optional<int> attribute(const Runtime& r, cudaDeviceAttr which) {
   }
 }
 
-cudaDeviceProp properties(const Runtime& r) {
+cudaDeviceProp properties(const Runtime& r, int device) {
   const model::Profile& p = r.profile;
   struct WithNoField : cudaDeviceProp {
     int64_t NO_FIELD;
@@ -41,6 +41,9 @@ cudaDeviceProp properties(const Runtime& r) {
   const std::string name = r.profile.name + " (simulated by lab32)";
   std::memcpy(out.name, name.data(), std::min(name.size(), sizeof out.name - 1));
   out.totalGlobalMem = r.profile.dram_bytes;
+  // 16 bytes that name no real card.
+  const std::string uuid = "lab32-simulated" + std::to_string(device);
+  std::memcpy(out.uuid.bytes, uuid.data(), sizeof out.uuid.bytes);
 #define ATTRIBUTE(name, field, value) set(out.field, value);
 #include "cudart/attributes.def"
 #undef ATTRIBUTE

@@ -8,7 +8,7 @@
 namespace lab32::cudart {
 
 // nullopt: not known.
-std::optional<int> attribute(const Runtime& runtime, cudaDeviceAttr which);
-cudaDeviceProp properties(const Runtime& runtime);
+std::optional<int> attribute(const Runtime& runtime, cudaDeviceAttr which, int device);
+cudaDeviceProp properties(const Runtime& runtime, int device);
 
 }  // namespace lab32::cudart

@@ -20,12 +20,9 @@ cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(
       name = called_as();
     else
       r.contexts.use_primary();
-    if (waits == Waits::yes) {
-      r.print_output();
-      if (r.fault) sticky_error() = *r.fault;
-    }
-    if (const cudaError_t error = sticky_error(); error && waits != Waits::regardless)
-      return remember(error);
+    const OnDevice on(r, Contexts::current_device());
+    if (waits == Waits::yes) r.wait_for(r.gpu());
+    if (r.sticky && waits != Waits::regardless) return remember(r.sticky);
     return remember(body(r));
   } catch (const NotLoaded&) {
     return remember(cudaErrorNotSupported);

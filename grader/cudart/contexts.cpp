@@ -1,9 +1,18 @@
 #include "cudart/contexts.h"
 
+#include <algorithm>
+
 namespace lab32::cudart {
 
-Contexts::Context Contexts::make(unsigned flags) {
-  auto* context = new CUctx_st{flags, ++serial_, {}};
+Contexts::Contexts(int devices) : primaries_(index(devices)) {
+  for (int device = 0; device < devices; ++device) {
+    primary(device)->device = device;
+    primary(device)->id = ++serial_;
+  }
+}
+
+Contexts::Context Contexts::make(unsigned flags, int device) {
+  auto* context = new CUctx_st{device, flags, ++serial_, {}};
   made_.insert(context);
   return context;
 }
@@ -16,7 +25,22 @@ void Contexts::drop(Context context) {
 }
 
 bool Contexts::knows(Context context) const {
-  return context == &primary_ || made_.count(context) != 0;
+  return is_primary(context) || made_.count(context) != 0;
+}
+
+bool Contexts::is_primary(Context context) const {
+  return std::any_of(primaries_.begin(), primaries_.end(),
+                     [&](const Primary& p) { return &p.context == context; });
+}
+
+bool Contexts::release(int device) {
+  int& retained = primaries_[index(device)].retained;
+  return retained > 0 && --retained == 0;
+}
+
+bool Contexts::is_active(int device) const {
+  const Primary& p = primaries_[index(device)];
+  return p.retained > 0 || p.in_use_by_runtime;
 }
 
 std::atomic<bool>& Contexts::initialised() {
@@ -26,10 +50,29 @@ std::atomic<bool>& Contexts::initialised() {
 
 void Contexts::use_primary() {
   initialised() = true;
-  if (current()) return;
-  in_use_by_runtime_ = true;
-  set_current(&primary_);
+  if (!current()) use(chosen_device());
 }
+
+void Contexts::use(int device) {
+  chosen_device() = device;
+  primaries_[index(device)].in_use_by_runtime = true;
+  set_current(primary(device));
+}
+
+Contexts::Context Contexts::owner(uint64_t begin) {
+  for (Primary& p : primaries_)
+    if (p.context.memory.count(begin) != 0) return &p.context;
+  for (Context context : made_)
+    if (context->memory.count(begin) != 0) return context;
+  return nullptr;
+}
+
+int& Contexts::chosen_device() {
+  thread_local int device = 0;
+  return device;
+}
+
+int Contexts::current_device() { return current() ? current()->device : chosen_device(); }
 
 std::vector<Contexts::Context>& Contexts::stack() {
   thread_local std::vector<Context> contexts;

@@ -12,6 +12,12 @@ namespace {
 struct Side {
   bool on_device = false;  // in the simulator's memory
   bool fits = true;        // wholly in one live allocation
+  const sim::Allocation* allocation = nullptr;
+
+  // In the memory of that device alone.
+  bool is_of(int device) const {
+    return allocation && allocation->reached_by && static_cast<int>(allocation->device) == device;
+  }
 };
 
 Side side(const Runtime& r, uint64_t begin, uint64_t bytes) {
@@ -20,6 +26,7 @@ Side side(const Runtime& r, uint64_t begin, uint64_t bytes) {
   const sim::Allocation* a = r.memory.find(begin);
   s.on_device = true;
   s.fits = a && !a->freed && bytes <= a->end - begin;
+  s.allocation = a;
   return s;
 }
 
@@ -48,6 +55,17 @@ void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_de
     std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
 }
 
+Route route(Runtime& r, const Side& to, const Side& from) {
+  if (!to.on_device || !from.on_device) return Route::host;
+  const int a = static_cast<int>(to.allocation->device);
+  const int b = static_cast<int>(from.allocation->device);
+  if (!to.allocation->reached_by || !from.allocation->reached_by || a == b) return Route::memory;
+  const auto reaches = [&](int one, int other) {
+    return (r.gpu(other).reached_by >> one & 1) != 0;
+  };
+  return reaches(a, b) || reaches(b, a) ? Route::peer : Route::staged;
+}
+
 // Rows that lie one behind the other are one row.
 void join_rows(Extent& e, Box& a, Box& b) {
   if (e.height > 1 && a.pitch == e.width && b.pitch == e.width &&
@@ -67,9 +85,11 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
   if (e.height > 1 && (to.pitch < e.width || from.pitch < e.width))
     return cudaErrorInvalidPitchValue;
   const Side target = side(r, to.begin, span(to, e)), source = side(r, from.begin, span(from, e));
+  for (const auto& gpu : r.gpus)  // which does nothing more; the next call that waits says so
+    if (gpu->fault && (target.is_of(gpu->number) || source.is_of(gpu->number))) return cudaSuccess;
   if (!target.fits || !source.fits || !direction_holds(kind, target, source))
     return cudaErrorInvalidValue;
-  if (r.fault)
+  if (r.gpu().fault)
     return cudaSuccess;  // the device does nothing more; the next call that waits says so
   const uint64_t bytes = e.width * e.height * e.depth;
   join_rows(e, to, from);
@@ -78,9 +98,8 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
       copy_row(r, to.begin + z * to.slice + y * to.pitch,
                from.begin + z * from.slice + y * from.pitch, e.width, target.on_device,
                source.on_device);
-  const bool link = !target.on_device || !source.on_device;
   if (target.on_device || source.on_device)
-    r.timeline.advance(copy_seconds(r.profile, bytes, link));
+    r.gpu().timeline.advance(copy_seconds(r.profile, bytes, route(r, target, source)));
   return cudaSuccess;
 }
 
@@ -96,7 +115,8 @@ cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element)
   if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
   const Side target = side(r, to.begin, span(to, e));
   if (!target.on_device || !target.fits) return cudaErrorInvalidValue;
-  if (r.fault) return cudaSuccess;
+  if (!r.memory.reaches(*target.allocation)) return cudaErrorInvalidValue;
+  if (r.gpu().fault) return cudaSuccess;
   Box same = to;
   const uint64_t bytes = e.width * e.height * e.depth;
   join_rows(e, to, same);
@@ -112,7 +132,7 @@ cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element)
         r.memory.fill(at, static_cast<unsigned char>(value), e.width);
     }
   }
-  r.timeline.advance(fill_seconds(r.profile, bytes));
+  r.gpu().timeline.advance(fill_seconds(r.profile, bytes));
   return cudaSuccess;
 }
 

@@ -64,11 +64,6 @@ const char*& called_as() {
   return name;
 }
 
-std::atomic<cudaError_t>& sticky_error() {
-  static std::atomic<cudaError_t> error{cudaSuccess};
-  return error;
-}
-
 cudaError_t remember(cudaError_t error) {
   // "Not ready" is an answer, not an error.
   if (error != cudaSuccess && error != cudaErrorNotReady && !called_as()) last_error() = error;

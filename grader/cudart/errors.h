@@ -1,7 +1,6 @@
-// The runtime's error state: one a host thread, and what a fault leaves for good.
+// The runtime's error state: one a host thread.
 #pragma once
 
-#include <atomic>
 #include <string>
 
 #include "cudart/api.h"
@@ -10,10 +9,6 @@ namespace lab32::cudart {
 
 // What this thread's cudaGetLastError() will report.
 cudaError_t& last_error();
-
-// What a kernel's fault has left: from here on every call returns it, and so remembers it anew.
-// cudaSuccess: nothing.
-std::atomic<cudaError_t>& sticky_error();
 
 // The driver's function that this thread is in; nullptr: none.
 const char*& called_as();

@@ -8,10 +8,19 @@
 
 namespace lab32::cudart {
 
+Work on_this_device(const std::function<cudaError_t(Runtime&)>& body) {
+  return {[body, device = static_cast<int>(acting_device())](Runtime& r, cudaStream_t) {
+            const OnDevice on(r, device);
+            return body(r);
+          },
+          {},
+          {}};
+}
+
 Work record_work(cudaEvent_t event) {
   return {[event](Runtime& r, cudaStream_t) {
             if (!r.streams.knows(event)) return cudaErrorInvalidResourceHandle;
-            r.streams.record(event, r.timeline.now());
+            r.streams.record(event, r.gpu(event->device).timeline.now());
             return cudaSuccess;
           },
           {},
@@ -23,21 +32,19 @@ Work host_work(const cudaHostNodeParams& p) {
 }
 
 Work copy_work(const cudaMemcpy3DParms& p) {
-  return {[p](Runtime& r, cudaStream_t) { return copy(r, p); }, {}, {}};
+  return on_this_device([p](Runtime& r) { return copy(r, p); });
 }
 
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return {[=](Runtime& r, cudaStream_t) { return copy(r, to, from, bytes, kind); }, {}, {}};
+  return on_this_device([=](Runtime& r) { return copy(r, to, from, bytes, kind); });
 }
 
 Work fill_work(const cudaMemsetParams& p) {
-  return {[p](Runtime& r, cudaStream_t) {
-            const uint64_t row = uint64_t{p.width} * p.elementSize;
-            const auto at = reinterpret_cast<uint64_t>(p.dst);
-            return fill(r, {at, p.pitch, 0}, {row, p.height, 1}, p.value, p.elementSize);
-          },
-          {},
-          {}};
+  return on_this_device([p](Runtime& r) {
+    const uint64_t row = uint64_t{p.width} * p.elementSize;
+    const auto at = reinterpret_cast<uint64_t>(p.dst);
+    return fill(r, {at, p.pitch, 0}, {row, p.height, 1}, p.value, p.elementSize);
+  });
 }
 
 Work child_work(std::vector<Step> steps) {

@@ -1,9 +1,14 @@
 // What nodes of graphs do.
 #pragma once
 
+#include <functional>
+
 #include "cudart/runtime.h"
 
 namespace lab32::cudart {
+
+// What is done on the device that is current now, whichever is when the graph is launched.
+Work on_this_device(const std::function<cudaError_t(Runtime&)>& body);
 
 Work record_work(cudaEvent_t event);
 Work host_work(const cudaHostNodeParams& parameters);

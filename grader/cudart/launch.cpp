@@ -82,6 +82,7 @@ cudaError_t error_of(const device::Fault& fault) {
       return cudaErrorInvalidConfiguration;
     case sim::TrapKind::out_of_bounds:
     case sim::TrapKind::null:
+    case sim::TrapKind::peer:
     case sim::TrapKind::freed:
     case sim::TrapKind::read_only:
     case sim::TrapKind::uninitialised:
@@ -109,7 +110,9 @@ record::LaunchProfile record_of(Runtime& r, const KernelEntry& entry,
   // Streams that a program makes are numbered from 13 on, the default one is 7.
   const unsigned long long stream = r.streams.id(request.stream);
   record.stream = r.streams.is_default(request.stream) ? 7 : stream + 10;
-  record.device_name = r.device->name();
+  record.device = r.gpu().number;
+  record.context = static_cast<uint64_t>(r.gpu().number) + 1;
+  record.device_name = r.gpu().device->name();
   const std::string digits = r.profile.arch.substr(r.profile.arch.find('_') + 1);
   record.compute_capability = digits.substr(0, digits.size() - 1) + "." + digits.back();
   record.multiprocessors = r.profile.multiprocessors;
@@ -126,7 +129,7 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   options.check_hazards = r.tool == Tool::check || r.close_up;  // a race has its picture
   options.keep_going = r.tool == Tool::check;
   options.trap_uninitialised = false;  // a GPU goes on with what lies there
-  options.heap_bytes = r.limits.at(cudaLimitMallocHeapSize);
+  options.heap_bytes = r.gpu().limits.at(cudaLimitMallocHeapSize);
   options.cooperative = request.cooperative;
   if (r.schedule) options.schedule = (*r.schedule)++;
   // Nobody sees the counts of `lab32 run`, but through times.
@@ -144,18 +147,19 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
 }  // namespace
 
 uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo& info) {
-  if (entry.max_dynamic_shared >= 0) return static_cast<uint64_t>(entry.max_dynamic_shared);
+  if (entry.here().max_dynamic_shared >= 0)
+    return static_cast<uint64_t>(entry.here().max_dynamic_shared);
   return kSharedWithoutAsking - std::min<uint64_t>(kSharedWithoutAsking, info.static_shared);
 }
 
 uint32_t cluster_limit(const KernelEntry& entry) {
   constexpr uint32_t kPortable = 8, kNonPortable = 16;  // H100, measured
-  return entry.non_portable_cluster ? kNonPortable : kPortable;
+  return entry.here().non_portable_cluster ? kNonPortable : kPortable;
 }
 
 cudaError_t find_cluster(Runtime& r, const KernelEntry& entry, const device::KernelInfo& info,
                          const std::optional<dim3>& asked, dim3* cluster, bool* explicitly) {
-  const int* const set = entry.cluster;
+  const int* const set = entry.here().cluster;
   dim3 needed(info.cluster.x, info.cluster.y, info.cluster.z);
   if (count(needed) == 0)
     needed = dim3(static_cast<unsigned>(set[0]), static_cast<unsigned>(set[1]),
@@ -198,15 +202,16 @@ uint32_t resident_blocks(Runtime& r, KernelEntry& entry, uint64_t threads, uint6
 }
 
 cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request, void** args) {
-  if (!r.streams.knows(request.stream)) return cudaErrorInvalidResourceHandle;
+  if (!r.streams.knows(request.stream) || !r.streams.is_here(request.stream))
+    return cudaErrorInvalidResourceHandle;
   device::Kernel& kernel = r.registry.load(entry);
   const device::KernelInfo& info = kernel.info();
   device::Shape shape;
   if (const cudaError_t error = check(r, entry, info, request, &shape)) return error;
   // A fault nobody has waited for yet: the device runs nothing more.
-  if (r.fault) return cudaSuccess;
+  if (r.gpu().fault) return cudaSuccess;
 
-  r.heap_in_use |= info.uses_heap;
+  r.gpu().heap_in_use |= info.uses_heap;
 
   std::vector<device::Arg> arguments;
   for (size_t i = 0; i < info.parameter_bytes.size(); ++i)
@@ -218,17 +223,17 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   device::LaunchOptions options = options_for(r, request);
   KnownTime* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {
-    known = &r.known_times.of(entry.symbol, shape, arguments);
+    known = &r.gpu().known_times.of(entry.symbol, shape, arguments);
     if (known->settled()) {
       options.model = device::LaunchOptions::Model::none;
       options.count = false;
     }
   }
-  device::Run run = r.device->launch(kernel, shape, arguments, options);
+  device::Run run = r.gpu().device->launch(kernel, shape, arguments, options);
   if (run.fault && run.fault->kind == sim::TrapKind::launch) return error_of(*run.fault);
-  r.timeline.advance(known ? known->seconds(r.profile, run) : launch_seconds(r.profile, run));
-  r.output += run.output;
-  if (run.output_lost && !std::exchange(r.said_output_lost, true))
+  r.gpu().timeline.advance(known ? known->seconds(r.profile, run) : launch_seconds(r.profile, run));
+  r.gpu().output += run.output;
+  if (run.output_lost && !std::exchange(r.gpu().said_output_lost, true))
     say(fmt::format(
         "kernel {} prints more than printf's buffer on the device holds (1 MiB a launch): "
         "the rest is lost",
@@ -240,7 +245,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
                     "looked for",
                     info.name));
   if (run.fault) {
-    r.fault = error_of(*run.fault);
+    r.gpu().fault = error_of(*run.fault);
     // `lab32 check` shows what it has found when the program has ended.
     if (r.tool != Tool::check || !sim::is_finding(run.fault->kind))
       say_fault(*run.fault, info.name);
@@ -263,11 +268,14 @@ std::function<cudaError_t(Runtime&, cudaStream_t)> prepare_launch(Runtime& runti
     const auto* begin = static_cast<const std::byte*>(args[i]);
     values.emplace_back(begin, begin + sizes[i]);
   }
-  return [&entry, request, values = std::move(values)](Runtime& r, cudaStream_t stream) mutable {
+  return [&entry, request, device = runtime.gpu().number, values = std::move(values)](
+             Runtime& r, cudaStream_t stream) mutable {
+    const OnDevice on(r, device);
     std::vector<void*> pointers;
     for (auto& value : values) pointers.push_back(value.data());
     LaunchRequest now = request;
-    now.stream = stream;
+    // A graph may be launched in a stream of another device than its kernels'.
+    now.stream = r.streams.is_here(stream) ? stream : nullptr;
     return launch(r, entry, now, pointers.data());
   };
 }

@@ -21,7 +21,7 @@ struct LaunchRequest {
 cudaError_t launch(Runtime& runtime, KernelEntry& entry, const LaunchRequest& request, void** args);
 
 // The same, to be done later and more than once, in the stream that is then given: the arguments
-// are those of now. Throws Error likewise.
+// and the device are those of now. Throws Error likewise.
 std::function<cudaError_t(Runtime&, cudaStream_t)> prepare_launch(Runtime& runtime,
                                                                   KernelEntry& entry,
                                                                   const LaunchRequest& request,

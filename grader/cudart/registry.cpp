@@ -65,8 +65,14 @@ void Registry::remove_binary(Binary* binary) {
 }
 
 void Registry::unload() {
-  for (auto& [host, entry] : kernels_) entry->kernel = nullptr;
-  for (auto& binary : binaries_) binary->module.reset();
+  for (auto& binary : binaries_) {
+    const auto loaded = std::count_if(binary->modules.begin(), binary->modules.end(),
+                                      [](const auto& m) { return m != nullptr; });
+    if (binary->code || (!binary->managed.empty() && loaded > 1)) continue;
+    binary->here().reset();
+    for (auto& [host, entry] : kernels_)
+      if (entry->binary == binary.get()) entry->here().kernel = nullptr;
+  }
 }
 
 void Registry::add_kernel(Binary* binary, const void* host, const char* symbol) {
@@ -91,7 +97,7 @@ KernelEntry* Registry::find_kernel(Binary& module, const std::string& symbol) {
   load(module);
   for (const auto& [host, entry] : kernels_)
     if (entry->binary == &module && entry->symbol == symbol) return entry.get();
-  const auto symbols = module.module->kernel_symbols();
+  const auto symbols = module.here()->kernel_symbols();
   if (std::find(symbols.begin(), symbols.end(), symbol) == symbols.end()) return nullptr;
   auto entry = std::make_unique<KernelEntry>();
   entry->binary = &module;
@@ -107,10 +113,11 @@ const VariableEntry* Registry::find_variable(const void* host) const {
 }
 
 void Registry::load_now(Binary& binary) {
+  device::Device& device = *devices_[acting_device()];
   const DeviceCode code =
-      binary.code ? *binary.code : choose(read_fatbin(binary.wrapper), device_.arch());
+      binary.code ? *binary.code : choose(read_fatbin(binary.wrapper), device.arch());
   toolchain::Artifact artifact;
-  artifact.arch = device_.arch();
+  artifact.arch = device.arch();
   artifact.ptx = from_here(code.ptx);
   artifact.cubin = code.cubin;
   artifact.name = code.name;
@@ -124,16 +131,19 @@ void Registry::load_now(Binary& binary) {
       artifact.sass =
           in_linked_lines(from_here(toolchain::disassemble(code.cubin)), code.lines_before);
   }
-  binary.module = device_.load(artifact);
+  for (const auto& module : binary.modules)
+    for (const auto& [pointer, symbol] : binary.managed)
+      if (module) artifact.placed[symbol] = module->symbol(symbol)->address;
+  binary.here() = device.load(artifact);
   for (const auto& [pointer, symbol] : binary.managed) {
-    const auto where = binary.module->symbol(symbol);
+    const auto where = binary.here()->symbol(symbol);
     if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", symbol));
     *pointer = reinterpret_cast<void*>(where->address);
   }
 }
 
 void Registry::load(Binary& binary) {
-  if (binary.module) return;
+  if (binary.here()) return;
   if (binary.refused) throw NotLoaded{};
   try {
     load_now(binary);
@@ -146,14 +156,15 @@ void Registry::load(Binary& binary) {
 
 device::Kernel& Registry::load(KernelEntry& entry) {
   load(*entry.binary);
-  if (!entry.kernel) entry.kernel = entry.binary->module->find(entry.symbol);
-  if (!entry.kernel) throw Error(fmt::format("the program's PTX has no kernel `{}`", entry.symbol));
-  return *entry.kernel;
+  if (!entry.here().kernel) entry.here().kernel = entry.binary->here()->find(entry.symbol);
+  if (!entry.here().kernel)
+    throw Error(fmt::format("the program's PTX has no kernel `{}`", entry.symbol));
+  return *entry.here().kernel;
 }
 
 device::Buffer Registry::locate(const VariableEntry& entry) {
   load(*entry.binary);
-  const auto where = entry.binary->module->symbol(entry.symbol);
+  const auto where = entry.binary->here()->symbol(entry.symbol);
   if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", entry.symbol));
   return *where;
 }

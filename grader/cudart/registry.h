@@ -2,12 +2,15 @@
 // addresses by which kernels and variables are called.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cudart/acting.h"
 #include "cudart/api.h"
 #include "cudart/cubin.h"
 #include "cudart/fatbin.h"
@@ -24,24 +27,33 @@ struct Binary {
   std::optional<DeviceCode>
       code;              // of a module that the program loads itself: instead of a wrapper
   bool refused = false;  // cannot be loaded, which has been said
-  // From here on: once loaded.
-  std::unique_ptr<device::LoadedModule> module;
+  // From here on: once loaded. Each device has its own.
+  std::array<std::unique_ptr<device::LoadedModule>, kMostDevices> modules;
   std::string arch;  // of the PTX: "sm_90"
   CubinInfo cubin;
   std::vector<std::pair<void**, std::string>> managed;  // host pointers to fill
+
+  // On the device that the call works on.
+  std::unique_ptr<device::LoadedModule>& here() { return modules[acting_device()]; }
 };
 
 // What cudaKernel_t points at.
 struct KernelEntry {
   Binary* binary = nullptr;
   std::string symbol;
-  device::Kernel* kernel = nullptr;  // null until first used
-  // cudaFuncSetAttribute; -1: not set
-  int max_dynamic_shared = -1;
-  int carveout = -1;
-  int cluster[3] = {0, 0, 0};  // of a kernel that has none in its source
-  int cluster_policy = 0;
-  bool non_portable_cluster = false;
+
+  struct OnDevice {
+    device::Kernel* kernel = nullptr;  // null until first used
+    // cudaFuncSetAttribute; -1: not set
+    int max_dynamic_shared = -1;
+    int carveout = -1;
+    int cluster[3] = {0, 0, 0};  // of a kernel that has none in its source
+    int cluster_policy = 0;
+    bool non_portable_cluster = false;
+  };
+  mutable std::array<OnDevice, kMostDevices> devices{};
+  // On the one that the call works on.
+  OnDevice& here() const { return devices[acting_device()]; }
 };
 
 struct VariableEntry {
@@ -56,14 +68,16 @@ struct NotLoaded {};
 class Registry {
  public:
   // `listings`: modules are loaded with the listing of their machine code, which only counters
-  // need. `device` must outlive the registry.
-  Registry(device::Device& device, bool listings) : device_(device), listings_(listings) {}
+  // need. The devices must outlive the registry.
+  Registry(std::vector<device::Device*> devices, bool listings)
+      : devices_(std::move(devices)), listings_(listings) {}
 
   Binary* add_binary(const void* wrapper);
   // A module that the program loads itself, loaded. Throws Error when it cannot be.
   Binary* add_module(DeviceCode code);
   void remove_binary(Binary* binary);
-  // Modules go; they are loaded again when something of them is used.
+  // The program's own modules on the device that the call works on go; they are loaded again when
+  // something of them is used. (Where another device uses a managed variable of one, it stays.)
   void unload();
   void add_kernel(Binary* binary, const void* host, const char* symbol);
   void add_variable(Binary* binary, const void* host, const char* symbol, uint64_t bytes);
@@ -85,7 +99,7 @@ class Registry {
  private:
   void load_now(Binary& binary);
 
-  device::Device& device_;
+  std::vector<device::Device*> devices_;
   bool listings_;
   std::vector<std::unique_ptr<Binary>> binaries_;
   std::map<const void*, std::unique_ptr<KernelEntry>> kernels_;  // by host address

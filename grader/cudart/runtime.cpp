@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/error.h"
-#include "device/sim_device.h"
 #include "record/launch_profile.h"
 
 namespace lab32::cudart {
@@ -50,6 +48,26 @@ std::optional<uint64_t> schedule_of(const std::string& text) {
   return seed;
 }
 
+int devices_of(const std::string& text) {
+  if (text.size() == 1 && text[0] >= '1' && text[0] <= '0' + kMostDevices) return text[0] - '0';
+  throw Error("LAB32_GPUS=" + text + ": it may be a number from 1 to " +
+              std::to_string(kMostDevices));
+}
+
+std::vector<std::unique_ptr<Gpu>> make_gpus(int devices, const model::Profile& profile,
+                                            sim::Memory& memory, double& host_time) {
+  std::vector<std::unique_ptr<Gpu>> gpus;
+  for (int i = 0; i < devices; ++i)
+    gpus.push_back(std::make_unique<Gpu>(i, profile, memory, host_time));
+  return gpus;
+}
+
+std::vector<device::Device*> devices_of(const std::vector<std::unique_ptr<Gpu>>& gpus) {
+  std::vector<device::Device*> devices;
+  for (const auto& gpu : gpus) devices.push_back(gpu->device.get());
+  return devices;
+}
+
 std::optional<counters::CloseUpChoice> close_up_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   return record::read_close_up(text);
@@ -57,26 +75,50 @@ std::optional<counters::CloseUpChoice> close_up_of(const std::string& text) {
 
 }  // namespace
 
-Runtime::Runtime(const std::string& profile_name)
+Runtime::Runtime(const std::string& profile_name, int count)
     : tool(tool_of(variable("LAB32_TOOL", "run"))),
       schedule(schedule_of(variable("LAB32_SCHEDULE", ""))),
       close_up(close_up_of(variable("LAB32_CLOSE_UP", ""))),
       profile(model::read_profile(profile_name)),
       memory(address_space(profile.dram_bytes)),
-      device(device::make_sim_device(profile, memory)),
-      registry(*device, tool == Tool::profile),
+      gpus(make_gpus(count, profile, memory, host_time)),
+      registry(devices_of(gpus), tool == Tool::profile),
       allocations(memory, profile.dram_bytes),
-      // What an H200 answers before a program changes it; but printf's is what a launch may print
-      // here (there it is 8,650,752).
-      limits{{cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 1 << 20},
-             {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
-             {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 11796480}} {}
+      contexts(count) {
+  for (const auto& gpu : gpus) allocations.set_reach(gpu->number, &gpu->reached_by);
+}
 
-void Runtime::print_output() {
-  if (output.empty()) return;
-  std::fwrite(output.data(), 1, output.size(), stdout);
-  std::fflush(stdout);
-  output.clear();
+OnDevice::OnDevice(Runtime& runtime, int number) : runtime_(runtime), before_(acting_device()) {
+  act_for(static_cast<size_t>(number));
+}
+
+OnDevice::~OnDevice() { act_for(before_); }
+
+void OnDevice::act_for(size_t number) {
+  acting_device() = number;
+  // One device reaches all that there is.
+  const bool alone = runtime_.gpus.size() == 1;
+  runtime_.memory.act_for(static_cast<unsigned>(number),
+                          alone ? nullptr : &runtime_.gpus[number]->own);
+}
+
+void Runtime::reset() {
+  allocations.release_all(gpu().number, [&](uint64_t begin) {
+    Contexts::Context owner = contexts.owner(begin);
+    return owner && !contexts.is_primary(owner);  // a context that the program has made
+  });
+  arrays.clear();
+  for (const auto& other : gpus)
+    if (other->number != gpu().number) other->reached_by &= ~gpu().own;
+  gpu().reached_by = gpu().own;
+  registry.unload();
+  gpu().device->release_heap();
+  gpu().heap_in_use = false;
+}
+
+void Runtime::wait_for(Gpu& gpu) {
+  gpu.wait();
+  if (gpu.fault && !sticky) sticky = *gpu.fault;
 }
 
 std::recursive_mutex& runtime_lock() {
@@ -85,7 +127,8 @@ std::recursive_mutex& runtime_lock() {
 }
 
 Runtime& runtime() {
-  static auto* made = new Runtime(variable("LAB32_DEVICE", "h200"));
+  static auto* made =
+      new Runtime(variable("LAB32_DEVICE", "h200"), devices_of(variable("LAB32_GPUS", "1")));
   return *made;
 }
 

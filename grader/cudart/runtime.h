@@ -1,4 +1,4 @@
-// The process's one simulated device, and what belongs to it.
+// The process's simulated devices, and what belongs to them.
 #pragma once
 
 #include <map>
@@ -7,15 +7,16 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "cudart/acting.h"
 #include "cudart/allocations.h"
 #include "cudart/arrays.h"
 #include "cudart/contexts.h"
+#include "cudart/gpu.h"
 #include "cudart/graphs.h"
 #include "cudart/registry.h"
 #include "cudart/streams.h"
-#include "cudart/timeline.h"
-#include "device/device.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/model/profile.h"
 
@@ -25,14 +26,15 @@ namespace lab32::cudart {
 enum class Tool : uint8_t { run, profile, check };
 
 struct Runtime {
-  explicit Runtime(const std::string& profile_name);
+  Runtime(const std::string& profile_name, int devices);
 
   Tool tool = Tool::run;
   std::optional<uint64_t> schedule;  // LAB32_SCHEDULE: of the first launch; each has one of its own
   std::optional<counters::CloseUpChoice> close_up;  // LAB32_CLOSE_UP, of each launch
   model::Profile profile;
-  sim::Memory memory;
-  std::unique_ptr<device::Device> device;
+  sim::Memory memory;    // of all devices, in one address space
+  double host_time = 0;  // on the modelled clock: until then the program has waited
+  std::vector<std::unique_ptr<Gpu>> gpus;  // by number; never more or fewer
   Registry registry;
   Allocations allocations;
   Arrays arrays{allocations};
@@ -41,18 +43,37 @@ struct Runtime {
   Streams streams;
   Graphs graphs;
   Captures captures{graphs};
-  Timeline timeline;
-  KnownTimes known_times;
-
-  std::string output;  // of kernels, not printed yet
-  bool said_output_lost = false;
   std::set<std::string> said_order_unseen;  // of which kernels
-  std::optional<cudaError_t> fault;         // of a kernel; the device runs nothing more
-  unsigned device_flags = 0;
-  std::map<cudaLimit, size_t> limits;
-  bool heap_in_use = false;  // a kernel that calls malloc() was launched: its size is settled
+  // What a kernel's fault has left on all devices, once it was told: from here on every call
+  // returns it, and so remembers it anew. cudaSuccess: nothing.
+  cudaError_t sticky = cudaSuccess;
 
-  void print_output();  // on stdout
+  int devices() const { return static_cast<int>(gpus.size()); }
+  bool has_device(int number) const { return number >= 0 && number < devices(); }
+  Gpu& gpu(int number) { return *gpus[static_cast<size_t>(number)]; }
+  // That the call under way works on.
+  Gpu& gpu() { return *gpus[acting_device()]; }
+  const Gpu& gpu() const { return *gpus[acting_device()]; }
+  // Until that device has done all; a fault of its is told from here on.
+  void wait_for(Gpu& gpu);
+  // Frees what the program holds on the device that the call works on; its modules are loaded again
+  // when they are used again.
+  void reset();
+};
+
+// While one lives, calls work on that device.
+class OnDevice {
+ public:
+  OnDevice(Runtime& runtime, int number);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  void act_for(size_t number);
+
+  Runtime& runtime_;
+  size_t before_;
 };
 
 // Held by every call while it works. Recursive: host functions may call the runtime.

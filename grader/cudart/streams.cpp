@@ -1,10 +1,13 @@
 #include "cudart/streams.h"
 
+#include "cudart/acting.h"
+
 namespace lab32::cudart {
 
 cudaStream_t Streams::make(unsigned flags, int priority) {
   // 1 and 2 are cudaStreamLegacy's and cudaStreamPerThread's.
-  auto* stream = new CUstream_st{flags, priority, ++serial_ + 2};
+  auto* stream = new CUstream_st{static_cast<int>(acting_device()), Contexts::current(), flags,
+                                 priority, ++serial_ + 2};
   streams_.insert(stream);
   return stream;
 }
@@ -27,8 +30,21 @@ unsigned long long Streams::id(cudaStream_t stream) const {
   return is_default(stream) ? 1 : stream->id;
 }
 
+int Streams::device(cudaStream_t stream) const {
+  return is_default(stream) ? static_cast<int>(acting_device()) : stream->device;
+}
+
+bool Streams::is_here(cudaStream_t stream) const {
+  return device(stream) == static_cast<int>(acting_device());
+}
+
+bool Streams::is_here(cudaEvent_t event) const {
+  return event->device == static_cast<int>(acting_device());
+}
+
 cudaEvent_t Streams::make_event(unsigned flags) {
   auto* event = new CUevent_st;
+  event->device = static_cast<int>(acting_device());
   event->flags = flags;
   events_.insert(event);
   return event;

@@ -8,12 +8,29 @@ namespace {
 // PCI Express 5.0 x16, each direction: 32 GT/s x 16 lanes x 128/130, in bytes.
 constexpr double kLinkBytesPerSecond = 63e9;
 
+// Two H100 joined by 18 NVLinks, each direction (data/measured/h100x2-peers.csv).
+constexpr double kPeerBytesPerSecond = 392e9, kPeerSeconds = 7.4e-6;
+constexpr double kStagedBytesPerSecond = 36.4e9, kStagedSeconds = 18.9e-6;
+
 }  // namespace
 
-double copy_seconds(const model::Profile& profile, uint64_t bytes, bool link) {
-  // Within device memory every byte is read and written.
-  const double rate = link ? kLinkBytesPerSecond : profile.time.dram_bytes_per_second / 2;
-  return profile.time.warm_launch_seconds + static_cast<double>(bytes) / rate;
+double copy_seconds(const model::Profile& profile, uint64_t bytes, Route route) {
+  const auto seconds = [&](double first, double rate) {
+    return first + static_cast<double>(bytes) / rate;
+  };
+  const double first = profile.time.warm_launch_seconds;
+  switch (route) {
+    case Route::host:
+      return seconds(first, kLinkBytesPerSecond);
+    case Route::peer:
+      return seconds(kPeerSeconds, kPeerBytesPerSecond);
+    case Route::staged:
+      return seconds(kStagedSeconds, kStagedBytesPerSecond);
+    case Route::memory:
+      break;
+  }
+  // Every byte is read and written.
+  return seconds(first, profile.time.dram_bytes_per_second / 2);
 }
 
 double fill_seconds(const model::Profile& profile, uint64_t bytes) {

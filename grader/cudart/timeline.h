@@ -1,6 +1,7 @@
-// The modelled clock of the device, on which all work lies one behind the other.
+// The modelled clock of a device, on which all work lies one behind the other.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,15 +14,27 @@ namespace lab32::cudart {
 
 class Timeline {
  public:
-  double now() const { return now_; }  // seconds
-  void advance(double seconds) { now_ += seconds; }
+  // Nothing begins before the program has asked for it: `host`, to which it has waited, is that of
+  // all devices. It must outlive the timeline.
+  explicit Timeline(double& host) : host_(host) {}
+
+  double now() const { return std::max(now_, host_); }  // seconds
+  void advance(double seconds) { now_ = now() + seconds; }
+  void wait_for(double at) { now_ = std::max(now(), at); }
+  // The program waits until all is done.
+  void wait() { host_ = now(); }
 
  private:
+  double& host_;
   double now_ = 0;
 };
 
-// Seconds. `link`: over the host's link, else within device memory.
-double copy_seconds(const model::Profile& profile, uint64_t bytes, bool link);
+// Within device memory, over the host's link, between two devices, and by way of the host where
+// neither has access to the other.
+enum class Route : uint8_t { memory, host, peer, staged };
+
+// Seconds.
+double copy_seconds(const model::Profile& profile, uint64_t bytes, Route route);
 double fill_seconds(const model::Profile& profile, uint64_t bytes);
 // The model's prediction where the launch has one, else its sectors over peak bandwidth.
 double launch_seconds(const model::Profile& profile, const device::Run& run);

@@ -144,6 +144,8 @@ struct Run {
   std::optional<OddAmount> odd_amount;            // the first, of the lowest block (simulator)
   std::vector<PtxLevelAccess> ptx_level;
   uint64_t child_launches = 0;  // of kernels by kernels: in none of the figures (simulator)
+  // To another device's memory: counted as if it were the device's own.
+  uint64_t peer_accesses = 0;
   // Something was moved that is in none of the counters.
   bool moves_uncounted() const {
     return child_launches > 0 ||

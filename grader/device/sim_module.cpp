@@ -34,7 +34,7 @@ SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, b
   if (!artifact.name.empty()) ptx::place_by_ptx(module_, artifact.name, artifact.places);
   if (!artifact.sass.empty())
     reconciled_ = sass::reconcile(module_, sass::parse_listing(artifact.sass));
-  place_variables();
+  place_variables(artifact.placed);
   for (const ptx::Function& f : module_.functions)
     if (f.is_entry) symbols_of_kernels_.push_back(f.name);
 }
@@ -89,10 +89,14 @@ const ptx::Variable* SimModule::variable(const std::string& name) const {
   return nullptr;
 }
 
-void SimModule::place_variables() {
+void SimModule::place_variables(const std::map<std::string, uint64_t>& placed) {
   for (const ptx::Variable& v : module_.variables) {
     if (v.space != ptx::Space::global && v.space != ptx::Space::constant) continue;
     if (v.is_extern) continue;
+    if (const auto at = placed.find(v.name); at != placed.end()) {
+      symbols_[v.name] = at->second;
+      continue;
+    }
     const std::string name = variable_name(v.name);
     sim::Allocation* a = v.is_managed && host_runs_ ? memory_.allocate_shared(v.size, name)
                                                     : memory_.allocate(v.size, name);
@@ -101,7 +105,7 @@ void SimModule::place_variables() {
   }
   for (const ptx::Variable& v : module_.variables) {
     auto at = symbols_.find(v.name);
-    if (at == symbols_.end()) continue;
+    if (at == symbols_.end() || placed.count(v.name) != 0) continue;
     // Variables without an initialiser start as zeros (CUDA C++), and PTX drops trailing zeros.
     std::vector<std::byte> image(v.size, std::byte{0});
     std::copy(v.init.begin(), v.init.end(), image.begin());

@@ -66,7 +66,7 @@ class SimModule : public LoadedModule {
 
  private:
   const ptx::Variable* variable(const std::string& name) const;
-  void place_variables();
+  void place_variables(const std::map<std::string, uint64_t>& placed);
   uint64_t address_of(const std::string& symbol) const;
   std::unique_ptr<SimKernel> make_kernel(const std::string& symbol);
 

@@ -204,6 +204,7 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     if (const counters::Example* e = traffic_.worst(site))
       run.worst.push_back(worst_access(*e, at.value_or(counters::Position{})));
     if (outcome.tally[site].warps == 0) continue;
+    run.peer_accesses += outcome.tally[site].peer;
     const auto why = why_ptx_level(program_, traffic_, site, outcome);
     if (!why) continue;
     const counters::Counters moved = traffic_.of_site(site);

@@ -15,15 +15,16 @@ constexpr unsigned kKnownFlags = CU_CTX_FLAGS_MASK;
 
 CUresult on_device(const char* name, CUdevice device, Waits waits,
                    const std::function<CUresult(Runtime&)>& body) {
-  return call(name, Needs::init, waits,
-              [&](Runtime& r) { return device == 0 ? body(r) : CUDA_ERROR_INVALID_DEVICE; });
+  return call(name, Needs::init, waits, [&](Runtime& r) {
+    return r.has_device(device) ? body(r) : CUDA_ERROR_INVALID_DEVICE;
+  });
 }
 
 CUresult make(CUcontext* out, unsigned flags, CUdevice device) {
   return on_device("cuCtxCreate", device, Waits::no, [&](Runtime& r) {
     if (!out || (flags & ~kKnownFlags)) return CUDA_ERROR_INVALID_VALUE;
-    if (const cudaError_t fault = lab32::cudart::sticky_error()) return result_of(fault);
-    *out = r.contexts.make(flags);
+    if (r.sticky) return result_of(r.sticky);
+    *out = r.contexts.make(flags, device);
     Contexts::stack().push_back(*out);
     return CUDA_SUCCESS;
   });
@@ -38,16 +39,19 @@ void clear(Runtime& r, CUcontext context) {
 }
 
 // All that the primary context and the runtime hold.
-void reset(Runtime& r) {
-  modules().unload_all(r, r.contexts.primary());
-  r.contexts.primary()->memory.clear();
-  cudaDeviceReset();
+void reset(Runtime& r, int device) {
+  const lab32::cudart::OnDevice on(r, device);
+  modules().unload_all(r, r.contexts.primary(device));
+  r.contexts.primary(device)->memory.clear();
+  r.wait_for(r.gpu());
+  if (!r.sticky) r.reset();
 }
 
 CUresult destroy(const char* name, CUcontext context) {
-  return call(name, Needs::init, Waits::yes, [&](Runtime& r) {
+  return call(name, Needs::init, Waits::regardless, [&](Runtime& r) {
+    r.wait_for(r.gpu());
     if (!context) return CUDA_ERROR_INVALID_VALUE;
-    if (!r.contexts.knows(context) || context == r.contexts.primary())
+    if (!r.contexts.knows(context) || r.contexts.is_primary(context))
       return CUDA_ERROR_INVALID_CONTEXT;
     clear(r, context);
     r.contexts.drop(context);
@@ -75,16 +79,15 @@ CUresult pop(CUcontext* out) {
 
 CUresult release(CUdevice device) {
   return on_device("cuDevicePrimaryCtxRelease", device, Waits::no, [&](Runtime& r) {
-    if (!r.contexts.is_active()) return CUDA_ERROR_INVALID_CONTEXT;
-    if (r.contexts.release() && !r.contexts.is_active()) reset(r);
+    if (!r.contexts.is_active(device)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (r.contexts.release(device) && !r.contexts.is_active(device)) reset(r, device);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult reset_primary(CUdevice device) {
   return on_device("cuDevicePrimaryCtxReset", device, Waits::no, [&](Runtime& r) {
-    r.print_output();
-    reset(r);
+    reset(r, device);
     return CUDA_SUCCESS;
   });
 }
@@ -92,8 +95,8 @@ CUresult reset_primary(CUdevice device) {
 CUresult set_flags(CUdevice device, unsigned flags) {
   return on_device("cuDevicePrimaryCtxSetFlags", device, Waits::no, [&](Runtime& r) {
     if (flags & ~kKnownFlags) return CUDA_ERROR_INVALID_VALUE;
-    r.contexts.primary()->flags = flags;
-    r.device_flags = flags;
+    r.contexts.primary(device)->flags = flags;
+    r.gpu(device).flags = flags;
     return CUDA_SUCCESS;
   });
 }
@@ -105,6 +108,17 @@ CUresult with_context(const char* name, CUcontext context,
     CUcontext which = context ? context : Contexts::current();
     return r.contexts.knows(which) ? body(r, *which) : CUDA_ERROR_INVALID_CONTEXT;
   });
+}
+
+CUresult with_peer(const char* name, CUcontext peer,
+                   const std::function<cudaError_t(int device)>& body) {
+  int device = 0;
+  const CUresult e = call(name, [&](Runtime& r) {
+    if (!r.contexts.knows(peer)) return CUDA_ERROR_INVALID_CONTEXT;
+    device = peer->device;
+    return CUDA_SUCCESS;
+  });
+  return e ? e : forward(name, [&] { return body(device); });
 }
 
 }  // namespace
@@ -151,16 +165,16 @@ CUresult cuCtxGetCurrent(CUcontext* out) {
 }
 
 CUresult cuCtxGetDevice(CUdevice* device) {
-  return call("cuCtxGetDevice", [&](Runtime&) {
+  return call("cuCtxGetDevice", Needs::context, Waits::regardless, [&](Runtime&) {
     if (!device) return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = Contexts::current()->device;
     return CUDA_SUCCESS;
   });
 }
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
-  return with_context("cuCtxGetDevice", context, [&](Runtime&, CUctx_st&) {
+  return with_context("cuCtxGetDevice", context, [&](Runtime&, CUctx_st& own) {
     if (!device) return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = own.device;
     return CUDA_SUCCESS;
   });
 }
@@ -199,7 +213,11 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
 CUresult cuCtxSynchronize() { return forward("cuCtxSynchronize", cudaDeviceSynchronize); }
 CUresult cuCtxSynchronize_v2(CUcontext context) {
   if (!context) return cuCtxSynchronize();
-  return forward("cuCtxSynchronize", Needs::init, cudaDeviceSynchronize);
+  if (const CUresult e = with_context("cuCtxSynchronize", context,
+                                      [](Runtime&, CUctx_st&) { return CUDA_SUCCESS; }))
+    return e;
+  const Contexts::Pushed current(context);
+  return cuCtxSynchronize();
 }
 
 // The limits of both APIs have the same numbers.
@@ -237,18 +255,22 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 CUresult cuCtxResetPersistingL2Cache() {
   return forward("cuCtxResetPersistingL2Cache", cudaCtxResetPersistingL2Cache);
 }
-CUresult cuCtxEnablePeerAccess(CUcontext, unsigned) {
-  return forward("cuCtxEnablePeerAccess", [] { return cudaErrorPeerAccessUnsupported; });
+// Of all contexts of a device alike.
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  return with_peer("cuCtxEnablePeerAccess", peer,
+                   [&](int device) { return cudaDeviceEnablePeerAccess(device, flags); });
 }
-CUresult cuCtxDisablePeerAccess(CUcontext) {
-  return forward("cuCtxDisablePeerAccess", [] { return cudaErrorPeerAccessNotEnabled; });
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+  return with_peer("cuCtxDisablePeerAccess", peer,
+                   [](int device) { return cudaDeviceDisablePeerAccess(device); });
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
   return on_device("cuDevicePrimaryCtxRetain", device, Waits::no, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    r.contexts.retain();
-    *out = r.contexts.primary();
+    if (r.sticky) return result_of(r.sticky);
+    r.contexts.retain(device);
+    *out = r.contexts.primary(device);
     return CUDA_SUCCESS;
   });
 }
@@ -265,8 +287,8 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
   return on_device("cuDevicePrimaryCtxGetState", device, Waits::no, [&](Runtime& r) {
     if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
-    *flags = r.contexts.primary()->flags;
-    *active = r.contexts.is_active();
+    *flags = r.contexts.primary(device)->flags;
+    *active = r.contexts.is_active(device);
     return CUDA_SUCCESS;
   });
 }

@@ -24,6 +24,13 @@ Body plain(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return [=](Runtime& r) { return lab32::cudart::copy(r, to, from, bytes, kind); };
 }
 
+// Addresses say where memory is: contexts must only be some.
+Body peers(CUcontext to, CUcontext from, const Body& body) {
+  return [=](Runtime& r) {
+    return r.contexts.knows(to) && r.contexts.knows(from) ? body(r) : cudaErrorDeviceUninitialized;
+  };
+}
+
 // One side of a copy of rows and slices, as both kinds of descriptions say it.
 struct Side {
   CUmemorytype type;
@@ -137,8 +144,8 @@ LAB32_COPY("cuMemcpyDtoH", cuMemcpyDtoH_v2, yes, (void* to, CUdeviceptr from, si
 LAB32_COPY("cuMemcpyDtoD", cuMemcpyDtoD_v2, no, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
            plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
 LAB32_COPY("cuMemcpyPeer", cuMemcpyPeer, no,
-           (CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes),
-           plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
+           (CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t bytes),
+           peers(there, here, plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice)));
 LAB32_COPY("cuMemcpy2D", cuMemcpy2D_v2, yes, (const CUDA_MEMCPY2D* p), rows(p));
 LAB32_COPY("cuMemcpy2DUnaligned", cuMemcpy2DUnaligned_v2, yes, (const CUDA_MEMCPY2D* p), rows(p));
 LAB32_COPY("cuMemcpy3D", cuMemcpy3D_v2, yes, (const CUDA_MEMCPY3D* p), slices(p));
@@ -168,9 +175,10 @@ LAB32_COPY_ASYNC("cuMemcpyDtoDAsync", cuMemcpyDtoDAsync_v2,
                  (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
                  plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
 LAB32_COPY_ASYNC("cuMemcpyPeerAsync", cuMemcpyPeerAsync,
-                 (CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes,
+                 (CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t bytes,
                   CUstream stream),
-                 plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
+                 peers(there, here,
+                       plain(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice)));
 LAB32_COPY_ASYNC("cuMemcpy2DAsync", cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D* p, CUstream stream),
                  rows(p));
 LAB32_COPY_ASYNC("cuMemcpy3DAsync", cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D* p, CUstream stream),

@@ -12,17 +12,15 @@ namespace {
 
 CUresult on_device(const char* name, CUdevice device,
                    const std::function<CUresult(Runtime&)>& body) {
-  return call(name, Needs::init, Waits::no,
-              [&](Runtime& r) { return device == 0 ? body(r) : CUDA_ERROR_INVALID_DEVICE; });
+  return call(name, Needs::init, Waits::no, [&](Runtime& r) {
+    return r.has_device(device) ? body(r) : CUDA_ERROR_INVALID_DEVICE;
+  });
 }
 
-// Any driver's; of 16 bytes that name no real card.
-constexpr char kUuid[17] = "lab32-simulated!";
-
 CUresult give_uuid(const char* name, CUuuid* out, CUdevice device) {
-  return on_device(name, device, [&](Runtime&) {
+  return on_device(name, device, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    std::memcpy(out->bytes, kUuid, sizeof out->bytes);
+    std::memcpy(out->bytes, lab32::cudart::properties(r, device).uuid.bytes, sizeof out->bytes);
     return CUDA_SUCCESS;
   });
 }
@@ -60,18 +58,18 @@ CUresult cuDriverGetVersion(int* version) {
 }
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  return call("cuDeviceGet", Needs::init, Waits::no, [&](Runtime&) {
+  return call("cuDeviceGet", Needs::init, Waits::no, [&](Runtime& r) {
     if (!device) return CUDA_ERROR_INVALID_VALUE;
-    if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
-    *device = 0;
+    if (!r.has_device(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
+    *device = ordinal;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuDeviceGetCount(int* count) {
-  return call("cuDeviceGetCount", Needs::init, Waits::no, [&](Runtime&) {
+  return call("cuDeviceGetCount", Needs::init, Waits::no, [&](Runtime& r) {
     if (!count) return CUDA_ERROR_INVALID_VALUE;
-    *count = 1;
+    *count = r.devices();
     return CUDA_SUCCESS;
   });
 }
@@ -79,7 +77,7 @@ CUresult cuDeviceGetCount(int* count) {
 CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
   return on_device("cuDeviceGetName", device, [&](Runtime& r) {
     if (!name || bytes <= 0) return CUDA_ERROR_INVALID_VALUE;
-    const cudaDeviceProp p = lab32::cudart::properties(r);
+    const cudaDeviceProp p = lab32::cudart::properties(r, device);
     const size_t count = std::min(std::strlen(p.name), static_cast<size_t>(bytes) - 1);
     std::memcpy(name, p.name, count);
     name[count] = '\0';
@@ -109,7 +107,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
         which >= CU_DEVICE_ATTRIBUTE_MAX)
       return CUDA_ERROR_INVALID_VALUE;
     // What the runtime has no name for is what the simulator does not have.
-    *value = lab32::cudart::attribute(r, static_cast<cudaDeviceAttr>(which)).value_or(0);
+    *value = lab32::cudart::attribute(r, static_cast<cudaDeviceAttr>(which), device).value_or(0);
     return CUDA_SUCCESS;
   });
 }
@@ -117,7 +115,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
 CUresult cuDeviceGetProperties(CUdevprop* out, CUdevice device) {
   return on_device("cuDeviceGetProperties", device, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    const cudaDeviceProp p = lab32::cudart::properties(r);
+    const cudaDeviceProp p = lab32::cudart::properties(r, device);
     CUdevprop own{};
     own.maxThreadsPerBlock = p.maxThreadsPerBlock;
     std::copy(p.maxThreadsDim, p.maxThreadsDim + 3, own.maxThreadsDim);
@@ -127,7 +125,7 @@ CUresult cuDeviceGetProperties(CUdevprop* out, CUdevice device) {
     own.SIMDWidth = p.warpSize;
     own.memPitch = static_cast<int>(p.memPitch);
     own.regsPerBlock = p.regsPerBlock;
-    own.clockRate = lab32::cudart::attribute(r, cudaDevAttrClockRate).value_or(0);
+    own.clockRate = lab32::cudart::attribute(r, cudaDevAttrClockRate, device).value_or(0);
     own.textureAlign = static_cast<int>(p.textureAlignment);
     *out = own;
     return CUDA_SUCCESS;
@@ -137,7 +135,7 @@ CUresult cuDeviceGetProperties(CUdevprop* out, CUdevice device) {
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
   return on_device("cuDeviceComputeCapability", device, [&](Runtime& r) {
     if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
-    const cudaDeviceProp p = lab32::cudart::properties(r);
+    const cudaDeviceProp p = lab32::cudart::properties(r, device);
     *major = p.major;
     *minor = p.minor;
     return CUDA_SUCCESS;

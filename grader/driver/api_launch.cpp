@@ -12,6 +12,7 @@
 #include "driver/modules.h"
 
 using namespace lab32::driver;
+using lab32::cudart::Contexts;
 using lab32::device::KernelInfo;
 
 namespace {
@@ -97,6 +98,19 @@ CUresult set_attribute(const char* name, const void* handle, CUfunction_attribut
   });
 }
 
+// What a kernel has on a device, whichever context is current.
+CUresult of_device(const char* name, CUdevice device, const std::function<CUresult()>& body) {
+  CUcontext context = nullptr;
+  const CUresult e = call(name, [&](Runtime& r) {
+    if (!r.has_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+    context = r.contexts.primary(device);
+    return CUDA_SUCCESS;
+  });
+  if (e) return e;
+  const Contexts::Pushed current(context);
+  return body();
+}
+
 CUresult give_parameter(const char* name, const void* handle, size_t index, size_t* offset,
                         size_t* bytes) {
   return with_kernel(name, handle, [&](Runtime& r, KernelEntry& entry) {
@@ -104,6 +118,21 @@ CUresult give_parameter(const char* name, const void* handle, size_t index, size
     if (index >= info.parameter_bytes.size() || !offset) return CUDA_ERROR_INVALID_VALUE;
     *offset = info.parameter_offsets[index];
     if (bytes) *bytes = info.parameter_bytes[index];
+    return CUDA_SUCCESS;
+  });
+}
+
+// Where it is launched: a stream says so, also where another context is current. A module's
+// function must be of the same device.
+CUresult find_context(const char* name, CUfunction function, CUstream stream, CUcontext* out) {
+  return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
+    if (!r.streams.knows(stream)) return CUDA_ERROR_INVALID_HANDLE;
+    CUcontext current = Contexts::current();
+    *out = r.streams.is_default(stream) || stream->device == current->device ? current
+                                                                             : stream->context;
+    CUmodule module = modules().module_of(entry);
+    if (module && module->context && module->context->device != (*out)->device)
+      return CUDA_ERROR_INVALID_HANDLE;
     return CUDA_SUCCESS;
   });
 }
@@ -165,14 +194,18 @@ class Arguments {
 CUresult cuFuncGetAttribute(int* out, CUfunction_attribute which, CUfunction function) {
   return get_attribute("cuFuncGetAttribute", out, which, function);
 }
-CUresult cuKernelGetAttribute(int* out, CUfunction_attribute which, CUkernel kernel, CUdevice) {
-  return get_attribute("cuKernelGetAttribute", out, which, kernel);
+CUresult cuKernelGetAttribute(int* out, CUfunction_attribute which, CUkernel kernel,
+                              CUdevice device) {
+  return of_device("cuKernelGetAttribute", device,
+                   [&] { return get_attribute("cuKernelGetAttribute", out, which, kernel); });
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
   return set_attribute("cuFuncSetAttribute", function, which, value);
 }
-CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel kernel, CUdevice) {
-  return set_attribute("cuKernelSetAttribute", kernel, which, value);
+CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel kernel,
+                              CUdevice device) {
+  return of_device("cuKernelSetAttribute", device,
+                   [&] { return set_attribute("cuKernelSetAttribute", kernel, which, value); });
 }
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
   return forward("cuFuncSetCacheConfig", [&] {
@@ -208,7 +241,8 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, siz
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   return with_kernel("cuFuncIsLoaded", function, [&](Runtime&, KernelEntry& entry) {
     if (!state) return CUDA_ERROR_INVALID_VALUE;
-    *state = entry.kernel ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
+    *state =
+        entry.here().kernel ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return CUDA_SUCCESS;
   });
 }
@@ -242,6 +276,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   Arguments arguments;
   if (const CUresult e = arguments.read(kName, function, pointers, extra)) return e;
   const cudaLaunchConfig_t same = same_as(*config);
+  CUcontext context = nullptr;
+  if (const CUresult e = find_context(kName, function, config->hStream, &context)) return e;
+  const Contexts::Pushed current(context);
   return forward(kName, [&] { return cudaLaunchKernelExC(&same, function, arguments.pointers()); });
 }
 LAB32_PER_THREAD(cuLaunchKernelEx, _ptsz);

@@ -31,6 +31,7 @@ CUresult allocate(const char* name, CUdeviceptr* out, size_t bytes, Allocate&& a
 // A range of memory that the device can reach.
 struct Range {
   uint64_t begin = 0, bytes = 0;
+  int device = 0;
   bool managed = false, host = false;
   CUmemoryPool pool = nullptr;
   uint64_t offset = 0;  // of where the device sees it from where the host does
@@ -40,6 +41,7 @@ bool find(Runtime& r, CUdeviceptr address, Range* range) {
   if (const Held* held = r.allocations.find(pointer(address))) {
     range->begin = held->begin;
     range->bytes = held->bytes;
+    range->device = held->device;
     range->managed = held->home == Home::managed;
     range->host = held->home == Home::pinned;
     range->pool = held->pool;
@@ -48,6 +50,7 @@ bool find(Runtime& r, CUdeviceptr address, Range* range) {
   if (const auto* at = r.allocations.find_registered(pointer(address))) {
     range->begin = at->first;
     range->bytes = at->second.bytes;
+    range->device = at->second.device;
     range->host = true;
     range->offset = at->second.device_address - at->first;
     return true;
@@ -56,8 +59,24 @@ bool find(Runtime& r, CUdeviceptr address, Range* range) {
   if (!a || a->freed) return false;
   range->begin = a->begin;
   range->bytes = a->end - a->begin;
+  range->device = static_cast<int>(a->device);
   range->managed = a->shared_with_host;
   return true;
+}
+
+// What a module holds and what the runtime has allocated is said to be of the context that is
+// current, if that is the device's.
+CUcontext owner_of(Runtime& r, const Range& range) {
+  if (CUcontext owner = r.contexts.owner(range.begin)) return owner;
+  CUcontext current = Contexts::current();
+  return current && current->device == range.device ? current : r.contexts.primary(range.device);
+}
+
+// It was freed, in whichever context it was made.
+void disown(uint64_t address) {
+  const std::lock_guard<std::recursive_mutex> lock(lab32::cudart::runtime_lock());
+  if (CUcontext owner = lab32::cudart::runtime().contexts.owner(address))
+    owner->memory.erase(address);
 }
 
 template <class T>
@@ -75,7 +94,7 @@ CUresult give_attribute(Runtime& r, void* out, CUpointer_attribute which, CUdevi
   if (!find(r, address, &range)) return CUDA_ERROR_INVALID_VALUE;
   switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-      return give_pointer(out, Contexts::current());
+      return give_pointer(out, owner_of(r, range));
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return give<unsigned>(out, range.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -90,7 +109,7 @@ CUresult give_attribute(Runtime& r, void* out, CUpointer_attribute which, CUdevi
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return give<unsigned>(out, range.managed);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return give<int>(out, 0);
+      return give<int>(out, range.device);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
       return give<CUdeviceptr>(out, range.begin);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
@@ -118,9 +137,20 @@ CUresult prefetch(CUdeviceptr address, size_t bytes, cudaMemLocation location, u
   });
 }
 
-CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice) {
+cudaMemLocation location_of(CUdevice device) {
+  if (device == CU_DEVICE_CPU) return {cudaMemLocationTypeHost, 0};
+  return {cudaMemLocationTypeDevice, device};
+}
+
+cudaMemLocation location_of(const CUmemLocation& location) {
+  cudaMemLocation same;
+  std::memcpy(&same, &location, sizeof same);
+  return same;
+}
+
+CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice, cudaMemLocation location) {
   return forward("cuMemAdvise", [&] {
-    return cudaMemAdvise(pointer(address), bytes, static_cast<cudaMemoryAdvise>(advice), {});
+    return cudaMemAdvise(pointer(address), bytes, static_cast<cudaMemoryAdvise>(advice), location);
   });
 }
 
@@ -150,7 +180,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
 CUresult cuMemFree_v2(CUdeviceptr address) {
   return forward("cuMemFree", [&] {
     const cudaError_t e = cudaFree(pointer(address));
-    if (e == cudaSuccess) Contexts::current()->memory.erase(address);
+    if (e == cudaSuccess) disown(address);
     return e;
   });
 }
@@ -166,7 +196,7 @@ CUresult cuMemAllocHost_v2(void** out, size_t bytes) { return cuMemHostAlloc(out
 CUresult cuMemFreeHost(void* host) {
   return forward("cuMemFreeHost", [&] {
     const cudaError_t e = cudaFreeHost(host);
-    if (e == cudaSuccess) Contexts::current()->memory.erase(reinterpret_cast<uint64_t>(host));
+    if (e == cudaSuccess) disown(reinterpret_cast<uint64_t>(host));
     return e;
   });
 }
@@ -200,7 +230,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr 
 }
 
 CUresult cuPointerGetAttribute(void* out, CUpointer_attribute which, CUdeviceptr address) {
-  return call("cuPointerGetAttribute", [&](Runtime& r) {
+  return call("cuPointerGetAttribute", Needs::context, Waits::regardless, [&](Runtime& r) {
     return out ? give_attribute(r, out, which, address) : CUDA_ERROR_INVALID_VALUE;
   });
 }
@@ -238,20 +268,19 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute which, CUd
 
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location,
                                unsigned flags, CUstream stream) {
-  cudaMemLocation same;
-  std::memcpy(&same, &location, sizeof same);
-  return prefetch(address, bytes, same, flags, stream);
+  return prefetch(address, bytes, location_of(location), flags, stream);
 }
 LAB32_PER_THREAD(cuMemPrefetchAsync_v2, _ptsz);
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice, CUstream stream) {
-  return prefetch(address, bytes, {}, 0, stream);
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
+  return prefetch(address, bytes, location_of(device), 0, stream);
 }
 LAB32_PER_THREAD(cuMemPrefetchAsync, _ptsz);
-CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation) {
-  return advise(address, bytes, advice);
+CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                        CUmemLocation location) {
+  return advise(address, bytes, advice, location_of(location));
 }
-CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice) {
-  return advise(address, bytes, advice);
+CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device) {
+  return advise(address, bytes, advice, location_of(device));
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
@@ -268,7 +297,7 @@ LAB32_PER_THREAD(cuMemAllocFromPoolAsync, _ptsz);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return forward("cuMemFreeAsync", [&] {
     const cudaError_t e = cudaFreeAsync(pointer(address), stream);
-    if (e == cudaSuccess) Contexts::current()->memory.erase(address);
+    if (e == cudaSuccess) disown(address);
     return e;
   });
 }

@@ -53,7 +53,10 @@ CUresult with_module(const char* name, CUmodule module,
                      const std::function<CUresult(Runtime&, CUmod_st&)>& body) {
   return call(name, [&](Runtime& r) {
     const bool known = modules().knows(module) || (module && modules().knows(module->library));
-    return known ? body(r, *module) : CUDA_ERROR_INVALID_HANDLE;
+    if (!known) return CUDA_ERROR_INVALID_HANDLE;
+    // It is there on the device of its context, whichever is current.
+    const lab32::cudart::OnDevice on(r, module->context ? module->context->device : r.gpu().number);
+    return body(r, *module);
   });
 }
 
@@ -72,10 +75,10 @@ CUresult find(Runtime& r, const CUmod_st& module, const char* name, KernelEntry*
 
 CUresult locate(const CUmod_st& module, const char* name, CUdeviceptr* address, size_t* bytes) {
   if (!name || !*name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-  const auto kernels = module.binary->module->kernel_symbols();
+  const auto kernels = module.binary->here()->kernel_symbols();
   if (std::find(kernels.begin(), kernels.end(), name) != kernels.end())
     return CUDA_ERROR_INVALID_VALUE;
-  const auto where = module.binary->module->symbol(name);
+  const auto where = module.binary->here()->symbol(name);
   if (!where) return CUDA_ERROR_NOT_FOUND;
   if (address) *address = where->address;
   if (bytes) *bytes = where->bytes;
@@ -84,7 +87,7 @@ CUresult locate(const CUmod_st& module, const char* name, CUdeviceptr* address, 
 
 // As many as there is room for.
 void enumerate(Runtime& r, const CUmod_st& module, void** out, unsigned room) {
-  for (const std::string& symbol : module.binary->module->kernel_symbols())
+  for (const std::string& symbol : module.binary->here()->kernel_symbols())
     if (room-- > 0)
       *out++ = find_kernel(r, module, symbol.c_str());
     else
@@ -92,7 +95,7 @@ void enumerate(Runtime& r, const CUmod_st& module, void** out, unsigned room) {
 }
 
 unsigned count_of(const CUmod_st& module) {
-  return static_cast<unsigned>(module.binary->module->kernel_symbols().size());
+  return static_cast<unsigned>(module.binary->here()->kernel_symbols().size());
 }
 
 std::set<CUlinkState>& links() {
@@ -112,7 +115,7 @@ CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t byt
   return with_link("cuLinkAddData", state, [&](Runtime& r) {
     if (!data) return CUDA_ERROR_INVALID_VALUE;
     add(*state, type, {static_cast<const char*>(data), bytes}, called ? called : "?",
-        r.device->arch());
+        r.gpu().device->arch());
     return CUDA_SUCCESS;
   });
 }
@@ -122,7 +125,7 @@ CUresult add_file(CUlinkState state, CUjitInputType type, const char* path) {
     if (!path) return CUDA_ERROR_INVALID_VALUE;
     const auto data = lab32::read_file(path);
     if (!data) return CUDA_ERROR_FILE_NOT_FOUND;
-    add(*state, type, *data, path, r.device->arch());
+    add(*state, type, *data, path, r.gpu().device->arch());
     return CUDA_SUCCESS;
   });
 }
@@ -298,7 +301,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
 
 CUresult cuLinkComplete(CUlinkState state, void** image, size_t* bytes) {
   return with_link("cuLinkComplete", state, [&](Runtime& r) {
-    complete(*state, r.device->arch());
+    complete(*state, r.gpu().device->arch());
     if (image) *image = state->image.data();
     if (bytes) *bytes = state->image.size();
     return CUDA_SUCCESS;

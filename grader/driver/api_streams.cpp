@@ -40,12 +40,11 @@ LAB32_SAME_PER_THREAD("cuStreamAddCallback", cuStreamAddCallback,
                                             reinterpret_cast<cudaStreamCallback_t>(function), data,
                                             flags));
 
-// There is one device memory: a stream is of whichever context is current.
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* out) {
   return call("cuStreamGetCtx", [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!r.streams.knows(stream)) return CUDA_ERROR_INVALID_HANDLE;
-    *out = lab32::cudart::Contexts::current();
+    *out = r.streams.is_default(stream) ? lab32::cudart::Contexts::current() : stream->context;
     return CUDA_SUCCESS;
   });
 }

@@ -14,7 +14,7 @@ Modules& modules() {
 
 cudart::Binary* Modules::load_binary(Runtime& r, const void* image, std::string name) {
   ++serial_;
-  cudart::DeviceCode code = read_image(image, r.device->arch());
+  cudart::DeviceCode code = read_image(image, r.gpu().device->arch());
   code.name = name.empty() ? fmt::format("<PTX {}>", serial_) : std::move(name);
   return r.registry.add_module(std::move(code));
 }

@@ -34,6 +34,7 @@ std::string command_that_draws(const CheckOptions& options, const CheckReport& r
     return "";
   std::string command =
       fmt::format("lab32 explain {} --line {}", shell_word(file), report.access->line);
+  if (options.gpus > 1) command += fmt::format(" --gpus {}", options.gpus);
   if (!options.arguments.empty()) command += " --";
   for (const std::string& argument : options.arguments) command += " " + shell_word(argument);
   return command;
@@ -42,8 +43,8 @@ std::string command_that_draws(const CheckOptions& options, const CheckReport& r
 }  // namespace
 
 int check(const CheckOptions& options) {
-  const RecordedRun run =
-      run_recorded(options.program, options.device, options.arguments, "check", options.schedule);
+  const RecordedRun run = run_recorded(options.program, options.device, options.arguments, "check",
+                                       {options.schedule, options.gpus});
   const CheckReport report = check_report(run.recording.launches);
   // A line of its own, should the program's last one not have ended.
   fmt::print("\n{}", visible(report.text));

@@ -13,6 +13,7 @@ namespace lab32::profiler {
 struct CheckOptions {
   Program program;
   std::string device = "sim";
+  unsigned gpus = 1;
   std::vector<std::string> arguments;
   std::optional<uint64_t> schedule;  // of blocks and warps; none: theirs
 };

@@ -157,7 +157,7 @@ bool worse(const pictures::Launch& a, const pictures::Launch& b) {
 RecordedRun run_of(const ExplainOptions& options, const counters::CloseUpChoice& choice) {
   const OutputToErrors redirected;
   return run_recorded({options.program, {}}, options.device, options.arguments, "profile",
-                      std::nullopt, record::to_text(choice));
+                      {std::nullopt, options.gpus, record::to_text(choice)});
 }
 
 }  // namespace

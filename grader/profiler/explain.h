@@ -11,6 +11,7 @@ namespace lab32::profiler {
 
 struct ExplainOptions {
   std::string program, device = "sim";
+  unsigned gpus = 1;
   std::vector<std::string> arguments;
   counters::CloseUpChoice choice;  // its file is filled in
 };

@@ -59,7 +59,8 @@ int profile(const ProfileOptions& options) {
 
   // Before the program takes its time.
   if (!options.csv.empty()) check_writable(options.csv, "--csv");
-  RecordedRun run = run_recorded(options.program, options.device, options.arguments, "profile");
+  RecordedRun run = run_recorded(options.program, options.device, options.arguments, "profile",
+                                 {std::nullopt, options.gpus});
   const auto launches = select(std::move(run.recording.launches), pattern, options.kernel);
 
   std::string text = "\n";

@@ -11,6 +11,7 @@ namespace lab32::profiler {
 struct ProfileOptions {
   Program program;
   std::string device = "sim";
+  unsigned gpus = 1;
   std::vector<std::string> arguments;
   std::string metrics;  // "A,B"; empty: the tables
   std::string kernel;   // a regular expression that is found in the names to show; empty: all

@@ -177,6 +177,15 @@ std::string no_time(const LaunchProfile& r) {
                   "their block's shared memory alone");
 }
 
+std::string peer_accesses(const LaunchProfile& r) {
+  const uint64_t n = r.run.peer_accesses;
+  if (n == 0) return "";
+  return note(
+      fmt::format("{} of warps went to another device's memory; the figures of caches and time are "
+                  "as if it were the device's own",
+                  n == 1 ? "1 access" : grouped(n) + " accesses"));
+}
+
 std::string child_launches(const LaunchProfile& r) {
   const uint64_t n = r.run.child_launches;
   if (n == 0) return "";
@@ -209,7 +218,7 @@ std::string body(const LaunchProfile& r) {
                                 each(c->lane_instructions, c->warp_instructions),
                                 grouped(c->warp_instructions)));
   if (r.run.predicted) out += time(*r.run.predicted);
-  return out + no_time(r) + unmatched(r) + uncounted(r);
+  return out + no_time(r) + unmatched(r) + uncounted(r) + peer_accesses(r);
 }
 
 std::string shape(const LaunchProfile& r) {
@@ -243,7 +252,6 @@ std::string numbers(const char* one, const char* many, const std::vector<uint64_
 // Launches of one kernel and shape that share a table.
 struct Group {
   std::string name, shape, body;
-  std::string device;
   std::vector<uint64_t> launches;
   std::set<uint64_t> streams;
   std::vector<const LaunchProfile*> records;  // of those whose figures are not alike
@@ -295,9 +303,21 @@ std::string title(const std::string& number, const std::string& name) {
   return out + std::string(kWidth, '-') + "\n";
 }
 
+// "stream 7, sim:h200", and which device it is where there are several.
+std::string place(const LaunchProfile& r, const std::vector<uint64_t>& streams, bool several) {
+  const std::string of = several ? fmt::format(" of device {}", r.device) : "";
+  return fmt::format("{}{}, {}", numbers("stream", "streams", streams), of, r.device_name);
+}
+
+bool on_several_devices(const std::vector<LaunchProfile>& launches) {
+  return std::any_of(launches.begin(), launches.end(),
+                     [](const LaunchProfile& r) { return r.device != 0; });
+}
+
 }  // namespace
 
 std::string profile_text(const std::vector<LaunchProfile>& launches) {
+  const bool several = on_several_devices(launches);
   std::vector<Group> groups;
   std::map<std::string, size_t> by_table;  // kernel, shape and body, to its group
   std::map<std::string, unsigned> tables;  // of a kernel and shape
@@ -307,9 +327,9 @@ std::string profile_text(const std::vector<LaunchProfile>& launches) {
     Group group;
     group.name = ncu_name(r.symbol);
     group.shape = shape(r);
-    group.device = r.device_name;
     group.body = body(r);
-    const std::string kind = group.name + "\n" + group.shape + "\n";
+    const std::string kind =
+        fmt::format("{}\n{}\n{}\n", group.name, group.shape, several ? r.device : 0);
     auto at = by_table.find(kind + group.body);
     const bool other = at == by_table.end() && tables[kind] == kMostTables;
     if (other) at = others.find(kind);
@@ -330,7 +350,7 @@ std::string profile_text(const std::vector<LaunchProfile>& launches) {
     const bool alike = g.launches.size() > 1 && g.records.empty();
     const std::vector<uint64_t> streams(g.streams.begin(), g.streams.end());
     out += title(numbers("launch", "launches", g.launches) + (alike ? ", alike" : ""), g.name);
-    out += fmt::format("  {}; {}, {}\n", g.shape, numbers("stream", "streams", streams), g.device);
+    out += fmt::format("  {}; {}\n", g.shape, place(launches[g.launches[0]], streams, several));
     out += (g.records.size() > 1 ? ranges(g) : g.body) + "\n";
   }
   return out;
@@ -338,6 +358,7 @@ std::string profile_text(const std::vector<LaunchProfile>& launches) {
 
 std::string metrics_text(const std::vector<LaunchProfile>& launches,
                          const std::vector<const Metric*>& metrics) {
+  const bool several = on_several_devices(launches);
   size_t name_width = 0, unit_width = 0;
   for (const Metric* m : metrics) {
     name_width = std::max(name_width, m->name.size());
@@ -347,7 +368,7 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
   for (size_t i = 0; i < launches.size(); ++i) {
     const LaunchProfile& r = launches[i];
     out += title(fmt::format("launch {}", i), ncu_name(r.symbol));
-    out += fmt::format("  {}; stream {}, {}\n", shape(r), r.stream, r.device_name);
+    out += fmt::format("  {}; {}\n", shape(r), place(r, {r.stream}, several));
     bool ptx_level = false;
     for (const Metric* m : metrics) {
       const auto value = m->value(r);

@@ -22,7 +22,7 @@ std::string ending(int status) {
 
 RecordedRun run_recorded(const Program& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
-                         std::optional<uint64_t> schedule, const std::string& close_up) {
+                         const Asked& asked) {
   const Scratch scratch;
   const std::string record = scratch.path / "record";
   Start start;
@@ -32,8 +32,9 @@ RecordedRun run_recorded(const Program& program, const std::string& device,
   start.arguments = arguments;
   start.tool = tool;
   start.record = record;
-  start.schedule = schedule;
-  start.close_up = close_up;
+  start.schedule = asked.schedule;
+  start.gpus = asked.gpus;
+  start.close_up = asked.close_up;
   RecordedRun run;
   run.status = run_and_wait(start);
   std::ifstream in(record);

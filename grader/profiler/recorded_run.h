@@ -22,12 +22,17 @@ struct RecordedRun {
 // "exit status: 3", or by which signal the program was killed. `status` is not 0.
 std::string ending(int status);
 
-// `program`: build_program()'s; `device`: "sim", "sim:NAME"; `tool`: "profile" or "check";
-// `schedule`, `close_up`: Start's. The program has this process's input and output. Throws Error
-// when it cannot be built or started.
+// Of Start's what only some ask for.
+struct Asked {
+  std::optional<uint64_t> schedule = std::nullopt;
+  unsigned gpus = 1;
+  std::string close_up = "";
+};
+
+// `program`: build_program()'s; `device`: "sim", "sim:NAME"; `tool`: "profile" or "check". The
+// program has this process's input and output. Throws Error when it cannot be built or started.
 RecordedRun run_recorded(const Program& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
-                         std::optional<uint64_t> schedule = std::nullopt,
-                         const std::string& close_up = "");
+                         const Asked& asked);
 
 }  // namespace lab32::profiler

@@ -25,7 +25,7 @@ class Image {
 
     const auto is_ours = [](const std::string& variable) {
       for (const char* name : {"LD_LIBRARY_PATH=", "LAB32_TOOL=", "LAB32_RECORD=", "LAB32_DEVICE=",
-                               "LAB32_SCHEDULE=", "LAB32_CLOSE_UP="})
+                               "LAB32_SCHEDULE=", "LAB32_CLOSE_UP=", "LAB32_GPUS="})
         if (variable.rfind(name, 0) == 0) return true;
       return false;
     };
@@ -47,6 +47,7 @@ class Image {
     }
     environment_.push_back("LAB32_TOOL=" + start.tool);
     environment_.push_back("LAB32_DEVICE=" + start.device);
+    environment_.push_back("LAB32_GPUS=" + std::to_string(start.gpus));
     if (start.schedule) environment_.push_back("LAB32_SCHEDULE=" + std::to_string(*start.schedule));
     if (!start.close_up.empty()) environment_.push_back("LAB32_CLOSE_UP=" + start.close_up);
     if (!start.record.empty()) environment_.push_back("LAB32_RECORD=" + start.record.string());

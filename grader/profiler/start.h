@@ -17,6 +17,7 @@ struct Start {
   std::string tool = "run";          // LAB32_TOOL: run, profile, check
   std::filesystem::path record;      // LAB32_RECORD; empty: none
   std::optional<uint64_t> schedule;  // LAB32_SCHEDULE
+  unsigned gpus = 1;                 // LAB32_GPUS
   std::string close_up;              // LAB32_CLOSE_UP (record::to_text); empty: none
 };
 

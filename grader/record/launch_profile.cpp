@@ -395,6 +395,7 @@ void fields(V& visit, Ref<V, device::Run> r) {
   visit("caches", r.caches);
   visit("predicted", r.predicted);
   visit("ptx_level", r.ptx_level);
+  visit("peer_accesses", r.peer_accesses);
   visit("child_launches", r.child_launches);
   visit("close_up", r.close_up);
 }

@@ -25,6 +25,8 @@ struct Artifact {
   // from.
   std::string sass;
   std::map<std::string, uint32_t> registers;  // kernel (mangled) -> registers a thread, from ptxas
+  // Variables (mangled) that lie somewhere already: managed ones, on another device than the first.
+  std::map<std::string, uint64_t> placed;
   std::string warnings;  // of the compilers, as they wrote them, with the user's paths
   // nvcc -G -ptx of the same text, for the types of its variables; compiled when called, and empty
   // where that fails. Null: there is no source.

@@ -24,7 +24,8 @@ def is_run(case):
 def try_out(case, directory):
     """The three tools on one case: run, check, and profile where it says what is counted."""
     def lab32(tool, *options):  # fmt: skip
-        command = [LAB32, tool, *options, str(case.source), *case.nvcc, "--", *case.arguments]
+        command = [LAB32, tool, "--gpus", str(case.gpus), *options,
+                   str(case.source), *case.nvcc, "--", *case.arguments]  # fmt: skip
         return corpus.execute(command, case.stdin)
 
     table = directory / f"{case.name.replace(' ', '-')}.csv"

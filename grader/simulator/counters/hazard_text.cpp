@@ -167,6 +167,9 @@ const char* fix_of(const sim::TrapFacts& fault) {
       return "free memory after the last kernel that uses it";
     case Reason::misaligned:
       return "a vector type's address is a multiple of its size";
+    case Reason::not_enabled:
+      return "cudaDeviceEnablePeerAccess() on the device that runs the kernel; pools: "
+             "cudaMemPoolSetAccess()";
     case Reason::read_only:
       return "constants and parameters are for reading";
     case Reason::no_such_memory:

@@ -48,6 +48,7 @@ TrapFacts BlockContext::facts_of_global(uint32_t warp, int lane, uint64_t at, un
     return facts;
   };
   const Allocation* a = memory.find(at);
+  if (a && !a->freed && !memory.reaches(*a)) return lies_in(*a, TrapReason::not_enabled);
   if (a && !a->freed && at + bytes <= a->end) {
     if (at % bytes != 0) return lies_in(*a, TrapReason::misaligned);
     return lies_in(

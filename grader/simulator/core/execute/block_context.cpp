@@ -127,16 +127,16 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
                     *a = recent.allocation;
   if (!a || low < a->begin || low >= a->end) a = memory.find(low);
   // Not high + bytes > end: a wild address may lie so high that the sum wraps.
-  if (!a || a->freed || low < a->begin || high > a->end - bytes || (bits & (bytes - 1)) != 0 ||
-      (use != Use::read && a->read_only)) {
+  if (!a || a->freed || !memory.reaches(*a) || low < a->begin || high > a->end - bytes ||
+      (bits & (bytes - 1)) != 0 || (use != Use::read && a->read_only)) {
     // Lanes may lie in different allocations, or one is wrong: look at each.
     uint32_t wrong = 0;
     const Allocation* meant = nullptr;
     for (uint32_t r = mask; r; r &= r - 1) {
       const uint64_t at = address[__builtin_ctz(r)];
       const Allocation* own = memory.find(at);
-      if (!own || own->freed || at + bytes > own->end || (at & (bytes - 1)) != 0 ||
-          (use != Use::read && own->read_only))
+      if (!own || own->freed || !memory.reaches(*own) || at + bytes > own->end ||
+          (at & (bytes - 1)) != 0 || (use != Use::read && own->read_only))
         wrong |= r & (~r + 1);
       else
         meant = own;
@@ -147,6 +147,7 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
     return memory.host(0);
   }
   recent = {in.site, a};
+  if (a->reached_by != nullptr && a->device != memory.device()) ++tally_[in.site].peer;
   // The guard first: whether something was written may depend on the order of the blocks too.
   if (guard_) {
     const OrderGuard::By by{{info_.index, epoch_, warp},

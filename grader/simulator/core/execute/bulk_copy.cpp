@@ -74,8 +74,10 @@ void each_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
 
 // Who is wrong must be the lane that copies: what may be wrong is looked at piece by piece.
 bool surely_right(const Copier& c, uint64_t begin, uint32_t bytes, unsigned piece) {
-  const Allocation* const in = c.block().launch().memory->find(begin);
-  return in != nullptr && !in->freed && begin + bytes <= in->end && begin % piece == 0;
+  const Memory& memory = *c.block().launch().memory;
+  const Allocation* const in = memory.find(begin);
+  return in != nullptr && !in->freed && memory.reaches(*in) && begin + bytes <= in->end &&
+         begin % piece == 0;
 }
 
 std::byte* access_pieces(const Copier& c, uint64_t* address, uint32_t pieces, unsigned piece,

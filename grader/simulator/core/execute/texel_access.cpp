@@ -18,9 +18,11 @@ void bad_object(const Exec& x, const Inst& in, const TextureOp& op, const std::s
 
 const TextureObject& find_object(const Exec& x, const Inst& in, const TextureOp& op,
                                  uint64_t number) {
-  const TextureObject* const object = x.warp->block().launch().memory->textures().find(number);
+  const Memory& memory = *x.warp->block().launch().memory;
+  const TextureObject* const object = memory.textures().find(number);
   if (object == nullptr) bad_object(x, in, op, "was never made");
   if (object->destroyed) bad_object(x, in, op, "was destroyed");
+  if (object->device != memory.device()) bad_object(x, in, op, "was made for another device");
   return *object;
 }
 

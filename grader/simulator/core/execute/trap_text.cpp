@@ -102,6 +102,8 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
       return where + ", which was freed";
     case TrapReason::read_only:
       return where + ", which kernels cannot write";
+    case TrapReason::not_enabled:
+      return where + ", which lies on another device whose memory this one has no access to";
     case TrapReason::misaligned:
       if (a.space == AccessSpace::local)
         return fmt::format(
@@ -163,6 +165,7 @@ bool is_finding(TrapKind kind) {
     case TrapKind::null:
     case TrapKind::freed:
     case TrapKind::read_only:
+    case TrapKind::peer:
     case TrapKind::cluster:
     case TrapKind::uninitialised:
     case TrapKind::barrier:
@@ -197,6 +200,7 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::null_pointer:
     case TrapReason::freed:
     case TrapReason::read_only:
+    case TrapReason::not_enabled:
     case TrapReason::unwritten:
       return describe_access(f, f.access.value_or(MemoryAccess{}));
     case TrapReason::no_such_block:

@@ -116,6 +116,7 @@ uint64_t Memory::share(void* pointer, uint64_t bytes, const std::string& name) {
 }
 
 void Memory::count_as_written(Allocation& allocation) {
+  allocation.reached_by = nullptr;  // the host's own
   allocation.initialised = true;
   allocation.pristine = false;
   mark_range(allocation.begin, allocation.end, true);
@@ -134,6 +135,8 @@ Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& nam
   allocation->begin = kGlobalBase + begin;
   allocation->end = allocation->begin + bytes;
   allocation->name = name;
+  allocation->device = device_;
+  allocation->reached_by = reached_by_;
   next_ = begin + std::max<uint64_t>(bytes, 1);
   allocations_.push_back(std::move(allocation));
   return allocations_.back().get();

@@ -32,6 +32,9 @@ struct Allocation {
   bool initialised = false;       // every byte was written: reads need no look at the bits
   bool pristine = true;           // nothing but poison was ever written
   bool shared_with_host = false;  // the host reads and writes it at its device address
+  unsigned device = 0;            // that it was made for
+  // The devices that reach it, bit by bit; none: all do. Outlives the allocation.
+  const uint64_t* reached_by = nullptr;
 };
 
 class Memory {
@@ -64,6 +67,18 @@ class Memory {
   void fill(uint64_t to, unsigned char value, uint64_t bytes);
   // Between two ranges that may overlap; what was never written stays so.
   void copy(uint64_t to, uint64_t from, uint64_t bytes);
+
+  // Several devices share one address space: that number's kernels run from here on, and what is
+  // allocated is reached by the devices whose bits are set (none: by all), also those set later.
+  void act_for(unsigned device, const uint64_t* reached_by) {
+    device_ = device;
+    reached_by_ = reached_by;
+  }
+  unsigned device() const { return device_; }
+  const uint64_t* reached_by() const { return reached_by_; }
+  bool reaches(const Allocation& a) const {
+    return a.reached_by == nullptr || (*a.reached_by >> device_ & 1) != 0;
+  }
 
   // What all live allocations hold. Nothing may be allocated or released before it is used.
   struct Image {
@@ -112,6 +127,8 @@ class Memory {
 
   uint64_t capacity_;
   uint64_t next_ = 0;
+  unsigned device_ = 0;
+  const uint64_t* reached_by_ = nullptr;
   std::byte* arena_ = nullptr;
   std::byte* delta_ = nullptr;  // arena_ - kGlobalBase
   uint8_t* bits_ = nullptr;

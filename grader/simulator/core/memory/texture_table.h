@@ -54,6 +54,7 @@ struct Sampler {
 struct TextureObject {
   bool surface = false;
   bool destroyed = false;
+  unsigned device = 0;  // whose kernels it is for
   TexelArray array;
   Sampler sampler;
 };

@@ -93,6 +93,7 @@ void collect(const std::vector<Observer*>& observers, const std::vector<WorkerRe
       outcome.tally[s].warps += result->tally[s].warps;
       outcome.tally[s].lanes += result->tally[s].lanes;
       outcome.tally[s].splits += result->tally[s].splits;
+      outcome.tally[s].peer += result->tally[s].peer;
     }
     output.merge(result->output);
     outcome.longest_warp = std::max(outcome.longest_warp, result->longest_warp);
