@@ -4,38 +4,12 @@
 
 #include "base/error.h"
 #include "cudart/call.h"
+#include "cudart/graph_calls.h"
 #include "cudart/graph_work.h"
 
 using namespace lab32::cudart;
 
 namespace {
-
-using Body = std::function<cudaError_t(Runtime&)>;
-
-cudaError_t with_graph(const char* name, cudaGraph_t graph, const Body& body) {
-  return call(name, Waits::no,
-              [&](Runtime& r) { return r.graphs.knows(graph) ? body(r) : cudaErrorInvalidValue; });
-}
-
-cudaError_t with_node(const char* name, cudaGraphNode_t node, const Body& body) {
-  return call(name, Waits::no,
-              [&](Runtime& r) { return r.graphs.knows(node) ? body(r) : cudaErrorInvalidValue; });
-}
-
-// `work` may find that its arguments are wrong.
-cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
-                     const cudaGraphNode_t* from, size_t count, cudaGraphNodeType type,
-                     const std::function<cudaError_t(Runtime&, Work*)>& make) {
-  return with_graph(name, graph, [&](Runtime& r) {
-    if (!out || (count && !from)) return cudaErrorInvalidValue;
-    for (size_t i = 0; i < count; ++i)
-      if (!r.graphs.knows(from[i]) || from[i]->graph != graph) return cudaErrorInvalidValue;
-    Work work;
-    if (const cudaError_t error = make(r, &work)) return error;
-    *out = r.graphs.add(graph, type, {from, from + count}, std::move(work));
-    return cudaSuccess;
-  });
-}
 
 // All of a list, or as many as fit, as cudaGraphGetNodes gives them.
 cudaError_t give(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out, size_t* count) {
@@ -46,44 +20,81 @@ cudaError_t give(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out, 
   return cudaSuccess;
 }
 
-// The work of a node of an executable graph, or of a graph itself, made anew.
-cudaError_t set_work(Step* step, cudaGraphNodeType type, Work work) {
-  if (!step || step->type != type) return cudaErrorInvalidValue;
-  step->work = std::move(work);
-  return cudaSuccess;
+cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream);
+
+// `faulty`: a kernel has been stopped, so that nobody will set the condition any more.
+cudaError_t read_condition(const Branch& branch, unsigned* value, bool* faulty) {
+  return call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
+    r.memory.download(value, branch.condition->word, sizeof *value);
+    *faulty = std::any_of(r.gpus.begin(), r.gpus.end(),
+                          [](const auto& gpu) { return gpu->fault.has_value(); });
+    return cudaSuccess;
+  });
 }
 
-Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
-  for (Step& step : exec->steps)
-    if (step.origin == node) return &step;
-  return nullptr;
-}
-
-cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const Body& body) {
-  return call(name, Waits::no,
-              [&](Runtime& r) { return r.graphs.knows(exec) ? body(r) : cudaErrorInvalidValue; });
+cudaError_t run_branch(const Branch& branch, cudaStream_t stream) {
+  for (;;) {
+    unsigned value = 0;
+    bool faulty = false;
+    if (const cudaError_t error = read_condition(branch, &value, &faulty)) return error;
+    size_t chosen = value;
+    if (branch.type == cudaGraphCondTypeIf) chosen = value != 0 ? 0 : 1;
+    if (branch.type == cudaGraphCondTypeWhile) chosen = value != 0 ? 0 : branch.bodies.size();
+    if (faulty || chosen >= branch.bodies.size()) return cudaSuccess;
+    const cudaError_t error = run_steps(branch.bodies[chosen], stream);
+    if (error || branch.type != cudaGraphCondTypeWhile) return error;
+  }
 }
 
 // One behind the other: one of the orders that the edges allow. Host functions outside the lock.
 cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream) {
   for (const Step& step : steps) {
     bool faulty = false;
-    const cudaError_t error = call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
+    cudaError_t error = call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
       faulty = r.gpu().fault.has_value();
       return step.work.device ? step.work.device(r, stream) : cudaSuccess;
     });
+    if (!error && step.work.host && !faulty) step.work.host();
+    if (!error && step.work.child) error = run_steps(*step.work.child, stream);
+    if (!error && step.work.branch) error = run_branch(*step.work.branch, stream);
     if (error) return error;
-    if (step.work.host && !faulty) step.work.host();
-    if (step.work.child)
-      if (const cudaError_t in_child = run_steps(*step.work.child, stream)) return in_child;
   }
   return cudaSuccess;
 }
 
+cudaError_t instantiate(Runtime& r, cudaGraphExec_t* exec, cudaGraph_t graph,
+                        unsigned long long flags, cudaGraphInstantiateResult* result) {
+  constexpr unsigned long long kHints = cudaGraphInstantiateFlagAutoFreeOnLaunch |
+                                        cudaGraphInstantiateFlagUpload |
+                                        cudaGraphInstantiateFlagUseNodePriority;
+  if (!exec) return cudaErrorInvalidValue;
+  if (flags & ~kHints) throw lab32::Error("graphs launched by the device are not simulated");
+  const cudaError_t error = r.graphs.instantiate(exec, graph, result);
+  if (error) return error;
+  for (const Condition* c : (*exec)->conditions)
+    r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);
+  return cudaSuccess;
+}
+
+// From here on, and until it has ended, its kernels may set its conditions.
+void begin_conditions(Runtime& r, const std::vector<Condition*>& conditions) {
+  for (Condition* c : conditions) {
+    if (c->renewed) r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);
+    c->reached_by = ~uint64_t{0};
+  }
+}
+
 bool same_shape(const std::vector<Step>& a, const std::vector<Step>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Step& x, const Step& y) {
-    return x.type == y.type && x.from == y.from && !x.work.child == !y.work.child &&
-           (!x.work.child || same_shape(*x.work.child, *y.work.child));
+    const auto bodies = [](const Step& step) {
+      return step.work.branch ? step.work.branch->bodies.size() : 0;
+    };
+    if (x.type != y.type || x.from != y.from || !x.work.child != !y.work.child ||
+        bodies(x) != bodies(y))
+      return false;
+    for (size_t i = 0; i < bodies(x); ++i)
+      if (!same_shape(x.work.branch->bodies[i], y.work.branch->bodies[i])) return false;
+    return !x.work.child || same_shape(*x.work.child, *y.work.child);
   });
 }
 
@@ -99,6 +110,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return with_graph("cudaGraphDestroy", graph, [&](Runtime& r) {
+    if (graph->parent) return cudaErrorInvalidValue;
     r.graphs.drop(graph);
     return cudaSuccess;
   });
@@ -107,6 +119,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
   return with_graph("cudaGraphClone", graph, [&](Runtime& r) {
     if (!out) return cudaErrorInvalidValue;
+    if (has_conditions(*graph)) return cudaErrorNotSupported;
     *out = r.graphs.clone(graph);
     return cudaSuccess;
   });
@@ -201,10 +214,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* out, cudaGraph_t graph,
   return add_node("cudaGraphAddChildGraphNode", out, graph, from, count, cudaGraphNodeTypeGraph,
                   [&](Runtime& r, Work* work) {
                     if (!r.graphs.knows(child) || child == graph) return cudaErrorInvalidValue;
-                    std::vector<Step> steps = steps_of(*child);
-                    if (steps.size() != child->nodes.size()) return cudaErrorInvalidValue;
-                    *work = child_work(std::move(steps));
-                    return cudaSuccess;
+                    return child_work(*child, work);
                   });
 }
 
@@ -262,14 +272,21 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelN
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags) {
   return with_graph("cudaGraphInstantiate", graph, [&](Runtime& r) {
-    constexpr unsigned long long kHints =
-        cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUseNodePriority;
-    if (!exec) return cudaErrorInvalidValue;
-    if (flags & ~kHints) throw lab32::Error("graphs launched by the device are not simulated");
-    *exec = r.graphs.instantiate(graph);
-    return *exec ? cudaSuccess : cudaErrorInvalidValue;
+    cudaGraphInstantiateResult result;
+    return instantiate(r, exec, graph, flags, &result);
   });
 }
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* p) {
+  return with_graph("cudaGraphInstantiateWithParams", graph, [&](Runtime& r) {
+    if (!p) return cudaErrorInvalidValue;
+    p->errNode_out = nullptr;
+    p->result_out = cudaGraphInstantiateError;
+    return instantiate(r, exec, graph, p->flags, &p->result_out);
+  });
+}
+LAB32_PER_THREAD(cudaGraphInstantiateWithParams, _ptsz);
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
                                           unsigned long long flags) {
@@ -331,8 +348,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   return with_exec("cudaGraphExecUpdate", exec, [&](Runtime& r) {
     if (!r.graphs.knows(graph)) return cudaErrorInvalidValue;
-    std::vector<Step> steps = steps_of(*graph);
-    const bool same = steps.size() == graph->nodes.size() && same_shape(exec->steps, steps);
+    std::vector<Step> steps;
+    const bool same = read_steps(*graph, &steps) && same_shape(exec->steps, steps);
     if (result)
       *result = {same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged,
                  nullptr, nullptr};
@@ -351,13 +368,21 @@ LAB32_PER_THREAD(cudaGraphUpload, _ptsz);
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   std::vector<Step> steps;
+  std::vector<Condition*> conditions;
   const cudaError_t error = with_exec("cudaGraphLaunch", exec, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (r.captures.captures(stream))
+    if (r.captures.captures(stream)) {
+      if (!exec->conditions.empty()) return cudaErrorNotSupported;
       return r.captures.add(stream, cudaGraphNodeTypeGraph, child_work(exec->steps));
+    }
     steps = exec->steps;
+    conditions = exec->conditions;
+    begin_conditions(r, conditions);
     return cudaSuccess;
   });
-  return error ? error : run_steps(steps, stream);
+  if (error) return error;
+  const cudaError_t done = run_steps(steps, stream);
+  for (Condition* c : conditions) c->reached_by = 0;
+  return done;
 }
 LAB32_PER_THREAD(cudaGraphLaunch, _ptsz);

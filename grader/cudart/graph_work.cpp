@@ -51,6 +51,14 @@ Work child_work(std::vector<Step> steps) {
   return {{}, {}, std::make_shared<std::vector<Step>>(std::move(steps))};
 }
 
+cudaError_t child_work(const CUgraph_st& graph, Work* work) {
+  if (has_conditions(graph)) return cudaErrorNotSupported;
+  std::vector<Step> steps;
+  if (!read_steps(graph, &steps)) return cudaErrorInvalidValue;
+  *work = child_work(std::move(steps));
+  return cudaSuccess;
+}
+
 Work kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
   KernelEntry* entry = r.registry.find_kernel(p.func);
   if (!entry) return {};

@@ -16,6 +16,7 @@ Work copy_work(const cudaMemcpy3DParms& parameters);
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 Work fill_work(const cudaMemsetParams& parameters);
 Work child_work(std::vector<Step> steps);
+cudaError_t child_work(const CUgraph_st& graph, Work* work);
 // Throws Error for what a launch would. Work without `device`: no kernel.
 Work kernel_work(Runtime& runtime, const cudaKernelNodeParams& parameters);
 

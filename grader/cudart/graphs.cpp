@@ -17,8 +17,34 @@ cudaGraph_t Graphs::clone(cudaGraph_t graph) {
 }
 
 void Graphs::drop(cudaGraph_t graph) {
+  for (const auto& node : graph->nodes)
+    for (cudaGraph_t body : node->bodies) drop(body);
+  for (cudaGraphExec_t exec : execs_)
+    if (exec->of == graph) exec->of = nullptr;
   graphs_.erase(graph);
   delete graph;
+}
+
+Condition& Graphs::add_condition(cudaGraph_t graph, unsigned otherwise, bool renewed) {
+  conditions_.push_back(std::make_unique<Condition>());
+  Condition& made = *conditions_.back();
+  made.otherwise = otherwise;
+  made.renewed = renewed;
+  graph->conditions.push_back(&made);
+  return made;
+}
+
+Condition* Graphs::find_condition(cudaGraph_t graph, uint64_t handle) const {
+  for (; graph; graph = graph->parent)
+    for (Condition* condition : graph->conditions)
+      if (condition->word == handle) return condition;
+  return nullptr;
+}
+
+cudaGraph_t Graphs::make_body(cudaGraph_t parent) {
+  cudaGraph_t body = make();
+  body->parent = parent;
+  return body;
 }
 
 bool Graphs::knows(cudaGraphNode_t node) const {
@@ -39,8 +65,48 @@ cudaGraphNode_t Graphs::add(cudaGraph_t graph, cudaGraphNodeType type,
   return graph->nodes.back().get();
 }
 
-std::vector<Step> steps_of(const CUgraph_st& graph) {
-  std::vector<Step> steps;
+namespace {
+
+// What else a body may hold, its kernels and copies apart (driver_types.h,
+// cudaConditionalNodeParams).
+bool may_be_in_body(cudaGraphNodeType type) {
+  return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy ||
+         type == cudaGraphNodeTypeMemset || type == cudaGraphNodeTypeEmpty ||
+         type == cudaGraphNodeTypeGraph || type == cudaGraphNodeTypeConditional;
+}
+
+bool may_be_body(const std::vector<Step>& steps) {
+  return std::all_of(steps.begin(), steps.end(), [](const Step& step) {
+    return may_be_in_body(step.type) && (!step.work.child || may_be_body(*step.work.child));
+  });
+}
+
+bool read_bodies(const CUgraphNode_st& node, Step* step) {
+  if (node.bodies.empty()) return true;
+  step->work.branch = std::make_shared<Branch>(*node.work.branch);
+  for (cudaGraph_t body : node.bodies) {
+    std::vector<Step> steps;
+    if (!read_steps(*body, &steps) || !may_be_body(steps)) return false;
+    step->work.branch->bodies.push_back(std::move(steps));
+  }
+  return true;
+}
+
+void add_conditions(const CUgraph_st& graph, std::vector<Condition*>* all) {
+  all->insert(all->end(), graph.conditions.begin(), graph.conditions.end());
+  for (const auto& node : graph.nodes)
+    for (cudaGraph_t body : node->bodies) add_conditions(*body, all);
+}
+
+}  // namespace
+
+bool has_conditions(const CUgraph_st& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const auto& node) { return node->type == cudaGraphNodeTypeConditional; });
+}
+
+bool read_steps(const CUgraph_st& graph, std::vector<Step>* all) {
+  std::vector<Step>& steps = *all;
   std::map<cudaGraphNode_t, size_t> done;
   while (steps.size() < graph.nodes.size()) {
     const size_t before = steps.size();
@@ -49,20 +115,35 @@ std::vector<Step> steps_of(const CUgraph_st& graph) {
                                      [&](cudaGraphNode_t f) { return done.count(f) != 0; });
       if (!ready || done.count(node.get())) continue;
       Step step{node.get(), node->type, {}, node->work};
+      if (!read_bodies(*node, &step)) return false;
       for (cudaGraphNode_t from : node->from) step.from.push_back(done.at(from));
       std::sort(step.from.begin(), step.from.end());
       done[node.get()] = steps.size();
       steps.push_back(std::move(step));
     }
-    if (steps.size() == before) return {};
+    if (steps.size() == before) return false;
   }
-  return steps;
+  return true;
 }
 
-cudaGraphExec_t Graphs::instantiate(cudaGraph_t graph) {
-  std::vector<Step> steps = steps_of(*graph);
-  if (steps.size() != graph->nodes.size()) return nullptr;
-  return *execs_.insert(new CUgraphExec_st{std::move(steps)}).first;
+cudaError_t Graphs::instantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                cudaGraphInstantiateResult* result) {
+  std::vector<Step> steps;
+  std::vector<Condition*> conditions;
+  add_conditions(*graph, &conditions);
+  const bool all_used =
+      std::all_of(conditions.begin(), conditions.end(), [](Condition* c) { return c->used; });
+  *result = !all_used                     ? cudaGraphInstantiateConditionalHandleUnused
+            : !read_steps(*graph, &steps) ? cudaGraphInstantiateInvalidStructure
+                                          : cudaGraphInstantiateSuccess;
+  if (*result != cudaGraphInstantiateSuccess) return cudaErrorInvalidValue;
+  // Conditions are the graph's: two that run would have them in common.
+  if (!conditions.empty())
+    for (cudaGraphExec_t other : execs_)
+      if (other->of == graph) return cudaErrorNotSupported;
+  cudaGraph_t const of = conditions.empty() ? nullptr : graph;
+  *exec = *execs_.insert(new CUgraphExec_st{std::move(steps), std::move(conditions), of}).first;
+  return cudaSuccess;
 }
 
 void Graphs::drop(cudaGraphExec_t exec) {
@@ -72,9 +153,21 @@ void Graphs::drop(cudaGraphExec_t exec) {
 
 cudaError_t Captures::begin(cudaStream_t stream, cudaStreamCaptureMode) {
   if (captures(stream)) return cudaErrorIllegalState;
-  streams_[stream] = {std::make_shared<Capture>(Capture{graphs_.make(), stream, ++serial_, true}),
-                      {}};
+  streams_[stream] = {
+      std::make_shared<Capture>(Capture{graphs_.make(), stream, ++serial_, true, true}), {}};
   return cudaSuccess;
+}
+
+cudaError_t Captures::begin(cudaStream_t stream, cudaGraph_t graph,
+                            std::vector<cudaGraphNode_t> last) {
+  if (captures(stream)) return cudaErrorIllegalState;
+  streams_[stream] = {std::make_shared<Capture>(Capture{graph, stream, ++serial_, true, false}),
+                      std::move(last)};
+  return cudaSuccess;
+}
+
+void Captures::set_last(cudaStream_t stream, std::vector<cudaGraphNode_t> last) {
+  streams_.at(stream).last = std::move(last);
 }
 
 // Everything that any stream has added comes before what the first stream has added last.
@@ -109,7 +202,7 @@ cudaError_t Captures::end(cudaStream_t stream, cudaGraph_t* graph) {
   forget(streams_);
   forget(events_);
   *graph = error ? nullptr : capture->graph;
-  if (error) graphs_.drop(capture->graph);
+  if (error && capture->own) graphs_.drop(capture->graph);
   return error;
 }
 

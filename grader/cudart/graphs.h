@@ -14,11 +14,29 @@ namespace lab32::cudart {
 struct Runtime;
 struct Step;
 
-// What a node does. One of the three, or nothing (an empty node).
+// What decides what a conditional node does: a word of device memory, whose address is its handle.
+struct Condition {
+  uint64_t word = 0;
+  unsigned otherwise = 0;  // its value when the graph is instantiated
+  bool renewed = false;    // it has it at each launch
+  bool used = false;       // a node has it
+  // Devices whose kernels may set it: all while the graph is under way, else none.
+  uint64_t reached_by = 0;
+};
+
+// A conditional node, whose bodies are graphs, or steps where it is executable.
+struct Branch {
+  Condition* condition = nullptr;
+  cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
+  std::vector<std::vector<Step>> bodies;
+};
+
+// What a node does. One of the four, or nothing (an empty node).
 struct Work {
   std::function<cudaError_t(Runtime&, cudaStream_t)> device;  // the stream it is launched in
   std::function<void()> host;                // outside the lock: it may wait for another thread
   std::shared_ptr<std::vector<Step>> child;  // those of another graph
+  std::shared_ptr<Branch> branch = {};
 };
 
 // A node of an executable graph. `origin`: the node that it was made of.
@@ -36,14 +54,19 @@ struct CUgraphNode_st {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   std::vector<cudaGraphNode_t> from;
   lab32::cudart::Work work;
+  std::vector<cudaGraph_t> bodies;  // of a conditional node; they go with it
 };
 
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
+  cudaGraph_t parent = nullptr;                        // of a body
+  std::vector<lab32::cudart::Condition*> conditions;
 };
 
 struct CUgraphExec_st {
   std::vector<lab32::cudart::Step> steps;  // each behind those that it depends on
+  std::vector<lab32::cudart::Condition*> conditions = {};
+  cudaGraph_t of = nullptr;  // where it has conditions
 };
 
 namespace lab32::cudart {
@@ -59,18 +82,26 @@ class Graphs {
   cudaGraphNode_t add(cudaGraph_t graph, cudaGraphNodeType type, std::vector<cudaGraphNode_t> from,
                       Work work);
 
-  // nullptr: its edges make a circle.
-  cudaGraphExec_t instantiate(cudaGraph_t graph);
+  Condition& add_condition(cudaGraph_t graph, unsigned otherwise, bool renewed);
+  Condition* find_condition(cudaGraph_t graph, uint64_t handle) const;  // its, or a parent's
+  cudaGraph_t make_body(cudaGraph_t parent);
+
+  // cudaErrorInvalidValue: its edges make a circle, or `result` says what is wrong with conditions.
+  cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                          cudaGraphInstantiateResult* result);
   void drop(cudaGraphExec_t exec);
   bool knows(cudaGraphExec_t exec) const { return execs_.count(exec) != 0; }
 
  private:
   std::set<cudaGraph_t> graphs_;
   std::set<cudaGraphExec_t> execs_;
+  // To the end: executable graphs outlive those that they were made of.
+  std::vector<std::unique_ptr<Condition>> conditions_;
 };
 
-// The nodes in an order that their edges allow; none where they make a circle.
-std::vector<Step> steps_of(const CUgraph_st& graph);
+// The nodes in an order that their edges allow; false where they make a circle.
+bool read_steps(const CUgraph_st& graph, std::vector<Step>* steps);
+bool has_conditions(const CUgraph_st& graph);
 
 // Streams that capture. What is said of a stream holds for the events recorded in it, too.
 class Captures {
@@ -78,6 +109,8 @@ class Captures {
   explicit Captures(Graphs& graphs) : graphs_(graphs) {}
 
   cudaError_t begin(cudaStream_t stream, cudaStreamCaptureMode mode);
+  // Into a graph that is there, behind these nodes of its.
+  cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, std::vector<cudaGraphNode_t> last);
   // Ends that of the stream in which it began. `graph` is null where it has failed.
   cudaError_t end(cudaStream_t stream, cudaGraph_t* graph);
   bool any() const { return !streams_.empty(); }
@@ -92,6 +125,7 @@ class Captures {
   // Whether the event marks a place in a capture: a stream that waits for it takes part.
   bool is_captured(cudaEvent_t event) const { return events_.count(event) != 0; }
   cudaError_t wait(cudaStream_t stream, cudaEvent_t event);
+  void set_last(cudaStream_t stream, std::vector<cudaGraphNode_t> last);
   void forget(cudaEvent_t event) { events_.erase(event); }
   // Something was asked for that cannot be captured: cudaStreamEndCapture will say so.
   void invalidate(cudaStream_t stream);
@@ -103,6 +137,7 @@ class Captures {
     cudaStream_t origin;
     unsigned long long id;
     bool valid = true;
+    bool own = true;  // the graph was made for it
   };
   struct Place {
     std::shared_ptr<Capture> capture;

@@ -63,6 +63,8 @@ cudaError_t check(Runtime& r, KernelEntry& entry, const device::KernelInfo& info
 cudaError_t error_of(const device::Fault& fault) {
   if (fault.trap && fault.trap->reason == sim::TrapReason::tensor_coordinate)
     return cudaErrorIllegalInstruction;
+  if (fault.trap && fault.trap->reason == sim::TrapReason::no_condition)
+    return cudaErrorIllegalAddress;
   switch (fault.kind) {
     case sim::TrapKind::misaligned:
       return cudaErrorMisalignedAddress;

@@ -1,6 +1,8 @@
 // Copies and fills.
 
 #include "cudart/copy.h"
+#include "cudart/graph_calls.h"
+#include "cudart/graph_work.h"
 #include "driver/call.h"
 
 using namespace lab32::driver;
@@ -227,3 +229,16 @@ LAB32_FILL_ASYNC("cuMemsetD2D32Async", cuMemsetD2D32Async,
                  (CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height,
                   CUstream stream),
                  filled(to, pitch, value, 4, width, height));
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                              size_t count, const CUDA_MEMCPY3D* p, CUcontext) {
+  constexpr const char* kName = "cuGraphAddMemcpyNode";
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  return forward(kName, [&] {
+    return lab32::cudart::add_node(kName, node, graph, from, count, cudaGraphNodeTypeMemcpy,
+                                   [&](Runtime&, lab32::cudart::Work* work) {
+                                     *work = lab32::cudart::on_this_device(slices(p));
+                                     return cudaSuccess;
+                                   });
+  });
+}

@@ -1,5 +1,9 @@
 // Graphs: the runtime's functions under the driver's names.
 
+#include <cstddef>
+#include <cstring>
+
+#include "base/error.h"
 #include "driver/same.h"
 
 using namespace lab32::driver;
@@ -26,7 +30,78 @@ CUresult add_kernel(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, s
                  [&] { return cudaGraphAddKernelNode(node, graph, from, count, &same); });
 }
 
+// Both APIs' parameters lie alike, but for a kernel's second handle, and copies.
+static_assert(sizeof(CUgraphNodeParams) == sizeof(cudaGraphNodeParams) &&
+              offsetof(CUgraphNodeParams, kernel) == offsetof(cudaGraphNodeParams, kernel) &&
+              offsetof(CUDA_KERNEL_NODE_PARAMS_v3, kernelParams) ==
+                  offsetof(cudaKernelNodeParamsV2, kernelParams) &&
+              offsetof(CUDA_MEMSET_NODE_PARAMS_v2, height) ==
+                  offsetof(cudaMemsetParamsV2, height) &&
+              offsetof(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out) ==
+                  offsetof(cudaConditionalNodeParams, phGraph_out));
+
+cudaGraphNodeParams same_as(const CUgraphNodeParams& p) {
+  cudaGraphNodeParams same{};
+  std::memcpy(static_cast<void*>(&same), &p, sizeof same);
+  if (p.type == CU_GRAPH_NODE_TYPE_KERNEL && !p.kernel.func) same.kernel.func = p.kernel.kern;
+  if (p.type == CU_GRAPH_NODE_TYPE_MEMCPY)
+    throw lab32::Error("parameters of nodes that copy, set anew by the driver's API");
+  return same;
+}
+
+CUresult add_any(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                 const CUgraphEdgeData* edges, size_t count, CUgraphNodeParams* p) {
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  if (p->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+    return cuGraphAddMemcpyNode(node, graph, from, count, &p->memcpy.copyParams, p->memcpy.copyCtx);
+  if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && !p->conditional.ctx)
+    return CUDA_ERROR_INVALID_VALUE;
+  return forward("cuGraphAddNode", [&] {
+    cudaGraphNodeParams same = same_as(*p);
+    const cudaError_t e = cudaGraphAddNode(
+        node, graph, from, reinterpret_cast<const cudaGraphEdgeData*>(edges), count, &same);
+    if (!e && p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+      p->conditional.phGraph_out = same.conditional.phGraph_out;
+    return e;
+  });
+}
+
 }  // namespace
+
+CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                           const CUgraphEdgeData* edges, size_t count, CUgraphNodeParams* p) {
+  return add_any(node, graph, from, edges, count, p);
+}
+CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, size_t count,
+                        CUgraphNodeParams* p) {
+  return add_any(node, graph, from, nullptr, count, p);
+}
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
+  return call("cuGraphNodeSetParams", [&](Runtime&) {
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    cudaGraphNodeParams same = same_as(*p);
+    return result_of(cudaGraphNodeSetParams(node, &same));
+  });
+}
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* p) {
+  return call("cuGraphExecNodeSetParams", [&](Runtime&) {
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    cudaGraphNodeParams same = same_as(*p);
+    return result_of(cudaGraphExecNodeSetParams(exec, node, &same));
+  });
+}
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* out, CUgraph graph,
+                                        CUcontext context, unsigned otherwise, unsigned flags) {
+  if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+  return forward("cuGraphConditionalHandleCreate", [&] {
+    return cudaGraphConditionalHandleCreate(reinterpret_cast<cudaGraphConditionalHandle*>(out),
+                                            graph, otherwise, flags);
+  });
+}
+LAB32_SAME_PER_THREAD(
+    "cuGraphInstantiate", cuGraphInstantiateWithParams,
+    (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* p),
+    cudaGraphInstantiateWithParams(exec, graph, reinterpret_cast<cudaGraphInstantiateParams*>(p)));
 
 LAB32_SAME("cuGraphCreate", cuGraphCreate, (CUgraph * graph, unsigned flags),
            cudaGraphCreate(graph, flags));

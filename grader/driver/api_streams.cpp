@@ -89,6 +89,21 @@ LAB32_SAME_PER_THREAD("cuStreamGetCaptureInfo", cuStreamGetCaptureInfo_v2,
                                                reinterpret_cast<cudaStreamCaptureStatus*>(status),
                                                reinterpret_cast<unsigned long long*>(id), graph,
                                                dependencies, nullptr, count));
+LAB32_SAME_PER_THREAD("cuStreamBeginCaptureToGraph", cuStreamBeginCaptureToGraph,
+                      (CUstream stream, CUgraph graph, const CUgraphNode* nodes,
+                       const CUgraphEdgeData* edges, size_t count, CUstreamCaptureMode mode),
+                      cudaStreamBeginCaptureToGraph(
+                          stream, graph, nodes, reinterpret_cast<const cudaGraphEdgeData*>(edges),
+                          count, static_cast<cudaStreamCaptureMode>(mode)));
+LAB32_SAME_PER_THREAD("cuStreamUpdateCaptureDependencies", cuStreamUpdateCaptureDependencies_v2,
+                      (CUstream stream, CUgraphNode* nodes, const CUgraphEdgeData* edges,
+                       size_t count, unsigned flags),
+                      cudaStreamUpdateCaptureDependencies(
+                          stream, nodes, reinterpret_cast<const cudaGraphEdgeData*>(edges), count,
+                          flags));
+LAB32_SAME_PER_THREAD("cuStreamUpdateCaptureDependencies", cuStreamUpdateCaptureDependencies,
+                      (CUstream stream, CUgraphNode* nodes, size_t count, unsigned flags),
+                      cudaStreamUpdateCaptureDependencies(stream, nodes, nullptr, count, flags));
 LAB32_SAME("cuThreadExchangeStreamCaptureMode", cuThreadExchangeStreamCaptureMode,
            (CUstreamCaptureMode * mode),
            cudaThreadExchangeStreamCaptureMode(reinterpret_cast<cudaStreamCaptureMode*>(mode)));

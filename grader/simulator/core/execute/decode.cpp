@@ -341,6 +341,8 @@ class Decoder {
         site.target = site.name == "__cudaCDP2LaunchDeviceV2" ? CallSite::Target::launch
                                                               : CallSite::Target::prepare_launch;
         program_.launches_kernels = true;
+      } else if (heap_ && site.name == "cudaGraphSetConditional") {
+        site.target = CallSite::Target::set_condition;
       } else if (callee && !callee->is_declaration) {
         site.function = static_cast<uint32_t>(
             std::find(functions_.begin(), functions_.end(), callee) - functions_.begin());

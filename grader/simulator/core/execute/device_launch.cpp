@@ -95,4 +95,28 @@ void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
   }
 }
 
+void device_set_condition(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
+  BlockContext& block = warp.block();
+  const Memory& memory = *block.launch().memory;
+  uint64_t address[kWarpSize] = {};
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    address[l] = launch_argument<uint64_t>(warp, site, l, 0);
+    const Allocation* word = memory.find(address[l]);
+    if (word && word->condition && word->begin == address[l] && !word->freed &&
+        memory.reaches(*word))
+      continue;
+    TrapFacts facts = warp.facts(TrapReason::no_condition, l);
+    facts.value = address[l];
+    Warp::trap(in, std::move(facts));
+  }
+  std::byte* const base =
+      block.global(warp.index(), in, address, mask, sizeof(uint32_t), BlockContext::Use::write);
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const auto value = launch_argument<uint32_t>(warp, site, l, 1);
+    std::memcpy(base + address[l], &value, sizeof value);
+  }
+}
+
 }  // namespace lab32::sim

@@ -1,4 +1,4 @@
-// What the lanes of a warp do to launch a kernel.
+// What the lanes of a warp do to launch a kernel, and to choose what the graph around it launches.
 #pragma once
 
 #include <cstdint>
@@ -13,5 +13,8 @@ class Warp;
 // Lane by lane; they throw as device_malloc() does.
 void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
+
+// cudaGraphSetConditional: a handle is the address of the word that holds the condition.
+void device_set_condition(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
 }  // namespace lab32::sim

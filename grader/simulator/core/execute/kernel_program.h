@@ -83,7 +83,8 @@ struct CallSite {
     malloc,
     free,
     prepare_launch,
-    launch
+    launch,
+    set_condition
   } target = Target::function;
   uint32_t function = 0;
   Slot pointer;                              // indirect

@@ -298,6 +298,11 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::not_allocated:
       return fmt::format("{} frees {:#x}, which malloc() has not given", name_of(f.thread),
                          f.value);
+    case TrapReason::no_condition:
+      return fmt::format(
+          "{} calls cudaGraphSetConditional() for {:#x}, which is no handle of a graph that is "
+          "under way",
+          name_of(f.thread), f.value);
     case TrapReason::freed_twice:
       return fmt::format("{} frees {:#x}, which was freed before", name_of(f.thread), f.value);
     case TrapReason::texture_object:

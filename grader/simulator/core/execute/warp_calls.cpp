@@ -70,6 +70,11 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
     ++split.pc;
     return;
   }
+  if (site.target == CallSite::Target::set_condition) {
+    device_set_condition(*this, in, site, op_mask);
+    ++split.pc;
+    return;
+  }
   if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
   if (site.target == CallSite::Target::function) return enter(site.function, in, op_mask, split);
 

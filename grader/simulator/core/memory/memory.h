@@ -35,6 +35,7 @@ struct Allocation {
   unsigned device = 0;            // that it was made for
   // The devices that reach it, bit by bit; none: all do. Outlives the allocation.
   const uint64_t* reached_by = nullptr;
+  bool condition = false;  // of a node of a graph: cudaGraphSetConditional() writes it
 };
 
 class Memory {

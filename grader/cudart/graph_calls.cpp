@@ -1,0 +1,56 @@
+#include "cudart/graph_calls.h"
+
+namespace lab32::cudart {
+
+cudaError_t with_graph(const char* name, cudaGraph_t graph, const GraphBody& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return r.graphs.knows(graph) ? body(r) : cudaErrorInvalidValue; });
+}
+
+cudaError_t with_node(const char* name, cudaGraphNode_t node, const GraphBody& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return r.graphs.knows(node) ? body(r) : cudaErrorInvalidValue; });
+}
+
+cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
+                     const cudaGraphNode_t* from, size_t count, cudaGraphNodeType type,
+                     const std::function<cudaError_t(Runtime&, Work*)>& make) {
+  return with_graph(name, graph, [&](Runtime& r) {
+    if (!out || (count && !from)) return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; ++i)
+      if (!r.graphs.knows(from[i]) || from[i]->graph != graph) return cudaErrorInvalidValue;
+    Work work;
+    if (const cudaError_t error = make(r, &work)) return error;
+    *out = r.graphs.add(graph, type, {from, from + count}, std::move(work));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t set_work(Step* step, cudaGraphNodeType type, Work work) {
+  if (!step || step->type != type) return cudaErrorInvalidValue;
+  step->work = std::move(work);
+  return cudaSuccess;
+}
+
+namespace {
+
+Step* find_step(std::vector<Step>& steps, cudaGraphNode_t node) {
+  for (Step& step : steps) {
+    if (step.origin == node) return &step;
+    if (!step.work.branch) continue;
+    for (std::vector<Step>& body : step.work.branch->bodies)
+      if (Step* found = find_step(body, node)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node) { return find_step(exec->steps, node); }
+
+cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const GraphBody& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return r.graphs.knows(exec) ? body(r) : cudaErrorInvalidValue; });
+}
+
+}  // namespace lab32::cudart

@@ -1,0 +1,27 @@
+// What the functions of graphs have in common.
+#pragma once
+
+#include <functional>
+
+#include "cudart/call.h"
+
+namespace lab32::cudart {
+
+using GraphBody = std::function<cudaError_t(Runtime&)>;
+
+// cudaErrorInvalidValue for what is none.
+cudaError_t with_graph(const char* name, cudaGraph_t graph, const GraphBody& body);
+cudaError_t with_node(const char* name, cudaGraphNode_t node, const GraphBody& body);
+cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const GraphBody& body);
+
+// `make` may find that its arguments are wrong.
+cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
+                     const cudaGraphNode_t* from, size_t count, cudaGraphNodeType type,
+                     const std::function<cudaError_t(Runtime&, Work*)>& make);
+
+// Of a node; nullptr: it has none, or is of another graph.
+Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node);
+// Its work made anew. cudaErrorInvalidValue: there is no such step, or it is of another kind.
+cudaError_t set_work(Step* step, cudaGraphNodeType type, Work work);
+
+}  // namespace lab32::cudart
