@@ -25,7 +25,10 @@ LAB32_PER_THREAD(cudaStreamBeginCapture, _ptsz);
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return with_stream("cudaStreamEndCapture", stream, [&](Runtime& r) {
-    return graph ? r.captures.end(stream, graph) : cudaErrorInvalidValue;
+    cudaGraph_t ended = nullptr;
+    // Who has the graph already needs not be given it.
+    if (!graph && !r.captures.is_into_given(stream)) return cudaErrorInvalidValue;
+    return r.captures.end(stream, graph ? graph : &ended);
   });
 }
 LAB32_PER_THREAD(cudaStreamEndCapture, _ptsz);

@@ -206,6 +206,11 @@ cudaError_t Captures::end(cudaStream_t stream, cudaGraph_t* graph) {
   return error;
 }
 
+bool Captures::is_into_given(cudaStream_t stream) const {
+  const auto at = streams_.find(stream);
+  return at != streams_.end() && !at->second.capture->own;
+}
+
 cudaStreamCaptureStatus Captures::status(cudaStream_t stream) const {
   const auto at = streams_.find(stream);
   if (at == streams_.end()) return cudaStreamCaptureStatusNone;

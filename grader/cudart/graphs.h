@@ -115,6 +115,7 @@ class Captures {
   cudaError_t end(cudaStream_t stream, cudaGraph_t* graph);
   bool any() const { return !streams_.empty(); }
   bool captures(cudaStream_t stream) const { return streams_.count(stream) != 0; }
+  bool is_into_given(cudaStream_t stream) const;  // a graph that was there before
   cudaStreamCaptureStatus status(cudaStream_t stream) const;
   unsigned long long id(cudaStream_t stream) const;
   cudaGraph_t graph(cudaStream_t stream) const;

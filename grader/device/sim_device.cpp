@@ -219,9 +219,9 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   return run_kernel(kernel, shape, options, 0);
 }
 
-// Launches of a grid's kernels, those for its tail behind all others. Each is complete, with what
-// it has launched itself, before the next begins: so streams of blocks have it, and for others it
-// is one of the orders that may be.
+// Launches of a grid's kernels and their copies, those for its tail behind all others. Each is
+// complete, with what it has launched itself, before the next begins: so streams of blocks have it,
+// and for others it is one of the orders that may be.
 void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launches,
                              const LaunchOptions& options, unsigned depth, Run& run) {
   constexpr unsigned kMostDepth = 24;  // CUDA programming guide, "Recursion and depth"
@@ -235,6 +235,14 @@ void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launch
   for (const sim::DeviceLaunch& launch : launches.launched) {
     if (depth >= kMostDepth)
       throw Error(fmt::format("kernels that launch kernels more than {} deep", kMostDepth));
+    if (launch.function == 0) {
+      if (launch.copy.value < 0)
+        memory_.copy(launch.copy.to, launch.copy.from, launch.copy.bytes);
+      else
+        memory_.fill(launch.copy.to, static_cast<unsigned char>(launch.copy.value),
+                     launch.copy.bytes);
+      continue;
+    }
     SimKernel& child = parent.module().kernel_at(launch.function);
     std::vector<std::byte> parameters(child.program().param_bytes);
     memory_.download(parameters.data(), launch.parameters, parameters.size());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/core/execute/instruction.h"
 #include "simulator/counters/sectors.h"
 
 using namespace lab32::counters;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "simulator/core/execute/binding.h"
+#include "simulator/core/execute/device_runtime.h"
 #include "simulator/core/execute/function_slots.h"
 #include "simulator/core/execute/reach.h"
 #include "simulator/core/execute/refuse.h"
@@ -341,6 +342,10 @@ class Decoder {
         site.target = site.name == "__cudaCDP2LaunchDeviceV2" ? CallSite::Target::launch
                                                               : CallSite::Target::prepare_launch;
         program_.launches_kernels = true;
+      } else if (heap_ && is_device_runtime(site.name)) {
+        site.target = CallSite::Target::runtime;
+        program_.launches_kernels = true;
+        calls_heap_ |= is_device_heap(site.name);
       } else if (heap_ && site.name == "cudaGraphSetConditional") {
         site.target = CallSite::Target::set_condition;
       } else if (callee && !callee->is_declaration) {

@@ -78,13 +78,14 @@ void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
     const int l = __builtin_ctz(r);
     const auto found = launches.prepared.find(launch_argument<uint64_t>(warp, site, l, 0));
     const auto stream = launch_argument<uint64_t>(warp, site, l, 1);
+    const bool made = stream >= DeviceLaunches::kFirstHandle && stream < launches.handles;
     if (found == launches.prepared.end() ||
-        (stream > kLastOfHost && stream != kTailLaunch && stream != kFireAndForget)) {
+        (stream > kLastOfHost && stream != kTailLaunch && stream != kFireAndForget && !made)) {
       TrapFacts facts = warp.facts(TrapReason::unsupported_function, l);
       facts.name = site.name;
       facts.cause = found == launches.prepared.end()
                         ? "its parameters come from no call before it"
-                        : "streams that kernels make are not simulated";
+                        : "that is no stream which this kernel has made";
       Warp::trap(in, std::move(facts));
     }
     DeviceLaunch next = found->second;

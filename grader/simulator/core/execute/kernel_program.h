@@ -84,7 +84,8 @@ struct CallSite {
     free,
     prepare_launch,
     launch,
-    set_condition
+    set_condition,
+    runtime
   } target = Target::function;
   uint32_t function = 0;
   Slot pointer;                              // indirect

@@ -147,7 +147,7 @@ void wait(const Exec& x, const Inst& in) {
     over |= 1u << l;
     x.warp->block().report_mbarrier_wait(x.warp->index(), 1u << l, x.warp->address[l]);
   });
-  if (over != x.mask && x.warp->block().cluster() != nullptr) x.warp->end_slice_soon();
+  if (over != x.mask) x.warp->end_slice_soon();
   write_predicate(x, in.dst[0], over);
 }
 

@@ -4,6 +4,7 @@
 #include "base/demangle.h"
 #include "simulator/core/execute/definedness.h"
 #include "simulator/core/execute/device_launch.h"
+#include "simulator/core/execute/device_runtime.h"
 #include "simulator/core/execute/heap_calls.h"
 #include "simulator/core/execute/printf.h"
 #include "simulator/core/execute/warp.h"
@@ -67,6 +68,11 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
       device_prepare_launch(*this, in, site, op_mask);
     else
       device_launch(*this, in, site, op_mask);
+    ++split.pc;
+    return;
+  }
+  if (site.target == CallSite::Target::runtime) {
+    device_runtime(*this, in, site, op_mask);
     ++split.pc;
     return;
   }

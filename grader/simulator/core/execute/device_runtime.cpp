@@ -1,0 +1,146 @@
+#include "simulator/core/execute/device_runtime.h"
+
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "simulator/core/execute/heap_calls.h"
+#include "simulator/core/execute/memory_lanes.h"
+
+namespace lab32::sim {
+namespace {
+
+constexpr uint32_t kSuccess = 0, kMemoryAllocation = 2;  // cudaError_t
+
+// One lane's call.
+struct RuntimeCall {
+  Warp& warp;
+  const Inst& in;
+  const CallSite& site;
+  int lane;
+
+  template <class T>
+  T argument(size_t i) const {
+    const Frame& frame = *warp.current().frame;
+    T value{};
+    std::memcpy(&value, at(frame, site.arguments.at(i)), sizeof value);
+    return value;
+  }
+  void give(uint32_t result) const {
+    Frame& frame = *warp.current().frame;
+    if (!site.results.empty())
+      std::memcpy(const_cast<std::byte*>(at(frame, site.results[0])), &result, sizeof result);
+  }
+  // What an argument points at, wherever that lies.
+  template <class T>
+  void store(size_t i, T value) const {
+    std::array<uint64_t, kWarpSize> address{};
+    address[static_cast<size_t>(lane)] = argument<uint64_t>(i);
+    const Exec x{nullptr, 1u << lane, &warp};
+    each_window(x, address.data(), [&](const Exec& part, ptx::Space where, uint64_t* own) {
+      const Place place = open_access(part, in, where, own, sizeof value, true);
+      if (warp.block().checks_reads() && where != ptx::Space::global)
+        warp.define(counted_space(where), own, part.mask, sizeof value);
+      std::memcpy(place.base + own[lane] + static_cast<size_t>(lane) * place.stride, &value,
+                  sizeof value);
+    });
+  }
+  DeviceLaunches& launches() const {
+    const BlockContext& block = warp.block();
+    if (block.parallel()) throw OrderMatters{};
+    if (block.guarded()) throw HeapTouched{};
+    return *block.launch().launches;
+  }
+  DeviceHeap& heap() const {
+    launches();
+    return *warp.block().launch().heap;
+  }
+
+ private:
+  const std::byte* at(const Frame& frame, uint32_t offset) const {
+    return frame.params.data() + static_cast<size_t>(lane) * frame.function->param_bytes + offset;
+  }
+};
+
+uint32_t make_handle(const RuntimeCall& c) {
+  c.store(0, c.launches().handles++);
+  return kSuccess;
+}
+uint32_t nothing(const RuntimeCall&) { return kSuccess; }
+uint32_t give_device(const RuntimeCall& c) {
+  c.store(0, static_cast<int32_t>(c.warp.block().launch().memory->device()));
+  return kSuccess;
+}
+uint32_t allocate(const RuntimeCall& c) {
+  const uint64_t address = c.heap().allocate(c.argument<uint64_t>(1), "memory from cudaMalloc");
+  c.store(0, address);
+  return address ? kSuccess : kMemoryAllocation;
+}
+uint32_t release(const RuntimeCall& c) {
+  const auto address = c.argument<uint64_t>(0);
+  if (address == 0) return kSuccess;
+  const DeviceHeap::Release done = c.heap().release(address);
+  if (done == DeviceHeap::Release::done) return kSuccess;
+  TrapFacts facts =
+      c.warp.facts(done == DeviceHeap::Release::freed_before ? TrapReason::freed_twice
+                                                             : TrapReason::not_allocated,
+                   c.lane);
+  facts.value = address;
+  Warp::trap(c.in, std::move(facts));
+}
+
+uint32_t copy(const RuntimeCall& c) {
+  DeviceLaunch next;
+  next.copy = {c.argument<uint64_t>(0), c.argument<uint64_t>(1), c.argument<uint64_t>(2), -1};
+  c.launches().launched.push_back(next);
+  return kSuccess;
+}
+uint32_t fill(const RuntimeCall& c) {
+  DeviceLaunch next;
+  next.copy = {c.argument<uint64_t>(0), 0, c.argument<uint64_t>(2),
+               static_cast<uint8_t>(c.argument<uint32_t>(1))};
+  c.launches().launched.push_back(next);
+  return kSuccess;
+}
+
+using RuntimeFunction = uint32_t (*)(const RuntimeCall&);
+
+// An impossible launch by a kernel ends the program (sim_device.cpp): there is never an error to
+// be asked for.
+const std::map<std::string, RuntimeFunction>& device_functions() {
+  static const std::map<std::string, RuntimeFunction> all{
+      {"__cudaCDP2StreamCreateWithFlags", make_handle},
+      {"__cudaCDP2StreamDestroy", nothing},
+      {"__cudaCDP2StreamWaitEvent", nothing},
+      {"__cudaCDP2EventCreateWithFlags", make_handle},
+      {"__cudaCDP2EventRecord", nothing},
+      {"__cudaCDP2EventRecordWithFlags", nothing},
+      {"__cudaCDP2EventDestroy", nothing},
+      {"__cudaCDP2GetLastError", nothing},
+      {"__cudaCDP2PeekAtLastError", nothing},
+      {"__cudaCDP2GetDevice", give_device},
+      {"__cudaCDP2Malloc", allocate},
+      {"__cudaCDP2Free", release},
+      {"__cudaCDP2MemcpyAsync", copy},
+      {"__cudaCDP2MemsetAsync", fill},
+  };
+  return all;
+}
+
+}  // namespace
+
+bool is_device_runtime(const std::string& name) { return device_functions().count(name) != 0; }
+
+bool is_device_heap(const std::string& name) {
+  return name == "__cudaCDP2Malloc" || name == "__cudaCDP2Free";
+}
+
+void device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
+  const RuntimeFunction run = device_functions().at(site.name);
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const RuntimeCall call{warp, in, site, __builtin_ctz(r)};
+    call.give(run(call));
+  }
+}
+
+}  // namespace lab32::sim
