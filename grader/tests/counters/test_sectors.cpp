@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/core/execute/instruction.h"
 #include "simulator/counters/sectors.h"
 
 using namespace lab32::counters;
