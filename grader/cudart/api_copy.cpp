@@ -44,7 +44,7 @@ Body plain_peer(void* to, const void* from, size_t bytes) {
 Body slices(const cudaMemcpy3DPeerParms* p) {
   if (!p) return [](Runtime&) { return cudaErrorInvalidValue; };
   const cudaMemcpy3DParms same{p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
-                               p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDefault};
+                               p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDeviceToDevice};
   return peers(p->dstDevice, p->srcDevice, slices(&same));
 }
 

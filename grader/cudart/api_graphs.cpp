@@ -62,6 +62,11 @@ cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream) {
   return cudaSuccess;
 }
 
+void start_conditions(Runtime& r, const std::vector<Condition*>& conditions) {
+  for (const Condition* c : conditions)
+    r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);
+}
+
 cudaError_t instantiate(Runtime& r, cudaGraphExec_t* exec, cudaGraph_t graph,
                         unsigned long long flags, cudaGraphInstantiateResult* result) {
   constexpr unsigned long long kHints = cudaGraphInstantiateFlagAutoFreeOnLaunch |
@@ -71,8 +76,7 @@ cudaError_t instantiate(Runtime& r, cudaGraphExec_t* exec, cudaGraph_t graph,
   if (flags & ~kHints) throw lab32::Error("graphs launched by the device are not simulated");
   const cudaError_t error = r.graphs.instantiate(exec, graph, result);
   if (error) return error;
-  for (const Condition* c : (*exec)->conditions)
-    r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);
+  start_conditions(r, (*exec)->conditions);
   return cudaSuccess;
 }
 
@@ -355,6 +359,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                  nullptr, nullptr};
     if (!same) return cudaErrorGraphExecUpdateFailure;
     for (size_t i = 0; i < steps.size(); ++i) exec->steps[i].work = std::move(steps[i].work);
+    exec->conditions = conditions_of(*graph);
+    start_conditions(r, exec->conditions);
     return cudaSuccess;
   });
 }

@@ -100,6 +100,12 @@ void add_conditions(const CUgraph_st& graph, std::vector<Condition*>* all) {
 
 }  // namespace
 
+std::vector<Condition*> conditions_of(const CUgraph_st& graph) {
+  std::vector<Condition*> all;
+  add_conditions(graph, &all);
+  return all;
+}
+
 bool has_conditions(const CUgraph_st& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [](const auto& node) { return node->type == cudaGraphNodeTypeConditional; });
@@ -129,8 +135,7 @@ bool read_steps(const CUgraph_st& graph, std::vector<Step>* all) {
 cudaError_t Graphs::instantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                 cudaGraphInstantiateResult* result) {
   std::vector<Step> steps;
-  std::vector<Condition*> conditions;
-  add_conditions(*graph, &conditions);
+  std::vector<Condition*> conditions = conditions_of(*graph);
   const bool all_used =
       std::all_of(conditions.begin(), conditions.end(), [](Condition* c) { return c->used; });
   *result = !all_used                     ? cudaGraphInstantiateConditionalHandleUnused

@@ -102,6 +102,8 @@ class Graphs {
 // The nodes in an order that their edges allow; false where they make a circle.
 bool read_steps(const CUgraph_st& graph, std::vector<Step>* steps);
 bool has_conditions(const CUgraph_st& graph);
+// Its own and its bodies'.
+std::vector<Condition*> conditions_of(const CUgraph_st& graph);
 
 // Streams that capture. What is said of a stream holds for the events recorded in it, too.
 class Captures {

@@ -11,6 +11,10 @@ constexpr uint64_t kPollSlice = 200;
 // So many rounds without a progress event: 2 million instructions of each warp that does not poll.
 constexpr uint64_t kIdleRounds = 10'000;
 
+// A loop that reads the clock may end by itself when its time is up: so many instructions more, of
+// all blocks together.
+constexpr uint64_t kClockPatience = 100'000'000;
+
 // At random: blocks under way as long as none waits for another that has not begun.
 constexpr uint64_t kUnderWay = 8;
 // Slices per warp of all blocks under way, after which it is asked whether anybody has moved; a
@@ -28,6 +32,15 @@ bool is_progress(const KernelProgram& program, const Site& site) {
   return traits.is_progress();
 }
 
+// What counts a multiprocessor's cycles; loops of libcu++ that wait read %globaltimer, too.
+bool reads_clock(const Site& site) {
+  const auto& operands = site.ptx->operands;
+  return std::any_of(operands.begin(), operands.end(), [](const ptx::Operand& op) {
+    return op.kind == ptx::Operand::Kind::special &&
+           (op.special == ptx::SpecialReg::clock || op.special == ptx::SpecialReg::clock64);
+  });
+}
+
 }  // namespace
 
 ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
@@ -38,6 +51,7 @@ ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Ob
       suspects_(suspects),
       groups_(BlockGroup::count(launch)),
       capacity_(std::max<uint64_t>(launch.resident_blocks / launch.cluster.count(), 1)) {
+  for (const Site& site : launch.program->sites) reads_clock_ |= reads_clock(site);
   for (size_t s = 0; s < launch.program->sites.size(); ++s)
     if (is_progress(*launch.program, launch.program->sites[s]))
       progress_sites_.push_back(static_cast<uint32_t>(s));
@@ -92,7 +106,7 @@ void ResidentBlocks::run(uint64_t first, uint64_t most) {
 
 // Until all blocks have ended, or one has trapped.
 void ResidentBlocks::run_blocks(uint64_t first) {
-  uint64_t next = first, idle = 0, progress_before = 0;
+  uint64_t next = first, idle = 0, progress_before = 0, moved_at = issued_;
   const auto go_on = [this](Slot& slot) {
     this->go_on(slot, [&] { return slot.group.go_on(slice_); });
   };
@@ -122,7 +136,8 @@ void ResidentBlocks::run_blocks(uint64_t first) {
     const uint64_t now = progress_events();
     idle = moved || now != progress_before ? 0 : idle + 1;
     progress_before = now;
-    if (idle > kIdleRounds) return nobody_moves(next);
+    if (idle == 0) moved_at = issued_;
+    if (idle > kIdleRounds && !may_time_out(moved_at)) return nobody_moves(next);
   }
 }
 
@@ -149,7 +164,7 @@ void ResidentBlocks::run_at_random() {
   Random random(*launch_.schedule);
   std::vector<uint64_t> arrived;  // the device holds them, and they have not begun
   uint64_t next = 0, ended = 0, most = launch_.grid_workspace != 0 ? capacity_ : kUnderWay;
-  uint64_t slices = 0, idle = 0, progress_before = 0, ended_before = 0;
+  uint64_t slices = 0, idle = 0, progress_before = 0, ended_before = 0, moved_at = 0;
   while (ended < groups_) {
     while (next < groups_ && next - ended < capacity_) arrived.push_back(next++);
     while (!arrived.empty() && residents_.size() < most) {
@@ -172,12 +187,17 @@ void ResidentBlocks::run_at_random() {
     progress_before = now;
     ended_before = ended;
     idle = still ? idle + 1 : 0;
+    if (!still) moved_at = issued_;
     if (still && !arrived.empty()) {
       most = 2 * residents_.size();  // they may wait for one of these
-    } else if (idle > kIdleWatches && !residents_.empty()) {
+    } else if (idle > kIdleWatches && !residents_.empty() && !may_time_out(moved_at)) {
       return nobody_moves(next);
     }
   }
+}
+
+bool ResidentBlocks::may_time_out(uint64_t moved_at) const {
+  return reads_clock_ && issued_ - moved_at < kClockPatience;
 }
 
 uint64_t ResidentBlocks::progress_events() const {

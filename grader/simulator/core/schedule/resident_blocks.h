@@ -53,6 +53,8 @@ class ResidentBlocks {
   Slot& free_slot();
   // How many instructions were issued by which a block may let another one go on (Traits).
   uint64_t progress_events() const;
+  // What has not moved since so many instructions may still end by the clock.
+  bool may_time_out(uint64_t moved_at) const;
   void nobody_moves(uint64_t next);
   uint64_t number_of(uint64_t nth) const;
 
@@ -61,6 +63,7 @@ class ResidentBlocks {
   OrderGuard::Worker* guard_;
   const TouchMap* suspects_;
   std::vector<uint32_t> progress_sites_;
+  bool reads_clock_ = false;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> residents_;
   const uint64_t groups_, capacity_;  // of the launch; that the device holds at once
