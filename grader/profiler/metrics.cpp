@@ -40,6 +40,15 @@ Value registers(const LaunchProfile& r) {
   return std::max(16u, (*r.registers + 7) / 8 * 8);
 }
 
+// None where some of it is not counted.
+Value texels(const counters::Counters& c, uint64_t value) {
+  return c.other.texture_unknown > 0 ? std::nullopt : Value(static_cast<double>(value));
+}
+
+Value bulk(const counters::Counters& c, uint64_t value) {
+  return c.other.bulk_unknown > 0 ? std::nullopt : Value(static_cast<double>(value));
+}
+
 Value maybe(Value value) { return value; }
 template <class T>
 Value maybe(T value) {

@@ -195,6 +195,13 @@ REMOTE(d_red, A("red." S "add.u32 [%0], %1;", : : "r"(a), "r"(lane)))
 REMOTE(d_cas, A("atom." S "cas.b32 %0, [%1], %2, %3;", : "=r"(r0) : "r"(a), "r"(0), "r"(lane)))
 REMOTE(d_exch, A("atom." S "exch.b32 %0, [%1], %2;", : "=r"(r0) : "r"(a), "r"(lane)))
 
+REMOTE(d_st2, A("{.reg .u16 t; cvt.u16.u32 t, %1; st." S "u16 [%0], t;}", : : "r"(a), "r"(lane)))
+REMOTE(d_max, A("atom." S "max.s32 %0, [%1], %2;", : "=r"(r0) : "r"(a), "r"(lane)))
+REMOTE(d_add64, A("{.reg .u64 t; cvt.u64.u32 t, %2; atom." S "add.u64 t, [%1], t; cvt.u32.u64 %0, t;}",
+                  : "=r"(r0) : "r"(a), "r"(lane)))
+REMOTE(d_exch64, A("{.reg .u64 t; cvt.u64.u32 t, %2; atom." S "exch.b64 t, [%1], t; cvt.u32.u64 %0, t;}",
+                   : "=r"(r0) : "r"(a), "r"(lane)))
+
 using MakeMap = decltype(&cuTensorMapEncodeTiled);
 
 MakeMap maker() {
@@ -246,6 +253,7 @@ bool launch(const std::string& op, uint32_t mask, const std::vector<long>& n, ch
   if (op == #name) return name<<<kBlocks, 32, kShared>>>(p, sink), true
     D(d_none); D(d_ld1); D(d_ld2); D(d_ld4); D(d_ld8); D(d_ld16); D(d_st1); D(d_st4); D(d_st8);
     D(d_st16); D(d_atom); D(d_red); D(d_cas); D(d_exch);
+    D(d_st2); D(d_max); D(d_add64); D(d_exch64);
     return false;
   }
   const Copy c{mask, uint32_t(n[0]), uint32_t(n[1]), uint32_t(n[2]), uint32_t(n[3]), {}};

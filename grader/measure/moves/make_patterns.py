@@ -4,6 +4,8 @@
 make_patterns.py texture|copy explore   a few of each kind, to see which counters move
 make_patterns.py texture|copy known     those from which the rules were found
 make_patterns.py texture|copy unseen    those that the rules had to predict
+make_patterns.py texture|copy more      further formats and modes, what lies outside, filters without a rule
+make_patterns.py texture|copy predicted as many of these, which the rules had to predict
 """
 import random
 import sys
@@ -39,7 +41,8 @@ def size_of(shape):
     return {"fetch": (8192, 1, 1), "tex1": (8192, 1, 1), "suld1": (8192, 1, 1), "sust1": (8192, 1, 1),
             "tex3": (64, 64, 32), "suld3": (64, 64, 32), "sust3": (64, 64, 32),
             "layers1": (8192, 1, 4), "layers2": (256, 64, 4), "suldl": (256, 64, 4),
-            "sustl": (256, 64, 4), "cube": (64, 64, 6)}.get(shape, (256, 256, 1))
+            "sustl": (256, 64, 4), "cube": (64, 64, 6), "cubes": (64, 64, 6),
+            "suldc": (64, 64, 6), "suldl1": (8192, 1, 4), "sustl1": (8192, 1, 4)}.get(shape, (256, 256, 1))
 
 
 def below(n):
@@ -100,7 +103,8 @@ def add_texture(op, places, mask=FULL):
     shape = op.split(":")[0]
     by_index = shape == "fetch" or shape.startswith("su")
     dx = dy = dz = 0.0 if by_index else 0.5
-    if op.endswith((":linear", ":mip")) or shape == "gather":
+    first = chosen in ("known", "unseen", "explore") and op.endswith("linear mip")
+    if first or op.endswith((":linear", ":mip")) or shape == "gather":
         kind = rng.randrange(3)
         if kind == 0:
             dx = dy = 1.0
@@ -112,7 +116,7 @@ def add_texture(op, places, mask=FULL):
         dz = 0
     numbers = []
     for x, y, z in places:
-        if shape == "cube":
+        if shape in ("cube", "cubes"):
             numbers += cube_direction(x, y, z)
         elif shape == "level":
             numbers += [x + dx, y + dy, rng.choice(level_of)]
@@ -134,7 +138,7 @@ def explore_texture():
     for op in ["fetch:f32", "tex1:f32", "tex2:f32", "tex3:f32", "layers2:f32", "suld2:f32", "sust2:f32",
                "fetch:f32x4", "tex2:f32x4", "tex2:first", "suld2:f32x4", "sust2:f32x4", "tex2:u8",
                "fetch:u8", "suld2:u8", "sust2:u8", "pitch:f32", "tex2:f32:linear", "tex2:f32x4:linear",
-               "tex2:u8x4n:linear", "cube:f32", "gather:f32", "level:f32", "level:f32:mip", "tex3:f32:linear"]:
+               "tex2:u8x4n:linear", "cube:f32", "gather:f32", "level:f32", "level:f32:linear mip", "tex3:f32:linear"]:
         add_texture(op, row)
         add_texture(op, tile(8, 4))
         if op in ("tex2:f32", "suld2:f32", "tex2:f32:linear", "sust2:f32", "tex2:f32x4"):
@@ -153,7 +157,7 @@ def pattern_texture(n):
               "tex2:u8x4n:linear", "tex2:u8n:linear", "tex2:f32x2:linear", "pitch:f32", "pitch:f32x4", "pitch:u8",
               "pitch:f32:linear", "tex3:f32", "tex3:f32x4", "tex3:f32:linear", "tex3:u8", "layers1:f32",
               "layers2:f32", "layers2:f32x4", "layers2:f32:linear", "cube:f32", "cube:f32:linear",
-              "gather:f32", "level:f32", "level:f32:linear", "level:f32:mip", "tex1:f32:linear",
+              "gather:f32", "level:f32", "level:f32:linear", "level:f32:linear mip", "tex1:f32:linear",
               "suld2:u8", "suld2:u16", "suld2:f32x2", "suld2:f32x4", "suld1:f32", "suld3:f32",
               "suldl:f32", "sust2:u8", "sust2:u16", "sust2:f32x2", "sust2:f32x4", "sust1:f32",
               "sust3:f32", "sustl:f32", "suld3:f32x4", "sust1:f32x4"]
@@ -167,6 +171,66 @@ def pattern_texture(n):
                 places = [(min(x, w - 2), min(y, max(h - 2, 0)), min(z, max(d - 2, 0)) if shape == "tex3" else z)
                           for x, y, z in places]
             add_texture(op, places, some_mask())
+
+
+def more_texture(n):
+    global level_of
+    plain = ["tex2:f16", "tex2:f16x2", "tex2:f16x4", "tex2:u8x2n", "tex2:u16x2n", "tex2:s16x4n", "tex2:s32x2",
+             "tex2:s8x4", "tex2:u8x4n:srgb", "tex2:f16:linear", "tex2:f16x2:linear", "tex2:f16x4:linear",
+             "tex2:u8x2n:linear", "tex2:u16x2n:linear", "tex2:s16x4n:linear", "tex2:u8x4n:linear srgb",
+             "tex2:f32:aniso", "tex2:f32:linear aniso", "cube:f32:linear seamless", "cubes:f32", "cubes:f32:linear",
+             "grad:f32", "grad:f32:linear", "gather:f32x4", "gather:u8x4", "gather:u8x4n", "layers1:f32x4",
+             "layers1:f32:linear", "pitch:f32x2:linear", "suldl1:f32", "suldl1:f32x4", "sustl1:f32", "suldc:f32",
+             "suldc:f32x4", "suld3:u8", "suldl:f32x2", "sust3:f32x4", "sustl:f32x4", "sust3:u8"]
+    outside = ["tex2:f32:border", "tex2:f32:linear border", "tex2:f32:wrap", "tex2:f32:linear wrap",
+               "tex2:f32:mirror", "tex2:f32:linear mirror", "tex2:f32:point", "tex2:f32:linear",
+               "suld2:f32", "sust2:f32", "suld2:f32x4", "fetch:f32", "gather:f32"]
+    for op in plain + outside:
+        for _ in range(n):
+            shape = op.split(":")[0]
+            places = shapes(size_of(shape))
+            if op in outside:
+                far = rng.choice([1, 2, 8])
+                w, h, _ = size_of(shape)
+                if shape == "fetch":
+                    x = rng.choice([-8, w - 16])
+                    places = [(x + rng.randrange(32) if rng.randrange(2) else x + l, 0, 0) for l in range(32)]
+                else:
+                    x, y = rng.choice([-far, w - 16]), rng.choice([-far, h - 3, 9])
+                    places = tile(16, 2, x, y) if rng.randrange(2) else [
+                        (x + rng.randrange(24), y + rng.randrange(4), 0) for _ in range(32)]
+            elif "linear" in op or shape == "gather":
+                w, h, d = size_of(shape)
+                places = [(min(x, w - 2), min(y, max(h - 2, 0)), z) for x, y, z in places]
+            if shape == "grad":
+                places = [(x, y, rng.choice([0, 0.25, 1, 2, 8])) for x, y, z in places]
+            add_texture(op, places, some_mask())
+    for op in ("level:f32:mip", "level:f32:linear mip", "level:f32:linear"):
+        for _ in range(n + 2):
+            level_of = rng.choice([[0.25], [0.5], [1.5], [0, 0.5, 1.75], [0.5, 1.25, 2.5], [0.499, 0.501]])
+            places = [(min(x, 254), min(y, 254), z) for x, y, z in shapes(size_of("level"))]
+            add_texture(op, places, some_mask())
+    # Filters that take several passes: few lanes, one thing at a time.
+    for op in ("tex3:f32:linear", "tex2:f32x4:linear", "tex3:u8n:linear", "tex1:f32x4:linear",
+               "layers2:f32x4:linear", "pitch:f32x4:linear"):
+        masks = [0x1, 0x3, 0x5, 0x9, 0x6, 0xC, 0x7, 0xF, 0x11, 0xF0]
+        for k in range(2 * n + 6):
+            x, y, z = rng.randrange(4, 40), rng.randrange(4, 40), rng.randrange(4, 20)
+            if op.startswith("layers"):
+                z = rng.randrange(4)
+            d = [rng.choice([0.5, 1.0]) for _ in range(3)]
+            if op.startswith("layers"):
+                d[2] = 0
+            spread = rng.choice([0, 0, 1, 2, 4, 8])
+            places = []
+            for l in range(32):
+                kind = k % 4
+                dx, dy, dz = ((l * spread, 0, 0) if kind == 0 else (0, l * spread % 16, 0) if kind == 1
+                              else (l % 2 * spread, l // 2 % 2 * spread, 0) if kind == 2
+                              else (rng.randrange(spread + 1), rng.randrange(spread + 1),
+                                    rng.randrange(spread + 1) if op.startswith("tex3") else 0))
+                places += [x + dx + d[0], y + dy + d[1], z + dz + d[2]]
+            add(op, [f"{v:g}" for v in places], rng.choice(masks) if k % 3 else FULL)
 
 
 # ---- bulk copies and other blocks' shared memory ----------------------------------------------
@@ -253,7 +317,44 @@ def pattern_copy(n):
             add(op, [p * width + (rank(l) << 20) for l, p in enumerate(places)], some_mask())
 
 
-if chosen == "explore":
+def more_copy(n):
+    for op in ["box_load", "box_many", "box_store"]:
+        for k in range(4 * n if op == "box_load" else n):
+            width = rng.choice([1, 2, 4, 8])
+            unit = 16 // width
+            dims = rng.choice([1, 2, 2, 3])
+            inner = unit * rng.randint(1, 16)
+            swizzle = rng.choice([0, 0, 1, 2, 3])
+            if swizzle:
+                inner = unit << swizzle
+            inner = min(inner, 256 // unit * unit)
+            size = unit * rng.randint(2, 16)
+            if rng.randrange(3) == 0 and op == "box_load":
+                size -= rng.randrange(unit)
+            low = 0 if op == "box_store" else -3
+            at = unit * rng.randint(max(low, -(inner // unit) + 1), max(size // unit - 1, 0))
+            boxes, sizes, firsts = [inner], [size], [at]
+            for _ in range(dims - 1):
+                boxes.append(rng.randint(1, 12))
+                sizes.append(rng.randint(1, 24))
+                firsts.append(rng.randrange(low, 4))
+            add(op, [width, dims, *sizes, *boxes, *firsts, swizzle, rng.randrange(1, 16)], 1)
+    for _ in range(3 * n):
+        add("block", [16 * rng.randint(1, 40), 16 * rng.randrange(16), 16 * rng.randrange(16), 0], 1)
+    for op in ["d_add64", "d_max", "d_exch64", "d_ld8", "d_ld16", "d_st2"]:
+        width = 8 if op.endswith("64") else int(op[4:]) if op[2:4] in ("ld", "st") else 4
+        for _ in range(n):
+            some = [rng.randrange(512) + (rng.randrange(4) << 20) // width for _ in range(rng.randint(1, 20))]
+            half = rng.choice([1, 2, 4, 8, 16])
+            if rng.randrange(2):
+                add(op, [rng.choice(some) * width for _ in range(32)], some_mask())
+            else:
+                add(op, [(7 + l) * width + (l // half % 4 << 20) for l in range(32)], some_mask())
+
+
+if chosen in ("more", "predicted"):
+    (more_texture if program == "texture" else more_copy)(4)
+elif chosen == "explore":
     (explore_texture if program == "texture" else explore_copy)()
 else:
     (pattern_texture if program == "texture" else pattern_copy)(7)

@@ -1,9 +1,23 @@
 #!/bin/bash
-# Measures every pattern of a set under Nsight Compute; collect.py joins the tables with the patterns.
-#   grader/measure/moves/measure.sh OUTPUT_FOLDER known|unseen
+# Measures every pattern of a set of make_patterns.py under Nsight Compute, or kernels.cu; collect.py joins
+# the tables with the patterns.
+#   grader/measure/moves/measure.sh OUTPUT_FOLDER known|unseen|more|predicted|kernels
 set -eu
 here=$(dirname "$0")
 out=$1 set=$2
+describe() {
+  nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader | head -n 1
+  ncu --version | tail -1
+  date -u +%F
+}
+if [ "$set" = kernels ]; then
+  nvcc -std=c++17 -arch=sm_90 -o "$out/kernels" "$here/kernels.cu"
+  metrics=$(sed -n 's/^METRIC("\([^"]*\)".*/\1/p' "$here/../../profiler/metrics.def" | grep -v ^lab32 | paste -sd,)
+  ncu --clock-control none --cache-control all --csv --print-units base --metrics "$metrics" \
+    "$out/kernels" >"$out/kernels.csv"
+  describe >"$out/device"
+  exit
+fi
 for program in texture copy; do
   nvcc -std=c++17 -arch=sm_90 -diag-suppress 550 -o "$out/${program}_patterns" "$here/${program}_patterns.cu" 2>/dev/null
   python3 "$here/make_patterns.py" $program "$set" >"$out/patterns-$program-$set.csv"
@@ -36,6 +50,4 @@ for program in texture copy; do
     { cat "$out/err"; tail -3 "$out/$program-$set.csv"; }
   echo "$program $set: $SECONDS s"
 done
-nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader | head -n 1 >"$out/device"
-ncu --version | tail -1 >>"$out/device"
-date -u +%F >>"$out/device"
+describe >"$out/device"

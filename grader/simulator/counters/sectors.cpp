@@ -12,11 +12,12 @@ uint64_t sector_of(uint64_t address) { return address / kSectorBytes; }
 
 // Which of L1's four sets a line (address / 128) lies in: linear over its bits, two of which choose
 // within an aligned group of four lines; found by solving for the measured patterns, which reach to
-// bit 16 of the line. Lines 16 MB apart may be told apart by bits that are not known here.
-uint32_t set_of(uint64_t line) {
-  static constexpr uint8_t kFlip[15] = {1, 2, 3, 1, 2, 3, 2, 1, 2, 1, 3, 1, 3, 2, 2};
+// bit 16 of the line. Lines 16 MB apart may be told apart by bits that are not known here; the two
+// above, which the blocks of a cluster differ in, are an H100's (histogram of data/measured/moves).
+uint32_t set_of(uint64_t line, bool in_cluster = false) {
+  static constexpr uint8_t kFlip[17] = {1, 2, 3, 1, 2, 3, 2, 1, 2, 1, 3, 1, 3, 2, 2, 1, 2};
   uint32_t set = line & 3;
-  for (uint32_t bit = 0; bit < 15; ++bit) {
+  for (uint32_t bit = 0; bit < (in_cluster ? 17 : 15); ++bit) {
     if ((line >> (bit + 2) & 1) != 0) set ^= kFlip[bit];
   }
   return set;
@@ -76,7 +77,8 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
 // data/measured/counters, and the wavefronts and L2 requests that were measured with them. Patterns
 // in which no lane shadows another line's do not depend on the hash of lines to sets, which other
 // GPUs may have otherwise.
-uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, bool compare_swap) {
+uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, bool compare_swap,
+                        bool in_cluster) {
   if (mask == 0) return 0;
   int64_t stride;
   if (mask == kAllLanes && is_affine(address, &stride)) {
@@ -85,7 +87,7 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
   uint32_t waiting[4] = {};
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
-    waiting[set_of(address[lane] / kLineBytes)] |= 1u << lane;
+    waiting[set_of(address[lane] / kLineBytes, in_cluster)] |= 1u << lane;
   }
   const uint64_t unit = compare_swap ? kLineBytes / 2 : kLineBytes;
   uint32_t sectors = 0;
@@ -105,26 +107,6 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
       }
       sectors += lane_count(touched);
     }
-  }
-  return sectors;
-}
-
-// H100: 112 of 112 in data/measured/moves; no lane shadows another there.
-uint32_t remote_atomic_sectors(const uint64_t* address, uint32_t mask) {
-  uint32_t sectors = 0;
-  for (uint32_t left = mask; left != 0;) {
-    const uint64_t sector = sector_of(address[__builtin_ctz(left)]);
-    uint32_t most = 0, inside = 0;
-    for (uint32_t rest = left; rest != 0; rest &= rest - 1)
-      if (sector_of(address[__builtin_ctz(rest)]) == sector) inside |= rest & (~rest + 1);
-    for (uint32_t rest = inside; rest != 0; rest &= rest - 1) {
-      uint32_t same = 0;
-      for (uint32_t other = inside; other != 0; other &= other - 1)
-        same += address[__builtin_ctz(other)] == address[__builtin_ctz(rest)];
-      most = std::max(most, same);
-    }
-    sectors += most;
-    left &= ~inside;
   }
   return sectors;
 }

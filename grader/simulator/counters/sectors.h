@@ -17,11 +17,9 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask
 // served one after the other, each turn moving the sector again; so, in nearly every case, the sum
 // over the sectors of the most lanes on one word of it. The exact rule, of which this follows, is
 // told at its definition. compare_swap: the lanes carry two operands, so a line is two halves.
+// in_cluster: to other blocks' shared memory; known for the first four of a cluster.
 uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask,
-                        bool compare_swap = false);
-
-// The same to another block's shared memory: for each sector the most lanes on one word, summed.
-uint32_t remote_atomic_sectors(const uint64_t* address, uint32_t mask);
+                        bool compare_swap = false, bool in_cluster = false);
 
 // An asynchronous copy past L1 (LDGSTS.BYPASS, 16 bytes per lane) moves its data sector by sector
 // of shared memory (`to`): each fetches the lines that it needs, whatever the sectors in them, and

@@ -44,24 +44,25 @@ unsigned lanes_together(const sim::TexelAccess& access) {
     case TexelKind::index:
       return access.bytes == 16 ? 4 : 8;
     case TexelKind::load:
-    case TexelKind::store:
-      return access.coordinates > 2 ? 4 : 8;
+    case TexelKind::store: {
+      const sim::TexelArray& array = access.object->array;
+      return array.dimensions == 3 || array.layered || array.cube ? 4 : 8;
+    }
     default:
       return 4;
   }
 }
 
 // Filters of three dimensions or of texels of 16 bytes take several passes that share what they
-// need in a way that was not found; of the others there are no measurements.
+// need in a way that was not found, and derivatives reach further than their lanes' texels.
 bool has_rule(const sim::TexelAccess& access) {
   if (access.object == nullptr || access.kind == TexelKind::gradient) return false;
   const sim::TextureObject& t = *access.object;
   if (access.kind == TexelKind::load || access.kind == TexelKind::store) return true;
   const sim::Sampler& s = t.sampler;
-  if (access.kind == TexelKind::gather) return access.bytes == 4;
-  if (s.anisotropy > 1) return false;
+  if (access.kind == TexelKind::gather) return access.bytes == 4 || access.bytes == 16;
   const bool filters = s.linear && access.kind == TexelKind::fetch;
-  return !filters || (access.bytes < 16 && t.array.dimensions < 3 && !(t.array.cube && s.seamless));
+  return !filters || (access.bytes < 16 && (t.array.dimensions < 3 || t.array.cube));
 }
 
 }  // namespace
@@ -69,6 +70,10 @@ bool has_rule(const sim::TexelAccess& access) {
 TexelRequests texel_requests(const sim::TexelAccess& access) {
   TexelRequests found;
   found.known = has_rule(access);
+  if (access.object == nullptr) return found;
+  // What an index finds outside costs a request its turn, and no sector. Of borders no rule is known.
+  const bool by_index = access.kind == TexelKind::index || access.kind == TexelKind::load ||
+                        access.kind == TexelKind::store;
   const unsigned together = lanes_together(access);
   for (unsigned first = 0; first < kLanes; first += together) {
     const uint32_t lanes = access.mask >> first & ((1u << together) - 1);
@@ -79,8 +84,8 @@ TexelRequests texel_requests(const sim::TexelAccess& access) {
       const sim::TexelGrid* level = nullptr;
       for (unsigned k = 0; k < access.count[lane]; ++k) {
         const uint64_t at = access.address[lane * sim::TexelAccess::kMostTexels + k];
-        if (at == 0 || access.object == nullptr) {  // outside
-          found.known = false;
+        if (at == 0) {  // outside
+          found.known &= by_index;
           continue;
         }
         const sim::TexelArray& array = access.object->array;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "simulator/core/memory/cluster_memory.h"
 #include "simulator/counters/access_cost.h"
 #include "simulator/counters/banks.h"
 #include "simulator/counters/bulk.h"
@@ -86,6 +87,8 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   }
 }
 
+constexpr uint64_t kRanksKnown = 4;
+
 // Sectors as of device memory, each block's own (H100: data/measured/moves).
 void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access, bool alone) {
   if (access.mask == 0) return;
@@ -94,10 +97,10 @@ void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access
   GlobalTraffic& to = atomic                             ? c.other.remote_atom
                       : access.kind == AccessKind::store ? c.other.remote_store
                                                          : c.other.remote_load;
-  ++to.requests;
-  to.sectors += atomic ? remote_atomic_sectors(access.address, access.mask)
-                       : distinct_sectors(access.address, access.bytes, access.mask);
   const bool swap = access.form == sim::AtomicForm::compare_swap;
+  ++to.requests;
+  to.sectors += atomic ? atomic_sectors(access.address, access.bytes, access.mask, swap, true)
+                       : distinct_sectors(access.address, access.bytes, access.mask);
   if (atomic && alone) c.other.remote_atom_wavefronts += swap ? 2 : 1;
   // As many as if the bytes lay in the block's own memory; blocks do not share banks.
   const AccessCost there = cost_of(access);
@@ -105,7 +108,11 @@ void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access
   c.other.remote_banks.lanes += lane_count(access.mask);
   c.other.remote_banks.wavefronts += there.cost;
   c.other.remote_banks.ideal += there.ideal;
-  if (access.ptx_level || access.form == sim::AtomicForm::spin_swap)
+  // Which set the lines of further blocks lie in is not known.
+  bool far = false;
+  for (uint32_t rest = access.mask; atomic && rest != 0; rest &= rest - 1)
+    far |= sim::rank_of(access.address[__builtin_ctz(rest)]) >= kRanksKnown;
+  if (access.ptx_level || far || access.form == sim::AtomicForm::spin_swap)
     c.ptx_level = c.shared_ptx_level = true;
 }
 

@@ -74,7 +74,6 @@ struct TexelAccess {
   uint32_t site;
   Kind kind;
   bool ptx_level;               // as Access::ptx_level
-  uint8_t coordinates;          // numbers that say which element, without the object
   uint8_t bytes;                // of an element: a texel, or what a surface's lane moves
   uint32_t mask;                // lanes that take part
   const TextureObject* object;  // null: not all lanes name the same
@@ -86,17 +85,18 @@ struct TexelAccess {
 // A run of bytes that the copy engine moves between device memory and shared memory: a whole copy,
 // or a row of a box.
 struct BulkMove {
-  enum class Kind : uint8_t { load, store, to_block, prefetch };
+  enum class Kind : uint8_t { load, store, to_block };
 
   uint32_t site;
   Kind kind;
   uint32_t blocks = 0;  // multicast: how many get it; 0: it is none
-  uint64_t global = 0;  // where in device memory, as far as it is inside of a tensor
   uint64_t shared = 0;  // offset in shared memory of its first byte
   uint32_t bytes = 0;
-  uint32_t inside = 0;     // so many of the bytes, the first ones, are in the tensor
-  bool irregular = false;  // it begins before the tensor and ends in it, or there are steps
-  bool begins = true;      // the first of its copy
+  // So many of them lie before the tensor, then in it; the rest beyond. Where those in it are.
+  uint32_t before = 0, inside = 0;
+  uint64_t global = 0;
+  bool steps = false;  // leaves out elements, or rows
+  bool begins = true;  // the first of its copy
 };
 
 // A shuffle, as the lanes ask for it: whose register each of them wants, itself where the lane that

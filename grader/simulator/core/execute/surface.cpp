@@ -106,7 +106,7 @@ void report_elements(const Exec& x, const Inst& in, const TextureOp& op,
     count[l] = 1;
   }
   const bool store = op.kind == TextureOp::Kind::store;
-  report_texels(x, in, op, store ? TexelAccess::Kind::store : TexelAccess::Kind::load, object,
+  report_texels(x, in, store ? TexelAccess::Kind::store : TexelAccess::Kind::load, object,
                 op.element_bytes * op.values, x.mask, places, count);
 }
 

@@ -113,9 +113,9 @@ void report_row(const Copier& c, const BulkOp& op, const TensorMap& map, const B
   move.global = row.address;
   move.shared = shared + uint64_t{row.number} * map.pitch();
   move.bytes = map.row_bytes();
-  // A row that begins before the tensor has none that come first.
-  move.inside = row.from == 0 ? row.end * map.element_bytes : 0;
-  move.irregular = row.from != 0 || map.has_steps();
+  move.before = row.from * map.element_bytes;
+  move.inside = (row.end - row.from) * map.element_bytes;
+  move.steps = map.has_steps();
   move.begins = row.number == 0;
   report_move(c, op, move);
 }

@@ -26,13 +26,12 @@ const TextureObject& find_object(const Exec& x, const Inst& in, const TextureOp&
   return *object;
 }
 
-void report_texels(const Exec& x, const Inst& in, const TextureOp& op, TexelAccess::Kind kind,
+void report_texels(const Exec& x, const Inst& in, TexelAccess::Kind kind,
                    const TextureObject* object, unsigned bytes, uint32_t mask,
                    const uint64_t* address, const uint8_t* count) {
   TexelAccess access{};
   access.site = in.site;
   access.kind = kind;
-  access.coordinates = static_cast<uint8_t>(op.dimensions + (op.layered ? 1 : 0));
   access.bytes = static_cast<uint8_t>(bytes);
   access.mask = mask;
   access.object = object;

@@ -271,7 +271,7 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
       count[l] = static_cast<uint8_t>(footprints[l].count);
       std::copy_n(footprints[l].address.begin(), count[l], address.begin() + l * kMostTaps);
     }
-    report_texels(x, in, op, kind_of(op), of_all ? &t : nullptr, t.array.format.bytes(), x.mask,
+    report_texels(x, in, kind_of(op), of_all ? &t : nullptr, t.array.format.bytes(), x.mask,
                   address.data(), count.data());
   }
   alignas(64) std::array<std::byte, size_t{kWarpSize} * kMostTaps * 16> texels;
