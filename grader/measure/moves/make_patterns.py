@@ -297,12 +297,10 @@ def pattern_copy(n):
             kind = rng.randrange(5)
             stride = rng.choice([0, 1, 1, 1, 2, 3, 4, 5, 8, 16, 32])
             first = rng.randrange(64)
-            rank = lambda l, r=rng.randrange(1, 4): r
-            if rng.randrange(4) == 0:
-                rank = lambda l: rng.randrange(4)
-            elif rng.randrange(3) == 0:
-                half = rng.choice([1, 2, 4, 8, 16])
-                rank = lambda l, h=half: l // h % 4
+            far = rng.randrange(1, 4)
+            mixed, together = rng.randrange(4) == 0, 0
+            if not mixed and rng.randrange(3) == 0:
+                together = rng.choice([1, 2, 4, 8, 16])
             if kind <= 1:
                 places = [first + l * stride for l in range(32)]
             elif kind == 2:
@@ -314,12 +312,14 @@ def pattern_copy(n):
             else:
                 some = [rng.randrange(512) for _ in range(rng.randint(1, 6))]
                 places = [rng.choice(some) for _ in range(32)]
-            add(op, [p * width + (rank(l) << 20) for l, p in enumerate(places)], some_mask())
+            ranks = [rng.randrange(4) if mixed else l // together % 4 if together else far
+                     for l in range(32)]
+            add(op, [p * width + (r << 20) for p, r in zip(places, ranks)], some_mask())
 
 
 def more_copy(n):
     for op in ["box_load", "box_many", "box_store"]:
-        for k in range(4 * n if op == "box_load" else n):
+        for _k in range(4 * n if op == "box_load" else n):
             width = rng.choice([1, 2, 4, 8])
             unit = 16 // width
             dims = rng.choice([1, 2, 2, 3])

@@ -2,6 +2,7 @@
 under Nsight Compute (data/measured/moves) is counted alike, or said not to be counted."""
 
 import csv
+import os
 import re
 import subprocess
 
@@ -10,8 +11,9 @@ import pytest
 from lab32.results import ROOT
 
 MEASURED = ROOT / "data" / "measured" / "moves"
+ALL = "LAB32_TEST_ALL" in os.environ  # half a minute; else each sixth row
 SETS = ["known", "unseen", "more", "predicted"]
-KINDS = {"texture": {"": "texture", "suld": "surface_op_ld", "sust": "surface_op_st"}}
+SURFACES = {"suld": "surface_op_ld", "sust": "surface_op_st"}
 TEXTURE = "l1tex__t_{}_pipe_tex_mem_{}.sum"
 REMOTE = "l1tex__t_{}_pipe_lsu_mem_dshared_op_{}.sum"
 BULK = {"loads": "smsp__inst_executed_op_tma_ld.sum", "stores": "smsp__inst_executed_op_tma_st.sum",
@@ -34,13 +36,13 @@ def measured(program):
     for name in SETS:
         with open(MEASURED / f"h100-{program}-{name}.csv", encoding="utf-8") as f:
             rows += csv.DictReader(line for line in f if not line.startswith("#"))
-    return rows
+    return rows if ALL else rows[::6]
 
 
 def metrics_of(program, op):
     """Columns of a row, and what they are called."""
     if program == "texture":
-        way = KINDS["texture"].get(op[:4], "texture")
+        way = SURFACES.get(op[:4], "texture")
         return {c: TEXTURE.format(c, way) for c in ("requests", "sectors")}
     if not op.startswith("d_"):
         return BULK
@@ -86,4 +88,6 @@ def test_every_pattern_is_counted_as_a_gpu_counts_it(program, tmp_path):
         if differs:
             wrong.append((row["op"], row["mask"], row["points"], differs))
     assert not wrong
-    assert left_out == UNKNOWN[program]
+    if ALL:
+        assert left_out == UNKNOWN[program]
+    assert left_out.keys() <= UNKNOWN[program].keys()

@@ -29,15 +29,13 @@ BulkSectors bulk_sectors(const sim::BulkMove& move) {
   using Kind = sim::BulkMove::Kind;
   const bool many = move.blocks != 0;
   // A multicast of what is partly outside has a rule of its own, which was not found.
-  found.known =
-      move.kind != Kind::to_block && !move.steps && !(many && move.inside < move.bytes);
+  found.known = move.kind != Kind::to_block && !move.steps && !(many && move.inside < move.bytes);
   for (uint32_t done = 0; done < move.bytes;) {
-    uint32_t piece =
-        std::min(static_cast<uint32_t>(kLineBytes - (move.shared + done) % kLineBytes),
-                 move.bytes - done);
+    uint32_t piece = std::min(static_cast<uint32_t>(kLineBytes - (move.shared + done) % kLineBytes),
+                              move.bytes - done);
     if (many)
-      piece = std::min(piece,
-                       static_cast<uint32_t>(kLineBytes - (move.global + done) % kLineBytes));
+      piece =
+          std::min(piece, static_cast<uint32_t>(kLineBytes - (move.global + done) % kLineBytes));
     const uint32_t begin = std::max(done, move.before),
                    end = std::min(done + piece, move.before + move.inside);
     uint32_t sectors = 0;

@@ -71,7 +71,8 @@ TexelRequests texel_requests(const sim::TexelAccess& access) {
   TexelRequests found;
   found.known = has_rule(access);
   if (access.object == nullptr) return found;
-  // What an index finds outside costs a request its turn, and no sector. Of borders no rule is known.
+  // What an index finds outside costs a request its turn, and no sector. Of borders no rule is
+  // known.
   const bool by_index = access.kind == TexelKind::index || access.kind == TexelKind::load ||
                         access.kind == TexelKind::store;
   const unsigned together = lanes_together(access);
