@@ -52,6 +52,19 @@ TEST_SUITE("programs: text") {
     check_golden("profile-tables.txt", text);
   }
 
+  TEST_CASE("profiler: of several devices each launch names its own") {
+    std::vector<record::LaunchProfile> both = {tests::shared_launch(), tests::shared_launch()};
+    both[1].device = 1;
+    both[1].run.peer_accesses = 1234;
+    const std::string text = profile_text(both);
+    CHECK(text.find("stream 13 of device 0, sim:") != std::string::npos);
+    CHECK(text.find("stream 13 of device 1, sim:") != std::string::npos);
+    CHECK(text.find("1,234 accesses of warps went to another device's memory") !=
+          std::string::npos);
+    both[1].device = 0;
+    CHECK(profile_text(both).find("of device") == std::string::npos);
+  }
+
   TEST_CASE("profiler: launches that take turns, and launches that never repeat") {
     std::vector<record::LaunchProfile> turns;
     for (uint64_t i = 0; i < 8; ++i) {
