@@ -28,6 +28,12 @@ cudaError_t wait_for(const char* name, cudaStream_t stream) {
   });
 }
 
+bool is_stream_attribute(cudaStreamAttrID id) {
+  return id == cudaStreamAttributeAccessPolicyWindow ||
+         id == cudaStreamAttributeSynchronizationPolicy || id == cudaStreamAttributePriority ||
+         id == cudaStreamAttributeMemSyncDomainMap || id == cudaStreamAttributeMemSyncDomain;
+}
+
 cudaError_t with_event(const char* name, Waits waits, cudaEvent_t event,
                        const std::function<cudaError_t(Runtime&)>& body) {
   return call(name, waits, [&](Runtime& r) {
@@ -128,6 +134,42 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
   });
 }
 LAB32_PER_THREAD(cudaStreamGetDevice, _ptsz);
+
+// Hints, but for the priority, which is what it was made with.
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id,
+                                   const cudaStreamAttrValue* value) {
+  return with_stream("cudaStreamSetAttribute", Waits::no, stream, [&](Runtime& r) {
+    if (!value || !is_stream_attribute(id)) return cudaErrorInvalidValue;
+    r.streams.attributes(stream)[id] = *value;
+    return cudaSuccess;
+  });
+}
+LAB32_PER_THREAD(cudaStreamSetAttribute, _ptsz);
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id,
+                                   cudaStreamAttrValue* value) {
+  return with_stream("cudaStreamGetAttribute", Waits::no, stream, [&](Runtime& r) {
+    if (!value || !is_stream_attribute(id)) return cudaErrorInvalidValue;
+    const auto& set = r.streams.attributes(stream);
+    const auto at = set.find(id);
+    *value = at == set.end() ? cudaStreamAttrValue{} : at->second;
+    if (at != set.end()) return cudaSuccess;
+    if (id == cudaStreamAttributeSynchronizationPolicy) value->syncPolicy = cudaSyncPolicyAuto;
+    if (id == cudaStreamAttributePriority && !r.streams.is_default(stream))
+      value->priority = stream->priority;
+    return cudaSuccess;
+  });
+}
+LAB32_PER_THREAD(cudaStreamGetAttribute, _ptsz);
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  return with_stream("cudaStreamCopyAttributes", Waits::no, to, [&](Runtime& r) {
+    if (!r.streams.knows(from)) return cudaErrorInvalidResourceHandle;
+    r.streams.attributes(to) = r.streams.attributes(from);
+    return cudaSuccess;
+  });
+}
+LAB32_PER_THREAD(cudaStreamCopyAttributes, _ptsz);
 
 // Managed memory is visible to every stream and the host at any time.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t, unsigned) {

@@ -14,7 +14,12 @@ cudaStream_t Streams::make(unsigned flags, int priority) {
 
 void Streams::drop(cudaStream_t stream) {
   streams_.erase(stream);
+  attributes_.erase(stream);
   delete stream;
+}
+
+std::map<int, cudaStreamAttrValue>& Streams::attributes(cudaStream_t stream) {
+  return attributes_[stream];
 }
 
 bool Streams::is_default(cudaStream_t stream) const {

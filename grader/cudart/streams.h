@@ -1,6 +1,7 @@
 // Streams and events. Work is done when it is called for, so a stream is never behind.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "cudart/api.h"
@@ -36,6 +37,9 @@ class Streams {
   int device(cudaStream_t stream) const;
   bool is_here(cudaStream_t stream) const;
 
+  // What the program has set of it, hints all of them.
+  std::map<int, cudaStreamAttrValue>& attributes(cudaStream_t stream);
+
   cudaEvent_t make_event(unsigned flags);
   void drop(cudaEvent_t event);
   bool knows(cudaEvent_t event) const { return events_.count(event) != 0; }
@@ -47,6 +51,7 @@ class Streams {
  private:
   std::set<cudaStream_t> streams_;
   std::set<cudaEvent_t> events_;
+  std::map<cudaStream_t, std::map<int, cudaStreamAttrValue>> attributes_;
   unsigned long long serial_ = 0;
   bool timed_ = false;
 };

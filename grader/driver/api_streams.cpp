@@ -26,6 +26,18 @@ LAB32_SAME_PER_THREAD("cuStreamGetId", cuStreamGetId, (CUstream stream, unsigned
                       cudaStreamGetId(stream, id));
 LAB32_SAME_PER_THREAD("cuStreamGetDevice", cuStreamGetDevice, (CUstream stream, CUdevice* device),
                       cudaStreamGetDevice(stream, device));
+// CUstreamAttrValue and cudaStreamAttrValue are one type under two names.
+static_assert(sizeof(CUstreamAttrValue) == sizeof(cudaStreamAttrValue));
+LAB32_SAME_PER_THREAD("cuStreamSetAttribute", cuStreamSetAttribute,
+                      (CUstream stream, CUstreamAttrID id, const CUstreamAttrValue* value),
+                      cudaStreamSetAttribute(stream, static_cast<cudaStreamAttrID>(id),
+                                             reinterpret_cast<const cudaStreamAttrValue*>(value)));
+LAB32_SAME_PER_THREAD("cuStreamGetAttribute", cuStreamGetAttribute,
+                      (CUstream stream, CUstreamAttrID id, CUstreamAttrValue* value),
+                      cudaStreamGetAttribute(stream, static_cast<cudaStreamAttrID>(id),
+                                             reinterpret_cast<cudaStreamAttrValue*>(value)));
+LAB32_SAME_PER_THREAD("cuStreamCopyAttributes", cuStreamCopyAttributes,
+                      (CUstream to, CUstream from), cudaStreamCopyAttributes(to, from));
 LAB32_SAME_PER_THREAD("cuStreamAttachMemAsync", cuStreamAttachMemAsync,
                       (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags),
                       cudaStreamAttachMemAsync(stream, reinterpret_cast<void*>(address), bytes,
