@@ -29,9 +29,10 @@ TEST_CASE("ptx: elements of variables are named by their types") {
   toolchain::CompileOptions options;
   options.cache = false;
   if (options.isolation == toolchain::Isolation::plain) return;  // types are not asked for there
-  const toolchain::Artifact artifact = toolchain::compile(
+  // Once for all subcases.
+  static const toolchain::Artifact artifact = toolchain::compile(
       root() / "grader/tests/fixtures/ptx/types.cu", "sm_90", "types.cu", options);
-  const ptx::DebugTypes types(artifact.debug_ptx());
+  static const ptx::DebugTypes types(artifact.debug_ptx());
   REQUIRE_FALSE(types.empty());
 
   SUBCASE("arrays, also of several dimensions") {

@@ -10,6 +10,7 @@
 #include "simulator/ptx/parser.h"
 #include "tests/fixtures/ptx_support.h"
 #include "tests/fixtures/scratch.h"
+#include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::tests {
@@ -49,10 +50,15 @@ std::string read(const std::filesystem::path& file) {
   return text.str();
 }
 
-// Runs nvcc on a text; what it wrote.
+// Runs nvcc on a text; what it wrote. Kept in the cache: each file of tests is a process of its
+// own.
 std::string run_nvcc(const std::string& text, const std::string& suffix,
                      const std::vector<std::string>& flags) {
   const toolchain::Toolchain& tools = toolchain::installed();
+  std::string all = "tests\n" + tools.identity + suffix + "\n";
+  for (const std::string& flag : flags) all += flag + "\n";
+  const std::string key = toolchain::cache_key(all + text);
+  if (const auto cached = toolchain::load_cached(key)) return cached->ptx;
   const Scratch scratch;
   const std::filesystem::path in = scratch.write("in" + suffix, text), out = scratch.path / "out";
   Command command;
@@ -62,7 +68,10 @@ std::string run_nvcc(const std::string& text, const std::string& suffix,
   command.environment = {"PATH=" + tools.path, "TMPDIR=" + scratch.path.string()};
   const Outcome outcome = run_process(command);
   if (!outcome.ok()) throw std::runtime_error(lab32::describe(outcome) + "\n" + outcome.err);
-  return read(out);
+  toolchain::Artifact written;
+  written.ptx = read(out);
+  toolchain::store_cached(key, written);
+  return written.ptx;
 }
 
 }  // namespace
