@@ -312,19 +312,25 @@ counters::Counters as_demand(counters::Counters c) {
   const counters::OtherWays w = c.other;
   add_bulk(c.load, c.shared_store, w.bulk_load);
   add_bulk(c.store, c.shared_load, w.bulk_store);
-  uint64_t sectors = w.bulk_load.sectors + w.bulk_store.sectors;
+  c.load_ideal += w.bulk_load.ideal;
+  c.store_ideal += w.bulk_store.ideal;
+  // What the others touch, they need.
+  uint64_t sectors = 0;
   for (const counters::GlobalTraffic& load : {w.texture, w.surface_load, w.remote_load}) {
     add(c.load, load);
+    c.load_ideal += load.sectors;
     sectors += load.sectors;
   }
   for (const counters::GlobalTraffic& store : {w.surface_store, w.remote_store}) {
     add(c.store, store);
+    c.store_ideal += store.sectors;
     sectors += store.sectors;
   }
   add(c.atom, w.remote_atom);
   sectors += w.remote_atom.sectors;
-  c.l2_sectors += sectors;
-  c.global_bytes += 32 * sectors;
+  c.l2_sectors += sectors + w.bulk_load.sectors + w.bulk_store.sectors;
+  c.l2_sectors_ideal += sectors + w.bulk_load.ideal + w.bulk_store.ideal;
+  c.global_bytes += 32 * (sectors + w.bulk_load.ideal + w.bulk_store.ideal);
   c.shared_load.requests += w.remote_banks.requests;
   c.shared_load.lanes += w.remote_banks.lanes;
   c.shared_load.wavefronts += w.remote_banks.wavefronts;

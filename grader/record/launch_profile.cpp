@@ -83,6 +83,7 @@ template <class V>
 void fields(V& visit, Ref<V, counters::OtherWays::Bulk> r) {
   visit("instructions", r.instructions);
   visit("sectors", r.sectors);
+  visit("ideal", r.ideal);
   visit("lines", r.lines);
 }
 

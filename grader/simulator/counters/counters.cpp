@@ -18,6 +18,7 @@ void add(SharedTraffic& to, const SharedTraffic& from) {
 void add(OtherWays::Bulk& to, const OtherWays::Bulk& from) {
   to.instructions += from.instructions;
   to.sectors += from.sectors;
+  to.ideal += from.ideal;
   to.lines += from.lines;
 }
 

@@ -33,6 +33,7 @@ struct OtherWays {
   struct Bulk {
     uint64_t instructions = 0;
     uint64_t sectors = 0;  // of a multicast, in each block that gets them
+    uint64_t ideal = 0;    // sectors that its bytes would fill
     uint64_t lines = 0;    // pieces of at most 128 bytes: what a request of a warp would move
   };
 

@@ -145,6 +145,7 @@ void TrafficObserver::bulk(uint32_t /*warp*/, const sim::BulkMove& move) {
   }
   to.instructions += move.begins;
   to.sectors += uint64_t{moved.sectors} * times;
+  to.ideal += uint64_t{(move.inside + kSectorBytes - 1) / kSectorBytes} * times;
   to.lines += uint64_t{moved.lines} * times;
 }
 

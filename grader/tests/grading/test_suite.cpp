@@ -440,7 +440,7 @@ TEST_CASE("grading: what moves past the lanes is demand, too") {
   const auto score = [](const Graded& graded) { return graded.test("kernel").score; };
   const double full = score(graded(7, [](auto&) {}));
   // As many sectors again by the copy engine, or from another block's shared memory.
-  CHECK(score(graded(7, [](auto& w) { w.bulk_load = {1, 1 << 20, 1 << 18}; })) < full / 2);
+  CHECK(score(graded(7, [](auto& w) { w.bulk_load = {1, 1 << 20, 1 << 20, 1 << 18}; })) < full / 2);
   CHECK(score(graded(7, [](auto& w) { w.remote_load = {1 << 18, 1 << 20}; })) < full / 2);
   CHECK(score(graded(7, [](auto& w) { w.texture = {1 << 18, 1 << 20}; })) < full / 2);
   // The banks of another block, or those that the copy engine fills.
@@ -451,7 +451,7 @@ TEST_CASE("grading: what moves past the lanes is demand, too") {
   CHECK(wavefronts(graded(kOfShared, [](auto& w) {
           w.remote_banks = {1, 32, 500, 1};
         })) == own + 500);
-  CHECK(wavefronts(graded(kOfShared, [](auto& w) { w.bulk_load = {1, 1, 70}; })) == own + 70);
+  CHECK(wavefronts(graded(kOfShared, [](auto& w) { w.bulk_load = {1, 1, 1, 70}; })) == own + 70);
 }
 
 TEST_CASE("grading: how shared accesses are grouped does not touch sectors") {
