@@ -214,6 +214,11 @@ bool PtxFunction::varies(const PtxTexels& texels, int loop) const {
   return any;
 }
 
+bool PtxFunction::has_fixed_sources(const PtxTexels& texels) const {
+  return std::all_of(texels.sources.begin(), texels.sources.end(),
+                     [&](int r) { return definitions_[static_cast<size_t>(r)].size() <= 1; });
+}
+
 std::vector<int> PtxFunction::deciding_lines(int block) const {
   std::vector<int> lines;
   for (int d : structure_.decided_by[static_cast<size_t>(block)]) {

@@ -67,6 +67,8 @@ class PtxFunction {
   // May the address differ from one iteration of the loop to the next?
   bool varies(const PtxAccess& access, int loop) const;
   bool varies(const PtxTexels& texels, int loop) const;
+  // Each of its sources is written once at most, so that it means the same everywhere.
+  bool has_fixed_sources(const PtxTexels& texels) const;
   // Lines of the conditional branches that decide whether the block runs, and of what runs in its
   // place; branches at the foot of a loop around it only decide how often.
   std::vector<int> deciding_lines(int block) const;

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 namespace lab32::sass {
 namespace {
@@ -23,10 +24,12 @@ bool is_texels(const Instruction& in) {
 
 // Two that ask for the same may have been made one.
 bool any_alike(const PtxFunction& f) {
-  std::set<std::pair<const ptx::OpInfo*, std::vector<int>>> seen;
+  constexpr int kAnywhere = -1;
+  std::set<std::tuple<const ptx::OpInfo*, std::vector<int>, int>> seen;  // and the block
   for (const PtxTexels& t : f.texels()) {
     const ptx::Instruction& in = f.function().body[static_cast<size_t>(t.index)];
-    if (t.live && !t.store && !seen.emplace(in.op, t.sources).second) return true;
+    const int where = f.has_fixed_sources(t) ? kAnywhere : t.block;
+    if (t.live && !t.store && !seen.emplace(in.op, t.sources, where).second) return true;
   }
   return false;
 }

@@ -387,6 +387,22 @@ TEST_SUITE("sass: what does not fit") {
     CHECK(text_of(c, "copy") == "? | ?");
   }
 
+  TEST_CASE("sass: fetches through textures and accesses of surfaces are matched by their number") {
+    for (const std::string& arch : kArchs) {
+      CAPTURE(arch);
+      CHECK(plans(arch, "fetch_two") == "ld4 | ld4 | st4");
+      // The compiler has unrolled it, ptxas does so again.
+      CHECK(plans(arch, "fetch_rounds") == "ld4 | ld4 | ld4 | ld4 | ld4 | st4");
+      CHECK(plans(arch, "through_surface") == "ld4 | ld4 | st4");
+    }
+    // One is gone: it may have been either.
+    const Compiled c = edited("sm_90", "fetch_two", [](std::string& s) {
+      const size_t at = s.rfind('\n', s.find("TLD"));
+      s.erase(at, s.find('\n', at + 1) - at);
+    });
+    CHECK(text_of(c, "fetch_two") == "? | ? | st4");
+  }
+
   TEST_CASE("sass: no listing, or one of other kernels") {
     const Compiled& original = compiled("sm_90");
     const auto result = sass::reconcile(original.module, sass::parse_listing(""));
