@@ -61,7 +61,9 @@ cudaError_t check(Runtime& r, KernelEntry& entry, const device::KernelInfo& info
 }
 
 cudaError_t error_of(const device::Fault& fault) {
-  if (fault.trap && fault.trap->reason == sim::TrapReason::tensor_coordinate)
+  // Both as on an H100.
+  if (fault.trap && (fault.trap->reason == sim::TrapReason::tensor_coordinate ||
+                     fault.trap->reason == sim::TrapReason::tensor_map))
     return cudaErrorIllegalInstruction;
   if (fault.trap && fault.trap->reason == sim::TrapReason::no_condition)
     return cudaErrorIllegalAddress;
