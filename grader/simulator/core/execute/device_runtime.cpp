@@ -97,8 +97,9 @@ uint32_t copy(const RuntimeCall& c) {
   c.launches().launched.push_back(next);
   return kSuccess;
 }
-// What is asked for and what is written are two things, but for zeros: on an H100 (CUDA 13.0, driver
-// 580.159.04) 120 fills with five other values, of 1 to 16 bytes, in each kind of stream, wrote zeros.
+// What is asked for and what is written are two things, but for zeros: on an H100 (CUDA 13.0,
+// driver 580.159.04) 120 fills with five other values, of 1 to 16 bytes, in each kind of stream,
+// wrote zeros.
 uint32_t fill(const RuntimeCall& c) {
   const auto value = static_cast<uint8_t>(c.argument<uint32_t>(1));
   if (value != 0) {
