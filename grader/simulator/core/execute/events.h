@@ -204,7 +204,7 @@ struct IssueTally {
   uint64_t warps = 0;
   uint64_t lanes = 0;
   uint64_t splits = 0;
-  uint64_t peer = 0;    // accesses to another device's memory
+  uint64_t peer = 0;  // accesses to another device's memory
 };
 
 }  // namespace lab32::sim
