@@ -1,5 +1,7 @@
 #include "toolchain/nvcc.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -27,11 +29,12 @@ namespace fs = std::filesystem;
 // ---- the limits ------------------------------------------------------------------------------
 // A lab's kernels take 0.3 s and 300 MB.
 
-constexpr double kWallSeconds = 20;             // nvcc and all that it calls
+constexpr uint64_t kCpuSeconds = 20;            // each process: what a submission can be blamed for
+constexpr double kWallSeconds = 120;            // nvcc and all that it calls, on a busy machine
 constexpr uint64_t kMemory = 1408ull << 20;     // each process; they run one after the other
 constexpr uint64_t kLargestFile = 64ull << 20;  // the preprocessed text; 1 MB, with CUB 10
 constexpr uint64_t kMessages = 256ull << 10;    // of stdout and of stderr
-constexpr double kListingSeconds = 10;          // nvdisasm
+constexpr uint64_t kListingCpuSeconds = 10;     // nvdisasm
 constexpr uint64_t kListing = 256ull << 20;     // its text
 
 // -lineinfo: positions for messages and counters; ptxas then also keeps the PTX line of every
@@ -144,8 +147,6 @@ std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits, 
     s << x;
     return s.str();
   };
-  if (outcome.end == Outcome::End::timed_out)
-    return "nvcc was stopped: it ran longer than " + number(limits.wall_seconds) + " seconds\n";
   if (outcome.end == Outcome::End::output_exceeded)
     return "nvcc was stopped: more than " + std::to_string(limits.output_bytes >> 10) +
            " KiB of messages" + (shown ? "; the first of them are above\n" : "\n");
@@ -174,6 +175,20 @@ bool ends_as_killed_gcc(const std::string& err) {
          std::none_of(lines.begin(), lines.end(), [](const std::string& line) {
            return line.find(": error: ") != std::string::npos;
          });
+}
+
+// CPU time is the submission's doing. Where that did not end it, the machine has not got to it.
+void refuse_busy(const Outcome& outcome, const std::string& program, double seconds) {
+  if (outcome.end == Outcome::End::timed_out)
+    throw MachineError(fmt::format(
+        "{} had not ended after {} seconds: is this machine busy? Grade again", program, seconds));
+}
+
+bool used_its_cpu_time(const Outcome& outcome, const ProcessLimits& limits) {
+  // bubblewrap makes an exit status of the signal.
+  const int signal = outcome.end == Outcome::End::signalled ? outcome.status : outcome.status - 128;
+  return (signal == SIGKILL || signal == SIGXCPU) &&
+         outcome.seconds >= static_cast<double>(limits.cpu_seconds);
 }
 
 // By the kernel, say, where memory is short. Limits of ours end it otherwise, or later.
@@ -253,6 +268,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   const Messages messages = split(canonical(opened.messages));
   if (!nvcc.ok()) {
     require_room(sandbox);
+    refuse_busy(nvcc, "nvcc", options.limits.wall_seconds);
     refuse_killed(nvcc, options.limits);
     std::string text = to_user(messages.text, submission.name, display);
     text += limits_reached(nvcc, options.limits, !text.empty());
@@ -272,13 +288,14 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   refuse_large_variables(artifact.ptx, display, options.variables);
   if (!tools.nvdisasm.empty()) {
     ProcessLimits limits = options.limits;
-    limits.wall_seconds = kListingSeconds;
+    limits.cpu_seconds = std::min(limits.cpu_seconds, kListingCpuSeconds);
     limits.output_bytes = kListing;
     Outcome listing = list_machine_code(
         cubin, [&](const auto& arguments) { return sandbox.run(arguments, limits); });
-    if (listing.end == Outcome::End::timed_out || listing.end == Outcome::End::output_exceeded)
-      throw CompileError(display, display + ": error: its machine code is too long: nvdisasm was " +
-                                      describe(listing) + "\n");
+    refuse_busy(listing, "nvdisasm", limits.wall_seconds);
+    if (listing.end == Outcome::End::output_exceeded || used_its_cpu_time(listing, limits))
+      throw CompileError(display,
+                         display + ": error: its machine code is too long: nvdisasm was stopped\n");
     if (!listing.ok())
       throw MachineError("nvdisasm failed on " + display + " (" + describe(listing) +
                          "): " + listing.err.substr(0, listing.err.find('\n')));
@@ -349,7 +366,7 @@ void say_once_how(Isolation isolation) {
 
 CompileOptions::CompileOptions() : isolation(toolchain::isolation().isolation) {
   limits.wall_seconds = kWallSeconds;
-  limits.cpu_seconds = static_cast<uint64_t>(kWallSeconds);
+  limits.cpu_seconds = kCpuSeconds;
   limits.memory_bytes = kMemory;
   limits.file_bytes = kLargestFile;
   limits.output_bytes = kMessages;

@@ -271,12 +271,24 @@ TEST_SUITE("compile: nvcc") {
 }
 
 TEST_SUITE("compile: limits") {
-  TEST_CASE("toolchain: time") {
+  TEST_CASE("toolchain: a busy machine is not the submission's fault; CPU time is") {
     tests::Scratch s;
     CompileOptions options = without_cache();
     options.limits.wall_seconds = 0.02;
-    CHECK(has(complaint(s.write("a.cu", kKernel), "a.cu", options),
-              "nvcc was stopped: it ran longer than 0.02 seconds\n"));
+    CHECK_THROWS_WITH_AS(compile(s.write("a.cu", kKernel), "sm_90", "a.cu", options),
+                         "nvcc had not ended after 0.02 seconds: is this machine busy? Grade again",
+                         MachineError);
+    options = without_cache();
+    options.limits.cpu_seconds = 1;
+    CHECK(
+        has(complaint(s.write("b.cu",
+                              "constexpr int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
+                              "__global__ void k(int* p) { constexpr int v = f(24); *p = v; }\n"
+                              "template <int N> struct A { static constexpr int v = A<N - 1>::v + "
+                              "f(20 + N % 3); };\ntemplate <> struct A<0> { static constexpr int v "
+                              "= 0; };\n__global__ void g(int* p) { *p = A<150>::v; }\n"),
+                      "b.cu", options),
+            "1 seconds of CPU time"));
   }
 
   TEST_CASE("toolchain: memory: templates without an end") {
