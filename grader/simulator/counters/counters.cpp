@@ -39,13 +39,6 @@ void OtherWays::add(const OtherWays& from) {
   bulk_unknown += from.bulk_unknown;
 }
 
-bool OtherWays::any() const {
-  return texture.requests + surface_load.requests + surface_store.requests +
-             bulk_load.instructions + bulk_store.instructions + remote_load.requests +
-             remote_store.requests + remote_atom.requests + texture_unknown + bulk_unknown >
-         0;
-}
-
 void Counters::add(const Counters& other) {
   warp_instructions += other.warp_instructions;
   lane_instructions += other.lane_instructions;

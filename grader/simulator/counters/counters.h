@@ -48,7 +48,12 @@ struct OtherWays {
   uint64_t texture_unknown = 0, bulk_unknown = 0;
 
   void add(const OtherWays& from);
-  bool any() const;
+  bool any() const {
+    return texture.requests + surface_load.requests + surface_store.requests +
+               bulk_load.instructions + bulk_store.instructions + remote_load.requests +
+               remote_store.requests + remote_atom.requests + texture_unknown + bulk_unknown >
+           0;
+  }
 };
 
 struct Counters {
