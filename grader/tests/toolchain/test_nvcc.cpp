@@ -271,6 +271,14 @@ TEST_SUITE("compile: nvcc") {
 }
 
 TEST_SUITE("compile: limits") {
+  TEST_CASE("toolchain: where jumps through a table lead is in the listing") {
+    const std::string sass =
+        compile(checkout() / "grader/tests/fixtures/sim_kernels.cu", "sm_90", "sim_kernels.cu")
+            .sass;
+    CHECK(has(sass, " BRX"));
+    CHECK(has(sass, "BRANCH_TARGETS"));
+  }
+
   TEST_CASE("toolchain: a busy machine is not the submission's fault; CPU time is") {
     tests::Scratch s;
     CompileOptions options = without_cache();
