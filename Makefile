@@ -68,10 +68,10 @@ report: build/lab32 | setup-cuda setup-python  ## report.html: points, pictures 
 class: build/lab32 | setup-cuda setup-python  ## grade a whole class
 	@build/lab32 class '$(SUBMISSIONS)' -o '$(OUT)' $(OPTIONS)
 
-test: setup-cuda setup-python setup-wheel $(CPP_TESTS) programs  ## N passed, N failed; SAN=thread: under a sanitizer
+test: setup-test $(CPP_TESTS) programs  ## N passed, N failed; SAN=thread: under a sanitizer
 	@$(SANITIZED) $(VENV) grader/setup/run_tests.py $(CPP_TESTS) $(if $(SAN),,$(PYTHON_TESTS))
 
-test-deployment: setup-cuda setup-python setup-wheel build  ## packs in clean roots, a real Slurm, compare50: what installs others' software
+test-deployment: setup-test build  ## packs in clean roots, a real Slurm, compare50: what installs others' software
 	@$(VENV) grader/setup/run_tests.py --deployment $(PYTHON_TESTS)
 
 test-all: export LAB32_TEST_ALL := 1
@@ -137,7 +137,7 @@ clean:      ## remove what was built; what was installed (.venv) stays
 VENV := .venv/bin/python
 
 .PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-cuda setup-python setup-jupyter \
-        setup-wheel setup-atheris setup-book setup-sheets
+        setup-wheel setup-atheris setup-book setup-sheets setup-test
 setup-packages:        ; @grader/setup/setup packages
 setup-bench:           ; @grader/setup/setup packages bench
 setup-format:          ; @grader/setup/setup packages format
@@ -145,6 +145,10 @@ setup-lint:            ; @grader/setup/setup packages format lint
 setup-fuzz:            ; @grader/setup/setup packages fuzz
 setup-cuda setup-python setup-jupyter setup-wheel setup-atheris setup-book setup-sheets: setup-%: | setup-packages
 	@grader/setup/setup $*
+# One after the other, since set-up does one thing at a time: meanwhile compilers have the cores.
+setup-test: | setup-cuda
+	@grader/setup/setup python
+	@grader/setup/setup wheel
 
 # ---- how it is built -----------------------------------------------------------------------------
 
@@ -156,6 +160,11 @@ UNITY    := yes
 unit_services := base toolchain device record pictures report simulator/ptx simulator/sass simulator/model
 unit_core     := $(addprefix simulator/core/,execute schedule memory)
 unit_graders  := grading profiler $(patsubst grader/%,%,$(wildcard grader/checks/*))
+TEST_FOLDERS  := $(patsubst grader/%/,%,$(sort $(dir $(wildcard grader/tests/*/*.cpp))))
+TEST_UNITS    := $(addprefix tests/,core counters fixtures verdicts listings)
+unit_tests/verdicts := $(addprefix tests/,checks grading model report)
+unit_tests/listings := $(addprefix tests/,ptx sass pictures)
+unit_tests/others   := $(filter-out $(foreach u,$(TEST_UNITS),$(or $(unit_$u),$u)),$(TEST_FOLDERS))
 
 # These configure a header before they include it, and must be the first who do; the last one waits for
 # the toolkit's headers.
@@ -171,7 +180,7 @@ SERVICES  := $(call objects_of,services)
 CORE      := $(call objects_of,graders) $(SERVICES) $(SIMULATOR)
 MAIN      := $(BUILD)/obj/main.o
 COMMANDS  := $(call objects_of,commands)
-TESTS     := $(call objects_of,$(patsubst grader/%/,%,$(sort $(dir $(wildcard grader/tests/*.cpp grader/tests/*/*.cpp)))))
+TESTS     := $(call objects_of,tests $(TEST_UNITS) tests/others)
 BENCH     := $(call objects_of,bench)
 MUTANTS   := $(call objects_of,mutants)
 CUDART    := $(call objects_of,cudart driver)

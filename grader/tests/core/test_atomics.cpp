@@ -12,7 +12,7 @@
 using namespace lab32;
 using tests::each;
 using tests::finish;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -189,7 +189,7 @@ void check(const Operation& r, const std::string& space, bool result) {
     cell = (cell & ~mask) | (r.apply(cell & mask, value_of(r, lane) & mask) & mask);
   }
   for (uint32_t i = 0; i < (generic ? 2 : 1) * kCells; ++i) put(want, 32 + i, cells[i]);
-  const Outcome o = finish(program(r, space, result), setup);
+  const LaunchOutcome o = finish(program(r, space, result), setup);
   CHECK(o.out == want);
   CHECK(o.at("atom").lanes == 32);
 }
@@ -217,7 +217,7 @@ TEST_CASE("core: atomics: compare and swap of 16, 32 and 64 bits") {
       Setup setup;
       setup.functions = ".shared .align 8 .b64 box;\n";
       setup.out_words = 66;
-      const Outcome o = finish(R"(
+      const LaunchOutcome o = finish(R"(
   mov.u32 %r9, box;
   add.u64 %d9, %out, 256;
   setp.eq.u32 %p1, %t, 0;
@@ -232,17 +232,17 @@ TEST_CASE("core: atomics: compare and swap of 16, 32 and 64 bits") {
   cvt.u64.u32 %d2, %r2;
   cvt.u16.u32 %h1, %r1;
   cvt.u16.u32 %h2, %r2;
-  atom)" + space + ".cas." + b + " " +
-                                   reg + "3, " + cell + ", " + reg + "1, " + reg + R"(2;
+  atom)" + space + ".cas." + b + " " + reg +
+                                         "3, " + cell + ", " + reg + "1, " + reg + R"(2;
   mad.wide.u32 %d8, %t, 8, %out;
   st.global.u64 [%d8], 0;
   st.global.)" + b + " [%d8], " + reg +
-                                   R"(3;
+                                         R"(3;
   bar.sync 0;
   @%p1 ld.)" + (space == ".shared" ? "shared" : "global") +
-                                   ".u64 %d7, " + cell + R"(;
+                                         ".u64 %d7, " + cell + R"(;
   @%p1 st.global.u64 [%d9], %d7;)",
-                               setup);
+                                     setup);
       for (uint32_t t = 0; t < 32; ++t) CHECK(o.out[2 * t] == (t < 20 ? t + 5 : 25));
       CHECK(o.out[64] == 25);
     }
@@ -261,13 +261,13 @@ TEST_CASE("core: atomics: exchange and compare and swap of 128 bits") {
       setup.out_words = 4 * 33;
       const std::string cell = space == ".shared" ? "[%r9]" : "[%d9]";
       const std::string where = space == ".shared" ? ".shared" : ".global";
-      const Outcome o = finish(R"(
+      const LaunchOutcome o = finish(R"(
   mov.u32 %r9, box;
   add.u64 %d9, %out, 512;
   setp.eq.u32 %p1, %t, 0;
   mov.b128 %q1, {5, 7};
   @%p1 st)" + where + ".b128 " + cell +
-                                   R"(, %q1;
+                                         R"(, %q1;
   bar.sync 0;
   cvt.u64.u32 %d1, %t;
   add.u64 %d2, %d1, 5;
@@ -278,16 +278,16 @@ TEST_CASE("core: atomics: exchange and compare and swap of 128 bits") {
   @%p2 mov.u64 %d4, 8;
   mov.b128 %q1, {%d2, %d4};
   mov.b128 %q2, {%d3, 7};
-  atom)" + space + "." + operation +
-                                   ".b128 %q3, " + cell + (operation == "cas" ? ", %q1" : "") +
-                                   R"(, %q2;
+  atom)" + space + "." + operation + ".b128 %q3, " +
+                                         cell + (operation == "cas" ? ", %q1" : "") +
+                                         R"(, %q2;
   mad.wide.u32 %d8, %t, 16, %out;
   st.global.b128 [%d8], %q3;
   bar.sync 0;
-  @%p1 ld)" + where + ".b128 %q3, " +
-                                   cell + R"(;
+  @%p1 ld)" + where + ".b128 %q3, " + cell +
+                                         R"(;
   @%p1 st.global.b128 [%d9], %q3;)",
-                               setup);
+                                     setup);
       const uint32_t last = operation == "cas" ? 20 : 32;  // lanes that put their value there
       for (uint32_t t = 0; t <= 32; ++t) {
         CHECK(o.out[4 * t] == std::min(t, last) + 5);
@@ -302,7 +302,7 @@ TEST_CASE("core: atomics: an atomic whose result nobody reads is a reduction") {
   const std::string add = "atom.global.add.u32 %r1, [%out], 1;\n";
   CHECK(finish(add, setup).counters.red.requests == 1);
   CHECK(finish(add, setup).counters.atom.requests == 0);
-  const Outcome used = finish(add + "st.global.u32 [%dst], %r1;", setup);
+  const LaunchOutcome used = finish(add + "st.global.u32 [%dst], %r1;", setup);
   CHECK(used.counters.red.requests == 0);
   CHECK(used.counters.atom.requests == 1);
 }

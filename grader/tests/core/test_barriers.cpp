@@ -6,7 +6,7 @@
 using namespace lab32;
 using tests::each;
 using tests::finish;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -31,7 +31,7 @@ struct Stuck {
   std::string at, message;
 };
 Stuck stuck(const std::string& body, const Setup& setup) {
-  const Outcome o = tests::run(body, setup);
+  const LaunchOutcome o = tests::run(body, setup);
   REQUIRE(o.trap);
   CHECK(o.trap->kind() == sim::TrapKind::barrier);
   return {o.trapped_at, describe(*o.trap)};
@@ -45,28 +45,29 @@ TEST_CASE("core: barriers: values cross a block of several warps, the last partl
     Setup setup = block_of(150);
     setup.hazards = true;
     CAPTURE(barrier);
-    const Outcome o = finish(std::string(kAddresses) + "st.shared.u32 [%r8], %t;\n" + barrier +
-                                 "\n ld.shared.u32 %r1, [%r7];\n st.global.u32 [%dst], %r1;",
-                             setup);
+    const LaunchOutcome o =
+        finish(std::string(kAddresses) + "st.shared.u32 [%r8], %t;\n" + barrier +
+                   "\n ld.shared.u32 %r1, [%r7];\n st.global.u32 [%dst], %r1;",
+               setup);
     CHECK(o.out == each(150, [](uint32_t t) { return 149 - t; }));
     CHECK(o.findings.empty());
   }
 }
 
 TEST_CASE("core: barriers: threads that have exited are not waited for") {
-  const Outcome o = finish(std::string(kAddresses) + R"(
+  const LaunchOutcome o = finish(std::string(kAddresses) + R"(
   st.global.u32 [%dst], 3;
   setp.ge.u32 %p1, %t, 70;    // diverges in a warp
   @%p1 exit;
   bar.sync 0;
   st.global.u32 [%dst], 4;)",
-                           block_of(128));
+                                 block_of(128));
   CHECK(o.out == each(128, [](uint32_t t) { return t < 70 ? 4 : 3; }));
 }
 
 TEST_CASE("core: barriers: an exit completes a barrier at which all others wait") {
   // Warp 3 works long before it leaves.
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   st.global.u32 [%dst], 3;
   setp.lt.u32 %p1, %t, 96;
   @%p1 bra WAIT;
@@ -79,12 +80,12 @@ LOOP:
 WAIT:
   bar.sync 0;
   st.global.u32 [%dst], 4;)",
-                           block_of(128));
+                                 block_of(128));
   CHECK(o.out == each(128, [](uint32_t t) { return t < 96 ? 4 : 3; }));
 }
 
 TEST_CASE("core: barriers: both sides of a branch may wait, at different places") {
-  const Outcome o = finish(std::string(kAddresses) + R"(
+  const LaunchOutcome o = finish(std::string(kAddresses) + R"(
   setp.lt.u32 %p1, %t, 48;    // parts warp 1
   st.shared.u32 [%r8], %t;
   @%p1 bra LOW;
@@ -97,7 +98,7 @@ LOW:
   add.u32 %r1, %r1, 1000;
 JOIN:
   st.global.u32 [%dst], %r1;)",
-                           block_of(96));
+                                 block_of(96));
   CHECK(o.out == each(96, [](uint32_t t) { return 95 - t + (t < 48 ? 1000 : 0); }));
 }
 
@@ -178,7 +179,7 @@ TEST_CASE("core: barriers: reductions") {
 
 TEST_CASE("core: barriers: named barriers of some warps, beside each other") {
   // Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2, each pair several times.
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r9, box;
   mad.lo.u32 %r8, %t, 4, %r9;
   xor.b32 %r7, %t, 32;
@@ -197,7 +198,7 @@ LOOP:
   setp.le.u32 %p1, %r2, %r6;  // the second pair goes round once more
   @%p1 bra LOOP;
   st.global.u32 [%dst], %r1;)",
-                           block_of(128));
+                                 block_of(128));
   CHECK(o.out == each(128, [](uint32_t t) {
           const uint32_t rounds = t / 64 + 2;
           return (rounds % 2 ? t ^ 32 : t) + rounds;
@@ -209,7 +210,7 @@ TEST_CASE("core: barriers: producer warps arrive and go on, consumer warps wait"
     Setup setup = block_of(64);
     setup.hazards = true;
     const std::string arrive = pair ? "bar.arrive 1, 64;" : "barrier.cta.arrive.aligned 1, 64;";
-    const Outcome o = finish(std::string(kAddresses) + R"(
+    const LaunchOutcome o = finish(std::string(kAddresses) + R"(
   setp.ge.u32 %p1, %t, 32;
   @%p1 bra CONSUME;
   add.u32 %r1, %t, 5;
@@ -221,14 +222,14 @@ CONSUME:
   bar.sync 1, 64;
   ld.shared.u32 %r1, [%r7];
   st.global.u32 [%dst], %r1;)",
-                             setup);
+                                   setup);
     CHECK(o.out == each(64, [](uint32_t t) { return t < 32 ? 1 : 63 - t + 5; }));
     CHECK(o.findings.empty());
   }
 }
 
 TEST_CASE("core: barriers: a partly filled warp that comes in two parts counts as 32") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 40;
   @%p1 bra LOW;
   barrier.sync 1, 64;
@@ -237,7 +238,7 @@ LOW:
   barrier.sync 1, 64;
 DONE:
   st.global.u32 [%dst], 8;)",
-                           block_of(50));
+                                 block_of(50));
   CHECK(o.out == each(50, [](uint32_t) { return 8; }));
 }
 

@@ -9,7 +9,7 @@
 
 using namespace lab32;
 using tests::each;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -43,7 +43,7 @@ const std::string kShowBox = "  ld.shared.u32 %r1, [%r22];\n  st.global.u32 [%ds
 }  // namespace
 
 TEST_CASE("core: bulk copies: a piece arrives when its barrier has counted all bytes") {
-  const Outcome o = tests::finish(kBulkStart + R"(
+  const LaunchOutcome o = tests::finish(kBulkStart + R"(
   @!%p15 bra WAIT;
   mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r20], 256;
   cp.async.bulk.prefetch.L2.global [%in], 256;
@@ -52,37 +52,37 @@ TEST_CASE("core: bulk copies: a piece arrives when its barrier has counted all b
   cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%r30], [%in+128], 128, [%r20], %d9;
   mbarrier.arrive.shared.b64 _, [%r20];
 )" + kBulkWait + kShowBox,
-                                  with_gate());
+                                        with_gate());
   CHECK(o.out == each(64, [](uint32_t t) { return t; }));
   CHECK(o.findings.empty());
 }
 
 TEST_CASE("core: bulk copies: bytes may be counted by hand, before they are expected") {
-  const Outcome o = tests::finish(kBulkStart + R"(
+  const LaunchOutcome o = tests::finish(kBulkStart + R"(
   st.shared.u32 [%r22], %t;
   bar.sync 0;
   @!%p15 bra WAIT;
   mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r20], 40;
   mbarrier.arrive.expect_tx.shared.b64 %d1, [%r20], 40;
 )" + kBulkWait + kShowBox,
-                                  with_gate());
+                                        with_gate());
   CHECK(o.out == each(64, [](uint32_t t) { return t; }));
 }
 
 TEST_CASE("core: bulk copies: what nobody has waited for has not arrived") {
   Setup setup = with_gate();
   setup.trap_uninitialised = false;
-  const Outcome o = tests::finish(kBulkStart + R"(
+  const LaunchOutcome o = tests::finish(kBulkStart + R"(
   @%p15 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 256;
   @%p15 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r21], [%in], 256, [%r20];
   bar.sync 0;
 )" + kShowBox,
-                                  setup);
+                                        setup);
   CHECK(o.out == each(64, [](uint32_t) { return 0xffffffffu; }));
 }
 
 TEST_CASE("core: bulk copies: to device memory") {
-  const Outcome o = tests::finish(kBulkStart + R"(
+  const LaunchOutcome o = tests::finish(kBulkStart + R"(
   st.shared.u32 [%r22], %g;
   fence.proxy.async.shared::cta;
   bar.sync 0;
@@ -90,7 +90,7 @@ TEST_CASE("core: bulk copies: to device memory") {
   @%p15 cp.async.bulk.commit_group;
   @%p15 cp.async.bulk.wait_group.read 0;
 )",
-                                  with_gate());
+                                        with_gate());
   CHECK(o.out == each(64, [](uint32_t t) { return t; }));
   CHECK(o.findings.empty());
 }
@@ -101,7 +101,7 @@ TEST_CASE("core: bulk copies: between the blocks of a cluster, and to all of the
   setup.cluster = {2, 1, 1};
   setup.in_bytes = 512;
   const std::string sync = "  barrier.cluster.arrive;\n  barrier.cluster.wait;\n";
-  const Outcome o = tests::finish(kBulkStart + R"(
+  const LaunchOutcome o = tests::finish(kBulkStart + R"(
   mov.u32 %r10, %cluster_ctarank;
   @%p15 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 384;
   add.u32 %r23, %r22, 256;
@@ -127,7 +127,7 @@ TEST_CASE("core: bulk copies: between the blocks of a cluster, and to all of the
   mad.lo.u32 %r1, %r3, 10000, %r1;
   st.global.u32 [%dst], %r1;
 )" + sync,
-                                  setup);
+                                        setup);
   CHECK(o.out == each(64, [](uint32_t i) {
           const uint32_t t = i % 32, other = (1 - i / 32) * 32 + t;
           return t + (32 + t) * 100 + other * 10000;
@@ -160,18 +160,18 @@ TEST_CASE("core: bulk copies: boxes of a tensor, there and back") {
   mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 64;
 )";
   const auto box = [](uint32_t t) { return t < 8 ? (6 + t / 4) * 8 + 4 + t % 4 : 0; };
-  const Outcome there = tests::finish(begin + R"(
+  const LaunchOutcome there = tests::finish(begin + R"(
   cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r21], [%in, {4, 6}], [%r20];
 )" + kBulkWait + kShowBox,
-                                      setup);
+                                            setup);
   for (uint32_t t = 0; t < 16; ++t) CHECK(there.out[t] == box(t));
-  const Outcome many = tests::finish(begin + R"(
+  const LaunchOutcome many = tests::finish(begin + R"(
   mov.u16 %h1, 1;
   cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r21], [%in, {4, 6}], [%r20], %h1;
 )" + kBulkWait + kShowBox,
-                                     setup);
+                                           setup);
   for (uint32_t t = 0; t < 16; ++t) CHECK(many.out[t] == box(t));
-  const Outcome back = tests::finish(kBulkStart + R"(
+  const LaunchOutcome back = tests::finish(kBulkStart + R"(
   @%p15 st.global.u64 [%in+8], %out;
   st.shared.u32 [%r22], %t;
   bar.sync 0;
@@ -179,7 +179,7 @@ TEST_CASE("core: bulk copies: boxes of a tensor, there and back") {
   @%p15 cp.async.bulk.commit_group;
   @%p15 cp.async.bulk.wait_group 0;
 )",
-                                     setup);
+                                           setup);
   for (uint32_t i = 0; i < 64; ++i) {
     const bool in_box = i / 8 >= 6 && i % 8 >= 4;
     CHECK(back.out[i] == (in_box ? (i / 8 - 6) * 4 + i % 8 - 4 : 0));
@@ -188,7 +188,7 @@ TEST_CASE("core: bulk copies: boxes of a tensor, there and back") {
 
 TEST_CASE("core: bulk copies: faults") {
   const auto trap_of = [](const std::string& body) {
-    const Outcome o = tests::run(kBulkStart + body, with_gate(32));
+    const LaunchOutcome o = tests::run(kBulkStart + body, with_gate(32));
     REQUIRE(o.trap);
     return tests::words(*o.trap);
   };

@@ -5,8 +5,8 @@
 
 using namespace lab32;
 using tests::each;
-using tests::Outcome;
-using Count = Outcome::Count;
+using tests::LaunchOutcome;
+using Count = LaunchOutcome::Count;
 
 namespace {
 
@@ -63,13 +63,13 @@ BASE:
 }  // namespace
 
 TEST_CASE("core: calls: lanes that return from different places meet behind the call") {
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   { .param .b32 a; .param .b32 b;
   st.param.b32 [a], %t;
   call.uni (b), twice, (a);   //@call
   ld.param.b32 %r1, [b]; }
   st.global.u32 [%dst], %r1;  //@after)",
-                               with_functions(kTwice));
+                                     with_functions(kTwice));
   REQUIRE(!o.trap);
   CHECK(o.at("call") == Count{1, 32});
   CHECK(o.at("even") == Count{1, 16});
@@ -78,7 +78,7 @@ TEST_CASE("core: calls: lanes that return from different places meet behind the 
 }
 
 TEST_CASE("core: calls: a guarded call runs for its lanes; the others wait behind it") {
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   mov.u32 %r1, 1000;
   setp.lt.u32 %p1, %t, 6;
   { .param .b32 a; .param .b32 b;
@@ -86,7 +86,7 @@ TEST_CASE("core: calls: a guarded call runs for its lanes; the others wait behin
   @%p1 call (b), twice, (a);  //@call
   @%p1 ld.param.b32 %r1, [b]; }
   st.global.u32 [%dst], %r1;  //@after)",
-                               with_functions(kTwice));
+                                     with_functions(kTwice));
   REQUIRE(!o.trap);
   CHECK(o.at("call") == Count{1, 6});
   CHECK(o.at("after") == Count{1, 32});
@@ -94,14 +94,14 @@ TEST_CASE("core: calls: a guarded call runs for its lanes; the others wait behin
 }
 
 TEST_CASE("core: calls: every lane recurses as deep as its argument says") {
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   and.b32 %r1, %t, 15;
   { .param .b32 a; .param .b32 b;
   st.param.b32 [a], %r1;
   call.uni (b), fib, (a);
   ld.param.b32 %r1, [b]; }
   st.global.u32 [%dst], %r1;  //@after)",
-                               with_functions(kFibonacci));
+                                     with_functions(kFibonacci));
   REQUIRE(!o.trap);
   CHECK(o.at("after") == Count{1, 32});
   CHECK(o.out == each(32, [](uint32_t l) {
@@ -116,13 +116,13 @@ TEST_CASE("core: calls: every lane recurses as deep as its argument says") {
 }
 
 TEST_CASE("core: calls: an exit inside a function ends the thread") {
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   st.global.u32 [%dst], 1;
   { .param .b32 a;
   st.param.b32 [a], %t;
   call.uni leave_if_small, (a); }
   st.global.u32 [%dst], 2;    //@after)",
-                               with_functions(R"(
+                                     with_functions(R"(
 .func leave_if_small(.param .b32 argument)
 {
   .reg .pred %p<2>; .reg .b32 %r<2>;
@@ -138,7 +138,7 @@ TEST_CASE("core: calls: an exit inside a function ends the thread") {
 }
 
 TEST_CASE("core: calls: through pointers, lanes with one target go together") {
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   mov.u64 %d1, twice;
   mov.u64 %d2, negate;
   setp.lt.u32 %p1, %t, 9;
@@ -149,7 +149,7 @@ PROTOTYPE: .callprototype (.param .b32 _) _ (.param .b32 _);
   call (b), %d3, (a), PROTOTYPE;  //@call
   ld.param.b32 %r1, [b]; }
   st.global.u32 [%dst], %r1;  //@after)",
-                               with_functions(std::string(kTwice) + R"(
+                                     with_functions(std::string(kTwice) + R"(
 .func (.param .b32 result) negate(.param .b32 argument)
 {
   .reg .b32 %r<2>;
@@ -167,7 +167,7 @@ PROTOTYPE: .callprototype (.param .b32 _) _ (.param .b32 _);
 }
 
 TEST_CASE("core: calls: a pointer that is no function is a trap") {
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   mov.u64 %d3, 4660;
 PROTOTYPE: .callprototype _ ();
   call %d3, (), PROTOTYPE;    //@call)");

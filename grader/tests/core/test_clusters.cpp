@@ -6,7 +6,7 @@
 
 using namespace lab32;
 using tests::each;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -44,7 +44,7 @@ TEST_CASE("core: clusters: blocks read what their neighbours have stored, whoeve
     Setup setup = in_clusters();
     setup.resident_blocks = 64;
     if (schedule > 0) setup.schedule = schedule;
-    const Outcome o = tests::finish(body, setup);
+    const LaunchOutcome o = tests::finish(body, setup);
     CHECK(o.out == each(320, [](uint32_t i) {
             const uint32_t block = i / 40, next = block / 4 * 4 + (block + 1) % 4;
             return next * 40 + i % 40;
@@ -54,7 +54,7 @@ TEST_CASE("core: clusters: blocks read what their neighbours have stored, whoeve
 }
 
 TEST_CASE("core: clusters: getctarank, generic addresses, and 64-bit mapa") {
-  const Outcome o = tests::finish(kStart + R"(
+  const LaunchOutcome o = tests::finish(kStart + R"(
   cvt.u64.u32 %d1, %r8;
   cvta.shared.u64 %d2, %d1;
   mapa.u64 %d3, %d2, %r11;
@@ -68,12 +68,12 @@ TEST_CASE("core: clusters: getctarank, generic addresses, and 64-bit mapa") {
   add.u32 %r1, %r1, %r3;
   add.u32 %r1, %r1, %r4;
   st.global.u32 [%dst], %r1;)",
-                                  in_clusters());
+                                        in_clusters());
   CHECK(o.out == each(320, [](uint32_t i) { return 1000 + (i / 40 + 1) % 4 * 10 + i / 40 % 4; }));
 }
 
 TEST_CASE("core: clusters: who exits is not waited for; lanes may arrive apart") {
-  const Outcome o = tests::finish(kStart + R"(
+  const LaunchOutcome o = tests::finish(kStart + R"(
   setp.ge.u32 %p1, %t, 33;
   @%p1 exit;
   setp.lt.u32 %p2, %t, 7;
@@ -85,7 +85,7 @@ FEW:
 MEET:
   barrier.cluster.wait.acquire;
   st.global.u32 [%dst], 5;)",
-                                  in_clusters());
+                                        in_clusters());
   for (uint32_t i = 0; i < 320; ++i)
     if (i % 40 < 33) CHECK(o.out[i] == 5);
 }
@@ -93,16 +93,16 @@ MEET:
 TEST_CASE("core: clusters: a block alone may use the cluster's barrier") {
   Setup setup = in_clusters();
   setup.cluster = {};
-  const Outcome o = tests::finish(kStart + kSync + R"(
+  const LaunchOutcome o = tests::finish(kStart + kSync + R"(
   mov.u32 %r1, %cluster_nctarank;
   st.global.u32 [%dst], %r1;)",
-                                  setup);
+                                        setup);
   CHECK(o.out == each(320, [](uint32_t) { return 1; }));
 }
 
 TEST_CASE("core: clusters: another block's memory: faults name it") {
   const auto trap_of = [](const std::string& body) {
-    const Outcome o = tests::run(body, in_clusters(1));
+    const LaunchOutcome o = tests::run(body, in_clusters(1));
     REQUIRE(o.trap);
     return tests::words(*o.trap);
   };
@@ -131,7 +131,7 @@ TEST_CASE("core: clusters: races between blocks, and what orders them") {
   const auto races = [](const std::string& between) {
     Setup setup = in_clusters();
     setup.resident_blocks = 64;
-    const Outcome o =
+    const LaunchOutcome o =
         tests::finish(kStart + kSync + "  st.shared::cluster.u32 [%r9], 1;\n" + between +
                           "  ld.shared.u32 %r1, [%r8];\n  st.global.u32 [%dst], %r1;\n" + kSync,
                       setup);
@@ -145,7 +145,7 @@ TEST_CASE("core: clusters: races between blocks, and what orders them") {
 }
 
 TEST_CASE("core: clusters: an mbarrier that another block's threads arrive at") {
-  const Outcome o = tests::finish(kStart + R"(
+  const LaunchOutcome o = tests::finish(kStart + R"(
   mov.u32 %r20, gate;
   @%p15 mbarrier.init.shared.b64 [%r20], 40;
 )" + kSync + R"(
@@ -158,7 +158,7 @@ WAIT:
   ld.shared.u32 %r1, [%r8];
   st.global.u32 [%dst], %r1;
 )" + kSync,
-                                  in_clusters());
+                                        in_clusters());
   CHECK(o.out == each(320, [](uint32_t i) {
           const uint32_t block = i / 40, before = block / 4 * 4 + (block + 3) % 4;
           return before * 40 + i % 40;

@@ -8,11 +8,11 @@
 using namespace lab32;
 using tests::each;
 using tests::finish;
-using tests::Outcome;
-using Count = Outcome::Count;
+using tests::LaunchOutcome;
+using Count = LaunchOutcome::Count;
 
 TEST_CASE("core: control: if and else run once each and meet again") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 10;
   @%p1 bra THEN;
   mov.u32 %r1, 200;           //@else
@@ -37,7 +37,7 @@ JOIN:
 }
 
 TEST_CASE("core: control: a branch that all lanes take does not diverge") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 32;
   @%p1 bra.uni THERE;
   mov.u32 %r1, 1;             //@skipped
@@ -50,7 +50,7 @@ THERE:
 }
 
 TEST_CASE("core: control: nested branches meet from the inside out") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;
   and.b32 %r2, %t, 1;
   and.b32 %r3, %t, 2;
@@ -72,7 +72,7 @@ OUTER_JOIN:
 }
 
 TEST_CASE("core: control: two branches to one meeting point share it") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 7;
   setp.lt.u32 %p1, %t, 8;
   @%p1 bra DONE;
@@ -89,7 +89,7 @@ DONE:
 
 TEST_CASE(
     "core: control: a loop runs as often as its slowest lane, then all lanes go on together") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;
   mov.u32 %r2, 0;
 LOOP:
@@ -104,7 +104,7 @@ LOOP:
 }
 
 TEST_CASE("core: control: continue meets at the end of each round") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;             // sum
   mov.u32 %r2, 0;             // i
 LOOP:
@@ -126,7 +126,7 @@ NEXT:
 // A break makes the way behind the loop the first point that all lanes are sure to reach, also for
 // lanes that diverged at a `continue`.
 TEST_CASE("core: control: break meets behind the loop") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;             // sum
   mov.u32 %r2, 0;             // i
 LOOP:
@@ -159,7 +159,7 @@ OUT:
 }
 
 TEST_CASE("core: control: lanes that leave early are not waited for") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   st.global.u32 [%dst], 5;
   setp.ge.u32 %p1, %t, 20;
   @%p1 bra STAY;
@@ -175,7 +175,7 @@ STAY:
 }
 
 TEST_CASE("core: control: an exit inside a branch takes the lanes from the meeting point") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   st.global.u32 [%dst], 1;
   setp.lt.u32 %p1, %t, 16;
   setp.lt.u32 %p2, %t, 4;
@@ -190,7 +190,7 @@ JOIN:
 }
 
 TEST_CASE("core: control: guarded instructions run for the lanes of the guard, or are not issued") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 5;
   setp.gt.u32 %p2, %t, 99;
   mov.u32 %r1, 0;
@@ -209,16 +209,16 @@ TEST_CASE("core: control: guarded instructions run for the lanes of the guard, o
 TEST_CASE("core: control: a partly filled last warp has the lanes of its threads only") {
   tests::Setup setup;
   setup.block = {40, 1, 1};
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   activemask.b32 %r1;         //@all
   st.global.u32 [%dst], %r1;)",
-                               setup);
+                                     setup);
   CHECK(o.at("all") == Count{2, 40});
   CHECK(o.out == each(40, [](uint32_t t) { return t < 32 ? 0xffffffffu : 0xffu; }));
 }
 
 TEST_CASE("core: control: brx.idx: lanes of one target go together, all meet behind") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   and.b32 %r1, %t, 3;
   brx.idx %r1, TABLE;         //@brx
 TABLE: .branchtargets ZERO, ONE, TWO, ONE;
@@ -245,7 +245,7 @@ JOIN:
 }
 
 TEST_CASE("core: control: a guarded brx.idx: the others go on behind it") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   and.b32 %r1, %t, 1;
   mov.u32 %r2, 5;
   setp.ge.u32 %p1, %t, 8;
@@ -266,7 +266,7 @@ JOIN:
 }
 
 TEST_CASE("core: control: brx.idx beyond its table is a trap") {
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   mov.u32 %r1, %t;
   brx.idx %r1, TABLE;         //@brx
 TABLE: .branchtargets A, B;

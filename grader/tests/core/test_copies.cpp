@@ -6,7 +6,7 @@
 using namespace lab32;
 using tests::each;
 using tests::finish;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -45,7 +45,7 @@ TEST_CASE("core: copies: cp.async of 4, 8 and 16 bytes") {
     setup.in = each(128, [](uint32_t i) { return i * i; });
     setup.out_words = 128;
     CAPTURE(copy);
-    const Outcome o = finish(kRows + copy + "\n cp.async.wait_all;\n" + kCopyOut, setup);
+    const LaunchOutcome o = finish(kRows + copy + "\n cp.async.wait_all;\n" + kCopyOut, setup);
     CHECK(o.out == setup.in);
     CHECK(o.findings.empty());
   }
@@ -56,7 +56,7 @@ TEST_CASE("core: copies: fewer bytes than the copy has: the rest is zeros, and i
   setup.in_bytes = 31 * 16 + 5;
   setup.in = each(128, [](uint32_t) { return 0xabababab; });
   setup.out_words = 128;
-  const Outcome o = finish(std::string(kRows) + R"(
+  const LaunchOutcome o = finish(std::string(kRows) + R"(
   setp.eq.u32 %p1, %t, 31;
   selp.u32 %r1, 5, 16, %p1;
   setp.eq.u32 %p1, %t, 30;
@@ -65,7 +65,7 @@ TEST_CASE("core: copies: fewer bytes than the copy has: the rest is zeros, and i
   cp.async.cg.shared.global [%r8], [%d1], 16, %r1;
   cp.async.wait_all;
 )" + kCopyOut,
-                           setup);
+                                 setup);
   for (uint32_t t = 0; t < 32; ++t)
     for (uint32_t i = 0; i < 4; ++i)
       CHECK(o.out[4 * t + i] == (t < 30              ? 0xabababab
@@ -79,7 +79,7 @@ TEST_CASE("core: copies: wait_group leaves the youngest groups pending") {
   setup.in = each(128, [](uint32_t i) { return i + 1; });
   setup.out_words = 128;
   // Three groups; each wait makes one more arrive. What has not arrived is still what was stored.
-  const Outcome o = finish(std::string(kRows) + R"(
+  const LaunchOutcome o = finish(std::string(kRows) + R"(
   st.shared.v4.u32 [%r8], {0, 0, 0, 0};
   mad.wide.u32 %d2, %t, 16, %out;
   cp.async.ca.shared.global [%r8], [%d1], 4;
@@ -108,7 +108,7 @@ TEST_CASE("core: copies: wait_group leaves the youngest groups pending") {
   cp.async.wait_all;
   ld.shared.u32 %r4, [%r8+12];
   st.global.u32 [%d2+12], %r4;)",
-                           setup);
+                                 setup);
   for (uint32_t t = 0; t < 32; ++t) {
     const uint32_t a = 4 * t + 1;
     CHECK(o.out[4 * t] == a);
@@ -122,9 +122,10 @@ TEST_CASE("core: copies: who forgets to wait reads what nobody has written") {
   Setup setup = with_box();
   setup.in = each(128, [](uint32_t i) { return i; });
   setup.out_words = 128;
-  const Outcome o = finish(std::string(kRows) + "cp.async.cg.shared.global [%r8], [%d1], 16;\n" +
-                               "cp.async.commit_group;\n" + kCopyOut,
-                           setup);
+  const LaunchOutcome o =
+      finish(std::string(kRows) + "cp.async.cg.shared.global [%r8], [%d1], 16;\n" +
+                 "cp.async.commit_group;\n" + kCopyOut,
+             setup);
   REQUIRE(o.findings.size() == 1);
   CHECK(o.findings[0].kind == counters::Finding::Kind::uninitialised);
   CHECK(o.out[0] == 0xffffffff);
@@ -133,7 +134,7 @@ TEST_CASE("core: copies: who forgets to wait reads what nobody has written") {
 TEST_CASE("core: copies: bad addresses of a copy are traps at the copy") {
   Setup setup = with_box();
   const auto trap = [&](const std::string& copy) {
-    const Outcome o = tests::run(kRows + copy + "  //@here\n cp.async.wait_all;", setup);
+    const LaunchOutcome o = tests::run(kRows + copy + "  //@here\n cp.async.wait_all;", setup);
     REQUIRE(o.trap);
     CHECK(o.trapped_at == "here");
     return tests::words(*o.trap);
@@ -217,7 +218,7 @@ TEST_CASE("core: copies: ldmatrix x1, x2, x4, plain and transposed") {
         for (uint32_t i = 0; i < n; ++i)
           body += "mad.wide.u32 %d2, %t, 4, %out;\n st.global.u32 [%d2+" + std::to_string(128 * i) +
                   "], %r" + std::to_string(20 + i) + ";\n";
-        const Outcome o = finish(body, setup);
+        const LaunchOutcome o = finish(body, setup);
         CHECK(o.findings.empty());
         for (uint32_t m = 0; m < n; ++m) {
           std::vector<uint16_t> matrix(64);
@@ -256,7 +257,7 @@ TEST_CASE("core: copies: stmatrix is the way back") {
       for (const std::string at : {"", "+16", "+32"})
         body += "ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r3" + at + "];\n st.global.v4.u32 [%d2" +
                 at + "], {%r4, %r5, %r6, %r7};\n";
-      const Outcome o = finish(body, setup);
+      const LaunchOutcome o = finish(body, setup);
       CHECK(o.findings.empty());
       std::vector<uint16_t> want(768, 0);
       for (uint32_t m = 0; m < n; ++m)
@@ -275,7 +276,7 @@ TEST_CASE("core: copies: stmatrix is the way back") {
 TEST_CASE("core: copies: matrices need a whole warp and aligned rows") {
   Setup setup = with_box();
   const auto trap = [&](const std::string& body) {
-    const Outcome o = tests::run(kRowAddress + body, setup);
+    const LaunchOutcome o = tests::run(kRowAddress + body, setup);
     REQUIRE(o.trap);
     CHECK(o.trapped_at == "here");
     return tests::words(*o.trap);

@@ -11,8 +11,8 @@
 
 using namespace lab32;
 using sim::LaneBits;
+using tests::LaunchOutcome;
 using tests::Line;
-using tests::Outcome;
 using tests::Setup;
 
 namespace {
@@ -171,7 +171,7 @@ TEST_CASE("core: definedness: a comparison for equality that known bits settle i
 constexpr const char* kRead = "ld.global.u32 %r1, [%dst];  //@here\n";
 
 std::string use_in(const std::string& body, const Setup& setup = {}) {
-  const Outcome o = tests::run(kRead + body, setup);
+  const LaunchOutcome o = tests::run(kRead + body, setup);
   if (!o.trap) return "";
   CHECK(o.trapped_at == "here");
   const std::string said = tests::words(*o.trap);
@@ -311,7 +311,7 @@ TEST_CASE("core: definedness: through asynchronous copies and matrices") {
   cp.async.wait_all;
 )";
   const auto stored = [&](const std::string& body) {
-    const Outcome o = tests::run(copy + body, setup);
+    const LaunchOutcome o = tests::run(copy + body, setup);
     return o.trap ? o.trapped_at : "";
   };
   CHECK(stored("") == "");
@@ -327,22 +327,22 @@ TEST_CASE("core: definedness: a barrier object and a word that an atomic began a
   Setup setup;
   setup.functions = ".shared .align 16 .b8 box[16];\n";
   setup.hazards = true;
-  const Outcome o = tests::finish(R"(
+  const LaunchOutcome o = tests::finish(R"(
   mov.u32 %r9, box;
   setp.eq.u32 %p1, %t, 0;
   @%p1 mbarrier.init.shared.b64 [%r9], 32;
   bar.sync 0;
   mbarrier.arrive.shared.b64 %d1, [%r9];
   st.global.u32 [%dst], 1;)",
-                                  setup);
+                                        setup);
   CHECK(o.findings.empty());
-  const Outcome a = tests::finish(R"(
+  const LaunchOutcome a = tests::finish(R"(
   mov.u32 %r9, box;
   atom.shared.add.u32 %r1, [%r9], 1;
   bar.sync 0;
   ld.shared.u32 %r2, [%r9];
   st.global.u32 [%dst], %r2;)",
-                                  setup);
+                                        setup);
   REQUIRE(a.findings.size() == 1);  // the atomic's own read, not the load behind it
   CHECK(a.findings[0].used_as == sim::ValueUse::atomic);
 }

@@ -6,7 +6,7 @@
 
 using namespace lab32;
 using tests::each;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -29,14 +29,14 @@ Facts facts(const counters::Counters& c) {
 }
 
 // Runs it on 1, 2, 3 and 8 host threads, several times each; returns what one thread gave.
-Outcome same_on_all(const std::string& body, Setup setup) {
+LaunchOutcome same_on_all(const std::string& body, Setup setup) {
   setup.threads = 1;
-  const Outcome one = tests::run(body, setup);
+  const LaunchOutcome one = tests::run(body, setup);
   for (const unsigned threads : {2u, 3u, 8u})
     for (int again = 0; again < 3; ++again) {
       CAPTURE(threads);
       setup.threads = threads;
-      const Outcome many = tests::run(body, setup);
+      const LaunchOutcome many = tests::run(body, setup);
       REQUIRE(many.trap.has_value() == one.trap.has_value());
       if (one.trap) {
         CHECK(many.trap->kind() == one.trap->kind());
@@ -72,7 +72,7 @@ Setup grid_of(uint32_t blocks, uint32_t threads = 64) {
 
 TEST_CASE("core: determinism: blocks that have nothing to do with each other") {
   // Blocks differ in length, and diverge.
-  const Outcome o = same_on_all(R"(
+  const LaunchOutcome o = same_on_all(R"(
   ld.global.u32 %r1, [%src];
   mov.u32 %r2, %ctaid.x;
   and.b32 %r2, %r2, 63;
@@ -82,7 +82,7 @@ LOOP:
   setp.gt.s32 %p1, %r2, 0;
   @%p1 bra LOOP;
   st.global.u32 [%dst], %r1;)",
-                                grid_of(300));
+                                      grid_of(300));
   REQUIRE(!o.trap);
   CHECK(o.out == each(300 * 64, [](uint32_t i) {
           uint32_t x = i;
@@ -95,7 +95,7 @@ TEST_CASE("core: determinism: in place") {
   Setup setup = grid_of(100);
   setup.out_written = true;
   // A block also reads what its left neighbour writes.
-  const Outcome o = same_on_all(R"(
+  const LaunchOutcome o = same_on_all(R"(
   ld.global.u32 %r1, [%dst];
   mov.u32 %r2, 0;
   setp.ge.u32 %p1, %g, 64;
@@ -103,16 +103,16 @@ TEST_CASE("core: determinism: in place") {
   add.u32 %r1, %r1, %r2;
   add.u32 %r1, %r1, 1;
   st.global.u32 [%dst], %r1;)",
-                                setup);
+                                      setup);
   REQUIRE(!o.trap);
   CHECK(o.out == each(6400, [](uint32_t i) { return i / 64 + 1; }));
 }
 
 TEST_CASE("core: determinism: all blocks write the same words: the last block wins") {
-  const Outcome o = same_on_all(R"(
+  const LaunchOutcome o = same_on_all(R"(
   mad.wide.u32 %d1, %t, 4, %out;
   st.global.u32 [%d1], %g;)",
-                                grid_of(100));
+                                      grid_of(100));
   REQUIRE(!o.trap);
   for (uint32_t t = 0; t < 64; ++t) CHECK(o.out[t] == 99 * 64 + t);
   CHECK(!o.written[64]);
@@ -121,11 +121,11 @@ TEST_CASE("core: determinism: all blocks write the same words: the last block wi
 TEST_CASE("core: determinism: bytes of one word, written by two blocks") {
   Setup setup = grid_of(64, 2);
   setup.out_words = 64;
-  const Outcome o = same_on_all(R"(
+  const LaunchOutcome o = same_on_all(R"(
   cvt.u64.u32 %d1, %g;
   add.u64 %d1, %d1, %out;
   st.global.u8 [%d1], %g;)",
-                                setup);
+                                      setup);
   REQUIRE(!o.trap);
   for (uint32_t i = 0; i < 32; ++i) CHECK(o.out[i] == (4 * i) * 0x01010101u + 0x03020100u);
 }
@@ -134,10 +134,10 @@ TEST_CASE("core: determinism: tickets are drawn in block order") {
   Setup setup = grid_of(64, 32);
   setup.out_words = 64 * 32 + 1;
   setup.out_written = true;
-  const Outcome o = same_on_all(R"(
+  const LaunchOutcome o = same_on_all(R"(
   atom.global.add.u32 %r1, [%out+8192], 1;
   st.global.u32 [%dst], %r1;)",
-                                setup);
+                                      setup);
   REQUIRE(!o.trap);
   CHECK(o.out == each(64 * 32 + 1, [](uint32_t i) { return i; }));
 }
@@ -147,10 +147,10 @@ TEST_CASE("core: determinism: float atomics are summed in block order") {
   setup.out_written = true;
   for (uint32_t i = 0; i < 40 * 64; ++i)
     setup.in.push_back(tests::bits_of(static_cast<float>(i * 37 % 1009) * 0.37f + 1e-3f));
-  const Outcome o = same_on_all(R"(
+  const LaunchOutcome o = same_on_all(R"(
   ld.global.f32 %f1, [%src];
   red.global.add.f32 [%out], %f1;)",
-                                setup);
+                                      setup);
   REQUIRE(!o.trap);
   float sum = 0;
   for (uint32_t word : setup.in) {
@@ -181,24 +181,24 @@ TEST_CASE("core: determinism: atomics mixed with reads, or with each other") {
   constexpr uint32_t kBlocks = 20;  // the race check looks at all that changed a word
   Setup setup = grid_of(kBlocks);
   setup.out_written = true;
-  const Outcome reads = same_on_all(R"(
+  const LaunchOutcome reads = same_on_all(R"(
   red.global.add.u32 [%out], 1;
   ld.global.u32 %r1, [%out];
   mad.wide.u32 %d1, %g, 4, %out;
   setp.ge.u32 %p1, %g, 1;
   @%p1 st.global.u32 [%d1], %r1;)",
-                                    setup);
+                                          setup);
   REQUIRE(!reads.trap);
   CHECK(reads.out[0] == kBlocks * 64);
   CHECK(reads.out[1] == 32);  // after its whole warp has added
   CHECK(reads.out[(kBlocks - 1) * 64] == (kBlocks - 1) * 64 + 32);
 
-  const Outcome both = same_on_all(R"(
+  const LaunchOutcome both = same_on_all(R"(
   red.global.add.u32 [%out], %t;
   red.global.max.u32 [%out], 5000;
   mov.u32 %r1, %ctaid.x;
   red.global.xor.b32 [%out], %r1;)",
-                                   setup);
+                                         setup);
   REQUIRE(!both.trap);
   uint32_t want = 0;
   for (uint32_t b = 0; b < kBlocks; ++b)
@@ -218,7 +218,7 @@ TEST_CASE("core: determinism: a launch that is rolled back leaves no trace of it
     setup.out_written = written;
     setup.in.assign(64, 0);
     // Block 0 takes its time and then closes the door; blocks that come too early leave a mark.
-    const Outcome o = same_on_all(R"(
+    const LaunchOutcome o = same_on_all(R"(
   mov.u32 %r3, %ctaid.x;
   setp.ne.u32 %p1, %r3, 0;
   @%p1 bra LOOK;
@@ -233,7 +233,7 @@ LOOK:
   setp.eq.u32 %p3, %r2, 0;
   @%p3 st.global.u32 [%dst], 99;
   @!%p1 st.global.u32 [%dst], 7;)",
-                                  setup);
+                                        setup);
     REQUIRE(!o.trap);
     CHECK(o.out[0] == 7);
     CHECK(o.written[0]);
@@ -266,7 +266,7 @@ READ:
   CHECK(!same_on_all(body, setup).trap);
   body = late;
   body.replace(body.find("WRITER"), 6, "1");
-  const Outcome o = same_on_all(body, setup);
+  const LaunchOutcome o = same_on_all(body, setup);
   REQUIRE(o.trap);
   CHECK(describe(*o.trap) ==
         "thread (0,0,0) of block (0,0,0) reads 4 bytes at offset 0 of `out`, which nothing has "
@@ -277,7 +277,7 @@ TEST_CASE("core: determinism: findings and their examples") {
   Setup setup = grid_of(150);
   setup.functions = ".shared .align 4 .b32 box[64];\n";
   // From block 70 on, neighbours read what may not have been written yet.
-  const Outcome o = same_on_all(R"(
+  const LaunchOutcome o = same_on_all(R"(
   mov.u32 %r9, box;
   xor.b32 %r1, %t, 32;
   mad.lo.u32 %r8, %t, 4, %r9;
@@ -290,7 +290,7 @@ TEST_CASE("core: determinism: findings and their examples") {
 NO_BARRIER:
   ld.shared.u32 %r3, [%r7];
   st.global.u32 [%dst], %r3;)",
-                                setup);
+                                      setup);
   REQUIRE(!o.trap);
   REQUIRE(!o.findings.empty());
   CHECK(o.findings[0].kind == counters::Finding::Kind::race);
@@ -302,7 +302,7 @@ TEST_CASE("core: determinism: traps of many blocks, and what was printed before 
   setup.functions = R"(
 .extern .func (.param .b32 printed) vprintf(.param .b64 format, .param .b64 arguments);
 )";
-  const Outcome o = same_on_all(R"(
+  const LaunchOutcome o = same_on_all(R"(
   .local .align 16 .b8 text[16];
   mov.u32 %r1, 0x000a6425;    // "%d\n"
   st.local.u32 [text], %r1;
@@ -320,7 +320,7 @@ NO_PRINT:
   rem.u32 %r3, %r2, 31;
   setp.eq.u32 %p2, %r3, 29;
   @%p2 trap;                  //@trap)",
-                                setup);
+                                      setup);
   REQUIRE(o.trap);
   CHECK(describe(*o.trap) == "thread (0,0,0) of block (29,0,0) executes trap");
   std::string want;

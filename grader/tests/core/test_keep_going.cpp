@@ -6,7 +6,7 @@
 using namespace lab32;
 using counters::Finding;
 using tests::each;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -17,7 +17,7 @@ Setup going(Setup setup = {}) {
 }
 
 // "kind count: message" of the only finding, its line left out.
-std::string only(const Outcome& o, Finding::Kind kind) {
+std::string only(const LaunchOutcome& o, Finding::Kind kind) {
   REQUIRE(o.findings.size() == 1);
   CHECK(o.findings[0].kind == kind);
   const std::string m = describe(o.findings[0]);
@@ -31,10 +31,10 @@ TEST_CASE("core: keep going: loads out of bounds are dropped, the other lanes' a
   Setup setup = going();
   for (const unsigned threads : {1u, 3u}) {
     setup.threads = threads;
-    const Outcome o = tests::run(R"(
+    const LaunchOutcome o = tests::run(R"(
   ld.global.u32 %r1, [%src+8];
   st.global.u32 [%dst], %r1;)",
-                                 setup);
+                                       setup);
     CHECK(!o.trap);
     REQUIRE(o.bad_access);
     CHECK(o.bad_access->kind() == sim::TrapKind::out_of_bounds);
@@ -70,7 +70,7 @@ TEST_CASE(
     CAPTURE(body);
     Setup setup = going();
     setup.out_written = true;
-    const Outcome o = tests::run(std::string(body) + "\n ld.global.u32 %r1, [%src];", setup);
+    const LaunchOutcome o = tests::run(std::string(body) + "\n ld.global.u32 %r1, [%src];", setup);
     CHECK(!o.trap);
     CHECK(o.bad_access.has_value());
     CHECK(only(o, Finding::Kind::memory) == want);
@@ -84,7 +84,8 @@ TEST_CASE("core: keep going: a line is one finding, its example that of the lowe
   setup.in_bytes = 160;
   for (const unsigned threads : {1u, 4u}) {
     setup.threads = threads;
-    const Outcome o = tests::run("ld.global.u32 %r1, [%src];\n st.global.u32 [%dst], %r1;", setup);
+    const LaunchOutcome o =
+        tests::run("ld.global.u32 %r1, [%src];\n st.global.u32 [%dst], %r1;", setup);
     CHECK(only(o, Finding::Kind::memory) ==
           "120: thread (8,0,0) of block (1,0,0) reads 4 bytes at offset 160 of `in`: 4 bytes past "
           "its end (160 bytes); compare the index with the number of elements before the access");
@@ -95,14 +96,14 @@ TEST_CASE("core: keep going: a line is one finding, its example that of the lowe
 TEST_CASE("core: keep going: shared memory") {
   Setup setup = going();
   setup.functions = ".shared .align 16 .b32 box[32];\n";
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   mov.u32 %r9, box;
   mad.lo.u32 %r8, %t, 4, %r9;
   st.shared.u32 [%r8+4], %t;
   bar.sync 0;
   ld.shared.u32 %r1, [%r8+4];
   st.global.u32 [%dst], %r1;)",
-                               setup);
+                                     setup);
   CHECK(!o.trap);
   REQUIRE(o.findings.size() == 2);
   CHECK(describe(o.findings[0])
@@ -122,10 +123,10 @@ TEST_CASE("core: keep going: local memory") {
   st.local.u32 [box], %t;
 )";
   Setup setup = going();
-  const Outcome o = tests::run(array +
-                                   "st.local.u32 [%d1], %t;\n ld.local.u32 %r1, [box];\n"
-                                   "st.global.u32 [%dst], %r1;",
-                               setup);
+  const LaunchOutcome o = tests::run(array +
+                                         "st.local.u32 [%d1], %t;\n ld.local.u32 %r1, [box];\n"
+                                         "st.global.u32 [%dst], %r1;",
+                                     setup);
   CHECK(
       only(o, Finding::Kind::memory) ==
       "28: thread (4,0,0) of block (0,0,0) writes 4 bytes at offset 16 of its local memory, which "
@@ -140,7 +141,7 @@ constexpr const char* kHalfWritten = R"(
   st.global.u32 [%dst], %r1;)";
 
 TEST_CASE("core: keep going: uninitialised reads of global memory are findings and no fault") {
-  const Outcome o = tests::run(kHalfWritten, going());
+  const LaunchOutcome o = tests::run(kHalfWritten, going());
   CHECK(!o.trap);
   CHECK(!o.bad_access);
   CHECK(only(o, Finding::Kind::uninitialised) ==
@@ -148,7 +149,7 @@ TEST_CASE("core: keep going: uninitialised reads of global memory are findings a
         "has written; the value is stored in device memory; copy or set what is read before the "
         "launch");
   // An atomic reads, too; only its first one reads what nothing wrote.
-  const Outcome a =
+  const LaunchOutcome a =
       tests::run("red.global.add.u32 [%dst], 1;\n red.global.add.u32 [%dst], 1;", going());
   CHECK(only(a, Finding::Kind::uninitialised).substr(0, 3) == "32:");
 }
@@ -156,22 +157,22 @@ TEST_CASE("core: keep going: uninitialised reads of global memory are findings a
 TEST_CASE("core: keep going: where nobody asks, uninitialised reads give what lies there") {
   Setup setup;
   setup.trap_uninitialised = false;
-  const Outcome o = tests::finish(std::string(R"(
+  const LaunchOutcome o = tests::finish(std::string(R"(
   .local .align 16 .b8 box[16];
   ld.local.u32 %r2, [box];)") + kHalfWritten,
-                                  setup);
+                                        setup);
   CHECK(o.out == each(32, [](uint32_t t) { return t < 16 ? 3 : 0xffffffffu; }));
 }
 
 TEST_CASE("core: keep going: a barrier in one side of a branch") {
   Setup setup = going();
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   setp.lt.u32 %p1, %t, 16;
   @!%p1 bra OTHERS;
   bar.sync 0;
 OTHERS:
   st.global.u32 [%dst], %t;)",
-                               setup);
+                                     setup);
   CHECK(!o.trap);
   CHECK(only(o, Finding::Kind::barrier) ==
         "16: block 0: 16 of 32 threads wait at this barrier (thread (0,0,0) of block (0,0,0) "
@@ -183,18 +184,18 @@ OTHERS:
 TEST_CASE("core: keep going: warps that go round a barrier are found, an early exit is not") {
   Setup setup = going();
   setup.block = {96, 1, 1};
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   setp.ge.u32 %p1, %t, 64;
   @%p1 bra OTHERS;
   bar.sync 0;
 OTHERS:
   st.global.u32 [%dst], %t;)",
-                               setup);
+                                     setup);
   CHECK(only(o, Finding::Kind::barrier) ==
         "32: thread (64,0,0) of block (0,0,0) has left the kernel without coming to this barrier, "
         "where thread (0,0,0) of block (0,0,0) waits; every thread of the block must come to a "
         "barrier: move it out of the condition");
-  const Outcome exits = tests::run(R"(
+  const LaunchOutcome exits = tests::run(R"(
   setp.ge.u32 %p1, %t, 64;
   @%p1 bra END;
   st.global.u32 [%dst], 1;
@@ -202,22 +203,22 @@ OTHERS:
   st.global.u32 [%dst], %t;
 END:
   ret;)",
-                                   setup);
+                                         setup);
   CHECK(exits.findings.empty());
   // Nor is it when they did their part before the last barrier that all of them passed.
-  const Outcome half = tests::run(R"(
+  const LaunchOutcome half = tests::run(R"(
   st.global.u32 [%dst], %t;
   bar.sync 0;
   setp.ge.u32 %p1, %t, 64;
   @%p1 ret;
   bar.sync 0;
   st.global.u32 [%dst], %t;)",
-                                  setup);
+                                        setup);
   CHECK(half.findings.empty());
 }
 
 TEST_CASE("core: keep going: a shuffle whose lanes stand elsewhere") {
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   setp.lt.u32 %p1, %t, 16;
   mov.u32 %r1, %t;
   @!%p1 bra OTHERS;
@@ -225,12 +226,12 @@ TEST_CASE("core: keep going: a shuffle whose lanes stand elsewhere") {
 OTHERS:
   bar.warp.sync 0xffffffff;
   st.global.u32 [%dst], %r1;)",
-                               going());
+                                     going());
   CHECK(!o.trap);
   CHECK(only(o, Finding::Kind::barrier) ==
         "16: warp 0 of block 0: the mask 0xffffffff names lane 16, which never comes here; lanes "
         "0x0000ffff wait for it; every lane that the mask names must come, and only those");
-  const Outcome own = tests::run(
+  const LaunchOutcome own = tests::run(
       "vote.sync.ballot.b32 %r1, 1, 0x0000fffe;\n"
       "st.global.u32 [%dst], %r1;",
       going());

@@ -7,7 +7,7 @@
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -21,7 +21,7 @@ LOOP:
   @%p1 bra LOOP;
   ret;)";
 
-uint64_t issued(const Outcome& o) {
+uint64_t issued(const LaunchOutcome& o) {
   uint64_t all = 0;
   for (const sim::IssueTally& t : o.tally) all += t.warps;
   return all;
@@ -45,7 +45,7 @@ TEST_CASE("core: limits: instructions of all warps together, the same for any nu
     setup.launch_budget = all;
     CHECK_FALSE(tests::run(kTurns, setup).trap);
     setup.launch_budget = all - 1;
-    const Outcome o = tests::run(kTurns, setup);
+    const LaunchOutcome o = tests::run(kTurns, setup);
     REQUIRE(o.trap);
     CHECK(tests::words(*o.trap) == "instruction limit: the launch still runs after " +
                                        grouped(all - 1) + " instructions of its warps together");
@@ -65,7 +65,7 @@ TEST_CASE("core: limits: warps that meet at a barrier for ever share the launch'
     setup.block = {1024, 1, 1};
     setup.launch_budget = 100'000;
     setup.schedule = schedule;
-    const Outcome o = tests::run("LOOP:\n bar.sync 0;  //@here\n bra LOOP;", setup);
+    const LaunchOutcome o = tests::run("LOOP:\n bar.sync 0;  //@here\n bra LOOP;", setup);
     REQUIRE(o.trap);
     CHECK(o.trap->reason == sim::TrapReason::launch_limit);
     CHECK(o.trapped_at == "here");
@@ -77,7 +77,7 @@ TEST_CASE("core: limits: seconds") {
   setup.budget = ~0ull;
   setup.seconds = 0.1;
   const auto begin = std::chrono::steady_clock::now();
-  const Outcome o = tests::run("LOOP:\n add.u32 %r1, %r1, 1;  //@here\n bra LOOP;", setup);
+  const LaunchOutcome o = tests::run("LOOP:\n add.u32 %r1, %r1, 1;  //@here\n bra LOOP;", setup);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
   REQUIRE(o.trap);
   CHECK(tests::words(*o.trap) == "time limit: the launch still runs after 0 s of simulation");
@@ -93,7 +93,7 @@ TEST_CASE("core: limits: the stacks of a block's threads") {
     setup.functions = "";
     CHECK_FALSE(tests::run(stack + use, setup).trap);
     setup.block = {256, 1, 1};
-    const Outcome o = tests::run(stack + use, setup);
+    const LaunchOutcome o = tests::run(stack + use, setup);
     REQUIRE(o.trap);
     CHECK(o.trap->reason == sim::TrapReason::block_local_memory);
     CHECK(tests::words(*o.trap).find("of local memory together; 16,777,216 are possible here") !=
@@ -101,7 +101,8 @@ TEST_CASE("core: limits: the stacks of a block's threads") {
   }
   // Of a single block, too, whose launch has not begun.
   Setup one;
-  const Outcome o = tests::run(".local .align 16 .b8 own[600000];\n mov.u64 %d1, own;\n ret;", one);
+  const LaunchOutcome o =
+      tests::run(".local .align 16 .b8 own[600000];\n mov.u64 %d1, own;\n ret;", one);
   REQUIRE(o.trap);
   CHECK(tests::words(*o.trap) ==
         "stack: the kernel needs 585 KiB of local memory per thread; 512 are possible");

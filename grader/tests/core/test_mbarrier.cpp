@@ -7,7 +7,7 @@
 
 using namespace lab32;
 using tests::each;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -39,7 +39,7 @@ std::string start(const std::string& count) {
 
 TEST_CASE("core: mbarrier: everyone arrives, waits by token, and sees what the others stored") {
   for (const uint32_t threads : {1u, 40u, 128u}) {
-    const Outcome o = tests::finish(start("%n") + R"(
+    const LaunchOutcome o = tests::finish(start("%n") + R"(
   st.shared.u32 [%r8], %t;
   mbarrier.arrive.shared.b64 %d1, [gate];
 WAIT:
@@ -47,7 +47,7 @@ WAIT:
   @!%p1 bra WAIT;
   ld.shared.u32 %r1, [%r7];
   st.global.u32 [%dst], %r1;)",
-                                    with_objects(threads));
+                                          with_objects(threads));
     CHECK(o.out == each(threads, [&](uint32_t t) { return threads - 1 - t; }));
     CHECK(o.findings.empty());
   }
@@ -55,7 +55,7 @@ WAIT:
 
 TEST_CASE("core: mbarrier: phases follow one another, waited for by parity") {
   // Eight rounds: each takes over its mirror image's value plus one. Two phases a round.
-  const Outcome o = tests::finish(start("%n") + R"(
+  const LaunchOutcome o = tests::finish(start("%n") + R"(
   mov.u32 %r1, %t;
   mov.u32 %r2, 0;
 ROUND:
@@ -74,7 +74,7 @@ EMPTY:
   setp.lt.u32 %p2, %r2, 8;
   @%p2 bra ROUND;
   st.global.u32 [%dst], %r1;)",
-                                  with_objects(96));
+                                        with_objects(96));
   CHECK(o.out == each(96, [](uint32_t t) { return t + 8; }));
   CHECK(o.findings.empty());
 }
@@ -107,13 +107,13 @@ SECOND:
     std::string s = start("32") + body;
     return s.replace(s.find("GATE"), 4, first_gate);
   };
-  const Outcome o = tests::finish(text("gate"), with_objects(64));
+  const LaunchOutcome o = tests::finish(text("gate"), with_objects(64));
   CHECK(o.out == each(64, [](uint32_t t) { return t < 32 ? 0 : t + 68; }));
   CHECK(o.findings.empty());
 }
 
 TEST_CASE("core: mbarrier: what is stored behind the arrival is not ordered by it") {
-  const Outcome o = tests::run(start("32") + R"(
+  const LaunchOutcome o = tests::run(start("32") + R"(
   setp.ge.u32 %p1, %t, 32;
   @%p1 bra CONSUME;
   mbarrier.arrive.shared.b64 %d1, [gate];
@@ -127,7 +127,7 @@ FIRST:
   @!%p2 bra FIRST;
   ld.shared.u32 %r1, [%r5];
   st.global.u32 [%dst], %r1;)",
-                               with_objects(64));
+                                     with_objects(64));
   REQUIRE(!o.trap);
   REQUIRE(o.findings.size() == 1);
   CHECK(o.findings[0].kind == counters::Finding::Kind::race);
@@ -135,7 +135,7 @@ FIRST:
 }
 
 TEST_CASE("core: mbarrier: asynchronous copies count as arrivals") {
-  const Outcome o = tests::finish(start("64") + R"(
+  const LaunchOutcome o = tests::finish(start("64") + R"(
   cp.async.ca.shared.global [%r8], [%src], 4;
   cp.async.mbarrier.arrive.shared.b64 [gate];
   mbarrier.arrive.shared.b64 %d1, [gate];
@@ -151,14 +151,14 @@ AGAIN:
   ld.shared.u32 %r2, [%r7+512];
   mad.lo.u32 %r1, %r2, 1000, %r1;
   st.global.u32 [%dst], %r1;)",
-                                  with_objects(64));
+                                        with_objects(64));
   CHECK(o.out == each(64, [](uint32_t t) { return (63 - t) * 1001; }));
   CHECK(o.findings.empty());
 }
 
 TEST_CASE("core: mbarrier: what cannot be ends the launch") {
   const auto trap = [](const std::string& body) {
-    const Outcome o = tests::run(body, with_objects(32));
+    const LaunchOutcome o = tests::run(body, with_objects(32));
     REQUIRE(o.trap);
     return tests::words(*o.trap);
   };

@@ -9,7 +9,7 @@
 using namespace lab32;
 using tests::each;
 using tests::finish;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -116,7 +116,7 @@ TEST_CASE("core: memory: loads extend to the register, stores cut") {
         : wide == "%r"
             ? std::string("cvt.") + (w.is_signed ? "s64.s32" : "u64.u32") + " %d5, %r10;\n"
             : "cvt.u64.u16 %d5, %h10;\n";
-    const Outcome o =
+    const LaunchOutcome o =
         finish("ld.global." + std::string(w.type) + " " + wide + "10, [%src];\n" + to_64 +
                    "mad.wide.u32 %d2, %t, 8, %out;\n st.global.u64 [%d2], %d5;",
                setup);
@@ -140,17 +140,17 @@ TEST_CASE("core: memory: loads extend to the register, stores cut") {
 TEST_CASE("core: memory: elements that are not wanted") {
   Setup setup;
   setup.in = noise(128);
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mad.wide.u32 %d1, %t, 16, %in;
   ld.global.v4.u32 {_, %r1, _, %r2}, [%d1];
   xor.b32 %r1, %r1, %r2;
   st.global.u32 [%dst], %r1;)",
-                           setup);
+                                 setup);
   CHECK(o.out == each(32, [&](uint32_t t) { return setup.in[4 * t + 1] ^ setup.in[4 * t + 3]; }));
 }
 
 TEST_CASE("core: memory: inactive lanes are not touched, and need no valid address") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 7;
   setp.lt.u32 %p1, %t, 3;
   @!%p1 mov.u64 %src, 0;
@@ -178,7 +178,7 @@ TEST_CASE("core: memory: cached, non-coherent and hinted accesses move the same 
 TEST_CASE("core: memory: generic addresses into three spaces at once") {
   Setup setup;
   setup.functions = ".shared .align 4 .b32 box[32];\n";
-  const Outcome o = finish(std::string(kOwn) + R"(
+  const LaunchOutcome o = finish(std::string(kOwn) + R"(
   mov.u32 %r9, box;
   mad.lo.u32 %r8, %t, 4, %r9;
   add.u32 %r1, %t, 100;
@@ -203,14 +203,14 @@ TEST_CASE("core: memory: generic addresses into three spaces at once") {
   add.u32 %r4, %r4, %r5;
   add.u32 %r4, %r4, %r6;
   st.global.u32 [%dst], %r4;)",
-                           setup);
+                                 setup);
   CHECK(o.out == each(32, [](uint32_t t) { return 3 * t + 300 + 1000; }));
 }
 
 TEST_CASE("core: memory: isspacep and the way back from generic addresses") {
   Setup setup;
   setup.functions = ".shared .align 4 .b32 box[32];\n";
-  const Outcome o = finish(std::string(kOwn) + R"(
+  const LaunchOutcome o = finish(std::string(kOwn) + R"(
   mov.u64 %d1, box;
   cvta.shared.u64 %d2, %d1;
   cvta.to.shared.u64 %d3, %d2;
@@ -241,7 +241,7 @@ TEST_CASE("core: memory: isspacep and the way back from generic addresses") {
   isspacep.const %p3, %d9;
   @%p3 add.u32 %r1, %r1, 10000;
   st.global.u32 [%dst], %r1;)",
-                           setup);
+                                 setup);
   CHECK(o.out == each(32, [](uint32_t t) {
           const uint32_t want[] = {11, 101, 1001, 10001};
           return want[t % 4];
@@ -249,7 +249,7 @@ TEST_CASE("core: memory: isspacep and the way back from generic addresses") {
 }
 
 TEST_CASE("core: memory: a local array, indexed by what the lane computes") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   .local .align 4 .b8 own[64];
   mov.u64 %d1, own;
   mov.u32 %r1, 0;
@@ -276,7 +276,7 @@ TEST_CASE("core: memory: static shared variables keep their alignment, dynamic o
 .extern .shared .align 16 .b8 first[];
 .extern .shared .align 4 .b32 second[];
 )";
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r1, odd;
   mov.u32 %r2, wide;
   mov.u32 %r3, first;
@@ -285,7 +285,7 @@ TEST_CASE("core: memory: static shared variables keep their alignment, dynamic o
   mov.u32 %r6, %total_smem_size;
   st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};
   st.global.v2.u32 [%out+16], {%r5, %r6};)",
-                           setup);
+                                 setup);
   CHECK(o.out[1] % 8 == 0);
   CHECK(o.out[1] >= o.out[0] + 3);
   CHECK(o.out[2] % 16 == 0);
@@ -300,7 +300,7 @@ TEST_CASE("core: memory: special registers") {
   setup.grid = {2, 3, 2};
   setup.block = {4, 6, 2};
   setup.out_words = 12 * 48 * 8;
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r1, %ctaid.z;
   mov.u32 %r2, %nctaid.y;
   mov.u32 %r3, %ctaid.y;
@@ -331,7 +331,7 @@ TEST_CASE("core: memory: special registers") {
   add.u32 %r10, %r10, WARP_SZ;
   st.global.v4.u32 [%d1], {%r2, %r3, %r4, %r5};
   st.global.v4.u32 [%d1+16], {%r6, %r7, %r8, %r10};)",
-                           setup);
+                                 setup);
   for (uint32_t block = 0; block < 12; ++block)
     for (uint32_t t = 0; t < 48; ++t) {
       const uint32_t* own = &o.out[(block * 48 + t) * 8];
@@ -343,7 +343,7 @@ TEST_CASE("core: memory: special registers") {
 }
 
 TEST_CASE("core: memory: clocks never run backwards, and time passes") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r1, %clock;
   mov.u64 %d1, %clock64;
   mov.u32 %r9, %clock_hi;

@@ -12,7 +12,7 @@
 
 using namespace lab32;
 using tests::each;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -156,14 +156,14 @@ TEST_CASE("core: order guard: what is kept for the rollback of a round is bounde
 namespace {
 
 // On 1, 2, 3 and 8 host threads; returns what one thread gave.
-Outcome same_with_hazards(const std::string& body, Setup setup) {
+LaunchOutcome same_with_hazards(const std::string& body, Setup setup) {
   setup.hazards = true;
   setup.threads = 1;
-  const Outcome one = tests::run(body, setup);
+  const LaunchOutcome one = tests::run(body, setup);
   for (const unsigned threads : {2u, 3u, 8u}) {
     CAPTURE(threads);
     setup.threads = threads;
-    const Outcome many = tests::run(body, setup);
+    const LaunchOutcome many = tests::run(body, setup);
     REQUIRE(many.trap.has_value() == one.trap.has_value());
     if (one.trap) {
       CHECK(describe(*many.trap) == describe(*one.trap));
@@ -189,14 +189,14 @@ Setup in_place(uint32_t blocks, uint32_t threads) {
 }  // namespace
 
 TEST_CASE("core: determinism: in place, each block on words of its own") {
-  const Outcome o = same_with_hazards(R"(
+  const LaunchOutcome o = same_with_hazards(R"(
   ld.global.u32 %r1, [%dst];
   add.u32 %r1, %r1, %g;
   st.global.u32 [%dst], %r1;
   ld.global.u32 %r1, [%dst];
   add.u32 %r1, %r1, 1;
   st.global.u32 [%dst], %r1;)",
-                                      in_place(2000, 32));
+                                            in_place(2000, 32));
   REQUIRE(!o.trap);
   CHECK(o.out == each(2000 * 32, [](uint32_t i) { return i + 1; }));
 }
@@ -204,14 +204,14 @@ TEST_CASE("core: determinism: in place, each block on words of its own") {
 TEST_CASE("core: determinism: in place, and only a late block looks at another's word") {
   for (const std::string late : {"1999", "700", "130"}) {
     CAPTURE(late);
-    const Outcome o = same_with_hazards(R"(
+    const LaunchOutcome o = same_with_hazards(R"(
   mov.u32 %r2, %ctaid.x;
   setp.eq.u32 %p1, %r2, )" + late + R"(;
   ld.global.u32 %r1, [%dst];
   @%p1 ld.global.u32 %r1, [%dst+-4096];
   add.u32 %r1, %r1, %g;
   st.global.u32 [%dst], %r1;)",
-                                        in_place(2000, 32));
+                                              in_place(2000, 32));
     REQUIRE(!o.trap);
     const auto block = static_cast<uint32_t>(std::stoul(late));
     CHECK(o.out == each(2000 * 32, [&](uint32_t i) { return i / 32 == block ? i - 1024 + i : i; }));
@@ -219,7 +219,7 @@ TEST_CASE("core: determinism: in place, and only a late block looks at another's
 }
 
 TEST_CASE("core: determinism: each block counts in a word that lies among others it reads") {
-  const Outcome o = same_with_hazards(R"(
+  const LaunchOutcome o = same_with_hazards(R"(
   mov.u32 %r2, %ctaid.x;
   mad.wide.u32 %d1, %r2, 4, %out;
   red.global.add.u32 [%d1], %t;
@@ -227,7 +227,7 @@ TEST_CASE("core: determinism: each block counts in a word that lies among others
   setp.eq.u32 %p1, %t, 0;
   @%p1 st.global.u32 [%d1], %r1;
   red.global.add.u32 [%d1], 1;)",
-                                      in_place(500, 32));
+                                            in_place(500, 32));
   REQUIRE(!o.trap);
   for (uint32_t b = 0; b < 500; ++b) CHECK(o.out[b] == 31 * 32 / 2 + 32);
 }
@@ -247,17 +247,17 @@ TEST_CASE("core: determinism: launches that write so much that they run in round
     CAPTURE(first);
     std::string body = writes;
     body.replace(body.find("FIRST"), 5, std::to_string(first));
-    const Outcome o = same_with_hazards(body, setup);
+    const LaunchOutcome o = same_with_hazards(body, setup);
     REQUIRE(!o.trap);
     CHECK(o.out == each(4096 * 1024, [&](uint32_t i) {
             const uint32_t b = i / 1024;
             return b % 100 == 98 && b + 1 >= first && b + 1 < 4096 ? b + 1 : b;
           }));
   }
-  const Outcome o = same_with_hazards(writes.substr(0, writes.find("rem")) + R"(
+  const LaunchOutcome o = same_with_hazards(writes.substr(0, writes.find("rem")) + R"(
   setp.ge.u32 %p1, %r2, 3500;
   @%p1 trap;)",
-                                      setup);
+                                            setup);
   REQUIRE(o.trap);
   CHECK(o.trap->block == 3500);
 }

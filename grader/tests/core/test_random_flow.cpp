@@ -8,7 +8,7 @@
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -142,13 +142,13 @@ TEST_CASE("core: random flow: a warp computes what its threads would alone") {
     Setup alone = warp;
     alone.grid = {32, 1, 1};
     alone.block = {1, 1, 1};
-    const Outcome together = tests::finish(body, warp), apart = tests::finish(body, alone);
+    const LaunchOutcome together = tests::finish(body, warp), apart = tests::finish(body, alone);
     CHECK(together.out == apart.out);
     CHECK(together.counters.lane_instructions == apart.counters.lane_instructions);
     CHECK(together.counters.warp_instructions <= apart.counters.warp_instructions);
     // Whoever reaches the end reaches it with all others that do.
     CHECK(together.at("end").warps <= 1);
-    if (!generator.leaves()) CHECK(together.at("end") == Outcome::Count{1, 32});
+    if (!generator.leaves()) CHECK(together.at("end") == LaunchOutcome::Count{1, 32});
     with_exits += generator.leaves();
     diverged += together.counters.warp_instructions * 32 > together.counters.lane_instructions;
   }

@@ -8,7 +8,7 @@
 
 using namespace lab32;
 using tests::each;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -38,7 +38,7 @@ size_t orders(const std::string& body, Setup setup) {
   std::set<std::vector<uint32_t>> found;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     setup.schedule = seed;
-    const Outcome o = tests::finish(body, setup);
+    const LaunchOutcome o = tests::finish(body, setup);
     CHECK(tests::finish(body, setup).out == o.out);
     std::vector<uint32_t> sorted = o.out;
     std::sort(sorted.begin(), sorted.end());
@@ -103,7 +103,7 @@ MEET:
       setup.resident_blocks = blocks;
       setup.hazards = true;
       setup.schedule = seed;
-      const Outcome o = tests::finish(mirror, setup);
+      const LaunchOutcome o = tests::finish(mirror, setup);
       CHECK(o.out == each(setup.out_words, [&](uint32_t g) { return blocks * 96 - 1 - g + 7; }));
       CHECK(o.findings.empty());
       CHECK(o.counters.block_barriers == 2 * blocks);
@@ -152,7 +152,7 @@ LAST:
     setup.schedule = seed;
     CHECK(tests::finish(chain("@%p1 bra LAST;"), setup).out ==
           each(31, [](uint32_t i) { return i < 30 ? 1 : 0; }));
-    const Outcome stuck = tests::run(chain(""), setup);
+    const LaunchOutcome stuck = tests::run(chain(""), setup);
     REQUIRE(stuck.trap);
     CHECK(stuck.trap->kind() == sim::TrapKind::deadlock);
   }

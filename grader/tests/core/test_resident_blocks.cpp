@@ -5,7 +5,7 @@
 
 using namespace lab32;
 using tests::each;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
@@ -52,7 +52,7 @@ TEST_CASE("core: residents: a block may wait for a later one, in each way of loo
     for (const unsigned threads : {1u, 4u}) {
       Setup setup = chain(20, 20);
       setup.threads = threads;
-      const Outcome o = tests::finish(backwards(load), setup);
+      const LaunchOutcome o = tests::finish(backwards(load), setup);
       CHECK(o.out == each(20, [](uint32_t b) { return 20 - b; }));
     }
   }
@@ -62,7 +62,7 @@ TEST_CASE(
     "core: residents: more blocks than fit may follow, as long as those that wait get theirs") {
   // Pairs: the even block waits for the odd one behind it.
   Setup setup = chain(64, 2);
-  const Outcome o = tests::finish(R"(
+  const LaunchOutcome o = tests::finish(R"(
   mov.u32 %r8, %ctaid.x;
   and.b32 %r7, %r8, 1;
   setp.eq.u32 %p1, %r7, 1;
@@ -74,14 +74,15 @@ SPIN:
 STORE:
   add.u32 %r3, %r8, 5;
   st.global.u32 [%dst], %r3;)",
-                                  setup);
+                                        setup);
   CHECK(o.out == each(64, [](uint32_t b) { return b + 5; }));
 }
 
 TEST_CASE("core: residents: a wait for a block that does not fit ends, and the trap says why") {
   Setup setup = chain(20, 19);
   setup.budget = 50'000'000;
-  const Outcome o = tests::run(backwards("ld.volatile.global.u32 %r2, [%d1+4];  //@here"), setup);
+  const LaunchOutcome o =
+      tests::run(backwards("ld.volatile.global.u32 %r2, [%d1+4];  //@here"), setup);
   REQUIRE(o.trap);
   CHECK(o.trap->kind() == sim::TrapKind::deadlock);
   CHECK(describe(*o.trap) ==
@@ -95,7 +96,7 @@ TEST_CASE("core: residents: nobody waits in vain when work goes on slowly") {
   // Block 0 waits for block 1, which stores into its own word 30,000 times before.
   Setup setup = chain(2, 2);
   setup.budget = 50'000'000;
-  const Outcome o = tests::finish(R"(
+  const LaunchOutcome o = tests::finish(R"(
   mov.u32 %r8, %ctaid.x;
   setp.eq.u32 %p1, %r8, 1;
   mov.u32 %r3, 0;
@@ -112,7 +113,7 @@ WORK:
   st.global.u32 [%dst], %r3;
   setp.lt.u32 %p2, %r3, 30000;
   @%p2 bra WORK;)",
-                                  setup);
+                                        setup);
   CHECK(o.out == std::vector<uint32_t>{30000, 30000});
 }
 
@@ -128,7 +129,7 @@ TEST_CASE("core: residents: a barrier of the whole grid, counted in device memor
     setup.resident_blocks = blocks;
     setup.n = blocks * 96;
     setup.hazards = true;
-    const Outcome o = tests::finish(R"(
+    const LaunchOutcome o = tests::finish(R"(
   mul.wide.u32 %d5, %n, 4;
   add.u64 %d4, %in, %d5;
   add.u32 %r1, %g, 7;
@@ -150,7 +151,7 @@ MEET:
   add.u64 %d1, %d1, %in;
   ld.global.u32 %r5, [%d1+-4];
   st.global.u32 [%dst], %r5;)",
-                                    setup);
+                                          setup);
     CHECK(o.out == each(setup.out_words, [&](uint32_t g) { return blocks * 96 - 1 - g + 7; }));
     CHECK(o.findings.empty());
     CHECK(o.counters.block_barriers == 2 * blocks);

@@ -61,7 +61,7 @@ constexpr const char* kCoordinates =
     "mul.f32 %f2, %f0, 0f3D800000; mov.f32 %f3, 0f40200000; mov.u32 %r0, 2;";
 constexpr const char* kStore = "st.global.f32 [%dst], %f4;";
 
-float read(const tests::Outcome& o, size_t i) {
+float read(const tests::LaunchOutcome& o, size_t i) {
   float value = 0;
   std::memcpy(&value, &o.out[i], 4);
   return value;

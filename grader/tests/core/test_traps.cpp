@@ -5,14 +5,14 @@
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 namespace {
 
 // `kind: message`, of a trap at the instruction named `here`.
 std::string trap_of(const std::string& body, const Setup& setup = {}) {
-  const Outcome o = tests::run(body, setup);
+  const LaunchOutcome o = tests::run(body, setup);
   REQUIRE_MESSAGE(o.trap, body);
   CHECK(o.trapped_at == "here");
   return tests::words(*o.trap);
@@ -221,12 +221,12 @@ TEST_CASE("core: traps: what an earlier call left on the stack is gone") {
 }
 )";
   setup.trap_uninitialised = false;
-  const Outcome o = tests::finish(R"(
+  const LaunchOutcome o = tests::finish(R"(
   { .param .b32 a; .param .b64 b;
     st.param.b32 [a], 1; st.param.b64 [b], %dst; call.uni use_array, (a, b); }
   { .param .b32 a; .param .b64 b;
     st.param.b32 [a], 0; st.param.b64 [b], %dst; call.uni use_array, (a, b); })",
-                                  setup);
+                                        setup);
   CHECK(o.out[0] == 0xffffffff);
 }
 

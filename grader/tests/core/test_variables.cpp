@@ -7,7 +7,7 @@
 
 using namespace lab32;
 using tests::finish;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
 
 TEST_CASE(
@@ -29,7 +29,7 @@ TEST_CASE(
 }
 )";
   setup.out_words = 32 * 6;
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mad.wide.u32 %d5, %t, 24, %out;
   cvt.u64.u32 %d1, %t;
   shl.b64 %d1, %d1, 40;
@@ -48,7 +48,7 @@ TEST_CASE(
   st.global.v2.u32 [%d5], {%r3, %r4};
   st.global.u64 [%d5+8], %d2;
   st.global.v2.u32 [%d5+16], {%r5, %r6};)",
-                           setup);
+                                 setup);
   for (uint32_t t = 0; t < 32; ++t) {
     const std::vector<uint32_t> want = {0u - t, t + 7, 0, t << 8, 0u - t, (0u - t) & 0xff};
     CHECK(std::vector<uint32_t>(&o.out[6 * t], &o.out[6 * t] + 6) == want);

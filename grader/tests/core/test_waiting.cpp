@@ -9,9 +9,9 @@
 using namespace lab32;
 using tests::each;
 using tests::finish;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
-using Count = Outcome::Count;
+using Count = LaunchOutcome::Count;
 
 namespace {
 
@@ -121,7 +121,7 @@ SPIN:
 TEST_CASE("core: waiting: a lane waits for a flag that a later lane of its warp raises") {
   Setup setup;
   setup.functions = kLock;
-  const Outcome o = finish(std::string(kClear) + R"(
+  const LaunchOutcome o = finish(std::string(kClear) + R"(
   setp.eq.u32 %p1, %t, 31;
   @%p1 bra RAISE;
 SPIN:
@@ -135,7 +135,7 @@ RAISE:
 DONE:
   add.u32 %r1, %r1, 1;
   st.global.u32 [%dst], %r1;  //@done)",
-                           setup);
+                                 setup);
   CHECK(o.out == each(32, [](uint32_t) { return 42; }));
   CHECK(o.at("done") == Count{1, 32});  // nobody stood in the join for whom another spun
 }
@@ -145,7 +145,7 @@ TEST_CASE("core: waiting: warps hand a value round by shared flags") {
   setup.functions = ".shared .align 4 .b32 turn;\n.shared .align 4 .b32 value;\n";
   setup.block = {256, 1, 1};
   // Warp w waits until turn == 7 - w, adds its number, and passes on: the last warp goes first.
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   setp.eq.u32 %p1, %t, 0;
   @%p1 st.shared.u32 [turn], 0;
   @%p1 st.shared.u32 [value], 100;
@@ -168,7 +168,7 @@ MEET:
   bar.sync 0;
   ld.shared.u32 %r4, [value];
   st.global.u32 [%dst], %r4;)",
-                           setup);
+                                 setup);
   CHECK(o.out == each(256, [](uint32_t) { return 100 + 28; }));
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("core: waiting: producer and consumer through a ring of two places") {
 .shared .align 4 .b32 head;
 .shared .align 4 .b32 tail;
 )";
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   setp.eq.u32 %p1, %t, 0;
   @%p1 st.shared.u32 [head], 0;
   @%p1 st.shared.u32 [tail], 0;
@@ -220,7 +220,7 @@ CONSUME:
   setp.lt.u32 %p5, %r1, 40;
   @%p5 bra CONSUME;
 END:)",
-                           setup);
+                                 setup);
   CHECK(o.out == each(40, [](uint32_t i) { return i * i; }));
 }
 
@@ -259,7 +259,7 @@ TEST_CASE("core: waiting: who waits for ever is stopped by the instruction limit
   Setup setup;
   setup.functions = kLock;
   setup.budget = 100'000;
-  const Outcome o = tests::run(std::string(kClear) + R"(
+  const LaunchOutcome o = tests::run(std::string(kClear) + R"(
   setp.eq.u32 %p1, %t, 5;
   @!%p1 bra END;
 SPIN:
@@ -267,7 +267,7 @@ SPIN:
   setp.eq.u32 %p2, %r1, 0;
   @%p2 bra SPIN;
 END:)",
-                               setup);
+                                     setup);
   REQUIRE(o.trap);
   CHECK(o.trap->kind() == sim::TrapKind::instruction_limit);
   CHECK(describe(*o.trap) == "warp 0 of block 0 still runs after 100000 instructions");

@@ -9,9 +9,9 @@
 using namespace lab32;
 using tests::each;
 using tests::finish;
-using tests::Outcome;
+using tests::LaunchOutcome;
 using tests::Setup;
-using Count = Outcome::Count;
+using Count = LaunchOutcome::Count;
 
 namespace {
 
@@ -60,7 +60,7 @@ TEST_CASE("core: warp ops: shfl in all modes and widths") {
 }
 
 TEST_CASE("core: warp ops: shfl with a lane's own index and without the predicate") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mul.lo.u32 %r1, %t, 7;
   add.u32 %r2, %t, 3;         // each lane names its own source
   mul.lo.u32 %r2, %r2, 5;
@@ -73,12 +73,12 @@ TEST_CASE("core: warp ops: a sum by shuffles, in a warp of 20 lanes, reads absen
   Setup setup;
   setup.block = {20, 1, 1};
   setup.hazards = true;
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 1;
   shfl.sync.down.b32 %r2, %r1, 16, 31, -1;  //@shuffle
   add.u32 %r1, %r1, %r2;
   st.global.u32 [%dst], %r1;)",
-                           setup);
+                                 setup);
   // Lanes 4 to 15 would read lanes 20 to 31.
   REQUIRE(o.findings.size() == 1);
   CHECK(o.findings[0].kind == counters::Finding::Kind::warp_mask);
@@ -87,7 +87,7 @@ TEST_CASE("core: warp ops: a sum by shuffles, in a warp of 20 lanes, reads absen
 }
 
 TEST_CASE("core: warp ops: vote, ballot") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   setp.ge.u32 %p1, %t, 12;
   setp.ge.u32 %p2, %t, 0;
   setp.ge.u32 %p3, %t, 99;
@@ -187,7 +187,7 @@ TEST_CASE("core: warp ops: redux of all operators") {
 
 TEST_CASE("core: warp ops: groups with masks of their own") {
   // Each lane's group is what match.any finds; every group reduces and shuffles for itself.
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   and.b32 %r1, %t, 3;
   match.any.sync.b32 %r2, %r1, -1;
   redux.sync.add.u32 %r3, %t, %r2;   //@redux
@@ -208,7 +208,7 @@ TEST_CASE("core: warp ops: groups with masks of their own") {
 }
 
 TEST_CASE("core: warp ops: lanes come to one shuffle from different branches") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 16;
   mul.lo.u32 %r1, %t, 3;
   @%p1 bra LOW;
@@ -225,7 +225,7 @@ TEST_CASE("core: warp ops: a warp barrier may be met at several places") {
   setup.functions = ".shared .align 4 .b32 box[32];\n";
   setup.hazards = true;
   // The two halves meet at barriers in their own branches, twice, and exchange values in between.
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r9, box;
   mad.lo.u32 %r8, %t, 4, %r9;
   xor.b32 %r7, %t, 16;
@@ -243,14 +243,14 @@ LOW:
   ld.shared.u32 %r2, [%r7];
 JOIN:
   st.global.u32 [%dst], %r2;  //@join)",
-                           setup);
+                                 setup);
   CHECK(o.at("join") == Count{1, 32});
   CHECK(o.out == each(32, [](uint32_t l) { return (l ^ 16) + (l < 16 ? 500 : 0); }));
   CHECK(o.findings.empty());
 }
 
 TEST_CASE("core: warp ops: half a warp synchronises itself inside its branch") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r2, 0;
   setp.lt.u32 %p1, %t, 16;
   @!%p1 bra JOIN;
@@ -264,7 +264,7 @@ JOIN:
 }
 
 TEST_CASE("core: warp ops: a mask may name lanes that have exited") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   st.global.u32 [%dst], 77;
   setp.ge.u32 %p1, %t, 8;
   @%p1 exit;
@@ -276,7 +276,7 @@ TEST_CASE("core: warp ops: a mask may name lanes that have exited") {
 }
 
 TEST_CASE("core: warp ops: lanes that exit while others wait for them let those go on") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   st.global.u32 [%dst], 77;
   setp.lt.u32 %p1, %t, 8;
   @%p1 bra WAIT;
@@ -288,7 +288,7 @@ WAIT:
 }
 
 TEST_CASE("core: warp ops: guarded, for the lanes of the guard") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 4;
   mov.u32 %r1, 9;
   @%p1 redux.sync.add.u32 %r1, %t, 0xf;  //@redux
@@ -299,7 +299,7 @@ TEST_CASE("core: warp ops: guarded, for the lanes of the guard") {
 }
 
 TEST_CASE("core: warp ops: a mask that names lanes which never come is a trap") {
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   setp.lt.u32 %p1, %t, 16;
   @!%p1 bra JOIN;
   shfl.sync.down.b32 %r1, %t, 1, 31, -1;  //@shuffle
@@ -314,7 +314,7 @@ JOIN:
 }
 
 TEST_CASE("core: warp ops: a mask must name the lane that executes it") {
-  const Outcome o = tests::run(R"(
+  const LaunchOutcome o = tests::run(R"(
   vote.sync.ballot.b32 %r1, %p1, 0xff;  //@vote)");
   REQUIRE(o.trap);
   CHECK(o.trap->kind() == sim::TrapKind::shuffle);
@@ -329,7 +329,7 @@ TEST_CASE("core: warp ops: elect one lane a group, as cooperative groups do") {
   Setup setup;
   setup.out_written = true;
   setup.out_words = 33;
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   setp.lt.u32 %p1, %t, 11;
   @%p1 bra SKIP;
   activemask.b32 %r1;
@@ -347,14 +347,14 @@ FOLLOW:
   add.u32 %r5, %r5, %r3;
   st.global.u32 [%dst], %r5;
 SKIP:)",
-                           setup);
+                                 setup);
   CHECK(o.at("atom") == Count{1, 1});
   CHECK(o.out[32] == 21);
   for (uint32_t l = 11; l < 32; ++l) CHECK(o.out[l] == l - 11);
 }
 
 TEST_CASE("core: warp ops: elect.sync names one lane of the mask, to all of them") {
-  const Outcome o = finish(R"(
+  const LaunchOutcome o = finish(R"(
   mov.u32 %r5, 0;
   setp.lt.u32 %p1, %t, 5;
   @%p1 bra SKIP;

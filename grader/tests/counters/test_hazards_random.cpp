@@ -73,12 +73,12 @@ class ByTheBook {
   std::map<uint32_t, uint64_t> last_value_;
 };
 
-struct Outcome {
+struct Observed {
   ByTheBook::Lines races, notes;
 };
 
-Outcome observed(HazardObserver& o) {
-  Outcome out;
+Observed observed(HazardObserver& o) {
+  Observed out;
   for (const Finding& f : o.findings()) {
     if (f.kind != Finding::Kind::race) continue;
     (f.note ? out.notes : out.races)
@@ -144,7 +144,7 @@ void compare(uint32_t seed, uint32_t words, bool named, bool whole_warps, uint64
     HazardBlock block(observer, kThreads, index);
     ByTheBook book;
     random_block(rng, block, book, words, named, whole_warps, values);
-    const Outcome seen = observed(observer);
+    const Observed seen = observed(observer);
     INFO("block " << index << " of seed " << seed);
     for (const auto& lines : seen.races) {
       INFO("lines " << lines.first << " and " << lines.second);

@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/core/execute/instruction.h"
 #include "simulator/counters/sectors.h"
 
+using namespace lab32;
 using namespace lab32::counters;
 
 namespace {

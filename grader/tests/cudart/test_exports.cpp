@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/elf.h"
+#include "base/read_file.h"
 #include "profiler/build_program.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/toolchain.h"
@@ -29,14 +30,9 @@ const char* const kRefused[] = {
 #undef REFUSES
 };
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // Defined, global or weak: what a program can be linked with. (The node itself is one, too.)
 std::set<std::string> exported(const std::filesystem::path& library) {
-  const std::string bytes = read(library);
+  const std::string bytes = read_file(library).value();
   std::set<std::string> names;
   for (const std::string& name : read_elf(bytes, library.string()).exports)
     if (name != "libcudart.so.13") names.insert(name);

@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "profiler/command_words.h"

@@ -2,11 +2,11 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 
 #include "base/error.h"
 #include "base/process.h"
+#include "base/read_file.h"
 #include "simulator/ptx/parser.h"
 #include "tests/fixtures/ptx_support.h"
 #include "tests/fixtures/scratch.h"
@@ -44,12 +44,6 @@ std::string refusal_of(const std::string& text) {
 
 namespace {
 
-std::string read(const std::filesystem::path& file) {
-  std::stringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
 // Runs nvcc on a text; what it wrote. Kept in the cache: each file of tests is a process of its
 // own.
 std::string run_nvcc(const std::string& text, const std::string& suffix,
@@ -69,7 +63,7 @@ std::string run_nvcc(const std::string& text, const std::string& suffix,
   const Outcome outcome = run_process(command);
   if (!outcome.ok()) throw std::runtime_error(lab32::describe(outcome) + "\n" + outcome.err);
   toolchain::Artifact written;
-  written.ptx = read(out);
+  written.ptx = read_file(out).value_or("");
   toolchain::store_cached(key, written);
   return written.ptx;
 }
@@ -81,9 +75,9 @@ const std::vector<CompiledPtx>& compiled_ptx() {
     const std::filesystem::path folder = toolchain::checkout() / "grader/tests/fixtures/ptx";
     std::vector<CompiledPtx> results;
     const auto add = [&](const char* file, const char* arch, const char* how) {
-      results.push_back(
-          {std::string(file) + ", " + arch + " " + how, arch,
-           run_nvcc(read(folder / file), ".cu", {"-ptx", "-std=c++17", "-arch", arch, how})});
+      results.push_back({std::string(file) + ", " + arch + " " + how, arch,
+                         run_nvcc(read_file(folder / file).value(), ".cu",
+                                  {"-ptx", "-std=c++17", "-arch", arch, how})});
     };
     add("language.cu", "sm_75", "-lineinfo");
     add("language.cu", "sm_90", "-lineinfo");

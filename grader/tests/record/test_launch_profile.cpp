@@ -13,7 +13,7 @@ using namespace lab32;
 
 namespace {
 
-record::Recording read(const std::string& text) {
+record::Recording recording_of(const std::string& text) {
   std::istringstream in(text);
   return record::read_recording(in, "record");
 }
@@ -26,11 +26,12 @@ TEST_SUITE("launch record") {
          {tests::strided_launch(), tests::shared_launch(), tests::faulty_launch()}) {
       const std::string line = record::to_line(record);
       CHECK(line.find('\n') == line.size() - 1);
-      const record::Recording recording = read(line);
+      const record::Recording recording = recording_of(line);
       REQUIRE(recording.launches.size() == 1);
       CHECK(record::to_line(recording.launches[0]) == line);
     }
-    const record::LaunchProfile r = read(record::to_line(tests::shared_launch())).launches.at(0);
+    const record::LaunchProfile r =
+        recording_of(record::to_line(tests::shared_launch())).launches.at(0);
     CHECK(r.symbol == tests::shared_launch().symbol);
     CHECK(r.shape.block.y == 8);
     CHECK(r.registers == 24);
@@ -39,7 +40,8 @@ TEST_SUITE("launch record") {
     CHECK(r.run.occupancy->limiter == "warps");
     CHECK(r.run.predicted->bottleneck == tests::shared_launch().run.predicted->bottleneck);
     CHECK_FALSE(r.run.fault);
-    const record::LaunchProfile f = read(record::to_line(tests::faulty_launch())).launches.at(0);
+    const record::LaunchProfile f =
+        recording_of(record::to_line(tests::faulty_launch())).launches.at(0);
     CHECK_FALSE(f.run.counters);
     CHECK(f.run.fault->line == 22);
     CHECK(f.run.fault->kind == sim::TrapKind::out_of_bounds);
@@ -69,10 +71,10 @@ TEST_SUITE("launch record") {
 
   TEST_CASE("record: a program that was killed while it wrote keeps what it had written") {
     const std::string line = record::to_line(tests::strided_launch());
-    CHECK(read(line + line.substr(0, line.size() / 2)).launches.size() == 1);
-    CHECK(read("").launches.empty());
-    CHECK_THROWS_AS(read(line.substr(0, line.size() / 2) + "\n" + line), Error);
-    CHECK_THROWS_AS(read("{\"launch\": {\"id\": 1}}\n" + line), Error);
+    CHECK(recording_of(line + line.substr(0, line.size() / 2)).launches.size() == 1);
+    CHECK(recording_of("").launches.empty());
+    CHECK_THROWS_AS(recording_of(line.substr(0, line.size() / 2) + "\n" + line), Error);
+    CHECK_THROWS_AS(recording_of("{\"launch\": {\"id\": 1}}\n" + line), Error);
   }
 
   TEST_CASE("record: a number that does not fit is refused, with its line") {
@@ -82,7 +84,7 @@ TEST_SUITE("launch record") {
     const size_t end = line.find(',', begin);
     for (const char* bad : {"6.6e+20", "99999999999", "-99999999999", "1.5", "true", "\"1\""})
       CHECK_THROWS_WITH_AS(
-          read(line + line.substr(0, begin) + bad + line.substr(end)),
+          recording_of(line + line.substr(0, begin) + bad + line.substr(end)),
           (std::string("record:2: no record of a launch: a number that does not fit, ") + bad)
               .c_str(),
           Error);
@@ -91,6 +93,6 @@ TEST_SUITE("launch record") {
   TEST_CASE("record: bytes that are no UTF-8 do not break a line") {
     record::LaunchProfile record = tests::strided_launch();
     record.process_name = "caf\xe9";
-    CHECK(read(record::to_line(record)).launches.at(0).process_name == "caf\xef\xbf\xbd");
+    CHECK(recording_of(record::to_line(record)).launches.at(0).process_name == "caf\xef\xbf\xbd");
   }
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/read_file.h"
 #include "tests/fixtures/isolations.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/sandbox.h"
@@ -20,11 +21,6 @@ ProcessLimits ten_seconds() {
   ProcessLimits limits;
   limits.wall_seconds = 10;
   return limits;
-}
-
-std::string read(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 Outcome in_shell(const Sandbox& sandbox, const std::string& script) {
@@ -55,7 +51,7 @@ TEST_SUITE("compile: sandbox") {
                                           sandbox.inner_output() + "/result");
         CHECK(o.err == "");
         CHECK(o.out == "sourceheader");
-        CHECK(read(sandbox.output() / "result") == "made\n");
+        CHECK(read_file(sandbox.output() / "result") == "made\n");
         CHECK(fs::exists(scratch));
       }
       CHECK_FALSE(fs::exists(scratch));
@@ -133,8 +129,8 @@ TEST_SUITE("compile: sandbox") {
       CAPTURE(path);
       CHECK_FALSE(in_shell(sandbox, std::string("echo spoilt >") + path).ok());
     }
-    CHECK(read(sandbox.submission() / "a.cu") == "source");
-    CHECK(read(includes.path / "lab.cuh") == "header");
+    CHECK(read_file(sandbox.submission() / "a.cu") == "source");
+    CHECK(read_file(includes.path / "lab.cuh") == "header");
     // /tmp is there, and another one each time.
     CHECK(in_shell(sandbox, "echo x >/tmp/left && cat /tmp/left").out == "x\n");
     CHECK_FALSE(in_shell(sandbox, "test -e /tmp/left").ok());
