@@ -53,7 +53,7 @@ TEST_CASE("grading: one lab's file that is no program costs that lab only") {
   fs::create_directories(s.path / "transpose");
   fs::copy_file(root() / "labs/transpose/transpose.cu", s.path / "transpose/transpose.cu");
   const Outcome outcome =
-      in_shell("$LAB32 grade --format json --seed 5 --dir '" + s.path.string() + "'");
+      in_shell("$LAB32 grade --device sim --format json --seed 5 --dir '" + s.path.string() + "'");
   CHECK(outcome.status == 1);
   const auto result = nlohmann::json::parse(outcome.out);
   CHECK(result["complete"] == true);
