@@ -194,6 +194,9 @@ int main(int argc, char** argv) {
       ->add_option("--time-limit", options.time_limit,
                    "seconds for each lab; checks that they do not suffice for are lost (30)")
       ->check(kSeconds);
+  grade_command->add_flag("!--no-modelled-times", options.modelled_times,
+                          "without a GPU, leave out what timed kernels take by the model: a third "
+                          "of the time, and no points");
   grade_command->add_flag("--allow-missing", options.allow_missing,
                           "a LAB whose file is not there loses its points");
   bool pictures = false;

@@ -124,6 +124,7 @@ struct Bench {
   Progress& progress;
   device::Timer* timer;
   double time_limit;
+  bool modelled_times = false;
   std::optional<counters::CloseUpChoice> close_up = {};
   std::function<void(const pictures::Launch&)> every_launch = {};
 };
@@ -148,7 +149,8 @@ Compilation result_of(std::future<Compilation>& begun) {
 
 void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& display,
                 const Compilation& compilation, const Bench& bench, Alike* alike) {
-  const auto& [device, seed, progress, timer, time_limit, close_up, every_launch] = bench;
+  const auto& [device, seed, progress, timer, time_limit, modelled_times, close_up, every_launch] =
+      bench;
   const auto& [submission, artifact, seconds, error] = compilation;
   try {
     const SourceFile source = SourceFile::of_text(submission.text(), display);
@@ -156,6 +158,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
     if (alike) module = alike->watch(std::move(module), artifact.ptx, seed);
     Session session{device, *module, source, rubric, seed, progress};
     session.alike = alike;
+    session.modelled_times = modelled_times;
     session.close_up = close_up;
     session.every_launch = every_launch;
     session.spending = Spending(seconds);
@@ -231,9 +234,9 @@ report::Result grade(const GradeOptions& options) {
     timer->get_ready();
   }
   result.seed = options.seed ? *options.seed : fresh_seed();
-  const Bench bench{
-      *device,          result.seed,         progress, timer.get(), options.time_limit,
-      options.close_up, options.every_launch};
+  const Bench bench{*device,          result.seed,         progress,
+                    timer.get(),      options.time_limit,  options.modelled_times,
+                    options.close_up, options.every_launch};
   // One lab's kernels run while the next is compiled; but times are taken on a quiet machine.
   const std::launch when = timer ? std::launch::deferred : std::launch::async;
   const auto file = [&](size_t i) { return file_of(options.dir, rubrics[i].lab()); };

@@ -28,6 +28,7 @@ struct GradeOptions {
   std::optional<counters::CloseUpChoice> close_up;  // the result is to have pictures
   // With close_up: is told of each launch of the submission's kernels, lab by lab.
   std::function<void(const pictures::Launch&)> every_launch = {};
+  bool modelled_times = true;  // where no GPU is, say what a timed kernel takes by the model
   bool allow_missing = false;  // a file of `labs` that is not there loses its lab's points
 };
 

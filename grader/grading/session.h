@@ -70,9 +70,10 @@ struct Session {
   // The submission as it was before any launch.
   std::function<std::unique_ptr<device::LoadedModule>()> load_again = {};
   TimeKeeping time = {};
-  bool only_timing = false;  // all other checks count as passed and are not run
-  Spending spending{};       // of the launches up to now
-  TimeLimit time_limit{};    // of all of the lab
+  bool modelled_times = true;  // where there is no timer
+  bool only_timing = false;    // all other checks count as passed and are not run
+  Spending spending{};         // of the launches up to now
+  TimeLimit time_limit{};      // of all of the lab
   // Where somebody wants pictures: how closely to look; those of the last launch, and of the one of
   // the running check that wasted most.
   std::optional<counters::CloseUpChoice> close_up = {};

@@ -95,7 +95,7 @@ def main():
     words = iter(sys.argv[2:])
     names, options = [], {}
     for word in words:
-        if word == "--allow-missing":
+        if word in ("--allow-missing", "--no-modelled-times"):
             continue
         if word.startswith("-"):
             options[word.lstrip("-")] = next(words)

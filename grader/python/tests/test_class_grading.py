@@ -35,19 +35,10 @@ def test_a_class_is_graded_as_each_alone(tmp_path, texts):
     assert classroom.run(jobs=2, executor=None) == 0
     for name in texts:
         folder = put(tmp_path / "alone" / name, {"swizzle/swizzle.cu": texts[name]})
-        command = [
-            classroom.binary,
-            "grade",
-            "swizzle",
-            "--dir",
-            ".",
-            "--seed",
-            "7",
-            "--device",
-            "sim",
-        ]
+        command = [classroom.binary, "grade", "swizzle", "--dir", ".", "--seed", "7", "--device", "sim"]
         alone = subprocess.run(
-            [*command, "--json", "result"], cwd=folder, capture_output=True, text=True, timeout=120,
+            [*command, "--no-modelled-times", "--json", "result"], cwd=folder, capture_output=True, text=True,
+            timeout=120,
         )  # fmt: skip
         assert alone.returncode in (0, 1), alone.stderr
         assert without_seconds(classroom.result(name)) == without_seconds(
@@ -59,6 +50,20 @@ def test_a_class_is_graded_as_each_alone(tmp_path, texts):
     assert 0 < float(rows["wrong"]["score"]) < 100
     assert (rows["王 小明"]["status"], rows["王 小明"]["score"]) == ("not handed in", "0")
     assert "1 cannot be compiled or loaded" in classroom.out_text
+
+
+def test_modelled_times_are_no_points(tmp_path):
+    folder = put(tmp_path, {"swizzle/swizzle.cu": (ROOT / "solutions/swizzle/swizzle.cu").read_bytes()})
+    points, timed = [], []
+    for options in ([], ["--no-modelled-times"]):
+        command = [ROOT / "build/lab32", "grade", "swizzle", "--dir", ".", "--seed", "7", *options]
+        done = subprocess.run([*command, "--device", "sim", "--format", "json"], cwd=folder, capture_output=True, timeout=120)
+        tests = json.loads(done.stdout)["labs"][0]["tests"]
+        points.append([(test["name"], test["status"], test["score"]) for test in tests])
+        timed.append([test["measured"] for test in tests if test["status"] == "not run"])
+    assert points[0] == points[1]
+    assert timed[0] and all("modelled" in measured for measured in timed[0])
+    assert timed[1] == [""] * len(timed[0])
 
 
 def test_the_limit_of_a_lab_is_the_graders(tmp_path):

@@ -111,6 +111,11 @@ def options_of(arguments):
         type=whole_number(1, 10**6),
         help="for each lab of it, as of lab32 grade",
     )
+    parser.add_argument(
+        "--modelled-times",
+        action="store_true",
+        help="without a GPU, what timed kernels take by the model; half as long again, and no points",
+    )
     parser.add_argument("--binary", type=Path, default=ROOT / "build/lab32", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
@@ -166,7 +171,7 @@ class Session:
         for slug, row in self.rows.items():
             files = {lab: source.data for lab, source in row.student.files.items()}
             words = (
-                version, seed, self.options.device, self.options.time_limit, *self.labs, row.student.refused,
+                version, seed, self.options.device, self.options.time_limit, self.options.modelled_times, *self.labs, row.student.refused,
             )  # fmt: skip
             key = hashlib.sha256(repr(words).encode("utf-8", "backslashreplace"))
             key.update(collect.content_hash(files).encode())
@@ -191,7 +196,7 @@ class Session:
         plan = worker.Plan(
             str(options.out.resolve()), str(options.binary.resolve()), tuple(self.labs), seed, options.device,
             str(Path(options.rubric).resolve()) if options.rubric else "", options.limit, options.time_limit or 0,
-            (mine, worker.started_at(mine)) if options.executor == "local" else (), tuple(tasks),
+            options.modelled_times, (mine, worker.started_at(mine)) if options.executor == "local" else (), tuple(tasks),
         )  # fmt: skip
         if not tasks:
             return True

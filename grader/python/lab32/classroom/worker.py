@@ -42,6 +42,7 @@ class Plan:
     rubric: str
     seconds: float  # that one submission may take; the grader has limits of its own below that
     lab_seconds: int  # that each of its labs may take; 0: what the grader says
+    modelled_times: bool  # in the reports, where no GPU is
     owner: tuple  # (process, when it started) of `lab32 class`, where that runs here; else ()
     tasks: tuple
 
@@ -177,6 +178,8 @@ def grade(plan, store, task):
         ]  # fmt: skip
         if plan.rubric:
             command += ["--rubric", plan.rubric]
+        if not plan.modelled_times:
+            command += ["--no-modelled-times"]
         if plan.lab_seconds:
             command += ["--time-limit", str(plan.lab_seconds)]
         with open(error_file, "wb") as errors:
