@@ -139,6 +139,8 @@ Toolchain find_toolchain(const Surroundings& where) {
   if (t.nvdisasm.empty() && is_program(t.cuda_home / "bin/nvdisasm"))
     t.nvdisasm = t.cuda_home / "bin/nvdisasm";
   if (t.nvdisasm.empty()) t.nvdisasm = find_program(where, "nvdisasm", "");
+  // Inside the sandbox no link leads to it: .venv may be one.
+  if (!t.nvdisasm.empty()) t.nvdisasm = fs::canonical(t.nvdisasm);
 
   // nvcc calls gcc by name; the preprocessor is all it needs of it. A compiler from elsewhere (a
   // module, conda) lies in a prefix of its own with its headers; one in ~/bin has the whole home
@@ -159,7 +161,7 @@ Toolchain find_toolchain(const Surroundings& where) {
   add_root(t.roots, t.cuda_home);
   add_root(t.roots, prefix_of(t.host_compiler));
   // The wheel of nvdisasm alone: its directory, not the environment it lies in.
-  if (!t.nvdisasm.empty()) add_root(t.roots, fs::canonical(t.nvdisasm).parent_path());
+  if (!t.nvdisasm.empty()) add_root(t.roots, t.nvdisasm.parent_path());
 
   t.path = t.host_compiler.parent_path().string() + ":/usr/local/bin:/usr/bin:/bin";
   t.identity = identity_of(t.nvcc) + identity_of(t.host_compiler);

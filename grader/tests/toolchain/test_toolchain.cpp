@@ -63,6 +63,9 @@ TEST_SUITE("compile: toolchain") {
     CHECK(t.nvcc == set);
     CHECK(t.nvdisasm == disassembler);
     CHECK(t.cuda_home == s.path / "set up");
+    fs::create_directory_symlink(s.path / "elsewhere", s.path / "link");
+    s.write("root/build/toolchain.env", "NVDISASM=" + (s.path / "link/nvdisasm").string() + "\n");
+    CHECK(find_toolchain(where).nvdisasm == disassembler);
 
     fs::path wished = program(s, "wished/bin/nvcc");
     where.nvcc = wished.string();
