@@ -54,6 +54,8 @@ def test_a_bar_with_the_rate_the_estimate_and_the_failures(classroom):
     assert "7/7" in said
     assert re.search(r"\d+\.\d per minute, 0:\d\d left", said)
     assert "2 cannot be compiled or loaded, 1 no nvcc" in said
+    # In 80 columns nothing is cut.
+    assert re.search(r"7/7 0:00:\d\d \d+\.\d per minute", said)
     assert "[1/7]" not in said
     assert "\x1b[2J" not in said
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from lab32.classroom.problem import visible
 
@@ -23,6 +24,17 @@ def duration(seconds):
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
+class Bar(Progress):
+    """Below it a line of its own for what failed: beside it there is no room in 80 columns."""
+
+    below = ""
+
+    def get_renderables(self):
+        yield from super().get_renderables()
+        if self.below:
+            yield Text(self.below, overflow="ellipsis", no_wrap=True)
+
+
 class Shown:
     """`done` were graded before, by an earlier run."""
 
@@ -31,8 +43,8 @@ class Shown:
         self.ends = [time.monotonic()]
         console = Console(file=stream or sys.stderr, highlight=False)
         self.plain = None if console.is_terminal else console.file
-        self.bar = Progress(
-            TextColumn("class"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        self.bar = Bar(
+            TextColumn("class"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(),
             TextColumn("{task.fields[told]}", markup=False), console=console, disable=self.plain is not None,
         )  # fmt: skip
         self.task = self.bar.add_task("class", total=count, completed=done, told="")
@@ -54,13 +66,10 @@ class Shown:
         )
 
     def told(self):
-        rate, parts = self.rate(), []
-        if rate:
-            left = 60 * (self.count - self.done) / rate
-            parts.append(f"{rate:.1f} per minute, {duration(left)} left")
-        if self.failed:
-            parts.append(summary(self.failed))
-        return "; ".join(parts)
+        rate = self.rate()
+        if not rate:
+            return ""
+        return f"{rate:.1f} per minute, {duration(60 * (self.count - self.done) / rate)} left"
 
     def finished(self, row):
         """One more student."""
@@ -68,6 +77,7 @@ class Shown:
         self.ends.append(time.monotonic())
         if row.failed:
             self.failed.append(row.failed)
+            self.bar.below = summary(self.failed)
         self.bar.update(self.task, completed=self.done, told=self.told())
         if self.plain:
             points = (
