@@ -17,12 +17,16 @@ namespace {
 using counters::Counters;
 
 constexpr int kViewWidth = 120, kAround = 2;
+constexpr int kSource = 40;  // of a line of source at least, however many columns stand before it
 constexpr size_t kMarked = 3;
 
 using Lines = std::map<int, Counters>;
 using Files = std::map<std::string, Lines>;
 
-uint64_t waste_of_sectors(const Counters& c) { return c.l2_sectors - c.l2_sectors_ideal; }
+uint64_t waste_of_sectors(const Counters& c) {
+  const counters::OtherWays::Bulk bulk = c.other.bulk();
+  return c.l2_sectors - c.l2_sectors_ideal + bulk.sectors - bulk.ideal;
+}
 uint64_t waste_of_wavefronts(const Counters& c) { return c.shared_wavefronts() - c.shared_ideal(); }
 
 // What a line must waste to be marked: as much as the third of the worst. 0: nothing is wasted.
@@ -51,17 +55,93 @@ std::vector<std::string> read_lines(const std::string& path) {
   return lines;
 }
 
+using Cells = std::array<std::string, 2>;
+
+Cells counts(uint64_t first, uint64_t second) {
+  return first == 0 ? Cells{} : Cells{grouped(first), grouped(second)};
+}
+
+// Two columns, one kind of figures.
+struct Figures {
+  const char* name;  // above them
+  std::array<const char*, 2> columns;
+  bool always;  // else only where a launch has some
+  Cells (*of)(const Counters&);
+  const char* legend = "";
+};
+
+Cells instructions_of(const Counters& c) {
+  if (c.warp_instructions == 0) return {};
+  return {grouped(c.warp_instructions),
+          fmt::format("{:.1f}", static_cast<double>(c.lane_instructions) /
+                                    static_cast<double>(c.warp_instructions))};
+}
+
+const std::array<Figures, 6> kFigures{{
+    {"PTX", {"instr.", "lanes"}, true, instructions_of},
+    {"global memory",
+     {"sectors", "ideal"},
+     true,
+     [](const Counters& c) { return counts(c.l2_sectors, c.l2_sectors_ideal); }},
+    {"shared memory",
+     {"wavefronts", "ideal"},
+     true,
+     [](const Counters& c) { return counts(c.shared_wavefronts(), c.shared_ideal()); }},
+    {"textures, surfaces",
+     {"requests", "sectors"},
+     false,
+     [](const Counters& c) { return counts(c.other.texels().requests, c.other.texels().sectors); }},
+    {"bulk copies",
+     {"sectors", "ideal"},
+     false,
+     [](const Counters& c) { return counts(c.other.bulk().sectors, c.other.bulk().ideal); },
+     "by the copy engine (cp.async.bulk)"},
+    {"cluster",
+     {"requests", "sectors"},
+     false,
+     [](const Counters& c) { return counts(c.other.remote().requests, c.other.remote().sectors); },
+     "accesses to other blocks' shared memory"},
+}};
+
+bool any_uncounted(const Files& files) {
+  for (const auto& [file, lines] : files)
+    for (const auto& [line, c] : lines)
+      if (c.other.unknown()) return true;
+  return false;
+}
+
 class View {
  public:
   explicit View(const Files& files)
       : sectors_(threshold(files, waste_of_sectors)),
         wavefronts_(threshold(files, waste_of_wavefronts)) {
-    for (const auto& [file, lines] : files)
-      for (const auto& [line, c] : lines) {
-        const auto cells = figures(c);
-        for (size_t i = 0; i < cells.size(); ++i)
-          width_[i] = std::max(width_[i], static_cast<int>(cells[i].size()));
-      }
+    for (const Figures& figures : kFigures) {
+      Column column{&figures, {columns(figures.columns[0]), columns(figures.columns[1])}};
+      bool any = figures.always;
+      for (const auto& [file, lines] : files)
+        for (const auto& [line, c] : lines) {
+          const Cells cells = figures.of(c);
+          any |= !cells[0].empty();
+          for (size_t i = 0; i < cells.size(); ++i)
+            column.width[i] = std::max(column.width[i], columns(cells[i]));
+        }
+      if (!any) continue;
+      other_ways_ |= !figures.always;
+      shown_.push_back(column);
+    }
+    if (!other_ways_) return;
+    for (Column& column : shown_)  // the name has room above its columns
+      column.width[1] +=
+          std::max(0, columns(column.figures->name) - 1 - column.width[0] - column.width[1]);
+  }
+
+  // Of what is shown, and not known by its name.
+  std::string legend() const {
+    std::string out;
+    for (const Column& column : shown_)
+      if (column.figures->legend[0] != '\0')
+        out += fmt::format("{}: {}\n", column.figures->name, column.figures->legend);
+    return out;
   }
 
   std::string file(const std::string& path, const Lines& lines) const {
@@ -87,64 +167,65 @@ class View {
   }
 
  private:
-  static constexpr size_t kFigures = 6;
-  using Cells = std::array<std::string, kFigures>;
-
-  static Cells figures(const Counters& c) {
-    Cells cells;
-    if (c.warp_instructions > 0) {
-      cells[0] = grouped(c.warp_instructions);
-      cells[1] = fmt::format("{:.1f}", static_cast<double>(c.lane_instructions) /
-                                           static_cast<double>(c.warp_instructions));
-    }
-    if (c.l2_sectors > 0) {
-      cells[2] = grouped(c.l2_sectors);
-      cells[3] = grouped(c.l2_sectors_ideal);
-    }
-    if (c.shared_wavefronts() > 0) {
-      cells[4] = grouped(c.shared_wavefronts());
-      cells[5] = grouped(c.shared_ideal());
-    }
-    return cells;
-  }
+  struct Column {
+    const Figures* figures;
+    std::array<int, 2> width;
+  };
 
   std::string marks(const Counters& c) const {
     std::string out;
     if (sectors_ > 0 && waste_of_sectors(c) >= sectors_) out += 'S';
     if (wavefronts_ > 0 && waste_of_wavefronts(c) >= wavefronts_) out += 'W';
     if (c.ptx_level) out += '*';
+    if (c.other.unknown()) out += '?';
     return out;
   }
 
-  std::string assemble(const std::string& line, const Cells& cells, const std::string& marks,
-                       const std::string& source) const {
+  // `cells`: of each column that is shown, a text of its width.
+  std::string assemble(const std::string& line, const std::vector<std::string>& cells,
+                       const std::string& marks, const std::string& source) const {
     std::string out = pad_left(line, 5);
-    for (size_t i = 0; i < kFigures; ++i) {
-      out += i % 2 == 0 ? " |" : "";
-      out += " " + pad_left(cells[i], width_[i]);
-    }
-    out += " |" + pad_right(marks, 3) + "| " + source;
+    for (const std::string& cell : cells) out += " | " + cell;
+    out += " |" + pad_right(marks, 3) + "| ";
+    const int width = std::max(kViewWidth, columns(out) + kSource);
+    out += source;
     // The beginning of a line says most, and a long one must not break the columns.
-    while (columns(out) > kViewWidth) {
+    while (columns(out) > width) {
       do out.pop_back();
       while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80);
     }
     return out.substr(0, out.find_last_not_of(' ') + 1) + "\n";
   }
 
+  static std::string cell(const Column& column, const std::string& first,
+                          const std::string& second) {
+    return pad_left(first, column.width[0]) + " " + pad_left(second, column.width[1]);
+  }
+
+  // Where there are other ways, columns share names: then what they are of stands above them.
   std::string heading() const {
-    return assemble("line", {"instr.", "lanes", "sectors", "ideal", "wavefronts", "ideal"}, "",
-                    "source");
+    std::vector<std::string> above, below;
+    for (const Column& column : shown_) {
+      above.push_back(pad_right(column.figures->name, column.width[0] + 1 + column.width[1]));
+      below.push_back(cell(column, column.figures->columns[0], column.figures->columns[1]));
+    }
+    return (other_ways_ ? assemble("", above, "", "") : "") + assemble("line", below, "", "source");
   }
 
   std::string row(int line, const Counters* c, const std::vector<std::string>& text) const {
     const bool known = line >= 1 && line <= static_cast<int>(text.size());
-    return assemble(line > 0 ? std::to_string(line) : "", c ? figures(*c) : Cells{},
-                    c ? marks(*c) : "", known ? text[static_cast<size_t>(line) - 1] : "");
+    std::vector<std::string> cells;
+    for (const Column& column : shown_) {
+      const Cells of_line = c ? column.figures->of(*c) : Cells{};
+      cells.push_back(cell(column, of_line[0], of_line[1]));
+    }
+    return assemble(line > 0 ? std::to_string(line) : "", cells, c ? marks(*c) : "",
+                    known ? text[static_cast<size_t>(line) - 1] : "");
   }
 
   uint64_t sectors_, wavefronts_;
-  std::array<int, kFigures> width_{6, 5, 7, 5, 10, 5};
+  std::vector<Column> shown_;
+  bool other_ways_ = false;
 };
 
 }  // namespace
@@ -167,10 +248,14 @@ std::string source_view(const std::vector<record::LaunchProfile>& launches) {
   const View view(files);
   std::string out;
   for (const auto& [instructions, file] : order) out += view.file(file, files.at(file));
-  return out +
-         "S, W: the three lines with the most sectors (wavefronts) beyond the ideal.\n"
-         "instr., lanes: PTX instructions of warps, and lanes active in one: PTX-level. *: "
-         "accesses counted in PTX, too.\n";
+  out +=
+      "S, W: the three lines with the most sectors (wavefronts) beyond the ideal.\n"
+      "instr., lanes: PTX instructions of warps, and lanes active in one: PTX-level. *: "
+      "accesses counted in PTX, too.\n";
+  out += view.legend();
+  if (any_uncounted(files))
+    out += "?: moves bytes in a form whose counts on a GPU are not known; they are in no column.\n";
+  return out;
 }
 
 }  // namespace lab32::profiler

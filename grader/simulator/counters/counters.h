@@ -48,6 +48,21 @@ struct OtherWays {
   uint64_t texture_unknown = 0, bulk_unknown = 0;
 
   void add(const OtherWays& from);
+  // Both directions together.
+  GlobalTraffic texels() const {
+    return {texture.requests + surface_load.requests + surface_store.requests,
+            texture.sectors + surface_load.sectors + surface_store.sectors};
+  }
+  Bulk bulk() const {
+    return {bulk_load.instructions + bulk_store.instructions,
+            bulk_load.sectors + bulk_store.sectors, bulk_load.ideal + bulk_store.ideal,
+            bulk_load.lines + bulk_store.lines};
+  }
+  GlobalTraffic remote() const {
+    return {remote_load.requests + remote_store.requests + remote_atom.requests,
+            remote_load.sectors + remote_store.sectors + remote_atom.sectors};
+  }
+  bool unknown() const { return texture_unknown + bulk_unknown > 0; }
   bool any() const {
     return texture.requests + surface_load.requests + surface_store.requests +
                bulk_load.instructions + bulk_store.instructions + remote_load.requests +

@@ -98,6 +98,22 @@ TEST_SUITE("programs: text") {
     CHECK(source_view({tests::faulty_launch()}) == "--source: no launch has counts by line\n");
   }
 
+  TEST_CASE("profiler: the source has columns for other ways to memory where a launch uses them") {
+    const InRoot in_root;
+    const std::string text = source_view({tests::other_ways_launch()});
+    CHECK(widest(text) <= 160);
+    check_golden("profile-source-ways.txt", text);
+    // With launches that know no other way, and of one that knows a single one.
+    CHECK(source_view({tests::other_ways_launch(), tests::strided_launch()}).find("cluster") !=
+          std::string::npos);
+    record::LaunchProfile one = tests::other_ways_launch();
+    one.run.lines.resize(1);
+    const std::string textures = source_view({one});
+    CHECK(textures.find("textures, surfaces") != std::string::npos);
+    CHECK(textures.find("bulk copies  ") == std::string::npos);
+    CHECK(textures.find('?') == std::string::npos);
+  }
+
   TEST_CASE("profiler: named metrics") {
     const InRoot in_root;
     check_golden(
