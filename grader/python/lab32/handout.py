@@ -41,8 +41,9 @@ def documented(name):
     rows = []
     for row in tables.documented(name).rows:
         what = row["metric"] if row["metric"].count("__") == 0 else f"`{row['metric']}`"
-        value = f"{tables.number(row['value'])} {row['unit']}"
-        rows.append([what, value, f"{PROPERTY[row['property_of']]}; {row['reason']}"])
+        reason = re.sub(r"(?<![\w.^,])\d{5,}(?![\w.])", lambda n: f"{int(n[0]):,}", row["reason"])
+        value = tables.with_unit(row["value"], row["unit"])
+        rows.append([what, value, f"{PROPERTY[row['property_of']]}; {reason}"])
     return tables.markdown(["documented", "value", "a property of"], rows, numeric=[1])
 
 

@@ -311,12 +311,12 @@ def float_sums(device, *inputs):
         if f"{row['input']}:{row['n']}" not in inputs:
             continue
         low, high = row["lowest"], row["highest"]
-        seen = low if low == high else f"{low} … {high}"
+        seen = tables.number(low) if low == high else f"{low} … {high}"
         exact = float(row["exact"])
         far = max(abs(float(x) - exact) for x in (low, high)) / abs(exact)
         rows.append(
             [f"{int(row['n']):,} × {row['input']}", row["form"], f"{row['different']} of {row['runs']}",
-             seen, f"{far:.1e}" if far else "exact"]
+             seen, tables.small(far) if far else "exact"]
         )  # fmt: skip
     head = ["input", "form", "different results", "result", "error / result, at most"]
     return tables.markdown(head, rows, numeric=[2, 3, 4])

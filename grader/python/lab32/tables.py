@@ -83,8 +83,22 @@ def number(text):
     return f"{int(text):,}" if abs(value) >= 1e4 else text
 
 
+def small(value):
+    """0.5; 1.5e-5"""
+    return f"{value:.2g}" if value >= 0.01 else re.sub(r"e-0*", "e-", f"{value:.1e}")
+
+
+def with_unit(text, unit):
+    """2,097,152 sectors; 1 wavefront; 216.54 GB/s"""
+    if unit == "B/s" and float(text) >= 1e9:
+        return f"{float(text) / 1e9:.2f} GB/s"
+    many = text != "1" and re.sub(r"^((?:K )?[a-z]{3,})(?=/|$)", r"\1s", unit)
+    return f"{number(text)} {many or unit}"
+
+
 def markdown(head, rows, numeric=()):
     """A table; columns in `numeric` (by index) are set to the right. Its words are translated."""
+    rows = [[cell if cell or k not in numeric else "–" for k, cell in enumerate(row)] for row in rows]
     head, *rows = ([said(cell) for cell in row] for row in (head, *rows))
     lines = [f"| {' | '.join(head)} |"]
     lines.append(

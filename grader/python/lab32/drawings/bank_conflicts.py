@@ -177,11 +177,11 @@ def histogram():
     )
     bank_numbers(drawing, 50)
     y = 58
-    for name, index, word_of in (
-        ("lane by lane", "h[64 * lane + c]", lambda lane: 64 * lane + 1),
-        ("side by side", "h[32 * c + lane]", lambda lane: 32 + lane),
+    for name, index, word_of, colour in (
+        ("lane by lane", "h[64 * lane + c]", lambda lane: 64 * lane + 1, ORANGE),
+        ("side by side", "h[32 * c + lane]", lambda lane: 32 + lane, SKY),
     ):
-        memory(drawing, y, 5, {word_of(lane): (str(lane), ORANGE) for lane in range(32)
+        memory(drawing, y, 5, {word_of(lane): (str(lane), colour) for lane in range(32)
                                if word_of(lane) < 5 * BANKS})  # fmt: skip
         drawing.text(14, y + 13, name, 13, font_weight="bold")
         drawing.code(LEFT, y + 5 * HEIGHT + 18, index, 13)

@@ -56,7 +56,7 @@ class Axes:
         for y in ys:
             _, place = self.at(self.x[0], y)
             self.drawing.line(left, place, left + wide, place, "#dddddd")
-            self.drawing.text(left - 8, place + 4, f"{y:g}{unit}", 12, "end", GREY)
+            self.drawing.text(left - 8, place + 4, f"{y:,g}{unit}", 12, "end", GREY)
 
     def draw(self, points, colour, shape="circle"):
         places = [self.at(x, y) for x, y in points]

@@ -310,7 +310,7 @@ def measured():
     def axis(top, rows, ticks, at, unit):
         for tick in ticks:
             drawing.line(at(tick), top - 6, at(tick), top + rows, "#cccccc")
-            drawing.text(at(tick), top + rows + 18, f"{tick:g}{unit}", 12, "middle", GREY)
+            drawing.text(at(tick), top + rows + 18, f"{tick:,g}{unit}", 12, "middle", GREY)
 
     def ms_at(value):
         return left + (math.log10(value) - low) * 460 / (high - low)
