@@ -56,3 +56,8 @@ def test_what_announces_a_picture_stays_with_it():
     html = "<p>one</p>\n<p>two</p>\n<p><img src='x'></p>\n<p>three</p>\n<table>"
     classes = re.findall(r"<p( class=.announces.)?>(\w+)", book.announced(html))
     assert [word for mark, word in classes if mark] == ["two", "three"]
+
+
+def test_a_number_keeps_its_percent_sign():
+    html = '<p title="5 % x">It is 80 % of <code>8 % 3</code>.</p><pre>9 % 2</pre>'
+    assert book.unbroken(html) == html.replace("80 %", "80\u00a0%")

@@ -150,3 +150,13 @@ def test_each_task_that_is_graded_pays():
             table.value("median_ms", task=task, form=f, n=n) for f in ("given", "optimised")
         )
         assert given > 1.1 * optimised, task
+
+
+def test_numbers_as_people_read_them():
+    assert [tables.small(x) for x in (1.0, 0.5, 1.5e-5, 7.4e-10)] == ["1", "0.5", "1.5e-5", "7.4e-10"]
+    assert tables.with_unit("2097152", "sector") == "2,097,152 sectors"
+    assert tables.with_unit("1", "wavefront") == "1 wavefront"
+    assert tables.with_unit("4", "sector/request") == "4 sectors/request"
+    assert tables.with_unit("216536912751.68", "B/s") == "216.54 GB/s"
+    assert (tables.with_unit("33.37", "%"), tables.with_unit("67.11", "MB")) == ("33.37 %", "67.11 MB")
+    assert tables.markdown(["a", "b"], [["x", ""]], numeric=[1]).endswith("| x | – |")
