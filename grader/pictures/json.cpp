@@ -60,6 +60,16 @@ Json record(const Shuffles& s) {
       {"block", s.block}, {"warp", s.warp}, {"more", s.more}, {"shuffles", records(s.shuffles)}};
 }
 
+Json record(const OtherWays& w) {
+  return {{"texture_requests", w.texture_requests},
+          {"texture_sectors", w.texture_sectors},
+          {"bulk_sectors", w.bulk_sectors},
+          {"ideal_bulk_sectors", w.ideal_bulk_sectors},
+          {"cluster_requests", w.cluster_requests},
+          {"cluster_sectors", w.cluster_sectors},
+          {"unknown", w.unknown}};
+}
+
 Json record(const Traffic& t) {
   Json caches = nullptr;
   if (t.caches)
@@ -76,7 +86,8 @@ Json record(const Traffic& t) {
           {"shared_requests", t.shared_requests},
           {"wavefronts", t.wavefronts},
           {"ideal_wavefronts", t.ideal_wavefronts},
-          {"caches", caches}};
+          {"caches", caches},
+          {"other", t.other ? record(*t.other) : Json(nullptr)}};
 }
 
 Json record(const Race::Party& p) {
@@ -110,6 +121,7 @@ Json record(const LineCost& l) {
           {"ideal_sectors", l.ideal_sectors},
           {"wavefronts", l.wavefronts},
           {"ideal_wavefronts", l.ideal_wavefronts},
+          {"other", l.other ? record(*l.other) : Json(nullptr)},
           {"share", l.share}};
 }
 

@@ -136,7 +136,14 @@ std::string banks(const Request& r, const Paint& paint) {
 
 std::string percent(uint64_t part, uint64_t whole) {
   return fmt::format(
-      "{:.0f} %", whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+      "{:.3g} %", whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+bool is_atomic(const Request& r) { return r.kind == "red" || r.kind == "atom"; }
+
+// A red is an atomic whose result nobody asks for.
+std::string words_of_kind(const Request& r) {
+  return is_atomic(r) ? "atomic" : r.matrix ? "matrix " + r.kind : r.kind;
 }
 
 uint64_t used_bytes(const Request& r) {
@@ -150,14 +157,13 @@ uint64_t used_bytes(const Request& r) {
 std::string text(const Access& access, const Request& r, bool colour) {
   const Paint paint(colour);
   const int lanes = __builtin_popcount(r.mask);
-  std::string out =
-      fmt::format("Warp {} of block {}, {} {} of this line: {} lane{}, {} byte{} each.\n", r.warp,
-                  access.block, r.matrix ? "matrix " + r.kind : r.kind, r.number, lanes,
-                  lanes == 1 ? "" : "s", r.bytes, r.bytes == 1 ? "" : "s");
+  std::string out = fmt::format(
+      "Warp {} of block {}, {} {} of this line: {} lane{}, {} byte{} each.\n", r.warp, access.block,
+      words_of_kind(r), r.number, lanes, lanes == 1 ? "" : "s", r.bytes, r.bytes == 1 ? "" : "s");
   out += paint(r.cost > r.ideal ? Hue::bad : Hue::good, cost_of(access, r));
   // Of atomics a sector may be moved for each lane.
   const uint64_t moved = kSectorBytes * r.cost;
-  if (!access.shared && r.kind != "red" && r.kind != "atom")
+  if (!access.shared && !is_atomic(r))
     out += fmt::format("; {} of the bytes moved are used", percent(used_bytes(r), moved));
   out += ".\n";
   if (access.ptx_level) out += "Counted in PTX: ptxas may issue it otherwise.\n";

@@ -50,9 +50,9 @@ def launch(**more):
         "traffic": {"requests": 2, "sectors": 64, "ideal_sectors": 8, "asked_bytes": 256, "shared_requests": 2,
                     "wavefronts": 32, "ideal_wavefronts": 2, "caches": {
                         "l1_percent": 12.5, "l2_percent": 50, "l2_read_sectors": 56, "l2_write_sectors": 8,
-                        "dram_read": 2048, "dram_written": 0}},
+                        "dram_read": 2048, "dram_written": 0}, "other": None},
         "reference": {"requests": 2, "sectors": 8, "ideal_sectors": 8, "asked_bytes": 256, "shared_requests": 2,
-                      "wavefronts": 2, "ideal_wavefronts": 2, "caches": None},
+                      "wavefronts": 2, "ideal_wavefronts": 2, "caches": None, "other": None},
         "race": {"place": "s[32]", "missing": "__syncthreads()", "first": party("thread 0 of block 0", 0, "reads"),
                  "second": party("thread 32 of block 0", 1, "writes")},
         "fault": {"kind": "out of bounds", "words": "thread (32,0,0) reads past `in`", "line": 12, "source": "in[i]",
@@ -60,7 +60,7 @@ def launch(**more):
         "mappings": [{"name": "Swizzle<3, 0, 3>", "rows": 8, "columns": 8, "unit": 1, "turned": False,
                       "to": [8 * (n // 8) + (n % 8 ^ n // 8) for n in range(64)]}],
         "lines": [{"line": 2, "instructions": 2, "lanes": 64, "sectors": 64, "ideal_sectors": 8, "wavefronts": 0,
-                   "ideal_wavefronts": 0, "share": 0.75}],
+                   "ideal_wavefronts": 0, "other": None, "share": 0.75}],
     } | more  # fmt: skip
 
 

@@ -76,7 +76,7 @@ TEST_CASE("pictures: what a lane wants is found again below it") {
   // Each lane has a sector of its own: 24 of them, 3 lines and 6 places of 8 lanes.
   const Access access = sample_access(false, 0, 32, 4, 0x00ffffffu);
   const std::string drawn = text(access, access.requests[0], false);
-  CHECK(drawn.find("24 sectors where 3 would do; 12 % of the bytes moved are used") !=
+  CHECK(drawn.find("24 sectors where 3 would do; 12.5 % of the bytes moved are used") !=
         std::string::npos);
   CHECK(drawn.find("in[0]         │0·······│1·······│2·······│3·······│  16 of 128 bytes") !=
         std::string::npos);

@@ -15,6 +15,8 @@ def says(traffic, reference=None):
         )
     if caches := traffic["caches"]:
         words += f"; modelled: {cached(caches)}"
+    for other in other_ways(traffic):
+        words += f"; besides, {other}"
     if reference:
         words += (
             f". The reference solution, for the same: {grouped(reference['requests'])} requests, "
@@ -34,6 +36,21 @@ def cached(caches):
     )
 
 
+def other_ways(traffic):
+    """What moves beside lanes' loads and stores: lines."""
+    ways, words = traffic.get("other"), []
+    if not ways:
+        return words
+    if ways["bulk_sectors"]:
+        words.append(f"bulk copies (the copy engine): {grouped(ways['bulk_sectors'])} sectors, ideal {grouped(ways['ideal_bulk_sectors'])}")
+    for name, what in (("texture", "textures and surfaces"), ("cluster", "other blocks' shared memory")):
+        if ways[f"{name}_requests"]:
+            words.append(f"{what}: {grouped(ways[f'{name}_requests'])} requests, {grouped(ways[f'{name}_sectors'])} sectors")
+    if ways["unknown"]:
+        words.append("more in forms whose counts on a GPU are not known")
+    return words
+
+
 def box(picture, x, y, width, height, name, lines):
     picture.rect(x, y, width, height, "cell unused", rx=5, fill_opacity=0.35)
     picture.text(x + width / 2, y + 20, name, 12.5, "middle", font_weight="bold")
@@ -44,6 +61,11 @@ def box(picture, x, y, width, height, name, lines):
 def arrow(picture, x1, x2, y):
     picture.line(x1, y, x2 - 7, y, "", stroke_width=1.6)
     picture.polygon([(x2 - 9, y - 5), (x2, y), (x2 - 9, y + 5)], "")
+
+
+def down(picture, x, y1, y2):
+    picture.line(x, y1, x, y2 - 7, "", stroke_width=1.6)
+    picture.polygon([(x - 5, y2 - 9), (x, y2), (x + 5, y2 - 9)], "")
 
 
 def table(picture, x1, x2, y, rows, reference):
@@ -62,12 +84,12 @@ def table(picture, x1, x2, y, rows, reference):
 
 
 def needless(reached, ideal):
-    """ "▲ 4.5 times" """
+    """ "▲ 4.5 × ideal" """
     if not ideal or reached <= ideal:
         return "✓ as few as can be"
     if reached < 1.005 * ideal:
         return f"▲ {grouped(reached - ideal)} beyond ideal"
-    return f"▲ {reached / ideal:.3g} times ideal"
+    return f"▲ {reached / ideal:.3g} × ideal"
 
 
 def verdict(traffic, reference, what, ideal):
@@ -99,18 +121,20 @@ def percent(value):
 
 
 def draw_traffic(traffic, reference=None):
-    """`reference`: what the reference solution moves for the same; None: not known."""
+    """`reference`: what the reference solution moves for the same; None: not known. Device memory stands below L2:
+    side by side they are too wide for paper."""
     caches, shared = traffic["caches"], traffic["shared_requests"] > 0
     height = 122 if reference else 92
-    # Of the arrows and their tables: as wide as the page of a report has room for.
-    wide, middle, end = (230, 236, 200) if reference else (170, 170, 150)
-    kernel, first, second, last = 76, 120, 70, 122  # widths of the boxes
+    wide, middle = (230, 236) if reference else (170, 170)  # of the arrows and their tables
+    kernel, first, last = 76, 120, 122  # widths of the boxes
     title = "Memory chart"
     if reference:
         title += ": yours and the reference solution's"
-    width = 12 + kernel + wide + first + (middle + second + end + last if caches else 0) + 12
-    total = 68 + height * (2 if shared else 1) + 4
-    picture = Canvas(width, total, title, says(traffic, reference))
+    width = 12 + kernel + wide + first + (middle + last if caches else 0) + 12
+    foot = 68 + height * (2 if shared or caches else 1) + 4
+    others = other_ways(traffic)
+    total = foot + (8 + 17 * len(others) if others else 0)
+    picture = Canvas(width, total, f"{title}, between kernel, caches and device memory", says(traffic, reference))
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(
         12,
@@ -120,7 +144,9 @@ def draw_traffic(traffic, reference=None):
         kind="soft",
     )
     picture.text(12, 53, "caches and device memory: modelled" + ("; reference: recorded for the same input" if reference else ""), 10.5, kind="soft")  # fmt: skip
-    y = 68
+    for n, words in enumerate(others):
+        picture.text(12, foot + 12 + 17 * n, f"besides, {words}", 11)
+    y, below = 68, 68 + height
     box(picture, 12, y, kernel, height * (2 if shared else 1) - 8, "kernel", [])
     left, right = 12 + kernel + 4, 12 + kernel + wide - 4
     arrow(picture, left, right, y + 20)
@@ -131,7 +157,6 @@ def draw_traffic(traffic, reference=None):
     lines = verdict(traffic, reference, "sectors", "ideal_sectors")
     box(picture, right + 4, y, first, height - 8, "L1", lines)
     if shared:
-        below = y + height
         arrow(picture, left, right, below + 20)
         table(picture, left, right, below + 20, rows_of(
             traffic, reference, ("requests", counted("shared_requests")), ("wavefronts", counted("wavefronts")),
@@ -146,14 +171,11 @@ def draw_traffic(traffic, reference=None):
             traffic, reference, ("hit L1", of_caches("l1_percent", percent)), ("sectors read", of_caches("l2_read_sectors")),
             ("sectors written", of_caches("l2_write_sectors")),
         ), reference)  # fmt: skip
-        x += middle
-        box(picture, x, y, second, height - 8, "L2", ["(modelled)"])
-        x += second
-        arrow(picture, x + 4, x + end - 4, y + 20)
-        table(picture, x + 4, x + end - 4, y + 20, rows_of(
-            traffic, reference, ("hit L2", of_caches("l2_percent", percent)), ("read", of_caches("dram_read", amount)),
-            ("written", of_caches("dram_written", amount)),
+        box(picture, x + middle, y, last, height - 32, "L2", ["(modelled)"])
+        down(picture, x + middle + last / 2, y + height - 28, below - 4)
+        table(picture, x + 4, x + middle - 4, below + 2, rows_of(
+            traffic, reference, ("hit L2", of_caches("l2_percent", percent)), ("bytes read", of_caches("dram_read", amount)),
+            ("bytes written", of_caches("dram_written", amount)),
         ), reference)  # fmt: skip
-        x += end
-        box(picture, x, y, last, height - 8, "device memory", ["(modelled)"])
+        box(picture, x + middle, below, last, height - 8, "device memory", ["(modelled)"])
     return picture
