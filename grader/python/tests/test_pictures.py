@@ -66,12 +66,12 @@ def test_lanes_are_found_again_in_their_places():
     rows = rows_of(request)
     assert [row.lanes for row in rows.values()] == [{8 * k: [4 * n + k] for k in range(4)} for n in range(6)]
     access = sample.access(False, [request])
-    assert used_percent(access, request) == 12
+    assert used_percent(access, request) == "12.5"
     picture = draw_access(access, 0)
     # Each active lane twice: above, and in its place; the others above alone.
     numbers = [t for t in texts(picture) if t.isdigit()]
     assert [numbers.count(str(lane)) for lane in range(32)] == [2] * 24 + [1] * 8
-    assert "▲ 24 sectors where 3 would do; 12 % of the bytes moved are used" in texts(picture)
+    assert "▲ 24 sectors where 3 would do; 12.5 % of the bytes moved are used" in texts(picture)
 
 
 def test_conflicts_are_told_by_number():
@@ -106,7 +106,7 @@ def test_a_line_of_a_png_is_seen_over_grey():
 
 def test_a_ratio_of_nearly_one_is_told_as_a_difference():
     assert needless(2_099_222, 2_099_162) == "▲ 60 beyond ideal"
-    assert (needless(9, 4), needless(4, 4), needless(0, 0)) == ("▲ 2.25 times ideal", *["✓ as few as can be"] * 2)
+    assert (needless(9, 4), needless(4, 4), needless(0, 0)) == ("▲ 2.25 × ideal", *["✓ as few as can be"] * 2)
 
 
 def test_accesses_without_waste_are_not_praised_where_the_task_takes_fewer():
@@ -115,7 +115,7 @@ def test_accesses_without_waste_are_not_praised_where_the_task_takes_fewer():
     assert verdict(traffic, None, "wavefronts", "ideal") == ["✓ as few as can be"]
     assert verdict(traffic, {"wavefronts": 290}, "wavefronts", "ideal") == ["✓ ideal per access", "▲ 2.5 × reference"]
     wasteful = {"wavefronts": 1450, "ideal": 725}
-    assert verdict(wasteful, {"wavefronts": 290}, "wavefronts", "ideal") == ["▲ 2 times ideal", "▲ 5 × reference"]
+    assert verdict(wasteful, {"wavefronts": 290}, "wavefronts", "ideal") == ["▲ 2 × ideal", "▲ 5 × reference"]
 
 
 def test_shuffles_are_told_by_their_lanes():

@@ -61,18 +61,20 @@ def cost(access, request):
 
 
 def used_percent(access, request):
-    """Of the bytes that sectors move; None where that says nothing."""
+    """Of the bytes that sectors move, as text; None where that says nothing."""
     if access["space"] == "shared" or request["kind"] in ATOMICS or not request["cost"]:
         return None
     used = sum(len(row.bytes) for row in rows_of(request).values())
-    return round(100 * used / (SECTOR * request["cost"]))
+    return f"{100 * used / (SECTOR * request['cost']):.3g}"
 
 
 def heading(access, request):
     active = [lane for lane, a in enumerate(request["address"]) if a is not None]
+    # A `red` is an atomic whose result nobody asks for.
+    kind = "atomic" if request["kind"] in ATOMICS else request["kind"]
     matrix = "matrix " if request["matrix"] else ""
     return (
-        f"Warp {request['warp']} of block {access['block']}, {matrix}{request['kind']} "
+        f"Warp {request['warp']} of block {access['block']}, {matrix}{kind} "
         f"{request['request']} of line {access['line']}: {count(len(active), 'lane')}, "
         f"{count(request['bytes'], 'byte')} each"
     )
@@ -101,6 +103,30 @@ def says(access, request):
 def sector_kind(access, row, word):
     used = all(8 * (word // 8) * WORD + byte in row.bytes for byte in range(SECTOR))
     return "good" if used else "warn"
+
+
+def key_of(access, request, rows, unused, bare):
+    """Of what is in the picture."""
+    places = [(row, word) for row in rows for word in row.lanes]
+    many = [len(row.lanes[word]) for row, word in places]
+    key = ["in a place: its lane"]
+    few = [n for n in many if 1 < n < 10]
+    signs = [f"{n}×: of {n} lanes" for n in sorted(few)[:1]] + ["9+: of ten or more"] * (max(many) > 9)
+    if signs:
+        key[0] += f" ({', '.join(signs)})"
+    if access["space"] == "shared":
+        what = "lanes" if request["kind"] in ATOMICS else "words"
+        phase = " in its worst phase" if request["bytes"] > WORD or request["matrix"] else ""
+        key.append(f"{what} at once: the wavefronts that a bank takes{phase}")
+    else:
+        if any(sector_kind(access, row, word) == "warn" for row, word in places):
+            key.append("orange: of a sector used in part")
+        key += ["grey: moved, not used"] * bool(unused) + ["blank: not moved"] * bool(bare)
+    if None in request["address"]:
+        key.append("dashed: inactive lane")
+    if any("+" in row.name for row in rows):
+        key.append("+n: byte n of the element")
+    return "; ".join(key)
 
 
 def draw_access(access, number):
@@ -231,11 +257,7 @@ def draw_access(access, number):
                     "inv" if degree <= 1 else "invdark",
                 )
         y += 22
-    key = "in a place: its lane (3×: of three, 9+: of ten or more)"
-    if shared:
-        key += f"; {what} at once: the wavefronts that a bank takes"
-    else:
-        key += "; grey: moved, not used; blank: not moved; dashed: inactive lane"
+    key = key_of(access, request, shown, unused, bare)
     if not shared and atomic:
         picture.text(12, y + 38, "an atomic costs a sector for each lane that adds to one and the same word", 10.5, kind="soft")
     picture.text(12, y + 22, key, 10.5, kind="soft")

@@ -83,19 +83,20 @@ class Canvas:
             for look, members in groupby([*others, *sorted(words, key=look_of)], key=look_of)
         )
 
-    def inner(self, name="", same="", words=""):
+    def inner(self, name="", same="", captioned=False):
         """For a page that has STYLE already. `name`: what the drawing is called there; `same`: the one
-        there that is drawn again; `words`: where there its words are."""
-        title = escape(self.title + ". " + self.says)
+        there that is drawn again; `captioned`: its words stand below it, and are not to be heard twice."""
+        title = escape(self.title if captioned else self.title + ". " + self.says)
         marks = f'<use href="#{same}"/>' if same else self.marks()
         return (
             f'<svg class="pic" xmlns="http://www.w3.org/2000/svg" role="img" '
             f'viewBox="0 0 {number(self.width)} {number(self.height)}" '
             f'width="{number(self.width)}" height="{number(self.height)}" '
-            + (f'aria-labelledby="{words}">' if words else f'aria-label="{title}">')
+            # What is in it is not read out, number by number.
+            + f'aria-label="{title}"><g aria-hidden="true"'
             # Where it is used again, nothing around it is seen: it has its class itself.
-            + (f'<g id="{name}" class="pic">{marks}</g>' if name else marks)
-            + "</svg>"
+            + (f' id="{name}" class="pic">' if name else ">")
+            + f"{marks}</g></svg>"
         )
 
     def __str__(self):

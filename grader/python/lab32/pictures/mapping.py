@@ -20,25 +20,30 @@ def spread(mapping):
 
 
 def says(mapping):
+    what = "elements" if mapping["unit"] == 1 else "groups"
     if mapping["turned"]:
-        return "Groups change their rows and keep their columns."
+        return f"{what.capitalize()} change their rows and keep their columns."
     found = spread(mapping)
     return (
-        f"{mapping['rows']} rows of {mapping['columns']} groups. The groups of a column lie in "
-        f"{min(found)}" + ("" if min(found) == max(found) else f" to {max(found)}") + " columns."
+        f"{mapping['rows']} rows of {mapping['columns']} {what}. The {what} of a column lie in "
+        f"{min(found)}" + ("" if min(found) == max(found) else f" to {max(found)}") + (" column." if max(found) == 1 else " columns.")
     )
 
 
 def draw_mappings(mappings):
     mapping = mappings[0]
     rows, columns, turned = mapping["rows"], mapping["columns"], mapping["turned"]
-    title = f"{mapping['name']}: where groups of {mapping['unit']} lie"
+    unit = mapping["unit"]
+    what = "elements" if unit == 1 else f"groups of {unit} elements"
+    title = f"{mapping['name']}: where {what} lie"
     height = TOP + CELL * (rows + (0 if turned else 1)) + 52
     picture = Canvas(max(LEFT + CELL * columns + 24, 560), height, title, says(mapping))
     picture.text(12, 20, title, 13, font_weight="bold")
-    what = "row" if turned else "column"
+    one = "an element" if unit == 1 else "a group"
+    moves = mapping["to"] != list(range(len(mapping["to"])))
     picture.text(
-        12, 40, f"a number is the {what} that a group goes to; blue: it moves", 11, kind="soft"
+        12, 40, f"a number is the {'row' if turned else 'column'} that {one} goes to; {'blue: it moves' if moves else 'none moves'}",
+        11, kind="soft",
     )  # fmt: skip
     picture.text(LEFT - 10, TOP - 8, "column", 10.5, "end", "soft")
     for column in range(columns):
@@ -66,8 +71,8 @@ def draw_mappings(mappings):
                 x + CELL / 2, y + 17, count, 10.5, "middle", "inv" if kind == "good" else "invdark"
             )
         y += CELL
-    picture.text(
-        12, y + 26, "✗ it leaves its " + ("column" if turned else "row")
-        + ("" if turned else "; last row: in how many columns the groups of a column lie"), 10.5, kind="soft",
-    )  # fmt: skip
+    away = any((to_column != column) if turned else (to_row != row) for row, column, to_row, to_column in places(mapping))
+    key = [f"✗ it leaves its {'column' if turned else 'row'}"] * away
+    key += [] if turned else [f"last row: in how many columns {what} of a column lie"]
+    picture.text(12, y + 26, "; ".join(key), 10.5, kind="soft")
     return picture

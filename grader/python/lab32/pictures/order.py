@@ -9,7 +9,7 @@ def draw_race(race):
         f"{first['thread']} {first['use']} {place} on line {first['line']}, {second['thread']} "
         f"{second['use']} it on line {second['line']}, and nothing orders the two: {race['missing']} is missing."
     )
-    picture = Canvas(760, 268, f"A race on {place}", says)
+    picture = Canvas(760, 268, f"A race on {place}: two threads along time", says)
     picture.text(12, 20, f"Two threads and {place}", 13, font_weight="bold")
     picture.text(12, 40, "time runs to the right; either may come first", 11, kind="soft")
     for party, y, x, below in ((first, 108, 300, -34), (second, 204, 500, 26)):
@@ -32,7 +32,7 @@ def draw_fault(fault):
     size, offset, name = fault["size"], fault["offset"], fault["object"]
     has = f"has {grouped(size)} bytes" if size else "has no byte"
     says = f"{fault['words']}. {name} {has}; the access is at byte {grouped(offset)}."
-    picture = Canvas(760, 190, fault["kind"], says)
+    picture = Canvas(760, 190, f"{fault['kind']}: the access beside its array", says)
     picture.text(12, 20, short(f"{fault['kind']}: {fault['thread']}", 90), 13, font_weight="bold")
     picture.text(12, 40, short(f"line {fault['line']}: {fault['source']}", 100), 10.5, kind="mono")
     left, width, y = 130, 460 if size else 150, 84

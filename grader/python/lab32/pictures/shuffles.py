@@ -117,13 +117,9 @@ def draw_shuffles(warp):
             )
         row(y, n, shuffle)
     y = TOP + PITCH * len(shuffles) + 14
-    picture.text(
-        12,
-        y + 10,
-        "= keeps its own value (out of range); × asks a lane that is not there; ○ inactive",
-        10.5,
-        kind="soft",
-    )
+    there = {kind_of(shuffle, lane) for shuffle in shuffles for lane in range(LANES)}
+    key = {"own": "= keeps its own value (out of range)", "absent": "× asks a lane that is not there", "inactive": "○ inactive"}
+    picture.text(12, y + 10, "; ".join(words for kind, words in key.items() if kind in there), 10.5, kind="soft")
     for n, (line, source) in enumerate(sources.items()):
         more = "   … and more shuffles" if warp["more"] and n == len(sources) - 1 else ""
         picture.text(

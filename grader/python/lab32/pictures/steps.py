@@ -17,13 +17,9 @@ def lanes_of(step):
 
 
 def says(block):
-    first, last = block["steps"][0], block["steps"][-1]
-    return (
-        f"{len(block['steps'])} steps of {block['threads']} threads. In the first "
-        f"{lanes_of(first)} lanes load, store or shuffle, in the last {lanes_of(last)}; "
-        + ", ".join(str(lanes_of(step)) for step in block["steps"])
-        + " lanes step by step."
-    )
+    lanes = ", ".join(str(lanes_of(step)) for step in block["steps"])
+    more = ", and more steps" * block["more"]
+    return f"{len(block['steps'])} steps of {block['threads']} threads. Lanes that load, store or shuffle, step by step: {lanes}{more}."
 
 
 def draw_steps(block):
@@ -46,6 +42,9 @@ def draw_steps(block):
         if warps <= 16 or warp % 4 == 0:
             x = LEFT + warp * (LANES // group + 1) * cell
             picture.text(x, TOP - 8, f"warp {warp}" if warps <= 8 else str(warp), 10, kind="soft")
+    if warps > 8:
+        picture.text(LEFT - 12, TOP - 8, "warp", 10, "end", "soft")
+    any_partly = False
     for n, step in enumerate(block["steps"]):
         y = TOP + n * HEIGHT
         picture.text(12, y + 12, f"step {n}", 11)
@@ -62,6 +61,7 @@ def draw_steps(block):
                     partly.append((x, busy / lanes))
         for kind, at in places.items():
             picture.cells(at, cell - 1, HEIGHT - 4, f"cell {kind}")
+        any_partly |= bool(partly)
         for x, share in partly:  # filled as far as they work
             height = (HEIGHT - 4) * share
             picture.rect(x, y + 1 + HEIGHT - 4 - height, cell - 1, height, "cell warn")
@@ -81,7 +81,7 @@ def draw_steps(block):
     picture.text(
         12,
         y + 22,
-        f"{more}Filled in part: some of its lanes. Line below a step: __syncthreads() or the end; dotted: __syncwarp().",
+        f"{more}{'Filled in part: some of its lanes. ' * any_partly}Line below a step: __syncthreads() or the end; dotted: __syncwarp().",
         10.5,
         kind="soft",
     )

@@ -15,6 +15,7 @@ COUNTED = (
     ("adds", "adds"), ("accesses", "accesses"), ("idle_lanes", "idle lanes"), ("instructions", "instructions"),
 )  # fmt: skip
 LEFT, BAR, ROOM, WIDTH = 250, 18, 230, 820
+WIDEST = 7  # of a character of the words behind a bar
 # The look of a bar; words beside it say the same.
 LOOK = {"good": "good", "bad": "bad", "yours": "warn", "reference": "unused", "documented": "bare"}
 
@@ -27,7 +28,8 @@ def amount(value):
 def bars(title, subtitle, groups, log=False, mark=None):
     """`groups`: [(label, [(look, value, words behind the bar)])]. `mark`: (value, words), a dashed line."""
     values = [value for _, rows in groups for _, value, _ in rows]
-    most = max([*values, mark[0] if mark else 0])
+    # What is as it should be has not the longest bar that there can be.
+    most = max([*values, 2 * mark[0] if mark else 0])
     least = 1 if log else 0
 
     def x_of(value):
@@ -35,26 +37,32 @@ def bars(title, subtitle, groups, log=False, mark=None):
             return LEFT + ROOM * max(math.log(max(value, least)), 0) / math.log(most)
         return LEFT + ROOM * value / most
 
-    says = "; ".join(
-        f"{label}: {', '.join(words for _, _, words in rows)}" for label, rows in groups
-    )
+    # To be heard: signs are for the eye.
+    says = ". ".join(f"{label}: {'; '.join(words.lstrip('▲✓ ') for _, _, words in rows)}" for label, rows in groups)
     count = sum(len(rows) for _, rows in groups)
     bottom = 62 + BAR * count + 8 * len(groups)
+    mark = None if log else mark
     picture = Canvas(WIDTH, bottom + (28 if mark else 12), title, says + ".")
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(12, 40, subtitle, 11, kind="soft")
-    y = 62
+    y, clear = 62, []  # heights at which words are in the way of the mark
     for label, rows in groups:
         picture.text(LEFT - 10, y + 12, short(label, 36), 11, "end")
         for look, value, words in rows:
             x = x_of(value)
             picture.rect(LEFT, y, max(x - LEFT, 2), BAR - 4, f"cell {LOOK[look]}")
-            picture.text(max(x, LEFT + 2) + 6, y + 11, words, 10.5)
+            left = max(x, LEFT + 2) + 6
+            picture.text(left, y + 11, words, 10.5)
+            if mark and left - 2 < x_of(mark[0]) < left + WIDEST * len(words):
+                clear.append(y)
             y += BAR
         y += 8
-    if mark and not log:
-        x = x_of(mark[0])
-        picture.line(x, 54, x, bottom - 4, "", stroke_width=1, stroke_dasharray="3 3")
+    if mark:
+        x, start = x_of(mark[0]), 54
+        for y in [*clear, bottom + 8]:
+            if y - 4 > start:
+                picture.line(x, start, x, y - 4, "", stroke_width=1, stroke_dasharray="3 3")
+            start = y + BAR - 2
         picture.text(x, bottom + 12, mark[1], 10, "middle", "soft")
     return picture
 
@@ -98,7 +106,8 @@ def ladder(lab):
     for name, unit, yours, needed, theirs in rows:
         times = yours / needed
         sign = "✓" if times <= 1.0001 else f"▲ {times:.3g} times:"
-        group = [("good" if times <= 1.0001 else "bad", times, f"{sign} {amount(yours)} {unit}, yours; needed {amount(needed)}")]  # fmt: skip
+        enough = f"{amount(needed)} would do" if times < 0.9999 else f"needed {amount(needed)}"
+        group = [("good" if times <= 1.0001 else "bad", times, f"{sign} {amount(yours)} {unit}, yours; {enough}")]
         if theirs is not None:
             group.append(("reference", theirs / needed, f"{amount(theirs)}, reference"))
         groups.append((name, group))
@@ -154,7 +163,7 @@ def steps(lab):
     subtitle = "times as fast as the version before; 1: no gain; a longer bar is better"
     if documented:
         subtitle += ". A G80 has no caches and 16 banks"
-    return bars("Step by step", subtitle, groups, mark=(1, "as fast"))
+    return bars("Step by step", subtitle, groups, mark=(1, "as fast as before"))
 
 
 # ---- documented counts ----------------------------------------------------------------------------
@@ -204,13 +213,14 @@ def documented(lab):
 
 
 def times_of(lab, device):
-    """[(check, [(look, seconds, kind)])]: yours measured or modelled, the reference's measured."""
+    """[(check, [(look, seconds, kind)])]: yours measured or modelled, the reference's measured. Of a step the
+    version that it leads to."""
     reference, groups = reference_seconds(lab.name), []
     for test in lab.tests:
         group = []
         modelled = (test.not_run or {}).get("modelled")
         if modelled and modelled["seconds"]:
-            group.append(("yours", modelled["seconds"], "yours, modelled"))
+            group.append(("yours", modelled["seconds"], f"yours, modelled, n = {grouped(modelled['n'])}"))
         elif test.figures.get("seconds"):
             group.append(("good", test.figures["seconds"], "yours, measured"))
             # Of the same n only: what is modelled is a smaller launch.
@@ -218,7 +228,7 @@ def times_of(lab, device):
             if row and row["seconds"] and "h200" in device:
                 group.append(("reference", float(row["seconds"]), "reference, measured on an H200"))
         if group:
-            groups.append((test.name, group))
+            groups.append((test.name.removesuffix(": time"), group))
     return groups
 
 
@@ -239,7 +249,9 @@ def times(lab, device):
     ]
     if not groups:
         return None
-    subtitle = "modelled: what the simulator's model predicts; a shorter bar is better"
+    subtitle = "modelled: what the simulator's model predicts; a shorter bar is better where n is the same"
+    if any(" to " in name for name, _ in groups):
+        subtitle += ". Of a step: the later version"
     return bars("Times", subtitle, groups)
 
 
