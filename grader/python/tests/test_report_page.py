@@ -33,7 +33,7 @@ def test_the_page_has_it_all(written):
     for words in (
         "4 / 32 points", "B1 scale: sectors", "64 sectors; expected 8 sectors", "seed 7", "(simulated counts)",
         "128 sectors → 64 sectors", "Who works between barriers", "Who reads whom", "Memory chart",
-        "The race", "The bad access", "yours, modelled", "Its pictures tell what “A1 asks” asks.", "●●●● 75 %",
+        "The race", "The bad access", "yours, modelled", "Its pictures tell what “A1 asks” asks.", "●●●●</span> 75 %",
         "x.cu(3): error: &lt;what&gt;", "Not &lt;answered&gt; yet.", "// &lt;i&gt;",
     ):  # fmt: skip
         assert words in html, words
@@ -56,7 +56,7 @@ def test_what_is_drawn_twice_is_written_once(tmp_path):
     tests += [tests[2] | {"name": f"B{n} again"} for n in range(2, 12)]
     often = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
     assert len(often) - len(once) < 10 * 12_000
-    drawn = re.findall(r'<g id="(d\d+)" class="pic">', often)
+    drawn = re.findall(r'<g aria-hidden="true" id="(d\d+)" class="pic">', often)
     used = re.findall(r'<use href="#(d\d+)"/>', often)
     assert len(set(drawn)) == len(drawn) and set(used) <= set(drawn)
     assert len(used) == 10 * (2 + 6)  # two accesses, and six other pictures
@@ -93,3 +93,59 @@ def test_a_page_without_anything_is_a_page():
     from lab32.results import parse
 
     assert "<main>" in page.report_page(parse(json.dumps(result)), [], datetime(2026, 1, 1))
+
+
+def page_of(*tests, lab=None):
+    from datetime import datetime
+
+    from lab32.results import parse
+
+    record = sample.result("")
+    record["labs"] = [{"lab": "coalescing", "status": "failed", "message": "", "score": 1, "max_score": 8, "tests": list(tests)} | (lab or {})]
+    return page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+
+
+def test_labs_stand_in_the_order_of_the_readme():
+    from lab32 import book
+
+    assert list(page.ORDER) == [name for name in book.chapters() if (book.ROOT / "labs" / name).is_dir()]
+    record = sample.result("")
+    from datetime import datetime
+
+    from lab32.results import parse
+
+    record["labs"] = [record["labs"][0] | {"lab": name} for name in ("another", *sorted(page.ORDER))]
+    html = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+    assert re.findall(r'<section id="lab-(\w+)"', html) == [*page.ORDER, "another"]
+
+
+def test_on_paper_a_picture_stands_once_where_it_is_needed(tmp_path):
+    source = tmp_path / "x.cu"
+    source.write_text("int a;\nx = in[8 * i];\n")
+    launch = sample.launch(race=None, fault=None)
+    right = sample.test("B1: result", "passed", score=8, pictures=launch, file=str(source))
+    wasteful = sample.test("B1: sectors", pictures=launch, file=str(source))
+    html = page_of(right, wasteful)
+    passed, failed = html.split('id="check-2"')
+    # With full marks nothing is left that stands below, too; there all of it is.
+    assert passed.count('class="fold screen"') == 5 and passed.count('class="access screen"') == 2
+    assert "screen" not in failed.split("</details>\n</section>")[0]
+    # Alone, it shows what leads.
+    alone = page_of(right)
+    assert alone.count('<section class="access"') == 1 and alone.count('class="access screen"') == 1
+    # What has lost points before has it; what comes later says where.
+    again = page_of(wasteful, sample.test("B1: more", pictures=launch, file=str(source)))
+    assert again.count("see “B1: sectors”") == 2 + 4 + 1
+
+
+def test_what_keeps_a_lab_from_running_is_said_once():
+    words = "x.cu does not compile:"
+    tests = [sample.test(name, "error", message=words) for name in ("A1", "A2")]
+    html = page_of(*tests, lab={"status": "error", "message": words + "\ngiven.cu(6): error: no `slot`"})
+    assert html.count("does not compile") == 1 and html.count("See above") == 2
+
+
+def test_numbers_and_units_are_those_of_the_pictures():
+    assert page.readable("n = 1048576: 12.7 us, 0 of 427") == "n = 1,048,576: 12.7 µs, 0 of 427"
+    for kept in ("    x = a[1048576];", "/tmp/123456/x.cu:12345", "0x7f5e00000000", "--seed 137714160673423", "1.23456"):
+        assert page.readable(kept) == kept

@@ -16,6 +16,7 @@ for (const slide of document.querySelectorAll(".slide")) {
     frames.forEach((frame, n) => { frame.hidden = n !== Number(input.value); });
     output.textContent = `${Number(input.value) + 1} of ${frames.length}`;
     await (access.unpacked ??= unpack(access));  // once, however fast the slider moves
+    sideways(access);
     input.setAttribute("aria-valuetext", frames[input.value].querySelector("[data-title]").dataset.title);
   });
 }
@@ -23,6 +24,20 @@ for (const button of document.querySelectorAll("[data-folds]"))
   button.addEventListener("click", () => {
     for (const fold of document.querySelectorAll("details")) fold.open = button.dataset.folds === "open";
   });
+// What does not scroll is no stop on the keyboard's way, and no group to be heard of.
+const sideways = (within) => {
+  for (const box of within.querySelectorAll(".wide"))
+    if (box.clientWidth) {
+      box.dataset.label ??= box.getAttribute("aria-label");
+      const how = { tabindex: "0", role: "group", "aria-label": box.dataset.label };
+      for (const [name, value] of Object.entries(how))
+        if (box.scrollWidth > box.clientWidth) box.setAttribute(name, value);
+        else box.removeAttribute(name);
+    }
+};
+addEventListener("toggle", (e) => sideways(e.target), true);
+addEventListener("resize", () => sideways(document));
+sideways(document);
 // A link into a fold opens it; paper has no folds.
 const reveal = () => {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));

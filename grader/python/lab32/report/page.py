@@ -1,8 +1,10 @@
 """A Result as one page. What is shown is decided here; page.html and style.css say how it looks."""
 
 import json
+import re
 import zlib
 from base64 import b64encode
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +22,8 @@ MOST_ACCESSES, MOST_REQUESTS, AROUND = 2, 8, 2
 ALL_REQUESTS = 1000  # of a page of one launch: as many as are kept
 # Words and a sign for each status: colour is never alone.
 SIGNS = {"passed": "✓", "failed": "✗", "error": "!", "not run": "–", "not graded": "–"}
+# As the README lists the labs (a test compares): an installed lab32 has none.
+ORDER = ("coalescing", "bank_conflicts", "reduction", "shuffle", "transpose", "swizzle", "occupancy")
 TITLES = {
     "race": "The race",
     "fault": "The bad access",
@@ -33,27 +37,51 @@ def score(value):
     return f"{value:g}"
 
 
+def readable(text):
+    """Numbers and units as the pictures have them: 1,048,576; µs. Not what is quoted: code stands behind blanks."""
+
+    def line(words):
+        if words.startswith("    ") or "seed" in words:
+            return words
+        words = re.sub(r"(?<![\w.,/:])\d{5,}(?![\w.])", lambda n: grouped(int(n[0])), words)
+        return re.sub(r"(?<=\d )us\b", "µs", words)
+
+    return "\n".join(map(line, text.split("\n")))
+
+
 def packed(texts):
     return b64encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
 
 
 class Figures:
-    """The pictures of a page. What is drawn twice is written once: most launches serve several checks."""
+    """The pictures of a page. What is drawn twice is written once: most launches serve several checks. On paper
+    it stands once, too, where it was needed most."""
 
     def __init__(self, most=MOST_REQUESTS):
         self.most = most  # requests of a line, beside the worst
         self.drawn = {}  # marks -> what they are called on the page
         self.packs = {}  # packed text -> its id
-        self.count = 0
+        self.uses = {}  # what is drawn or listed -> [what stands on the page, its check, how needed it is there]
+
+    def use(self, what, shown, test, need):
+        """`shown` is somewhere on the page; `need`: 0: not on paper."""
+        self.uses.setdefault(what, []).append((shown, test, need))
+        return shown
+
+    def print_once(self):
+        """Of each picture and listing `paper`: whether it is printed there; `again`: the check that has it on paper."""
+        for places in self.uses.values():
+            best = max(places, key=lambda place: place[2])  # the first of the most needed
+            for shown, _, need in places:
+                shown["paper"] = shown is best[0] and need > 0
+                shown["again"] = best[1].name if need > 1 and shown is not best[0] else ""
 
     def one(self, picture, title=None, caption=True):
         marks = picture.marks()
         same = self.drawn.get(marks, "")
         name = "" if same else self.drawn.setdefault(marks, f"d{len(self.drawn)}")
-        self.count += 1
-        words = f"w{self.count}" if caption else ""
         title = title or picture.title
-        return {"title": title, "figure": figure(picture, picture.inner(name, same, words), title, words)}
+        return {"title": title, "figure": figure(picture, picture.inner(name, same, caption), title, caption), "marks": marks, "paper": True}
 
     def access(self, access):
         """The worst request and some others of the line, for a slider."""
@@ -61,14 +89,16 @@ class Figures:
         first = chosen.index(access["worst"])
         pictures = [draw_access(access, n) for n in chosen]
         frames = [""] * len(chosen)
-        frames[first] = self.one(pictures[first])["figure"]
+        shown = self.one(pictures[first])
+        frames[first] = shown["figure"]
         # All but the one that is seen at first are packed, together: they are much alike.
-        others = [figure(p, p.inner(), p.title) for n, p in enumerate(pictures) if n != first]
+        others = [figure(p, p.inner(captioned=True), p.title) for n, p in enumerate(pictures) if n != first]
         return {
             "line": access["line"],
             "source": access["source"],
             "ptx_level": access["ptx_level"],
             "title": pictures[first].title,
+            "marks": shown["marks"],
             "frames": frames,
             "pack": self.packs.setdefault(packed(others), f"p{len(self.packs)}") if others else "",
             "first": first,
@@ -76,9 +106,9 @@ class Figures:
         }
 
 
-def figure(picture, svg, title, words=None):
-    """`words`: the id of its words below it; None: without one, ""; without words, which a plot has in itself."""
-    said = "" if words == "" else f"<figcaption{f' id={words}' if words else ''}>{escape(picture.says)}</figcaption>"
+def figure(picture, svg, title, caption=True):
+    """With its words below it, unless it has them in itself, as a plot."""
+    said = f"<figcaption>{escape(picture.says)}</figcaption>" if caption else ""
     return Markup(
         f'<figure data-title="{escape(title)}"><div class="wide" tabindex="0" role="group" '
         f'aria-label="{escape(title)}, scrolls sideways">{svg}</div>{said}</figure>'
@@ -96,6 +126,7 @@ def source_rows(launch, text):
             if 1 <= n <= len(text)
         }
     )
+    others = [what for what in OTHER if any((cost.get("other") or {}).get(what.total) for cost in costs.values())]
     most = max((cost["share"] for cost in costs.values()), default=0)
     rows, last = [], None
     for n in shown:
@@ -105,7 +136,24 @@ def source_rows(launch, text):
         cost = costs.get(n)
         heat = round(4 * cost["share"] / most) if cost and most else 0
         rows.append({"line": n, "text": text[n - 1], "cost": cost, "heat": heat})
-    return rows
+    return {"rows": rows, "others": others, "unknown": any((cost.get("other") or {}).get("unknown") for cost in costs.values())}
+
+
+@dataclass
+class Other:
+    """Columns of what moves otherwise than by lanes' loads and stores: only where a launch has some."""
+
+    total: str  # none where this is 0
+    columns: tuple  # (heading, in full, its figure)
+
+
+OTHER = (
+    Other("texture_requests", (("tex. requests", "requests of textures and surfaces", "texture_requests"),
+                               ("tex. sectors", "sectors of textures and surfaces", "texture_sectors"))),
+    Other("bulk_sectors", (("bulk sectors", "sectors of bulk copies", "bulk_sectors"), ("ideal", "ideal sectors of bulk copies", "ideal_bulk_sectors"))),
+    Other("cluster_requests", (("cluster requests", "requests to other blocks' shared memory", "cluster_requests"),
+                               ("cluster sectors", "sectors of other blocks' shared memory", "cluster_sectors"))),
+)  # fmt: skip
 
 
 def source_of(test):
@@ -121,11 +169,12 @@ def check_of(test, figures, number):
         "id": f"check-{number}",
         "test": test,
         "sign": SIGNS[test.status],
+        "said": test.message,
         "open": False,
         "withheld": launch.get("withheld_until"),
         "accesses": [],
         "pictures": [],
-        "source": [],
+        "source": None,
         "launch": None,
     }
     if not launch or check["withheld"]:
@@ -139,14 +188,38 @@ def check_of(test, figures, number):
         for kind in kinds(launch)
         if kind not in ("access", "mappings")
     ]
-    if text := source_of(test):
-        check["source"] = source_rows(launch, text)
+    source = source_rows(launch, source_of(test))
+    if source["rows"]:
+        check["source"] = source
+        figures.use(repr(check["source"]["rows"]), check["source"], test, LOST if lost(test) else NOT)
+    for n, picture in enumerate(check["accesses"]):
+        figures.use(picture["marks"], picture, test, LOST if lost(test) else LEADS if n == 0 and lead == "access" else NOT)
+    for picture in check["pictures"]:
+        leads = picture.get("leads") or not check["accesses"] and picture is check["pictures"][0]
+        figures.use(picture["marks"], picture, test, LOST if lost(test) else LEADS if leads else NOT)
     return check
+
+
+# How much a reader on paper needs what a check shows: what a check with full marks shows first is enough.
+NOT, LEADS, LOST = range(3)
+
+
+def lost(test):
+    """`lab32 explain` shows a launch that has no points."""
+    return test.score < test.max_score or not test.max_score
+
+
+def order(lab):
+    return ORDER.index(lab.name) if lab.name in ORDER else len(ORDER)
 
 
 def lab_of(lab, result, attempts, figures, counter):
     own = [a for a in attempts if a["lab"] == lab.name]
     checks = [check_of(test, figures, next(counter)) for test in lab.tests]
+    for check in checks:
+        # What keeps the whole lab from running is said once.
+        if lab.message and lab.message.startswith(check["test"].message):
+            check["said"] = ""
     # One fold is open: where the next points are.
     for check in checks:
         if check["test"].status == "failed" and (check["accesses"] or check["pictures"]):
@@ -187,7 +260,7 @@ def template():
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    env.filters |= {"grouped": grouped, "score": score}
+    env.filters |= {"grouped": grouped, "readable": readable, "score": score}
     return env.get_template("page.html")
 
 
@@ -212,7 +285,9 @@ def redraw(result):
 def report_page(result, attempts, now, name="", notes=()):
     """`name` and `notes`: whose it is, and what else is to be said, where others graded it."""
     figures, counter = Figures(), iter(range(1, 10_000))
+    result = replace(result, labs=sorted(result.labs, key=order))
     labs = [lab_of(lab, result, attempts, figures, counter) for lab in result.labs]
+    figures.print_once()
     return rendered(
         title=f"lab32 report: {name}" if name else "lab32 report",
         result=result,
@@ -237,6 +312,7 @@ def explain_page(shown):
     )  # fmt: skip
     figures = Figures(most=ALL_REQUESTS)
     check = check_of(test, figures, 1)
+    figures.print_once()
     return rendered(
         title=f"lab32 explain: {shown['file']}", result=None, labs=[], when="", explained=check,
         packs=figures.packs,
