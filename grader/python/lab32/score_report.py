@@ -5,6 +5,8 @@ Colours are the page's own, so that it is read in dark notebooks too; a sign say
 
 from html import escape
 
+from lab32.readable import readable, said_by
+
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "not run": "–", "not graded": "–"}
 HEAD = ["", "check", "points", "measured", "expected"]
 
@@ -35,8 +37,8 @@ def lab_html(lab):
         return f"<p><b>{escape(lab.name)}: {escape(lab.status)}</b></p>{message_html(lab.message)}"
     body, first = [], True
     for test, cells in zip(lab.tests, rows(lab)):
-        body.append("<tr>" + "".join(f"<td {LEFT}>{escape(c)}</td>" for c in cells) + "</tr>")
-        if test.message:
+        body.append("<tr>" + "".join(f"<td {LEFT}>{escape(readable(c))}</td>" for c in cells) + "</tr>")
+        if said_by(test, lab):
             # The first lost point is open: it is the next thing to do.
             is_next = first and test.status in ("failed", "error")
             first = first and not is_next
@@ -47,7 +49,7 @@ def lab_html(lab):
             )
     head = "".join(f"<th scope='col' {LEFT}>{cell}</th>" for cell in HEAD)
     return (
-        f"<table><caption {LEFT}>{escape(lab.name)}: {lab.score:g} of {lab.max_score:g}</caption>"
+        f"{message_html(lab.message)}<table><caption {LEFT}>{escape(lab.name)}: {lab.score:g} of {lab.max_score:g}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
     )
 
@@ -61,7 +63,7 @@ def message_html(message):
         "text-align: left; white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; "
         "font-family: monospace; line-height: 1.35; margin: 0.3em 0; background: none"
     )
-    return f"<pre style='{style}'>{escape(message)}</pre>" if message else ""
+    return f"<pre style='{style}'>{escape(readable(message))}</pre>" if message else ""
 
 
 def text(result):
@@ -72,7 +74,7 @@ def text(result):
         widths = [max((len(row[k]) for row in table), default=0) for k in range(len(HEAD))]
         lines += ["", f"{lab.name}: {lab.status if not lab.tests else f'{lab.score:g} of {lab.max_score:g}'}"]
         lines += ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in table]
-        lost = [t for t in lab.tests if t.status in ("failed", "error") and t.message]
+        lost = [t for t in lab.tests if t.status in ("failed", "error") and said_by(t, lab)]
         lines += [lab.message] if lab.message else []
         lines += [f"\n{test.name}\n{test.message}" for test in lost]
     return "\n".join(lines)

@@ -34,3 +34,12 @@ def test_what_does_not_compile_shows_why(result):
     lab = result.lab("coalescing")
     lab.tests, lab.status, lab.message = [], "error", "line 3: <oops>"
     assert "&lt;oops&gt;" in result._repr_html_() and "<oops>" in score_report.text(result)
+
+
+def test_what_does_not_compile_is_said_once(result):
+    lab = result.lab("coalescing")
+    lab.status, lab.message = "error", "x.cu does not compile:\nline 3: no `slot`"
+    for test in lab.tests:
+        test.status, test.message = "error", "x.cu does not compile:"
+    for shown in (result._repr_html_(), score_report.text(result)):
+        assert shown.count("does not compile") == 1 and "no `slot`" in shown

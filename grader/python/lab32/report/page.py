@@ -1,7 +1,6 @@
 """A Result as one page. What is shown is decided here; page.html and style.css say how it looks."""
 
 import json
-import re
 import zlib
 from base64 import b64encode
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from lab32.pictures import draw, kinds, leading
 from lab32.pictures.access import draw_access
 from lab32.pictures.canvas import STYLE, grouped
 from lab32.pictures.mapping import draw_mappings
+from lab32.readable import readable, said_by
 from lab32.report import plots
 
 HERE = Path(__file__).parent
@@ -35,18 +35,6 @@ TITLES = {
 
 def score(value):
     return f"{value:g}"
-
-
-def readable(text):
-    """Numbers and units as the pictures have them: 1,048,576; µs. Not what is quoted: code stands behind blanks."""
-
-    def line(words):
-        if words.startswith("    ") or "seed" in words:
-            return words
-        words = re.sub(r"(?<![\w.,/:])\d{5,}(?![\w.])", lambda n: grouped(int(n[0])), words)
-        return re.sub(r"(?<=\d )us\b", "µs", words)
-
-    return "\n".join(map(line, text.split("\n")))
 
 
 def packed(texts):
@@ -217,9 +205,7 @@ def lab_of(lab, result, attempts, figures, counter):
     own = [a for a in attempts if a["lab"] == lab.name]
     checks = [check_of(test, figures, next(counter)) for test in lab.tests]
     for check in checks:
-        # What keeps the whole lab from running is said once.
-        if lab.message and lab.message.startswith(check["test"].message):
-            check["said"] = ""
+        check["said"] = said_by(check["test"], lab)
     # One fold is open: where the next points are.
     for check in checks:
         if check["test"].status == "failed" and (check["accesses"] or check["pictures"]):
