@@ -107,7 +107,7 @@ figures: build/lab32 | setup-cuda setup-python  ## draw the figures of the hando
 book: | setup-python setup-book  ## build/book: all handouts as one HTML and one PDF, in English and in Chinese
 	@$(VENV) -m lab32.book build/book
 
-sheets: build/lab32 | setup-cuda setup-python setup-sheets  ## build/sheets: all that is drawn, to be looked at; after notebooks, book
+sheets: notebooks book | setup-sheets  ## build/sheets: all that is drawn, to be looked at: N sheets with N tiles
 	@$(VENV) -m lab32.contact_sheets build/sheets
 
 # The server's root is the checkout: reports link to handouts. It refuses root, who runs containers, unless told.

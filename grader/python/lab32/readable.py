@@ -9,7 +9,7 @@ def readable(text):
     def line(words):
         if words.startswith("    ") or "seed" in words:
             return words
-        words = re.sub(r"(?<![\w.,/:])\d{5,}(?![\w.])", lambda n: f"{int(n[0]):,}", words)
+        words = re.sub(r"(?<![\w.,/:])(?<!line )\d{4,}(?![\w.])", lambda n: f"{int(n[0]):,}", words)
         return re.sub(r"(?<=\d )us\b", "µs", words)
 
     return "\n".join(map(line, text.split("\n")))

@@ -125,7 +125,7 @@ def draw_traffic(traffic, reference=None):
     side by side they are too wide for paper."""
     caches, shared = traffic["caches"], traffic["shared_requests"] > 0
     height = 122 if reference else 92
-    wide, middle = (230, 236) if reference else (170, 170)  # of the arrows and their tables
+    wide, middle = (230, 250) if reference else (170, 170)  # of the arrows and their tables
     kernel, first, last = 76, 120, 122  # widths of the boxes
     title = "Memory chart"
     if reference:

@@ -1,0 +1,102 @@
+"""Which of many pictures are worth a look: those that differ in more than their numbers."""
+
+import re
+from dataclasses import replace
+
+from lab32.pictures import draw, kinds
+from lab32.pictures.access import draw_access, rows_of
+from lab32.pictures.chart import says as traffic_says
+from lab32.pictures.shuffles import kind_of
+from lab32.report import plots
+
+
+def look_of_access(access, number):
+    """Form, cost and height: lanes may be others."""
+    r = access["requests"][number]
+    inactive = any(a is None for a in r["address"])
+    return access["space"], r["kind"], r["bytes"], r["matrix"], r["cost"], r["ideal"], inactive, len(rows_of(r)), access["ptx_level"]
+
+
+def look(launch, kind):
+    """What two pictures of a kind have in common that look alike."""
+    facts = launch[kind]
+    if kind == "steps":
+        return facts["threads"], len(facts["steps"]), facts["more"], any(s["warp_barrier"] for s in facts["steps"])
+    if kind == "shuffles":
+        return len(facts["shuffles"]), facts["more"], *sorted({kind_of(s, lane) for s in facts["shuffles"] for lane in range(32)})
+    if kind == "traffic":
+        return re.sub(r"[\d.,]+ ?(kB|MB|GB|B|%)?", "#", traffic_says(facts, launch["reference"]))
+    if kind == "mappings":
+        return facts[0]["name"], facts[0]["turned"]
+    if kind == "race":
+        return facts["missing"], facts["first"]["use"], facts["second"]["use"]
+    return facts["kind"], facts["size"] > 0, 0 <= facts["offset"] < facts["size"], facts["offset"] < 0
+
+
+def of_launch(launch):
+    """[(kind, look, function that draws it)]"""
+    found = []
+    for kind in kinds(launch) if "kernel" in launch or launch.get("mappings") else ():
+        if kind == "access":
+            found += [
+                ("access", look_of_access(a, a["worst"]), lambda a=a: draw_access(a, a["worst"])) for a in launch["accesses"]
+            ]
+        elif kind == "mappings":
+            found += [(kind, look({kind: [m]}, kind), lambda m=m: draw({**launch, "mappings": [m]}, "mappings")) for m in launch[kind]]
+        else:
+            found.append((kind, look(launch, kind), lambda kind=kind: draw(launch, kind)))
+    return found
+
+
+class Seen:
+    """Pictures and plots of results, each look once."""
+
+    def __init__(self):
+        self.looks, self.texts = set(), set()
+
+    def fresh(self, *look):
+        new = look not in self.looks
+        self.looks.add(look)
+        return new
+
+    def canvases(self, result):
+        """[(where, kind, Canvas)]"""
+        for lab in result.labs:
+            drawn = [(make.__name__, make(lab)) for make in (plots.ladder, plots.steps, plots.documented)]
+            for name, canvas in [*drawn, ("times", plots.times(lab, result.device))]:
+                if canvas and canvas.inner() not in self.texts:
+                    self.texts.add(canvas.inner())
+                    yield f"{lab.name}: {name}", f"plot of {name}", canvas
+            for test in lab.tests:
+                for kind, look, draw_it in of_launch(test.pictures or {}):
+                    if self.fresh(kind, look):
+                        yield f"{lab.name}: {test.name}, {kind}", kind, draw_it()
+
+
+def thinned(result):
+    """The same with each kind of message and picture once a lab (an access of each memory), and the source of one launch."""
+    return replace(result, labs=[replace(lab, tests=thinned_tests(lab.tests)) for lab in result.labs])
+
+
+def thinned_tests(tests):
+    had, out = set(), []
+
+    def fresh(kind):
+        return kind not in had and not had.add(kind)
+
+    for test in tests:
+        # Of messages that differ in names and numbers alone, the first.
+        if test.message and not fresh((test.status, re.sub(r"`.*?`|\d+|\S*\w\.cu\S*", "#", test.message)[-60:])):
+            continue
+        launch = test.pictures
+        if launch and "accesses" in launch:
+            launch = launch | {
+                "accesses": [a for n, a in enumerate(launch["accesses"]) if (n == 0 or a["waste"]) and fresh(a["space"])][:2],
+                "mappings": [m for m in launch["mappings"] if fresh(m["name"])],
+                "lines": launch["lines"] if launch["lines"] and fresh("lines") else [],
+            }
+            for kind in ("steps", "shuffles", "traffic", "race", "fault"):
+                if launch[kind] and not fresh(kind):
+                    launch[kind] = None
+        out.append(replace(test, pictures=launch))
+    return out
