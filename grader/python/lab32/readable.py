@@ -10,6 +10,7 @@ def readable(text):
         if words.startswith("    ") or "seed" in words:
             return words
         words = re.sub(r"(?<![\w.,/:])(?<!line )\d{4,}(?![\w.])", lambda n: f"{int(n[0]):,}", words)
+        words = re.sub(r"(?<=\de-)0(?=\d\b)", "", words)  # 6.1e-7
         return re.sub(r"(?<=\d )us\b", "µs", words)
 
     return "\n".join(map(line, text.split("\n")))

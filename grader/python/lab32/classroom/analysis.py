@@ -21,7 +21,7 @@ from lab32 import results
 from lab32.classroom.problem import visible
 from lab32.classroom.scores import ABSENT
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED
-from lab32.svg import BLUE, GREY
+from lab32.svg import INK, SKY
 
 SCHEMA = "lab32-class/1"
 NUMBER = ' class="number"'
@@ -241,8 +241,8 @@ def histogram(values, most, unit, bins=20):
     figure = Figure(figsize=(8, 2))
     axes = figure.add_subplot()
     edges = [most * i / bins for i in range(bins + 1)]
-    axes.hist(values, bins=edges, color=BLUE, edgecolor="white")
-    axes.axvline(median(values), color=GREY, linestyle="--", linewidth=1)
+    axes.hist(values, bins=edges, color=SKY, edgecolor="white")
+    axes.axvline(median(values), color=INK, linestyle="--", linewidth=1.5)
     axes.set_xlim(0, most)
     axes.set_xlabel(f"{unit} (dashed: the median)")
     axes.set_ylabel("students")
