@@ -80,6 +80,8 @@ std::string text_of_given(const std::string& lab, const SourceFile& source) {
   return behind;
 }
 
+bool is_given(const std::string& kernel) { return kernel.rfind(kNamespace, 0) == 0; }
+
 std::string given(const std::string& kernel, device::LoadedModule& module) {
   return module.find(kNamespace + kernel) ? kNamespace + kernel : kernel;
 }

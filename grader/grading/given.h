@@ -17,6 +17,8 @@ std::string text_of_given(const std::string& lab, const SourceFile& source);
 
 // The name of a given kernel in a module; where that has none of the grader's, its own.
 std::string given(const std::string& kernel, device::LoadedModule& module);
+// Whether a module's kernel is one of the grader's.
+bool is_given(const std::string& kernel);
 // In that of the session.
 std::string given(const std::string& kernel);
 

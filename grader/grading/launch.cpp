@@ -9,6 +9,7 @@
 #include "device/fault_text.h"
 #include "device/ptx_level_text.h"
 #include "grading/arrays.h"
+#include "grading/given.h"
 #include "grading/launch_pictures.h"
 #include "grading/odd_amount.h"
 #include "grading/parameters.h"
@@ -189,6 +190,14 @@ void check_inputs(const std::string& setting) {
   }
 }
 
+// What the student may have called otherwise.
+std::string own_kernels() {
+  std::string names;
+  for (const std::string& name : session().module.kernel_names())
+    if (!is_given(name)) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "none" : names;
+}
+
 // The kernel; the check is lost where there is none.
 device::Kernel& find(const Launch& launch) {
   Session& s = session();
@@ -197,7 +206,7 @@ device::Kernel& find(const Launch& launch) {
     lose({Failure::Kind::missing, launch.setting, launch.kernel}, 0,
          fmt::format("The file has no kernel `{}` (it has {}). Names and parameters of the kernels "
                      "stay as given.",
-                     launch.kernel, fmt::join(s.module.kernel_names(), ", ")));
+                     launch.kernel, own_kernels()));
   check_time_limit();
   if (s.spending.used_up(s.row->check)) {
     const char* kind = to_string(sim::TrapKind::time_limit);

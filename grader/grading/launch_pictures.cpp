@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grading/arrays.h"
+#include "grading/given.h"
 #include "grading/reference_counts.h"
 #include "grading/session.h"
 #include "pictures/make.h"
@@ -17,7 +18,7 @@ constexpr char kGiven[] = "lab32_given::";
 // "warp_sums", of "lab32_given::warp_sums<float>".
 std::string base_of(std::string kernel) {
   kernel = kernel.substr(0, kernel.find('<'));
-  return kernel.rfind(kGiven, 0) == 0 ? kernel.substr(sizeof kGiven - 1) : kernel;
+  return is_given(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel;
 }
 
 // A question above the running check that is open: what a launch costs could answer it. A check
@@ -31,8 +32,6 @@ std::string open_question(const report::Test& test) {
   }
   return "";
 }
-
-bool is_given(const std::string& kernel) { return kernel.rfind(kGiven, 0) == 0; }
 
 }  // namespace
 

@@ -75,9 +75,9 @@ def announced(html):
 
 
 def unbroken(html):
-    """No line ends between a number and its %: 80 %. In code a % is an operator."""
+    """No line ends between a number and its unit: 80 %, 1.8 µs. In code a % is an operator."""
     parts = re.split(r"(<(pre|code|style|svg|script)\b.*?</\2>|<[^>]*>)", html, flags=re.DOTALL)
-    return "".join(re.sub(r"(?<=\d) (?=%)", "\u00a0", part) if n % 3 == 0 else part for n, part in enumerate(parts) if n % 3 != 2)
+    return "".join(re.sub(r"(?<=\d) (?=(?:%|[nµm]?s|[kKMG]i?B|GB/s|bytes)(?!\w))", "\u00a0", part) if n % 3 == 0 else part for n, part in enumerate(parts) if n % 3 != 2)
 
 
 LONG = 20  # rows of a table

@@ -58,6 +58,6 @@ def test_what_announces_a_picture_stays_with_it():
     assert [word for mark, word in classes if mark] == ["two", "three"]
 
 
-def test_a_number_keeps_its_percent_sign():
-    html = '<p title="5 % x">It is 80 % of <code>8 % 3</code>.</p><pre>9 % 2</pre>'
-    assert book.unbroken(html) == html.replace("80 %", "80\u00a0%")
+def test_a_number_keeps_its_unit():
+    html = '<p title="5 % x">It is 80 % of <code>8 % 3</code>, 1.8 µs, 3 slots.</p><pre>9 % 2</pre>'
+    assert book.unbroken(html) == html.replace("80 %", "80\u00a0%").replace("1.8 µs", "1.8\u00a0µs")

@@ -169,3 +169,8 @@ def test_the_type_of_a_picture_can_be_read_in_the_book():
         least = min(float(size) for size in re.findall(r'font-size="([\d.]+)"', text))
         if path.name != "overview.svg":  # of the README, which the book has not
             assert least * min(1, COLUMN / width) >= 9, path
+
+
+def test_no_box_is_empty():
+    for path in [*FOLDER.glob("*.md"), *FOLDER.glob("zh/*.md")]:
+        assert not re.search(r"(^|\n)(?!>)[^\n]*\n>\s*\n(?!>)", path.read_text()), path.name
