@@ -3,15 +3,19 @@
 from lab32.pictures.canvas import Canvas, amount, grouped
 
 
+def beside(reached, ideal):
+    return f" where {grouped(ideal)} would do" if reached > ideal else ", as few as can be"
+
+
 def says(traffic, reference=None):
     words = (
         f"{grouped(traffic['requests'])} requests for {amount(traffic['asked_bytes'])}; "
-        f"{grouped(traffic['sectors'])} sectors at L1 where {grouped(traffic['ideal_sectors'])} would do"
+        f"{grouped(traffic['sectors'])} sectors at L1{beside(traffic['sectors'], traffic['ideal_sectors'])}"
     )
     if traffic["shared_requests"]:
         words += (
-            f"; {grouped(traffic['wavefronts'])} wavefronts of shared memory where "
-            f"{grouped(traffic['ideal_wavefronts'])} would do"
+            f"; {grouped(traffic['wavefronts'])} wavefronts of shared memory"
+            f"{beside(traffic['wavefronts'], traffic['ideal_wavefronts'])}"
         )
     if caches := traffic["caches"]:
         words += f"; modelled: {cached(caches)}"
