@@ -326,9 +326,12 @@ PARTS = {"handouts": handouts, "pictures": pictures, "reports": reports, "notebo
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("parts", nargs="*", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all of them")
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="take what is graded from there, and leave it there: for who draws several times")
     options = parser.parse_args(arguments)
+    options.parts = options.parts or list(PARTS)
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))} (there are: {', '.join(PARTS)})")
     if options.results:
         options.results.mkdir(parents=True, exist_ok=True)
         KEPT.append(options.results)

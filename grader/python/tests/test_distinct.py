@@ -39,3 +39,14 @@ def test_each_lab_is_seen_in_each_look():
         for k, lab in enumerate(contact_sheets.LABS)
     }
     assert len(looks) == 7 and all(len(seen) == 4 for seen in looks.values())
+
+
+def test_without_a_name_all_parts_are_made(tmp_path, monkeypatch, capsys):
+    made = []
+    for name in contact_sheets.PARTS:
+        monkeypatch.setitem(contact_sheets.PARTS, name, lambda folder, scratch, name=name: made.append(name))
+    monkeypatch.setattr(contact_sheets.browser, "CHROMIUM", "chromium")
+    monkeypatch.setattr(contact_sheets.shutil, "which", lambda _: "there")
+    assert contact_sheets.main([str(tmp_path)]) == 0
+    assert made == list(contact_sheets.PARTS)
+    assert capsys.readouterr().out.splitlines()[-1].startswith("0 sheets with 0 tiles in ")
