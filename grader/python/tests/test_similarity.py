@@ -291,6 +291,10 @@ def test_the_page_needs_no_network(outcome):
         value for key, value in attributes if key in ("href", "src", "action", "data", "srcset")
     ]
     assert links and all(link.startswith(f"#{LAB}-") for link in links)
+    # Each leads somewhere: to a pair, or to the first of the lines that are alike.
+    ids = [value for key, value in attributes if key == "id"]
+    assert {link[1:] for link in links} <= set(ids) and len(set(ids)) == len(ids)
+    assert any("-left-" in link for link in links)
     assert ("content", page.POLICY) in attributes
     assert "url(" not in text and "@import" not in text and "://" not in text
 

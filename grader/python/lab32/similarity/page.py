@@ -107,7 +107,7 @@ def number(text):
 
 def table(head, rows):
     """`head`: {title: whether it is of numbers}; cells are HTML with their <td>."""
-    titles = "".join(f"<th{' class=number' if right else ''}>{t}</th>" for t, right in head.items())
+    titles = "".join(f"<th scope=col{' class=number' if right else ''}>{t}</th>" for t, right in head.items())
     body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in rows)
     return f"<table><tr>{titles}</tr>\n{body}</table>\n"
 
@@ -120,27 +120,29 @@ def figures(row):
     total = row.pair.total() if row.pair else None
     tokens = row.tokens
     return [
-        number(per_cent(total.share()) if total else "-"),
-        number(f"{total.shared:.0f}" if total else "-"),
-        number(" / ".join(map(per_cent, tokens.shares)) if tokens else "-"),
-        number(f"{tokens.score:.0f}" if tokens else "-"),
+        number(per_cent(total.share()) if total else "–"),
+        number(f"{total.shared:.0f}" if total else "–"),
+        number(" / ".join(map(per_cent, tokens.shares)) if tokens else "–"),
+        number(f"{tokens.score:.0f}" if tokens else "–"),
     ]
 
 
-def side(text, ptx, tokens):
-    """A text's lines, marked."""
+def side(text, ptx, tokens, name, targets):
+    """A text's lines, marked; those that are led to have an id, which begins with `name`."""
     out, lines = [], text.expandtabs(4).splitlines()
     for at, line in enumerate(lines[:MOST_LINES], 1):
         marks = [name for name, there in (("ptx", at in ptx), ("tokens", at in tokens)) if there]
         kind = f' class="{" ".join(marks)}"' if marks else ""
+        kind += f' id="{name}-{at}"' if at in targets else ""
         out.append(f"<div{kind}><i>{at}</i>{escape(visible(line, LONGEST_LINE))}</div>")
     if len(lines) > MOST_LINES:
         out.append(f"<div>and {len(lines) - MOST_LINES} lines more</div>")
     return f'<div class="side">{"".join(out)}</div>'
 
 
-def span(lines):
-    return f"{min(lines)}-{max(lines)}" if lines else "-"
+def span(lines, name):
+    """A link to the first of them: they may be far down in a long file."""
+    return f'<a href="#{name}-{min(lines)}">{min(lines)}-{max(lines)}</a>' if lines else "–"
 
 
 def pair_html(page, at, row):
@@ -148,10 +150,11 @@ def pair_html(page, at, row):
         f'<details id="{page.lab}-{at}"{" open" if at == 1 else ""}>'
         f"<summary><b>{text_of(row.a)}</b> and <b>{text_of(row.b)}</b></summary>\n"
     ]
+    names = [f"{page.lab}-{at}-{where}" for where in ("left", "right")]
     if row.pair and row.pair.kernels:
         shown = [
             [cell(text_of(kernel)), number(per_cent(alike.share())), number(f"{alike.shared:.0f}"),
-             number(span(row.lines[0].get(kernel))), number(span(row.lines[1].get(kernel)))]
+             *(number(span(lines.get(kernel), name)) for lines, name in zip(row.lines, names))]
             for kernel, alike in row.pair.kernels.items()
         ]  # fmt: skip
         head = {
@@ -165,8 +168,8 @@ def pair_html(page, at, row):
     marked = [set().union(*of.values()) if of else set() for of in row.lines]
     tokens = row.tokens.lines if row.tokens else ((), ())
     sides = [
-        side(page.texts[name], ptx, set(by))
-        for name, ptx, by in zip((row.a, row.b), marked, tokens)
+        side(page.texts[name], ptx, set(by), anchor, {min(lines) for lines in of.values() if lines} if of else ())
+        for name, ptx, by, anchor, of in zip((row.a, row.b), marked, tokens, names, row.lines)
     ]
     out.append(f'<div class="sides">{"".join(sides)}</div></details>\n')
     return "".join(out)
