@@ -59,7 +59,7 @@ def bars(title, subtitle, groups, log=False, mark=None):
         y += 8
     if mark:
         x, start = x_of(mark[0]), 54
-        for y in [*clear, bottom + 8]:
+        for y in [*clear, bottom + 2]:
             if y - 4 > start:
                 picture.line(x, start, x, y - 4, "", stroke_width=1, stroke_dasharray="3 3")
             start = y + BAR - 2
