@@ -273,7 +273,8 @@ def of_result(lab, result, folder):
         "from lab32 import explained, results\n"
         f"results.grade = lambda *_, **__: one_of(results.load({str(result)!r}))\n"
         "explained.of_result = lambda lab: explained.NoPicture('no picture: seen in the report')\n"
-        f"def one_of(found):\n    found.labs = [found.lab({lab!r})]\n    return found\n"
+        f"def one_of(found):\n    lab = found.lab({lab!r})\n"
+        "    found.labs, found.score, found.max_score = [lab], lab.score, lab.max_score\n    return found\n"
     )
     notebook.cells.insert(0, nbformat.v4.new_code_cell(given))
     for cell in notebook.cells:

@@ -99,7 +99,7 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
     if axes is None:
         _, axes = plt.subplots(figsize=(8, height(labels, series)), layout="constrained")
     there = [v[k] for v in [*series.values(), limit, expected] for k in labels if k in v]
-    start = frame(axes, there, scale)
+    start = frame(axes, there, scale, 1.26 if limit else 1.16)
     drawn = {name: values for name, values in series.items() if values}
     thick = 0.8 / len(drawn)
     for k, (name, values) in enumerate(drawn.items()):
@@ -152,18 +152,18 @@ def nothing(title, axes=None):
     return axes
 
 
-def frame(axes, values, scale):
-    """Limits and ticks of the value axis; returns where bars start."""
+def frame(axes, values, scale, room=1.16):
+    """Limits and ticks of the value axis; returns where bars start. `room`: for numbers, behind the longest."""
     top = max(values)
     if scale == "linear":
-        axes.set_xlim(0, 1.16 * top or 1)
-        axes.xaxis.set_major_locator(MaxNLocator(7))
+        axes.set_xlim(0, room * top or 1)
+        axes.xaxis.set_major_locator(MaxNLocator(7, integer=all(v == int(v) for v in values)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: number(v)))
         return 0
     seen = [v for v in values if v > 0] or [1]
     low, top = min(seen), max(seen)
     if scale == "ratio":
-        low, top = min(low, 1), max(top, 1)
+        low, top = min(low, 1), max(top, 2)  # where all is 1, the axis says what 2 would be
     # Room for the numbers: to the right of all, to the left of what is below 1.
     room = max(math.log10(top / low), 0.3)
     left = 0.16 if scale == "ratio" and low < 1 or scale == "points" or 0 in values else 0
@@ -194,9 +194,10 @@ def draw(axes, y, value, start, thick, style, scale, limit=None):
         y, value - start, left=start, height=thick, color=[style["color"]], hatch=style["hatch"],
         edgecolor="white", linewidth=0.5,
     )  # fmt: skip
-    # A number that the mark of the limit would strike through stands behind the mark.
+    # A number that the mark of the limit would strike through stands behind the mark, and is not taken for it.
     behind = limit is not None and value <= limit < value + 0.14 * (high - low) and scale == "linear"
-    note(axes, y, limit if behind else value, number(value), 1 if value >= start else -1)
+    words = number(value) + (f" of {number(limit)}" if behind and value < limit else "")
+    note(axes, y, limit if behind else value, words, 1 if value >= start else -1)
 
 
 def note(axes, y, x, words, side, gap=4, **more):

@@ -19,7 +19,10 @@ def points(test):
 
 def rows(lab):
     """Of each check: its sign, name, points, measured and expected."""
-    return [[SIGNS[t.status], t.name, points(t), t.measured, t.expected] for t in lab.tests]
+    return [
+        [SIGNS[t.status], t.name, points(t), readable(t.measured), readable(t.expected)]
+        for t in lab.tests
+    ]
 
 
 def total(result):
@@ -37,12 +40,12 @@ def lab_html(lab):
         return f"<p><b>{escape(lab.name)}: {escape(lab.status)}</b></p>{message_html(lab.message)}"
     body, first = [], True
     for test, cells in zip(lab.tests, rows(lab)):
-        body.append("<tr>" + "".join(f"<td {LEFT}>{escape(readable(c))}</td>" for c in cells) + "</tr>")
+        body.append("<tr>" + "".join(f"<td {LEFT}>{escape(c)}</td>" for c in cells) + "</tr>")
         if said_by(test, lab):
             # The first lost point is open: it is the next thing to do.
             is_next = first and test.status in ("failed", "error")
             first = first and not is_next
-            name = "what to do" if test.status in ("failed", "error") else "why"
+            name = {"failed": "what to do", "error": "what to do", "passed": "more"}.get(test.status, "why")
             body.append(
                 f"<tr><td></td><td colspan='4' {LEFT}><details{' open' if is_next else ''}>"
                 f"<summary>{name}</summary>{message_html(test.message)}</details></td></tr>"

@@ -187,3 +187,13 @@ def test_tasks_are_multiples_of_the_ideal(lab):
     found = coalescing.tasks(lab)
     assert found["scale, sectors"] == 8 and found["axpy, requests"] == 4
     assert [name.split(",")[0] for name in found] == coalescing.TASKS
+
+
+def test_a_number_behind_the_limit_is_not_taken_for_it():
+    axes = plots.bars(["a", "b"], {"simulated: yours": {"a": 32768, "b": 32768}}, "t", "bytes", limit={"a": 36864, "b": 32768})
+    assert [text.get_text() for text in axes.texts] == ["32,768 of 36,864", "32,768"]
+
+
+def test_where_all_is_ideal_the_axis_has_a_scale():
+    axes = plots.bars(["a"], {"simulated: yours": {"a": 1}}, "t", "times the ideal", scale="ratio")
+    assert {1, 2} <= set(axes.get_xticks()) and axes.get_xlim()[1] > 2

@@ -149,5 +149,5 @@ def test_what_keeps_a_lab_from_running_is_said_once():
 def test_numbers_and_units_are_those_of_the_pictures():
     assert readable("n = 1048576: 12.7 us, 0 of 1135") == "n = 1,048,576: 12.7 µs, 0 of 1,135"
     assert readable("give or take 6.1e-07, 2e-12") == "give or take 6.1e-7, 2e-12"
-    for kept in ("    x = a[1048576];", "/tmp/123456/x.cu:12345", "0x7f5e00000000", "--seed 137714160673423", "1.23456", "line 1234"):
+    for kept in ("    x = a[1048576];", "/tmp/123456/x.cu:12345", "0x7f5e00000000", "--seed 137714160673423", "1.23456", "line 1234", "lane 1 in[65536]", "see `B3: blocks of 1024`"):
         assert readable(kept) == kept
