@@ -5,6 +5,7 @@ import zlib
 from base64 import b64encode
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import jinja2
@@ -35,6 +36,16 @@ TITLES = {
 
 def score(value):
     return f"{value:g}"
+
+
+def message(text):
+    """What is quoted in it, code and tables, stands behind blanks: its lines are not broken, and scroll."""
+    out = []
+    for quoted, lines in groupby(readable(text).split("\n"), lambda line: line.startswith("    ")):
+        words = escape("\n".join(lines))
+        scrolls = 'class="wide" tabindex="0" role="group" aria-label="quoted lines, scroll sideways"'
+        out.append(Markup(f"<span {scrolls}>{words}</span>") if quoted else Markup(f"<span>{words}</span>"))
+    return Markup().join(out)
 
 
 def packed(texts):
@@ -246,7 +257,7 @@ def template():
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    env.filters |= {"grouped": grouped, "readable": readable, "score": score}
+    env.filters |= {"grouped": grouped, "message": message, "readable": readable, "score": score}
     return env.get_template("page.html")
 
 

@@ -32,10 +32,13 @@ def bars(title, subtitle, groups, log=False, mark=None):
     most = max([*values, 2 * mark[0] if mark else 0])
     least = 1 if log else 0
 
+    # On a phone the first words behind the bars are seen.
+    begin = min(LEFT, 22 + WIDEST * max(len(short(label, 36)) for label, _ in groups))
+
     def x_of(value):
         if log:
-            return LEFT + ROOM * max(math.log(max(value, least)), 0) / math.log(most)
-        return LEFT + ROOM * value / most
+            return begin + ROOM * max(math.log(max(value, least)), 0) / math.log(most)
+        return begin + ROOM * value / most
 
     # To be heard: signs are for the eye.
     says = ". ".join(f"{label}: {'; '.join(words.lstrip('▲✓ ') for _, _, words in rows)}" for label, rows in groups)
@@ -47,11 +50,11 @@ def bars(title, subtitle, groups, log=False, mark=None):
     picture.text(12, 40, subtitle, 11, kind="soft")
     y, clear = 62, []  # heights at which words are in the way of the mark
     for label, rows in groups:
-        picture.text(LEFT - 10, y + 12, short(label, 36), 11, "end")
+        picture.text(begin - 10, y + 12, short(label, 36), 11, "end")
         for look, value, words in rows:
             x = x_of(value)
-            picture.rect(LEFT, y, max(x - LEFT, 2), BAR - 4, f"cell {LOOK[look]}")
-            left = max(x, LEFT + 2) + 6
+            picture.rect(begin, y, max(x - begin, 2), BAR - 4, f"cell {LOOK[look]}")
+            left = max(x, begin + 2) + 6
             picture.text(left, y + 11, words, 10.5)
             if mark and left - 2 < x_of(mark[0]) < left + WIDEST * len(words):
                 clear.append(y)
