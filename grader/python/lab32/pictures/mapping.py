@@ -19,13 +19,19 @@ def spread(mapping):
     ]
 
 
+def moves(mapping):
+    return mapping["to"] != list(range(len(mapping["to"])))
+
+
 def says(mapping):
     what = "elements" if mapping["unit"] == 1 else "groups"
+    if not moves(mapping):
+        return f"No {what[:-1]} moves."
     if mapping["turned"]:
         return f"{what.capitalize()} change their rows and keep their columns."
     found = spread(mapping)
     return (
-        f"{mapping['rows']} rows of {mapping['columns']} {what}. The {what} of a column lie in "
+        f"{mapping['rows']} row{'s' * (mapping['rows'] > 1)} of {mapping['columns']} {what}. The {what} of a column lie in "
         f"{min(found)}" + ("" if min(found) == max(found) else f" to {max(found)}") + (" column." if max(found) == 1 else " columns.")
     )
 
@@ -40,9 +46,8 @@ def draw_mappings(mappings):
     picture = Canvas(max(LEFT + CELL * columns + 24, 560), height, title, says(mapping))
     picture.text(12, 20, title, 13, font_weight="bold")
     one = "an element" if unit == 1 else "a group"
-    moves = mapping["to"] != list(range(len(mapping["to"])))
     picture.text(
-        12, 40, f"a number is the {'row' if turned else 'column'} that {one} goes to; {'blue: it moves' if moves else 'none moves'}",
+        12, 40, f"a number is the {'row' if turned else 'column'} that {one} goes to; {'blue: it moves' if moves(mapping) else 'none moves'}",
         11, kind="soft",
     )  # fmt: skip
     picture.text(LEFT - 10, TOP - 8, "column", 10.5, "end", "soft")

@@ -17,9 +17,9 @@ def lanes_of(step):
 
 
 def says(block):
-    lanes = ", ".join(str(lanes_of(step)) for step in block["steps"])
+    lanes = ", ".join(grouped(lanes_of(step)) for step in block["steps"])
     more = ", and more steps" * block["more"]
-    return f"{len(block['steps'])} steps of {block['threads']} threads. Lanes that load, store or shuffle, step by step: {lanes}{more}."
+    return f"{len(block['steps'])} steps of {grouped(block['threads'])} threads. Lanes that load, store or shuffle, step by step: {lanes}{more}."
 
 
 def draw_steps(block):
