@@ -77,6 +77,8 @@ const Counters* counters_of(const device::Run& run, const std::string& file, int
   return nullptr;
 }
 
+uint64_t beyond(uint64_t reached, uint64_t ideal) { return reached > ideal ? reached - ideal : 0; }
+
 uint64_t weight(const Access& a) { return a.waste * (a.shared ? kWavefrontWeight : kSectorWeight); }
 
 std::vector<Access> accesses_of(const device::Run& run, const Names& names) {
@@ -93,7 +95,7 @@ std::vector<Access> accesses_of(const device::Run& run, const Names& names) {
     a.worst = line.worst;
     if (const Counters* c = counters_of(run, line.file, line.line))
       a.waste = line.shared ? c->shared_wavefronts() - c->shared_ideal()
-                            : c->l2_sectors - c->l2_sectors_ideal;
+                            : beyond(c->global_sectors(), c->l2_sectors_ideal);
     for (const counters::CloseUpRequest& request : line.requests)
       a.requests.push_back(request_of(request, line.shared, names));
     accesses.push_back(std::move(a));
@@ -212,7 +214,7 @@ std::vector<LineCost> lines_of(const device::Run& run, const Names& names,
     cost.line = l.line;
     cost.instructions = c.warp_instructions;
     cost.lanes = c.lane_instructions;
-    cost.sectors = c.l2_sectors;
+    cost.sectors = c.global_sectors();  // as the picture of an access has them, atomics too
     cost.ideal_sectors = c.l2_sectors_ideal;
     cost.wavefronts = c.shared_wavefronts();
     cost.ideal_wavefronts = c.shared_ideal();

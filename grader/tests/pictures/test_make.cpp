@@ -1,0 +1,53 @@
+// What a launch's record becomes as facts to draw.
+#include <doctest/doctest.h>
+
+#include "pictures/make.h"
+
+using namespace lab32;
+
+namespace {
+
+pictures::Launch made(const counters::Counters& of_line) {
+  static const SourceFile source = SourceFile::of_text("atomicAdd(total, in[i]);\n", "x.cu");
+  device::Run run;
+  run.counters = of_line;
+  run.lines = {{"x.cu", 1, of_line}};
+  return pictures::make(run, {},
+                        {"sum", "n = 32", "x.cu", source, [](uint64_t, uint32_t) { return ""; }});
+}
+
+}  // namespace
+
+TEST_CASE("pictures: a line's sectors are those of its pictures, atomics too") {
+  counters::Counters c;
+  c.load = {1, 4};
+  c.red = {1, 32};  // one word, which 32 lanes add to
+  c.l2_sectors = 5;
+  c.l2_sectors_ideal = 5;
+  const pictures::Launch launch = made(c);
+  REQUIRE(launch.lines.size() == 1);
+  CHECK(launch.lines[0].sectors == 36);
+  CHECK(launch.lines[0].ideal_sectors == 5);
+  CHECK(launch.traffic->sectors == launch.lines[0].sectors);
+  CHECK_FALSE(launch.lines[0].other);
+}
+
+TEST_CASE("pictures: what moves in other ways is kept apart") {
+  counters::Counters c;
+  c.other.bulk_load = {1, 40, 32, 8};
+  c.other.texture = {4, 16};
+  c.other.remote_atom = {2, 64};
+  c.other.bulk_unknown = 1;
+  const pictures::Launch launch = made(c);
+  REQUIRE(launch.lines[0].other);
+  const pictures::OtherWays& w = *launch.lines[0].other;
+  CHECK(w.bulk_sectors == 40);
+  CHECK(w.ideal_bulk_sectors == 32);
+  CHECK(w.texture_requests == 4);
+  CHECK(w.texture_sectors == 16);
+  CHECK(w.cluster_requests == 2);
+  CHECK(w.cluster_sectors == 64);
+  CHECK(w.unknown);
+  CHECK(launch.traffic->other);
+  CHECK(launch.lines[0].sectors == 0);
+}
