@@ -43,6 +43,7 @@ BUILD        := $(PROGRAMS)$(if $(SAN),/$(subst $(comma),-,$(SAN)))
 PYTHON_TESTS := $(wildcard grader/python/tests)
 RUNTIME      := $(PROGRAMS)/cudart/libcudart.so.13
 DRIVER       := $(PROGRAMS)/cudart/libcuda.so.1
+LIBRARIES    := $(PROGRAMS)/cudart/libcublas.so.13
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle occupancy model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
@@ -54,7 +55,7 @@ help:       ## this list
 	@echo 'for grade:  LAB=coalescing DIR=$(DIR) DEVICE=$(DEVICE) RUBRIC=data/limits FORMAT=$(FORMAT) SEED=7'
 	@echo "for class:  SUBMISSIONS=canvas.zip OUT=$(OUT) OPTIONS='--roster roster.csv --labs shuffle'"
 
-build: $(PROGRAMS)/lab32 $(RUNTIME) $(DRIVER)  ## compile build/lab32 and the simulated runtime
+build: $(PROGRAMS)/lab32 $(RUNTIME) $(DRIVER) $(LIBRARIES)  ## compile build/lab32 and the simulated runtime
 
 # Lost points (status 1) are a result, not an error.
 grade: build/lab32 | setup-cuda  ## grade labs/, or DIR=; all labs, or LAB=
@@ -137,18 +138,19 @@ clean:      ## remove what was built; what was installed (.venv) stays
 VENV := .venv/bin/python
 
 .PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-cuda setup-python setup-jupyter \
-        setup-wheel setup-atheris setup-book setup-sheets setup-test
+        setup-openblas setup-wheel setup-atheris setup-book setup-sheets setup-test
 setup-packages:        ; @grader/setup/setup packages
 setup-bench:           ; @grader/setup/setup packages bench
 setup-format:          ; @grader/setup/setup packages format
 setup-lint:            ; @grader/setup/setup packages format lint
 setup-fuzz:            ; @grader/setup/setup packages fuzz
-setup-cuda setup-python setup-jupyter setup-wheel setup-atheris setup-book setup-sheets: setup-%: | setup-packages
+setup-cuda setup-openblas setup-python setup-jupyter setup-wheel setup-atheris setup-book setup-sheets: setup-%: | setup-packages
 	@grader/setup/setup $*
 # One after the other, since set-up does one thing at a time: meanwhile compilers have the cores.
 setup-test: | setup-cuda
 	@grader/setup/setup python
 	@grader/setup/setup wheel
+	@grader/setup/setup openblas
 
 # ---- how it is built -----------------------------------------------------------------------------
 
@@ -183,12 +185,13 @@ COMMANDS  := $(call objects_of,commands)
 TESTS     := $(call objects_of,tests $(TEST_UNITS) tests/others)
 BENCH     := $(call objects_of,bench)
 MUTANTS   := $(call objects_of,mutants)
-CUDART    := $(call objects_of,cudart driver)
+CUDART    := $(call objects_of,cudart driver cublas)
 LIBCUDA   := $(BUILD)/obj/driver/library/libcuda.o
 NVRTC     := $(BUILD)/obj/driver/library/nvrtc_lines.o
-OBJECTS   := $(CORE) $(MAIN) $(COMMANDS) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART) $(LIBCUDA) $(NVRTC)
+LIBCUBLAS := $(BUILD)/obj/cublas/library/libcublas.o $(BUILD)/obj/cublas/library/libcublasLt.o
+OBJECTS   := $(CORE) $(MAIN) $(COMMANDS) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART) $(LIBCUDA) $(NVRTC) $(LIBCUBLAS)
 TIDY      := $(patsubst %,build/tidy/%,main $(call files_of,core simulator/core/semantics \
-               simulator/counters services graders commands mutants cudart driver driver/library))
+               simulator/counters services graders commands mutants cudart driver driver/library cublas cublas/library))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
 # x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
@@ -255,15 +258,33 @@ $(DRIVER): $(LIBCUDA) $(NVRTC) $(RUNTIME)
 	@$(CXX) -shared -nostdlib -Wl,-soname,libnvJitLink.so.13 -x c++ /dev/null -o $(@D)/absent/libnvJitLink.so.13
 	@$(CXX) $(CXXFLAGS) -shared $(NVRTC) -o $(@D)/libnvrtc_lines.so -ldl
 
+# cuBLAS' names, which lead into the runtime, too; and the header for toolkits without.
+$(LIBRARIES): $(LIBCUBLAS) $(RUNTIME) $(PROGRAMS)/cudart/include/cublas_v2.h
+	@echo '  link $@' >&2
+	@for name in cublas cublasLt; do \
+	  echo "lib$$name.so.13 { global: cublas*; local: *; };" >$(@D)/library_exports && \
+	  $(CXX) $(CXXFLAGS) -shared -Wl,-soname,lib$$name.so.13 -Wl,--version-script,$(@D)/library_exports \
+	    -Wl,-z,defs $(BUILD)/obj/cublas/library/lib$$name.o -o $(@D)/lib$$name.so.13 -ldl && \
+	  ln -sf lib$$name.so.13 $(@D)/lib$$name.so || exit; \
+	done
+$(PROGRAMS)/cudart/include/cublas_v2.h: grader/cublas/include/cublas_v2.h grader/cublas/api.def
+	@mkdir -p $(@D)
+	@{ echo '// Those that are refused when they are called, with whatever arguments.'; \
+	   sed -n 's/^REFUSES(\(cublas.*\))$$/cublasStatus_t \1(...);/p' grader/cublas/api.def; \
+	   sed -n 's/^REFUSES(\(cublas.*\)_v2)$$/#define \1 \1_v2/p;s/^REFUSES(\(cublas.*\)_v2_64)$$/#define \1_64 \1_v2_64/p' \
+	     grader/cublas/api.def; } >$(@D)/lab32_cublas_refused.h
+	@cp $< $@
+
 $(PROGRAMS)/cudart/exports: grader/cudart/api.def Makefile
 	@mkdir -p $(@D)
-	@{ echo 'libcudart.so.13 { global: lab32_list_unsupported; lab32_driver_symbol;'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
+	@{ echo 'libcudart.so.13 { global: lab32_list_unsupported; lab32_driver_symbol; lab32_cublas_symbol; lab32_cublas_loaded;'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
 	   echo 'local: *; };'; } >$@
 
 # cuda_occupancy.h and the runtime's declarations are the toolkit's, which set-up finds or installs.
 TOOLKIT :=
+TOOLKIT_HEADERS = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include -idirafter grader/cublas/include
 OCCUPANCY = $(BUILD)/obj/simulator/model/occupancy.o
-$(CUDART) $(OCCUPANCY): TOOLKIT = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include
+$(CUDART) $(OCCUPANCY): TOOLKIT = $(TOOLKIT_HEADERS)
 $(CUDART) $(OCCUPANCY): | setup-cuda
 
 $(BUILD)/obj/%.o: grader/%.cpp
@@ -278,7 +299,7 @@ endef
 $(OBJECTS): $(BUILD)/flags | setup-packages
 
 ifeq ($(UNITY),yes)
-UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(ALONE:%=$(BUILD)/obj/%.o) $(MAIN) $(LIBCUDA) $(NVRTC),$(OBJECTS)))
+UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(ALONE:%=$(BUILD)/obj/%.o) $(MAIN) $(LIBCUDA) $(NVRTC) $(LIBCUBLAS),$(OBJECTS)))
 $(UNITIES): TEXT = $(addsuffix .cpp,$(call members_of,$(@:$(BUILD)/unity/%.cpp=%)))
 $(UNITIES): FORCE
 	@mkdir -p $(@D)
@@ -303,7 +324,7 @@ FORCE:
 # The tests start build/lab32 and programs on the runtime: those are built without sanitizers.
 .PHONY: programs
 ifeq ($(SAN),)
-programs: build/lab32 $(RUNTIME) $(DRIVER)
+programs: build/lab32 $(RUNTIME) $(DRIVER) $(LIBRARIES)
 else
 programs:
 	@$(MAKE) --no-print-directory SAN= build
@@ -345,8 +366,8 @@ build/tidy/%: grader/%.cpp .clang-tidy | setup-lint
 	@touch $@
 TIDY_FLAGS := -std=c++17 -Igrader
 -include $(wildcard $(TIDY:=.d))
-NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/driver/% build/tidy/simulator/model/occupancy,$(TIDY))
-$(NEED_TOOLKIT): TOOLKIT = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include
+NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/driver/% build/tidy/cublas/% build/tidy/simulator/model/occupancy,$(TIDY))
+$(NEED_TOOLKIT): TOOLKIT = $(TOOLKIT_HEADERS)
 $(NEED_TOOLKIT): | setup-cuda
 build/tidy/main: TOOLKIT = -DLAB32_VERSION='""'
 

@@ -102,10 +102,11 @@ void say_fault(const device::Fault& fault, const std::string& kernel) {
   say(fmt::format("{}kernel {}: {}: {}", place, kernel, words(fault.kind), describe(fault)));
 }
 
+uint64_t launches = 0;
+
 record::LaunchProfile record_of(Runtime& r, const KernelEntry& entry,
                                 const device::KernelInfo& info, const LaunchRequest& request,
                                 const device::Shape& shape) {
-  static uint64_t launches = 0;
   record::LaunchProfile record;
   record.id = launches++;
   record.process_id = getpid();
@@ -149,6 +150,8 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
 }
 
 }  // namespace
+
+uint64_t launches_recorded() { return launches; }
 
 uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo& info) {
   if (entry.here().max_dynamic_shared >= 0)

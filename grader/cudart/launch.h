@@ -27,6 +27,9 @@ std::function<cudaError_t(Runtime&, cudaStream_t)> prepare_launch(Runtime& runti
                                                                   const LaunchRequest& request,
                                                                   void** args);
 
+// So far.
+uint64_t launches_recorded();
+
 // Dynamic shared memory a block may have: what was asked for, or what it gets without asking.
 // Bytes.
 uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo& info);

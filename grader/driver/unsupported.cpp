@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/pattern.h"
 #include "base/read_file.h"
+#include "cublas/symbols.h"
 #include "cudart/fatbin.h"
 #include "cudart/refusals.h"
 #include "device/sim_device.h"
@@ -71,6 +72,8 @@ class Lister {
         calls_[name] = cudart::refusal_of(name);
       // cuMemMap_v2 is cuMemMap in the source.
       if (const auto called = refused_symbol(name)) calls_[*called] = refusal_of(*called);
+      if (const auto called = cublas::refused_symbol(name))
+        calls_[*called] = cublas::refusal_of(*called);
     }
     for (const FatBinary& binary : binaries_of(elf)) look_at(binary);
   }

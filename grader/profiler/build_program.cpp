@@ -247,7 +247,9 @@ class Builder {
   void nvcc(const std::vector<std::string>& words, const std::string& otherwise) {
     const Outcome outcome = run_nvcc(words);
     std::fputs((outcome.out + outcome.err).c_str(), stderr);
-    if (!outcome.ok()) throw Error(fmt::format("{} (nvcc: {})", otherwise, describe(outcome)));
+    if (outcome.ok()) return;
+    if (const auto why = refused_in(outcome.err)) throw Error(otherwise + ": " + *why);
+    throw Error(fmt::format("{} (nvcc: {})", otherwise, describe(outcome)));
   }
 
   const std::string arch_;
@@ -272,7 +274,8 @@ void check_program(const fs::path& file) {
   const bool device_code = elf.find(".nv_fatbin") != nullptr;
   // A library of the program's may be what asks for it.
   if (!itself && !device_code && dynamic)
-    for (const Library& library : loaded_libraries(file)) libraries.push_back(library.name);
+    for (const Library& library : loaded_libraries(file, runtime_directory()))
+      libraries.push_back(library.name);
   for (const std::string& library : libraries) {
     if (library == kRuntime || library == kDriver) return;
     if (is_runtime(library))
@@ -343,6 +346,9 @@ void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
     std::fflush(stdout);
     std::exit(0);
   }
+  for (const std::string& word : words)
+    if (const auto why = word.rfind("-l", 0) == 0 ? refused_library(word) : std::nullopt)
+      throw Error(*why);
   const toolchain::Toolchain& tools = toolchain::installed();
   // CMake's launchers put the compiler's own name first.
   const bool named = !words.empty() && fs::path(words[0]).filename() == "nvcc";

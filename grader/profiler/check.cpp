@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "profiler/check_text.h"
+#include "profiler/library_text.h"
 #include "profiler/recorded_run.h"
 
 namespace lab32::profiler {
@@ -45,7 +46,8 @@ std::string command_that_draws(const CheckOptions& options, const CheckReport& r
 int check(const CheckOptions& options) {
   const RecordedRun run = run_recorded(options.program, options.device, options.arguments, "check",
                                        {options.schedule, options.gpus});
-  const CheckReport report = check_report(run.recording.launches);
+  CheckReport report = check_report(run.recording.launches);
+  add_library_findings(run.recording.library_calls, &report);
   // A line of its own, should the program's last one not have ended.
   fmt::print("\n{}", visible(report.text));
   for (const std::string& what : run.recording.unsupported)

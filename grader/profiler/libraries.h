@@ -16,8 +16,10 @@ struct Library {
   std::string path;  // empty: the loader does not find it
 };
 
-// What the loader would load for the program, without starting it.
-std::vector<Library> loaded_libraries(const std::filesystem::path& program);
+// What the loader would load for the program, without starting it; in the directory `first` it
+// looks first.
+std::vector<Library> loaded_libraries(const std::filesystem::path& program,
+                                      const std::filesystem::path& first);
 
 // Not the system's own, in which there is no device code.
 bool is_users(const std::string& path);
@@ -34,8 +36,14 @@ std::vector<std::string> with_nvrtc(std::vector<std::string> words);
 // interpreter such as Python, or a script of one.
 bool is_host(const std::filesystem::path& program);
 
-// Why not, for "libcublas.so.13" and "-lcublas" as for all that come as machine code, or that talk
-// to a card past the driver's API; nullopt: a library like any other.
+// libcublas.so.13, libcublasLt.so.13 and those of other versions.
+bool is_cublas(const std::string& name);
+
+// Why not, and what to do instead, for "libcufft.so.12" and "-lcufft" as for all that come as
+// machine code, or that talk to a card past the driver's API; nullopt: a library like any other.
 std::optional<std::string> refused_library(const std::string& name);
+
+// The same where the compiler or the linker says that a header, or a function, of one is missing.
+std::optional<std::string> refused_in(const std::string& messages);
 
 }  // namespace lab32::profiler

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -31,6 +33,13 @@ List lister() {
   void* list = handle ? dlsym(handle, "lab32_list_unsupported") : nullptr;
   if (!list) throw Error(fmt::format("{} cannot be asked: {}", library, dlerror()));
   return reinterpret_cast<List>(list);
+}
+
+// Ours: what they import is not the program's.
+bool is_inside_runtime(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::equivalent(std::filesystem::path(path).parent_path(), runtime_directory(),
+                                     error);
 }
 
 // "a.cu:12: " where one of the sources has the name; the first, without looking at comments.
@@ -62,10 +71,10 @@ int list_unsupported(const Program& program, const std::string& device) {
   } found{program, {}};
 
   std::vector<std::string> files = {built.string()};
-  for (const Library& library : loaded_libraries(built)) {
+  for (const Library& library : loaded_libraries(built, runtime_directory())) {
     if (const auto why = refused_library(library.name))
       found.lines.push_back(*why);
-    else if (library.name != kRuntime && is_users(library.path))
+    else if (!is_inside_runtime(library.path) && is_users(library.path))
       files.push_back(library.path);
   }
   std::vector<const char*> names;

@@ -236,7 +236,9 @@ Words for_simulator(const Words& words, const std::string& device, const fs::pat
   if (chosen.number != gpu.number) codes += ",sm_" + own;
 
   Words made = {"-gencode", "arch=compute_" + own + ",code=[" + codes + "]", "-cudart", "shared",
-                "-L" + runtime.string()};
+                "-L" + runtime.string(),
+                // Behind the toolkit's own headers: cublas_v2.h for toolkits without.
+                "-isystem", (runtime / "include").string()};
   // Before the paths of the environment, where a real runtime may be.
   for (const std::string& linker :
        {std::string("--disable-new-dtags"), "-rpath=" + in_shell(runtime.string())}) {

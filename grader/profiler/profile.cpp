@@ -11,6 +11,7 @@
 #include "base/pattern.h"
 #include "base/text.h"
 #include "base/write_file.h"
+#include "profiler/library_text.h"
 #include "profiler/ncu_csv.h"
 #include "profiler/ncu_name.h"
 #include "profiler/profile_text.h"
@@ -65,8 +66,9 @@ int profile(const ProfileOptions& options) {
 
   std::string text = "\n";
   text += options.metrics.empty() ? profile_text(launches) : metrics_text(launches, metrics);
+  text += library_calls_text(run.recording.library_calls);
   if (options.source && !launches.empty()) text += source_view(launches);
-  if (!launches.empty()) fmt::print("{}", visible(text));
+  if (!launches.empty() || !run.recording.library_calls.empty()) fmt::print("{}", visible(text));
   if (run.status != 0) fmt::print("{}\n", ending(run.status));
   std::fflush(stdout);
   if (!options.csv.empty()) write_file(options.csv, ncu_csv(launches, metrics), "--csv");

@@ -419,7 +419,24 @@ void fields(V& visit, Ref<V, LaunchProfile> r) {
   visit("run", r.run);
 }
 
+template <class V>
+void fields(V& visit, Ref<V, LibraryCall::Finding> r) {
+  visit("kind", r.kind);
+  visit("text", r.text);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, LibraryCall> r) {
+  visit("name", r.name);
+  visit("arguments", r.arguments);
+  visit("launches", r.launches);
+  visit("stream", r.stream);
+  visit("device", r.device);
+  visit("findings", r.findings);
+}
+
 // The names of an enum's values, in their order.
+constexpr std::array kLibraryFindings{"memory", "initialisation"};
 constexpr std::array kFindingKinds{"race", "uninitialised", "warp_mask", "memory", "barrier"};
 constexpr std::array kSpaces{"global", "shared", "local", "constant"};
 constexpr std::array kUses{"read", "write", "update"};
@@ -430,6 +447,7 @@ constexpr std::array kTrapReasons{
 #include "simulator/core/execute/traps.def"
 };
 constexpr const auto& names(counters::Finding::Kind) { return kFindingKinds; }
+constexpr const auto& names(LibraryCall::Finding::Kind) { return kLibraryFindings; }
 constexpr const auto& names(sim::AccessSpace) { return kSpaces; }
 constexpr const auto& names(sim::AccessUse) { return kUses; }
 constexpr const auto& names(sim::ValueUse) { return kValueUses; }
@@ -540,6 +558,8 @@ std::string line_of(const Json& json) {
 
 std::string to_line(const LaunchProfile& record) { return line_of({{"launch", save(record)}}); }
 
+std::string to_line(const LibraryCall& call) { return line_of({{"library", save(call)}}); }
+
 std::string to_line_unsupported(const std::string& what) {
   return line_of({{"unsupported", what}});
 }
@@ -583,6 +603,8 @@ Recording read_recording(std::istream& in, const std::string& name) {
       const Json json = Json::parse(line);
       if (const auto launch = json.find("launch"); launch != json.end())
         restore(*launch, recording.launches.emplace_back());
+      else if (const auto call = json.find("library"); call != json.end())
+        restore(*call, recording.library_calls.emplace_back());
       else
         recording.unsupported.push_back(json.at("unsupported").get<std::string>());
     } catch (const Error& e) {

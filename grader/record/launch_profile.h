@@ -32,15 +32,32 @@ struct LaunchProfile {
   device::Run run;
 };
 
+// A call of a library whose work is done on the host and not simulated.
+struct LibraryCall {
+  struct Finding {
+    enum class Kind : uint8_t { memory, initialisation };
+    Kind kind = Kind::memory;
+    std::string text;
+  };
+  std::string name;       // as the program calls it: "cublasSgemm"
+  std::string arguments;  // "N T, 5 x 4 x 6"
+  uint64_t launches = 0;  // of the process, before it
+  uint64_t stream = 7;
+  int32_t device = 0;
+  std::vector<Finding> findings;
+};
+
 // Lines of the file, in order; `unsupported` holds what the program needed and did not get: the
 // name of an API function or a PTX instruction, with what there is to say about it.
 struct Recording {
   std::vector<LaunchProfile> launches;
+  std::vector<LibraryCall> library_calls;
   std::vector<std::string> unsupported;
 };
 
 // One line, its end included.
 std::string to_line(const LaunchProfile& record);
+std::string to_line(const LibraryCall& call);
 std::string to_line_unsupported(const std::string& what);
 
 // Appends a line by a single write: several processes and threads of a program may share a file.

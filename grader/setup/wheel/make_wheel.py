@@ -37,6 +37,7 @@ def project(version):
     hatchling = pins("grader/setup/wheel/requirements.txt")["hatchling"]
     page = {name: python[name] for name in ("Jinja2", "MarkupSafe")}  # of `lab32 report`
     extras = {extra: [python[name] for name in names.split()] for extra, names in EXTRAS.items()}
+    extras["cublas"] = list(pins("grader/setup/openblas.txt").values())
     # JSON's strings and lists of strings are TOML's.
     return f"""[build-system]
 requires = {json.dumps([hatchling])}

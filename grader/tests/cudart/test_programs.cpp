@@ -353,8 +353,9 @@ TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and not
   check_outcome(fine, 0, "lab32: " + of_tests("echo") + " names nothing that is not supported\n",
                 "");
   check_outcome(
-      list({of_tests("echo"), "-lcublas"}), 2, "",
-      "lab32: -lcublas: cuBLAS is machine code for GPUs, which the simulator does not run\n");
+      list({of_tests("echo"), "-lcufft"}), 2, "",
+      "lab32: -lcufft: cuFFT is machine code for GPUs, which the simulator does not run: compare "
+      "with a transform on the host (FFTW, or a loop in double precision)\n");
 }
 
 TEST_CASE("cudart: what cannot be run: one line, status 2") {

@@ -36,7 +36,8 @@ Words words_of(const std::string& text) {
 std::string adapted(const std::string& text, const std::string& device = "sm_90") {
   const std::string all = joined(profiler::for_simulator(words_of(text), device, "/r t"));
   const std::string added =
-      " -cudart shared -L/r t -Xlinker --disable-new-dtags -Xlinker -rpath=/r\\ t";
+      " -cudart shared -L/r t -isystem /r t/include -Xlinker --disable-new-dtags -Xlinker "
+      "-rpath=/r\\ t";
   const size_t at = all.find(added);
   return at == std::string::npos ? "as it was: " + all
                                  : all.substr(0, at) + all.substr(at + added.size());

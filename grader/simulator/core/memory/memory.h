@@ -103,6 +103,10 @@ class Memory {
   // One bit a byte, from kGlobalBase on.
   uint8_t* written_bits() const { return bits_; }
   bool written(uint64_t address, unsigned bytes) const;
+  // Of the range; its end where all of it was written.
+  uint64_t first_unwritten(uint64_t begin, uint64_t end) const {
+    return end_of_run(begin, end, true);
+  }
   // Marks what the lanes of a warp store. Host threads may mark neighbouring bytes at once.
   void mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes);
   void mark_range(uint64_t begin, uint64_t end, bool value);

@@ -1,0 +1,3 @@
+// libcublas.so.13.
+#define LAB32_NAMES "cublas/api.def"
+#include "cublas/library/entries.h"
