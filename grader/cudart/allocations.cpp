@@ -64,6 +64,24 @@ void Allocations::release(uint64_t begin) {
   held_.erase(at);
 }
 
+uint64_t Allocations::reserve(uint64_t bytes, const char* what) {
+  const Held* made = allocate(bytes, Home::device, what);
+  if (!made) return 0;
+  const uint64_t begin = made->begin;
+  release(begin);
+  return begin;
+}
+
+void Allocations::take(uint64_t begin, uint64_t bytes) {
+  memory_.revive(begin);
+  Held held;
+  held.begin = begin;
+  held.bytes = bytes;
+  held.device = static_cast<int>(acting_device());
+  used_[acting_device()] += bytes;
+  held_[begin] = held;
+}
+
 void Allocations::release_all(int device, const std::function<bool(uint64_t)>& keeps) {
   for (auto at = held_.begin(); at != held_.end();) {
     const Held& held = (at++)->second;

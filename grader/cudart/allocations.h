@@ -44,6 +44,10 @@ class Allocations {
     reached_by_[static_cast<size_t>(device)] = reached_by;
   }
   void release(uint64_t begin);
+  // An address for memory that comes and goes; 0: out of memory. take() brings the memory, at that
+  // address, for as long as it is not released.
+  uint64_t reserve(uint64_t bytes, const char* what);
+  void take(uint64_t begin, uint64_t bytes);
   // A device's own, and what was pinned or managed for it; but what `keeps` says of where it
   // begins.
   void release_all(int device, const std::function<bool(uint64_t)>& keeps);

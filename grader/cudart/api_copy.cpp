@@ -1,5 +1,7 @@
 // Copies and fills, in one to three dimensions, and of symbols.
 
+#include <utility>
+
 #include "base/error.h"
 #include "cudart/call.h"
 #include "cudart/copy.h"
@@ -88,7 +90,7 @@ Body from_symbol(void* to, const void* symbol, size_t bytes, size_t offset, cuda
 namespace lab32::cudart {
 
 cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
-                      cudaGraphNodeType type) {
+                      cudaGraphNodeType type, Work::Given given) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (!r.captures.captures(stream)) {
@@ -97,7 +99,9 @@ cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
       const OnDevice on(r, fills ? r.streams.device(stream) : r.gpu().number);
       return body(r);
     }
-    return r.captures.add(stream, type, on_this_device(body));
+    Work work = on_this_device(body);
+    work.given = std::move(given);
+    return r.captures.add(stream, type, std::move(work));
   });
 }
 
@@ -211,8 +215,9 @@ cudaError_t cudaMemset(void* to, int value, size_t bytes) {
 LAB32_PER_THREAD(cudaMemset, _ptds);
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
+  const cudaMemsetParams given{to, 0, static_cast<unsigned char>(value), 1, bytes, 1};
   return in_stream("cudaMemsetAsync", stream, filled(to, 0, 0, value, {bytes, 1, 1}),
-                   cudaGraphNodeTypeMemset);
+                   cudaGraphNodeTypeMemset, given);
 }
 LAB32_PER_THREAD(cudaMemsetAsync, _ptsz);
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cudart/call.h"
 #include "cudart/graph_calls.h"
+#include "cudart/graph_memory.h"
 #include "cudart/graph_work.h"
 
 using namespace lab32::cudart;
@@ -24,7 +25,7 @@ cudaError_t work_of(Runtime& r, const cudaGraphNodeParams& p, Work* work) {
       if (!k.func) return cudaErrorInvalidValue;
       *work = kernel_work(
           r, {k.func, k.gridDim, k.blockDim, k.sharedMemBytes, k.kernelParams, k.extra});
-      return work->device ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+      return work->kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction;
     }
     case cudaGraphNodeTypeMemcpy:
       if (p.memcpy.flags != 0) return cudaErrorInvalidValue;
@@ -56,9 +57,10 @@ cudaError_t work_of(Runtime& r, const cudaGraphNodeParams& p, Work* work) {
       return r.streams.knows(p.eventWait.event) ? cudaSuccess : cudaErrorInvalidValue;
     case cudaGraphNodeTypeExtSemaphoreSignal:
     case cudaGraphNodeTypeExtSemaphoreWait:
+      throw lab32::Error("nodes of graphs that use semaphores are not simulated");
     case cudaGraphNodeTypeMemAlloc:
     case cudaGraphNodeTypeMemFree:
-      throw lab32::Error("nodes of graphs that allocate, free or use semaphores are not simulated");
+      throw lab32::Error("the parameters of nodes that allocate or free, set anew");
     default:
       return cudaErrorInvalidValue;
   }
@@ -134,6 +136,14 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
     return add_conditional(kName, out, graph, from, count, &p->conditional);
   return add_node(kName, out, graph, from, count, p->type, [&](Runtime& r, Work* work) {
     only_default(edges, count);
+    if (p->type == cudaGraphNodeTypeMemAlloc) {
+      auto& a = p->alloc;
+      cudaMemAllocNodeParams same{a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize, {}};
+      const cudaError_t error = alloc_work(r, &same, work);
+      a.dptr = same.dptr;
+      return error;
+    }
+    if (p->type == cudaGraphNodeTypeMemFree) return free_work(r, *graph, p->free.dptr, work);
     return work_of(r, *p, work);
   });
 }

@@ -5,20 +5,13 @@
 #include "base/error.h"
 #include "cudart/call.h"
 #include "cudart/graph_calls.h"
+#include "cudart/graph_memory.h"
 #include "cudart/graph_work.h"
+#include "cudart/launch.h"
 
 using namespace lab32::cudart;
 
 namespace {
-
-// All of a list, or as many as fit, as cudaGraphGetNodes gives them.
-cudaError_t give(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out, size_t* count) {
-  if (!count) return cudaErrorInvalidValue;
-  if (out)
-    for (size_t i = 0; i < *count; ++i) out[i] = i < all.size() ? all[i] : nullptr;
-  *count = out ? std::min(*count, all.size()) : all.size();
-  return cudaSuccess;
-}
 
 cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream);
 
@@ -52,6 +45,7 @@ cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream) {
     bool faulty = false;
     cudaError_t error = call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
       faulty = r.gpu().fault.has_value();
+      if (step.work.kernel) return launch(r, *step.work.kernel, stream);
       return step.work.device ? step.work.device(r, stream) : cudaSuccess;
     });
     if (!error && step.work.host && !faulty) step.work.host();
@@ -76,6 +70,7 @@ cudaError_t instantiate(Runtime& r, cudaGraphExec_t* exec, cudaGraph_t graph,
   if (flags & ~kHints) throw lab32::Error("graphs launched by the device are not simulated");
   const cudaError_t error = r.graphs.instantiate(exec, graph, result);
   if (error) return error;
+  (*exec)->frees_first = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
   start_conditions(r, (*exec)->conditions);
   return cudaSuccess;
 }
@@ -123,7 +118,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
   return with_graph("cudaGraphClone", graph, [&](Runtime& r) {
     if (!out) return cudaErrorInvalidValue;
-    if (has_conditions(*graph)) return cudaErrorNotSupported;
+    if (has_conditions(*graph) || has_memory(*graph)) return cudaErrorNotSupported;
     *out = r.graphs.clone(graph);
     return cudaSuccess;
   });
@@ -136,7 +131,7 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph,
                   [&](Runtime& r, Work* work) {
                     if (!p) return cudaErrorInvalidValue;
                     *work = kernel_work(r, *p);
-                    return work->device ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+                    return work->kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction;
                   });
 }
 
@@ -242,7 +237,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
   return with_graph("cudaGraphGetNodes", graph, [&](Runtime&) {
     std::vector<cudaGraphNode_t> all;
     for (const auto& node : graph->nodes) all.push_back(node.get());
-    return give(all, nodes, count);
+    return give_nodes(all, nodes, count);
   });
 }
 
@@ -251,7 +246,7 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, siz
     std::vector<cudaGraphNode_t> all;
     for (const auto& node : graph->nodes)
       if (node->from.empty()) all.push_back(node.get());
-    return give(all, nodes, count);
+    return give_nodes(all, nodes, count);
   });
 }
 
@@ -267,7 +262,7 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelN
   return with_node("cudaGraphKernelNodeSetParams", node, [&](Runtime& r) {
     if (!p || node->type != cudaGraphNodeTypeKernel) return cudaErrorInvalidValue;
     Work work = kernel_work(r, *p);
-    if (!work.device) return cudaErrorInvalidDeviceFunction;
+    if (!work.kernel) return cudaErrorInvalidDeviceFunction;
     node->work = std::move(work);
     return cudaSuccess;
   });
@@ -309,7 +304,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
   return with_exec("cudaGraphExecKernelNodeSetParams", exec, [&](Runtime& r) {
     if (!p) return cudaErrorInvalidValue;
     Work work = kernel_work(r, *p);
-    if (!work.device) return cudaErrorInvalidDeviceFunction;
+    if (!work.kernel) return cudaErrorInvalidDeviceFunction;
     return set_work(step_of(exec, node), cudaGraphNodeTypeKernel, std::move(work));
   });
 }
@@ -352,6 +347,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   return with_exec("cudaGraphExecUpdate", exec, [&](Runtime& r) {
     if (!r.graphs.knows(graph)) return cudaErrorInvalidValue;
+    if (uses_memory(exec->steps) || has_memory(*graph))
+      throw lab32::Error("graphs whose nodes allocate or free are not updated");
     std::vector<Step> steps;
     const bool same = read_steps(*graph, &steps) && same_shape(exec->steps, steps);
     if (result)
@@ -378,9 +375,10 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   const cudaError_t error = with_exec("cudaGraphLaunch", exec, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (r.captures.captures(stream)) {
-      if (!exec->conditions.empty()) return cudaErrorNotSupported;
+      if (!exec->conditions.empty() || uses_memory(exec->steps)) return cudaErrorNotSupported;
       return r.captures.add(stream, cudaGraphNodeTypeGraph, child_work(exec->steps));
     }
+    if (const cudaError_t wrong = begin_memory(r, *exec)) return wrong;
     steps = exec->steps;
     conditions = exec->conditions;
     begin_conditions(r, conditions);

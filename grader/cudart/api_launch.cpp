@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cudart/call.h"
+#include "cudart/graph_work.h"
 #include "cudart/launch.h"
 #include "simulator/model/occupancy.h"
 
@@ -26,7 +27,7 @@ cudaError_t launch_as(const char* name, const void* function, const LaunchReques
   return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
     if (!r.captures.captures(request.stream)) return launch(r, entry, request, args);
     return r.captures.add(request.stream, cudaGraphNodeTypeKernel,
-                          {prepare_launch(r, entry, request, args), {}, {}});
+                          launch_work(prepare_launch(r, entry, function, request, args)));
   });
 }
 

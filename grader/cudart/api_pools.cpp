@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cudart/call.h"
+#include "cudart/graph_memory.h"
 
 struct CUmemPoolHandle_st {
   int device = 0;
@@ -47,8 +48,6 @@ Pools& pools() {
   return *all;
 }
 
-constexpr char kNotCaptured[] = "allocations in a stream that is captured are not simulated";
-
 cudaError_t allocate(const char* name, void** out, size_t bytes, cudaMemPool_t pool,
                      cudaStream_t stream) {
   return call(name, Waits::no, [&](Runtime& r) {
@@ -56,8 +55,17 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, cudaMemPool_t p
     if (!pool) pool = pools().on(r.streams.device(stream)).current;
     if (!out || !pools().knows(pool)) return cudaErrorInvalidValue;
     const OnDevice on(r, pool->device);
-    if (r.captures.captures(stream)) throw lab32::Error(kNotCaptured);
     *out = nullptr;
+    if (r.captures.captures(stream)) {
+      cudaMemAllocNodeParams p{};
+      p.poolProps.allocType = cudaMemAllocationTypePinned;
+      p.poolProps.location = {cudaMemLocationTypeDevice, pool->device};
+      p.bytesize = bytes;
+      Work work;
+      if (const cudaError_t error = alloc_work(r, &p, &work)) return error;
+      *out = p.dptr;
+      return r.captures.add(stream, cudaGraphNodeTypeMemAlloc, std::move(work));
+    }
     if (bytes == 0) return cudaSuccess;
     const Held* held = r.allocations.allocate(bytes, Home::device, name, &pool->reached_by);
     if (!held) return cudaErrorMemoryAllocation;
@@ -91,7 +99,12 @@ LAB32_PER_THREAD(cudaMallocFromPoolAsync, _ptsz);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call("cudaFreeAsync", Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (r.captures.captures(stream)) throw lab32::Error(kNotCaptured);
+    if (r.captures.captures(stream)) {
+      Work work;
+      if (const cudaError_t error = free_work(r, *r.captures.graph(stream), pointer, &work))
+        return error;
+      return r.captures.add(stream, cudaGraphNodeTypeMemFree, std::move(work));
+    }
     if (!pointer) return cudaSuccess;
     const Held* held = r.allocations.find(pointer);
     if (!held || held->begin != reinterpret_cast<uint64_t>(pointer) || held->home != Home::device)

@@ -16,7 +16,7 @@ cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& parameters);
 // What a call does, now or when the graph that it was captured in is launched.
 using Body = std::function<cudaError_t(Runtime&)>;
 cudaError_t in_stream(const char* name, cudaStream_t stream, const Body& body,
-                      cudaGraphNodeType type = cudaGraphNodeTypeMemcpy);
+                      cudaGraphNodeType type = cudaGraphNodeTypeMemcpy, Work::Given given = {});
 
 // With the low bytes of `value`, an element of 1, 2 or 4.
 cudaError_t fill(Runtime& runtime, Box to, Extent extent, unsigned value, unsigned element = 1);

@@ -1,5 +1,7 @@
 #include "cudart/graph_calls.h"
 
+#include <algorithm>
+
 namespace lab32::cudart {
 
 cudaError_t with_graph(const char* name, cudaGraph_t graph, const GraphBody& body) {
@@ -24,6 +26,15 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
     *out = r.graphs.add(graph, type, {from, from + count}, std::move(work));
     return cudaSuccess;
   });
+}
+
+cudaError_t give_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out,
+                       size_t* count) {
+  if (!count) return cudaErrorInvalidValue;
+  if (out)
+    for (size_t i = 0; i < *count; ++i) out[i] = i < all.size() ? all[i] : nullptr;
+  *count = out ? std::min(*count, all.size()) : all.size();
+  return cudaSuccess;
 }
 
 cudaError_t set_work(Step* step, cudaGraphNodeType type, Work work) {

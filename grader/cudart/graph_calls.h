@@ -19,6 +19,10 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
                      const cudaGraphNode_t* from, size_t count, cudaGraphNodeType type,
                      const std::function<cudaError_t(Runtime&, Work*)>& make);
 
+// All of a list, or as many as fit, as cudaGraphGetNodes gives them.
+cudaError_t give_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out,
+                       size_t* count);
+
 // Of a node; nullptr: it has none, or is of another graph.
 Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node);
 // Its work made anew. cudaErrorInvalidValue: there is no such step, or it is of another kind.

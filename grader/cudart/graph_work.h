@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "cudart/runtime.h"
 
@@ -17,7 +18,8 @@ Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 Work fill_work(const cudaMemsetParams& parameters);
 Work child_work(std::vector<Step> steps);
 cudaError_t child_work(const CUgraph_st& graph, Work* work);
-// Throws Error for what a launch would. Work without `device`: no kernel.
+Work launch_work(std::shared_ptr<KernelCall> call);
+// Throws Error for what a launch would. Work without `kernel`: no kernel.
 Work kernel_work(Runtime& runtime, const cudaKernelNodeParams& parameters);
 
 }  // namespace lab32::cudart

@@ -4,13 +4,24 @@
 
 namespace lab32::cudart {
 
+namespace {
+
+// A kernel's arguments are each node's, and each executable step's, own.
+Work copy_of(const Work& work) {
+  Work copy = work;
+  if (work.kernel) copy.kernel = std::make_shared<KernelCall>(*work.kernel);
+  return copy;
+}
+
+}  // namespace
+
 cudaGraph_t Graphs::make() { return *graphs_.insert(new CUgraph_st).first; }
 
 cudaGraph_t Graphs::clone(cudaGraph_t graph) {
   cudaGraph_t made = make();
   std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
   for (const auto& node : graph->nodes)
-    copies[node.get()] = add(made, node->type, node->from, node->work);
+    copies[node.get()] = add(made, node->type, node->from, copy_of(node->work));
   for (const auto& node : made->nodes)
     for (cudaGraphNode_t& from : node->from) from = copies.at(from);
   return made;
@@ -111,6 +122,12 @@ bool has_conditions(const CUgraph_st& graph) {
                      [](const auto& node) { return node->type == cudaGraphNodeTypeConditional; });
 }
 
+bool has_memory(const CUgraph_st& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+    return node->type == cudaGraphNodeTypeMemAlloc || node->type == cudaGraphNodeTypeMemFree;
+  });
+}
+
 bool read_steps(const CUgraph_st& graph, std::vector<Step>* all) {
   std::vector<Step>& steps = *all;
   std::map<cudaGraphNode_t, size_t> done;
@@ -120,7 +137,7 @@ bool read_steps(const CUgraph_st& graph, std::vector<Step>* all) {
       const bool ready = std::all_of(node->from.begin(), node->from.end(),
                                      [&](cudaGraphNode_t f) { return done.count(f) != 0; });
       if (!ready || done.count(node.get())) continue;
-      Step step{node.get(), node->type, {}, node->work};
+      Step step{node.get(), node->type, {}, copy_of(node->work)};
       if (!read_bodies(*node, &step)) return false;
       for (cudaGraphNode_t from : node->from) step.from.push_back(done.at(from));
       std::sort(step.from.begin(), step.from.end());
@@ -142,13 +159,25 @@ cudaError_t Graphs::instantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
             : !read_steps(*graph, &steps) ? cudaGraphInstantiateInvalidStructure
                                           : cudaGraphInstantiateSuccess;
   if (*result != cudaGraphInstantiateSuccess) return cudaErrorInvalidValue;
-  // Conditions are the graph's: two that run would have them in common.
-  if (!conditions.empty())
+  // Conditions and memory are the graph's: two that run would have them in common.
+  const bool single = !conditions.empty() || has_memory(*graph);
+  if (single)
     for (cudaGraphExec_t other : execs_)
       if (other->of == graph) return cudaErrorNotSupported;
-  cudaGraph_t const of = conditions.empty() ? nullptr : graph;
-  *exec = *execs_.insert(new CUgraphExec_st{std::move(steps), std::move(conditions), of}).first;
+  cudaGraph_t const of = single ? graph : nullptr;
+  *exec =
+      *execs_.insert(new CUgraphExec_st{std::move(steps), std::move(conditions), of, false}).first;
   return cudaSuccess;
+}
+
+void Graphs::remove(cudaGraphNode_t node) {
+  for (const auto& other : node->graph->nodes) {
+    auto& from = other->from;
+    from.erase(std::remove(from.begin(), from.end(), node), from.end());
+  }
+  auto& nodes = node->graph->nodes;
+  nodes.erase(std::find_if(nodes.begin(), nodes.end(),
+                           [&](const auto& known) { return known.get() == node; }));
 }
 
 void Graphs::drop(cudaGraphExec_t exec) {

@@ -5,9 +5,11 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <variant>
 #include <vector>
 
 #include "cudart/api.h"
+#include "cudart/kernel_call.h"
 
 namespace lab32::cudart {
 
@@ -31,12 +33,19 @@ struct Branch {
   std::vector<std::vector<Step>> bodies;
 };
 
-// What a node does. One of the four, or nothing (an empty node).
+// What a node does. One of the five, or nothing (an empty node).
 struct Work {
   std::function<cudaError_t(Runtime&, cudaStream_t)> device;  // the stream it is launched in
   std::function<void()> host;                // outside the lock: it may wait for another thread
   std::shared_ptr<std::vector<Step>> child;  // those of another graph
   std::shared_ptr<Branch> branch = {};
+  std::shared_ptr<KernelCall> kernel = {};
+  // As the program gave it, to be read back; of captured copies there is none.
+  using Given =
+      std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams, cudaHostNodeParams>;
+  Given given = {};
+  // Memory that it makes, or that it frees: where that begins.
+  uint64_t allocates = 0, frees = 0;
 };
 
 // A node of an executable graph. `origin`: the node that it was made of.
@@ -66,7 +75,9 @@ struct CUgraph_st {
 struct CUgraphExec_st {
   std::vector<lab32::cudart::Step> steps;  // each behind those that it depends on
   std::vector<lab32::cudart::Condition*> conditions = {};
-  cudaGraph_t of = nullptr;  // where it has conditions
+  cudaGraph_t of = nullptr;  // where it has conditions, or nodes that allocate or free
+  bool frees_first =
+      false;  // what an earlier launch has left (cudaGraphInstantiateFlagAutoFree...)
 };
 
 namespace lab32::cudart {
@@ -91,17 +102,24 @@ class Graphs {
                           cudaGraphInstantiateResult* result);
   void drop(cudaGraphExec_t exec);
   bool knows(cudaGraphExec_t exec) const { return execs_.count(exec) != 0; }
+  void remove(cudaGraphNode_t node);
+
+  // Memory that nodes allocate: its address is there from when the node is added to the end.
+  std::map<uint64_t, cudaMemAllocNodeParams>& memory() { return memory_; }
 
  private:
   std::set<cudaGraph_t> graphs_;
   std::set<cudaGraphExec_t> execs_;
   // To the end: executable graphs outlive those that they were made of.
   std::vector<std::unique_ptr<Condition>> conditions_;
+  std::map<uint64_t, cudaMemAllocNodeParams> memory_;
 };
 
 // The nodes in an order that their edges allow; false where they make a circle.
 bool read_steps(const CUgraph_st& graph, std::vector<Step>* steps);
 bool has_conditions(const CUgraph_st& graph);
+// Whether nodes allocate or free.
+bool has_memory(const CUgraph_st& graph);
 // Its own and its bodies'.
 std::vector<Condition*> conditions_of(const CUgraph_st& graph);
 

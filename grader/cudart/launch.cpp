@@ -265,26 +265,33 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   return cudaSuccess;
 }
 
-std::function<cudaError_t(Runtime&, cudaStream_t)> prepare_launch(Runtime& runtime,
-                                                                  KernelEntry& entry,
-                                                                  const LaunchRequest& request,
-                                                                  void** args) {
-  std::vector<std::vector<std::byte>> values;
+std::shared_ptr<KernelCall> prepare_launch(Runtime& runtime, KernelEntry& entry,
+                                           const void* function, const LaunchRequest& request,
+                                           void** args) {
+  auto call = std::make_shared<KernelCall>();
+  call->entry = &entry;
+  call->function = function;
+  call->grid = request.grid;
+  call->block = request.block;
+  call->shared = request.shared;
+  call->cooperative = request.cooperative;
+  call->cluster = request.cluster;
+  call->device = runtime.gpu().number;
   const auto& sizes = runtime.registry.load(entry).info().parameter_bytes;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const auto* begin = static_cast<const std::byte*>(args[i]);
-    values.emplace_back(begin, begin + sizes[i]);
+    call->values.emplace_back(begin, begin + sizes[i]);
   }
-  return [&entry, request, device = runtime.gpu().number, values = std::move(values)](
-             Runtime& r, cudaStream_t stream) mutable {
-    const OnDevice on(r, device);
-    std::vector<void*> pointers;
-    for (auto& value : values) pointers.push_back(value.data());
-    LaunchRequest now = request;
-    // A graph may be launched in a stream of another device than its kernels'.
-    now.stream = r.streams.is_here(stream) ? stream : nullptr;
-    return launch(r, entry, now, pointers.data());
-  };
+  return call;
+}
+
+cudaError_t launch(Runtime& r, KernelCall& call, cudaStream_t stream) {
+  const OnDevice on(r, call.device);
+  // A graph may be launched in a stream of another device than its kernels'.
+  return launch(r, *call.entry,
+                {call.grid, call.block, call.shared, r.streams.is_here(stream) ? stream : nullptr,
+                 call.cooperative, call.cluster},
+                call.arguments());
 }
 
 }  // namespace lab32::cudart

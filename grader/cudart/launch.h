@@ -1,9 +1,10 @@
 // A kernel launch, from what the program passes to what it leaves.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <optional>
 
+#include "cudart/kernel_call.h"
 #include "cudart/runtime.h"
 
 namespace lab32::cudart {
@@ -22,10 +23,10 @@ cudaError_t launch(Runtime& runtime, KernelEntry& entry, const LaunchRequest& re
 
 // The same, to be done later and more than once, in the stream that is then given: the arguments
 // and the device are those of now. Throws Error likewise.
-std::function<cudaError_t(Runtime&, cudaStream_t)> prepare_launch(Runtime& runtime,
-                                                                  KernelEntry& entry,
-                                                                  const LaunchRequest& request,
-                                                                  void** args);
+std::shared_ptr<KernelCall> prepare_launch(Runtime& runtime, KernelEntry& entry,
+                                           const void* function, const LaunchRequest& request,
+                                           void** args);
+cudaError_t launch(Runtime& runtime, KernelCall& call, cudaStream_t stream);
 
 // So far.
 uint64_t launches_recorded();

@@ -107,6 +107,12 @@ KernelEntry* Registry::find_kernel(Binary& module, const std::string& symbol) {
   return made;
 }
 
+const void* Registry::host_of(const KernelEntry& kernel) const {
+  for (const auto& [host, entry] : kernels_)
+    if (entry.get() == &kernel) return host;
+  return nullptr;
+}
+
 const VariableEntry* Registry::find_variable(const void* host) const {
   const auto at = variables_.find(host);
   return at == variables_.end() ? nullptr : &at->second;

@@ -86,6 +86,8 @@ class Registry {
   KernelEntry* find_kernel(const void* function);
   // A kernel of a module's by its symbol, the same entry each time; nullptr: there is none.
   KernelEntry* find_kernel(Binary& module, const std::string& symbol);
+  // The host function whose address names it; nullptr: it has none.
+  const void* host_of(const KernelEntry& kernel) const;
   const VariableEntry* find_variable(const void* host) const;
 
   // Loads the module unless it is; fills the pointers of its managed variables. Throws NotLoaded

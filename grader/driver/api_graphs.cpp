@@ -35,6 +35,8 @@ static_assert(sizeof(CUgraphNodeParams) == sizeof(cudaGraphNodeParams) &&
               offsetof(CUgraphNodeParams, kernel) == offsetof(cudaGraphNodeParams, kernel) &&
               offsetof(CUDA_KERNEL_NODE_PARAMS_v3, kernelParams) ==
                   offsetof(cudaKernelNodeParamsV2, kernelParams) &&
+              offsetof(CUDA_MEM_ALLOC_NODE_PARAMS_v2, dptr) ==
+                  offsetof(cudaMemAllocNodeParamsV2, dptr) &&
               offsetof(CUDA_MEMSET_NODE_PARAMS_v2, height) ==
                   offsetof(cudaMemsetParamsV2, height) &&
               offsetof(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out) ==
@@ -62,6 +64,8 @@ CUresult add_any(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
         node, graph, from, reinterpret_cast<const cudaGraphEdgeData*>(edges), count, &same);
     if (!e && p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
       p->conditional.phGraph_out = same.conditional.phGraph_out;
+    if (!e && p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+      p->alloc.dptr = reinterpret_cast<CUdeviceptr>(same.alloc.dptr);
     return e;
   });
 }

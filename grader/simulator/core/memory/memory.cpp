@@ -168,6 +168,14 @@ void Memory::release(uint64_t address) {
   if (last_bits > first_bits) madvise(bits_ + first_bits, last_bits - first_bits, MADV_DONTNEED);
 }
 
+void Memory::revive(uint64_t address) {
+  Allocation* allocation = find(address);
+  if (!allocation || !allocation->freed || allocation->begin != address)
+    throw Error(fmt::format("there is no freed allocation at {:#x}", address));
+  allocation->freed = false;
+  poison(*allocation);
+}
+
 void Memory::poison(Allocation& allocation) {
   std::memset(host(allocation.begin), 0xff, allocation.end - allocation.begin);
   mark_range(allocation.begin, allocation.end, false);

@@ -60,6 +60,8 @@ class Memory {
   // written. Throws Error when the pages are of a kind that cannot be shared.
   uint64_t share(void* host, uint64_t bytes, const std::string& name);
   void release(uint64_t address);
+  // A freed allocation of allocate()'s comes back, at its address, with nothing written.
+  void revive(uint64_t address);
   // Sets `initialised` where every byte has been written meanwhile.
   void refresh_initialised();
   void poison(Allocation& allocation);
