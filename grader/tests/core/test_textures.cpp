@@ -213,6 +213,27 @@ TEST_CASE("core: surfaces: loads and stores of every width, and what lies outsid
         "the array has 32 bytes by 4 rows by 3 slices");
 }
 
+// Where an access is clamped to that no row is long enough for, nobody has asked a GPU.
+TEST_CASE("core: surfaces: a clamped access that is longer than a row is refused") {
+  sim::TextureObject narrow = plane_of(2);
+  narrow.surface = true;
+  narrow.array.levels[0].width = 1;
+  const auto words_of = [&](const std::string& instruction) {
+    const auto o =
+        tests::run("mov.u64 %d0, 1; mov.u32 %r0, 0; mov.u32 %r1, 0;" + instruction, with({narrow}));
+    return o.trap ? tests::words(*o.trap) : "nothing";
+  };
+  const std::string refused =
+      "trap: thread (0,0,0) of block (0,0,0) uses surface object 1, which has rows that are "
+      "shorter "
+      "than the access, and where it is clamped to is not known";
+  CHECK(words_of("suld.b.2d.b64.clamp {%d1}, [%d0, {%r0, %r1}];") == refused);
+  CHECK(words_of("suld.b.2d.v2.b32.clamp {%r2, %r3}, [%d0, {%r0, %r1}];") == refused);
+  CHECK(words_of("sust.b.2d.b64.clamp [%d0, {%r0, %r1}], {%d0};") == refused);
+  CHECK(words_of("suld.b.2d.b32.clamp {%r2}, [%d0, {%r0, %r1}];") == "nothing");
+  CHECK(words_of("sust.b.2d.b64.zero [%d0, {%r0, %r1}], {%d0};") == "nothing");
+}
+
 TEST_CASE("core: textures: objects that are none, or not what the instruction needs") {
   const auto words_of = [](const std::string& number, sim::TextureObject t) {
     const auto o = tests::run(
