@@ -77,6 +77,7 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
   if (options.check_hazards) {
     all_.push_back(&hazards_);
     all_.push_back(&races_);
+    if (!program_.bulk_ops.empty()) all_.push_back(&engine_use_);
   }
 }
 
@@ -142,6 +143,7 @@ Fault LaunchObservers::fault_of(const sim::Trap& trap) {
 std::vector<counters::Finding> LaunchObservers::findings() {
   std::vector<counters::Finding> all = hazards_.findings();
   for (counters::Finding& race : races_.findings(position_)) all.push_back(std::move(race));
+  for (counters::Finding& use : engine_use_.findings(position_)) all.push_back(std::move(use));
   for (counters::Finding& finding : all) {
     places_.name(finding);
     if (finding.fault && finding.fault->access)

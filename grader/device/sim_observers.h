@@ -10,6 +10,7 @@
 #include "simulator/core/schedule/launch.h"
 #include "simulator/counters/caches.h"
 #include "simulator/counters/close_up.h"
+#include "simulator/counters/engine_use.h"
 #include "simulator/counters/global_races.h"
 #include "simulator/counters/hazards.h"
 #include "simulator/counters/traffic.h"
@@ -52,6 +53,7 @@ class LaunchObservers {
   counters::TrafficObserver traffic_;
   counters::HazardObserver hazards_;
   counters::GlobalRaceObserver races_;
+  counters::EngineUse engine_use_;
   std::optional<counters::CacheObserver> caches_;
   std::optional<counters::CloseUpObserver> close_up_;
   const model::Profile* profile_ = nullptr;  // of those whose time is modelled

@@ -194,6 +194,14 @@ const char* fix_of(const sim::TrapFacts& fault) {
     case Reason::cluster_arrives_twice:
     case Reason::cluster_waits_first:
       return "each thread arrives once and then waits once";
+    case Reason::proxy_fence:
+      return "fence.proxy.async.shared::cta in the threads that have written, then a barrier, then "
+             "the copy";
+    case Reason::bulk_overwritten:
+    case Reason::bulk_at_end:
+      return "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read in the thread that "
+             "copies, "
+             "and a barrier before others write there";
     case Reason::unwritten:
       return fault.access && fault.access->space == sim::AccessSpace::local
                  ? "give its elements a value first"

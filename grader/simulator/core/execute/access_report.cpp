@@ -168,6 +168,10 @@ void BlockContext::report_shuffle(uint32_t warp, const ShuffleEvent& shuffle) {
   for (Observer* o : shuffle_observers_) o->shuffle(warp, shuffle);
 }
 
+void BlockContext::report_engine(uint32_t warp, const EngineEvent& event) {
+  for (Observer* o : raw_observers_) o->engine(warp, event);
+}
+
 void BlockContext::report_warp_barrier(uint32_t warp, uint32_t mask) {
   for (Observer* o : observers_) o->warp_barrier(warp, mask);
 }

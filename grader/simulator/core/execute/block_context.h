@@ -121,6 +121,7 @@ class BlockContext {
   void report_fence(uint32_t warp, const Inst& in, uint32_t mask);
   void report_bad_warp_op(uint32_t warp, const Inst& in, uint32_t mask, uint32_t bad);
   void report_shuffle(uint32_t warp, const ShuffleEvent& shuffle);
+  void report_engine(uint32_t warp, const EngineEvent& event);
   void report_warp_barrier(uint32_t warp, uint32_t mask);
   void report_mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void report_mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);

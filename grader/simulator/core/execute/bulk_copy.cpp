@@ -225,12 +225,30 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
     std::memcpy(asking.values + lane * 16, copy.data.data() + at, kBulkPiece);
     teller.report_raw_shared(warp, issued, AccessKind::store, kBulkPiece, 1u << lane, address,
                              asking.values);
+    teller.report_engine(
+        warp, {EngineEvent::Kind::writes, copy.site, 1u << lane, address[lane], kBulkPiece, 0});
   }
   const bool completes = complete_bytes(block.shared() + copy.barrier, copy.bytes);
   teller.report_mbarrier_arrive(warp, 1u << lane, copy.barrier, completes);
 }
 
 void nothing_to_do(const Exec&, const Inst&) {}
+
+// The order of groups and fences is nothing that changes what runs.
+void tell_engine(const Exec& x, const Inst& in, EngineEvent::Kind kind, uint32_t pending = 0) {
+  BlockContext& block = x.warp->block();
+  if (block.observes_raw_shared())
+    block.report_engine(x.warp->index(), {kind, in.site, x.mask, 0, 0, pending});
+}
+
+void commit_group(const Exec& x, const Inst& in) { tell_engine(x, in, EngineEvent::Kind::commits); }
+
+void wait_for_group(const Exec& x, const Inst& in) {
+  tell_engine(x, in, EngineEvent::Kind::waits,
+              load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
+}
+
+void fence_proxy(const Exec& x, const Inst& in) { tell_engine(x, in, EngineEvent::Kind::fences); }
 
 }  // namespace
 
@@ -294,9 +312,12 @@ void read_shared(const Copier& c, uint64_t from, std::byte* to) {
   address[c.lane] = from;
   block.check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, BlockContext::Use::read);
   std::memcpy(to, block.shared() + address[c.lane], kBulkPiece);
-  if (block.observes_raw_shared())
+  if (block.observes_raw_shared()) {
     block.report_raw_shared(c.x.warp->index(), c.in, AccessKind::load, kBulkPiece, lane, address,
                             nullptr);
+    block.report_engine(c.x.warp->index(), {EngineEvent::Kind::reads, c.in.site, lane,
+                                            address[c.lane], kBulkPiece, 0});
+  }
   // What is stored in device memory must have a value.
   UndefinedRead read;
   if (!block.checks_reads() ||
@@ -355,13 +376,16 @@ ExecFn pick_bulk_load(const ptx::Instruction&) { return load_bulk; }
 ExecFn pick_bulk_load_many(const ptx::Instruction&) { return load_bulk; }
 ExecFn pick_bulk_to_block(const ptx::Instruction&) { return copy_to_block; }
 ExecFn pick_bulk_store(const ptx::Instruction&) { return store_bulk; }
-ExecFn pick_bulk_commit(const ptx::Instruction&) { return nothing_to_do; }
-ExecFn pick_bulk_wait(const ptx::Instruction&) { return nothing_to_do; }
+ExecFn pick_bulk_commit(const ptx::Instruction&) { return commit_group; }
+ExecFn pick_bulk_wait(const ptx::Instruction&) { return wait_for_group; }
 ExecFn pick_bulk_prefetch(const ptx::Instruction&) { return nothing_to_do; }
 ExecFn pick_tensor_prefetch(const ptx::Instruction&) { return nothing_to_do; }
 ExecFn pick_prefetch_map(const ptx::Instruction&) { return nothing_to_do; }
-// The copy engine sees shared memory as threads do here.
-ExecFn pick_fence_proxy(const ptx::Instruction&) { return nothing_to_do; }
+// The copy engine sees shared memory as threads do here; what should have been fenced, observers
+// say.
+ExecFn pick_fence_proxy(const ptx::Instruction& in) {
+  return in.has(Mod::async) && !in.has(Mod::global) ? fence_proxy : nothing_to_do;
+}
 ExecFn pick_fence_mbarrier_init(const ptx::Instruction&) { return nothing_to_do; }
 
 }  // namespace lab32::sim

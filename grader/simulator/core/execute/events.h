@@ -99,6 +99,20 @@ struct BulkMove {
   bool begins = true;  // the first of its copy
 };
 
+// What concerns the copy engine's own way to the block's shared memory.
+struct EngineEvent {
+  // A copy reads these bytes, or has written them; lanes end a group of their copies, wait until no
+  // more than `pending` of their groups are read, or make what they wrote visible to the engine.
+  enum class Kind : uint8_t { reads, writes, commits, waits, fences };
+
+  Kind kind;
+  uint32_t site = 0;
+  uint32_t mask = 0;  // lanes; of a copy, the one that issued it
+  uint64_t address = 0;
+  uint32_t bytes = 0;
+  uint32_t pending = 0;
+};
+
 // A shuffle, as the lanes ask for it: whose register each of them wants, itself where the lane that
 // it computes is out of range. `absent`: lanes that are asked and do not take part.
 struct ShuffleEvent {
@@ -172,6 +186,9 @@ class Observer {
   // from such a lane: `bad` are the lanes that are absent.
   virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/,
                            uint32_t /*bad*/) {}
+
+  // Told to those that want raw accesses to shared memory; a copy's are told besides.
+  virtual void engine(uint32_t /*warp*/, const EngineEvent&) {}
 
   virtual void shuffle(uint32_t /*warp*/, const ShuffleEvent&) {}
 

@@ -27,6 +27,11 @@ std::string name_of(const std::optional<ThreadId>& id) {
                      block[0], block[1], block[2]);
 }
 
+std::string thread_in_block(const std::optional<ThreadId>& id) {
+  const ThreadId t = id.value_or(ThreadId{});
+  return fmt::format("thread ({},{},{})", t.thread[0], t.thread[1], t.thread[2]);
+}
+
 std::string warp_name(const TrapFacts& f) {
   return fmt::format("warp {} of block {}", f.warp.value_or(WarpLanes{}).warp, f.block);
 }
@@ -234,6 +239,22 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::mbarrier_bytes:
       return fmt::format("{} lets an mbarrier wait for {} bytes; {} are possible",
                          name_of(f.thread), f.value, f.limit);
+    case TrapReason::proxy_fence:
+      return fmt::format(
+          "{} has the copy engine read {} at offset {} of {}, which {} has written, and the engine "
+          "need not see that: there is no fence.proxy.async between",
+          name_of(f.thread), bytes_of(f.access->bytes), f.access->offset, name_of_object(*f.access),
+          thread_in_block(f.waiting));
+    case TrapReason::bulk_overwritten:
+      return fmt::format(
+          "{} writes {} at offset {} of {}, which a copy that {} has issued may still read",
+          name_of(f.thread), bytes_of(f.access->bytes), f.access->offset, name_of_object(*f.access),
+          thread_in_block(f.waiting));
+    case TrapReason::bulk_at_end:
+      return fmt::format(
+          "the block ends while a copy that {} has issued may still read {} at offset {} of {}",
+          name_of(f.thread), bytes_of(f.access->bytes), f.access->offset,
+          name_of_object(*f.access));
     case TrapReason::bulk_bytes:
       return fmt::format("{} copies {} in bulk; it must be a multiple of 16", name_of(f.thread),
                          bytes_of(f.value));
