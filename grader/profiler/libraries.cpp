@@ -27,6 +27,10 @@ struct Refused {
 };
 // The longer ones first where one name begins another.
 constexpr Refused kRefused[] = {
+    {"cublas_static", "cublas_static", "cublas_static", "cuBLAS as a static library", kMachineCode,
+     "-lcublas links lab32's, which works on the host"},
+    {"cublasLt_static", "cublasLt_static", "cublasLt_static", "cuBLASLt as a static library",
+     kMachineCode, "-lcublasLt links lab32's, which has handles alone"},
     {"cufft", "cufft", "cufft", "cuFFT", kMachineCode,
      "compare with a transform on the host (FFTW, or a loop in double precision)"},
     {"curand", "curand.h", "curand", "cuRAND's host API", kMachineCode,

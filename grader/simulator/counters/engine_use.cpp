@@ -40,7 +40,8 @@ void EngineUse::raw_shared(uint32_t warp, const sim::RawAccess& access) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(r));
     const uint32_t thread = warp * 32 + lane;
     const uint64_t begin = access.address[lane], end = begin + access.bytes;
-    for (uint64_t word = begin / kEngineWord; word * kEngineWord < end && word < words_.size(); ++word)
+    for (uint64_t word = begin / kEngineWord; word * kEngineWord < end && word < words_.size();
+         ++word)
       words_[word] = {now_, meetings_, thread};
     for (const Reading& reading : readings_)
       if (begin < reading.end && reading.begin < end &&
@@ -53,13 +54,14 @@ void EngineUse::raw_shared(uint32_t warp, const sim::RawAccess& access) {
 void EngineUse::read(uint32_t warp, const Told& event) {
   const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(event.mask));
   const uint64_t end = event.address + event.bytes;
-  for (uint64_t word = event.address / kEngineWord; word * kEngineWord < end && word < words_.size(); ++word) {
+  for (uint64_t word = event.address / kEngineWord;
+       word * kEngineWord < end && word < words_.size(); ++word) {
     const Write& write = words_[word];
     if (write.when == 0 || fence_of_thread_[write.thread] > write.when) continue;
     // A fence by whoever came after the writer.
     if (fenced_ && (last_fence_meeting_ > write.meeting)) continue;
-    found(sim::TrapReason::proxy_fence, event.site, thread, write.thread, word * kEngineWord, kEngineWord,
-          sim::AccessUse::read);
+    found(sim::TrapReason::proxy_fence, event.site, thread, write.thread, word * kEngineWord,
+          kEngineWord, sim::AccessUse::read);
     break;
   }
   const uint32_t group = groups_of_thread_[thread];

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/elf.h"
 #include "base/process.h"
@@ -22,7 +25,7 @@
 namespace lab32::tests {
 namespace {
 
-std::set<std::string> exports_of(const std::filesystem::path& library) {
+std::set<std::string> names_exported_by(const std::filesystem::path& library) {
   const std::string bytes = read_file(library).value_or("");
   std::set<std::string> names;
   for (const std::string& name : read_elf(bytes, library.string()).exports)
@@ -30,18 +33,18 @@ std::set<std::string> exports_of(const std::filesystem::path& library) {
   return names;
 }
 
-const std::set<std::string> kNames = {
+const std::set<std::string> kCublasNames = {
 #define WORKS(symbol) #symbol,
 #define REFUSES(symbol) #symbol,
 #include "cublas/api.def"
 };
-const std::set<std::string> kLightNames = {
+const std::set<std::string> kCublasLtNames = {
 #include "cublas/lt_api.def"
 #undef WORKS
 #undef REFUSES
 };
 
-Outcome lab32(std::vector<std::string> words, const std::string& variable = "") {
+Outcome run_lab32(std::vector<std::string> words, const std::string& variable = "") {
   Command command;
   command.argv = std::move(words);
   command.argv.insert(command.argv.begin(), (toolchain::checkout() / "build/lab32").string());
@@ -55,15 +58,15 @@ Outcome lab32(std::vector<std::string> words, const std::string& variable = "") 
 }  // namespace
 
 TEST_CASE("cublas: the libraries have the names of NVIDIA's, under its symbol version") {
-  struct Library {
+  struct CublasLibrary {
     const char* file;
     const std::set<std::string>& names;
   };
-  for (const auto& [file, names] :
-       {Library{"libcublas.so.13", kNames}, Library{"libcublasLt.so.13", kLightNames}}) {
+  for (const auto& [file, names] : {CublasLibrary{"libcublas.so.13", kCublasNames},
+                                    CublasLibrary{"libcublasLt.so.13", kCublasLtNames}}) {
     CAPTURE(file);
     const auto ours = profiler::runtime_directory() / file;
-    CHECK(exports_of(ours) == names);
+    CHECK(names_exported_by(ours) == names);
     void* library = dlopen(ours.c_str(), RTLD_NOW | RTLD_LOCAL);
     REQUIRE_MESSAGE(library, dlerror());
     for (const std::string& name : names) {
@@ -74,7 +77,7 @@ TEST_CASE("cublas: the libraries have the names of NVIDIA's, under its symbol ve
     for (const char* directory : {"lib64", "lib"}) {
       const auto real = toolchain::installed().cuda_home / directory / file;
       if (!std::filesystem::exists(real)) continue;
-      for (const std::string& name : exports_of(real)) {
+      for (const std::string& name : names_exported_by(real)) {
         CAPTURE(name);
         CHECK(names.count(name) == 1);
       }
@@ -117,19 +120,19 @@ TEST_CASE("cublas: what is not there is named, before the first kernel where it 
       "cublasSsyrk is not there: of cuBLAS there are products (gemm, batches, Ex), geam, dgmm, "
       "gemv, ger and the functions of vectors (grader/cublas/README.md)\n";
   const std::string named = "lab32: the program names what would stop it: " + gone;
-  const Outcome fine = lab32({"run", source, own, "-lcublas"});
+  const Outcome fine = run_lab32({"run", source, own, "-lcublas"});
   CHECK(fine.out == "0\n");
   CHECK(fine.err == named);
-  const Outcome refused = lab32({"run", source, own, "-lcublas", "--", "x"});
+  const Outcome refused = run_lab32({"run", source, own, "-lcublas", "--", "x"});
   CHECK(refused.status == 2);
   CHECK(refused.out == "15\n");
   CHECK(refused.err == named + "lab32: " + gone);
-  const Outcome listed = lab32({"run", "--list-unsupported", source, own, "-lcublas"});
+  const Outcome listed = run_lab32({"run", "--list-unsupported", source, own, "-lcublas"});
   CHECK(listed.status == 2);
   CHECK(listed.out ==
         source + ":9: " + gone + "lab32: " + source + " names 1 thing that is not supported\n");
   const Outcome absent =
-      lab32({"run", source, own, "-lcublas"}, "LAB32_OPENBLAS=/nowhere/libopenblas.so");
+      run_lab32({"run", source, own, "-lcublas"}, "LAB32_OPENBLAS=/nowhere/libopenblas.so");
   CHECK(absent.status == 2);
   CHECK(
       absent.err.find("lab32: cublasSgemm: a CPU library works matrix products out, OpenBLAS, and "
@@ -156,9 +159,12 @@ TEST_CASE("profiler: each library that is refused says why and what to do instea
   CHECK(profiler::refused_in("undefined reference to `ncclAllReduce'"));
   CHECK_FALSE(profiler::refused_in("fatal error: curand_kernel.h: No such file or directory"));
   CHECK_FALSE(profiler::refused_library("-lcublas"));
+  CHECK(profiler::refused_library("-lcublas_static") ==
+        "-lcublas_static: cuBLAS as a static library is machine code for GPUs, which the simulator "
+        "does not run: -lcublas links lab32's, which works on the host");
   CHECK_FALSE(profiler::refused_library("libcublasLt.so.13"));
   CHECK(profiler::refused_library("libcublas.so.12"));
-  const Outcome linked = lab32({"nvcc", "a.o", "-lcudnn", "-o", "a"});
+  const Outcome linked = run_lab32({"nvcc", "a.o", "-lcudnn", "-o", "a"});
   CHECK(linked.status == 2);
   CHECK(linked.err ==
         "lab32: -lcudnn: cuDNN is machine code for GPUs, which the simulator does not run: compare "
