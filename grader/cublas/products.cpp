@@ -138,10 +138,19 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
     const bool reads = p.k != 0 && a != S();
     const Extent rows_a = p.op_a == CUBLAS_OP_N ? Extent{p.m, p.k, p.lda} : Extent{p.k, p.m, p.lda};
     const Extent rows_b = p.op_b == CUBLAS_OP_N ? Extent{p.k, p.n, p.ldb} : Extent{p.n, p.k, p.ldb};
+    if (batch.count > 1 && !batch.listed && batch.step_c == 0)
+      throw Error(
+          "products of a batch that are written to one place: what a GPU leaves there is not "
+          "known");
     for (const One& one : all_of<T, C>(turn, p, batch)) {
       const T* A = reads ? turn.read<T>("A", one.a, rows_a) : nullptr;
       const T* B = reads ? turn.read<T>("B", one.b, rows_b) : nullptr;
       C* to = turn.update<C>("C", one.c, {p.m, p.n, p.ldc}, b != S());
+      const Extent rows_c{p.m, p.n, p.ldc};
+      if (reads && sizeof(T) == sizeof(C) &&
+          (have_common(one.a, rows_a, one.c, rows_c, sizeof(T)) ||
+           have_common(one.b, rows_b, one.c, rows_c, sizeof(T))))
+        throw Error("C has elements in common with A or B: what a GPU makes of that is not known");
       Product of = p;
       if (!reads) of.k = 0;
       multiply_one<T, C, S>(of, A, B, to, a, b, reads ? rows_a : Extent{1, 0, 1},

@@ -12,6 +12,24 @@ constexpr double kOperationsOfWarp = 32 * 2;
 
 }  // namespace
 
+bool have_common(const void* a, const Extent& of_a, const void* b, const Extent& of_b,
+                 uint64_t element) {
+  const auto size = static_cast<int64_t>(element);
+  const auto empty = [](const Extent& e) { return e.rows <= 0 || e.columns <= 0; };
+  if (!a || !b || empty(of_a) || empty(of_b)) return false;
+  if (a == b) return true;
+  const int64_t bytes = static_cast<const char*>(b) - static_cast<const char*>(a);
+  if (bytes % size != 0 || of_a.leading != of_b.leading || of_a.leading <= 0) return false;
+  // b begins so many columns and rows behind a: once with rows to go, once with rows too many.
+  const int64_t apart = bytes / size, leading = of_a.leading;
+  int64_t columns = apart / leading, rows = apart % leading;
+  if (rows < 0) rows += leading, --columns;
+  const auto meet = [&](int64_t column, int64_t row) {
+    return row < of_a.rows && -row < of_b.rows && column < of_a.columns && -column < of_b.columns;
+  };
+  return meet(columns, rows) || meet(columns + 1, rows - leading);
+}
+
 double Turn::least_seconds() const {
   const model::Profile& p = runtime_.profile;
   const double rate = p.time.fp32_per_clock * kOperationsOfWarp * p.time.sm_hz * p.multiprocessors;

@@ -24,6 +24,11 @@ struct Extent {
 // n elements, `step` from one to the next; a negative step runs backwards over the same ones.
 inline Extent vector_of(int64_t n, int64_t step) { return {1, n, step < 0 ? -step : step}; }
 
+// Whether two matrices of elements of that size have one in common. Where that is not easily told
+// (other leading dimensions, in each other's gaps), it is not said.
+bool have_common(const void* a, const Extent& of_a, const void* b, const Extent& of_b,
+                 uint64_t element);
+
 // It is not there, or not whole: what a kernel of the library's would fault at.
 struct Fault {
   cudaError_t error;
