@@ -42,6 +42,10 @@ const ptx::Function& find(const ptx::Module& module, const std::string& name) {
 
 const char* name_of(Watch watch) {
   switch (watch) {
+    case Watch::run:
+      return "run";
+    case Watch::check:
+      return "check";
     case Watch::nothing:
       return "counters:off";
     case Watch::counters:
@@ -91,15 +95,18 @@ uint64_t Subject::launch(const Shape& shape, const std::vector<uint64_t>& argume
   launch.param_address = params_;
   launch.multiprocessors = kMultiprocessors;
   launch.warp_budget = kWarpBudget;
+  launch.trap_uninitialised = watch != Watch::run && watch != Watch::check;
+  launch.keep_going = watch == Watch::check;
 
   counters::TrafficObserver traffic;
   const sim::KernelProgram& program = *program_;
   counters::HazardObserver hazards(4, false, {},
                                    [&program](uint32_t site) { return program.position(site); });
   std::vector<sim::Observer*> observers;
-  if (watch != Watch::nothing) observers.push_back(&traffic);
+  if (watch == Watch::counters || watch == Watch::all) observers.push_back(&traffic);
   counters::GlobalRaceObserver races(memory_);
-  if (watch == Watch::all) observers.insert(observers.end(), {&hazards, &races});
+  if (watch == Watch::all || watch == Watch::check)
+    observers.insert(observers.end(), {&hazards, &races});
   const sim::LaunchOutcome outcome = sim::run_grid(launch, observers);
   if (outcome.trap) throw Error(describe(*outcome.trap));
   uint64_t warps = 0;

@@ -18,9 +18,10 @@
 
 namespace lab32::bench {
 
-// What watches a launch: nobody, the counters, or counters and hazards. Bounds, alignment and
-// initialisation of device memory are always checked.
-enum class Watch : uint8_t { nothing, counters, all };
+// What watches a launch: nobody, the counters, or counters and hazards, as when submissions are
+// graded. Bounds and alignment are always checked, and values that nobody has defined but in `run`,
+// which is `lab32 run`; check is `lab32 check`, which counts nothing.
+enum class Watch : uint8_t { run, nothing, counters, all, check };
 const char* name_of(Watch watch);
 
 // The kernels of one file in this folder, as PTX, compiled once; with the SASS's access plans.
@@ -67,6 +68,7 @@ void launch_all(benchmark::State& state, Subject& subject, const Shape& shape,
                 const std::vector<uint64_t>& arguments, Watch watch);
 
 void register_ladder();
+void register_compute();
 void register_launches();
 void register_reading();
 

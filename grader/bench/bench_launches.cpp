@@ -145,7 +145,8 @@ void register_launches() {
       {"histogram", histogram},     {"saxpy", saxpy},       {"matmul", matmul},
       {"transpose", transpose}};
   for (const auto& [name, launch] : all)
-    for (const Watch watch : {Watch::nothing, Watch::counters, Watch::all})
+    for (const Watch watch :
+         {Watch::run, Watch::nothing, Watch::counters, Watch::all, Watch::check})
       benchmark::RegisterBenchmark((std::string(name) + "/" + name_of(watch)).c_str(), launch,
                                    watch)
           ->UseRealTime()

@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
   using namespace lab32;
   bench::register_ladder();
   bench::register_launches();
+  bench::register_compute();
   bench::register_reading();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
