@@ -198,6 +198,9 @@ CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 CPU      := $(shell grep -m 1 '^flags' /proc/cpuinfo 2>/dev/null)
 MARCH    := $(if $(PORTABLE)$(filter-out $(CPU),avx2 bmi1 bmi2 f16c fma abm movbe),,-march=x86-64-v3)
 
+# And AVX-512 for the loops over lanes, where it has that: sixteen wide, a tenth faster.
+WIDEST   := $(if $(PORTABLE)$(filter-out $(CPU),avx512f avx512bw avx512cd avx512dq avx512vl),,$(if $(MARCH),-march=x86-64-v4 -mprefer-vector-width=512))
+
 # No contraction: a PTX mul followed by an add rounds twice, on the host as on the GPU.
 # Position-independent and hidden, so that the same objects go into the runtime library.
 CXX      := g++
@@ -217,7 +220,8 @@ ifeq ($(SAN),)
 hot = $(filter $(patsubst %,$(BUILD)/obj/%.o,$1 $(addsuffix /%,$(call folders_of,$1))),$(OBJECTS))
 $(call hot,core): OPTIMISE := -O2 -fvect-cost-model=dynamic
 $(call hot,simulator/core/semantics simulator/counters): \
-                  OPTIMISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic
+                  OPTIMISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic -fno-math-errno
+$(call hot,simulator/core/semantics): OPTIMISE += $(WIDEST)
 $(BUILD)/obj/tests/%.o:              OPTIMISE := -O0
 $(BUILD)/obj/tests/fixtures.o:       OPTIMISE := -Og
 endif
@@ -307,7 +311,7 @@ $(UNITIES): FORCE
 endif
 
 # Written only when they change: other flags rebuild, a removed source relinks.
-$(BUILD)/flags:   TEXT = $(CXXFLAGS) $(shell grep 'OPTIMISE :=' Makefile)
+$(BUILD)/flags:   TEXT = $(CXXFLAGS) $(WIDEST) $(shell grep 'OPTIMISE :=' Makefile)
 $(BUILD)/objects: TEXT = $(OBJECTS)
 $(BUILD)/version: TEXT = $(VERSION)
 $(BUILD)/flags $(BUILD)/objects $(BUILD)/version: FORCE

@@ -3,9 +3,11 @@
 #include <functional>
 #include <limits>
 
+#include "simulator/core/semantics/approx.h"
 #include "tests/fixtures/host_reference.h"
 #include "tests/fixtures/opcode_harness.h"
 
+using namespace lab32;
 using namespace lab32::tests;
 
 namespace {
@@ -49,6 +51,46 @@ TEST_CASE("core: rcp, sqrt, rsqrt, lg2, ex2, tanh .approx.f32") {
   check_line<float, float>(
       "tanh.approx.f32 %f1, %f2;",
       [](float a) { return canonical(static_cast<float>(std::tanh(LD(a)))); }, within(0x1p-11L));
+}
+
+namespace {
+
+// A whole warp's results, by polynomials, are those that one lane's function gives.
+template <class Op>
+void check_rows(const std::string& opcode) {
+  for (const bool ftz : {false, true}) {
+    Line line(opcode + (ftz ? ".ftz" : "") + ".f32 %f2, %f1;");
+    sim::Modifiers modifiers;
+    modifiers.ftz = ftz;
+    uint32_t next = 12345, differ = 0;
+    for (int warp = 0; warp < 4000; ++warp) {
+      uint32_t of[sim::kWarpSize];
+      for (int lane = 0; lane < sim::kWarpSize; ++lane) {
+        next = next * 1664525u + 1013904223u;
+        // All bits, or those of numbers of usual size.
+        of[lane] = warp % 2 == 0 ? next : (next & 0x83ffffffu) + 0x3e000000u;
+        line.set(line.inst().src[0], lane, of[lane]);
+      }
+      const uint32_t mask = warp % 4 < 2 ? sim::kFullMask : next;
+      for (int lane = 0; lane < sim::kWarpSize; ++lane)
+        line.set(line.inst().dst[0], lane, uint32_t{77});
+      line.run(mask);
+      for (int lane = 0; lane < sim::kWarpSize; ++lane) {
+        const float one = sim::FloatOp<Op>::apply(modifiers, sim::bit_copy<float>(of[lane]));
+        const uint32_t want = (mask >> lane & 1) != 0 ? sim::bits(one) : 77;
+        differ += line.get<uint32_t>(line.inst().dst[0], lane) != want;
+      }
+    }
+    CHECK_MESSAGE(differ == 0, opcode);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("core: ex2, lg2, rsqrt .approx.f32 of a warp are those of its lanes, bit for bit") {
+  check_rows<sim::Ex2Approx>("ex2.approx");
+  check_rows<sim::Lg2Approx>("lg2.approx");
+  check_rows<sim::RsqrtApprox>("rsqrt.approx");
 }
 
 TEST_CASE("core: sin, cos .approx.f32: the documented error holds in [-pi, pi]") {

@@ -1,6 +1,7 @@
 // Binds the approximations. They cost more than the loop over lanes: active lanes only.
 #include "simulator/core/semantics/approx.h"
 
+#include "simulator/core/semantics/approx_rows.h"
 #include "simulator/core/semantics/lanes.h"
 
 namespace lab32::sim {
@@ -15,15 +16,44 @@ ExecFn pick_unary_f32() {
   return exec_modified<FloatOp<Op>, float, float>;
 }
 
-template <class Op>
-ExecFn pick_binary_f32() {
-  return exec_modified<FloatOp<Op>, float, float, float>;
+// Division and root are vectors, also in double.
+template <class Op, int Operands = 1>
+ExecFn pick_vector_f32(const Instruction& in) {
+  return in.has(Mod::ftz) ? exec_flushed<FloatOp<Op>, Operands>
+                          : plain<FloatOp<Op>, float, Operands>();
 }
 
-template <class Op, class Op64>
-ExecFn pick_f32_or_f64(const Instruction& in) {
-  if (in.type() == Type::f32) return pick_unary_f32<Op>();
-  return exec_active_lanes<Op64, double, double>;
+template <class Row, class Exact>
+void exec_row(const Exec& x, const Inst& in) {
+  if (in.dst[0].bytes == 0) return;
+  using Op = FloatOp<Exact>;
+  const Modifiers m = modifiers_of(*in.ptx);
+  const std::byte* const s = x.regs + in.src[0].offset;
+  std::byte* const d = x.regs + in.dst[0].offset;
+  alignas(64) float of[kWarpSize];
+  alignas(64) float result[kWarpSize];
+  alignas(64) uint32_t doubt[kWarpSize];
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    const auto b = load_lane<uint32_t>(s, lane);
+    of[lane] = bit_copy<float>(m.ftz && (b & 0x7f800000u) == 0 ? b & 0x80000000u : b);
+  }
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    const double r = Row::polynomial(of[lane]);
+    result[lane] = static_cast<float>(r);
+    doubt[lane] = !(is_sure(r, result[lane]) & Row::usual(of[lane]));
+  }
+  uint32_t any = 0;
+  for (int lane = 0; lane < kWarpSize; ++lane) any |= doubt[lane];
+  for (uint32_t rest = any != 0 ? x.mask : 0; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    if (doubt[lane] != 0) result[lane] = Op::apply(m, of[lane]);
+  }
+  if (m.ftz)
+    for (float& f : result) f = flush(f);
+  if (x.mask == kFullMask)
+    std::memcpy(d, result, sizeof result);
+  else
+    blend<float>(d, reinterpret_cast<const std::byte*>(result), x.mask);
 }
 
 template <class Op>
@@ -38,22 +68,25 @@ ExecFn pick_half_op(const Instruction& in) {
 }  // namespace
 
 ExecFn pick_div_approx(const Instruction& in) {
-  return in.has(Mod::full) ? pick_binary_f32<DivFull>() : pick_binary_f32<DivApprox>();
+  if (!in.has(Mod::full)) return pick_vector_f32<DivApprox, 2>(in);
+  return pick_vector_f32<DivFull, 2>(in);
 }
 ExecFn pick_rcp_approx(const Instruction& in) {
   if (in.type() == Type::f64 && !in.has(Mod::ftz)) refuse(in, "rcp.approx of .f64 needs .ftz");
-  return pick_f32_or_f64<RcpApprox, UpperWordOp<Rcp64>>(in);
+  if (in.type() == Type::f32) return pick_vector_f32<RcpApprox>(in);
+  return exec_active_lanes<UpperWordOp<Rcp64>, double, double>;
 }
-ExecFn pick_sqrt_approx(const Instruction&) { return pick_unary_f32<SqrtApprox>(); }
+ExecFn pick_sqrt_approx(const Instruction& in) { return pick_vector_f32<SqrtApprox>(in); }
 ExecFn pick_rsqrt_approx(const Instruction& in) {
-  if (!in.has(Mod::ftz)) return pick_f32_or_f64<RsqrtApprox, RsqrtWide>(in);
-  return pick_f32_or_f64<RsqrtApprox, UpperWordOp<Rsqrt64>>(in);
+  if (in.type() == Type::f32) return exec_row<RsqrtRow, RsqrtApprox>;
+  if (!in.has(Mod::ftz)) return exec_active_lanes<RsqrtWide, double, double>;
+  return exec_active_lanes<UpperWordOp<Rsqrt64>, double, double>;
 }
 ExecFn pick_sin_approx(const Instruction&) { return pick_unary_f32<SinApprox>(); }
 ExecFn pick_cos_approx(const Instruction&) { return pick_unary_f32<CosApprox>(); }
-ExecFn pick_lg2_approx(const Instruction&) { return pick_unary_f32<Lg2Approx>(); }
+ExecFn pick_lg2_approx(const Instruction&) { return exec_row<Lg2Row, Lg2Approx>; }
 ExecFn pick_ex2_approx(const Instruction& in) {
-  if (in.type() == Type::f32) return pick_unary_f32<Ex2Approx>();
+  if (in.type() == Type::f32) return exec_row<Ex2Row, Ex2Approx>;
   const bool brain = in.type() == Type::bf16 || in.type() == Type::bf16x2;
   if (brain != in.has(Mod::ftz)) refuse(in, "ex2 has .ftz with bf16 and not with f16");
   return pick_half_op<HalfEx2>(in);

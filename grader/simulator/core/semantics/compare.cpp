@@ -307,15 +307,16 @@ void exec_set_half(const Exec& x, const Inst& in) {
 
 template <class T>
 void exec_selp(const Exec& x, const Inst& in) {
+  if (x.mask != kFullMask) return execute_in_part(x, in, exec_selp<T>, sizeof(T));
   const uint32_t p = read_predicate(x, in.src[2]);
-  alignas(32) std::byte result[kWarpSize * sizeof(T)];
-  std::memcpy(result, x.regs + in.src[1].offset, sizeof result);
-  blend<T>(result, x.regs + in.src[0].offset, p);
+  const std::byte* const a = x.regs + in.src[0].offset;
+  const std::byte* const b = x.regs + in.src[1].offset;
   std::byte* const d = x.regs + in.dst[0].offset;
-  if (x.mask == kFullMask) {
-    std::memcpy(d, result, sizeof result);
-  } else {
-    blend<T>(d, result, x.mask);
+#pragma GCC ivdep
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    const T keep = static_cast<T>(((p >> lane) & 1u) - T{1});
+    const T of_a = load_lane<T>(a, lane), of_b = load_lane<T>(b, lane);
+    store_lane(d, lane, static_cast<T>((of_b & keep) | (of_a & ~keep)));
   }
 }
 

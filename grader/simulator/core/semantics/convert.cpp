@@ -175,6 +175,14 @@ struct ToFloat {
     return s;
   }
 };
+// .sat, by bits, so that it is vectorised: below zero, and NaN, are zero.
+struct Saturate {
+  template <class D>
+  static float apply(float s) {
+    const uint32_t b = bits(s), at_most_one = b < 0x3f800000u ? b : 0x3f800000u;
+    return bit_copy<float>(b > 0x7f800000u ? 0u : at_most_one);
+  }
+};
 struct ToHalf {
   template <class D>
   static D apply(float s) {
@@ -202,6 +210,8 @@ ExecFn fast_form(const Instruction& in) {
     if (only_rzi) return exec_fast<D, S, Truncate>;
   } else if constexpr (std::is_same_v<D, float> && (is_half || std::is_same_v<S, float>)) {
     if (plain) return exec_fast<D, S, ToFloat>;
+    if constexpr (std::is_same_v<S, float>)
+      if (mods.count() == 1 && in.has(Mod::sat)) return exec_fast<D, S, Saturate>;
   } else if constexpr (std::is_same_v<D, float> && std::is_same_v<S, double>) {
     if (only_rn) return exec_fast<D, S, Cast>;
   } else if constexpr (std::is_same_v<D, double> && std::is_same_v<S, float>) {

@@ -22,8 +22,9 @@ ExecFn pick_frame(const Instruction& in) {
     refuse_wide(in);
     return plain<FloatOp<Raw>, double, Operands>();
   }
-  return in.has(Mod::ftz) || in.has(Mod::sat) ? modified<FloatOp<Raw>, float, Operands>()
-                                              : plain<FloatOp<Raw>, float, Operands>();
+  if (in.has(Mod::ftz)) return exec_flushed<FloatOp<Raw>, Operands>;
+  return in.has(Mod::sat) ? exec_saturated<FloatOp<Raw>, Operands>
+                          : plain<FloatOp<Raw>, float, Operands>();
 }
 
 // The directed roundings cost more than a loop's branches.

@@ -116,6 +116,39 @@ ExecFn pick_count(const Instruction& in) {
 
 using Int32 = OneOf<uint32_t, int32_t>;
 
+// --- the upper half of a product -----------------------------------------------------------------
+
+// The products of lanes 0, 2, 4, 6 and of 1, 3, 5, 7 are two instructions; what the compiler makes
+// of MulHi brings each half together first.
+template <class T>
+void exec_mul_hi(const Exec& x, const Inst& in) {
+#ifdef __AVX2__
+  if (x.mask != kFullMask) return execute_in_part(x, in, exec_mul_hi<T>, sizeof(T));
+  if (in.dst[0].bytes == 0) return;
+  typedef int Eight __attribute__((vector_size(32)));
+  typedef unsigned long long Four __attribute__((vector_size(32)));
+  const std::byte* const a = x.regs + in.src[0].offset;
+  const std::byte* const b = x.regs + in.src[1].offset;
+  std::byte* const d = x.regs + in.dst[0].offset;
+  const auto product = [](Four l, Four r) {
+    if constexpr (std::is_signed_v<T>)
+      return (Four)__builtin_ia32_pmuldq256((Eight)l, (Eight)r);
+    else
+      return (Four)__builtin_ia32_pmuludq256((Eight)l, (Eight)r);
+  };
+  constexpr unsigned long long kUpper = 0xffffffff00000000u;
+  for (int at = 0; at < kWarpSize * 4; at += 32) {
+    Four l, r;
+    std::memcpy(&l, a + at, sizeof l);
+    std::memcpy(&r, b + at, sizeof r);
+    const Four high = product(l, r) >> 32 | (product(l >> 32, r >> 32) & kUpper);
+    std::memcpy(d + at, &high, sizeof high);
+  }
+#else
+  exec_lanes<MulHi, T, T, T>(x, in);
+#endif
+}
+
 }  // namespace
 
 ExecFn pick_add_int(const Instruction& in) { return pick_bits<Add>(in); }
@@ -149,7 +182,15 @@ ExecFn pick_mad_cc(const Instruction& in) { return pick_madc_form<false>(in); }
 ExecFn pick_madc(const Instruction& in) { return pick_madc_form<true>(in); }
 
 ExecFn pick_mul_lo(const Instruction& in) { return pick_bits<MulLo>(in); }
-ExecFn pick_mul_hi(const Instruction& in) { return pick_binary<MulHi>(in); }
+ExecFn pick_mul_hi(const Instruction& in) {
+  return Integers::pick(in, in.type(), [](auto t) -> ExecFn {
+    using T = TypeOf<decltype(t)>;
+    if constexpr (sizeof(T) == 4)
+      return exec_mul_hi<T>;
+    else
+      return exec_lanes<MulHi, T, T, T>;
+  });
+}
 ExecFn pick_mul_wide(const Instruction& in) {
   return OneOf<uint16_t, int16_t, uint32_t, int32_t>::pick(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;

@@ -90,18 +90,13 @@ inline void blend(std::byte* __restrict slot, const std::byte* __restrict result
 
 namespace detail {
 
+// Two slots are the same or disjoint, so no lane reads what another has written.
 template <class D, class... S, class F, size_t... I>
-inline void for_lanes(const Exec& x, std::byte* d, const std::byte* const* s, F f,
-                      std::index_sequence<I...>) {
-  // One loop for whole and partial warps, so that there is half as much to compile. Two slots are
-  // the same or disjoint, so no lane reads what another has written.
-  alignas(32) std::byte result[kWarpSize * sizeof(D)];
-  std::byte* const to = x.mask == kFullMask ? d : result;
+inline void for_lanes(std::byte* d, const std::byte* const* s, F f, std::index_sequence<I...>) {
 #pragma GCC ivdep
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    store_lane<D>(to, lane, f(load_lane<S>(s[I], lane)...));
+    store_lane<D>(d, lane, f(load_lane<S>(s[I], lane)...));
   }
-  if (x.mask != kFullMask) blend<D>(d, result, x.mask);
 }
 
 // For functions that cost more than the loop: calls them for active lanes only.
@@ -116,13 +111,29 @@ inline void for_active_lanes(const Exec& x, std::byte* d, const std::byte* const
 
 }  // namespace detail
 
-// d[lane] = f(src0[lane], …) for the active lanes.
+// d[lane] = f(src0[lane], …) for all lanes.
 template <class D, class... S, class F>
-inline void map_lanes(const Exec& x, const Inst& in, F f) {
+inline void map_whole_warp(const Exec& x, const Inst& in, F f) {
   if (in.dst[0].bytes == 0) return;  // '_'
   const std::byte* s[sizeof...(S)];
   for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
-  detail::for_lanes<D, S...>(x, x.regs + in.dst[0].offset, s, f, std::index_sequence_for<S...>{});
+  detail::for_lanes<D, S...>(x.regs + in.dst[0].offset, s, f, std::index_sequence_for<S...>{});
+}
+
+// Executes it for a whole warp, and gives the lanes that are not active back what they had: that
+// costs less than a second loop in each row's code.
+void execute_in_part(const Exec& x, const Inst& in, ExecFn whole_warp, size_t result_bytes);
+
+// d[lane] = f(src0[lane], …) for the active lanes.
+template <class D, class... S, class F>
+inline void map_lanes(const Exec& x, const Inst& in, F f) {
+  if (x.mask == kFullMask) return map_whole_warp<D, S...>(x, in, f);
+  if (in.dst[0].bytes == 0) return;
+  alignas(32) std::byte result[kWarpSize * sizeof(D)];
+  const std::byte* s[sizeof...(S)];
+  for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
+  detail::for_lanes<D, S...>(result, s, f, std::index_sequence_for<S...>{});
+  blend<D>(x.regs + in.dst[0].offset, result, x.mask);
 }
 
 template <class D, class... S, class F>
@@ -165,7 +176,8 @@ inline uint32_t test_lanes(const Exec& x, const Inst& in, F f) {
 // Op::apply(S...) -> D is the row's function.
 template <class Op, class D, class... S>
 void exec_lanes(const Exec& x, const Inst& in) {
-  map_lanes<D, S...>(x, in, [](S... s) -> D { return Op::apply(s...); });
+  if (x.mask != kFullMask) return execute_in_part(x, in, exec_lanes<Op, D, S...>, sizeof(D));
+  map_whole_warp<D, S...>(x, in, [](S... s) -> D { return Op::apply(s...); });
 }
 
 template <class Op, class D, class... S>
@@ -184,7 +196,8 @@ inline Modifiers modifiers_of(const ptx::Instruction& in) {
 // there is to compile.
 template <class Op, class D, class... S>
 void exec_plain(const Exec& x, const Inst& in) {
-  map_lanes<D, S...>(x, in, [](S... s) -> D { return Op::apply(Modifiers{}, s...); });
+  if (x.mask != kFullMask) return execute_in_part(x, in, exec_plain<Op, D, S...>, sizeof(D));
+  map_whole_warp<D, S...>(x, in, [](S... s) -> D { return Op::apply(Modifiers{}, s...); });
 }
 
 template <class Op, class D, class... S>
@@ -192,6 +205,12 @@ void exec_modified(const Exec& x, const Inst& in) {
   const Modifiers m = modifiers_of(*in.ptx);
   map_active_lanes<D, S...>(x, in, [m](S... s) -> D { return Op::apply(m, s...); });
 }
+
+// Does what `plain` does, which knows no modifiers, and clamps the result to [0, 1].
+void execute_saturated(const Exec& x, const Inst& in, ExecFn plain);
+// Does what `modified` does with .ftz, and perhaps .sat: by `plain` on flushed operands, for all
+// lanes whose result is no smaller than the smallest normal number.
+void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modified);
 
 template <class Op, class T, int Operands>
 constexpr ExecFn plain() {
@@ -211,6 +230,15 @@ constexpr ExecFn modified() {
     return exec_modified<Op, T, T, T>;
   else
     return exec_modified<Op, T, T, T, T>;
+}
+
+template <class Op, int Operands>
+void exec_saturated(const Exec& x, const Inst& in) {
+  execute_saturated(x, in, plain<Op, float, Operands>());
+}
+template <class Op, int Operands>
+void exec_flushed(const Exec& x, const Inst& in) {
+  execute_flushed(x, in, plain<Op, float, Operands>(), modified<Op, float, Operands>());
 }
 
 template <class Op, class T>

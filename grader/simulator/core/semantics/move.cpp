@@ -54,7 +54,8 @@ void exec_mov(const Exec& x, const Inst& in) {
   std::byte* const d = x.regs + in.dst[0].offset;
   const std::byte* const s = x.regs + in.src[0].offset;
   if (x.mask == kFullMask) {
-    std::memmove(d, s, kWarpSize * sizeof(T));
+#pragma GCC ivdep
+    for (int lane = 0; lane < kWarpSize; ++lane) store_lane<T>(d, lane, load_lane<T>(s, lane));
   } else if (d != s) {
     blend<T>(d, s, x.mask);
   }

@@ -1,0 +1,78 @@
+// What rows do whose function knows all lanes only, or no modifiers.
+#include "simulator/core/semantics/float.h"
+#include "simulator/core/semantics/lanes.h"
+
+namespace lab32::sim {
+
+void execute_in_part(const Exec& x, const Inst& in, ExecFn whole_warp, size_t result_bytes) {
+  if (in.dst[0].bytes == 0) return;
+  std::byte* const d = x.regs + in.dst[0].offset;
+  alignas(64) std::byte before[kWarpSize * 8];
+  std::memcpy(before, d, result_bytes * kWarpSize);
+  whole_warp(Exec{x.regs, kFullMask, x.warp}, in);
+  const uint32_t others = ~x.mask;
+  switch (result_bytes) {
+    case 2:
+      return blend<uint16_t>(d, before, others);
+    case 4:
+      return blend<uint32_t>(d, before, others);
+    default:
+      return blend<uint64_t>(d, before, others);
+  }
+}
+
+void execute_saturated(const Exec& x, const Inst& in, ExecFn plain) {
+  if (in.dst[0].bytes == 0) return;
+  std::byte* const d = x.regs + in.dst[0].offset;
+  alignas(64) std::byte before[kWarpSize * sizeof(float)];
+  std::memcpy(before, d, sizeof before);
+  plain(Exec{x.regs, kFullMask, x.warp}, in);
+  // By bits, so that it is vectorised: below zero, and NaN, which is 0x7fffffff, are zero.
+  constexpr uint32_t kOne = 0x3f800000, kInfinity = 0x7f800000;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    const auto b = load_lane<uint32_t>(d, lane);
+    const uint32_t at_most_one = b < kOne ? b : kOne;
+    store_lane<uint32_t>(d, lane, b > kInfinity ? 0u : at_most_one);
+  }
+  if (x.mask != kFullMask) blend<float>(d, before, ~x.mask);
+}
+
+void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modified) {
+  if (in.dst[0].bytes == 0) return;
+  constexpr uint32_t kBytes = kWarpSize * sizeof(float), kSmallestNormal = 0x00800000;
+  // A register file of its own, for its operands and its result.
+  alignas(64) std::byte own[4 * kBytes];
+  Inst on_own;
+  on_own.dst[0] = in.dst[0];
+  on_own.dst[0].offset = 3 * kBytes;
+  for (uint32_t i = 0; i < in.src_count; ++i) {
+    on_own.src[i] = in.src[i];
+    on_own.src[i].offset = i * kBytes;
+    const std::byte* const from = x.regs + in.src[i].offset;
+    for (int lane = 0; lane < kWarpSize; ++lane)
+      store_lane(own + i * kBytes, lane, flush(load_lane<float>(from, lane)));
+  }
+  std::byte* const result = own + 3 * kBytes;
+  plain(Exec{own, kFullMask, x.warp}, on_own);
+  // What is that small may have been rounded up to it, or would have been further down.
+  uint32_t any = 0;
+  alignas(64) uint32_t small[kWarpSize];
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    const uint32_t magnitude = load_lane<uint32_t>(result, lane) & 0x7fffffffu;
+    small[lane] = magnitude - 1 < kSmallestNormal;
+    any |= small[lane];
+  }
+  if (in.ptx->has(ptx::Mod::sat)) {
+    for (int lane = 0; lane < kWarpSize; ++lane)
+      store_lane(result, lane, saturate_unit(load_lane<float>(result, lane)));
+  }
+  uint32_t again = 0;
+  if (any != 0)
+    for (int lane = 0; lane < kWarpSize; ++lane) again |= (small[lane] & 1u) << lane;
+  again &= x.mask;
+  // A destination may be a source: those lanes are still as they were.
+  if (again != 0) modified(Exec{x.regs, again, x.warp}, in);
+  blend<float>(x.regs + in.dst[0].offset, result, x.mask & ~again);
+}
+
+}  // namespace lab32::sim
