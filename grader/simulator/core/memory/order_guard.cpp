@@ -18,13 +18,14 @@ namespace {
 // What is kept for the rollback, piece by piece. A scattered store keeps one line.
 constexpr uint64_t kLine = 256;
 // A round ends when it has kept 1/64 of the device memory in use; it is given up at 1/32, which
-// blocks that write very much can reach before they end. At least this much, since rounds cost.
+// blocks that write very much can reach before they end. At least this much for each host thread,
+// since they all wait where a round ends.
 constexpr uint64_t kShare = 64, kLeast = 4 << 20;
 
 // Device memory that one page of a word map stands for.
 constexpr uint64_t kMapPage = 4096, kPageSpan = kMapPage * 8 * 4;
 
-enum : uint8_t { kUntouched, kBeingKept, kIsKept };
+constexpr uint8_t kBeingKept = 255, kLastRound = 254;
 
 void* reserve_record(uint64_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -44,13 +45,46 @@ struct OrderGuard::Worker::Kept {
 
 namespace {
 constexpr size_t kKeptAtOnce = 64;
-}
+// Pages of its maps that a worker holds on to from round to round: to have them zeroed by the
+// system, fault by fault on all cores, costs more than to zero them.
+constexpr size_t kHeldPages = 512;
+// What is kept for a rollback is needed again by the next launch; so much is not given back, for
+// each host thread.
+constexpr size_t kHeldBytes = 8 << 20;
+}  // namespace
+
+// Pieces of memory for lines, of all guards.
+class OrderGuard::Worker::Store {
+ public:
+  static Store& of_process() {
+    static auto* const store = new Store;
+    return *store;
+  }
+  std::unique_ptr<Kept[]> take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.empty()) return std::unique_ptr<Kept[]>(new Kept[kKeptAtOnce]);
+    std::unique_ptr<Kept[]> piece = std::move(free_.back());
+    free_.pop_back();
+    return piece;
+  }
+  void give(std::vector<std::unique_ptr<Kept[]>>& pieces, size_t workers) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto& piece : pieces)
+      if (free_.size() * kKeptAtOnce * sizeof(Kept) < workers * kHeldBytes)
+        free_.push_back(std::move(piece));
+    pieces.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Kept[]>> free_;
+};
 
 OrderGuard::OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races)
     : memory_(memory), mode_(mode), find_races_(find_races), by_word_(memory.allocations().size()) {
   const uint64_t used = (memory.used() + kPageSpan) / kPageSpan * kPageSpan;
   map_bytes_ = used / 32 + kMapPage;
-  limit_ = std::max(kLeast, memory.used() / kShare);
+  limit_ = std::max(kLeast * workers, memory.used() / kShare);
   lines_ = used / kLine + 1;
   line_state_ = static_cast<std::atomic<uint8_t>*>(reserve_record(lines_));
   for (unsigned i = 0; i < workers; ++i) {
@@ -64,10 +98,13 @@ OrderGuard::OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_ra
     w.used_.resize(memory.allocations().size());
     if (find_races) w.touches_ = std::make_unique<TouchMap>(used);
   }
+  next_round();
+  for (const auto& w : workers_) w->stale_ = false;
 }
 
 OrderGuard::~OrderGuard() {
   for (auto& w : workers_) {
+    Worker::Store::of_process().give(w->kept_, workers_.size());
     munmap(w->written_, map_bytes_);
     munmap(w->read_, map_bytes_);
   }
@@ -96,15 +133,15 @@ void OrderGuard::Worker::touch(Touch how, const By& by, const uint64_t* address,
 void OrderGuard::Worker::first_read(Allocation& a, const uint64_t* address, uint32_t mask,
                                     unsigned bytes, const By& by) {
   if ((used_[a.index] & kByWord) == 0) return note(a, kRead);
-  if (at_once()) mark(read_, address, mask, bytes);
+  if (at_once()) mark(kReadWords, address, mask, bytes);
   touch(Touch::read, by, address, mask, bytes);
 }
 
 void OrderGuard::Worker::write(Allocation& a, const uint64_t* address, uint32_t mask,
                                unsigned bytes, const By& by) {
   if ((used_[a.index] & (kWrite | kClash)) != kWrite) note(a, kWrite);
-  if (at_once()) mark(written_, address, mask, bytes);
-  keep(a, address, mask);
+  if (at_once()) mark(kWords, address, mask, bytes);
+  keep(a, address, mask, bytes);
   touch(Touch::write, by, address, mask, bytes);
 }
 
@@ -113,7 +150,7 @@ void OrderGuard::Worker::update(Allocation& a, uint8_t operation, const uint64_t
   if (at_once() && operation == 0) throw OrderMatters{};
   if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note(a, kUpdate);
   if ((used_[a.index] & kByWord) != 0) {
-    if (at_once()) mark(written_, address, mask, bytes);
+    if (at_once()) mark(kWords, address, mask, bytes);
     touch(Touch::write, by, address, mask, bytes);
   } else {
     // Updates that only concern their own block are told from others word by word.
@@ -124,50 +161,82 @@ void OrderGuard::Worker::update(Allocation& a, uint8_t operation, const uint64_t
     if (operation_[a.index] == 0) operation_[a.index] = operation;
     if (at_once() && operation_[a.index] != operation) throw OrderMatters{};
   }
-  keep(a, address, mask);
+  keep(a, address, mask, bytes);
 }
 
-void OrderGuard::Worker::mark(uint8_t* words, const uint64_t* address, uint32_t mask,
-                              unsigned bytes) {
-  // They are eight bytes of the map.
-  if (bytes == 4 && mask == kFullMask && contiguous(address, 4)) {
-    const uint64_t first = (address[0] - kGlobalBase) / 4;
-    uint64_t span;
-    std::memcpy(&span, words + first / 8, sizeof span);
-    span |= uint64_t{0xffffffff} << (first % 8);
-    std::memcpy(words + first / 8, &span, sizeof span);
-    touched_[first / 8 / kMapPage] = 1;
-    touched_[(first + 31) / 8 / kMapPage] = 1;
-    return;
+void OrderGuard::Worker::write_row(Allocation& a, const WarpRow& row, unsigned bytes,
+                                   const By& by) {
+  if (bytes != 4 || !row.is_one_row() || touches_) {
+    uint64_t address[kWarpSize];
+    row.write_to(address);
+    return write(a, address, kFullMask, bytes, by);
   }
+  if ((used_[a.index] & (kWrite | kClash)) != kWrite) note(a, kWrite);
+  const uint64_t first = row.first[0];
+  if (at_once()) mark_row(kWords, first);
+  if (!a.pristine)
+    keep_lines((first - kGlobalBase) / kLine, (first + 4 * (kWarpSize - 1) - kGlobalBase) / kLine);
+}
+
+// Of 32 words one after the other: they are eight bytes of the map.
+void OrderGuard::Worker::mark_row(uint8_t map, uint64_t address) {
+  if (stale_) forget_words();
+  uint8_t* const words = map == kWords ? written_ : read_;
+  const uint64_t first = (address - kGlobalBase) / 4;
+  uint64_t span;
+  std::memcpy(&span, words + first / 8, sizeof span);
+  span |= uint64_t{0xffffffff} << (first % 8);
+  std::memcpy(words + first / 8, &span, sizeof span);
+  touched_[first / 8 / kMapPage] |= map;
+  touched_[(first + 31) / 8 / kMapPage] |= map;
+}
+
+void OrderGuard::Worker::mark(uint8_t map, const uint64_t* address, uint32_t mask, unsigned bytes) {
+  if (stale_) forget_words();
+  uint8_t* const words = map == kWords ? written_ : read_;
+  if (bytes == 4 && mask == kFullMask && contiguous(address, 4)) return mark_row(map, address[0]);
   const unsigned count = bytes < 4 ? 1 : bytes / 4;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const uint64_t first = (address[__builtin_ctz(rest)] - kGlobalBase) / 4;
     for (uint64_t w = first; w < first + count; ++w)
       words[w / 8] = static_cast<uint8_t>(words[w / 8] | 1u << (w % 8));
-    touched_[first / 8 / kMapPage] = 1;
+    touched_[first / 8 / kMapPage] |= map;
   }
 }
 
-void OrderGuard::Worker::keep(const Allocation& a, const uint64_t* address, uint32_t mask) {
+void OrderGuard::Worker::keep(const Allocation& a, const uint64_t* address, uint32_t mask,
+                              unsigned bytes) {
   // Of an allocation that nobody has written, the poison is all that needs to come back.
   if (a.pristine) return;
+  // Lanes in their order leave out no line between the first one's and the last one's.
+  if (mask == kFullMask && contiguous(address, bytes))
+    return keep_lines((address[0] - kGlobalBase) / kLine,
+                      (address[kWarpSize - 1] - kGlobalBase) / kLine);
   uint64_t before = ~uint64_t{0};
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const uint64_t line = (address[__builtin_ctz(rest)] - kGlobalBase) / kLine;
     if (line == before) continue;
     before = line;  // an access never crosses a multiple of its size, hence no line
-    if (guard_->line_state_[line].load(std::memory_order_acquire) != kIsKept) keep_line(line);
+    keep_lines(line, line);
   }
+}
+
+void OrderGuard::Worker::keep_lines(uint64_t first, uint64_t last) {
+  for (uint64_t line = first; line <= last; ++line)
+    if (guard_->line_state_[line].load(std::memory_order_acquire) != guard_->round_)
+      keep_line(line);
 }
 
 // Whoever comes first keeps it, and the others wait: nobody writes to a line before it is kept.
 void OrderGuard::Worker::keep_line(uint64_t line) {
-  if (kept_lines_ == kept_.size() * kKeptAtOnce) kept_.emplace_back(new Kept[kKeptAtOnce]);
+  if (kept_lines_ == kept_.size() * kKeptAtOnce) kept_.push_back(Store::of_process().take());
   std::atomic<uint8_t>& state = guard_->line_state_[line];
-  uint8_t expected = kUntouched;
-  if (!state.compare_exchange_strong(expected, kBeingKept, std::memory_order_acquire)) {
-    while (state.load(std::memory_order_acquire) != kIsKept) std::this_thread::yield();
+  const uint8_t round = guard_->round_;
+  uint8_t before = state.load(std::memory_order_acquire);
+  if (before == round) return;
+  if (before == kBeingKept ||
+      !state.compare_exchange_strong(before, kBeingKept, std::memory_order_acquire)) {
+    while (state.load(std::memory_order_acquire) != round) std::this_thread::yield();
     return;
   }
   if (kept_lines_ % kKeptAtOnce == 0)
@@ -178,7 +247,7 @@ void OrderGuard::Worker::keep_line(uint64_t line) {
   kept.line = line;
   std::memcpy(kept.data, memory.host(kGlobalBase + line * kLine), kLine);
   std::memcpy(kept.written, memory.written_bits() + line * kLine / 8, kLine / 8);
-  state.store(kIsKept, std::memory_order_release);
+  state.store(round, std::memory_order_release);
   if (!guard_->find_races_ &&
       guard_->kept_bytes_.load(std::memory_order_relaxed) > 2 * guard_->limit_)
     throw OrderMatters{};
@@ -199,6 +268,8 @@ void OrderGuard::want_words(const Allocation& a) {
 // Between rounds
 
 bool OrderGuard::validate() {
+  for (const auto& w : workers_)
+    if (w->stale_) w->forget_words();
   bool each_alone = true;
   for (const auto& a : memory_.allocations()) {
     const uint32_t i = a->index;
@@ -218,10 +289,13 @@ bool OrderGuard::validate() {
 
 // No word that one wrote was touched by another.
 bool OrderGuard::words_disjoint() const {
-  for (uint64_t page = 0; page < map_bytes_ / kMapPage; ++page) {
-    const auto who = std::count_if(workers_.begin(), workers_.end(),
-                                   [&](const auto& w) { return w->touched_[page] != 0; });
-    if (who < 2) continue;
+  const uint64_t pages = map_bytes_ / kMapPage;
+  std::vector<uint16_t> who(pages);
+  for (const auto& w : workers_)
+    for (uint64_t page = 0; page < pages; ++page)
+      who[page] = static_cast<uint16_t>(who[page] + (w->touched_[page] != 0));
+  for (uint64_t page = 0; page < pages; ++page) {
+    if (who[page] < 2) continue;
     uint64_t written[kMapPage / 8] = {}, read[kMapPage / 8] = {};
     for (const auto& w : workers_) {
       if (w->touched_[page] == 0) continue;
@@ -244,7 +318,7 @@ void OrderGuard::commit() {
   for (const auto& a : memory_.allocations())
     for (const auto& w : workers_)
       if ((w->used_[a->index] & (Worker::kWrite | Worker::kUpdate)) != 0) a->pristine = false;
-  begin_round();
+  next_round();
 }
 
 bool OrderGuard::rollback() {
@@ -260,30 +334,47 @@ bool OrderGuard::rollback() {
       std::memcpy(memory_.host(kGlobalBase + kept.line * kLine), kept.data, kLine);
       std::memcpy(memory_.written_bits() + kept.line * kLine / 8, kept.written, kLine / 8);
     }
-  begin_round();
+  next_round();
   return std::exchange(wanted_, 0) != 0;
+}
+
+void OrderGuard::Worker::forget_words() {
+  stale_ = false;
+  for (const uint8_t page : touched_) resident_ += (page & 1u) + (page >> 1);
+  if (resident_ > kHeldPages) {
+    // The pages go back to the system, and come again as zeros.
+    madvise(written_, guard_->map_bytes_, MADV_DONTNEED);
+    madvise(read_, guard_->map_bytes_, MADV_DONTNEED);
+    resident_ = 0;
+  } else {
+    for (size_t page = 0; page < touched_.size(); ++page) {
+      if ((touched_[page] & kWords) != 0) std::memset(written_ + page * kMapPage, 0, kMapPage);
+      if ((touched_[page] & kReadWords) != 0) std::memset(read_ + page * kMapPage, 0, kMapPage);
+    }
+  }
+  std::fill(touched_.begin(), touched_.end(), 0);
 }
 
 std::unique_ptr<TouchMap> OrderGuard::take_suspects() {
   return has_suspects() ? std::move(workers_.front()->touches_) : nullptr;
 }
 
-void OrderGuard::begin_round() {
+void OrderGuard::next_round() {
   by_word_count_ = static_cast<size_t>(std::count(by_word_.begin(), by_word_.end(), 1));
   for (const auto& w : workers_) {
-    for (size_t i = 0; i < w->kept_lines_; ++i)
-      line_state_[w->kept_[i / kKeptAtOnce][i % kKeptAtOnce].line] = kUntouched;
     w->kept_lines_ = 0;
     if (w->touches_) w->touches_->clear();
-    // The pages go back to the system, and come again as zeros.
-    madvise(w->written_, map_bytes_, MADV_DONTNEED);
-    madvise(w->read_, map_bytes_, MADV_DONTNEED);
-    std::fill(w->touched_.begin(), w->touched_.end(), 0);
+    w->stale_ = true;
     std::fill(w->operation_.begin(), w->operation_.end(), 0);
     for (size_t i = 0; i < by_word_.size(); ++i)
       w->used_[i] = by_word_[i] != 0 ? Worker::kByWord : uint8_t{0};
   }
   kept_bytes_ = 0;
+  if (round_ == kLastRound) {
+    madvise(static_cast<void*>(line_state_), lines_, MADV_DONTNEED);
+    round_ = 0;
+  }
+  ++round_;
 }
 
 }  // namespace lab32::sim

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "simulator/core/execute/heap_calls.h"
+#include "simulator/core/schedule/crew.h"
 #include "simulator/core/schedule/resident_blocks.h"
 
 namespace lab32::sim {
@@ -157,11 +158,8 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
     Shared shared(first, first + most, whole);
     const uint64_t chunk = chunk_for(most, threads);
-    std::vector<std::thread> helpers;
-    for (unsigned i = 1; i < threads; ++i)
-      helpers.emplace_back([&, i] { work(launch, results[i], shared, guard, i, chunk); });
-    work(launch, results[0], shared, guard, 0, chunk);
-    for (std::thread& t : helpers) t.join();
+    run_side_by_side(threads,
+                     [&](unsigned i) { work(launch, results[i], shared, guard, i, chunk); });
     for (const WorkerResult& result : results)
       if (result.error) std::rethrow_exception(result.error);
     if (shared.order_matters || !guard.validate()) {

@@ -1,0 +1,82 @@
+#include "simulator/core/schedule/crew.h"
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace lab32::sim {
+namespace {
+
+using Job = std::function<void(unsigned)>;
+
+class Crew {
+ public:
+  // Never ends: its threads may still wait when the process does.
+  static Crew& of_process() {
+    static auto* const crew = new Crew;
+    return *crew;
+  }
+
+  // False: it is at work for another thread, or this process is a fork, which has no threads.
+  bool run(unsigned n, const Job& job) {
+    const std::unique_lock<std::mutex> alone(busy_, std::try_to_lock);
+    if (!alone.owns_lock() || getpid() != process_) return false;
+    std::unique_lock<std::mutex> lock(mutex_);
+    try {
+      for (; threads_ + 1 < n; ++threads_) std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error&) {
+      // Those that there are do it all.
+    }
+    job_ = &job;
+    next_ = 0;
+    wanted_ = unfinished_ = n;
+    work_.notify_all();
+    take_jobs(lock);
+    done_.wait(lock, [this] { return unfinished_ == 0; });
+    wanted_ = 0;
+    return true;
+  }
+
+ private:
+  void serve() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      work_.wait(lock, [this] { return next_ < wanted_; });
+      take_jobs(lock);
+    }
+  }
+
+  void take_jobs(std::unique_lock<std::mutex>& lock) {
+    while (next_ < wanted_) {
+      const unsigned mine = next_++;
+      const Job& job = *job_;
+      lock.unlock();
+      job(mine);
+      lock.lock();
+      if (--unfinished_ == 0) done_.notify_one();
+    }
+  }
+
+  const pid_t process_ = getpid();
+  std::mutex busy_, mutex_;
+  std::condition_variable work_, done_;
+  const Job* job_ = nullptr;
+  unsigned threads_ = 0, next_ = 0, wanted_ = 0, unfinished_ = 0;
+};
+
+}  // namespace
+
+void run_side_by_side(unsigned n, const Job& job) {
+  if (n == 1) return job(0);
+  if (Crew::of_process().run(n, job)) return;
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < n; ++i) helpers.emplace_back(job, i);
+  job(0);
+  for (std::thread& t : helpers) t.join();
+}
+
+}  // namespace lab32::sim
