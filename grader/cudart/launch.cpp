@@ -137,8 +137,8 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   options.heap_bytes = r.gpu().limits.at(cudaLimitMallocHeapSize);
   options.cooperative = request.cooperative;
   if (r.schedule) options.schedule = (*r.schedule)++;
-  // Nobody sees the counts of `lab32 run`, but through times.
-  options.count = r.tool != Tool::run || r.streams.timed();
+  // Nobody sees the counts of `lab32 run` and `check`, but through times.
+  options.count = r.tool == Tool::profile || r.streams.timed();
   options.close_up = r.close_up;
   // Caches start empty under Nsight Compute (--cache-control all), and hold what earlier launches
   // left where a program takes the time itself.

@@ -44,6 +44,12 @@ BankWords words_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask) 
 }
 
 uint32_t phase_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  // One place for all: its words lie in as many banks.
+  const uint64_t first = offset[__builtin_ctz(mask)];
+  uint64_t others = 0;
+  for (uint32_t left = mask; left != 0; left &= left - 1)
+    others |= offset[__builtin_ctz(left)] ^ first;
+  if (others == 0) return 1;
   return words_of_phase(offset, bytes, mask).fullest();
 }
 
@@ -125,8 +131,11 @@ Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
                             uint32_t elsewhere = 0) {
   if (mask == 0) return {};
   int64_t stride;
-  if (mask == kAllLanes && bytes >= kBankBytes && is_affine(offset, &stride) && stride != 0) {
-    return affine_wavefronts(stride, bytes);
+  if (mask == kAllLanes && bytes >= kBankBytes && is_affine(offset, &stride)) {
+    if (stride != 0) return affine_wavefronts(stride, bytes);
+    const uint32_t width = lanes_per_phase(bytes);
+    const uint32_t phases = kLanes / (merge && width < kLanes ? 2 * width : width);
+    return {phases, phases};
   }
   if (bytes <= kBankBytes && within_one_row(offset, mask)) return {1, 1};
   Wavefronts w =

@@ -7,14 +7,17 @@
 namespace lab32::counters {
 namespace {
 
-// A trace of 128 bytes for each access; longer ones would rather fill the caches than help.
-constexpr size_t kLongest = 16384;
+// Longer ones would rather fill the caches than help.
+constexpr size_t kMostBytes = 2'400'000;
 
 using Event = BlockTrace::Event;
 
 bool same(const Event& a, const Event& b) {
   static_assert(sizeof(Event) == 16, "no padding: compared as bytes");
-  return std::memcmp(&a, &b, sizeof a) == 0;
+  uint64_t of_a[2], of_b[2];
+  std::memcpy(of_a, &a, sizeof a);
+  std::memcpy(of_b, &b, sizeof b);
+  return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0;
 }
 
 Event other_than_access(Event::What what, uint32_t warp, uint32_t site, uint32_t mask,
@@ -47,7 +50,26 @@ void copy_values(size_t bytes, const std::byte* from, size_t from_step, std::byt
 }  // namespace
 
 Event BlockTrace::access(uint32_t warp, const sim::RawAccess& a) {
-  return {Event::What::access, static_cast<uint8_t>(warp), a.kind, a.bytes, a.site, a.mask, 0};
+  int64_t step;
+  const bool steps = a.row != nullptr || (a.mask == kAllLanes && is_affine(a.address, &step));
+  return {Event::What::access, static_cast<uint8_t>(warp), a.kind, a.bytes, a.site, a.mask, steps};
+}
+
+size_t BlockTrace::bytes() const {
+  return events_.size() * sizeof(Event) + rows_.size() * sizeof(Row) +
+         places_.size() * sizeof(Place);
+}
+
+uint32_t BlockTrace::keep(const Row& row) {
+  uint64_t hash = 0;
+  for (const uint32_t element : row.element) hash = (hash ^ element) * 0x9e3779b97f4a7c15u;
+  const auto [first, last] = row_of_.equal_range(hash);
+  for (auto at = first; at != last; ++at)
+    if (rows_[at->second].element == row.element) return at->second;
+  const auto fresh = static_cast<uint32_t>(rows_.size());
+  rows_.push_back(row);
+  row_of_.emplace(hash, fresh);
+  return fresh;
 }
 
 Event BlockTrace::block_barrier(uint32_t warps, bool whole_block) {
@@ -82,7 +104,9 @@ void BlockTrace::begin(const sim::BlockInfo& block) {
   threads_ = block.threads;
   shared_bytes_ = block.shared_bytes;
   events_.clear();
+  places_.clear();
   rows_.clear();
+  row_of_.clear();
   value_bytes_ = 0;
 }
 
@@ -91,22 +115,26 @@ void BlockTrace::begin_like(const BlockTrace& other, const Cursor& end) {
   shared_bytes_ = other.shared_bytes_;
   if (this != &other) {
     events_ = other.events_;
+    places_ = other.places_;
     rows_ = other.rows_;
+    row_of_ = other.row_of_;
   }
   events_.resize(end.event);
-  rows_.resize(end.row);
+  places_.resize(end.place);
   value_bytes_ = end.value;
 }
 
 bool BlockTrace::record(const Event& event, const uint64_t* row) {
-  if (events_.size() == kLongest) return false;
+  if (bytes() > kMostBytes) return false;
   events_.push_back(event);
   value_bytes_ += event.value_bytes();
+  if (event.has_steps()) places_.push_back(steps_of(row));
   if (!event.has_row()) return true;
-  Row& kept = rows_.emplace_back();
+  Row kept;
   for (uint32_t lane = 0; lane < kLanes; ++lane)
     kept.element[lane] =
         (event.mask >> lane & 1) != 0 ? static_cast<uint32_t>(row[lane]) : uint32_t{0};
+  places_.push_back({keep(kept), 0});
   return true;
 }
 
@@ -116,21 +144,33 @@ bool BlockTrace::of_shape(const sim::BlockInfo& block) const {
 
 bool BlockTrace::begins_like(const BlockTrace& other, const Cursor& end) const {
   // No pointers to nothing: memcmp may not be given them, for no bytes either.
-  const auto same = [](const void* a, const void* b, size_t bytes) {
-    return bytes == 0 || std::memcmp(a, b, bytes) == 0;
-  };
-  return events_.size() >= end.event &&
-         same(events_.data(), other.events_.data(), end.event * sizeof(Event)) &&
-         same(rows_.data(), other.rows_.data(), end.row * sizeof(Row));
+  if (events_.size() < end.event ||
+      (end.event != 0 &&
+       std::memcmp(events_.data(), other.events_.data(), end.event * sizeof(Event)) != 0))
+    return false;
+  Cursor at;
+  for (; at.event < end.event; advance(at, events_[at.event])) {
+    const Event& event = events_[at.event];
+    if (!event.has_place()) continue;
+    const Place a = places_[at.place], b = other.places_[at.place];
+    const bool alike = event.has_row() ? rows_[a.first].element == other.rows_[b.first].element
+                                       : a.first == b.first && a.step == b.step;
+    if (!alike) return false;
+  }
+  return true;
 }
 
 // Vectors of four: this is all that most accesses of a kernel cost the check.
 bool BlockTrace::goes_on_with(const Cursor& at, const Event& event, const uint64_t* row) const {
   if (at.event == events_.size() || !same(events_[at.event], event)) return false;
+  if (event.has_steps()) {
+    const Place now = steps_of(row), then = places_[at.place];
+    return now.first == then.first && now.step == then.step;
+  }
   if (!event.has_row()) return true;
   typedef uint64_t Four __attribute__((vector_size(32)));
   typedef uint32_t FourHalves __attribute__((vector_size(16)));
-  const uint32_t* kept = rows_[at.row].element.data();
+  const uint32_t* kept = rows_[places_[at.place].first].element.data();
   const uint64_t mask = event.mask;
   const Four lanes = {mask, mask, mask, mask};
   Four bit = {1, 2, 4, 8};
@@ -149,7 +189,7 @@ bool BlockTrace::goes_on_with(const Cursor& at, const Event& event, const uint64
 
 void BlockTrace::advance(Cursor& at, const Event& event) {
   ++at.event;
-  at.row += event.has_row();
+  at.place += event.has_place();
   at.value += event.value_bytes();
 }
 
@@ -164,15 +204,18 @@ void BlockTrace::tell(RaceCheck& check, const Cursor& end, const std::byte* valu
     const Event& e = events_[at.event];
     switch (e.what) {
       case Event::What::access: {
-        for (uint32_t lane = 0; lane < kLanes; ++lane) address[lane] = rows_[at.row].element[lane];
+        for (uint32_t lane = 0; lane < kLanes; ++lane)
+          address[lane] = e.has_steps() ? places_[at.place].first + lane * places_[at.place].step
+                                        : rows_[places_[at.place].first].element[lane];
         const bool stores = e.value_bytes() != 0;
         if (stores) copy_values(e.bytes, values + at.value, e.bytes, value, 16);
-        check.access(e.warp, {e.site, e.kind, e.bytes, e.mask, address, stores ? value : nullptr});
+        check.access(e.warp,
+                     {e.site, e.kind, e.bytes, e.mask, address, stores ? value : nullptr, nullptr});
         break;
       }
       case Event::What::block_barrier:
-        check.block_barrier(e.other != 0 ? nullptr : rows_[at.row].element.data(), e.warp,
-                            e.other != 0);
+        check.block_barrier(e.other != 0 ? nullptr : rows_[places_[at.place].first].element.data(),
+                            e.warp, e.other != 0);
         break;
       case Event::What::warp_barrier:
         check.warp_barrier(e.warp, e.mask);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator/core/execute/events.h"
@@ -30,14 +31,17 @@ class BlockTrace {
     uint8_t bytes;  // a lane; fault: its kind
     uint32_t site;  // mbarrier: where it lies in shared memory
     uint32_t mask;  // of the lanes, or of the row's elements; fault: what a value was used as
-    // block_barrier: of the whole block? mbarrier_arrive: the last of its phase? bad_warp_op:
-    // absent lanes; fault: how many lanes
+    // access: do all lanes' addresses lie equally far apart? block_barrier: of the whole block?
+    // mbarrier_arrive: the last of its phase? bad_warp_op: absent lanes; fault: how many lanes
     uint32_t other;
 
     // Does a row of 32 numbers belong to it: addresses, or a barrier's lanes of each warp?
     bool has_row() const {
-      return what == What::access || (what == What::block_barrier && other == 0);
+      return (what == What::access || what == What::block_barrier) && other == 0;
     }
+    // Or the first address and how far apart they are?
+    bool has_steps() const { return what == What::access && other != 0; }
+    bool has_place() const { return has_row() || has_steps(); }
     // Bytes that its 32 lanes store.
     size_t value_bytes() const {
       return what == What::access && kind == sim::AccessKind::store ? size_t{bytes} * 32 : 0;
@@ -53,7 +57,7 @@ class BlockTrace {
 
   // A place between two events.
   struct Cursor {
-    size_t event = 0, row = 0, value = 0;
+    size_t event = 0, place = 0, value = 0;
   };
 
   // Forgets everything.
@@ -82,9 +86,22 @@ class BlockTrace {
   struct alignas(32) Row {
     std::array<uint32_t, 32> element;  // 0 outside the mask
   };
+  // Of an event with steps: those. With a row: which of rows_, and 0.
+  struct Place {
+    uint32_t first, step;
+  };
+  static Place steps_of(const uint64_t* row) {
+    return {static_cast<uint32_t>(row[0]), static_cast<uint32_t>(row[1] - row[0])};
+  }
+  uint32_t keep(const Row& row);
+  size_t bytes() const;
+
   uint32_t threads_ = 0, shared_bytes_ = 0;
   std::vector<Event> events_;
+  std::vector<Place> places_;
+  // Each once, in the order in which they first came: a kernel's loops have few.
   std::vector<Row> rows_;
+  std::unordered_multimap<uint64_t, uint32_t> row_of_;  // by hash
   size_t value_bytes_ = 0;
 };
 

@@ -189,6 +189,16 @@ void HazardObserver::block_end() {
 }
 
 void HazardObserver::raw_shared(uint32_t warp, const sim::RawAccess& access) {
+  if (access.row != nullptr) {
+    const uint64_t steps[2] = {access.row->first[0], access.row->first[0] + access.row->stride};
+    if (follows(BlockTrace::access(warp, access), steps, access.values)) return;
+    uint64_t address[kLanes];
+    access.row->write_to(address);
+    sim::RawAccess listed = access;
+    listed.address = address;
+    listed.row = nullptr;
+    return check_.access(warp, listed);
+  }
   if (in_cluster()) {
     uint64_t address[kLanes];
     return checker().access(warp_in_cluster(warp), in_cluster(access, address));

@@ -190,12 +190,17 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
   Cell* const shadow = cells == 0 ? nullptr : &shadow_[0];
   const bool loads = use == Use::read, stores = use == Use::write;
   if (cluster_) cluster_->access(order_, warp, access);
+  int64_t stride = 1;
+  const bool uniform =
+      access.mask == kAllLanes && is_affine(access.address, &stride) && stride == 0;
   for (uint32_t left = access.mask; left != 0;) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
     const uint64_t at = access.address[lane];
     uint32_t lanes = left & -left;
     left &= left - 1;
-    if (loads) {  // lanes that load one address are looked at together
+    if (loads && uniform) {
+      lanes = std::exchange(left, 0) | lanes;
+    } else if (loads) {  // lanes that load one address are looked at together
       for (; left != 0 && access.address[__builtin_ctz(left)] == at; left &= left - 1) {
         lanes |= left & -left;
       }

@@ -29,8 +29,8 @@ static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t m
 void BlockContext::report(uint32_t warp, const Inst& in, AccessSpace space, AccessKind kind,
                           unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix,
                           const uint64_t* peer) {
-  if (access_observers_.empty()) return;
   if (kind != AccessKind::load) stored_[warp] |= mask;
+  if (access_observers_.empty()) return;
   // What a GPU counts of accesses to another block's memory it counts apart (mem_dshared).
   const uint32_t remote = space == AccessSpace::shared ? mask & remote_ : 0;
   const uint32_t own = mask & ~remote;
@@ -122,8 +122,8 @@ void BlockContext::report_bulk(uint32_t warp, const BulkMove& move) {
 }
 
 void BlockContext::report_raw_shared(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
-                                     uint32_t mask, const uint64_t* offset,
-                                     const std::byte* values) {
+                                     uint32_t mask, const uint64_t* offset, const std::byte* values,
+                                     const WarpRow* row) {
   RawAccess access;
   access.site = in.site;
   access.kind = kind;
@@ -131,6 +131,7 @@ void BlockContext::report_raw_shared(uint32_t warp, const Inst& in, AccessKind k
   access.mask = mask;
   access.address = offset;
   access.values = values;
+  access.row = row;
   for (Observer* o : raw_observers_) o->raw_shared(warp, access);
 }
 

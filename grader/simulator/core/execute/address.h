@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "simulator/core/execute/warp.h"
 #include "simulator/core/semantics/lanes.h"

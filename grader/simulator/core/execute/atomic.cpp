@@ -149,7 +149,7 @@ std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64
   if (where == Window::global) {
     std::byte* base =
         block.global(w.index(), in, address, x.mask, bytes, BlockContext::Use::update, operation);
-    if (block.observes_accesses())
+    if (block.reports_accesses())
       block.report(w.index(), in, AccessSpace::global, kind, bytes, x.mask, address);
     if (block.observes_order())
       block.report_ordered(w.index(), in, kind, bytes, x.mask, address, nullptr);
@@ -157,7 +157,7 @@ std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64
   }
   block.check_shared(w.index(), in, address, x.mask, bytes, BlockContext::Use::update);
   if (block.checks_reads()) w.update_shared(in, address, x.mask, bytes);
-  if (block.observes_accesses())
+  if (block.reports_accesses())
     block.report(w.index(), in, AccessSpace::shared, kind, bytes, x.mask, address);
   if (block.observes_raw_shared())
     block.report_raw_shared(w.index(), in, kind, bytes, x.mask, address, nullptr);

@@ -19,7 +19,40 @@ AccessPlan as_written(Unmatched::Reason reason) {
   return plan;
 }
 
+// Of all others the warp's loop must hear: where its slice ends, whether it waits, what it holds.
+bool only_runs(const Inst& in) {
+  if (in.flow != Dispatch::straight || in.has_guard) return false;
+  switch (in.ptx->op->id) {
+    case OpId::ld:
+    case OpId::st:
+      return !in.order.strong;
+    case OpId::ld_param:
+    case OpId::st_param:
+    case OpId::ld_nc:
+    case OpId::ldu:
+      return true;
+    case OpId::alloca:
+      return false;
+    default:
+      break;
+  }
+  const ptx::Traits& t = in.ptx->op->traits;
+  const auto& operands = in.ptx->operands;
+  return t.memory_count == 0 && !t.is_texture() && !t.bulk && t.sync == ptx::Sync::none &&
+         std::none_of(operands.begin(), operands.end(), [](const ptx::Operand& o) {
+           return o.kind == ptx::Operand::Kind::special && is_dynamic_special(o.special);
+         });
+}
+
 }  // namespace
+
+void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code) {
+  for (const ptx::BasicBlock& block : flow.blocks) {
+    uint32_t run = 0;
+    for (auto i = static_cast<size_t>(block.last); i-- > static_cast<size_t>(block.first);)
+      code[i].run = run = only_runs(code[i]) ? run + 1 : 0;
+  }
+}
 
 Dispatch flow_of(const ptx::Traits& traits) {
   switch (traits.flow) {

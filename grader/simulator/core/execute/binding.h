@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "simulator/core/execute/access_plan.h"
 #include "simulator/core/execute/instruction.h"
+#include "simulator/ptx/control_flow.h"
 
 namespace lab32::sim {
 
@@ -13,6 +15,8 @@ Dispatch flow_of(const ptx::Traits& traits);
 ExecFn pick(const ptx::Instruction& in);
 // %clock and its like change while a kernel runs; other special registers are filled in beforehand.
 bool is_dynamic_special(ptx::SpecialReg reg);
+// Inst::run of a function's instructions.
+void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code);
 // Whether any instruction of the function reads a result of it.
 bool is_result_read(const ptx::Function& function, const ptx::Instruction& in);
 // Whether the blocks must run in order for it to give one result (order_guard.h).

@@ -27,6 +27,7 @@ BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> o
     if (o->wants_shuffles()) shuffle_observers_.push_back(o);
   }
   tally_.resize(launch_.program->sites.size());
+  runs_.resize(tally_.size());
   if (cluster_ == nullptr) shared_.resize(shared_sink() + kWarpSize * kSinkBytes);
   shared_data_ = cluster_ == nullptr ? shared_.data() : cluster_->memory().bytes();
   if (cluster_ != nullptr && checks_reads_)
@@ -41,6 +42,18 @@ BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> o
   info_.grid_y = launch_.grid.y;
   info_.rank = rank;
   info_.cluster_blocks = cluster_ == nullptr ? 0 : cluster_->blocks();
+}
+
+void BlockContext::settle_runs() {
+  for (const CodeFunction& function : launch_.program->functions)
+    for (const Inst& in : function.code) {
+      RunTally& run = runs_[in.site];
+      for (uint32_t i = 0; run.warps != 0 && i < in.run; ++i) {
+        tally_[in.site + i].warps += run.warps;
+        tally_[in.site + i].lanes += run.lanes;
+      }
+      run = {};
+    }
 }
 
 void BlockContext::start(uint64_t index) {
@@ -178,11 +191,52 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
   return memory.host(0);
 }
 
+std::byte* BlockContext::global_row(uint32_t warp, const Inst& in, const WarpRow& row,
+                                    uint64_t* address, unsigned bytes, Use use) {
+  Memory& memory = *launch_.memory;
+  const uint64_t beyond_first = (kWarpSize / 2 - 1) * row.stride;
+  const uint64_t low = std::min(row.first[0], row.first[1]),
+                 high = std::max(row.first[0], row.first[1]) + beyond_first;
+  Recent& recent = recent_[in.site % recent_.size()];
+  Allocation* const a = recent.allocation;
+  if (!a || low < a->begin || low > high || high >= a->end || high > a->end - bytes ||
+      ((row.first[0] | row.first[1]) & (bytes - 1)) != 0 || a->freed || a->reached_by != nullptr ||
+      (use == Use::read ? !a->initialised && checks_reads_ : a->read_only))
+    return nullptr;
+  recent.site = in.site;
+  if (guard_ && (use == Use::write || !guard_->may_read(*a))) {
+    const OrderGuard::By by{{info_.index, epoch_, warp},
+                            in.order.strong && in.order.scope != ptx::Scope::block};
+    if (use == Use::read) {
+      row.write_to(address);
+      guard_->read(*a, address, kFullMask, bytes, by);
+    } else {
+      guard_->write_row(*a, row, bytes, by);
+    }
+  }
+  if (use == Use::write) {
+    if (!a->initialised) {
+      memory.mark_span(row.first[0], row.first[0] + beyond_first + bytes);
+      memory.mark_span(row.first[1], row.first[1] + beyond_first + bytes);
+    }
+    if (!guard_) a->pristine = false;
+  }
+  return memory.host(0);
+}
+
 void BlockContext::check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
                                 unsigned bytes, Use use) {
   if (cluster_ != nullptr) return check_cluster_shared(warp, in, offset, mask, bytes, use);
   const uint64_t size = launch_.shared_bytes;
   uint64_t high = 0, bits = 0;
+  if (mask == kFullMask && size >= bytes) {  // the sign says which is too far
+    uint64_t beyond = 0;
+    for (int l = 0; l < kWarpSize; ++l) {
+      beyond |= (size - bytes - offset[l]) | offset[l];
+      bits |= offset[l];
+    }
+    if (beyond >> 63 == 0 && (bits & (bytes - 1)) == 0) return;
+  }
   for (uint32_t r = mask; r; r &= r - 1) {
     const uint64_t a = offset[__builtin_ctz(r)];
     high = std::max(high, a);

@@ -38,6 +38,13 @@ class BlockContext {
   bool guarded() const { return guard_ != nullptr; }
   bool parallel() const { return guard_ != nullptr && guard_->at_once(); }
   std::vector<IssueTally>& tally() { return tally_; }
+  // By the site of its first instruction: how often a whole run (Inst::run) was issued. They are
+  // not in tally() before settle_runs().
+  struct RunTally {
+    uint64_t warps = 0, lanes = 0;
+  };
+  std::vector<RunTally>& runs() { return runs_; }
+  void settle_runs();
   // The first bad access of memory that did not end the launch.
   const std::optional<Trap>& first_bad_access() const { return first_bad_access_; }
   const std::optional<OddAmount>& odd_amount() const { return odd_amount_; }
@@ -69,6 +76,8 @@ class BlockContext {
   std::byte* shared() { return shared_data_; }
   uint32_t shared_bytes() const { return launch_.shared_bytes; }
   bool observes_accesses() const { return !access_observers_.empty(); }
+  // Accesses are reported: to observers, or since barriers are asked who stored before them.
+  bool reports_accesses() const { return observes_accesses() || launch_.keep_going; }
   bool observes_raw_shared() const { return !raw_observers_.empty(); }
   bool observes_shuffles() const { return !shuffle_observers_.empty(); }
   // Accesses to device memory are told, where they touch a suspect word or are strong.
@@ -98,6 +107,16 @@ class BlockContext {
                     Use use, uint8_t operation = 0);
   void check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
                     Use use);
+  // The same for a whole warp: null: something is not as usual, and nothing has been done. Fills in
+  // `address` where it needs them.
+  std::byte* global_row(uint32_t warp, const Inst& in, const WarpRow& row, uint64_t* address,
+                        unsigned bytes, Use use);
+  // Of lanes whose first and last address these are; right, and in this block's own memory.
+  bool is_shared_row(uint64_t first, uint64_t last, unsigned bytes) const {
+    const uint64_t size = launch_.shared_bytes;
+    return cluster_ == nullptr && first <= last && last <= size && last + bytes <= size &&
+           (first & (bytes - 1)) == 0;
+  }
   TrapFacts facts_of_access(uint32_t warp, int lane, AccessSpace space, Use use,
                             unsigned bytes) const;
   // Traps, or tells the observers; `facts(lane)` says what is wrong with it.
@@ -114,7 +133,8 @@ class BlockContext {
   // Lanes that stored in a way that is no Access.
   void note_stored(uint32_t warp, uint32_t mask) { stored_[warp] |= mask; }
   void report_raw_shared(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
-                         uint32_t mask, const uint64_t* offset, const std::byte* values);
+                         uint32_t mask, const uint64_t* offset, const std::byte* values,
+                         const WarpRow* row = nullptr);
   // Before the access is carried out.
   void report_ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
                       const uint64_t* address, const std::byte* values);
@@ -209,6 +229,7 @@ class BlockContext {
   Origins origins_;
   uint32_t unwritten_ = 0;
   std::vector<IssueTally> tally_;
+  std::vector<RunTally> runs_;
   std::string output_;
   struct Recent {
     uint32_t site = 0;

@@ -210,11 +210,11 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
     const uint64_t to = swizzled(copy.to + place, copy.swizzle);
     std::memcpy(block.shared() + to, copy.data.data() + at, kBulkPiece);
     if (block.checks_reads()) {
-      std::byte* const bits = block.undefined_shared().data() + to;
+      UndefinedBytes& undefined = block.undefined_shared();
       if (copy.undefined.empty())
-        std::memset(bits, 0, kBulkPiece);
+        undefined.define(to, kBulkPiece);
       else
-        std::memcpy(bits, copy.undefined.data() + at, kBulkPiece);
+        std::memcpy(undefined.data() + to, copy.undefined.data() + at, kBulkPiece);
       if (!copy.undefined.empty() && copy.by == &block)
         for (uint64_t b = 0; b < kBulkPiece; b += 4)
           block.origins().note_store(Origins::shared_word(to + b), copy.origin);
@@ -254,7 +254,7 @@ void fence_proxy(const Exec& x, const Inst& in) { tell_engine(x, in, EngineEvent
 
 void report_move(const Copier& c, const BulkOp& op, BulkMove move) {
   BlockContext& block = c.block();
-  if (!block.observes_accesses()) return;
+  if (!block.reports_accesses()) return;
   move.site = c.in.site;
   move.shared = offset_in_block(move.shared);
   if (op.blocks.bytes != 0)

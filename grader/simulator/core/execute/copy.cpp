@@ -63,11 +63,11 @@ void copy_async(const Exec& x, const Inst& in) {
     }
     if (block.observes_order())
       block.report_ordered(w.index(), in, AccessKind::load, bytes, reading, w.address2, nullptr);
-    if (block.observes_accesses())
+    if (block.reports_accesses())
       block.report(w.index(), in, AccessSpace::global, AccessKind::load, bytes, reading, w.address2,
                    false, w.address);
   }
-  if (block.observes_accesses())
+  if (block.reports_accesses())
     block.report(w.index(), in, AccessSpace::shared, AccessKind::store, bytes, x.mask, w.address,
                  false, w.address2);
   w.copies().push_back(copy);
@@ -170,7 +170,7 @@ void matrix(const Exec& x, const Inst& in) {
   }
   block.check_shared(w.index(), in, w.address, rows, kRowBytes,
                      store ? BlockContext::Use::write : BlockContext::Use::read);
-  if (block.observes_accesses())
+  if (block.reports_accesses())
     block.report(w.index(), in, AccessSpace::shared, store ? AccessKind::store : AccessKind::load,
                  kRowBytes, rows, w.address, true);
   const auto move = [&](std::byte* shared, std::byte* regs) {

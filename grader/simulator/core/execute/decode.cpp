@@ -106,6 +106,7 @@ class Decoder {
       program_.cluster_barriers |= in.op->traits.is_cluster_barrier();
       code_->code.push_back(out);
     }
+    find_runs(flow, code_->code);
     // The end of a body is a return.
     static const ptx::Instruction kReturn = [] {
       ptx::Instruction r;

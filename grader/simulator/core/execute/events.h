@@ -11,6 +11,7 @@
 #include "simulator/core/execute/trap.h"
 #include "simulator/core/memory/access_space.h"
 #include "simulator/core/memory/texture_table.h"
+#include "simulator/core/memory/warp_row.h"
 
 namespace lab32::sim {
 
@@ -52,6 +53,8 @@ struct RawAccess {
   uint32_t mask;
   const uint64_t* address;  // [32] offsets in the shared window
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; null for loads
+  // Of a whole warp, in place of `address`, which is null: where its lanes lie equally far apart.
+  const WarpRow* row = nullptr;
 };
 
 // An access to device memory, in a run that looks for races there: of lanes that are strong, or

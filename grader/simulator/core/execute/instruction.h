@@ -75,7 +75,10 @@ struct Inst {
   uint32_t target = 0;      // branch: index in the program's code
   uint32_t reconverge = 0;  // branch: index of the immediate post-dominator, kNoReconverge
   uint32_t site = 0;        // index of this instruction over all functions of the program
-  ptx::MemoryOrder order;   // accesses and fences
+  // So many instructions from this one on, of its basic block, only compute, load and store: lanes
+  // that begin here come to their end, and nothing about the warp changes on the way.
+  uint32_t run = 0;
+  ptx::MemoryOrder order;  // accesses and fences
   const ptx::Instruction* ptx = nullptr;
 
   static constexpr uint32_t kNoReconverge = 0xffffffffu;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "simulator/core/execute/address_row.h"
 #include "simulator/core/execute/memory_lanes.h"
 
 namespace lab32::sim {
@@ -18,7 +19,7 @@ Place open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* add
   switch (where) {
     case ptx::Space::global: {
       std::byte* base = block.global(w.index(), in, address, x.mask, bytes, use);
-      if (block.observes_accesses())
+      if (block.reports_accesses())
         block.report(w.index(), in, AccessSpace::global, kind, bytes, x.mask, address);
       return {base, 0};
     }
@@ -26,12 +27,12 @@ Place open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* add
       return {block.global(w.index(), in, address, x.mask, bytes, use), 0};
     case ptx::Space::shared:
       block.check_shared(w.index(), in, address, x.mask, bytes, use);
-      if (block.observes_accesses())
+      if (block.reports_accesses())
         block.report(w.index(), in, AccessSpace::shared, kind, bytes, x.mask, address);
       return {block.shared(), 0};
     default:
       w.check_local(in, address, x.mask, bytes, store);
-      if (block.observes_accesses())
+      if (block.reports_accesses())
         block.report(w.index(), in, AccessSpace::local, kind, bytes, x.mask, address);
       return {w.local(0), w.local_capacity()};
   }
@@ -47,10 +48,15 @@ using Where = ptx::Space;
 void gather_values(const Exec& x, const Inst& in, unsigned element) {
   for (uint8_t v = 0; v < in.src_count; ++v) {
     const Slot& from = in.src[v];
+    const std::byte* const slot = x.regs + from.offset;
+    std::byte* const to = x.warp->values + v * element;
+    if (element == 4 && from.bytes == 4) {  // also of lanes that do not take part
+      for (int l = 0; l < kWarpSize; ++l) std::memcpy(to + l * 16, slot + l * 4, 4);
+      continue;
+    }
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
-      std::memcpy(x.warp->values + l * 16 + v * element, x.regs + from.offset + l * from.bytes,
-                  element);
+      std::memcpy(to + l * 16, slot + l * from.bytes, element);
     }
   }
 }
@@ -115,6 +121,145 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
     write_element<Mem>(place, address, v * kElement, x, in.src[v]);
 }
 
+// --- the usual case -----------------------------------------------------------------------------
+// A whole warp each half of which accesses one place, or its lanes one behind the other; all of it
+// is theirs, defined, and of no interest to who looks for races in device memory.
+
+constexpr int kHalfWarp = kWarpSize / 2;
+
+void tell_row(const Exec& x, const Inst& in, Where where, AccessKind kind, unsigned bytes,
+              const WarpRow& row) {
+  BlockContext& block = x.warp->block();
+  const bool raw = where == Where::shared && block.observes_raw_shared();
+  const bool in_steps = row.is_one_row();
+  uint64_t* const address = x.warp->address;
+  if ((raw && !in_steps) || block.observes_accesses()) row.write_to(address);
+  block.report(x.warp->index(), in, counted_space(where), kind, bytes, x.mask, address);
+  if (!raw) return;
+  const bool stores = kind == AccessKind::store;
+  if (stores) gather_values(x, in, bytes / in.src_count);
+  block.report_raw_shared(x.warp->index(), in, kind, bytes, x.mask, in_steps ? nullptr : address,
+                          stores ? x.warp->values : nullptr, in_steps ? &row : nullptr);
+}
+
+// Where each half begins; null: it is not that case, and nothing has been done.
+struct OpenRow {
+  std::byte* half[2] = {nullptr, nullptr};
+  uint64_t stride = 0;
+};
+
+template <Where where, AccessKind kind>
+OpenRow open_row(const Exec& x, const Inst& in, unsigned bytes) {
+  if (x.mask != kFullMask) return {};
+  const WarpRow row = warp_row(x, in.mem_base, in.mem_offset, bytes);
+  if (row.stride == WarpRow::kIrregular || (row.stride == 0 && kind == AccessKind::store))
+    return {};
+  BlockContext& block = x.warp->block();
+  const uint64_t beyond_first = (kHalfWarp - 1) * row.stride;
+  std::byte* base;
+  if constexpr (where == Where::shared) {
+    if (!block.is_shared_row(row.first[0], row.first[0] + beyond_first, bytes) ||
+        !block.is_shared_row(row.first[1], row.first[1] + beyond_first, bytes))
+      return {};
+    UndefinedBytes& undefined = block.undefined_shared();
+    if (block.checks_reads() && !undefined.none()) {
+      const size_t span = beyond_first + bytes;
+      if (kind == AccessKind::store) {
+        undefined.define(row.first[0], span);
+        undefined.define(row.first[1], span);
+      } else if (undefined.any(row.first[0], span) || undefined.any(row.first[1], span)) {
+        return {};
+      }
+    }
+    base = block.shared();
+  } else {
+    if (block.observes_order()) return {};
+    x.warp->address[0] = row.first[0];
+    const auto use = kind == AccessKind::store ? BlockContext::Use::write : BlockContext::Use::read;
+    base = block.global_row(x.warp->index(), in, row, x.warp->address, bytes, use);
+    if (base == nullptr) return {};
+  }
+  const bool raw = where == Where::shared && block.observes_raw_shared();
+  if (where != Where::constant && (raw || block.reports_accesses()))
+    tell_row(x, in, where, kind, bytes, row);
+  return {{base + row.first[0], base + row.first[1]}, row.stride};
+}
+
+// Of half a warp.
+template <class Mem, class Reg>
+void read_half(const std::byte* from, size_t stride, std::byte* slot) {
+  if (stride == 0) {
+    Mem value;
+    std::memcpy(&value, from, sizeof value);
+    for (int l = 0; l < kHalfWarp; ++l) store_lane<Reg>(slot, l, static_cast<Reg>(value));
+  } else if (sizeof(Mem) == sizeof(Reg) && stride == sizeof(Reg)) {
+    std::memcpy(slot, from, sizeof(Reg) * kHalfWarp);
+  } else {
+    for (int l = 0; l < kHalfWarp; ++l, from += stride) {
+      Mem value;
+      std::memcpy(&value, from, sizeof value);
+      store_lane<Reg>(slot, l, static_cast<Reg>(value));
+    }
+  }
+}
+
+template <class Mem, class Reg>
+void read_row(const OpenRow& row, size_t offset, std::byte* slot) {
+  read_half<Mem, Reg>(row.half[0] + offset, row.stride, slot);
+  read_half<Mem, Reg>(row.half[1] + offset, row.stride, slot + sizeof(Reg) * kHalfWarp);
+}
+
+template <class Mem>
+void read_row(const OpenRow& row, size_t offset, std::byte* slot, uint8_t bytes) {
+  if constexpr (std::is_same_v<Mem, Wide>) {
+    read_row<Wide, Wide>(row, offset, slot);
+  } else {
+    switch (bytes) {
+      case 2:
+        return read_row<Mem, uint16_t>(row, offset, slot);
+      case 4:
+        return read_row<Mem, uint32_t>(row, offset, slot);
+      default:
+        return read_row<Mem, uint64_t>(row, offset, slot);
+    }
+  }
+}
+
+template <class Mem, Where where>
+bool load_row(const Exec& x, const Inst& in) {
+  const OpenRow row = open_row<where, AccessKind::load>(x, in, sizeof(Mem) * in.dst_count);
+  if (row.half[0] == nullptr) return false;
+  for (uint8_t v = 0; v < in.dst_count; ++v)
+    if (in.dst[v].bytes != 0)
+      read_row<Mem>(row, v * sizeof(Mem), x.regs + in.dst[v].offset, in.dst[v].bytes);
+  return true;
+}
+
+// The second half comes last, as its lanes do where both store to one place.
+template <class Mem, Where where>
+bool store_row(const Exec& x, const Inst& in) {
+  constexpr unsigned kElement = sizeof(Mem);
+  const OpenRow row = open_row<where, AccessKind::store>(x, in, kElement * in.src_count);
+  if (row.half[0] == nullptr) return false;
+  for (int half = 0; half < 2; ++half)
+    for (uint8_t v = 0; v < in.src_count; ++v) {
+      const Slot& slot = in.src[v];
+      const std::byte* from = x.regs + slot.offset + half * kHalfWarp * slot.bytes;
+      std::byte* const to = row.half[half] + v * kElement;
+      if (row.stride == kElement && slot.bytes == kElement) {
+        std::memcpy(to, from, kElement * kHalfWarp);
+      } else {
+        for (int l = 0; l < kHalfWarp; ++l)
+          std::memcpy(to + static_cast<size_t>(l) * row.stride, from + l * slot.bytes, kElement);
+      }
+    }
+  return true;
+}
+
+constexpr bool has_rows(Where where) {
+  return where == Where::shared || where == Where::global || where == Where::constant;
+}
+
 // One instance for all types: what is large is compiled once.
 void by_window(const Exec& x, const Inst& in, uint64_t* address,
                void (*access_part)(const Exec& part, const Inst& in, Where where, uint64_t* own)) {
@@ -125,6 +270,8 @@ void by_window(const Exec& x, const Inst& in, uint64_t* address,
 
 template <class Mem, Where where>
 void load(const Exec& x, const Inst& in) {
+  if constexpr (has_rows(where))
+    if (load_row<Mem, where>(x, in)) return;
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   if constexpr (where == Where::generic) {
@@ -145,6 +292,8 @@ void load_volatile(const Exec& x, const Inst& in) {
 
 template <class Mem, Where where>
 void store(const Exec& x, const Inst& in) {
+  if constexpr (has_rows(where))
+    if (store_row<Mem, where>(x, in)) return;
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   if constexpr (where == Where::generic) {

@@ -52,12 +52,16 @@ void each_window(const Exec& x, uint64_t* address, F f) {
 template <class Mem, class Reg>
 void read_lanes(const Place& place, const uint64_t* address, unsigned offset, std::byte* slot,
                 uint32_t mask) {
-  for (uint32_t r = mask; r; r &= r - 1) {
-    const int l = __builtin_ctz(r);
+  const auto read = [&](int l) {
     Mem value;
     std::memcpy(&value, place.base + address[l] + offset + static_cast<size_t>(l) * place.stride,
                 sizeof value);
     store_lane<Reg>(slot, l, static_cast<Reg>(value));
+  };
+  if (mask == kFullMask) {
+    for (int l = 0; l < kWarpSize; ++l) read(l);
+  } else {
+    for (uint32_t r = mask; r; r &= r - 1) read(__builtin_ctz(r));
   }
 }
 
@@ -85,10 +89,14 @@ template <class Mem>
 void write_element(const Place& place, const uint64_t* address, unsigned offset, const Exec& x,
                    const Slot& from) {
   const std::byte* slot = x.regs + from.offset;
-  for (uint32_t r = x.mask; r; r &= r - 1) {
-    const int l = __builtin_ctz(r);
+  const auto write = [&](int l) {
     std::memcpy(place.base + address[l] + offset + static_cast<size_t>(l) * place.stride,
                 slot + l * from.bytes, sizeof(Mem));
+  };
+  if (x.mask == kFullMask) {
+    for (int l = 0; l < kWarpSize; ++l) write(l);
+  } else {
+    for (uint32_t r = x.mask; r; r &= r - 1) write(__builtin_ctz(r));
   }
 }
 

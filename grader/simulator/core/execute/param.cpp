@@ -46,8 +46,11 @@ void broadcast_param(const Exec& x, const Inst& in) {
     Mem value;
     std::memcpy(&value, from + v * sizeof(Mem), sizeof value);
     std::byte* slot = x.regs + in.dst[v].offset;
-    for (uint32_t r = x.mask; r; r &= r - 1)
-      store_lane<Reg>(slot, __builtin_ctz(r), static_cast<Reg>(value));
+    if (x.mask == kFullMask)
+      for (int l = 0; l < kWarpSize; ++l) store_lane<Reg>(slot, l, static_cast<Reg>(value));
+    else
+      for (uint32_t r = x.mask; r; r &= r - 1)
+        store_lane<Reg>(slot, __builtin_ctz(r), static_cast<Reg>(value));
   }
 }
 

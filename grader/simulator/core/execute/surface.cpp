@@ -96,7 +96,7 @@ uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
 // Lanes outside the surface are told without an element.
 void report_elements(const Exec& x, const Inst& in, const TextureOp& op,
                      const TextureObject* object, uint32_t there, const uint64_t* address) {
-  if (!x.warp->block().observes_accesses()) return;
+  if (!x.warp->block().reports_accesses()) return;
   uint64_t places[kWarpSize * TexelAccess::kMostTexels];
   uint8_t count[kWarpSize] = {};
   for (uint32_t r = x.mask; r; r &= r - 1) {

@@ -263,7 +263,7 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
       add_fetch(t, c, own);
     taps = std::max(taps, own.count);
   }
-  if (x.warp->block().observes_accesses()) {
+  if (x.warp->block().reports_accesses()) {
     std::array<uint64_t, size_t{kWarpSize} * kMostTaps> address;
     std::array<uint8_t, kWarpSize> count{};
     for (uint32_t r = x.mask; r; r &= r - 1) {

@@ -14,8 +14,10 @@ bool Warp::find_undefined(AccessSpace space, const uint64_t* address, uint32_t m
   read->space = space;
   read->of = read->address = address;
   if (space == AccessSpace::shared) {
-    read->lanes = block_.undefined_shared().lanes(address, 0, mask, bytes);
-    read->bits = block_.undefined_shared().data();
+    UndefinedBytes& undefined = block_.undefined_shared();
+    if (undefined.none()) return false;
+    read->lanes = undefined.lanes(address, 0, mask, bytes);
+    if (read->lanes != 0) read->bits = undefined.data();
   } else if (space == AccessSpace::local) {
     read->stride = local_capacity_;
     read->lanes = undefined_local_.lanes(address, local_capacity_, mask, bytes);

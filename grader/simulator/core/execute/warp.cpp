@@ -249,6 +249,7 @@ Warp::Progress Warp::run(uint64_t slice) {
   const uint64_t stop = issued_ + slice;
   poll_ends_ = stop;
   IssueTally* const tally = block_.tally().data();
+  BlockContext::RunTally* const runs = block_.runs().data();
 
   for (;;) {
     // Choose a split that can run.
@@ -276,6 +277,29 @@ Warp::Progress Warp::run(uint64_t slice) {
     for (;;) {
       in = code + pc;
       op_mask = mask;
+      if (const uint32_t run = in->run; run != 0) {
+        const auto lanes = static_cast<unsigned>(__builtin_popcount(mask));
+        const uint64_t left = pause > issued_ ? pause - issued_ : 1;
+        const Inst* end = in + run;
+        if (run <= left) {
+          ++runs[in->site].warps;
+          runs[in->site].lanes += lanes;
+        } else {
+          end = in + left;
+          for (uint64_t i = 0; i < left; ++i) {
+            ++tally[in->site + i].warps;
+            tally[in->site + i].lanes += lanes;
+          }
+        }
+        issued_ += static_cast<uint64_t>(end - in);
+        pc += static_cast<uint32_t>(end - in);
+        const Exec x{regs, mask, this};
+        for (; in != end && !track_; ++in) in->exec(x, *in);
+        for (; in != end; ++in) track_->execute(*split->frame, mask, *in);
+        --in;
+        if (pc == join_pc || issued_ >= pause) break;
+        continue;
+      }
       if (in->has_guard) {
         uint32_t guard;
         std::memcpy(&guard, regs + in->guard, sizeof guard);

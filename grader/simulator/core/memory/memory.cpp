@@ -319,36 +319,42 @@ bool Memory::written(uint64_t address, unsigned bytes) const {
   return (word & want) == want;
 }
 
-void Memory::mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes) {
-  auto mark = [this](uint64_t first, uint64_t last) {
-    while (first < last) {
-      const unsigned bit = first % 8;
-      const unsigned count = static_cast<unsigned>(std::min<uint64_t>(8 - bit, last - first));
-      const auto want = static_cast<uint8_t>(((1u << count) - 1) << bit);
-      uint8_t* const have = bits_ + first / 8;
-      if (want == 0xff) {
-        // All eight bytes are ours: nothing of another thread's can be lost.
-        __atomic_store_n(have, want, __ATOMIC_RELAXED);
-      } else if ((__atomic_load_n(have, __ATOMIC_RELAXED) & want) != want) {
-        __atomic_fetch_or(have, want, __ATOMIC_RELAXED);
-      }
-      first += count;
+void Memory::mark_span(uint64_t begin, uint64_t end) {
+  uint64_t first = begin - kGlobalBase;
+  const uint64_t last = end - kGlobalBase;
+  while (first < last) {
+    if (first % 64 == 0 && last - first >= 64) {
+      __atomic_store_n(reinterpret_cast<uint64_t*>(bits_ + first / 8), ~uint64_t{0},
+                       __ATOMIC_RELAXED);
+      first += 64;
+      continue;
     }
-  };
+    const unsigned bit = first % 8;
+    const unsigned count = static_cast<unsigned>(std::min<uint64_t>(8 - bit, last - first));
+    const auto want = static_cast<uint8_t>(((1u << count) - 1) << bit);
+    uint8_t* const have = bits_ + first / 8;
+    if (want == 0xff) {
+      // All eight bytes are ours: nothing of another thread's can be lost.
+      __atomic_store_n(have, want, __ATOMIC_RELAXED);
+    } else if ((__atomic_load_n(have, __ATOMIC_RELAXED) & want) != want) {
+      __atomic_fetch_or(have, want, __ATOMIC_RELAXED);
+    }
+    first += count;
+  }
+}
+
+void Memory::mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes) {
   // A warp usually stores one contiguous piece.
   const int lead = __builtin_ctz(mask);
   const int lanes = __builtin_popcount(mask);
   bool contiguous = (mask >> lead) == (lanes == kWarpSize ? kFullMask : (1u << lanes) - 1);
   for (int i = 1; contiguous && i < lanes; ++i)
     contiguous = address[lead + i] == address[lead] + static_cast<uint64_t>(i) * bytes;
-  if (contiguous) {
-    const uint64_t first = address[lead] - kGlobalBase;
-    mark(first, first + static_cast<uint64_t>(lanes) * bytes);
-    return;
-  }
+  if (contiguous)
+    return mark_span(address[lead], address[lead] + static_cast<uint64_t>(lanes) * bytes);
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const uint64_t first = address[__builtin_ctz(rest)] - kGlobalBase;
-    mark(first, first + bytes);
+    const uint64_t first = address[__builtin_ctz(rest)];
+    mark_span(first, first + bytes);
   }
 }
 

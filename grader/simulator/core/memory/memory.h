@@ -111,6 +111,7 @@ class Memory {
   }
   // Marks what the lanes of a warp store. Host threads may mark neighbouring bytes at once.
   void mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes);
+  void mark_span(uint64_t begin, uint64_t end);
   void mark_range(uint64_t begin, uint64_t end, bool value);
 
   // What the numbers of texture and surface objects name.

@@ -36,6 +36,7 @@ struct WorkerResult {
   }
   // Once, when no more blocks come.
   void take(Block& block) {
+    block.settle_runs();
     tally = std::move(block.tally());
     longest_warp = block.longest_warp();
     busiest_warp = block.busiest_warp();
