@@ -56,6 +56,16 @@ void BlockContext::settle_runs() {
     }
 }
 
+uint64_t BlockContext::issued_at(uint32_t site) const {
+  const Site& at = launch_.program->sites[site];
+  const std::vector<Inst>& code = launch_.program->functions[at.function].code;
+  uint64_t warps = tally_[site].warps;
+  // All runs that reach it begin one before the other.
+  for (uint32_t back = 0; back <= at.index && code[at.index - back].run > back; ++back)
+    warps += runs_[site - back].warps;
+  return warps;
+}
+
 void BlockContext::start(uint64_t index) {
   info_.index = index;
   info_.x = static_cast<uint32_t>(index % launch_.grid.x);

@@ -45,6 +45,8 @@ class BlockContext {
   };
   std::vector<RunTally>& runs() { return runs_; }
   void settle_runs();
+  // How often the instruction was issued so far, in runs or not.
+  uint64_t issued_at(uint32_t site) const;
   // The first bad access of memory that did not end the launch.
   const std::optional<Trap>& first_bad_access() const { return first_bad_access_; }
   const std::optional<OddAmount>& odd_amount() const { return odd_amount_; }

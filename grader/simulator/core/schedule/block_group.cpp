@@ -135,12 +135,9 @@ uint64_t BlockGroup::local_bytes() const {
   return sum;
 }
 
-uint64_t BlockGroup::issued_at(uint32_t site) {
+uint64_t BlockGroup::issued_at(uint32_t site) const {
   uint64_t sum = 0;
-  for (const auto& member : members_) {
-    member->block.settle_runs();
-    sum += member->block.tally()[site].warps;
-  }
+  for (const auto& member : members_) sum += member->block.issued_at(site);
   return sum;
 }
 

@@ -31,7 +31,7 @@ class BlockGroup {
   bool take_polled();
   uint64_t issued() const;
   uint64_t local_bytes() const;
-  uint64_t issued_at(uint32_t site);
+  uint64_t issued_at(uint32_t site) const;
   uint32_t polling_site() const;
   // Linear index of its first block.
   uint64_t first_block() const { return members_.front()->block.info().index; }
