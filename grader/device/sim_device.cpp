@@ -302,6 +302,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   sim::DeviceLaunches launches;
   launch.launches = &launches;
   launch.trap_uninitialised = options.trap_uninitialised;
+  launch.note_warps = options.model != LaunchOptions::Model::none;
   launch.keep_going = options.keep_going;
   launch.schedule = options.schedule;
   launch.resident_blocks = resident_blocks(kernel, shape);

@@ -18,8 +18,8 @@ namespace {
 uint32_t local_accesses(const std::vector<sass::EmittedBlock>& blocks) {
   uint32_t count = 0;
   for (const sass::EmittedBlock& block : blocks)
-    for (const std::string& opcode : block.opcodes)
-      count += opcode.rfind("LDL", 0) == 0 || opcode.rfind("STL", 0) == 0;
+    for (const sass::EmittedInstruction& in : block.code)
+      count += in.opcode.rfind("LDL", 0) == 0 || in.opcode.rfind("STL", 0) == 0;
   return count;
 }
 

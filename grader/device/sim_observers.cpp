@@ -7,7 +7,9 @@
 
 #include "device/sim_counts.h"
 #include "device/sim_hazards.h"
+#include "device/sim_trace.h"
 #include "device/sim_work.h"
+#include "simulator/model/multiprocessor.h"
 #include "simulator/model/time.h"
 #include "simulator/ptx/module.h"
 
@@ -190,6 +192,7 @@ void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   run.work =
       work_of(program_, *emitted_, outcome.tally, *run.counters, *run.caches,
               caches_->busiest_slice(), static_cast<uint32_t>((launch_.block.count() + 31) / 32));
+  add_cycles(outcome, *run.work);
   run.work->shared_spins = static_cast<double>(spin_rounds(program_, traffic_));
   run.work->blocks = launch_.grid.count();
   run.work->occupancy = occupancy_;
@@ -197,6 +200,34 @@ void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   // How long those other ways take is not modelled.
   if (!run.counters->other.any()) run.predicted = model::predict(*profile_, *run.work);
   l2_ = caches_->take_l2();
+}
+
+// What the multiprocessor takes that is the last to finish.
+void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work& work) {
+  work.blocks = launch_.grid.count();
+  work.occupancy = occupancy_;
+  const double warps = static_cast<double>(work.blocks) * work.warps_per_block;
+  double units = 0;
+  const model::WarpTrace trace =
+      warp_trace(program_, {*emitted_, outcome.tally, traffic_, *caches_}, work, warps, &units);
+  model::BlocksAtWork at;
+  at.blocks = work.blocks;
+  at.warps = work.warps_per_block;
+  at.resident = std::max(1u, occupancy_.blocks);
+  at.issued = outcome.warps;
+  if (units > 0) {
+    const double share =
+        profile_->time.sm_hz / units *
+        static_cast<double>(std::min<uint64_t>(profile_->multiprocessors, work.blocks));
+    at.memory_cycles = model::memory_seconds(*profile_, work) * share;
+    at.both_ways = model::both_ways(work);
+  }
+  const model::AtWork all = model::run_multiprocessor(*profile_, trace, at);
+  work.cycles = all.cycles;
+  work.busiest =
+      all.issued * profile_->multiprocessors / std::max(1.0, warps * instructions_of(trace));
+  at.memory_cycles = 0;
+  work.cycles_alone = model::run_multiprocessor(*profile_, trace, at).cycles;
 }
 
 // The costliest accesses, and those whose counts are not the machine code's.

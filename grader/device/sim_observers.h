@@ -43,6 +43,7 @@ class LaunchObservers {
   counters::CloseUp close_up();
   std::vector<counters::Finding> findings();
   void add_time(const sim::LaunchOutcome& outcome, Run& run);
+  void add_cycles(const sim::LaunchOutcome& outcome, model::Work& work);
   void add_sites(const sim::LaunchOutcome& outcome, Run& run) const;
 
   const sim::LaunchContext& launch_;

@@ -2,33 +2,14 @@
 
 #include <algorithm>
 
-#include "simulator/model/dependences.h"
+#include "device/sim_trace.h"
 #include "simulator/model/instruction_cost.h"
 #include "simulator/model/machine_issue.h"
-#include "simulator/ptx/control_flow.h"
 
 namespace lab32::device {
 namespace {
 
 using ptx::Mod;
-
-// One function of a program, and how often each of its instructions was issued.
-struct FunctionTimes {
-  const sim::CodeFunction* function = nullptr;
-  size_t first_site = 0;
-  std::vector<uint64_t> times;
-};
-
-std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
-                                       const std::vector<sim::IssueTally>& tally) {
-  std::vector<FunctionTimes> all;
-  for (size_t site = 0; site < program.sites.size(); ++site) {
-    if (site == 0 || program.sites[site].function != program.sites[site - 1].function)
-      all.push_back({&program.functions[program.sites[site].function], site, {}});
-    all.back().times.push_back(tally[site].warps);
-  }
-  return all;
-}
 
 // As the PTX has it, where there is no machine code at hand.
 void add_ptx_issue(model::Work& work, const sim::KernelProgram& program, const FunctionTimes& f) {
@@ -41,42 +22,26 @@ void add_ptx_issue(model::Work& work, const sim::KernelProgram& program, const F
     if (in.op->traits.accesses_memory() && site < program.plans.size() &&
         !program.plans[site].unmatched)
       times *= static_cast<double>(program.plans[site].issues.size());
-    work.issue.add(model::cost_of(in).issue, times);
+    const model::InstructionCost cost = model::cost_of(in);
+    work.issue.add(cost.issue, times);
+    if (cost.waits == model::InstructionCost::Waits::barrier) work.barriers += times;
   }
 }
 
-// Loads from global memory that warps wait for, one after the other: by the PTX, of a warp's own;
-// and by the machine code, which has loops unrolled and their loads issued together.
-struct Rounds {
-  double own = 0, emitted = 0;
-  bool known = true;  // the machine code, of all functions
-};
-
-void add_issue(model::Work& work, Rounds& rounds, const sim::KernelProgram& program,
+void add_issue(model::Work& work, const sim::KernelProgram& program,
                const sass::EmittedFunctions& emitted, const FunctionTimes& f) {
   const auto found = emitted.find(f.function->ptx->name);
   if (found == emitted.end() || found->second.empty()) {
     add_ptx_issue(work, program, f);
-    rounds.known = false;
     return;
   }
   for (const sass::EmittedBlock& block : found->second) {
     const double times = sass::runs(block, f.times);
-    for (const std::string& opcode : block.opcodes)
-      work.issue.add(model::machine_issue(opcode), times);
+    for (const sass::EmittedInstruction& in : block.code) {
+      work.issue.add(model::machine_issue(in.opcode), times);
+      if (in.opcode.rfind("BAR.", 0) == 0) work.barriers += times;
+    }
   }
-  rounds.emitted += sass::load_rounds(found->second, f.times);
-}
-
-void add_chains(model::Work& work, Rounds& rounds, const FunctionTimes& f, uint32_t warps) {
-  const ptx::Function& function = *f.function->ptx;
-  const model::Chain chain =
-      model::longest_chains(function, ptx::analyse_control_flow(function), f.times, warps);
-  work.global_rounds += chain.global_rounds;
-  rounds.own += chain.own_rounds;
-  work.shared_rounds += chain.shared_rounds;
-  work.chain_cycles += chain.cycles;
-  work.barriers += chain.barriers;
 }
 
 void add_splits(model::Work& work, const std::vector<sim::IssueTally>& tally,
@@ -87,11 +52,24 @@ void add_splits(model::Work& work, const std::vector<sim::IssueTally>& tally,
 
 }  // namespace
 
+std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
+                                       const std::vector<sim::IssueTally>& tally) {
+  std::vector<FunctionTimes> all;
+  for (size_t site = 0; site < program.sites.size(); ++site) {
+    if (site == 0 || program.sites[site].function != program.sites[site - 1].function)
+      all.push_back({&program.functions[program.sites[site].function], site, {}});
+    all.back().times.push_back(tally[site].warps);
+  }
+  return all;
+}
+
 std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program) {
   std::vector<counters::CacheUse> uses;
+  const std::vector<uint8_t> groups = load_groups(program);
   for (const sim::Site& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
     counters::CacheUse use;
+    use.group = groups[uses.size()];
     // PTX ISA, "Cache Operators" and "Memory Consistency Model": L1 is not coherent, so what others
     // must see goes to L2.
     const bool ordered = in.has(Mod::relaxed) || in.has(Mod::acquire) || in.has(Mod::mmio);
@@ -129,13 +107,10 @@ model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFuncti
   const auto number = [](uint64_t count) { return static_cast<double>(count); };
   model::Work work;
   work.warps_per_block = warps_per_block;
-  Rounds rounds;
   for (const FunctionTimes& f : by_function(program, tally)) {
-    add_issue(work, rounds, program, emitted, f);
-    add_chains(work, rounds, f, warps_per_block);
+    add_issue(work, program, emitted, f);
     add_splits(work, tally, f);
   }
-  if (rounds.known && rounds.own > 0) work.global_rounds *= rounds.emitted / rounds.own;
   work.shared_wavefronts = number(counters.shared_wavefronts());
   work.shared_ideal = number(counters.shared_ideal());
   work.shared_requests = number(counters.shared_requests());
@@ -144,8 +119,6 @@ model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFuncti
   work.l1_load_cycles = number(caches.l1_load_cycles);
   work.l1_store_cycles = number(caches.l1_store_cycles);
   work.l1_hits = caches.l1_load.percent() / 100;
-  if (caches.l1_load.sectors > 0)
-    work.l1_under_way = number(caches.l1_under_way) / number(caches.l1_load.sectors);
   // A read from device memory brings whole accesses: counted as if each sector had been asked for.
   const double from_l2 = number(caches.l1_load.sectors - caches.l1_load.hits);
   const double from_dram = std::min(from_l2, number(caches.dram_read) / counters::kSectorBytes);

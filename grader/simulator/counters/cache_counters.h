@@ -18,9 +18,6 @@ struct HitCount {
 struct CacheCounters {
   HitCount l1;  // l1tex__t_sector_hit_rate.pct: loads, stores and atomics of global memory
   HitCount l1_load, l1_store;
-  // Hits of loads on sectors that another warp's load has asked L2 for, and that are still to come:
-  // each warp of the multiprocessor has issued one access since, at most.
-  uint64_t l1_under_way = 0;
   HitCount l2;                // lts__t_sector_hit_rate.pct
   uint64_t l2_read = 0;       // lts__t_sectors_op_read.sum
   uint64_t l2_write = 0;      // lts__t_sectors_op_write.sum

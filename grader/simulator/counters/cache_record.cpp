@@ -19,7 +19,7 @@ bool is_atomic(const sim::Access& access) {
 }
 
 LineAccess line_access(const sim::Access& access, uint64_t line, bool skips_l1, bool on_float) {
-  return {line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, 0, {}};
+  return {line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, 0, 0, {}};
 }
 
 // Neighbouring lanes hold neighbouring elements, as in nearly every access that is coalesced.
@@ -121,12 +121,13 @@ void append_run(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAcc
 }
 
 void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
-                  std::vector<LineAccess>& to) {
+                  std::vector<LineAccess>& to, uint8_t group) {
   const size_t first = to.size();
   if (!is_atomic(access) && is_contiguous(access))
     append_contiguous(access, skips_l1, on_float, to);
   else
     append_each_lane(access, skips_l1, on_float, to);
+  for (size_t i = first; i < to.size(); ++i) to[i].group = group;
   if (to.size() > first) to.back().last = 1;
   if (to.size() == first + 1) to.back().alone = 1;
 }

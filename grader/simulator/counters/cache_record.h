@@ -20,6 +20,7 @@ struct LineAccess {
   uint64_t last : 1;    // of its access
   uint64_t alone : 1;   // the only line of its access
   uint64_t engine : 1;  // the copy engine's: L1 knows nothing of it
+  uint64_t group : 5;   // CacheUse::group
   // Stores: bytes of each sector that are written. Atomics: the most lanes on one word of it.
   SectorBytes amount;
 };
@@ -47,6 +48,6 @@ void append_run(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAcc
 
 // Appends the lines of an access, in the order of the lanes.
 void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
-                  std::vector<LineAccess>& to);
+                  std::vector<LineAccess>& to, uint8_t group = 0);
 
 }  // namespace lab32::counters

@@ -13,11 +13,12 @@
 namespace lab32::counters {
 
 struct CachedLine {
-  uint64_t line = 0;    // address / 128
-  uint64_t landed = 0;  // L1: the turn by which what was asked for last has come
-  uint8_t valid = 0;    // sectors that hold data, one bit each
-  uint8_t dirty = 0;    // sectors that device memory has not got yet
-  uint8_t partial = 0;  // written sectors of which some bytes never came: never valid, too
+  uint64_t line = 0;       // address / 128
+  uint64_t landed = 0;     // L1: the turn by which what was asked for last has come
+  uint8_t valid = 0;       // sectors that hold data, one bit each
+  uint8_t dirty = 0;       // sectors that device memory has not got yet
+  bool from_dram = false;  // L1: that was not in L2 either
+  uint8_t partial = 0;     // written sectors of which some bytes never came: never valid, too
   std::array<uint8_t, kSectorsPerLine> written{};  // bytes of a partial sector that came
 };
 

@@ -66,6 +66,9 @@ struct CacheObserver::Launch {
 
   void finished(std::unique_ptr<Recorded> block);
   void replay();  // the blocks of the next wave, or what there is of it
+  // Whether the line is under way from device memory to L2.
+  bool comes_from_dram(uint64_t line, bool asked_now, uint64_t now, uint64_t landed);
+  void note(const LineAccess& access, LoadGroup& group);
   void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps);
 
   const CacheShape shape;
@@ -81,10 +84,17 @@ struct CacheObserver::Launch {
   std::vector<uint64_t> turn;  // of each multiprocessor: accesses replayed
   L2 l2;
   HitCount load, store, atomic;
-  uint64_t under_way = 0;
   uint64_t recorded = 0, dropped = 0;
   uint64_t l1_load_cycles = 0, l1_store_cycles = 0;  // of all accesses, recorded or not
   uint64_t l1_fills = 0;                             // lines that missed
+  std::array<LoadGroup, kLoadGroups> groups;
+  // What device memory was asked for lately, and the turn by which it has come: multiprocessors
+  // take their turns together, so one's turn is another's.
+  struct Fetch {
+    uint64_t line = ~uint64_t{0}, landed = 0;
+  };
+  std::vector<Fetch> fetches = std::vector<Fetch>(1 << 14);
+  bool waits = false, late = false;  // the access whose lines are being looked up
 };
 
 void CacheObserver::Launch::finished(std::unique_ptr<Recorded> block) {
@@ -118,6 +128,22 @@ void CacheObserver::Launch::replay() {
   next += wave();
   of_this_wave =
       static_cast<uint64_t>(std::distance(waiting.begin(), waiting.lower_bound(next + wave())));
+}
+
+bool CacheObserver::Launch::comes_from_dram(uint64_t line, bool asked_now, uint64_t now,
+                                            uint64_t landed) {
+  Fetch& fetch = fetches[line % fetches.size()];
+  if (asked_now) fetch = {line, landed};
+  return asked_now || (fetch.line == line && now < fetch.landed);
+}
+
+// Behind each line of a load.
+void CacheObserver::Launch::note(const LineAccess& access, LoadGroup& group) {
+  if (access.last == 0) return;
+  ++group.accesses;
+  group.waiting += waits;
+  group.late += late;
+  waits = late = false;
 }
 
 void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& access,
@@ -156,21 +182,37 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     return;
   }
   load.sectors += asked;
+  LoadGroup& group = groups[access.group];
+  group.asked += asked;
+  const uint64_t read_before = l2.counters().dram_read;
   if (access.skips_l1) {
     ++l1_fills;
     l2.read(side, line, sectors);
+    waits = true;
+    late |= comes_from_dram(line, l2.counters().dram_read > read_before, turn[multiprocessor],
+                            turn[multiprocessor] + warps);
+    note(access, group);
     return;
   }
   if (at == nullptr) at = &l1.insert(line, gone);
   const auto missing = static_cast<uint8_t>(sectors & ~at->valid);
   const uint64_t hits = asked - static_cast<uint64_t>(__builtin_popcount(missing));
   load.hits += hits;
-  if (turn[multiprocessor] < at->landed) under_way += hits;
-  if (missing == 0) return;
+  group.hits += hits;
+  if (turn[multiprocessor] < at->landed) {
+    waits |= hits > 0;
+    late |= hits > 0 && at->from_dram;
+  }
+  if (missing == 0) return note(access, group);
+  waits = true;
   at->landed = turn[multiprocessor] + warps;
   ++l1_fills;
   l2.read(side, line, missing);
+  at->from_dram = comes_from_dram(line, l2.counters().dram_read > read_before, turn[multiprocessor],
+                                  at->landed);
+  late |= at->from_dram;
   at->valid |= missing;
+  note(access, group);
 }
 
 CacheObserver::CacheObserver(const CacheShape& shape, std::vector<CacheUse> uses,
@@ -206,7 +248,7 @@ void CacheObserver::access(uint32_t warp, const sim::Access& access) {
   const CacheUse use = access.site < launch_->uses.size() ? launch_->uses[access.site] : CacheUse{};
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
-  append_lines(access, use.skips_l1, use.on_float, accesses);
+  append_lines(access, use.skips_l1, use.on_float, accesses, use.group);
   const uint64_t lines = accesses.size() - before;
   (access.kind == AccessKind::load ? block_->l1_load_cycles : block_->l1_store_cycles) +=
       busy_cycles(access, accesses.data() + before, lines);
@@ -256,7 +298,6 @@ CacheCounters CacheObserver::counters() {
   CacheCounters c = launch.l2.counters();
   c.l1_load = launch.load;
   c.l1_store = launch.store;
-  c.l1_under_way = launch.under_way;
   c.l1.sectors = launch.load.sectors + launch.store.sectors + launch.atomic.sectors;
   c.l1.hits = launch.load.hits + launch.store.hits;
   c.l1_load_cycles = launch.l1_load_cycles + launch.l1_fills;
@@ -265,13 +306,16 @@ CacheCounters CacheObserver::counters() {
   c.recorded =
       static_cast<double>(launch.recorded) / static_cast<double>(launch.recorded + launch.dropped);
   for (uint64_t* count :
-       {&c.l1.sectors,    &c.l1.hits,          &c.l1_load.sectors, &c.l1_load.hits,
-        &c.l1_under_way,  &c.l1_store.sectors, &c.l1_store.hits,   &c.l2.sectors,
-        &c.l2.hits,       &c.l2_read,          &c.l2_write,        &c.l2_red,
-        &c.l2_atom,       &c.l2_read_lines,    &c.l2_write_lines,  &c.l2_fills,
-        &c.dram_accesses, &c.dram_pages,       &c.dram_read,       &c.dram_written})
+       {&c.l1.sectors, &c.l1.hits, &c.l1_load.sectors, &c.l1_load.hits, &c.l1_store.sectors,
+        &c.l1_store.hits, &c.l2.sectors, &c.l2.hits, &c.l2_read, &c.l2_write, &c.l2_red, &c.l2_atom,
+        &c.l2_read_lines, &c.l2_write_lines, &c.l2_fills, &c.dram_accesses, &c.dram_pages,
+        &c.dram_read, &c.dram_written})
     *count = static_cast<uint64_t>(static_cast<double>(*count) / c.recorded);
   return c;
+}
+
+const std::array<LoadGroup, kLoadGroups>& CacheObserver::load_groups() const {
+  return launch_->groups;
 }
 
 double CacheObserver::busiest_slice() const {

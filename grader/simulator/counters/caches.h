@@ -10,6 +10,7 @@
 // was recorded, and the counts are scaled up (CacheCounters::recorded).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,6 +36,16 @@ struct CacheShape {
 struct CacheUse {
   bool skips_l1 = false;  // .cg, .cv, volatile, and what is ordered beyond the block
   bool on_float = false;  // atomics
+  uint8_t group = 0;      // below kLoadGroups: whose hits its own are counted with
+};
+
+// What loads of some instructions found.
+constexpr size_t kLoadGroups = 32;
+struct LoadGroup {
+  uint64_t asked = 0, hits = 0;  // sectors, in L1
+  // Accesses; those that wait for L2, because one of their sectors has missed or is still to come;
+  // and of these, for device memory.
+  uint64_t accesses = 0, waiting = 0, late = 0;
 };
 
 struct LineAccess;
@@ -58,6 +69,8 @@ class CacheObserver : public sim::Observer {
   // After all forks are merged.
   CacheCounters counters();
   double busiest_slice() const;  // L2::busiest_slice
+  // After counters().
+  const std::array<LoadGroup, kLoadGroups>& load_groups() const;
   L2 take_l2();
 
  private:

@@ -6,8 +6,8 @@ namespace lab32::counters {
 namespace {
 
 constexpr uint64_t kSliceBytes =
-    512;                        // that lie in one slice (measured: count_into, 16 to 4096 words)
-constexpr uint64_t kDealt = 8;  // neighbouring stretches of as many bytes go to as many slices
+    512;                         // that lie in one slice (measured: count_into, 16 to 4096 words)
+constexpr uint64_t kDealt = 32;  // neighbouring stretches of as many bytes go to as many slices
 // What a warp's additions to the words of one line cost, each lane its own, in additions of one
 // lane (measured: tally_in_turn with 64 words).
 constexpr double kWholeLine = 1.33;
@@ -21,6 +21,7 @@ L2::L2(const L2Shape& shape)
       together_(std::clamp(shape.dram_access_bytes / kSectorBytes, 1u, kSectorsPerLine)),
       sides_(shape.sides, CacheSets(shape.bytes / shape.sides, shape.ways)),
       slice_work_(std::max(shape.slices, 1u)),
+      last_updated_(std::max(shape.slices, 1u)),
       open_page_(std::max(shape.dram_banks, 1u), UINT64_MAX) {}
 
 void L2::reset_counters() {
@@ -175,7 +176,15 @@ void L2::update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes
   keep_limits();
   // Lanes in step with the words of one line are added side by side.
   const bool together = alone && asked == count(sectors);
-  slice_work_[slice_of(line)] += (together ? std::min<double>(asked, kWholeLine) : asked) * weight;
+  // A float waits for the one before it where both are added to one word: by lanes of a warp, or by
+  // warps in turn (measured: add_to_one beside sum_by_key, whose keys are spread).
+  const size_t slice = slice_of(line);
+  const double work = together ? std::min<double>(asked, kWholeLine) : asked;
+  uint64_t& last = last_updated_[slice];
+  const uint64_t here = line << kSectorsPerLine | sectors;
+  const double first = std::min<double>(work, count(sectors));
+  slice_work_[slice] += (last == here ? first * weight : first) + (work - first) * weight;
+  last = here;
 }
 
 void L2::write_back(CachedLine& at) {

@@ -77,7 +77,8 @@ class L2 {
   Waiting dirty_, partial_;
   // What each slice has done for atomics, in integer additions to one address.
   std::vector<double> slice_work_;
-  std::vector<uint64_t> open_page_;  // of each bank of device memory
+  std::vector<uint64_t> last_updated_;  // line and sectors
+  std::vector<uint64_t> open_page_;     // of each bank of device memory
   CacheCounters counters_;
 };
 

@@ -1,8 +1,13 @@
 #include "simulator/model/copy.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "simulator/model/machine_issue.h"
+#include "simulator/model/multiprocessor.h"
 #include "simulator/model/occupancy.h"
+#include "simulator/model/time.h"
 
 namespace lab32::model {
 namespace {
@@ -10,7 +15,42 @@ namespace {
 // copy_quad of grader/measure/model/kernels.cu, blocks of 256: what a warp issues, and waits for.
 constexpr uint32_t kWarpsPerBlock = 8, kRegisters = 14;
 constexpr double kBytesPerWarp = 512, kSectors = 16, kLines = 4;
-constexpr double kIssued = 17, kFloat = 3, kInteger = 1, kMultiply = 3, kChainCycles = 33.5;
+constexpr double kIssued = 17, kFloat = 3, kInteger = 1, kMultiply = 3;
+
+// Its machine code: an index, a bound, a load, a store.
+WarpTrace copy_trace() {
+  WarpTrace trace;
+  trace.registers = 8;
+  TraceBlock& block = trace.blocks.emplace_back();
+  block.runs = 1;
+  const auto add = [&](const char* opcode, std::vector<uint16_t> reads,
+                       std::vector<uint16_t> writes) {
+    TraceInstruction in = machine_instruction(opcode);
+    in.reads = std::move(reads);
+    in.writes = std::move(writes);
+    block.code.push_back(std::move(in));
+    return &block.code.back();
+  };
+  add("S2R", {}, {0});
+  add("S2UR", {}, {1});
+  add("LDC", {}, {2});
+  add("IMAD", {0, 1, 2}, {0});
+  add("ISETP", {0}, {3});
+  add("EXIT", {3}, {});
+  add("LDC.64", {}, {4});
+  add("IMAD.WIDE", {0, 4}, {4});
+  TraceInstruction* access = add("LDG.E.128", {4}, {5});
+  access->busy = 2 * kLines;
+  access->misses = access->late = 1;
+  access->weight = kSectors;
+  add("LDC.64", {}, {6});
+  add("IMAD.WIDE", {0, 6}, {6});
+  access = add("STG.E.128", {6, 5}, {});
+  access->busy = kSectors + kLines - 1;
+  access->weight = kSectors;
+  add("EXIT", {}, {});
+  return trace;
+}
 
 }  // namespace
 
@@ -26,9 +66,8 @@ Work copy_work(const Profile& profile, uint64_t bytes) {
   work.issue.alu = kInteger * warps;
   work.issue.multiply = kMultiply * warps;
   work.issue.memory = 2 * warps;
-  work.global_rounds = work.global_loads = warps;
+  work.global_loads = warps;
   work.global_requests = 2 * warps;
-  work.chain_cycles = kChainCycles * warps;
   // A load is looked up, and each line that misses costs one more; a store leaves sector by sector.
   work.l1_load_cycles = 2 * kLines * warps;
   work.l1_store_cycles = (kSectors + kLines - 1) * warps;
@@ -42,6 +81,17 @@ Work copy_work(const Profile& profile, uint64_t bytes) {
   work.dram_accesses = (work.dram_read + work.dram_written) / profile.caches.dram_access_bytes;
   // A page is opened once by each of some blocks that read it side by side (copy_quad).
   work.dram_pages = 0.2 * work.dram_accesses;
+  BlocksAtWork at;
+  at.blocks = work.blocks;
+  at.warps = kWarpsPerBlock;
+  at.resident = work.occupancy.blocks;
+  at.memory_cycles = memory_seconds(profile, work) * profile.time.sm_hz *
+                     static_cast<double>(std::min<uint64_t>(profile.multiprocessors, work.blocks)) /
+                     (2 * kSectors * warps);
+  at.both_ways = both_ways(work);
+  work.cycles = run_multiprocessor(profile, copy_trace(), at).cycles;
+  at.memory_cycles = 0;
+  work.cycles_alone = run_multiprocessor(profile, copy_trace(), at).cycles;
   return work;
 }
 

@@ -1,5 +1,8 @@
 #include "simulator/model/instruction_cost.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "simulator/ptx/memory_use.h"
 
 namespace lab32::model {
@@ -212,6 +215,39 @@ InstructionCost cost_of(const ptx::Instruction& in) {
       return branch();
   }
   return {};
+}
+
+TraceInstruction ptx_instruction(const InstructionCost& cost) {
+  using Unit = TraceInstruction::Unit;
+  using Kind = TraceInstruction::Kind;
+  const IssueSlots& i = cost.issue;
+  TraceInstruction in;
+  const std::pair<double, Unit> units[] = {{i.alu, Unit::alu},           {i.fp32, Unit::fma},
+                                           {i.multiply, Unit::multiply}, {i.half, Unit::half},
+                                           {i.special, Unit::special},   {i.fp64, Unit::fp64},
+                                           {i.memory, Unit::memory}};
+  double most = 0;
+  for (const auto& [amount, unit] : units)
+    if (amount > most) most = amount, in.unit = unit;
+  in.slots = static_cast<uint8_t>(std::clamp(i.all, 1.0, 255.0));
+  in.latency = static_cast<float>(cost.latency);
+  switch (cost.waits) {
+    case Waits::no:
+      if (in.unit == Unit::memory) in.kind = cost.is_store ? Kind::global_store : Kind::plain;
+      break;
+    case Waits::global:
+      in.kind = Kind::global_load;
+      break;
+    case Waits::shared:
+    case Waits::shuffle:
+      in.kind = Kind::shared;
+      in.latency = 0;
+      break;
+    case Waits::barrier:
+      in.kind = Kind::barrier;
+      break;
+  }
+  return in;
 }
 
 }  // namespace lab32::model

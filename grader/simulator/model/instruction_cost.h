@@ -5,6 +5,7 @@
 // busy; they are never shown as counts.
 #pragma once
 
+#include "simulator/model/warp_trace.h"
 #include "simulator/model/work.h"
 #include "simulator/ptx/module.h"
 
@@ -20,5 +21,8 @@ struct InstructionCost {
 };
 
 InstructionCost cost_of(const ptx::Instruction& in);
+
+// The same as a part of a warp's way (warp_trace.h).
+TraceInstruction ptx_instruction(const InstructionCost& cost);
 
 }  // namespace lab32::model

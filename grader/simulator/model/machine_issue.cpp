@@ -77,7 +77,62 @@ const std::map<std::string_view, double IssueSlots::*>& pipes() {
   return table;
 }
 
+using Kind = TraceInstruction::Kind;
+using Unit = TraceInstruction::Unit;
+
+const std::map<std::string_view, Kind>& kinds() {
+  static const std::map<std::string_view, Kind> table{
+      {"LDG", Kind::global_load},   {"LD", Kind::global_load},    {"LDL", Kind::global_load},
+      {"ATOM", Kind::global_load},  {"ATOMG", Kind::global_load}, {"STG", Kind::global_store},
+      {"ST", Kind::global_store},   {"STL", Kind::global_store},  {"RED", Kind::global_store},
+      {"REDG", Kind::global_store}, {"LDS", Kind::shared},        {"STS", Kind::shared},
+      {"LDSM", Kind::shared},       {"STSM", Kind::shared},       {"ATOMS", Kind::shared},
+      {"SHFL", Kind::shared},       {"LDGSTS", Kind::copy},       {"LDGDEPBAR", Kind::commit},
+      {"DEPBAR", Kind::copy_wait},  {"BAR", Kind::barrier},       {"BRA", Kind::branch},
+      {"BRX", Kind::branch},        {"CALL", Kind::branch},       {"RET", Kind::branch},
+      {"BSYNC", Kind::meet},        {"WARPSYNC", Kind::meet}};
+  return table;
+}
+
+// Cycles until a dependent instruction can be issued: where it is not kFixed, on all cards since
+// Volta (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018,
+// table 4.1; Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
+// Microbenchmarking", 2024; kernels fma_one, waves and doubles of data/measured/model). Of shared
+// memory: besides Time::shared_latency.
+const std::map<std::string_view, float>& latencies() {
+  static const std::map<std::string_view, float> table{
+      {"DADD", 8},     {"DMUL", 8},   {"DFMA", 8},   {"DSETP", 12}, {"MUFU", 20},  {"I2F", 20},
+      {"F2I", 20},     {"F2F", 20},   {"I2I", 20},   {"POPC", 20},  {"FLO", 20},   {"BREV", 20},
+      {"LDS", 0},      {"LDSM", 3},   {"ATOMS", 23}, {"SHFL", -3},  {"REDUX", 25}, {"VOTE", 12},
+      {"VOTEU", 12},   {"MATCH", 30}, {"S2R", 25},   {"S2UR", 25},  {"CS2R", 20},  {"LDC", 35},
+      {"ULDC", 12},    {"R2UR", 12},  {"ISETP", 6},  {"FSETP", 6},  {"PLOP3", 6},  {"BSYNC", 8},
+      {"WARPSYNC", 8}, {"HMMA", 33},  {"IMMA", 33}};
+  return table;
+}
+
+constexpr float kFixed = 4;
+
 }  // namespace
+
+TraceInstruction machine_instruction(std::string_view opcode) {
+  const std::string_view base = opcode.substr(0, opcode.find('.'));
+  TraceInstruction in;
+  const IssueSlots issue = machine_issue(opcode);
+  in.unit = issue.multiply > 0  ? Unit::multiply
+            : issue.fp32 > 0    ? Unit::fma
+            : issue.half > 0    ? Unit::half
+            : issue.fp64 > 0    ? Unit::fp64
+            : issue.special > 0 ? Unit::special
+            : issue.memory > 0  ? Unit::memory
+            : issue.alu > 0     ? Unit::alu
+                                : Unit::none;
+  const auto latency = latencies().find(base);
+  in.latency = latency == latencies().end() ? kFixed : latency->second;
+  if (const auto kind = kinds().find(base); kind != kinds().end()) in.kind = kind->second;
+  // A barrier that it only arrives at.
+  if (base == "BAR" && opcode.find(".ARV") != std::string_view::npos) in.kind = Kind::plain;
+  return in;
+}
 
 IssueSlots machine_issue(std::string_view opcode) {
   const std::string_view base = opcode.substr(0, opcode.find('.'));

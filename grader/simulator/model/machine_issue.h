@@ -3,11 +3,16 @@
 
 #include <string_view>
 
+#include "simulator/model/warp_trace.h"
 #include "simulator/model/work.h"
 
 namespace lab32::model {
 
 // "LDS.128", "IMAD.MOV.U32"
 IssueSlots machine_issue(std::string_view opcode);
+
+// The same of a warp's way (warp_trace.h): who takes it, and how long a dependent one waits. What
+// memory does with it is left open.
+TraceInstruction machine_instruction(std::string_view opcode);
 
 }  // namespace lab32::model

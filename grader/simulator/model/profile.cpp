@@ -115,8 +115,6 @@ Time time(const Reader& in) {
   LAB32_TIME(atomic_seconds);
   LAB32_TIME(blocks_per_second);
   LAB32_TIME(warps_per_clock);
-  LAB32_TIME(block_tail);
-  LAB32_TIME(tail_power);
   LAB32_TIME(block_seconds);
   LAB32_TIME(launch_seconds);
   LAB32_TIME(event_seconds);
@@ -127,8 +125,12 @@ Time time(const Reader& in) {
   LAB32_TIME(shared_latency);
   LAB32_TIME(barrier_latency);
   LAB32_TIME(ramp_seconds);
+  LAB32_TIME(first_access_seconds);
+  LAB32_TIME(memory_queue);
+  LAB32_TIME(memory_turn);
+  LAB32_TIME(code_seconds);
+  LAB32_TIME(split_seconds);
   LAB32_TIME(split_slots);
-  LAB32_TIME(uncovered);
   LAB32_TIME(softness);
 #undef LAB32_TIME
   for (size_t i = 0; i < t.error.size(); ++i)

@@ -53,19 +53,22 @@ struct Time {
   double atomic_seconds = 0;     // one after the other in one slice of L2
   double blocks_per_second = 0;  // that the launcher hands out
   double warps_per_clock = 0;    // that a multiprocessor starts
-  // Of a block's time, that its warps' places stand empty at its end; the power of the resident
-  // blocks by which that falls.
-  double block_tail = 0, tail_power = 1;
-  double block_seconds = 0;  // from a block's end to its successor's first instruction
+  double block_seconds = 0;      // from a block's end to its successor's first instruction
   // Of a kernel that does nothing, and what events around a launch add; of launches in a row, from
   // one to the next.
   double launch_seconds = 0, event_seconds = 0, warm_launch_seconds = 0;
   double l1_latency = 0, l2_latency = 0, dram_latency = 0, shared_latency = 0;  // seconds
   double barrier_latency = 0;                                                   // seconds
-  double ramp_seconds = 0;  // that memory needs to get busy, and is not busy at the end
-  double split_slots = 0;   // issue slots that a warp loses where its lanes diverge
-  double uncovered = 0;  // of what a block's phases leave idle, the part that is lost (README.md)
-  double softness = 0;   // how much resources that are nearly equally busy get in each other's way
+  double ramp_seconds = 0;          // that memory needs to get busy, and is not busy at the end
+  double first_access_seconds = 0;  // that a multiprocessor's first access to memory takes longer
+  // How much longer a load takes where L2 or device memory are half busy: of one that all read; and
+  // besides, where device memory is written as much as read.
+  double memory_queue = 0, memory_turn = 0;
+  double code_seconds =
+      0;  // from one line of instructions to the next that no warp has fetched yet
+  double split_seconds = 0;  // that lanes wait which took another way than others
+  double split_slots = 0;    // issue slots that a warp loses where its lanes diverge
+  double softness = 0;  // how much resources that are nearly equally busy get in each other's way
   // Mean absolute error of predicted times, relative: of kernels under 5 us, to 50 us, and longer.
   std::array<double, 3> error{};
 };

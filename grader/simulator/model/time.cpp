@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 namespace lab32::model {
 namespace {
@@ -12,8 +13,9 @@ namespace {
 // data/measured/model: 32 warps take 78 cycles, one 15).
 constexpr double kBarrierCycles = 2;
 
-// Waits for device memory, one after the other, that a block may have and still be short.
-constexpr double kShortLife = 1.5;
+// Where a unit takes this part of the multiprocessor's time, it is what bounds it; else latency
+// does.
+constexpr double kExplained = 0.65;
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
@@ -46,35 +48,10 @@ class Machine {
     // The multiprocessor with the most blocks is the last to finish.
     most_blocks_ = std::ceil(blocks_ / profile.multiprocessors);
     resident_ = std::min<double>(std::max(1u, work.occupancy.blocks), most_blocks_);
-    wait_ = wait_of_a_warp();
-    // The places of a block's warps stay empty until its last warp has ended; the fewer blocks
-    // there are beside it, the less goes on meanwhile, and the longer a block lives, the less its
-    // start and its end matter.
-    const double life = std::max(1.0, ratio(wait_, kShortLife * profile.time.dram_latency));
-    if (most_blocks_ > resident_ && work.warps_per_block > 1)
-      tail_ += profile.time.block_tail * (1 - 1.0 / work.warps_per_block) /
-               std::pow(resident_, profile.time.tail_power) / life;
   }
 
   std::vector<Resource> resources() const {
     return {dram(), l2(), l1_and_shared(), issue(), atomics(), launcher(), latency()};
-  }
-
-  // What stands by while a block is in a phase that has no use for it. A barrier keeps the warps of
-  // a block in one phase: its memory, its arithmetic or its start. Of n customers in a closed queue
-  // the others hide all but an n-th of what one leaves; without barriers each warp is one.
-  double uncovered() const {
-    const double phases[] = {std::max(dram().seconds, l2().seconds),
-                             std::max(l1_and_shared().seconds, issue().seconds),
-                             launcher().seconds};
-    double all = 0, longest = 0;
-    for (const double seconds : phases) {
-      all += seconds;
-      longest = std::max(longest, seconds);
-    }
-    const bool in_phases = 2 * w_.barriers >= warps_;
-    const double customers = resident_ * (in_phases ? 1 : w_.warps_per_block);
-    return ratio(all - longest, std::max(customers, 1.0));
   }
 
   // Memory is not busy at once: the first replies take a latency, and its parts do not end
@@ -84,11 +61,18 @@ class Machine {
     return t_.ramp_seconds * ratio(memory, memory + t_.l2_latency);
   }
 
- private:
-  // Seconds that the busiest multiprocessor takes for its share of `amount` at `rate` a clock.
-  double on_one(double amount, double rate) const {
-    return ratio(amount / blocks_ * most_blocks_ * tail_, rate * t_.sm_hz);
+  // What the launch takes at work: the multiprocessor that is the last to finish, or what they all
+  // wait for. Two that are nearly equally busy get in each other's way now and then.
+  double at_work() const {
+    double multiprocessor = w_.cycles / t_.sm_hz;
+    if (w_.cycles == 0)
+      multiprocessor = softly({memory(), l1_and_shared().seconds, issue().seconds});
+    return softly(
+        {multiprocessor, spins(), atomics().seconds, ratio(blocks_, t_.blocks_per_second)});
   }
+
+  // L2 and device memory, one behind the other.
+  double memory() const { return softly({l2().seconds, dram().seconds}); }
 
   Resource dram() const {
     const std::string moved =
@@ -97,10 +81,8 @@ class Machine {
     const double bytes =
         ratio(w_.dram_accesses * profile_.caches.dram_access_bytes, t_.dram_bytes_per_second);
     // A bank that turns from reading to writing is held up.
-    const double moved_bytes = w_.dram_read + w_.dram_written;
-    const double both_ways = 4 * ratio(w_.dram_read * w_.dram_written, moved_bytes * moved_bytes);
     const double pages =
-        ratio(w_.dram_pages * (1 + t_.page_turn * both_ways), t_.dram_pages_per_second);
+        ratio(w_.dram_pages * (1 + t_.page_turn * both_ways(w_)), t_.dram_pages_per_second);
     if (pages > bytes)
       return {"device memory", pages, 0,
               fmt::format("{} in {} that had to be opened", moved, count(w_.dram_pages, "page"))};
@@ -118,6 +100,26 @@ class Machine {
             fmt::format("{} in {} looked up, {} fetched", count(w_.l2_sectors, "sector"),
                         count(w_.l2_read_lines + w_.l2_write_lines, "line"),
                         count(w_.l2_fills, "line"))};
+  }
+
+ private:
+  // Seconds that the busiest multiprocessor takes for its share of `amount` at `rate` a clock.
+  double on_one(double amount, double rate) const {
+    const double share =
+        w_.busiest > 0 ? w_.busiest / profile_.multiprocessors : most_blocks_ / blocks_;
+    return ratio(amount * share, rate * t_.sm_hz);
+  }
+
+  double softly(std::initializer_list<double> seconds) const {
+    const double longest = std::max(seconds);
+    if (longest <= 0) return 0;
+    double sum = 0;
+    for (const double s : seconds) sum += std::pow(ratio(s, longest), 1 / t_.softness);
+    return longest * std::pow(sum, t_.softness);
+  }
+
+  double spins() const {
+    return on_one(t_.spin_wavefronts * w_.shared_spins, t_.shared_wavefronts_per_clock);
   }
 
   // L1 and shared memory are one memory with one way out of it; what is more gives the name. Stores
@@ -187,29 +189,15 @@ class Machine {
             fmt::format("{} of {}", count(blocks_, "block"), count(w_.warps_per_block, "warp"))};
   }
 
-  // What a warp waits for in all.
-  double wait_of_a_warp() const {
-    // Of the loads that are under way together the slowest counts, and those that miss are spread
-    // evenly. What another warp's load has asked for already has to come, too.
-    const double together = std::clamp(ratio(w_.global_loads, w_.global_rounds), 1.0, 8.0);
-    const double misses = 1 - std::max(0.0, w_.l1_hits - w_.l1_under_way);
-    const double in_l1 = std::max(0.0, 1 - together * misses);
-    const double in_l2 = std::max(in_l1, 1 - together * misses * (1 - w_.l2_hits));
-    const double load =
-        in_l1 * t_.l1_latency + (in_l2 - in_l1) * t_.l2_latency + (1 - in_l2) * t_.dram_latency;
-    return (w_.global_rounds * load + w_.shared_rounds * t_.shared_latency +
-            w_.barriers * (t_.barrier_latency + kBarrierCycles * w_.warps_per_block / t_.sm_hz) +
-            w_.chain_cycles / t_.sm_hz) /
-           warps_;
-  }
-
-  // Little's law from the side of a warp: what it waits for, times how many take turns.
+  // What no unit explains: warps wait for loads, for results and at barriers, and there are too few
+  // of them to keep one busy.
   Resource latency() const {
-    // The last blocks take as long as the others, however few they are.
-    const double waves = std::ceil(most_blocks_ / resident_);
-    const double start = t_.block_seconds + w_.warps_per_block / (t_.warps_per_clock * t_.sm_hz);
-    return {"latency", waves * (wait_ + start) * tail_, 0,
-            fmt::format("a warp waits {:.2f} us, {} per multiprocessor at a time", wait_ * 1e6,
+    double seconds = w_.cycles_alone / t_.sm_hz;
+    const double unit =
+        std::max({dram().seconds, l2().seconds, l1_and_shared().seconds, issue().seconds});
+    if (unit > kExplained * w_.cycles / t_.sm_hz) seconds = std::min(seconds, 0.99 * unit);
+    return {"latency", seconds, 0,
+            fmt::format("{} per multiprocessor at a time wait for what they have asked for",
                         count(resident_ * w_.warps_per_block, "warp"))};
   }
 
@@ -217,10 +205,18 @@ class Machine {
   const Time& t_;
   const Work& w_;
   double blocks_, warps_, most_blocks_, resident_;
-  double wait_ = 0, tail_ = 1;
 };
 
 }  // namespace
+
+double memory_seconds(const Profile& profile, const Work& work) {
+  return Machine(profile, work).memory();
+}
+
+double both_ways(const Work& work) {
+  const double moved = work.dram_read + work.dram_written;
+  return 4 * ratio(work.dram_read * work.dram_written, moved * moved);
+}
 
 Prediction predict(const Profile& profile, const Work& work) {
   const Time& t = profile.time;
@@ -229,12 +225,7 @@ Prediction predict(const Profile& profile, const Work& work) {
   p.resources = machine.resources();
   std::stable_sort(p.resources.begin(), p.resources.end(),
                    [](const Resource& a, const Resource& b) { return a.seconds > b.seconds; });
-  // The slowest decides; one nearly as slow gets in its way now and then.
-  const double longest = p.resources.front().seconds;
-  double sum = 0;
-  for (const Resource& r : p.resources) sum += std::pow(ratio(r.seconds, longest), 1 / t.softness);
-  const double at_work =
-      longest * std::pow(sum, t.softness) + machine.ramp() + t.uncovered * machine.uncovered();
+  const double at_work = machine.at_work() + machine.ramp();
   p.kernel_seconds = at_work + t.launch_seconds;
   p.error = t.error[p.kernel_seconds < 5e-6 ? 0 : p.kernel_seconds < 50e-6 ? 1 : 2];
   p.seconds = work.warm ? at_work + t.warm_launch_seconds : p.kernel_seconds + t.event_seconds;

@@ -29,6 +29,11 @@ struct Prediction {
   std::string runner_up;
 };
 
+// What L2 and device memory take for what a launch moves.
+double memory_seconds(const Profile& profile, const Work& work);
+// 1: device memory is written as much as read; 0: one of them alone.
+double both_ways(const Work& work);
+
 Prediction predict(const Profile& profile, const Work& work);
 
 }  // namespace lab32::model

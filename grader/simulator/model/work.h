@@ -30,10 +30,12 @@ struct Work {
 
   IssueSlots issue;  // sums over all warps
 
-  // What warps wait for, one after the other, summed over all warps: rounds of loads from global
-  // and from shared memory whose results the next step needs, cycles of dependent arithmetic, and
-  // barriers of the block.
-  double global_rounds = 0, shared_rounds = 0, chain_cycles = 0, barriers = 0;
+  double barriers = 0;  // that warps come to
+
+  // Cycles that the multiprocessor takes which is the last to finish (multiprocessor.h), with the
+  // profile's latencies and its share of L2 and device memory; and with none of these two busy.
+  double cycles = 0, cycles_alone = 0;
+  double busiest = 0;  // its instructions against the mean of all; 0: not known
 
   double splits = 0;  // how often the lanes of a warp diverged
 
@@ -45,7 +47,6 @@ struct Work {
   double l1_load_cycles = 0, l1_store_cycles = 0;
   double global_requests = 0, global_loads = 0;  // instructions
   double l1_hits = 0, l2_hits = 0;               // shares of the sectors that warps load
-  double l1_under_way = 0;                       // of these, hits in L1 that still come
   double l2_sectors = 0;                         // that L2 looks up, both sides of it
   double l2_read_lines = 0, l2_write_lines = 0, l2_fills = 0;
   double atomics = 0, busiest_slice = 0;   // in additions to integers

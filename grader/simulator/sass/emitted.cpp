@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string_view>
@@ -43,94 +44,137 @@ std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
   return copies;
 }
 
-// Registers named in operands, "R4, desc[UR4][R2.64+0xc]": 4, 2.
-std::vector<int> registers(std::string_view operands) {
+// A register's number at the start of `text`, or -1: "R4.64", "UR4", "P0", "!UP1", "-R3.reuse".
+int register_at(std::string_view text, size_t& i) {
+  const size_t start = i;
+  const bool uniform = text[i] == 'U';
+  if (uniform) ++i;
+  const bool predicate = i < text.size() && text[i] == 'P';
+  if (i >= text.size() || (text[i] != 'R' && !predicate)) {
+    i = start + 1;
+    return -1;
+  }
+  size_t digit = i + 1;
+  int number = 0;
+  while (digit < text.size() && std::isdigit(static_cast<unsigned char>(text[digit])) != 0)
+    number = 10 * number + (text[digit++] - '0');
+  const bool some = digit > i + 1;
+  i = digit;
+  if (!some || number > 254) return -1;
+  if (predicate) return (uniform ? kUniformPredicates : kPredicates) + std::min(number, 7);
+  return uniform ? kUniformRegisters + std::min(number, 63) : number;
+}
+
+// Registers of one operand, in order.
+std::vector<int> numbers_in(std::string_view text) {
   std::vector<int> found;
-  for (size_t i = 0; i + 1 < operands.size(); ++i) {
-    const bool begins = i == 0 || std::isalnum(static_cast<unsigned char>(operands[i - 1])) == 0;
-    if (operands[i] != 'R' || !begins) continue;
-    int number = 0;
-    size_t digit = i + 1;
-    while (digit < operands.size() &&
-           std::isdigit(static_cast<unsigned char>(operands[digit])) != 0)
-      number = 10 * number + (operands[digit++] - '0');
-    if (digit > i + 1) found.push_back(number);
+  for (size_t i = 0; i < text.size();) {
+    const bool begins = i == 0 || std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0;
+    if (!begins || (text[i] != 'R' && text[i] != 'U' && text[i] != 'P')) {
+      ++i;
+      continue;
+    }
+    if (const int number = register_at(text, i); number >= 0) found.push_back(number);
   }
   return found;
 }
 
-// Registers that a load writes from its first on.
-int width(const Instruction& in) { return in.has("128") ? 4 : in.has("64") ? 2 : 1; }
-
-bool has_result(const Instruction& in) {
+// How many registers an instruction writes from its first on.
+int written(const Instruction& in) {
   const std::string_view base = in.base();
-  return base == "LDG" || base == "LD" || base == "LDL" || base == "ATOM" || base == "ATOMG";
+  if (in.has("128")) return 4;
+  if (in.has("64") || in.has("WIDE")) return 2;
+  if (base == "DADD" || base == "DMUL" || base == "DFMA") return 2;
+  if (base == "HMMA" || base == "IMMA") return 4;
+  if (base == "LDSM") return in.has("4") ? 4 : 2;
+  return 1;
 }
 
-bool only_reads(const Instruction& in) {
+bool writes_nothing(std::string_view base) {
+  static const std::set<std::string_view> none{"BRA",      "EXIT",  "BAR",    "RET",    "NOP",
+                                               "BSSY",     "BSYNC", "RED",    "MEMBAR", "ERRBAR",
+                                               "CCTL",     "BRX",   "CALL",   "DEPBAR", "LDGDEPBAR",
+                                               "WARPSYNC", "YIELD", "LDGSTS", "BREAK",  "REDG"};
+  return none.count(base) != 0 || base.substr(0, 2) == "ST";
+}
+
+// What it reads and writes. The first operand is written, and a second one where that is a
+// predicate beside: carries, and a comparison's negation.
+void note_registers(const Instruction& in, EmittedInstruction& to) {
   const std::string_view base = in.base();
-  return base == "RED" || base.substr(0, 2) == "ST" || base == "REDG";
-}
-
-bool is_whole_loop(const MemorySite& site) {
-  const Structure& structure = site.flow->structure;
-  const int loop = structure.loop_of[static_cast<size_t>(site.block)];
-  if (loop < 0) return false;
-  const std::vector<bool>& holds = structure.loops[static_cast<size_t>(loop)].holds;
-  return std::count(holds.begin(), holds.end(), true) == 1;
-}
-
-// Follows the code of a function in its order, and a loop of one block a second time around: what
-// is loaded at its end may be needed at its start.
-class LoadRounds {
- public:
-  explicit LoadRounds(std::map<int, EmittedBlock>& blocks) : blocks_(blocks) {}
-
-  void follow(std::vector<const MemorySite*> code) {
-    std::sort(code.begin(), code.end(),
-              [](const MemorySite* a, const MemorySite* b) { return a->index < b->index; });
-    for (size_t first = 0, end; first < code.size(); first = end) {
-      for (end = first; end < code.size() && code[end]->block == code[first]->block; ++end)
-        follow(*code[end]);
-      if (!is_whole_loop(*code[first])) continue;
-      blocks_[code[first]->block].load_rounds = 0;
-      for (size_t i = first; i < end; ++i) follow(*code[i]);
-    }
-  }
-
- private:
-  void follow(const MemorySite& site) {
-    const Instruction& in = *site.instruction;
-    std::vector<int> named = registers(in.operands);
-    int result = -1;
-    if (!only_reads(in) && !named.empty() && in.operands[0] == 'R') {
-      result = named.front();
-      named.erase(named.begin());
-    }
-    for (const int reg : named)
-      if (const auto at = coming_.find(reg); at != coming_.end()) {
-        wait(site.block, at->second);
-        break;
+  if (!in.guard.empty()) to.reads = numbers_in(in.guard);
+  int place = 0;
+  bool wrote_predicate = false;
+  std::string_view rest = in.operands;
+  const bool none = writes_nothing(base);
+  while (!rest.empty()) {
+    // Commas inside of brackets do not part operands.
+    size_t end = 0;
+    for (int depth = 0; end < rest.size() && (depth > 0 || rest[end] != ','); ++end)
+      depth += rest[end] == '[' || rest[end] == '('   ? 1
+               : rest[end] == ']' || rest[end] == ')' ? -1
+                                                      : 0;
+    const std::string_view operand = rest.substr(0, end);
+    rest = end < rest.size() ? rest.substr(end + 1) : std::string_view{};
+    std::vector<int> numbers = numbers_in(operand);
+    const bool predicate =
+        operand.find('P') != std::string_view::npos && operand.find('R') == std::string_view::npos;
+    const bool second = place == 1 && ((predicate && base != "SEL" && base != "FSEL" &&
+                                        base != "FMNMX" && base != "IMNMX" && base != "VIMNMX") ||
+                                       (wrote_predicate && base == "SHFL"));
+    if (!none && (place == 0 || second)) {
+      wrote_predicate |= predicate;
+      if (!numbers.empty()) {
+        const int first = numbers.front();
+        const int count = first < kUniformRegisters ? written(in) : 1;
+        for (int i = 0; i < count; ++i) to.writes.push_back(first + i);
       }
-    if (result < 0) return;
-    coming_.erase(result);
-    if (has_result(in))
-      for (int i = 0; i < width(in); ++i) coming_[result + i] = site.block;
+    } else {
+      to.reads.insert(to.reads.end(), numbers.begin(), numbers.end());
+    }
+    ++place;
   }
+}
 
-  void wait(int block, int loaded_in) {
-    EmittedBlock& waiting = blocks_[block];
-    if (block == loaded_in)
-      waiting.load_rounds += 1;
-    else
-      waiting.waits_for.push_back(
-          static_cast<size_t>(std::distance(blocks_.begin(), blocks_.find(loaded_in))));
-    coming_.clear();
+// The instructions of each block in their order, and the loops around it.
+void add_code(const ptx::Function& function, std::vector<const MemorySite*> code,
+              std::map<int, EmittedBlock>& blocks) {
+  std::map<int, int32_t> of_line;
+  for (size_t i = 0; i < function.body.size(); ++i)
+    of_line.emplace(function.body[i].ptx_line, static_cast<int32_t>(i));
+  std::sort(code.begin(), code.end(),
+            [](const MemorySite* a, const MemorySite* b) { return a->index < b->index; });
+  for (const MemorySite* site : code) {
+    EmittedBlock& block = blocks[site->block];
+    EmittedInstruction& to = block.code.emplace_back();
+    to.opcode = site->instruction->opcode;
+    to.address = static_cast<int32_t>(site->instruction->address);
+    note_registers(*site->instruction, to);
+    // "SB0, 0x1"
+    const size_t comma = site->instruction->operands.find(", 0x");
+    if (site->instruction->base() == "DEPBAR" && comma != std::string::npos)
+      to.pending = static_cast<int>(
+          std::strtol(site->instruction->operands.c_str() + comma + 2, nullptr, 16));
+    if (const auto at = of_line.find(site->instruction->ptx_line); at != of_line.end()) {
+      to.origin = at->second;
+      const ptx::Instruction& in = function.body[static_cast<size_t>(to.origin)];
+      to.is_copy = is_anchor(in) && in.op->traits.issue != ptx::Issue::fp && stands_for(*site, in);
+    }
+    if (block.code.size() > 1) continue;
+    const Structure& structure = site->flow->structure;
+    for (int loop = structure.loop_of[static_cast<size_t>(site->block)]; loop >= 0;
+         loop = structure.loops[static_cast<size_t>(loop)].parent) {
+      const auto header = blocks.find(structure.loops[static_cast<size_t>(loop)].header);
+      if (header != blocks.end())
+        block.loops.insert(block.loops.begin(), static_cast<size_t>(header->first));
+    }
   }
-
-  std::map<int, EmittedBlock>& blocks_;
-  std::map<int, int> coming_;  // registers, and the block whose load writes each
-};
+  // Blocks without code are not in the list: from the function's numbers to places in it.
+  for (auto& [index, block] : blocks)
+    for (size_t& header : block.loops)
+      header =
+          static_cast<size_t>(std::distance(blocks.begin(), blocks.find(static_cast<int>(header))));
+}
 
 constexpr size_t kMany = 4;  // different opcodes
 
@@ -163,11 +207,10 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
       EmittedBlock& block = blocks[site.block];
       block.in_loop = site.depth() > 0;
       block.entry = site.block == 0;
-      block.opcodes.push_back(site.instruction->opcode);
       code.push_back(&site);
     }
   }
-  LoadRounds(blocks).follow(std::move(code));
+  add_code(function, std::move(code), blocks);
   std::vector<std::vector<const MemorySite*>> copies(function.body.size());
   std::set<int> loops_proper, remainders;
   for (size_t i = 0; i < function.body.size(); ++i) {
@@ -212,16 +255,6 @@ double runs(const EmittedBlock& block, const std::vector<uint64_t>& times) {
     anchor = others[others.size() / 2];
   }
   return block.in_loop ? anchor : std::min(anchor, warps);
-}
-
-double load_rounds(const std::vector<EmittedBlock>& blocks, const std::vector<uint64_t>& times) {
-  double sum = 0;
-  for (const EmittedBlock& block : blocks) {
-    const double here = runs(block, times);
-    sum += here * block.load_rounds;
-    for (const size_t from : block.waits_for) sum += std::min(here, runs(blocks[from], times));
-  }
-  return sum;
 }
 
 }  // namespace lab32::sass

@@ -13,6 +13,20 @@
 
 namespace lab32::sass {
 
+struct EmittedInstruction {
+  std::string opcode;       // with its modifiers
+  int32_t address = 0;      // in bytes, from the function's start
+  int32_t origin = -1;      // in Function::body; -1: not known
+  std::vector<int> reads;   // registers, by number (emitted.cpp)
+  std::vector<int> writes;  // likewise
+  int pending = 0;          // DEPBAR: so many groups of copies may still be under way
+  bool is_copy = false;     // an access, shuffle or barrier that stands for its origin
+};
+
+// Numbers of registers: R0 and on, UR0 and on, P0 and on, UP0 and on.
+constexpr int kUniformRegisters = 256, kPredicates = 320, kUniformPredicates = 328,
+              kRegisters = 336;
+
 struct EmittedBlock {
   // An instruction of the PTX that has copies here, and how often the block runs for each time that
   // one is issued: with four copies, every fourth time.
@@ -26,14 +40,9 @@ struct EmittedBlock {
   std::vector<Origin> origins;
   bool in_loop = false;
   bool entry = false;
-  std::vector<std::string> opcodes;  // with their modifiers
-  // How often one run of the block waits for loads from global memory: the first instruction that
-  // needs the result of one waits for all that are under way. ptxas unrolls loops, and issues the
-  // loads of all copies first where its registers allow it.
-  double load_rounds = 0;
-  // Blocks, by their place in the list, whose loads this one is the first to need: waited for as
-  // often as the one that runs less.
-  std::vector<size_t> waits_for;
+  std::vector<EmittedInstruction> code;
+  // Blocks, by their place in the list, that head the loops around this one, the outermost first.
+  std::vector<size_t> loops;
 };
 
 using EmittedFunctions = std::map<std::string, std::vector<EmittedBlock>>;
@@ -44,8 +53,5 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
 
 // How often the block runs, over all warps. times[i]: how often body[i] was issued.
 double runs(const EmittedBlock& block, const std::vector<uint64_t>& times);
-
-// How often warps wait for loads from global memory, in all.
-double load_rounds(const std::vector<EmittedBlock>& blocks, const std::vector<uint64_t>& times);
 
 }  // namespace lab32::sass

@@ -1,77 +1,103 @@
 // What the time model knows of a kernel before any clock: its chains, and how often its machine
 // code is issued.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "simulator/model/dependences.h"
+#include "simulator/model/block_dealing.h"
 #include "simulator/model/machine_issue.h"
-#include "simulator/ptx/parser.h"
+#include "simulator/model/multiprocessor.h"
 #include "simulator/sass/emitted.h"
 
 using namespace lab32;
 
 namespace {
 
-ptx::Module kernel(const std::string& body) {
-  return ptx::parse(
-      ".version 8.0\n.target sm_90\n.address_size 64\n"
-      ".visible .entry k(.param .u64 p) {\n"
-      ".reg .b64 %rd<4>;\n.reg .b32 %r<8>;\n.reg .pred %p<2>;\n"
-      ".shared .align 4 .b8 words[1024];\n"
-      "mov.u32 %r7, words;\nld.param.u64 %rd1, [p];\n" +
-      body + "ret;\n}\n");
+// Of registers r0 and on: opcode, written, read.
+model::TraceInstruction instruction(const char* opcode, int writes, std::vector<uint16_t> reads) {
+  model::TraceInstruction in = model::machine_instruction(opcode);
+  if (writes >= 0) in.writes = {static_cast<uint16_t>(writes)};
+  in.reads = std::move(reads);
+  in.misses = in.late = in.kind == model::TraceInstruction::Kind::global_load ? 1 : 0;
+  return in;
 }
 
-// Of one warp that runs every instruction once.
-model::Chain chain(const std::string& body) {
-  const ptx::Module module = kernel(body);
-  const ptx::Function& f = module.functions[0];
-  const std::vector<uint64_t> times(f.body.size(), 1);
-  return model::longest_chains(f, ptx::analyse_control_flow(f), times, 1);
+model::WarpTrace trace_of(std::vector<model::TraceInstruction> code) {
+  model::WarpTrace trace;
+  trace.registers = 8;
+  trace.lines = 1;
+  trace.blocks.push_back({std::move(code), 1, {}});
+  return trace;
 }
 
-const char* const kLoad = "ld.global.u32 %r1, [%rd1];\n";
-const char* const kNextLoad = "ld.global.u32 %r2, [%rd1+4];\n";
+// Cycles of one block, with nothing else to do.
+double cycles(const model::WarpTrace& trace, uint32_t warps = 1) {
+  model::BlocksAtWork work;
+  work.blocks = 1;
+  work.warps = warps;
+  return model::run_multiprocessor(model::read_profile("h200"), trace, work).cycles;
+}
 
 }  // namespace
 
 TEST_SUITE("model: work") {
-  TEST_CASE("model: loads pass stores to another memory, but no atomic and no barrier") {
-    const auto rounds = [](const std::string& between) {
-      return chain(std::string(kLoad) + between + kNextLoad).global_rounds;
-    };
-    CHECK(rounds("") == 1);
-    CHECK(rounds("st.shared.u32 [%r7], %r1;\n") == 1);
-    CHECK(rounds("st.global.u32 [%rd1+8], %r1;\n") == 2);
-    CHECK(rounds("atom.shared.add.u32 %r3, [%r7], %r1;\n") == 2);
-    CHECK(rounds("st.shared.u32 [%r7], %r1;\nbar.sync 0;\n") == 2);
-    // What the kernel cannot change may be fetched at any time.
-    CHECK(chain(std::string(kLoad) + "st.global.u32 [%rd1+8], %r1;\n" +
-                "ld.global.nc.u32 %r2, [%rd1+4];\n")
-              .global_rounds == 1);
+  TEST_CASE("model: an instruction waits for what it reads, and for those before it") {
+    std::vector<model::TraceInstruction> chain, apart;
+    for (int i = 0; i < 200; ++i) {
+      chain.push_back(instruction("FFMA", 1, {1}));
+      apart.push_back(instruction("FFMA", i % 8, {static_cast<uint16_t>(i % 8)}));
+    }
+    const double start = cycles(trace_of({instruction("FFMA", 1, {1})}));
+    CHECK(cycles(trace_of(chain)) - start == doctest::Approx(4 * 199).epsilon(0.02));
+    CHECK(cycles(trace_of(apart)) - start == doctest::Approx(199).epsilon(0.05));
+    // Four warps have a scheduler each; sixteen keep them busy.
+    CHECK(cycles(trace_of(chain), 4) - start == doctest::Approx(4 * 199).epsilon(0.05));
+    CHECK(cycles(trace_of(apart), 16) - start == doctest::Approx(4 * 199).epsilon(0.15));
   }
 
-  TEST_CASE("model: before a barrier, all wait for the warps that take a branch") {
-    const auto rounds = [](const std::string& behind) {
-      const ptx::Module module = kernel(
-          "setp.ne.u32 %p1, %r7, 0;\n@%p1 bra L;\nld.global.u32 %r1, [%rd1];\n"
-          "st.shared.u32 [%r7], %r1;\nL:\n" +
-          behind);
-      const ptx::Function& f = module.functions[0];
-      std::vector<uint64_t> times;
-      bool inside = false;
-      for (const ptx::Instruction& in : f.body) {
-        inside = inside && in.op->id != ptx::OpId::bar_sync && in.op->id != ptx::OpId::ret;
-        times.push_back(inside ? 1 : 8);
-        inside |= in.op->id == ptx::OpId::bra;
-      }
-      return model::longest_chains(f, ptx::analyse_control_flow(f), times, 8).global_rounds;
-    };
-    CHECK(rounds("") == 1);
-    CHECK(rounds("bar.sync 0;\n") == 8);
+  TEST_CASE("model: loads that are issued together are waited for once") {
+    const auto load = [](int to) { return instruction("LDG.E", to, {0}); };
+    const auto use = [](int of) { return instruction("FADD", 7, {static_cast<uint16_t>(of)}); };
+    const double latency = model::read_profile("h200").time.dram_latency * 1.98e9;
+    const double one = cycles(trace_of({load(1), use(1)}));
+    CHECK(cycles(trace_of({load(1), load(2), use(1), use(2)})) - one < 0.05 * latency);
+    CHECK(cycles(trace_of({load(1), use(1), load(2), use(2)})) - one ==
+          doctest::Approx(latency).epsilon(0.1));
+  }
+
+  TEST_CASE("model: at a barrier all wait for the warp that takes a branch") {
+    model::WarpTrace trace = trace_of({instruction("MOV", 1, {0})});
+    std::vector<model::TraceInstruction> branch;
+    for (int i = 0; i < 100; ++i) branch.push_back(instruction("FFMA", 1, {1}));
+    trace.blocks.push_back({branch, 0.125, {}});
+    const double without = cycles(trace, 8);
+    trace.blocks.push_back({{instruction("BAR.SYNC", -1, {}), instruction("FADD", 2, {2})}, 1, {}});
+    CHECK(without > 390);
+    CHECK(cycles(trace, 8) > without);
+    // One warp in eight goes that way.
+    size_t takes = 0;
+    for (uint64_t w = 0; w < 16; ++w) takes += model::way_of(trace, w, 1).size() == 3;
+    CHECK(takes == 2);
+  }
+
+  TEST_CASE("model: loops run as often as counted, and longer for warps that issued more") {
+    model::WarpTrace trace = trace_of({instruction("MOV", 1, {0})});
+    trace.blocks.push_back({{instruction("FADD", 1, {1})}, 10, {1}});
+    trace.blocks.push_back({{instruction("FADD", 1, {1})}, 5, {1}});
+    trace.blocks.push_back({{instruction("EXIT", -1, {})}, 1, {}});
+    CHECK(model::way_of(trace, 3, 1).size() == 1 + 10 + 5 + 1);
+    CHECK(model::way_of(trace, 3, 2).size() == 1 + 20 + 10 + 1);
+  }
+
+  TEST_CASE("model: the multiprocessor with the longest blocks is the last") {
+    // Of two: block 5 has ten times the work.
+    const std::vector<uint64_t> work{10, 10, 10, 10, 10, 100, 10, 10};
+    const std::vector<uint64_t> last = model::blocks_of_the_last(2, 2, 8, 4, work);
+    CHECK(std::count(last.begin(), last.end(), 5) == 1);
+    CHECK(last.size() < 5);
+    CHECK(model::blocks_of_the_last(2, 2, 7, 4, {}) == std::vector<uint64_t>{0, 2, 4, 6});
   }
 
   TEST_CASE("model: a block of machine code runs as often as its PTX says") {

@@ -34,6 +34,7 @@ struct LaunchContext {
   DeviceHeap* heap = nullptr;  // where the program uses_heap
   DeviceLaunches* launches = nullptr;
   bool trap_uninitialised = true;
+  bool note_warps = false;  // LaunchOutcome::warps is wanted
   // Blocks, warps and the lanes of a warp that took different ways go on in a random order, the
   // same for the same number; none: in theirs.
   std::optional<uint64_t> schedule;

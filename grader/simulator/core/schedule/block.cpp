@@ -103,8 +103,12 @@ void Block::tell_meter() {
 void Block::end() {
   tell_meter();
   longest_warp_ = std::max(longest_warp_, longest_warp_now());
+  const bool noted = launch_.note_warps && (info_.index + 1) * warps_.size() <= kMostWarpsNoted;
+  if (noted) warp_tally_.blocks.push_back(info_.index);
   for (const auto& warp : warps_) {
-    busiest_warp_ = std::max(busiest_warp_, warp->issued() - warp->waited());
+    const uint64_t issued = warp->issued() - warp->waited();
+    busiest_warp_ = std::max(busiest_warp_, issued);
+    if (noted) warp_tally_.issued.push_back(static_cast<uint32_t>(issued));
   }
   for (Observer* o : observers_) o->block_end();
 }

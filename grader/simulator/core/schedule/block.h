@@ -12,6 +12,13 @@
 
 namespace lab32::sim {
 
+// What each warp issued, without what it waited: warps of a block side by side, the blocks in the
+// order in which they ended.
+struct WarpTally {
+  std::vector<uint64_t> blocks;
+  std::vector<uint32_t> issued;
+};
+
 class Block final : public BlockContext {
  public:
   // As BlockContext's.
@@ -49,6 +56,9 @@ class Block final : public BlockContext {
   uint64_t longest_warp() const { return longest_warp_; }
   // The same without time slices in which a warp waited for others.
   uint64_t busiest_warp() const { return busiest_warp_; }
+  // Where the launch asks for it, of its first kMostWarpsNoted warps.
+  WarpTally& warp_tally() { return warp_tally_; }
+  static constexpr uint64_t kMostWarpsNoted = 2'000'000;
   // Where the first of its warps that polls stands.
   uint32_t polling_site() const;
 
@@ -83,6 +93,7 @@ class Block final : public BlockContext {
   std::vector<std::unique_ptr<Warp>> warps_;
   std::array<Barrier, 16> barriers_;
   uint64_t longest_warp_ = 0, busiest_warp_ = 0;
+  WarpTally warp_tally_;
   uint64_t not_metered_ = 0;  // instructions
 };
 

@@ -81,10 +81,22 @@ std::vector<WorkerResult*> pointers_to(std::vector<WorkerResult>& results) {
   return all;
 }
 
+void add_warps(const WarpTally& tally, std::vector<uint32_t>& warps) {
+  if (tally.blocks.empty()) return;
+  const size_t each = tally.issued.size() / tally.blocks.size();
+  for (size_t i = 0; i < tally.blocks.size(); ++i) {
+    const size_t at = tally.blocks[i] * each;
+    if (warps.size() < at + each) warps.resize(at + each);
+    std::copy_n(tally.issued.begin() + static_cast<std::ptrdiff_t>(i * each), each,
+                warps.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
 // Adds to the outcome of earlier rounds, in which nothing trapped.
 void collect(const std::vector<Observer*>& observers, const std::vector<WorkerResult*>& results,
              LaunchOutcome& outcome) {
   std::map<uint64_t, std::string> output;
+  for (const WorkerResult* result : results) add_warps(result->warps, outcome.warps);
   const auto earlier = [](const auto& a, const auto& b) {
     return a && (!b || a->block < b->block);
   };

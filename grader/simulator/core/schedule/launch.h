@@ -18,6 +18,9 @@ struct LaunchOutcome {
   std::string output;                   // printf, in block order
   bool output_lost = false;             // there was more than kOutputLimit (worker_result.h)
   bool order_unseen = false;  // the order of blocks was asked for and not looked at: the heap
+  // Of each warp, where the launch asks for it: warps of a block side by side, blocks in order.
+  // Empty where not all blocks are known.
+  std::vector<uint32_t> warps;
   uint64_t longest_warp = 0, busiest_warp = 0;  // busiest: without what it waited
 };
 

@@ -1,0 +1,195 @@
+#include "device/sim_trace.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "device/sim_work.h"
+#include "simulator/model/instruction_cost.h"
+#include "simulator/model/machine_issue.h"
+#include "simulator/ptx/control_flow.h"
+
+namespace lab32::device {
+namespace {
+
+using Kind = model::TraceInstruction::Kind;
+
+// What one PTX instruction's accesses cost, on the mean of those that the machine code issues.
+struct AccessCost {
+  float busy = 1, misses = 0, late = 0, weight = 0;
+};
+
+class Builder {
+ public:
+  Builder(const sim::KernelProgram& program, const TraceSource& source, const model::Work& work,
+          double warps)
+      : program_(program),
+        source_(source),
+        work_(work),
+        warps_(warps),
+        groups_(load_groups(program)) {
+    for (uint32_t s = 0; s < program.sites.size(); ++s) {
+      const counters::Counters c = source.traffic.of_site(s);
+      loads_ += sectors(c.load);
+      stores_ += sectors(c.store) + sectors(c.red) + sectors(c.atom);
+    }
+  }
+
+  model::WarpTrace build() {
+    for (const FunctionTimes& f : by_function(program_, source_.tally)) {
+      const auto found = source_.emitted.find(f.function->ptx->name);
+      if (found == source_.emitted.end() || found->second.empty())
+        add_ptx(f);
+      else
+        add(f, found->second);
+      for (size_t i = 0; i < f.times.size(); ++i)
+        trace_.splits += static_cast<double>(source_.tally[f.first_site + i].splits) / warps_;
+    }
+    return std::move(trace_);
+  }
+
+  double units() const { return units_; }
+
+ private:
+  static double sectors(const counters::GlobalTraffic& t) { return static_cast<double>(t.sectors); }
+
+  // An access for which a warp has no lane takes its turn, too.
+  static double idle(uint64_t requests, double executed) {
+    return std::max(0.0, 1 - static_cast<double>(requests) / executed);
+  }
+
+  AccessCost cost(size_t site, double executed, Kind kind) {
+    AccessCost cost;
+    if (executed <= 0) return cost;
+    const counters::Counters c = source_.traffic.of_site(static_cast<uint32_t>(site));
+    if (kind == Kind::shared) {
+      const auto wavefronts = static_cast<double>(c.shared_wavefronts());
+      cost.busy = static_cast<float>(wavefronts / executed + idle(c.shared_requests(), executed));
+      return cost;
+    }
+    const double loaded = sectors(c.load) + sectors(c.atom);
+    const double stored = sectors(c.store) + sectors(c.red);
+    if (kind == Kind::global_store) {
+      cost.busy =
+          static_cast<float>(work_.l1_store_cycles * stored / std::max(stores_, 1.0) / executed +
+                             idle(c.global_requests(), executed));
+      cost.weight = static_cast<float>(stored / executed);
+      units_ += stored;
+      return cost;
+    }
+    const counters::LoadGroup& group = source_.caches.load_groups()[groups_[site]];
+    const auto asked = static_cast<double>(group.asked);
+    double miss = 1, waits = 1, late = 0;
+    if (c.atom.sectors == 0 && group.accesses > 0) {
+      miss = 1 - static_cast<double>(group.hits) / asked;
+      waits = static_cast<double>(group.waiting) / static_cast<double>(group.accesses);
+      if (group.waiting > 0)
+        late = static_cast<double>(group.late) / static_cast<double>(group.waiting);
+    }
+    cost.busy =
+        static_cast<float>(work_.l1_load_cycles * loaded / std::max(loads_, 1.0) / executed +
+                           idle(c.global_requests(), executed));
+    cost.misses = static_cast<float>(waits);
+    cost.late = static_cast<float>(late);
+    cost.weight = static_cast<float>(loaded * miss / executed);
+    units_ += loaded * miss;
+    return cost;
+  }
+
+  void add(const FunctionTimes& f, const std::vector<sass::EmittedBlock>& blocks) {
+    std::vector<double> executed(f.times.size(), 0), runs;
+    for (const sass::EmittedBlock& block : blocks) {
+      runs.push_back(sass::runs(block, f.times));
+      for (const sass::EmittedInstruction& in : block.code)
+        if (in.is_copy) executed[static_cast<size_t>(in.origin)] += runs.back();
+    }
+    const size_t before = trace_.blocks.size();
+    const uint32_t lines = trace_.lines;
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      model::TraceBlock& to = trace_.blocks.emplace_back();
+      to.runs = runs[b] / warps_;
+      for (const size_t header : blocks[b].loops) to.loops.push_back(before + header);
+      for (const sass::EmittedInstruction& in : blocks[b].code) {
+        model::TraceInstruction made = model::machine_instruction(in.opcode);
+        made.line =
+            static_cast<uint16_t>(lines + static_cast<uint32_t>(in.address) / model::kCodeLine);
+        trace_.lines = std::max<uint32_t>(trace_.lines, made.line + 1u);
+        made.reads.assign(in.reads.begin(), in.reads.end());
+        made.writes.assign(in.writes.begin(), in.writes.end());
+        if (made.kind == Kind::copy_wait) made.slots = static_cast<uint8_t>(1 + in.pending);
+        const bool memory = made.kind == Kind::shared || made.kind == Kind::global_load ||
+                            made.kind == Kind::global_store || made.kind == Kind::copy;
+        if (memory && in.origin >= 0 && in.opcode.rfind("SHFL", 0) != 0) {
+          const auto origin = static_cast<size_t>(in.origin);
+          const auto [at, fresh] = costs_.try_emplace(f.first_site + origin);
+          if (fresh) at->second = cost(f.first_site + origin, executed[origin], made.kind);
+          made.busy = at->second.busy;
+          made.misses = at->second.misses;
+          made.late = at->second.late;
+          made.weight = at->second.weight;
+        }
+        to.code.push_back(std::move(made));
+      }
+    }
+    trace_.registers = std::max<size_t>(trace_.registers, sass::kRegisters);
+  }
+
+  // As the PTX has it, where there is no machine code at hand.
+  void add_ptx(const FunctionTimes& f) {
+    const ptx::Function& function = *f.function->ptx;
+    const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
+    for (const ptx::BasicBlock& block : flow.blocks) {
+      model::TraceBlock& to = trace_.blocks.emplace_back();
+      for (int i = block.first; i < block.last; ++i) {
+        const auto at = static_cast<size_t>(i);
+        if (at >= f.times.size()) break;
+        to.runs = std::max(to.runs, static_cast<double>(f.times[at]) / warps_);
+        const ptx::Instruction& in = function.body[at];
+        const model::InstructionCost estimate = model::cost_of(in);
+        if (estimate.issue.all <= 0) continue;
+        model::TraceInstruction made = model::ptx_instruction(estimate);
+        if (made.unit == model::TraceInstruction::Unit::memory) {
+          const AccessCost c = cost(f.first_site + at, static_cast<double>(f.times[at]), made.kind);
+          made.busy = c.busy, made.misses = c.misses, made.late = c.late, made.weight = c.weight;
+        }
+        ptx::for_each_register(function, in, [&](int reg, bool is_destination) {
+          (is_destination ? made.writes : made.reads).push_back(static_cast<uint16_t>(reg));
+          trace_.registers = std::max<size_t>(trace_.registers, static_cast<size_t>(reg) + 1);
+        });
+        to.code.push_back(std::move(made));
+      }
+    }
+  }
+
+  const sim::KernelProgram& program_;
+  const TraceSource& source_;
+  const model::Work& work_;
+  const double warps_;
+  const std::vector<uint8_t> groups_;
+  std::map<size_t, AccessCost> costs_;
+  model::WarpTrace trace_;
+  double loads_ = 0, stores_ = 0, units_ = 0;
+};
+
+}  // namespace
+
+std::vector<uint8_t> load_groups(const sim::KernelProgram& program) {
+  std::vector<uint8_t> groups;
+  size_t loads = 0;
+  for (const sim::Site& site : program.sites) {
+    const ptx::Traits& t = site.ptx->op->traits;
+    groups.push_back(static_cast<uint8_t>(loads % counters::kLoadGroups));
+    loads += t.accesses_memory() && !site.ptx->has(ptx::Mod::shared);
+  }
+  return groups;
+}
+
+model::WarpTrace warp_trace(const sim::KernelProgram& program, const TraceSource& source,
+                            const model::Work& work, double warps, double* units) {
+  Builder builder(program, source, work, warps);
+  model::WarpTrace trace = builder.build();
+  *units = builder.units();
+  return trace;
+}
+
+}  // namespace lab32::device

@@ -1,0 +1,61 @@
+// What the warps of a launch issue, in the order of the machine code: the program that
+// multiprocessor.h runs. It has no values: how often a block runs is known, and not which way each
+// warp took.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace lab32::model {
+
+struct TraceInstruction {
+  // Who takes it; `none` issues and no more.
+  enum class Unit : uint8_t { none, fma, multiply, alu, half, fp64, special, memory, barrier };
+  enum class Kind : uint8_t {
+    plain,
+    shared,        // a load, store or atomic of shared memory, a shuffle
+    global_load,   // also atomics whose result is needed
+    global_store,  // also atomics without a result
+    copy,          // an asynchronous copy, awaited by copy_wait
+    commit,        // its group ends
+    copy_wait,
+    barrier,
+    branch,
+    meet,  // lanes that took different ways wait for each other
+  };
+  Unit unit = Unit::none;
+  Kind kind = Kind::plain;
+  uint8_t slots = 1;  // that it is issued in
+  uint16_t line = 0;  // of the instruction cache, kCodeLine bytes each
+  float latency = 0;  // cycles until a dependent instruction can be issued
+  float busy = 1;     // of memory: cycles that L1 or the banks take
+  float misses = 0;   // of loads: how many of them wait for L2
+  float late = 0;     // and of these, for device memory
+  float weight = 0;   // what it moves beyond L1, in shares of an access
+  std::vector<uint16_t> reads, writes;
+};
+
+struct TraceBlock {
+  std::vector<TraceInstruction> code;
+  double runs = 0;            // per warp
+  std::vector<size_t> loops;  // headers of the loops around it, the outermost first
+};
+
+// In the order of the code. Functions that the kernel calls stand behind it.
+struct WarpTrace {
+  std::vector<TraceBlock> blocks;
+  size_t registers = 0;
+  double splits = 0;  // how often the lanes of a warp part, per warp
+  uint32_t lines = 0;
+};
+
+constexpr int kCodeLine = 128;  // bytes, eight instructions
+
+// Instructions that a warp issues in all, on the mean.
+double instructions_of(const WarpTrace& trace);
+
+// The blocks that a warp runs, one after the other. What runs less than once per warp is run by
+// some of them, by their number. `times`: how long its loops are, against the mean.
+std::vector<uint16_t> way_of(const WarpTrace& trace, uint64_t warp, double times);
+
+}  // namespace lab32::model
