@@ -9,7 +9,7 @@ namespace lab32::model {
 namespace {
 
 // Instructions that one warp issues in a cycle at most, on the whole: it waits for its results.
-constexpr double kWarpRate = 0.25, kIssuedAtOnce = 4, kAboutTheSame = 0.9;
+constexpr double kWarpRate = 0.25, kIssuedAtOnce = 4, kAboutTheSame = 0.9, kLater = 1e-3;
 
 // Shares itself among its blocks, as long as these can use it. Its own clock runs as its blocks
 // advance.
@@ -47,9 +47,13 @@ std::vector<uint64_t> blocks_of_the_last(uint32_t multiprocessors, uint32_t resi
   std::vector<Server> all(multiprocessors);
   const double most = kWarpRate * warps;
   uint64_t next = 0;
+  // Of blocks that are alike, those end first that were dealt out first.
   for (uint32_t turn = 0; turn < resident; ++turn)
     for (Server& server : all)
-      if (next < blocks) server.take(next, static_cast<double>(work[next])), ++next;
+      if (next < blocks) {
+        server.take(next, static_cast<double>(work[next]) * (1 + kLater * turn));
+        ++next;
+      }
   using Event = std::pair<double, uint32_t>;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
   for (uint32_t m = 0; m < multiprocessors; ++m)

@@ -43,6 +43,8 @@ struct Warp {
   double copied = 0;
   std::deque<double> groups;
   std::vector<double> ready;
+  uint64_t number = 0;
+  std::vector<uint32_t> asked, missed;  // by load
   const TraceInstruction* in = nullptr;
   size_t flat = 0;
 };
@@ -73,8 +75,19 @@ class Simulation {
       first_.push_back(flat);
       flat += b.code.size();
     }
-    misses_.assign(flat, 0.5);
-    late_.assign(flat, 0.5);
+    ordinal_.assign(flat, 0);
+    size_t at = 0;
+    for (const TraceBlock& b : trace.blocks)
+      for (const TraceInstruction& in : b.code) {
+        if (in.misses > 0) {
+          ordinal_[at] = runs_.size();
+          runs_.push_back(b.runs);
+        }
+        ++at;
+      }
+    runs_.push_back(1);  // of all others
+    for (size_t& which : ordinal_) which = std::min(which, runs_.size() - 1);
+    misses_.assign(runs_.size(), 0);
     lines_.assign(trace.lines + 1, -1);
     mean_ = instructions_of(trace);
     double loops = 0;
@@ -160,6 +173,9 @@ class Simulation {
       starter_ = std::max(starter_, now) + 1 / t_.warps_per_clock;
       warp.free = starter_;
       warp.copied = 0;
+      warp.number = number;
+      warp.asked.assign(runs_.size(), 0);
+      warp.missed.assign(runs_.size(), 0);
       warp.groups.clear();
       warp.ready.assign(trace_.registers, 0);
       warp.scheduler = slot % kParts;
@@ -294,21 +310,34 @@ class Simulation {
     fetch(warp);
   }
 
-  double global(const Warp& warp, const TraceInstruction& in, double now) {
+  // Whether this access of the warp's waits for L2, and then for device memory. What is loaded again
+  // and again misses first: the loads of one round of a loop miss together.
+  bool asks_l2(Warp& warp, const TraceInstruction& in, bool& late) {
+    const size_t which = ordinal_[warp.flat];
+    const uint32_t asked = warp.asked[which]++;
+    const double of_a_warp = in.misses * std::max(1.0, runs_[which]);
+    const bool misses = of_a_warp < 1 ? asked == 0 && turns(warp.number, of_a_warp) > 0
+                                      : turns(asked, in.misses) > 0;
+    if (!misses) return false;
+    const uint32_t missed = warp.missed[which]++;
+    const double late_of_a_warp = in.late * of_a_warp;
+    if (of_a_warp < 1 || late_of_a_warp >= 1) {
+      late = turns(of_a_warp < 1 ? misses_[which]++ : missed, in.late) > 0;
+    } else {
+      late = missed == 0 && turns(warp.number, late_of_a_warp) > 0;
+    }
+    return true;
+  }
+
+  double global(Warp& warp, const TraceInstruction& in, double now) {
     const bool store = in.kind == Kind::global_store;
     double& way = store ? store_way_ : lsu_;
     const double start = std::max(now, way);
     way = start + in.busy;
     if (store) lsu_ = std::max(lsu_, now) + 1;
     double ready = way - 1 + l1_latency_;
-    misses_[warp.flat] += in.misses;
     bool late = false;
-    const bool misses = store || misses_[warp.flat] >= 1;
-    if (misses && !store) {
-      misses_[warp.flat] -= 1;
-      late_[warp.flat] += in.late;
-      if (late_[warp.flat] >= 1) late_[warp.flat] -= 1, late = true;
-    }
+    const bool misses = store || asks_l2(warp, in, late);
     const double weight = in.weight;
     if (weight > 0) {
       const double asked = std::max(way, memory_);
@@ -374,7 +403,9 @@ class Simulation {
   double l1_latency_ = 0, shared_latency_ = 0, l2_latency_ = 0, dram_latency_ = 0, barrier_ = 0,
          meets_ = 0;
   std::vector<size_t> first_;
-  std::vector<double> misses_, late_, lines_;
+  std::vector<double> runs_, lines_;
+  std::vector<size_t> ordinal_;    // among loads, by instruction
+  std::vector<uint64_t> misses_;  // that have been, of loads that few warps miss at
   std::vector<Warp> warps_;
   std::vector<Place> places_;
   bool scheduled_ = false, meets_in_loop_ = false;

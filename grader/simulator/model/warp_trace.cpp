@@ -6,12 +6,6 @@
 namespace lab32::model {
 namespace {
 
-// A whole number of turns for each number from 0 on that is `rate` on the mean: the first get more.
-uint64_t turns(uint64_t number, double rate) {
-  const double n = static_cast<double>(number);
-  return static_cast<uint64_t>(std::ceil((n + 1) * rate - 1e-9) - std::ceil(n * rate - 1e-9));
-}
-
 class Way {
  public:
   Way(const WarpTrace& trace, uint64_t warp, double times)
@@ -35,9 +29,13 @@ class Way {
       const size_t header = block.loops[depth];
       size_t end = i;
       double most = 0;
-      while (end < last && trace_.blocks[end].loops.size() > depth &&
-             trace_.blocks[end].loops[depth] == header)
-        most = std::max(most, trace_.blocks[end++].runs);
+      for (; end < last && trace_.blocks[end].loops.size() > depth &&
+             trace_.blocks[end].loops[depth] == header;
+           ++end) {
+        // Those of inner loops run more often.
+        const TraceBlock& inside = trace_.blocks[end];
+        if (inside.loops.size() == depth + 1) most = std::max(most, inside.runs);
+      }
       loop(i, end, depth, most, around);
       i = end;
     }
@@ -67,6 +65,11 @@ class Way {
 };
 
 }  // namespace
+
+uint64_t turns(uint64_t number, double rate) {
+  const double n = static_cast<double>(number);
+  return static_cast<uint64_t>(std::ceil((n + 1) * rate - 1e-9) - std::ceil(n * rate - 1e-9));
+}
 
 double instructions_of(const WarpTrace& trace) {
   double sum = 0;

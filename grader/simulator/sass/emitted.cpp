@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
 #include <string_view>
+
+#include "simulator/ptx/control_flow.h"
+#include "simulator/sass/graph.h"
 
 namespace lab32::sass {
 namespace {
@@ -196,6 +200,25 @@ void adopt(const std::vector<std::vector<const MemorySite*>>& copies,
   }
 }
 
+// Of each instruction in a loop of the PTX: what is issued as often as its innermost loop is entered,
+// the ends of the blocks before it.
+std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function) {
+  std::vector<std::vector<int32_t>> entries(function.body.size());
+  const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
+  Graph graph;
+  for (const ptx::BasicBlock& block : flow.blocks) graph.next.push_back(block.successors);
+  const Structure structure = analyse(graph);
+  for (size_t i = 0; i < function.body.size(); ++i) {
+    const int loop = structure.loop_of[static_cast<size_t>(flow.block_of[i])];
+    if (loop < 0) continue;
+    const Loop& inside = structure.loops[static_cast<size_t>(loop)];
+    for (const int from : flow.blocks[static_cast<size_t>(inside.header)].predecessors)
+      if (!inside.holds[static_cast<size_t>(from)])
+        entries[i].push_back(flow.blocks[static_cast<size_t>(from)].last - 1);
+  }
+  return entries;
+}
+
 }  // namespace
 
 std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sites& sites) {
@@ -212,45 +235,69 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
   }
   add_code(function, std::move(code), blocks);
   std::vector<std::vector<const MemorySite*>> copies(function.body.size());
-  std::set<int> loops_proper, remainders;
+  const std::vector<std::vector<int32_t>> entries = loop_entries(function);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const ptx::Instruction& in = function.body[i];
     for (const MemorySite& site : sites.of_line(in.ptx_line))
       if (site.function->name == function.name && !site.slow_path()) copies[i].push_back(&site);
-    std::map<int, int> where = copies_in_blocks(copies[i], in);
-    int most = 0;
-    for (const auto& [block, count] : where) most = std::max(most, count);
-    // Where there are most is the loop proper; fewer are its remainder, which hardly runs.
-    for (auto at = where.begin(); at != where.end();) {
-      if (is_anchor(in)) (at->second == most ? loops_proper : remainders).insert(at->first);
-      at = at->second == most ? std::next(at) : where.erase(at);
+    const std::map<int, int> where = copies_in_blocks(copies[i], in);
+    const bool known = is_anchor(in) && !entries[i].empty();
+    std::map<int, int> blocks_with;  // so many copies
+    for (const auto& [block, count] : where) ++blocks_with[count];
+    for (const auto& [block, count] : where) {
+      // Where there are most is the loop proper; fewer are its remainder.
+      if (!known && count != blocks_with.rbegin()->first) continue;
+      EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
+                                  is_anchor(in)};
+      if (known && blocks_with.size() > 1) {
+        origin.copies = count;
+        origin.fewest = count == blocks_with.begin()->first;
+        for (auto with = blocks_with.rbegin(); with->first > count; ++with)
+          origin.more.push_back(with->first);
+        origin.entries = entries[i];
+      }
+      blocks[block].origins.push_back(std::move(origin));
     }
-    for (const auto& [block, count] : where)
-      blocks[block].origins.push_back({static_cast<int32_t>(i),
-                                       1.0 / (count * static_cast<double>(where.size())),
-                                       is_anchor(in)});
   }
-  for (const int block : remainders)
-    if (loops_proper.count(block) == 0) blocks[block].origins.clear();
   adopt(copies, blocks);
   std::vector<EmittedBlock> all;
   for (auto& [index, block] : blocks) all.push_back(std::move(block));
   return all;
 }
 
+namespace {
+
+double runs_for(const EmittedBlock::Origin& origin, const std::vector<uint64_t>& times) {
+  const auto all = static_cast<double>(times[static_cast<size_t>(origin.index)]);
+  double entered = 0;
+  for (const int32_t at : origin.entries)
+    entered += static_cast<double>(times[static_cast<size_t>(at)]);
+  if (origin.copies == 0 || entered <= 0) return all * origin.share;
+  entered = std::min(entered, all);
+  if (all <= 0) return 0;
+  constexpr double kRounding = 1e-6;
+  double left = all / entered;
+  for (const int copies : origin.more) left -= std::floor(left / copies + kRounding) * copies;
+  const double here = std::max(left, 0.0) / origin.copies;
+  const double blocks = 1 / (origin.share * origin.copies);
+  return (origin.fewest ? here : std::floor(here + kRounding)) * entered / blocks;
+}
+
+}  // namespace
+
 double runs(const EmittedBlock& block, const std::vector<uint64_t>& times) {
   if (times.empty()) return 0;
   const auto warps = static_cast<double>(times.front());
   if (block.entry) return warps;
   double anchor = 0;
+  bool anchored = false;
   std::vector<double> others;
   for (const EmittedBlock::Origin& origin : block.origins) {
-    const double here =
-        static_cast<double>(times[static_cast<size_t>(origin.index)]) * origin.share;
-    if (origin.anchor) anchor = std::max(anchor, here);
+    const double here = runs_for(origin, times);
+    if (origin.anchor) anchor = std::max(anchor, here), anchored = true;
     others.push_back(here);
   }
-  if (anchor == 0 && !others.empty()) {
+  if (!anchored && !others.empty()) {
     std::sort(others.begin(), others.end());
     anchor = others[others.size() / 2];
   }
