@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "device/sim_work.h"
+#include "device/function_times.h"
 #include "simulator/model/instruction_cost.h"
 #include "simulator/model/machine_issue.h"
 #include "simulator/ptx/control_flow.h"

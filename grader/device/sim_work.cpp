@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/function_times.h"
 #include "device/sim_trace.h"
 #include "simulator/model/instruction_cost.h"
 #include "simulator/model/machine_issue.h"
@@ -51,17 +52,6 @@ void add_splits(model::Work& work, const std::vector<sim::IssueTally>& tally,
 }
 
 }  // namespace
-
-std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
-                                       const std::vector<sim::IssueTally>& tally) {
-  std::vector<FunctionTimes> all;
-  for (size_t site = 0; site < program.sites.size(); ++site) {
-    if (site == 0 || program.sites[site].function != program.sites[site - 1].function)
-      all.push_back({&program.functions[program.sites[site].function], site, {}});
-    all.back().times.push_back(tally[site].warps);
-  }
-  return all;
-}
 
 std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program) {
   std::vector<counters::CacheUse> uses;

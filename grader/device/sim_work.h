@@ -13,15 +13,6 @@
 
 namespace lab32::device {
 
-// One function of a program, and how often each of its instructions was issued.
-struct FunctionTimes {
-  const sim::CodeFunction* function = nullptr;
-  size_t first_site = 0;
-  std::vector<uint64_t> times;
-};
-std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
-                                       const std::vector<sim::IssueTally>& tally);
-
 // How the caches treat each site of a program.
 std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program);
 

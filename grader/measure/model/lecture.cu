@@ -200,15 +200,6 @@ KERNEL(rank_by_counting) {  // a block's words, each with all
     rank += keys[k] < mine || (keys[k] == mine && k < t);
   words(c)[blockIdx.x * blockDim.x + rank] = mine;
 }
-KERNEL(those_above) {  // words above a bound are packed, by votes and one atomic a warp
-  const unsigned i = first(), lane = threadIdx.x % 32;
-  const bool keep = i < n && word(a, i) % 8 < p;
-  const unsigned votes = __ballot_sync(0xffffffff, keep);
-  unsigned base = 0;
-  if (lane == 0) base = atomicAdd(words(c), static_cast<unsigned>(__popc(votes)));
-  base = __shfl_sync(0xffffffff, base, 0);
-  if (keep) words(c)[32 + base + __popc(votes & ((1u << lane) - 1))] = word(a, i);
-}
 
 // ---- rows --------------------------------------------------------------------------------------
 KERNEL(softmax_by_warps) {  // a warp a row of 128 words, four in registers

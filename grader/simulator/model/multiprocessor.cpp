@@ -310,8 +310,8 @@ class Simulation {
     fetch(warp);
   }
 
-  // Whether this access of the warp's waits for L2, and then for device memory. What is loaded again
-  // and again misses first: the loads of one round of a loop miss together.
+  // Whether this access of the warp's waits for L2, and then for device memory. What is loaded
+  // again and again misses first: the loads of one round of a loop miss together.
   bool asks_l2(Warp& warp, const TraceInstruction& in, bool& late) {
     const size_t which = ordinal_[warp.flat];
     const uint32_t asked = warp.asked[which]++;
@@ -404,7 +404,7 @@ class Simulation {
          meets_ = 0;
   std::vector<size_t> first_;
   std::vector<double> runs_, lines_;
-  std::vector<size_t> ordinal_;    // among loads, by instruction
+  std::vector<size_t> ordinal_;   // among loads, by instruction
   std::vector<uint64_t> misses_;  // that have been, of loads that few warps miss at
   std::vector<Warp> warps_;
   std::vector<Place> places_;

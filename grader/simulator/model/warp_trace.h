@@ -55,8 +55,8 @@ constexpr int kCodeLine = 128;  // bytes, eight instructions
 // Instructions that a warp issues in all, on the mean.
 double instructions_of(const WarpTrace& trace);
 
-// How many of a whole number of turns fall to this number, of all from 0 on, where each has `rate` on
-// the mean: the first get more.
+// How many of a whole number of turns fall to this number, of all from 0 on, where each has `rate`
+// on the mean: the first get more.
 uint64_t turns(uint64_t number, double rate);
 
 // The blocks that a warp runs, one after the other. What runs less than once per warp is run by

@@ -200,8 +200,16 @@ void adopt(const std::vector<std::vector<const MemorySite*>>& copies,
   }
 }
 
-// Of each instruction in a loop of the PTX: what is issued as often as its innermost loop is entered,
-// the ends of the blocks before it.
+// An instruction of the block that is issued whenever the block is run: those whose guard is false
+// for all lanes are not counted.
+int32_t unguarded(const ptx::Function& function, const ptx::BasicBlock& block) {
+  for (int i = block.last - 1; i >= block.first; --i)
+    if (function.body[static_cast<size_t>(i)].guard < 0) return i;
+  return block.first;
+}
+
+// Of each instruction in a loop of the PTX: what is issued as often as its innermost loop is
+// entered, in the blocks before it.
 std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function) {
   std::vector<std::vector<int32_t>> entries(function.body.size());
   const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
@@ -214,7 +222,7 @@ std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function) {
     const Loop& inside = structure.loops[static_cast<size_t>(loop)];
     for (const int from : flow.blocks[static_cast<size_t>(inside.header)].predecessors)
       if (!inside.holds[static_cast<size_t>(from)])
-        entries[i].push_back(flow.blocks[static_cast<size_t>(from)].last - 1);
+        entries[i].push_back(unguarded(function, flow.blocks[static_cast<size_t>(from)]));
   }
   return entries;
 }

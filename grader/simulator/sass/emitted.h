@@ -36,8 +36,8 @@ struct EmittedBlock {
     // An access, a shuffle, a barrier, a floating-point operation: ptxas copies these as they are.
     // Counters and addresses of an unrolled loop are computed once for all copies.
     bool anchor = false;
-    // Of an unrolled loop's anchor: its copies here; whether no block has fewer; how many each block
-    // has that has more; and instructions of the PTX that are issued as often as the loop is
+    // Of an unrolled loop's anchor: its copies here; whether no block has fewer; how many each
+    // block has that has more; and instructions of the PTX that are issued as often as the loop is
     // entered. Each time, blocks with more copies take what they can of what is left to do.
     int copies = 0;
     bool fewest = true;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -177,8 +178,36 @@ TEST_SUITE("model: time") {
       }
       error /= static_cast<double>(measured.size());
       CHECK(measured.size() >= 42);
-      CHECK(error <= 0.12);
+      CHECK(error <= (set == "apart" ? 0.075 : 0.085));
       CHECK(correlation(ranks(measured), ranks(predicted)) >= 0.97);
+    }
+  }
+
+  TEST_CASE("model: the error on kernels that nobody had measured is the one that is shown") {
+    // What was said of them stays as it was committed, and so do the times: what is checked is what
+    // predictions are shown with.
+    const auto ncu = tests::h200_record("-counters");
+    const std::vector<double> bounds{0, 5, 50, 1e9};
+    std::array<double, 3> error{}, bias{}, count{};
+    std::array<std::vector<double>, 3> sizes;
+    for (const tests::Row& row :
+         read_table(root().string() + "/data/modelled/h200-course-blind.csv")) {
+      const double us =
+          number(ncu.at(static_cast<int>(number(row, "id"))), "gpu__time_duration.sum") / 1e3;
+      const size_t part = us < bounds[1] ? 0 : us < bounds[2] ? 1 : 2;
+      const double e = number(row, "modelled_kernel_us") / us - 1;
+      error[part] += std::abs(e), bias[part] += e, count[part] += 1;
+      sizes[part].push_back(std::abs(e));
+    }
+    CHECK(count[0] + count[1] + count[2] == 86);
+    const double most_biased[] = {0.05, 0.01, 0.04}, one_in_ten[] = {0.23, 0.21, 0.31};
+    for (size_t part = 0; part < 3; ++part) {
+      CAPTURE(part);
+      CHECK(model::read_profile("h200").time.error[part] ==
+            doctest::Approx(error[part] / count[part]).epsilon(0.01));
+      CHECK(std::abs(bias[part] / count[part]) <= most_biased[part]);
+      std::sort(sizes[part].begin(), sizes[part].end());
+      CHECK(sizes[part][sizes[part].size() * 9 / 10] <= one_in_ten[part]);
     }
   }
 
@@ -197,14 +226,10 @@ TEST_SUITE("model: time") {
         bias += e;
         ++count;
       }
-      // Predictions are shown with it.
-      CHECK(model::read_profile("h200").time.error[part] ==
-            doctest::Approx(error / count).epsilon(0.1));
-      // No better than this: kernels that wait for arithmetic are modelled too fast
-      // (handouts/model-notes.md).
-      CHECK(count >= 10);
-      CHECK(error / count <= 0.145);
-      CHECK(std::abs(bias / count) <= 0.09);
+      // No better than this: handouts/model-notes.md says why.
+      CHECK(count >= 9);
+      CHECK(error / count <= 0.105);
+      CHECK(std::abs(bias / count) <= (part == 2 ? 0.08 : 0.02));
     }
   }
 
