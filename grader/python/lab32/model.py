@@ -148,9 +148,7 @@ def model_alone():
 
 def model_blind():
     """Kernels that were predicted before they were measured: the kernel alone, by how long it takes."""
-    found = [
-        (us, us * (1 + error)) for us, error in alone("h200", "h200-course-blind", ())
-    ]
+    found = [(us, us * (1 + error)) for us, error in alone("h200", "h200-course-blind", ())]
     rows = []
     for title, least, most in LENGTHS:
         part = [(us, ours) for us, ours in found if least <= us < most]
