@@ -8,6 +8,7 @@
 #include "simulator/model/instruction_cost.h"
 #include "simulator/model/machine_issue.h"
 #include "simulator/ptx/control_flow.h"
+#include "simulator/sass/graph.h"
 
 namespace lab32::device {
 namespace {
@@ -18,6 +19,15 @@ using Kind = model::TraceInstruction::Kind;
 struct AccessCost {
   float busy = 1, misses = 0, late = 0, weight = 0;
 };
+
+sass::Structure structure_of(const ptx::ControlFlow& flow) {
+  sass::Graph graph;
+  for (const ptx::BasicBlock& block : flow.blocks) {
+    graph.next.push_back(block.successors);
+    if (block.ends_lanes) graph.next.back().push_back(static_cast<int>(flow.blocks.size()));
+  }
+  return sass::analyse(graph);
+}
 
 class Builder {
  public:
@@ -138,8 +148,16 @@ class Builder {
   void add_ptx(const FunctionTimes& f) {
     const ptx::Function& function = *f.function->ptx;
     const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
-    for (const ptx::BasicBlock& block : flow.blocks) {
+    const sass::Structure structure = structure_of(flow);
+    const size_t before = trace_.blocks.size();
+    for (size_t b = 0; b < flow.blocks.size(); ++b) {
+      const ptx::BasicBlock& block = flow.blocks[b];
       model::TraceBlock& to = trace_.blocks.emplace_back();
+      for (int loop = structure.loop_of[b]; loop >= 0;
+           loop = structure.loops[static_cast<size_t>(loop)].parent)
+        to.loops.insert(
+            to.loops.begin(),
+            before + static_cast<size_t>(structure.loops[static_cast<size_t>(loop)].header));
       for (int i = block.first; i < block.last; ++i) {
         const auto at = static_cast<size_t>(i);
         if (at >= f.times.size()) break;

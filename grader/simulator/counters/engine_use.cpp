@@ -36,10 +36,13 @@ void EngineUse::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   // An atomic may be how threads tell each other.
   if (access.kind != sim::AccessKind::store) meet();
   ++now_;
+  uint64_t of_row[sim::kWarpSize];
+  if (access.row != nullptr) access.row->write_to(of_row);
+  const uint64_t* const address = access.row != nullptr ? of_row : access.address;
   for (uint32_t r = access.mask; r != 0; r &= r - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(r));
     const uint32_t thread = warp * 32 + lane;
-    const uint64_t begin = access.address[lane], end = begin + access.bytes;
+    const uint64_t begin = address[lane], end = begin + access.bytes;
     for (uint64_t word = begin / kEngineWord; word * kEngineWord < end && word < words_.size();
          ++word)
       words_[word] = {now_, meetings_, thread};
