@@ -62,7 +62,7 @@ void EngineUse::read(uint32_t warp, const Told& event) {
     const Write& write = words_[word];
     if (write.when == 0 || fence_of_thread_[write.thread] > write.when) continue;
     // A fence by whoever came after the writer.
-    if (fenced_ && (last_fence_meeting_ > write.meeting)) continue;
+    if (fenced_ && last_fence_meeting_ > write.meeting) continue;
     found(sim::TrapReason::proxy_fence, event.site, thread, write.thread, word * kEngineWord,
           kEngineWord, sim::AccessUse::read);
     break;

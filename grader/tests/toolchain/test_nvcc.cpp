@@ -34,9 +34,9 @@ CompileOptions without_cache(Isolation kind = isolation().isolation) {
 
 std::vector<Isolation> kinds() { return tests::isolations(); }
 
-// The compiler's complaint.
-std::string complaint(const fs::path& source, const std::string& display,
-                      const CompileOptions& options = without_cache()) {
+// What the compiler says of it.
+std::string diagnostic(const fs::path& source, const std::string& display,
+                       const CompileOptions& options = without_cache()) {
   try {
     toolchain::compile(source, "sm_90", display, options);
   } catch (const CompileError& error) {
@@ -101,7 +101,7 @@ TEST_SUITE("compile: nvcc") {
                               "  int unused;\n"
                               "}\n");
     for (Isolation kind : kinds())
-      CHECK(complaint(source, "labs/broken/broken.cu", without_cache(kind)) ==
+      CHECK(diagnostic(source, "labs/broken/broken.cu", without_cache(kind)) ==
             "labs/broken/broken.cu(3): error: identifier \"missing\" is undefined\n"
             "    p[threadIdx.x] = missing;\n"
             "                     ^\n"
@@ -130,7 +130,7 @@ TEST_SUITE("compile: nvcc") {
                               "__global__ void big(int* p) {\n"
                               "  __shared__ int s[100000];\n"
                               "  s[threadIdx.x] = *p; __syncthreads(); *p = s[*p];\n}\n");
-    CHECK(has(complaint(source, "big.cu"), "uses too much shared data"));
+    CHECK(has(diagnostic(source, "big.cu"), "uses too much shared data"));
   }
 
   TEST_CASE("toolchain: headers beside the file, and below it, belong to the submission") {
@@ -145,7 +145,8 @@ TEST_SUITE("compile: nvcc") {
     CHECK(submission.files.count("part/c.cuh") == 1);
     toolchain::compile(source, "sm_90", "a.cu", without_cache());
     s.write("part/c.cuh", "constexpr int kFrom = ;\n");
-    CHECK(has(complaint(source, "labs/a.cu"), "labs/part/c.cuh(1): error: expected an expression"));
+    CHECK(
+        has(diagnostic(source, "labs/a.cu"), "labs/part/c.cuh(1): error: expected an expression"));
   }
 
   TEST_CASE("toolchain: names of headers, however they are written") {
@@ -180,7 +181,7 @@ TEST_SUITE("compile: nvcc") {
       CAPTURE(name);
       fs::path source = s.write("thief.cu", "#include \"" + name + "\"\n");
       for (Isolation kind : kinds()) {
-        std::string text = complaint(source, "labs/x/thief.cu", without_cache(kind));
+        std::string text = diagnostic(source, "labs/x/thief.cu", without_cache(kind));
         bool kept_out = has(text, "No such file or directory") || has(text, "Permission denied") ||
                         has(text, "it includes ");
         CHECK_MESSAGE(kept_out, text);
@@ -196,7 +197,7 @@ TEST_SUITE("compile: nvcc") {
     // Nor when the rest is wrong, so that the preprocessor's output is lost.
     source = s.write("thief.cu", "#include \"" + solution.string() + "\"\n#error stop\n");
     for (Isolation kind : kinds())
-      CHECK_FALSE(has(complaint(source, "t.cu", without_cache(kind)), "__global__"));
+      CHECK_FALSE(has(diagnostic(source, "t.cu", without_cache(kind)), "__global__"));
   }
 
   TEST_CASE("toolchain: neither a submission nor its directory may be a link") {
@@ -249,7 +250,7 @@ TEST_SUITE("compile: nvcc") {
     for (const char* name : {"a b.cu", "$(touch ran).cu", "-o.cu", "'\";touch ran;'.cu", "x.cpp"}) {
       CAPTURE(name);
       fs::path source = s.write(name, "__global__ void k(int* p) { *p = 1 }\n");
-      CHECK(has(complaint(source, name), std::string(name) + "(1): error: expected a \";\""));
+      CHECK(has(diagnostic(source, name), std::string(name) + "(1): error: expected a \";\""));
     }
     CHECK_THROWS_WITH_AS(toolchain::compile(s.write("a.cu", "int a;"), "sm_90;true", "a.cu"),
                          "'sm_90;true' is no GPU architecture: sm_90, say", Error);
@@ -288,15 +289,15 @@ TEST_SUITE("compile: limits") {
                          MachineError);
     options = without_cache();
     options.limits.cpu_seconds = 1;
-    CHECK(
-        has(complaint(s.write("b.cu",
-                              "constexpr int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
-                              "__global__ void k(int* p) { constexpr int v = f(24); *p = v; }\n"
-                              "template <int N> struct A { static constexpr int v = A<N - 1>::v + "
-                              "f(20 + N % 3); };\ntemplate <> struct A<0> { static constexpr int v "
-                              "= 0; };\n__global__ void g(int* p) { *p = A<150>::v; }\n"),
-                      "b.cu", options),
-            "1 seconds of CPU time"));
+    CHECK(has(
+        diagnostic(s.write("b.cu",
+                           "constexpr int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
+                           "__global__ void k(int* p) { constexpr int v = f(24); *p = v; }\n"
+                           "template <int N> struct A { static constexpr int v = A<N - 1>::v + "
+                           "f(20 + N % 3); };\ntemplate <> struct A<0> { static constexpr int v "
+                           "= 0; };\n__global__ void g(int* p) { *p = A<150>::v; }\n"),
+                   "b.cu", options),
+        "1 seconds of CPU time"));
   }
 
   TEST_CASE("toolchain: memory: templates without an end") {
@@ -309,7 +310,7 @@ TEST_SUITE("compile: limits") {
                 "__global__ void k(int* p) { *p = A<30, 0>::v; }\n");
     CompileOptions options = without_cache();
     options.limits.memory_bytes = 768ull << 20;
-    CHECK(has(complaint(source, "bomb.cu", options),
+    CHECK(has(diagnostic(source, "bomb.cu", options),
               "nvcc was stopped: a compilation may take 0.75 GiB of memory"));
   }
 
@@ -325,7 +326,7 @@ TEST_SUITE("compile: limits") {
     CompileOptions options = without_cache();
     options.limits.file_bytes = 4 << 20;
     std::string answer =
-        complaint(s.write("bomb.cu", text + "int a[] = {A8};\n"), "bomb.cu", options);
+        diagnostic(s.write("bomb.cu", text + "int a[] = {A8};\n"), "bomb.cu", options);
     CHECK(has(answer, "seconds of CPU time and files of 4 MiB"));
   }
 
@@ -339,7 +340,7 @@ TEST_SUITE("compile: limits") {
     const fs::path source = s.write("noisy.cu", text);
     for (const Isolation kind : kinds()) {
       options.isolation = kind;
-      std::string answer = complaint(source, "noisy.cu", options);
+      std::string answer = diagnostic(source, "noisy.cu", options);
       // Elsewhere the account of the opened files is cut off, so nothing is quoted.
       CHECK(has(answer, "noisy.cu(1): error: identifier \"undefined_0\" is undefined") ==
             (kind == Isolation::bubblewrap));
@@ -353,7 +354,7 @@ TEST_SUITE("compile: limits") {
     tests::Scratch s;
     const fs::path source = s.write("loop.cu", "#include __FILE__\n");
     for (const Isolation kind : kinds()) {
-      const std::string answer = complaint(source, "loop.cu", without_cache(kind));
+      const std::string answer = diagnostic(source, "loop.cu", without_cache(kind));
       CAPTURE(answer);
       CHECK(has(answer, "#include __FILE__"));
       CHECK_FALSE(has(answer, "submission"));
