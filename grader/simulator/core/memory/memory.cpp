@@ -58,8 +58,10 @@ class SharedFile {
 
 }  // namespace
 
-Memory::Memory(uint64_t capacity) : capacity_(capacity) {
-  arena_ = static_cast<std::byte*>(reserve(capacity_));
+Memory::Memory(uint64_t capacity)
+    : capacity_(capacity), reserved_(reserve(capacity + kLargeAlign)) {
+  const auto reserved = reinterpret_cast<uint64_t>(reserved_);
+  arena_ = static_cast<std::byte*>(reserved_) + (align_up(reserved, kLargeAlign) - reserved);
   bits_ = static_cast<uint8_t*>(reserve(capacity_ / 8 + 64));
   delta_ = arena_ - kGlobalBase;
 }
@@ -67,14 +69,17 @@ Memory::Memory(uint64_t capacity) : capacity_(capacity) {
 Memory::~Memory() {
   for (const auto& a : allocations_)
     if (a->shared_with_host && !a->freed) release(a->begin);
-  munmap(arena_, capacity_);
+  munmap(reserved_, capacity_ + kLargeAlign);
   munmap(bits_, capacity_ / 8 + 64);
 }
 
 Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
   // As cudaMalloc: large buffers start at multiples of 2 MiB. What scattered atomics cost depends
   // on it (simulator/counters/README.md).
-  Allocation* made = place(bytes, bytes >= kLarge ? kLargeAlign : kAlign, name, kGuard);
+  const bool large = bytes >= kLarge;
+  Allocation* made = place(bytes, large ? kLargeAlign : kAlign, name, kGuard);
+  // All of it is written at once. In the host's own large pages a fault brings 512 of its pages.
+  if (large) madvise(host(made->begin), align_up(bytes, kLargeAlign), MADV_HUGEPAGE);
   poison(*made);
   return made;
 }

@@ -137,6 +137,7 @@ class Memory {
   uint64_t next_ = 0;
   unsigned device_ = 0;
   const uint64_t* reached_by_ = nullptr;
+  void* reserved_;  // holds the arena, at an address that suits the host's large pages
   std::byte* arena_ = nullptr;
   std::byte* delta_ = nullptr;  // arena_ - kGlobalBase
   uint8_t* bits_ = nullptr;
