@@ -21,12 +21,15 @@ def is_run(case):
     return case.gpu != "undefined" or bool(case.stderr)
 
 
-def try_out(case, directory):
-    """The three tools on one case: run, check, and profile where it says what is counted."""
+def try_out(case, file, before, directory):
+    """The three tools on one case of a program in `file`, whose arguments come behind those words: run,
+    check, and profile where it says what is counted."""
     def lab32(tool, *options):  # fmt: skip
         command = [LAB32, tool, "--gpus", str(case.gpus), *options,
-                   str(case.source), *case.nvcc, "--", *case.arguments]  # fmt: skip
-        return corpus.execute(command, case.stdin)
+                   str(file), *case.nvcc, "--", *before, *case.arguments]  # fmt: skip
+        done = corpus.execute(command, case.stdin)
+        done.stdout, done.stderr = (corpus.as_alone(text, case) for text in (done.stdout, done.stderr))
+        return done
 
     table = directory / f"{case.name.replace(' ', '-')}.csv"
     names = ",".join(sorted({metric for _, metric, _ in case.metrics}))
@@ -40,15 +43,18 @@ def try_out(case, directory):
 
 @pytest.fixture(scope="module")
 def results(request, tmp_path_factory):
-    """All cases that are asked for, two programs at a time: nvcc takes most of it."""
+    """All cases that are asked for, two files at a time: nvcc takes most of it."""
     directory = tmp_path_factory.mktemp("programs")
+    files = corpus.together(directory)
     wanted = [getattr(item, "callspec", None) for item in request.session.items]
     programs = sorted({w.params["case"].program for w in wanted if w and "case" in w.params})
 
-    def all_of(program):
-        return {c.name: try_out(c, directory) for c in CASES if c.program == program}
+    def all_of(file):
+        return {c.name: try_out(c, *files[c.program], directory)
+                for c in CASES if c.program in programs and files[c.program][0] == file}  # fmt: skip
 
-    return {name: r for part in corpus.two_at_a_time(all_of, programs) for name, r in part.items()}
+    used = list(dict.fromkeys(files[program][0] for program in programs))
+    return {name: r for part in corpus.two_at_a_time(all_of, used) for name, r in part.items()}
 
 
 @pytest.fixture(params=CASES, ids=lambda case: case.name)
@@ -85,7 +91,7 @@ def test_profile(case, results):
     profile = results[case.name]["profile"]
     assert profile.returncode == case.status, profile.stderr
     with open(results[case.name]["table"], newline="") as file:
-        rows = list(csv.DictReader(file))
+        rows = list(csv.DictReader(corpus.as_alone(file.read(), case).splitlines()))
     for kernel, metric, value in case.metrics:
         first = next(
             row for row in rows
