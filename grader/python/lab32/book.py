@@ -10,9 +10,11 @@ import re
 import subprocess
 import sys
 import tempfile
+from html import escape, unescape
 from pathlib import Path
 
 from lab32 import ROOT
+from lab32.readable import kept_together
 
 HANDOUTS = ROOT / "handouts"
 STYLE = Path(__file__).parent / "book.css"
@@ -74,10 +76,48 @@ def announced(html):
     return re.sub("<table>", long_or_not, html)
 
 
+# Words that a browser would tear at a slash or a hyphen: GB/s, W/p, N-way, 24–31, -infinity.
+WHOLE = r"(?<![\w/-])(?:\w{1,2}/\w|\w-way|\d+[–-]\d+|-infinity)(?![\w/-])"
+SHORT = 24  # characters of code that stay on one line
+# Where a longer name may go on on the next line, never inside <…>: after what joins its parts in a narrow
+# column, after a comma or a folder elsewhere.
+JOINT, NARROW = (rf"((?:{joint})(?=\w))(?![^<]*>)" for joint in ("[/,]", "_+|[./,]|::"))
+
+
 def unbroken(html):
-    """No line ends between a number and its unit: 80 %, 1.8 µs. In code a % is an operator."""
-    parts = re.split(r"(<(pre|code|style|svg|script)\b.*?</\2>|<[^>]*>)", html, flags=re.DOTALL)
-    return "".join(re.sub(r"(?<=\d) (?=(?:%|[nµm]?s|[kKMG]i?B|GB/s|bytes)(?!\w))", "\u00a0", part) if n % 3 == 0 else part for n, part in enumerate(parts) if n % 3 != 2)
+    """No line ends between a number and its unit: 80 %, 1.8 µs, nor inside a word of signs. In code a %
+    is an operator; a short piece of it stays whole, and a longer one breaks between its parts."""
+    parts = re.split(r"(<(?:pre|style|svg|script|title)\b.*?</(?:pre|style|svg|script|title)>|<code>.*?</code>|<[^>]*>)", html, flags=re.DOTALL)
+    joint, out = JOINT, []
+    for part in parts:
+        if part.startswith(("<td", "</td")):
+            joint = JOINT if part.startswith("</") else NARROW
+        out.append(apart(part, joint) if part.startswith("<") else together(part))
+    return "".join(out)
+
+
+def together(words):
+    return re.sub(WHOLE, r'<span class="whole">\g<0></span>', kept_together(words))
+
+
+def apart(tag, joint):
+    """A tag as it is; inline code with the places where it may be broken."""
+    if not (code := re.fullmatch(r"<code>([^<]*)</code>", tag, flags=re.DOTALL)):
+        return tag
+    text = unescape(code[1])
+    if len(text) <= SHORT:
+        return f'<code class="whole">{code[1]}</code>'
+    return "<code>" + "<wbr>".join(escape(piece, quote=False) for piece in pieces(text, joint)) + "</code>"
+
+
+def pieces(text, joint):
+    """`l1tex__t_sectors.sum` in the pieces that may stand on lines of their own."""
+    return re.sub(joint, "\\1\0", text).split("\0")
+
+
+def printed(html):
+    """For WeasyPrint, whose columns get no narrower for <wbr>."""
+    return re.sub(r"<td\b.*?</td>", lambda cell: cell[0].replace("<wbr>", "\u200b"), html, flags=re.DOTALL)
 
 
 LONG = 20  # rows of a table
@@ -107,8 +147,12 @@ def make(language, folder):
             "-M", f"title={title}", "-M", f"toc-title={contents}",
             "-M", f"lang={'zh-CN' if language == 'zh' else 'en'}",
         )  # fmt: skip
-    html.write_text(unbroken(announced(html.read_text())))
-    run("weasyprint", html, pdf)
+    text = unbroken(announced(html.read_text()))
+    html.write_text(text)
+    with tempfile.TemporaryDirectory() as scratch:
+        paper = Path(scratch) / "book.html"
+        paper.write_text(printed(text))
+        run("weasyprint", paper, pdf)
     return [html, pdf]
 
 

@@ -1,6 +1,7 @@
 """`make book`: what goes into it. pandoc and WeasyPrint are not asked."""
 
 import re
+from html import unescape
 
 import pytest
 
@@ -60,4 +61,40 @@ def test_what_announces_a_picture_stays_with_it():
 
 def test_a_number_keeps_its_unit():
     html = '<p title="5 % x">It is 80 % of <code>8 % 3</code>, 1.8 µs, 3 slots.</p><pre>9 % 2</pre>'
-    assert book.unbroken(html) == html.replace("80 %", "80\u00a0%").replace("1.8 µs", "1.8\u00a0µs")
+    kept = html.replace("80 %", "80\u00a0%").replace("1.8 µs", "1.8\u00a0µs")
+    assert book.unbroken(html) == kept.replace("<code>", '<code class="whole">')
+
+
+def test_words_with_signs_stay_whole():
+    html = "<title>1 GB/s</title><p>4 GB/s, W/p + S, an 8-way conflict, 24–31, is -infinity, not lanes/words; compare-and-swap</p>"
+    whole = re.findall(r'<span class="whole">([^<]*)</span>', book.unbroken(html))
+    assert whole == ["GB/s", "W/p", "8-way", "24–31", "-infinity"]
+
+
+@pytest.mark.parametrize(
+    "code,lines",
+    [
+        ("if constexpr (S &gt;= 0)", None),
+        ("weigh_swizzled&lt;false&gt;", None),
+        ("reduce_eliminate_divergence&lt;8&gt;", ["reduce_", "eliminate_", "divergence<8>"]),
+        ("transpose_swizzled&lt;long_type&gt;", ["transpose_", "swizzled<long_type>"]),
+        ("l1tex__t_sector_hit_rate.pct", ["l1tex__", "t_", "sector_", "hit_", "rate.", "pct"]),
+        ("data/measured/model/predicted.csv", ["data/", "measured/", "model/", "predicted.", "csv"]),
+    ],
+)
+def test_code_breaks_between_its_parts_in_a_narrow_column(code, lines):
+    html = book.unbroken(f"<td><code>{code}</code></td>")
+    if lines is None:
+        assert html == f'<td><code class="whole">{code}</code></td>'
+    else:
+        assert unescape(html.removeprefix("<td><code>").removesuffix("</code></td>")).split("<wbr>") == lines
+
+
+def test_code_in_a_text_breaks_after_commas():
+    html = book.unbroken("<td>x</td><p><code>ncu --metrics launch__grid_size,sm__inst.sum X</code></p>")
+    assert html == "<td>x</td><p><code>ncu --metrics launch__grid_size,<wbr>sm__inst.sum X</code></p>"
+
+
+def test_on_paper_a_column_is_as_narrow_as_on_a_screen():
+    html = "<td>a_<wbr>b</td><p>a/<wbr>b</p><td>c</td>"
+    assert book.printed(html) == "<td>a_\u200bb</td><p>a/<wbr>b</p><td>c</td>"
