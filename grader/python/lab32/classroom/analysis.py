@@ -21,6 +21,7 @@ from lab32 import results
 from lab32.classroom.problem import visible
 from lab32.classroom.scores import ABSENT
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED
+from lab32.readable import readable
 from lab32.svg import INK, SKY
 
 SCHEMA = "lab32-class/1"
@@ -160,6 +161,15 @@ def number(value):
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
+def seconds(value):
+    """All with the same digits: 0.70, 12.34."""
+    return f"{value:,.2f}"
+
+
+def duration(value):
+    return f"{number(value / 60)} minutes" if value >= 120 else f"{number(value)} s"
+
+
 def per_cent(share):
     return f"{100 * share:.0f} %"
 
@@ -174,13 +184,24 @@ class Html:
         return self.text
 
 
+class Number(Html):
+    """One that is written already, to the right of its column."""
+
+
+def code(text):
+    """What stands between backticks, as code."""
+    parts = escape(text).split("`")
+    parts[1::2] = (f"<code>{part}</code>" for part in parts[1::2])
+    return Html("".join(parts) if len(parts) % 2 else escape(text))
+
+
 def together(parts):
     return Html("\n".join(part.text for part in parts))
 
 
 def cell(value):
     if isinstance(value, Html):
-        return f"<td>{value.text}</td>"
+        return f"<td{NUMBER if isinstance(value, Number) else ''}>{value.text}</td>"
     if isinstance(value, (int, float)):
         return f'<td class="number">{number(value)}</td>'
     return f"<td>{escape(visible(value, 400))}</td>"
@@ -188,7 +209,7 @@ def cell(value):
 
 def table(header, rows):
     """What is text, not Html, is shown as it is, whoever wrote it."""
-    kinds = [isinstance(each, (int, float)) for each in rows[0]] if rows else [False] * len(header)
+    kinds = [isinstance(each, (int, float, Number)) for each in rows[0]] if rows else [False] * len(header)
     head = "".join(
         f"<th{NUMBER if kind else ''}>{escape(name)}</th>"
         for name, kind in zip(header, kinds, strict=True)
@@ -280,31 +301,31 @@ def failures(graded):
                 check.name,
                 check.lost(),
                 len(check.points) - check.full(),
-                said,
+                code(readable(said)) if said else "nothing of its own: it waits for another check",
                 times or "",
             ]
         )
     if not rows:
         return Html("<p>No points were lost.</p>")
     return table(
-        ["lab", "check", "points lost on average", "students", "what most of them read", "of them"],
+        ["lab", "check", "points lost on average", "students", "what most of them read", "read it"],
         rows,
     )
 
 
 def time_spent(graded):
-    seconds = graded.seconds()
-    if not seconds:
+    spent = graded.seconds()
+    if not spent:
         return Html("<p>Nothing was graded.</p>")
-    most = math.ceil(max(seconds) * 1.02)
+    most = math.ceil(max(spent) * 1.02)
     slow = sorted(graded.checks(), key=lambda check: -mean(check.seconds))[:5]
     said = (
-        f"{number(sum(seconds) / 60)} minutes for {len(seconds)} students, one thread each; the median is "
-        f"{number(median(seconds))} s, the longest {number(max(seconds))} s."
+        f"{duration(sum(spent))} for {len(spent)} students, one thread each; the median is "
+        f"{seconds(median(spent))} s, the longest {seconds(max(spent))} s."
     )
-    parts = [histogram(seconds, most, "seconds that the grading took"), Html(f"<p>{said}</p>")]
+    parts = [histogram(spent, most, "seconds that the grading took"), Html(f"<p>{said}</p>")]
     if slow:
-        rows = [[c.lab, c.name, mean(c.seconds), max(c.seconds)] for c in slow]
+        rows = [[c.lab, c.name, *(Number(seconds(of(c.seconds))) for of in (mean, max))] for c in slow]
         parts.append(table(["lab", "the slowest checks", "seconds on average", "at most"], rows))
     return together(parts)
 

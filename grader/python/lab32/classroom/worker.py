@@ -17,7 +17,7 @@ from lab32 import results
 from lab32.classroom.problem import visible
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED, TRIES, Store
 
-MB_PER_FILE, MOST_CACHE_MB = 1, 4000
+MB_PER_FILE, MOST_CACHE_MB = 2, 4000
 GRACE = 2  # seconds in which a grader that is ended may tidy up
 SIGTERM_ON_PARENTS_DEATH = 1  # PR_SET_PDEATHSIG of prctl(2)
 ENDED = "its job was ended before it was graded (cancelled, preempted, or out of time)"
