@@ -169,8 +169,9 @@ unit_tests/listings := $(addprefix tests/,ptx sass pictures)
 unit_tests/others   := $(filter-out $(foreach u,$(TEST_UNITS),$(or $(unit_$u),$u)),$(TEST_FOLDERS))
 
 # These configure a header before they include it, and must be the first who do; the last one waits for
-# the toolkit's headers. (simulator/model/multiprocessor is optimised as its neighbours are not.)
-ALONE      := grading/doctest base/toml_file simulator/model/occupancy simulator/model/multiprocessor
+# the toolkit's headers. (simulator/model/warps_at_work and memory_path are optimised as their neighbours are not.)
+ALONE      := grading/doctest base/toml_file simulator/model/occupancy \
+              simulator/model/warps_at_work simulator/model/memory_path
 folders_of  = $(foreach unit,$1,$(or $(unit_$(unit)),$(unit)))
 files_of    = $(patsubst grader/%.cpp,%,$(wildcard $(addsuffix /*.cpp,$(addprefix grader/,$(folders_of)))))
 members_of  = $(filter-out $(ALONE),$(files_of))
@@ -222,7 +223,7 @@ $(call hot,core): OPTIMISE := -O2 -fvect-cost-model=dynamic
 $(call hot,simulator/core/semantics simulator/counters): \
                   OPTIMISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic -fno-math-errno
 $(call hot,simulator/core/semantics): OPTIMISE += $(WIDEST)
-$(BUILD)/obj/simulator/model/multiprocessor.o: OPTIMISE = -O2
+$(BUILD)/obj/simulator/model/warps_at_work.o $(BUILD)/obj/simulator/model/memory_path.o: OPTIMISE = -O2
 $(BUILD)/obj/tests/%.o:              OPTIMISE := -O0
 $(BUILD)/obj/tests/fixtures.o:       OPTIMISE := -Og
 endif

@@ -1,6 +1,7 @@
 #include "device/sim_trace.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -17,7 +18,7 @@ using Kind = model::TraceInstruction::Kind;
 
 // What one PTX instruction's accesses cost, on the mean of those that the machine code issues.
 struct AccessCost {
-  float busy = 1, misses = 0, late = 0, weight = 0;
+  float busy = 1, misses = 0, late = 0, first_misses = 0, first_late = 0, weight = 0;
 };
 
 sass::Structure structure_of(const ptx::ControlFlow& flow) {
@@ -37,10 +38,11 @@ class Builder {
         source_(source),
         work_(work),
         warps_(warps),
-        groups_(load_groups(program)) {
+        groups_(load_groups(program)),
+        of_groups_(source.caches.load_groups()) {
     for (uint32_t s = 0; s < program.sites.size(); ++s) {
       const counters::Counters c = source.traffic.of_site(s);
-      loads_ += sectors(c.load);
+      loaded_[groups_[s]] += sectors(c.load) + sectors(c.atom);
       stores_ += sectors(c.store) + sectors(c.red) + sectors(c.atom);
     }
   }
@@ -62,6 +64,10 @@ class Builder {
 
  private:
   static double sectors(const counters::GlobalTraffic& t) { return static_cast<double>(t.sectors); }
+
+  static double share(uint64_t part, uint64_t of) {
+    return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of);
+  }
 
   // An access for which a warp has no lane takes its turn, too.
   static double idle(uint64_t requests, double executed) {
@@ -87,20 +93,26 @@ class Builder {
       units_ += stored;
       return cost;
     }
-    const counters::LoadGroup& group = source_.caches.load_groups()[groups_[site]];
+    const counters::LoadGroup& group = of_groups_[groups_[site]];
     const auto asked = static_cast<double>(group.asked);
-    double miss = 1, waits = 1, late = 0;
+    double miss = 1, waits = 1, late = 0, first = 1, first_late = 0;
     if (c.atom.sectors == 0 && group.accesses > 0) {
       miss = 1 - static_cast<double>(group.hits) / asked;
-      waits = static_cast<double>(group.waiting) / static_cast<double>(group.accesses);
-      if (group.waiting > 0)
-        late = static_cast<double>(group.late) / static_cast<double>(group.waiting);
+      first = share(group.first_waiting, group.first);
+      first_late = share(group.first_late, group.first_waiting);
+      const uint64_t waiting = group.waiting - group.first_waiting;
+      waits = share(waiting, group.accesses - group.first);
+      late = share(group.late - group.first_late, waiting);
     }
-    cost.busy =
-        static_cast<float>(work_.l1_load_cycles * loaded / std::max(loads_, 1.0) / executed +
-                           idle(c.global_requests(), executed));
+    // Atomics leave L1 as stores do.
+    const double busy = c.atom.sectors > 0 ? work_.l1_store_cycles * loaded / std::max(stores_, 1.0)
+                                           : static_cast<double>(group.cycles) * loaded /
+                                                 std::max(loaded_[groups_[site]], 1.0);
+    cost.busy = static_cast<float>(busy / executed + idle(c.global_requests(), executed));
     cost.misses = static_cast<float>(waits);
     cost.late = static_cast<float>(late);
+    cost.first_misses = static_cast<float>(first);
+    cost.first_late = static_cast<float>(first_late);
     cost.weight = static_cast<float>(loaded * miss / executed);
     units_ += loaded * miss;
     return cost;
@@ -124,6 +136,11 @@ class Builder {
         made.line =
             static_cast<uint16_t>(lines + static_cast<uint32_t>(in.address) / model::kCodeLine);
         trace_.lines = std::max<uint32_t>(trace_.lines, made.line + 1u);
+        made.scheduled = in.control.known;
+        made.stall = in.control.stall;
+        made.waits_for = in.control.waits_for;
+        made.write_barrier = in.control.write;
+        made.read_barrier = in.control.read;
         made.reads.assign(in.reads.begin(), in.reads.end());
         made.writes.assign(in.writes.begin(), in.writes.end());
         if (made.kind == Kind::copy_wait) made.slots = static_cast<uint8_t>(1 + in.pending);
@@ -136,6 +153,9 @@ class Builder {
           made.busy = at->second.busy;
           made.misses = at->second.misses;
           made.late = at->second.late;
+          made.group = groups_[f.first_site + origin];
+          made.first_misses = at->second.first_misses;
+          made.first_late = at->second.first_late;
           made.weight = at->second.weight;
         }
         to.code.push_back(std::move(made));
@@ -168,7 +188,10 @@ class Builder {
         model::TraceInstruction made = model::ptx_instruction(estimate);
         if (made.unit == model::TraceInstruction::Unit::memory) {
           const AccessCost c = cost(f.first_site + at, static_cast<double>(f.times[at]), made.kind);
-          made.busy = c.busy, made.misses = c.misses, made.late = c.late, made.weight = c.weight;
+          made.busy = c.busy, made.weight = c.weight;
+          made.misses = c.misses, made.late = c.late;
+          made.group = groups_[f.first_site + at];
+          made.first_misses = c.first_misses, made.first_late = c.first_late;
         }
         ptx::for_each_register(function, in, [&](int reg, bool is_destination) {
           (is_destination ? made.writes : made.reads).push_back(static_cast<uint16_t>(reg));
@@ -184,9 +207,11 @@ class Builder {
   const model::Work& work_;
   const double warps_;
   const std::vector<uint8_t> groups_;
+  const std::array<counters::LoadGroup, counters::kLoadGroups> of_groups_;
   std::map<size_t, AccessCost> costs_;
   model::WarpTrace trace_;
-  double loads_ = 0, stores_ = 0, units_ = 0;
+  std::array<double, counters::kLoadGroups> loaded_{};  // sectors
+  double stores_ = 0, units_ = 0;
 };
 
 }  // namespace

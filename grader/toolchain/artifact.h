@@ -19,10 +19,10 @@ struct Artifact {
   std::string name;    // of the PTX, where it has no line information; empty: it goes without
   Places places;       // likewise; what they leave out has the PTX's name and line
   std::string cubin;   // bytes, for the GPU and for sass
-  // nvdisasm -c -gi -gp text, paths mapped back likewise; empty when there is no nvdisasm (then all
-  // is PTX-level). Besides `//## File "x.cu", line 3` (and its ` inlined at "x.cu", line 9`) it has
-  // `//## File ".nv_debug_ptx_txt", line 38`: the line of `ptx` that the instructions below stem
-  // from.
+  // nvdisasm -c -gi -gp -hex text, paths mapped back likewise; empty when there is no nvdisasm
+  // (then all is PTX-level). Besides `//## File "x.cu", line 3` (and its ` inlined at "x.cu", line
+  // 9`) it has `//## File ".nv_debug_ptx_txt", line 38`: the line of `ptx` that the instructions
+  // below stem from.
   std::string sass;
   std::map<std::string, uint32_t> registers;  // kernel (mangled) -> registers a thread, from ptxas
   // Variables (mangled) that lie somewhere already: managed ones, on another device than the first.

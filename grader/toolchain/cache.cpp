@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMagic[] = "lab32-artifact/3\n";
-// Some 700 KB a file: LAB32_CACHE_MB is for who grades more than a few hundred.
+// Some 1.3 MB a file: LAB32_CACHE_MB is for who grades more than a few hundred.
 constexpr uintmax_t kMostBytes = 400'000'000;
 
 uintmax_t most_bytes() {

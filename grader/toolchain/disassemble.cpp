@@ -27,7 +27,7 @@ bool jumps_through_tables(const std::string& listing) {
 
 }  // namespace
 
-const std::vector<std::string> kListingFlags = {"-c", "-gi", "-gp"};
+const std::vector<std::string> kListingFlags = {"-c", "-gi", "-gp", "-hex"};
 
 Outcome list_machine_code(const std::string& cubin_file,
                           const std::function<Outcome(const std::vector<std::string>& argv)>& run) {
@@ -45,7 +45,7 @@ Outcome list_machine_code(const std::string& cubin_file,
 std::string disassemble(const std::string& cubin) {
   const Toolchain& tools = installed();
   if (tools.nvdisasm.empty()) return {};
-  const std::string key = cache_key("listing\n" + tools.identity + cubin);
+  const std::string key = cache_key("listing -hex\n" + tools.identity + cubin);
   if (const auto cached = load_cached(key)) return cached->sass;
 
   const Scratch scratch;

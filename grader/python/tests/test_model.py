@@ -42,3 +42,16 @@ def test_a_rule_scales_by_the_card():
     assert "block_seconds = 3e-08" in devices.derived(text, source)
     with pytest.raises(SystemExit, match="no rule `per moon`"):
         devices.derived(text.replace("in clocks", "per moon"), source)
+
+
+def test_the_notes_count_the_launches_whose_bottleneck_the_model_does_not_name():
+    counted = model.by_id("-counters")
+    named = [(model.plain_name(counted[launch["id"]]), launch) for launch in model.launches() if launch["l2"] == "cold"]
+    others = [(name, launch["kernel"]) for name, launch in named if name and launch["bottleneck"] not in model.THROUGHPUTS[name]]
+    assert sorted(others) == [
+        ("lts__throughput", "average_pairs"), ("lts__throughput", "gather"), ("lts__throughput", "gather"),
+        ("lts__throughput", "gather_four"), ("sm__throughput", "scan_blocks"),
+    ]  # fmt: skip
+    text = (ROOT / "handouts/model-notes.md").read_text()
+    assert "In four launches Nsight Compute names L2 and the model does not. Three are gathers," in text
+    assert "In a fifth, `scan_blocks`, it names issue and the model latency." in text

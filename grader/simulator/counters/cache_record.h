@@ -2,10 +2,12 @@
 // as the lines and sectors that L1 looks up.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "simulator/core/execute/events.h"
+#include "simulator/counters/cache_use.h"
 #include "simulator/counters/l2.h"
 
 namespace lab32::counters {
@@ -29,15 +31,16 @@ struct RecordedBlock {
   uint64_t index = 0;
   std::vector<std::vector<LineAccess>> warps;
   uint64_t lines = 0;  // recorded
-  uint64_t l1_load_cycles = 0, l1_store_cycles = 0;
+  uint64_t l1_store_cycles = 0;
+  std::array<uint64_t, kLoadGroups> l1_load_cycles{};
   uint64_t dropped = 0;  // lines beyond the block's share
 };
 
 // Cycles that an access keeps L1 busy, given its lines. Loads are served from 32 banks, as shared
-// memory is, and four lines are looked up a cycle; each line that misses costs one more (replay
-// adds it). Stores leave L1 a sector a cycle, and each further line costs one more. (Fitted to
-// l1tex__throughput of row_sums, gather, fill_walk_quad and turn_plain in
-// data/measured/h200-model-counters.csv.)
+// memory is, and looked up in four parts of the tags, a line a cycle each; four sectors that have
+// missed are written a cycle (replay adds it). Stores leave L1 a sector a cycle, and each further
+// line costs one more. (Fitted to l1tex__throughput of row_sums, gather, fill_walk_quad and
+// turn_plain in data/measured/h200-model-counters.csv.)
 uint64_t busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_t count);
 
 // Appends the lines of a request through a texture or surface object, whose stores are taken to

@@ -24,7 +24,9 @@ struct CachedLine {
 
 class CacheSets {
  public:
-  CacheSets(uint64_t bytes, uint32_t ways);
+  // `tags`: lines that a way's bytes may be shared by, which hold some of their sectors each. At
+  // most 128 places of a set, ways times tags.
+  CacheSets(uint64_t bytes, uint32_t ways, uint32_t tags = 1);
 
   // The line, counted as used now; null: it is not there.
   CachedLine* use(uint64_t line);
@@ -32,17 +34,19 @@ class CacheSets {
   CachedLine* peek(uint64_t line);
   // A place for a line that is not there, with no sector valid. Another may have to go for it.
   CachedLine& insert(uint64_t line, std::optional<CachedLine>& gone);
+  // A place for so many sectors more of a line that is there, where tags share bytes.
+  void make_room(uint64_t line, uint32_t sectors);
 
  private:
-  size_t first_of_set(uint64_t line) const;
-  size_t find(uint64_t line) const;
+  uint64_t* set_of(uint64_t line);
+  CachedLine& used_now(uint64_t* set, uint64_t* way);
 
-  uint32_t ways_;
+  uint32_t ways_, sectors_;  // of a set: places, and sectors that they hold together
   uint64_t sets_;
-  uint64_t now_ = 0;
-  // By place, set after set. Every look-up walks through a set's tags: they stand close together.
-  std::vector<uint64_t> tags_;  // line + 1; 0: the place is free
-  std::vector<uint64_t> used_;  // when
+  // Set after set, in each the way that was used last first, so that a look-up mostly ends at once
+  // and the last one is the one to go: line + 1 below kSlotAt, above it where in the set its line
+  // stands.
+  std::vector<uint64_t> tags_;
   std::vector<CachedLine> lines_;
 };
 

@@ -21,21 +21,23 @@ using sim::AccessKind;
 class Turns {
  public:
   void add(const std::vector<LineAccess>& accesses) {
-    if (!accesses.empty()) warps_.push_back({&accesses, 0});
+    if (!accesses.empty()) warps_.push_back({&accesses, 0, 0});
   }
   bool done() const { return warps_.empty(); }
 
-  // The next warp's next access: calls look_up(line, warps) for each line of it. While each of
-  // `warps` has a turn, what a warp asks for now is on its way.
+  // The next warp's next access: calls look_up(line, warps, first) for each line of it. While each
+  // of `warps` has a turn, what a warp asks for now is on its way. `first`: whether it is the
+  // warp's first one of its group.
   template <class LookUp>
   void issue(LookUp look_up) {
     if (turn_ >= warps_.size()) turn_ = 0;
-    auto& [accesses, at] = warps_[turn_];
+    auto& [accesses, at, seen] = warps_[turn_];
     bool last = false;
     while (!last && at < accesses->size()) {
       const LineAccess& line = (*accesses)[at++];
-      look_up(line, warps_.size());
+      look_up(line, warps_.size(), (seen >> line.group & 1) == 0);
       last = line.last;
+      if (last) seen |= uint32_t{1} << line.group;
     }
     if (at < accesses->size()) {
       ++turn_;
@@ -45,7 +47,12 @@ class Turns {
   }
 
  private:
-  std::vector<std::pair<const std::vector<LineAccess>*, size_t>> warps_;
+  struct Left {
+    const std::vector<LineAccess>* accesses;
+    size_t at;
+    uint32_t seen;  // groups that have had an access
+  };
+  std::vector<Left> warps_;
   size_t turn_ = 0;
 };
 
@@ -56,20 +63,29 @@ struct CacheObserver::Launch {
       : shape(shape),
         uses(std::move(uses)),
         initial(l2),
-        l1s(shape.multiprocessors, CacheSets(shape.l1_bytes, shape.l1_ways)),
+        l1s(shape.multiprocessors),
         turn(shape.multiprocessors),
         l2(l2 ? *l2 : L2(shape.l2)) {
     this->l2.reset_counters();
   }
 
+  double share_recorded() const {
+    return recorded == 0 ? 1
+                         : static_cast<double>(recorded) / static_cast<double>(recorded + dropped);
+  }
   uint64_t wave() const { return uint64_t{shape.multiprocessors} * shape.resident_blocks; }
 
   void finished(std::unique_ptr<Recorded> block);
   void replay();  // the blocks of the next wave, or what there is of it
+  // By which turn what is asked for now has come: warps ask together, and again when it is there.
+  // Turns count from one.
+  uint64_t round_end(uint32_t multiprocessor, uint64_t warps) const {
+    return ((turn[multiprocessor] - 1) / warps + 1) * warps + 1;
+  }
   // Whether the line is under way from device memory to L2.
   bool comes_from_dram(uint64_t line, bool asked_now, uint64_t now, uint64_t landed);
-  void note(const LineAccess& access, LoadGroup& group);
-  void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps);
+  void note(const LineAccess& access, LoadGroup& group, bool first);
+  void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps, bool first);
 
   const CacheShape shape;
   const std::vector<CacheUse> uses;
@@ -80,14 +96,14 @@ struct CacheObserver::Launch {
   std::map<uint64_t, std::unique_ptr<Recorded>> waiting;  // blocks that ran, by index
   uint64_t next = 0;                                      // first block of the next wave
   uint64_t of_this_wave = 0;                              // how many of its blocks are waiting
-  std::vector<CacheSets> l1s;
+  std::vector<std::optional<CacheSets>> l1s;              // of those that have had an access
   std::vector<uint64_t> turn;  // of each multiprocessor: accesses replayed
   L2 l2;
   HitCount load, store, atomic;
   uint64_t recorded = 0, dropped = 0;
-  uint64_t l1_load_cycles = 0, l1_store_cycles = 0;  // of all accesses, recorded or not
-  uint64_t l1_fills = 0;                             // lines that missed
+  uint64_t l1_store_cycles = 0;  // of all accesses, recorded or not
   std::array<LoadGroup, kLoadGroups> groups;
+  std::array<uint64_t, kLoadGroups> fills{};  // sectors that missed
   // What device memory was asked for lately, and the turn by which it has come: multiprocessors
   // take their turns together, so one's turn is another's.
   struct Fetch {
@@ -101,7 +117,7 @@ void CacheObserver::Launch::finished(std::unique_ptr<Recorded> block) {
   const std::lock_guard<std::mutex> lock(mutex);
   recorded += block->lines;
   dropped += block->dropped;
-  l1_load_cycles += block->l1_load_cycles;
+  for (size_t g = 0; g < kLoadGroups; ++g) groups[g].cycles += block->l1_load_cycles[g];
   l1_store_cycles += block->l1_store_cycles;
   const uint64_t index = block->index;
   waiting.emplace(index, std::move(block));
@@ -121,7 +137,9 @@ void CacheObserver::Launch::replay() {
       if (turns[m].done()) continue;
       any = true;
       ++turn[m];
-      turns[m].issue([&](const LineAccess& access, uint64_t warps) { look_up(m, access, warps); });
+      turns[m].issue([&](const LineAccess& access, uint64_t warps, bool first) {
+        look_up(m, access, warps, first);
+      });
     }
   }
   waiting.erase(waiting.begin(), end);
@@ -138,8 +156,13 @@ bool CacheObserver::Launch::comes_from_dram(uint64_t line, bool asked_now, uint6
 }
 
 // Behind each line of a load.
-void CacheObserver::Launch::note(const LineAccess& access, LoadGroup& group) {
+void CacheObserver::Launch::note(const LineAccess& access, LoadGroup& group, bool first) {
   if (access.last == 0) return;
+  if (first) {
+    ++group.first;
+    group.first_waiting += waits;
+    group.first_late += late;
+  }
   ++group.accesses;
   group.waiting += waits;
   group.late += late;
@@ -147,8 +170,10 @@ void CacheObserver::Launch::note(const LineAccess& access, LoadGroup& group) {
 }
 
 void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& access,
-                                    uint64_t warps) {
-  CacheSets& l1 = l1s[multiprocessor];
+                                    uint64_t warps, bool first) {
+  if (!l1s[multiprocessor])
+    l1s[multiprocessor].emplace(shape.l1_bytes, shape.l1_ways, kSectorsPerLine);
+  CacheSets& l1 = *l1s[multiprocessor];
   const uint32_t side = multiprocessor % shape.l2.sides;
   const uint64_t line = access.line;
   const auto sectors = static_cast<uint8_t>(access.sectors);
@@ -186,16 +211,17 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
   group.asked += asked;
   const uint64_t read_before = l2.counters().dram_read;
   if (access.skips_l1) {
-    ++l1_fills;
+    fills[access.group] += asked;
     l2.read(side, line, sectors);
     waits = true;
     late |= comes_from_dram(line, l2.counters().dram_read > read_before, turn[multiprocessor],
-                            turn[multiprocessor] + warps);
-    note(access, group);
+                            round_end(multiprocessor, warps));
+    note(access, group, first);
     return;
   }
   if (at == nullptr) at = &l1.insert(line, gone);
   const auto missing = static_cast<uint8_t>(sectors & ~at->valid);
+  if (missing != 0) l1.make_room(line, static_cast<uint32_t>(__builtin_popcount(missing)));
   const uint64_t hits = asked - static_cast<uint64_t>(__builtin_popcount(missing));
   load.hits += hits;
   group.hits += hits;
@@ -203,16 +229,16 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     waits |= hits > 0;
     late |= hits > 0 && at->from_dram;
   }
-  if (missing == 0) return note(access, group);
+  if (missing == 0) return note(access, group, first);
   waits = true;
-  at->landed = turn[multiprocessor] + warps;
-  ++l1_fills;
+  at->landed = round_end(multiprocessor, warps);
+  fills[access.group] += asked - hits;
   l2.read(side, line, missing);
   at->from_dram = comes_from_dram(line, l2.counters().dram_read > read_before, turn[multiprocessor],
                                   at->landed);
   late |= at->from_dram;
   at->valid |= missing;
-  note(access, group);
+  note(access, group, first);
 }
 
 CacheObserver::CacheObserver(const CacheShape& shape, std::vector<CacheUse> uses,
@@ -250,7 +276,7 @@ void CacheObserver::access(uint32_t warp, const sim::Access& access) {
   const size_t before = accesses.size();
   append_lines(access, use.skips_l1, use.on_float, accesses, use.group);
   const uint64_t lines = accesses.size() - before;
-  (access.kind == AccessKind::load ? block_->l1_load_cycles : block_->l1_store_cycles) +=
+  (access.kind == AccessKind::load ? block_->l1_load_cycles[use.group] : block_->l1_store_cycles) +=
       busy_cycles(access, accesses.data() + before, lines);
   keep_to_share(accesses, before);
 }
@@ -300,11 +326,10 @@ CacheCounters CacheObserver::counters() {
   c.l1_store = launch.store;
   c.l1.sectors = launch.load.sectors + launch.store.sectors + launch.atomic.sectors;
   c.l1.hits = launch.load.hits + launch.store.hits;
-  c.l1_load_cycles = launch.l1_load_cycles + launch.l1_fills;
+  for (const LoadGroup& group : load_groups()) c.l1_load_cycles += group.cycles;
   c.l1_store_cycles = launch.l1_store_cycles;
   if (launch.dropped == 0) return c;
-  c.recorded =
-      static_cast<double>(launch.recorded) / static_cast<double>(launch.recorded + launch.dropped);
+  c.recorded = launch.share_recorded();
   for (uint64_t* count :
        {&c.l1.sectors, &c.l1.hits, &c.l1_load.sectors, &c.l1_load.hits, &c.l1_store.sectors,
         &c.l1_store.hits, &c.l2.sectors, &c.l2.hits, &c.l2_read, &c.l2_write, &c.l2_red, &c.l2_atom,
@@ -314,8 +339,12 @@ CacheCounters CacheObserver::counters() {
   return c;
 }
 
-const std::array<LoadGroup, kLoadGroups>& CacheObserver::load_groups() const {
-  return launch_->groups;
+std::array<LoadGroup, kLoadGroups> CacheObserver::load_groups() const {
+  std::array<LoadGroup, kLoadGroups> groups = launch_->groups;
+  for (size_t g = 0; g < kLoadGroups; ++g)
+    groups[g].cycles += static_cast<uint64_t>(static_cast<double>(launch_->fills[g]) /
+                                              (kSectorsPerLine * launch_->share_recorded()));
+  return groups;
 }
 
 double CacheObserver::busiest_slice() const {

@@ -18,6 +18,7 @@
 
 #include "simulator/core/execute/events.h"
 #include "simulator/counters/cache_counters.h"
+#include "simulator/counters/cache_use.h"
 #include "simulator/counters/l2.h"
 
 namespace lab32::counters {
@@ -30,22 +31,6 @@ struct CacheShape {
   L2Shape l2;
   double float_atomic = 1;                  // what an atomic on a float costs L2, in integer ones
   uint64_t accesses_recorded = 16'000'000;  // lines of one wave, 16 bytes each
-};
-
-// What the caches do with an instruction, by site.
-struct CacheUse {
-  bool skips_l1 = false;  // .cg, .cv, volatile, and what is ordered beyond the block
-  bool on_float = false;  // atomics
-  uint8_t group = 0;      // below kLoadGroups: whose hits its own are counted with
-};
-
-// What loads of some instructions found.
-constexpr size_t kLoadGroups = 32;
-struct LoadGroup {
-  uint64_t asked = 0, hits = 0;  // sectors, in L1
-  // Accesses; those that wait for L2, because one of their sectors has missed or is still to come;
-  // and of these, for device memory.
-  uint64_t accesses = 0, waiting = 0, late = 0;
 };
 
 struct LineAccess;
@@ -70,7 +55,7 @@ class CacheObserver : public sim::Observer {
   CacheCounters counters();
   double busiest_slice() const;  // L2::busiest_slice
   // After counters().
-  const std::array<LoadGroup, kLoadGroups>& load_groups() const;
+  std::array<LoadGroup, kLoadGroups> load_groups() const;
   L2 take_l2();
 
  private:

@@ -13,6 +13,7 @@ const std::map<std::string_view, double IssueSlots::*>& pipes() {
       {"FADD", &IssueSlots::fp32},
       {"FMUL", &IssueSlots::fp32},
       {"FFMA", &IssueSlots::fp32},
+      {"VIADD", &IssueSlots::fp32},
       {"IMAD", &IssueSlots::multiply},
       {"IDP", &IssueSlots::multiply},
       {"IDP4A", &IssueSlots::multiply},
@@ -24,6 +25,7 @@ const std::map<std::string_view, double IssueSlots::*>& pipes() {
       {"DFMA", &IssueSlots::fp64},
       {"DSETP", &IssueSlots::fp64},
       {"MUFU", &IssueSlots::special},
+      {"FCHK", &IssueSlots::special},
       {"I2F", &IssueSlots::special},
       {"F2I", &IssueSlots::special},
       {"F2F", &IssueSlots::special},
@@ -101,12 +103,12 @@ const std::map<std::string_view, Kind>& kinds() {
 // memory: besides Time::shared_latency.
 const std::map<std::string_view, float>& latencies() {
   static const std::map<std::string_view, float> table{
-      {"DADD", 8},     {"DMUL", 8},   {"DFMA", 8},   {"DSETP", 12}, {"MUFU", 20},  {"I2F", 20},
-      {"F2I", 20},     {"F2F", 20},   {"I2I", 20},   {"POPC", 20},  {"FLO", 20},   {"BREV", 20},
-      {"LDS", 0},      {"LDSM", 3},   {"ATOMS", 23}, {"SHFL", -3},  {"REDUX", 25}, {"VOTE", 12},
-      {"VOTEU", 12},   {"MATCH", 30}, {"S2R", 25},   {"S2UR", 25},  {"CS2R", 20},  {"LDC", 35},
-      {"ULDC", 12},    {"R2UR", 12},  {"ISETP", 6},  {"FSETP", 6},  {"PLOP3", 6},  {"BSYNC", 8},
-      {"WARPSYNC", 8}, {"HMMA", 33},  {"IMMA", 33}};
+      {"DADD", 8},  {"DMUL", 8},     {"DFMA", 8},   {"DSETP", 12}, {"MUFU", 17}, {"FCHK", 17},
+      {"I2F", 17},  {"F2I", 17},     {"F2F", 17},   {"I2I", 17},   {"POPC", 17}, {"FLO", 17},
+      {"BREV", 17}, {"LDS", 0},      {"LDSM", 3},   {"ATOMS", 23}, {"SHFL", -3}, {"REDUX", 25},
+      {"VOTE", 12}, {"VOTEU", 12},   {"MATCH", 30}, {"S2R", 25},   {"S2UR", 25}, {"CS2R", 20},
+      {"LDC", 35},  {"ULDC", 12},    {"R2UR", 12},  {"ISETP", 6},  {"FSETP", 6}, {"PLOP3", 6},
+      {"BSYNC", 8}, {"WARPSYNC", 8}, {"HMMA", 33},  {"IMMA", 33}};
   return table;
 }
 

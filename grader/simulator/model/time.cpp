@@ -67,8 +67,8 @@ class Machine {
     double multiprocessor = w_.cycles / t_.sm_hz;
     if (w_.cycles == 0)
       multiprocessor = softly({memory(), l1_and_shared().seconds, issue().seconds});
-    return softly(
-        {multiprocessor, spins(), atomics().seconds, ratio(blocks_, t_.blocks_per_second)});
+    const double launcher = w_.cycles == 0 ? ratio(blocks_, t_.blocks_per_second) : 0;
+    return softly({multiprocessor, spins(), atomics().seconds, launcher});
   }
 
   // L2 and device memory, one behind the other.

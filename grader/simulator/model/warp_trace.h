@@ -30,9 +30,15 @@ struct TraceInstruction {
   uint16_t line = 0;  // of the instruction cache, kCodeLine bytes each
   float latency = 0;  // cycles until a dependent instruction can be issued
   float busy = 1;     // of memory: cycles that L1 or the banks take
-  float misses = 0;   // of loads: how many of them wait for L2
-  float late = 0;     // and of these, for device memory
-  float weight = 0;   // what it moves beyond L1, in shares of an access
+  // Of loads: how many of them wait for L2, and of these, for device memory; of a warp's first
+  // ones, and of those behind them.
+  uint8_t group = 0;  // copies of one load, which count together
+  float first_misses = 0, first_late = 0, misses = 0, late = 0;
+  float weight = 0;  // what it moves beyond L1, in shares of an access
+  // As ptxas scheduled it (sass::Control); else what it reads is waited for.
+  bool scheduled = false;
+  uint8_t stall = 0, waits_for = 0;
+  int8_t write_barrier = -1, read_barrier = -1;
   std::vector<uint16_t> reads, writes;
 };
 

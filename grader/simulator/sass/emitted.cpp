@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -140,9 +141,47 @@ void note_registers(const Instruction& in, EmittedInstruction& to) {
   }
 }
 
+// Roots and quotients of operands that are tiny, huge or no numbers.
+bool calls_rarely(const Instruction& in) {
+  if (in.base() != "CALL") return false;
+  for (const char* name : {"_slowpath", "_f64_full"})
+    if (in.operands.find(name) != std::string::npos) return true;
+  return false;
+}
+
+EmittedInstruction emitted(const Instruction& in) {
+  EmittedInstruction to;
+  to.opcode = in.opcode;
+  to.address = static_cast<int32_t>(in.address);
+  to.control = in.control;
+  note_registers(in, to);
+  return to;
+}
+
+// ptxas' own functions, such as a quotient of 64 bits: they run straight on.
+std::map<std::string, std::vector<const MemorySite*>> called_functions(const Sites& sites) {
+  std::map<std::string, std::vector<const MemorySite*>> functions;
+  for (const auto& [line, of_line] : sites.by_line())
+    for (const MemorySite& site : of_line)
+      if (site.function->name.rfind("$__internal", 0) == 0)
+        functions[site.function->name].push_back(&site);
+  for (auto& [name, code] : functions)
+    std::sort(code.begin(), code.end(),
+              [](const MemorySite* a, const MemorySite* b) { return a->index < b->index; });
+  return functions;
+}
+
+// "`($__internal_0_$__cuda_sm20_div_u64)"
+std::string called(const Instruction& in) {
+  const size_t open = in.operands.find('('), close = in.operands.find(')', open);
+  if (in.base() != "CALL" || close == std::string::npos) return {};
+  return in.operands.substr(open + 1, close - open - 1);
+}
+
 // The instructions of each block in their order, and the loops around it.
-void add_code(const ptx::Function& function, std::vector<const MemorySite*> code,
-              std::map<int, EmittedBlock>& blocks) {
+void add_code(const ptx::Function& function, const Sites& sites,
+              std::vector<const MemorySite*> code, std::map<int, EmittedBlock>& blocks) {
+  const auto functions = called_functions(sites);
   std::map<int, int32_t> of_line;
   for (size_t i = 0; i < function.body.size(); ++i)
     of_line.emplace(function.body[i].ptx_line, static_cast<int32_t>(i));
@@ -150,10 +189,8 @@ void add_code(const ptx::Function& function, std::vector<const MemorySite*> code
             [](const MemorySite* a, const MemorySite* b) { return a->index < b->index; });
   for (const MemorySite* site : code) {
     EmittedBlock& block = blocks[site->block];
-    EmittedInstruction& to = block.code.emplace_back();
-    to.opcode = site->instruction->opcode;
-    to.address = static_cast<int32_t>(site->instruction->address);
-    note_registers(*site->instruction, to);
+    EmittedInstruction& to = block.code.emplace_back(emitted(*site->instruction));
+    block.rare |= calls_rarely(*site->instruction);
     // "SB0, 0x1"
     const size_t comma = site->instruction->operands.find(", 0x");
     if (site->instruction->base() == "DEPBAR" && comma != std::string::npos)
@@ -164,7 +201,11 @@ void add_code(const ptx::Function& function, std::vector<const MemorySite*> code
       const ptx::Instruction& in = function.body[static_cast<size_t>(to.origin)];
       to.is_copy = is_anchor(in) && in.op->traits.issue != ptx::Issue::fp && stands_for(*site, in);
     }
-    if (block.code.size() > 1) continue;
+    const bool first = block.code.size() == 1;
+    if (const auto of = functions.find(called(*site->instruction)); of != functions.end())
+      for (const MemorySite* inside : of->second)
+        block.code.push_back(emitted(*inside->instruction));
+    if (!first) continue;
     const Structure& structure = site->flow->structure;
     for (int loop = structure.loop_of[static_cast<size_t>(site->block)]; loop >= 0;
          loop = structure.loops[static_cast<size_t>(loop)].parent) {
@@ -198,6 +239,34 @@ void adopt(const std::vector<std::vector<const MemorySite*>>& copies,
         block.origins.push_back({static_cast<int32_t>(i), 1, false});
     }
   }
+}
+
+// A branch leads around what runs rarely to what stands behind it.
+void pass_by(std::map<int, EmittedBlock>& blocks) {
+  for (auto at = blocks.begin(); at != blocks.end(); ++at) {
+    if (!at->second.rare) continue;
+    at->second.origins.clear();
+    const auto behind = std::next(at);
+    if (at == blocks.begin() || behind == blocks.end()) continue;
+    behind->second.origins = std::prev(at)->second.origins;
+    behind->second.entry = std::prev(at)->second.entry;
+  }
+}
+
+// Of the copies of what stands in a loop: those in loops, if any.
+void keep_loops(const std::map<int, EmittedBlock>& blocks, std::map<int, int>& where) {
+  std::map<int, int> inside;
+  for (const auto& [block, count] : where)
+    if (blocks.at(block).in_loop) inside.emplace(block, count);
+  if (!inside.empty()) where = std::move(inside);
+}
+
+// Whether ptxas made a guard of the branch around it: the block runs whether it does or not.
+bool by_guard(const std::vector<const MemorySite*>& copies, int block, const ptx::Instruction& in) {
+  if (in.guard >= 0) return false;
+  return std::any_of(copies.begin(), copies.end(), [&](const MemorySite* site) {
+    return site->block == block && !site->instruction->guard.empty();
+  });
 }
 
 // An instruction of the block that is issued whenever the block is run: those whose guard is false
@@ -241,22 +310,24 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
       code.push_back(&site);
     }
   }
-  add_code(function, std::move(code), blocks);
+  add_code(function, sites, std::move(code), blocks);
   std::vector<std::vector<const MemorySite*>> copies(function.body.size());
   const std::vector<std::vector<int32_t>> entries = loop_entries(function);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const ptx::Instruction& in = function.body[i];
     for (const MemorySite& site : sites.of_line(in.ptx_line))
       if (site.function->name == function.name && !site.slow_path()) copies[i].push_back(&site);
-    const std::map<int, int> where = copies_in_blocks(copies[i], in);
+    std::map<int, int> where = copies_in_blocks(copies[i], in);
     const bool known = is_anchor(in) && !entries[i].empty();
+    // A loop's test stands before the loop, too, and is made there once.
+    if (!known && !entries[i].empty()) keep_loops(blocks, where);
     std::map<int, int> blocks_with;  // so many copies
     for (const auto& [block, count] : where) ++blocks_with[count];
     for (const auto& [block, count] : where) {
       // Where there are most is the loop proper; fewer are its remainder.
       if (!known && count != blocks_with.rbegin()->first) continue;
       EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
-                                  is_anchor(in)};
+                                  is_anchor(in) && !by_guard(copies[i], block, in)};
       if (known && blocks_with.size() > 1) {
         origin.copies = count;
         origin.fewest = count == blocks_with.begin()->first;
@@ -268,6 +339,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
     }
   }
   adopt(copies, blocks);
+  pass_by(blocks);
   std::vector<EmittedBlock> all;
   for (auto& [index, block] : blocks) all.push_back(std::move(block));
   return all;

@@ -19,8 +19,9 @@ struct EmittedInstruction {
   int32_t origin = -1;      // in Function::body; -1: not known
   std::vector<int> reads;   // registers, by number (emitted.cpp)
   std::vector<int> writes;  // likewise
-  int pending = 0;          // DEPBAR: so many groups of copies may still be under way
-  bool is_copy = false;     // an access, shuffle or barrier that stands for its origin
+  Control control;
+  int pending = 0;       // DEPBAR: so many groups of copies may still be under way
+  bool is_copy = false;  // an access, shuffle or barrier that stands for its origin
 };
 
 // Numbers of registers: R0 and on, UR0 and on, P0 and on, UP0 and on.
@@ -47,6 +48,7 @@ struct EmittedBlock {
   std::vector<Origin> origins;
   bool in_loop = false;
   bool entry = false;
+  bool rare = false;  // calls what ordinary operands of a root or a quotient do not need
   std::vector<EmittedInstruction> code;
   // Blocks, by their place in the list, that head the loops around this one, the outermost first.
   std::vector<size_t> loops;

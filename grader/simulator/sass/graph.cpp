@@ -75,7 +75,7 @@ std::vector<int> immediate_dominators(const Edges& next, int root) {
   return dominator;
 }
 
-void find_loops(const Edges& next, const Edges& back, Structure& s) {
+void find_loops(const Edges& back, Structure& s) {
   const size_t n = s.reachable.size();
   for (size_t header = 0; header < n; ++header) {
     if (!s.reachable[header]) continue;
@@ -83,12 +83,9 @@ void find_loops(const Edges& next, const Edges& back, Structure& s) {
     loop.header = static_cast<int>(header);
     loop.holds.assign(n, false);
     std::vector<int> work;
-    for (size_t tail = 0; tail < n; ++tail) {
-      if (!s.reachable[tail] || !s.dominates(loop.header, static_cast<int>(tail))) continue;
-      const auto& out = next[tail];
-      if (std::find(out.begin(), out.end(), loop.header) != out.end())
-        work.push_back(static_cast<int>(tail));
-    }
+    for (const int tail : back[header])
+      if (s.reachable[static_cast<size_t>(tail)] && s.dominates(loop.header, tail))
+        work.push_back(tail);
     if (work.empty()) continue;
     loop.holds[header] = true;
     while (!work.empty()) {
@@ -180,7 +177,7 @@ Structure analyse(const Graph& graph) {
   }
   s.dominator = immediate_dominators(next, 0);
   s.dominator.resize(n);
-  find_loops(graph.next, reversed(next), s);
+  find_loops(reversed(next), s);
   find_deciders(next, s);
   return s;
 }

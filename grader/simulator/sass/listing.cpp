@@ -115,7 +115,7 @@ class Reader {
     std::from_chars(address.data(), address.data() + address.size(), in.address, 16);
     s = trimmed(s.substr(close + 2));
     const size_t semicolon = s.find(';');
-    if (semicolon == std::string_view::npos) return;  // an encoding without an instruction
+    if (semicolon == std::string_view::npos) return encoding(address);
     s = trimmed(s.substr(0, semicolon));
     if (!s.empty() && s[0] == '@') {
       const size_t end = std::min(s.find_first_of(" \t"), s.size());
@@ -129,6 +129,24 @@ class Reader {
     in.ptx_line = ptx_line_;
     in.source = source_;
     listing_.functions.back().code.push_back(std::move(in));
+  }
+
+  // The upper half of an instruction's encoding stands in the line below it.
+  void encoding(std::string_view hex) {
+    std::vector<Instruction>& code = listing_.functions.back().code;
+    hex = trimmed(hex);
+    if (code.empty() || code.back().control.known || !starts_with(hex, "0x")) return;
+    uint64_t word = 0;
+    const auto [end, error] = std::from_chars(hex.data() + 2, hex.data() + hex.size(), word, 16);
+    if (error != std::errc() || end != hex.data() + hex.size()) return;
+    const auto field = [&](int from, int bits) { return word >> from & ((1u << bits) - 1); };
+    const auto barrier = [&](uint64_t b) { return static_cast<int8_t>(b < 6 ? b : -1); };
+    Control& control = code.back().control;
+    control.known = true;
+    control.stall = static_cast<uint8_t>(field(41, 4));
+    control.write = barrier(field(46, 3));
+    control.read = barrier(field(49, 3));
+    control.waits_for = static_cast<uint8_t>(field(52, 6));
   }
 
   const std::string& text_;

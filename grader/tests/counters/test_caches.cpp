@@ -96,6 +96,23 @@ TEST_SUITE("observers: caches") {
     CHECK(cache.peek(1) != nullptr);
   }
 
+  TEST_CASE("counters: lines of which L1 holds one sector each share the bytes of a few") {
+    CacheSets cache(2 * counters::kLineBytes, 2, 4);  // eight sectors, of eight lines at most
+    std::optional<CachedLine> gone;
+    for (uint64_t line = 1; line <= 8; ++line) {
+      cache.insert(line, gone);
+      cache.make_room(line, 1);
+      cache.peek(line)->valid = 1;
+    }
+    CHECK(cache.peek(1) != nullptr);
+    // A whole line takes the place of four that were not used longest.
+    CHECK(cache.use(8) != nullptr);
+    cache.make_room(8, 3);
+    cache.peek(8)->valid = 15;
+    CHECK(cache.peek(3) == nullptr);
+    CHECK(cache.peek(4) != nullptr);
+  }
+
   TEST_CASE("counters: L2: a lone sector brings its neighbour from device memory") {
     L2 l2(roomy(1));
     l2.read(0, 5, 0b0001);
@@ -336,6 +353,8 @@ TEST_SUITE("observers: caches") {
     CHECK(cycles(Lanes(0, 132)) == 8);   // 32 lines, no two words in one bank
     CHECK(cycles(Lanes(0, 512)) == 32);  // row_sums of 128 words: one bank, 32 lines
     CHECK(cycles(Lanes(0, 64)) == 16);   // of 16 words: two banks
+    // 32 lines that are looked up in two of the four parts of the tags.
+    CHECK(cycles(Lanes(0, 33 * 128 + 4)) == 16);
     CHECK(cycles(Lanes(0, 4, sim::AccessKind::store)) == 4);
     CHECK(cycles(Lanes(0, 4096, sim::AccessKind::store)) == 63);
   }

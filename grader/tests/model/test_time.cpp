@@ -191,7 +191,9 @@ TEST_SUITE("model: time") {
     std::array<double, 3> error{}, bias{}, count{};
     std::array<std::vector<double>, 3> sizes;
     for (const tests::Row& row :
-         read_table(root().string() + "/data/modelled/h200-course-blind.csv")) {
+         read_table(root().string() + "/data/modelled/h200-seminar-blind.csv")) {
+      // Two cannot be measured (data/measured/model/README.md).
+      if (ncu.count(static_cast<int>(number(row, "id"))) == 0) continue;
       const double us =
           number(ncu.at(static_cast<int>(number(row, "id"))), "gpu__time_duration.sum") / 1e3;
       const size_t part = us < bounds[1] ? 0 : us < bounds[2] ? 1 : 2;
@@ -199,8 +201,8 @@ TEST_SUITE("model: time") {
       error[part] += std::abs(e), bias[part] += e, count[part] += 1;
       sizes[part].push_back(std::abs(e));
     }
-    CHECK(count[0] + count[1] + count[2] == 86);
-    const double most_biased[] = {0.05, 0.01, 0.04}, one_in_ten[] = {0.23, 0.21, 0.31};
+    CHECK(count[0] + count[1] + count[2] == 50);
+    const double most_biased[] = {0.05, 0.05, 0.16}, one_in_ten[] = {0.16, 0.26, 0.24};
     for (size_t part = 0; part < 3; ++part) {
       CAPTURE(part);
       CHECK(model::read_profile("h200").time.error[part] ==
@@ -227,9 +229,9 @@ TEST_SUITE("model: time") {
         ++count;
       }
       // No better than this: handouts/model-notes.md says why.
-      CHECK(count >= 9);
-      CHECK(error / count <= 0.105);
-      CHECK(std::abs(bias / count) <= (part == 2 ? 0.08 : 0.02));
+      CHECK(count >= 22);
+      CHECK(error / count <= 0.11);
+      CHECK(std::abs(bias / count) <= (part == 2 ? 0.09 : 0.02));
     }
   }
 

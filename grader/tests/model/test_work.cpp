@@ -20,7 +20,10 @@ model::TraceInstruction instruction(const char* opcode, int writes, std::vector<
   model::TraceInstruction in = model::machine_instruction(opcode);
   if (writes >= 0) in.writes = {static_cast<uint16_t>(writes)};
   in.reads = std::move(reads);
-  in.misses = in.late = in.kind == model::TraceInstruction::Kind::global_load ? 1 : 0;
+  if (in.kind == model::TraceInstruction::Kind::global_load) {
+    in.first_misses = in.first_late = in.misses = in.late = 1;
+    in.group = static_cast<uint8_t>(writes);
+  }
   return in;
 }
 
@@ -65,6 +68,25 @@ TEST_SUITE("model: work") {
     CHECK(cycles(trace_of({load(1), load(2), use(1), use(2)})) - one < 0.05 * latency);
     CHECK(cycles(trace_of({load(1), use(1), load(2), use(2)})) - one ==
           doctest::Approx(latency).epsilon(0.1));
+  }
+
+  TEST_CASE("model: where ptxas says when an instruction may follow, it does") {
+    // chain_choose and chain_wave: a comparison's answer is there after 13 cycles, a sine's
+    // after 17.
+    const auto scheduled = [](const char* opcode, uint8_t stall, int8_t raises = -1,
+                              uint8_t waits_for = 0) {
+      model::TraceInstruction in = instruction(opcode, 1, {1});
+      in.scheduled = true;
+      in.stall = stall;
+      in.write_barrier = raises;
+      in.waits_for = waits_for;
+      return in;
+    };
+    const double one = cycles(trace_of({scheduled("ISETP", 13)}));
+    CHECK(cycles(trace_of({scheduled("ISETP", 13), scheduled("ISETP", 13)})) - one == 13);
+    CHECK(cycles(trace_of({scheduled("MUFU.SIN", 1, 2), scheduled("ISETP", 13, -1, 4)})) - one ==
+          17);
+    CHECK(cycles(trace_of({scheduled("MUFU.SIN", 1, 2), scheduled("ISETP", 13, -1, 2)})) - one < 3);
   }
 
   TEST_CASE("model: at a barrier all wait for the warp that takes a branch") {

@@ -81,6 +81,28 @@ TEST_SUITE("sass: listing") {
     CHECK(code[3].ptx_line == 40);
   }
 
+  TEST_CASE("sass: what ptxas tells the scheduler beside an instruction") {
+    // chain_wave of grader/measure/model: the addition waits for the sine, and the branch behind it
+    // for twelve cycles more.
+    const Listing l = kernel(
+        "        /*0100*/                   MUFU.SIN R5, R2 ;   /* 0x0000000200057308 */\n"
+        "                                                       /* 0x000e220000000400 */\n"
+        "        /*0110*/                   FADD R5, R5, 0.5 ;  /* 0x3f00000005057421 */\n"
+        "                                                       /* 0x001fd80000000000 */\n"
+        "        /*0120*/                   NOP;\n");
+    const auto& code = l.functions.at(0).code;
+    REQUIRE(code.size() == 3);
+    CHECK(code[0].control.known);
+    CHECK(code[0].control.stall == 1);
+    CHECK(code[0].control.write == 0);
+    CHECK(code[0].control.read == -1);
+    CHECK(code[0].control.waits_for == 0);
+    CHECK(code[1].control.stall == 12);
+    CHECK(code[1].control.write == -1);
+    CHECK(code[1].control.waits_for == 1);
+    CHECK_FALSE(code[2].control.known);
+  }
+
   TEST_CASE("sass: labels, functions inside a kernel, other sections") {
     const Listing l = parse_listing(
         "\t.section\t.nv.info,\"\",@\"SHT_CUDA_INFO\"\n        /*0000*/ .byte 0x04, 0x2f\n"
