@@ -48,7 +48,7 @@ bool rather(const report::Test& a, const report::Test& b) {
 
 std::string why_not(const report::Test& test) {
   if (!test.withheld_until.empty())
-    return fmt::format("what it shows is what `{}` asks: answer that first", test.withheld_until);
+    return fmt::format("it shows what `{}` asks; answer that first", test.withheld_until);
   if (!test.message.empty()) return test.message.substr(0, test.message.find('\n'));
   return "it launches no kernel of yours that touches memory";
 }
@@ -74,7 +74,7 @@ pictures::Shown explain(GradeOptions options, const std::string& check) {
                     "you ask for",
                     lab.name, test.name, *options.close_up->line));
   if (!test.pictures)
-    throw Error(fmt::format("{}, {}: no picture: {}", lab.name, test.name, why_not(test)));
+    throw Error(fmt::format("no picture of {}, {}: {}", lab.name, test.name, why_not(test)));
   return {lab.name, test.name, test.file, test.message, *test.pictures};
 }
 

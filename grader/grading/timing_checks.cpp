@@ -65,6 +65,8 @@ NotRun predict_step(const StepCheck& check, uint32_t n, const TimedWork& work) {
   measured(fmt::format("{:.2f} times modelled", ratio));
   figure("modelled_ratio", ratio);
   reason.modelled = {n, now->seconds, now->error, now->bottleneck, before->seconds};
+  reason.modelled->before = check.before;
+  reason.modelled->kernel = check.kernel;
   return reason;
 }
 

@@ -13,8 +13,9 @@ using report::NotRun;
 std::string of_modelled(const NotRun& reason) {
   const NotRun::Modelled& m = *reason.modelled;
   if (m.seconds_before)
-    return fmt::format("No GPU here. For n = {}, {} and {} (modelled).", grouped(m.n),
-                       duration(*m.seconds_before), duration(m.seconds));
+    return fmt::format("No GPU here. For n = {} the model predicts {} for {} and {} for your {}.",
+                       grouped(m.n), duration(*m.seconds_before), m.before, duration(m.seconds),
+                       m.kernel);
   if (m.copy_seconds)
     return fmt::format(
         "No GPU here. On {} with n = {}: yours {} modelled, a copy of as many bytes {} modelled: "
@@ -33,7 +34,7 @@ std::string of_modelled(const NotRun& reason) {
 
 std::string duration(double seconds) {
   const double us = seconds * 1e6, ms = seconds * 1e3;
-  if (us < 1000) return fmt::format("{:.{}f} us", us, us < 100 ? 1 : 0);
+  if (us < 1000) return fmt::format("{:.{}f} µs", us, us < 100 ? 1 : 0);
   return fmt::format("{:.{}f} ms", ms, ms < 10 ? 2 : ms < 100 ? 1 : 0);
 }
 

@@ -12,7 +12,7 @@ std::string words(const report::NotRun& reason);
 // Of those kinds that are told alike in every lab; empty: the check tells it.
 std::string words(const report::Failure& failure);
 
-// "83.4 us", "1.27 ms".
+// "83.4 µs", "1.27 ms".
 std::string duration(double seconds);
 
 // "n = 33: " or nothing.

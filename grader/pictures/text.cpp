@@ -68,6 +68,17 @@ std::string beside(const Traffic* r) {
   return out;
 }
 
+// "44 blocks of 128" need not be said twice: not before "44 blocks of 128 threads".
+std::string setting_without(std::string setting, std::string shape) {
+  shape.erase(std::remove(shape.begin(), shape.end(), ','), shape.end());
+  shape = shape.substr(0, shape.rfind(" threads"));
+  if (setting.size() < shape.size() ||
+      setting.compare(setting.size() - shape.size(), shape.size(), shape) != 0)
+    return setting;
+  setting.resize(setting.size() - shape.size());
+  return setting.substr(0, setting.find_last_not_of(", ") + 1);
+}
+
 }  // namespace
 
 std::string text(const Steps& s, bool colour) {
@@ -192,9 +203,9 @@ std::string text(const Fault& f, bool colour) {
 
 std::string text(const Launch& l, bool colour) {
   std::string out;
+  const std::string setting = setting_without(l.setting, l.shape);
   if (!l.shape.empty())
-    out = fmt::format("{}{}, {}\n", l.kernel, l.setting.empty() ? "" : " (" + l.setting + ")",
-                      l.shape);
+    out = fmt::format("{}{}, {}\n", l.kernel, setting.empty() ? "" : " (" + setting + ")", l.shape);
   if (l.fault) out += "\n" + text(*l.fault, colour);
   if (l.race) out += "\n" + text(*l.race, colour);
   for (const Access& access : l.accesses) {

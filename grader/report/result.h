@@ -69,6 +69,7 @@ struct NotRun {
     std::optional<double> seconds_before = {};  // of the version before, in a step
     // A copy of as many bytes, and the part of its bandwidth that is expected; not in a step.
     std::optional<double> copy_seconds = {}, fraction = {};
+    std::string before = {}, kernel = {};  // whose times a step has: "follow as given", "follow"
   };
   Kind kind = Kind::no_gpu;
   std::string device = {};

@@ -128,8 +128,9 @@ TEST_SUITE("lab:occupancy") {
     }
     measured(fmt::format("{} of {} wrong", wrong, cases.size()));
     const WaveCase& c = cases[shown];
-    const std::string blocks = fmt::format("{} block{} where {} reside at a time", c.grid,
-                                           c.grid == 1 ? "" : "s", c.resident);
+    const std::string blocks =
+        fmt::format("{} block{} where {} reside{} at a time", c.grid, c.grid == 1 ? "" : "s",
+                    c.resident, c.resident == 1 ? "s" : "");
     if (wrong_waves(shown))
       lose(line_of("waves"),
            fmt::format(

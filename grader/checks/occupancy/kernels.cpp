@@ -71,14 +71,14 @@ TEST_SUITE("lab:occupancy") {
     demand_of_lanes(run);
     if (!run.predicted) not_run({NotRun::Kind::no_counters, session().device.name()});
     const double mine = run.predicted->kernel_seconds, full = full_copy_seconds(n);
-    measured(fmt::format("{:.1f} us modelled", 1e6 * mine));
-    expected(fmt::format("{:.1f} us", 1e6 * full));
+    measured(fmt::format("{:.1f} µs modelled", 1e6 * mine));
+    expected(fmt::format("{:.1f} µs", 1e6 * full));
     figure("modelled_seconds", mine);
     figure("full_seconds", full);
     credit(full, mine);
     if (mine > full)
       explain(line_of("copy"),
-              fmt::format("The given kernel takes {:.1f} us where all warps reside. With 8 warps "
+              fmt::format("The given kernel takes {:.1f} µs where all warps reside. With 8 warps "
                           "for each multiprocessor yours is {}.\nHow many bytes has a thread under "
                           "way before it waits? Loads that do not depend on each other can be, "
                           "all of them, and one load can be 16 bytes wide.",

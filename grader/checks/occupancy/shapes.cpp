@@ -24,7 +24,7 @@ double seconds_of(const device::Run& run) {
   return run.predicted->kernel_seconds;
 }
 
-std::string microseconds(double seconds) { return fmt::format("{:.1f} us", 1e6 * seconds); }
+std::string microseconds(double seconds) { return fmt::format("{:.1f} µs", 1e6 * seconds); }
 
 // The least time over the rubric's shapes (block, items per thread, blocks per multiprocessor, one
 // after the other). What is swept is given, and its inputs are fixed: once per device will do.

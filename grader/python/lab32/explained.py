@@ -37,10 +37,11 @@ class NoPicture:
         self.reason = reason
 
     def __str__(self):
-        return self.reason if "no picture" in self.reason else f"no picture: {self.reason}"
+        words = self.reason if "no picture" in self.reason else f"no picture: {self.reason}"
+        return words[:1].upper() + words[1:] + "." * (not words.endswith("."))
 
     def _repr_html_(self):
-        return f"<p>{escape(str(self))}</p>"
+        return "<p>" + re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(str(self))) + "</p>"
 
     def _repr_pretty_(self, printer, cycle):
         printer.text(str(self))

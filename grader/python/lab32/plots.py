@@ -46,6 +46,13 @@ def number(value):
     return f"{value:.3g}" if size < 100 else f"{value:.0f}"
 
 
+def at_bar(value, values):
+    """Three digits, 3.00 too, where not all are whole."""
+    if all(v == int(v) for v in values) or not 0.001 <= abs(value) < 100:
+        return number(value)
+    return f"{value:#.3g}"
+
+
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -97,7 +104,7 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
     if not any(label in values for values in series.values() for label in labels):
         return nothing(title, axes)
     if axes is None:
-        _, axes = plt.subplots(figsize=(8, height(labels, series)), layout="constrained")
+        _, axes = plt.subplots(figsize=(8, height(labels, series, bool(limit) + bool(expected))), layout="constrained")
     there = [v[k] for v in [*series.values(), limit, expected] for k in labels if k in v]
     start = frame(axes, there, scale, 1.26 if limit else 1.16)
     drawn = {name: values for name, values in series.items() if values}
@@ -107,7 +114,8 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
         for n, label in enumerate(labels):
             y = n + (k + 0.5) * thick - 0.4
             if label in values:
-                draw(axes, y, values[label], start, thick * 0.9, style, scale, limit.get(label))
+                words = at_bar(values[label], [values[k] for k in labels if k in values])
+                draw(axes, y, values[label], words, start, thick * 0.9, style, scale, limit.get(label))
             elif name == "simulated: yours":
                 note(axes, y, start, "not counted", 1, color=DIM, style="italic")
     marks(axes, labels, limit, dict(marker="|", color=INK, s=180 * thick + 60, linewidths=2.5))
@@ -124,10 +132,10 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
     return axes
 
 
-def height(labels, series):
-    """Inches for a figure of these: rows, and the legend below them."""
+def height(labels, series, marked=1):
+    """Inches for a figure of these: rows, and the legend below them, with so many marks of the rows."""
     rows = len(labels) * sum(bool(values) for values in series.values())
-    return 1.35 + 0.25 * max(rows, 1) + 0.22 * math.ceil(len(series) / 3)
+    return 1.35 + 0.25 * max(rows, 1) + 0.22 * math.ceil((len(series) + marked) / 3)
 
 
 def several(*groups):
@@ -181,14 +189,14 @@ def frame(axes, values, scale, room=1.16):
     return low
 
 
-def draw(axes, y, value, start, thick, style, scale, limit=None):
+def draw(axes, y, value, words, start, thick, style, scale, limit=None):
     low, high = axes.get_xlim()
     if value <= 0 < low:
         note(axes, y, low, f"{number(value)} (off the axis)", 1)
         return
     if scale == "points":
         axes.scatter(value, y, marker=style["marker"], color=[style["color"]], edgecolor=INK, s=46)
-        note(axes, y, value, number(value), 1, gap=7)
+        note(axes, y, value, words, 1, gap=7)
         return
     axes.barh(
         y, value - start, left=start, height=thick, color=[style["color"]], hatch=style["hatch"],
@@ -196,8 +204,8 @@ def draw(axes, y, value, start, thick, style, scale, limit=None):
     )  # fmt: skip
     # A number that the mark of the limit would strike through stands behind the mark, and is not taken for it.
     behind = limit is not None and value <= limit < value + 0.14 * (high - low) and scale == "linear"
-    words = number(value) + (f" of {number(limit)}" if behind and value < limit else "")
-    note(axes, y, limit if behind else value, words, 1 if value >= start else -1)
+    words += f" of {number(limit)}" if behind and value < limit else ""
+    note(axes, y, limit if behind else value, words, 1 if value >= start or words == "1.00" else -1)
 
 
 def note(axes, y, x, words, side, gap=4, **more):

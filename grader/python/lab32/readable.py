@@ -2,15 +2,29 @@
 
 import re
 
+UNIT = r"(?<=\d) (?=(?:%|[nµm]?s|[kKMG]i?B|B|GB/s|bytes)(?!\w))"
+
+
+def kept_together(words):
+    """No line ends between a number and its unit, nor inside 16 x 32."""
+    return re.sub(UNIT, "\u00a0", re.sub(r"(?<=\d) ([x×]) (?=\d)", "\u00a0\\1\u00a0", words))
+
+
+def quoted_lines(text):
+    """[(line, whether it is quoted)]: code and tables stand behind blanks, and a compiler's line above its mark."""
+    lines = text.split("\n")
+    marked = [bool(re.fullmatch(r" +\^[~^ ]*", line)) for line in [*lines, ""]]
+    return [(line, line.startswith("    ") or marked[n] or marked[n + 1]) for n, line in enumerate(lines)]
+
 
 def readable(text):
     """Numbers and units: 1,048,576; µs. Not of what is quoted: code stands behind blanks or between backticks, an
     index in brackets."""
-    return "\n".join(map(readable_line, text.split("\n")))
+    return "\n".join(line if quoted else readable_line(line) for line, quoted in quoted_lines(text))
 
 
 def readable_line(line):
-    if line.startswith("    ") or "seed" in line:
+    if "seed" in line:
         return line
     parts = line.split("`")
     parts[::2] = map(readable_words, parts[::2])

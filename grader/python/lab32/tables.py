@@ -2,6 +2,7 @@
 
 import csv
 import re
+import textwrap
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,16 @@ def read(path):
             lines.append(line)
     reader = csv.DictReader(lines)
     return Table(head, list(reader.fieldnames), list(reader))
+
+
+def about(table, width=88):
+    """The lines above a measured table, for people to read: no longer than a notebook is wide."""
+    lines = []
+    for key, value in table.head.items():
+        if key == "cub":  # CUB_VERSION
+            value = f"{int(value) // 100_000}.{int(value) // 100 % 1000}.{int(value) % 100}"
+        lines += textwrap.wrap(f"{key}: {value}", width, subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 def documented(name):
@@ -96,9 +107,14 @@ def with_unit(text, unit):
     return f"{number(text)} {many or unit}"
 
 
+def grouped(cell):
+    """A cell of a column of numbers: 4138 is 4,138, `1640.19 µs` is 1,640.19 µs."""
+    return re.sub(r"^\d{4,}(?![\d,]|\s*[x×])", lambda digits: f"{int(digits[0]):,}", cell)
+
+
 def markdown(head, rows, numeric=()):
     """A table; columns in `numeric` (by index) are set to the right. Its words are translated."""
-    rows = [[cell if cell or k not in numeric else "–" for k, cell in enumerate(row)] for row in rows]
+    rows = [[(grouped(cell) or "–") if k in numeric else cell for k, cell in enumerate(row)] for row in rows]
     head, *rows = ([said(cell) for cell in row] for row in (head, *rows))
     lines = [f"| {' | '.join(head)} |"]
     lines.append(

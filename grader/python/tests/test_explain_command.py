@@ -198,7 +198,7 @@ def test_a_check_that_a_question_withholds_is_one_line():
     status, _, errors = lab32("explain", "transpose", "B1 tiled: sectors")
     assert status == 2
     assert (
-        "no picture: what it shows is what `A2 a column of a tile` asks: answer that first"
+        "it shows what `A2 a column of a tile` asks; answer that first"
         in errors
     )
 

@@ -47,8 +47,15 @@ def test_a_withheld_picture_makes_room_for_the_next(draws):
 
 def test_without_a_picture_there_is_one_line(draws):
     shown = explained.of_result(lab(("withheld", 9, "wasteful")))
-    assert pretty(shown) == "no picture: answer A1 first"
-    assert shown._repr_html_() == "<p>no picture: answer A1 first</p>"
+    assert pretty(shown) == "No picture: answer A1 first."
+    assert shown._repr_html_() == "<p>No picture: answer A1 first.</p>"
     assert pretty(explained.of_result(lab(("wrong", 9, "wrong_result")))) == (
-        "no picture: no check of this result lost points by its accesses"
+        "No picture: no check of this result lost points by its accesses."
+    )
+
+
+def test_a_check_that_is_named_is_no_raw_backticks():
+    html = explained.NoPicture("what it shows is what `C1 <plain>: wavefronts` asks: answer that first")._repr_html_()
+    assert html == (
+        "<p>No picture: what it shows is what <code>C1 &lt;plain&gt;: wavefronts</code> asks: answer that first.</p>"
     )

@@ -127,4 +127,4 @@ def test_a_picture_that_cannot_be_drawn_is_one_line(monkeypatch, said):
     monkeypatch.setattr(explained, "BINARY", "/bin/false")
     out, value, err = said('%lab32 explain coalescing "B1 scale: sectors"')
     assert isinstance(value, explained.NoPicture) and not err
-    assert out.splitlines()[-1].endswith("no picture: lab32 explain ended with status 1")
+    assert out.splitlines()[-1].endswith("No picture: lab32 explain ended with status 1.")

@@ -105,7 +105,8 @@ def test_a_line_of_a_png_is_seen_over_grey():
 
 
 def test_a_ratio_of_nearly_one_is_told_as_a_difference():
-    assert needless(2_099_222, 2_099_162) == "▲ 60 beyond ideal"
+    assert needless(2_099_222, 2_099_162) == "▲ 60 sectors more"
+    assert needless(1_001, 1_000, "wavefronts") == "▲ 1 wavefront more"
     assert (needless(9, 4), needless(4, 4), needless(0, 0)) == ("▲ 2.25 × ideal", *["✓ as few as can be"] * 2)
 
 

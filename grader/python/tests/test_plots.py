@@ -41,7 +41,7 @@ def test_bars_have_the_values_and_say_whose_they_are():
     )
     assert spans(axes) == [(0, 4), (0, 5), (0, 4.6)]
     assert key(axes) == ["simulated", "documented"]
-    assert words(axes) == ["4", "5", "4.6"]
+    assert words(axes) == ["4", "5", "4.60"]
 
 
 def test_a_bar_of_nobody_is_refused():
@@ -109,6 +109,19 @@ def test_a_prediction_is_shown_once_there_is_one():
     assert key(drawn(None)) == ["measured"]
     assert key(drawn(3)) == ["measured", "your prediction"]
     assert [list(c.get_offsets()[0]) for c in drawn(3).collections if len(c.get_offsets())] == [[3, 0]]
+
+
+def test_a_ratio_of_one_and_a_bit_less_is_no_loss():
+    axes = plots.bars(["a"], {"simulated": {"a": 0.9995}}, "t", "u", scale="ratio")
+    assert words(axes) == ["1.00"]
+    assert [note.get_ha() for note in axes.texts] == ["left"]
+
+
+def test_a_figure_has_room_for_its_key():
+    series = {f"measured: {n}": {"a": 1} for n in range(3)}
+    bare = plots.bars(["a"], series, "t", "u").figure
+    both = plots.bars(["a"], series, "t", "u", limit={"a": 1}, expected={"a": 1}).figure
+    assert both.get_figheight() > bare.get_figheight()
 
 
 def test_the_key_covers_no_bar():

@@ -146,6 +146,36 @@ def test_what_keeps_a_lab_from_running_is_said_once():
     assert html.count("does not compile") == 1 and html.count("See above") == 2
 
 
+def test_a_compilers_line_scrolls_with_its_mark():
+    text = "x.cu(12): error: expected a `;`\n  int n = 1048576 int m;\n                  ^\nand 1048576 more"
+    html = str(page.message(text))
+    quoted = "  int n = 1048576 int m;\n                  ^"
+    assert f'scroll sideways">{quoted}</span>' in html
+    assert html.count("<span") == 3 and "and 1,048,576 more</span>" in html
+
+
+@pytest.mark.parametrize(
+    "setting,shape,shown",
+    [
+        ("46 blocks of 1024", "46 blocks of 1,024 threads", ""),
+        ("int, n = 64, 1 block of 64", "1 block of 64 threads", "int, n = 64"),
+        ("n = 64", "1 block of 64 threads", "n = 64"),
+        ("1 block of 64", "", "1 block of 64"),
+    ],
+)
+def test_how_many_blocks_there_are_is_said_once(setting, shape, shown):
+    assert page.setting_of({"setting": setting, "shape": shape}) == shown
+
+
+def test_an_attempt_calls_a_check_as_its_heading_does():
+    def attempt(measured):
+        return {"score": 1, "checks": {"B3 blocks of 1024": {"measured": measured}}}
+
+    assert page.changes(attempt("2048 sectors"), attempt("1024 sectors"))["lines"] == [
+        "B3 blocks of 1024: 2,048 sectors → 1,024 sectors"
+    ]
+
+
 def test_numbers_and_units_are_those_of_the_pictures():
     assert readable("n = 1048576: 12.7 us, 0 of 1135") == "n = 1,048,576: 12.7 µs, 0 of 1,135"
     assert readable("give or take 6.1e-07, 2e-12") == "give or take 6.1e-7, 2e-12"

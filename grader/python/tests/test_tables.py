@@ -152,6 +152,14 @@ def test_each_task_that_is_graded_pays():
         assert given > 1.1 * optimised, task
 
 
+@pytest.mark.parametrize("path", sorted((tables.DATA / "measured").glob("h200-*.csv")))
+def test_what_is_said_above_a_table_fits_a_notebook(path):
+    lines = tables.about(table := tables.read(path)).splitlines()
+    assert max(map(len, lines)) <= 88
+    assert [line.split(":")[0] for line in lines if not line.startswith(" ")] == list(table.head)
+    assert "cub" not in table.head or "cub: 3.0.1" in lines
+
+
 def test_numbers_as_people_read_them():
     assert [tables.small(x) for x in (1.0, 0.5, 1.5e-5, 7.4e-10)] == ["1", "0.5", "1.5e-5", "7.4e-10"]
     assert tables.with_unit("2097152", "sector") == "2,097,152 sectors"
@@ -160,3 +168,7 @@ def test_numbers_as_people_read_them():
     assert tables.with_unit("216536912751.68", "B/s") == "216.54 GB/s"
     assert (tables.with_unit("33.37", "%"), tables.with_unit("67.11", "MB")) == ("33.37 %", "67.11 MB")
     assert tables.markdown(["a", "b"], [["x", ""]], numeric=[1]).endswith("| x | – |")
+    row = ["4138", "4138", "1304.6 µs", "983.04", "16384 x 2"]
+    assert tables.markdown("abcde", [row], numeric=range(1, 5)).endswith(
+        "| 4138 | 4,138 | 1,304.6 µs | 983.04 | 16384 x 2 |"
+    )

@@ -16,12 +16,12 @@ TEST_SUITE("labs speed") {
     const report::Test test = graded(&watch);
     CHECK(test.status == Status::passed);
     CHECK(test.score == 4);
-    CHECK(test.measured == "0.95, 100 us");
+    CHECK(test.measured == "0.95, 100 µs");
     CHECK(test.expected == "0.90 of a copy");
     CHECK(test.figures.at("fraction") == doctest::Approx(0.95));
     CHECK(test.figures.at("rounds") == 31);
-    says(test, "measured on NVIDIA Fake 1: 100 us cold");
-    says(test, "90.0 us warm, 8000 GB/s");
+    says(test, "measured on NVIDIA Fake 1: 100 µs cold");
+    says(test, "90.0 µs warm, 8000 GB/s");
     // Fresh inputs each, and zeroing is part of what is timed.
     CHECK(watch.asked.at(0).arrays[0].sets.size() == 2);
     CHECK(watch.asked.at(0).arrays[0].sets[0] != watch.asked.at(0).arrays[0].sets[1]);
@@ -50,7 +50,7 @@ TEST_SUITE("labs speed") {
     CHECK(test.status == Status::passed);
     CHECK(test.expected == "0.72 of a copy");
     CHECK(test.figures.at("fraction_expected") == doctest::Approx(0.95 * 95 / 125));
-    says(test, "reference solution: 125 us (yours is 1.040 times that");
+    says(test, "reference solution: 125 µs (yours is 1.040 times that");
     says(test,
          "The reference solution has 0.76 of a copy on this card, so 95 % of that is asked for and "
          "not 0.90.");
@@ -70,8 +70,8 @@ TEST_SUITE("labs speed") {
   }
 
   TEST_CASE("grading: durations: three digits") {
-    CHECK(duration(83.44e-6) == "83.4 us");
-    CHECK(duration(966.4e-6) == "966 us");
+    CHECK(duration(83.44e-6) == "83.4 µs");
+    CHECK(duration(966.4e-6) == "966 µs");
     CHECK(duration(1.274e-3) == "1.27 ms");
     CHECK(duration(16.99e-3) == "17.0 ms");
     CHECK(duration(0.1999) == "200 ms");
@@ -117,7 +117,7 @@ TEST_SUITE("labs speed") {
     CHECK(test.failure->kind == report::Failure::Kind::impossible_time);
     CHECK(*test.failure->expected == doctest::Approx(75e-6));
     says(test,
-         "Physically impossible: 70.0 us for 800 MB that memory needs 75.0 us for at its peak");
+         "Physically impossible: 70.0 µs for 800 MB that memory needs 75.0 µs for at its peak");
   }
 
   TEST_CASE("grading: outputs of timed launches are verified") {
@@ -155,12 +155,12 @@ TEST_SUITE("labs speed") {
     FakeDevice device;
     const report::Test modelled = graded(nullptr, &device, Model::known);
     CHECK(modelled.status == Status::not_run);
-    CHECK(modelled.measured == "12.3 us modelled");
+    CHECK(modelled.measured == "12.3 µs modelled");
     REQUIRE(modelled.not_run);
     CHECK(modelled.not_run->kind == report::NotRun::Kind::no_gpu);
     CHECK(modelled.not_run->modelled->n == 8);
     CHECK(modelled.not_run->modelled->seconds == doctest::Approx(12.3e-6));
-    says(modelled, "For n = 8, 12.3 us (modelled, give or take 15 %) on fake, bound by DRAM.");
+    says(modelled, "For n = 8, 12.3 µs (modelled, give or take 15 %) on fake, bound by DRAM.");
     const report::Test without = graded(nullptr, &device, Model::none);
     CHECK(without.status == Status::not_run);
     CHECK(without.measured == "");
@@ -185,9 +185,9 @@ TEST_SUITE("labs speed") {
   }
 
   TEST_CASE("grading: durations") {
-    CHECK(duration(8.347e-6) == "8.3 us");
-    CHECK(duration(99.97e-6) == "100.0 us");
-    CHECK(duration(234.5e-6) == "234 us");
+    CHECK(duration(8.347e-6) == "8.3 µs");
+    CHECK(duration(99.97e-6) == "100.0 µs");
+    CHECK(duration(234.5e-6) == "234 µs");
     CHECK(duration(1.2345e-3) == "1.23 ms");
     CHECK(duration(0.25) == "250 ms");
   }

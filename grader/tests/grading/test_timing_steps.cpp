@@ -24,12 +24,12 @@ TEST_SUITE("labs steps") {
     const report::Test test = step(watch);
     CHECK(test.status == Status::passed);
     CHECK(test.score == 2);
-    CHECK(test.measured == "1.55 times, 100 us");
+    CHECK(test.measured == "1.55 times, 100 µs");
     CHECK(test.expected == "1.23 times slowly");
     CHECK(test.figures.at("ratio_expected") == doctest::Approx(1 + 0.5 * (152.0 / 104.5 - 1)));
     CHECK(test.figures.at("reference_gain") == doctest::Approx(152.0 / 104.5));
     CHECK(test.figures.at("against_reference") == doctest::Approx(1.045));
-    says(test, "slowly_twice 155 us, twice 100 us; 1.550 times as fast");
+    says(test, "slowly_twice 155 µs, twice 100 µs; 1.550 times as fast");
     says(test, "The reference solution's are 1.455 times apart in the same rounds");
     const device::TimingPlan& asked = watch.asked.back();
     REQUIRE(asked.candidates.size() == 4);
@@ -70,11 +70,11 @@ TEST_SUITE("labs steps") {
     CHECK(slow.status == Status::failed);
     CHECK(slow.score == doctest::Approx(0).epsilon(0.02));
     says(slow,
-         "The reference solution's slowly_twice takes 152 us: the step is counted from 169 us.");
+         "The reference solution's slowly_twice takes 152 µs: the step is counted from 169 µs.");
     watch.own = watch.before = 100e-6;
     const report::Test fast = step(watch);
     CHECK(fast.status == Status::passed);
-    says(fast, "the step is counted from 152 us.");
+    says(fast, "the step is counted from 152 µs.");
   }
 
   TEST_CASE("grading: a step that the reference solution does not gain by is not asked for") {
@@ -129,7 +129,7 @@ TEST_SUITE("labs steps") {
     CHECK(test.status == Status::not_run);
     CHECK(test.measured == "2.00 times modelled");
     CHECK(test.expected == "ahead of slowly");
-    says(test, "For n = 8, 24.6 us and 12.3 us (modelled).");
+    says(test, "For n = 8 the model predicts 24.6 µs for slowly_twice and 12.3 µs for your twice.");
     CHECK(device.live() == 0);
   }
 }

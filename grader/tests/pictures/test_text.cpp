@@ -67,6 +67,16 @@ TEST_CASE("pictures: no line is wider than 80 columns") {
   for (std::string line; std::getline(wide, line);) CHECK(columns(line) <= 80);
 }
 
+TEST_CASE("pictures: how many blocks there are is said once") {
+  Launch launch = tests::sample_launch();
+  launch.setting = "1 block of 64";
+  CHECK(text(launch, false).find("scale<float>, 1 block of 64 threads\n") == 0);
+  launch.setting = "n = 64, 1 block of 64";
+  CHECK(text(launch, false).find("scale<float> (n = 64), 1 block of 64 threads\n") == 0);
+  launch.setting = "n = 64";
+  CHECK(text(launch, false).find("scale<float> (n = 64), 1 block of 64 threads\n") == 0);
+}
+
 TEST_CASE("pictures: colour says nothing that the signs do not say") {
   const Launch launch = tests::sample_launch();
   CHECK(without_colour(text(launch, true)) == text(launch, false));

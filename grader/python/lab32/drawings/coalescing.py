@@ -139,7 +139,7 @@ def path():
     middle = [at + (wide + apart) / 2 for at in x[:4]]
     drawing.arrow(x[0] + wide + 2, 135, x[1] - 3, 135)
     drawing.text(middle[0], 124, f"{of(l1, 'instructions'):,}", 12, "middle")
-    drawing.text(middle[0], 154, "instructions", 12, "middle")
+    drawing.text(middle[0], 154, "instructions", 11, "middle")
     for k in range(3):
         left, right, at = x[k + 1] + wide + 2, x[k + 2] - 3, middle[k + 1]
         drawing.arrow(right, 120, left, 120, BLUE)

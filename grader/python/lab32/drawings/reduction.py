@@ -349,6 +349,7 @@ def ladder():
             size = form.split(", ")[1].split()[0] if "threads" in form else "32"
             x, y = at(blocks, ms)
             mark(drawing, x, y, size, colours[size])
+    drawing.rect(left + 14, top + 8, 150, 20 * len(colours), PAPER, "none")  # no line of the grid behind words
     for k, (size, colour) in enumerate(colours.items()):
         mark(drawing, left + 24, top + 20 + 20 * k, size, colour)
         drawing.text(left + 38, top + 24 + 20 * k, f"{size} threads per block", 12)

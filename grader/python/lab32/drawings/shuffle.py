@@ -260,7 +260,7 @@ def merge():
 def spacing():
     """Floats around 2^24, and where adding one to 2^24 ends."""
     drawing = Drawing(760, 210, "Where 1.0f stops: floats around 2^24")
-    drawing.text(16, 26, "Floats around 2^24 = 16777216 (24 significant bits)", 14)
+    drawing.text(16, 26, "Floats around 2^24 = 16,777,216 (24 significant bits)", 14)
     left, step, y = 60, 80, 116
     first = (1 << 24) - 3
     drawing.line(left - 40, y, left + 8.4 * step, y, GREY)
@@ -271,7 +271,7 @@ def spacing():
                      INK if there else GREY, stroke_width=2 if there else 1)  # fmt: skip
         if there:
             drawing.text(
-                x, y + 32, str(value), 12, "middle", font_weight="bold" if k == 3 else "normal"
+                x, y + 32, f"{value:,}", 11, "middle", font_weight="bold" if k == 3 else "normal"
             )
         else:
             drawing.text(x, y + 32, "no float", 12, "middle", GREY)
@@ -283,7 +283,7 @@ def spacing():
     drawing.text(
         16,
         194,
-        "16777216 + 1 is 16777216 again, however often. 16777216 + 16777216 is exact.",
+        "16,777,216 + 1 is 16,777,216 again, however often. 16,777,216 + 16,777,216 is exact.",
         12,
         fill=GREY,
     )

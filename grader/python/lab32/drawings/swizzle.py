@@ -201,7 +201,7 @@ def tile():
         "plain": (lambda r, c: CHUNKS * r + c, ("all in banks 8 to 11", "8 wavefronts")),
         "padded": (
             lambda r, c: (CHUNKS + 1) * r + c,
-            ("4 banks further each row (× is padding)", "1 wavefront"),
+            ("4 banks further a row (×: padding)", "1 wavefront"),
         ),
         "swizzled": (lambda r, c: CHUNKS * r + (c ^ r), ("a column each", "1 wavefront")),
     }

@@ -118,6 +118,8 @@ def key_of(access, request, rows, unused, bare):
         what = "lanes" if request["kind"] in ATOMICS else "words"
         phase = " in its worst phase" if request["bytes"] > WORD or request["matrix"] else ""
         key.append(f"{what} at once: the wavefronts that a bank takes{phase}")
+        if max(request["degree"]) > 1:
+            key.append("orange: more than one")
     else:
         if any(sector_kind(access, row, word) == "warn" for row, word in places):
             key.append("orange: of a sector used in part")

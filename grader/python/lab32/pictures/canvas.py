@@ -177,6 +177,9 @@ def element(tag, attributes, words):
     return f"<{tag}{written(attributes)}>{words}</{tag}>"
 
 
+ACROSS = 112  # characters of code in a line across a picture
+
+
 def short(words, most):
     """`words`, or its beginning: a label has only so much room."""
     return words if len(words) <= most else words[: most - 1] + "…"
@@ -191,4 +194,4 @@ def amount(count):
     for least, unit in ((1e9, "GB"), (1e6, "MB"), (1e4, "kB")):
         if count >= least:
             return f"{count / (1e3 if unit == 'kB' else least):.1f} {unit}"
-    return f"{count} B"
+    return f"{count:,} B"

@@ -87,19 +87,19 @@ def table(picture, x1, x2, y, rows, reference):
             picture.text(right, at, theirs, 10.5, "end")
 
 
-def needless(reached, ideal):
-    """ "▲ 4.5 × ideal" """
+def needless(reached, ideal, unit="sectors"):
+    """ "▲ 4.5 × ideal"; "▲ 60 sectors more" """
     if not ideal or reached <= ideal:
         return "✓ as few as can be"
     if reached < 1.005 * ideal:
-        return f"▲ {grouped(reached - ideal)} beyond ideal"
+        return f"▲ {grouped(reached - ideal)} {unit if reached - ideal != 1 else unit[:-1]} more"
     return f"▲ {reached / ideal:.3g} × ideal"
 
 
 def verdict(traffic, reference, what, ideal):
     """Lines for a box: accesses that waste nothing can still be far more than the task takes."""
     reached = traffic[what]
-    lines = [needless(reached, traffic[ideal])]
+    lines = [needless(reached, traffic[ideal], what)]
     if reference and reached > 1.05 * reference[what] > 0:
         if lines[0].startswith("✓"):
             lines = ["✓ ideal per access"]

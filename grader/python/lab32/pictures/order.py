@@ -1,6 +1,6 @@
 """A race as a time line of its two threads; a bad access beside the array that it misses."""
 
-from lab32.pictures.canvas import Canvas, grouped, short
+from lab32.pictures.canvas import ACROSS, Canvas, grouped, short
 
 
 def draw_race(race):
@@ -34,7 +34,7 @@ def draw_fault(fault):
     says = f"{fault['words']}. {name} {has}; the access is at byte {grouped(offset)}."
     picture = Canvas(760, 190, f"{fault['kind']}: the access beside its array", says)
     picture.text(12, 20, short(f"{fault['kind']}: {fault['thread']}", 90), 13, font_weight="bold")
-    picture.text(12, 40, short(f"line {fault['line']}: {fault['source']}", 100), 10.5, kind="mono")
+    picture.text(12, 40, short(f"line {fault['line']}: {fault['source']}", ACROSS), 10.5, kind="mono")
     left, width, y = 130, 460 if size else 150, 84
     picture.rect(left, y, width, 30, "cell unused" if size else "cell idle")
     words = name if size else f"{name}: no byte"

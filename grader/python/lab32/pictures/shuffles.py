@@ -1,6 +1,6 @@
 """Who reads whom in shuffles: lanes above and below, an arrow from the lane that is read."""
 
-from lab32.pictures.canvas import Canvas, short
+from lab32.pictures.canvas import ACROSS, Canvas, short
 
 LANES = 32
 LEFT, TOP, CELL, PITCH = 92, 84, 20, 66
@@ -121,8 +121,8 @@ def draw_shuffles(warp):
     key = {"own": "= keeps its own value (out of range)", "absent": "× asks a lane that is not there", "inactive": "○ inactive"}
     picture.text(12, y + 10, "; ".join(words for kind, words in key.items() if kind in there), 10.5, kind="soft")
     for n, (line, source) in enumerate(sources.items()):
-        more = "   … and more shuffles" if warp["more"] and n == len(sources) - 1 else ""
+        more = " … and more shuffles" if warp["more"] and n == len(sources) - 1 else ""
         picture.text(
-            12, y + 30 + 18 * n, short(f"line {line}: {source}", 92) + more, 10.5, kind="mono"
+            12, y + 30 + 18 * n, short(f"line {line}: {source}", ACROSS - len(more)) + more, 10.5, kind="mono"
         )
     return picture

@@ -15,7 +15,7 @@ from lab32.pictures import draw, kinds, leading
 from lab32.pictures.access import draw_access
 from lab32.pictures.canvas import STYLE, grouped
 from lab32.pictures.mapping import draw_mappings
-from lab32.readable import readable, said_by
+from lab32.readable import kept_together, quoted_lines, readable, said_by
 from lab32.report import plots
 
 HERE = Path(__file__).parent
@@ -41,8 +41,9 @@ def score(value):
 def message(text):
     """What is quoted in it, code and tables, stands behind blanks: its lines are not broken, and scroll."""
     out = []
-    for quoted, lines in groupby(readable(text).split("\n"), lambda line: line.startswith("    ")):
-        words = escape("\n".join(lines))
+    for quoted, lines in groupby(quoted_lines(readable(text)), lambda line: line[1]):
+        words = "\n".join(line for line, _ in lines)
+        words = escape(words if quoted else kept_together(words))
         scrolls = 'class="wide" tabindex="0" role="group" aria-label="quoted lines, scroll sideways"'
         out.append(Markup(f"<span {scrolls}>{words}</span>") if quoted else Markup(f"<span>{words}</span>"))
     return Markup().join(out)
@@ -107,7 +108,7 @@ class Figures:
 
 def figure(picture, svg, title, caption=True):
     """With its words below it, unless it has them in itself, as a plot."""
-    said = f"<figcaption>{escape(picture.says)}</figcaption>" if caption else ""
+    said = f"<figcaption>{escape(kept_together(picture.says))}</figcaption>" if caption else ""
     return Markup(
         f'<figure data-title="{escape(title)}"><div class="wide" tabindex="0" role="group" '
         f'aria-label="{escape(title)}, scrolls sideways">{svg}</div>{said}</figure>'
@@ -155,6 +156,13 @@ OTHER = (
 )  # fmt: skip
 
 
+def setting_of(launch):
+    """Without the blocks, if they are those of the shape, which follows: n = 64; nothing."""
+    shape = launch["shape"].replace(",", "").rpartition(" threads")[0]
+    words = launch.get("setting") or ""
+    return words[: -len(shape)].rstrip(", ") if shape and words.endswith(shape) else words
+
+
 def source_of(test):
     try:
         return Path(test.file).read_text(errors="replace").splitlines()
@@ -175,10 +183,11 @@ def check_of(test, figures, number):
         "pictures": [],
         "source": None,
         "launch": None,
+        "setting": "",
     }
     if not launch or check["withheld"]:
         return check
-    check["launch"] = launch
+    check["launch"], check["setting"] = launch, setting_of(launch)
     lead = leading(launch, test.name)
     wasteful = [a for n, a in enumerate(launch["accesses"]) if n == 0 or a["waste"]]
     check["accesses"] = [figures.access(a) for a in wasteful[:MOST_ACCESSES]]
@@ -247,7 +256,7 @@ def changes(before, after):
     for name, check in after["checks"].items():
         old = before["checks"].get(name) if before else None
         if old and old["measured"] != check["measured"] and check["measured"]:
-            lines.append(f"{name}: {old['measured'] or '–'} → {check['measured']}")
+            lines.append(f"{name}: {readable(old['measured'] or '–')} → {readable(check['measured'])}")
     gained = after["score"] - before["score"] if before else None
     return {"attempt": after, "lines": lines, "gained": gained}
 
@@ -257,7 +266,7 @@ def template():
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    env.filters |= {"grouped": grouped, "message": message, "readable": readable, "score": score}
+    env.filters |= {"grouped": grouped, "message": message, "readable": readable, "score": score, "kept_together": kept_together}
     return env.get_template("page.html")
 
 

@@ -235,11 +235,16 @@ def times_of(lab, device):
     return groups
 
 
+def three_digits(value):
+    """8.00, 31.4, 127: times below each other are as exact as each other."""
+    return f"{value:#.3g}".removesuffix(".")
+
+
 def seconds_text(seconds):
     for least, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= least:
-            return f"{seconds / least:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
+            return f"{three_digits(seconds / least)} {unit}"
+    return f"{three_digits(seconds * 1e9)} ns"
 
 
 def times(lab, device):
