@@ -273,8 +273,8 @@ void end_if_judged() {
 
 bool run_afresh(const Launch& launch) {
   Session& s = session();
-  if (!s.load_again) return false;
-  const std::unique_ptr<device::LoadedModule> module = s.load_again();
+  if (!s.artifact) return false;
+  const std::unique_ptr<device::LoadedModule> module = s.device.load(*s.artifact);
   device::Kernel* kernel = module->find(launch.kernel);
   device::LaunchOptions limits;
   limit(limits);

@@ -164,7 +164,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
     session.spending = Spending(seconds);
     session.odd_shift = odd_shift_of(artifact.warnings, display);
     session.time_limit = TimeLimit(time_limit, seconds);
-    session.load_again = [&device = device, &artifact = artifact] { return device.load(artifact); };
+    session.artifact = &artifact;
     const TimedArtifacts timed(rubric.lab(), submission, artifact, timer, progress);
     session.time = timed.time_keeping(timer);
     run_suite(session, lab);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace lab32::grading {
 namespace {
@@ -23,7 +24,7 @@ bool has_passed(const std::string& check) {
 
 const RubricRow& rubric() { return *session().row; }
 
-CurrentSession::CurrentSession(Session& s) { current = &s; }
-CurrentSession::~CurrentSession() { current = nullptr; }
+CurrentSession::CurrentSession(Session& s) : before_(std::exchange(current, &s)) {}
+CurrentSession::~CurrentSession() { current = before_; }
 
 }  // namespace lab32::grading

@@ -67,8 +67,7 @@ struct Session {
   std::string odd_shift = {};                     // of the file, until it is told
   OtherOrder other_order = {};                    // of the running check's launches
   std::map<std::string, SharedLaunch> shared_launches = {};  // of all checks until now
-  // The submission as it was before any launch.
-  std::function<std::unique_ptr<device::LoadedModule>()> load_again = {};
+  const toolchain::Artifact* artifact = nullptr;  // what the module was loaded from
   TimeKeeping time = {};
   bool modelled_times = true;  // where there is no timer
   bool only_timing = false;    // all other checks count as passed and are not run
@@ -99,13 +98,16 @@ const RubricRow& rubric();
 // Whether the check of that name has been passed, or nearly.
 bool has_passed(const std::string& check);
 
-// Makes `s` the session for as long as it lives.
+// Makes `s` the session for as long as it lives, instead of the one before.
 class CurrentSession {
  public:
   explicit CurrentSession(Session& s);
   ~CurrentSession();
   CurrentSession(const CurrentSession&) = delete;
   CurrentSession& operator=(const CurrentSession&) = delete;
+
+ private:
+  Session* before_;
 };
 
 }  // namespace lab32::grading

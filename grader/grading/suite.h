@@ -9,6 +9,7 @@
 #include "grading/compare.h"
 #include "grading/describe.h"
 #include "grading/given.h"
+#include "grading/given_time.h"
 #include "grading/launch.h"
 #include "grading/names.h"
 #include "grading/registry.h"

@@ -96,8 +96,12 @@ std::string cache_key(const std::string& text) {
   return digits;
 }
 
+std::optional<std::string> load_cached_text(const std::string& key) {
+  return read_file(directory() / key);
+}
+
 std::optional<Artifact> load_cached(const std::string& key) {
-  const auto file = read_file(directory() / key);
+  const auto file = load_cached_text(key);
   if (!file) return std::nullopt;
   const std::string& in = *file;
   std::string registers;
@@ -120,14 +124,17 @@ void store_cached(const std::string& key, const Artifact& a) {
     registers += kernel + " " + std::to_string(count) + "\n";
   for (const std::string& field : {a.source, a.arch, a.ptx, a.cubin, a.sass, a.warnings, registers})
     put(out, field);
+  store_cached_text(key, out);
+}
 
+void store_cached_text(const std::string& key, const std::string& text) {
   static std::atomic<int> serial{0};
   std::error_code error;
   fs::create_directories(directory(), error);
   fs::path temporary = directory() / (key + "." + std::to_string(getpid()) + "." +
                                       std::to_string(serial.fetch_add(1)) + ".new");
   std::ofstream file(temporary, std::ios::binary);
-  file << out;
+  file << text;
   file.close();
   if (file)
     fs::rename(temporary, directory() / key, error);

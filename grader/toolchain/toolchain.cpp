@@ -93,14 +93,6 @@ fs::path prefix_of(const fs::path& program) {
   return fs::canonical(program).parent_path().parent_path();
 }
 
-std::string identity_of(const fs::path& program) {
-  struct stat s {};
-  fs::path real = fs::canonical(program);
-  stat(real.c_str(), &s);
-  return real.string() + ":" + std::to_string(s.st_size) + ":" + std::to_string(s.st_mtim.tv_sec) +
-         "." + std::to_string(s.st_mtim.tv_nsec) + "\n";
-}
-
 void add_root(std::vector<fs::path>& roots, const fs::path& directory) {
   std::error_code error;
   fs::path real = fs::canonical(directory, error);
@@ -116,6 +108,14 @@ std::string variable(const char* name) {
 }
 
 }  // namespace
+
+std::string identity_of(const fs::path& program) {
+  struct stat s {};
+  fs::path real = fs::canonical(program);
+  stat(real.c_str(), &s);
+  return real.string() + ":" + std::to_string(s.st_size) + ":" + std::to_string(s.st_mtim.tv_sec) +
+         "." + std::to_string(s.st_mtim.tv_nsec) + "\n";
+}
 
 bool is_inside(const fs::path& path, const fs::path& directory) {
   auto ends = std::mismatch(directory.begin(), directory.end(), path.begin(), path.end());

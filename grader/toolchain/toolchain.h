@@ -30,6 +30,9 @@ struct Surroundings {
 };
 Toolchain find_toolchain(const Surroundings& where);
 
+// Changes when that program does: its place, size and time.
+std::string identity_of(const std::filesystem::path& program);
+
 // Where this program was built: labs/, solutions/ and build/ are there.
 std::filesystem::path checkout();
 

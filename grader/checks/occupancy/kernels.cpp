@@ -30,17 +30,18 @@ device::Run run_copy(uint32_t n, device::LaunchOptions::Model model) {
 
 // The given kernel with all the warps that a multiprocessor holds.
 double full_copy_seconds(uint32_t n) {
-  const Input<float> in("in", std::vector<float>(n, 1.0f));
-  const Output<float> out("out", n);
-  const device::Shape all = copy_shape(1);
-  const uint64_t resident =
-      session().device.resident_blocks(*session().module.find(given("copy_floats")), all);
-  const device::Run run = run_to_count({given("copy_floats"),
-                                        {{static_cast<uint32_t>(resident)}, {kCopyBlock}},
-                                        {in, out, static_cast<int>(n)},
-                                        "",
-                                        device::LaunchOptions::Model::cold});
-  return run.predicted ? run.predicted->kernel_seconds : 0;
+  return given_time("copy_floats", n_is(n), [n] {
+    const Input<float> in("in", std::vector<float>(n, 1.0f));
+    const Output<float> out("out", n);
+    const uint64_t resident = session().device.resident_blocks(
+        *session().module.find(given("copy_floats")), copy_shape(1));
+    const device::Run run = run_to_count({given("copy_floats"),
+                                          {{static_cast<uint32_t>(resident)}, {kCopyBlock}},
+                                          {in, out, static_cast<int>(n)},
+                                          "",
+                                          device::LaunchOptions::Model::cold});
+    return run.predicted ? run.predicted->kernel_seconds : 0;
+  });
 }
 
 void run_trace(uint32_t n, uint32_t steps, const std::vector<Cell>& cells) {

@@ -4,8 +4,11 @@
 // B1 and B4 are judged by modelled time, which follows the measured sweeps there; B5 and B6 by what
 // the shape makes of the multiprocessors, since it does not (data/measured/occupancy/README.md).
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <map>
+#include <functional>
+#include <memory>
 
 #include "checks/occupancy/inputs.h"
 #include "checks/occupancy/shaped.h"
@@ -15,8 +18,9 @@
 namespace lab32::checks::occupancy {
 namespace {
 
-// A given kernel in a shape.
+// A given kernel in a shape; and what makes that, with arrays on the session's device.
 using Launched = std::function<device::Run(const LaunchConfig&)>;
+using Work = std::function<Launched()>;
 
 // The kernel alone, as the model has it; checks where the device has no model are not run.
 double seconds_of(const device::Run& run) {
@@ -27,28 +31,28 @@ double seconds_of(const device::Run& run) {
 std::string microseconds(double seconds) { return fmt::format("{:.1f} µs", 1e6 * seconds); }
 
 // The least time over the rubric's shapes (block, items per thread, blocks per multiprocessor, one
-// after the other). What is swept is given, and its inputs are fixed: once per device will do.
-double best_of_sweep(const std::string& kernel, const Launched& launch) {
-  static std::map<std::string, double> known;
+// after the other). What is swept is given, and its inputs follow from its `sizes`.
+double best_of_sweep(const std::string& kernel, const std::string& sizes, const Work& work) {
   const std::vector<double> sweep = rubric().numbers("sweep");
-  std::string key = kernel + " " + session().device.name();
-  for (double number : sweep) key += fmt::format(" {}", number);
-  if (const auto at = known.find(key); at != known.end()) return at->second;
-  double best = 0;
-  for (size_t i = 0; i + 2 < sweep.size(); i += 3) {
-    const auto number = [&](size_t k) { return static_cast<uint32_t>(sweep[i + k]); };
-    const double seconds = seconds_of(launch({number(0), number(1), number(2), 0}));
-    best = best > 0 ? std::min(best, seconds) : seconds;
-  }
-  return known[key] = best;
+  const auto least = [&] {
+    const Launched launch = work();
+    double best = 0;
+    for (size_t i = 0; i + 2 < sweep.size(); i += 3) {
+      const auto number = [&](size_t k) { return static_cast<uint32_t>(sweep[i + k]); };
+      const double seconds = seconds_of(launch({number(0), number(1), number(2), 0}));
+      best = best > 0 ? std::min(best, seconds) : seconds;
+    }
+    return best;
+  };
+  return given_time(kernel, fmt::format("{}; best of {}", sizes, fmt::join(sweep, " ")), least);
 }
 
 // Credit for the shape's time against the best of the sweep; nearer than the model can tell is as
 // good.
 void credit_shape(const std::string& kernel, const LaunchConfig& config, const Residency& resident,
-                  const Launched& launch, const std::string& idea) {
-  const device::Run run = launch(config);
-  const double mine = seconds_of(run), best = best_of_sweep(kernel, launch);
+                  const std::string& sizes, const Work& work, const std::string& idea) {
+  const device::Run run = work()(config);
+  const double mine = seconds_of(run), best = best_of_sweep(kernel, sizes, work);
   measured(microseconds(mine) + " modelled");
   expected(microseconds(best));
   figure("modelled_seconds", mine);
@@ -99,16 +103,19 @@ TEST_SUITE("lab:occupancy") {
     const int steps = static_cast<int>(rubric().count("steps"));
     const LaunchConfig config = launch_config("follow");
     const Residency resident = residency("follow", config.shape(n));
-    const Input<int32_t> next("next", links(nodes));
-    const Launched launch = [&](const LaunchConfig& shape) {
-      const Output<int32_t> out("out", n);
-      return run_to_count({given("follow"),
-                           shape.shape(n),
-                           {next, out, static_cast<int>(n), steps},
-                           "",
-                           device::LaunchOptions::Model::cold});
+    const Work work = [&]() -> Launched {
+      const auto next = std::make_shared<Input<int32_t>>("next", links(nodes));
+      return [=](const LaunchConfig& shape) {
+        const Output<int32_t> out("out", n);
+        return run_to_count({given("follow"),
+                             shape.shape(n),
+                             {*next, out, static_cast<int>(n), steps},
+                             "",
+                             device::LaunchOptions::Model::cold});
+      };
     };
-    credit_shape("follow", config, resident, launch,
+    credit_shape("follow", config, resident,
+                 fmt::format("n {}, nodes {}, steps {}", n, nodes, steps), work,
                  "While a warp waits, the others can start loads of theirs. Are there as many as "
                  "the multiprocessor holds: enough threads in the grid, and in each block?");
   }
@@ -126,17 +133,19 @@ TEST_SUITE("lab:occupancy") {
       return shape;
     };
     const Residency resident = residency("smooth", shape_of(config));
-    Random random(n);
-    const Input<float> in("in", random.floats(size_t{4} * n));
-    const Launched launch = [&](const LaunchConfig& shape) {
-      const Output<float> out("out", size_t{4} * n);
-      return run_to_count({given("smooth"),
-                           shape_of(shape),
-                           {in, out, static_cast<int>(n)},
-                           "",
-                           device::LaunchOptions::Model::cold});
+    const Work work = [&]() -> Launched {
+      Random random(n);
+      const auto in = std::make_shared<Input<float>>("in", random.floats(size_t{4} * n));
+      return [=](const LaunchConfig& shape) {
+        const Output<float> out("out", size_t{4} * n);
+        return run_to_count({given("smooth"),
+                             shape_of(shape),
+                             {*in, out, static_cast<int>(n)},
+                             "",
+                             device::LaunchOptions::Model::cold});
+      };
     };
-    credit_shape("smooth", config, resident, launch,
+    credit_shape("smooth", config, resident, fmt::format("n {}", n), work,
                  "A large tile leaves room for few blocks, and while one loads, nobody computes. A "
                  "small one is mostly its neighbours' pixels.");
   }

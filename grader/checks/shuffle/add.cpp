@@ -121,7 +121,7 @@ struct Passes {
   float result = 0;
   uint32_t passes = 0;
   double sectors = 0, adds = 0, wavefronts = 0, barriers = 0;
-  double modelled = 0;  // seconds; negative: some pass has no prediction
+  double modelled = 0;  // seconds; 0: nobody asks; negative: some pass has no prediction
 
   // `scale`: of how many such launches the pass is made.
   void add(const counters::Counters& c, double scale = 1) {
@@ -132,9 +132,15 @@ struct Passes {
     barriers += scale * static_cast<double>(c.block_barriers);
   }
   void take(std::optional<double> seconds) {
+    if (!session().modelled_times) return;
     modelled = seconds && modelled >= 0 ? modelled + *seconds : -1;
   }
 };
+
+// Caches and time cost as much as all else of a launch.
+device::LaunchOptions::Model if_asked(device::LaunchOptions::Model model) {
+  return session().modelled_times ? model : device::LaunchOptions::Model::none;
+}
 
 std::optional<double> seconds_of(const device::Run& launched) {
   if (!launched.predicted) return std::nullopt;
@@ -147,6 +153,7 @@ using CountPass = std::function<device::Run(uint32_t n)>;
 // handout's times were measured. Its time is a straight line by then, so that two points of it,
 // which cost less to model, say where it leads.
 std::optional<double> first_pass(const CountPass& count, uint32_t n) {
+  if (!session().modelled_times) return std::nullopt;
   const std::optional<double> shorter = seconds_of(count(n / 16)),
                               longer = seconds_of(count(n / 8));
   if (!shorter || !longer) return std::nullopt;
@@ -180,7 +187,7 @@ Passes sum_all(const std::string& kernel, const Input<float>& ones_of_all) {
     const Output<float> out("out", blocks_for(in.count(), 2 * kBlock));
     const device::Run launched =
         run(pass(in, out, fmt::format("pass {}, n = {}", total.passes + 1, in.count()),
-                 first ? Model::none : Model::warm));
+                 first ? Model::none : if_asked(Model::warm)));
     total.add(counters_of(launched));
     if (!first) total.take(seconds_of(launched));
     left = out.read();
@@ -205,7 +212,7 @@ Passes sum_by_atomics(uint32_t n) {
                          {{blocks_for(part, kBlock)}, {kBlock}},
                          {in, sum, static_cast<int>(part)},
                          "",
-                         device::LaunchOptions::Model::cold});
+                         if_asked(device::LaunchOptions::Model::cold)});
   };
   total.add(counters_of(count(n / kPart)), kPart);
   total.take(first_pass(count, n));

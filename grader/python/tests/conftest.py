@@ -19,6 +19,7 @@ not_run = []
 NEEDS = {
     "test_class_real_slurm.py": ("Slurm", "slurm", slurm_cluster.installed),
     "test_report_browser.py": ("Chromium", "chromium", lambda: browser.CHROMIUM is not None),
+    "test_report_heard.py": ("Chromium", "chromium", lambda: browser.CHROMIUM is not None),
 }
 
 

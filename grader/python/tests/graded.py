@@ -4,6 +4,7 @@ their processes needs it first. The golden tests leave theirs here, too."""
 import copy
 import fcntl
 import functools
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -48,8 +49,19 @@ def graded_text(lab, text):
         return results.parse(results.grade_json(lab, labs, more=MORE))
 
 
+@functools.cache
+def half_done(lab):
+    """Every other check as the solution has it, the others as the skeleton."""
+    record, begun = (json.loads(graded_json(lab, directory)) for directory in ("solutions", "labs"))
+    (part,), (skeleton,) = record["labs"], begun["labs"]
+    part["tests"][::2] = skeleton["tests"][::2]
+    part["score"] = record["score"] = sum(test["score"] for test in part["tests"])
+    part["status"] = "failed"
+    return results.parse(json.dumps(record))
+
+
 def of_state(lab, state):
-    """As a student's work goes on, each of them a graded file: a result that is the caller's own."""
+    """As a student's work goes on: a result that is the caller's own."""
     if state in ("skeleton", "solved"):
         return copy.deepcopy(graded(lab, "labs" if state == "skeleton" else "solutions"))
-    return copy.deepcopy(graded_text(lab, corpus.empty(lab) if state == "empty" else corpus.half_done(lab)))
+    return copy.deepcopy(graded_text(lab, corpus.empty(lab)) if state == "empty" else half_done(lab))

@@ -310,25 +310,18 @@ TEST_CASE("grading: splicing replaces definitions by name") {
   CHECK(splice(base, "#include \"solution.cu\"\n") == "#include \"solution.cu\"\n");
 }
 
-// Every second group of a lab's. Two cases per lab, since a case has a process of its own, in which
-// the solution is graded first.
-void check_half(const std::string& lab, size_t first) {
+void check_all(const std::string& lab) {
   judged = {};
   const std::string solution = solution_of(lab);
   const std::vector<std::vector<Submission>> groups = groups_of(all_of(lab, solution), solution);
-  for (size_t i = first; i < groups.size(); i += 2) check_together(groups[i], lab);
+  for (const std::vector<Submission>& group : groups) check_together(group, lab);
   std::printf(
-      "half of the submissions of %s: %zu right, %zu of them refused; %zu wrong or cheating, %zu "
-      "of "
-      "them accepted\n",
+      "submissions of %s: %zu right, %zu of them refused; %zu wrong or cheating, %zu of them "
+      "accepted\n",
       lab.c_str(), judged.right, judged.refused, judged.wrong, judged.accepted);
 }
 
-void check_one_half(const std::string& lab) { check_half(lab, 0); }
-void check_other_half(const std::string& lab) { check_half(lab, 1); }
-
-TEST_EACH_LAB("grading: submissions get the verdict that they deserve", check_one_half);
-TEST_EACH_LAB("grading: submissions get the verdict that they deserve, others", check_other_half);
+TEST_EACH_LAB("grading: submissions get the verdict that they deserve", check_all);
 
 // Prints what grader/measure/solutions/measure.sh records.
 TEST_CASE("grading: cheats and faults on a GPU") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "base/pattern.h"
 #include "simulator/core/execute/unmatched_text.h"
@@ -98,12 +99,27 @@ std::string section_of(const std::string& sass, const std::string& kernel) {
   return sass.substr(from, sass.find("\t.section\t", from + 1) - from);
 }
 
+// The PTX with the lines of all other kernels empty, since the machine code speaks of lines.
+std::string without_others(const std::string& ptx, const std::string& kernel) {
+  std::string out;
+  bool other = false;
+  std::istringstream lines(ptx);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t entry = line.find(".entry ");
+    if (entry != std::string::npos) other = line.compare(entry + 7, kernel.size() + 1, kernel + "(");
+    if (!other) out += line;
+    out += '\n';
+    other &= line != "}";
+  }
+  return out;
+}
+
 // The reconciliation of `kernel` after `edit` has changed the lines of its machine code.
 template <class Edit>
 Compiled edited(const std::string& arch, const std::string& kernel, Edit edit) {
   const Compiled& original = compiled(arch);
   Compiled c;
-  c.module = ptx::parse(original.module.text);
+  c.module = ptx::parse(without_others(original.module.text, kernel));
   std::string section = section_of(original.sass, kernel);
   c.sass = section;
   edit(c.sass);
