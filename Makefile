@@ -208,16 +208,16 @@ CXX      := g++
 # The compiler may let its memory grow before it collects garbage: a tenth to a fifth of its time.
 CXXFLAGS := -std=c++17 $(MARCH) -ffp-contract=off -fPIC -fvisibility=hidden -Wall -Wextra \
             -pthread -Igrader --param ggc-min-expand=1000 --param ggc-min-heapsize=1000000
+# What a sanitizer adds. Instrumented standard headers look uninitialised to GCC 12.
+INSTRUMENT :=
 ifneq ($(SAN),)
-# Instrumented standard headers look uninitialised to GCC 12.
-CXXFLAGS += -g1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
-            -Wno-maybe-uninitialized
+CXXFLAGS   += -g1 -fno-omit-frame-pointer -Wno-maybe-uninitialized
+INSTRUMENT := -fsanitize=$(SAN) -fno-sanitize-recover=all
 endif
 LDLIBS   := -lfmt -ldl -lcrypt -pthread
 # Only what runs once an instruction is worth much of the compiler's time. Semantics are loops over
 # lanes: that these become vectors is all that matters, and half of the time that -O2 takes.
 OPTIMISE := -Og
-ifeq ($(SAN),)
 hot = $(filter $(patsubst %,$(BUILD)/obj/%.o,$1 $(addsuffix /%,$(call folders_of,$1))),$(OBJECTS))
 $(call hot,core): OPTIMISE := -O2 -fvect-cost-model=dynamic
 $(call hot,simulator/core/semantics simulator/counters): \
@@ -226,6 +226,9 @@ $(call hot,simulator/core/semantics): OPTIMISE += $(WIDEST)
 $(BUILD)/obj/simulator/model/warps_at_work.o $(BUILD)/obj/simulator/model/memory_path.o: OPTIMISE = -O2
 $(BUILD)/obj/tests/%.o:              OPTIMISE := -O0
 $(BUILD)/obj/tests/fixtures.o:       OPTIMISE := -Og
+ifeq ($(SAN),thread)
+# Their loops are over the registers of one warp, which one host thread has: nothing there to watch.
+$(call hot,simulator/core/semantics): INSTRUMENT :=
 endif
 $(MAIN): TOOLKIT = -DLAB32_VERSION='"$(VERSION)"'
 $(MAIN): $(BUILD)/version
@@ -241,7 +244,7 @@ $(BENCH): | setup-bench
 
 $(PROGRAMS)/lab32 $(CPP_TESTS) build/lab32_bench build/lab32_mutants: $(BUILD)/objects
 	@echo '  link $@' >&2
-	@$(CXX) $(CXXFLAGS) $(filter %.o,$^) -o $@ $(LDLIBS)
+	@$(CXX) $(CXXFLAGS) $(INSTRUMENT) $(filter %.o,$^) -o $@ $(LDLIBS)
 
 # The CUDA runtime's names on the simulator, for whole programs (grader/cudart/README.md).
 RUNTIME_OBJ := $(CUDART) $(SIMULATOR) $(SERVICES)
@@ -300,7 +303,7 @@ $(BUILD)/obj/%.o: $(BUILD)/unity/%.cpp
 define compile
 	@echo '  c++  $*' >&2
 	@mkdir -p $(@D)
-	@$(CXX) $(CXXFLAGS) $(TOOLKIT) $(OPTIMISE) $(WERROR) -MMD -MP -c $< -o $@
+	@$(CXX) $(CXXFLAGS) $(INSTRUMENT) $(TOOLKIT) $(OPTIMISE) $(WERROR) -MMD -MP -c $< -o $@
 endef
 $(OBJECTS): $(BUILD)/flags | setup-packages
 
@@ -313,7 +316,7 @@ $(UNITIES): FORCE
 endif
 
 # Written only when they change: other flags rebuild, a removed source relinks.
-$(BUILD)/flags:   TEXT = $(CXXFLAGS) $(WIDEST) $(shell grep 'OPTIMISE :=' Makefile)
+$(BUILD)/flags:   TEXT = $(CXXFLAGS) $(INSTRUMENT) $(WIDEST) $(shell grep 'OPTIMISE :=' Makefile)
 $(BUILD)/objects: TEXT = $(OBJECTS)
 $(BUILD)/version: TEXT = $(VERSION)
 $(BUILD)/flags $(BUILD)/objects $(BUILD)/version: FORCE

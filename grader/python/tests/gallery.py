@@ -56,11 +56,7 @@ def faults(sheet):
         if contrast(word.colour, word.behind) < CONTRAST:
             found.append(f"“{word.text}” is hard to read on what is behind it")
         found += [f"“{word.text}” covers a mark" for mark in sheet.marks if overlap(word.box, mark)]
-    found += [
-        f"“{a.text}” overlaps “{b.text}”"
-        for a, b in combinations(sheet.words, 2)
-        if overlap(a.box, b.box)
-    ]
+    found += [f"“{a.text}” overlaps “{b.text}”" for a, b in overlapping(sheet.words)]
     found += [f"“{title}”: no unit on the axis" for title, label in sheet.axes if not label]
     for key in sheet.looks:
         for (a, colour_a, cue_a), (b, colour_b, cue_b) in combinations(key, 2):
@@ -74,6 +70,17 @@ def overlap(a, b, give=1):
     return (
         min(a[2], b[2]) - max(a[0], b[0]) > give and min(a[3], b[3]) - max(a[1], b[1]) > give
     )
+
+
+def overlapping(words):
+    """Pairs of words, from left to right."""
+    words = sorted(words, key=lambda word: word.box[0])
+    for n, a in enumerate(words):
+        for b in words[n + 1 :]:
+            if b.box[0] >= a.box[2]:
+                break
+            if overlap(a.box, b.box):
+                yield a, b
 
 
 def contrast(a, b):

@@ -1,0 +1,96 @@
+// Times of the grader's own kernels: the same whatever was graded before, and computed once.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "base/root.h"
+#include "grading/arrays.h"
+#include "grading/compiled.h"
+#include "grading/given.h"
+#include "grading/given_time.h"
+#include "grading/launch.h"
+#include "grading/progress.h"
+#include "grading/rubric.h"
+#include "grading/session.h"
+
+namespace lab32::tests {
+namespace {
+
+using namespace lab32::grading;
+
+// Of the occupancy lab's solution, in a session of its own. `before`: bytes that lie in its memory
+// already.
+class Solved {
+ public:
+  explicit Solved(uint64_t before, const std::string& follow = "")
+      : device_(device::open_device("sim")), rubric_(rubric_folder(), "occupancy") {
+    if (before > 0) device_->allocate(before, "other");
+    const std::string file = "solutions/occupancy/occupancy.cu";
+    toolchain::Submission submission = toolchain::read_submission(root() / file, file);
+    artifact_ = compiled("occupancy", submission, device_->arch(), file);
+    if (!follow.empty()) {
+      const size_t at = artifact_.ptx.find("add.s32", artifact_.ptx.find("6followE"));
+      REQUIRE(at != std::string::npos);
+      artifact_.ptx.replace(at, 7, follow);
+    }
+    module_ = device_->load(artifact_);
+    source_ = SourceFile::of_text(submission.text(), file);
+  }
+
+  double time(const std::string& work, int& computed) {
+    Session session{*device_, *module_, source_, rubric_, 1, progress_};
+    session.row = &rubric_.rows().front();
+    session.artifact = &artifact_;
+    const CurrentSession current(session);
+    return given_time("follow", work, [&, this] {
+      ++computed;
+      constexpr int kNodes = 4096;
+      std::vector<int32_t> links(kNodes);
+      for (int i = 0; i < kNodes; ++i) links[i] = (i * 37 + 11) % kNodes;
+      const Input<int32_t> next("next", links);
+      const Output<int32_t> out("out", kNodes);
+      const device::Run run = run_to_count({given("follow"),
+                                            {{16}, {256}},
+                                            {next, out, kNodes, 4},
+                                            "",
+                                            device::LaunchOptions::Model::cold});
+      CHECK(&grading::session().device != device_.get());
+      return run.predicted->kernel_seconds;
+    });
+  }
+
+ private:
+  std::unique_ptr<device::Device> device_;
+  Rubric rubric_;
+  toolchain::Artifact artifact_;
+  std::unique_ptr<device::LoadedModule> module_;
+  SourceFile source_ = SourceFile::of_text("", "");
+  Progress progress_{false};
+};
+
+// What no earlier run of these tests has kept.
+std::string unseen(int n) { return "test " + std::to_string(getpid()) + "." + std::to_string(n); }
+
+}  // namespace
+
+TEST_CASE("grading: the time of a given kernel does not depend on what lies in memory") {
+  int computed = 0;
+  const double alone = Solved(0).time(unseen(1), computed);
+  CHECK(alone > 0);
+  CHECK(Solved(100'003 * 128).time(unseen(2), computed) == alone);
+  CHECK(computed == 2);
+}
+
+TEST_CASE("grading: the time of a given kernel is computed once, and again for other code") {
+  int computed = 0;
+  const double first = Solved(0).time(unseen(3), computed);
+  CHECK(Solved(0).time(unseen(3), computed) == first);
+  CHECK(computed == 1);
+  // A submission that got at the kernel would have its time to itself.
+  Solved(0, "sub.s32").time(unseen(3), computed);
+  CHECK(computed == 2);
+}
+
+}  // namespace lab32::tests
