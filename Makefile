@@ -70,7 +70,8 @@ class: build/lab32 | setup-cuda setup-python  ## grade a whole class
 	@build/lab32 class '$(SUBMISSIONS)' -o '$(OUT)' $(OPTIONS)
 
 test: setup-test $(CPP_TESTS) programs  ## N passed, N failed; SAN=thread: under a sanitizer
-	@$(SANITIZED) $(VENV) grader/setup/run_tests.py $(CPP_TESTS) $(if $(SAN),,$(PYTHON_TESTS))
+	@$(SANITIZED) $(VENV) grader/setup/run_tests.py $(if $(filter thread,$(SAN)),--threads) $(CPP_TESTS) \
+	  $(if $(SAN),,$(PYTHON_TESTS))
 
 test-deployment: setup-test build  ## packs in clean roots, a real Slurm, compare50: what installs others' software
 	@$(VENV) grader/setup/run_tests.py --deployment $(PYTHON_TESTS)

@@ -1,6 +1,6 @@
 """Runs the C++ tests on all cores and the Python tests beside them; the last line: N passed, N failed.
 
-usage: run_tests.py [--deployment] [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist)
+usage: run_tests.py [--deployment] [--threads] [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist)
 
 The C++ tests are shared out among processes: a source file's cases go to one process, since they may
 build on each other; those of LONG, which do not, go one by one. So are the Python tests: a file of
@@ -36,6 +36,9 @@ LONG_PYTHON = ["test_programs.py", "test_explain_command.py", "test_gallery.py"]
 # What puts others' software on this machine and lab32 where it is used: packs in clean roots, a real
 # Slurm, compare50 in an environment of its own. With --deployment these, else all others.
 DEPLOYMENT = ["test_dist.py", "test_similarity.py", "test_class_real_slurm.py", "test_install.py"]
+# With --threads all but these, which grade hundreds of files: they have no host threads that others do
+# not have, and take hours where each access of memory is watched.
+CORPORA = ("grading/test_golden.cpp", "grading/test_submissions.cpp", "grading/test_one_score.cpp")
 # Of these, and of these suites, nothing else may run beside them: they judge the others, or they
 # measure time on a GPU.
 LAST_SUITE = "after all others"
@@ -223,8 +226,8 @@ def run_all(groups):
 
 
 def main(suites):
-    deployment = "--deployment" in suites
-    suites = [suite for suite in suites if suite != "--deployment"]
+    deployment, threads = (option in suites for option in ("--deployment", "--threads"))
+    suites = [suite for suite in suites if not suite.startswith("--")]
     recorded = json.loads(TIMES.read_text()) if TIMES.exists() else {}
     TIMES.parent.mkdir(exist_ok=True)
     COVERED.unlink(missing_ok=True)
@@ -236,6 +239,8 @@ def main(suites):
             python += [lambda part=part: run_pytest(part) for part in python_parts(suite, deployment)]
             continue
         for unit in longest_first(units_of(suite), recorded):
+            if threads and unit.file.endswith(CORPORA):
+                continue
             job = lambda binary=suite, unit=unit: run_unit(binary, unit)  # noqa: E731
             (alone if unit.alone() else beside).append(job)
     # The Python tests wait for half of their time, for a time limit, a browser or a notebook's kernel:

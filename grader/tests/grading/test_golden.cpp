@@ -68,8 +68,9 @@ bool asks(const std::string& lab, const std::string& name) {
 // A report on the untouched skeleton, in which every question is open, has no line from which an
 // answer could be copied: the number before the unit that the question's name ends with.
 void check_no_answers(const std::string& lab) {
-  const std::string text = Pattern("\\s+").replace(
-      *read_file(root() / "grader/tests/golden" / (lab + "-skeleton.txt")), " ");
+  const auto golden = read_file(root() / "grader/tests/golden" / (lab + "-skeleton.txt"));
+  REQUIRE_MESSAGE(golden, lab, ": run with LAB32_UPDATE_GOLDEN=1 first");
+  const std::string text = Pattern("\\s+").replace(*golden, " ");
   const grading::Rubric rubric(grading::rubric_folder(), lab);
   size_t asked = 0;
   for (const grading::RubricRow& row : rubric.rows()) {
