@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/machine_speed.h"
 #include "base/text.h"
 
 namespace lab32::grading {
@@ -24,13 +25,13 @@ constexpr double kLaunchSeconds = 6 * kSlower, kCheckSeconds = 10 * kSlower,
                  kLabSeconds = 15 * kSlower;
 // Of a block's threads together: 64 KiB for each of 1024.
 constexpr uint64_t kBlockLocalBytes = 64 << 20;
-// With its compilation.
-constexpr double kWholeSeconds = 22 * kSlower;
+// With its compilation, which leaves it something in any case.
+constexpr double kWholeSeconds = 22 * kSlower, kLeftBySlowCompilers = 8 * kSlower;
 
 }  // namespace
 
 Spending::Spending(double seconds)
-    : seconds_(std::clamp(kWholeSeconds - seconds, 1.0, kLabSeconds)) {}
+    : seconds_(std::clamp(kWholeSeconds - seconds, kLeftBySlowCompilers, kLabSeconds)) {}
 
 Spending::Spent Spending::of(const std::string& check) const {
   const auto spent = by_check_.find(check);
@@ -40,9 +41,13 @@ Spending::Spent Spending::of(const std::string& check) const {
 Spending::Spent Spending::left(const std::string& check) const {
   const auto rest = [](uint64_t most, uint64_t spent) { return most - std::min(most, spent); };
   const Spent spent = of(check);
+  const auto seconds = [&](double slowness) {
+    return std::min(seconds_ - all_.seconds / slowness, kCheckSeconds - spent.seconds / slowness);
+  };
+  const double first = seconds(slowness());
   return {std::min(rest(kLabInstructions, all_.instructions),
                    rest(kCheckInstructions, spent.instructions)),
-          std::min(seconds_ - all_.seconds, kCheckSeconds - spent.seconds)};
+          first < kLaunchSeconds ? seconds(measure_slowness()) : first};
 }
 
 void Spending::limit(const std::string& check, device::LaunchOptions& options) const {
@@ -65,7 +70,8 @@ void Spending::add(const std::string& check, uint64_t instructions, double secon
 }
 
 std::string Spending::why(const std::string& check) const {
-  const Spent spent = of(check);
+  Spent spent = of(check);
+  spent.seconds /= slowness();
   const auto words = [](bool instructions, uint64_t number, double seconds) {
     return instructions ? grouped(number) + " instructions"
                         : fmt::format("{:.0f} s of simulation", seconds);

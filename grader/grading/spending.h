@@ -1,6 +1,7 @@
 // What the kernels of a submission may take: a launch, all of a check and all of its lab.
 // Instructions are counted, so that a verdict does not depend on the machine; seconds are the last
-// resort, for instructions of which each takes long.
+// resort, for instructions of which each takes long, and a slow machine has more of them
+// (base/machine_speed.h).
 #pragma once
 
 #include <cstdint>

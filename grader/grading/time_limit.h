@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/machine_speed.h"
 #include "base/work_timer.h"
 #include "report/result.h"
 
@@ -13,7 +14,8 @@ namespace lab32::grading {
 
 class TimeLimit {
  public:
-  // A reference solution takes two to five, with its compilation.
+  // A reference solution takes two to five, with its compilation. These, unlike what somebody asks
+  // for, are those of a usual machine: a slow one has more (base/machine_speed.h).
   static double usual();
 
   // `compiling`: went before. Its clock starts now.
@@ -23,7 +25,12 @@ class TimeLimit {
   // Timing on a GPU takes what it takes, and is limited for itself.
   void leave_out(double seconds) { left_out_ += seconds; }
   // Below 0 where it is used up.
-  double left() const { return seconds_ - compiling_ - watch_.seconds() + left_out_; }
+  double left() const {
+    const double spent = compiling_ + watch_.seconds() - left_out_;
+    if (seconds_ != usual()) return seconds_ - spent;
+    if (spent < slowness() * seconds_) return slowness() * seconds_ - spent;
+    return measure_slowness() * seconds_ - spent;
+  }
   bool used_up() const { return left() <= 0; }
   report::Failure failure() const;
   // What has taken the time, in one line; empty where every check of `tests` was run.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/machine_speed.h"
 #include "checks/coalescing/patterns.h"
 #include "grading/progress.h"
 #include "grading/reporter.h"
@@ -184,11 +185,31 @@ TEST_CASE("grading: a launch has limits, and so have a check and a lab for all o
         "Not launched: the launches before this check have used up the 1,000,000,000 instructions "
         "that a lab has, most of them in \"B1\".");
   // What compiling took is the lab's, too.
+  const AsSlowAs usual(1);
   Spending slow(1e9);
   CHECK_FALSE(slow.used_up("B3"));
-  slow.add("B3", 5, 1);
+  slow.add("B3", 5, 8);
   CHECK(slow.used_up("B4"));
   CHECK(slow.why("B4").find("most of them in \"B3\"") != std::string::npos);
+}
+
+TEST_CASE("grading: a slow machine has more seconds, and no more instructions") {
+  const AsSlowAs four(4);
+  Spending spending;
+  spending.add("B1", 1'000, 39);
+  CHECK_FALSE(spending.used_up("B1"));
+  spending.add("B1", 1'000, 2);
+  CHECK(spending.used_up("B1"));
+  CHECK(spending.why("B1") ==
+        "Not launched: the check's launches before this one have used up its 10 s of simulation.");
+  spending.add("B2", 1'000, 18);
+  CHECK_FALSE(spending.used_up("B2"));
+  spending.add("B2", 500'000'000, 0);
+  CHECK(spending.used_up("B2"));
+  // A slow compiler leaves the simulation its time.
+  Spending compiled_slowly(60);
+  compiled_slowly.add("B1", 1'000, 30);
+  CHECK_FALSE(compiled_slowly.used_up("B1"));
 }
 
 TEST_CASE("grading: a check that cannot launch any more says who has used up the lab's time") {

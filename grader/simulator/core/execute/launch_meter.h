@@ -5,13 +5,14 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/machine_speed.h"
 #include "base/work_timer.h"
 
 namespace lab32::sim {
 
 class LaunchMeter {
  public:
-  // 0: no limit.
+  // 0: no limit. Seconds are those of a usual machine (base/machine_speed.h).
   LaunchMeter(uint64_t most_instructions, double most_seconds, uint64_t most_local_bytes)
       : most_(most_instructions), seconds_(most_seconds), local_(most_local_bytes) {}
 
@@ -23,8 +24,7 @@ class LaunchMeter {
   Over add(uint64_t instructions) {
     const uint64_t issued = issued_ += instructions;
     if (most_ != 0 && issued > most_) return Over::instructions;
-    const bool late = seconds_ > 0 && watch_.passed() > seconds_ && watch_.seconds() > seconds_;
-    return late ? Over::time : Over::nothing;
+    return late(slowness()) && late(measure_slowness()) ? Over::time : Over::nothing;
   }
   uint64_t most_instructions() const { return most_; }
   double most_seconds() const { return seconds_; }
@@ -40,6 +40,10 @@ class LaunchMeter {
 
  private:
   static constexpr uint64_t kBlocksAtOnce = 8;
+  bool late(double slowness) const {
+    const double most = seconds_ * slowness;
+    return most > 0 && watch_.passed() > most && watch_.seconds() > most;
+  }
   std::atomic<uint64_t> issued_{0};
   const uint64_t most_;
   const double seconds_;

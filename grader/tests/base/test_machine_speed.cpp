@@ -1,0 +1,41 @@
+#include <doctest/doctest.h>
+
+#include "base/machine_speed.h"
+#include "simulator/core/execute/launch_meter.h"
+
+using namespace lab32;
+
+TEST_CASE("base: how slow a machine is, is a number that only grows") {
+  const double first = measure_slowness();
+  CHECK(first >= 1);
+  CHECK(first <= 16);
+  CHECK(measure_slowness() >= first);
+  CHECK(slowness() >= first);
+  {
+    const AsSlowAs nine(9);
+    CHECK(measure_slowness() == 9);
+    CHECK(slowness() == 9);
+  }
+  CHECK(slowness() >= first);
+}
+
+TEST_CASE("core: limits: a launch on a slow machine has as many times its seconds") {
+  const auto work = [](double seconds) {
+    const WorkTimer watch;
+    while (watch.seconds() < seconds) {
+    }
+  };
+  {
+    const AsSlowAs usual(1);
+    sim::LaunchMeter meter(0, 0.02, 0);
+    CHECK(meter.add(1) == sim::LaunchMeter::Over::nothing);
+    work(0.03);
+    CHECK(meter.add(1) == sim::LaunchMeter::Over::time);
+  }
+  const AsSlowAs five(5);
+  sim::LaunchMeter meter(0, 0.02, 0);
+  work(0.03);
+  CHECK(meter.add(1) == sim::LaunchMeter::Over::nothing);
+  work(0.08);
+  CHECK(meter.add(1) == sim::LaunchMeter::Over::time);
+}
