@@ -15,6 +15,7 @@ SIGKILL; where that has ended the class it is started again. What was finished b
 """
 
 import argparse
+import concurrent.futures
 import contextlib
 import csv
 import json
@@ -213,8 +214,9 @@ def compare(options, folder, environment):
         record = json.loads(path.read_text())
         results[path.stem] = {lab["lab"]: comparable(lab) for lab in record["labs"]}
     wrong = 0
-    for (lab, text), students in holders.items():
-        expected = alone(folder, lab, text, environment)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as each:
+        by_itself = list(each.map(lambda held: alone(folder, *held, environment), holders))
+    for ((lab, _), students), expected in zip(holders.items(), by_itself, strict=True):
         others = [name for name in students if results[name][lab] != expected]
         wrong += len(others)
         for name in others:

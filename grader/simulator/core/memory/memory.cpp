@@ -11,6 +11,7 @@
 #include "base/align.h"
 #include "base/error.h"
 #include "simulator/core/execute/instruction.h"
+#include "simulator/core/memory/page_pool.h"
 
 namespace lab32::sim {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 // the neighbour's alignment stays cudaMalloc's.
 constexpr uint64_t kGuard = 512;
 constexpr uint64_t kAlign = 256;
-constexpr uint64_t kLarge = 1 << 20, kLargeAlign = 2 << 20;
+constexpr uint64_t kLarge = 1 << 20, kLargeAlign = PagePool::kPiece;
 constexpr uint64_t kSmallGuard = 64, kSmallAlign = 16;
 constexpr uint64_t kPage = 4096;
 
@@ -79,7 +80,10 @@ Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
   const bool large = bytes >= kLarge;
   Allocation* made = place(bytes, large ? kLargeAlign : kAlign, name, kGuard);
   // All of it is written at once. In the host's own large pages a fault brings 512 of its pages.
-  if (large) madvise(host(made->begin), align_up(bytes, kLargeAlign), MADV_HUGEPAGE);
+  if (bytes >= kLargeAlign) {
+    madvise(host(made->begin), bytes / kLargeAlign * kLargeAlign, MADV_HUGEPAGE);
+    PagePool::of_process().take_all(host(made->begin), host(made->end));
+  }
   poison(*made);
   return made;
 }
@@ -156,17 +160,22 @@ void Memory::release(uint64_t address) {
   if (!allocation || allocation->freed || allocation->begin != address)
     throw Error(fmt::format("release of {:#x}, which is not the start of an allocation", address));
   allocation->freed = true;
-  // The pages go back to the system; the range itself stays out of use.
+  // The pages go to the next who needs some, or back to the system; the range itself stays out of
+  // use.
   const uint64_t first = align_up(allocation->begin - kGlobalBase, kPage);
   uint64_t last = (allocation->end - kGlobalBase) / kPage * kPage;
+  bool moved = false;
   if (allocation->shared_with_host) {
     last = std::max(align_up(allocation->end - kGlobalBase, kPage), first + kPage);
     munmap(reinterpret_cast<void*>(allocation->begin), last - first);
+  } else if (last > first) {
+    moved = PagePool::of_process().give_all(arena_ + first, arena_ + last) > 0;
+    if (!moved) madvise(arena_ + first, last - first, MADV_DONTNEED);
+  }
+  // Anew, so that it becomes one with its neighbours: a process may have only so many ranges.
+  if (moved || allocation->shared_with_host)
     mmap(arena_ + first, last - first, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  } else if (last > first) {
-    madvise(arena_ + first, last - first, MADV_DONTNEED);
-  }
   // So do the bits that say what was written, but for pages of them that neighbours share.
   const uint64_t first_bits = align_up((allocation->begin - kGlobalBase + 7) / 8, kPage);
   const uint64_t last_bits = (allocation->end - kGlobalBase) / 8 / kPage * kPage;

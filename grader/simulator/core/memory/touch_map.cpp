@@ -34,7 +34,7 @@ uint64_t* reserve_cells(uint64_t bytes) {
 }
 
 constexpr uint32_t kAllLanes = 0xffffffff;
-constexpr uint64_t kRecordsOfPage = 4096 / 8;
+constexpr uint64_t kRecordsOfPage = RecordPages::kPage;
 
 uint64_t words_in(uint64_t bytes) { return bytes / 4 + 8; }
 uint64_t suspect_bytes(uint64_t bytes) { return (words_in(bytes) / 64 + 1) * 8; }
@@ -78,33 +78,20 @@ inline Outcome meet(uint64_t& cell, Touch how, uint64_t fresh) {
 
 TouchMap::TouchMap(uint64_t bytes)
     : bytes_(bytes),
-      words_(reserve_cells(words_in(bytes) * 8)),
-      narrow_(reserve_cells(words_in(bytes) * 32)),
-      suspects_(reserve_cells(suspect_bytes(bytes))),
-      present_(words_in(bytes) / kRecordsOfPage + 1) {}
+      words_(words_in(bytes)),
+      narrow_(words_in(bytes) * 4),
+      suspects_(reserve_cells(suspect_bytes(bytes))) {}
 
-TouchMap::~TouchMap() {
-  munmap(words_, words_in(bytes_) * 8);
-  munmap(narrow_, words_in(bytes_) * 32);
-  munmap(suspects_, suspect_bytes(bytes_));
-}
+TouchMap::~TouchMap() { munmap(suspects_, suspect_bytes(bytes_)); }
 
 void TouchMap::clear() {
-  madvise(words_, words_in(bytes_) * 8, MADV_DONTNEED);
-  if (used_narrow_) madvise(narrow_, words_in(bytes_) * 32, MADV_DONTNEED);
+  words_.clear();
+  narrow_.clear();
   if (any_suspect_) madvise(suspects_, suspect_bytes(bytes_), MADV_DONTNEED);
-  used_narrow_ = any_suspect_ = false;
-  std::fill(present_.begin(), present_.end(), 0);
+  any_suspect_ = false;
 }
 
 uint64_t TouchMap::word_of(uint64_t address) { return (address - kGlobalBase) / 4; }
-
-void TouchMap::bring(uint64_t page) {
-  if (present_[page] != 0) return;
-  present_[page] = 1;
-  // volatile: the store of what is there already is the purpose.
-  *static_cast<volatile uint64_t*>(words_ + page * kRecordsOfPage) = 0;
-}
 
 bool TouchMap::make_suspect(uint64_t word) {
   words_[word] = kSuspect;
@@ -116,11 +103,11 @@ bool TouchMap::make_suspect(uint64_t word) {
 // Bytes first .. first + count - 1 of a word.
 bool TouchMap::visit_bytes(uint64_t word, Touch how, uint64_t fresh, uint32_t first,
                            uint32_t count) {
-  uint64_t* const bytes = narrow_ + word * 4;
+  uint64_t* const bytes = narrow_.at(word * 4);
   if (words_[word] != kNarrow) {
+    narrow_.bring(word * 4 / kRecordsOfPage);
     std::fill(bytes, bytes + 4, words_[word]);  // what was touched as a word, byte by byte
     words_[word] = kNarrow;
-    used_narrow_ = true;
   }
   for (uint32_t i = first; i < first + count; ++i)
     if (meet(bytes[i], how, fresh) == Outcome::suspect) return make_suspect(word);
@@ -139,7 +126,7 @@ bool TouchMap::visit(uint64_t word, Touch how, uint64_t fresh) {
 bool TouchMap::touch_row(Touch how, uint64_t base, uint64_t first) {
   constexpr uint64_t kLane = uint64_t{1} << kThreadAt, kBoth = kWritten | kWrittenNow;
   const uint64_t written = how == Touch::write ? kBoth : 0;
-  uint64_t* const cells = words_ + first;
+  uint64_t* const cells = words_.at(first);
   uint64_t all = 0, others = 0;
   for (uint64_t l = 0; l < 32; ++l) {
     all |= cells[l];
@@ -158,8 +145,8 @@ bool TouchMap::touch(Touch how, const Toucher& who, const uint64_t* address, uin
   if (mask == kAllLanes && bytes == 4 && how != Touch::strong && who.block < kLastBlock &&
       contiguous(address, 4)) {
     const uint64_t first = word_of(address[0]);
-    bring(first / kRecordsOfPage);
-    bring((first + 31) / kRecordsOfPage);
+    words_.bring(first / kRecordsOfPage);
+    words_.bring((first + 31) / kRecordsOfPage);
     if (touch_row(how, base, first)) return false;
   }
   uint64_t page = ~uint64_t{0};
@@ -168,7 +155,7 @@ bool TouchMap::touch(Touch how, const Toucher& who, const uint64_t* address, uin
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
     const uint64_t fresh = base + (uint64_t{lane} << kThreadAt), at = address[lane];
     const uint64_t first = word_of(at);
-    if (first / kRecordsOfPage != page) bring(page = first / kRecordsOfPage);
+    if (first / kRecordsOfPage != page) words_.bring(page = first / kRecordsOfPage);
     if (bytes < 4) {
       if (words_[first] != kSuspect)
         found |= visit_bytes(first, how, fresh, static_cast<uint32_t>(at % 4), bytes);

@@ -11,7 +11,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "simulator/core/memory/record_pages.h"
 
 namespace lab32::sim {
 
@@ -53,17 +54,13 @@ class TouchMap {
   bool visit(uint64_t word, Touch how, uint64_t fresh);
   bool visit_bytes(uint64_t word, Touch how, uint64_t fresh, uint32_t first, uint32_t count);
   bool make_suspect(uint64_t word);
-  void bring(uint64_t page);
   bool touch_row(Touch how, uint64_t base, uint64_t first);
 
   uint64_t bytes_;
-  uint64_t* words_ = nullptr;   // a record for each word
-  uint64_t* narrow_ = nullptr;  // for each byte of words that narrow accesses have touched
+  RecordPages words_;   // a record for each word
+  RecordPages narrow_;  // for each byte of words that narrow accesses have touched
   uint64_t* suspects_ = nullptr;
-  // By page of words_: has it been written to? A page that is read first is the system's page of
-  // zeros, and to replace it later costs every core a flush of its address translations.
-  std::vector<uint8_t> present_;
-  bool any_suspect_ = false, used_narrow_ = false;
+  bool any_suspect_ = false;
 };
 
 }  // namespace lab32::sim
