@@ -135,6 +135,27 @@ void exec_fast(const Exec& x, const Inst& in) {
   }
 }
 
+// Integers to a register of D's width, from one of S's or a wider one, as nvcc has them all the
+// time: cvt.s64.s32 %rd1, %rd2.
+template <class D, class S>
+void exec_extend(const Exec& x, const Inst& in) {
+  const auto from = [&](auto reg) {
+    using Reg = decltype(reg);
+    map_lanes<D, Reg>(x, in, [](Reg r) -> D { return static_cast<D>(static_cast<S>(r)); });
+  };
+  if (in.dst[0].bytes != sizeof(D)) return exec_int_to_int(x, in);
+  switch (in.src[0].bytes) {
+    case 2:
+      return from(uint16_t{});
+    case 4:
+      return from(uint32_t{});
+    case 8:
+      return from(uint64_t{});
+    default:
+      return exec_int_to_int(x, in);
+  }
+}
+
 // The host's own conversion: exact or to nearest, and it keeps a NaN's payload.
 struct Cast {
   template <class D, class S>
@@ -202,8 +223,8 @@ ExecFn fast_form(const Instruction& in) {
   if constexpr (kIsInt<S> && kIsInt<D>) {
     // Signs matter only where a narrow source is extended.
     using Bits = BitsOf<D>;
-    if (plain)
-      return exec_fast<Bits, std::conditional_t<(sizeof(D) > sizeof(S)), S, BitsOf<S>>, Cast>;
+    if (plain && sizeof(D) > 1)
+      return exec_extend<Bits, std::conditional_t<(sizeof(D) > sizeof(S)), S, Bits>>;
   } else if constexpr (kIsInt<S> && to_float_type) {
     if (only_rn) return exec_fast<D, S, Cast>;
   } else if constexpr (std::is_same_v<S, float> && kIsInt<D> && sizeof(D) <= 4) {
