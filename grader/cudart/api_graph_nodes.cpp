@@ -53,8 +53,10 @@ cudaError_t work_of(Runtime& r, const cudaGraphNodeParams& p, Work* work) {
       if (!r.streams.knows(p.eventRecord.event)) return cudaErrorInvalidValue;
       *work = record_work(p.eventRecord.event);
       return cudaSuccess;
-    case cudaGraphNodeTypeWaitEvent:  // what was recorded is done
-      return r.streams.knows(p.eventWait.event) ? cudaSuccess : cudaErrorInvalidValue;
+    case cudaGraphNodeTypeWaitEvent:
+      if (!r.streams.knows(p.eventWait.event)) return cudaErrorInvalidValue;
+      *work = wait_work(p.eventWait.event);
+      return cudaSuccess;
     case cudaGraphNodeTypeExtSemaphoreSignal:
     case cudaGraphNodeTypeExtSemaphoreWait:
       throw lab32::Error("nodes of graphs that use semaphores are not simulated");
@@ -134,6 +136,8 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
   if (!p || !is_zero(*p)) return remember(cudaErrorInvalidValue);
   if (p->type == cudaGraphNodeTypeConditional)
     return add_conditional(kName, out, graph, from, count, &p->conditional);
+  if (p->type == cudaGraphNodeTypeGraph && p->graph.ownership == cudaGraphChildGraphOwnershipClone)
+    return add_child(kName, out, graph, from, count, p->graph.graph);
   return add_node(kName, out, graph, from, count, p->type, [&](Runtime& r, Work* work) {
     only_default(edges, count);
     if (p->type == cudaGraphNodeTypeMemAlloc) {
@@ -154,6 +158,11 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* p)
     Work work;
     if (const cudaError_t error = work_of(r, *p, &work)) return error;
     node->work = std::move(work);
+    if (node->type == cudaGraphNodeTypeGraph) {
+      for (cudaGraph_t own : node->bodies) r.graphs.drop(own);
+      node->bodies = {r.graphs.clone(p->graph.graph)};
+      node->bodies.front()->parent = node->graph;
+    }
     return cudaSuccess;
   });
 }

@@ -129,7 +129,7 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   return with_node("cudaGraphDestroyNode", node, [&](Runtime& r) {
     if (r.captures.any()) throw lab32::Error("a node that goes while a stream is captured");
-    if (!node->bodies.empty() || node->work.allocates || node->work.frees)
+    if (node->type == cudaGraphNodeTypeConditional || node->work.allocates || node->work.frees)
       throw lab32::Error("a conditional node, or one that allocates or frees, that goes");
     r.graphs.remove(node);
     return cudaSuccess;

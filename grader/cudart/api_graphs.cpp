@@ -42,6 +42,7 @@ cudaError_t run_branch(const Branch& branch, cudaStream_t stream) {
 // One behind the other: one of the orders that the edges allow. Host functions outside the lock.
 cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream) {
   for (const Step& step : steps) {
+    if (!step.enabled) continue;
     bool faulty = false;
     cudaError_t error = call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
       faulty = r.gpu().fault.has_value();
@@ -81,20 +82,6 @@ void begin_conditions(Runtime& r, const std::vector<Condition*>& conditions) {
     if (c->renewed) r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);
     c->reached_by = ~uint64_t{0};
   }
-}
-
-bool same_shape(const std::vector<Step>& a, const std::vector<Step>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Step& x, const Step& y) {
-    const auto bodies = [](const Step& step) {
-      return step.work.branch ? step.work.branch->bodies.size() : 0;
-    };
-    if (x.type != y.type || x.from != y.from || !x.work.child != !y.work.child ||
-        bodies(x) != bodies(y))
-      return false;
-    for (size_t i = 0; i < bodies(x); ++i)
-      if (!same_shape(x.work.branch->bodies[i], y.work.branch->bodies[i])) return false;
-    return !x.work.child || same_shape(*x.work.child, *y.work.child);
-  });
 }
 
 }  // namespace
@@ -197,24 +184,21 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* out, cudaGraph_t graph,
                   });
 }
 
-// What was recorded is done.
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                       const cudaGraphNode_t* from, size_t count,
                                       cudaEvent_t event) {
   return add_node("cudaGraphAddEventWaitNode", out, graph, from, count, cudaGraphNodeTypeWaitEvent,
-                  [&](Runtime& r, Work*) {
-                    return r.streams.knows(event) ? cudaSuccess : cudaErrorInvalidValue;
+                  [&](Runtime& r, Work* work) {
+                    if (!r.streams.knows(event)) return cudaErrorInvalidValue;
+                    *work = wait_work(event);
+                    return cudaSuccess;
                   });
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                        const cudaGraphNode_t* from, size_t count,
                                        cudaGraph_t child) {
-  return add_node("cudaGraphAddChildGraphNode", out, graph, from, count, cudaGraphNodeTypeGraph,
-                  [&](Runtime& r, Work* work) {
-                    if (!r.graphs.knows(child) || child == graph) return cudaErrorInvalidValue;
-                    return child_work(*child, work);
-                  });
+  return add_child("cudaGraphAddChildGraphNode", out, graph, from, count, child);
 }
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,

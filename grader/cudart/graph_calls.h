@@ -19,9 +19,16 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
                      const cudaGraphNode_t* from, size_t count, cudaGraphNodeType type,
                      const std::function<cudaError_t(Runtime&, Work*)>& make);
 
+// A node that does what this graph, of which it has a copy, did then.
+cudaError_t add_child(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
+                      const cudaGraphNode_t* from, size_t count, cudaGraph_t child);
+
 // All of a list, or as many as fit, as cudaGraphGetNodes gives them.
 cudaError_t give_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out,
                        size_t* count);
+
+// Nodes of the same kinds with the same edges.
+bool same_shape(const std::vector<Step>& a, const std::vector<Step>& b);
 
 // Of a node; nullptr: it has none, or is of another graph.
 Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node);

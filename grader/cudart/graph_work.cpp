@@ -18,13 +18,20 @@ Work on_this_device(const std::function<cudaError_t(Runtime&)>& body) {
 }
 
 Work record_work(cudaEvent_t event) {
-  return {[event](Runtime& r, cudaStream_t) {
-            if (!r.streams.knows(event)) return cudaErrorInvalidResourceHandle;
-            r.streams.record(event, r.gpu(event->device).timeline.now());
-            return cudaSuccess;
-          },
-          {},
-          {}};
+  Work work;
+  work.device = [event](Runtime& r, cudaStream_t) {
+    if (!r.streams.knows(event)) return cudaErrorInvalidResourceHandle;
+    r.streams.record(event, r.gpu(event->device).timeline.now());
+    return cudaSuccess;
+  };
+  work.given = event;
+  return work;
+}
+
+Work wait_work(cudaEvent_t event) {
+  Work work;
+  work.given = event;
+  return work;
 }
 
 Work host_work(const cudaHostNodeParams& p) {

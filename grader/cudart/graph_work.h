@@ -12,6 +12,7 @@ namespace lab32::cudart {
 Work on_this_device(const std::function<cudaError_t(Runtime&)>& body);
 
 Work record_work(cudaEvent_t event);
+Work wait_work(cudaEvent_t event);  // what was recorded is done
 Work host_work(const cudaHostNodeParams& parameters);
 Work copy_work(const cudaMemcpy3DParms& parameters);
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);

@@ -20,8 +20,13 @@ cudaGraph_t Graphs::make() { return *graphs_.insert(new CUgraph_st).first; }
 cudaGraph_t Graphs::clone(cudaGraph_t graph) {
   cudaGraph_t made = make();
   std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
-  for (const auto& node : graph->nodes)
-    copies[node.get()] = add(made, node->type, node->from, copy_of(node->work));
+  for (const auto& node : graph->nodes) {
+    cudaGraphNode_t copy = copies[node.get()] =
+        add(made, node->type, node->from, copy_of(node->work));
+    copy->copy_of = node.get();
+    if (node->type == cudaGraphNodeTypeGraph)
+      for (cudaGraph_t body : node->bodies) copy->bodies.push_back(clone(body));
+  }
   for (const auto& node : made->nodes)
     for (cudaGraphNode_t& from : node->from) from = copies.at(from);
   return made;
@@ -94,6 +99,10 @@ bool may_be_body(const std::vector<Step>& steps) {
 
 bool read_bodies(const CUgraphNode_st& node, Step* step) {
   if (node.bodies.empty()) return true;
+  if (node.type == cudaGraphNodeTypeGraph) {
+    step->work.child = std::make_shared<std::vector<Step>>();
+    return read_steps(*node.bodies.front(), step->work.child.get());
+  }
   step->work.branch = std::make_shared<Branch>(*node.work.branch);
   for (cudaGraph_t body : node.bodies) {
     std::vector<Step> steps;
@@ -171,6 +180,7 @@ cudaError_t Graphs::instantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
 }
 
 void Graphs::remove(cudaGraphNode_t node) {
+  for (cudaGraph_t body : node->bodies) drop(body);
   for (const auto& other : node->graph->nodes) {
     auto& from = other->from;
     from.erase(std::remove(from.begin(), from.end(), node), from.end());

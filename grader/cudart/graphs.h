@@ -41,8 +41,8 @@ struct Work {
   std::shared_ptr<Branch> branch = {};
   std::shared_ptr<KernelCall> kernel = {};
   // As the program gave it, to be read back; of captured copies there is none.
-  using Given =
-      std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams, cudaHostNodeParams>;
+  using Given = std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams,
+                             cudaHostNodeParams, cudaEvent_t>;
   Given given = {};
   // Memory that it makes, or that it frees: where that begins.
   uint64_t allocates = 0, frees = 0;
@@ -54,6 +54,7 @@ struct Step {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   std::vector<size_t> from;  // earlier steps
   Work work;
+  bool enabled = true;
 };
 
 }  // namespace lab32::cudart
@@ -63,7 +64,9 @@ struct CUgraphNode_st {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   std::vector<cudaGraphNode_t> from;
   lab32::cudart::Work work;
-  std::vector<cudaGraph_t> bodies;  // of a conditional node; they go with it
+  // Of a conditional node, or the node's own copy of a child graph; they go with it.
+  std::vector<cudaGraph_t> bodies;
+  cudaGraphNode_t copy_of = nullptr;  // in the graph that its own was cloned from
 };
 
 struct CUgraph_st {

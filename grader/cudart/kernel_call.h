@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct KernelCall {
   std::optional<dim3> cluster = {};
   int device = 0;
   std::vector<std::vector<std::byte>> values = {};
+  std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue> hints = {};  // they change nothing
 
   // To each value, for as long as this lives.
   void** arguments() {
