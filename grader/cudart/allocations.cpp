@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -22,6 +23,27 @@ uint64_t available_bytes() {
 }
 
 }  // namespace
+
+namespace {
+
+uint64_t in_pieces(uint64_t bytes) {
+  constexpr uint64_t kPiece = 32 << 20;
+  return (bytes + kPiece - 1) / kPiece * kPiece;
+}
+
+}  // namespace
+
+void GraphMemory::take(uint64_t bytes) {
+  const uint64_t pieces = in_pieces(bytes);
+  held += pieces;
+  kept -= std::min(kept, pieces);
+  most = std::max(most, now());
+}
+
+void GraphMemory::free(uint64_t bytes) {
+  held -= in_pieces(bytes);
+  kept += in_pieces(bytes);
+}
 
 const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what,
                                   const uint64_t* reached_by) {
@@ -60,6 +82,7 @@ void Allocations::release(uint64_t begin) {
   const auto at = held_.find(begin);
   if (at->second.home == Home::device)
     used_[static_cast<size_t>(at->second.device)] -= at->second.bytes;
+  if (at->second.of_graph) graph_memory(at->second.device).free(at->second.bytes);
   memory_.release(begin);
   held_.erase(at);
 }
@@ -78,7 +101,9 @@ void Allocations::take(uint64_t begin, uint64_t bytes) {
   held.begin = begin;
   held.bytes = bytes;
   held.device = static_cast<int>(acting_device());
+  held.of_graph = true;
   used_[acting_device()] += bytes;
+  graph_memory_[acting_device()].take(bytes);
   held_[begin] = held;
 }
 

@@ -21,6 +21,20 @@ struct Held {
   int device = 0;                // that it was made for
   unsigned flags = 0;            // of cudaHostAlloc or cudaMallocManaged
   cudaMemPool_t pool = nullptr;  // stream-ordered allocations
+  bool of_graph = false;         // a node of a graph has made it
+};
+
+// What nodes of graphs hold of a device, in pieces of 32 MiB, as an H100 counts it: what is freed
+// is kept for the next that allocates, until it is trimmed.
+struct GraphMemory {
+  uint64_t held = 0, kept = 0;
+  uint64_t most = 0;     // of both
+  bool is_known = true;  // how several allocations of one graph share pieces is not
+
+  uint64_t now() const { return held + kept; }
+  void take(uint64_t bytes);
+  void free(uint64_t bytes);
+  void trim() { kept = 0; }
 };
 
 // Memory of the program's own that it registered (cudaHostRegister).
@@ -56,6 +70,7 @@ class Allocations {
   // The one that holds the address (an empty one: that begins there); nullptr: none.
   Held* find(const void* pointer);
 
+  GraphMemory& graph_memory(int device) { return graph_memory_[static_cast<size_t>(device)]; }
   uint64_t used(int device) const { return used_[static_cast<size_t>(device)]; }
   uint64_t capacity() const { return capacity_; }
   std::map<uint64_t, Registered>& registered() { return registered_; }
@@ -66,6 +81,7 @@ class Allocations {
   uint64_t capacity_;  // of a device
   std::array<uint64_t, kMostDevices> used_{};
   std::array<const uint64_t*, kMostDevices> reached_by_{};
+  std::array<GraphMemory, kMostDevices> graph_memory_{};
   uint64_t serial_ = 0;
   std::map<uint64_t, Held> held_;
   std::map<uint64_t, Registered> registered_;

@@ -2,6 +2,7 @@
 // nodes that allocate and free.
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 #include "cudart/graph_calls.h"
@@ -169,9 +170,41 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* out) {
   });
 }
 
-// What is freed is gone.
 cudaError_t cudaDeviceGraphMemTrim(int device) {
   return call("cudaDeviceGraphMemTrim", Waits::no, [&](Runtime& r) {
-    return r.has_device(device) ? cudaSuccess : cudaErrorInvalidDevice;
+    if (!r.has_device(device)) return cudaErrorInvalidDevice;
+    r.allocations.graph_memory(device).trim();
+    return cudaSuccess;
+  });
+}
+
+// What is in use and what is reserved are one, on an H100, too.
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType which, void* out) {
+  return call("cudaDeviceGetGraphMemAttribute", Waits::no, [&](Runtime& r) {
+    if (!r.has_device(device)) return cudaErrorInvalidDevice;
+    const bool is_most =
+        which == cudaGraphMemAttrUsedMemHigh || which == cudaGraphMemAttrReservedMemHigh;
+    if (!out || which > cudaGraphMemAttrReservedMemHigh) return cudaErrorInvalidValue;
+    const GraphMemory& memory = r.allocations.graph_memory(device);
+    if (!memory.is_known)
+      throw lab32::Error("what graphs hold that have several allocations at once is not known");
+    const uint64_t value = is_most ? memory.most : memory.now();
+    std::memcpy(out, &value, sizeof value);
+    return cudaSuccess;
+  });
+}
+
+// Only the most can be set, to what there is now, by 0.
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType which,
+                                           void* value) {
+  return call("cudaDeviceSetGraphMemAttribute", Waits::no, [&](Runtime& r) {
+    if (!r.has_device(device)) return cudaErrorInvalidDevice;
+    uint64_t to = 1;
+    if (value) std::memcpy(&to, value, sizeof to);
+    if ((which != cudaGraphMemAttrUsedMemHigh && which != cudaGraphMemAttrReservedMemHigh) || to)
+      return cudaErrorInvalidValue;
+    GraphMemory& memory = r.allocations.graph_memory(device);
+    memory.most = memory.now();
+    return cudaSuccess;
   });
 }

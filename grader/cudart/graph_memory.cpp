@@ -63,7 +63,23 @@ bool uses_memory(const std::vector<Step>& steps) {
   });
 }
 
+namespace {
+
+// How pieces of memory are shared out among them is not known.
+bool holds_several(const CUgraphExec_st& exec) {
+  std::set<uint64_t> there;
+  for (const Step& step : exec.steps) {
+    if (step.work.allocates) there.insert(step.work.allocates);
+    there.erase(step.work.frees);
+    if (there.size() > 1) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 cudaError_t begin_memory(Runtime& r, const CUgraphExec_st& exec) {
+  if (holds_several(exec)) r.allocations.graph_memory(r.gpu().number).is_known = false;
   std::set<uint64_t> own;
   for (const Step& step : exec.steps) {
     const uint64_t begin = step.work.allocates;
