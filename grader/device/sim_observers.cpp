@@ -199,6 +199,11 @@ void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   run.work->warm = options_.model == LaunchOptions::Model::warm;
   // How long those other ways take is not modelled.
   if (!run.counters->other.any()) run.predicted = model::predict(*profile_, *run.work);
+  if (run.predicted) {
+    const double waited = static_cast<double>(outcome.longest_wait) / profile_->time.sm_hz;
+    run.predicted->seconds += waited;
+    run.predicted->kernel_seconds += waited;
+  }
   l2_ = caches_->take_l2();
 }
 

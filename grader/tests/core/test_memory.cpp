@@ -363,6 +363,37 @@ TEST_CASE("core: memory: clocks never run backwards, and time passes") {
   CHECK(o.out == each(32, [](uint32_t) { return 1; }));
 }
 
+TEST_CASE("core: memory: a thread that waits for a clock does not wait long") {
+  // At five instructions a look, two hundred seconds of it.
+  const LaunchOutcome o = finish(R"(
+  mov.u64 %d1, %clock64;
+look:
+  mov.u64 %d2, %clock64;
+  sub.u64 %d3, %d2, %d1;
+  setp.lt.u64 %p1, %d3, 10000000000;
+  @%p1 bra look;
+  mov.u32 %r1, 1;
+  st.global.u32 [%dst], %r1;)");
+  CHECK(o.out == each(32, [](uint32_t) { return 1; }));
+  CHECK(o.longest_warp < 1'000'000);
+  CHECK(o.longest_wait > 9'000'000'000);
+}
+
+TEST_CASE("core: memory: a clock runs as it does where something is polled beside it") {
+  const LaunchOutcome o = finish(R"(
+  mov.u64 %d1, %clock64;
+look:
+  ld.volatile.global.u32 %r2, [%dst];
+  mov.u64 %d2, %clock64;
+  sub.u64 %d3, %d2, %d1;
+  setp.lt.u64 %p1, %d3, 10000;
+  @%p1 bra look;
+  mov.u32 %r1, 1;
+  st.global.u32 [%dst], %r1;)");
+  CHECK(o.longest_warp >= 10'000);
+  CHECK(o.longest_wait == 0);
+}
+
 TEST_CASE(
     "core: memory: what was freed goes back to the system but for what the next use is given, and "
     "the "

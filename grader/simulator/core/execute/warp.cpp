@@ -36,7 +36,7 @@ void Warp::restart() {
   waited_ = 0;
   spun_slices_ = 0;
   next_id_ = 0;
-  issued_ = 0;
+  issued_ = clock_ahead_ = clock_looks_ = looked_at_clock_ = 0;
   live_ = initial_lanes_;
   copies_.clear();
   copy_group_.fill(0);

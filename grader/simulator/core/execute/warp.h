@@ -107,12 +107,29 @@ class Warp {
   uint32_t initial_lanes() const { return initial_lanes_; }
   uint32_t index() const { return index_; }
   uint64_t issued() const { return issued_; }
+  // How much of what a clock says has passed while it was waited for.
+  uint64_t clock_ahead() const { return clock_ahead_; }
+  // What a clock says: the instructions issued, and the time that has passed besides.
+  uint64_t read_clock() {
+    // Who reads a clock again and again, and looks at nothing else, waits for a time: it passes
+    // twice as quickly with each look, as if others had their turn in between.
+    constexpr uint64_t kTight = 32, kFirst = 8, kLongest = 1 << 16;
+    clock_looks_ = issued_ - looked_at_clock_ <= kTight ? clock_looks_ + 1 : 0;
+    looked_at_clock_ = issued_;
+    if (clock_looks_ > kFirst)
+      clock_ahead_ += std::min(uint64_t{1} << std::min<uint64_t>(clock_looks_, 32), kLongest);
+    return issued_ + clock_ahead_;
+  }
   BlockContext& block() const { return block_; }
   const std::vector<Split>& splits() const { return splits_; }
   Split& current() { return splits_[current_]; }
   // An atomic with a result or a volatile load was executed: the split may be waiting for another
   // lane.
-  void note_synchronisation() { synchronised_ = true; }
+  void note_synchronisation() {
+    synchronised_ = true;
+    clock_looks_ = 0;
+  }
+  void note_clock() { synchronised_ = true; }
   // The same of device memory, at `place`: who looks at a place again may be waiting for another
   // block, who reads an array from end to end is not. Places are remembered by their hash.
   void note_poll(uint64_t place) { polled_ |= is_seen_again(place); }
@@ -219,6 +236,7 @@ class Warp {
   uint32_t initial_lanes_;
   uint32_t live_ = 0;
   uint64_t issued_ = 0;
+  uint64_t clock_ahead_ = 0, clock_looks_ = 0, looked_at_clock_ = 0;
   std::vector<Split> splits_;
   size_t current_ = 0;
   Random* random_ = nullptr;                      // null: splits in their order

@@ -197,13 +197,14 @@ void raise_trap(const Exec& x, const Inst& in) {
   x.warp->trap(in, std::move(facts));
 }
 
-// Clocks count the instructions that the warp has issued: monotonic, and the same in every run.
+// Clocks count the instructions that the warp has issued, and more where it waits for them:
+// monotonic, and the same in every run.
 template <class T>
 void read_clock(const Exec& x, const Inst& in) {
   const bool high = in.ptx->operands[1].special == ptx::SpecialReg::clock_hi ||
                     in.ptx->operands[1].special == ptx::SpecialReg::globaltimer_hi;
-  const uint64_t now = high ? x.warp->issued() >> 32 : x.warp->issued();
-  x.warp->note_synchronisation();  // a program that reads clocks may be waiting
+  const uint64_t clock = x.warp->read_clock(), now = high ? clock >> 32 : clock;
+  x.warp->note_clock();  // a program that reads clocks may be waiting
   for (uint32_t r = x.mask; r; r &= r - 1)
     store_lane<T>(x.regs + in.dst[0].offset, __builtin_ctz(r), static_cast<T>(now));
 }

@@ -108,6 +108,7 @@ void Block::end() {
   for (const auto& warp : warps_) {
     const uint64_t issued = warp->issued() - warp->waited();
     busiest_warp_ = std::max(busiest_warp_, issued);
+    longest_wait_ = std::max(longest_wait_, warp->clock_ahead());
     if (noted) warp_tally_.issued.push_back(static_cast<uint32_t>(issued));
   }
   for (Observer* o : observers_) o->block_end();

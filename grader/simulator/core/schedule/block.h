@@ -54,6 +54,7 @@ class Block final : public BlockContext {
   static constexpr uint64_t kWarpSlice = 20'000;
 
   uint64_t longest_warp() const { return longest_warp_; }
+  uint64_t longest_wait() const { return longest_wait_; }
   // The same without time slices in which a warp waited for others.
   uint64_t busiest_warp() const { return busiest_warp_; }
   // Where the launch asks for it, of its first kMostWarpsNoted warps.
@@ -92,7 +93,7 @@ class Block final : public BlockContext {
 
   std::vector<std::unique_ptr<Warp>> warps_;
   std::array<Barrier, 16> barriers_;
-  uint64_t longest_warp_ = 0, busiest_warp_ = 0;
+  uint64_t longest_warp_ = 0, busiest_warp_ = 0, longest_wait_ = 0;
   WarpTally warp_tally_;
   uint64_t not_metered_ = 0;  // instructions
 };

@@ -111,6 +111,7 @@ void collect(const std::vector<Observer*>& observers, const std::vector<WorkerRe
     output.merge(result->output);
     outcome.longest_warp = std::max(outcome.longest_warp, result->longest_warp);
     outcome.busiest_warp = std::max(outcome.busiest_warp, result->busiest_warp);
+    outcome.longest_wait = std::max(outcome.longest_wait, result->longest_wait);
     if (earlier(result->trap, outcome.trap)) outcome.trap = result->trap;
     if (earlier(result->bad_access, outcome.bad_access)) outcome.bad_access = result->bad_access;
     if (earlier(result->odd_amount, outcome.odd_amount)) outcome.odd_amount = result->odd_amount;

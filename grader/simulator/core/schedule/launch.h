@@ -22,6 +22,7 @@ struct LaunchOutcome {
   // Empty where not all blocks are known.
   std::vector<uint32_t> warps;
   uint64_t longest_warp = 0, busiest_warp = 0;  // busiest: without what it waited
+  uint64_t longest_wait = 0;                    // of a warp for a clock, beyond its instructions
 };
 
 // Runs all blocks. `observers` receive what they asked for, merged in block order. `threads`: host

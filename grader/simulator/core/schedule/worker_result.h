@@ -40,6 +40,7 @@ struct WorkerResult {
     tally = std::move(block.tally());
     longest_warp = block.longest_warp();
     busiest_warp = block.busiest_warp();
+    longest_wait = block.longest_wait();
     warps = std::move(block.warp_tally());
     bad_access = block.first_bad_access();
     odd_amount = block.odd_amount();
@@ -52,7 +53,7 @@ struct WorkerResult {
   std::exception_ptr error;  // neither trap nor order: the machine's fault, or ours
   std::optional<Trap> trap, bad_access;
   std::optional<OddAmount> odd_amount;
-  uint64_t longest_warp = 0, busiest_warp = 0;
+  uint64_t longest_warp = 0, busiest_warp = 0, longest_wait = 0;
   WarpTally warps;
 };
 
