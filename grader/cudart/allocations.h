@@ -58,6 +58,14 @@ class Allocations {
     reached_by_[static_cast<size_t>(device)] = reached_by;
   }
   void release(uint64_t begin);
+  // Memory of a device that has no address yet. False: out of memory.
+  bool claim(int device, uint64_t bytes) {
+    uint64_t& used = used_[static_cast<size_t>(device)];
+    if (bytes > capacity_ - used) return false;
+    used += bytes;
+    return true;
+  }
+  void give_up(int device, uint64_t bytes) { used_[static_cast<size_t>(device)] -= bytes; }
   // An address for memory that comes and goes; 0: out of memory. take() brings the memory, at that
   // address, for as long as it is not released.
   uint64_t reserve(uint64_t bytes, const char* what);

@@ -20,12 +20,12 @@ struct Side {
   }
 };
 
-Side side(const Runtime& r, uint64_t begin, uint64_t bytes) {
+Side side(const Runtime& r, uint64_t begin, uint64_t bytes, bool written) {
   Side s;
   if (begin < sim::kGlobalBase || begin - sim::kGlobalBase >= r.memory.used()) return s;
   const sim::Allocation* a = r.memory.find(begin);
   s.on_device = true;
-  s.fits = a && !a->freed && bytes <= a->end - begin;
+  s.fits = a && !a->freed && bytes <= a->end - begin && a->lets(begin, bytes, written);
   s.allocation = a;
   return s;
 }
@@ -84,7 +84,8 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
   if (to.begin == 0 || from.begin == 0) return cudaErrorInvalidValue;
   if (e.height > 1 && (to.pitch < e.width || from.pitch < e.width))
     return cudaErrorInvalidPitchValue;
-  const Side target = side(r, to.begin, span(to, e)), source = side(r, from.begin, span(from, e));
+  const Side target = side(r, to.begin, span(to, e), true),
+             source = side(r, from.begin, span(from, e), false);
   for (const auto& gpu : r.gpus)  // which does nothing more; the next call that waits says so
     if (gpu->fault && (target.is_of(gpu->number) || source.is_of(gpu->number))) return cudaSuccess;
   if (!target.fits || !source.fits || !direction_holds(kind, target, source))
@@ -113,7 +114,7 @@ cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMem
 cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element) {
   if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
   if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
-  const Side target = side(r, to.begin, span(to, e));
+  const Side target = side(r, to.begin, span(to, e), true);
   if (!target.on_device || !target.fits) return cudaErrorInvalidValue;
   if (!r.memory.reaches(*target.allocation)) return cudaErrorInvalidValue;
   if (r.gpu().fault) return cudaSuccess;

@@ -106,6 +106,10 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
     if (!value || which < CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ||
         which >= CU_DEVICE_ATTRIBUTE_MAX)
       return CUDA_ERROR_INVALID_VALUE;
+    if (which == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) {
+      *value = r.devices() == 1;
+      return CUDA_SUCCESS;
+    }
     // What the runtime has no name for is what the simulator does not have.
     *value = lab32::cudart::attribute(r, static_cast<cudaDeviceAttr>(which), device).value_or(0);
     return CUDA_SUCCESS;

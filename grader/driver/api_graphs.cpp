@@ -194,3 +194,20 @@ CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
   return forward("cuGraphAddMemsetNode",
                  [&] { return cudaGraphAddMemsetNode(node, graph, from, count, &same); });
 }
+
+CUresult cuDeviceGraphMemTrim(CUdevice device) {
+  return forward("cuDeviceGraphMemTrim", Needs::init,
+                 [&] { return cudaDeviceGraphMemTrim(device); });
+}
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute which, void* value) {
+  return forward("cuDeviceGetGraphMemAttribute", Needs::init, [&] {
+    return cudaDeviceGetGraphMemAttribute(device, static_cast<cudaGraphMemAttributeType>(which),
+                                          value);
+  });
+}
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute which, void* value) {
+  return forward("cuDeviceSetGraphMemAttribute", Needs::init, [&] {
+    return cudaDeviceSetGraphMemAttribute(device, static_cast<cudaGraphMemAttributeType>(which),
+                                          value);
+  });
+}

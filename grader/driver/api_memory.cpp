@@ -4,6 +4,7 @@
 
 #include "cudart/allocations.h"
 #include "driver/call.h"
+#include "driver/mapped_ranges.h"
 
 using namespace lab32::driver;
 using lab32::cudart::Contexts;
@@ -223,6 +224,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr 
   return call("cuMemGetAddressRange", [&](Runtime& r) {
     Range range;
     if (!find(r, address, &range)) return CUDA_ERROR_NOT_FOUND;
+    lab32::driver::find_mapped(address, &range.begin, &range.bytes);
     if (begin) *begin = range.begin;
     if (bytes) *bytes = range.bytes;
     return CUDA_SUCCESS;

@@ -167,6 +167,8 @@ const char* fix_of(const sim::TrapFacts& fault) {
       return "free memory after the last kernel that uses it";
     case Reason::misaligned:
       return "a vector type's address is a multiple of its size";
+    case Reason::not_mapped:
+      return "cuMemMap() and cuMemSetAccess() before the kernel, cuMemUnmap() behind it";
     case Reason::not_enabled:
       return "cudaDeviceEnablePeerAccess() on the device that runs the kernel; pools: "
              "cudaMemPoolSetAccess()";

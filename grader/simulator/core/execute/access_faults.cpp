@@ -50,6 +50,7 @@ TrapFacts BlockContext::facts_of_global(uint32_t warp, int lane, uint64_t at, un
   const Allocation* a = memory.find(at);
   if (a && !a->freed && !memory.reaches(*a)) return lies_in(*a, TrapReason::not_enabled);
   if (a && !a->freed && at + bytes <= a->end) {
+    if (!a->lets(at, bytes, use != Use::read)) return lies_in(*a, TrapReason::not_mapped);
     if (at % bytes != 0) return lies_in(*a, TrapReason::misaligned);
     return lies_in(
         *a, use != Use::read && a->read_only ? TrapReason::read_only : TrapReason::unwritten);

@@ -151,7 +151,8 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
   if (!a || low < a->begin || low >= a->end) a = memory.find(low);
   // Not high + bytes > end: a wild address may lie so high that the sum wraps.
   if (!a || a->freed || !memory.reaches(*a) || low < a->begin || high > a->end - bytes ||
-      (bits & (bytes - 1)) != 0 || (use != Use::read && a->read_only)) {
+      (bits & (bytes - 1)) != 0 || (use != Use::read && a->read_only) ||
+      !a->lets(low, high + bytes - low, use != Use::read)) {
     // Lanes may lie in different allocations, or one is wrong: look at each.
     uint32_t wrong = 0;
     const Allocation* meant = nullptr;
@@ -159,7 +160,8 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
       const uint64_t at = address[__builtin_ctz(r)];
       const Allocation* own = memory.find(at);
       if (!own || own->freed || !memory.reaches(*own) || at + bytes > own->end ||
-          (at & (bytes - 1)) != 0 || (use != Use::read && own->read_only))
+          (at & (bytes - 1)) != 0 || (use != Use::read && own->read_only) ||
+          !own->lets(at, bytes, use != Use::read))
         wrong |= r & (~r + 1);
       else
         meant = own;
@@ -211,7 +213,8 @@ std::byte* BlockContext::global_row(uint32_t warp, const Inst& in, const WarpRow
   Allocation* const a = recent.allocation;
   if (!a || low < a->begin || low > high || high >= a->end || high > a->end - bytes ||
       ((row.first[0] | row.first[1]) & (bytes - 1)) != 0 || a->freed || a->reached_by != nullptr ||
-      (use == Use::read ? !a->initialised && checks_reads_ : a->read_only))
+      (use == Use::read ? !a->initialised && checks_reads_ : a->read_only) ||
+      !a->lets(low, high + bytes - low, use != Use::read))
     return nullptr;
   recent.site = in.site;
   if (guard_ && (use == Use::write || !guard_->may_read(*a))) {

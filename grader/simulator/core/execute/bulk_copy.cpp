@@ -77,7 +77,7 @@ bool surely_right(const Copier& c, uint64_t begin, uint32_t bytes, unsigned piec
   const Memory& memory = *c.block().launch().memory;
   const Allocation* const in = memory.find(begin);
   return in != nullptr && !in->freed && memory.reaches(*in) && begin + bytes <= in->end &&
-         begin % piece == 0;
+         in->lets(begin, bytes, true) && begin % piece == 0;
 }
 
 std::byte* access_pieces(const Copier& c, uint64_t* address, uint32_t pieces, unsigned piece,

@@ -23,7 +23,8 @@ namespace {
 TensorMap read_map(const Copier& c, uint64_t address, const BulkOp& op) {
   const Memory& memory = *c.block().launch().memory;
   const Allocation* const in = memory.find(address);
-  if (in == nullptr || in->freed || !memory.reaches(*in) || address + TensorMap::kBytes > in->end)
+  if (in == nullptr || in->freed || !memory.reaches(*in) || address + TensorMap::kBytes > in->end ||
+      !in->lets(address, TensorMap::kBytes, false))
     bad_tensor_map(c, address, "is not in device memory");
   if (address % TensorMap::kAlign != 0) bad_tensor_map(c, address, "is at no multiple of 64");
   TensorMap map;

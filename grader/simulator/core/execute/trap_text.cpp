@@ -105,6 +105,8 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
       return fmt::format("{} at address {:#x}: a null pointer", what, a.address);
     case TrapReason::freed:
       return where + ", which was freed";
+    case TrapReason::not_mapped:
+      return where + ", where no memory is mapped that kernels may access so";
     case TrapReason::read_only:
       return where + ", which kernels cannot write";
     case TrapReason::not_enabled:
@@ -201,6 +203,7 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::before_start:
     case TrapReason::no_such_memory:
     case TrapReason::outside_local:
+    case TrapReason::not_mapped:
     case TrapReason::misaligned:
     case TrapReason::null_pointer:
     case TrapReason::freed:

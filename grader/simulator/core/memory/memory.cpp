@@ -24,7 +24,7 @@ constexpr uint64_t kLarge = 1 << 20, kLargeAlign = PagePool::kPiece;
 constexpr uint64_t kSmallGuard = 64, kSmallAlign = 16;
 constexpr uint64_t kPage = 4096;
 
-void* reserve(uint64_t bytes) {
+void* reserve_pages(uint64_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
@@ -60,10 +60,10 @@ class SharedFile {
 }  // namespace
 
 Memory::Memory(uint64_t capacity)
-    : capacity_(capacity), reserved_(reserve(capacity + kLargeAlign)) {
+    : capacity_(capacity), reserved_(reserve_pages(capacity + kLargeAlign)) {
   const auto reserved = reinterpret_cast<uint64_t>(reserved_);
   arena_ = static_cast<std::byte*>(reserved_) + (align_up(reserved, kLargeAlign) - reserved);
-  bits_ = static_cast<uint8_t*>(reserve(capacity_ / 8 + 64));
+  bits_ = static_cast<uint8_t*>(reserve_pages(capacity_ / 8 + 64));
   delta_ = arena_ - kGlobalBase;
 }
 
@@ -72,6 +72,19 @@ Memory::~Memory() {
     if (a->shared_with_host && !a->freed) release(a->begin);
   munmap(reserved_, capacity_ + kLargeAlign);
   munmap(bits_, capacity_ / 8 + 64);
+}
+
+bool Allocation::lets_pieces(uint64_t at, uint64_t bytes, bool write) const {
+  const uint8_t wanted = write ? 3 : 1;
+  for (uint64_t i = (at - begin) / kPiece; i <= (at - begin + bytes - 1) / kPiece; ++i)
+    if ((pieces[i] & wanted) != wanted) return false;
+  return true;
+}
+
+Allocation* Memory::reserve(uint64_t bytes, uint64_t align, const std::string& name) {
+  Allocation* made = place(bytes, align, name, kGuard);
+  made->pieces.assign(bytes / Allocation::kPiece, 0);
+  return made;
 }
 
 Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {

@@ -36,6 +36,18 @@ struct Allocation {
   // The devices that reach it, bit by bit; none: all do. Outlives the allocation.
   const uint64_t* reached_by = nullptr;
   bool condition = false;  // of a node of a graph: cudaGraphSetConditional() writes it
+  // Of a range that memory is mapped to by hand: what kernels may do with each piece: 0: nothing,
+  // 1: read, 3: write, too. None: all is allowed everywhere.
+  std::vector<uint8_t> pieces;
+  static constexpr uint64_t kPiece = 2 << 20;
+
+  // Whether kernels, and copies, may do that with the bytes, all of which lie in it.
+  bool lets(uint64_t at, uint64_t bytes, bool write) const {
+    return pieces.empty() || lets_pieces(at, bytes, write);
+  }
+
+ private:
+  bool lets_pieces(uint64_t at, uint64_t bytes, bool write) const;
 };
 
 class Memory {
@@ -50,6 +62,8 @@ class Memory {
   // capacity is used up. Freed addresses are not handed out again, so that a use after free is
   // found.
   Allocation* allocate(uint64_t bytes, const std::string& name);
+  // Only addresses, whose pieces are mapped and allowed later.
+  Allocation* reserve(uint64_t bytes, uint64_t align, const std::string& name);
   // For many small pieces: 16-byte aligned, and with less room around.
   Allocation* allocate_small(uint64_t bytes, const std::string& name);
   // As allocate(), zeroed and counted as written, and readable and writable for the host process at
