@@ -170,7 +170,7 @@ __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
   if (threadIdx.x < kChannels) atomicAdd(&total[threadIdx.x], energy[threadIdx.x]);
 }
 
-// ---- C. Conflicts that do not exist -------------------------------------------------------------
+// ---- C. What staging costs ----------------------------------------------------------------------
 //
 // Predict; afterwards the notes have the story. Write a number; -1 means "not answered yet".
 

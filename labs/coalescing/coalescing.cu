@@ -153,7 +153,7 @@ __global__ void axpy(float a, const float* x, float* y, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) y[i] = a * x[i] + y[i];
 }
 
-// ---- C. Where optimising does not pay -----------------------------------------------------------
+// ---- C. Sectors and time ------------------------------------------------------------------------
 //
 // Predict; afterwards the notes have the story. Write a number; -1 means "not answered yet".
 // Times are of an H200 on arrays of 2^26 elements; answer the nearest of 1, 1.25, 3 and 8.

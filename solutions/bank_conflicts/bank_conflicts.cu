@@ -213,7 +213,7 @@ __global__ void spectrum(const unsigned* events, unsigned* total, int n) {
   }
 }
 
-// ---- C. Conflicts that do not exist -------------------------------------------------------------
+// ---- C. What staging costs ----------------------------------------------------------------------
 
 // C1: 512 bytes are four times what the banks give in a wavefront, in either way. The int4 saves
 // three instructions, not a wavefront; neither way has a conflict.

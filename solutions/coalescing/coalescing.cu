@@ -189,7 +189,7 @@ __global__ void axpy(float a, const float* x, float* y, int n) {
   }
 }
 
-// ---- C. Where optimising does not pay -----------------------------------------------------------
+// ---- C. Sectors and time ------------------------------------------------------------------------
 
 // C1: 128 bytes from byte 4 of a line on touch 5 sectors. The fifth is the first of the next warp,
 // which finds it in L1 or L2: DRAM moves the same bytes, and the time is the same.
