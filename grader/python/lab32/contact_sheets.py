@@ -219,12 +219,12 @@ def reports(folder, scratch):
             for k, lab in enumerate(result.labs):
                 page = scratch / "report.html"
                 one = replace(result, labs=[lab], score=lab.score, max_score=lab.max_score)
-                page.write_text(report.report_page(distinct.thinned(one), attempts_of(lab, state), datetime.now()))
+                page.write_text(report.report_page(distinct.thinned(one), attempts_of(lab, state), datetime.now(), drawn=True))
                 width, dark = LOOKS[(k + n) % len(LOOKS)]
                 for name, image in shots(page, scratch, width, dark):
                     sheets.add(f"{lab.name}, {name}", image)
         if state in ("skeleton", "solved"):
-            page.write_text(report.report_page(result, [], datetime.now()))
+            page.write_text(report.report_page(result, [], datetime.now(), drawn=True))
             with Sheets(folder, f"report-{state}-printed") as sheets:
                 for name, image in pages(browser.printed(page, scratch), scratch):
                     sheets.add(name, image)
@@ -329,7 +329,7 @@ def main(arguments=None):
     parser.add_argument("folder", type=Path)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all of them")
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="take what is graded from there, and leave it there: for who draws several times")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     options.parts = options.parts or list(PARTS)
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))} (there are: {', '.join(PARTS)})")

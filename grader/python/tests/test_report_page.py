@@ -96,6 +96,21 @@ def test_a_page_without_anything_is_a_page():
     assert "<main>" in page.report_page(parse(json.dumps(result)), [], datetime(2026, 1, 1))
 
 
+def test_who_has_asked_for_pictures_is_not_told_to_ask_for_them(tmp_path, monkeypatch):
+    """A file without a kernel has none, however often it is reported on."""
+    record = sample.result("")
+    for test in record["labs"][0]["tests"]:
+        test["pictures"] = None
+    (tmp_path / "result.json").write_text(json.dumps(record))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(program, "graded", lambda _: json.dumps(record))
+    said = {}
+    for words in (["--from", "result.json"], []):
+        assert program.main([*words, "-o", "page.html"]) == program.POINTS_LOST
+        said[len(words)] = "take another simulation" in (tmp_path / "page.html").read_text()
+    assert said == {2: True, 0: False}
+
+
 def page_of(*tests, lab=None):
     from datetime import datetime
 

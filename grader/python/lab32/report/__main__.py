@@ -57,7 +57,7 @@ def make(options):
         raise Problem(str(error)) from None
     now = datetime.now().astimezone()
     attempts = [] if options.no_history else history.read(options.dir)
-    html = page.report_page(result, attempts, now)
+    html = page.report_page(result, attempts, now, drawn=options.source is None)
     try:
         options.output.write_text(html)
     except OSError as error:

@@ -288,8 +288,9 @@ def redraw(result):
     return f"lab32 report {' '.join(lab.name for lab in labs)} --seed {result.seed}"
 
 
-def report_page(result, attempts, now, name="", notes=()):
-    """`name` and `notes`: whose it is, and what else is to be said, where others graded it."""
+def report_page(result, attempts, now, name="", notes=(), drawn=False):
+    """`name` and `notes`: whose it is, and what else is to be said, where others graded it. `drawn`: pictures
+    were asked for, so where there are none, the same command brings none."""
     figures, counter = Figures(), iter(range(1, 10_000))
     result = replace(result, labs=sorted(result.labs, key=order))
     labs = [lab_of(lab, result, attempts, figures, counter) for lab in result.labs]
@@ -301,7 +302,7 @@ def report_page(result, attempts, now, name="", notes=()):
         when=now.strftime("%Y-%m-%d %H:%M"),
         explained=None,
         notes=notes,
-        redraw=redraw(result),
+        redraw="" if drawn else redraw(result),
         packs=figures.packs,
     )
 
