@@ -13,7 +13,10 @@ namespace lab32::pictures {
 
 std::string heading(const Shown& shown) {
   std::string out;
-  if (!shown.check.empty()) out += fmt::format("{}, {}: {}\n", shown.lab, shown.check, shown.file);
+  if (!shown.check.empty())
+    for (const std::string& line :
+         wrap(fmt::format("{}, {}: {}", shown.lab, shown.check, shown.file), 80))
+      out += line + "\n";
   if (!shown.message.empty())
     for (const std::string& line : wrap(shown.message, 78)) out += "  " + line + "\n";
   return visible(out);

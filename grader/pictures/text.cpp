@@ -14,14 +14,17 @@ namespace {
 
 constexpr int kWidth = 80;
 
-std::string at_line(int line, const std::string& source) {
-  std::string words = fmt::format("line {}", line);
-  if (!source.empty()) words += ": " + source;
-  while (columns(words) > kWidth - 4) {
+// Its beginning where it is wider.
+std::string clipped(std::string words, int width) {
+  while (columns(words) > width) {
     do words.pop_back();
     while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xc0) == 0x80);
   }
   return words;
+}
+
+std::string at_line(int line, const std::string& source, int width = kWidth - 4) {
+  return clipped(fmt::format("line {}{}{}", line, source.empty() ? "" : ": ", source), width);
 }
 
 uint32_t lanes_of(const std::vector<uint32_t>& masks) {
@@ -49,7 +52,12 @@ std::string amount(uint64_t bytes) {
 }
 
 std::string flow(const char* from, const std::string& words) {
-  return fmt::format("  {:<14} │ {}\n", from, words);
+  std::string out;
+  for (const std::string& line : wrap(words, kWidth - 19)) {
+    out += fmt::format("  {:<14} │ {}\n", from, line);
+    from = "";
+  }
+  return out;
 }
 
 // What the reference solution's launch moves, below the student's.
@@ -62,8 +70,9 @@ std::string beside(const Traffic* r) {
     out += flow("", fmt::format("shared memory: {} requests, {} wavefronts",
                                 grouped(r->shared_requests), grouped(r->wavefronts)));
   if (const auto& c = r->caches)
-    out += flow("", fmt::format("modelled: {:.1f} % hit L1, {:.1f} % L2; {} read, {} written",
-                                c->l1_percent, c->l2_percent, amount(c->dram_read),
+    out += flow("", fmt::format("{:.1f} % hit L1, {:.1f} % L2 (modelled)", c->l1_percent,
+                                c->l2_percent)) +
+           flow("", fmt::format("{} read, {} written (modelled)", amount(c->dram_read),
                                 amount(c->dram_written)));
   return out;
 }
@@ -168,15 +177,20 @@ std::string text(const Traffic& t, const Traffic* reference) {
 std::string text(const Race& r, bool colour) {
   const Paint paint(colour);
   const auto party = [&](const Race::Party& p, const char* track) {
-    return fmt::format("  {:<30} {}  {} {}\n", p.thread, paint(Hue::bad, track), p.use, r.place) +
+    return fmt::format("  {:<30} {}  {}\n", clipped(p.thread, 30), paint(Hue::bad, track),
+                       clipped(p.use + " " + r.place, kWidth - 44)) +
            fmt::format("  {:<30} {}\n", fmt::format("warp {}", p.warp),
-                       at_line(p.line, p.source).substr(0, kWidth));
+                       at_line(p.line, p.source, kWidth - 33));
   };
-  std::string out =
-      fmt::format("Two threads and {}; time runs to the right, either may be first.\n\n", r.place);
+  std::string out;
+  for (const std::string& line : wrap(
+           fmt::format("Two threads and {}; time runs to the right, either may be first.", r.place),
+           kWidth))
+    out += line + "\n";
+  out += "\n";
   out += party(r.first, "──●──────");
-  out += fmt::format("  {:<30}    {}\n", "",
-                     paint(Hue::bad, "╲ no order: " + r.missing + " is missing"));
+  const std::string order = "╲ no order: " + r.missing + " is missing";
+  out += pad_right("", std::min(36, kWidth - columns(order))) + paint(Hue::bad, order) + "\n";
   out += party(r.second, "──────●──");
   return out;
 }
@@ -197,7 +211,8 @@ std::string text(const Fault& f, bool colour) {
   out +=
       fmt::format("  {}│{}│{}\n", before, box, f.offset >= end ? "  " + paint(Hue::bad, "▲") : "");
   const std::string bytes = end > 0 ? fmt::format("bytes 0 to {}", end - 1) : "it has no byte";
-  out += fmt::format("     {}: {}; ▲ the access, at byte {}\n", name, bytes, f.offset);
+  const std::string words = fmt::format("{}: {}; ▲ the access, at byte {}", name, bytes, f.offset);
+  for (const std::string& line : wrap(words, kWidth - 5)) out += "     " + line + "\n";
   return out;
 }
 
@@ -205,7 +220,11 @@ std::string text(const Launch& l, bool colour) {
   std::string out;
   const std::string setting = setting_without(l.setting, l.shape);
   if (!l.shape.empty())
-    out = fmt::format("{}{}, {}\n", l.kernel, setting.empty() ? "" : " (" + setting + ")", l.shape);
+    for (const std::string& line :
+         wrap(fmt::format("{}{}, {}", l.kernel, setting.empty() ? "" : " (" + setting + ")",
+                          l.shape),
+              kWidth))
+      out += line + "\n";
   if (l.fault) out += "\n" + text(*l.fault, colour);
   if (l.race) out += "\n" + text(*l.race, colour);
   for (const Access& access : l.accesses) {

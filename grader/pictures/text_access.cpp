@@ -57,13 +57,17 @@ std::map<uint64_t, Row> rows_of(const Request& r) {
   return rows;
 }
 
+// A long name loses its end, an element keeps its index.
 std::string label(std::string words) {
   if (columns(words) >= kLabel) {
-    while (columns(words) >= kLabel - 1) {
+    std::string index = words.back() == ']' ? words.substr(words.rfind('[')) : "";
+    if (columns(index) > kLabel - 4) index.clear();
+    words.resize(words.size() - index.size());
+    while (columns(words) + columns(index) >= kLabel - 1) {
       do words.pop_back();
       while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xc0) == 0x80);
     }
-    words += "…";
+    words += "…" + index;
   }
   return pad_right(words, kLabel);
 }
@@ -71,13 +75,15 @@ std::string label(std::string words) {
 std::string lanes_above(const Request& r, const Paint& paint, int width) {
   std::string numbers = label("lane"), signs = label("its sign");
   for (int lane = 0; lane < kLanes; ++lane) {
-    if (lane % 8 == 0) numbers += pad_right(std::to_string(lane), 8 * width);
+    if (lane % 8 == 0) numbers += pad_right(pad_left(std::to_string(lane), width), 8 * width);
     const bool active = (r.mask >> lane & 1) != 0;
     signs += pad_left(active ? paint(Hue::lane, sign_of(lane)) : paint(Hue::idle, "○"),
                       width + (paint.on() ? paint.extra() : 0));
   }
   numbers.erase(numbers.find_last_not_of(' ') + 1);
-  return numbers + "\n" + signs + (r.mask == 0xffffffffu ? "" : "  ○ inactive") + "\n";
+  if (r.mask != 0xffffffffu)  // two columns per lane leave no place behind them
+    signs += (width == 1 ? "  " : "\n" + label("")) + "○ inactive";
+  return numbers + "\n" + signs + "\n";
 }
 
 std::string global(const Request& r, const Paint& paint) {

@@ -61,6 +61,30 @@ TEST_CASE("pictures: no line is wider than 80 columns") {
     INFO(line);
     CHECK(columns(line) <= 80);
   }
+  // Names and numbers as long as a submission may make them; lanes of two columns, some inactive.
+  Launch launch = tests::sample_launch();
+  const std::string name = "particles_of_neighbours[31].position_before[1048575]";
+  launch.kernel = "weigh_" + name;
+  launch.setting = "1048576 rows of 4096 columns, reading the field that was stored last";
+  launch.race = {{"thread 1023 of block (65535, 65535, 0)", 31, "writes", 1000, name + name},
+                 {"thread 1022 of block (65535, 65535, 0)", 31, "reads", 1001, name + name},
+                 name,
+                 "an atomic of a wider scope"};
+  launch.fault = {"out of bounds", name + " " + name, 12, name, "thread 0", name, 1 << 30, 128, 4};
+  launch.traffic = launch.reference = Traffic{};
+  for (auto* traffic : {&*launch.traffic, &*launch.reference}) {
+    traffic->requests = traffic->sectors = traffic->ideal_sectors = 123'456'789'012;
+    traffic->shared_requests = traffic->wavefronts = traffic->ideal_wavefronts = 123'456'789'012;
+    traffic->caches = {100, 100, 123'456'789'012, 123'456'789'012, 1 << 30, 1 << 30};
+  }
+  launch.accesses = {sample_access(true, 0, 4, 4, 0x0000ffffu)};
+  const std::string file = "the/folder/of/somebody/labs/bank_conflicts/bank_conflicts.cu";
+  std::istringstream longest(text(
+      {"bank_conflicts", "B4 row_moments: wavefronts", file, name + " " + name, launch}, false));
+  for (std::string line; std::getline(longest, line);) {
+    INFO(line);
+    CHECK(columns(line) <= 80);
+  }
   // The widest block there is.
   Steps steps{0, 1024, {{std::vector<uint32_t>(32, 0xfu), 1, "", false}}, false};
   std::istringstream wide(text(steps, false));
@@ -91,6 +115,14 @@ TEST_CASE("pictures: what a lane wants is found again below it") {
   CHECK(drawn.find("in[0]         │0·······│1·······│2·······│3·······│  16 of 128 bytes") !=
         std::string::npos);
   CHECK(drawn.find("mno") == std::string::npos);  // lanes 24 to 31 take no part
+}
+
+TEST_CASE("pictures: a long name keeps its index") {
+  Access access = sample_access(false, 0, 32, 4, 1u);
+  access.requests[0].name[0] = "particles[1048575]";
+  CHECK(text(access, access.requests[0], false).find("\npar…[1048575] │0") != std::string::npos);
+  access.requests[0].name[0] = "a_name_without_end[123456789]";
+  CHECK(text(access, access.requests[0], false).find("\na_name_witho… │0") != std::string::npos);
 }
 
 TEST_CASE("pictures: a swizzle's table is CUTLASS' Swizzle") {
