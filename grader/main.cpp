@@ -252,7 +252,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "json", "svg", "png", "html"}));
   explain_command
       ->add_option("--picture", explained.picture,
-                   "of an SVG or PNG: access, steps, shuffles, mappings, traffic, race, fault")
+                   "only that one: access, steps, shuffles, mappings, traffic, race, fault")
       ->check(
           CLI::IsMember({"access", "steps", "shuffles", "mappings", "traffic", "race", "fault"}));
   explain_command->add_option("--swizzle", explained.swizzle,

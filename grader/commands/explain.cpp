@@ -1,5 +1,6 @@
 #include "commands/explain.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,9 +45,37 @@ void choose_mapping(pictures::Shown& shown, const std::string& text) {
   if (all.empty()) throw Error(shown.check + " does not ask for " + name);
 }
 
+// Of all pictures the one that is asked for.
+pictures::Launch only(const pictures::Launch& all, const std::string& picture) {
+  pictures::Launch one;
+  one.kernel = all.kernel;
+  one.setting = all.setting;
+  one.shape = all.shape;
+  std::vector<std::string> there;
+  const auto take = [&](const char* name, const auto& from, auto& to, bool filled) {
+    if (filled) there.push_back(name);
+    if (picture == name) to = from;
+  };
+  take("access", all.accesses, one.accesses, !all.accesses.empty());
+  take("steps", all.steps, one.steps, all.steps.has_value());
+  take("shuffles", all.shuffles, one.shuffles, all.shuffles.has_value());
+  take("mappings", all.mappings, one.mappings, !all.mappings.empty());
+  take("traffic", all.traffic, one.traffic, all.traffic.has_value());
+  take("race", all.race, one.race, all.race.has_value());
+  take("fault", all.fault, one.fault, all.fault.has_value());
+  if (picture == "traffic") one.reference = all.reference;
+  if (std::find(there.begin(), there.end(), picture) == there.end())
+    throw Error(
+        fmt::format("no picture of {} here; there are: {}", picture, fmt::join(there, ", ")));
+  return one;
+}
+
 // A lab's name, or a program.
 pictures::Shown look(const ExplainCommand& command, const grading::GradeOptions& options) {
   const std::vector<std::string> labs = grading::known_labs();
+  const bool is_program = command.what.find_first_of("./") != std::string::npos;
+  if (!command.swizzle.empty() && !command.what.empty() && command.what != "swizzle")
+    throw Error("--swizzle goes with the lab swizzle, or stands alone; not with " + command.what);
   if (std::find(labs.begin(), labs.end(), command.what) != labs.end()) {
     grading::GradeOptions one = options;
     one.labs = {command.what};
@@ -59,6 +88,9 @@ pictures::Shown look(const ExplainCommand& command, const grading::GradeOptions&
   if (command.what.empty() && !command.swizzle.empty()) return look_at_swizzle(command.swizzle);
   if (command.what.empty())
     throw Error("a lab, a program or --swizzle is needed; see `lab32 explain --help`");
+  if (!is_program)
+    throw Error(fmt::format("there is no lab `{}`; the labs are: {}; a program is a file, {}.cu",
+                            command.what, fmt::join(labs, ", "), command.what));
   profiler::ExplainOptions program;
   program.gpus = command.gpus;
   program.program = command.what;
@@ -76,7 +108,8 @@ int explain(const ExplainCommand& command, const grading::GradeOptions& options)
   const bool drawn = command.format != "text" && command.format != "json";
   if (command.format == "png" && command.output.empty())
     throw Error("a PNG is no text: name a file with -o");
-  const pictures::Shown shown = look(command, options);
+  pictures::Shown shown = look(command, options);
+  if (!command.picture.empty()) shown.launch = only(shown.launch, command.picture);
   if (drawn) {
     std::vector<std::string> words = {"--format", command.format};
     if (!command.output.empty()) {

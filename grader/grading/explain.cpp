@@ -42,15 +42,36 @@ double lost(const report::Test& test) { return test.max_score - test.score; }
 // Worth more to be looked at: what has gone wrong, then what has lost more points, wasted more.
 bool rather(const report::Test& a, const report::Test& b) {
   if (a.pictures.has_value() != b.pictures.has_value()) return a.pictures.has_value();
+  // Of those without, who waits for an answer can say how to come by one.
+  if (a.withheld_until.empty() != b.withheld_until.empty()) return b.withheld_until.empty();
   if (lost(a) != lost(b)) return lost(a) > lost(b);
   return a.pictures && pictures::waste(*a.pictures) > pictures::waste(*b.pictures);
 }
 
-std::string why_not(const report::Test& test) {
+// "in block 3, warp 9"; empty where the worst access was asked for.
+std::string place_of(const counters::CloseUpChoice& choice) {
+  std::vector<std::string> words;
+  if (choice.line) words.push_back(fmt::format("line {}", *choice.line));
+  if (choice.block) words.push_back(fmt::format("block {}", *choice.block));
+  if (choice.warp) words.push_back(fmt::format("warp {}", *choice.warp));
+  if (choice.request) words.push_back(fmt::format("request {}", *choice.request));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// One line: a message begins with a place and the source there, which say nothing by themselves.
+std::string why_not(const report::Lab& lab, const report::Test& test,
+                    const counters::CloseUpChoice& choice) {
   if (!test.withheld_until.empty())
     return fmt::format("it shows what `{}` asks; answer that first", test.withheld_until);
-  if (!test.message.empty()) return test.message.substr(0, test.message.find('\n'));
-  return "it launches no kernel of yours that touches memory";
+  if (const std::string place = place_of(choice); !place.empty())
+    return fmt::format("no access of yours at {}; without that the worst one is drawn", place);
+  if (test.message.empty()) return "it launches no kernel of yours that touches memory";
+  if (test.line == 0) {
+    const std::string line = test.message.substr(0, test.message.find('\n'));
+    return line.substr(0, line.find(". "));
+  }
+  return fmt::format("it has no access of yours to draw ({}); `lab32 grade {}` says what is wrong",
+                     test.measured, lab.name);
 }
 
 }  // namespace
@@ -67,14 +88,12 @@ pictures::Shown explain(GradeOptions options, const std::string& check) {
   const report::Test& test = **std::min_element(
       tests.begin(), tests.end(),
       [](const report::Test* a, const report::Test* b) { return rather(*a, *b); });
-  const bool empty = !test.pictures || (test.pictures->accesses.empty() && options.close_up->line);
-  if (empty && test.pictures && !test.pictures->fault && !test.pictures->race)
-    throw Error(
-        fmt::format("{}, {}: line {} touches no memory there, in the block and warp that "
-                    "you ask for",
-                    lab.name, test.name, *options.close_up->line));
-  if (!test.pictures)
-    throw Error(fmt::format("no picture of {}, {}: {}", lab.name, test.name, why_not(test)));
+  const bool found = test.pictures && (!test.pictures->accesses.empty() || test.pictures->fault ||
+                                       test.pictures->race || place_of(*options.close_up).empty());
+  if (!found)
+    throw Error(fmt::format("no picture of {}{}: {}", lab.name,
+                            check.empty() ? "" : ", " + test.name,
+                            why_not(lab, test, *options.close_up)));
   return {lab.name, test.name, test.file, test.message, *test.pictures};
 }
 

@@ -232,7 +232,7 @@ device::Run run(const Launch& launch) {
   options.schedule =
       s.other_order.begin(launch.shape, launch.other_order && s.row->credit == Credit::all);
   limit(options);
-  look_closely(launch.kernel, options);
+  look_closely(launch.kernel, launch.draws_given, options);
   const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
   const WorkTimer watch;
   device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);

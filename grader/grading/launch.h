@@ -18,6 +18,8 @@ struct Launch {
   std::string setting;  // what distinguishes this launch of several: "n = 33"
   device::LaunchOptions::Model model = device::LaunchOptions::Model::none;
   bool other_order = true;  // tried in another one, too, where the check is one of results
+  // A function of the submission's says where a given kernel's accesses lie: they are drawn.
+  bool draws_given = false;
 };
 
 // Runs it. The check is lost, with the reason, when the module has no such kernel, when the kernel

@@ -35,12 +35,12 @@ std::string open_question(const report::Test& test) {
 
 }  // namespace
 
-void look_closely(const std::string& kernel, device::LaunchOptions& options) {
+void look_closely(const std::string& kernel, bool draws_given, device::LaunchOptions& options) {
   const Session& s = session();
   if (!s.close_up) return;
   options.close_up = s.close_up;
   options.close_up->file = s.source.display();
-  if (is_given(kernel)) {
+  if (is_given(kernel) && !draws_given) {
     const int begin = s.source.find(base_of(kernel));
     if (begin > 0) options.close_up->except = {begin, s.source.end_of_body(begin)};
   }
@@ -75,6 +75,38 @@ void offer_pictures(const std::shared_ptr<const pictures::Launch>& pictures) {
   if (!s.pictures || ended || weight(*pictures) > weight(*s.pictures)) s.pictures = pictures;
 }
 
+bool adds(const pictures::Access& access) {
+  return std::any_of(access.requests.begin(), access.requests.end(), [](const auto& request) {
+    return request.kind == "red" || request.kind == "atom";
+  });
+}
+
+// What the picture shows of that which a question above asks is taken out. The question, if nothing
+// of it is left.
+std::string hide_answers(pictures::Launch& launch) {
+  const Session& s = session();
+  std::string why;
+  for (const RubricRow& row : s.rubric.rows()) {
+    if (&row == s.row) break;
+    if (row.hides.empty() || s.passed.count(&row) > 0) continue;
+    const bool all = row.hides == "all";
+    const size_t accesses = launch.accesses.size();
+    launch.accesses.erase(std::remove_if(launch.accesses.begin(), launch.accesses.end(),
+                                         [&](const pictures::Access& access) {
+                                           return all || (row.hides == "atomics" && adds(access));
+                                         }),
+                          launch.accesses.end());
+    bool hidden = launch.accesses.size() < accesses;
+    if (launch.shuffles && row.hides != "atomics") {
+      launch.shuffles.reset();
+      hidden = true;
+    }
+    if (all) launch.steps.reset();
+    if (hidden) why = row.check;
+  }
+  return launch.accesses.empty() && !launch.fault && !launch.race ? why : "";
+}
+
 void add_pictures(report::Test& test) {
   const Session& s = session();
   if ((!s.pictures && s.mappings.empty()) || test.status == report::Status::not_run) return;
@@ -85,6 +117,11 @@ void add_pictures(report::Test& test) {
   test.withheld_until = s.withheld.empty() ? open_question(test) : s.withheld;
   if (!test.withheld_until.empty()) return;
   test.pictures = s.pictures ? *s.pictures : pictures::Launch{};
+  test.withheld_until = hide_answers(*test.pictures);
+  if (!test.withheld_until.empty()) {
+    test.pictures.reset();
+    return;
+  }
   test.pictures->mappings = s.mappings;
   if (s.pictures) test.pictures->reference = reference_counts(task_of(s.rubric.lab(), *s.pictures));
   // Of which memory the check speaks; both may be counted.

@@ -11,8 +11,8 @@
 namespace lab32::grading {
 
 // Before a launch: what the session wants to see of it. What a lab's file marks as given is not the
-// student's, and is not looked at but where it calls what is.
-void look_closely(const std::string& kernel, device::LaunchOptions& options);
+// student's, and is not looked at but where it calls what is, or where the check `draws_given`.
+void look_closely(const std::string& kernel, bool draws_given, device::LaunchOptions& options);
 
 // After it, whatever came of it: in session().last_pictures, and in session().pictures if it has
 // wasted more than the check's launches until now.

@@ -112,6 +112,7 @@ class RubricReader {
     if (credit != "all" && credit != "share")
       fail(line_of(*table.get("credit")), "`credit` is \"all\" or \"share\", not \"{}\"", credit);
     row.credit = credit == "all" ? Credit::all : Credit::share;
+    if (table.contains("hides")) row.hides = text_at(table, "hides");
     demand_keys(row, table);
     rows_.push_back(std::move(row));
   }
@@ -128,8 +129,8 @@ class RubricReader {
 
   // The keys of a row are the harness' and those that its check takes; these are all there.
   void demand_keys(const RubricRow& row, const toml::table& table) const {
-    static const std::set<std::string> own = {"check",  "points", "bonus",
-                                              "credit", "after",  "reason"};
+    static const std::set<std::string> own = {"check", "points", "bonus", "credit",
+                                              "after", "reason", "hides"};
     for (auto&& [key, node] : table) {
       const std::string name(key.str());
       if (own.count(name) || contains(row.takes_, name)) continue;
@@ -141,6 +142,10 @@ class RubricReader {
       if (!find(*file_, row.table, key))
         fail(row.line, "[{}] has no `{}`, which \"{}\" takes", row.table, key, row.check);
     if (row.asks()) row.questions();
+    static const std::set<std::string> hidden = {"", "all", "shuffles", "atomics"};
+    if (hidden.count(row.hides) == 0 || (!row.hides.empty() && !row.asks()))
+      fail(line_of(*table.get("hides")),
+           "`hides` is \"all\", \"shuffles\" or \"atomics\", of a check that has questions");
   }
 
   void read_prerequisites(RubricRow& row) const {

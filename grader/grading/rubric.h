@@ -31,6 +31,7 @@ class RubricRow {
   bool bonus = false;  // a timing check: it counts only where there is a GPU
   Credit credit = Credit::all;
   std::vector<size_t> after;  // the rows that must have passed, all of them above this one
+  std::string hides;          // while it is open, pictures below: "all", "shuffles", "atomics"
   unsigned line = 0;
   size_t place = 0;  // of its TEST_CASE among those of the lab, from 1
 

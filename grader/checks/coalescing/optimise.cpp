@@ -63,10 +63,12 @@ device::Run read_field(const DeviceArray& particles, const std::vector<float>& v
   const float factor = drawn_factor(random);
   const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
   Output<float> out("out", n);
-  device::Run launched = run({given("scale_field"),
-                              {{blocks_for(n, kBlock)}, {kBlock}},
-                              {particles, out, field, factor, static_cast<int>(n)},
-                              setting});
+  Launch launch{given("scale_field"),
+                {{blocks_for(n, kBlock)}, {kBlock}},
+                {particles, out, field, factor, static_cast<int>(n)},
+                setting};
+  launch.draws_given = true;  // slot() places what it reads
+  device::Run launched = run(launch);
   std::vector<float> want = values;
   for (float& v : want) v *= factor;
   const std::string wrong = mismatch("out", out.read(), want, relative_tolerance());

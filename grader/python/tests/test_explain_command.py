@@ -203,6 +203,57 @@ def test_a_check_that_a_question_withholds_is_one_line():
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["coalescing", "A1"], "A1 requests: it has no access of yours to draw (27"),
+        (["coalescing", "B1 scale: sectors", "--warp", "99"], "B1 scale: sectors: no access of yours at warp 99"),
+        (["coalescing", "--line", "9999"], "no picture of coalescing: no access of yours at line 9999"),
+        (["coalescing", "--swizzle", "3,0,3"], "--swizzle goes with the lab swizzle"),
+        (["transpose"], "no picture of transpose: it shows what `A"),
+        (["nolab"], "there is no lab `nolab`; the labs are: "),
+        (["bank_conflicts", "B1 row_scan: wave", "--picture", "race"], "no picture of race here; there are: access, "),
+    ],
+)  # fmt: skip
+def test_a_lab_that_has_no_such_picture_says_why(words, line):
+    """Not only on which line of the source."""
+    status, text, errors = lab32("explain", *words)
+    assert (status, text) == (2, "")
+    assert line in errors.splitlines()[-1]
+
+
+def test_one_picture_is_drawn_where_one_is_asked_for():
+    status, text, _ = lab32("explain", "bank_conflicts", "B1 row_scan: wave", "--picture", "traffic")
+    assert status == 0
+    assert "Memory chart" in text and "its sign" not in text and "Who works" not in text
+
+
+def test_a_given_kernel_is_drawn_where_the_students_function_places_its_accesses():
+    status, text, _ = lab32("explain", "coalescing", "B2 fields: sectors")
+    assert status == 0
+    assert "32 sectors where 4 would do" in text and re.search(r"^particles\[\d+\]  *│", text, re.M)
+
+
+def test_a_picture_does_not_answer_a_question_that_is_open(tmp_path):
+    """Steps show which lanes of which warps add; shuffles, who keeps its own value; atomics, how many add."""
+    for lab, check, question in (
+        ("reduction", "v4: idle lanes", "A1 lanes, warps, banks"),
+        ("shuffle", "C1 sum_by_warps: adds", "A2 who adds"),
+    ):
+        status, _, errors = lab32("explain", lab, check)
+        assert status == 2
+        assert f"it shows what `{question}` asks; answer that first" in errors
+    solved = (ROOT / "solutions/shuffle/shuffle.cu").read_text()
+    (tmp_path / "shuffle").mkdir()
+    for text, there in ((solved, True), (solved.replace("down_lane_20, 20", "down_lane_20, -1"), False)):
+        (tmp_path / "shuffle/shuffle.cu").write_text(text)
+        status, drawn, errors = lab32(
+            "explain", "shuffle", "B3 reduce_shuffle: wave", "--picture", "shuffles", "--dir", tmp_path
+        )  # fmt: skip
+        assert (status == 0) == there, errors
+        assert ("Who reads whom" in drawn) == there
+
+
 class Watched:
     """`lab32 grade --watch`, its output read as it comes."""
 

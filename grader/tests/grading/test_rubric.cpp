@@ -50,6 +50,19 @@ Rubric read(const std::string& text, const std::vector<RegisteredCheck>& checks 
   return Rubric(folder.path, "lab", checks);
 }
 
+TEST_CASE("grading: what a question hides is read, and refused where it can mean nothing") {
+  const std::string at = "after = \"result\"\n";
+  std::string text = kText;
+  text.insert(text.find(at), "hides = \"shuffles\"\n");
+  CHECK(read(text).rows().at(1).hides == "shuffles");
+  CHECK(read(kText).rows().at(1).hides.empty());
+  text.replace(text.find("shuffles"), 8, "steps");
+  CHECK_THROWS_WITH_AS(read(text), doctest::Contains("lab.toml:17: `hides` is \"all\", "), Error);
+  text = kText;
+  text.insert(text.find("type = "), "hides = \"all\"\n");  // it asks nothing
+  CHECK_THROWS_WITH_AS(read(text), doctest::Contains("lab.toml:10: `hides` is"), Error);
+}
+
 // The rubric with `from` replaced, and the error that this makes.
 void check_refused(const std::string& from, const std::string& to, const std::string& words) {
   CAPTURE(to);
