@@ -141,6 +141,7 @@ class Builder {
         made.waits_for = in.control.waits_for;
         made.write_barrier = in.control.write;
         made.read_barrier = in.control.read;
+        made.banks = in.banks;
         made.reads.assign(in.reads.begin(), in.reads.end());
         made.writes.assign(in.writes.begin(), in.writes.end());
         if (made.kind == Kind::copy_wait) made.slots = static_cast<uint8_t>(1 + in.pending);

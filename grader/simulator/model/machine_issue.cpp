@@ -114,6 +114,17 @@ const std::map<std::string_view, float>& latencies() {
 
 constexpr float kFixed = 4;
 
+// How many times as long as others an instruction keeps its unit busy (data/measured/h200-mix.csv):
+// products of which the upper half is wanted, too; comparisons of doubles.
+double turns_of(std::string_view opcode) {
+  const auto has = [&](std::string_view word) {
+    return opcode.find(word) != std::string_view::npos;
+  };
+  if (opcode.substr(0, 4) == "IMAD" && (has(".WIDE") || has(".HI"))) return 2;
+  if (opcode.substr(0, 5) == "DSETP") return 3;
+  return 1;
+}
+
 }  // namespace
 
 TraceInstruction machine_instruction(std::string_view opcode) {
@@ -128,6 +139,7 @@ TraceInstruction machine_instruction(std::string_view opcode) {
             : issue.memory > 0  ? Unit::memory
             : issue.alu > 0     ? Unit::alu
                                 : Unit::none;
+  in.turns = static_cast<float>(turns_of(opcode));
   const auto latency = latencies().find(base);
   in.latency = latency == latencies().end() ? kFixed : latency->second;
   if (const auto kind = kinds().find(base); kind != kinds().end()) in.kind = kind->second;
@@ -147,7 +159,7 @@ IssueSlots machine_issue(std::string_view opcode) {
     return issue;
   }
   if (found->second == nullptr) return issue;
-  issue.*found->second = 1;
+  issue.*found->second = turns_of(opcode);
   // One half of the multiply-add pipeline takes products of integers, both take floats.
   if (found->second == &IssueSlots::multiply) issue.fp32 = 1;
   return issue;

@@ -30,8 +30,8 @@ AtWork run_multiprocessor(const Profile& profile, const WarpTrace& trace,
     WarpsAtWork warps(profile, trace, work, mean, crowd);
     result = warps.run(blocks);
     const double share = warps.memory_cycles() / std::max(result.cycles, 1.0);
-    const double queue = 4 * share * std::max(0.0, 1 - share);
-    const double then = 1 + queue * (time.memory_queue + time.memory_turn * work.both_ways);
+    const double busy = std::min(share, 1.0);
+    const double then = 1 + busy * busy * (time.memory_queue + time.memory_turn * work.both_ways);
     if (std::abs(then - crowd) < 0.02) break;
     crowd = turn == 0 ? then : (then + crowd) / 2;
   }

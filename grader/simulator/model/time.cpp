@@ -71,8 +71,8 @@ class Machine {
     return softly({multiprocessor, spins(), atomics().seconds, launcher});
   }
 
-  // L2 and device memory, one behind the other.
-  double memory() const { return softly({l2().seconds, dram().seconds}); }
+  // L2 and device memory, one behind the other: queues are between them.
+  double memory() const { return softly({l2().seconds, dram().seconds}, 0.75 * t_.softness); }
 
   Resource dram() const {
     const std::string moved =
@@ -111,11 +111,14 @@ class Machine {
   }
 
   double softly(std::initializer_list<double> seconds) const {
+    return softly(seconds, t_.softness);
+  }
+  static double softly(std::initializer_list<double> seconds, double softness) {
     const double longest = std::max(seconds);
     if (longest <= 0) return 0;
     double sum = 0;
-    for (const double s : seconds) sum += std::pow(ratio(s, longest), 1 / t_.softness);
-    return longest * std::pow(sum, t_.softness);
+    for (const double s : seconds) sum += std::pow(ratio(s, longest), 1 / softness);
+    return longest * std::pow(sum, softness);
   }
 
   double spins() const {

@@ -3,6 +3,7 @@
 // warp took.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -28,6 +29,9 @@ struct TraceInstruction {
   Kind kind = Kind::plain;
   uint8_t slots = 1;  // that it is issued in
   uint16_t line = 0;  // of the instruction cache, kCodeLine bytes each
+  float turns = 1;    // that its unit takes for it
+  // Operands of even and of odd registers: each half of the register file gives one a cycle.
+  std::array<uint8_t, 2> banks{};
   float latency = 0;  // cycles until a dependent instruction can be issued
   float busy = 1;     // of memory: cycles that L1 or the banks take
   // Of loads: how many of them wait for L2, and of these, for device memory; of a warp's first

@@ -23,9 +23,17 @@ constexpr double kMuchLonger = 0.05;
 constexpr double kArrival = 2, kBranch = 9;
 // How much longer a branch that is taken takes than one that is not (chain_loop, chain_leave).
 constexpr double kTaken = 5;
+// Issue slots that an access costs more than others: 16 loads of shared memory beside 48, 64 or 96
+// multiply-adds cost 5 to 7, of L1 8 to 11 (data/measured/h200-mix.csv).
+constexpr double kMemorySlots = 0.5;
+// Cycles that a bank of registers may lag behind (data/measured/h200-mix.csv).
+constexpr double kReadAhead = 1;
 // Cycles from one block's start to the next one's, besides those for its warps; and from one of its
 // warps to the next (data/measured/h200-probe.csv, `life`).
 constexpr double kBlockStart = 16, kWarpStart = 2;
+// Cycles that a warp takes to leave, one behind the other (likewise: blocks whose warps end
+// together).
+constexpr double kLeave = 7;
 
 }  // namespace
 
@@ -90,7 +98,8 @@ AtWork WarpsAtWork::run(const std::vector<uint64_t>& blocks) {
     const size_t ended = ended_;
     issue(warps_[which_[best]], when);
     if (ended_ != ended) {
-      if (next_ < count) begin(freed_, blocks[next_++], when + t_.block_seconds * t_.sm_hz);
+      if (next_ < count)
+        begin(freed_, blocks[next_++], std::max(when, left_) + t_.block_seconds * t_.sm_hz);
       if (ended_ == count / 2) at_half = when, done_at_half = ended_;
     }
   }
@@ -207,11 +216,12 @@ void WarpsAtWork::choose(size_t s) {
   }
 }
 
-// Of warps that could issue: the one that issued last, else the youngest (Huerta et al., "Analyzing
-// Modern NVIDIA GPU Cores", 2025).
+// Of warps that could issue: the one that issued last, else the oldest. (Where the youngest came
+// first, blocks that meet at barriers again and again, as block_sums, reduce_v3 and tree_far of
+// data/measured/model, were a fifth too long.)
 bool WarpsAtWork::better(size_t slot, size_t s) const {
   if (slot == last_[s] || which_[s] == last_[s]) return slot == last_[s];
-  return warps_[slot].number >= warps_[which_[s]].number;
+  return warps_[slot].number < warps_[which_[s]].number;
 }
 
 void WarpsAtWork::issue(Warp& warp, double now) {
@@ -220,8 +230,14 @@ void WarpsAtWork::issue(Warp& warp, double now) {
   last_[s] = static_cast<size_t>(&warp - warps_.data());
   issued_ += 1;
   slots_[s] = now + kParts / t_.issue_per_clock;
+  if (in.unit == Unit::memory) slots_[s] += kMemorySlots;
   const auto unit = static_cast<size_t>(in.unit);
-  units_[s][unit] = now + every_[unit];
+  units_[s][unit] = now + every_[unit] * in.turns;
+  // Operands that are still to be read hold up what comes behind, but for one.
+  for (size_t bank = 0; bank < in.banks.size(); ++bank) {
+    banks_[s][bank] = std::max(banks_[s][bank], now) + in.banks[bank];
+    slots_[s] = std::max(slots_[s], banks_[s][bank] - kReadAhead);
+  }
   if (in.unit == Unit::multiply)
     units_[s][size_t(Unit::fma)] = std::max(units_[s][size_t(Unit::fma)], now) + 1;
   stale_[s] = true;
@@ -316,7 +332,8 @@ void WarpsAtWork::release(Place& place) {
 
 void WarpsAtWork::end(Warp& warp) {
   Place& place = places_[warp.place];
-  end_ = std::max(end_, warp.free);
+  left_ = std::max(left_, warp.free) + kLeave;
+  end_ = std::max(end_, left_);
   warp.free = -1;
   if (--place.live == 0) {
     ++ended_;

@@ -82,10 +82,11 @@ class WarpsAtWork {
   bool scheduled_ = false;
   std::array<std::vector<size_t>, kParts> of_scheduler_;
   std::array<std::array<double, kUnits>, kParts> units_{};
+  std::array<std::array<double, 2>, kParts> banks_{};  // of registers: read until then
   std::array<double, kParts> slots_{}, when_{};
   std::array<size_t, kParts> which_{}, last_{};
   std::array<bool, kParts> stale_{true, true, true, true};
-  double bar_ = 0, starter_ = 0, dealt_ = 0, fetched_ = 0;
+  double bar_ = 0, starter_ = 0, dealt_ = 0, fetched_ = 0, left_ = 0;
   double end_ = 0, issued_ = 0;
   size_t next_ = 0, ended_ = 0, freed_ = 0;
 };

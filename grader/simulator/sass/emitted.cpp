@@ -11,6 +11,7 @@
 
 #include "simulator/ptx/control_flow.h"
 #include "simulator/sass/graph.h"
+#include "simulator/sass/register_banks.h"
 
 namespace lab32::sass {
 namespace {
@@ -187,9 +188,11 @@ void add_code(const ptx::Function& function, const Sites& sites,
     of_line.emplace(function.body[i].ptx_line, static_cast<int32_t>(i));
   std::sort(code.begin(), code.end(),
             [](const MemorySite* a, const MemorySite* b) { return a->index < b->index; });
+  std::map<int, RegisterBanks> banks;
   for (const MemorySite* site : code) {
     EmittedBlock& block = blocks[site->block];
     EmittedInstruction& to = block.code.emplace_back(emitted(*site->instruction));
+    to.banks = banks[site->block].reads(*site->instruction);
     block.rare |= calls_rarely(*site->instruction);
     // "SB0, 0x1"
     const size_t comma = site->instruction->operands.find(", 0x");

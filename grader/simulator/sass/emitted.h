@@ -3,6 +3,7 @@
 // into guards: a guarded instruction is issued by warps that have no lane for it, too.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,11 +15,12 @@
 namespace lab32::sass {
 
 struct EmittedInstruction {
-  std::string opcode;       // with its modifiers
-  int32_t address = 0;      // in bytes, from the function's start
-  int32_t origin = -1;      // in Function::body; -1: not known
-  std::vector<int> reads;   // registers, by number (emitted.cpp)
-  std::vector<int> writes;  // likewise
+  std::string opcode;              // with its modifiers
+  int32_t address = 0;             // in bytes, from the function's start
+  int32_t origin = -1;             // in Function::body; -1: not known
+  std::vector<int> reads;          // registers, by number (emitted.cpp)
+  std::vector<int> writes;         // likewise
+  std::array<uint8_t, 2> banks{};  // operands of even and odd registers (register_banks.h)
   Control control;
   int pending = 0;       // DEPBAR: so many groups of copies may still be under way
   bool is_copy = false;  // an access, shuffle or barrier that stands for its origin
