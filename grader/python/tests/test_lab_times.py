@@ -12,7 +12,8 @@ def test_every_lab_is_measured_and_modelled(lab):
     assert set(series) == {"measured: H200", "modelled: H200"}
     measured, modelled = series.values()
     assert list(measured) == list(modelled) and len(measured) >= 6
-    assert min(*measured.values(), *modelled.values()) > 0.88  # hardly anything is faster than a copy; the model is a tenth too short for the padded one
+    # Hardly anything is faster than a copy. The model is a tenth too short for `weigh_padded`.
+    assert min(*measured.values(), *modelled.values()) > 0.88
 
 
 def test_the_largest_launch_of_a_kernel_is_shown():
