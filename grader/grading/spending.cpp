@@ -15,12 +15,7 @@ namespace {
 constexpr uint64_t kLaunchInstructions = 200'000'000, kCheckInstructions = 500'000'000,
                    kLabInstructions = 1'000'000'000;
 
-// Sanitizers make a launch that much slower.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kSlower = 40;
-#else
-constexpr double kSlower = 1;
-#endif
+constexpr double kSlower = Spending::kSlower;
 constexpr double kLaunchSeconds = 6 * kSlower, kCheckSeconds = 10 * kSlower,
                  kLabSeconds = 15 * kSlower;
 // Of a block's threads together: 64 KiB for each of 1024.

@@ -1,5 +1,7 @@
 // The way from a TEST_CASE to a row of the score report, with kernels that are functions.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
 
@@ -188,7 +190,7 @@ TEST_CASE("grading: a launch has limits, and so have a check and a lab for all o
   const AsSlowAs usual(1);
   Spending slow(1e9);
   CHECK_FALSE(slow.used_up("B3"));
-  slow.add("B3", 5, 8);
+  slow.add("B3", 5, 8 * Spending::kSlower);
   CHECK(slow.used_up("B4"));
   CHECK(slow.why("B4").find("most of them in \"B3\"") != std::string::npos);
 }
@@ -196,19 +198,22 @@ TEST_CASE("grading: a launch has limits, and so have a check and a lab for all o
 TEST_CASE("grading: a slow machine has more seconds, and no more instructions") {
   const AsSlowAs four(4);
   Spending spending;
-  spending.add("B1", 1'000, 39);
+  constexpr double kSecond = Spending::kSlower;
+  spending.add("B1", 1'000, 39 * kSecond);
   CHECK_FALSE(spending.used_up("B1"));
-  spending.add("B1", 1'000, 2);
+  spending.add("B1", 1'000, 2 * kSecond);
   CHECK(spending.used_up("B1"));
   CHECK(spending.why("B1") ==
-        "Not launched: the check's launches before this one have used up its 10 s of simulation.");
-  spending.add("B2", 1'000, 18);
+        fmt::format("Not launched: the check's launches before this one have used up its {:g} s of "
+                    "simulation.",
+                    10 * kSecond));
+  spending.add("B2", 1'000, 18 * kSecond);
   CHECK_FALSE(spending.used_up("B2"));
   spending.add("B2", 500'000'000, 0);
   CHECK(spending.used_up("B2"));
   // A slow compiler leaves the simulation its time.
-  Spending compiled_slowly(60);
-  compiled_slowly.add("B1", 1'000, 30);
+  Spending compiled_slowly(60 * kSecond);
+  compiled_slowly.add("B1", 1'000, 30 * kSecond);
   CHECK_FALSE(compiled_slowly.used_up("B1"));
 }
 
