@@ -8,6 +8,7 @@ from class_tools import REPORT, Classroom, class_of, put
 
 from lab32.classroom import analysis, leaders
 from lab32.classroom.analysis import sentence
+from lab32.classroom.problem import last_sentence
 
 TEXTS = {
     "ann": "// score 100",
@@ -115,6 +116,18 @@ def test_a_page_that_cannot_be_made_is_told(classroom, monkeypatch):
     assert classroom.run(REPORT) == 2
     assert f"lab32: {classroom.out}/report.html: not written: " in classroom.err_text
     assert (classroom.out / "scores.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("Traceback:\n  File x\nKeyError: 'lab'", "KeyError: 'lab'"),
+        ("No template 'lab' in:\n\t/usr/share/jupyter\n\t/etc/jupyter", "No template 'lab' in: /usr/share/jupyter /etc/jupyter"),
+        ("", ""),
+    ],
+)
+def test_the_last_words_of_an_error_are_a_line(text, said):
+    assert last_sentence(text) == said
 
 
 @pytest.mark.parametrize(

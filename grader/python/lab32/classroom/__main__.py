@@ -13,7 +13,7 @@ from lab32.classroom import collect, pages, people, run, scores, slurm, worker
 from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.late import read_policy
 from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import Problem, last_sentence, visible
 from lab32.classroom.progress import Shown, summary
 from lab32.classroom.shell import (
     Parser,
@@ -265,7 +265,7 @@ class Session:
         try:
             page.write_page(self.store)
         except Exception as error:  # a notebook's run raises what its libraries raise
-            why = visible(str(error).strip().rpartition("\n")[2] or type(error).__name__)
+            why = visible(last_sentence(str(error)) or type(error).__name__)
             print(
                 f"lab32: {visible(self.options.out)}/report.html: not written: {why}",
                 file=sys.stderr,

@@ -32,3 +32,10 @@ def natural(text):
     return [
         (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)
     ]
+
+
+def last_sentence(text):
+    """What an error's words end with, as one line: the last that is not set in, and what belongs to it."""
+    lines = text.strip().splitlines()
+    begin = max((i for i, line in enumerate(lines) if not line[:1].isspace()), default=0)
+    return " ".join(line.strip() for line in lines[begin:])
