@@ -65,7 +65,7 @@ Words environment(const Toolchain& toolchain, const std::string& temporary) {
           "CCACHE_DISABLE=1"};
 }
 
-// What a program needs on its way into any room, besides the toolchain.
+// What a program needs on its way into any sandbox, besides the toolchain.
 const std::vector<std::string> kSystem = {
     "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
     "/dev/zero",         "/dev/random",      "/dev/urandom"};

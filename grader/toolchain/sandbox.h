@@ -1,5 +1,6 @@
-// A room for the compilers: they see the toolchain, the submission's copy and labs/include, write
-// to one directory, and reach neither the network nor anything else of the machine (README.md).
+// A sandbox for the compilers: they see the toolchain, the submission's copy and labs/include,
+// write to one directory, and reach neither the network nor anything else of the machine
+// (README.md).
 #pragma once
 
 #include <filesystem>
@@ -14,10 +15,10 @@
 
 namespace lab32::toolchain {
 
-// How a room is closed off. Where bubblewrap cannot run, Landlock lets the programs open the same
-// files and no others, and seccomp no sockets. `plain` is what is left without Landlock: seccomp,
-// if there is that, the same limits and a copy of the submission; the programs could read whatever
-// this user can, so what they have opened is looked at afterwards (opened_files.h).
+// How a sandbox is closed off. Where bubblewrap cannot run, Landlock lets the programs open the
+// same files and no others, and seccomp no sockets. `plain` is what is left without Landlock:
+// seccomp, if there is that, the same limits and a copy of the submission; the programs could read
+// whatever this user can, so what they have opened is looked at afterwards (opened_files.h).
 enum class Isolation { bubblewrap, landlock, plain };
 
 struct IsolationProbe {
@@ -29,7 +30,7 @@ const IsolationProbe& isolation();
 
 class Sandbox {
  public:
-  // Makes the room in a fresh directory, which goes with it.
+  // Makes the sandbox in a fresh directory, which goes with it.
   Sandbox(const Toolchain& toolchain, const std::filesystem::path& include, Isolation isolation);
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
@@ -39,8 +40,8 @@ class Sandbox {
   const std::filesystem::path& include() const { return include_; }
   const std::filesystem::path& output() const { return output_; }
 
-  // And as the programs in the room know them; these go on command lines. Without bubblewrap they
-  // are relative: whatever TMPDIR is called, nvcc hands it to no shell.
+  // And as the programs in the sandbox know them; these go on command lines. Without bubblewrap
+  // they are relative: whatever TMPDIR is called, nvcc hands it to no shell.
   std::string inner_submission() const;
   std::string inner_include() const;
   std::string inner_output() const;

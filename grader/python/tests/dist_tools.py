@@ -1,4 +1,4 @@
-"""For test_dist: makes the packs once, and gives rooms in which nothing else of the project is."""
+"""For test_dist: makes the packs once, and gives roots in which nothing else of the project is."""
 
 import io
 import os
@@ -75,7 +75,7 @@ def bubblewrap(folder):
     return words
 
 
-class Room:
+class CleanRoot:
     """A clean directory, in a root of its own where that can be had, with a home of its own."""
 
     def __init__(self, folder):

@@ -15,7 +15,7 @@ from pathlib import Path
 import dist_tools
 import jsonschema
 import pytest
-from dist_tools import LAB, VERSION, Room, contents, skeleton, solution, unpack
+from dist_tools import LAB, VERSION, CleanRoot, contents, skeleton, solution, unpack
 from graded import graded_json
 from report_figures import check_figures
 
@@ -184,30 +184,30 @@ def test_links_of_the_pack_lead_somewhere(files):
 
 @pytest.fixture(scope="module")
 def pack(dist, tmp_path_factory):
-    """The unpacked tar with the wheel installed: (room, directory, bin/)."""
-    room = Room(tmp_path_factory.mktemp("student"))
-    unpack(dist / f"students/lab32-{VERSION}.tar.gz", room.folder)
-    top = room.folder / f"lab32-{VERSION}"
+    """The unpacked tar with the wheel installed: (root, directory, bin/)."""
+    root = CleanRoot(tmp_path_factory.mktemp("student"))
+    unpack(dist / f"students/lab32-{VERSION}.tar.gz", root.folder)
+    top = root.folder / f"lab32-{VERSION}"
     (wheel,) = top.glob("lab32-*.whl")
-    bin = room.install(wheel)
+    bin = root.install(wheel)
     # On a slow machine matplotlib says on standard error that it looks for fonts; it does so once.
-    room.run(bin / "python", "-c", "import matplotlib.font_manager")
-    return room, top, bin
+    root.run(bin / "python", "-c", "import matplotlib.font_manager")
+    return root, top, bin
 
 
 def grade(pack, text, lab=LAB):
-    room, top, bin = pack
+    root, top, bin = pack
     (top / "labs" / lab / f"{lab}.cu").write_text(text)
-    return room.run(bin / "lab32", "grade", lab, cwd=top)
+    return root.run(bin / "lab32", "grade", lab, cwd=top)
 
 
 def test_the_pack_is_all_that_it_works_with(pack):
-    room, _, bin = pack
-    found = room.run(bin / "python", "-c", "import lab32; print(lab32.ROOT)").stdout.strip()
-    assert Path(found).is_relative_to(room.folder)
-    assert "LAB32_ROOT" not in room.environment
-    if room.words:  # a root of its own
-        assert not room.run("find", ROOT / "solutions", ROOT / "data", ROOT / "grader").stdout
+    root, _, bin = pack
+    found = root.run(bin / "python", "-c", "import lab32; print(lab32.ROOT)").stdout.strip()
+    assert Path(found).is_relative_to(root.folder)
+    assert "LAB32_ROOT" not in root.environment
+    if root.words:  # a root of its own
+        assert not root.run("find", ROOT / "solutions", ROOT / "data", ROOT / "grader").stdout
 
 
 def test_the_pack_grades_a_solution_and_a_skeleton(pack):
@@ -239,10 +239,10 @@ def answered(lab, answers):
 )
 def test_answers_are_judged_in_the_pack_as_in_the_repository(pack, lab, right, wrong, no_hint):
     """By hashes there, by numbers here: the same points, the same hints, word for word."""
-    room, top, bin = pack
+    root, top, bin = pack
     (top / "labs" / lab / f"{lab}.cu").write_text(answered(lab, right | wrong | no_hint))
     words = ("grade", lab, "--seed", "7", "--device", "sim")
-    there = room.run(bin / "lab32", *words, cwd=top)
+    there = root.run(bin / "lab32", *words, cwd=top)
     here = subprocess.run([ROOT / "build/lab32", *words], cwd=top, env=dict(os.environ, LAB32_ROOT=str(ROOT)),
                           capture_output=True, text=True, check=False)  # fmt: skip
     assert there.returncode == here.returncode == 1
@@ -259,22 +259,22 @@ def hint_of(lab, question):
 
 
 def test_a_notebook_of_the_pack_runs_without_solutions(pack):
-    room, top, bin = pack
+    root, top, bin = pack
     (top / "labs" / LAB / f"{LAB}.cu").write_text(skeleton(LAB))
-    outcome = room.run(bin / "python", "-m", "lab32.notebooks", f"labs/{LAB}/report.ipynb", cwd=top)
+    outcome = root.run(bin / "python", "-m", "lab32.notebooks", f"labs/{LAB}/report.ipynb", cwd=top)
     assert outcome.returncode == 0, outcome.stderr
     check_figures(top / f"build/notebooks/{LAB}-report.ipynb")
 
 
 def test_cells_of_all_notebooks_of_the_pack_run_without_solutions(pack):
     """Of results that were made before; what they read of data is the pack's."""
-    room, top, bin = pack
-    given = room.folder / "given"
+    root, top, bin = pack
+    given = root.folder / "given"
     given.mkdir()
     for lab in LABS:
         (given / f"{lab}.json").write_text(graded_json(lab, "labs"))
     shutil.copy(Path(__file__).parent / "notebook_cells.py", given)
-    outcome = room.run(bin / "python", given / "notebook_cells.py", given, *LABS, cwd=top)
+    outcome = root.run(bin / "python", given / "notebook_cells.py", given, *LABS, cwd=top)
     assert outcome.returncode == 0, outcome.stderr
     drawn = [line.split() for line in outcome.stdout.splitlines()]
     assert [lab for lab, *_ in drawn] == LABS
@@ -283,9 +283,9 @@ def test_cells_of_all_notebooks_of_the_pack_run_without_solutions(pack):
 
 @pytest.mark.parametrize("command", ["class", "similarity"])
 def test_what_a_command_of_instructors_lacks_is_told_with_how_to_get_it(pack, command):
-    room, top, bin = pack
-    without = {"PYTHONPATH": ""}  # the room's stands for what pip would have installed
-    outcome = room.run(bin / "lab32", command, "labs", "-o", "out", cwd=top, **without)
+    root, top, bin = pack
+    without = {"PYTHONPATH": ""}  # the root's stands for what pip would have installed
+    outcome = root.run(bin / "lab32", command, "labs", "-o", "out", cwd=top, **without)
     (wheel,) = top.glob("lab32-*.whl")
     assert outcome.returncode == 2
     told = outcome.stderr.splitlines()[-1]
@@ -299,18 +299,18 @@ def test_what_a_command_of_instructors_lacks_is_told_with_how_to_get_it(pack, co
 @pytest.fixture(scope="module")
 def autograder(dist, tmp_path_factory):
     """/autograder as Gradescope's image has it, after setup.sh."""
-    room = Room(tmp_path_factory.mktemp("gradescope"))
-    top = room.folder / "autograder"
+    root = CleanRoot(tmp_path_factory.mktemp("gradescope"))
+    top = root.folder / "autograder"
     unpack(dist / "gradescope/autograder.zip", top / "source")
     shutil.copy(top / "source/run_autograder", top)
-    made = room.run("bash", top / "source/setup.sh")
+    made = root.run("bash", top / "source/setup.sh")
     assert made.returncode == 0, made.stderr
-    return room, top
+    return root, top
 
 
 def gradescope(autograder, handed_in, **more):
     """results.json for a submission, {name: text}; None where there is none."""
-    room, top = autograder
+    root, top = autograder
     for name in ("submission", "results"):
         shutil.rmtree(top / name, ignore_errors=True)
         (top / name).mkdir()
@@ -318,7 +318,7 @@ def gradescope(autograder, handed_in, **more):
         path = top / "submission" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    outcome = room.run(top / "run_autograder", cwd=top, **more)
+    outcome = root.run(top / "run_autograder", cwd=top, **more)
     results = top / "results/results.json"
     assert {path.name for path in (top / "results").iterdir()} <= {"results.json"}
     if not results.exists():
@@ -366,15 +366,15 @@ def test_gradescope_has_no_score_where_the_machine_fails(autograder):
 # ---- Autolab ---------------------------------------------------------------------------------------
 
 
-def autolab(room, dist, name, files, **more):
+def autolab(root, dist, name, files, **more):
     """`make` in a directory as Autolab fills it: its output, of both streams as Autolab keeps it."""
-    top = room.folder / name
+    top = root.folder / name
     top.mkdir()
     shutil.copy(dist / "autolab/autograde.tar", top)
     shutil.copy(dist / "autolab/autograde-Makefile", top / "Makefile")
     for file, content in files.items():
         (top / file).write_bytes(content)
-    return room.run("bash", "-c", "make 2>&1", cwd=top, **more)
+    return root.run("bash", "-c", "make 2>&1", cwd=top, **more)
 
 
 def scores(outcome):
@@ -382,11 +382,11 @@ def scores(outcome):
 
 
 def test_autolab_reads_scores_from_the_last_line(autograder, dist):
-    room = autograder[0]
-    right = autolab(room, dist, "right", {f"{LAB}.cu": solution().encode()})
+    root = autograder[0]
+    right = autolab(root, dist, "right", {f"{LAB}.cu": solution().encode()})
     assert right.returncode == 0, right.stdout
     assert scores(right) == {LAB: 100}
-    wrong = autolab(room, dist, "wrong", {f"{LAB}.cu": skeleton().encode()})
+    wrong = autolab(root, dist, "wrong", {f"{LAB}.cu": skeleton().encode()})
     assert wrong.returncode == 0, wrong.stdout
     assert 0 < scores(wrong)[LAB] < 50
     assert f"labs/{LAB}/{LAB}.cu:" in wrong.stdout
@@ -401,8 +401,8 @@ def test_autolab_takes_an_archive(autograder, dist, tmp_path):
 
 
 def test_autolab_installs_what_its_image_lacks(dist, tmp_path):
-    room = Room(tmp_path / "bare")
-    outcome = autolab(room, dist, "job", {f"{LAB}.cu": skeleton().encode()})
+    root = CleanRoot(tmp_path / "bare")
+    outcome = autolab(root, dist, "job", {f"{LAB}.cu": skeleton().encode()})
     assert 0 < scores(outcome)[LAB] < 50, outcome.stdout
 
 

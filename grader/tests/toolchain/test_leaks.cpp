@@ -1,4 +1,4 @@
-// No way leads from a submission to the text of a file that is not its own, in whatever room the
+// No way leads from a submission to the text of a file that is not its own, in whatever sandbox the
 // compilers run.
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -37,7 +37,8 @@ bool have_bubblewrap() {
 
 TEST_SUITE("compile: sandbox") {
   TEST_CASE(
-      "toolchain: a room has the submission, the includes and one place to write, in every kind") {
+      "toolchain: a sandbox has the submission, the includes and one place to write, in every "
+      "kind") {
     for (Isolation kind : tests::isolations()) {
       tests::Scratch includes;
       includes.write("lab.cuh", "header");
@@ -76,7 +77,7 @@ TEST_SUITE("compile: sandbox") {
     unsetenv("LAB32_TEST_SECRET");
   }
 
-  TEST_CASE("toolchain: Landlock: only the room's files, in whatever way they are named") {
+  TEST_CASE("toolchain: Landlock: only the sandbox's files, in whatever way they are named") {
     if (confinable().landlock == 0) {
       MESSAGE("this kernel has no Landlock");
       return;
