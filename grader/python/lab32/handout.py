@@ -149,15 +149,21 @@ def golden(name, *title):
 
 
 def score_report(name):
-    """{check: (measured, expected)} of a golden text of the grader's; of a check whose cells take
-    several lines, the first."""
-    rows = {}
+    """{check: (measured, expected)} of a golden text of the grader's."""
+    rows, last = {}, None
     for line in (
         (ROOT / f"grader/tests/golden/{name}.txt").read_text().split("\n\n")[0].splitlines()
     ):
-        check, measured, expected = line[:31].strip(), line[31:52].strip(), line[52:71].strip()
-        if check and expected and not line.startswith(("=", "-", "check")):
-            rows[check] = (measured, expected)
+        if line.startswith(("=", "-", "check")):
+            continue
+        cells = line[:31].strip(), line[31:52].strip(), line[52:71].strip()
+        if line[71:].strip() or not last:
+            last = cells
+        else:  # what did not fit the line above
+            rows.pop(last[0], None)
+            last = tuple(f"{above} {cell}".strip() for above, cell in zip(last, cells))
+        if last[0] and last[2]:
+            rows[last[0]] = last[1:]
     return rows
 
 

@@ -55,3 +55,10 @@ def test_links_lead_somewhere():
         for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_cells_of_several_lines_are_one():
+    rows = handout.score_report("occupancy-skeleton")
+    assert rows["B6 match: rows that stay in L1"] == ("1024 KB under way", "192 KB of L1")
+    assert rows["B3 trace: blocks of 1024"] == ("1 block, 40 registers", "2 blocks")
+    assert "B6 match: rows that stay in" not in rows
