@@ -32,8 +32,7 @@ class PagePool {
   uint64_t give_all(std::byte* begin, const std::byte* end);
 
   // Address space of that many bytes and the rest of the last piece, from a multiple of kPiece on;
-  // released as a whole by its end.
-  // Throws Error where there is none.
+  // released as a whole by its end. Throws Error where there is none.
   class Range {
    public:
     Range(uint64_t bytes, const char* what);
