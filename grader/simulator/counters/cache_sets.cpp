@@ -1,76 +1,100 @@
 #include "simulator/counters/cache_sets.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace lab32::counters {
 namespace {
 
-constexpr uint32_t kSlotAt = 57;  // an address / 128, and one more, has as many bits
-constexpr uint64_t kTag = (uint64_t{1} << kSlotAt) - 1;
 constexpr uint32_t kMostWays = 128;
+
+uint16_t held_by(const CachedLine& line) {
+  return static_cast<uint16_t>(__builtin_popcount(line.valid));
+}
+
+// Other bits of the hash than those that choose the set.
+uint8_t mark_of(uint64_t line) { return static_cast<uint8_t>(hash_line(line) >> 40 | 1); }
 
 }  // namespace
 
 CacheSets::CacheSets(uint64_t bytes, uint32_t ways, uint32_t tags)
     : ways_(std::clamp(ways * tags, 1u, kMostWays)),
       sectors_(std::max(ways, 1u) * kSectorsPerLine),
+      shared_(tags > 1),
       sets_(std::max<uint64_t>(bytes / kLineBytes / std::max(ways, 1u), 1)),
-      tags_(sets_ * ways_),
-      lines_(sets_ * ways_) {
-  for (size_t i = 0; i < tags_.size(); ++i) tags_[i] = i % ways_ << kSlotAt;
+      order_(sets_ * ways_ * 2),
+      lines_(sets_ * ways_),
+      held_(sets_) {
+  for (uint64_t set = 0; set < sets_; ++set)
+    for (uint32_t i = 0; i < ways_; ++i)
+      order_[(2 * set + 1) * ways_ + i] = static_cast<uint8_t>(i);
 }
 
-uint64_t* CacheSets::set_of(uint64_t line) {
-  return tags_.data() + hash_line(line) % sets_ * ways_;
+CacheSets::Set CacheSets::set_of(uint64_t line) {
+  const uint64_t set = hash_line(line) % sets_;
+  uint8_t* const marks = order_.data() + 2 * set * ways_;
+  return {marks, marks + ways_, lines_.data() + set * ways_, held_.data() + set};
 }
 
-CachedLine& CacheSets::used_now(uint64_t* set, uint64_t* way) {
-  const uint64_t tag = *way;
-  std::copy_backward(set, way, way + 1);
-  *set = tag;
-  return lines_[static_cast<size_t>(set - tags_.data()) + (tag >> kSlotAt)];
+uint32_t CacheSets::find(const Set& set, uint64_t line) const {
+  const uint8_t mark = mark_of(line);
+  for (uint32_t from = 0; from < ways_;) {
+    const void* const found = std::memchr(set.marks + from, mark, ways_ - from);
+    if (found == nullptr) break;
+    const auto place = static_cast<uint32_t>(static_cast<const uint8_t*>(found) - set.marks);
+    if (set.lines[set.slots[place]].key == line + 1) return place;
+    from = place + 1;
+  }
+  return ways_;
+}
+
+CachedLine& CacheSets::move_to_front(const Set& set, uint32_t place) {
+  for (uint8_t* row : {set.marks, set.slots}) {
+    const uint8_t moved = row[place];
+    std::memmove(row + 1, row, place);
+    row[0] = moved;
+  }
+  return set.lines[set.slots[0]];
 }
 
 CachedLine* CacheSets::use(uint64_t line) {
-  uint64_t* const set = set_of(line);
-  for (uint64_t* way = set; way < set + ways_; ++way)
-    if ((*way & kTag) == line + 1) return &used_now(set, way);
-  return nullptr;
+  const Set set = set_of(line);
+  const uint32_t place = find(set, line);
+  if (place == ways_) return nullptr;
+  return place == 0 ? &set.lines[set.slots[0]] : &move_to_front(set, place);
 }
 
 CachedLine* CacheSets::peek(uint64_t line) {
-  uint64_t* const set = set_of(line);
-  for (const uint64_t* way = set; way < set + ways_; ++way)
-    if ((*way & kTag) == line + 1)
-      return &lines_[static_cast<size_t>(set - tags_.data()) + (*way >> kSlotAt)];
-  return nullptr;
+  const Set set = set_of(line);
+  const uint32_t place = find(set, line);
+  return place == ways_ ? nullptr : &set.lines[set.slots[place]];
 }
 
 CachedLine& CacheSets::insert(uint64_t line, std::optional<CachedLine>& gone) {
-  uint64_t* const set = set_of(line);
-  uint64_t* const last = set + ways_ - 1;
-  const bool taken = (*last & kTag) != 0;
-  *last = (*last & ~kTag) | (line + 1);
-  CachedLine& at = used_now(set, last);
-  gone = taken ? std::optional(at) : std::nullopt;
+  const Set set = set_of(line);
+  const void* const free = std::memchr(set.marks, 0, ways_);
+  CachedLine& at = move_to_front(
+      set, free == nullptr ? ways_ - 1
+                           : static_cast<uint32_t>(static_cast<const uint8_t*>(free) - set.marks));
+  gone = free == nullptr ? std::optional(at) : std::nullopt;
+  if (gone && shared_) *set.held = static_cast<uint16_t>(*set.held - held_by(at));
+  set.marks[0] = mark_of(line);
   at = CachedLine{};
-  at.line = line;
+  at.key = line + 1;
   return at;
 }
 
 void CacheSets::make_room(uint64_t line, uint32_t sectors) {
-  uint64_t* const set = set_of(line);
-  const auto held = [&](uint64_t tag) {
-    const CachedLine& at = lines_[static_cast<size_t>(set - tags_.data()) + (tag >> kSlotAt)];
-    return (tag & kTag) == 0 ? 0 : static_cast<uint32_t>(__builtin_popcount(at.valid));
-  };
-  for (const uint64_t* way = set; way < set + ways_; ++way) sectors += held(*way);
-  // Free places are the last ones, and stay so.
-  for (uint64_t* way = set + ways_; sectors > sectors_ && way > set;) {
-    --way;
-    if ((*way & kTag) == line + 1) return;
-    sectors -= held(*way);
-    *way &= ~kTag;
+  const Set set = set_of(line);
+  *set.held = static_cast<uint16_t>(*set.held + sectors);
+  if (*set.held <= sectors_) return;
+  for (uint32_t place = ways_; *set.held > sectors_ && place-- > 0;) {
+    if (set.marks[place] == 0) continue;
+    CachedLine& at = set.lines[set.slots[place]];
+    if (at.key == line + 1) return;
+    *set.held = static_cast<uint16_t>(*set.held - held_by(at));
+    at = CachedLine{};
+    set.marks[place] = 0;
   }
 }
 

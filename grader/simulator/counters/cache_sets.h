@@ -12,15 +12,20 @@
 
 namespace lab32::counters {
 
+// 16 bytes: a replay goes from set to set of caches that are much larger than the host's.
 struct CachedLine {
-  uint64_t line = 0;       // address / 128
-  uint64_t landed = 0;     // L1: the turn by which what was asked for last has come
-  uint8_t valid = 0;       // sectors that hold data, one bit each
-  uint8_t dirty = 0;       // sectors that device memory has not got yet
-  bool from_dram = false;  // L1: that was not in L2 either
-  uint8_t partial = 0;     // written sectors of which some bytes never came: never valid, too
+  CachedLine() : key(0), valid(0), dirty(0), partial(0), from_dram(0) {}
+  uint64_t line() const { return key - 1; }  // address / 128
+
+  uint64_t key : 48;       // line + 1; 0: no line is here
+  uint64_t valid : 4;      // sectors that hold data, one bit each
+  uint64_t dirty : 4;      // sectors that device memory has not got yet
+  uint64_t partial : 4;    // written sectors of which some bytes never came: never valid, too
+  uint64_t from_dram : 1;  // L1: what was asked for last was not in L2 either
+  uint32_t landed = 0;     // L1: the turn by which that has come
   std::array<uint8_t, kSectorsPerLine> written{};  // bytes of a partial sector that came
 };
+static_assert(sizeof(CachedLine) == 16);
 
 class CacheSets {
  public:
@@ -28,7 +33,7 @@ class CacheSets {
   // most 128 places of a set, ways times tags.
   CacheSets(uint64_t bytes, uint32_t ways, uint32_t tags = 1);
 
-  // The line, counted as used now; null: it is not there.
+  // The line, counted as used now; null: it is not there. It stays where it is until the next call.
   CachedLine* use(uint64_t line);
   // The line, without using it.
   CachedLine* peek(uint64_t line);
@@ -38,16 +43,25 @@ class CacheSets {
   void make_room(uint64_t line, uint32_t sectors);
 
  private:
-  uint64_t* set_of(uint64_t line);
-  CachedLine& used_now(uint64_t* set, uint64_t* way);
+  // A set: its places in the order in which they were used, the last one first, and behind them the
+  // free ones. Lines stay where they are; their order is two rows of bytes, which the host has at
+  // hand sooner than the lines.
+  struct Set {
+    uint8_t* marks;  // a hash of the line; 0: free
+    uint8_t* slots;  // where among the lines
+    CachedLine* lines;
+    uint16_t* held;  // sectors, where tags share bytes
+  };
+  Set set_of(uint64_t line);
+  uint32_t find(const Set& set, uint64_t line) const;  // its place; ways_: it is not there
+  CachedLine& move_to_front(const Set& set, uint32_t place);
 
   uint32_t ways_, sectors_;  // of a set: places, and sectors that they hold together
+  bool shared_;
   uint64_t sets_;
-  // Set after set, in each the way that was used last first, so that a look-up mostly ends at once
-  // and the last one is the one to go: line + 1 below kSlotAt, above it where in the set its line
-  // stands.
-  std::vector<uint64_t> tags_;
+  std::vector<uint8_t> order_;
   std::vector<CachedLine> lines_;
+  std::vector<uint16_t> held_;
 };
 
 // Spreads neighbouring lines, and lines a power of two apart, evenly: caches hash addresses, too.

@@ -231,7 +231,7 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
   }
   if (missing == 0) return note(access, group, first);
   waits = true;
-  at->landed = round_end(multiprocessor, warps);
+  at->landed = static_cast<uint32_t>(round_end(multiprocessor, warps));
   fills[access.group] += asked - hits;
   l2.read(side, line, missing);
   at->from_dram = comes_from_dram(line, l2.counters().dram_read > read_before, turn[multiprocessor],

@@ -128,7 +128,7 @@ void L2::mark_dirty(CachedLine& at, uint8_t sectors) {
   if (fresh == 0) return;
   at.dirty |= fresh;
   dirty_.sectors += count(fresh);
-  dirty_.lines.push_back(at.line);
+  dirty_.lines.push_back(at.line());
 }
 
 void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes) {
@@ -192,10 +192,10 @@ void L2::write_back(CachedLine& at) {
   counters_.dram_written += uint64_t{count(at.dirty)} * kSectorBytes;
   if (at.partial != 0) {
     // What was missing is read first, and by the time it is there the page has been closed.
-    reach_dram(at.line, accesses(at.partial));
-    close_page(at.line);
+    reach_dram(at.line(), accesses(at.partial));
+    close_page(at.line());
   }
-  reach_dram(at.line, accesses(at.dirty));
+  reach_dram(at.line(), accesses(at.dirty));
   dirty_.sectors -= count(at.dirty);
   partial_.sectors -= count(at.partial);
   at.valid |= at.partial;

@@ -91,7 +91,7 @@ TEST_SUITE("observers: caches") {
     CHECK(cache.use(1) != nullptr);
     cache.insert(3, gone);
     REQUIRE(gone);
-    CHECK(gone->line == 2);
+    CHECK(gone->line() == 2);
     CHECK(cache.use(2) == nullptr);
     CHECK(cache.peek(1) != nullptr);
   }
