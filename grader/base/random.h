@@ -11,11 +11,13 @@
 namespace lab32 {
 
 // SplitMix64 (Steele, Lea, Flood 2014): 64 bits of state, every seed is a good one.
+// Inputs have millions of elements: a call for each would cost a fifth of checking a sum, and most
+// of the grader is compiled so that nothing is inlined by itself.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
 
-  uint64_t bits() {
+  [[gnu::always_inline]] uint64_t bits() {
     uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -23,12 +25,12 @@ class Random {
   }
 
   // 0 .. bound - 1. The high half of a product: a bias of bound / 2^32 does not matter here.
-  uint32_t below(uint32_t bound) {
+  [[gnu::always_inline]] uint32_t below(uint32_t bound) {
     return static_cast<uint32_t>((bits() >> 32) * uint64_t{bound} >> 32);
   }
 
   // [-1, 1) in steps of 2^-23: exact in a float, and never 0 for a whole array by accident.
-  float unit() { return static_cast<float>(bits() >> 40) * 0x1p-23f - 1.0f; }
+  [[gnu::always_inline]] float unit() { return static_cast<float>(bits() >> 40) * 0x1p-23f - 1.0f; }
 
   std::vector<float> floats(size_t count) {
     std::vector<float> values(count);

@@ -19,17 +19,17 @@ bool begins(const std::string& name, const std::string& with) {
          });
 }
 
-std::vector<const report::Test*> named(const report::Lab& lab, const std::string& check) {
-  std::vector<const report::Test*> found;
-  std::vector<std::string> names;
-  for (const report::Test& test : lab.tests) {
-    names.push_back(test.name);
-    if (test.name == check) return {&test};
-    if (begins(test.name, check)) found.push_back(&test);
+// The checks of that name, or whose names begin so: all, where `check` is empty.
+std::vector<std::string> named(const Rubric& rubric, const std::string& check) {
+  std::vector<std::string> found, names;
+  for (const RubricRow& row : rubric.rows()) {
+    names.push_back(row.check);
+    if (row.check == check) return {check};
+    if (begins(row.check, check)) found.push_back(row.check);
   }
   if (found.empty()) {
     const auto alike = suggestions(check, names, 1);
-    throw Error(fmt::format("{} has no check `{}`; {}", lab.name, check,
+    throw Error(fmt::format("{} has no check `{}`; {}", rubric.lab(), check,
                             alike.empty()
                                 ? "its checks are: " + fmt::format("{}", fmt::join(names, ", "))
                                 : "did you mean `" + alike[0] + "`?"));
@@ -80,11 +80,16 @@ pictures::Shown explain(GradeOptions options, const std::string& check) {
   if (!options.close_up) options.close_up.emplace();
   // Caches and time are modelled for each launch, too.
   options.time_limit *= 4;
+  options.checks = named(
+      Rubric(options.rubric.empty() ? rubric_folder() : options.rubric, options.labs.at(0)), check);
   const report::Result result = grade(options);
   const report::Lab& lab = result.labs.at(0);
   if (lab.status == report::Status::error || lab.status == report::Status::not_graded)
     throw Error(lab.message);
-  const auto tests = named(lab, check);
+  std::vector<const report::Test*> tests;
+  for (const report::Test& test : lab.tests)
+    if (std::find(options.checks.begin(), options.checks.end(), test.name) != options.checks.end())
+      tests.push_back(&test);
   const report::Test& test = **std::min_element(
       tests.begin(), tests.end(),
       [](const report::Test* a, const report::Test* b) { return rather(*a, *b); });

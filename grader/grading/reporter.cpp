@@ -196,13 +196,30 @@ bool may_begin(report::Lab& lab) {
   }
 }
 
+// The rows of `checks`, those that must have passed before them, and all questions: what one asks,
+// a check must not show. All rows where no check is named.
+std::set<const RubricRow*> needed(const std::vector<RubricRow>& rows,
+                                  const std::vector<std::string>& checks) {
+  std::set<const RubricRow*> found;
+  // A row comes behind those that it needs.
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    const bool named = std::find(checks.begin(), checks.end(), row->check) != checks.end();
+    if (checks.empty() || named || row->asks()) found.insert(&*row);
+    if (found.count(&*row) == 0) continue;
+    for (const size_t i : row->after) found.insert(&rows[i]);
+  }
+  return found;
+}
+
 }  // namespace
 
 void run_suite(Session& session, report::Lab& lab) {
   const CurrentSession current(session);
   current_lab = &lab;
   machine_fault.clear();
+  const std::set<const RubricRow*> rows = needed(session.rubric.rows(), session.checks);
   for (const RubricRow& row : session.rubric.rows()) {
+    if (rows.count(&row) == 0) continue;
     session.row = &row;
     session.printed.clear();
     session.odd_amount.clear();

@@ -127,6 +127,7 @@ struct Bench {
   bool modelled_times = false;
   std::optional<counters::CloseUpChoice> close_up = {};
   std::function<void(const pictures::Launch&)> every_launch = {};
+  std::vector<std::string> checks = {};
 };
 
 std::future<Compilation> begun(const Rubric& rubric, const fs::path& file,
@@ -149,8 +150,8 @@ Compilation result_of(std::future<Compilation>& begun) {
 
 void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& display,
                 const Compilation& compilation, const Bench& bench, Alike* alike) {
-  const auto& [device, seed, progress, timer, time_limit, modelled_times, close_up, every_launch] =
-      bench;
+  const auto& [device, seed, progress, timer, time_limit, modelled_times, close_up, every_launch,
+               checks] = bench;
   const auto& [submission, artifact, seconds, error] = compilation;
   try {
     const SourceFile source = SourceFile::of_text(submission.text(), display);
@@ -161,6 +162,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
     session.modelled_times = modelled_times;
     session.close_up = close_up;
     session.every_launch = every_launch;
+    session.checks = checks;
     session.spending = Spending(seconds);
     session.odd_shift = odd_shift_of(artifact.warnings, display);
     session.time_limit = TimeLimit(time_limit, seconds);
@@ -256,7 +258,8 @@ report::Result grade(const GradeOptions& options) {
                       options.time_limit,
                       options.modelled_times,
                       options.close_up,
-                      options.every_launch};
+                      options.every_launch,
+                      options.checks};
     report::Lab lab = grade_begun(rubrics[i], file(i), std::move(now), bench, nullptr);
     result.score = report::add_points(result.score, lab.score);
     result.max_score = report::add_points(result.max_score, lab.max_score);

@@ -26,6 +26,9 @@ struct GradeOptions {
   bool progress = false;                            // tell on stderr what takes long
   double time_limit = TimeLimit::usual();           // of each lab, in seconds
   std::optional<counters::CloseUpChoice> close_up;  // the result is to have pictures
+  // Of the one lab: no other checks than these are wanted, and none runs that does not decide
+  // whether they run or what they may show. Empty: all.
+  std::vector<std::string> checks = {};
   // With close_up: is told of each launch of the submission's kernels, lab by lab.
   std::function<void(const pictures::Launch&)> every_launch = {};
   bool modelled_times = true;  // where no GPU is, say what a timed kernel takes by the model

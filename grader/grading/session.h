@@ -69,10 +69,11 @@ struct Session {
   std::map<std::string, SharedLaunch> shared_launches = {};  // of all checks until now
   const toolchain::Artifact* artifact = nullptr;             // what the module was loaded from
   TimeKeeping time = {};
-  bool modelled_times = true;  // where there is no timer
-  bool only_timing = false;    // all other checks count as passed and are not run
-  Spending spending{};         // of the launches up to now
-  TimeLimit time_limit{};      // of all of the lab
+  bool modelled_times = true;            // where there is no timer
+  std::vector<std::string> checks = {};  // GradeOptions::checks
+  bool only_timing = false;              // all other checks count as passed and are not run
+  Spending spending{};                   // of the launches up to now
+  TimeLimit time_limit{};                // of all of the lab
   // Where somebody wants pictures: how closely to look; those of the last launch, and of the one of
   // the running check that wasted most.
   std::optional<counters::CloseUpChoice> close_up = {};

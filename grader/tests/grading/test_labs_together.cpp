@@ -1,5 +1,10 @@
-// A lab's result is the same, whichever labs are graded before it in the same process.
+// A lab's result is the same, whichever labs are graded before it in the same process; a check's,
+// whether or not those run that have nothing to do with it.
 #include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 #include "base/root.h"
 #include "grading/runner.h"
@@ -9,13 +14,18 @@ using namespace lab32;
 
 namespace {
 
-// All words and numbers but the seconds that it took.
-std::string last_lab(std::vector<std::string> labs) {
+grading::GradeOptions options_of(std::vector<std::string> labs) {
   grading::GradeOptions options;
   options.labs = std::move(labs);
   options.dir = (root() / "labs").string();
   options.device = "sim";
   options.seed = 32;
+  return options;
+}
+
+// All words and numbers but the seconds that it took.
+std::string last_lab(std::vector<std::string> labs) {
+  const grading::GradeOptions options = options_of(std::move(labs));
   report::Result result = grading::grade(options);
   result.labs = {result.labs.back()};
   for (report::Test& test : result.labs[0].tests) test.seconds = 0;
@@ -28,4 +38,25 @@ std::string last_lab(std::vector<std::string> labs) {
 
 TEST_CASE("grading: a lab's result does not depend on the labs before it") {
   CHECK(last_lab({"swizzle", "occupancy"}) == last_lab({"occupancy"}));
+}
+
+TEST_CASE("grading: of named checks only what they need runs, with the result that it has anyway") {
+  grading::GradeOptions options = options_of({"transpose"});
+  const report::Lab whole = grading::grade(options).labs.at(0);
+  options.checks = {"B2 padded: wavefronts"};
+  const report::Lab part = grading::grade(options).labs.at(0);
+  std::vector<std::string> names;
+  for (const report::Test& test : part.tests) {
+    names.push_back(test.name);
+    const auto same = std::find_if(whole.tests.begin(), whole.tests.end(),
+                                   [&](const report::Test& t) { return t.name == test.name; });
+    REQUIRE(same != whole.tests.end());
+    CHECK(same->status == test.status);
+    CHECK(same->message == test.message);
+    CHECK(same->score == test.score);
+  }
+  // Both questions, and what comes before it in turn.
+  CHECK(names == std::vector<std::string>{"A1 what naive touches", "A2 a column of a tile",
+                                          "B2 padded: result", "B2 padded: sectors",
+                                          "B2 padded: wavefronts"});
 }
