@@ -15,7 +15,7 @@ namespace {
 
 using lab32::sim::Allocation;
 
-constexpr uint64_t kPiece = Allocation::kPiece;
+constexpr uint64_t kPiece = Allocation::kGranularity;
 
 // What cuMemCreate() has made.
 struct Piece {

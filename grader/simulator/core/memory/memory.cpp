@@ -24,15 +24,6 @@ constexpr uint64_t kLarge = 1 << 20, kLargeAlign = PagePool::kPiece;
 constexpr uint64_t kSmallGuard = 64, kSmallAlign = 16;
 constexpr uint64_t kPage = 4096;
 
-void* reserve_pages(uint64_t bytes) {
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED)
-    throw Error(fmt::format("cannot reserve {} MiB of address space for device memory: {}",
-                            bytes >> 20, std::strerror(errno)));
-  return p;
-}
-
 // Zeroed memory that may be mapped at several places.
 class SharedFile {
  public:
@@ -60,30 +51,27 @@ class SharedFile {
 }  // namespace
 
 Memory::Memory(uint64_t capacity)
-    : capacity_(capacity), reserved_(reserve_pages(capacity + kLargeAlign)) {
-  const auto reserved = reinterpret_cast<uint64_t>(reserved_);
-  arena_ = static_cast<std::byte*>(reserved_) + (align_up(reserved, kLargeAlign) - reserved);
-  bits_ = static_cast<uint8_t*>(reserve_pages(capacity_ / 8 + 64));
-  delta_ = arena_ - kGlobalBase;
-}
+    : capacity_(capacity),
+      arena_(capacity, "device memory"),
+      written_(capacity / 8 + 64, "what is written of it"),
+      delta_(arena_.begin() - kGlobalBase),
+      bits_(reinterpret_cast<uint8_t*>(written_.begin())) {}
 
 Memory::~Memory() {
   for (const auto& a : allocations_)
     if (a->shared_with_host && !a->freed) release(a->begin);
-  munmap(reserved_, capacity_ + kLargeAlign);
-  munmap(bits_, capacity_ / 8 + 64);
 }
 
 bool Allocation::lets_pieces(uint64_t at, uint64_t bytes, bool write) const {
   const uint8_t wanted = write ? 3 : 1;
-  for (uint64_t i = (at - begin) / kPiece; i <= (at - begin + bytes - 1) / kPiece; ++i)
+  for (uint64_t i = (at - begin) / kGranularity; i <= (at - begin + bytes - 1) / kGranularity; ++i)
     if ((pieces[i] & wanted) != wanted) return false;
   return true;
 }
 
 Allocation* Memory::reserve(uint64_t bytes, uint64_t align, const std::string& name) {
   Allocation* made = place(bytes, align, name, kGuard);
-  made->pieces.assign(bytes / Allocation::kPiece, 0);
+  made->pieces.assign(bytes / Allocation::kGranularity, 0);
   return made;
 }
 
@@ -182,12 +170,12 @@ void Memory::release(uint64_t address) {
     last = std::max(align_up(allocation->end - kGlobalBase, kPage), first + kPage);
     munmap(reinterpret_cast<void*>(allocation->begin), last - first);
   } else if (last > first) {
-    moved = PagePool::of_process().give_all(arena_ + first, arena_ + last) > 0;
-    if (!moved) madvise(arena_ + first, last - first, MADV_DONTNEED);
+    moved = PagePool::of_process().give_all(arena_.begin() + first, arena_.begin() + last) > 0;
+    if (!moved) madvise(arena_.begin() + first, last - first, MADV_DONTNEED);
   }
   // Anew, so that it becomes one with its neighbours: a process may have only so many ranges.
   if (moved || allocation->shared_with_host)
-    mmap(arena_ + first, last - first, PROT_READ | PROT_WRITE,
+    mmap(arena_.begin() + first, last - first, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   // So do the bits that say what was written, but for pages of them that neighbours share.
   const uint64_t first_bits = align_up((allocation->begin - kGlobalBase + 7) / 8, kPage);

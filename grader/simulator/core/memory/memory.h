@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/core/memory/page_pool.h"
 #include "simulator/core/memory/texture_table.h"
 
 namespace lab32::sim {
@@ -39,7 +40,7 @@ struct Allocation {
   // Of a range that memory is mapped to by hand: what kernels may do with each piece: 0: nothing,
   // 1: read, 3: write, too. None: all is allowed everywhere.
   std::vector<uint8_t> pieces;
-  static constexpr uint64_t kPiece = 2 << 20;
+  static constexpr uint64_t kGranularity = 2 << 20;  // bytes of a piece, as on a card
 
   // Whether kernels, and copies, may do that with the bytes, all of which lie in it.
   bool lets(uint64_t at, uint64_t bytes, bool write) const {
@@ -151,10 +152,9 @@ class Memory {
   uint64_t next_ = 0;
   unsigned device_ = 0;
   const uint64_t* reached_by_ = nullptr;
-  void* reserved_;  // holds the arena, at an address that suits the host's large pages
-  std::byte* arena_ = nullptr;
-  std::byte* delta_ = nullptr;  // arena_ - kGlobalBase
-  uint8_t* bits_ = nullptr;
+  PagePool::Range arena_, written_;
+  std::byte* delta_;  // the arena's begin - kGlobalBase
+  uint8_t* bits_;     // written_'s begin
   TextureTable textures_;
   std::vector<std::unique_ptr<Allocation>> allocations_;  // by address
 };
