@@ -119,7 +119,6 @@ model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFuncti
   work.l2_fills = number(caches.l2_fills);
   work.atomics = number(counters.red.sectors + counters.atom.sectors);
   work.busiest_slice = busiest_slice;
-  work.dram_accesses = number(caches.dram_accesses);
   work.dram_pages = number(caches.dram_pages);
   work.dram_read = number(caches.dram_read);
   work.dram_written = number(caches.dram_written);

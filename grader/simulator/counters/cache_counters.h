@@ -31,9 +31,8 @@ struct CacheCounters {
   uint64_t l1_load_cycles = 0, l1_store_cycles = 0;
   // Lines, or parts of them: looked up for loads and atomics, for stores; read from device memory.
   uint64_t l2_read_lines = 0, l2_write_lines = 0, l2_fills = 0;
-  uint64_t dram_accesses = 0;  // of L2Shape::dram_access_bytes, for as little as a sector
-  uint64_t dram_pages = 0;     // that device memory had to open for them (L2Shape::dram_page_bytes)
-  double recorded = 1;         // share of the accesses replayed; the counts are scaled by it
+  uint64_t dram_pages = 0;  // that device memory had to open for them (L2Shape::dram_page_bytes)
+  double recorded = 1;      // share of the accesses replayed; the counts are scaled by it
 };
 
 }  // namespace lab32::counters

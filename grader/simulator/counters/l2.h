@@ -22,7 +22,7 @@ struct L2Shape {
   // oldest are written.
   uint64_t dirty_limit = 0, partial_dirty_limit = 0;
   uint32_t dram_access_bytes = 64;  // device memory is read in these pieces
-  // A bank of device memory has one page open at a time, and serves from that.
+  // A bank of device memory has one page open at a time, and serves what waits for that first.
   uint32_t dram_page_bytes = 1024, dram_banks = 1;
 };
 
@@ -55,11 +55,9 @@ class L2 {
   CachedLine& place(uint32_t side, uint64_t line);
   void look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind);
   uint8_t whole_accesses(uint8_t sectors) const;
-  uint32_t accesses(uint8_t sectors) const;
-  void reach_dram(uint64_t line, uint32_t accesses);
-  uint64_t page_of(uint64_t line) const;
-  uint64_t& bank_of(uint64_t page);  // the page it has open
-  void close_page(uint64_t line);
+  struct Bank;
+  void reach_dram(std::vector<Bank>& banks, uint64_t line);
+  uint64_t one_of_many(uint64_t line);
   // Looks sectors up on a side and brings those that are missing. Returns how many were there.
   uint32_t fetch(uint32_t side, uint64_t line, uint8_t sectors);
   void mark_dirty(CachedLine& at, uint8_t sectors);
@@ -71,6 +69,14 @@ class L2 {
     std::deque<uint64_t> lines;
   };
 
+  // Pages that the last accesses to a bank went to. What goes to one of them again is served with
+  // it.
+  static constexpr size_t kPending = 4;
+  struct Bank {
+    std::array<uint64_t, kPending> pages;
+    size_t next = 0;
+  };
+
   L2Shape shape_;
   uint32_t together_;  // sectors that device memory gives at once
   std::vector<CacheSets> sides_;
@@ -78,7 +84,9 @@ class L2 {
   // What each slice has done for atomics, in integer additions to one address.
   std::vector<double> slice_work_;
   std::vector<uint64_t> last_updated_;  // line and sectors
-  std::vector<uint64_t> open_page_;     // of each bank of device memory
+  std::vector<Bank> read_, written_;    // of device memory, which serves many of a kind in turn
+  std::vector<uint64_t> in_flight_;     // lines that were partly written, the last of them
+  size_t completed_ = 0;
   CacheCounters counters_;
 };
 

@@ -78,9 +78,7 @@ Work copy_work(const Profile& profile, uint64_t bytes) {
   work.l2_fills = kLines * warps;
   work.dram_read = half;
   work.dram_written = std::max(0.0, half - static_cast<double>(profile.caches.dirty_limit));
-  work.dram_accesses = (work.dram_read + work.dram_written) / profile.caches.dram_access_bytes;
-  // A page is opened once by each of some blocks that read it side by side (copy_quad).
-  work.dram_pages = 0.2 * work.dram_accesses;
+  work.dram_pages = (work.dram_read + work.dram_written) / profile.caches.dram_page_bytes;
   BlocksAtWork at;
   at.blocks = work.blocks;
   at.warps = kWarpsPerBlock;

@@ -96,7 +96,6 @@ Time time(const Reader& in) {
 #define LAB32_TIME(name) t.name = in.number("time." #name)
   LAB32_TIME(dram_bytes_per_second);
   LAB32_TIME(dram_pages_per_second);
-  LAB32_TIME(page_turn);
   LAB32_TIME(l2_sectors_per_second);
   LAB32_TIME(l2_lines_per_second);
   LAB32_TIME(l2_write_line);

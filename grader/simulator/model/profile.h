@@ -40,7 +40,6 @@ struct Time {
   double sm_hz = 0;
   double dram_bytes_per_second = 0;  // reached by a stream
   double dram_pages_per_second = 0;  // opened
-  double page_turn = 0;              // what a page costs more where as much is written as read
   double l2_sectors_per_second = 0;  // looked up, both sides together
   // Lines, or parts of them, looked up for loads; one for a store, and one fetched from device
   // memory, cost so many.

@@ -77,12 +77,8 @@ class Machine {
   Resource dram() const {
     const std::string moved =
         fmt::format("{} read, {} written", amount(w_.dram_read, "B"), amount(w_.dram_written, "B"));
-    // A lone sector keeps device memory as busy as a whole access.
-    const double bytes =
-        ratio(w_.dram_accesses * profile_.caches.dram_access_bytes, t_.dram_bytes_per_second);
-    // A bank that turns from reading to writing is held up.
-    const double pages =
-        ratio(w_.dram_pages * (1 + t_.page_turn * both_ways(w_)), t_.dram_pages_per_second);
+    const double bytes = ratio(w_.dram_read + w_.dram_written, t_.dram_bytes_per_second);
+    const double pages = ratio(w_.dram_pages, t_.dram_pages_per_second);
     if (pages > bytes)
       return {"device memory", pages, 0,
               fmt::format("{} in {} that had to be opened", moved, count(w_.dram_pages, "page"))};

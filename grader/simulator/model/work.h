@@ -50,7 +50,6 @@ struct Work {
   double l2_sectors = 0;                         // that L2 looks up, both sides of it
   double l2_read_lines = 0, l2_write_lines = 0, l2_fills = 0;
   double atomics = 0, busiest_slice = 0;   // in additions to integers
-  double dram_accesses = 0;                // of Caches::dram_access_bytes
   double dram_pages = 0;                   // of device memory, that had to be opened for them
   double dram_read = 0, dram_written = 0;  // bytes
 };

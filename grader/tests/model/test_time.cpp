@@ -358,9 +358,9 @@ TEST_SUITE("model: time") {
     work.blocks = 100000;
     work.warps_per_block = 8;
     work.occupancy.blocks = 8;
-    work.dram_accesses = 1e9 / 64;
+    work.dram_read = 1e9;
     const double once = model::predict(h200, work).seconds;
-    work.dram_accesses *= 2;
+    work.dram_read *= 2;
     CHECK(model::predict(h200, work).seconds / once == doctest::Approx(2).epsilon(0.05));
   }
 }
