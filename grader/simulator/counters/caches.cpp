@@ -333,8 +333,8 @@ CacheCounters CacheObserver::counters() {
   for (uint64_t* count :
        {&c.l1.sectors, &c.l1.hits, &c.l1_load.sectors, &c.l1_load.hits, &c.l1_store.sectors,
         &c.l1_store.hits, &c.l2.sectors, &c.l2.hits, &c.l2_read, &c.l2_write, &c.l2_red, &c.l2_atom,
-        &c.l2_read_lines, &c.l2_write_lines, &c.l2_fills, &c.dram_pages,
-        &c.dram_read, &c.dram_written})
+        &c.l2_read_lines, &c.l2_write_lines, &c.l2_fills, &c.dram_pages, &c.dram_read,
+        &c.dram_written})
     *count = static_cast<uint64_t>(static_cast<double>(*count) / c.recorded);
   return c;
 }
