@@ -206,6 +206,25 @@ void matrix(const Exec& x, const Inst& in) {
   }
 }
 
+// Each lane gets the two elements of the transposed matrix that ldmatrix would give it.
+void transpose_matrix(const Exec& x, const Inst& in) {
+  if (x.mask != kFullMask) {
+    TrapFacts facts = x.warp->facts(TrapReason::warp_divided);
+    facts.name = in.ptx->op->base;
+    facts.warp->lanes = x.mask;
+    x.warp->trap(in, std::move(facts));
+  }
+  std::byte elements[kRows * kRowBytes];
+  std::memcpy(elements, x.regs + in.src[0].offset, sizeof elements);  // lane l: row l/4, 2(l%4)
+  if (in.dst[0].bytes == 0) return;
+  for (int l = 0; l < kWarpSize; ++l) {
+    const OwnPair f = pair_of(l, true);
+    for (int e = 0; e < 2; ++e)
+      std::memcpy(x.regs + in.dst[0].offset + l * 4 + e * 2,
+                  elements + f.row[e] * kRowBytes + f.byte[e], 2);
+  }
+}
+
 }  // namespace
 
 void finish_all_copies(const Exec& x, const Inst& in) { finish_copies(x, in, true, 0); }
@@ -215,6 +234,7 @@ ExecFn pick_cp_async_commit(const ptx::Instruction&) { return commit; }
 ExecFn pick_cp_async_wait(const ptx::Instruction&) { return wait_group; }
 ExecFn pick_cp_async_wait_all(const ptx::Instruction&) { return finish_all_copies; }
 ExecFn pick_ldmatrix(const ptx::Instruction&) { return matrix<false>; }
+ExecFn pick_movmatrix(const ptx::Instruction&) { return transpose_matrix; }
 ExecFn pick_stmatrix(const ptx::Instruction&) { return matrix<true>; }
 
 }  // namespace lab32::sim

@@ -155,6 +155,8 @@ class Warp {
   // Nothing can go on, and a warp barrier waits for lanes that stand in a join: lets them go on to
   // where they exit, or come to such a barrier. False: there are none.
   bool release_for_warp_barrier();
+  // The same where a barrier of the block waits.
+  bool release_for_block_barrier();
 
   // --- for instructions ---
   // Address registers of the current memory instruction, filled by exec_memory.

@@ -118,6 +118,8 @@ ExecFn pick_prmt(const Instruction& in) {
 
 // A warp that sleeps loses no time: it only lets other warps run, which they do anyway.
 ExecFn pick_nanosleep(const Instruction&) { return exec_nothing; }
+// Grids run one after the other, so what it waits for has been, and nobody waits for it.
+ExecFn pick_griddepcontrol(const Instruction&) { return exec_nothing; }
 ExecFn pick_nop(const Instruction&) { return exec_nothing; }
 
 }  // namespace lab32::sim

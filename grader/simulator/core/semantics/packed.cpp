@@ -7,32 +7,7 @@ namespace lab32::sim {
 namespace {
 
 using ptx::Instruction;
-using ptx::Mod;
 using ptx::Type;
-
-template <int N>
-ExecFn pick_absolute_difference(const Instruction& in) {
-  return with_bool(in.type(1) == Type::s32, [&](auto a) {
-    return with_bool(in.type(2) == Type::s32, [&](auto b) {
-      return with_bool(in.has(Mod::add), [](auto add) {
-        return ternary<AbsDiff<N, decltype(a)::value, decltype(b)::value, decltype(add)::value>,
-                       uint32_t>();
-      });
-    });
-  });
-}
-
-template <Secondary secondary>
-ExecFn pick_add_bytes(const Instruction& in) {
-  return with_bool(in.type(0) == Type::s32, [&](auto d) {
-    return with_bool(in.type(1) == Type::s32, [&](auto a) {
-      return with_bool(in.type(2) == Type::s32, [](auto b) {
-        return ternary<AddX4<secondary, decltype(d)::value, decltype(a)::value, decltype(b)::value>,
-                       uint32_t>();
-      });
-    });
-  });
-}
 
 }  // namespace
 
@@ -62,13 +37,5 @@ ExecFn pick_cvt_pack_x4(const Instruction& in) {
   return in.type(0) == Type::s8 ? ternary<NarrowX4<int8_t>, uint32_t>()
                                 : ternary<NarrowX4<uint8_t>, uint32_t>();
 }
-
-ExecFn pick_vadd4(const Instruction& in) {
-  if (in.has(Mod::sat)) return pick_add_bytes<Secondary::saturate>(in);
-  return in.has(Mod::add) ? pick_add_bytes<Secondary::add>(in)
-                          : pick_add_bytes<Secondary::none>(in);
-}
-ExecFn pick_vabsdiff2(const Instruction& in) { return pick_absolute_difference<2>(in); }
-ExecFn pick_vabsdiff4(const Instruction& in) { return pick_absolute_difference<4>(in); }
 
 }  // namespace lab32::sim

@@ -82,34 +82,4 @@ struct NarrowX4 {
   }
 };
 
-// vadd4: the sum of each byte; .sat: kept in the range of the result's type; .add: their sum and c.
-enum class Secondary : uint8_t { none, saturate, add };
-template <Secondary secondary, bool is_signed, bool a_signed, bool b_signed>
-struct AddX4 {
-  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
-    constexpr int32_t least = is_signed ? -128 : 0, most = is_signed ? 127 : 255;
-    const auto sum = [&](int i) {
-      const int32_t s = element<4, a_signed>(a, i) + element<4, b_signed>(b, i);
-      return secondary == Secondary::saturate ? std::clamp(s, least, most) : s;
-    };
-    if (secondary != Secondary::add) return pack<4>(sum);
-    for (int i = 0; i < 4; ++i) c += static_cast<uint32_t>(sum(i));
-    return c;
-  }
-};
-
-// vabsdiff2, vabsdiff4: |a - b| of each element; .add: their sum and c instead.
-template <int N, bool a_signed, bool b_signed, bool add>
-struct AbsDiff {
-  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
-    const auto difference = [&](int i) {
-      const int32_t d = element<N, a_signed>(a, i) - element<N, b_signed>(b, i);
-      return d < 0 ? -d : d;
-    };
-    if (!add) return pack<N>(difference);
-    for (int i = 0; i < N; ++i) c += static_cast<uint32_t>(difference(i));
-    return c;
-  }
-};
-
 }  // namespace lab32::sim
