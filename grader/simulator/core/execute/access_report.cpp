@@ -197,6 +197,8 @@ void BlockContext::report_cluster_wait(uint32_t warp, uint32_t mask, uint64_t ph
 
 void BlockContext::own_lane_not_named(uint32_t warp, const Inst& in, uint32_t lanes,
                                       uint32_t member_mask) {
+  // An H100 has all lanes that come together take part, whatever the mask says.
+  if (as_on_a_gpu()) return;
   raise(in.site, lanes, FaultEvent::Kind::barrier, [&](int lane) {
     TrapFacts facts = this->facts(TrapReason::lane_not_named, warp, lane);
     facts.warp->lanes = lanes;

@@ -86,6 +86,8 @@ class BlockContext {
   bool observes_order() const { return suspects_ != nullptr; }
   // What nothing has written is followed, and a fault where it matters.
   bool checks_reads() const { return checks_reads_; }
+  // A whole program's launch, which is not checked: it goes on where a GPU goes on.
+  bool as_on_a_gpu() const { return !checks_reads_; }
   // To shared memory, under way.
   BulkCopies& bulk_copies() { return cluster_ != nullptr ? cluster_->bulk_copies() : bulk_copies_; }
   UndefinedBytes& undefined_shared() { return undefined_shared_; }

@@ -273,6 +273,10 @@ bool Block::waits_within() const {
 void Block::deadlock() {
   for (const auto& warp : warps_)
     if (warp->release_for_warp_barrier()) return;
+  // `if (…) __syncthreads();` within a warp: seen on an H100, the others go on to where they exit
+  // or come to a barrier.
+  for (const auto& warp : warps_)
+    if (as_on_a_gpu() && warp->release_for_block_barrier()) return;
   // Who goes on without them may wait for ever for what they were to do.
   warp_budget_ = std::min(warp_budget_, longest_warp_now() + kBudgetWithoutAll);
   // A warp operation that waits for lanes which are elsewhere is the more specific reason.
