@@ -69,6 +69,7 @@ cublasStatus_t call(const char* name, const std::function<cublasStatus_t(Runtime
   const std::lock_guard<std::recursive_mutex> lock(cudart::runtime_lock());
   try {
     Runtime& r = cudart::runtime();
+    cudart::Repeats::forget_look();
     r.contexts.use_primary();
     const cudart::OnDevice on(r, cudart::Contexts::current_device());
     return body(r);

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <new>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -11,6 +13,30 @@ namespace lab32::cudart {
 
 CalledAs::CalledAs(const char* name) : before_(std::exchange(called_as(), name)) {}
 CalledAs::~CalledAs() { called_as() = before_; }
+
+namespace {
+
+// These do not change memory, launches and fills aside, which say themselves whether they do. Any
+// other function might.
+bool leaves_memory(const char* name) {
+  static const std::set<std::string_view> kNames{"cudaLaunchKernel",
+                                                 "cudaLaunchKernelExC",
+                                                 "cuLaunchKernel",
+                                                 kKernelNode,
+                                                 "cudaGetLastError",
+                                                 "cudaPeekAtLastError",
+                                                 "cudaGetDevice",
+                                                 "cudaEventRecord",
+                                                 "cudaEventSynchronize",
+                                                 "cudaEventElapsedTime",
+                                                 "cudaDeviceSynchronize",
+                                                 "cudaStreamSynchronize",
+                                                 "cudaMemset",
+                                                 "cudaMemsetAsync"};
+  return kNames.count(name) != 0;
+}
+
+}  // namespace
 
 cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
@@ -22,6 +48,9 @@ cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(
       r.contexts.use_primary();
     const OnDevice on(r, Contexts::current_device());
     if (waits == Waits::yes) r.wait_for(r.gpu());
+    // Registered memory is the program's own.
+    if (!leaves_memory(name) || r.devices() > 1 || !r.allocations.registered().empty())
+      Repeats::forget_look();
     if (r.sticky && waits != Waits::regardless) return remember(r.sticky);
     return remember(body(r));
   } catch (const NotLoaded&) {

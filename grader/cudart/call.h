@@ -11,6 +11,9 @@ namespace lab32::cudart {
 // regardless: it does not wait, and a fault does not keep it from what it does.
 enum class Waits : uint8_t { no, yes, regardless };
 
+// What a graph's launch calls itself while it launches a kernel.
+constexpr const char* kKernelNode = "cudaGraphLaunch (kernel)";
+
 // While one lives, what this thread calls is called by the driver's API: under that name, and an
 // error is not what cudaGetLastError() will report.
 class CalledAs {

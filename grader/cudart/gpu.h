@@ -10,6 +10,7 @@
 
 #include "cudart/acting.h"
 #include "cudart/api.h"
+#include "cudart/repeats.h"
 #include "cudart/timeline.h"
 #include "device/device.h"
 #include "simulator/core/memory/memory.h"
@@ -28,6 +29,7 @@ struct Gpu {
   std::unique_ptr<device::Device> device;
   Timeline timeline;
   KnownTimes known_times;
+  Repeats repeats;
 
   std::string output;  // of kernels, not printed yet
   bool said_output_lost = false;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -149,6 +150,15 @@ device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   return options;
 }
 
+// Of what it does nothing is seen but what it leaves in memory, and its time is known. Clocks go on
+// from launch to launch, and so does the heap.
+bool may_be_left_out(const Runtime& r, const device::KernelInfo& info,
+                     const device::LaunchOptions& options) {
+  return r.tool == Tool::run && !options.schedule && !options.close_up && !options.count &&
+         options.model == device::LaunchOptions::Model::none && !info.uses_heap &&
+         !info.reads_clock;
+}
+
 }  // namespace
 
 uint64_t launches_recorded() { return launches; }
@@ -228,17 +238,40 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   shape.dynamic_shared = static_cast<uint32_t>(request.shared);
 
   device::LaunchOptions options = options_for(r, request);
+  const char* const path = std::getenv("LAB32_RECORD");
+  const bool recorded = path && *path;
+  const std::string key = launch_key(entry.symbol, shape, arguments);
   KnownTime* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {
-    known = &r.gpu().known_times.of(entry.symbol, shape, arguments);
+    known = &r.gpu().known_times.of(key);
     if (known->settled()) {
       options.model = device::LaunchOptions::Model::none;
       options.count = false;
     }
   }
+  Repeats::Launch* repeated = nullptr;
+  if (may_be_left_out(r, info, options) && !recorded)
+    repeated = &r.gpu().repeats.of(key + std::string(1, request.cooperative ? 'c' : 'p') +
+                                   std::to_string(entry.number));
+  const auto advance = [&](const device::Run& of) {
+    r.gpu().timeline.advance(known ? known->seconds(r.profile, of) : launch_seconds(r.profile, of));
+  };
+  if (const auto instructions = repeated ? repeated->repeat(r.memory) : std::nullopt) {
+    device::Run left_out;
+    left_out.warp_instructions = instructions;
+    advance(left_out);
+    return cudaSuccess;
+  }
+  const auto start = std::chrono::steady_clock::now();
   device::Run run = r.gpu().device->launch(kernel, shape, arguments, options);
+  if (!repeated)
+    Repeats::forget_look();
+  else
+    repeated->ran(r.memory, run,
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                  !run.fault && run.output.empty() && !run.output_lost && run.child_launches == 0);
   if (run.fault && run.fault->kind == sim::TrapKind::launch) return error_of(*run.fault);
-  r.gpu().timeline.advance(known ? known->seconds(r.profile, run) : launch_seconds(r.profile, run));
+  advance(run);
   r.gpu().output += run.output;
   if (run.output_lost && !std::exchange(r.gpu().said_output_lost, true))
     say(fmt::format(
@@ -257,7 +290,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
     if (r.tool != Tool::check || !sim::is_finding(run.fault->kind))
       say_fault(*run.fault, info.name);
   }
-  if (const char* path = std::getenv("LAB32_RECORD"); path && *path) {
+  if (recorded) {
     record::LaunchProfile record = record_of(r, entry, info, request, shape);
     record.run = std::move(run);
     record::append_line(path, record::to_line(record));

@@ -41,6 +41,8 @@ struct Binary {
 struct KernelEntry {
   Binary* binary = nullptr;
   std::string symbol;
+  // No other kernel's, also not of one that was unloaded.
+  const uint64_t number = next_number();
 
   struct OnDevice {
     device::Kernel* kernel = nullptr;  // null until first used
@@ -54,6 +56,12 @@ struct KernelEntry {
   mutable std::array<OnDevice, kMostDevices> devices{};
   // On the one that the call works on.
   OnDevice& here() const { return devices[acting_device()]; }
+
+ private:
+  static uint64_t next_number() {
+    static uint64_t last = 0;
+    return ++last;
+  }
 };
 
 struct VariableEntry {

@@ -64,10 +64,8 @@ double KnownTime::seconds(const model::Profile& profile, const device::Run& run)
                         static_cast<double>(warp_instructions_);
 }
 
-KnownTime& KnownTimes::of(const std::string& symbol, const device::Shape& shape,
-                          const std::vector<device::Arg>& arguments) {
-  // Programs whose launches all differ gain nothing from being remembered.
-  constexpr size_t kMost = 4096;
+std::string launch_key(const std::string& symbol, const device::Shape& shape,
+                       const std::vector<device::Arg>& arguments) {
   std::string key = symbol + '\0';
   const auto add = [&key](const void* bytes, size_t size) {
     key.append(static_cast<const char*>(bytes), size);
@@ -75,6 +73,12 @@ KnownTime& KnownTimes::of(const std::string& symbol, const device::Shape& shape,
   add(&shape, sizeof shape);
   for (const device::Arg& argument : arguments)
     add(argument.bytes().data(), argument.bytes().size());
+  return key;
+}
+
+KnownTime& KnownTimes::of(const std::string& key) {
+  // Programs whose launches all differ gain nothing from being remembered.
+  constexpr size_t kMost = 4096;
   if (known_.size() >= kMost && known_.count(key) == 0) known_.clear();
   return known_[key];
 }

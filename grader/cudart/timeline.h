@@ -55,11 +55,14 @@ class KnownTime {
   uint64_t warp_instructions_ = 0;
 };
 
+// Alike: kernel, shape and arguments, bit by bit.
+std::string launch_key(const std::string& symbol, const device::Shape& shape,
+                       const std::vector<device::Arg>& arguments);
+
 class KnownTimes {
  public:
-  // Alike: kernel, shape and arguments, bit by bit.
-  KnownTime& of(const std::string& symbol, const device::Shape& shape,
-                const std::vector<device::Arg>& arguments);
+  // `key`: launch_key().
+  KnownTime& of(const std::string& key);
 
  private:
   std::map<std::string, KnownTime> known_;

@@ -173,6 +173,7 @@ struct KernelInfo {
   std::vector<uint32_t> parameter_bytes;
   std::vector<uint32_t> parameter_offsets;   // in the block of parameters (simulator)
   bool uses_heap = false;                    // calls malloc() or free()
+  bool reads_clock = false;                  // its own, or one of a function that it may call
   std::vector<std::string> parameter_types;  // "int const*"; none where they are not known
 };
 

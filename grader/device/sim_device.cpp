@@ -140,8 +140,11 @@ uint64_t SimDevice::resident_blocks(Kernel& which, const Shape& shape) {
 // the word in which blocks count themselves at grid.sync().
 uint64_t SimDevice::grid_workspace() {
   const std::array<uint32_t, 2> fresh{8, 0};
-  if (grid_workspace_ == 0)
-    grid_workspace_ = memory_.allocate(sizeof fresh, "the grid's barrier")->begin;
+  if (grid_workspace_ == 0) {
+    sim::Allocation* made = memory_.allocate(sizeof fresh, "the grid's barrier");
+    made->scratch = true;
+    grid_workspace_ = made->begin;
+  }
   memory_.upload(grid_workspace_, fresh.data(), sizeof fresh);
   return grid_workspace_;
 }

@@ -139,6 +139,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   std::vector<uint32_t> offsets = ptx::parameter_offsets(f.params, &bytes);
   sim::Allocation* params = memory_.allocate(bytes, "kernel parameters");
   params->read_only = true;
+  params->scratch = true;
   owned_.push_back(params->begin);
   auto program = sim::decode(module_, f, symbols_, params->begin, reconciled_.plans, host_runs_);
   KernelInfo info;
@@ -147,6 +148,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   info.parameter_types = parameter_types(symbol);
   info.static_shared = program->static_shared;
   info.uses_heap = program->uses_heap;
+  info.reads_clock = program->reads_clock;
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
   if (auto e = reconciled_.emitted.find(symbol); e != reconciled_.emitted.end())
     info.local_accesses = local_accesses(e->second);

@@ -215,6 +215,7 @@ class Decoder {
       } else {
         if (op.kind == Kind::special && is_dynamic_special(op.special)) {
           out.exec = pick_read_clock(in);
+          program_.reads_clock = true;
           continue;
         }
         add(out, slots_->value(op, bytes, type, in), spec.is_dest);

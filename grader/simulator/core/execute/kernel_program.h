@@ -115,6 +115,7 @@ struct KernelProgram {
   uint32_t dynamic_offset = 0;   // where dynamic shared memory starts
   bool order_sensitive = false;  // uses results of atomics, or atomics that do not commute
   bool uses_heap = false;        // calls malloc() or free() by name
+  bool reads_clock = false;      // %clock, %globaltimer and their like
   bool launches_kernels = false;
   bool cluster_barriers = false;
   uint64_t param_address = 0;  // the kernel's parameters, in device memory

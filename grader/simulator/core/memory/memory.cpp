@@ -256,26 +256,28 @@ void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
 
 Memory::Image Memory::image() const {
   Image image;
-  for (const auto& a : allocations_) {
-    const uint64_t bytes = a->freed ? 0 : a->end - a->begin;
-    const uint8_t* bits = bits_ + (a->begin - kGlobalBase) / 8;
-    image.pieces.push_back({{host(a->begin), host(a->begin) + bytes},
-                            {bits, bits + (bytes + 7) / 8},
-                            a->initialised,
-                            a->pristine});
-  }
+  for (const auto& a : allocations_) image.pieces.push_back(this->image(*a));
   return image;
 }
 
+Memory::Image::Piece Memory::image(const Allocation& a) const {
+  const uint64_t bytes = a.freed ? 0 : a.end - a.begin;
+  const uint8_t* bits = bits_ + (a.begin - kGlobalBase) / 8;
+  return {{host(a.begin), host(a.begin) + bytes},
+          {bits, bits + (bytes + 7) / 8},
+          a.initialised,
+          a.pristine};
+}
+
 void Memory::put_back(const Image& image) {
-  for (size_t i = 0; i < image.pieces.size(); ++i) {
-    const Image::Piece& piece = image.pieces[i];
-    Allocation& a = *allocations_[i];
-    std::copy(piece.bytes.begin(), piece.bytes.end(), host(a.begin));
-    std::copy(piece.written.begin(), piece.written.end(), bits_ + (a.begin - kGlobalBase) / 8);
-    a.initialised = piece.initialised;
-    a.pristine = piece.pristine;
-  }
+  for (size_t i = 0; i < image.pieces.size(); ++i) put_back(*allocations_[i], image.pieces[i]);
+}
+
+void Memory::put_back(Allocation& a, const Image::Piece& piece) {
+  std::copy(piece.bytes.begin(), piece.bytes.end(), host(a.begin));
+  std::copy(piece.written.begin(), piece.written.end(), bits_ + (a.begin - kGlobalBase) / 8);
+  a.initialised = piece.initialised;
+  a.pristine = piece.pristine;
 }
 
 bool Memory::holds_same(const Image& image) const {

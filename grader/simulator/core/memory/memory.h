@@ -33,6 +33,7 @@ struct Allocation {
   bool initialised = false;       // every byte was written: reads need no look at the bits
   bool pristine = true;           // nothing but poison was ever written
   bool shared_with_host = false;  // the host reads and writes it at its device address
+  bool scratch = false;           // each launch that reads it fills it in first
   unsigned device = 0;            // that it was made for
   // The devices that reach it, bit by bit; none: all do. Outlives the allocation.
   const uint64_t* reached_by = nullptr;
@@ -108,6 +109,8 @@ class Memory {
     std::vector<Piece> pieces;  // by allocation; of freed ones empty
   };
   Image image() const;
+  Image::Piece image(const Allocation& allocation) const;
+  void put_back(Allocation& allocation, const Image::Piece& piece);
   void put_back(const Image& image);
   bool holds_same(const Image& image) const;
 

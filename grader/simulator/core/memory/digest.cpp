@@ -1,0 +1,68 @@
+#include "simulator/core/memory/digest.h"
+
+#include <cstring>
+
+namespace lab32::sim {
+namespace {
+
+// The rounds of xxHash's XXH64, in eight lanes instead of four: two multiplications for 8 bytes, no
+// slower than memory. A plain multiplication would not do: two flipped signs would cancel.
+constexpr uint64_t kPrime1 = 0x9e37'79b1'85eb'ca87, kPrime2 = 0xc2b2'ae3d'27d4'eb4f,
+                   kPrime3 = 0x1656'67b1'9e37'79f9;
+
+uint64_t rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
+uint64_t round(uint64_t sum, uint64_t word) { return rotate(sum + word * kPrime2, 31) * kPrime1; }
+
+uint64_t finish(uint64_t x) {
+  x = (x ^ x >> 33) * kPrime2;
+  x = (x ^ x >> 29) * kPrime3;
+  return x ^ x >> 32;
+}
+
+uint64_t hash(const void* from, uint64_t bytes, uint64_t seed) {
+  constexpr uint64_t kLanes = 8, kStep = kLanes * sizeof(uint64_t);
+  const auto* at = static_cast<const std::byte*>(from);
+  uint64_t lane[kLanes];
+  for (uint64_t i = 0; i < kLanes; ++i) lane[i] = seed + i * kPrime1;
+  uint64_t left = bytes;
+  for (; left >= kStep; left -= kStep, at += kStep) {
+    uint64_t word[kLanes];
+    std::memcpy(word, at, kStep);
+    for (uint64_t i = 0; i < kLanes; ++i) lane[i] = round(lane[i], word[i]);
+  }
+  uint64_t rest[kLanes] = {};
+  if (left > 0) std::memcpy(rest, at, left);
+  uint64_t sum = seed ^ bytes * kPrime3;
+  for (uint64_t i = 0; i < kLanes; ++i)
+    sum = finish(sum ^ round(lane[i], rest[i])) * kPrime1 + kPrime3;
+  return finish(sum);
+}
+
+bool counts(const Allocation& a) { return !a.freed && !a.scratch; }
+
+}  // namespace
+
+std::vector<AllocationDigest> digest(const Memory& memory) {
+  std::vector<AllocationDigest> all;
+  for (const auto& a : memory.allocations())
+    if (counts(*a)) all.push_back(digest(memory, *a));
+  return all;
+}
+
+AllocationDigest digest(const Memory& memory, const Allocation& a) {
+  const uint64_t bytes = a.end - a.begin;
+  uint64_t sum = a.reached_by ? *a.reached_by : ~uint64_t{0};
+  sum = hash(a.pieces.data(), a.pieces.size(), sum);
+  sum = hash(memory.host(a.begin), bytes, sum);
+  sum = hash(memory.written_bits() + (a.begin - kGlobalBase) / 8, (bytes + 7) / 8, sum);
+  return {a.index, sum};
+}
+
+uint64_t digest_bytes(const Memory& memory) {
+  uint64_t sum = 0;
+  for (const auto& a : memory.allocations())
+    if (counts(*a)) sum += (a->end - a->begin) * 9 / 8;
+  return sum;
+}
+
+}  // namespace lab32::sim
