@@ -10,6 +10,7 @@
 #include "commands/output.h"
 #include "grading/classroom.h"
 #include "grading/explain.h"
+#include "grading/given_values.h"
 #include "grading/registry.h"
 #include "pictures/mapping.h"
 #include "pictures/shown.h"
@@ -32,6 +33,20 @@ pictures::Shown look_at_swizzle(const std::string& text) {
     to.push_back(pictures::swizzled(shape, offset));
   pictures::Shown shown;
   shown.launch.mappings = {pictures::mapping_of(shape, to)};
+  return shown;
+}
+
+// By the student's own function, whatever the checks ask for.
+pictures::Shown look_at_own_swizzle(const std::string& text, const grading::GradeOptions& options) {
+  const auto shape = pictures::read_swizzle(text);
+  const auto file = grading::files_of(options).at(0).file;
+  const std::string kernel =
+      fmt::format("swizzle_all<{}, {}, {}>", shape.bits, shape.base, shape.shift);
+  pictures::Shown shown;
+  shown.file = file.string();
+  shown.launch.mappings = {pictures::mapping_of(
+      shape,
+      grading::given_values("swizzle", file, options.device, kernel, pictures::offsets_of(shape)))};
   return shown;
 }
 
@@ -80,9 +95,10 @@ pictures::Shown look(const ExplainCommand& command, const grading::GradeOptions&
     grading::GradeOptions one = options;
     one.labs = {command.what};
     one.close_up = command.choice;
-    if (command.swizzle.empty()) return grading::explain(one, command.check);
-    auto shown = grading::explain(one, command.check.empty() ? "A2" : command.check);
-    choose_mapping(shown, command.swizzle);
+    if (command.check.empty() && !command.swizzle.empty())
+      return look_at_own_swizzle(command.swizzle, one);
+    auto shown = grading::explain(one, command.check);
+    if (!command.swizzle.empty()) choose_mapping(shown, command.swizzle);
     return shown;
   }
   if (command.what.empty() && !command.swizzle.empty()) return look_at_swizzle(command.swizzle);

@@ -17,12 +17,17 @@
 namespace lab32::grading {
 
 toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
-                             const std::string& arch, const std::string& display) {
+                             const std::string& arch, const std::string& display,
+                             const std::string& more) {
   toolchain::CompileOptions options;
   options.behind = [&](const std::string& text) {
-    return text_of_given(lab, SourceFile::of_text(text, display));
+    return text_of_given(lab, SourceFile::of_text(text, display)) + more;
   };
-  return toolchain::compile(submission, arch, display, options);
+  try {
+    return toolchain::compile(submission, arch, display, options);
+  } catch (const toolchain::CompileError& e) {
+    throw toolchain::CompileError(display, in_students_terms(e.text, display));
+  }
 }
 
 std::future<Compilation> compilation_of(const std::string& lab, const std::filesystem::path& file,

@@ -11,9 +11,10 @@
 
 namespace lab32::grading {
 
-// With the lab's given kernels.
+// With the lab's given kernels; `more` is compiled behind these.
 toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
-                             const std::string& arch, const std::string& display);
+                             const std::string& arch, const std::string& display,
+                             const std::string& more = "");
 
 struct Compilation {
   toolchain::Submission submission;

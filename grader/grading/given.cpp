@@ -61,6 +61,7 @@ std::string place_of(const std::string& piece, const SourceFile& source) {
     if (!name) continue;
     const int there = source.find(name->at(1));
     if (there > before) return fmt::format("#line {} \"@SUBMISSION@\"\n", there - before);
+    return fmt::format("#line 1 \"given-{}.cu\"\n", name->at(1));  // told by in_students_terms()
   }
   return "#line 1 \"given.cu\"\n";
 }
@@ -78,6 +79,40 @@ std::string text_of_given(const std::string& lab, const SourceFile& source) {
     begin = std::min(text->find_first_not_of('\n', end), text->size());
   }
   return behind;
+}
+
+std::string in_students_terms(const std::string& messages, const std::string& display) {
+  static const Pattern lacking(
+      "^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\): error: the global scope has no (\"[^\"]+\")$"),
+      place("^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\):"), file("\"?given-([A-Za-z0-9_]+)\\.cu\"?"),
+      instance("lab32_given::(.*) at line [0-9]+$"),  // of a text that is not the student's
+      rest("^(Remark: |[0-9]+ errors? detected )");
+  if (messages.find("given-") == std::string::npos) return messages;
+  std::istringstream in(messages);
+  std::vector<std::string> lines;
+  bool lacks = false;
+  for (std::string line; std::getline(in, line); lines.push_back(line))
+    lacks = lacks || lacking.match(line);
+  std::set<std::string> told;
+  std::string out;
+  bool dropped = false;  // the message that goes on
+  for (std::string line : lines) {
+    const bool begins = !line.empty() && line[0] != ' ';
+    if (const auto found = lacking.match(line)) {
+      dropped = !told.insert(found->at(2)).second;
+      line = fmt::format("{}: error: it has no {}, which the grader's kernel {} needs:", display,
+                         found->at(2), found->at(1));
+    } else if (const auto used = place.search(line)) {
+      dropped = lacks;  // what follows from that
+      line.replace(0, used->at(0).size(),
+                   fmt::format("{}, where the grader's kernel {} uses it:", display, used->at(1)));
+    } else if (begins) {
+      dropped = lacks && rest.search(line);
+    }
+    if (!dropped)
+      out += instance.replace(file.replace(line, "the grader's kernel $1"), "$1") + "\n";
+  }
+  return out;
 }
 
 bool is_given(const std::string& kernel) { return kernel.rfind(kNamespace, 0) == 0; }

@@ -15,6 +15,10 @@ namespace lab32::grading {
 // that it has in the submission, so that a table of it can be read there.
 std::string text_of_given(const std::string& lab, const SourceFile& source);
 
+// What the compiler says of it, where the submission has no such kernel and so no line of it: what
+// is missing there, or does not fit, and which kernel of the grader's needs it. Each thing once.
+std::string in_students_terms(const std::string& messages, const std::string& display);
+
 // The name of a given kernel in a module; where that has none of the grader's, its own.
 std::string given(const std::string& kernel, device::LoadedModule& module);
 // Whether a module's kernel is one of the grader's.

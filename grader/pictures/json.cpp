@@ -126,8 +126,14 @@ Json record(const LineCost& l) {
 }
 
 Json record(const Mapping& m) {
-  return {{"name", m.name}, {"rows", m.rows},     {"columns", m.columns},
-          {"unit", m.unit}, {"turned", m.turned}, {"to", m.to}};
+  return {{"name", m.name},
+          {"rows", m.rows},
+          {"columns", m.columns},
+          {"all_rows", m.all_rows},
+          {"all_columns", m.all_columns},
+          {"unit", m.unit},
+          {"turned", m.turned},
+          {"to", m.to}};
 }
 
 template <class T>

@@ -2,18 +2,49 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <set>
 
 #include "base/error.h"
 #include "base/layout.h"
+#include "base/text.h"
 #include "pictures/paint.h"
 
 namespace lab32::pictures {
 namespace {
 
-constexpr int kMostBits = 5;  // of a table that fits 80 columns, and of its rows
+constexpr uint64_t kMost = 32;  // rows and columns that are drawn: what fits 80 characters
+
+uint32_t drawn(uint64_t count) { return static_cast<uint32_t>(std::min(count, kMost)); }
+
+// "the first 32 of 4,096 rows"; empty: all are drawn.
+std::string part_of(uint32_t count, uint64_t all, const char* what) {
+  return count == all ? "" : fmt::format("the first {} of {} {}", count, grouped(all), what);
+}
+
+// "Drawn: the first 32 of 64 rows, the first 32 of 64 columns.\n"; empty where all is drawn.
+std::string what_is_drawn(const Mapping& m) {
+  const std::string rows = part_of(m.rows, m.all_rows, "rows"),
+                    columns = part_of(m.columns, m.all_columns, "columns");
+  if (rows.empty() && columns.empty()) return "";
+  return "Drawn: " + rows + (rows.empty() || columns.empty() ? "" : ", ") + columns + ".\n";
+}
+
+// Of a column, or of a row where the table is turned.
+bool is_drawn(const Mapping& m, uint64_t place) { return place < (m.turned ? m.rows : m.columns); }
+
+// Whether a group stays in its row, or column, and leaves what is drawn: no swizzle's does, but a
+// student's function may be none.
+bool goes_out(const Mapping& m) {
+  for (uint32_t n = 0; n < m.to.size(); ++n) {
+    const uint64_t to_row = m.to[n] / m.all_columns, to_column = m.to[n] % m.all_columns;
+    const bool leaves = m.turned ? to_column != n % m.columns : to_row != n / m.columns;
+    if (!leaves && !is_drawn(m, m.turned ? to_row : to_column)) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -22,18 +53,25 @@ std::string SwizzleShape::name() const {
 }
 
 SwizzleShape read_swizzle(const std::string& text) {
-  SwizzleShape s;
+  long long bits = 0, base = 0, shift = 0;
   char rest = 0;
-  const int read = std::sscanf(text.c_str(), "%d,%d,%d%c", &s.bits, &s.base, &s.shift, &rest);
-  if (read != 3)
+  if (std::sscanf(text.c_str(), "%lld,%lld,%lld%c", &bits, &base, &shift, &rest) != 3)
     throw Error("--swizzle " + text + ": three numbers are wanted, B,M,S, as in 3,4,3");
-  const int distance = s.shift < 0 ? -s.shift : s.shift;
-  if (s.bits < 0 || s.bits > kMostBits || s.base < 0 || s.base > 20 || distance > kMostBits)
-    throw Error(fmt::format("--swizzle {}: B goes from 0 to {}, M from 0 to 20, S from -{} to {}",
-                            text, kMostBits, kMostBits, kMostBits));
-  if (s.bits > distance)
-    throw Error(fmt::format("--swizzle {}: B is at most |S|, or YYY and ZZZ would overlap", text));
-  return s;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(fmt::format("--swizzle {}: CuTe has no such Swizzle: {}", text, why));
+  };
+  // Its static_asserts (cute/swizzle.hpp).
+  if (bits < 0) refuse("B (BBits) is 0 or more");
+  if (base < 0) refuse("M (MBase) is 0 or more");
+  // And its masks, which are constants of type int: a shift that leaves it does not compile.
+  constexpr int kInt = 32;
+  const bool far = shift <= -kInt || shift >= kInt;
+  const long long distance = far ? kInt : std::llabs(shift);
+  if (far || base >= kInt || base + distance >= kInt)
+    refuse("M + |S| is at most 31, since its masks are ints");
+  if (bits > distance) refuse("B (BBits) is at most |S| (SShift), or YYY and ZZZ would overlap");
+  if (bits + base + distance > kInt) refuse("B + M + |S| is at most 32, since its masks are ints");
+  return {static_cast<int>(bits), static_cast<int>(base), static_cast<int>(shift)};
 }
 
 uint32_t swizzled(const SwizzleShape& s, uint32_t offset) {
@@ -44,14 +82,15 @@ uint32_t swizzled(const SwizzleShape& s, uint32_t offset) {
 // With S below 0 YYY is in the column and ZZZ in the row: the table is turned.
 std::vector<uint32_t> offsets_of(const SwizzleShape& s) {
   std::vector<uint32_t> offsets;
-  for (uint32_t row = 0; row < s.rows(); ++row)
-    for (uint32_t column = 0; column < s.columns(); ++column)
-      offsets.push_back((row * s.columns() + column) << s.base);
+  for (uint32_t row = 0; row < drawn(s.rows()); ++row)
+    for (uint32_t column = 0; column < drawn(s.columns()); ++column)
+      offsets.push_back(static_cast<uint32_t>((row * s.columns() + column) << s.base));
   return offsets;
 }
 
 Mapping mapping_of(const SwizzleShape& s, const std::vector<uint32_t>& to) {
-  Mapping mapping{s.name(), s.rows(), s.columns(), 1u << s.base, s.shift < 0, {}};
+  Mapping mapping{s.name(),    drawn(s.rows()), drawn(s.columns()), s.rows(),
+                  s.columns(), 1u << s.base,    s.shift < 0,        {}};
   for (const uint32_t offset : to) mapping.to.push_back(offset >> s.base);
   return mapping;
 }
@@ -60,35 +99,37 @@ std::string text(const Mapping& m, bool colour) {
   const Paint paint(colour);
   std::string out = fmt::format(
       "{}: where groups of {} element{} lie.\n"
-      "A number is the {} that a group goes to; ✗ it leaves its {}.\n\n{}",
-      m.name, m.unit, m.unit == 1 ? "" : "s", m.turned ? "row" : "column",
-      m.turned ? "column" : "row", pad_right("column", 8));
-  for (uint32_t column = 0; column < m.columns; ++column) out += fmt::format("{:>2}", column % 100);
+      "A number is the {} that a group goes to; ✗ it leaves its {}.\n",
+      m.name, grouped(m.unit), m.unit == 1 ? "" : "s", m.turned ? "row" : "column",
+      m.turned ? "column" : "row");
+  if (std::max(m.columns, m.rows) > 10) out += "From 10 on it is a letter: a is 10, v is 31.\n";
+  if (goes_out(m)) out += "→ it leaves what is drawn.\n";
+  out += what_is_drawn(m) + "\n" + pad_right("column", 8);
+  for (uint32_t column = 0; column < m.columns; ++column) out += " " + sign_of(column);
   out += "\n";
   for (uint32_t row = 0; row < m.rows; ++row) {
     out += pad_right(fmt::format("row {}", row), 8);
     for (uint32_t column = 0; column < m.columns; ++column) {
       const uint32_t to = m.to[row * m.columns + column];
-      const uint32_t to_row = to / m.columns, to_column = to % m.columns;
+      const uint64_t to_row = to / m.all_columns, to_column = to % m.all_columns;
       const bool leaves = m.turned ? to_column != column : to_row != row;
-      const uint32_t shown = m.turned ? to_row : to_column;
+      const uint64_t shown = m.turned ? to_row : to_column;
       out += leaves ? paint(Hue::bad, " ✗")
                     : paint(shown == (m.turned ? row : column) ? Hue::idle : Hue::good,
-                            fmt::format("{:>2}", shown % 100));
+                            is_drawn(m, shown) ? " " + sign_of(shown) : " →");
     }
     out += "\n";
   }
   if (m.turned) return out;
   out += pad_right("lies in", 8);
   for (uint32_t column = 0; column < m.columns; ++column) {
-    std::set<uint32_t> places;
+    std::set<uint64_t> places;
     for (uint32_t row = 0; row < m.rows; ++row)
-      places.insert(m.to[row * m.columns + column] % m.columns);
-    out +=
-        paint(places.size() == m.rows ? Hue::good : Hue::warn, fmt::format("{:>2}", places.size()));
+      places.insert(m.to[row * m.columns + column] % m.all_columns);
+    out += paint(places.size() == m.rows ? Hue::good : Hue::warn, " " + sign_of(places.size()));
   }
-  return out +
-         fmt::format("\n\nLast row: in how many columns the {} groups of a column lie.\n", m.rows);
+  return out + fmt::format("\n\nLast row: in how many columns the {}{} groups of a column lie.\n",
+                           m.rows == m.all_rows ? "" : "first ", m.rows);
 }
 
 }  // namespace lab32::pictures

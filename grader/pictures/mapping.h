@@ -14,17 +14,17 @@ namespace lab32::pictures {
 struct SwizzleShape {
   int bits = 0, base = 0, shift = 0;
   std::string name() const;
-  uint32_t columns() const { return 1u << (shift < 0 ? -shift : shift); }
-  uint32_t rows() const { return 1u << bits; }
+  uint64_t columns() const { return uint64_t{1} << (shift < 0 ? -shift : shift); }
+  uint64_t rows() const { return uint64_t{1} << bits; }
 };
 
-// "3,4,3". Throws Error where it is none, or too large to be drawn.
+// "3,4,3". Throws Error where it is none, or where CuTe's Swizzle<B, M, S> does not compile.
 SwizzleShape read_swizzle(const std::string& text);
 
 uint32_t swizzled(const SwizzleShape& shape, uint32_t offset);
 
-// The offsets at which the table's groups begin, row by row; and the table of what `to` says of
-// them.
+// The offsets at which the groups begin that are drawn, row by row; and the table of what `to` says
+// of them.
 std::vector<uint32_t> offsets_of(const SwizzleShape& shape);
 Mapping mapping_of(const SwizzleShape& shape, const std::vector<uint32_t>& to);
 

@@ -127,11 +127,12 @@ struct LineCost {
 
 // Where a swizzle puts groups of elements.
 struct Mapping {
-  std::string name;  // "Swizzle<3, 0, 3>"
-  uint32_t rows = 0, columns = 0;
-  uint32_t unit = 1;         // elements of a group
-  bool turned = false;       // groups change their rows, not their columns
-  std::vector<uint32_t> to;  // of each group, row by row: its place, counted in groups
+  std::string name;                        // "Swizzle<3, 0, 3>"
+  uint32_t rows = 0, columns = 0;          // that are drawn, the first ones
+  uint64_t all_rows = 0, all_columns = 0;  // of the whole table
+  uint32_t unit = 1;                       // elements of a group
+  bool turned = false;                     // groups change their rows, not their columns
+  std::vector<uint32_t> to;  // of each group, row by row: its place in the whole table, in groups
 };
 
 struct Launch {

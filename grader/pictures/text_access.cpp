@@ -152,6 +152,14 @@ std::string words_of_kind(const Request& r) {
   return is_atomic(r) ? "atomic" : r.matrix ? "matrix " + r.kind : r.kind;
 }
 
+// Whether any place is that of more than one lane.
+bool meet(const Request& r) {
+  for (const auto& [number, row] : rows_of(r))
+    for (const auto& lanes : row.lanes)
+      if (lanes.size() > 1) return true;
+  return false;
+}
+
 uint64_t used_bytes(const Request& r) {
   uint64_t sum = 0;
   for (const auto& [number, row] : rows_of(r)) sum += static_cast<uint64_t>(row.bytes());
@@ -173,6 +181,7 @@ std::string text(const Access& access, const Request& r, bool colour) {
     out += fmt::format("; {} of the bytes moved are used", percent(used_bytes(r), moved));
   out += ".\n";
   if (access.ptx_level) out += "Counted in PTX: ptxas may issue it otherwise.\n";
+  if (meet(r)) out += "Where several lanes meet in a place, the first one's sign is there.\n";
   return out + "\n" + (access.shared ? banks(r, paint) : global(r, paint));
 }
 

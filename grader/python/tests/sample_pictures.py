@@ -57,7 +57,7 @@ def launch(**more):
                  "second": party("thread 32 of block 0", 1, "writes")},
         "fault": {"kind": "out of bounds", "words": "thread (32,0,0) reads past `in`", "line": 12, "source": "in[i]",
                   "thread": "thread (32,0,0)", "object": "in", "offset": 128, "size": 128, "bytes": 4},
-        "mappings": [{"name": "Swizzle<3, 0, 3>", "rows": 8, "columns": 8, "unit": 1, "turned": False,
+        "mappings": [{"name": "Swizzle<3, 0, 3>", "rows": 8, "columns": 8, "all_rows": 8, "all_columns": 8, "unit": 1, "turned": False,
                       "to": [8 * (n // 8) + (n % 8 ^ n // 8) for n in range(64)]}],
         "lines": [{"line": 2, "instructions": 2, "lanes": 64, "sectors": 64, "ideal_sectors": 8, "wavefronts": 0,
                    "ideal_wavefronts": 0, "other": None, "share": 0.75}],

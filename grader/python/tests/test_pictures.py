@@ -45,6 +45,23 @@ def test_each_kind_is_drawn_as_svg_and_png(kind):
     assert len(image.getcolors(1 << 20)) > 4
 
 
+def test_of_a_large_swizzle_a_part_is_drawn_and_said():
+    columns = [column ^ row for row in range(32) for column in range(32)]
+    mapping = {
+        "name": "Swizzle<8, 4, 8>", "rows": 32, "columns": 32, "all_rows": 256, "all_columns": 1024, "unit": 16, "turned": False,
+        "to": [1024 * (n // 32) + column for n, column in enumerate(columns)],
+    }  # fmt: skip
+    picture = draw(sample.launch(mappings=[mapping]), "mappings")
+    sentence = "The first 32 of 256 rows and the first 32 of 1,024 columns are drawn."
+    words = texts(picture)
+    assert sentence in words and sentence in picture.says
+    assert "→" not in words and "✗" not in words and words.count("31") == 32 + 1
+    # A student's function may be none.
+    words = texts(draw(sample.launch(mappings=[mapping | {"to": [500, 1025, *mapping["to"][2:]]}]), "mappings"))
+    assert words.count("→") == 1 and words.count("✗") == 1
+    assert any("✗ it leaves its row; → it leaves what is drawn; last row" in text for text in words)
+
+
 def test_kinds_are_those_that_there_are():
     nothing = dict.fromkeys(("steps", "shuffles", "traffic", "race", "fault"))
     assert kinds(sample.launch(**nothing, accesses=[], mappings=[])) == []

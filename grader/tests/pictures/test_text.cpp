@@ -1,6 +1,8 @@
 // Pictures on a terminal, to the letter (tests/golden/pictures.txt), and what must hold of each.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -9,6 +11,7 @@
 #include "base/layout.h"
 #include "base/read_file.h"
 #include "base/root.h"
+#include "base/text.h"
 #include "pictures/json.h"
 #include "pictures/mapping.h"
 #include "pictures/shown.h"
@@ -28,9 +31,14 @@ Mapping by_formula(const std::string& shape) {
   return mapping_of(s, to);
 }
 
+// Not the bytes after a character's first.
+ptrdiff_t characters_of(const std::string& line) {
+  return std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; });
+}
+
 std::string all_texts() {
   Launch launch = tests::sample_launch();
-  launch.mappings = {by_formula("3,0,3"), by_formula("2,0,-3")};
+  launch.mappings = {by_formula("3,0,3"), by_formula("2,0,-3"), by_formula("4,4,6")};
   std::string out = text({"coalescing", "B1 scale: sectors", "labs/coalescing/coalescing.cu",
                           "Warp 0 of block 0: 24 lanes' loads.", launch},
                          false);
@@ -136,8 +144,57 @@ TEST_CASE("pictures: a swizzle's table is CUTLASS' Swizzle") {
         CHECK(m.to[row * m.columns + column] == row * m.columns + (column ^ row));
   }
   CHECK_THROWS_WITH_AS(read_swizzle("3,0"), doctest::Contains("three numbers"), Error);
-  CHECK_THROWS_WITH_AS(read_swizzle("3,0,2"), doctest::Contains("overlap"), Error);
-  CHECK_THROWS_WITH_AS(read_swizzle("9,0,9"), doctest::Contains("from 0 to 5"), Error);
+  // What CuTe's Swizzle refuses when it is compiled, and nothing else.
+  for (const auto& [shape, why] : std::map<std::string, std::string>{
+           {"3,0,2", "B (BBits) is at most |S| (SShift), or YYY and ZZZ would overlap"},
+           {"3,0,-2", "B (BBits) is at most |S|"},
+           {"-1,0,3", "B (BBits) is 0 or more"},
+           {"3,-1,3", "M (MBase) is 0 or more"},
+           {"0,1,31", "M + |S| is at most 31"},
+           {"1,0,-99999999999", "M + |S| is at most 31"},
+           {"11,11,11", "B + M + |S| is at most 32"}}) {
+    CAPTURE(shape);
+    CHECK_THROWS_WITH_AS(read_swizzle(shape), doctest::Contains(why.c_str()), Error);
+  }
+  for (const char* shape :
+       {"0,0,0", "0,0,31", "0,31,0", "16,0,16", "16,0,-16", "1,30,1", "10,11,11"})
+    CHECK_NOTHROW(read_swizzle(shape));
+}
+
+TEST_CASE("pictures: of a large swizzle the first rows and columns are drawn, and it says so") {
+  for (const char* shape : {"8,4,8", "16,0,16", "3,2,20", "6,0,-7", "2,0,-9"}) {
+    CAPTURE(shape);
+    const SwizzleShape s = read_swizzle(shape);
+    const Mapping m = by_formula(shape);
+    CHECK(m.rows == std::min<uint64_t>(32, s.rows()));
+    CHECK(m.columns == std::min<uint64_t>(32, s.columns()));
+    // By another way than the picture's own: the offset's bits, one by one.
+    for (uint32_t row = 0; row < m.rows; ++row)
+      for (uint32_t column = 0; column < m.columns; ++column) {
+        const uint64_t to = m.to[row * m.columns + column];
+        CHECK(to / m.all_columns == (m.turned ? (row ^ (column & (s.rows() - 1))) : row));
+        CHECK(to % m.all_columns == (m.turned ? column : column ^ row));
+      }
+    const std::string drawn = text(m, false);
+    CHECK(drawn.find("✗ it") == drawn.rfind("✗"));
+    CHECK(drawn.find("→") == std::string::npos);
+    const std::string columns = "the first 32 of " + grouped(s.columns()) + " columns.\n";
+    CHECK(drawn.find(columns) != std::string::npos);
+    CHECK((drawn.find("Drawn: the first 32 of " + grouped(s.rows()) + " rows, ") !=
+           std::string::npos) == (m.rows < s.rows()));
+    std::istringstream lines(drawn);
+    for (std::string line; std::getline(lines, line);) CHECK(characters_of(line) <= 80);
+  }
+}
+
+TEST_CASE("pictures: of a function that is no swizzle, what leaves the drawn part is marked") {
+  const SwizzleShape s = read_swizzle("3,0,8");
+  std::vector<uint32_t> to = offsets_of(s);
+  to[0] += 100;
+  to[1] += 256;
+  const std::string drawn = text(mapping_of(s, to), false);
+  CHECK(drawn.find("row 0    → ✗ 2 3 ") != std::string::npos);
+  CHECK(drawn.find("\n→ it leaves what is drawn.\n") != std::string::npos);
 }
 
 void keys_of(const nlohmann::ordered_json& json, std::set<std::string>& keys) {

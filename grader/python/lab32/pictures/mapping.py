@@ -6,9 +6,8 @@ LEFT, TOP, CELL = 84, 92, 24
 
 
 def places(mapping):
-    """[(row, column, row where it lies, column where it lies)]"""
-    columns = mapping["columns"]
-    return [(*divmod(n, columns), *divmod(to, columns)) for n, to in enumerate(mapping["to"])]
+    """[(row, column, row where it lies, column where it lies)]; the last two in the whole table."""
+    return [(*divmod(n, mapping["columns"]), *divmod(to, mapping["all_columns"])) for n, to in enumerate(mapping["to"])]
 
 
 def spread(mapping):
@@ -20,17 +19,26 @@ def spread(mapping):
 
 
 def moves(mapping):
-    return mapping["to"] != list(range(len(mapping["to"])))
+    return any(place[:2] != place[2:] for place in places(mapping))
+
+
+def drawn(mapping):
+    """"The first 32 of 64 columns are drawn." where the table is larger than a page; else ""."""
+    parts = [
+        f"the first {mapping[what]} of {mapping[f'all_{what}']:,} {what}" for what in ("rows", "columns") if mapping[what] < mapping[f"all_{what}"]
+    ]
+    return " and ".join(parts).capitalize() + " are drawn." if parts else ""
 
 
 def says(mapping):
     what = "elements" if mapping["unit"] == 1 else "groups"
+    end = f" {drawn(mapping)}" * bool(drawn(mapping))
     if not moves(mapping):
-        return f"No {what[:-1]} moves."
+        return f"No {what[:-1]} moves.{end}"
     if mapping["turned"]:
-        return f"{what.capitalize()} change their rows and keep their columns."
+        return f"{what.capitalize()} change their rows and keep their columns.{end}"
     found = spread(mapping)
-    return (
+    return end.lstrip() + " " * bool(end) + (
         f"{mapping['rows']} row{'s' * (mapping['rows'] > 1)} of {mapping['columns']} {what}. The {what} of a column lie in "
         f"{min(found)}" + ("" if min(found) == max(found) else f" to {max(found)}") + (" column." if max(found) == 1 else " columns.")
     )
@@ -50,6 +58,8 @@ def draw_mappings(mappings):
         12, 40, f"a number is the {'row' if turned else 'column'} that {one} goes to; {'blue: it moves' if moves(mapping) else 'none moves'}",
         11, kind="soft",
     )  # fmt: skip
+    if drawn(mapping):
+        picture.text(12, 58, drawn(mapping), 11, kind="soft")
     picture.text(LEFT - 10, TOP - 8, "column", 10.5, "end", "soft")
     for column in range(columns):
         picture.text(LEFT + CELL * (column + 0.5), TOP - 8, column, 10, "middle", "soft")
@@ -58,11 +68,12 @@ def draw_mappings(mappings):
         leaves = to_column != column if turned else to_row != row
         shown, before = (to_row, row) if turned else (to_column, column)
         kind = "bad" if leaves else "good" if shown != before else "unused"
+        out = shown >= (rows if turned else columns)  # no swizzle's, but a student's function may be none
         picture.rect(
             x + 1, y + 1, CELL - 2, CELL - 2, f"cell {kind}", f"row {row}, column {column}"
         )
         ink = {"bad": "invdark", "good": "inv", "unused": ""}[kind]
-        picture.text(x + CELL / 2, y + 16, "✗" if leaves else shown, 10.5, "middle", ink)
+        picture.text(x + CELL / 2, y + 16, "✗" if leaves else "→" if out else shown, 10.5, "middle", ink)
         if column == 0:
             picture.text(LEFT - 10, y + 16, f"row {row}", 10.5, "end", "soft")
     y = TOP + CELL * rows
@@ -76,8 +87,10 @@ def draw_mappings(mappings):
                 x + CELL / 2, y + 17, count, 10.5, "middle", "inv" if kind == "good" else "invdark"
             )
         y += CELL
+    beyond = any(words == "→" for _, _, words in picture.shapes)
     away = any((to_column != column) if turned else (to_row != row) for row, column, to_row, to_column in places(mapping))
     key = [f"✗ it leaves its {'column' if turned else 'row'}"] * away
+    key += ["→ it leaves what is drawn"] * beyond
     key += [] if turned else [f"last row: in how many columns {what} of a column lie"]
     picture.text(12, y + 26, "; ".join(key), 10.5, kind="soft")
     return picture

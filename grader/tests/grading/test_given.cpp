@@ -1,0 +1,88 @@
+// The grader's kernels behind a submission: what is told of a file that lacks what they call, and
+// further instances of them.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/root.h"
+#include "grading/compiled.h"
+#include "grading/given_values.h"
+#include "pictures/mapping.h"
+#include "tests/fixtures/scratch.h"
+#include "toolchain/nvcc.h"
+
+namespace lab32::grading {
+namespace {
+
+// What the compiler says of a file of this lab; empty: it compiles.
+std::string told_of(const std::string& lab, const std::string& text) {
+  try {
+    compiled(lab, {lab + ".cu", {{lab + ".cu", text}}}, "sm_90", "mine.cu");
+    return "";
+  } catch (const toolchain::CompileError& e) {
+    return e.text;
+  }
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("grading: given: what a file lacks is told in its own terms, each thing once") {
+  const std::map<std::string, std::vector<std::string>> lacking = {
+      {"coalescing",
+       {R"("requests", which the grader's kernel coalescer)",
+        R"("slot", which the grader's kernel pack)"}},
+      {"bank_conflicts", {R"("load_wavefronts", which the grader's kernel arbiter)"}},
+      {"shuffle", {R"("warp_reduce_sum", which the grader's kernel warp_sums)"}},
+      {"swizzle",
+       {R"("swizzle", which the grader's kernel swizzle_all)",
+        R"("Chunk", which the grader's kernel place_all)"}},
+      {"occupancy", {R"("waves", which the grader's kernel calculator)"}}};
+  for (const auto& [lab, things] : lacking) {
+    CAPTURE(lab);
+    const std::string told = told_of(lab, "#include \"lab32.cuh\"\n");
+    CAPTURE(told);
+    for (const std::string& thing : things)
+      CHECK(contains(told, "mine.cu: error: it has no " + thing + " needs:\n"));
+    CHECK(!contains(told, "given"));
+    CHECK(!contains(told, "warning"));  // nor what else follows from that
+    CHECK(!contains(told, "errors detected"));
+    std::set<std::string> lines;
+    std::istringstream in(told);
+    for (std::string line; std::getline(in, line);)
+      if (contains(line, "error: it has no")) CHECK(lines.insert(line).second);
+  }
+}
+
+TEST_CASE("grading: given: what does not fit is told with the kernel that uses it") {
+  const std::string told = told_of("shuffle",
+                                   "#include \"lab32.cuh\"\n"
+                                   "__device__ float warp_reduce_sum(float* v) { return *v; }\n");
+  CAPTURE(told);
+  CHECK(contains(told, "mine.cu, where the grader's kernel warp_sums uses it: error: "));
+  CHECK(!contains(told, "given"));
+}
+
+TEST_CASE("grading: given: a function of a file is asked by an instance that no check has") {
+  const std::string sizes = "6,1,9";
+  const pictures::SwizzleShape shape = pictures::read_swizzle(sizes);
+  const std::vector<uint32_t> offsets = pictures::offsets_of(shape);
+  std::vector<uint32_t> formula;
+  for (const uint32_t offset : offsets) formula.push_back(pictures::swizzled(shape, offset));
+  const auto asked = [&](const std::filesystem::path& file) {
+    return given_values("swizzle", file, "sim", "swizzle_all<6, 1, 9>", offsets);
+  };
+  CHECK(asked(root() / "solutions/swizzle/swizzle.cu") == formula);
+  CHECK(asked(root() / "labs/swizzle/swizzle.cu") == offsets);
+  const tests::Scratch scratch;
+  CHECK_THROWS_AS(asked(scratch.write("swizzle.cu", "#include \"lab32.cuh\"\n")),
+                  toolchain::CompileError);
+}
+
+}  // namespace
+}  // namespace lab32::grading
