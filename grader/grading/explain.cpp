@@ -65,7 +65,8 @@ std::string why_not(const report::Lab& lab, const report::Test& test,
     return fmt::format("it shows what `{}` asks; answer that first", test.withheld_until);
   if (const std::string place = place_of(choice); !place.empty())
     return fmt::format("no access of yours at {}; without that the worst one is drawn", place);
-  if (test.message.empty()) return "it launches no kernel of yours that touches memory";
+  if (test.message.empty() || test.status == report::Status::passed)
+    return "it launches no kernel of yours that touches memory";
   if (test.line == 0) {
     const std::string line = test.message.substr(0, test.message.find('\n'));
     return line.substr(0, line.find(". "));

@@ -238,7 +238,7 @@ device::Run run(const Launch& launch) {
   device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
   s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
   s.printed = printed_text(launch.setting, result.output);
-  keep_pictures(launch.kernel, launch.setting, launch.shape, result);
+  keep_pictures(launch.kernel, launch.setting, launch.shape, result, launch.answers);
   if (result.odd_amount && s.odd_amount.empty()) s.odd_amount = describe(*result.odd_amount);
   check_fault(result, launch.setting);
   check_hazards(result, launch.setting);

@@ -20,6 +20,8 @@ struct Launch {
   bool other_order = true;  // tried in another one, too, where the check is one of results
   // A function of the submission's says where a given kernel's accesses lie: they are drawn.
   bool draws_given = false;
+  // Functions of the submission's answer there: how they read the grader's tables is not drawn.
+  bool answers = false;
 };
 
 // Runs it. The check is lost, with the reason, when the module has no such kernel, when the kernel

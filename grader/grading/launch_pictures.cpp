@@ -49,7 +49,7 @@ void look_closely(const std::string& kernel, bool draws_given, device::LaunchOpt
 }
 
 void keep_pictures(const std::string& kernel, const std::string& setting,
-                   const device::Shape& shape, const device::Run& run) {
+                   const device::Shape& shape, const device::Run& run, bool answers) {
   Session& s = session();
   s.last_pictures = nullptr;
   if (!s.close_up) return;
@@ -60,6 +60,10 @@ void keep_pictures(const std::string& kernel, const std::string& setting,
   // Not one line of it is the student's.
   if (made.accesses.empty() && !made.shuffles && !made.fault && !made.race) return;
   if (s.every_launch) s.every_launch(made);
+  if (answers) {
+    if (!made.fault && !made.race) return;
+    made.accesses.clear();
+  }
   s.last_pictures = std::make_shared<const pictures::Launch>(std::move(made));
   offer_pictures(s.last_pictures);
 }

@@ -15,9 +15,9 @@ namespace lab32::grading {
 void look_closely(const std::string& kernel, bool draws_given, device::LaunchOptions& options);
 
 // After it, whatever came of it: in session().last_pictures, and in session().pictures if it has
-// wasted more than the check's launches until now.
+// wasted more than the check's launches until now. Where it `answers`, only what ended it is drawn.
 void keep_pictures(const std::string& kernel, const std::string& setting,
-                   const device::Shape& shape, const device::Run& run);
+                   const device::Shape& shape, const device::Run& run, bool answers);
 // Those of a launch that another check has made.
 void offer_pictures(const std::shared_ptr<const pictures::Launch>& pictures);
 

@@ -83,10 +83,12 @@ Answers ask(const std::string& kernel, const std::vector<Pattern>& patterns,
   Input<int> in_bytes("bytes", bytes);
   Input<uint32_t> in_active("active", active);
   Output<int> first(first_name, count), second(second_name, count);
-  run({given(kernel),
-       {{blocks_for(count, 256)}, {256}},
-       {in_address, in_bytes, in_active, first, second, static_cast<int>(count)},
-       ""});
+  Launch launch{given(kernel),
+                {{blocks_for(count, 256)}, {256}},
+                {in_address, in_bytes, in_active, first, second, static_cast<int>(count)},
+                ""};
+  launch.answers = true;
+  run(launch);
   return {first.read(), second.read()};
 }
 

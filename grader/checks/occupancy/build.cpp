@@ -33,11 +33,13 @@ Answered ask_calculator(const std::vector<OccupancyCase>& cases,
   Input<int> in_grid("grid", grid), in_resident("resident", resident);
   Output<int> blocks("out_blocks", count), limits("out_limits", count), waves("out_waves", count);
   Output<float> last("out_last", count);
-  run({given("calculator"),
-       {{blocks_for(count, 128)}, {128}},
-       {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last,
-        static_cast<int>(count)},
-       ""});
+  Launch launch{
+      given("calculator"),
+      {{blocks_for(count, 128)}, {128}},
+      {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last, static_cast<int>(count)},
+      ""};
+  launch.answers = true;
+  run(launch);
   return {blocks.read(), limits.read(), waves.read(), last.read()};
 }
 

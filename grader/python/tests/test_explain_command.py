@@ -11,6 +11,7 @@ import sys
 import threading
 import xml.etree.ElementTree as ElementTree
 
+import corpus
 import matplotlib.image
 import pytest
 
@@ -220,6 +221,26 @@ def test_a_lab_that_has_no_such_picture_says_why(words, line):
     status, text, errors = lab32("explain", *words)
     assert (status, text) == (2, "")
     assert line in errors.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("lab", "check"), [("coalescing", "A1"), ("coalescing", "A3"), ("bank_conflicts", "A4")])
+def test_how_an_answer_reads_the_graders_table_is_not_drawn(tmp_path, lab, check):
+    """A function that answers for an access reads 32 addresses: that is no access of a kernel of the student's."""
+    corpus.written(tmp_path, lab, corpus.half_done(lab))
+    for folder in (tmp_path, ROOT / "solutions"):
+        status, text, errors = lab32("explain", lab, check, "--dir", folder)
+        assert (status, text) == (2, "")
+        assert "no access of yours to draw" in errors or "no kernel of yours that touches memory" in errors
+
+
+@pytest.mark.parametrize("shape", ["8,4,8", "16,0,-16", "3,2,20", "0,0,31"])
+def test_a_swizzle_of_any_size_is_drawn_by_the_formula_and_by_ones_own_function(shape):
+    status, by_formula, _ = lab32("explain", "--swizzle", shape)
+    assert status == 0 and "Drawn: the first 32 of " in by_formula
+    assert max(map(len, by_formula.splitlines())) <= 80
+    assert lab32("explain", "swizzle", "--swizzle", shape, "--dir", "solutions")[:2] == (0, by_formula)
+    own = lab32("explain", "swizzle", "--swizzle", shape)[1]
+    assert own.startswith(by_formula.split(":")[0]) and (own == by_formula) == shape.startswith("0")
 
 
 def test_one_picture_is_drawn_where_one_is_asked_for():
