@@ -28,6 +28,18 @@ bool right(const Question& question, double given) {
 
 }  // namespace
 
+bool answers_right(const std::string& question) {
+  for (const RubricRow& row : session().rubric.rows()) {
+    if (!row.asks()) continue;
+    for (const Question& asked : row.questions())
+      if (asked.name == question) {
+        const std::optional<float> given = answer_to(question);
+        return given && right(asked, *given);
+      }
+  }
+  return true;
+}
+
 bool ask_questions() {
   size_t correct = 0, asked = 0;
   std::vector<std::string> open;

@@ -4,6 +4,7 @@
 
 #include "checks/coalescing/patterns.h"
 #include "grading/patterns.h"
+#include "grading/questions.h"
 #include "grading/standard_checks.h"
 #include "grading/suite.h"
 
@@ -166,10 +167,13 @@ TEST_SUITE("lab:coalescing") {
     // All are launched before any answer is judged: the figures are there to be looked at.
     std::vector<CountedLaunch> counted;
     std::vector<Pattern> all;
+    const bool add2_told = answers_right("add2_sectors");
     for (const GivenLaunch& launch : kernels) {
       counted.push_back(count(launch, threads, block));
       const counters::Counters& c = counted.back().counters;
-      table += table_row(launch.name, c);
+      table += launch.name != "add2" || add2_told
+                   ? table_row(launch.name, c)
+                   : fmt::format("\n    {:<17}  how many sectors, C1 asks", launch.name);
       figure(launch.name + " load requests", static_cast<double>(c.load.requests));
       figure(launch.name + " load sectors", static_cast<double>(c.load.sectors));
       figure(launch.name + " store requests", static_cast<double>(c.store.requests));

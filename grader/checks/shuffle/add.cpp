@@ -220,14 +220,16 @@ Passes sum_by_atomics(uint32_t n) {
 }
 
 std::string row_of(const char* name, const Passes& p) {
-  figure(fmt::format("{} adds", name), p.adds);
+  // Whose each element is an add, or is not, A2 asks.
+  const bool told = p.adds == 0 || has_passed("A2 who adds");
+  if (told) figure(fmt::format("{} adds", name), p.adds);
   figure(fmt::format("{} wavefronts", name), p.wavefronts);
   figure(fmt::format("{} barriers", name), p.barriers);
   figure(fmt::format("{} sectors", name), p.sectors);
   if (p.modelled > 0) figure(fmt::format("{} modelled_ms", name), 1e3 * p.modelled);
   const auto whole = [](double value) { return grouped(static_cast<uint64_t>(value)); };
   return fmt::format("\n    {:<16}{:>7}{:>13}{:>13}{:>12}{:>11}", name, p.passes, whole(p.sectors),
-                     whole(p.adds), whole(p.wavefronts), whole(p.barriers));
+                     told ? whole(p.adds) : "see A2", whole(p.wavefronts), whole(p.barriers));
 }
 
 }  // namespace

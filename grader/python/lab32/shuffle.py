@@ -151,6 +151,11 @@ def errors(exponents):
 
 # ---- your kernels --------------------------------------------------------------------------------
 
+def hidden(lab):
+    """Kernels whose times answer A2, as long as it is open: the ints are that much faster."""
+    return set() if lab.has_passed("A2 who adds") else {"reduce_atomic<int>", "reduce_atomic<float>"}
+
+
 WASTE = {
     "reduce_shared": ("B1 reduce_shared: wavefronts", "wavefronts"),
     "reduce_shuffle": ("B3 reduce_shuffle: wavefronts", "wavefronts"),

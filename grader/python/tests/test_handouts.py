@@ -171,6 +171,15 @@ def test_the_type_of_a_picture_can_be_read_in_the_book():
             assert least * min(1, COLUMN / width) >= 9, path
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_table_of_tasks_says_what_a_question_asks(language):
+    """How many adds C1's kernel makes as given is 32 times what is to be reached: A2's answer."""
+    folder = FOLDER if language == "en" else FOLDER / language
+    table = (folder / "shuffle.md").read_text().split("<!-- table: tasks shuffle C -->")[1].split("<!-- end -->")[0]
+    assert [len(row.strip("| \n").split("|")) for row in table.strip().splitlines()] == [2] * 5
+    assert "262,144" not in page("shuffle", language)
+
+
 def test_no_box_is_empty():
     for path in [*FOLDER.glob("*.md"), *FOLDER.glob("zh/*.md")]:
         assert not re.search(r"(^|\n)(?!>)[^\n]*\n>\s*\n(?!>)", path.read_text()), path.name

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import pytest
 from matplotlib.patches import Rectangle
 
-from lab32 import bank_conflicts, coalescing, lab_times, plots, results
+from lab32 import bank_conflicts, coalescing, lab_times, plots, results, shuffle
 
 SAMPLE = Path(__file__).parent / "data/result.json"
 
@@ -181,6 +181,8 @@ def passed(lab, check):
 def test_what_a_question_asks_is_not_drawn_before_it_is_answered(lab):
     assert "add2" not in coalescing.sectors_per_request(lab, "load")
     assert "length_aos" in coalescing.hidden(lab)
+    assert "int4" not in bank_conflicts.touches(lab)
+    assert shuffle.hidden(lab) == {"reduce_atomic<int>", "reduce_atomic<float>"}
 
 
 def test_documented_sectors():
