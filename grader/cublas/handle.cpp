@@ -12,6 +12,7 @@
 #include "cudart/graph_work.h"
 #include "cudart/launch.h"
 #include "cudart/say.h"
+#include "record/recording.h"
 
 namespace lab32::cublas {
 namespace {

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "cudart/say.h"
-#include "record/launch_profile.h"
+#include "record/recording.h"
 
 namespace lab32::cudart {
 namespace {

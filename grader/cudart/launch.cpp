@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "cudart/say.h"
 #include "device/fault_text.h"
-#include "record/launch_profile.h"
+#include "record/recording.h"
 #include "simulator/model/occupancy.h"
 
 namespace lab32::cudart {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "record/launch_profile.h"
+#include "record/recording.h"
 
 namespace lab32::cudart {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "fuzz/reader.h"
-#include "record/launch_profile.h"
+#include "record/recording.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace lab32;

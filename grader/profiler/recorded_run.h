@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profiler/build_program.h"
-#include "record/launch_profile.h"
+#include "record/recording.h"
 
 namespace lab32::profiler {
 

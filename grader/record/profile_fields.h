@@ -1,6 +1,6 @@
 // The members of what a launch's record holds, and the names of its enums' values: each is named
 // once, for whoever writes them and for whoever reads them. V is one or the other
-// (launch_profile.cpp) and is called with each member and its name in JSON; Ref<V, T> is what it
+// (recording.cpp) and is called with each member and its name in JSON; Ref<V, T> is what it
 // visits.
 #pragma once
 
@@ -95,7 +95,7 @@ void fields(V& visit, Ref<V, counters::Counters> r) {
   std::optional<counters::OtherWays> other;
   if (r.other.any()) other = r.other;
   visit("other", other);
-  if constexpr (std::is_same_v<V, Reader>)
+  if constexpr (V::kReads)
     if (other) r.other = *other;
   visit("block_barriers", r.block_barriers);
   visit("ptx_level", r.ptx_level);

@@ -19,6 +19,7 @@
 #include "profiler/build_program.h"
 #include "profiler/libraries.h"
 #include "profiler/library_text.h"
+#include "record/recording.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/toolchain.h"
 

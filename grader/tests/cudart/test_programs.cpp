@@ -13,7 +13,7 @@
 #include "base/process.h"
 #include "profiler/build_program.h"
 #include "profiler/start.h"
-#include "record/launch_profile.h"
+#include "record/recording.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/toolchain.h"
 

@@ -1,4 +1,4 @@
-#include "record/launch_profile.h"
+#include "record/recording.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,6 +23,7 @@ using Json = nlohmann::ordered_json;
 // Each is a V of profile_fields.h.
 class Writer {
  public:
+  static constexpr bool kReads = false;
   template <class T>
   using Of = const T&;
   template <class T>
@@ -34,6 +35,7 @@ class Writer {
 
 class Reader {
  public:
+  static constexpr bool kReads = true;
   template <class T>
   using Of = T&;
   explicit Reader(const Json& from) : from_(from) {}

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "record/launch_profile.h"
+#include "record/recording.h"
 #include "tests/fixtures/sample_records.h"
 #include "tests/fixtures/scratch.h"
 
