@@ -28,14 +28,13 @@ bool right(const Question& question, double given) {
 
 }  // namespace
 
-bool answers_right(const std::string& question) {
+bool answers_right(const std::string& check) {
   for (const RubricRow& row : session().rubric.rows()) {
-    if (!row.asks()) continue;
-    for (const Question& asked : row.questions())
-      if (asked.name == question) {
-        const std::optional<float> given = answer_to(question);
-        return given && right(asked, *given);
-      }
+    if (row.check != check || !row.asks()) continue;
+    for (const Question& asked : row.questions()) {
+      const std::optional<float> given = answer_to(asked.name);
+      if (!given || !right(asked, *given)) return false;
+    }
   }
   return true;
 }

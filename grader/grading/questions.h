@@ -9,9 +9,9 @@ namespace lab32::grading {
 // LAB32_ANSWER(question, value) of the submission; nullopt: the file has none.
 std::optional<float> answer_to(const std::string& question);
 
-// Whether its answer to a question of any check is right, or none asks it. What the question asks
-// may be shown then, also by a check that comes before.
-bool answers_right(const std::string& question);
+// Whether its answers to all questions of that check are right, or it asks none. What they ask may
+// be shown then, also by a check that comes before.
+bool answers_right(const std::string& check);
 
 // All questions of the running check: it passes when each is right. A question with `options` asks
 // for a ratio, to the nearest of these. Returns whether all were.

@@ -163,7 +163,6 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
     session.close_up = close_up;
     session.every_launch = every_launch;
     session.checks = checks;
-    session.spending = Spending(seconds);
     session.odd_shift = odd_shift_of(artifact.warnings, display);
     session.time_limit = TimeLimit(time_limit, seconds);
     session.artifact = &artifact;

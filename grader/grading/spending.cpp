@@ -17,16 +17,11 @@ constexpr uint64_t kLaunchInstructions = 200'000'000, kCheckInstructions = 500'0
 
 constexpr double kSlower = Spending::kSlower;
 constexpr double kLaunchSeconds = 6 * kSlower, kCheckSeconds = 10 * kSlower,
-                 kLabSeconds = 15 * kSlower;
+                 kLabSeconds = 20 * kSlower;
 // Of a block's threads together: 64 KiB for each of 1024.
 constexpr uint64_t kBlockLocalBytes = 64 << 20;
-// With its compilation, which leaves it something in any case.
-constexpr double kWholeSeconds = 22 * kSlower, kLeftBySlowCompilers = 8 * kSlower;
 
 }  // namespace
-
-Spending::Spending(double seconds)
-    : seconds_(std::clamp(kWholeSeconds - seconds, kLeftBySlowCompilers, kLabSeconds)) {}
 
 Spending::Spent Spending::of(const std::string& check) const {
   const auto spent = by_check_.find(check);
@@ -37,7 +32,8 @@ Spending::Spent Spending::left(const std::string& check) const {
   const auto rest = [](uint64_t most, uint64_t spent) { return most - std::min(most, spent); };
   const Spent spent = of(check);
   const auto seconds = [&](double slowness) {
-    return std::min(seconds_ - all_.seconds / slowness, kCheckSeconds - spent.seconds / slowness);
+    return std::min(kLabSeconds - all_.seconds / slowness,
+                    kCheckSeconds - spent.seconds / slowness);
   };
   const double first = seconds(slowness());
   return {std::min(rest(kLabInstructions, all_.instructions),
@@ -85,7 +81,8 @@ std::string Spending::why(const std::string& check) const {
       "Not launched: the launches before this check have used up the {} that a lab has, most of "
       "them "
       "in \"{}\".",
-      words(instructions, kLabInstructions, seconds_), most == by_check_.end() ? "" : most->first);
+      words(instructions, kLabInstructions, kLabSeconds),
+      most == by_check_.end() ? "" : most->first);
 }
 
 }  // namespace lab32::grading

@@ -22,9 +22,6 @@ class Spending {
   static constexpr double kSlower = 1;
 #endif
 
-  // `seconds` went before the first launch, for compiling.
-  explicit Spending(double seconds = 0);
-
   // A launch's own limits, or the rest of the check's, or of the lab's.
   void limit(const std::string& check, device::LaunchOptions& options) const;
   bool used_up(const std::string& check) const;
@@ -44,7 +41,6 @@ class Spending {
 
   Spent all_;
   std::map<std::string, Spent> by_check_;
-  double seconds_;  // that there are
 };
 
 }  // namespace lab32::grading

@@ -103,7 +103,7 @@ TEST_SUITE("lab:bank_conflicts") {
     for (double stride : rubric().numbers("strides")) table += fmt::format("{:>6}", stride);
     for (const Type& type : types) {
       table += fmt::format("\n    {:<8}", type.name);
-      const bool told = type.bytes < 16 || answers_right("int4_wavefronts");
+      const bool told = type.bytes < 16 || answers_right("C1 staging 128 ints");
       if (!told) table += "  how many wavefronts, C1 asks";
       for (double wide : rubric().numbers("strides")) {
         const uint32_t stride = static_cast<uint32_t>(wide);

@@ -167,7 +167,7 @@ TEST_SUITE("lab:coalescing") {
     // All are launched before any answer is judged: the figures are there to be looked at.
     std::vector<CountedLaunch> counted;
     std::vector<Pattern> all;
-    const bool add2_told = answers_right("add2_sectors");
+    const bool add2_told = answers_right("C1 one element off the line");
     for (const GivenLaunch& launch : kernels) {
       counted.push_back(count(launch, threads, block));
       const counters::Counters& c = counted.back().counters;
