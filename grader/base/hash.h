@@ -1,5 +1,6 @@
-// FNV-1a, the grader's one hash of bytes: the same on every machine and in every run, so it may
-// name files and streams of random numbers. Not against an adversary.
+// FNV-1a, the grader's one hash of texts: the same on every machine and in every run, so it may
+// name files and streams of random numbers. Not against an adversary, and a byte at a time: all of
+// device memory has a faster one (simulator/core/memory/digest.cpp).
 #pragma once
 
 #include <cstdint>

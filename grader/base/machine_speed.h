@@ -4,8 +4,8 @@
 
 namespace lab32 {
 
-// 1 to 16: the longest that a fixed piece of work has taken so far, beside what it
-// takes on the quiet machine where the limits were chosen. 1 until somebody has looked.
+// 1 to 16: the longest that a fixed piece of work has taken so far, beside what it takes on the
+// quiet machine where the limits were chosen. 1 until somebody has looked.
 double slowness();
 
 // Does that piece of work, some ten milliseconds, and gives slowness(). For when a limit is

@@ -1,24 +1,6 @@
 // The other half of the fifth set (tutorial.cu): sorts, histograms, sparse matrices, gathers and
 // arithmetic. The signature and the contents of the arrays are those of kernels.cu.
-#include <cstdint>
-
-#define KERNEL(name)                                                                        \
-  extern "C" __global__ void name(const float* __restrict__ a, const float* __restrict__ b, \
-                                  float* __restrict__ c, unsigned n, unsigned p, unsigned q)
-
-namespace {
-
-__device__ unsigned first() { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ unsigned word(const float* from, unsigned i) {
-  return reinterpret_cast<const unsigned*>(from)[i];
-}
-__device__ unsigned* words(float* to) { return reinterpret_cast<unsigned*>(to); }
-__device__ double real(const float* from, unsigned i) {
-  return reinterpret_cast<const double*>(from)[i];
-}
-__device__ double* reals(float* to) { return reinterpret_cast<double*>(to); }
-
-}  // namespace
+#include "course_kernel.h"
 
 // ---- sorts and histograms ----------------------------------------------------------------------
 KERNEL(ranks_by_digit) {  // blocks of 256: a word's place among those of its block with its digit

@@ -75,13 +75,14 @@ struct Traits {
   bool wider = false;          // its registers may be wider than its types
   bool matrix = false;         // lanes name rows of 8x8 matrices, and all 32 take part
   bool fragments = false;      // its registers hold matrices spread over all 32 lanes
+  bool all_lanes = false;      // all 32 lanes take part, and no operand names them
   bool reads_texels = false;   // through a texture or surface object
   bool writes_texels = false;  // through a surface object
   bool bulk = false;           // moves memory by the copy engine, past the pipeline that is counted
   bool read_only = false;      // loads what nothing in the kernel changes
   bool ptx_level = false;      // what ptxas makes of it is not known here
 
-  constexpr bool of_whole_warp() const { return matrix || fragments; }
+  constexpr bool of_whole_warp() const { return matrix || fragments || all_lanes; }
   constexpr bool uses(MemoryUse::Kind kind) const {
     return memory[0].kind == kind || memory[1].kind == kind;
   }
@@ -130,6 +131,7 @@ constexpr Traits operator|(Traits a, const Traits& b) {
   a.wider |= b.wider;
   a.matrix |= b.matrix;
   a.fragments |= b.fragments;
+  a.all_lanes |= b.all_lanes;
   a.reads_texels |= b.reads_texels;
   a.writes_texels |= b.writes_texels;
   a.bulk |= b.bulk;
@@ -191,7 +193,7 @@ constexpr Traits syncs_warp = of(Sync::warp), meets_warp = of(Sync::warp_barrier
 
 constexpr Traits carry = of(&Traits::carry), wider = of(&Traits::wider),
                  matrix = of(&Traits::matrix), fragments = of(&Traits::fragments),
-                 reads_texels = of(&Traits::reads_texels),
+                 all_lanes = of(&Traits::all_lanes), reads_texels = of(&Traits::reads_texels),
                  writes_texels = of(&Traits::writes_texels), bulk = of(&Traits::bulk),
                  read_only = of(&Traits::read_only), ptx_level = of(&Traits::ptx_level);
 

@@ -103,8 +103,10 @@ TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and b
           (may_have(op, "bulk") && operands_of_kind(op, "addr") > 0 && !may_have(op, "prefetch")));
     CHECK(t.is_texture() == (t.issue == Issue::texture));
     if (t.is_texture()) CHECK(t.memory_count == 0);
-    if (t.sync == Sync::warp && !t.of_whole_warp())
-      CHECK(op.operands.back().name == "u32");  // who comes
+    if (t.sync == Sync::warp) {
+      CHECK(t.of_whole_warp() == may_have(op, "aligned"));
+      if (!t.of_whole_warp()) CHECK(op.operands.back().name == "u32");  // who comes
+    }
   });
 }
 

@@ -109,7 +109,7 @@ void Definedness::demand_operands(UndefinedBits& u, uint32_t mask, const Inst& i
     for (uint8_t s = 0; s < in.src_count; ++s)
       demand(u, in.src[s], mask, updates ? ValueUse::atomic : ValueUse::branch);
   // The member mask: who is waited for.
-  if (t.sync == ptx::Sync::warp && !t.of_whole_warp() && in.ptx->op->id != ptx::OpId::movmatrix)
+  if (t.sync == ptx::Sync::warp && !t.of_whole_warp())
     demand(u, in.src[in.src_count - 1], mask, ValueUse::branch);
   if (t.uses(MemoryKind::store) && t.memory_count == 1 && !is_param(in)) {
     if (t.matrix)  // lanes write pieces of other lanes' rows: not followed

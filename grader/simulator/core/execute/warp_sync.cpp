@@ -10,7 +10,7 @@ static bool is_barrier(const Inst& in) {
 
 // Which lanes the instruction wants: the member mask operand, for lane `l`.
 static uint32_t member_mask(const Inst& in, const std::byte* regs, int l, uint32_t live) {
-  if (in.ptx->op->traits.of_whole_warp() || in.ptx->op->id == ptx::OpId::movmatrix) return live;
+  if (in.ptx->op->traits.of_whole_warp()) return live;
   const Slot& slot = in.src[in.src_count - 1];
   return reinterpret_cast<const uint32_t*>(regs + slot.offset)[l];
 }
