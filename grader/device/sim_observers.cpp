@@ -220,18 +220,21 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   at.warps = work.warps_per_block;
   at.resident = std::max(1u, occupancy_.blocks);
   at.issued = outcome.warps;
+  // All multiprocessors ask alike: each has so many cycles of what they share.
+  const double share =
+      profile_->time.sm_hz *
+      static_cast<double>(std::min<uint64_t>(profile_->multiprocessors, work.blocks));
   if (units > 0) {
-    const double share =
-        profile_->time.sm_hz / units *
-        static_cast<double>(std::min<uint64_t>(profile_->multiprocessors, work.blocks));
-    at.memory_cycles = model::memory_seconds(*profile_, work) * share;
+    at.memory_cycles = model::memory_seconds(*profile_, work) * share / units;
     at.both_ways = model::both_ways(work);
   }
+  if (work.atomics > 0)
+    at.update_cycles = model::atomic_seconds(*profile_, work) * share / work.atomics;
   const model::AtWork all = model::run_multiprocessor(*profile_, trace, at);
   work.cycles = all.cycles;
   work.busiest =
       all.issued * profile_->multiprocessors / std::max(1.0, warps * instructions_of(trace));
-  at.memory_cycles = 0;
+  at.memory_cycles = at.update_cycles = 0;
   work.cycles_alone = model::run_multiprocessor(*profile_, trace, at).cycles;
 }
 

@@ -18,7 +18,7 @@ using Kind = model::TraceInstruction::Kind;
 
 // What one PTX instruction's accesses cost, on the mean of those that the machine code issues.
 struct AccessCost {
-  float busy = 1, misses = 0, late = 0, first_misses = 0, first_late = 0, weight = 0;
+  float busy = 1, misses = 0, late = 0, first_misses = 0, first_late = 0, weight = 0, updates = 0;
 };
 
 sass::Structure structure_of(const ptx::ControlFlow& flow) {
@@ -85,6 +85,7 @@ class Builder {
     }
     const double loaded = sectors(c.load) + sectors(c.atom);
     const double stored = sectors(c.store) + sectors(c.red);
+    cost.updates = static_cast<float>((sectors(c.atom) + sectors(c.red)) / executed);
     if (kind == Kind::global_store) {
       cost.busy =
           static_cast<float>(work_.l1_store_cycles * stored / std::max(stores_, 1.0) / executed +
@@ -158,6 +159,7 @@ class Builder {
           made.first_misses = at->second.first_misses;
           made.first_late = at->second.first_late;
           made.weight = at->second.weight;
+          made.updates = at->second.updates;
         }
         to.code.push_back(std::move(made));
       }
@@ -189,7 +191,7 @@ class Builder {
         model::TraceInstruction made = model::ptx_instruction(estimate);
         if (made.unit == model::TraceInstruction::Unit::memory) {
           const AccessCost c = cost(f.first_site + at, static_cast<double>(f.times[at]), made.kind);
-          made.busy = c.busy, made.weight = c.weight;
+          made.busy = c.busy, made.weight = c.weight, made.updates = c.updates;
           made.misses = c.misses, made.late = c.late;
           made.group = groups_[f.first_site + at];
           made.first_misses = c.first_misses, made.first_late = c.first_late;

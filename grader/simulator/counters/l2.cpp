@@ -5,12 +5,13 @@
 namespace lab32::counters {
 namespace {
 
-constexpr uint64_t kSliceBytes =
-    512;                         // that lie in one slice (measured: count_into, 16 to 4096 words)
-constexpr uint64_t kDealt = 32;  // neighbouring stretches of as many bytes go to as many slices
+// Where addresses lie (measured: data/measured/h200-slices.csv). 256 bytes lie in one slice, the
+// next 256 in another, and the two take the next 512 bytes, too. So 16 KiB go to a hand of 32
+// slices, and so do the next 16 KiB; the next 32 KiB go to the next hand.
+constexpr uint64_t kGranule = 256, kPairBytes = 1024, kHand = 32, kHandBytes = 32768;
 // What a warp's additions to the words of one line cost, each lane its own, in additions of one
-// lane (measured: tally_in_turn with 64 words).
-constexpr double kWholeLine = 1.33;
+// lane, floats or not (measured: data/measured/h200-atomics.csv, `line`).
+constexpr double kWholeLine = 3.2;
 // Lines that the threads of a large GPU write at about the same time, 132 * 2048 of them.
 constexpr size_t kInFlight = 270000;
 
@@ -48,12 +49,19 @@ uint32_t L2::home(uint64_t line) const {
   return static_cast<uint32_t>((hash_line(line) >> 48) % shape_.sides);
 }
 
-// Neighbouring stretches are dealt to neighbouring slices; where the next few go is a hash.
 size_t L2::slice_of(uint64_t line) const {
-  const uint64_t stretch = line * kLineBytes / kSliceBytes;
-  const uint64_t hands = std::max<uint64_t>(slice_work_.size() / kDealt, 1);
-  return (hash_line(stretch / kDealt) >> 32) % hands * kDealt % slice_work_.size() +
-         stretch % std::min<uint64_t>(kDealt, slice_work_.size());
+  const uint64_t at = line * kLineBytes, slices = slice_work_.size();
+  uint64_t hand = kHand;
+  while (hand > slices && hand > 2) hand /= 2;
+  const uint64_t hands = (slices + hand - 1) / hand;
+  const uint64_t deal = at / kHandBytes;
+  const uint64_t pair = (at / kPairBytes ^ hash_line(deal)) % (hand / 2);
+  const uint64_t slice = deal % hands * hand + 2 * pair + at / kGranule % 2;
+  // Of full hands: those that a card has not, one in so many, are made up for by all others, a line
+  // at a time.
+  const uint64_t all = hands * hand, absent = all - slices;
+  if (slice * absent / all == (slice + 1) * absent / all) return slice - slice * absent / all;
+  return hash_line(line) % slices;
 }
 
 void L2::look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind) {
@@ -184,16 +192,16 @@ void L2::update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes
   look_up(asked, asked - std::min(missing, asked), kind);
   mark_dirty(place(at_home, line), sectors);
   keep_limits();
-  // Lanes in step with the words of one line are added side by side.
-  const bool together = alone && asked == count(sectors);
   // A float waits for the one before it where both are added to one word: by lanes of a warp, or by
   // warps in turn (measured: add_to_one beside sum_by_key, whose keys are spread).
   const size_t slice = slice_of(line);
-  const double work = together ? std::min<double>(asked, kWholeLine) : asked;
   uint64_t& last = last_updated_[slice];
   const uint64_t here = line << kSectorsPerLine | sectors;
-  const double first = std::min<double>(work, count(sectors));
-  slice_work_[slice] += (last == here ? first * weight : first) + (work - first) * weight;
+  const double work = asked, first = std::min<double>(work, count(sectors));
+  // Lanes in step with the words of one line are added side by side.
+  slice_work_[slice] += alone && asked == count(sectors) && work > kWholeLine
+                            ? kWholeLine
+                            : (last == here ? first * weight : first) + (work - first) * weight;
   last = here;
 }
 

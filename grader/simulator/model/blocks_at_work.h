@@ -15,6 +15,9 @@ struct BlocksAtWork {
   std::vector<uint32_t> issued;
   // Cycles that L2 and device memory together take for a multiprocessor's sector.
   double memory_cycles = 0;
+  // Cycles that the busiest slice of L2 takes for a sector that the multiprocessor's atomics
+  // update.
+  double update_cycles = 0;
   double both_ways = 0;  // 1: device memory is written as much as read; 0: one of them alone
 };
 

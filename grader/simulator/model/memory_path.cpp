@@ -13,12 +13,17 @@ constexpr double kPort = 0.5;
 // Cycles' work of L1 that may wait before it until warps cannot issue more.
 constexpr double kBacklog = 40;
 
+// Cycles by which multiprocessors that do the same are apart (data/measured/h200-atomics.csv,
+// `tail`).
+constexpr double kSpread = 4500;
+
 constexpr double kTogether = 1.0 / 16, kGolden = 0.6180339887498949;
 
 }  // namespace
 
 MemoryPath::MemoryPath(const Time& time, const BlocksAtWork& work, double crowd)
     : memory_cycles_(work.memory_cycles),
+      update_cycles_(work.update_cycles),
       crowd_(crowd),
       shared_latency_(time.shared_latency * time.sm_hz),
       l1_latency_(time.l1_latency * time.sm_hz),
@@ -28,7 +33,7 @@ MemoryPath::MemoryPath(const Time& time, const BlocksAtWork& work, double crowd)
 
 double MemoryPath::open() const { return lsu_ - kBacklog; }
 
-double MemoryPath::end() const { return std::max(lsu_, memory_); }
+double MemoryPath::end() const { return std::max({lsu_, memory_, updates_}); }
 
 MemoryPath::Times MemoryPath::shared(const TraceInstruction& in, double now) {
   const double start = std::max(now, lsu_);
@@ -55,6 +60,17 @@ bool MemoryPath::waits(const TraceInstruction& in, uint64_t warp, LoadHistory& h
   return true;
 }
 
+// Half of the latency is the way there. What other multiprocessors ask for came up to kSpread
+// before, since they do not run in step. The slices serve the loads and stores between updates,
+// too: two kinds that keep them equally busy get in each other's way.
+double MemoryPath::update(const TraceInstruction& in, double now) {
+  const double cycles = in.updates * update_cycles_, others = std::min(between_, cycles);
+  between_ = 0;
+  const double came = now + l2_latency_ / 2 - std::min(now / 2, kSpread);
+  updates_ = std::max(updates_, came) + std::cbrt(std::pow(cycles, 3) + std::pow(others, 3));
+  return std::max(updates_, now + l2_latency_ / 2) + l2_latency_ / 2;
+}
+
 MemoryPath::Times MemoryPath::global(const TraceInstruction& in, double now, uint64_t warp,
                                      LoadHistory& history) {
   const bool store = in.kind == TraceInstruction::Kind::global_store;
@@ -69,11 +85,13 @@ MemoryPath::Times MemoryPath::global(const TraceInstruction& in, double now, uin
   if (weight > 0) {
     const double asked = std::max(way, memory_);
     busy_ += weight * memory_cycles_;
+    between_ += weight * memory_cycles_;
     memory_ = asked + weight * std::max(memory_cycles_, kPort);
     if (misses) times.ready = asked + latency;
   } else if (misses) {
     times.ready = way + latency;
   }
+  if (in.updates > 0) times.ready = std::max(times.ready, update(in, way));
   // Where the page lies is asked for first.
   if (misses && !store) {
     if (known_ < 0) known_ = now + first_access_;

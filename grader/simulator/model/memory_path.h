@@ -42,11 +42,14 @@ class MemoryPath {
  private:
   bool waits(const TraceInstruction& in, uint64_t warp, LoadHistory& history, bool& late);
 
-  const double memory_cycles_, crowd_;
+  // The atomics' part of an access that L1 has passed on by then. Returns when it has been served.
+  double update(const TraceInstruction& in, double now);
+
+  const double memory_cycles_, update_cycles_, crowd_;
   const double shared_latency_, l1_latency_, l2_latency_, dram_latency_, first_access_;
-  double lsu_ = 0, stores_ = 0, memory_ = 0;  // taken until then
-  double known_ = -1;                         // where the first page lies
-  double busy_ = 0;
+  double lsu_ = 0, stores_ = 0, memory_ = 0, updates_ = 0;  // taken until then
+  double known_ = -1;                                       // where the first page lies
+  double busy_ = 0, between_ = 0;                           // between_: since the last update
   std::array<uint64_t, kLoadsApart> first_misses_{}, late_misses_{};
 };
 

@@ -67,7 +67,8 @@ class Machine {
     double multiprocessor = w_.cycles / t_.sm_hz;
     if (w_.cycles == 0)
       multiprocessor = softly({memory(), l1_and_shared().seconds, issue().seconds});
-    const double launcher = w_.cycles == 0 ? ratio(blocks_, t_.blocks_per_second) : 0;
+    if (w_.cycles > 0) return softly({multiprocessor, spins()});
+    const double launcher = ratio(blocks_, t_.blocks_per_second);
     return softly({multiprocessor, spins(), atomics().seconds, launcher});
   }
 
@@ -176,7 +177,7 @@ class Machine {
   }
 
   Resource atomics() const {
-    return {"atomics", w_.busiest_slice * t_.atomic_seconds, 0,
+    return {"atomics", atomic_seconds(profile_, w_), 0,
             fmt::format("{} in all, {} one after the other in one part of L2",
                         short_number(w_.atomics), short_number(w_.busiest_slice))};
   }
@@ -210,6 +211,10 @@ class Machine {
 
 double memory_seconds(const Profile& profile, const Work& work) {
   return Machine(profile, work).memory();
+}
+
+double atomic_seconds(const Profile& profile, const Work& work) {
+  return work.busiest_slice * profile.time.atomic_seconds;
 }
 
 double both_ways(const Work& work) {

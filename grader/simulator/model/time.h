@@ -31,6 +31,8 @@ struct Prediction {
 
 // What L2 and device memory take for what a launch moves.
 double memory_seconds(const Profile& profile, const Work& work);
+// What the busiest slice of L2 takes for its atomics.
+double atomic_seconds(const Profile& profile, const Work& work);
 // 1: device memory is written as much as read; 0: one of them alone.
 double both_ways(const Work& work);
 

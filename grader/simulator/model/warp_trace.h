@@ -38,7 +38,8 @@ struct TraceInstruction {
   // ones, and of those behind them.
   uint8_t group = 0;  // copies of one load, which count together
   float first_misses = 0, first_late = 0, misses = 0, late = 0;
-  float weight = 0;  // what it moves beyond L1, in shares of an access
+  float weight = 0;   // what it moves beyond L1, in shares of an access
+  float updates = 0;  // of an atomic: sectors that L2 updates
   // As ptxas scheduled it (sass::Control); else what it reads is waited for.
   bool scheduled = false;
   uint8_t stall = 0, waits_for = 0;

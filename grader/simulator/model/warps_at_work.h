@@ -79,7 +79,6 @@ class WarpsAtWork {
   std::vector<double> lines_;  // of instructions: when they have been fetched
   std::vector<Warp> warps_;
   std::vector<Place> places_;
-  bool scheduled_ = false;
   std::array<std::vector<size_t>, kParts> of_scheduler_;
   std::array<std::array<double, kUnits>, kParts> units_{};
   std::array<std::array<double, 2>, kParts> banks_{};  // of registers: read until then
@@ -89,6 +88,8 @@ class WarpsAtWork {
   double bar_ = 0, starter_ = 0, dealt_ = 0, fetched_ = 0, left_ = 0;
   double end_ = 0, issued_ = 0;
   size_t next_ = 0, ended_ = 0, freed_ = 0;
+  // The scheduler that the next block's first warp goes to.
+  size_t first_ = 0;
 };
 
 }  // namespace lab32::model

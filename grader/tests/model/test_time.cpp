@@ -3,8 +3,8 @@
 //
 // After a change of the model or of its parameters: LAB32_UPDATE_MODEL=1 writes the predictions
 // again (data/modelled/h200.csv, from which the handout's tables and figure are made); after a
-// change of what is counted, LAB32_UPDATE_MODEL=count counts all launches anew first (half an
-// hour).
+// change of what is counted, LAB32_UPDATE_MODEL=count counts all launches anew first (an hour of
+// one core's time, shared out among all).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -133,14 +133,15 @@ constexpr int kFirstColdOnly = 439;
 // names begin so; the others stay as recorded. Of the H100, those that are recorded.
 void count_again(const std::string& gpu, const std::string& path, const std::string& head) {
   const std::string set = update() == "count" ? "" : update().substr(sizeof "count:" - 1);
-  tests::ModelKernels kernels(gpu);
   std::map<int, tests::SimulatedRow> rows;
   for (const auto& row : tests::read_simulated(gpu)) rows[row.id] = row;
-  for (const launches::Launch& launch : tests::read_model_launches()) {
-    if (!set.empty() && launch.set != set && launch.kernel.rfind(set, 0) != 0) continue;
-    if (gpu != "h200" && rows.count(launch.id) == 0) continue;
-    rows[launch.id] = kernels.count(launch, gpu == "h200" && launch.id < kFirstColdOnly);
-  }
+  std::vector<launches::Launch> again;
+  for (const launches::Launch& launch : tests::read_model_launches())
+    if ((set.empty() || launch.set == set || launch.kernel.rfind(set, 0) == 0) &&
+        (gpu == "h200" || rows.count(launch.id) != 0))
+      again.push_back(launch);
+  for (const tests::SimulatedRow& row : tests::count_on_all_cores(gpu, again, kFirstColdOnly))
+    rows[row.id] = row;
   std::vector<tests::SimulatedRow> all;
   for (const auto& [id, row] : rows) all.push_back(row);
   write(path, head + tests::print_simulated(all));
