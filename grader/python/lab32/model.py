@@ -134,7 +134,8 @@ def model_alone():
         ("h200-lecture-blind", (), "lectures' kernels, blind, by an earlier model"),
         ("h200-seminar-blind", (), "seminars' kernels, blind, by an earlier model"),
         ("h200-workshop-blind", (), "workshops' kernels, blind, by an earlier model"),
-        ("h200-tutorial-blind", (), "tutorials' kernels, blind"),
+        ("h200-tutorial-blind", (), "tutorials' kernels, blind, by an earlier model"),
+        ("h200-exercise-blind", (), "exercises' kernels, blind"),
         ("h200", ("apart",), "all set apart, corrected since"),
         ("h200", ("fit", "labs"), SETS["fit"]),
     ]:
@@ -154,7 +155,7 @@ def model_alone():
 
 def model_blind():
     """Kernels that were predicted before they were measured: the kernel alone, by how long it takes."""
-    found = [(us, us * (1 + error)) for us, error in alone("h200", "h200-tutorial-blind", ())]
+    found = [(us, us * (1 + error)) for us, error in alone("h200", "h200-exercise-blind", ())]
     rows = []
     for title, least, most in LENGTHS:
         part = [(us, ours) for us, ours in found if least <= us < most]

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/memory_use.h"
 #include "simulator/sass/graph.h"
 #include "simulator/sass/register_banks.h"
 
@@ -272,12 +273,38 @@ bool by_guard(const std::vector<const MemorySite*>& copies, int block, const ptx
   });
 }
 
+// Whether ptxas has made one access of several: its copies are fewer than those of the others.
+bool is_merged(const std::vector<const MemorySite*>& copies, int block,
+               const ptx::Instruction& in) {
+  const ptx::Traits& t = in.op->traits;
+  if (!t.accesses_memory() || in.has(ptx::Mod::v2) || in.has(ptx::Mod::v4)) return false;
+  const int bytes = static_cast<int>(ptx::element_bytes(in));
+  return std::any_of(copies.begin(), copies.end(), [&](const MemorySite* site) {
+    return site->block == block && site->op && bytes > 0 && site->op->bytes > bytes;
+  });
+}
+
 // An instruction of the block that is issued whenever the block is run: those whose guard is false
 // for all lanes are not counted.
 int32_t unguarded(const ptx::Function& function, const ptx::BasicBlock& block) {
   for (int i = block.last - 1; i >= block.first; --i)
     if (function.body[static_cast<size_t>(i)].guard < 0) return i;
   return block.first;
+}
+
+// Of each instruction in a loop of the PTX whose block a branch leads around: an instruction that
+// is issued whenever that branch is. Where ptxas makes a guard of it, all are issued as often. -1:
+// none.
+std::vector<int32_t> before_guards(const ptx::Function& function) {
+  const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
+  std::vector<int32_t> before(function.body.size(), -1);
+  for (const ptx::BasicBlock& block : flow.blocks) {
+    if (block.predecessors.size() != 1) continue;
+    const ptx::BasicBlock& from = flow.blocks[static_cast<size_t>(block.predecessors.front())];
+    for (int i = block.first; i < block.last; ++i)
+      before[static_cast<size_t>(i)] = unguarded(function, from);
+  }
+  return before;
 }
 
 // Of each instruction in a loop of the PTX: what is issued as often as its innermost loop is
@@ -316,6 +343,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
   add_code(function, sites, std::move(code), blocks);
   std::vector<std::vector<const MemorySite*>> copies(function.body.size());
   const std::vector<std::vector<int32_t>> entries = loop_entries(function);
+  const std::vector<int32_t> before = before_guards(function);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const ptx::Instruction& in = function.body[i];
     for (const MemorySite& site : sites.of_line(in.ptx_line))
@@ -330,7 +358,11 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
       // Where there are most is the loop proper; fewer are its remainder.
       if (!known && count != blocks_with.rbegin()->first) continue;
       EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
-                                  is_anchor(in) && !by_guard(copies[i], block, in)};
+                                  is_anchor(in) && !is_merged(copies[i], block, in)};
+      if (origin.anchor && by_guard(copies[i], block, in)) {
+        origin.anchor = known && before[i] >= 0;
+        if (origin.anchor) origin.index = before[i];
+      }
       if (known && blocks_with.size() > 1) {
         origin.copies = count;
         origin.fewest = count == blocks_with.begin()->first;

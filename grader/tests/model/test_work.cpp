@@ -152,4 +152,24 @@ TEST_SUITE("model: work") {
     CHECK(model::machine_issue("UIADD3").alu == 0);
     CHECK(model::machine_issue("BRA").all == 1);
   }
+
+  TEST_CASE("model: the first warps of neighbouring blocks have schedulers of their own") {
+    // data/measured/h200-atomics.csv, `place`: of eight blocks of eight warps, two begin at each.
+    std::vector<model::TraceInstruction> body;
+    for (int i = 0; i < 8; ++i) body.push_back(instruction("FFMA", i, {static_cast<uint16_t>(i)}));
+    model::WarpTrace trace = trace_of(body);
+    trace.blocks[0].loops = {0};
+    constexpr uint32_t kLong = 4000, kShort = 8;
+    trace.blocks[0].runs = (kLong + 7.0 * kShort) / 8 / 8;
+    model::BlocksAtWork work;
+    work.blocks = 8 * 132;
+    work.warps = 8;
+    work.resident = 8;
+    for (uint64_t w = 0; w < work.blocks * 8; ++w)
+      work.issued.push_back(w % 8 == 0 ? kLong : kShort);
+    const double cycles =
+        model::run_multiprocessor(model::read_profile("h200"), trace, work).cycles;
+    CHECK(cycles > 2 * kLong);
+    CHECK(cycles < 3 * kLong);
+  }
 }
