@@ -46,7 +46,8 @@ double part_of(double points, double credit) {
 
 // The rubric decides how much of a share counts.
 double score_of(const RubricRow& row, const Verdict& v) {
-  if (row.credit == Credit::share) return part_of(row.points, v.credit);
+  if (row.credit == Credit::share)
+    return part_of(row.points, v.withheld.empty() ? v.credit : std::floor(4 * v.credit) / 4);
   return v.credit >= 1 ? row.points : 0;
 }
 
@@ -80,6 +81,7 @@ report::Test result_of(const RubricRow& row, const Verdict& v, const std::string
     const bool passed = !ended && v.credit >= 1;
     test.status = passed ? report::Status::passed : report::Status::failed;
     if (!passed) test.failure = v.failure.value_or(Failure{});
+    if (!passed && !v.withheld.empty()) test.failure->measured.reset();
     if (ended && test.message.empty()) test.message = "The check failed: " + v.failed_check;
   }
   return test;
@@ -117,6 +119,10 @@ void end_check(report::Lab& lab) {
     if (!odd.empty()) explain(0, odd);
   }
   if (verdict().lost && !s.printed.empty()) explain(0, s.printed);
+  if (!verdict().withheld.empty() && !verdict().lost)
+    explain(0, "Until `" + verdict().withheld +
+                   "` is answered, the points for this count come in whole quarters: finer ones "
+                   "would tell the count.");
   report::Test test = result_of(*s.row, verdict(), s.source.display());
   add_pictures(test);
   lab.tests.push_back(test);

@@ -62,6 +62,7 @@ struct Session {
   std::vector<class DeviceArray*> memories = {};  // of the running check, as they were allocated
   std::vector<Region> launched = {};              // those of its last launch
   std::string withheld = {};                      // the check that asks what this one could tell
+  bool counts_withheld = false;                   // of a check that has run: verdict.h
   std::string printed = {};                       // what that launch has printed, for a message
   std::string odd_amount = {};                    // the check's first such shift or shuffle
   std::string odd_shift = {};                     // of the file, until it is told

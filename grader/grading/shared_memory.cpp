@@ -89,10 +89,15 @@ void credit_wavefronts(const device::Run& run, double ideal, const std::string& 
   expected(grouped(static_cast<uint64_t>(ideal)) + " wavefronts");
   const counters::Counters& c = counters_of(run, Counted::shared);
   const uint64_t wavefronts = c.shared_wavefronts();
-  measured(grouped(wavefronts) + " wavefronts");
+  const bool told = session().withheld.empty() || static_cast<double>(wavefronts) <= ideal;
+  if (told) {
+    measured(grouped(wavefronts) + " wavefronts");
+    figure("wavefronts", static_cast<double>(wavefronts));
+    figure("conflicts", static_cast<double>(wavefronts - c.shared_ideal()));
+  } else {
+    withhold_count(session().withheld);
+  }
   figure("shared_requests", static_cast<double>(c.shared_requests()));
-  figure("wavefronts", static_cast<double>(wavefronts));
-  figure("conflicts", static_cast<double>(wavefronts - c.shared_ideal()));
   figure("ideal_wavefronts", ideal);
   if (static_cast<double>(wavefronts) < ideal && !does_well_without(c))
     lose_for_leaving(c, wavefronts, ideal);

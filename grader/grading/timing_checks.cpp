@@ -37,6 +37,13 @@ std::optional<PredictedTime> predicted(const std::string& kernel, uint32_t n,
   return time;
 }
 
+// What bounds the launch; not in which number, where that is a count that has been withheld.
+std::string bound_by(const PredictedTime& time) {
+  const bool untold =
+      session().counts_withheld && time.bottleneck.find("wavefront") != std::string::npos;
+  return untold ? time.bottleneck.substr(0, time.bottleneck.find(':')) : time.bottleneck;
+}
+
 // Where there is no card: what the model says the launches take.
 NotRun predict(const std::string& kernel, uint32_t n, const TimedWork& work) {
   const std::optional<PredictedTime> time = predicted(kernel, n, work, work);
@@ -44,7 +51,7 @@ NotRun predict(const std::string& kernel, uint32_t n, const TimedWork& work) {
   NotRun reason{NotRun::Kind::no_gpu, session().device.name()};
   if (!time) return reason;
   figure("modelled_seconds", time->seconds);
-  reason.modelled = {n, time->seconds, time->error, time->bottleneck};
+  reason.modelled = {n, time->seconds, time->error, bound_by(*time)};
   const std::optional<double> copy = session().device.copy_seconds(work.bytes);
   measured(duration(time->seconds) + " modelled");
   if (!copy) return reason;
@@ -64,7 +71,7 @@ NotRun predict_step(const StepCheck& check, uint32_t n, const TimedWork& work) {
   const double ratio = before->seconds / now->seconds;
   measured(fmt::format("{:.2f} times modelled", ratio));
   figure("modelled_ratio", ratio);
-  reason.modelled = {n, now->seconds, now->error, now->bottleneck, before->seconds};
+  reason.modelled = {n, now->seconds, now->error, bound_by(*now), before->seconds};
   reason.modelled->before = check.before;
   reason.modelled->kernel = check.kernel;
   return reason;

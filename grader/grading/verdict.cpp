@@ -64,6 +64,13 @@ void credit_share(double share, const Failure& failure) {
   note_share(share, failure);
 }
 
+void withhold_count(const std::string& question) {
+  const std::string name = question.substr(0, question.find(' '));
+  measured("too many: see " + name);
+  verdict().withheld = question;
+  session().counts_withheld = true;
+}
+
 void fail(const Failure& failure) {
   verdict().lost = true;
   verdict().failure = failure;

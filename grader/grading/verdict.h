@@ -31,6 +31,10 @@ void credit_at_most(double ideal, double reached);
 // Worth `share` of the points, at most all; below 1 for the reason `failure`.
 void credit_share(double share, const Failure& failure);
 
+// The count is more than is needed, and `question` asks what it is made of: until that has been
+// passed it is not told. Its points would tell it, so they come in whole quarters.
+void withhold_count(const std::string& question);
+
 // Thrown to end a check whose verdict is complete. Carries nothing: the verdict does.
 struct TestOver {};
 
@@ -54,8 +58,9 @@ struct Verdict {
   int line = 0;
   std::map<std::string, double> figures;
   double credit = 1;
-  bool has_share = false;  // one of credit...() was called
-  double worst_share = 1;  // whose failure is kept
+  bool has_share = false;     // one of credit...() was called
+  double worst_share = 1;     // whose failure is kept
+  std::string withheld = {};  // the question that a count's number waits for
   bool lost = false;
   std::optional<Failure> failure;
   std::optional<NotRun> not_run;

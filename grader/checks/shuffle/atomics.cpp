@@ -81,7 +81,10 @@ void credit_adds(const device::Run& launched, int line, const std::string& idea)
   const double ideal = rubric().number("ideal");
   // How many times as many as are needed is A2's question.
   const bool told = has_passed("A2 who adds") || static_cast<double>(adds) <= ideal;
-  measured(told ? grouped(adds) + " adds" : "too many: see A2");
+  if (told)
+    measured(grouped(adds) + " adds");
+  else
+    withhold_count("A2 who adds");
   expected(grouped(static_cast<uint64_t>(ideal)) + " adds");
   if (told) figure("adds", static_cast<double>(adds));
   figure("ideal_adds", ideal);

@@ -76,10 +76,13 @@ PITCHES = {"16 wide, pitch 16": (16, 16), "16 wide, pitch 17": (16, 17),
            "32 wide, pitch 32": (32, 32), "32 wide, pitch 33": (32, 33)}  # fmt: skip
 
 
+COLUMN = "A2 a column of a tile"
+
+
 def wavefronts_of_pitches(lab):
     """Simulated, from the figures of the result: {label: wavefronts per load}; none before the check
     that asks for them is passed."""
-    figures = lab.figures() if lab.has_passed("A2 a column of a tile") else {}
+    figures = lab.figures() if lab.has_passed(COLUMN) else {}
     return {
         label: figures[f"pitch {pitch} wavefronts"]
         for label, (_, pitch) in PITCHES.items()
@@ -99,8 +102,10 @@ def documented_pitches():
 
 def against_ideal(lab, what):
     """{version: reached / ideal} of `sectors`, `wavefronts` or `requests` of yours, from the first
-    check that has them."""
+    check that has them. No wavefronts before A2 is passed: a tile that is not padded has what A2 asks for."""
     found = {}
+    if what == "wavefronts" and not lab.has_passed(COLUMN):
+        return found
     for test in lab.tests:
         version = next((v for v in VERSIONS if f" {v}: " in test.name), None)
         if version and what in test.figures and test.figures.get(f"ideal_{what}"):
