@@ -8,6 +8,7 @@
 #include "grading/session.h"
 #include "grading/verdict.h"
 #include "grading/words.h"
+#include "pictures/make.h"
 
 namespace lab32::grading {
 
@@ -73,9 +74,14 @@ void credit_sectors(const device::Run& run, double ideal, const std::string& ide
 
 device::Run launch_beside(const std::function<device::Run()>& launch) {
   const std::string shown = verdict().measured, wanted = verdict().expected;
+  const auto pictures = session().pictures;
   device::Run launched = launch();
   measured(shown);
   expected(wanted);
+  // The launch that the count is of is drawn, unless this one is worse.
+  const auto& now = session().pictures;
+  if (pictures && !now->fault && !now->race && pictures::waste(*now) <= pictures::waste(*pictures))
+    session().pictures = pictures;
   return launched;
 }
 
