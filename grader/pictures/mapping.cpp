@@ -35,13 +35,24 @@ std::string what_is_drawn(const Mapping& m) {
 // Of a column, or of a row where the table is turned.
 bool is_drawn(const Mapping& m, uint64_t place) { return place < (m.turned ? m.rows : m.columns); }
 
-// Whether a group stays in its row, or column, and leaves what is drawn: no swizzle's does, but a
+// Whether group n leaves its row, or its column where the table is turned: no swizzle's does, but a
 // student's function may be none.
+bool leaves(const Mapping& m, uint32_t n) {
+  return m.turned ? m.to[n] % m.all_columns != n % m.columns
+                  : m.to[n] / m.all_columns != n / m.columns;
+}
+
+bool any_leaves(const Mapping& m) {
+  for (uint32_t n = 0; n < m.to.size(); ++n)
+    if (leaves(m, n)) return true;
+  return false;
+}
+
+// Whether a group stays in its row, or column, and leaves what is drawn.
 bool goes_out(const Mapping& m) {
   for (uint32_t n = 0; n < m.to.size(); ++n) {
     const uint64_t to_row = m.to[n] / m.all_columns, to_column = m.to[n] % m.all_columns;
-    const bool leaves = m.turned ? to_column != n % m.columns : to_row != n / m.columns;
-    if (!leaves && !is_drawn(m, m.turned ? to_row : to_column)) return true;
+    if (!leaves(m, n) && !is_drawn(m, m.turned ? to_row : to_column)) return true;
   }
   return false;
 }
@@ -97,11 +108,12 @@ Mapping mapping_of(const SwizzleShape& s, const std::vector<uint32_t>& to) {
 
 std::string text(const Mapping& m, bool colour) {
   const Paint paint(colour);
+  const bool groups = m.unit > 1;
   std::string out = fmt::format(
-      "{}: where groups of {} element{} lie.\n"
-      "A number is the {} that a group goes to; ✗ it leaves its {}.\n",
-      m.name, grouped(m.unit), m.unit == 1 ? "" : "s", m.turned ? "row" : "column",
-      m.turned ? "column" : "row");
+      "{}: where {} lie.\nA number is the {} that {} goes to{}.\n", m.name,
+      groups ? fmt::format("groups of {} elements", grouped(m.unit)) : "elements",
+      m.turned ? "row" : "column", groups ? "a group" : "an element",
+      any_leaves(m) ? fmt::format("; ✗ it leaves its {}", m.turned ? "column" : "row") : "");
   if (std::max(m.columns, m.rows) > 10) out += "From 10 on it is a letter: a is 10, v is 31.\n";
   if (goes_out(m)) out += "→ it leaves what is drawn.\n";
   out += what_is_drawn(m) + "\n" + pad_right("column", 8);
@@ -112,11 +124,11 @@ std::string text(const Mapping& m, bool colour) {
     for (uint32_t column = 0; column < m.columns; ++column) {
       const uint32_t to = m.to[row * m.columns + column];
       const uint64_t to_row = to / m.all_columns, to_column = to % m.all_columns;
-      const bool leaves = m.turned ? to_column != column : to_row != row;
       const uint64_t shown = m.turned ? to_row : to_column;
-      out += leaves ? paint(Hue::bad, " ✗")
-                    : paint(shown == (m.turned ? row : column) ? Hue::idle : Hue::good,
-                            is_drawn(m, shown) ? " " + sign_of(shown) : " →");
+      out += leaves(m, row * m.columns + column)
+                 ? paint(Hue::bad, " ✗")
+                 : paint(shown == (m.turned ? row : column) ? Hue::idle : Hue::good,
+                         is_drawn(m, shown) ? " " + sign_of(shown) : " →");
     }
     out += "\n";
   }
@@ -128,8 +140,10 @@ std::string text(const Mapping& m, bool colour) {
       places.insert(m.to[row * m.columns + column] % m.all_columns);
     out += paint(places.size() == m.rows ? Hue::good : Hue::warn, " " + sign_of(places.size()));
   }
-  return out + fmt::format("\n\nLast row: in how many columns the {}{} groups of a column lie.\n",
-                           m.rows == m.all_rows ? "" : "first ", m.rows);
+  return out + fmt::format("\n\nLast row: in how many columns the {}{} {}{} of a column lie{}.\n",
+                           m.rows == m.all_rows ? "" : "first ", m.rows,
+                           groups ? "group" : "element", m.rows == 1 ? "" : "s",
+                           m.rows == 1 ? "s" : "");
 }
 
 }  // namespace lab32::pictures

@@ -14,13 +14,14 @@ namespace {
 
 constexpr int kWidth = 80;
 
-// Its beginning where it is wider.
+// Its beginning where it is wider, and a sign that it goes on.
 std::string clipped(std::string words, int width) {
-  while (columns(words) > width) {
+  if (columns(words) <= width) return words;
+  while (columns(words) >= width) {
     do words.pop_back();
     while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xc0) == 0x80);
   }
-  return words;
+  return words.substr(0, words.find_last_not_of(' ') + 1) + "…";
 }
 
 std::string at_line(int line, const std::string& source, int width = kWidth - 4) {

@@ -140,6 +140,13 @@ std::string banks(const Request& r, const Paint& paint) {
   return out + "\n";
 }
 
+// A row is named by its first place in use: said where that is not the row's own first.
+std::string what_names(const std::map<uint64_t, Row>& rows) {
+  for (const auto& [number, row] : rows)
+    if (row.used[0] == 0) return "In front of each row: its first place in use.\n";
+  return "";
+}
+
 std::string percent(uint64_t part, uint64_t whole) {
   return fmt::format(
       "{:.3g} %", whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
@@ -182,6 +189,7 @@ std::string text(const Access& access, const Request& r, bool colour) {
   out += ".\n";
   if (access.ptx_level) out += "Counted in PTX: ptxas may issue it otherwise.\n";
   if (meet(r)) out += "Where several lanes meet in a place, the first one's sign is there.\n";
+  out += what_names(rows_of(r));
   return out + "\n" + (access.shared ? banks(r, paint) : global(r, paint));
 }
 

@@ -128,6 +128,8 @@ def key_of(access, request, rows, unused, bare):
         key.append("dashed: inactive lane")
     if any("+" in row.name for row in rows):
         key.append("+n: byte n of the element")
+    if any(0 not in row.lanes for row in rows):
+        key.append("in front: the first place in use")
     return "; ".join(key)
 
 
