@@ -205,7 +205,10 @@ def walk():
     )
     own = [(str(k // 16), ORANGE) if k % 16 == 0 else ("", None) for k in range(64)]
     strip(drawing, 76, own, "each lane has its own 16", "32 lanes: 32 sectors")
-    along = [(str(k) if k < 10 else "", ORANGE) if k < 32 else ("", None) for k in range(64)]
+    # Two digits are wider than a cell: of the other sectors the first lane only.
+    along = [
+        (str(k) if k < 8 or k % 8 == 0 else "", ORANGE) if k < 32 else ("", None) for k in range(64)
+    ]
     strip(drawing, 160, along, "the lanes walk together", "32 lanes: 4 sectors")
     drawing.text(
         16,
