@@ -128,9 +128,10 @@ def key_of(access, request, rows, unused, bare):
         key.append("dashed: inactive lane")
     if any("+" in row.name for row in rows):
         key.append("+n: byte n of the element")
-    if any(0 not in row.lanes for row in rows):
-        key.append("in front: the first place in use")
     return "; ".join(key)
+
+
+IN_FRONT = "in front of a row: the first place in use"
 
 
 def draw_access(access, number):
@@ -149,6 +150,7 @@ def draw_access(access, number):
         + (22 if shared else 0)
         + (18 if len(rows) > MOST_ROWS else 0)
         + (34 if shared or not atomic else 50)
+        + (16 if any(0 not in row.lanes for row in shown) else 0)
     )
     right = 20 if shared else 104
     space = 0 if shared else 4  # between sectors
@@ -265,4 +267,6 @@ def draw_access(access, number):
     if not shared and atomic:
         picture.text(12, y + 38, "an atomic costs a sector for each lane that adds to one and the same word", 10.5, kind="soft")
     picture.text(12, y + 22, key, 10.5, kind="soft")
+    if any(0 not in row.lanes for row in shown):
+        picture.text(12, y + (38 if shared or not atomic else 54), IN_FRONT, 10.5, kind="soft")
     return picture
