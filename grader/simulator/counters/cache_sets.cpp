@@ -30,8 +30,10 @@ CacheSets::CacheSets(uint64_t bytes, uint32_t ways, uint32_t tags)
       order_[(2 * set + 1) * ways_ + i] = static_cast<uint8_t>(i);
 }
 
+uint64_t CacheSets::number_of_set(uint64_t line) const { return hash_line(line) % sets_; }
+
 CacheSets::Set CacheSets::set_of(uint64_t line) {
-  const uint64_t set = hash_line(line) % sets_;
+  const uint64_t set = number_of_set(line);
   uint8_t* const marks = order_.data() + 2 * set * ways_;
   return {marks, marks + ways_, lines_.data() + set * ways_, held_.data() + set};
 }
@@ -46,6 +48,22 @@ uint32_t CacheSets::find(const Set& set, uint64_t line) const {
     from = place + 1;
   }
   return ways_;
+}
+
+void CacheSets::prefetch_set(uint64_t line) const {
+  constexpr uint64_t kHostLine = 64;
+  const uint8_t* const order = order_.data() + 2 * number_of_set(line) * ways_;
+  for (uint64_t byte = 0; byte < uint64_t{2} * ways_; byte += kHostLine) fetch_ahead(order + byte);
+}
+
+bool CacheSets::prefetch_line(uint64_t line) const {
+  const uint64_t set = number_of_set(line);
+  const uint8_t* const marks = order_.data() + 2 * set * ways_;
+  const void* const found = std::memchr(marks, mark_of(line), ways_);
+  if (found == nullptr) return false;
+  const auto place = static_cast<const uint8_t*>(found) - marks;
+  fetch_ahead(lines_.data() + set * ways_ + marks[ways_ + place]);
+  return true;
 }
 
 CachedLine& CacheSets::move_to_front(const Set& set, uint32_t place) {

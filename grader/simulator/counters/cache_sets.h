@@ -27,6 +27,13 @@ struct CachedLine {
 };
 static_assert(sizeof(CachedLine) == 16);
 
+// Brings a line of host memory nearer. GCC takes what only prefetches for something without
+// effects, and leaves out calls of it, but for the empty assembly.
+inline void fetch_ahead(const void* at) {
+  __builtin_prefetch(at);
+  asm volatile("");
+}
+
 class CacheSets {
  public:
   // `tags`: lines that a way's bytes may be shared by, which hold some of their sectors each. At
@@ -37,6 +44,10 @@ class CacheSets {
   CachedLine* use(uint64_t line);
   // The line, without using it.
   CachedLine* peek(uint64_t line);
+  // Asks the host for what use() will look at: the set's order, and then, whether the line is there
+  // and it.
+  void prefetch_set(uint64_t line) const;
+  bool prefetch_line(uint64_t line) const;
   // A place for a line that is not there, with no sector valid. Another may have to go for it.
   CachedLine& insert(uint64_t line, std::optional<CachedLine>& gone);
   // A place for so many sectors more of a line that is there, where tags share bytes.
@@ -53,6 +64,7 @@ class CacheSets {
     uint16_t* held;  // sectors, where tags share bytes
   };
   Set set_of(uint64_t line);
+  uint64_t number_of_set(uint64_t line) const;
   uint32_t find(const Set& set, uint64_t line) const;  // its place; ways_: it is not there
   CachedLine& move_to_front(const Set& set, uint32_t place);
 

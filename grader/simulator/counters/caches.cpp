@@ -21,9 +21,12 @@ using sim::AccessKind;
 class Turns {
  public:
   void add(const std::vector<LineAccess>& accesses) {
-    if (!accesses.empty()) warps_.push_back({&accesses, 0, 0});
+    if (!accesses.empty())
+      warps_.push_back({accesses.data(), accesses.data() + accesses.size(), 0});
   }
   bool done() const { return warps_.empty(); }
+  // The line that is looked up next.
+  const LineAccess& next() const { return *warps_[turn_ < warps_.size() ? turn_ : 0].at; }
 
   // The next warp's next access, and the stores right behind a store, for which a warp does not
   // wait: calls look_up(line, warps, first) for each line of it. While each
@@ -32,17 +35,17 @@ class Turns {
   template <class LookUp>
   void issue(LookUp look_up) {
     if (turn_ >= warps_.size()) turn_ = 0;
-    auto& [accesses, at, seen] = warps_[turn_];
-    const auto stores = [accesses](size_t i) {
-      return i < accesses->size() && (*accesses)[i].kind == uint64_t(AccessKind::store);
+    auto& [at, end, seen] = warps_[turn_];
+    const auto stores = [](const LineAccess& line) {
+      return line.kind == uint64_t(AccessKind::store);
     };
-    for (bool goes_on = at < accesses->size(); goes_on;) {
-      const LineAccess& line = (*accesses)[at++];
+    for (bool goes_on = at != end; goes_on;) {
+      const LineAccess& line = *at++;
       look_up(line, warps_.size(), (seen >> line.group & 1) == 0);
       if (line.last) seen |= uint32_t{1} << line.group;
-      goes_on = line.last == 0 || (stores(at - 1) && stores(at));
+      goes_on = at != end && (line.last == 0 || (stores(line) && stores(*at)));
     }
-    if (at < accesses->size()) {
+    if (at != end) {
       ++turn_;
     } else {
       warps_.erase(warps_.begin() + static_cast<std::ptrdiff_t>(turn_));
@@ -51,8 +54,7 @@ class Turns {
 
  private:
   struct Left {
-    const std::vector<LineAccess>* accesses;
-    size_t at;
+    const LineAccess *at, *end;
     uint32_t seen;  // groups that have had an access
   };
   std::vector<Left> warps_;
@@ -91,6 +93,7 @@ struct CacheObserver::Launch {
   void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps, bool first);
   void store_line(uint32_t side, const LineAccess& access);
   void stores_leave();
+  void prefetch(const std::vector<Turns>& turns, uint32_t multiprocessor);
 
   const CacheShape shape;
   const std::vector<CacheUse> uses;
@@ -141,6 +144,29 @@ void CacheObserver::Launch::finished(std::unique_ptr<Recorded> block) {
   while (of_this_wave == wave()) replay();
 }
 
+// The caches of all multiprocessors are larger than the host's, and each turn is another's: so what
+// the next ones will look at is asked for ahead, in the order in which it is found: the access, the
+// order of its set in L1, and then its line there, or the same of L2.
+void CacheObserver::Launch::prefetch(const std::vector<Turns>& turns, uint32_t multiprocessor) {
+  constexpr uint32_t kAccess = 24, kSet = 16, kLine = 8, kFar = 4;  // multiprocessors ahead
+  const auto ahead = [&](uint32_t by) { return (multiprocessor + by) % shape.multiprocessors; };
+  if (const Turns& t = turns[ahead(kAccess)]; !t.done()) fetch_ahead(&t.next());
+  uint32_t m = ahead(kSet);
+  if (const Turns& t = turns[m]; l1s[m] && !t.done()) l1s[m]->prefetch_set(t.next().line);
+  m = ahead(kLine);
+  const auto is_load = [](const LineAccess& access) {
+    return static_cast<AccessKind>(access.kind) == AccessKind::load;
+  };
+  if (const Turns& t = turns[m]; l1s[m] && !t.done()) {
+    const LineAccess& access = t.next();
+    const bool there = l1s[m]->prefetch_line(access.line);
+    if (!there || !is_load(access)) l2.prefetch_sets(m % shape.l2.sides, access.line);
+  }
+  m = ahead(kFar);
+  if (const Turns& t = turns[m]; !t.done() && !is_load(t.next()))
+    l2.prefetch_lines(m % shape.l2.sides, t.next().line);
+}
+
 void CacheObserver::Launch::replay() {
   std::vector<Turns> turns(shape.multiprocessors);
   const auto end = waiting.lower_bound(next + wave());
@@ -150,6 +176,7 @@ void CacheObserver::Launch::replay() {
   for (bool any = true; any;) {
     any = false;
     for (uint32_t m = 0; m < shape.multiprocessors; ++m) {
+      prefetch(turns, m);
       if (turns[m].done()) continue;
       any = true;
       ++turn[m];

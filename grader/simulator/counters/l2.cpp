@@ -49,6 +49,18 @@ uint32_t L2::home(uint64_t line) const {
   return static_cast<uint32_t>((hash_line(line) >> 48) % shape_.sides);
 }
 
+void L2::prefetch_sets(uint32_t side, uint64_t line) const {
+  const uint32_t at_home = home(line);
+  sides_[at_home].prefetch_set(line);
+  if (side != at_home) sides_[side].prefetch_set(line);
+}
+
+void L2::prefetch_lines(uint32_t side, uint64_t line) const {
+  const uint32_t at_home = home(line);
+  sides_[at_home].prefetch_line(line);
+  if (side != at_home) sides_[side].prefetch_line(line);
+}
+
 size_t L2::slice_of(uint64_t line) const {
   const uint64_t at = line * kLineBytes, slices = slice_work_.size();
   uint64_t hand = kHand;

@@ -33,6 +33,9 @@ class L2 {
  public:
   explicit L2(const L2Shape& shape);
 
+  // Asks the host for the sets that the line belongs to, and then for what they have of it.
+  void prefetch_sets(uint32_t side, uint64_t line) const;
+  void prefetch_lines(uint32_t side, uint64_t line) const;
   // `side`: of the multiprocessor that asks. `sectors`: of the line, one bit each.
   void read(uint32_t side, uint64_t line, uint8_t sectors);
   // `bytes`: how many of each sector are written; a sector of which some are missing is read from
