@@ -112,11 +112,15 @@ cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMem
 }
 
 // Whether all bytes were written and are the same, as where a loop fills a buffer anew each round.
-bool holds(const sim::Memory& memory, const sim::Allocation& allocation, uint64_t at,
-           unsigned char value, uint64_t bytes) {
-  const std::byte* first = memory.host(at);
-  return allocation.initialised && *first == std::byte{value} &&
-         std::memcmp(first, first + 1, bytes - 1) == 0;
+bool holds(const sim::Memory& memory, const sim::Allocation& allocation,
+           const Repeats::Fill& fill) {
+  if (Repeats::still_holds(allocation, fill)) return true;
+  const std::byte* first = memory.host(fill.at);
+  if (!allocation.initialised || *first != std::byte{fill.value} ||
+      std::memcmp(first, first + 1, fill.bytes - 1) != 0)
+    return false;
+  Repeats::holds(allocation, fill);
+  return true;
 }
 
 cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element) {
@@ -130,7 +134,7 @@ cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element)
   const uint64_t bytes = e.width * e.height * e.depth;
   join_rows(e, to, same);
   if (element == 1 && e.height == 1 && e.depth == 1 &&
-      holds(r.memory, *target.allocation, to.begin, static_cast<unsigned char>(value), bytes)) {
+      holds(r.memory, *target.allocation, {to.begin, bytes, static_cast<unsigned char>(value)})) {
     r.gpu().timeline.advance(fill_seconds(r.profile, bytes));
     return cudaSuccess;
   }

@@ -18,6 +18,25 @@ std::optional<std::vector<sim::AllocationDigest>>& last_look() {
   return digest;
 }
 
+// What the last look, if it holds, has found in the allocation; none for what the host writes too.
+const sim::AllocationDigest* found_in(const sim::Allocation& allocation) {
+  if (!last_look() || allocation.shared_with_host) return nullptr;
+  const auto at = std::lower_bound(
+      last_look()->begin(), last_look()->end(), allocation.index,
+      [](const sim::AllocationDigest& d, uint32_t index) { return d.allocation < index; });
+  return at != last_look()->end() && at->allocation == allocation.index ? &*at : nullptr;
+}
+
+// The last fill of an allocation, and the digest of all of it then.
+struct Filled {
+  Repeats::Fill fill;
+  uint64_t digest;
+};
+std::map<uint32_t, Filled>& fills() {
+  static std::map<uint32_t, Filled> known;
+  return known;
+}
+
 // By the next look.
 uint64_t bytes_to_read(const sim::Memory& memory) {
   if (!last_look()) return sim::digest_bytes(memory);
@@ -48,6 +67,18 @@ std::vector<sim::AllocationDigest> look(const sim::Memory& memory) {
 }  // namespace
 
 void Repeats::forget_look() { last_look().reset(); }
+
+bool Repeats::still_holds(const sim::Allocation& allocation, const Fill& fill) {
+  const sim::AllocationDigest* const found = found_in(allocation);
+  const auto known = fills().find(allocation.index);
+  return found != nullptr && known != fills().end() && known->second.fill == fill &&
+         known->second.digest == found->digest;
+}
+
+void Repeats::holds(const sim::Allocation& allocation, const Fill& fill) {
+  if (const sim::AllocationDigest* const found = found_in(allocation))
+    fills().insert_or_assign(allocation.index, Filled{fill, found->digest});
+}
 
 bool Repeats::Launch::worth_while(const sim::Memory& memory) const {
   // Two looks are lost where it turns out that memory does not hold the same.

@@ -23,6 +23,19 @@ class Repeats {
   // What a look has found holds until memory may have changed otherwise than by launches.
   static void forget_look();
 
+  // Whether the allocation is known to hold a fill that was found in it, or done to it, without a
+  // look at its bytes: benchmarks empty L2 before each launch with a fill as large as it.
+  struct Fill {
+    uint64_t at, bytes;
+    unsigned char value;
+    bool operator==(const Fill& b) const {
+      return at == b.at && bytes == b.bytes && value == b.value;
+    }
+  };
+  static bool still_holds(const sim::Allocation& allocation, const Fill& fill);
+  // All its bytes are there.
+  static void holds(const sim::Allocation& allocation, const Fill& fill);
+
   class Launch {
    public:
     // Does what it did the last time, if that is known; then the instructions that it issues.
