@@ -243,8 +243,10 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   const std::string key = launch_key(entry.symbol, shape, arguments);
   KnownTime* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {
-    known = &r.gpu().known_times.of(key);
-    if (known->settled()) {
+    const KnownTimes::Found found =
+        r.gpu().known_times.of(key, pieces_key(entry.symbol, shape, arguments, r.memory));
+    known = found.time;
+    if (!found.model) {
       options.model = device::LaunchOptions::Model::none;
       options.count = false;
     }

@@ -1,6 +1,7 @@
 #include "cudart/timeline.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace lab32::cudart {
 namespace {
@@ -51,14 +52,13 @@ double launch_seconds(const model::Profile& profile, const device::Run& run) {
 }
 
 double KnownTime::seconds(const model::Profile& profile, const device::Run& run) {
-  if (!settled() || run.fault || !run.warp_instructions || warp_instructions_ == 0) {
-    if (run.predicted) {
-      ++modelled_;
-      seconds_ = run.predicted->seconds;
-      warp_instructions_ = run.warp_instructions.value_or(0);
-    }
-    return launch_seconds(profile, run);
+  if (run.predicted) {
+    ++modelled_;
+    seconds_ = run.predicted->seconds;
+    warp_instructions_ = run.warp_instructions.value_or(0);
   }
+  if (run.predicted || run.fault || !run.warp_instructions || warp_instructions_ == 0)
+    return launch_seconds(profile, run);
   const double overhead = std::min(seconds_, profile.time.warm_launch_seconds);
   return overhead + (seconds_ - overhead) * static_cast<double>(*run.warp_instructions) /
                         static_cast<double>(warp_instructions_);
@@ -76,11 +76,34 @@ std::string launch_key(const std::string& symbol, const device::Shape& shape,
   return key;
 }
 
-KnownTime& KnownTimes::of(const std::string& key) {
+std::string pieces_key(const std::string& symbol, const device::Shape& shape,
+                       std::vector<device::Arg> arguments, const sim::Memory& memory) {
+  constexpr uint64_t kAligned = 256;  // as cudaMalloc's, so that lines and sectors are cut alike
+  for (device::Arg& argument : arguments) {
+    std::vector<std::byte> bytes = argument.bytes();
+    for (size_t at = 0; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
+      uint64_t word;
+      std::memcpy(&word, &bytes[at], sizeof word);
+      const sim::Allocation* const in = memory.holds(word) ? memory.find(word) : nullptr;
+      if (in == nullptr) continue;
+      word = in->begin + (word - in->begin) % kAligned;
+      std::memcpy(&bytes[at], &word, sizeof word);
+    }
+    argument = device::Arg::of_bytes(bytes.data(), bytes.size());
+  }
+  return launch_key(symbol, shape, arguments);
+}
+
+KnownTimes::Found KnownTimes::of(const std::string& launch, const std::string& pieces) {
   // Programs whose launches all differ gain nothing from being remembered.
   constexpr size_t kMost = 4096;
-  if (known_.size() >= kMost && known_.count(key) == 0) known_.clear();
-  return known_[key];
+  if (first_.size() >= kMost && first_.count(pieces) == 0) {
+    known_.clear();
+    first_.clear();
+  }
+  const std::string& first = first_.try_emplace(pieces, launch).first->second;
+  KnownTime& time = known_[first];
+  return {&time, first == launch && !time.settled()};
 }
 
 }  // namespace lab32::cudart

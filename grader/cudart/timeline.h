@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "simulator/core/memory/memory.h"
 #include "simulator/model/profile.h"
 
 namespace lab32::cudart {
@@ -58,14 +59,24 @@ class KnownTime {
 // Alike: kernel, shape and arguments, bit by bit.
 std::string launch_key(const std::string& symbol, const device::Shape& shape,
                        const std::vector<device::Arg>& arguments);
+// Alike but for which part of the same arrays each works on, as where a loop deals pieces to
+// streams: addresses count as their allocation's, but for where they lie in a sector of L2's lines.
+std::string pieces_key(const std::string& symbol, const device::Shape& shape,
+                       std::vector<device::Arg> arguments, const sim::Memory& memory);
 
 class KnownTimes {
  public:
-  // `key`: launch_key().
-  KnownTime& of(const std::string& key);
+  struct Found {
+    KnownTime* time;
+    bool model;  // or it is given what is known by now
+  };
+  // By launch_key() and pieces_key(). Of launches that are alike but for their pieces only those of
+  // the first are modelled.
+  Found of(const std::string& launch, const std::string& pieces);
 
  private:
   std::map<std::string, KnownTime> known_;
+  std::map<std::string, std::string> first_;  // by pieces_key(): launch_key()
 };
 
 }  // namespace lab32::cudart
