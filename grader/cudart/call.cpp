@@ -16,8 +16,8 @@ CalledAs::~CalledAs() { called_as() = before_; }
 
 namespace {
 
-// These do not change memory, launches and fills aside, which say themselves whether they do. Any
-// other function might.
+// These do not change memory, launches, copies and fills aside, which say themselves whether they
+// do. Any other function might.
 bool leaves_memory(const char* name) {
   static const std::set<std::string_view> kNames{"cudaLaunchKernel",
                                                  "cudaLaunchKernelExC",
@@ -31,6 +31,10 @@ bool leaves_memory(const char* name) {
                                                  "cudaEventElapsedTime",
                                                  "cudaDeviceSynchronize",
                                                  "cudaStreamSynchronize",
+                                                 "cudaMemcpy",
+                                                 "cudaMemcpyAsync",
+                                                 "cudaMemcpyToSymbol",
+                                                 "cudaMemcpyToSymbolAsync",
                                                  "cudaMemset",
                                                  "cudaMemsetAsync"};
   return kNames.count(name) != 0;

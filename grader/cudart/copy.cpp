@@ -55,6 +55,18 @@ void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_de
     std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
 }
 
+// Whether the row is there already, written to its last byte: loops copy the same input each round.
+bool is_there(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, const Side& source) {
+  const auto written = [&](const sim::Allocation& a, uint64_t at) {
+    return a.initialised || r.memory.first_unwritten(at, at + bytes) == at + bytes;
+  };
+  return (!source.on_device || written(*source.allocation, from)) &&
+         written(*r.memory.find(to), to) &&
+         std::memcmp(r.memory.host(to),
+                     source.on_device ? r.memory.host(from) : reinterpret_cast<const void*>(from),
+                     bytes) == 0;
+}
+
 Route route(Runtime& r, const Side& to, const Side& from) {
   if (!to.on_device || !from.on_device) return Route::host;
   const int a = static_cast<int>(to.allocation->device);
@@ -94,11 +106,15 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
     return cudaSuccess;  // the device does nothing more; the next call that waits says so
   const uint64_t bytes = e.width * e.height * e.depth;
   join_rows(e, to, from);
-  for (uint64_t z = 0; z < e.depth; ++z)
-    for (uint64_t y = 0; y < e.height; ++y)
-      copy_row(r, to.begin + z * to.slice + y * to.pitch,
-               from.begin + z * from.slice + y * from.pitch, e.width, target.on_device,
-               source.on_device);
+  for (uint64_t z = 0; z < e.depth; ++z) {
+    for (uint64_t y = 0; y < e.height; ++y) {
+      const uint64_t row = to.begin + z * to.slice + y * to.pitch;
+      const uint64_t other = from.begin + z * from.slice + y * from.pitch;
+      if (target.on_device && Repeats::has_look() && !is_there(r, row, other, e.width, source))
+        Repeats::forget_look();
+      copy_row(r, row, other, e.width, target.on_device, source.on_device);
+    }
+  }
   if (target.on_device || source.on_device)
     r.gpu().timeline.advance(copy_seconds(r.profile, bytes, route(r, target, source)));
   return cudaSuccess;

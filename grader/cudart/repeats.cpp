@@ -67,6 +67,7 @@ std::vector<sim::AllocationDigest> look(const sim::Memory& memory) {
 }  // namespace
 
 void Repeats::forget_look() { last_look().reset(); }
+bool Repeats::has_look() { return last_look().has_value(); }
 
 bool Repeats::still_holds(const sim::Allocation& allocation, const Fill& fill) {
   const sim::AllocationDigest* const found = found_in(allocation);

@@ -22,6 +22,7 @@ class Repeats {
  public:
   // What a look has found holds until memory may have changed otherwise than by launches.
   static void forget_look();
+  static bool has_look();
 
   // Whether the allocation is known to hold a fill that was found in it, or done to it, without a
   // look at its bytes: benchmarks empty L2 before each launch with a fill as large as it.
