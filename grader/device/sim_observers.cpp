@@ -221,9 +221,8 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   at.resident = std::max(1u, occupancy_.blocks);
   at.issued = outcome.warps;
   // All multiprocessors ask alike: each has so many cycles of what they share.
-  const double share =
-      profile_->time.sm_hz *
-      static_cast<double>(std::min<uint64_t>(profile_->multiprocessors, work.blocks));
+  const double share = profile_->time.sm_hz * static_cast<double>(std::min<uint64_t>(
+                                                  profile_->multiprocessors, work.blocks));
   if (units > 0) {
     at.memory_cycles = model::memory_seconds(*profile_, work) * share / units;
     at.both_ways = model::both_ways(work);
