@@ -52,12 +52,14 @@ double launch_seconds(const model::Profile& profile, const device::Run& run) {
 }
 
 double KnownTime::seconds(const model::Profile& profile, const device::Run& run) {
-  if (run.predicted) {
+  // Of textures, clusters and their like there is no prediction, but there are sectors.
+  const bool modelled = !run.fault && (run.predicted || run.counters);
+  if (modelled) {
     ++modelled_;
-    seconds_ = run.predicted->seconds;
+    seconds_ = launch_seconds(profile, run);
     warp_instructions_ = run.warp_instructions.value_or(0);
   }
-  if (run.predicted || run.fault || !run.warp_instructions || warp_instructions_ == 0)
+  if (modelled || run.fault || !run.warp_instructions || warp_instructions_ == 0)
     return launch_seconds(profile, run);
   const double overhead = std::min(seconds_, profile.time.warm_launch_seconds);
   return overhead + (seconds_ - overhead) * static_cast<double>(*run.warp_instructions) /
