@@ -103,7 +103,9 @@ std::optional<uint64_t> Repeats::Launch::repeat(sim::Memory& memory) {
 }
 
 bool Repeats::Launch::learn(const sim::Memory& memory) {
-  constexpr uint64_t kMost = 64 << 20;  // bytes kept of one launch
+  // Bytes kept of one launch: so many that to put them back is a tenth of running it, at most.
+  constexpr double kAlways = 64 << 20, kPerSecond = 256 << 20, kMost = 1 << 30;
+  const auto most = static_cast<uint64_t>(std::min(kAlways + kPerSecond * seconds_, kMost));
   forget_look();
   const Digest after = look(memory);
   if (after.size() != found_->size()) return false;
@@ -113,7 +115,7 @@ bool Repeats::Launch::learn(const sim::Memory& memory) {
     if (after[i] == (*found_)[i]) continue;
     const sim::Allocation& changed = *memory.allocations()[after[i].allocation];
     kept += changed.end - changed.begin;
-    if (kept > kMost) return false;
+    if (kept > most) return false;
     left_.emplace_back(changed.index, memory.image(changed));
   }
   after_ = after;
