@@ -143,8 +143,8 @@ class Builder {
         made.write_barrier = in.control.write;
         made.read_barrier = in.control.read;
         made.banks = in.banks;
-        made.reads.assign(in.reads.begin(), in.reads.end());
-        made.writes.assign(in.writes.begin(), in.writes.end());
+        made.reads.assign(in.registers.reads.begin(), in.registers.reads.end());
+        made.writes.assign(in.registers.writes.begin(), in.registers.writes.end());
         if (made.kind == Kind::copy_wait) made.slots = static_cast<uint8_t>(1 + in.pending);
         const bool memory = made.kind == Kind::shared || made.kind == Kind::global_load ||
                             made.kind == Kind::global_store || made.kind == Kind::copy;

@@ -11,7 +11,6 @@
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/memory_use.h"
 #include "simulator/sass/graph.h"
-#include "simulator/sass/operands.h"
 #include "simulator/sass/register_banks.h"
 
 namespace lab32::sass {
@@ -64,7 +63,7 @@ EmittedInstruction emitted(const Instruction& in) {
   to.opcode = in.opcode;
   to.address = static_cast<int32_t>(in.address);
   to.control = in.control;
-  note_registers(in, to);
+  to.registers = operands_of(in);
   return to;
 }
 

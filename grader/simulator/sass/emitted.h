@@ -10,25 +10,21 @@
 #include <vector>
 
 #include "simulator/ptx/module.h"
+#include "simulator/sass/operands.h"
 #include "simulator/sass/sites.h"
 
 namespace lab32::sass {
 
 struct EmittedInstruction {
-  std::string opcode;              // with its modifiers
-  int32_t address = 0;             // in bytes, from the function's start
-  int32_t origin = -1;             // in Function::body; -1: not known
-  std::vector<int> reads;          // registers, by number (emitted.cpp)
-  std::vector<int> writes;         // likewise
+  std::string opcode;   // with its modifiers
+  int32_t address = 0;  // in bytes, from the function's start
+  int32_t origin = -1;  // in Function::body; -1: not known
+  Operands registers;
   std::array<uint8_t, 2> banks{};  // operands of even and odd registers (register_banks.h)
   Control control;
   int pending = 0;       // DEPBAR: so many groups of copies may still be under way
   bool is_copy = false;  // an access, shuffle or barrier that stands for its origin
 };
-
-// Numbers of registers: R0 and on, UR0 and on, P0 and on, UP0 and on.
-constexpr int kUniformRegisters = 256, kPredicates = 320, kUniformPredicates = 328,
-              kRegisters = 336;
 
 struct EmittedBlock {
   // An instruction of the PTX that has copies here, and how often the block runs for each time that

@@ -67,7 +67,8 @@ bool writes_nothing(std::string_view base) {
 
 // What it reads and writes. The first operand is written, and a second one where that is a
 // predicate beside: carries, and a comparison's negation.
-void note_registers(const Instruction& in, EmittedInstruction& to) {
+Operands operands_of(const Instruction& in) {
+  Operands to;
   const std::string_view base = in.base();
   if (!in.guard.empty()) to.reads = numbers_in(in.guard);
   int place = 0;
@@ -101,6 +102,7 @@ void note_registers(const Instruction& in, EmittedInstruction& to) {
     }
     ++place;
   }
+  return to;
 }
 
 }  // namespace lab32::sass
