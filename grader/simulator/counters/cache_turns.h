@@ -22,9 +22,8 @@ class Turns {
   const LineAccess& next() const { return *warps_[turn_ < warps_.size() ? turn_ : 0].at; }
 
   // The next warp's next access, and the stores right behind a store, for which a warp does not
-  // wait: calls look_up(line, warps, first) for each line of it. While each
-  // of `warps` has a turn, what a warp asks for now is on its way. `first`: whether it is the
-  // warp's first one of its group.
+  // wait: calls look_up(line, warps, first) for each line. While each of `warps` has a turn, what a
+  // warp asks for now is on its way. `first`: whether it is the warp's first one of its group.
   template <class LookUp>
   void issue(LookUp look_up) {
     if (turn_ >= warps_.size()) turn_ = 0;

@@ -19,7 +19,7 @@ namespace lab32::counters {
 struct L2Shape {
   uint64_t bytes = 0;
   uint32_t ways = 16, sides = 1, slices = 1;
-  // oldest are written.
+  // Bytes in dirty sectors, and in those written in part: of what is more, the oldest are written.
   uint64_t dirty_limit = 0, partial_dirty_limit = 0;
   uint32_t dram_access_bytes = 64;  // device memory is read in these pieces
   // A bank of device memory has one page open at a time, and serves what waits for that first.

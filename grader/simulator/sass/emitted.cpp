@@ -199,11 +199,10 @@ int32_t unguarded(const ptx::Function& function, const ptx::BasicBlock& block) {
   return block.first;
 }
 
-// Of each instruction in a loop of the PTX whose block a branch leads around: an instruction that
-// is issued whenever that branch is. Where ptxas makes a guard of it, all are issued as often. -1:
-// none.
-std::vector<int32_t> before_guards(const ptx::Function& function) {
-  const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
+// Of each instruction whose block is entered from one other block only: what is issued whenever
+// that one is run. Where ptxas makes a guard of the branch between them, both are issued as often.
+// -1: none.
+std::vector<int32_t> before_guards(const ptx::Function& function, const ptx::ControlFlow& flow) {
   std::vector<int32_t> before(function.body.size(), -1);
   for (const ptx::BasicBlock& block : flow.blocks) {
     if (block.predecessors.size() != 1) continue;
@@ -216,9 +215,9 @@ std::vector<int32_t> before_guards(const ptx::Function& function) {
 
 // Of each instruction in a loop of the PTX: what is issued as often as its innermost loop is
 // entered, in the blocks before it.
-std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function) {
+std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function,
+                                               const ptx::ControlFlow& flow) {
   std::vector<std::vector<int32_t>> entries(function.body.size());
-  const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
   Graph graph;
   for (const ptx::BasicBlock& block : flow.blocks) graph.next.push_back(block.successors);
   const Structure structure = analyse(graph);
@@ -249,8 +248,9 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
   }
   add_code(function, sites, std::move(code), blocks);
   std::vector<std::vector<const MemorySite*>> copies(function.body.size());
-  const std::vector<std::vector<int32_t>> entries = loop_entries(function);
-  const std::vector<int32_t> before = before_guards(function);
+  const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
+  const std::vector<std::vector<int32_t>> entries = loop_entries(function, flow);
+  const std::vector<int32_t> before = before_guards(function, flow);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const ptx::Instruction& in = function.body[i];
     for (const MemorySite& site : sites.of_line(in.ptx_line))

@@ -265,6 +265,22 @@ TEST_SUITE("model: time") {
     CHECK(10 * dram >= 9 * all);
   }
 
+  TEST_CASE("model: blocks of the machine code run as often as Nsight Compute says") {
+    const auto ncu = tests::h200_record("-counters");
+    int all = 0, close = 0;
+    for (const tests::SimulatedRow& row : tests::read_simulated()) {
+      if (ncu.count(row.id) == 0) continue;
+      CAPTURE(row.id);
+      const double of_ncu = number(ncu.at(row.id), "smsp__inst_executed.sum");
+      const double ratio = row.cold.work.issue.all / of_ncu;
+      // Fewer where lanes part, and what both ways have is issued twice; more is a block misread.
+      CHECK(ratio <= 1.2);
+      ++all, close += ratio >= 0.94 && ratio <= 1.06;
+    }
+    CHECK(all >= 1100);
+    CHECK(10 * close >= 9 * all);
+  }
+
   TEST_CASE("model: small launches, counted again, are what the record says") {
     std::map<int, const tests::SimulatedRow*> recorded;
     const auto rows = tests::read_simulated();
