@@ -12,14 +12,6 @@ constexpr size_t kMostBytes = 2'400'000;
 
 using Event = BlockTrace::Event;
 
-bool same(const Event& a, const Event& b) {
-  static_assert(sizeof(Event) == 16, "no padding: compared as bytes");
-  uint64_t of_a[2], of_b[2];
-  std::memcpy(of_a, &a, sizeof a);
-  std::memcpy(of_b, &b, sizeof b);
-  return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0;
-}
-
 Event other_than_access(Event::What what, uint32_t warp, uint32_t site, uint32_t mask,
                         uint32_t other) {
   return {what, static_cast<uint8_t>(warp), sim::AccessKind::load, 0, site, mask, other};
@@ -50,8 +42,7 @@ void copy_values(size_t bytes, const std::byte* from, size_t from_step, std::byt
 }  // namespace
 
 Event BlockTrace::access(uint32_t warp, const sim::RawAccess& a) {
-  int64_t step;
-  const bool steps = a.row != nullptr || (a.mask == kAllLanes && is_affine(a.address, &step));
+  const bool steps = a.row != nullptr || (a.mask == kAllLanes && halves_are_affine(a.address));
   return {Event::What::access, static_cast<uint8_t>(warp), a.kind, a.bytes, a.site, a.mask, steps};
 }
 
@@ -134,7 +125,7 @@ bool BlockTrace::record(const Event& event, const uint64_t* row) {
   for (uint32_t lane = 0; lane < kLanes; ++lane)
     kept.element[lane] =
         (event.mask >> lane & 1) != 0 ? static_cast<uint32_t>(row[lane]) : uint32_t{0};
-  places_.push_back({keep(kept), 0});
+  places_.push_back({keep(kept), 0, 0});
   return true;
 }
 
@@ -153,8 +144,8 @@ bool BlockTrace::begins_like(const BlockTrace& other, const Cursor& end) const {
     const Event& event = events_[at.event];
     if (!event.has_place()) continue;
     const Place a = places_[at.place], b = other.places_[at.place];
-    const bool alike = event.has_row() ? rows_[a.first].element == other.rows_[b.first].element
-                                       : a.first == b.first && a.step == b.step;
+    const bool alike =
+        event.has_row() ? rows_[a.first].element == other.rows_[b.first].element : a == b;
     if (!alike) return false;
   }
   return true;
@@ -163,10 +154,7 @@ bool BlockTrace::begins_like(const BlockTrace& other, const Cursor& end) const {
 // Vectors of four: this is all that most accesses of a kernel cost the check.
 bool BlockTrace::goes_on_with(const Cursor& at, const Event& event, const uint64_t* row) const {
   if (at.event == events_.size() || !same(events_[at.event], event)) return false;
-  if (event.has_steps()) {
-    const Place now = steps_of(row), then = places_[at.place];
-    return now.first == then.first && now.step == then.step;
-  }
+  if (event.has_steps()) return places_[at.place] == steps_of(row);
   if (!event.has_row()) return true;
   typedef uint64_t Four __attribute__((vector_size(32)));
   typedef uint32_t FourHalves __attribute__((vector_size(16)));
@@ -205,7 +193,7 @@ void BlockTrace::tell(RaceCheck& check, const Cursor& end, const std::byte* valu
     switch (e.what) {
       case Event::What::access: {
         for (uint32_t lane = 0; lane < kLanes; ++lane)
-          address[lane] = e.has_steps() ? places_[at.place].first + lane * places_[at.place].step
+          address[lane] = e.has_steps() ? places_[at.place].address(lane)
                                         : rows_[places_[at.place].first].element[lane];
         const bool stores = e.value_bytes() != 0;
         if (stores) copy_values(e.bytes, values + at.value, e.bytes, value, 16);

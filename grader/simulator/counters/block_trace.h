@@ -5,10 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <unordered_map>
 #include <vector>
 
 #include "simulator/core/execute/events.h"
+#include "simulator/core/memory/warp_row.h"
+#include "simulator/counters/lanes.h"
 #include "simulator/counters/race_check.h"
 
 namespace lab32::counters {
@@ -31,15 +34,16 @@ class BlockTrace {
     uint8_t bytes;  // a lane; fault: its kind
     uint32_t site;  // mbarrier: where it lies in shared memory
     uint32_t mask;  // of the lanes, or of the row's elements; fault: what a value was used as
-    // access: do all lanes' addresses lie equally far apart? block_barrier: of the whole block?
-    // mbarrier_arrive: the last of its phase? bad_warp_op: absent lanes; fault: how many lanes
+    // access: do each half-warp's addresses lie equally far apart? block_barrier: of the whole
+    // block? mbarrier_arrive: the last of its phase? bad_warp_op: absent lanes; fault: how many
+    // lanes
     uint32_t other;
 
     // Does a row of 32 numbers belong to it: addresses, or a barrier's lanes of each warp?
     bool has_row() const {
       return (what == What::access || what == What::block_barrier) && other == 0;
     }
-    // Or the first address and how far apart they are?
+    // Or each half's first address and how far apart they are?
     bool has_steps() const { return what == What::access && other != 0; }
     bool has_place() const { return has_row() || has_steps(); }
     // Bytes that its 32 lanes store.
@@ -64,8 +68,9 @@ class BlockTrace {
   void begin(const sim::BlockInfo& block);
   // The same as the first events of another.
   void begin_like(const BlockTrace& other, const Cursor& end);
-  // row: 32 numbers where the event has one; those outside its mask may be anything. False: it is
-  // longer than what is worth keeping.
+  // row: 32 numbers where the event has one; those outside its mask may be anything. With steps
+  // only the first two and the second half's first are read. False: the trace is longer than what
+  // is worth keeping.
   bool record(const Event& event, const uint64_t* row);
 
   bool of_shape(const sim::BlockInfo& block) const;
@@ -75,6 +80,23 @@ class BlockTrace {
   // Is this the event at the cursor?
   bool goes_on_with(const Cursor& at, const Event& event, const uint64_t* row) const;
   static void advance(Cursor& at, const Event& event);
+  // Both, where the event is a whole warp's load from a row, as nearly all are: it is this one, and
+  // the cursor is behind it; or nothing was done.
+  bool follow_row(Cursor& at, uint32_t warp, const sim::RawAccess& load) const {
+    if (at.event == events_.size()) return false;
+    const Event event{Event::What::access,
+                      static_cast<uint8_t>(warp),
+                      load.kind,
+                      load.bytes,
+                      load.site,
+                      load.mask,
+                      1};
+    if (!same(events_[at.event], event)) return false;
+    if (!(places_[at.place] == steps_of(*load.row))) return false;
+    ++at.event;
+    ++at.place;
+    return true;
+  }
 
   // values: what the stores among the first events have stored, one after the other, a lane's
   // bytes after the other's.
@@ -86,12 +108,31 @@ class BlockTrace {
   struct alignas(32) Row {
     std::array<uint32_t, 32> element;  // 0 outside the mask
   };
-  // Of an event with steps: those. With a row: which of rows_, and 0.
+  // Of an event with steps: each half's first address, and how far apart they are. With a row:
+  // which of rows_.
   struct Place {
-    uint32_t first, step;
+    uint32_t first, second, step;
+    bool operator==(const Place& o) const {
+      return ((first ^ o.first) | (second ^ o.second) | (step ^ o.step)) == 0;
+    }
+    uint32_t address(uint32_t lane) const {
+      return (lane < kLanes / 2 ? first : second) + lane % (kLanes / 2) * step;
+    }
   };
+  static bool same(const Event& a, const Event& b) {
+    static_assert(sizeof(Event) == 16, "no padding: compared as bytes");
+    uint64_t of_a[2], of_b[2];
+    std::memcpy(of_a, &a, sizeof a);
+    std::memcpy(of_b, &b, sizeof b);
+    return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0;
+  }
   static Place steps_of(const uint64_t* row) {
-    return {static_cast<uint32_t>(row[0]), static_cast<uint32_t>(row[1] - row[0])};
+    return {static_cast<uint32_t>(row[0]), static_cast<uint32_t>(row[kLanes / 2]),
+            static_cast<uint32_t>(row[1] - row[0])};
+  }
+  static Place steps_of(const sim::WarpRow& row) {
+    return {static_cast<uint32_t>(row.first[0]), static_cast<uint32_t>(row.first[1]),
+            static_cast<uint32_t>(row.stride)};
   }
   uint32_t keep(const Row& row);
   size_t bytes() const;

@@ -190,10 +190,12 @@ void HazardObserver::block_end() {
 
 void HazardObserver::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   if (access.row != nullptr) {
-    const uint64_t steps[2] = {access.row->first[0], access.row->first[0] + access.row->stride};
-    if (follows(BlockTrace::access(warp, access), steps, access.values)) return;
+    if (mode_ == Mode::following && access.values == nullptr &&
+        own_->trace.follow_row(at_, warp, access))
+      return;
     uint64_t address[kLanes];
     access.row->write_to(address);
+    if (follows(BlockTrace::access(warp, access), address, access.values)) return;
     sim::RawAccess listed = access;
     listed.address = address;
     listed.row = nullptr;

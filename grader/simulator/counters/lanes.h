@@ -40,6 +40,24 @@ inline bool is_affine(const uint64_t* address, int64_t* stride) {
   return (difference[0] | difference[1] | difference[2] | difference[3]) == 0;
 }
 
+// True when each half's 16 addresses are its first + lane * stride, of one stride.
+inline bool halves_are_affine(const uint64_t* address) {
+  typedef uint64_t Four __attribute__((vector_size(32)));
+  const uint64_t d = address[1] - address[0];
+  const Four steps = {0, d, 2 * d, 3 * d};
+  Four difference = {0, 0, 0, 0};
+  for (uint32_t half = 0; half < kLanes; half += kLanes / 2) {
+    Four expected = address[half] + steps;
+    for (uint32_t lane = half; lane < half + kLanes / 2; lane += 4) {
+      Four actual;
+      std::memcpy(&actual, address + lane, sizeof actual);
+      difference |= actual ^ expected;
+      expected += 4 * d;
+    }
+  }
+  return (difference[0] | difference[1] | difference[2] | difference[3]) == 0;
+}
+
 // A set of at most 64 keys. `occupied_` stands for the clearing of the table, which would cost more
 // than the usual 32 insertions.
 class KeySet {

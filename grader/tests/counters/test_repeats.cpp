@@ -1,6 +1,6 @@
 // Blocks that do what an earlier block did are not checked anew: they must count as if they were.
 // The same blocks are told to one observer, and each to an observer of its own, which has nothing
-// to follow; what those found is then put together.
+// to follow and hears of no rows; what those found is then put together.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -24,7 +24,9 @@ void tell(HazardObserver& o, HazardBlock& block, uint32_t seed, uint32_t events,
   for (uint32_t e = 0; e < events; ++e) {
     const uint32_t warp = rng() % kWarps, line = 100 + rng() % 12, what = rng() % 16;
     const uint32_t mask = rng() % 2 == 0 ? sim::kFullMask : static_cast<uint32_t>(rng());
-    const uint32_t shift = rng() % 3, twist = rng() % 3 == 0 ? rng() % 32 : 0;
+    // With a twist of 16 each half-warp has a row.
+    const uint32_t shift = rng() % 3, of_halves = rng() % 4 == 0 ? 16 : 0,
+                   twist = rng() % 3 == 0 ? rng() % 32 : of_halves;
     const auto word = [&](uint32_t lane) { return warp * 20 + ((lane ^ twist) << shift); };
     const auto value = [&](uint32_t lane) { return lane * (salt + 1) % 3; };
     if (what < 4) {
@@ -63,17 +65,18 @@ void compare(
     const std::function<uint64_t(uint64_t)>& salt = [](uint64_t i) { return i; }) {
   HazardObserver together(4, named, {}, lines_of_kernel());
   HazardObserver apart(4, named, {}, lines_of_kernel());
-  const auto one = [&](HazardObserver& o, uint64_t i) {
+  const auto one = [&](HazardObserver& o, uint64_t i, bool rows) {
     HazardBlock block(o, kThreads, i);
+    if (!rows) block.without_rows();
     const Plot p = plot(i);
     tell(o, block, p.beginning, 12, salt(i), named);
     tell(o, block, p.ending, p.events, salt(i), named);
     block.end();
   };
   for (uint64_t i = 0; i < blocks; ++i) {
-    one(together, i);
+    one(together, i, true);
     HazardObserver alone(4, named, {}, lines_of_kernel());
-    one(alone, i);
+    one(alone, i, false);
     apart.merge(alone);
   }
   const std::string expected = text(apart);
@@ -110,6 +113,22 @@ TEST_CASE("counters: hazards of blocks that repeat: some part from the others on
       return Plot{seed, i % 20 == 0 ? 7u : 8u, i % 20 == 19 ? 5u : 16u};
     });
   }
+}
+
+TEST_CASE("counters: hazards of blocks that repeat: only the second half-warps' row differs") {
+  HazardObserver o(4, false, {}, lines_of_kernel());
+  for (uint64_t i = 0; i < 20; ++i) {
+    HazardBlock block(o, 64, i);
+    block.store(1, 0, [](uint32_t lane) { return uint64_t{lane}; });
+    block.store(2, 1, [](uint32_t lane) { return uint64_t{lane + 32}; });
+    // Every fourth block reads what the other warp has just written.
+    const uint64_t second = i % 4 == 3 ? 48 : 16;
+    block.load(3, 0, [&](uint32_t lane) { return lane % 16 + (lane < 16 ? 0 : second); });
+    block.end();
+  }
+  REQUIRE(races(o).size() == 1);
+  CHECK(races(o)[0].count == 5 * 16);
+  CHECK(describe(races(o)[0]).find("line 2") != std::string::npos);
 }
 
 TEST_CASE("counters: hazards of blocks that repeat: none does") {

@@ -139,6 +139,12 @@ class BlockContext {
   void report_raw_shared(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
                          uint32_t mask, const uint64_t* offset, const std::byte* values,
                          const WarpRow* row = nullptr);
+  // The same for a whole warp's load from a row.
+  void report_raw_load(uint32_t warp, const Inst& in, unsigned bytes, const WarpRow& row) {
+    const RawAccess load{
+        in.site, AccessKind::load, static_cast<uint8_t>(bytes), kFullMask, nullptr, nullptr, &row};
+    for (Observer* o : raw_observers_) o->raw_shared(warp, load);
+  }
   // Before the access is carried out.
   void report_ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
                       const uint64_t* address, const std::byte* values);

@@ -53,7 +53,8 @@ struct RawAccess {
   uint32_t mask;
   const uint64_t* address;  // [32] offsets in the shared window
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; null for loads
-  // Of a whole warp, in place of `address`, which is null: where its lanes lie equally far apart.
+  // Of a whole warp, in place of `address`, which is null: where each half's lanes lie equally far
+  // apart.
   const WarpRow* row = nullptr;
 };
 

@@ -131,15 +131,14 @@ void tell_row(const Exec& x, const Inst& in, Where where, AccessKind kind, unsig
               const WarpRow& row) {
   BlockContext& block = x.warp->block();
   const bool raw = where == Where::shared && block.observes_raw_shared();
-  const bool in_steps = row.is_one_row();
   uint64_t* const address = x.warp->address;
-  if ((raw && !in_steps) || block.observes_accesses()) row.write_to(address);
+  if (block.observes_accesses()) row.write_to(address);
   block.report(x.warp->index(), in, counted_space(where), kind, bytes, x.mask, address);
   if (!raw) return;
   const bool stores = kind == AccessKind::store;
   if (stores) gather_values(x, in, bytes / in.src_count);
-  block.report_raw_shared(x.warp->index(), in, kind, bytes, x.mask, in_steps ? nullptr : address,
-                          stores ? x.warp->values : nullptr, in_steps ? &row : nullptr);
+  block.report_raw_shared(x.warp->index(), in, kind, bytes, x.mask, nullptr,
+                          stores ? x.warp->values : nullptr, &row);
 }
 
 // Where each half begins; null: it is not that case, and nothing has been done.
@@ -180,7 +179,9 @@ OpenRow open_row(const Exec& x, const Inst& in, unsigned bytes) {
     if (base == nullptr) return {};
   }
   const bool raw = where == Where::shared && block.observes_raw_shared();
-  if (where != Where::constant && (raw || block.reports_accesses()))
+  if (raw && kind == AccessKind::load && !block.observes_accesses())
+    block.report_raw_load(x.warp->index(), in, bytes, row);
+  else if (where != Where::constant && (raw || block.reports_accesses()))
     tell_row(x, in, where, kind, bytes, row);
   return {{base + row.first[0], base + row.first[1]}, row.stride};
 }
