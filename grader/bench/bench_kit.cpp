@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -22,6 +23,12 @@ namespace {
 
 constexpr uint64_t kWarpBudget = 50'000'000;
 constexpr uint32_t kMultiprocessors = 132;
+
+// LAB32_THREADS, as for `lab32`; all cores without.
+unsigned host_threads() {
+  const char* text = std::getenv("LAB32_THREADS");
+  return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : 0;
+}
 
 double process_seconds() {
   timespec now;
@@ -107,7 +114,7 @@ uint64_t Subject::launch(const Shape& shape, const std::vector<uint64_t>& argume
   counters::GlobalRaceObserver races(memory_);
   if (watch == Watch::all || watch == Watch::check)
     observers.insert(observers.end(), {&hazards, &races});
-  const sim::LaunchOutcome outcome = sim::run_grid(launch, observers);
+  const sim::LaunchOutcome outcome = sim::run_grid(launch, observers, host_threads());
   if (outcome.trap) throw Error(describe(*outcome.trap));
   uint64_t warps = 0;
   for (const sim::IssueTally& site : outcome.tally) warps += site.warps;
