@@ -18,7 +18,7 @@ enum class Type : uint8_t {
   s8, s16, s32, s64,
   b8, b16, b32, b64, b128,
   u16x2, s16x2,
-  f16, f16x2, bf16, bf16x2, f32, f64, tf32,
+  f16, f16x2, bf16, bf16x2, f32, f64, tf32, e4m3, e5m2, e4m3x2, e5m2x2,
   b1, u4, s4,
   pred,
 };
@@ -29,7 +29,7 @@ std::string_view to_string(Type type);
 unsigned bits_of(Type type);  // pred: 1
 inline unsigned bytes_of(Type type) { return (bits_of(type) + 7) / 8; }
 inline bool is_signed(Type t) { return t >= Type::s8 && t <= Type::s64; }
-inline bool is_float(Type t) { return t >= Type::f16 && t <= Type::tf32; }
+inline bool is_float(Type t) { return t >= Type::f16 && t <= Type::e5m2x2; }
 
 enum class Mod : uint8_t {
 #define MOD(id, text) id,
