@@ -31,7 +31,7 @@ TEST_CASE("core: refusals: instructions outside the table, with line and caret")
   for (const std::string line :
        {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %d1, %d2, 1, 1, 1, "
         "0, 0;",
-        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f1}, %r3, 0;",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%e1}, {%e2}, {%e3}, {%e1}, %r3, 0;",
         "mbarrier.arrive_drop.shared.b64 %d1, [%r1];", "txq.width.b32 %r1, [%d1];",
         "sured.b.add.1d.u32.trap [%d1, {%r1}], %r2;",
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;",
@@ -54,9 +54,6 @@ TEST_CASE("core: refusals: combinations that the ISA lacks") {
   CHECK(holds(refusal("mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, "
                       "{%r1}, {%r2}, {%f0,%f1,%f2,%f3};"),
               "mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32"));
-  CHECK(
-      holds(refusal("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0}, {%r1}, {%r2}, {%f0};"),
-            "the shape m8n8k4 of halves, which is sm_70's, is not simulated"));
   CHECK(holds(refusal("tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1,%r2}];"),
               "integer coordinates in other forms than tex1Dfetch's are not simulated"));
   CHECK(holds(refusal("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, {%f1}];"),
@@ -64,6 +61,34 @@ TEST_CASE("core: refusals: combinations that the ISA lacks") {
   CHECK(holds(refusal("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2}, {%r1,%r2}, "
                       "{%r3}, {%f0,%f1,%f2,%f3};"),
               "takes 4 registers there, not 3"));
+}
+
+TEST_CASE("core: refusals: products that the ISA lacks, or that sm_90 does") {
+  const auto product = [](const std::string& op, const std::string& rest = "") {
+    return refusal(op +
+                   " {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%f0,%f1,%f2,%f3}" +
+                   rest + ";");
+  };
+  CHECK(holds(product("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"),
+              "takes 8 registers there, not 4"));
+  for (const std::string op : {"mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f32",
+                               "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32",
+                               "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16",
+                               "mma.sync.aligned.m16n8k8.row.col.f32.e4m3.e5m2.f32",
+                               "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.f16.f32",
+                               "mma.sync.aligned.m16n8k32.row.col.satfinite.f32.e4m3.e4m3.f32"})
+    CHECK(holds(product(op), op + ": the PTX ISA has no such combination of types and modifiers"));
+  const std::string sparse = "mma.sp.sync.aligned.",
+                    halves = sparse + "m16n8k32.row.col.f32.f16.f16.f32";
+  CHECK(
+      holds(product(sparse + "m16n8k16.row.col.s32.s8.s8.s32", ", %r8, 0"), "no such combination"));
+  CHECK(holds(product(sparse + "m16n8k32.row.col.f32.e4m3.e4m3.f32", ", %r8, 0"),
+              "no such combination"));
+  CHECK(holds(product(sparse + "m16n8k64.row.col.f16.e4m3.e4m3.f16", ", %r8, 0"),
+              "sparse products of 8-bit floats have sums of floats only on sm_90"));
+  CHECK(holds(product(halves, ", %r8, 2"), "the sparsity selector is below 2 here"));
+  CHECK(holds(product(halves, ", %r8, %r9"), "the sparsity selector is a constant from 0 to 3"));
+  CHECK(holds(product(halves, ", 1145324612, 0"), "the metadata are those of a register"));
 }
 
 TEST_CASE("core: refusals: functions that are declared only, or call what cannot run") {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "simulator/core/execute/binding.h"
 #include "simulator/core/execute/device_runtime.h"
+#include "simulator/core/execute/fragment_forms.h"
 #include "simulator/core/execute/function_slots.h"
 #include "simulator/core/execute/reach.h"
 #include "simulator/core/execute/refuse.h"
@@ -227,33 +228,12 @@ class Decoder {
     if (traits.carry) out.mem_base.offset = code_->carry_offset;
   }
 
-  // D, A, B, C of a product; what is moved, and how far apart its rows or columns lie.
   void decode_fragments(const ptx::Instruction& in, Inst& out) {
-    FragmentOp op = fragment_op_of(in);
-    const auto fill = [&](Fragment& fragment, const Operand& registers) {
-      const auto differ = static_cast<size_t>(fragment.registers());
-      for (const Operand& r : registers.elements) fragment.slots.push_back(slots_->reg(r.reg));
-      const size_t count = fragment.slots.size();
-      const bool twice = in.op->base == "wmma" && fragment.type == Type::f16 &&
-                         fragment.role != Fragment::Role::sum && count == 8;
-      if (count != differ && !twice)
-        throw Error(
-            fmt::format("`{}` takes {} registers there, not {}", spelling(in), differ, count));
-      fragment.place();
-    };
-    if (in.op->traits.memory_count == 0) {
-      fill(op.d, in.operands[0]);
-      fill(op.a, in.operands[1]);
-      fill(op.b, in.operands[2]);
-      fill(op.c, in.operands[3]);
-    } else {
-      const bool loads = in.op->operands[0].is_dest;
-      fill(op.moved, in.operands[loads ? 0 : 1]);
-      slots_->address(in.operands[loads ? 1 : 0], in, out.mem_base, out.mem_offset);
-      if (in.has_operand(2)) op.stride = slots_->value(in.operands[2], 4, Type::u32, in);
-    }
+    if (in.op->traits.memory_count > 0)
+      slots_->address(in.operands[in.op->operands[0].is_dest ? 1 : 0], in, out.mem_base,
+                      out.mem_offset);
     out.target = static_cast<uint32_t>(program_.fragment_ops.size());
-    program_.fragment_ops.push_back(std::move(op));
+    program_.fragment_ops.push_back(fragment_op_of(in, *slots_));
   }
 
   void decode_texture(const ptx::Instruction& in, Inst& out) {

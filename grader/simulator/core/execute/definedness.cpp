@@ -260,16 +260,20 @@ void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const In
   }
   bool any = false;
   Origins::Id all{};
+  const auto look = [&](const Slot& slot) {
+    for (uint32_t r = undefined_lanes(u, slot, x.mask); r; r &= r - 1) {
+      const Origins::Id own = u.origin[slot.offset][static_cast<size_t>(__builtin_ctz(r))];
+      all = any ? warp_.block().origins().join(all, own) : own;
+      any = true;
+    }
+  };
   for (const Fragment* fragment : {&op.a, &op.b, &op.c})
-    for (const Slot& slot : fragment->slots)
-      for (uint32_t r = undefined_lanes(u, slot, x.mask); r; r &= r - 1) {
-        const Origins::Id own = u.origin[slot.offset][static_cast<size_t>(__builtin_ctz(r))];
-        all = any ? warp_.block().origins().join(all, own) : own;
-        any = true;
-      }
+    for (const Slot& slot : fragment->slots) look(slot);
+  if (op.form.sparse) look(op.metadata);
+  // Before it is executed: D may lie where an operand does.
+  if (any) follow_undefined(op, x.regs, u.registers.data());
   in.exec(x, in);
   if (!any) return define(op.d);
-  follow_undefined(op, u.registers.data());
   for (const Slot& slot : op.d.slots) u.origin[slot.offset].fill(all);
 }
 

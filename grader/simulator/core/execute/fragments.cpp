@@ -2,145 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
 
 #include "simulator/core/semantics/lanes.h"
 
 namespace lab32::sim {
 namespace {
 
-using ptx::Mod;
-using ptx::Type;
 using Role = Fragment::Role;
 
 constexpr int kPiece = 8;  // rows of a piece
-
-struct Shape {
-  Mod mod;
-  int m, n, k;
-};
-constexpr Shape kShapes[] = {
-    {Mod::m8n8k4, 8, 8, 4},       {Mod::m8n8k16, 8, 8, 16},     {Mod::m8n8k32, 8, 8, 32},
-    {Mod::m8n8k128, 8, 8, 128},   {Mod::m16n8k4, 16, 8, 4},     {Mod::m16n8k8, 16, 8, 8},
-    {Mod::m16n8k16, 16, 8, 16},   {Mod::m16n8k32, 16, 8, 32},   {Mod::m16n8k64, 16, 8, 64},
-    {Mod::m16n8k128, 16, 8, 128}, {Mod::m16n8k256, 16, 8, 256}, {Mod::m16n16k16, 16, 16, 16},
-    {Mod::m32n8k16, 32, 8, 16},   {Mod::m8n32k16, 8, 32, 16},   {Mod::m16n16k8, 16, 16, 8},
-};
-
-Shape shape_of(const ptx::Instruction& in) {
-  for (const Shape& shape : kShapes)
-    if (in.has(shape.mod)) return shape;
-  refuse(in);
-}
-
-bool is_wmma(const ptx::Instruction& in) { return in.op->base == "wmma"; }
-
-// The k of the shapes that the ISA has, for factors of that type.
-bool has_shape(const ptx::Instruction& in, const Shape& s, Type type) {
-  const auto k_is = [&](std::initializer_list<int> all) {
-    return std::count(all.begin(), all.end(), s.k) != 0;
-  };
-  if (is_wmma(in)) {
-    if (type == Type::tf32) return s.n == 16 && s.k == 8;
-    if (type == Type::f64) return s.k == 4;
-    if (type == Type::u4 || type == Type::s4) return s.k == 32;
-    if (type == Type::b1) return s.k == 128;
-    return s.k == 16 && s.m * s.n == 256;
-  }
-  const bool small = s.m == 8;
-  switch (type) {
-    case Type::f16:
-    case Type::bf16:
-      return !small && k_is({8, 16});
-    case Type::tf32:
-      return !small && k_is({4, 8});
-    case Type::f64:
-      return small ? s.k == 4 : k_is({4, 8, 16});
-    case Type::s8:
-    case Type::u8:
-      return small ? s.k == 16 : k_is({16, 32});
-    case Type::s4:
-    case Type::u4:
-      return small ? s.k == 32 : k_is({32, 64});
-    default:
-      return small ? s.k == 128 : k_is({128, 256});
-  }
-}
-
-bool is_byte(Type type) { return type == Type::s8 || type == Type::u8; }
-bool is_nibble(Type type) { return type == Type::s4 || type == Type::u4; }
-
-void check_types(const ptx::Instruction& in, const TileForm& f) {
-  const bool integers = is_byte(f.a) || is_nibble(f.a) || f.a == Type::b1;
-  const bool pair =
-      f.a == f.b ||
-      (!is_wmma(in) && ((is_byte(f.a) && is_byte(f.b)) || (is_nibble(f.a) && is_nibble(f.b))));
-  const bool half_sum = f.c == Type::f16 && f.d == Type::f16;
-  const bool sums = f.a == Type::f64 ? f.c == Type::f64 && f.d == Type::f64
-                    : integers       ? f.c == Type::s32 && f.d == Type::s32
-                    : f.a == Type::f16 && is_wmma(in)
-                        ? f.c != Type::s32 && f.d != Type::s32
-                        : (f.a == Type::f16 && half_sum) || (f.c == Type::f32 && f.d == Type::f32);
-  const bool logic = in.has(Mod::op_xor) || in.has(Mod::op_and) || in.has(Mod::popc);
-  const bool bits = f.a == Type::b1;
-  if (!pair || !sums || logic != bits || (bits && !in.has(Mod::popc)) ||
-      (f.saturates && (!integers || bits)) || (in.has(Mod::rn) && f.a != Type::f64))
-    refuse(in);
-}
-
-FragmentOp product_of(const ptx::Instruction& in) {
-  FragmentOp op;
-  TileForm& f = op.form;
-  const Shape s = shape_of(in);
-  f.m = s.m, f.n = s.n, f.k = s.k;
-  const bool short_form = in.type_count == 2;  // wmma of halves names the sums only
-  f.d = in.type(0);
-  f.a = short_form ? Type::f16 : in.type(1);
-  f.b = short_form ? Type::f16 : in.type(2);
-  f.c = in.type(short_form ? 1 : 3);
-  f.saturates = in.has(Mod::satfinite);
-  f.is_and = in.has(Mod::op_and);
-  if (f.a == Type::f16 && s.m == 8 && s.k == 4)
-    refuse(in, "the shape m8n8k4 of halves, which is sm_70's, is not simulated");
-  check_types(in, f);
-  if (!has_shape(in, s, f.a)) refuse(in);
-  // wmma's product of tf32 is two instructions of the machine, one behind the other.
-  f.block = is_wmma(in) && f.a == Type::tf32 ? 4 : f.k;
-  const bool transposed = s.n == 32;
-  op.a = {Role::left, f.m, f.k, f.a, transposed, {}, {}};
-  op.b = {Role::right, f.k, f.n, f.b, transposed, {}, {}};
-  op.c = {Role::sum, f.m, f.n, f.c, transposed, {}, {}};
-  op.d = {Role::sum, f.m, f.n, f.d, transposed, {}, {}};
-  return op;
-}
-
-FragmentOp move_of(const ptx::Instruction& in) {
-  FragmentOp op;
-  const Shape s = shape_of(in);
-  const Type type = in.type(0);
-  op.by_columns = in.has(Mod::col);
-  const bool transposed = s.n == 32;
-  const bool of_sum = in.has(Mod::c) || in.has(Mod::d);
-  const bool is_sum =
-      type == Type::f32 || type == Type::s32 || type == Type::f16 || type == Type::f64;
-  const bool is_factor = type != Type::f32 && type != Type::s32;
-  if (!(of_sum ? is_sum : is_factor)) refuse(in);
-  if (of_sum) {
-    const bool fits = type == Type::f64   ? s.k == 4
-                      : type == Type::s32 ? s.k == 16 || s.k >= 32
-                      : type == Type::f32 ? s.k == 16 || s.n == 16
-                                          : s.k == 16;
-    if (!fits) refuse(in);
-    op.moved = {Role::sum, s.m, s.n, type, transposed, {}, {}};
-    return op;
-  }
-  if (!has_shape(in, s, type)) refuse(in);
-  const bool left = in.has(Mod::a);
-  if ((is_nibble(type) || type == Type::b1) && op.by_columns == left) refuse(in);
-  op.moved = left ? Fragment{Role::left, s.m, s.k, type, transposed, {}, {}}
-                  : Fragment{Role::right, s.k, s.n, type, transposed, {}, {}};
-  return op;
-}
 
 // Calls f(element's index in a[row * k + i], b[column * k + i] or c[row * n + column], register of
 // all lanes, lane, position of its lowest bit).
@@ -198,16 +68,11 @@ void Fragment::place() {
 }
 
 Cell Fragment::cell(int r, int lane, int e) const {
+  if (in_quads) return cell_in_quads(r, lane, e);
   if (transposed) {
-    Fragment other = {role == Role::left    ? Role::right
-                      : role == Role::right ? Role::left
-                                            : Role::sum,
-                      columns,
-                      rows,
-                      type,
-                      false,
-                      {},
-                      {}};
+    Fragment other;
+    other.role = role == Role::left ? Role::right : role == Role::right ? Role::left : Role::sum;
+    other.rows = columns, other.columns = rows, other.type = type;
     const Cell at = other.cell(r, lane, e);
     return {at.column, at.row};
   }
@@ -226,23 +91,20 @@ Cell Fragment::cell(int r, int lane, int e) const {
   return {(chunk * beside + rest % beside) * kPiece + group, rest / beside * depth + own * per + e};
 }
 
-FragmentOp fragment_op_of(const ptx::Instruction& in) {
-  return in.op->traits.memory_count > 0 ? move_of(in) : product_of(in);
-}
-
-void follow_undefined(const FragmentOp& op, std::byte* undefined) {
-  uint64_t a[kMostElements], b[kMostElements], c[kMostElements], d[kMostElements];
-  gather(op.a, undefined, a);
-  gather(op.b, undefined, b);
-  gather(op.c, undefined, c);
-  const TileForm& f = op.form;
-  for (int row = 0; row < f.m; ++row)
-    for (int column = 0; column < f.n; ++column) {
-      uint64_t any = c[row * f.n + column];
-      for (int i = 0; i < f.k; ++i) any |= a[row * f.k + i] | b[column * f.k + i];
-      d[row * f.n + column] = any != 0 ? mask_of(op.d) : 0;
-    }
-  scatter(op.d, d, undefined);
+// The matrices of quad q belong to lanes 4q … 4q + 3 and the same 16 further, which have the rows
+// of A, columns of B and rows of the sum from 4 on.
+Cell Fragment::cell_in_quads(int r, int lane, int e) const {
+  const int i = r * per_register() + e, own = lane % 4, half = lane / 16 * 4;
+  const int before = lane % 16 / 4 * 8;  // rows, or columns of B, of the matrices before it
+  switch (role) {
+    case Role::left:
+      return by_columns ? Cell{before + half + i, own} : Cell{before + half + own, i};
+    case Role::right:
+      return by_columns ? Cell{own, before + half + i} : Cell{i, before + half + own};
+    default:
+      if (bits() == 16) return {before + half + own, i};
+      return {before + half + (own & 1) + (i & 2), (i & 4) + (own & 2) + (i & 1)};
+  }
 }
 
 }  // namespace lab32::sim

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "simulator/core/semantics/float8.h"
 #include "simulator/core/semantics/half_format.h"
 #include "simulator/core/semantics/rounding.h"
 
@@ -40,6 +41,8 @@ int fraction_bits_of(Type type) { return type == Type::bf16 ? 7 : 10; }
 
 // The low bits of a tf32, which is kept as a float, are not looked at.
 Number factor_of(Type type, uint64_t bits) {
+  if (type == Type::e4m3) return number_of(half_of<E4M3>(static_cast<uint8_t>(bits)).bits, 5, 10);
+  if (type == Type::e5m2) return number_of(half_of<E5M2>(static_cast<uint8_t>(bits)).bits, 5, 10);
   if (type == Type::f16) return number_of(bits, 5, 10);
   return type == Type::bf16 ? number_of(bits, 8, 7) : number_of(bits >> 13, 8, 10);
 }
@@ -108,23 +111,78 @@ uint64_t add_block(const Number* a, const Number* b, int count, int fraction_bit
                    : cut_to_float(sum < 0, magnitude, largest - kPlaces);
 }
 
+uint64_t float_bits(float x) { return std::isnan(x) ? kNan32 : bits(x); }
+uint64_t half_bits(double x) { return to_half<F16>(x, Rounding::rn).bits; }
+float float_of_half(uint64_t bits) { return to_float(F16{static_cast<uint16_t>(bits)}); }
+
+// Of two halves or two floats, rounded to nearest, as by an instruction of its own.
+uint64_t add_rounded(bool are_halves, uint64_t a, uint64_t b) {
+  if (are_halves) return half_bits(double{float_of_half(a)} + double{float_of_half(b)});
+  return float_bits(bit_copy<float>(static_cast<uint32_t>(a)) +
+                    bit_copy<float>(static_cast<uint32_t>(b)));
+}
+
+// Where element `i` of a row of A stands in the order of the blocks.
+int place_of(const TileForm& form, int i) {
+  if (form.order != TileForm::Order::halves_apart) return i;
+  return i % 4 / 2 * (form.kept() / 2) + i / 4 * 2 + i % 2;
+}
+
 void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64_t* b,
-                           const uint64_t* c, uint64_t* d) {
-  constexpr int kMost = 32 * 16;
-  Number left[kMost], right[kMost];
-  for (int i = 0; i < form.m * form.k; ++i) left[i] = factor_of(form.a, a[i]);
-  for (int i = 0; i < form.n * form.k; ++i) right[i] = factor_of(form.b, b[i]);
-  const int fraction_bits = fraction_bits_of(form.a);
+                           const uint64_t* c, uint64_t* d, const uint16_t* meets) {
+  constexpr int kMost = 32 * 16, kMostKept = 32;
+  Number left[kMost], right[kMost], met[kMostKept];
+  const int kept = form.kept(), fraction_bits = fraction_bits_of(form.a);
+  for (int i = 0; i < form.m * kept; ++i)
+    left[i / kept * kept + place_of(form, i % kept)] = factor_of(form.a, a[i]);
+  for (int i = 0; i < form.n * form.k; ++i) {
+    const int k = i % form.k;
+    right[i - k + (form.sparse ? k : place_of(form, k))] = factor_of(form.b, b[i]);
+  }
+  const bool c_apart = form.order == TileForm::Order::halves_apart, to_half = form.d == Type::f16;
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
-      uint64_t sum = c[row * form.n + column];
-      bool is_half = form.c == Type::f16;
-      for (int at = 0; at < form.k; at += form.block) {
-        sum = add_block(left + row * form.k + at, right + column * form.k + at, form.block,
-                        fraction_bits, sum, is_half, form.d == Type::f16);
-        is_half = form.d == Type::f16;
+      const Number* of_b = right + column * form.k;
+      if (form.sparse) {
+        for (int i = 0; i < kept; ++i) met[place_of(form, i)] = of_b[meets[row * kept + i]];
+        of_b = met;
       }
-      d[row * form.n + column] = sum;
+      const uint64_t own = c[row * form.n + column];
+      uint64_t sum = c_apart ? 0 : own;
+      bool is_half = form.c == Type::f16;
+      for (int at = 0; at < kept; at += form.block) {
+        sum = add_block(left + row * kept + at, of_b + at, form.block, fraction_bits, sum, is_half,
+                        to_half);
+        is_half = to_half;
+      }
+      d[row * form.n + column] = c_apart ? add_rounded(to_half, own, sum) : sum;
+    }
+}
+
+// m8n8k4 of halves. To floats: a chain of fused multiply-adds from zero, then C. To halves: C, the
+// first two products, the other two, in single precision until the end.
+void multiply_in_floats(const TileForm& form, const uint64_t* a, const uint64_t* b,
+                        const uint64_t* c, uint64_t* d) {
+  for (int row = 0; row < form.m; ++row)
+    for (int column = 0; column < form.n; ++column) {
+      float x[4], y[4];
+      for (int i = 0; i < 4; ++i) {
+        x[i] = float_of_half(a[row * form.k + i]);
+        y[i] = float_of_half(b[column * form.k + i]);
+      }
+      const uint64_t c_bits = c[row * form.n + column];
+      const float own = form.c == Type::f16 ? float_of_half(c_bits)
+                                            : bit_copy<float>(static_cast<uint32_t>(c_bits));
+      uint64_t& to = d[row * form.n + column];
+      if (form.d == Type::f16) {
+        const float first = std::fma(x[1], y[1], x[0] * y[0]),
+                    second = std::fma(x[3], y[3], x[2] * y[2]);
+        to = half_bits(own + first + second);
+      } else {
+        float sum = 0;
+        for (int i = 0; i < 4; ++i) sum = std::fma(x[i], y[i], sum);
+        to = float_bits(own + sum);
+      }
     }
 }
 
@@ -147,13 +205,15 @@ int64_t integer_of(Type type, uint64_t bits) {
   }
 }
 
-uint64_t integer_sum(const TileForm& form, const uint64_t* a, const uint64_t* b, uint64_t c) {
+uint64_t integer_sum(const TileForm& form, const uint64_t* a, const uint64_t* b, uint64_t c,
+                     const uint16_t* meets) {
   int64_t sum = static_cast<int32_t>(c);
-  for (int i = 0; i < form.k; ++i) {
+  for (int i = 0; i < form.kept(); ++i) {
+    const uint64_t of_b = b[form.sparse ? meets[i] : i];
     if (form.a == Type::b1)
-      sum += static_cast<int64_t>(form.is_and ? a[i] & b[i] : a[i] ^ b[i]);
+      sum += static_cast<int64_t>(form.is_and ? a[i] & of_b : a[i] ^ of_b);
     else
-      sum += integer_of(form.a, a[i]) * integer_of(form.b, b[i]);
+      sum += integer_of(form.a, a[i]) * integer_of(form.b, of_b);
   }
   if (form.saturates)
     sum = std::clamp<int64_t>(sum, std::numeric_limits<int32_t>::min(),
@@ -164,18 +224,19 @@ uint64_t integer_sum(const TileForm& form, const uint64_t* a, const uint64_t* b,
 }  // namespace
 
 void multiply_tile(const TileForm& form, const uint64_t* a, const uint64_t* b, const uint64_t* c,
-                   uint64_t* d) {
-  if (form.a == Type::f16 || form.a == Type::bf16 || form.a == Type::tf32)
-    return multiply_short_floats(form, a, b, c, d);
+                   uint64_t* d, const uint16_t* meets) {
+  if (form.order == TileForm::Order::float_chain) return multiply_in_floats(form, a, b, c, d);
+  if (form.a != Type::f64 && ptx::is_float(form.a))
+    return multiply_short_floats(form, a, b, c, d, meets);
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
-      const uint64_t *const left = a + row * form.k, *const right = b + column * form.k;
+      const uint64_t *const left = a + row * form.kept(), *const right = b + column * form.k;
       uint64_t& to = d[row * form.n + column];
       to = c[row * form.n + column];
       if (form.a == Type::f64)
         for (int i = 0; i < form.k; ++i) to = fused(left[i], right[i], to);
       else
-        to = integer_sum(form, left, right, to);
+        to = integer_sum(form, left, right, to, form.sparse ? meets + row * form.kept() : nullptr);
     }
 }
 
