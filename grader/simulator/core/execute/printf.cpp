@@ -81,6 +81,11 @@ std::string width_of(long long value) {
   return std::to_string(std::clamp(value, -most, most));
 }
 
+// In place of a conversion: what C knows (%hhd, %zu, %.*f, %Lf) and CUDA's printf does not. A GPU
+// loses the arguments behind it and prints what lies there; here the rest of the text is printed as
+// it stands, which is no number that could be right. (H200, 2026-11-26.)
+constexpr const char* kUnknownToGpus = "hlLjztqI*'";
+
 template <class T>
 std::string print_one(const std::string& spec, T value) {
   const int n = std::snprintf(nullptr, 0, spec.c_str(), value);
@@ -98,23 +103,29 @@ std::string format(Warp& warp, int lane, const std::string& text, Arguments& nex
     }
     std::string spec = "%";
     size_t j = i + 1;
-    bool is_long = false;
-    while (j < text.size() && std::strchr("-+ #0123456789.*hlLjzt", text[j])) {
-      if (text[j] == '*') {
-        spec += width_of(next.next<int>());
-      } else if (text[j] >= '1' && text[j] <= '9') {
-        const size_t end = std::min(text.find_first_not_of("0123456789", j), text.size());
-        spec += width_of(std::strtoll(text.substr(j, end - j).c_str(), nullptr, 10));
-        j = end;
-        continue;
-      } else if (std::strchr("lLjzt", text[j])) {
-        is_long = true;
-      } else if (text[j] != 'h') {
-        spec += text[j];
-      }
-      ++j;
+    const auto at = [&](const char* any) {
+      return j < text.size() && text[j] != 0 && std::strchr(any, text[j]) != nullptr;
+    };
+    const auto number = [&] {
+      const size_t end = std::min(text.find_first_not_of("0123456789", j), text.size());
+      spec += width_of(std::strtoll(text.substr(j, end - j).c_str(), nullptr, 10));
+      j = end;
+    };
+    while (at("-+ #0")) spec += text[j++];
+    if (at("*"))
+      spec += width_of(next.next<int>()), ++j;
+    else if (at("123456789"))
+      number();
+    if (at(".")) {
+      spec += text[j++];
+      if (at("0123456789")) number();
     }
-    if (j >= text.size()) {
+    const bool is_short = at("h");
+    j += is_short;
+    const size_t size = j;
+    while (!is_short && j < size + 2 && at("l")) ++j;
+    const bool is_long = j > size;
+    if (j >= text.size() || at(kUnknownToGpus) || (is_long && at("cs"))) {
       out += text.substr(i);
       break;
     }
@@ -125,15 +136,17 @@ std::string format(Warp& warp, int lane, const std::string& text, Arguments& nex
         break;
       case 'd':
       case 'i':
-        out += is_long ? print_one(spec + "lld", next.next<long long>())
-                       : print_one(spec + c, next.next<int>());
+        out += is_long    ? print_one(spec + "lld", next.next<long long>())
+               : is_short ? print_one(spec + c, static_cast<short>(next.next<int>()))
+                          : print_one(spec + c, next.next<int>());
         break;
       case 'u':
       case 'x':
       case 'X':
       case 'o':
-        out += is_long ? print_one(spec + "ll" + c, next.next<unsigned long long>())
-                       : print_one(spec + c, next.next<unsigned>());
+        out += is_long    ? print_one(spec + "ll" + c, next.next<unsigned long long>())
+               : is_short ? print_one(spec + c, static_cast<unsigned short>(next.next<unsigned>()))
+                          : print_one(spec + c, next.next<unsigned>());
         break;
       case 'c':
         out += print_one(spec + c, next.next<int>());
