@@ -10,22 +10,29 @@ namespace lab32::driver {
 namespace {
 
 // nullopt: there is no such type.
-std::optional<uint8_t> bytes_of(CUtensorMapDataType type) {
+std::optional<ptx::Type> type_of(CUtensorMapDataType type) {
+  using ptx::Type;
   switch (type) {
     case CU_TENSOR_MAP_DATA_TYPE_UINT8:
-      return uint8_t{1};
+      return Type::u8;
     case CU_TENSOR_MAP_DATA_TYPE_UINT16:
+      return Type::u16;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+      return Type::f16;
     case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
-      return uint8_t{2};
+      return Type::bf16;
     case CU_TENSOR_MAP_DATA_TYPE_UINT32:
+      return Type::u32;
     case CU_TENSOR_MAP_DATA_TYPE_INT32:
+      return Type::s32;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
-      return uint8_t{4};
+      return Type::f32;
     case CU_TENSOR_MAP_DATA_TYPE_UINT64:
+      return Type::u64;
     case CU_TENSOR_MAP_DATA_TYPE_INT64:
+      return Type::s64;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
-      return uint8_t{8};
+      return Type::f64;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ:
     case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
     case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ:
@@ -64,8 +71,8 @@ CUresult encode(const TensorDescription& t, sim::TensorMap* map) {
   if (t.rank == 0 || t.rank > sim::TensorMap::kMostDimensions || !t.size || !t.stride || !t.box ||
       !t.step || reinterpret_cast<uintptr_t>(t.address) % 16 != 0 || !modes_are_valid(t))
     return CUDA_ERROR_INVALID_VALUE;
-  const std::optional<uint8_t> bytes = bytes_of(t.type);
-  if (!bytes) return CUDA_ERROR_INVALID_VALUE;
+  const std::optional<ptx::Type> type = type_of(t.type);
+  if (!type) return CUDA_ERROR_INVALID_VALUE;
   if (t.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
     throw Error("interleaved tensors are not simulated");
   if (t.swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
@@ -75,9 +82,10 @@ CUresult encode(const TensorDescription& t, sim::TensorMap* map) {
   sim::TensorMap made;
   made.address = reinterpret_cast<uint64_t>(t.address);
   made.dimensions = static_cast<uint8_t>(t.rank);
-  made.element_bytes = *bytes;
+  made.type = *type;
+  made.element_bytes = static_cast<uint8_t>(ptx::bytes_of(*type));
   made.swizzle = static_cast<uint8_t>(t.swizzle);
-  uint64_t box_bytes = *bytes;
+  uint64_t box_bytes = made.element_bytes;
   for (cuuint32_t i = 0; i < t.rank; ++i) {
     if (t.size[i] == 0 || t.size[i] > kMostSize || t.box[i] == 0 || t.box[i] > kMostBox ||
         t.step[i] == 0 || t.step[i] > kMostStep)

@@ -164,8 +164,8 @@ std::string unknown(const counters::OtherWays& w) {
                          instructions(w.texture_unknown)));
   if (w.bulk_unknown > 0)
     out += note(fmt::format(
-        "not counted: {} by the copy engine (cp.async.bulk), in forms whose "
-        "counts on a GPU are not known",
+        "not counted: {} by the copy engine (cp.async.bulk) or on the way of st.async, in forms "
+        "whose counts on a GPU are not known",
         w.bulk_unknown == 1 ? "1 run of bytes" : grouped(w.bulk_unknown) + " runs of bytes"));
   return out;
 }

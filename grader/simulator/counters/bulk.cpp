@@ -28,8 +28,10 @@ BulkSectors bulk_sectors(const sim::BulkMove& move) {
   BulkSectors found;
   using Kind = sim::BulkMove::Kind;
   const bool many = move.blocks != 0;
-  // A multicast of what is partly outside has a rule of its own, which was not found.
-  found.known = move.kind != Kind::to_block && !move.steps && !(many && move.inside < move.bytes);
+  // A multicast of what is partly outside has a rule of its own, which was not found; reductions
+  // were not measured.
+  found.known = move.kind != Kind::to_block && move.kind != Kind::reduce && !move.steps &&
+                !(many && move.inside < move.bytes);
   for (uint32_t done = 0; done < move.bytes;) {
     uint32_t piece = std::min(static_cast<uint32_t>(kLineBytes - (move.shared + done) % kLineBytes),
                               move.bytes - done);

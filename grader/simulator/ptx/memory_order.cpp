@@ -4,7 +4,8 @@ namespace lab32::ptx {
 
 MemoryOrder memory_order(const Instruction& in) {
   const Traits& traits = in.op->traits;
-  const bool fence = traits.sync == Sync::fence, update = traits.is_atomic();
+  const bool fence = traits.sync == Sync::fence;
+  const bool update = traits.is_atomic() || in.has(Mod::reduce);  // the copy engine's, too
   MemoryOrder order;
   // Volatile is relaxed with system scope; so is memory-mapped I/O.
   const bool everywhere = in.has(Mod::op_volatile) || in.has(Mod::mmio);

@@ -186,7 +186,7 @@ static void join_layouts(std::vector<std::string_view>& words) {
 static void put_in_order(std::vector<std::string_view>& words) {
   if (words.size() < 3) return;
   if (words[0] == "mma" || words[0] == "wmma") return join_layouts(words);
-  if (words[0] == "atom" || words[0] == "red") {
+  if (words[0] == "atom" || (words[0] == "red" && words[1] != "async")) {
     const auto place = [](std::string_view w) {
       if (w == "relaxed" || w == "acquire" || w == "release" || w == "acq_rel") return 0;
       if (w == "cta" || w == "cluster" || w == "gpu" || w == "sys") return 1;

@@ -34,7 +34,7 @@ TEST_CASE("core: refusals: instructions outside the table, with line and caret")
         "mma.sp.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%e1}, {%e2}, {%e3}, {%e1}, %r3, 0;",
         "mbarrier.arrive_drop.shared.b64 %d1, [%r1];", "txq.width.b32 %r1, [%d1];",
         "sured.b.add.1d.u32.trap [%d1, {%r1}], %r2;",
-        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;",
+        "cp.reduce.async.bulk.tensor.1d.global.add.im2col [%d1, {%r1}], [%r1];",
         "st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];"}) {
     const std::string text = refusal("add.u32 %r1, %t, 1;\n  " + line);
     const std::string opcode = line.substr(0, line.find_first_of(" ;"));
@@ -89,6 +89,21 @@ TEST_CASE("core: refusals: products that the ISA lacks, or that sm_90 does") {
   CHECK(holds(product(halves, ", %r8, 2"), "the sparsity selector is below 2 here"));
   CHECK(holds(product(halves, ", %r8, %r9"), "the sparsity selector is a constant from 0 to 3"));
   CHECK(holds(product(halves, ", 1145324612, 0"), "the metadata are those of a register"));
+}
+
+TEST_CASE("core: refusals: reductions that ptxas has not") {
+  const std::string engine = "cp.reduce.async.bulk.global.shared::cta.bulk_group.";
+  for (const std::string operation : {"and.u32", "add.s64", "inc.s32", "add.b32", "min.f32",
+                                      "add.f16", "min.noftz.f16", "add.noftz.f32"})
+    CHECK(holds(refusal(engine + operation + " [%out], [%r1], 16;"),
+                "the PTX ISA has no such combination"));
+  const std::string arrives =
+      "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.";
+  CHECK(holds(refusal(arrives + "min.u64 [%r1], %d1, [%r2];"), "min.u64"));
+  CHECK(holds(refusal(arrives + "inc.s32 [%r1], %r3, [%r2];"), "inc.s32"));
+  CHECK(holds(refusal("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b64 [%r1], "
+                      "{%d1,%d2,%d3,%d4}, [%r2];"),
+              "more than 16 bytes"));
 }
 
 TEST_CASE("core: refusals: functions that are declared only, or call what cannot run") {

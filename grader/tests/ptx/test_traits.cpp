@@ -65,7 +65,7 @@ TEST_CASE("ptx: traits: every address says what happens there, and in which spac
     if (t.uses(MemoryUse::Kind::store)) CHECK_FALSE(has_destination(op));
     if (t.issue == Issue::memory) CHECK(t.memory_count > 0);
     if (t.accesses_memory()) CHECK(t.issue == Issue::memory);
-    CHECK(t.is_atomic() == (op.base == "atom" || op.base == "red"));
+    CHECK(t.is_atomic() == ((op.base == "atom" || op.base == "red") && !may_have(op, "async")));
     CHECK(t.is_mbarrier() == may_have(op, "mbarrier") + (op.base == "mbarrier"));
     if (t.read_only) CHECK((t.accesses_memory() && t.uses(MemoryUse::Kind::load)));
   });
@@ -99,8 +99,8 @@ TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and b
     CHECK(t.fragments == (op.base == "mma" || op.base == "wmma"));
     CHECK(t.reads_texels == (op.base == "tex" || op.base == "tld4" || op.base == "suld"));
     CHECK(t.writes_texels == (op.base == "sust"));
-    CHECK(t.bulk ==
-          (may_have(op, "bulk") && operands_of_kind(op, "addr") > 0 && !may_have(op, "prefetch")));
+    const bool async = may_have(op, "async") && !may_have(op, "prefetch");
+    CHECK(t.bulk == (async && operands_of_kind(op, "addr") > 0));
     CHECK(t.is_texture() == (t.issue == Issue::texture));
     if (t.is_texture()) CHECK(t.memory_count == 0);
     if (t.sync == Sync::warp) {

@@ -1,106 +1,16 @@
 // atom and red. Lanes are served in lane order; blocks in block order (order_guard.h).
-#include <algorithm>
 #include <cstring>
 
 #include "simulator/core/execute/memory_lanes.h"
 #include "simulator/core/semantics/float.h"
-#include "simulator/core/semantics/half_format.h"
+#include "simulator/core/semantics/update.h"
 
 namespace lab32::sim {
 namespace {
 
 using ptx::Mod;
 using ptx::Type;
-
-// Operations, as functions of the old value and the operand. kCommutes: the final value does not
-// depend on the order of the updates (integers, and no result used), so that blocks on several host
-// threads may update at once.
-struct Add {
-  static constexpr uint8_t kId = 1;
-  template <class T>
-  static T apply(T old, T v) {
-    if constexpr (std::is_integral_v<T>) {
-      using U = std::make_unsigned_t<T>;
-      return static_cast<T>(static_cast<U>(old) + static_cast<U>(v));
-    } else {
-      return old + v;
-    }
-  }
-};
-struct Min {
-  static constexpr uint8_t kId = 2;
-  template <class T>
-  static T apply(T old, T v) {
-    return std::min(old, v);
-  }
-};
-struct Max {
-  static constexpr uint8_t kId = 3;
-  template <class T>
-  static T apply(T old, T v) {
-    return std::max(old, v);
-  }
-};
-struct And {
-  static constexpr uint8_t kId = 4;
-  template <class T>
-  static T apply(T old, T v) {
-    return old & v;
-  }
-};
-struct Or {
-  static constexpr uint8_t kId = 5;
-  template <class T>
-  static T apply(T old, T v) {
-    return old | v;
-  }
-};
-struct Xor {
-  static constexpr uint8_t kId = 6;
-  template <class T>
-  static T apply(T old, T v) {
-    return old ^ v;
-  }
-};
-// PTX ISA: inc wraps to 0 above v; dec wraps to v below 1 or above v. They commute only while all
-// operands agree, which nobody checks here.
-struct Inc {
-  static constexpr uint8_t kId = 0;
-  template <class T>
-  static T apply(T old, T v) {
-    return old >= v ? T{0} : old + 1;
-  }
-};
-struct Dec {
-  static constexpr uint8_t kId = 0;
-  template <class T>
-  static T apply(T old, T v) {
-    return old == 0 || old > v ? v : old - 1;
-  }
-};
-struct Exch {
-  static constexpr uint8_t kId = 0;
-  template <class T>
-  static T apply(T, T v) {
-    return v;
-  }
-};
-
-// Half-precision values travel as their bits.
-template <class H>
-struct HalfAdd {
-  static constexpr uint8_t kId = 0;
-  static uint16_t one(uint16_t a, uint16_t b) {
-    return to_half<H>(to_float(H{a}) + to_float(H{b}), Rounding::rn).bits;
-  }
-  static uint16_t apply(uint16_t old, uint16_t v) { return one(old, v); }
-  static uint32_t apply(uint32_t old, uint32_t v) {
-    return one(static_cast<uint16_t>(old), static_cast<uint16_t>(v)) |
-           static_cast<uint32_t>(
-               one(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(v >> 16)))
-               << 16;
-  }
-};
+using namespace update;
 
 bool operator==(const Wide& a, const Wide& b) { return a.low == b.low && a.high == b.high; }
 
@@ -308,13 +218,13 @@ ExecFn pick_add(const ptx::Instruction& in) {
     case Type::f64:
       return atomic<double, Add>;
     case Type::f16:
-      return atomic<uint16_t, HalfAdd<F16>>;
+      return atomic<uint16_t, AddHalf<F16>>;
     case Type::f16x2:
-      return atomic<uint32_t, HalfAdd<F16>>;
+      return atomic<uint32_t, AddHalf<F16>>;
     case Type::bf16:
-      return atomic<uint16_t, HalfAdd<BF16>>;
+      return atomic<uint16_t, AddHalf<BF16>>;
     case Type::bf16x2:
-      return atomic<uint32_t, HalfAdd<BF16>>;
+      return atomic<uint32_t, AddHalf<BF16>>;
     default:
       return pick_integer<Add>(in);
   }
@@ -343,13 +253,13 @@ ExecFn pick_atom_vector(const ptx::Instruction& in) {
     case Type::f32:
       return atomic_vector<float, Add>;
     case Type::f16:
-      return atomic_vector<uint16_t, HalfAdd<F16>>;
+      return atomic_vector<uint16_t, AddHalf<F16>>;
     case Type::f16x2:
-      return atomic_vector<uint32_t, HalfAdd<F16>>;
+      return atomic_vector<uint32_t, AddHalf<F16>>;
     case Type::bf16:
-      return atomic_vector<uint16_t, HalfAdd<BF16>>;
+      return atomic_vector<uint16_t, AddHalf<BF16>>;
     case Type::bf16x2:
-      return atomic_vector<uint32_t, HalfAdd<BF16>>;
+      return atomic_vector<uint32_t, AddHalf<BF16>>;
     default:
       refuse(in);
   }

@@ -8,40 +8,10 @@
 #include <utility>
 
 #include "simulator/core/execute/address.h"
-#include "simulator/core/execute/function_slots.h"
-#include "simulator/core/memory/tensor_map.h"
 
 namespace lab32::sim {
 
 using ptx::Mod;
-
-BulkOp bulk_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
-  BulkOp op;
-  BulkOp::Address* const addresses[] = {&op.to, &op.from, &op.barrier};
-  size_t next = 0;
-  for (size_t i = 0; i < in.operands.size(); ++i) {
-    const ptx::Operand& operand = in.operands[i];
-    const std::string& kind = in.op->operands[i].name;
-    if (operand.kind == ptx::Operand::Kind::address) {
-      BulkOp::Address& address = *addresses[next++];
-      slots.address(operand, in, address.base, address.offset);
-      op.dimensions = std::max(op.dimensions, static_cast<uint8_t>(operand.elements.size()));
-      for (size_t e = 0; e < operand.elements.size(); ++e)
-        op.coordinate[e] = slots.value(operand.elements[e], 4, ptx::Type::s32, in);
-    } else if (kind == "u32") {
-      op.bytes = slots.value(operand, 4, ptx::Type::u32, in);
-    } else if (kind == "b16") {
-      op.blocks = slots.value(operand, 2, ptx::Type::b16, in);
-    }
-  }
-  return op;
-}
-
-std::vector<Slot> sources_of(const BulkOp& op) {
-  std::vector<Slot> slots = {op.to.base, op.from.base, op.barrier.base, op.bytes, op.blocks};
-  slots.insert(slots.end(), op.coordinate.begin(), op.coordinate.end());
-  return slots;
-}
 
 BlockContext& Copier::block() const { return x.warp->block(); }
 
@@ -105,41 +75,6 @@ void report_piece(const Copier& c, AccessKind kind, unsigned piece, uint64_t at,
                            values != nullptr ? c.x.warp->values : nullptr);
 }
 
-// 16 bytes of shared memory are there, and a multiple of 16. False: the launch goes on without.
-bool is_there(const Copier& c, uint64_t at, unsigned bytes, BlockContext::Use use) {
-  uint64_t address[kWarpSize] = {};
-  address[c.lane] = at;
-  c.block().check_shared(c.x.warp->index(), c.in, address, 1u << c.lane, bytes, use);
-  return address[c.lane] == at;
-}
-
-uint32_t bulk_bytes_of(const Copier& c, const BulkOp& op) {
-  const uint32_t bytes = c.word(op.bytes);
-  if (bytes % kBulkPiece != 0) {
-    TrapFacts facts = c.x.warp->facts(TrapReason::bulk_bytes, c.lane);
-    facts.value = bytes;
-    c.x.warp->trap(c.in, std::move(facts));
-  }
-  return bytes;
-}
-
-template <class F>
-void each_copier(const Exec& x, const Inst& in, F f) {
-  const BulkOp& op = x.warp->program().bulk_ops[in.target];
-  for (uint32_t r = x.mask; r; r &= r - 1) f(Copier{x, in, __builtin_ctz(r)}, op);
-}
-
-// All of it is one run of bytes.
-void report_whole(const Copier& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
-                  uint64_t shared, uint32_t bytes) {
-  BulkMove move;
-  move.kind = kind;
-  move.global = global;
-  move.shared = shared;
-  move.bytes = move.inside = bytes;
-  report_move(c, op, move);
-}
-
 void load_bulk(const Exec& x, const Inst& in) {
   each_copier(x, in, [](const Copier& c, const BulkOp& op) {
     BulkCopy copy;
@@ -158,27 +93,9 @@ void copy_to_block(const Exec& x, const Inst& in) {
     BulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
     const uint64_t from = c.address(op.from);
-    report_whole(c, op, BulkMove::Kind::to_block, 0, from, static_cast<uint32_t>(copy.data.size()));
-    BlockContext& block = c.block();
-    for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
-      uint64_t address[kWarpSize] = {};
-      address[c.lane] = from + at;
-      const uint32_t lane = 1u << c.lane;
-      block.check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece,
-                         BlockContext::Use::read);
-      std::memcpy(copy.data.data() + at, block.shared() + address[c.lane], kBulkPiece);
-      if (block.observes_raw_shared())
-        block.report_raw_shared(c.x.warp->index(), c.in, AccessKind::load, kBulkPiece, lane,
-                                address, nullptr);
-      UndefinedRead read;
-      if (!block.checks_reads() ||
-          !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
-        continue;
-      copy.undefined.resize(copy.data.size());
-      std::memcpy(copy.undefined.data() + at, read.bits + address[c.lane], kBulkPiece);
-      copy.origin = c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
-    }
     const auto span = static_cast<uint32_t>(copy.data.size());
+    report_whole(c, op, BulkMove::Kind::to_block, 0, from, span);
+    read_for_block(c, from, copy);
     send(c, op, std::move(copy), span);
   });
 }
@@ -193,43 +110,6 @@ void store_bulk(const Exec& x, const Inst& in) {
       read_shared(c, from + at, values.data() + at);
     write_device(c, to, bytes, kBulkPiece, values.data());
   });
-}
-
-void deliver_copy(const BulkCopy& copy, Warp& asking) {
-  BlockContext& block = asking.block();
-  ClusterContext* const cluster = block.cluster();
-  // Who has ended tells nothing any more.
-  const bool gone = cluster != nullptr && (cluster->exited() >> copy.by->info().rank & 1) != 0;
-  BlockContext& teller = gone ? block : *copy.by;
-  const uint32_t warp = gone ? asking.index() : copy.warp;
-  const int lane = gone ? 0 : copy.lane;
-  Inst issued;
-  issued.site = copy.site;
-  for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
-    const uint64_t place = at / copy.row_bytes * copy.pitch + at % copy.row_bytes;
-    const uint64_t to = swizzled(copy.to + place, copy.swizzle);
-    std::memcpy(block.shared() + to, copy.data.data() + at, kBulkPiece);
-    if (block.checks_reads()) {
-      UndefinedBytes& undefined = block.undefined_shared();
-      if (copy.undefined.empty())
-        undefined.define(to, kBulkPiece);
-      else
-        std::memcpy(undefined.data() + to, copy.undefined.data() + at, kBulkPiece);
-      if (!copy.undefined.empty() && copy.by == &block)
-        for (uint64_t b = 0; b < kBulkPiece; b += 4)
-          block.origins().note_store(Origins::shared_word(to + b), copy.origin);
-    }
-    if (!teller.observes_raw_shared()) continue;
-    uint64_t address[kWarpSize] = {};
-    address[lane] = to;
-    std::memcpy(asking.values + lane * 16, copy.data.data() + at, kBulkPiece);
-    teller.report_raw_shared(warp, issued, AccessKind::store, kBulkPiece, 1u << lane, address,
-                             asking.values);
-    teller.report_engine(
-        warp, {EngineEvent::Kind::writes, copy.site, 1u << lane, address[lane], kBulkPiece, 0});
-  }
-  const bool completes = complete_bytes(block.shared() + copy.barrier, copy.bytes);
-  teller.report_mbarrier_arrive(warp, 1u << lane, copy.barrier, completes);
 }
 
 void nothing_to_do(const Exec&, const Inst&) {}
@@ -251,6 +131,33 @@ void wait_for_group(const Exec& x, const Inst& in) {
 void fence_proxy(const Exec& x, const Inst& in) { tell_engine(x, in, EngineEvent::Kind::fences); }
 
 }  // namespace
+
+bool is_there(const Copier& c, uint64_t at, unsigned bytes, BlockContext::Use use) {
+  uint64_t address[kWarpSize] = {};
+  address[c.lane] = at;
+  c.block().check_shared(c.x.warp->index(), c.in, address, 1u << c.lane, bytes, use);
+  return address[c.lane] == at;
+}
+
+uint32_t bulk_bytes_of(const Copier& c, const BulkOp& op) {
+  const uint32_t bytes = c.word(op.bytes);
+  if (bytes % kBulkPiece != 0) {
+    TrapFacts facts = c.x.warp->facts(TrapReason::bulk_bytes, c.lane);
+    facts.value = bytes;
+    c.x.warp->trap(c.in, std::move(facts));
+  }
+  return bytes;
+}
+
+void report_whole(const Copier& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
+                  uint64_t shared, uint32_t bytes) {
+  BulkMove move;
+  move.kind = kind;
+  move.global = global;
+  move.shared = shared;
+  move.bytes = move.inside = bytes;
+  report_move(c, op, move);
+}
 
 void report_move(const Copier& c, const BulkOp& op, BulkMove move) {
   BlockContext& block = c.block();
@@ -290,22 +197,27 @@ void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece,
 }
 
 void write_device(const Copier& c, uint64_t to, uint32_t bytes, unsigned piece,
-                  const std::byte* values) {
+                  const std::byte* values, const Reduction& reduction) {
   BlockContext& block = c.block();
   const bool right = surely_right(c, to, bytes, piece);
   each_pieces(to, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
-    std::byte* const base =
-        access_pieces(c, address, pieces, piece, right, BlockContext::Use::write);
+    const auto use = reduction ? BlockContext::Use::update : BlockContext::Use::write;
+    std::byte* const base = access_pieces(c, address, pieces, piece, right, use);
     for (uint32_t r = pieces; r; r &= r - 1) {
       const int i = __builtin_ctz(r);
       const std::byte* const value = values + done + static_cast<uint32_t>(i) * piece;
-      if (block.observes_order()) report_piece(c, AccessKind::store, piece, address[i], value);
-      std::memcpy(base + address[i], value, piece);
+      if (block.observes_order() && reduction)
+        report_piece(c, AccessKind::red, piece, address[i], nullptr);
+      else if (block.observes_order())
+        report_piece(c, AccessKind::store, piece, address[i], value);
+      if (!reduction) std::memcpy(base + address[i], value, piece);
+      for (unsigned e = 0; reduction && e < piece; e += reduction.bytes)
+        reduction.apply(base + address[i] + e, value + e);
     }
   });
 }
 
-void read_shared(const Copier& c, uint64_t from, std::byte* to) {
+void read_shared(const Copier& c, uint64_t from, std::byte* to, ValueUse use) {
   BlockContext& block = c.block();
   const uint32_t lane = 1u << c.lane;
   uint64_t address[kWarpSize] = {};
@@ -318,58 +230,34 @@ void read_shared(const Copier& c, uint64_t from, std::byte* to) {
     block.report_engine(c.x.warp->index(), {EngineEvent::Kind::reads, c.in.site, lane,
                                             address[c.lane], kBulkPiece, 0});
   }
-  // What is stored in device memory must have a value.
+  // What is stored in device memory, or updates it, must have a value.
   UndefinedRead read;
   if (!block.checks_reads() ||
       !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
     return;
   const Origins::Id id = c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
-  block.origins().each(
-      id, [&](const Origin& origin) { block.value_matters(origin, ValueUse::output, lane); });
+  block.origins().each(id, [&](const Origin& origin) { block.value_matters(origin, use, lane); });
 }
 
-void send(const Copier& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
+void read_for_block(const Copier& c, uint64_t from, BulkCopy& copy) {
   BlockContext& block = c.block();
-  const uint64_t to = c.address(op.to), barrier = c.address(op.barrier);
-  copy.by = &block;
-  copy.site = c.in.site;
-  copy.warp = c.x.warp->index();
-  copy.lane = c.lane;
-  copy.bytes = static_cast<uint32_t>(copy.data.size());
-  const auto send_to = [&](BulkCopy one) {
-    if (!is_there(c, one.barrier, 8, BlockContext::Use::update)) return;
-    const bool fits =
-        one.data.empty() ||
-        (is_there(c, one.to, kBulkPiece, BlockContext::Use::write) &&
-         is_there(c, one.to + span - kBulkPiece, kBulkPiece, BlockContext::Use::write));
-    if (!fits) one.data.clear();
-    block.bulk_copies().push_back(std::move(one));
-  };
-  if (op.blocks.bytes == 0) {
-    copy.to = to;
-    copy.barrier = barrier;
-    return send_to(std::move(copy));
+  for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
+    uint64_t address[kWarpSize] = {};
+    address[c.lane] = from + at;
+    const uint32_t lane = 1u << c.lane;
+    block.check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, BlockContext::Use::read);
+    std::memcpy(copy.data.data() + at, block.shared() + address[c.lane], kBulkPiece);
+    if (block.observes_raw_shared())
+      block.report_raw_shared(c.x.warp->index(), c.in, AccessKind::load, kBulkPiece, lane, address,
+                              nullptr);
+    UndefinedRead read;
+    if (!block.checks_reads() ||
+        !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
+      continue;
+    copy.undefined.resize(copy.data.size());
+    std::memcpy(copy.undefined.data() + at, read.bits + address[c.lane], kBulkPiece);
+    copy.origin = c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
   }
-  // To the same place in each of them.
-  for (uint32_t r = c.word(op.blocks); r; r &= r - 1) {
-    const uint64_t base = base_of_rank(static_cast<uint32_t>(__builtin_ctz(r)));
-    BulkCopy one = copy;
-    one.to = base + offset_in_block(to);
-    one.barrier = base + offset_in_block(barrier);
-    send_to(std::move(one));
-  }
-}
-
-void deliver_copies(Warp& asking, uint64_t barrier) {
-  BulkCopies& copies = asking.block().bulk_copies();
-  size_t kept = 0;
-  for (BulkCopy& copy : copies) {
-    if (copy.barrier == barrier)
-      deliver_copy(copy, asking);
-    else if (BulkCopy& to = copies[kept++]; &to != &copy)
-      to = std::move(copy);
-  }
-  copies.resize(kept);
 }
 
 ExecFn pick_bulk_load(const ptx::Instruction&) { return load_bulk; }

@@ -172,9 +172,9 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
     return in.exec(x, in);
   }
   if (traits_of(in).bulk) {
-    for (const Slot& slot : sources_of(warp_.program().bulk_ops[in.target]))
-      demand(u, slot, mask, ValueUse::address);
-    return in.exec(x, in);
+    const BulkOp& op = warp_.program().bulk_ops[in.target];
+    for (const Slot& slot : sources_of(op)) demand(u, slot, mask, ValueUse::address);
+    return execute_sending(u, x, in, op);
   }
   if (is_param(in)) {
     define_results(u, mask, in);

@@ -14,6 +14,8 @@
 
 namespace lab32::sim {
 
+struct BulkOp;
+
 class Definedness final : public ValueTracker {
  public:
   explicit Definedness(Warp& warp) : warp_(warp) {}
@@ -40,6 +42,7 @@ class Definedness final : public ValueTracker {
   // The lanes that store to device memory.
   uint32_t device_lanes(uint32_t mask, const Inst& in) const;
   void execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in);
+  void execute_sending(UndefinedBits& u, const Exec& x, const Inst& in, const BulkOp& op);
   void define_results(UndefinedBits& u, uint32_t mask, const Inst& in);
   void store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in);
   void store_params(UndefinedBits& u, const Frame& frame, uint32_t mask, const Inst& in);

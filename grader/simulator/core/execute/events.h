@@ -89,7 +89,7 @@ struct TexelAccess {
 // A run of bytes that the copy engine moves between device memory and shared memory: a whole copy,
 // or a row of a box.
 struct BulkMove {
-  enum class Kind : uint8_t { load, store, to_block };
+  enum class Kind : uint8_t { load, store, to_block, reduce };
 
   uint32_t site;
   Kind kind;

@@ -13,6 +13,8 @@
 namespace lab32::sim {
 namespace {
 
+using ptx::Mod;
+
 [[noreturn]] void bad_tensor_map(const Copier& c, uint64_t address, const char* cause) {
   TrapFacts facts = c.x.warp->facts(TrapReason::tensor_map, c.lane);
   facts.value = address;
@@ -145,12 +147,28 @@ void load_box(const Exec& x, const Inst& in) {
   }
 }
 
+// Of elements of the map's type, if there is such an operation on them.
+Reduction reduction_in(const Copier& c, uint64_t place, const TensorMap& map) {
+  const ptx::Instruction& in = *c.in.ptx;
+  ptx::Type type = map.type;
+  const bool of_bits = in.has(Mod::op_and) || in.has(Mod::op_or) || in.has(Mod::op_xor);
+  if (of_bits && !ptx::is_float(type))
+    type = map.element_bytes == 8   ? ptx::Type::b64
+           : map.element_bytes == 4 ? ptx::Type::b32
+                                    : ptx::Type::none;
+  const Reduction reduction = reduction_of(in, type);
+  if (!reduction) bad_tensor_map(c, place, "has elements of a type without this reduction");
+  return reduction;
+}
+
 void store_box(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const Copier c{x, in, __builtin_ctz(r)};
     const BulkOp& op = x.warp->program().bulk_ops[in.target];
     const uint64_t place = c.address(op.to), from = c.address(op.from);
     const TensorMap map = read_map(c, place, op);
+    const bool reduces = in.ptx->has(Mod::reduce);
+    const Reduction reduction = reduces ? reduction_in(c, place, map) : Reduction{};
     const TensorBox box = box_at(c, op, map, true);
     check_box_place(c, from, BlockContext::Use::read);
     // An H100 writes up to the next multiple of some bytes there; of how many is not known.
@@ -161,14 +179,14 @@ void store_box(const Exec& x, const Inst& in) {
                      "not known");
     std::vector<std::byte> values(map.row_bytes());
     each_box_row(map, box, [&](const BoxRow& row) {
-      report_row(c, op, map, row, BulkMove::Kind::store, from);
+      report_row(c, op, map, row, reduces ? BulkMove::Kind::reduce : BulkMove::Kind::store, from);
       if (row.from == row.end) return;
       for (uint32_t at = 0; at < map.row_bytes(); at += 16)
         read_shared(c, swizzled(from + row.number * map.pitch() + at, map.swizzle),
-                    values.data() + at);
+                    values.data() + at, reduces ? ValueUse::atomic : ValueUse::output);
       const uint32_t bytes = (row.end - row.from) * map.element_bytes;
       write_device(c, row.address, bytes, row_piece(map, row.address, bytes),
-                   values.data() + row.from * map.element_bytes);
+                   values.data() + row.from * map.element_bytes, reduction);
     });
   }
 }
@@ -178,5 +196,6 @@ void store_box(const Exec& x, const Inst& in) {
 ExecFn pick_tensor_load(const ptx::Instruction&) { return load_box; }
 ExecFn pick_tensor_load_many(const ptx::Instruction&) { return load_box; }
 ExecFn pick_tensor_store(const ptx::Instruction&) { return store_box; }
+ExecFn pick_tensor_reduce(const ptx::Instruction&) { return store_box; }
 
 }  // namespace lab32::sim

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#include "simulator/ptx/opcodes.h"
+
 namespace lab32::sim {
 
 struct TensorMap {
@@ -22,6 +24,7 @@ struct TensorMap {
   std::array<uint8_t, kMostDimensions> step{};
   uint8_t dimensions = 0;
   uint8_t element_bytes = 0;
+  ptx::Type type = ptx::Type::none;  // of an element: what reductions go by
   uint8_t swizzle = 0;  // 0; 1, 2, 3: rows of 32, 64, 128 bytes, whose 16-byte pieces change places
 
   // Elements of the box along a dimension. The engine takes each of the first one, whatever the

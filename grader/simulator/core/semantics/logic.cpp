@@ -120,6 +120,8 @@ ExecFn pick_prmt(const Instruction& in) {
 ExecFn pick_nanosleep(const Instruction&) { return exec_nothing; }
 // Grids run one after the other, so what it waits for has been, and nobody waits for it.
 ExecFn pick_griddepcontrol(const Instruction&) { return exec_nothing; }
+// Counts something in a profiler, and nothing that a program sees.
+ExecFn pick_pmevent(const Instruction&) { return exec_nothing; }
 ExecFn pick_nop(const Instruction&) { return exec_nothing; }
 
 }  // namespace lab32::sim

@@ -1,0 +1,102 @@
+// What atom, red and reductions by the copy engine make of an old value and an operand.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "simulator/core/semantics/half_format.h"
+
+namespace lab32::sim::update {
+
+// Functions of the old value and the operand. kId: not 0 where the final value does not
+// depend on the order of the updates (integers, and no result used), so that blocks on several host
+// threads may update at once.
+struct Add {
+  static constexpr uint8_t kId = 1;
+  template <class T>
+  static T apply(T old, T v) {
+    if constexpr (std::is_integral_v<T>) {
+      using U = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<U>(old) + static_cast<U>(v));
+    } else {
+      return old + v;
+    }
+  }
+};
+struct Min {
+  static constexpr uint8_t kId = 2;
+  template <class T>
+  static T apply(T old, T v) {
+    return std::min(old, v);
+  }
+};
+struct Max {
+  static constexpr uint8_t kId = 3;
+  template <class T>
+  static T apply(T old, T v) {
+    return std::max(old, v);
+  }
+};
+struct And {
+  static constexpr uint8_t kId = 4;
+  template <class T>
+  static T apply(T old, T v) {
+    return old & v;
+  }
+};
+struct Or {
+  static constexpr uint8_t kId = 5;
+  template <class T>
+  static T apply(T old, T v) {
+    return old | v;
+  }
+};
+struct Xor {
+  static constexpr uint8_t kId = 6;
+  template <class T>
+  static T apply(T old, T v) {
+    return old ^ v;
+  }
+};
+// PTX ISA: inc wraps to 0 above v; dec wraps to v below 1 or above v. They commute only while all
+// operands agree, which nobody checks here.
+struct Inc {
+  static constexpr uint8_t kId = 0;
+  template <class T>
+  static T apply(T old, T v) {
+    return old >= v ? T{0} : old + 1;
+  }
+};
+struct Dec {
+  static constexpr uint8_t kId = 0;
+  template <class T>
+  static T apply(T old, T v) {
+    return old == 0 || old > v ? v : old - 1;
+  }
+};
+struct Exch {
+  static constexpr uint8_t kId = 0;
+  template <class T>
+  static T apply(T, T v) {
+    return v;
+  }
+};
+
+// Half-precision values travel as their bits.
+template <class H>
+struct AddHalf {
+  static constexpr uint8_t kId = 0;
+  static uint16_t one(uint16_t a, uint16_t b) {
+    return to_half<H>(to_float(H{a}) + to_float(H{b}), Rounding::rn).bits;
+  }
+  static uint16_t apply(uint16_t old, uint16_t v) { return one(old, v); }
+  static uint32_t apply(uint32_t old, uint32_t v) {
+    return one(static_cast<uint16_t>(old), static_cast<uint16_t>(v)) |
+           static_cast<uint32_t>(
+               one(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(v >> 16)))
+               << 16;
+  }
+};
+
+}  // namespace lab32::sim::update
