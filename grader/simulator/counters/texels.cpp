@@ -55,8 +55,11 @@ unsigned lanes_together(const sim::TexelAccess& access) {
 
 // Filters of three dimensions or of texels of 16 bytes take several passes that share what they
 // need in a way that was not found, and derivatives reach further than their lanes' texels.
+// Reductions were not measured.
 bool has_rule(const sim::TexelAccess& access) {
-  if (access.object == nullptr || access.kind == TexelKind::gradient) return false;
+  if (access.object == nullptr || access.kind == TexelKind::gradient ||
+      access.kind == TexelKind::reduce)
+    return false;
   const sim::TextureObject& t = *access.object;
   if (access.kind == TexelKind::load || access.kind == TexelKind::store) return true;
   const sim::Sampler& s = t.sampler;

@@ -5,7 +5,8 @@ namespace lab32::ptx {
 MemoryOrder memory_order(const Instruction& in) {
   const Traits& traits = in.op->traits;
   const bool fence = traits.sync == Sync::fence;
-  const bool update = traits.is_atomic() || in.has(Mod::reduce);  // the copy engine's, too
+  // By the copy engine, or through a surface, too.
+  const bool update = traits.is_atomic() || in.has(Mod::reduce) || in.op->id == OpId::sured;
   MemoryOrder order;
   // Volatile is relaxed with system scope; so is memory-mapped I/O.
   const bool everywhere = in.has(Mod::op_volatile) || in.has(Mod::mmio);

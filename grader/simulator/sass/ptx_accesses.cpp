@@ -128,8 +128,9 @@ void PtxFunction::trace(int reg, int at, PtxAccess& access) const {
 void PtxFunction::add_access(int index) {
   const ptx::Instruction& in = function_->body[static_cast<size_t>(index)];
   const ptx::Traits& traits = in.op->traits;
+  if (traits.ptx_level) return;
   if (traits.is_texture()) return add_texels(index);
-  if (!traits.accesses_memory() || traits.ptx_level) return;
+  if (!traits.accesses_memory()) return;
   const ptx::Space space = ptx::memory_space(in, traits.memory_count - 1u);
   if (space == ptx::Space::constant) return;  // no counter of ours counts constant loads
   PtxAccess a;

@@ -32,8 +32,8 @@ TEST_CASE("core: refusals: instructions outside the table, with line and caret")
        {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %d1, %d2, 1, 1, 1, "
         "0, 0;",
         "mma.sp.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%e1}, {%e2}, {%e3}, {%e1}, %r3, 0;",
-        "mbarrier.arrive_drop.shared.b64 %d1, [%r1];", "txq.width.b32 %r1, [%d1];",
-        "sured.b.add.1d.u32.trap [%d1, {%r1}], %r2;",
+        "mbarrier.arrive_drop.shared.b64 %d1, [%r1];", "txq.samples.b32 %r1, [%d1];",
+        "sured.p.add.1d.b32.trap [%d1, {%r1}], %r2;",
         "cp.reduce.async.bulk.tensor.1d.global.add.im2col [%d1, {%r1}], [%r1];",
         "st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];"}) {
     const std::string text = refusal("add.u32 %r1, %t, 1;\n  " + line);
@@ -91,7 +91,8 @@ TEST_CASE("core: refusals: products that the ISA lacks, or that sm_90 does") {
   CHECK(holds(product(halves, ", 1145324612, 0"), "the metadata are those of a register"));
 }
 
-TEST_CASE("core: refusals: reductions that ptxas has not") {
+TEST_CASE(
+    "core: refusals: reductions and queries that ptxas has not, or whose answer is not known") {
   const std::string engine = "cp.reduce.async.bulk.global.shared::cta.bulk_group.";
   for (const std::string operation : {"and.u32", "add.s64", "inc.s32", "add.b32", "min.f32",
                                       "add.f16", "min.noftz.f16", "add.noftz.f32"})
@@ -104,6 +105,10 @@ TEST_CASE("core: refusals: reductions that ptxas has not") {
   CHECK(holds(refusal("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b64 [%r1], "
                       "{%d1,%d2,%d3,%d4}, [%r2];"),
               "more than 16 bytes"));
+  CHECK(holds(refusal("sured.b.add.1d.s64.trap [%d1, {%r1}], %d2;"), "sured.b.add.1d.s64.trap"));
+  CHECK(
+      holds(refusal("txq.channel_order.b32 %r1, [%d1];"), "what it holds of objects is not known"));
+  CHECK(holds(refusal("suq.array_size.b32 %r1, [%d1];"), "what it holds of objects is not known"));
 }
 
 TEST_CASE("core: refusals: functions that are declared only, or call what cannot run") {

@@ -172,6 +172,45 @@ TEST_CASE("core: textures: levels, derivatives and four neighbours") {
   CHECK(read(four, 3) == 12);
 }
 
+// Every level's texels are its number: what a fetch gives is the level, in 1/256.
+TEST_CASE("core: textures: the longer of two derivatives chooses the level") {
+  sim::TextureObject t = plane_of(2, 16, 8);
+  t.array.levels[0].slices = 1;
+  Setup setup;
+  setup.in.assign(128, 0);
+  for (uint32_t level = 1; level < 4; ++level) {
+    sim::TexelGrid grid = t.array.levels[0];
+    grid.begin = setup.in.size() * 4;
+    grid.width >>= level;
+    grid.height >>= level;
+    setup.in.insert(setup.in.end(), 128, bits_of(static_cast<float>(level)));
+    t.array.levels.push_back(grid);
+  }
+  t.sampler.normalized = t.sampler.linear_mipmap = true;
+  t.sampler.highest = 99 * 256;
+  const auto level = [&](const std::string& along_x, const std::string& along_y) {
+    setup.textures = {t};
+    return read(tests::finish("mov.u64 %d0, 1; mov.f32 %f1, 0f3F000000;"
+                              "tex.grad.2d.v4.f32.f32 {%f4, _, _, _}, [%d0, {%f1, %f1}], {" +
+                                  along_x + "}, {" + along_y + "};" + kStore,
+                              setup),
+                0);
+  };
+  const std::string none = "0f00000000", part = "0f3E000000";  // an eighth: 2 texels, or 1
+  CHECK(level(part + "," + none, none + "," + none) == 1);
+  CHECK(level(none + "," + part, none + "," + none) == 0);
+  CHECK(level(none + "," + none, "0f3E800000," + none) == 2);
+  CHECK(level("0fBE800000," + none, part + "," + none) == 2);
+  CHECK(level("0f3F800000," + none, none + "," + none) == 3);  // the last there is
+  CHECK(level(none + "," + none, none + "," + none) == 0);
+  // (2, 1) texels: log2(5) / 2 = 1.1610, cut to 297 / 256.
+  CHECK(level(part + "," + part, none + "," + none) == 297 / 256.0f);
+  t.sampler.bias = -128;
+  CHECK(level("0f3E800000," + none, none + "," + none) == 1.5f);
+  t.sampler.linear_mipmap = false;
+  CHECK(level("0f3E800000," + none, none + "," + none) == 2);  // 1.5 is rounded up
+}
+
 TEST_CASE("core: textures: linear memory by index; nothing is read outside") {
   sim::TextureObject t = plane_of(1);
   t.array.linear = true;

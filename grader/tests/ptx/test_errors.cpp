@@ -122,13 +122,13 @@ TEST_CASE("ptx refusals: wider registers are good for ld, st and cvt only") {
 TEST_CASE("ptx refusals: a refused function refuses its callers, and nobody else") {
   const ptx::Module module = ptx::parse(
       ".version 9.0\n.target sm_90\n.address_size 64\n"
-      ".func deep() { txq.width.b32 %r1, [x]; }\n"
+      ".func deep() { txq.samples.b32 %r1, [x]; }\n"
       ".func _Z3midPi() { call deep; ret; }\n"
       ".entry good() { ret; }\n"
       ".entry bad() { call _Z3midPi; ret; }\n");
   const std::string cause =
-      "PTX line 4: `txq.width.b32` is not supported by the simulator\n"
-      "  .func deep() { txq.width.b32 %r1, [x]; }\n"
+      "PTX line 4: `txq.samples.b32` is not supported by the simulator\n"
+      "  .func deep() { txq.samples.b32 %r1, [x]; }\n"
       "                 ^";
   CHECK(ptx::require_kernel(module, "good").body.size() == 1);
   CHECK(module.find_function("deep")->refusal == cause);

@@ -98,7 +98,7 @@ TEST_CASE("ptx: traits: what is spelt .sync synchronises, and so do fences and b
     CHECK((t.issue == Issue::barrier) == (t.sync == Sync::block || t.sync == Sync::cluster));
     CHECK(t.fragments == (op.base == "mma" || op.base == "wmma"));
     CHECK(t.reads_texels == (op.base == "tex" || op.base == "tld4" || op.base == "suld"));
-    CHECK(t.writes_texels == (op.base == "sust"));
+    CHECK(t.writes_texels == (op.base == "sust" || op.base == "sured"));
     const bool async = may_have(op, "async") && !may_have(op, "prefetch");
     CHECK(t.bulk == (async && operands_of_kind(op, "addr") > 0));
     CHECK(t.is_texture() == (t.issue == Issue::texture));

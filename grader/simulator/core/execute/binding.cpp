@@ -118,8 +118,10 @@ bool is_result_read(const ptx::Function& function, const ptx::Instruction& in) {
 }
 
 bool needs_block_order(const ptx::Instruction& in, const Inst& decoded) {
-  // The copy engine's reductions are not those that host threads do at once.
+  // Reductions by the copy engine, or through a surface, are not those that host threads do at
+  // once.
   if (in.has(ptx::Mod::reduce) && in.has(ptx::Mod::global)) return true;
+  if (in.op->id == OpId::sured) return true;
   if (!in.op->traits.is_atomic() || ptx::memory_space(in, 0) == ptx::Space::shared) return false;
   return is_order_sensitive(in, has_result(decoded));
 }

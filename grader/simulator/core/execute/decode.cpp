@@ -237,30 +237,8 @@ class Decoder {
   }
 
   void decode_texture(const ptx::Instruction& in, Inst& out) {
-    TextureOp op = texture_op_of(in);
-    const bool stores = in.op->traits.writes_texels;
-    const Operand& where = in.operands[stores ? 0 : 1];
-    op.object = slots_->reg(where.reg);
-    size_t next = 0;
-    const auto coordinate = [&](Type type) {
-      return slots_->value(where.elements[next++], 4, type, in);
-    };
-    if (op.layered) op.layer = coordinate(Type::u32);
-    for (size_t i = 0; i < op.dimensions; ++i)
-      op.coordinate[i] = coordinate(op.by_index ? Type::s32 : Type::f32);
-    if (op.kind == TextureOp::Kind::level)
-      op.level = slots_->value(in.operands[2], 4, Type::f32, in);
-    const Operand& given = in.operands[stores ? 1 : 0];
-    const Operand& values = given.kind == Kind::pair ? given.elements[0] : given;
-    if (given.kind == Kind::pair && given.elements[1].kind == Kind::reg)
-      op.resident = slots_->reg(given.elements[1].reg);
-    const auto value = [&](const Operand& v) {
-      return slots_->value(v, std::max<uint8_t>(2, op.element_bytes), in.type(), in);
-    };
-    for (size_t i = 0; i < op.values; ++i) {
-      op.value[i] = value(values.kind == Kind::vector ? values.elements[i] : values);
-      add(out, op.value[i], !stores);
-    }
+    const TextureOp op = texture_op_of(in, *slots_);
+    for (size_t i = 0; i < op.values; ++i) add(out, op.value[i], !in.op->traits.writes_texels);
     out.target = static_cast<uint32_t>(program_.texture_ops.size());
     program_.texture_ops.push_back(op);
   }

@@ -167,7 +167,8 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
     const TextureOp& op = warp_.program().texture_ops[in.target];
     for (const Slot& slot : sources_of(op)) demand(u, slot, mask, ValueUse::address);
     if (traits_of(in).writes_texels)
-      for (const Slot& slot : op.value) demand(u, slot, mask, ValueUse::output);
+      for (const Slot& slot : op.value)
+        demand(u, slot, mask, op.reduction ? ValueUse::atomic : ValueUse::output);
     define_results(u, mask, in);  // a fetch says itself what it found
     return in.exec(x, in);
   }

@@ -73,7 +73,7 @@ struct OrderedAccess {
 // What a warp's instruction reads or writes through a texture or surface object.
 struct TexelAccess {
   static constexpr unsigned kMostTexels = 16;  // of a lane: two levels of a cube of texels
-  enum class Kind : uint8_t { index, fetch, gather, gradient, load, store };
+  enum class Kind : uint8_t { index, fetch, gather, gradient, load, store, reduce };
 
   uint32_t site;
   Kind kind;

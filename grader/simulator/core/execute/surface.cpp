@@ -1,4 +1,5 @@
-// suld and sust: elements of an array by their place in bytes along x, and by rows and slices.
+// suld, sust and sured: elements of an array by their place in bytes along x, and by rows and
+// slices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,12 +72,13 @@ uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
   }
   if (wrong != 0) {
     BlockContext& block = x.warp->block();
-    const bool store = op.kind == TextureOp::Kind::store;
+    const auto use = op.kind == TextureOp::Kind::load    ? BlockContext::Use::read
+                     : op.kind == TextureOp::Kind::store ? BlockContext::Use::write
+                                                         : BlockContext::Use::update;
     block.raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
       const SurfacePlace e = surface_place_of(x, op, l);
-      TrapFacts facts = block.facts_of_access(
-          x.warp->index(), l, AccessSpace::global,
-          store ? BlockContext::Use::write : BlockContext::Use::read, static_cast<unsigned>(bytes));
+      TrapFacts facts = block.facts_of_access(x.warp->index(), l, AccessSpace::global, use,
+                                              static_cast<unsigned>(bytes));
       facts.reason = TrapReason::outside_surface;
       const std::string slice = op.layered
                                     ? fmt::format(", layer {}", static_cast<int32_t>(e.layer))
@@ -105,9 +107,10 @@ void report_elements(const Exec& x, const Inst& in, const TextureOp& op,
         (there >> l & 1) != 0 ? address[l] : 0;
     count[l] = 1;
   }
-  const bool store = op.kind == TextureOp::Kind::store;
-  report_texels(x, in, store ? TexelAccess::Kind::store : TexelAccess::Kind::load, object,
-                op.element_bytes * op.values, x.mask, places, count);
+  const auto kind = op.kind == TextureOp::Kind::load    ? TexelAccess::Kind::load
+                    : op.kind == TextureOp::Kind::store ? TexelAccess::Kind::store
+                                                        : TexelAccess::Kind::reduce;
+  report_texels(x, in, kind, object, op.element_bytes * op.values, x.mask, places, count);
 }
 
 void load_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
@@ -159,6 +162,27 @@ void store_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
   block.note_stored(w.index(), there);
 }
 
+// Lanes in their order.
+void reduce_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                    bool of_all) {
+  alignas(64) uint64_t address[kWarpSize];
+  const uint32_t there = lanes_on_surface(x, in, op, t, address);
+  report_elements(x, in, op, of_all ? &t : nullptr, there, address);
+  if (there == 0) return;
+  BlockContext& block = x.warp->block();
+  const unsigned bytes = op.reduction.bytes;
+  std::byte* const base =
+      block.global(x.warp->index(), in, address, there, bytes, BlockContext::Use::update);
+  if (block.observes_order())
+    block.report_ordered(x.warp->index(), in, AccessKind::red, bytes, there, address, nullptr);
+  for (uint32_t r = there; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    op.reduction.apply(base + address[l],
+                       x.regs + op.value[0].offset + static_cast<unsigned>(l) * bytes);
+  }
+  block.note_stored(x.warp->index(), there);
+}
+
 template <void (*access)(const Exec&, const Inst&, const TextureOp&, const TextureObject&, bool)>
 void through_surface(const Exec& x, const Inst& in) {
   const TextureOp& op = texture_op(x, in);
@@ -177,6 +201,10 @@ ExecFn pick_suld(const ptx::Instruction& in) {
 ExecFn pick_sust(const ptx::Instruction& in) {
   texture_op_of(in);
   return through_surface<store_through>;
+}
+ExecFn pick_sured(const ptx::Instruction& in) {
+  texture_op_of(in);
+  return through_surface<reduce_through>;
 }
 
 }  // namespace lab32::sim

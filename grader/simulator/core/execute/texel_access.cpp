@@ -9,8 +9,7 @@ namespace lab32::sim {
 void bad_object(const Exec& x, const Inst& in, const TextureOp& op, const std::string& why) {
   const int lane = __builtin_ctz(x.mask);
   TrapFacts facts = x.warp->block().facts(TrapReason::texture_object, x.warp->index(), lane);
-  const bool surface = op.kind == TextureOp::Kind::load || op.kind == TextureOp::Kind::store;
-  facts.name = surface ? "surface" : "texture";
+  facts.name = op.of_surface() ? "surface" : "texture";
   facts.value = load_lane<uint64_t>(x.regs + op.object.offset, lane);
   facts.cause = why;
   throw Trap{std::move(facts), in.site};

@@ -181,8 +181,6 @@ std::string texture_misfit(const TextureOp& op, const TextureObject& t) {
   if (op.layered != a.layered) return a.layered ? "reads layers" : "reads no layers";
   if (!a.cube && op.dimensions != a.dimensions)
     return fmt::format("has {} dimension{}", a.dimensions, a.dimensions == 1 ? "" : "s");
-  if (op.kind == TextureOp::Kind::gradient && a.levels.size() > 1)
-    return "has levels, and which of them derivatives choose is not simulated";
   if (op.kind == TextureOp::Kind::gradient && t.sampler.anisotropy > 1)
     return "is anisotropic, and which texels derivatives choose then is not simulated";
   return {};
@@ -195,7 +193,26 @@ uint32_t channel_of(const TexelFormat& format, const std::byte* texel, unsigned 
   return bits;
 }
 
-Coordinates coordinates_of(const Exec& x, const TextureOp& op, int lane) {
+// The CUDA programming guide has no formula; OpenGL's (4.6, 8.14.1, its ideal one): the longer way
+// that a step along x or y of the screen goes, in texels of the first level, and its logarithm.
+float level_of_derivatives(const Exec& x, const TextureOp& op, const TextureObject& t, int lane) {
+  const TexelGrid& grid = t.array.levels[0];
+  const double size[3] = {static_cast<double>(grid.width), static_cast<double>(grid.height),
+                          static_cast<double>(grid.slices)};
+  double longest = 0;
+  for (const auto& along : op.derivative) {
+    double square = 0;
+    for (size_t k = 0; k < op.dimensions; ++k) {
+      const double step =
+          size[k] * bit_copy<float>(load_lane<uint32_t>(x.regs + along[k].offset, lane));
+      square += step * step;
+    }
+    longest = std::max(longest, square);
+  }
+  return static_cast<float>(std::log2(longest) / 2);
+}
+
+Coordinates coordinates_of(const Exec& x, const TextureOp& op, const TextureObject& t, int lane) {
   Coordinates c;
   const auto word = [&](const Slot& slot) {
     return load_lane<uint32_t>(x.regs + slot.offset, lane);
@@ -208,6 +225,7 @@ Coordinates coordinates_of(const Exec& x, const TextureOp& op, int lane) {
   for (size_t k = 0; k < 3; ++k)
     if (op.coordinate[k].bytes != 0) c.at[k] = bit_copy<float>(word(op.coordinate[k]));
   if (op.level.bytes != 0) c.level = bit_copy<float>(word(op.level));
+  if (op.kind == TextureOp::Kind::gradient) c.level = level_of_derivatives(x, op, t, lane);
   return c;
 }
 
@@ -256,7 +274,7 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     Footprint& own = footprints[static_cast<size_t>(l)];
-    const Coordinates c = coordinates_of(x, op, l);
+    const Coordinates c = coordinates_of(x, op, t, l);
     if (op.kind == TextureOp::Kind::gather)
       add_gather(t, c, own);
     else

@@ -46,11 +46,16 @@ TextureOp texture_op_of(const ptx::Instruction& in) {
     case ptx::OpId::sust:
       op.kind = TextureOp::Kind::store;
       break;
+    case ptx::OpId::sured:
+      op.kind = TextureOp::Kind::reduce;
+      op.reduction = reduction_of(in, in.type());
+      if (!op.reduction || (in.has(Mod::add) && in.type() == ptx::Type::s64)) refuse(in);
+      break;
     default:
       op.kind = TextureOp::Kind::fetch;
       break;
   }
-  if (op.kind == TextureOp::Kind::load || op.kind == TextureOp::Kind::store) {
+  if (op.of_surface()) {
     op.by_index = true;
     op.outside = in.has(Mod::zero)    ? TextureOp::Outside::zero
                  : in.has(Mod::clamp) ? TextureOp::Outside::clamp
@@ -71,6 +76,7 @@ TextureOp texture_op_of(const ptx::Instruction& in) {
 std::vector<Slot> sources_of(const TextureOp& op) {
   std::vector<Slot> slots = {op.object, op.layer, op.level};
   slots.insert(slots.end(), op.coordinate.begin(), op.coordinate.end());
+  for (const auto& along : op.derivative) slots.insert(slots.end(), along.begin(), along.end());
   return slots;
 }
 
