@@ -98,14 +98,14 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* out, const cudaResource
   return call("cudaCreateTextureObject", Waits::no, [&](Runtime& r) {
     if (!out || !resource) return cudaErrorInvalidValue;
     if (!texture) return cudaErrorInvalidResourceHandle;
-    if (view && view->format != cudaResViewFormatNone)
-      throw lab32::Error("views of resources are not simulated");
     lab32::sim::TextureObject object;
-    if (const cudaError_t error = texture_object(r.arrays, r.memory, *resource, *texture, &object))
+    if (const cudaError_t error =
+            texture_object(r.arrays, r.memory, *resource, *texture, view, &object))
       return error;
     object.device = static_cast<unsigned>(acting_device());
     *out = r.memory.textures().add(std::move(object));
     r.textures[*out] = {*resource, *texture};
+    if (view) r.textures[*out].view = *view;
     return cudaSuccess;
   });
 }
@@ -161,6 +161,15 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
 }
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureObject_t texture) {
   return describe("cudaGetTextureObjectResourceDesc", texture, out, &TextureDescriptions::resource);
+}
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
+                                                 cudaTextureObject_t texture) {
+  return call("cudaGetTextureObjectResourceViewDesc", Waits::no, [&](Runtime& r) {
+    const auto at = r.textures.find(texture);
+    if (!out || at == r.textures.end() || !at->second.view) return cudaErrorInvalidValue;
+    *out = *at->second.view;
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* out, cudaTextureObject_t texture) {
   return describe("cudaGetTextureObjectTextureDesc", texture, out, &TextureDescriptions::texture);

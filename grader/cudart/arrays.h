@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cudart/allocations.h"
@@ -70,11 +71,13 @@ class Arrays {
 struct TextureDescriptions {
   cudaResourceDesc resource{};
   cudaTextureDesc texture{};
+  std::optional<cudaResourceViewDesc> view = {};
 };
 
-// What a texture object of such descriptions is. Throws Error for what is not simulated.
+// What a texture object of such descriptions is; `view`: null, or of the resource. Throws Error for
+// what is not simulated.
 cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
                            const cudaResourceDesc& resource, const cudaTextureDesc& texture,
-                           sim::TextureObject* object);
+                           const cudaResourceViewDesc* view, sim::TextureObject* object);
 
 }  // namespace lab32::cudart

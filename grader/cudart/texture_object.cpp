@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cudart/arrays.h"
+#include "cudart/resource_view.h"
 
 namespace lab32::cudart {
 namespace {
@@ -117,8 +118,14 @@ cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format, si
 
 cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
                            const cudaResourceDesc& r, const cudaTextureDesc& texture,
-                           sim::TextureObject* object) {
+                           const cudaResourceViewDesc* view, sim::TextureObject* object) {
   if (const cudaError_t error = resource(arrays, memory, r, &object->array)) return error;
+  // Without a format a view has nothing to say: the runtime's default is one of zeros.
+  if (view && view->format != cudaResViewFormatNone) {
+    if (const cudaError_t error = apply_view(arrays, r, *view, &object->array)) return error;
+  } else if (view && (view->lastMipmapLevel != 0 || view->lastLayer != 0)) {
+    throw Error("views of some levels or layers that name no format are not simulated");
+  }
   if (object->array.levels.size() > 1 && texture.maxAnisotropy > 1)
     throw Error("anisotropic filtering of a texture with levels is not simulated");
   return sampler(texture, object->array.format, &object->sampler);

@@ -1,8 +1,10 @@
 // Arrays, texture and surface objects: the driver's descriptions turned into the runtime's.
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
+#include "cudart/resource_view.h"
 #include "driver/call.h"
 
 using namespace lab32::driver;
@@ -198,18 +200,28 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
   });
 }
 
+static_assert(sizeof(CUDA_RESOURCE_VIEW_DESC) == sizeof(cudaResourceViewDesc));
 CUresult cuTexObjectCreate(CUtexObject* out, const CUDA_RESOURCE_DESC* resource,
                            const CUDA_TEXTURE_DESC* texture, const CUDA_RESOURCE_VIEW_DESC* view) {
   return forward("cuTexObjectCreate", [&] {
     if (!out || !resource || !texture) return cudaErrorInvalidValue;
     cudaResourceDesc same;
     if (const cudaError_t e = resource_of(*resource, &same)) return e;
-    const auto texels = texels_of(same);
+    auto texels = texels_of(same);
     if (!texels) return cudaErrorInvalidResourceHandle;
-    const cudaTextureDesc sampler = sampler_of(*texture, *texels);
     cudaResourceViewDesc of{};
-    if (view) of.format = static_cast<cudaResourceViewFormat>(view->format);
+    if (view) {
+      std::memcpy(&of, view, sizeof of);
+      if (const auto seen = lab32::cudart::format_of_view(of.format)) texels = seen;
+    }
+    const cudaTextureDesc sampler = sampler_of(*texture, *texels);
     return cudaCreateTextureObject(out, &same, &sampler, view ? &of : nullptr);
+  });
+}
+CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* out, CUtexObject texture) {
+  return forward("cuTexObjectGetResourceViewDesc", [&] {
+    return cudaGetTextureObjectResourceViewDesc(reinterpret_cast<cudaResourceViewDesc*>(out),
+                                                texture);
   });
 }
 CUresult cuTexObjectDestroy(CUtexObject texture) {
