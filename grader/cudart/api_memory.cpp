@@ -25,10 +25,6 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, Home home, unsi
   });
 }
 
-bool is_there(const Runtime& r, const cudaMemLocation& location) {
-  return location.type != cudaMemLocationTypeDevice || r.has_device(location.id);
-}
-
 // The start of an allocation, of a home that passes; else the error.
 template <class Passes>
 cudaError_t release(const char* name, void* pointer, Passes&& passes) {
@@ -188,32 +184,5 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* poi
     }
     *out = a;
     return cudaSuccess;
-  });
-}
-
-// Managed memory is one set of pages: nothing migrates, and hints change nothing.
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
-                                 unsigned flags, cudaStream_t stream) {
-  return call("cudaMemPrefetchAsync", Waits::no, [&](Runtime& r) {
-    if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (!is_there(r, location)) return cudaErrorInvalidDevice;
-    const Held* held = r.allocations.find(pointer);
-    const lab32::sim::Allocation* variable = r.memory.find(reinterpret_cast<uint64_t>(pointer));
-    const bool managed =
-        held ? held->home == Home::managed : variable && variable->shared_with_host;
-    return flags == 0 && bytes != 0 && managed ? cudaSuccess : cudaErrorInvalidValue;
-  });
-}
-LAB32_PER_THREAD(cudaMemPrefetchAsync, _ptsz);
-
-cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise,
-                          cudaMemLocation location) {
-  return call("cudaMemAdvise", Waits::no, [&](Runtime& r) {
-    if (!is_there(r, location)) return cudaErrorInvalidValue;
-    const Held* held = r.allocations.find(pointer);
-    const lab32::sim::Allocation* variable = r.memory.find(reinterpret_cast<uint64_t>(pointer));
-    const bool managed =
-        held ? held->home == Home::managed : variable && variable->shared_with_host;
-    return bytes != 0 && managed ? cudaSuccess : cudaErrorInvalidValue;
   });
 }

@@ -15,6 +15,7 @@
 #include "cudart/contexts.h"
 #include "cudart/gpu.h"
 #include "cudart/graphs.h"
+#include "cudart/managed_ranges.h"
 #include "cudart/registry.h"
 #include "cudart/streams.h"
 #include "simulator/core/memory/memory.h"
@@ -37,6 +38,7 @@ struct Runtime {
   std::vector<std::unique_ptr<Gpu>> gpus;  // by number; never more or fewer
   Registry registry;
   Allocations allocations;
+  ManagedRanges managed;
   Arrays arrays{allocations};
   std::map<unsigned long long, TextureDescriptions> textures;  // and surfaces
   Contexts contexts;

@@ -268,6 +268,22 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute which, CUd
   });
 }
 
+CUresult cuMemRangeGetAttribute(void* data, size_t size, CUmem_range_attribute attribute,
+                                CUdeviceptr address, size_t bytes) {
+  return forward("cuMemRangeGetAttribute", [&] {
+    return cudaMemRangeGetAttribute(data, size, static_cast<cudaMemRangeAttribute>(attribute),
+                                    pointer(address), bytes);
+  });
+}
+CUresult cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_range_attribute* attributes,
+                                 size_t count, CUdeviceptr address, size_t bytes) {
+  static_assert(sizeof(CUmem_range_attribute) == sizeof(cudaMemRangeAttribute));
+  return forward("cuMemRangeGetAttributes", [&] {
+    return cudaMemRangeGetAttributes(data, sizes,
+                                     reinterpret_cast<cudaMemRangeAttribute*>(attributes), count,
+                                     pointer(address), bytes);
+  });
+}
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location,
                                unsigned flags, CUstream stream) {
   return prefetch(address, bytes, location_of(location), flags, stream);
