@@ -40,9 +40,8 @@ bool leaves_memory(const char* name) {
   return kNames.count(name) != 0;
 }
 
-}  // namespace
-
-cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
+cudaError_t call_alone(const char* name, Waits waits,
+                       const std::function<cudaError_t(Runtime&)>& body, UserObjects::Dead* dead) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   try {
     Runtime& r = runtime();
@@ -56,7 +55,9 @@ cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(
     if (!leaves_memory(name) || r.devices() > 1 || !r.allocations.registered().empty())
       Repeats::forget_look();
     if (r.sticky && waits != Waits::regardless) return remember(r.sticky);
-    return remember(body(r));
+    const cudaError_t error = body(r);
+    *dead = r.graphs.objects().take_dead();
+    return remember(error);
   } catch (const NotLoaded&) {
     return remember(cudaErrorNotSupported);
   } catch (const Error& e) {
@@ -68,6 +69,15 @@ cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(
     refuse(fmt::format("{}: {}", name, e.what()));
     return remember(cudaErrorUnknown);
   }
+}
+
+}  // namespace
+
+cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
+  UserObjects::Dead dead;
+  const cudaError_t error = call_alone(name, waits, body, &dead);
+  for (const auto& [destroy, pointer] : dead) destroy(pointer);
+  return error;
 }
 
 }  // namespace lab32::cudart

@@ -13,6 +13,13 @@ Work copy_of(const Work& work) {
   return copy;
 }
 
+// A graph's own, and those of the graphs that it holds.
+void gather_objects(const CUgraph_st& graph, OwnedObjects* all) {
+  for (const auto& [object, count] : graph.objects) (*all)[object] += count;
+  for (const auto& node : graph.nodes)
+    for (const CUgraph_st* body : node->bodies) gather_objects(*body, all);
+}
+
 }  // namespace
 
 cudaGraph_t Graphs::make() { return *graphs_.insert(new CUgraph_st).first; }
@@ -29,6 +36,8 @@ cudaGraph_t Graphs::clone(cudaGraph_t graph) {
   }
   for (const auto& node : made->nodes)
     for (cudaGraphNode_t& from : node->from) from = copies.at(from);
+  made->objects = graph->objects;
+  objects_.retain(made->objects);
   return made;
 }
 
@@ -37,6 +46,7 @@ void Graphs::drop(cudaGraph_t graph) {
     for (cudaGraph_t body : node->bodies) drop(body);
   for (cudaGraphExec_t exec : execs_)
     if (exec->of == graph) exec->of = nullptr;
+  objects_.release(graph->objects);
   graphs_.erase(graph);
   delete graph;
 }
@@ -176,6 +186,8 @@ cudaError_t Graphs::instantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
   cudaGraph_t const of = single ? graph : nullptr;
   *exec =
       *execs_.insert(new CUgraphExec_st{std::move(steps), std::move(conditions), of, false}).first;
+  gather_objects(*graph, &(*exec)->objects);
+  objects_.retain((*exec)->objects);
   return cudaSuccess;
 }
 
@@ -191,6 +203,7 @@ void Graphs::remove(cudaGraphNode_t node) {
 }
 
 void Graphs::drop(cudaGraphExec_t exec) {
+  objects_.release(exec->objects);
   execs_.erase(exec);
   delete exec;
 }

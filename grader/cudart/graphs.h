@@ -10,6 +10,7 @@
 
 #include "cudart/api.h"
 #include "cudart/kernel_call.h"
+#include "cudart/user_objects.h"
 
 namespace lab32::cudart {
 
@@ -73,6 +74,7 @@ struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
   cudaGraph_t parent = nullptr;                        // of a body
   std::vector<lab32::cudart::Condition*> conditions;
+  lab32::cudart::OwnedObjects objects;
 };
 
 struct CUgraphExec_st {
@@ -81,6 +83,7 @@ struct CUgraphExec_st {
   cudaGraph_t of = nullptr;  // where it has conditions, or nodes that allocate or free
   bool frees_first =
       false;  // what an earlier launch has left (cudaGraphInstantiateFlagAutoFree...)
+  lab32::cudart::OwnedObjects objects = {};
 };
 
 namespace lab32::cudart {
@@ -109,6 +112,7 @@ class Graphs {
 
   // Memory that nodes allocate: its address is there from when the node is added to the end.
   std::map<uint64_t, cudaMemAllocNodeParams>& memory() { return memory_; }
+  UserObjects& objects() { return objects_; }
 
  private:
   std::set<cudaGraph_t> graphs_;
@@ -116,6 +120,7 @@ class Graphs {
   // To the end: executable graphs outlive those that they were made of.
   std::vector<std::unique_ptr<Condition>> conditions_;
   std::map<uint64_t, cudaMemAllocNodeParams> memory_;
+  UserObjects objects_;
 };
 
 // The nodes in an order that their edges allow; false where they make a circle.

@@ -211,3 +211,17 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute whic
                                           value);
   });
 }
+
+LAB32_SAME("cuUserObjectCreate", cuUserObjectCreate,
+           (CUuserObject * out, void* pointer, CUhostFn destroy, unsigned count, unsigned flags),
+           cudaUserObjectCreate(out, pointer, destroy, count, flags));
+LAB32_SAME("cuUserObjectRetain", cuUserObjectRetain, (CUuserObject object, unsigned count),
+           cudaUserObjectRetain(object, count));
+LAB32_SAME("cuUserObjectRelease", cuUserObjectRelease, (CUuserObject object, unsigned count),
+           cudaUserObjectRelease(object, count));
+LAB32_SAME("cuGraphRetainUserObject", cuGraphRetainUserObject,
+           (CUgraph graph, CUuserObject object, unsigned count, unsigned flags),
+           cudaGraphRetainUserObject(graph, object, count, flags));
+LAB32_SAME("cuGraphReleaseUserObject", cuGraphReleaseUserObject,
+           (CUgraph graph, CUuserObject object, unsigned count),
+           cudaGraphReleaseUserObject(graph, object, count));
