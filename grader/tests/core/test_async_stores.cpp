@@ -205,6 +205,27 @@ TEST_CASE("core: bulk reductions: each element of device memory is updated by it
   CHECK(after("min.bf16", "0xc0003f80") == each(32, [](uint32_t) { return 0xc0000000u; }));
 }
 
+// They are atomic to each other, and to no store.
+TEST_CASE("core: bulk reductions: race with another block's store") {
+  Setup setup = with_gate();
+  setup.grid = {2, 1, 1};
+  setup.cluster = {};
+  setup.out_words = 32;
+  setup.out_written = true;
+  const auto races = [&](const std::string& first) {
+    return tests::run(start(0) + "  st.shared.u32 [%r22], %t;\n  fence.proxy.async.shared::cta;\n" +
+                          "  bar.sync 0;\n  mad.lo.u32 %r4, %t, 4, 0;\n  cvt.u64.u32 %d4, %r4;\n" +
+                          "  add.u64 %d4, %d4, %out;\n  mov.u32 %r5, %ctaid.x;\n" +
+                          "  setp.eq.u32 %p2, %r5, 0;\n  @%p2 bra FIRST;\n" + kReduce +
+                          "add.u32 [%out], [%r31], 128;\n" + kDone + "  ret;\nFIRST:\n  " + first +
+                          " [%d4], 1;\n",
+                      setup)
+        .findings.size();
+  };
+  CHECK(races("st.global.u32") == 1);
+  CHECK(races("red.global.add.u32") == 0);
+}
+
 TEST_CASE("core: bulk reductions: into the next block's shared memory") {
   const LaunchOutcome o = tests::finish(
       start(128) + "  st.shared.u32 [%r22], %t;\n  add.u32 %r2, %g, 5;\n" +
