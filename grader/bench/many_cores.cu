@@ -33,7 +33,7 @@ __global__ void in_place(float* a, int n) {
 
 int main(int argc, char** argv) {
   const std::string which = argc > 1 ? argv[1] : "product";
-  const int side = 512, n = which == "product" ? side * side : 32 << 20;
+  const int side = 1024, n = which == "product" ? side * side : 32 << 20;
   float *a, *b, *c;
   cudaMalloc(&a, n * sizeof(float));
   cudaMalloc(&b, n * sizeof(float));

@@ -166,8 +166,8 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
                                                  cudaTextureObject_t texture) {
   return call("cudaGetTextureObjectResourceViewDesc", Waits::no, [&](Runtime& r) {
     const auto at = r.textures.find(texture);
-    if (!out || at == r.textures.end() || !at->second.view) return cudaErrorInvalidValue;
-    *out = *at->second.view;
+    if (!out || at == r.textures.end()) return cudaErrorInvalidValue;
+    *out = at->second.view.value_or(cudaResourceViewDesc{});
     return cudaSuccess;
   });
 }

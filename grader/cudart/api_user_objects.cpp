@@ -1,4 +1,5 @@
 // User objects: the program's own, kept for as long as graphs need them.
+#include <algorithm>
 #include <climits>
 
 #include "cudart/call.h"
@@ -57,11 +58,12 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object
 cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count) {
   return with_object("cudaGraphReleaseUserObject", object, count, [&](Runtime& r) {
     if (!r.graphs.knows(graph)) return cudaErrorInvalidValue;
+    // Also references that the graph has not are given up (H100).
     const auto owned = graph->objects.find(object);
-    if (owned == graph->objects.end() || owned->second < count) return cudaErrorInvalidValue;
-    owned->second -= count;
-    if (owned->second == 0) graph->objects.erase(owned);
-    r.graphs.objects().release(object, count);
-    return cudaSuccess;
+    if (owned != graph->objects.end()) {
+      owned->second -= std::min<uint64_t>(owned->second, count);
+      if (owned->second == 0) graph->objects.erase(owned);
+    }
+    return r.graphs.objects().release(object, count) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }

@@ -60,9 +60,10 @@ std::optional<cudaChannelFormatDesc> format_of_view(cudaResourceViewFormat forma
 
 cudaError_t apply_view(const Arrays& arrays, const cudaResourceDesc& resource,
                        const cudaResourceViewDesc& view, sim::TexelArray* texels) {
+  // Linear memory has none: what is said of one is ignored (H100).
   if (resource.resType != cudaResourceTypeArray &&
       resource.resType != cudaResourceTypeMipmappedArray)
-    return cudaErrorInvalidValue;
+    return cudaSuccess;
   if (is_compressed(view.format)) throw Error("views of compressed formats are not simulated");
   const auto format = format_of_view(view.format);
   sim::TexelFormat seen;

@@ -84,7 +84,11 @@ int32_t in_levels(float level) {
                               256);
 }
 
-cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format, sim::Sampler* s) {
+// format: that of the texels as they are seen; `own`: as the array has them. Whether integers are
+// read as fractions is asked of the array's own, so those that a view makes of floats or of 32 bits
+// are fractions, whatever the program asks for (H100).
+cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format,
+                    const sim::TexelFormat& own, sim::Sampler* s) {
   using Kind = sim::TexelFormat::Kind;
   for (size_t k = 0; k < 3; ++k) {
     if (d.addressMode[k] < cudaAddressModeWrap || d.addressMode[k] > cudaAddressModeBorder)
@@ -94,11 +98,19 @@ cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format, si
   if (d.filterMode != cudaFilterModePoint && d.filterMode != cudaFilterModeLinear)
     return cudaErrorInvalidValue;
   s->linear = d.filterMode == cudaFilterModeLinear;
-  s->reads_normalized = d.readMode == cudaReadModeNormalizedFloat;
+  const auto can_be_fractions = [](const sim::TexelFormat& f) {
+    return f.kind != Kind::floating && f.bits != 32;
+  };
+  const bool asked = d.readMode == cudaReadModeNormalizedFloat;
   const bool integers = format.kind != Kind::floating;
+  if (s->linear && integers != (own.kind != Kind::floating))
+    throw Error(
+        "linear filtering of floats that a view makes of integers, or the other way round, "
+        "is not simulated");
+  s->reads_normalized = can_be_fractions(format) && (asked || !can_be_fractions(own));
   if (s->linear && integers && (!s->reads_normalized || format.bits == 32))
     return cudaErrorInvalidFilterSetting;
-  if (s->reads_normalized && (!integers || format.bits == 32)) return cudaErrorInvalidNormSetting;
+  if (asked && !can_be_fractions(own)) return cudaErrorInvalidNormSetting;
   s->normalized = d.normalizedCoords != 0;
   s->srgb = d.sRGB != 0;
   if (s->srgb && (format.kind != Kind::unsigned_integer || format.bits != 8 ||
@@ -120,6 +132,7 @@ cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
                            const cudaResourceDesc& r, const cudaTextureDesc& texture,
                            const cudaResourceViewDesc* view, sim::TextureObject* object) {
   if (const cudaError_t error = resource(arrays, memory, r, &object->array)) return error;
+  const sim::TexelFormat own = object->array.format;
   // Without a format a view has nothing to say: the runtime's default is one of zeros.
   if (view && view->format != cudaResViewFormatNone) {
     if (const cudaError_t error = apply_view(arrays, r, *view, &object->array)) return error;
@@ -128,7 +141,7 @@ cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
   }
   if (object->array.levels.size() > 1 && texture.maxAnisotropy > 1)
     throw Error("anisotropic filtering of a texture with levels is not simulated");
-  return sampler(texture, object->array.format, &object->sampler);
+  return sampler(texture, object->array.format, own, &object->sampler);
 }
 
 }  // namespace lab32::cudart

@@ -188,23 +188,42 @@ TEST_CASE("core: textures: the longer of two derivatives chooses the level") {
   }
   t.sampler.normalized = t.sampler.linear_mipmap = true;
   t.sampler.highest = 99 * 256;
-  const auto level = [&](const std::string& along_x, const std::string& along_y) {
+  const auto fetch = [&](const std::string& along_x, const std::string& along_y) {
     setup.textures = {t};
-    return read(tests::finish("mov.u64 %d0, 1; mov.f32 %f1, 0f3F000000;"
-                              "tex.grad.2d.v4.f32.f32 {%f4, _, _, _}, [%d0, {%f1, %f1}], {" +
-                                  along_x + "}, {" + along_y + "};" + kStore,
-                              setup),
-                0);
+    return tests::run(
+        "mov.u64 %d0, 1; mov.f32 %f1, 0f3F000000;"
+        "tex.grad.2d.v4.f32.f32 {%f4, _, _, _}, [%d0, {%f1, %f1}], {" +
+            along_x + "}, {" + along_y + "};" + kStore,
+        setup);
+  };
+  const auto level = [&](const std::string& along_x, const std::string& along_y) {
+    const LaunchOutcome o = fetch(along_x, along_y);
+    REQUIRE(!o.trap);
+    return read(o, 0);
   };
   const std::string none = "0f00000000", part = "0f3E000000";  // an eighth: 2 texels, or 1
   CHECK(level(part + "," + none, none + "," + none) == 1);
   CHECK(level(none + "," + part, none + "," + none) == 0);
   CHECK(level(none + "," + none, "0f3E800000," + none) == 2);
-  CHECK(level("0fBE800000," + none, part + "," + none) == 2);
+  CHECK(level("0fBE800000," + none, none + "," + part) == 2);
   CHECK(level("0f3F800000," + none, none + "," + none) == 3);  // the last there is
   CHECK(level(none + "," + none, none + "," + none) == 0);
-  // (2, 1) texels: log2(5) / 2 = 1.1610, cut to 297 / 256.
-  CHECK(level(part + "," + part, none + "," + none) == 297 / 256.0f);
+  // 2.25 texels: 1.1699, of a GPU 300 / 256; 2.265625 as 2.2578125, its first eight places.
+  CHECK(level("0f3E100000," + none, none + "," + none) == 300 / 256.0f);
+  CHECK(level("0f3E10C000," + none, none + "," + none) ==
+        level("0f3E108000," + none, none + "," + none));
+  CHECK(level("0f3E110000," + none, none + "," + none) >
+        level("0f3E108000," + none, none + "," + none));
+  // Along both axes at once, or both along one: not known.
+  const std::string some = "0f3E000000," + none;
+  for (const auto& [x, y] :
+       {std::pair<std::string, std::string>{"0f3E000000,0f3E000000", none + "," + none},
+        std::pair<std::string, std::string>{none + "," + none, "0f3E000000,0f3E000000"},
+        std::pair<std::string, std::string>{some, some}}) {
+    const LaunchOutcome o = fetch(x, y);
+    REQUIRE(o.trap);
+    CHECK(tests::words(*o.trap).find("along an axis of its own") != std::string::npos);
+  }
   t.sampler.bias = -128;
   CHECK(level("0f3E800000," + none, none + "," + none) == 1.5f);
   t.sampler.linear_mipmap = false;

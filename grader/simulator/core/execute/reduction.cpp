@@ -25,11 +25,11 @@ Reduction reduction() {
   return {apply, sizeof(T)};
 }
 
-// PTX ISA, cp.reduce.async.bulk: add.f32 flushes subnormal inputs and results to zero of their
-// sign, as red does in device memory. NaN is that of other additions.
-struct AddFlushed {
+// The PTX ISA has add.f32 flush subnormal numbers to zero; an H100 keeps them (2026-11-26). NaN is
+// that of other additions.
+struct AddFloats {
   static float apply(float old, float v) {
-    const float sum = flush(update::Add::apply(flush(old), flush(v)));
+    const float sum = update::Add::apply(old, v);
     return std::isnan(sum) ? bit_copy<float>(0x7fffffffu) : sum;
   }
 };
@@ -89,7 +89,7 @@ Reduction reduction_of(const ptx::Instruction& in, Type type) {
     case Type::bf16:
       return of_halves<BF16>(in);
     case Type::f32:
-      return in.has(Mod::add) ? reduction<float, AddFlushed>() : Reduction{};
+      return in.has(Mod::add) ? reduction<float, AddFloats>() : Reduction{};
     case Type::f64:
       return in.has(Mod::add) ? reduction<double, update::Add>() : Reduction{};
     default:

@@ -6,6 +6,7 @@
 #include "simulator/core/execute/texel_access.h"
 #include "simulator/core/semantics/lanes.h"
 #include "simulator/core/semantics/texture_filter.h"
+#include "simulator/core/semantics/texture_level.h"
 
 namespace lab32::sim {
 namespace {
@@ -193,23 +194,38 @@ uint32_t channel_of(const TexelFormat& format, const std::byte* texel, unsigned 
   return bits;
 }
 
-// The CUDA programming guide has no formula; OpenGL's (4.6, 8.14.1, its ideal one): the longer way
-// that a step along x or y of the screen goes, in texels of the first level, and its logarithm.
-float level_of_derivatives(const Exec& x, const TextureOp& op, const TextureObject& t, int lane) {
+// What a lane's two derivatives choose, in 1/256; nothing: which that is on a GPU is not known. The
+// CUDA programming guide has no formula. Two steps, each along an axis of its own, choose that of
+// the longer one (H200, 2026-11-26); of others a GPU takes neither the length nor the longer one.
+std::optional<int32_t> level_of_derivatives(const Exec& x, const TextureOp& op,
+                                            const TextureObject& t, int lane) {
+  if (t.array.levels.size() == 1) return 0;
+  if (op.dimensions == 3) return std::nullopt;
   const TexelGrid& grid = t.array.levels[0];
-  const double size[3] = {static_cast<double>(grid.width), static_cast<double>(grid.height),
-                          static_cast<double>(grid.slices)};
+  const double size[2] = {static_cast<double>(grid.width), static_cast<double>(grid.height)};
   double longest = 0;
+  uint32_t axes = 0;
   for (const auto& along : op.derivative) {
-    double square = 0;
+    uint32_t own = 0;
     for (size_t k = 0; k < op.dimensions; ++k) {
       const double step =
-          size[k] * bit_copy<float>(load_lane<uint32_t>(x.regs + along[k].offset, lane));
-      square += step * step;
+          std::abs(size[k] * bit_copy<float>(load_lane<uint32_t>(x.regs + along[k].offset, lane)));
+      if (!std::isfinite(step)) return std::nullopt;
+      if (step != 0) own |= 1u << k;
+      longest = std::max(longest, step);
     }
-    longest = std::max(longest, square);
+    if (own == 3 || (own & axes) != 0) return std::nullopt;
+    axes |= own;
   }
-  return static_cast<float>(std::log2(longest) / 2);
+  return level_of_step(longest);
+}
+
+uint32_t lanes_of_unknown_level(const Exec& x, const TextureOp& op, const TextureObject& t) {
+  uint32_t lanes = 0;
+  if (op.kind != TextureOp::Kind::gradient) return lanes;
+  for (uint32_t r = x.mask; r != 0; r &= r - 1)
+    if (!level_of_derivatives(x, op, t, __builtin_ctz(r))) lanes |= r & -r;
+  return lanes;
 }
 
 Coordinates coordinates_of(const Exec& x, const TextureOp& op, const TextureObject& t, int lane) {
@@ -225,7 +241,8 @@ Coordinates coordinates_of(const Exec& x, const TextureOp& op, const TextureObje
   for (size_t k = 0; k < 3; ++k)
     if (op.coordinate[k].bytes != 0) c.at[k] = bit_copy<float>(word(op.coordinate[k]));
   if (op.level.bytes != 0) c.level = bit_copy<float>(word(op.level));
-  if (op.kind == TextureOp::Kind::gradient) c.level = level_of_derivatives(x, op, t, lane);
+  if (op.kind == TextureOp::Kind::gradient)
+    c.level = static_cast<float>(level_of_derivatives(x, op, t, lane).value_or(0)) / 256;
   return c;
 }
 
@@ -326,6 +343,13 @@ void fetch(const Exec& x, const Inst& in) {
   const TextureOp& op = texture_op(x, in);
   each_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
     if (const std::string why = texture_misfit(op, t); !why.empty()) bad_object(lanes, in, op, why);
+    if (const uint32_t unknown = lanes_of_unknown_level(lanes, op, t)) {
+      Exec those = lanes;
+      those.mask = unknown;
+      bad_object(those, in, op,
+                 "has levels, and which one a GPU takes is known of derivatives only that lie each "
+                 "along an axis of its own, in one or two dimensions");
+    }
     fetch_through(lanes, in, op, t, lanes.mask == x.mask);
   });
 }
