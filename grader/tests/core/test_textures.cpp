@@ -224,6 +224,9 @@ TEST_CASE("core: textures: the longer of two derivatives chooses the level") {
     REQUIRE(o.trap);
     CHECK(tests::words(*o.trap).find("along an axis of its own") != std::string::npos);
   }
+  t.array.levels[0].width = 12;
+  CHECK(fetch(some, none + "," + none).trap);
+  t.array.levels[0].width = 16;
   t.sampler.bias = -128;
   CHECK(level("0f3E800000," + none, none + "," + none) == 1.5f);
   t.sampler.linear_mipmap = false;

@@ -196,21 +196,23 @@ uint32_t channel_of(const TexelFormat& format, const std::byte* texel, unsigned 
 
 // What a lane's two derivatives choose, in 1/256; nothing: which that is on a GPU is not known. The
 // CUDA programming guide has no formula. Two steps, each along an axis of its own, choose that of
-// the longer one (H200, 2026-11-26); of others a GPU takes neither the length nor the longer one.
+// the longer one, where the texture's sizes are powers of two (H200, H100, 2026-11-26); of others a
+// GPU takes neither the length nor the longer one, and other sizes it multiplies in its own way.
 std::optional<int32_t> level_of_derivatives(const Exec& x, const TextureOp& op,
                                             const TextureObject& t, int lane) {
   if (t.array.levels.size() == 1) return 0;
   if (op.dimensions == 3) return std::nullopt;
   const TexelGrid& grid = t.array.levels[0];
-  const double size[2] = {static_cast<double>(grid.width), static_cast<double>(grid.height)};
+  const uint32_t size[2] = {grid.width, grid.height};
   double longest = 0;
   uint32_t axes = 0;
   for (const auto& along : op.derivative) {
     uint32_t own = 0;
     for (size_t k = 0; k < op.dimensions; ++k) {
-      const double step =
-          std::abs(size[k] * bit_copy<float>(load_lane<uint32_t>(x.regs + along[k].offset, lane)));
+      const double change = bit_copy<float>(load_lane<uint32_t>(x.regs + along[k].offset, lane));
+      const double step = std::abs(size[k] * change);
       if (!std::isfinite(step)) return std::nullopt;
+      if (step != 0 && (size[k] & (size[k] - 1)) != 0) return std::nullopt;
       if (step != 0) own |= 1u << k;
       longest = std::max(longest, step);
     }
@@ -346,9 +348,10 @@ void fetch(const Exec& x, const Inst& in) {
     if (const uint32_t unknown = lanes_of_unknown_level(lanes, op, t)) {
       Exec those = lanes;
       those.mask = unknown;
-      bad_object(those, in, op,
-                 "has levels, and which one a GPU takes is known of derivatives only that lie each "
-                 "along an axis of its own, in one or two dimensions");
+      bad_object(
+          those, in, op,
+          "has levels, and which one a GPU takes is known of derivatives only that lie each "
+          "along an axis of its own, in one or two dimensions of sizes that are powers of 2");
     }
     fetch_through(lanes, in, op, t, lanes.mask == x.mask);
   });
