@@ -20,8 +20,8 @@
 // 2021, found the same way of adding, with other widths, on older cards.)
 // Sparse products, 8-bit floats and m8n8k4: how large the blocks of sparse ones are and how many
 // places they keep was asked for (two large products that cancel, and a small one, at every place),
-// the rest read from the machine code of ptxas 13.0 for sm_90 or taken from dense ones; then an H200
-// gave the same bits for all tiles of `mma_sparse.cu`, `mma_float8.cu` and `mma_m8n8k4.cu`
+// the rest read from the machine code of ptxas 13.0 for sm_90 or taken from dense ones; then an
+// H200 gave the same bits for all tiles of `mma_sparse.cu`, `mma_float8.cu` and `mma_m8n8k4.cu`
 // (2026-11-26).
 #pragma once
 
