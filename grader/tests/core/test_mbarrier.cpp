@@ -176,10 +176,54 @@ TEST_CASE("core: mbarrier: what cannot be ends the launch") {
             .find("arrives 2097152 times") != std::string::npos);
 }
 
-TEST_CASE("core: mbarrier: dropped arrivals and pending counts are refused by name") {
-  for (const char* line :
-       {"mbarrier.arrive_drop.shared.b64 %d1, [gate];", "mbarrier.pending_count.b64 %r1, %d1;"}) {
-    CHECK_THROWS_WITH_AS(tests::run(line, with_objects(32)),
-                         doctest::Contains("is not supported by the simulator"), Error);
-  }
+// Three phases: of all, then of those who have not dropped out, a warp fewer each time.
+TEST_CASE("core: mbarrier: who drops out is not expected from the next phase on") {
+  const LaunchOutcome o = tests::finish(start("%n") + R"(
+  setp.ge.u32 %p2, %t, 64;
+  setp.ge.u32 %p3, %t, 32;
+  @%p2 mbarrier.arrive_drop.shared.b64 _, [gate];
+  @%p2 bra LEAVE;
+  st.shared.u32 [%r8], %t;
+  mbarrier.arrive.shared.b64 %d1, [gate];
+WAIT:
+  mbarrier.try_wait.shared.b64 %p1, [gate], %d1;
+  @!%p1 bra WAIT;
+  @%p3 mbarrier.arrive_drop.release.cta.shared::cta.b64 %d1, [gate], 1;
+  @%p3 bra LEAVE;
+  mbarrier.arrive.shared.b64 %d1, [gate];
+WAIT2:
+  mbarrier.try_wait.shared.b64 %p1, [gate], %d1;
+  @!%p1 bra WAIT2;
+  mbarrier.arrive.shared.b64 %d1, [gate];
+WAIT3:
+  mbarrier.try_wait.shared.b64 %p1, [gate], %d1;
+  @!%p1 bra WAIT3;
+  xor.b32 %r7, %t, 32;
+  mad.lo.u32 %r7, %r7, 4, %r9;
+  ld.shared.u32 %r1, [%r7];
+  st.global.u32 [%dst], %r1;
+  bra LEAVE;
+LEAVE:)",
+                                        with_objects(96));
+  CHECK(o.findings.empty());
+  for (uint32_t t = 0; t < 32; ++t) CHECK(o.out[t] == (t ^ 32));
+}
+
+TEST_CASE("core: mbarrier: arrivals that end no phase, and how many are to come") {
+  const LaunchOutcome o = tests::finish(start("100") + R"(
+  mbarrier.arrive.noComplete.shared.b64 %d1, [gate], 2;
+  mbarrier.pending_count.b64 %r1, %d1;
+  mbarrier.arrive_drop.noComplete.release.cta.shared::cta.b64 %d1, [gate+8], 1;
+  mbarrier.pending_count.b64 %r2, %d1;
+  mad.lo.u32 %r1, %r1, 1000, %r2;
+  st.global.u32 [%dst], %r1;)",
+                                        with_objects(32));
+  CHECK(o.out == each(32, [](uint32_t t) { return (100 - 2 * t) * 1000 + 100 - t; }));
+  const LaunchOutcome ends = tests::run(
+      start("32") + "mbarrier.arrive.noComplete.shared.b64 %d1, [gate], 1;", with_objects(32));
+  REQUIRE(ends.trap);
+  CHECK(
+      tests::words(*ends.trap) ==
+      "barrier: thread (31,0,0) of block (0,0,0) ends a phase of an mbarrier with an arrival that "
+      "says it does not (.noComplete)");
 }

@@ -32,7 +32,7 @@ TEST_CASE("core: refusals: instructions outside the table, with line and caret")
        {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %d1, %d2, 1, 1, 1, "
         "0, 0;",
         "mma.sp.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%e1}, {%e2}, {%e3}, {%e1}, %r3, 0;",
-        "mbarrier.arrive_drop.shared.b64 %d1, [%r1];", "txq.samples.b32 %r1, [%d1];",
+        "mbarrier.arrive_drop.shared::cluster.b32 %d1, [%r1];", "txq.samples.b32 %r1, [%d1];",
         "sured.p.add.1d.b32.trap [%d1, {%r1}], %r2;",
         "cp.reduce.async.bulk.tensor.1d.global.add.im2col [%d1, {%r1}], [%r1];",
         "st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];"}) {
@@ -119,11 +119,11 @@ TEST_CASE("core: refusals: functions that are declared only, or call what cannot
 {
   .reg .b32 %r<2>;
   .reg .b64 %d<2>;
-  mbarrier.arrive_drop.shared.b64 %d1, [%r1];
+  mbarrier.arrive_drop.shared.b32 %d1, [%r1];
   ret;
 }
 )");
-  CHECK(holds(text, "mbarrier.arrive_drop.shared.b64"));
+  CHECK(holds(text, "mbarrier.arrive_drop.shared.b32"));
   CHECK(holds(text, "helper"));
 }
 

@@ -5,6 +5,7 @@
 // `programs/tensor_cores`; but nothing matches them with the machine code, and they are marked.
 #include <cstring>
 
+#include "simulator/core/execute/fragment_forms.h"
 #include "simulator/core/execute/fragment_product.h"
 #include "simulator/core/execute/memory_lanes.h"
 

@@ -82,10 +82,14 @@ bool complete_phase(std::byte* at) {
   return true;
 }
 
+// Whoever drops arrives, and is not expected from the next phase on.
 void arrive_at(const Exec& x, const Inst& in, int l, std::byte* at, uint64_t count) {
-  const uint64_t object = load_lane<uint64_t>(at, 0);
+  uint64_t object = load_lane<uint64_t>(at, 0);
   if (count > pending(object))
     trap_barrier(x, in, l, TrapReason::mbarrier_arrivals, count, pending(object));
+  if (in.ptx->has(Mod::arrive_drop)) object -= count << kExpected;
+  if (in.ptx->has(Mod::no_complete) && count == pending(object) && bytes_to_come(object) == 0)
+    trap_barrier(x, in, l, TrapReason::mbarrier_completed, count, 0);
   store_lane(at, 0, object - count);
   const bool completes = complete_phase(at);
   x.warp->block().report_mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l], completes);
@@ -128,6 +132,15 @@ void arrive(const Exec& x, const Inst& in) {
     arrive_at(x, in, l, at,
               in.src_count > 0 ? load_lane<uint32_t>(x.regs + in.src[0].offset, l) : 1);
   });
+}
+
+// Of the object that an arrival returned: as it was before.
+void count_pending(const Exec& x, const Inst& in) {
+  for (uint32_t r = x.mask; r != 0; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const auto object = load_lane<uint64_t>(x.regs + in.src[0].offset, l);
+    store_lane(x.regs + in.dst[0].offset, l, static_cast<uint32_t>(pending(object)));
+  }
 }
 
 // try_wait may let time pass before it says no; here it does not.
@@ -173,6 +186,8 @@ bool complete_bytes(std::byte* object, uint32_t bytes) {
 ExecFn pick_mbarrier_init(const ptx::Instruction&) { return initialise; }
 ExecFn pick_mbarrier_inval(const ptx::Instruction&) { return invalidate; }
 ExecFn pick_mbarrier_arrive(const ptx::Instruction&) { return arrive; }
+ExecFn pick_mbarrier_arrive_early(const ptx::Instruction&) { return arrive; }
+ExecFn pick_mbarrier_pending(const ptx::Instruction&) { return count_pending; }
 ExecFn pick_mbarrier_arrive_tx(const ptx::Instruction&) { return arrive_expecting; }
 ExecFn pick_mbarrier_expect_tx(const ptx::Instruction&) { return change_bytes; }
 ExecFn pick_mbarrier_wait(const ptx::Instruction&) { return wait<false>; }

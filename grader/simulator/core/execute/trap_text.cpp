@@ -270,6 +270,10 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::mbarrier_arrivals:
       return fmt::format("{} arrives {} times at an mbarrier that waits for {}", name_of(f.thread),
                          f.value, f.limit);
+    case TrapReason::mbarrier_completed:
+      return fmt::format(
+          "{} ends a phase of an mbarrier with an arrival that says it does not (.noComplete)",
+          name_of(f.thread));
     case TrapReason::cluster_arrives_twice:
       return fmt::format(
           "{} arrives at the cluster's barrier again and has not waited there since it last did",
