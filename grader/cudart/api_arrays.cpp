@@ -92,15 +92,17 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* out, const cudaChannelF
   });
 }
 
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t* out, const cudaResourceDesc* resource,
-                                    const cudaTextureDesc* texture,
-                                    const cudaResourceViewDesc* view) {
+cudaError_t lab32::cudart::create_texture_object(cudaTextureObject_t* out,
+                                                 const cudaResourceDesc* resource,
+                                                 const cudaTextureDesc* texture,
+                                                 const cudaResourceViewDesc* view,
+                                                 Fractions fractions) {
   return call("cudaCreateTextureObject", Waits::no, [&](Runtime& r) {
     if (!out || !resource) return cudaErrorInvalidValue;
     if (!texture) return cudaErrorInvalidResourceHandle;
     lab32::sim::TextureObject object;
     if (const cudaError_t error =
-            texture_object(r.arrays, r.memory, *resource, *texture, view, &object))
+            texture_object(r.arrays, r.memory, *resource, *texture, view, fractions, &object))
       return error;
     object.device = static_cast<unsigned>(acting_device());
     *out = r.memory.textures().add(std::move(object));
@@ -108,6 +110,12 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* out, const cudaResource
     if (view) r.textures[*out].view = *view;
     return cudaSuccess;
   });
+}
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* out, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* texture,
+                                    const cudaResourceViewDesc* view) {
+  return create_texture_object(out, resource, texture, view, Fractions::of_array);
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, const cudaResourceDesc* resource) {

@@ -76,8 +76,16 @@ struct TextureDescriptions {
 
 // What a texture object of such descriptions is; `view`: null, or of the resource. Throws Error for
 // what is not simulated.
+// Whether integers are read as fractions is asked of the array's own texels by the runtime, of what
+// a view makes of them by the driver.
+enum class Fractions { of_array, of_view };
 cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
                            const cudaResourceDesc& resource, const cudaTextureDesc& texture,
-                           const cudaResourceViewDesc* view, sim::TextureObject* object);
+                           const cudaResourceViewDesc* view, Fractions fractions,
+                           sim::TextureObject* object);
+// cudaCreateTextureObject().
+cudaError_t create_texture_object(cudaTextureObject_t* out, const cudaResourceDesc* resource,
+                                  const cudaTextureDesc* texture, const cudaResourceViewDesc* view,
+                                  Fractions fractions);
 
 }  // namespace lab32::cudart

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "device/sim_device.h"
+
 namespace lab32::cudart {
 namespace {
 
@@ -51,12 +53,12 @@ std::vector<sim::AllocationDigest> look(const sim::Memory& memory) {
   if (last_look()) {
     for (sim::AllocationDigest& known : *last_look())
       if (const sim::Allocation& a = *memory.allocations()[known.allocation]; a.shared_with_host)
-        known = sim::digest(memory, a);
+        known = sim::digest(memory, a, device::host_threads());
     return *last_look();
   }
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  std::vector<sim::AllocationDigest> digest = sim::digest(memory);
+  std::vector<sim::AllocationDigest> digest = sim::digest(memory, device::host_threads());
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const auto bytes = static_cast<double>(sim::digest_bytes(memory));
   if (bytes > 1e6 && seconds > 0) rate() = bytes / seconds;

@@ -130,7 +130,8 @@ cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format,
 
 cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
                            const cudaResourceDesc& r, const cudaTextureDesc& texture,
-                           const cudaResourceViewDesc* view, sim::TextureObject* object) {
+                           const cudaResourceViewDesc* view, Fractions fractions,
+                           sim::TextureObject* object) {
   if (const cudaError_t error = resource(arrays, memory, r, &object->array)) return error;
   const sim::TexelFormat own = object->array.format;
   // Without a format a view has nothing to say: the runtime's default is one of zeros.
@@ -141,7 +142,9 @@ cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
   }
   if (object->array.levels.size() > 1 && texture.maxAnisotropy > 1)
     throw Error("anisotropic filtering of a texture with levels is not simulated");
-  return sampler(texture, object->array.format, own, &object->sampler);
+  const bool of_view = fractions == Fractions::of_view;
+  return sampler(texture, object->array.format, of_view ? object->array.format : own,
+                 &object->sampler);
 }
 
 }  // namespace lab32::cudart

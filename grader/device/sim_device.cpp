@@ -25,19 +25,6 @@ namespace {
 // Address space reserved for device memory; pages come when touched.
 constexpr uint64_t kAddressSpace = uint64_t{64} << 30;
 
-// LAB32_THREADS: of the host, for a launch, where many submissions are graded at a time. 0: all.
-unsigned host_threads() {
-  static const unsigned threads = [] {
-    const char* text = std::getenv("LAB32_THREADS");
-    if (!text || !*text) return 0u;
-    const std::string words = text;
-    if (words.size() > 4 || words.find_first_not_of("0123456789") != std::string::npos)
-      throw MachineError("LAB32_THREADS=" + words + ": it may be a number from 0 to 9999");
-    return static_cast<unsigned>(std::stoul(words));
-  }();
-  return threads;
-}
-
 Fault refused(LaunchRefusal refusal) {
   Fault fault;
   fault.kind = sim::TrapKind::launch;
@@ -341,6 +328,18 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
 }
 
 }  // namespace
+
+unsigned host_threads() {
+  static const unsigned threads = [] {
+    const char* text = std::getenv("LAB32_THREADS");
+    if (!text || !*text) return 0u;
+    const std::string words = text;
+    if (words.size() > 4 || words.find_first_not_of("0123456789") != std::string::npos)
+      throw MachineError("LAB32_THREADS=" + words + ": it may be a number from 0 to 9999");
+    return static_cast<unsigned>(std::stoul(words));
+  }();
+  return threads;
+}
 
 std::unique_ptr<Device> make_sim_device(const std::string& profile) {
   return std::make_unique<SimDevice>(model::read_profile(profile));

@@ -10,6 +10,10 @@
 
 namespace lab32::device {
 
+// LAB32_THREADS: of the host, for a launch, where many submissions are graded at a time. 0: all.
+// Throws MachineError where it is no such number.
+unsigned host_threads();
+
 // `profile`: the name of a file in data/devices. Throws Error when there is none of that name.
 std::unique_ptr<Device> make_sim_device(const std::string& profile);
 // On memory of the caller's, who copies, fills and shares it himself; it must outlive the device.

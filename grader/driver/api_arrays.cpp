@@ -215,7 +215,8 @@ CUresult cuTexObjectCreate(CUtexObject* out, const CUDA_RESOURCE_DESC* resource,
       if (const auto seen = lab32::cudart::format_of_view(of.format)) texels = seen;
     }
     const cudaTextureDesc sampler = sampler_of(*texture, *texels);
-    return cudaCreateTextureObject(out, &same, &sampler, view ? &of : nullptr);
+    using namespace lab32::cudart;
+    return create_texture_object(out, &same, &sampler, view ? &of : nullptr, Fractions::of_view);
   });
 }
 CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* out, CUtexObject texture) {

@@ -1,6 +1,9 @@
 #include "simulator/core/memory/digest.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 namespace lab32::sim {
 namespace {
@@ -38,23 +41,43 @@ uint64_t hash(const void* from, uint64_t bytes, uint64_t seed) {
   return finish(sum);
 }
 
+// In pieces side by side, then of their sums: the same for any number of host threads.
+uint64_t hash_pieces(const std::byte* from, uint64_t bytes, uint64_t seed, unsigned threads) {
+  constexpr uint64_t kPiece = 4 << 20;
+  if (bytes <= kPiece) return hash(from, bytes, seed);
+  std::vector<uint64_t> sums((bytes + kPiece - 1) / kPiece);
+  std::atomic<uint64_t> next{0};
+  const auto work = [&] {
+    for (uint64_t i; (i = next.fetch_add(1)) < sums.size();)
+      sums[i] = hash(from + i * kPiece, std::min(kPiece, bytes - i * kPiece), seed);
+  };
+  if (threads == 0) threads = std::thread::hardware_concurrency();
+  std::vector<std::thread> others;
+  for (uint64_t i = 1; i < std::min<uint64_t>(threads, sums.size()); ++i) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+  return hash(sums.data(), sums.size() * sizeof(uint64_t), seed);
+}
+
 bool counts(const Allocation& a) { return !a.freed && !a.scratch; }
 
 }  // namespace
 
-std::vector<AllocationDigest> digest(const Memory& memory) {
+std::vector<AllocationDigest> digest(const Memory& memory, unsigned threads) {
   std::vector<AllocationDigest> all;
   for (const auto& a : memory.allocations())
-    if (counts(*a)) all.push_back(digest(memory, *a));
+    if (counts(*a)) all.push_back(digest(memory, *a, threads));
   return all;
 }
 
-AllocationDigest digest(const Memory& memory, const Allocation& a) {
+AllocationDigest digest(const Memory& memory, const Allocation& a, unsigned threads) {
   const uint64_t bytes = a.end - a.begin;
   uint64_t sum = a.reached_by ? *a.reached_by : ~uint64_t{0};
   sum = hash(a.pieces.data(), a.pieces.size(), sum);
-  sum = hash(memory.host(a.begin), bytes, sum);
-  sum = hash(memory.written_bits() + (a.begin - kGlobalBase) / 8, (bytes + 7) / 8, sum);
+  sum = hash_pieces(memory.host(a.begin), bytes, sum, threads);
+  const auto* const written =
+      reinterpret_cast<const std::byte*>(memory.written_bits() + (a.begin - kGlobalBase) / 8);
+  sum = hash_pieces(written, (bytes + 7) / 8, sum, threads);
   return {a.index, sum};
 }
 
