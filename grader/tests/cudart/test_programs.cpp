@@ -158,7 +158,7 @@ TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
   check_outcome(run(of_tests("refusals"), {"abort"}), 2, "", note);
   check_outcome(run(of_tests("refusals"), {"nothing"}), 7, "", "");
   check_outcome(run(of_tests("instruction")), 2, "2\ncudaErrorNotSupported\n2\n",
-                "lab32: cudaLaunchKernel: PTX line 28: `pmevent` is not "
+                "lab32: cudaLaunchKernel: PTX line 28: `multimem.red.global.add.u32` is not "
                 "supported by the simulator (source: instruction.cu:7)\n");
 }
 
