@@ -32,6 +32,7 @@ struct Coordinates {
   uint32_t layer = 0;
   int32_t index = 0;  // by index
   float level = -32;  // what ptxas asks for where the program names none
+  bool level_is_known = true;
 };
 
 uint64_t texel_address(const TextureObject& t, const TexelGrid& grid, int32_t x, int32_t y,
@@ -222,14 +223,6 @@ std::optional<int32_t> level_of_derivatives(const Exec& x, const TextureOp& op,
   return level_of_step(longest);
 }
 
-uint32_t lanes_of_unknown_level(const Exec& x, const TextureOp& op, const TextureObject& t) {
-  uint32_t lanes = 0;
-  if (op.kind != TextureOp::Kind::gradient) return lanes;
-  for (uint32_t r = x.mask; r != 0; r &= r - 1)
-    if (!level_of_derivatives(x, op, t, __builtin_ctz(r))) lanes |= r & -r;
-  return lanes;
-}
-
 Coordinates coordinates_of(const Exec& x, const TextureOp& op, const TextureObject& t, int lane) {
   Coordinates c;
   const auto word = [&](const Slot& slot) {
@@ -243,8 +236,11 @@ Coordinates coordinates_of(const Exec& x, const TextureOp& op, const TextureObje
   for (size_t k = 0; k < 3; ++k)
     if (op.coordinate[k].bytes != 0) c.at[k] = bit_copy<float>(word(op.coordinate[k]));
   if (op.level.bytes != 0) c.level = bit_copy<float>(word(op.level));
-  if (op.kind == TextureOp::Kind::gradient)
-    c.level = static_cast<float>(level_of_derivatives(x, op, t, lane).value_or(0)) / 256;
+  if (op.kind == TextureOp::Kind::gradient) {
+    const std::optional<int32_t> level = level_of_derivatives(x, op, t, lane);
+    c.level_is_known = level.has_value();
+    c.level = static_cast<float>(level.value_or(0)) / 256;
+  }
   return c;
 }
 
@@ -294,6 +290,14 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
     const int l = __builtin_ctz(r);
     Footprint& own = footprints[static_cast<size_t>(l)];
     const Coordinates c = coordinates_of(x, op, t, l);
+    if (!c.level_is_known) {
+      Exec one = x;
+      one.mask = 1u << l;
+      bad_object(
+          one, in, op,
+          "has levels, and which one a GPU takes is known of derivatives only that lie each "
+          "along an axis of its own, in one or two dimensions of sizes that are powers of 2");
+    }
     if (op.kind == TextureOp::Kind::gather)
       add_gather(t, c, own);
     else
@@ -345,14 +349,6 @@ void fetch(const Exec& x, const Inst& in) {
   const TextureOp& op = texture_op(x, in);
   each_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
     if (const std::string why = texture_misfit(op, t); !why.empty()) bad_object(lanes, in, op, why);
-    if (const uint32_t unknown = lanes_of_unknown_level(lanes, op, t)) {
-      Exec those = lanes;
-      those.mask = unknown;
-      bad_object(
-          those, in, op,
-          "has levels, and which one a GPU takes is known of derivatives only that lie each "
-          "along an axis of its own, in one or two dimensions of sizes that are powers of 2");
-    }
     fetch_through(lanes, in, op, t, lanes.mask == x.mask);
   });
 }
