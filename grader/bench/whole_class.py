@@ -104,6 +104,23 @@ def memory(process):
         return 0, 0
 
 
+class Scales:
+    """Weighs the class now and then: looking at each page of each process takes a twentieth of a second, which is the
+    class's own."""
+
+    EVERY = 2  # seconds
+
+    def __init__(self):
+        self.most, self.largest_job, self.next = 0, 0, 0
+
+    def look(self, process):
+        if time.monotonic() < self.next:
+            return
+        everything, job = memory(process)
+        self.most, self.largest_job = max(self.most, everything), max(self.largest_job, job)
+        self.next = time.monotonic() + self.EVERY
+
+
 class Killer:
     """Kills one of the class's processes now and then."""
 
@@ -141,15 +158,14 @@ class Killer:
 def grade_class(options, folder, environment):
     command = [ROOT / "build/lab32", "class", folder / "in", "-o", folder / "out", "--labs", ",".join(options.labs),
                "--seed", str(SEED), "--jobs", str(options.jobs)]  # fmt: skip
-    began, most, job = time.monotonic(), 0, 0
+    began, scales = time.monotonic(), Scales()
     process, killer = psutil.Popen(command, env=environment), Killer(options.kills, folder / "out")
     while process.poll() is None or killer.left or process.returncode == -signal.SIGKILL:
         if process.poll() is not None:
             # A killed compiler or grader is not graded, and tried again.
             process = psutil.Popen(command, env=environment)
         killer.look(process)
-        everything, largest = memory(process)
-        most, job = max(most, everything), max(job, largest)
+        scales.look(process)
         time.sleep(0.1)
     if options.kills and process.returncode == 2:  # whose second try was killed, too
         process = psutil.Popen(command, env=environment)
@@ -163,7 +179,8 @@ def grade_class(options, folder, environment):
     bytes_of = {name: sum(f.stat().st_size for f in (folder / name).rglob("*") if f.is_file()) for name in ("out", "cache")}
     print(f"{options.students} submissions of {len(options.labs)} labs, {options.jobs} at a time: {seconds:.0f} s,"
           f" {60 * options.students / seconds:.1f} a minute; {spent.children_user + spent.children_system:.0f} s of CPU")
-    print(f"memory: {most / 1e6:.0f} MB at most, of which the largest job and what it started {job / 1e6:.0f} MB")
+    print(f"memory: {scales.most / 1e6:.0f} MB at most, of which the largest job and what it started"
+          f" {scales.largest_job / 1e6:.0f} MB")  # fmt: skip
     print(f"disk: {bytes_of['out'] / 1e6:.1f} MB of results, {bytes_of['cache'] / 1e6:.1f} MB of cache", flush=True)
 
 
