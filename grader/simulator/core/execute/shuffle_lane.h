@@ -17,24 +17,25 @@ struct ShuffleLane {
 inline ShuffleLane shuffle_lane(Shuffle mode, uint32_t l, uint32_t b, uint32_t c) {
   const uint32_t distance = b & 31, clamp = c & 31, segment = c >> 8 & 31;
   const uint32_t max_lane = (l & segment) | (clamp & ~segment), min_lane = l & segment;
-  int64_t j = 0;
+  // All numbers are small, so that 32 bits do: a loop over lanes becomes vectors.
+  int32_t j = 0;
   bool valid = false;
   switch (mode) {
     case Shuffle::up:
-      j = static_cast<int64_t>(l) - distance;
-      valid = j >= static_cast<int64_t>(max_lane);
+      j = static_cast<int32_t>(l - distance);
+      valid = j >= static_cast<int32_t>(max_lane);
       break;
     case Shuffle::down:
-      j = static_cast<int64_t>(l) + distance;
-      valid = j <= static_cast<int64_t>(max_lane);
+      j = static_cast<int32_t>(l + distance);
+      valid = j <= static_cast<int32_t>(max_lane);
       break;
     case Shuffle::bfly:
-      j = l ^ distance;
-      valid = j <= static_cast<int64_t>(max_lane);
+      j = static_cast<int32_t>(l ^ distance);
+      valid = j <= static_cast<int32_t>(max_lane);
       break;
     case Shuffle::idx:
-      j = min_lane | (distance & ~segment);
-      valid = j <= static_cast<int64_t>(max_lane);
+      j = static_cast<int32_t>(min_lane | (distance & ~segment));
+      valid = j <= static_cast<int32_t>(max_lane);
       break;
   }
   return {valid ? static_cast<uint32_t>(j) : l, valid};

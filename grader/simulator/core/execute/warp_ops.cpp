@@ -19,9 +19,38 @@ namespace {
 using ptx::Mod;
 using ptx::Type;
 
+// All lanes take part, as nearly always: loops over them become vectors, and none is absent.
+template <Shuffle mode>
+void shuffle_whole_warp(const Exec& x, const Inst& in) {
+  const auto row = [&](const Slot& slot) {
+    return reinterpret_cast<const uint32_t*>(x.regs + slot.offset);
+  };
+  const uint32_t *a = row(in.src[0]), *b = row(in.src[1]), *c = row(in.src[2]);
+  uint32_t from[kWarpSize], result[kWarpSize];
+  uint32_t in_range = 0, amounts = 0;
+  for (uint32_t l = 0; l < kWarpSize; ++l) {
+    const ShuffleLane other = shuffle_lane(mode, l, b[l], c[l]);
+    from[l] = other.lane;
+    in_range |= static_cast<uint32_t>(other.in_range) << l;
+    amounts |= b[l];
+  }
+  for (uint32_t l = 0; l < kWarpSize; ++l) result[l] = a[from[l]];
+  if (mode != Shuffle::idx && amounts >= kWarpSize)
+    for (uint32_t l = 0; l < kWarpSize; ++l)
+      if (b[l] >= kWarpSize) note_odd_amount(x, in, true, b[l], kWarpSize);
+  if (x.warp != nullptr && x.warp->block().observes_shuffles()) {
+    uint8_t asked[kWarpSize];
+    std::copy_n(from, kWarpSize, asked);
+    x.warp->block().report_shuffle(x.warp->index(), {in.site, x.mask, asked, in_range, 0});
+  }
+  if (in.dst[0].bytes != 0) std::memcpy(x.regs + in.dst[0].offset, result, sizeof result);
+  if (in.dst_count > 1) write_predicate(x, in.dst[1], in_range);
+}
+
 // shfl.sync d|p, a, b, c, mask (PTX ISA 9.7.9.6).
 template <Shuffle mode>
 void shuffle(const Exec& x, const Inst& in) {
+  if (x.mask == kFullMask) return shuffle_whole_warp<mode>(x, in);
   // dst[0] = d, dst[1] = p (bytes 0: none)
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t result[kWarpSize];

@@ -15,16 +15,23 @@ static uint32_t member_mask(const Inst& in, const std::byte* regs, int l, uint32
   return reinterpret_cast<const uint32_t*>(regs + slot.offset)[l];
 }
 
+// Those of the lanes that want the same ones.
+static uint32_t of_one_mind(const Inst& in, const std::byte* regs, uint32_t lanes,
+                            uint32_t wanted) {
+  if (in.ptx->op->traits.of_whole_warp()) return lanes;
+  const Slot& slot = in.src[in.src_count - 1];
+  const auto* masks = reinterpret_cast<const uint32_t*>(regs + slot.offset);
+  uint32_t same = 0;
+  for (uint32_t l = 0; l < kWarpSize; ++l) same |= uint32_t{masks[l] == wanted} << l;
+  return same & lanes;
+}
+
 void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
   Split& split = splits_[current_];
   if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
   const std::byte* regs = split.frame->regs;
   uint32_t wanted = member_mask(in, regs, __builtin_ctz(op_mask), live_);
-  uint32_t same = 0;
-  for (uint32_t r = op_mask; r; r &= r - 1) {
-    const int l = __builtin_ctz(r);
-    if (member_mask(in, regs, l, live_) == wanted) same |= 1u << l;
-  }
+  const uint32_t same = of_one_mind(in, regs, op_mask, wanted);
   if (same != op_mask) return set_aside(in, op_mask & ~same, split.pc);
   if ((same & ~wanted) != 0) {
     block_.own_lane_not_named(index_, in, same & ~wanted, wanted);
