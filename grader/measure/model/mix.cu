@@ -28,7 +28,6 @@ __device__ void note(unsigned long long began, unsigned result) {
 
 enum Kind {
   product,
-  wide,
   high,
   banks,
   outer,
@@ -72,10 +71,6 @@ __global__ void one(int n, unsigned p, unsigned q) {
         const int i = j % 8;
         if (KIND == product)
           asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(r[i]) : "r"(p), "r"(q));
-        if (KIND == wide)
-          asm volatile("mad.wide.u32 %0, %1, %2, %0;"
-                       : "+l"(w[i])
-                       : "r"(static_cast<unsigned>(w[(i + 1) % 8])), "r"(p));
         if (KIND == high) asm volatile("mul.hi.u32 %0, %0, %1;" : "+r"(r[i]) : "r"(p));
         if (KIND == banks)  // three operands, of two banks
           asm volatile("fma.rn.f32 %0, %0, %1, %2;"
@@ -214,7 +209,7 @@ void run_mix(const char* from) {
 }  // namespace
 
 int main() {
-  run_one<product>("IMAD"), run_one<wide>("IMAD.WIDE"), run_one<high>("IMAD.HI");
+  run_one<product>("IMAD"), run_one<high>("IMAD.HI");
   run_one<banks>("FFMA of three registers"), run_one<outer>("FFMA of an outer product");
   run_one<fma64>("DFMA"), run_one<add64>("DADD"), run_one<mul64>("DMUL");
   run_one<both64>("DADD and DMUL"), run_one<beside64>("DFMA and VIMNMX");
