@@ -13,7 +13,7 @@ const std::map<std::string_view, double IssueSlots::*>& pipes() {
       {"FADD", &IssueSlots::fp32},
       {"FMUL", &IssueSlots::fp32},
       {"FFMA", &IssueSlots::fp32},
-      {"VIADD", &IssueSlots::fp32},
+      {"VIADD", &IssueSlots::multiply},
       {"IMAD", &IssueSlots::multiply},
       {"IDP", &IssueSlots::multiply},
       {"IDP4A", &IssueSlots::multiply},
@@ -114,8 +114,9 @@ const std::map<std::string_view, float>& latencies() {
 
 constexpr float kFixed = 4;
 
-// How many times as long as others an instruction keeps its unit busy (data/measured/h200-mix.csv):
-// products of which the upper half is wanted, too; comparisons of doubles.
+// How many times as long as others an instruction keeps its unit busy: products of which the upper
+// half is wanted, too (wide_fill_0, high_fill_0 of data/measured/model); comparisons of doubles
+// (data/measured/h200-mix.csv).
 double turns_of(std::string_view opcode) {
   const auto has = [&](std::string_view word) {
     return opcode.find(word) != std::string_view::npos;
@@ -160,7 +161,7 @@ IssueSlots machine_issue(std::string_view opcode) {
   }
   if (found->second == nullptr) return issue;
   issue.*found->second = turns_of(opcode);
-  // One half of the multiply-add pipeline takes products of integers, both take floats.
+  // One half of the multiply-add pipeline takes integers, both take floats.
   if (found->second == &IssueSlots::multiply) issue.fp32 = 1;
   return issue;
 }

@@ -155,15 +155,16 @@ class Machine {
       double amount, rate;
     };
     const double slots = w_.issue.all + t_.split_slots * w_.splits;
-    const Pipe pipes[] = {{"issue slots", slots, t_.issue_per_clock},
-                          {"the float pipeline", w_.issue.fp32, t_.fp32_per_clock},
-                          {"the integer pipeline", w_.issue.alu, t_.alu_per_clock},
-                          {"integer multiplication", w_.issue.multiply, t_.multiply_per_clock},
-                          {"the half pipeline", w_.issue.half, t_.half_per_clock},
-                          {"the double pipeline", w_.issue.fp64, t_.fp64_per_clock},
-                          {"the special-function unit", w_.issue.special, t_.special_per_clock},
-                          {"the load/store pipeline", w_.issue.memory, t_.memory_per_clock},
-                          {"barriers", w_.barriers, 1 / kBarrierCycles}};
+    const Pipe pipes[] = {
+        {"issue slots", slots, t_.issue_per_clock},
+        {"the float pipeline", w_.issue.fp32, t_.fp32_per_clock},
+        {"the integer pipeline", w_.issue.alu, t_.alu_per_clock},
+        {"integers of the float pipeline", w_.issue.multiply, t_.multiply_per_clock},
+        {"the half pipeline", w_.issue.half, t_.half_per_clock},
+        {"the double pipeline", w_.issue.fp64, t_.fp64_per_clock},
+        {"the special-function unit", w_.issue.special, t_.special_per_clock},
+        {"the load/store pipeline", w_.issue.memory, t_.memory_per_clock},
+        {"barriers", w_.barriers, 1 / kBarrierCycles}};
     // A warp belongs to one of four schedulers, so fewer than four use a part of them.
     const double schedulers = std::min(1.0, resident_ * w_.warps_per_block / 4);
     Resource most{"issue", -1, 0, ""};

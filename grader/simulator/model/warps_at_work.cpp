@@ -26,6 +26,9 @@ constexpr double kTaken = 5;
 // Issue slots that an access costs more than others: 16 loads of shared memory beside 48, 64 or 96
 // multiply-adds cost 5 to 7, of L1 8 to 11 (data/measured/h200-mix.csv).
 constexpr double kMemorySlots = 0.5;
+// And a product of 64 bits (IMAD.WIDE, as addresses are made, and IMAD.HI): nothing else is
+// dispatched meanwhile (wide_fill, high_fill, addresses_fill and l1_box of data/measured/model).
+constexpr double kWideSlots = 2;
 // Cycles that a bank of registers may lag behind (data/measured/h200-mix.csv).
 constexpr double kReadAhead = 1;
 // Cycles from one block's start to the next one's, besides those for its warps; and from one of its
@@ -47,7 +50,10 @@ WarpsAtWork::WarpsAtWork(const Profile& profile, const WarpTrace& trace, const B
       mean_(instructions_of(trace)),
       lines_(trace.lines + 1, -1) {
   const auto every = [](double per_clock) { return kParts / std::max(per_clock, 1e-9); };
-  every_[size_t(Unit::fma)] = every(t_.fp32_per_clock);
+  // One half of the multiply-add pipeline takes integers, too; some cards have no other.
+  every_[size_t(Unit::fma)] = every(t_.fp32_per_clock - t_.multiply_per_clock);
+  if (t_.fp32_per_clock <= t_.multiply_per_clock)
+    for (auto& units : units_) units[size_t(Unit::fma)] = kNever;
   every_[size_t(Unit::multiply)] = every(t_.multiply_per_clock);
   every_[size_t(Unit::alu)] = every(t_.alu_per_clock);
   every_[size_t(Unit::half)] = every(t_.half_per_clock);
@@ -207,6 +213,15 @@ void WarpsAtWork::fetch(Warp& warp) {
   warp.next = next;
 }
 
+// A float goes to the half of the multiply-add pipeline that takes no integers, or where that is
+// busy and the other one is free sooner, to that (low_fill of data/measured/model).
+size_t WarpsAtWork::unit_of(const TraceInstruction& in, size_t s, double now) const {
+  constexpr auto kOwn = static_cast<size_t>(Unit::fma),
+                 kOther = static_cast<size_t>(Unit::multiply);
+  if (in.unit != Unit::fma) return static_cast<size_t>(in.unit);
+  return units_[s][kOwn] > now && units_[s][kOther] < units_[s][kOwn] ? kOther : kOwn;
+}
+
 void WarpsAtWork::choose(size_t s) {
   stale_[s] = false;
   when_[s] = kNever;
@@ -215,8 +230,7 @@ void WarpsAtWork::choose(size_t s) {
     if (warp.in == nullptr) continue;
     double at = std::max(warp.next, slots_[s]);
     if (at > when_[s]) continue;
-    const auto unit = static_cast<size_t>(warp.in->unit);
-    at = std::max(at, units_[s][unit]);
+    at = std::max(at, units_[s][unit_of(*warp.in, s, at)]);
     if (warp.in->unit == Unit::memory) at = std::max(at, memory_.open());
     if (at < when_[s] || (at == when_[s] && better(slot, s))) when_[s] = at, which_[s] = slot;
   }
@@ -237,15 +251,14 @@ void WarpsAtWork::issue(Warp& warp, double now) {
   issued_ += 1;
   slots_[s] = now + kParts / t_.issue_per_clock;
   if (in.unit == Unit::memory) slots_[s] += kMemorySlots;
-  const auto unit = static_cast<size_t>(in.unit);
+  if (in.unit == Unit::multiply && in.turns > 1) slots_[s] += kWideSlots;
+  const size_t unit = unit_of(in, s, now);
   units_[s][unit] = now + every_[unit] * in.turns;
   // Operands that are still to be read hold up what comes behind, but for one.
   for (size_t bank = 0; bank < in.banks.size(); ++bank) {
     banks_[s][bank] = std::max(banks_[s][bank], now) + in.banks[bank];
     slots_[s] = std::max(slots_[s], banks_[s][bank] - kReadAhead);
   }
-  if (in.unit == Unit::multiply)
-    units_[s][size_t(Unit::fma)] = std::max(units_[s][size_t(Unit::fma)], now) + 1;
   stale_[s] = true;
   if (in.kind == Kind::barrier) return arrive(warp, now);
   go_on(warp, now);

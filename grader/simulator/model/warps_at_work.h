@@ -56,6 +56,7 @@ class WarpsAtWork {
   std::vector<uint16_t> way(uint64_t block, uint32_t w) const;
   double of_warp(uint64_t block, uint32_t w) const;
   void fetch(Warp& warp);
+  size_t unit_of(const TraceInstruction& in, size_t s, double now) const;
   void choose(size_t s);
   bool better(size_t slot, size_t s) const;
   void issue(Warp& warp, double now);

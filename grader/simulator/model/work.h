@@ -13,7 +13,7 @@ struct IssueSlots {
   double all = 0;       // issue slots
   double fp32 = 0;      // additions, products, multiply-adds of floats
   double alu = 0;       // integer, logic, comparison, moves
-  double multiply = 0;  // integer products
+  double multiply = 0;  // integers that the multiply-add pipeline takes: products, VIADD
   double half = 0;      // packed halves
   double fp64 = 0;
   double special = 0;  // reciprocals, roots, sines, conversions

@@ -227,10 +227,9 @@ TEST_SUITE("model: time") {
         bias += e;
         ++count;
       }
-      // No better than this: handouts/model-notes.md says why.
       CHECK(count >= 22);
       CHECK(error / count <= 0.08);
-      CHECK(std::abs(bias / count) <= (part == 2 ? 0.04 : 0.03));
+      CHECK(std::abs(bias / count) <= 0.03);
     }
   }
 
@@ -254,6 +253,8 @@ TEST_SUITE("model: time") {
       const double bytes =
           number(counted, "dram__bytes_read.sum") + number(counted, "dram__bytes_write.sum");
       const double ours = row.cold.work.dram_read + row.cold.work.dram_written;
+      // What stays in L1 (loads.cu) asks device memory for next to nothing.
+      if (bytes < 65536) continue;
       ++all;
       l1 += std::abs(row.cold.l1_percent - number(counted, "l1tex__t_sector_hit_rate.pct")) <= 10;
       l2 += std::abs(row.cold.l2_percent - number(counted, "lts__t_sector_hit_rate.pct")) <= 10;

@@ -60,6 +60,35 @@ TEST_SUITE("model: work") {
     CHECK(cycles(trace_of(apart), 16) - start == doctest::Approx(4 * 199).epsilon(0.15));
   }
 
+  TEST_CASE("model: nothing is dispatched while a product of 64 bits is") {
+    // wide_fill_4: 154 cycles for 120 instructions, sixteen of them such products.
+    std::vector<model::TraceInstruction> code;
+    for (int i = 0; i < 50; ++i) {
+      code.push_back(instruction("IMAD.WIDE.U32", 6, {7}));
+      for (int k = 0; k < 2; ++k) {
+        code.push_back(instruction("FADD", k, {}));
+        code.push_back(instruction("MOV", 2 + k, {}));
+      }
+    }
+    CHECK(cycles(trace_of(code), 32) == doctest::Approx(8 * 50 * (5 + 2)).epsilon(0.08));
+  }
+
+  TEST_CASE("model: a float that takes the integers' half of the pipeline holds up an integer") {
+    // low_fill_2: 4.7 cycles for three instructions, low_fill_4: 5.6 for five.
+    const auto each = [](int floats) {
+      std::vector<model::TraceInstruction> code;
+      for (int i = 0; i < 50; ++i) {
+        code.push_back(instruction("IMAD", 6, {7}));
+        for (int k = 0; k < floats; ++k) code.push_back(instruction("FADD", k % 2, {}));
+      }
+      return cycles(trace_of(code), 32) / 8 / 50;
+    };
+    CHECK(each(2) > 3.9);
+    CHECK(each(2) < 5);
+    CHECK(each(4) > 5.4);
+    CHECK(each(4) < 6.3);
+  }
+
   TEST_CASE("model: loads that are issued together are waited for once") {
     const auto load = [](int to) { return instruction("LDG.E", to, {0}); };
     const auto use = [](int of) { return instruction("FADD", 7, {static_cast<uint16_t>(of)}); };
@@ -147,6 +176,7 @@ TEST_SUITE("model: work") {
     CHECK(model::machine_issue("LDS.128").memory == 1);
     CHECK(model::machine_issue("FFMA.FTZ").fp32 == 1);
     CHECK(model::machine_issue("IMAD.MOV.U32").multiply == 1);
+    CHECK(model::machine_issue("VIADD").multiply == 1);
     CHECK(model::machine_issue("MUFU.EX2").special == 1);
     CHECK(model::machine_issue("LOP3.LUT").alu == 1);
     CHECK(model::machine_issue("UIADD3").alu == 0);
