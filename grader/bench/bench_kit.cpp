@@ -98,7 +98,7 @@ uint64_t Subject::launch(const Shape& shape, const std::vector<uint64_t>& argume
   launch.memory = &memory_;
   launch.grid = {shape.blocks, 1, 1};
   launch.block = {shape.threads, 1, 1};
-  launch.shared_bytes = program_->dynamic_offset + shape.shared_bytes;
+  launch.set_shared_bytes(program_->dynamic_offset + shape.shared_bytes);
   launch.param_address = params_;
   launch.multiprocessors = kMultiprocessors;
   launch.warp_budget = kWarpBudget;

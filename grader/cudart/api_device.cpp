@@ -19,14 +19,14 @@ namespace {
 std::string bus_id(int device) { return "0000:0" + std::to_string(device + 1) + ":00.0"; }
 
 cudaError_t on_device(const char* name, int device,
-                      const std::function<cudaError_t(Runtime&)>& body) {
-  return call(name, Waits::no,
+                      const std::function<cudaError_t(Runtime&)>& body, Waits waits = Waits::no) {
+  return call(name, waits,
               [&](Runtime& r) { return r.has_device(device) ? body(r) : cudaErrorInvalidDevice; });
 }
 
 template <class T>
-cudaError_t give(const char* name, T* out, T value) {
-  return call(name, Waits::no, [&](Runtime&) {
+cudaError_t give(const char* name, T* out, T value, Waits waits = Waits::no) {
+  return call(name, waits, [&](Runtime&) {
     if (!out) return cudaErrorInvalidValue;
     *out = value;
     return cudaSuccess;
@@ -44,7 +44,8 @@ cudaError_t no_limit(cudaLimit limit) {
 
 }  // namespace
 
-// What devices there are can be asked after a fault, too.
+// What devices there are, and what they are like, can be asked after a fault, too (an H200 then
+// answers those calls that say Waits::regardless; driver 580.159.04).
 cudaError_t cudaGetDeviceCount(int* count) {
   return call("cudaGetDeviceCount", Waits::regardless, [&](Runtime& r) {
     if (!count) return cudaErrorInvalidValue;
@@ -84,7 +85,8 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
 }
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
-  return wish ? give("cudaChooseDevice", device, 0) : remember(cudaErrorInvalidValue);
+  return wish ? give("cudaChooseDevice", device, 0, Waits::regardless)
+              : remember(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
@@ -96,7 +98,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return call("cudaGetDeviceFlags", Waits::no, [&](Runtime& r) {
+  return call("cudaGetDeviceFlags", Waits::regardless, [&](Runtime& r) {
     if (!flags) return cudaErrorInvalidValue;
     *flags = r.gpu().flags | cudaDeviceMapHost;
     return cudaSuccess;
@@ -104,35 +106,44 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
-  return on_device("cudaGetDeviceProperties", device, [&](Runtime& r) {
-    if (!out) return cudaErrorInvalidValue;
-    *out = properties(r, device);
-    return cudaSuccess;
-  });
+  return on_device(
+      "cudaGetDeviceProperties", device,
+      [&](Runtime& r) {
+        if (!out) return cudaErrorInvalidValue;
+        *out = properties(r, device);
+        return cudaSuccess;
+      },
+      Waits::regardless);
 }
 
 cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int device) {
-  return on_device("cudaDeviceGetAttribute", device, [&](Runtime& r) {
-    if (!out || which < cudaDevAttrMaxThreadsPerBlock || which >= cudaDevAttrMax)
-      return cudaErrorInvalidValue;
-    const auto value = attribute(r, which, device);
-    if (!value) throw lab32::Error("attribute " + std::to_string(which) + " is not known");
-    *out = *value;
-    return cudaSuccess;
-  });
+  return on_device(
+      "cudaDeviceGetAttribute", device,
+      [&](Runtime& r) {
+        if (!out || which < cudaDevAttrMaxThreadsPerBlock || which >= cudaDevAttrMax)
+          return cudaErrorInvalidValue;
+        const auto value = attribute(r, which, device);
+        if (!value) throw lab32::Error("attribute " + std::to_string(which) + " is not known");
+        *out = *value;
+        return cudaSuccess;
+      },
+      Waits::regardless);
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* out, int bytes, int device) {
-  return on_device("cudaDeviceGetPCIBusId", device, [&](Runtime&) {
-    const std::string id = bus_id(device);
-    if (!out || bytes <= static_cast<int>(id.size())) return cudaErrorInvalidValue;
-    std::memcpy(out, id.c_str(), id.size() + 1);
-    return cudaSuccess;
-  });
+  return on_device(
+      "cudaDeviceGetPCIBusId", device,
+      [&](Runtime&) {
+        const std::string id = bus_id(device);
+        if (!out || bytes <= static_cast<int>(id.size())) return cudaErrorInvalidValue;
+        std::memcpy(out, id.c_str(), id.size() + 1);
+        return cudaSuccess;
+      },
+      Waits::regardless);
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
-  return call("cudaDeviceGetByPCIBusId", Waits::no, [&](Runtime& r) {
+  return call("cudaDeviceGetByPCIBusId", Waits::regardless, [&](Runtime& r) {
     if (!device || !id) return cudaErrorInvalidValue;
     for (int i = 0; i < r.devices(); ++i) {
       const std::string known = bus_id(i);
@@ -241,10 +252,10 @@ cudaError_t cudaProfilerStart() { return accept("cudaProfilerStart"); }
 cudaError_t cudaProfilerStop() { return accept("cudaProfilerStop"); }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  return give("cudaRuntimeGetVersion", version, CUDART_VERSION);
+  return give("cudaRuntimeGetVersion", version, CUDART_VERSION, Waits::regardless);
 }
 cudaError_t cudaDriverGetVersion(int* version) {
-  return give("cudaDriverGetVersion", version, CUDART_VERSION);
+  return give("cudaDriverGetVersion", version, CUDART_VERSION, Waits::regardless);
 }
 
 cudaError_t cudaGetLastError() { return std::exchange(last_error(), cudaSuccess); }

@@ -157,7 +157,7 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* pointer) {
-  return call("cudaPointerGetAttributes", Waits::no, [&](Runtime& r) {
+  return call("cudaPointerGetAttributes", Waits::regardless, [&](Runtime& r) {
     if (!out) return cudaErrorInvalidValue;
     cudaPointerAttributes a{};
     a.type = cudaMemoryTypeUnregistered;

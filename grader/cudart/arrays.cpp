@@ -20,6 +20,7 @@ bool is_layered(unsigned flags) { return (flags & (cudaArrayLayered | cudaArrayC
 bool has_size(const cudaExtent& e, unsigned flags) {
   const bool surface = (flags & cudaArraySurfaceLoadStore) != 0;
   if (e.width == 0) return false;
+  if ((flags & cudaArrayTextureGather) && is_layered(flags)) return false;
   if (flags & cudaArrayCubemap) {
     const bool layered = (flags & cudaArrayLayered) != 0;
     if (e.width != e.height || e.depth == 0 || e.depth % 6 != 0) return false;

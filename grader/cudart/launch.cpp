@@ -131,6 +131,11 @@ record::LaunchProfile record_of(Runtime& r, const KernelEntry& entry,
 device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
   using Model = device::LaunchOptions::Model;
   device::LaunchOptions options;
+  options.devices = r.devices();
+  options.text_of_error = [](uint32_t error, bool name) -> std::string {
+    const auto code = static_cast<cudaError_t>(error);
+    return name ? error_name(code) : error_text(code);
+  };
   options.warp_budget = kWarpBudget;
   options.check_hazards = r.tool == Tool::check || r.close_up;  // a race has its picture
   options.keep_going = r.tool == Tool::check;
@@ -211,7 +216,7 @@ uint32_t resident_blocks(Runtime& r, KernelEntry& entry, uint64_t threads, uint6
   try {
     return model::occupancy(r.profile, static_cast<uint32_t>(std::min(threads, kMost)),
                             registers(r, info), info.static_shared,
-                            static_cast<uint32_t>(std::min(shared, kMost)))
+                            static_cast<uint32_t>(std::min(shared, kMost)), entry.here().carveout)
         .blocks;
   } catch (const Error&) {
     return 0;

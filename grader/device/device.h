@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -85,6 +86,9 @@ struct LaunchOptions {
   // cold: L2 holds nothing when the kernel starts, as under ncu --cache-control all; warm: it holds
   // what the device's launches before this one, with a model, have left.
   enum class Model : uint8_t { none, cold, warm } model = Model::none;
+  int32_t devices = 1;  // that a kernel is told of which asks
+  // What kernels are told that ask for an error's name, or text (simulator).
+  std::function<std::string(uint32_t error, bool name)> text_of_error;
   // Requests of some lines kept, to be drawn (simulator).
   std::optional<counters::CloseUpChoice> close_up;
 };

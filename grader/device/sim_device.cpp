@@ -212,6 +212,14 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
 // Launches of a grid's kernels and their copies, those for its tail behind all others. Each is
 // complete, with what it has launched itself, before the next begins: so streams of blocks have it,
 // and for others it is one of the orders that may be.
+static Shape shape_of(const sim::DeviceLaunch& launch) {
+  Shape shape;
+  shape.grid = launch.grid;
+  shape.block = launch.block;
+  shape.dynamic_shared = launch.dynamic_shared;
+  return shape;
+}
+
 void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launches,
                              const LaunchOptions& options, unsigned depth, Run& run) {
   constexpr unsigned kMostDepth = 24;  // CUDA programming guide, "Recursion and depth"
@@ -238,16 +246,7 @@ void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launch
     memory_.download(parameters.data(), launch.parameters, parameters.size());
     memory_.upload(child.program().param_address, parameters.data(), parameters.size());
     memory_.release(launch.parameters);
-    Shape shape;
-    shape.grid = launch.grid;
-    shape.block = launch.block;
-    shape.dynamic_shared = launch.dynamic_shared;
-    if (check_shape(child, shape))
-      throw Error(
-          fmt::format("a launch of `{}` by a kernel has an impossible shape; what a GPU tells that "
-                      "kernel is not simulated",
-                      child.info().name));
-    Run done = run_kernel(child, shape, own, depth + 1);
+    Run done = run_kernel(child, shape_of(launch), own, depth + 1);
     run.child_launches += 1 + done.child_launches;
     run.predicted.reset();  // it is the parent's alone
     run.output += done.output;
@@ -273,6 +272,12 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
     return run;
   }
 
+  if (options.check_hazards && program.reserves_shared)
+    throw Error(fmt::format(
+        "`{}` has tiles of more than 32 threads: their barriers lie in reserved shared memory, and "
+        "what they order is not known to the race check; without it, they run",
+        kernel.info().name));
+
   sim::LaunchContext launch;
   launch.program = &program;
   launch.memory = &memory_;
@@ -281,7 +286,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   launch.explicit_cluster = shape.cluster.count() != 0 || kernel.info().cluster.count() != 0;
   if (launch.explicit_cluster)
     launch.cluster = shape.cluster.count() != 0 ? shape.cluster : kernel.info().cluster;
-  launch.shared_bytes = program.dynamic_offset + shape.dynamic_shared;
+  launch.set_shared_bytes(program.dynamic_offset + shape.dynamic_shared);
   launch.param_address = program.param_address;
   launch.multiprocessors = profile_.multiprocessors;
   launch.warp_budget = options.warp_budget;
@@ -290,6 +295,13 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   heap_.set_limit(options.heap_bytes);
   launch.heap = &heap_;
   sim::DeviceLaunches launches;
+  // cudaErrorInvalidConfiguration, whatever of it is impossible: too many threads, no block, too
+  // much shared memory (an H200, driver 580.159.04).
+  launches.error_of = [&](const sim::DeviceLaunch& child) {
+    return check_shape(kernel.module().kernel_at(child.function), shape_of(child)) ? 9u : 0u;
+  };
+  launches.text_of = options.text_of_error;
+  launches.devices = options.devices;
   launch.launches = &launches;
   launch.trap_uninitialised = options.trap_uninitialised;
   launch.note_warps = options.model != LaunchOptions::Model::none;
@@ -323,6 +335,8 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   if (kernel.info().registers) run.occupancy = occupancy(kernel, shape);
   if (options.model != LaunchOptions::Model::none) l2_ = observers.take_l2();
   const bool ended = run.fault && !(options.keep_going && sim::is_finding(run.fault->kind));
+  for (const auto& [error, address] : launches.texts)
+    if (address != 0) memory_.release(address);
   if (!ended) run_children(kernel, std::move(launches), options, depth, run);
   return run;
 }

@@ -71,10 +71,11 @@ uint32_t l1_bytes(const Profile& profile, uint64_t shared) {
 }  // namespace
 
 Occupancy occupancy(const Profile& profile, uint32_t threads_per_block, uint32_t registers,
-                    uint32_t static_shared, uint32_t dynamic_shared) {
+                    uint32_t static_shared, uint32_t dynamic_shared, int carveout) {
   const cudaOccDeviceProp device = properties(profile);
   const cudaOccFuncAttributes kernel = attributes(registers, static_shared, dynamic_shared);
-  const cudaOccDeviceState state;
+  cudaOccDeviceState state;
+  state.carveoutConfig = carveout;
   cudaOccResult result;
   const cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(
       &result, &device, &kernel, &state, static_cast<int>(threads_per_block), dynamic_shared);

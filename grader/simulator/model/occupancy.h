@@ -21,10 +21,11 @@ struct Occupancy {
 };
 
 // `registers`: per thread, from ptxas; `static_shared`, `dynamic_shared`: bytes per block. Computed
-// by the toolkit's own cuda_occupancy.h. Throws Error naming what is too large when not one block
-// fits.
+// by the toolkit's own cuda_occupancy.h. `carveout`: percent of what L1 and shared memory have
+// together that the kernel prefers for the latter, -1: as much as helps. Throws Error naming what
+// is too large when not one block fits.
 Occupancy occupancy(const Profile& profile, uint32_t threads_per_block, uint32_t registers,
-                    uint32_t static_shared, uint32_t dynamic_shared);
+                    uint32_t static_shared, uint32_t dynamic_shared, int carveout = -1);
 
 // Bytes of dynamic shared memory each of `blocks` resident blocks may have, at most `most`.
 // nullopt: so many blocks do not fit even without. By cuda_occupancy.h, which for several blocks

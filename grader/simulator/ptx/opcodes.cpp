@@ -45,6 +45,8 @@ constexpr std::string_view kSpecials[] = {
     "%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z",
     "%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z",
     "%cluster_ctarank", "%cluster_nctarank", "%is_explicit_cluster",
+    "%reserved_smem_offset_begin", "%reserved_smem_offset_end", "%reserved_smem_offset_cap",
+    "%reserved_smem_offset_0", "%reserved_smem_offset_1",
 };
 // clang-format on
 static_assert(static_cast<size_t>(SpecialReg::count_) == std::size(kSpecials));
@@ -180,17 +182,31 @@ static void join_layouts(std::vector<std::string_view>& words) {
   }
 }
 
-// The toolkit's headers do not always keep the order of the ISA: they have "atom.global.cta.add",
-// "atom.add.release.gpu", "max.s32.relu" and "vote.ballot.sync". ptxas takes these; here they are
-// put in order.
+static bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Whether memory order, scope and state space may come in any order.
+static bool orders_memory(const std::vector<std::string_view>& words) {
+  if (words[0] == "fence") return words[1] != "proxy" && words[1] != "mbarrier_init";
+  return words[0] == "atom" || (is_one_of(words[0], {"ld", "st", "red"}) && words[1] != "async");
+}
+
+// The toolkit's headers and programs do not always keep the order of the ISA: they have
+// "atom.global.cta.add", "atom.add.release.gpu", "ld.global.acquire.gpu.b32", "max.s32.relu" and
+// "vote.ballot.sync". ptxas takes these; here they are put in order.
 static void put_in_order(std::vector<std::string_view>& words) {
   if (words.size() < 3) return;
   if (words[0] == "mma" || words[0] == "wmma") return join_layouts(words);
-  if (words[0] == "atom" || (words[0] == "red" && words[1] != "async")) {
+  if (orders_memory(words)) {
     const auto place = [](std::string_view w) {
-      if (w == "relaxed" || w == "acquire" || w == "release" || w == "acq_rel") return 0;
-      if (w == "cta" || w == "cluster" || w == "gpu" || w == "sys") return 1;
-      return w == "global" || w == "shared" || w == "shared::cta" || w == "shared::cluster" ? 2 : 3;
+      if (is_one_of(w,
+                    {"weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio"}))
+        return 0;
+      if (is_one_of(w, {"cta", "cluster", "gpu", "sys"})) return 1;
+      return is_one_of(w, {"global", "shared", "shared::cta", "shared::cluster", "local", "const"})
+                 ? 2
+                 : 3;
     };
     std::stable_sort(words.begin() + 1, words.end(),
                      [&](std::string_view a, std::string_view b) { return place(a) < place(b); });

@@ -52,6 +52,7 @@ enum class SpecialReg : uint8_t {
   cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z,
   cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z, cluster_ctarank, cluster_nctarank,
   is_explicit_cluster,  // a predicate
+  reserved_smem_begin, reserved_smem_end, reserved_smem_cap, reserved_smem_0, reserved_smem_1,
   count_
 };
 // clang-format on

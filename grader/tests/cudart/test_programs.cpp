@@ -107,6 +107,10 @@ TEST_CASE("cudart: programs that check themselves") {
   }
 }
 
+TEST_CASE("cudart: tiles of several warps keep what they share in reserved shared memory") {
+  check_outcome(run(of_tests("large_tiles")), 0, "right, error 0\n", "");
+}
+
 TEST_CASE("cudart: what kernels print appears when the program waits, in order") {
   check_outcome(run(of_tests("printing")), 0,
                 "launched 1\nlaunched 2\n"

@@ -89,6 +89,10 @@ ExecFn pick(const ptx::Instruction& in) {
   throw Error("an instruction without a row");
 }
 
+bool is_reserved_shared(ptx::SpecialReg reg) {
+  return reg >= ptx::SpecialReg::reserved_smem_begin && reg <= ptx::SpecialReg::reserved_smem_1;
+}
+
 bool is_dynamic_special(ptx::SpecialReg reg) {
   using ptx::SpecialReg;
   switch (reg) {

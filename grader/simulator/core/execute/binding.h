@@ -15,6 +15,8 @@ Dispatch flow_of(const ptx::Traits& traits);
 ExecFn pick(const ptx::Instruction& in);
 // %clock and its like change while a kernel runs; other special registers are filled in beforehand.
 bool is_dynamic_special(ptx::SpecialReg reg);
+// Where shared memory lies that the system has reserved.
+bool is_reserved_shared(ptx::SpecialReg reg);
 // Inst::run of a function's instructions.
 void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code);
 // Whether any instruction of the function reads a result of it.

@@ -83,6 +83,11 @@ void BlockContext::start(uint64_t index) {
       std::memset(undefined_shared_.data() + shared_base_, 0xff, launch_.shared_bytes);
     origins_.clear();
   }
+  if (launch_.reserves_shared()) {
+    const uint32_t at = shared_base_ + launch_.reserved_at();
+    std::memset(shared_data_ + at, 0, LaunchContext::kReservedShared);
+    if (checks_reads_) undefined_shared_.define(at, LaunchContext::kReservedShared);
+  }
   bulk_copies_.clear();
   stored_ = {};
   epoch_ = 0;
@@ -153,7 +158,8 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
   if (!a || a->freed || !memory.reaches(*a) || low < a->begin || high > a->end - bytes ||
       (bits & (bytes - 1)) != 0 || (use != Use::read && a->read_only) ||
       !a->lets(low, high + bytes - low, use != Use::read)) {
-    // Lanes may lie in different allocations, or one is wrong: look at each.
+    // Lanes may lie in different allocations, or one is wrong: look at each. What is meant is where
+    // the first right one lies: those behind it may have strayed into the next array.
     uint32_t wrong = 0;
     const Allocation* meant = nullptr;
     for (uint32_t r = mask; r; r &= r - 1) {
@@ -163,7 +169,7 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
           (at & (bytes - 1)) != 0 || (use != Use::read && own->read_only) ||
           !own->lets(at, bytes, use != Use::read))
         wrong |= r & (~r + 1);
-      else
+      else if (meant == nullptr)
         meant = own;
     }
     if (wrong) bad_global(warp, in, address, wrong, bytes, use, meant ? meant : before);

@@ -219,6 +219,7 @@ class Decoder {
           program_.reads_clock = true;
           continue;
         }
+        program_.reserves_shared |= op.kind == Kind::special && is_reserved_shared(op.special);
         add(out, slots_->value(op, bytes, type, in), spec.is_dest);
       }
     }

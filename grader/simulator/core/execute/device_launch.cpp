@@ -44,6 +44,10 @@ DeviceLaunches& launches_of(const Warp& warp) {
 
 }  // namespace
 
+std::pair<uint64_t, uint32_t> thread_of(const Warp& warp, int lane) {
+  return {warp.block().info().index, warp.index() * kWarpSize + static_cast<uint32_t>(lane)};
+}
+
 void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
   DeviceLaunches& launches = launches_of(warp);
   const LaunchContext& launch = warp.block().launch();
@@ -91,8 +95,12 @@ void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
     DeviceLaunch next = found->second;
     launches.prepared.erase(found);
     next.tail = stream == kTailLaunch;
-    launches.launched.push_back(next);
-    launch_result<uint32_t>(warp, site, l, 0);  // cudaSuccess
+    const uint32_t error = launches.error_of ? launches.error_of(next) : 0;
+    if (error == 0)
+      launches.launched.push_back(next);
+    else
+      launches.last_errors[thread_of(warp, l)] = error;
+    launch_result<uint32_t>(warp, site, l, error);
   }
 }
 

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "simulator/core/execute/kernel_program.h"
 
 namespace lab32::sim {
 
 class Warp;
+
+// Whose last error it is: the block, and the thread in it.
+std::pair<uint64_t, uint32_t> thread_of(const Warp& warp, int lane);
 
 // __cudaCDP2GetParameterBufferV2, __cudaCDP2LaunchDeviceV2: what nvcc makes of <<<>>> in a kernel.
 // Lane by lane; they throw as device_malloc() does.

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/dim3.h"
@@ -31,6 +34,14 @@ struct DeviceLaunches {
   // Streams and events that kernels make are numbers from the first on; the next one's.
   static constexpr uint64_t kFirstHandle = 0x1000;
   uint64_t handles = kFirstHandle;
+  // What a launch says that is impossible (cudaError_t; 0: it is not), and what an error is called
+  // and means.
+  std::function<uint32_t(const DeviceLaunch&)> error_of;
+  std::function<std::string(uint32_t error, bool name)> text_of;
+  int32_t devices = 1;
+  // Each thread's last error, by block and thread; and texts, where they lie in device memory.
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> last_errors;
+  std::map<std::pair<uint32_t, bool>, uint64_t> texts;
 };
 
 }  // namespace lab32::sim

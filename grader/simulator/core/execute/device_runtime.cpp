@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "simulator/core/execute/device_launch.h"
 #include "simulator/core/execute/heap_calls.h"
 #include "simulator/core/execute/memory_lanes.h"
 
@@ -28,7 +29,8 @@ struct RuntimeCall {
     std::memcpy(&value, at(frame, site.arguments.at(i)), sizeof value);
     return value;
   }
-  void give(uint32_t result) const {
+  template <class T>
+  void give(T result) const {
     Frame& frame = *warp.current().frame;
     if (!site.results.empty())
       std::memcpy(const_cast<std::byte*>(at(frame, site.results[0])), &result, sizeof result);
@@ -73,6 +75,10 @@ uint32_t give_device(const RuntimeCall& c) {
   c.store(0, static_cast<int32_t>(c.warp.block().launch().memory->device()));
   return kSuccess;
 }
+uint32_t give_devices(const RuntimeCall& c) {
+  c.store(0, c.launches().devices);
+  return kSuccess;
+}
 uint32_t allocate(const RuntimeCall& c) {
   const uint64_t address = c.heap().allocate(c.argument<uint64_t>(1), "memory from cudaMalloc");
   c.store(0, address);
@@ -97,6 +103,30 @@ uint32_t copy(const RuntimeCall& c) {
   c.launches().launched.push_back(next);
   return kSuccess;
 }
+uint32_t peek_error(const RuntimeCall& c) {
+  const auto& errors = c.launches().last_errors;
+  const auto at = errors.find(thread_of(c.warp, c.lane));
+  return at == errors.end() ? kSuccess : at->second;
+}
+uint32_t take_error(const RuntimeCall& c) {
+  const uint32_t error = peek_error(c);
+  c.launches().last_errors.erase(thread_of(c.warp, c.lane));
+  return error;
+}
+
+// Where a text lies, which is made when the launch first asks for it.
+uint64_t text(const RuntimeCall& c, bool name) {
+  const auto error = c.argument<uint32_t>(0);
+  DeviceLaunches& launches = c.launches();
+  uint64_t& at = launches.texts[{error, name}];
+  if (at != 0 || !launches.text_of) return at;
+  const std::string words = launches.text_of(error, name);
+  Memory& memory = *c.warp.block().launch().memory;
+  at = memory.allocate_small(words.size() + 1, "an error's text")->begin;
+  memory.upload(at, words.c_str(), words.size() + 1);
+  return at;
+}
+
 // What is asked for and what is written are two things, but for zeros: on an H100 (CUDA 13.0,
 // driver 580.159.04) 120 fills with five other values, of 1 to 16 bytes, in each kind of stream,
 // wrote zeros.
@@ -116,8 +146,6 @@ uint32_t fill(const RuntimeCall& c) {
 
 using RuntimeFunction = uint32_t (*)(const RuntimeCall&);
 
-// An impossible launch by a kernel ends the program (sim_device.cpp): there is never an error to
-// be asked for.
 const std::map<std::string, RuntimeFunction>& device_functions() {
   static const std::map<std::string, RuntimeFunction> all{
       {"__cudaCDP2StreamCreateWithFlags", make_handle},
@@ -127,9 +155,10 @@ const std::map<std::string, RuntimeFunction>& device_functions() {
       {"__cudaCDP2EventRecord", nothing},
       {"__cudaCDP2EventRecordWithFlags", nothing},
       {"__cudaCDP2EventDestroy", nothing},
-      {"__cudaCDP2GetLastError", nothing},
-      {"__cudaCDP2PeekAtLastError", nothing},
+      {"__cudaCDP2GetLastError", take_error},
+      {"__cudaCDP2PeekAtLastError", peek_error},
       {"__cudaCDP2GetDevice", give_device},
+      {"__cudaCDP2GetDeviceCount", give_devices},
       {"__cudaCDP2Malloc", allocate},
       {"__cudaCDP2Free", release},
       {"__cudaCDP2MemcpyAsync", copy},
@@ -138,19 +167,28 @@ const std::map<std::string, RuntimeFunction>& device_functions() {
   return all;
 }
 
+const std::string kErrorName = "__cudaCDP2GetErrorName", kErrorText = "__cudaCDP2GetErrorString";
+bool is_text(const std::string& name) { return name == kErrorName || name == kErrorText; }
+
 }  // namespace
 
-bool is_device_runtime(const std::string& name) { return device_functions().count(name) != 0; }
+bool is_device_runtime(const std::string& name) {
+  return device_functions().count(name) != 0 || is_text(name);
+}
 
 bool is_device_heap(const std::string& name) {
   return name == "__cudaCDP2Malloc" || name == "__cudaCDP2Free";
 }
 
 void device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
-  const RuntimeFunction run = device_functions().at(site.name);
+  const bool texts = is_text(site.name);
+  const RuntimeFunction run = texts ? nullptr : device_functions().at(site.name);
   for (uint32_t r = mask; r; r &= r - 1) {
     const RuntimeCall call{warp, in, site, __builtin_ctz(r)};
-    call.give(run(call));
+    if (texts)
+      call.give(text(call, site.name == kErrorName));
+    else
+      call.give(run(call));
   }
 }
 

@@ -143,10 +143,21 @@ void Warp::fill_specials(Frame& frame) {
           value = ~below;
           break;
         case SpecialReg::total_smem_size:
-          value = launch.shared_bytes;
+          value = launch.own_shared_bytes;
           break;
         case SpecialReg::dynamic_smem_size:
-          value = launch.shared_bytes - program().dynamic_offset;
+          value = launch.own_shared_bytes - program().dynamic_offset;
+          break;
+        case SpecialReg::reserved_smem_begin:
+        case SpecialReg::reserved_smem_0:
+        case SpecialReg::reserved_smem_1:
+          value = launch.reserved_at();
+          break;
+        case SpecialReg::reserved_smem_end:
+          value = launch.reserved_at() + LaunchContext::kReservedShared;
+          break;
+        case SpecialReg::reserved_smem_cap:
+          value = launch.reserved_at() + 1024;
           break;
         case SpecialReg::envreg1:  // the ABI of cooperative_groups (details/driver_abi.h)
           value = static_cast<uint32_t>(launch.grid_workspace >> 32);

@@ -118,7 +118,8 @@ struct KernelProgram {
   bool reads_clock = false;      // %clock, %globaltimer and their like
   bool launches_kernels = false;
   bool cluster_barriers = false;
-  uint64_t param_address = 0;  // the kernel's parameters, in device memory
+  bool reserves_shared = false;  // reads where shared memory is that the system has reserved
+  uint64_t param_address = 0;    // the kernel's parameters, in device memory
   uint32_t param_bytes = 0;
 
   std::optional<ptx::Module::Position> position(uint32_t site) const;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/align.h"
 #include "base/dim3.h"
 #include "simulator/core/execute/device_launches.h"
 #include "simulator/core/execute/kernel_program.h"
@@ -22,9 +23,10 @@ struct LaunchContext {
   // kernel says so, be it of one block.
   Dim3 cluster{1, 1, 1};
   bool explicit_cluster = false;
-  uint32_t shared_bytes = 0;     // static + dynamic
-  uint64_t param_address = 0;    // kernel parameters in device memory
-  uint32_t multiprocessors = 1;  // %nsmid
+  uint32_t own_shared_bytes = 0;  // static + dynamic
+  uint32_t shared_bytes = 0;      // and what is reserved behind them
+  uint64_t param_address = 0;     // kernel parameters in device memory
+  uint32_t multiprocessors = 1;   // %nsmid
   uint64_t warp_budget = 0;
   LaunchMeter* meter = nullptr;  // of all warps together; none: they have no limit
   // Blocks that the device holds at once: so many may wait for each other (resident_blocks.h).
@@ -41,6 +43,16 @@ struct LaunchContext {
   // Without a schedule: blocks, and the warps of each, take turns from the last to the first.
   bool reversed = false;
   bool keep_going = false;  // tell observers of mistakes instead of trapping
+
+  // Where the program asks for it, bytes that the system has reserved, zero at first. A GPU has
+  // them in front of the block's own, whose addresses begin at 1024 there, and at 0 here.
+  static constexpr uint32_t kReservedShared = 288, kReservedAlign = 128;
+  bool reserves_shared() const { return program->reserves_shared; }
+  uint32_t reserved_at() const { return align_up(own_shared_bytes, kReservedAlign); }
+  void set_shared_bytes(uint32_t own) {
+    own_shared_bytes = own;
+    shared_bytes = reserves_shared() ? reserved_at() + kReservedShared : own;
+  }
 
   // Whether blocks share what a cluster has: memory, and a barrier.
   bool has_clusters() const { return cluster.count() > 1 || program->cluster_barriers; }

@@ -17,17 +17,25 @@ namespace lab32::sim {
 
 inline float narrow(double x) { return static_cast<float>(x); }
 
-// Beyond 2^126 the reciprocal is subnormal and taken for zero: so the ISA's "inf / b is NaN, all
-// else 0 for |b| in (2^126, 2^128)".
+// ptxas makes of a quotient a reciprocal and a product, each rounded; where the reciprocal would be
+// lost, both are scaled before (machine code of sm_90; the same bits as its own rcp.approx and mul
+// on an H200, 2 Mi of random operands). Beyond 2^126 div.approx has no such scale, the reciprocal
+// is taken for zero: so the ISA's "inf / b is NaN, all else 0 for |b| in (2^126, 2^128)".
+inline float by_reciprocal(float a, float b, float scale) {
+  return a * scale * narrow(1.0 / (b * scale));
+}
 struct DivApprox : ExactWhenTiny {
   static float apply(float a, float b) {
     const float magnitude = std::fabs(b);
     if (magnitude > 0x1p126f && std::isfinite(b)) return a * std::copysign(0.0f, b);
-    return narrow(static_cast<double>(a) / b);
+    return by_reciprocal(a, b, magnitude < 0x1p-126f ? 0x1p24f : 1);
   }
 };
 struct DivFull : ExactWhenTiny {
-  static float apply(float a, float b) { return narrow(static_cast<double>(a) / b); }
+  static float apply(float a, float b) {
+    const float magnitude = std::fabs(b);
+    return by_reciprocal(a, b, magnitude < 0x1p-126f ? 0x1p24f : magnitude > 0x1p126f ? 0.25f : 1);
+  }
 };
 struct RcpApprox : ExactWhenTiny {
   static float apply(float a) { return narrow(1.0 / a); }
