@@ -210,7 +210,7 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
 }
 
 std::byte* BlockContext::global_row(uint32_t warp, const Inst& in, const WarpRow& row,
-                                    uint64_t* address, unsigned bytes, Use use) {
+                                    unsigned bytes, Use use) {
   Memory& memory = *launch_.memory;
   const uint64_t beyond_first = (kWarpSize / 2 - 1) * row.stride;
   const uint64_t low = std::min(row.first[0], row.first[1]),
@@ -226,12 +226,10 @@ std::byte* BlockContext::global_row(uint32_t warp, const Inst& in, const WarpRow
   if (guard_ && (use == Use::write || !guard_->may_read(*a))) {
     const OrderGuard::By by{{info_.index, epoch_, warp},
                             in.order.strong && in.order.scope != ptx::Scope::block};
-    if (use == Use::read) {
-      row.write_to(address);
-      guard_->read(*a, address, kFullMask, bytes, by);
-    } else {
+    if (use == Use::read)
+      guard_->read_row(*a, row, bytes, by);
+    else
       guard_->write_row(*a, row, bytes, by);
-    }
   }
   if (use == Use::write) {
     if (!a->initialised) {

@@ -111,10 +111,8 @@ class BlockContext {
                     Use use, uint8_t operation = 0);
   void check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
                     Use use);
-  // The same for a whole warp: null: something is not as usual, and nothing has been done. Fills in
-  // `address` where it needs them.
-  std::byte* global_row(uint32_t warp, const Inst& in, const WarpRow& row, uint64_t* address,
-                        unsigned bytes, Use use);
+  // The same for a whole warp: null: something is not as usual, and nothing has been done.
+  std::byte* global_row(uint32_t warp, const Inst& in, const WarpRow& row, unsigned bytes, Use use);
   // Of lanes whose first and last address these are; right, and in this block's own memory.
   bool is_shared_row(uint64_t first, uint64_t last, unsigned bytes) const {
     const uint64_t size = launch_.shared_bytes;

@@ -175,7 +175,7 @@ OpenRow open_row(const Exec& x, const Inst& in, unsigned bytes) {
     if (block.observes_order()) return {};
     x.warp->address[0] = row.first[0];
     const auto use = kind == AccessKind::store ? BlockContext::Use::write : BlockContext::Use::read;
-    base = block.global_row(x.warp->index(), in, row, x.warp->address, bytes, use);
+    base = block.global_row(x.warp->index(), in, row, bytes, use);
     if (base == nullptr) return {};
   }
   const bool raw = where == Where::shared && block.observes_raw_shared();

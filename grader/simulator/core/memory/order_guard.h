@@ -23,6 +23,7 @@
 #include <mutex>
 #include <vector>
 
+#include "simulator/core/memory/guard_records.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/memory/touch_map.h"
 #include "simulator/core/memory/warp_row.h"
@@ -45,7 +46,7 @@ class OrderGuard {
   };
 
   // One host thread's view. Each of these comes before the access itself.
-  class Worker {
+  class alignas(128) Worker {
    public:
     void read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes, const By& by) {
       if (used_[a.index] != kRead) first_read(a, address, mask, bytes, by);
@@ -57,38 +58,30 @@ class OrderGuard {
     void update(Allocation& a, uint8_t operation, const uint64_t* address, uint32_t mask,
                 unsigned bytes, const By& by);
     // The same of a whole warp.
+    void read_row(Allocation& a, const WarpRow& row, unsigned bytes, const By& by);
     void write_row(Allocation& a, const WarpRow& row, unsigned bytes, const By& by);
     bool at_once() const { return guard_->mode_ == Mode::at_once; }
 
    private:
     friend class OrderGuard;
     static constexpr uint8_t kRead = 1, kWrite = 2, kUpdate = 4, kByWord = 64, kClash = 128;
-    struct Kept;
-    class Store;
-    static constexpr uint8_t kWords = 1, kReadWords = 2;
     void first_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
                     const By& by);
     void touch(Touch how, const By& by, const uint64_t* address, uint32_t mask, unsigned bytes);
     void note(Allocation& a, uint8_t use);
-    void mark(uint8_t map, const uint64_t* address, uint32_t mask, unsigned bytes);
-    void mark_row(uint8_t map, uint64_t address);
+    void mark(WordMap& map, const uint64_t* address, uint32_t mask, unsigned bytes);
+    void mark_row(WordMap& map, uint64_t address);
     void forget_words();
     void keep(const Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes);
-    void keep_lines(uint64_t first, uint64_t last);
-    void keep_line(uint64_t line);
+    void keep_lines(const Allocation& a, uint64_t first, uint64_t last);
+    void keep_line(const Allocation& a, uint64_t line);
 
     OrderGuard* guard_ = nullptr;
+    GuardRecords::OfWorker* records_ = nullptr;
     std::vector<uint8_t> used_;       // by allocation index
     std::vector<uint8_t> operation_;  // of updates
-    // A bit for each 4-byte word of device memory: written; read, in allocations noted by word.
-    uint8_t* written_ = nullptr;
-    uint8_t* read_ = nullptr;
-    std::vector<uint8_t> touched_;  // by page of these maps: a bit for each of the two
-    size_t resident_ = 0;           // pages touched since all were given back
     // The maps are still those of the round before: each worker empties its own, on its thread.
     bool stale_ = false;
-    std::vector<std::unique_ptr<Kept[]>> kept_;
-    size_t kept_lines_ = 0;
     std::unique_ptr<TouchMap> touches_;  // null: races are not looked for
   };
 
@@ -120,20 +113,18 @@ class OrderGuard {
   void want_words(const Allocation& a);
   bool words_disjoint() const;
 
+  // What host threads look at with each access, and nobody writes while they run.
   Memory& memory_;
   const Mode mode_;
   const bool find_races_;
-  uint64_t map_bytes_ = 0, limit_ = 0;
+  uint64_t limit_ = 0;
+  std::unique_ptr<GuardRecords> records_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::mutex mutex_;
   std::vector<uint8_t> by_word_;  // by allocation index
   size_t by_word_count_ = 0, wanted_ = 0;
-  // By line of device memory: the round in which it was kept last, so that a round begins without
-  // a look at them.
-  std::atomic<uint8_t>* line_state_ = nullptr;
-  uint8_t round_ = 0;
-  uint64_t lines_ = 0;
-  std::atomic<uint64_t> kept_bytes_{0};
+  std::mutex mutex_;
+  // Apart from those: all threads add to it.
+  alignas(128) std::atomic<uint64_t> kept_bytes_{0};
 };
 
 }  // namespace lab32::sim

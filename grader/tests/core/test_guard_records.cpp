@@ -1,0 +1,183 @@
+// What an order guard writes down: sets of words, old contents of lines, which lines were kept; and
+// that nothing of it is left for the launch that takes it next.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "simulator/core/execute/instruction.h"
+#include "simulator/core/execute/trap.h"
+#include "simulator/core/memory/guard_records.h"
+#include "simulator/core/memory/order_guard.h"
+#include "tests/fixtures/sim_kit.h"
+
+using namespace lab32;
+using sim::GuardRecords;
+using sim::LineRounds;
+using sim::UndoLog;
+using sim::WordMap;
+
+namespace {
+
+std::set<uint64_t> words_in(const WordMap& map) {
+  std::set<uint64_t> all;
+  for (const uint32_t number : map.pages()) {
+    const WordMap::Page* const page = map.page(number);
+    REQUIRE(page != nullptr);
+    for (uint64_t i = 0; i < WordMap::kWordsOfPage; ++i)
+      if ((page->bits[i / 64] >> (i % 64) & 1) != 0) all.insert(number * WordMap::kWordsOfPage + i);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("core: word map: rows of words are the words, wherever they begin") {
+  WordMap map;
+  map.reach(8 * WordMap::kWordsOfPage);
+  std::set<uint64_t> want;
+  const uint64_t end = 2 * WordMap::kWordsOfPage;
+  for (const uint64_t first : {uint64_t{0}, uint64_t{96}, uint64_t{161}, uint64_t{224},
+                               uint64_t{319}, end - 32, 2 * end - 31, 3 * end - 1}) {
+    map.add_row(first);
+    for (uint64_t word = first; word < first + 32; ++word) want.insert(word);
+  }
+  map.add(5000);
+  want.insert(5000);
+  CHECK(words_in(map) == want);
+  CHECK(map.page(7) == nullptr);
+  // Its pages come again, and hold nothing; so they do where there are fewer, and more words.
+  map.clear();
+  CHECK(map.pages().empty());
+  CHECK(map.page(0) == nullptr);
+  map.add(7 * WordMap::kWordsOfPage);
+  CHECK(words_in(map) == std::set<uint64_t>{7 * WordMap::kWordsOfPage});
+  map.trim(WordMap::kPageBytes);
+  CHECK(map.pages().empty());
+  map.reach(64 * WordMap::kWordsOfPage);
+  map.add(1);
+  map.add(63 * WordMap::kWordsOfPage + 1);
+  CHECK(words_in(map) == std::set<uint64_t>{1, 63 * WordMap::kWordsOfPage + 1});
+}
+
+TEST_CASE("core: undo log: data come back, and which of them were written") {
+  sim::Memory memory(uint64_t{1} << 24);
+  sim::Allocation* a = memory.allocate(64 << 10, "a");
+  const std::vector<uint8_t> half(32 << 10, 1);
+  memory.upload(a->begin, half.data(), half.size());
+  const uint64_t first = (a->begin - sim::kGlobalBase) / UndoLog::kLine;
+  const uint64_t lines = (64 << 10) / UndoLog::kLine;
+  UndoLog log;
+  size_t taken = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (uint64_t line = first; line < first + lines; ++line) {
+      taken += log.make_room();
+      log.add(line, memory, line < first + 4);
+    }
+    std::memset(memory.host(a->begin), 7, 64 << 10);
+    memory.mark_span(a->begin, a->end);
+    log.put_back(memory);
+    log.clear();
+    CHECK(memory.first_unwritten(a->begin, a->end) == a->begin + (32 << 10));
+    CHECK(*memory.host(a->begin + (32 << 10) - 1) == std::byte{1});
+    CHECK(*memory.host(a->begin + (32 << 10)) == std::byte{0xff});
+  }
+  // Both rounds, and not many more than the lines themselves.
+  CHECK(taken >= 2 * (64 << 10));
+  CHECK(taken < 3 * (64 << 10));
+}
+
+TEST_CASE("core: undo log: long ones, and what they leave when they are trimmed") {
+  constexpr uint64_t kBytes = 8 << 20, kWord = sizeof(uint64_t);
+  sim::Memory memory(uint64_t{1} << 25);
+  sim::Allocation* a = memory.allocate(kBytes, "a");
+  std::vector<uint64_t> data(kBytes / kWord);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = i * 0x9e3779b97f4a7c15;
+  memory.upload(a->begin, data.data(), kBytes);
+  const uint64_t first = (a->begin - sim::kGlobalBase) / UndoLog::kLine;
+  UndoLog log;
+  for (const uint64_t lines :
+       {uint64_t{1}, uint64_t{600}, kBytes / UndoLog::kLine, uint64_t{2000}}) {
+    CAPTURE(lines);
+    for (uint64_t line = first; line < first + lines; ++line) {
+      log.make_room();
+      log.add(line, memory, true);
+    }
+    std::memset(memory.host(a->begin), 7, lines * UndoLog::kLine);
+    log.put_back(memory);
+    CHECK(std::memcmp(memory.host(a->begin), data.data(), kBytes) == 0);
+    log.trim(lines % 2 == 0 ? 4 << 20 : 0);
+  }
+}
+
+TEST_CASE("core: line rounds: one keeps a line, the others find it kept") {
+  LineRounds lines;
+  lines.reach(100);
+  for (int round = 0; round < 600; ++round) {  // numbers of rounds come again
+    lines.next_round();
+    REQUIRE(!lines.kept(7));
+    REQUIRE(!lines.kept(8));
+    REQUIRE(lines.claim(7));
+    lines.done(7);
+    REQUIRE(lines.kept(7));
+    REQUIRE(!lines.claim(7));
+  }
+  lines.reach(1 << 20);
+  lines.next_round();
+  REQUIRE(lines.claim(8));
+  bool claims = true;
+  std::thread other([&] { claims = lines.claim(8); });  // waits until it is kept
+  lines.done(8);
+  other.join();
+  CHECK(!claims);
+}
+
+TEST_CASE("core: guard records: the next who takes them finds nothing in them") {
+  const uint64_t bytes = 16 << 20;
+  {
+    auto records = GuardRecords::take(bytes, 3);
+    records->lines.next_round();
+    REQUIRE(records->lines.claim(11));
+    records->lines.done(11);
+    for (const auto& of : records->workers) of->read.add_row(1000);
+    records->workers[2]->written.add(77);
+    GuardRecords::give(std::move(records));
+  }
+  const auto records = GuardRecords::take(2 * bytes, 5);
+  records->lines.next_round();
+  CHECK(!records->lines.kept(11));
+  REQUIRE(records->workers.size() >= 5);
+  for (const auto& of : records->workers) {
+    CHECK(of->read.pages().empty());
+    CHECK(of->written.pages().empty());
+  }
+  for (unsigned i = 0; i < 5; ++i) records->workers[i]->written.add(2 * bytes / 4 - 1);
+  // Two at once.
+  const auto others = GuardRecords::take(bytes, 1);
+  CHECK(others.get() != records.get());
+}
+
+TEST_CASE("core: order guard: a line of several arrays comes back with what was written of each") {
+  sim::Memory memory(uint64_t{1} << 24);
+  sim::Allocation* full = memory.allocate_small(64, "full");
+  sim::Allocation* part = memory.allocate_small(64, "part");
+  REQUIRE((full->begin - sim::kGlobalBase) / UndoLog::kLine ==
+          (part->begin - sim::kGlobalBase) / UndoLog::kLine);
+  const std::vector<uint8_t> zeros(64, 0);
+  memory.upload(full->begin, zeros.data(), 64);
+  memory.upload(part->begin, zeros.data(), 4);
+  REQUIRE(full->initialised);
+  sim::OrderGuard guard(memory, 1, sim::OrderGuard::Mode::at_once, false);
+  for (sim::Allocation* a : {full, part}) {
+    uint64_t address[sim::kWarpSize] = {a->begin + 32};
+    guard.worker(0).write(*a, address, 1, 4, {});
+    memory.mark_lanes(address, 1, 4);
+  }
+  CHECK(memory.written(part->begin + 32, 4));
+  guard.rollback();
+  CHECK(memory.written(full->begin + 32, 4));
+  CHECK(!memory.written(part->begin + 32, 4));
+  CHECK(memory.written(part->begin, 4));
+}
