@@ -44,11 +44,12 @@ class LaunchMeter {
     const double most = seconds_ * slowness;
     return most > 0 && watch_.passed() > most && watch_.seconds() > most;
   }
-  std::atomic<uint64_t> issued_{0};
   const uint64_t most_;
   const double seconds_;
   const uint64_t local_;
   const WorkTimer watch_;
+  // In cache lines of its own, also on the stack beside the launch: all host threads add to it.
+  alignas(128) std::atomic<uint64_t> issued_{0};
 };
 
 }  // namespace lab32::sim

@@ -13,7 +13,8 @@ constexpr uint32_t kLongestRandomSlice = 10;
 // waited for.
 constexpr uint64_t kBudgetWithoutAll = 5'000'000;
 
-// Instructions after which the launch's meter is told of them, if the block does not end before.
+// Instructions after which the launch's meter is told of them. A block that is alone at work tells
+// it at its end, too; others do not: each time they would wait for each other's host threads.
 constexpr uint64_t kMetered = 4096;
 
 }  // namespace
@@ -88,7 +89,7 @@ void Block::meter(uint64_t issued) {
 void Block::tell_meter() {
   const uint64_t issued = not_metered_;
   not_metered_ = 0;
-  if (launch_.meter == nullptr) return;
+  if (launch_.meter == nullptr || issued == 0) return;
   const LaunchMeter::Over over = launch_.meter->add(issued);
   if (over == LaunchMeter::Over::nothing) return;
   TrapFacts facts;
@@ -101,7 +102,7 @@ void Block::tell_meter() {
 }
 
 void Block::end() {
-  tell_meter();
+  if (!parallel()) tell_meter();
   longest_warp_ = std::max(longest_warp_, longest_warp_now());
   const bool noted = launch_.note_warps && (info_.index + 1) * warps_.size() <= kMostWarpsNoted;
   if (noted) warp_tally_.blocks.push_back(info_.index);

@@ -38,6 +38,9 @@ class Block final : public BlockContext {
   Turn turn_at_random(Random& random);
   // Behind Turn::done, once.
   void end();
+  // Tells the launch's meter what it has not been told yet. Once no more blocks come: a block of
+  // several host threads' does not tell it at its end. Throws Trap at a limit.
+  void tell_meter();
   // Behind Turn::stuck: traps; or, in a launch that keeps going, lets one of the waiting operations
   // go on.
   void deadlock();
@@ -81,9 +84,8 @@ class Block final : public BlockContext {
     bool all = true, any = false;
     std::vector<Waiting> waiting;
   };
-  // Tells the launch's meter what a warp has issued. Throws Trap at a limit.
+  // What a warp has issued, for the launch's meter. Throws Trap at a limit.
   void meter(uint64_t issued);
-  void tell_meter();
   // `forced`: without all that it waits for.
   void complete(uint32_t barrier, bool forced = false);
   void find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp);

@@ -15,9 +15,11 @@ namespace lab32::sim {
 namespace {
 
 // Blocks are handed out in chunks of neighbours: large enough to cost nothing, small enough that
-// the cores finish together.
-uint64_t chunk_for(uint64_t blocks, unsigned threads) {
-  return std::clamp<uint64_t>(blocks / (uint64_t{threads} * 16), 1, 256);
+// the cores finish together, be it only because a round is full.
+uint64_t chunk_for(uint64_t blocks, unsigned threads, const Dim3& block) {
+  constexpr uint64_t kThreads = 8192;
+  const uint64_t most = std::clamp<uint64_t>(kThreads / block.count(), 8, 256);
+  return std::clamp<uint64_t>(blocks / (uint64_t{threads} * 16), 1, most);
 }
 
 // Blocks per host thread of the first round in which words are noted: kernels whose blocks share
@@ -27,24 +29,24 @@ constexpr uint64_t kTrial = 64;
 // A round (order_guard.h): blocks from `first` on.
 struct Shared {
   Shared(uint64_t first, uint64_t last, bool whole)
-      : next(first), limit(last), end(last), to_the_end(whole) {}
-  std::atomic<uint64_t> next;
+      : limit(last), end(last), to_the_end(whole), next(first) {}
   std::atomic<bool> order_matters{false};
   // Blocks from here on need not run any more: a lower one trapped.
   std::atomic<uint64_t> limit;
   const uint64_t end;
   const bool to_the_end;  // not to be cut short
+  // Apart from what is looked at before each block.
+  alignas(128) std::atomic<uint64_t> next;
 };
 
 void run_blocks(const LaunchContext& launch, WorkerResult& result, Shared& shared,
                 OrderGuard& guard, unsigned worker, uint64_t chunk) {
   Block block(launch, result.own_observers(), &guard.worker(worker));
-  uint64_t index = 0;
   try {
     while (!shared.order_matters && (shared.to_the_end || !guard.full())) {
       const uint64_t first = shared.next.fetch_add(chunk);
       if (first >= shared.end) break;
-      for (index = first; index < std::min(first + chunk, shared.end); ++index) {
+      for (uint64_t index = first; index < std::min(first + chunk, shared.end); ++index) {
         if (shared.order_matters || index >= shared.limit) break;
         block.begin(index);
         // It may be waiting for a block that comes later, or that another thread runs.
@@ -52,12 +54,13 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, Shared& share
         result.keep_output(block);
       }
     }
+    if (!shared.order_matters) block.tell_meter();
   } catch (const OrderMatters&) {
     shared.order_matters = true;
   } catch (Trap& trap) {
-    trap.block = index;
+    const uint64_t trapped = trap.block = block.info().index;
     uint64_t limit = shared.limit;
-    while (index < limit && !shared.limit.compare_exchange_weak(limit, index)) {
+    while (trapped < limit && !shared.limit.compare_exchange_weak(limit, trapped)) {
     }
     result.keep_output(block);
     result.trap = std::move(trap);
@@ -170,7 +173,7 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     std::vector<WorkerResult> results;
     for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
     Shared shared(first, first + most, whole);
-    const uint64_t chunk = chunk_for(most, threads);
+    const uint64_t chunk = chunk_for(most, threads, launch.block);
     run_side_by_side(threads,
                      [&](unsigned i) { work(launch, results[i], shared, guard, i, chunk); });
     for (const WorkerResult& result : results)
