@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -12,6 +14,17 @@ namespace lab32::sim {
 namespace {
 
 using Job = std::function<void(unsigned)>;
+
+// Rounds of a launch follow each other closely, and to wake a thread takes longer than what is
+// between them. So who waits looks for so long first, as long as nobody else has work for its core.
+constexpr auto kPatience = std::chrono::microseconds(100);
+
+template <class Ready>
+void look_out(Ready ready) {
+  using Clock = std::chrono::steady_clock;
+  for (const Clock::time_point end = Clock::now() + kPatience; !ready() && Clock::now() < end;)
+    std::this_thread::yield();
+}
 
 class Crew {
  public:
@@ -34,8 +47,12 @@ class Crew {
     job_ = &job;
     next_ = 0;
     wanted_ = unfinished_ = n;
+    ++calls_;
     work_.notify_all();
     take_jobs(lock);
+    lock.unlock();
+    look_out([this] { return unfinished_ == 0; });
+    lock.lock();
     done_.wait(lock, [this] { return unfinished_ == 0; });
     wanted_ = 0;
     return true;
@@ -45,6 +62,10 @@ class Crew {
   void serve() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
+      const unsigned seen = calls_;
+      lock.unlock();
+      look_out([&] { return calls_ != seen; });
+      lock.lock();
       work_.wait(lock, [this] { return next_ < wanted_; });
       take_jobs(lock);
     }
@@ -65,7 +86,9 @@ class Crew {
   std::mutex busy_, mutex_;
   std::condition_variable work_, done_;
   const Job* job_ = nullptr;
-  unsigned threads_ = 0, next_ = 0, wanted_ = 0, unfinished_ = 0;
+  unsigned threads_ = 0, next_ = 0, wanted_ = 0;
+  // These are looked at without the mutex, too.
+  std::atomic<unsigned> calls_{0}, unfinished_{0};
 };
 
 }  // namespace
