@@ -181,3 +181,34 @@ TEST_CASE("core: order guard: a line of several arrays comes back with what was 
   CHECK(!memory.written(part->begin + 32, 4));
   CHECK(memory.written(part->begin, 4));
 }
+
+TEST_CASE("core: order guard: whole rows that are read are words that are read") {
+  sim::Memory memory(uint64_t{1} << 24);
+  sim::Allocation* a = memory.allocate(1 << 20, "a");
+  const std::vector<uint8_t> zeros(1 << 20, 0);
+  memory.upload(a->begin, zeros.data(), zeros.size());
+  const auto row = [&](uint64_t word, uint64_t stride) {
+    const uint64_t first = a->begin + 4 * word;
+    return sim::WarpRow{{first, first + 16 * stride}, stride};
+  };
+  // Where the other reads: beside what was written, and in it.
+  struct Case {
+    uint64_t word, stride;
+    unsigned bytes;
+    bool clashes;
+  };
+  for (const Case& c : {Case{32, 4, 4, false}, Case{31, 4, 4, true}, Case{31, 0, 4, true},
+                        Case{33, 0, 4, false}, Case{0, 8, 8, true}, Case{32, 8, 8, false}}) {
+    CAPTURE(c.word);
+    CAPTURE(c.stride);
+    sim::OrderGuard guard(memory, 2, sim::OrderGuard::Mode::at_once, false);
+    guard.note_by_word({a->index, 1000});  // of an allocation that there is not, too
+    REQUIRE(guard.by_word());
+    CHECK(guard.noted_by_word() == std::vector<uint32_t>{a->index});
+    guard.worker(0).read_row(*a, row(0, 4), 4, {});
+    guard.worker(0).write_row(*a, row(0, 4), 4, {});
+    guard.worker(1).read_row(*a, row(c.word, c.stride), c.bytes, {});
+    guard.worker(1).read_row(*a, row(600, 4), 4, {});
+    CHECK(guard.validate() == !c.clashes);
+  }
+}

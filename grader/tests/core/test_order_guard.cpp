@@ -261,3 +261,43 @@ TEST_CASE("core: determinism: launches that write so much that they run in round
   REQUIRE(o.trap);
   CHECK(o.trap->block == 3500);
 }
+
+// What a launch has shown of its kernel is a guess for the next, which may be wrong.
+TEST_CASE("core: determinism: a kernel that kept to words of its own once, and then does not") {
+  const std::string ptx = R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry shift(.param .u64 x, .param .u32 by) {
+  .reg .b32 %r<8>;
+  .reg .b64 %d<4>;
+  ld.param.u64 %d1, [x];
+  ld.param.u32 %r1, [by];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r4, %r2, 32, %r3;
+  mul.wide.u32 %d2, %r4, 4;
+  add.u64 %d1, %d1, %d2;
+  mul.wide.u32 %d3, %r1, 4;
+  add.u64 %d3, %d1, %d3;
+  ld.global.u32 %r5, [%d3];
+  add.u32 %r5, %r5, 1;
+  st.global.u32 [%d1], %r5;
+  ret;
+})";
+  constexpr uint32_t kBlocks = 3000, kWords = (kBlocks + 1) * 32;
+  tests::Simulated simulated(ptx);
+  const std::vector<uint32_t> start = each(kWords, [](uint32_t i) { return i; });
+  for (const bool other_array : {false, true}) {
+    const device::Buffer x = simulated.upload(start, "x"), y = simulated.upload(start, "y");
+    std::vector<uint32_t> want_x = start, want_y = start;
+    for (const uint32_t by : {0u, 0u, 32u, 0u, 0u}) {
+      CAPTURE(by);
+      const bool on_y = other_array && by == 0;
+      simulated.launch("shift", {{kBlocks, 1, 1}, {32, 1, 1}}, {on_y ? y : x, by});
+      std::vector<uint32_t>& want = on_y ? want_y : want_x;
+      for (uint32_t i = 0; i < kBlocks * 32; ++i) want[i] = want[i + by] + 1;
+      CHECK(simulated.download<uint32_t>(x) == want_x);
+      CHECK(simulated.download<uint32_t>(y) == want_y);
+    }
+  }
+}

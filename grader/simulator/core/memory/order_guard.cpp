@@ -278,6 +278,19 @@ void OrderGuard::Worker::forget_words() {
   records_->read.clear();
 }
 
+std::vector<uint32_t> OrderGuard::noted_by_word() const {
+  std::vector<uint32_t> noted;
+  for (uint32_t i = 0; i < by_word_.size(); ++i)
+    if (by_word_[i] != 0) noted.push_back(i);
+  return noted;
+}
+
+void OrderGuard::note_by_word(const std::vector<uint32_t>& allocations) {
+  for (const uint32_t i : allocations)
+    if (i < by_word_.size()) by_word_[i] = 1;
+  next_round();
+}
+
 std::unique_ptr<TouchMap> OrderGuard::take_suspects() {
   return has_suspects() ? std::move(workers_.front()->touches_) : nullptr;
 }

@@ -107,6 +107,9 @@ class OrderGuard {
   std::unique_ptr<TouchMap> take_suspects();
   // Are there allocations in which every word is noted?
   bool by_word() const { return by_word_count_ != 0; }
+  // Which, by index; and before the first round: those in which it will have to be.
+  std::vector<uint32_t> noted_by_word() const;
+  void note_by_word(const std::vector<uint32_t>& allocations);
 
  private:
   void next_round();

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <exception>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "simulator/core/execute/heap_calls.h"
 #include "simulator/core/schedule/crew.h"
@@ -25,6 +27,36 @@ uint64_t chunk_for(uint64_t blocks, unsigned threads, const Dim3& block) {
 // Blocks per host thread of the first round in which words are noted: kernels whose blocks share
 // words nearly always show it by then.
 constexpr uint64_t kTrial = 64;
+
+// Of kernels whose blocks were seen to read and write an allocation, each words of its own, from
+// the first block to the last: the allocations. Their next launch need not find that out again; it
+// is checked as well as if it had.
+class ByWordBefore {
+ public:
+  static ByWordBefore& of_process() {
+    static auto* const known = new ByWordBefore;
+    return *known;
+  }
+  std::vector<uint32_t> of(const KernelProgram* program) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = allocations_.find(program);
+    return known == allocations_.end() ? std::vector<uint32_t>{} : known->second;
+  }
+  void set(const KernelProgram* program, std::vector<uint32_t> allocations) {
+    constexpr size_t kMost = 1024;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (allocations.empty()) {
+      allocations_.erase(program);
+      return;
+    }
+    if (allocations_.size() >= kMost) allocations_.clear();
+    allocations_[program] = std::move(allocations);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const KernelProgram*, std::vector<uint32_t>> allocations_;
+};
 
 // A round (order_guard.h): blocks from `first` on.
 struct Shared {
@@ -166,6 +198,8 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     rounds.clear();
   };
   uint64_t first = 0, trial = threads * kTrial;
+  if (!whole) guard.note_by_word(ByWordBefore::of_process().of(launch.program));
+  if (guard.by_word()) trial = blocks;
   bool trapped = false;
   while (first < blocks && !trapped) {
     const uint64_t issued = launch.meter != nullptr ? launch.meter->issued() : 0;
@@ -185,7 +219,9 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
         first = 0;
         begin_attempt(launch);
       }
+      trial = threads * kTrial;
       if (guard.rollback() && !whole) continue;
+      ByWordBefore::of_process().set(launch.program, {});
       return first;
     }
     for (const WorkerResult& result : results) trapped |= result.trap.has_value();
@@ -195,6 +231,7 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     trial = std::min(trial * 4, blocks);
   }
   commit();
+  if (!trapped) ByWordBefore::of_process().set(launch.program, guard.noted_by_word());
   return first;
 }
 
