@@ -129,6 +129,10 @@ std::string print_predictions(const std::string& gpu, const std::vector<Case>& a
 // Newer launches have no warm time that could be used (data/measured/model/README.md).
 constexpr int kFirstColdOnly = 439;
 
+// thesis.cu and viva.cu: nothing has been corrected since they were measured, and the limits that
+// the sets apart had kept until then are those of the others.
+constexpr int kFirstNew = 1219;
+
 // "count": all launches; "count:labs", "count:layer_norm": those of a set, or of the kernels whose
 // names begin so; the others stay as recorded. Of the H100, those that are recorded.
 void count_again(const std::string& gpu, const std::string& path, const std::string& head) {
@@ -167,19 +171,20 @@ TEST_SUITE("model: time") {
                     "LAB32_UPDATE_MODEL=1 writes it again; then `make figures`");
     }
 
-    for (const std::string set : {"fit", "labs", "apart"}) {
+    for (const std::string set : {"fit", "labs", "apart", "apart, looked at"}) {
       CAPTURE(set);
       std::vector<double> measured, predicted;
       double error = 0;
       for (const Case& c : all) {
-        if (c.set != set || (c.set == "apart" && c.warm)) continue;
+        if (c.set != set.substr(0, set.find(',')) || (c.set == "apart" && c.warm)) continue;
+        if (set == "apart, looked at" && c.id >= kFirstNew) continue;
         measured.push_back(c.measured);
         predicted.push_back(c.predicted.seconds);
         error += std::abs(c.predicted.seconds / c.measured - 1);
       }
       error /= static_cast<double>(measured.size());
       CHECK(measured.size() >= 42);
-      CHECK(error <= (set == "apart" ? 0.07 : 0.085));
+      CHECK(error <= (set == "apart, looked at" ? 0.07 : set == "apart" ? 0.075 : 0.085));
       CHECK(correlation(ranks(measured), ranks(predicted)) >= 0.97);
     }
   }
@@ -192,7 +197,7 @@ TEST_SUITE("model: time") {
     std::array<double, 3> error{}, bias{}, count{};
     std::array<std::vector<double>, 3> sizes;
     for (const tests::Row& row :
-         read_table(root().string() + "/data/modelled/h200-exercise-blind.csv")) {
+         read_table(root().string() + "/data/modelled/h200-thesis-blind.csv")) {
       const double us =
           number(ncu.at(static_cast<int>(number(row, "id"))), "gpu__time_duration.sum") / 1e3;
       const size_t part = us < bounds[1] ? 0 : us < bounds[2] ? 1 : 2;
@@ -200,8 +205,10 @@ TEST_SUITE("model: time") {
       error[part] += std::abs(e), bias[part] += e, count[part] += 1;
       sizes[part].push_back(std::abs(e));
     }
-    CHECK(count[0] + count[1] + count[2] == 72);
-    const double most_biased[] = {0.12, 0.04, 0.07}, one_in_ten[] = {0.35, 0.30, 0.27};
+    CHECK(count[0] + count[1] + count[2] == 74);
+    // Two kernels that add floats to shared memory, up to 5.5 times as long as measured: without
+    // them 0.08, 0.04 and 0.03, one in ten off by 0.19, 0.14 and 0.14.
+    const double most_biased[] = {0.08, 0.22, 0.17}, one_in_ten[] = {0.19, 0.43, 0.14};
     for (size_t part = 0; part < 3; ++part) {
       CAPTURE(part);
       CHECK(model::read_profile("h200").time.error[part] ==
@@ -215,12 +222,16 @@ TEST_SUITE("model: time") {
   TEST_CASE("model: gpu__time_duration.sum is the kernel alone, without what events see besides") {
     // Of kernels that nothing was fitted on, by how long they run.
     const double bounds[] = {0, 5e-6, 50e-6, 1};
-    for (int part = 0; part < 3; ++part) {
+    const std::vector<Case> all = cases();
+    for (int i = 0; i < 6; ++i) {
+      const int part = i % 3;
+      const bool new_too = i >= 3;
       CAPTURE(part);
+      CAPTURE(new_too);
       double error = 0, bias = 0;
       int count = 0;
-      for (const Case& c : cases()) {
-        if (c.warm || c.set != "apart") continue;
+      for (const Case& c : all) {
+        if (c.warm || c.set != "apart" || (!new_too && c.id >= kFirstNew)) continue;
         if (c.alone < bounds[part] || c.alone >= bounds[part + 1]) continue;
         const double e = c.predicted.kernel_seconds / c.alone - 1;
         error += std::abs(e);
@@ -228,8 +239,8 @@ TEST_SUITE("model: time") {
         ++count;
       }
       CHECK(count >= 22);
-      CHECK(error / count <= 0.08);
-      CHECK(std::abs(bias / count) <= 0.03);
+      CHECK(error / count <= (new_too ? 0.095 : 0.08));
+      CHECK(std::abs(bias / count) <= (new_too ? 0.04 : 0.03));
     }
   }
 
