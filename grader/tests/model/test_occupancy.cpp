@@ -48,6 +48,12 @@ TEST_SUITE("model: occupancy") {
   TEST_CASE("model: shared memory leaves the rest to L1") {
     const model::Profile h200 = model::read_profile("h200");
     CHECK(model::occupancy(h200, 256, 16, 0, 0).l1_bytes == (256 - 32) * 1024);
+    // What a kernel prefers is the least split that holds as much, and one block (an H200's
+    // answers).
+    const std::pair<int, uint32_t> carveouts[] = {{-1, 6}, {0, 1},  {25, 1},
+                                                  {50, 3}, {75, 5}, {100, 6}};
+    for (const auto& [percent, blocks] : carveouts)
+      CHECK(model::occupancy(h200, 256, 16, 0, 33000, percent).blocks == blocks);
     CHECK(model::occupancy(h200, 128, 16, 0, 100 * 1024).l1_bytes == (256 - 228) * 1024);
   }
 
