@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cudart/errors.h"
 #include "cudart/say.h"
 #include "device/fault_text.h"
 #include "record/recording.h"
