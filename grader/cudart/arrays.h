@@ -74,11 +74,11 @@ struct TextureDescriptions {
   std::optional<cudaResourceViewDesc> view = {};
 };
 
-// What a texture object of such descriptions is; `view`: null, or of the resource. Throws Error for
-// what is not simulated.
 // Whether integers are read as fractions is asked of the array's own texels by the runtime, of what
 // a view makes of them by the driver.
 enum class Fractions { of_array, of_view };
+// What a texture object of such descriptions is; `view`: null, or of the resource. Throws Error for
+// what is not simulated.
 cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
                            const cudaResourceDesc& resource, const cudaTextureDesc& texture,
                            const cudaResourceViewDesc* view, Fractions fractions,

@@ -212,7 +212,7 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
 // Launches of a grid's kernels and their copies, those for its tail behind all others. Each is
 // complete, with what it has launched itself, before the next begins: so streams of blocks have it,
 // and for others it is one of the orders that may be.
-static Shape shape_of(const sim::DeviceLaunch& launch) {
+Shape shape_of(const sim::DeviceLaunch& launch) {
   Shape shape;
   shape.grid = launch.grid;
   shape.block = launch.block;

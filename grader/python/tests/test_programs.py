@@ -104,3 +104,10 @@ def test_the_corpus_is_whole():
     assert len({case.program for case in CASES}) >= 40
     faulty = [case.hazards for case in CASES]
     assert all(any(hazards[kind] for hazards in faulty) for kind in corpus.KINDS)
+
+
+def test_check_refuses_tiles_of_several_warps_by_name():
+    program = corpus.HERE.parent / "cudart/large_tiles.cu"
+    check = corpus.execute([LAB32, "check", program])
+    assert check.returncode == 2
+    assert "`tiles` has tiles of more than 32 threads" in check.stdout + check.stderr

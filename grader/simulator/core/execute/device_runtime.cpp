@@ -66,25 +66,25 @@ struct RuntimeCall {
   }
 };
 
-uint32_t make_handle(const RuntimeCall& c) {
+uint64_t make_handle(const RuntimeCall& c) {
   c.store(0, c.launches().handles++);
   return kSuccess;
 }
-uint32_t nothing(const RuntimeCall&) { return kSuccess; }
-uint32_t give_device(const RuntimeCall& c) {
+uint64_t nothing(const RuntimeCall&) { return kSuccess; }
+uint64_t give_device(const RuntimeCall& c) {
   c.store(0, static_cast<int32_t>(c.warp.block().launch().memory->device()));
   return kSuccess;
 }
-uint32_t give_devices(const RuntimeCall& c) {
+uint64_t give_devices(const RuntimeCall& c) {
   c.store(0, c.launches().devices);
   return kSuccess;
 }
-uint32_t allocate(const RuntimeCall& c) {
+uint64_t allocate(const RuntimeCall& c) {
   const uint64_t address = c.heap().allocate(c.argument<uint64_t>(1), "memory from cudaMalloc");
   c.store(0, address);
   return address ? kSuccess : kMemoryAllocation;
 }
-uint32_t release(const RuntimeCall& c) {
+uint64_t release(const RuntimeCall& c) {
   const auto address = c.argument<uint64_t>(0);
   if (address == 0) return kSuccess;
   const DeviceHeap::Release done = c.heap().release(address);
@@ -97,25 +97,25 @@ uint32_t release(const RuntimeCall& c) {
   Warp::trap(c.in, std::move(facts));
 }
 
-uint32_t copy(const RuntimeCall& c) {
+uint64_t copy(const RuntimeCall& c) {
   DeviceLaunch next;
   next.copy = {c.argument<uint64_t>(0), c.argument<uint64_t>(1), c.argument<uint64_t>(2), -1};
   c.launches().launched.push_back(next);
   return kSuccess;
 }
-uint32_t peek_error(const RuntimeCall& c) {
+uint64_t peek_error(const RuntimeCall& c) {
   const auto& errors = c.launches().last_errors;
   const auto at = errors.find(thread_of(c.warp, c.lane));
   return at == errors.end() ? kSuccess : at->second;
 }
-uint32_t take_error(const RuntimeCall& c) {
-  const uint32_t error = peek_error(c);
+uint64_t take_error(const RuntimeCall& c) {
+  const uint64_t error = peek_error(c);
   c.launches().last_errors.erase(thread_of(c.warp, c.lane));
   return error;
 }
 
 // Where a text lies, which is made when the launch first asks for it.
-uint64_t text(const RuntimeCall& c, bool name) {
+uint64_t text_of(const RuntimeCall& c, bool name) {
   const auto error = c.argument<uint32_t>(0);
   DeviceLaunches& launches = c.launches();
   uint64_t& at = launches.texts[{error, name}];
@@ -126,11 +126,13 @@ uint64_t text(const RuntimeCall& c, bool name) {
   memory.upload(at, words.c_str(), words.size() + 1);
   return at;
 }
+uint64_t error_name(const RuntimeCall& c) { return text_of(c, true); }
+uint64_t error_text(const RuntimeCall& c) { return text_of(c, false); }
 
 // What is asked for and what is written are two things, but for zeros: on an H100 (CUDA 13.0,
 // driver 580.159.04) 120 fills with five other values, of 1 to 16 bytes, in each kind of stream,
 // wrote zeros.
-uint32_t fill(const RuntimeCall& c) {
+uint64_t fill(const RuntimeCall& c) {
   const auto value = static_cast<uint8_t>(c.argument<uint32_t>(1));
   if (value != 0) {
     TrapFacts facts = c.warp.facts(TrapReason::unsupported_function, c.lane);
@@ -144,51 +146,51 @@ uint32_t fill(const RuntimeCall& c) {
   return kSuccess;
 }
 
-using RuntimeFunction = uint32_t (*)(const RuntimeCall&);
+struct RuntimeFunction {
+  uint64_t (*run)(const RuntimeCall&);
+  bool gives_address = false;  // else a cudaError_t
+};
 
 const std::map<std::string, RuntimeFunction>& device_functions() {
   static const std::map<std::string, RuntimeFunction> all{
-      {"__cudaCDP2StreamCreateWithFlags", make_handle},
-      {"__cudaCDP2StreamDestroy", nothing},
-      {"__cudaCDP2StreamWaitEvent", nothing},
-      {"__cudaCDP2EventCreateWithFlags", make_handle},
-      {"__cudaCDP2EventRecord", nothing},
-      {"__cudaCDP2EventRecordWithFlags", nothing},
-      {"__cudaCDP2EventDestroy", nothing},
-      {"__cudaCDP2GetLastError", take_error},
-      {"__cudaCDP2PeekAtLastError", peek_error},
-      {"__cudaCDP2GetDevice", give_device},
-      {"__cudaCDP2GetDeviceCount", give_devices},
-      {"__cudaCDP2Malloc", allocate},
-      {"__cudaCDP2Free", release},
-      {"__cudaCDP2MemcpyAsync", copy},
-      {"__cudaCDP2MemsetAsync", fill},
+      {"__cudaCDP2StreamCreateWithFlags", {make_handle}},
+      {"__cudaCDP2StreamDestroy", {nothing}},
+      {"__cudaCDP2StreamWaitEvent", {nothing}},
+      {"__cudaCDP2EventCreateWithFlags", {make_handle}},
+      {"__cudaCDP2EventRecord", {nothing}},
+      {"__cudaCDP2EventRecordWithFlags", {nothing}},
+      {"__cudaCDP2EventDestroy", {nothing}},
+      {"__cudaCDP2GetLastError", {take_error}},
+      {"__cudaCDP2PeekAtLastError", {peek_error}},
+      {"__cudaCDP2GetDevice", {give_device}},
+      {"__cudaCDP2GetDeviceCount", {give_devices}},
+      {"__cudaCDP2Malloc", {allocate}},
+      {"__cudaCDP2Free", {release}},
+      {"__cudaCDP2MemcpyAsync", {copy}},
+      {"__cudaCDP2MemsetAsync", {fill}},
+      {"__cudaCDP2GetErrorName", {error_name, true}},
+      {"__cudaCDP2GetErrorString", {error_text, true}},
   };
   return all;
 }
 
-const std::string kErrorName = "__cudaCDP2GetErrorName", kErrorText = "__cudaCDP2GetErrorString";
-bool is_text(const std::string& name) { return name == kErrorName || name == kErrorText; }
-
 }  // namespace
 
-bool is_device_runtime(const std::string& name) {
-  return device_functions().count(name) != 0 || is_text(name);
-}
+bool is_device_runtime(const std::string& name) { return device_functions().count(name) != 0; }
 
 bool is_device_heap(const std::string& name) {
   return name == "__cudaCDP2Malloc" || name == "__cudaCDP2Free";
 }
 
 void device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
-  const bool texts = is_text(site.name);
-  const RuntimeFunction run = texts ? nullptr : device_functions().at(site.name);
+  const RuntimeFunction& function = device_functions().at(site.name);
   for (uint32_t r = mask; r; r &= r - 1) {
     const RuntimeCall call{warp, in, site, __builtin_ctz(r)};
-    if (texts)
-      call.give(text(call, site.name == kErrorName));
+    const uint64_t result = function.run(call);
+    if (function.gives_address)
+      call.give(result);
     else
-      call.give(run(call));
+      call.give(static_cast<uint32_t>(result));
   }
 }
 
