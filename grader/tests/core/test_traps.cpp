@@ -44,9 +44,9 @@ TEST_CASE("core: traps: global memory, out of bounds") {
         "out of bounds: thread (8,0,0) of block (0,0,0) reads 4 bytes at offset 128 of `in`: 4 "
         "bytes past its end (128 bytes)");
   // The last lanes have strayed into `out`: what is meant is where the first ones are.
-  CHECK(trap_of("mul.lo.u32 %r0, %t, 20;\ncvt.u64.u32 %d0, %r0;\nadd.u64 %d0, %d0, %in;\n"
+  CHECK(trap_of("mul.lo.u32 %r0, %t, 28;\ncvt.u64.u32 %d0, %r0;\nadd.u64 %d0, %d0, %in;\n"
                 "ld.global.u32 %r1, [%d0];  //@here") ==
-        "out of bounds: thread (7,0,0) of block (0,0,0) reads 4 bytes at offset 140 of `in`: 16 "
+        "out of bounds: thread (5,0,0) of block (0,0,0) reads 4 bytes at offset 140 of `in`: 16 "
         "bytes past its end (128 bytes)");
   CHECK(trap_of("mul.lo.u32 %r0, %t, 600;\ncvt.u64.u32 %d0, %r0;\nadd.u64 %d0, %d0, %in;\n"
                 "ld.global.u32 %r1, [%d0];  //@here") ==
