@@ -205,7 +205,7 @@ std::byte* BlockContext::global(uint32_t warp, const Inst& in, uint64_t* address
       unwritten_global(warp, in, address, unwritten, bytes);
   }
   if (use == Use::write && !a->initialised) memory.mark_lanes(address, mask, bytes);
-  if (use != Use::read && !guard_) a->pristine = false;
+  if (use != Use::read && !guard_ && a->pristine) a->pristine = false;
   return memory.host(0);
 }
 
@@ -236,7 +236,7 @@ std::byte* BlockContext::global_row(uint32_t warp, const Inst& in, const WarpRow
       memory.mark_span(row.first[0], row.first[0] + beyond_first + bytes);
       memory.mark_span(row.first[1], row.first[1] + beyond_first + bytes);
     }
-    if (!guard_) a->pristine = false;
+    if (!guard_ && a->pristine) a->pristine = false;
   }
   return memory.host(0);
 }

@@ -36,7 +36,7 @@ class BlockContext {
   uint64_t shared_base() const { return shared_base_; }
   // Other host threads may run blocks of this launch at the same time.
   bool guarded() const { return guard_ != nullptr; }
-  bool parallel() const { return guard_ != nullptr && guard_->at_once(); }
+  bool parallel() const { return launch_.apart || (guard_ != nullptr && guard_->at_once()); }
   std::vector<IssueTally>& tally() { return tally_; }
   // By the site of its first instruction: how often a whole run (Inst::run) was issued. They are
   // not in tally() before settle_runs().

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "simulator/core/execute/apart.h"
 #include "simulator/core/execute/heap_calls.h"
 #include "simulator/core/schedule/crew.h"
 #include "simulator/core/schedule/resident_blocks.h"
@@ -71,18 +72,20 @@ struct Shared {
   alignas(128) std::atomic<uint64_t> next;
 };
 
+// `guard`: null where the blocks are known to keep apart.
 void run_blocks(const LaunchContext& launch, WorkerResult& result, Shared& shared,
-                OrderGuard& guard, unsigned worker, uint64_t chunk) {
-  Block block(launch, result.own_observers(), &guard.worker(worker));
+                OrderGuard* guard, unsigned worker, uint64_t chunk) {
+  Block block(launch, result.own_observers(), guard != nullptr ? &guard->worker(worker) : nullptr);
   try {
-    while (!shared.order_matters && (shared.to_the_end || !guard.full())) {
+    while (!shared.order_matters && (shared.to_the_end || !guard->full())) {
       const uint64_t first = shared.next.fetch_add(chunk);
       if (first >= shared.end) break;
       for (uint64_t index = first; index < std::min(first + chunk, shared.end); ++index) {
         if (shared.order_matters || index >= shared.limit) break;
         block.begin(index);
         // It may be waiting for a block that comes later, or that another thread runs.
-        if (block.go_on() == Block::State::polls) throw OrderMatters{};
+        while (block.go_on() == Block::State::polls)
+          if (guard != nullptr) throw OrderMatters{};
         result.keep_output(block);
       }
     }
@@ -100,7 +103,7 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, Shared& share
   result.take(block);
 }
 
-void work(const LaunchContext& launch, WorkerResult& result, Shared& shared, OrderGuard& guard,
+void work(const LaunchContext& launch, WorkerResult& result, Shared& shared, OrderGuard* guard,
           unsigned worker, uint64_t chunk) {
   try {
     run_blocks(launch, result, shared, guard, worker, chunk);
@@ -108,6 +111,19 @@ void work(const LaunchContext& launch, WorkerResult& result, Shared& shared, Ord
     result.error = std::current_exception();
     shared.order_matters = true;  // the others may stop
   }
+}
+
+// All threads, to the end of the round.
+std::vector<WorkerResult> run_round(const LaunchContext& launch,
+                                    const std::vector<Observer*>& observers, unsigned threads,
+                                    Shared& shared, OrderGuard* guard) {
+  std::vector<WorkerResult> results;
+  for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
+  const uint64_t chunk = chunk_for(shared.end - shared.next, threads, launch.block);
+  run_side_by_side(threads, [&](unsigned i) { work(launch, results[i], shared, guard, i, chunk); });
+  for (const WorkerResult& result : results)
+    if (result.error) std::rethrow_exception(result.error);
+  return results;
 }
 
 std::vector<WorkerResult*> pointers_to(std::vector<WorkerResult>& results) {
@@ -204,14 +220,8 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
   while (first < blocks && !trapped) {
     const uint64_t issued = launch.meter != nullptr ? launch.meter->issued() : 0;
     const uint64_t most = guard.by_word() ? std::min(blocks - first, trial) : blocks - first;
-    std::vector<WorkerResult> results;
-    for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
     Shared shared(first, first + most, whole);
-    const uint64_t chunk = chunk_for(most, threads, launch.block);
-    run_side_by_side(threads,
-                     [&](unsigned i) { work(launch, results[i], shared, guard, i, chunk); });
-    for (const WorkerResult& result : results)
-      if (result.error) std::rethrow_exception(result.error);
+    std::vector<WorkerResult> results = run_round(launch, observers, threads, shared, &guard);
     if (shared.order_matters || !guard.validate()) {
       begin_attempt(launch, issued);
       if (races) {
@@ -233,6 +243,20 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
   commit();
   if (!trapped) ByWordBefore::of_process().set(launch.program, guard.noted_by_word());
   return first;
+}
+
+// Likewise, where the blocks are known to keep apart: nothing has to be looked at, or kept.
+uint64_t run_apart(LaunchContext launch, const std::vector<Observer*>& observers, unsigned threads,
+                   const ByteRanges& written, LaunchOutcome& outcome) {
+  launch.apart = true;
+  // Now, since several threads would say it at once.
+  for (const auto& a : launch.memory->allocations())
+    for (const auto& [begin, end] : written)
+      if (a->begin < end && begin < a->end) a->pristine = false;
+  Shared shared(0, launch.grid.count(), true);
+  std::vector<WorkerResult> results = run_round(launch, observers, threads, shared, nullptr);
+  collect(observers, pointers_to(results), outcome);
+  return shared.end;
 }
 
 // Who comes first to a lock, or to a flag, decides what is ordered: a race that one order does not
@@ -322,8 +346,11 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   uint64_t done = 0;
   // Who comes first gets which piece of the heap; and what is given away cannot be taken back.
   const bool heap = launch.program->uses_heap || launch.program->launches_kernels;
-  if (threads > 1 && !launch.program->order_sensitive && !heap && !launch.has_clusters())
-    done = run_at_once(launch, observers, threads, outcome);
+  if (threads > 1 && !launch.program->order_sensitive && !heap && !launch.has_clusters()) {
+    const Apart apart = any_wants(observers, &Observer::wants_order) ? Apart{} : keep_apart(launch);
+    done = apart.proven ? run_apart(launch, observers, threads, apart.written, outcome)
+                        : run_at_once(launch, observers, threads, outcome);
+  }
   const bool left = done < launch.grid.count() && !outcome.trap;
   if (left && !heap && any_wants(observers, &Observer::wants_order)) {
     run_in_order(launch, observers, outcome);
