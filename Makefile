@@ -28,7 +28,7 @@ LABS :=
 PREFIX  := /usr/local
 DESTDIR :=
 
-# For test: sanitizers of the tests' program, `address,undefined` or `thread`. What they start
+# For test and test-rest: sanitizers of the tests' program, `address,undefined` or `thread`. What they start
 # (build/lab32, the runtime library) stays without.
 SAN    :=
 # For fuzz: seconds, of all targets together; a seed of 0 is another each time.
@@ -47,7 +47,7 @@ LIBRARIES    := $(PROGRAMS)/cudart/libcublas.so.13
 MEASURED     := coalescing bank_conflicts transpose swizzle reduction shuffle occupancy model solutions races
 CPP_TESTS    := $(BUILD)/lab32_tests
 
-.PHONY: help build grade report class test test-deployment test-all install wheel dist mutants measure bench notebooks figures book sheets jupyter format \
+.PHONY: help build grade report class test test-rest test-deployment test-all install wheel dist mutants measure bench notebooks figures book sheets jupyter format \
         lint fuzz clean
 
 help:       ## this list
@@ -69,15 +69,19 @@ report: build/lab32 | setup-cuda setup-python  ## report.html: points, pictures 
 class: build/lab32 | setup-cuda setup-python  ## grade a whole class
 	@build/lab32 class '$(SUBMISSIONS)' -o '$(OUT)' $(OPTIONS)
 
-test: setup-test $(CPP_TESTS) programs  ## N passed, N failed; SAN=thread: under a sanitizer
-	@$(SANITIZED) $(VENV) grader/setup/run_tests.py $(if $(filter thread,$(SAN)),--threads) $(CPP_TESTS) \
-	  $(if $(SAN),,$(PYTHON_TESTS))
+test:       ## N passed, N failed; SAN=thread: under a sanitizer
+test-rest:  ## the same for what `make test` takes a part of: all submissions, all programs with all tools
+test-rest: TEST_PART := --rest
+test test-rest: setup-test $(CPP_TESTS) programs
+	@$(SANITIZED) $(VENV) grader/setup/run_tests.py $(TEST_PART) $(if $(filter thread,$(SAN)),--threads) \
+	  $(CPP_TESTS) $(if $(SAN),,$(PYTHON_TESTS))
 
 test-deployment: setup-test build  ## packs in clean roots, a real Slurm, compare50: what installs others' software
 	@$(VENV) grader/setup/run_tests.py --deployment $(PYTHON_TESTS)
 
-test-all: export LAB32_TEST_ALL := 1
-test-all: test  ## as test, with the documented launches at full size
+test-all:   ## both, with the documented launches at full size
+	@LAB32_TEST_ALL=1 $(MAKE) --no-print-directory test-rest
+	@LAB32_TEST_ALL=1 $(MAKE) --no-print-directory test
 
 install: build | setup-python  ## PREFIX=/usr/local: lab32 with labs and handouts; may be moved
 	@grader/setup/install '$(DESTDIR)$(PREFIX)/lib/lab32' build

@@ -1,6 +1,6 @@
 """Runs the C++ tests on all cores and the Python tests beside them; the last line: N passed, N failed.
 
-usage: run_tests.py [--deployment] [--threads] [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist)
+usage: run_tests.py [--deployment | --rest] [--threads] [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist)
 
 The C++ tests are shared out among processes: a source file's cases go to one process, since they may
 build on each other; those of LONG, which do not, go one by one. So are the Python tests: a file of
@@ -50,6 +50,10 @@ LONG_PYTHON = ["test_programs.py", "test_explain_command.py", "test_gallery.py"]
 # What puts others' software on this machine and lab32 where it is used: packs in clean roots, a real
 # Slurm, compare50 in an environment of its own. With --deployment these, else all others.
 DEPLOYMENT = ["test_dist.py", "test_similarity.py", "test_class_real_slurm.py", "test_install.py"]
+# With --rest these, and what pytest marks so, else all others: they do again what others do, once more
+# for each of hundreds of files. Of the submissions both take a part (test_submissions.cpp).
+REST = re.compile(r"grading/test_one_score|small launches, counted again|get the verdict that they deserve")
+IN_PARTS = "get the verdict that they deserve"
 # With --threads all but these, which grade hundreds of files: they have no host threads that others do
 # not have, and take hours where each access of memory is watched.
 CORPORA = ("grading/test_golden.cpp", "grading/test_submissions.cpp", "grading/test_one_score.cpp")
@@ -98,7 +102,12 @@ def environment():
     return dict(os.environ, LAB32_COVERED_OPS=str(COVERED.resolve()), LAB32_GRADED=str(GRADED.resolve()))
 
 
-def units_of(binary):
+def is_wanted(file, case, rest):
+    matches = bool(REST.search(file + case))
+    return matches if rest else not matches or IN_PARTS in case
+
+
+def units_of(binary, rest):
     listed = subprocess.run(
         [binary, "--list-test-cases", "--reporters=xml"],
         stdout=subprocess.PIPE, check=True, env=environment(),
@@ -106,14 +115,16 @@ def units_of(binary):
     files, units = {}, []
     for case in xml.etree.ElementTree.fromstring(listed.stdout).iter("TestCase"):
         file, name, suite = case.get("filename"), case.get("name"), case.get("testsuite", "")
-        if suite == LAST_SUITE or file.endswith(tuple(LONG)):
+        wanted = is_wanted(file, name, rest)
+        if wanted and (suite == LAST_SUITE or file.endswith(tuple(LONG))):
             units.append(Unit(file, [name], False, suite))
             continue
-        if file not in files:
-            files[file] = Unit(file)
-            units.append(files[file])
-        files[file].cases.append(name)
-    return units
+        unit = files.setdefault(file, Unit(file))
+        if wanted:
+            unit.cases.append(name)
+        else:
+            unit.whole_file = False
+    return units + [unit for unit in files.values() if unit.cases]
 
 
 def longest_first(units, seconds):
@@ -166,7 +177,7 @@ def run_unit(binary, unit):
     return output, tally
 
 
-def python_parts(directory, deployment):
+def python_parts(directory, deployment, rest):
     """pytest's arguments for each process."""
     def those(names):  # fmt: skip
         return [path for name in names if (path := Path(directory, name)).exists()]
@@ -174,7 +185,8 @@ def python_parts(directory, deployment):
     if deployment:
         return [[str(path)] for path in those(DEPLOYMENT)]
     others = [str(directory), *(f"--ignore={path}" for path in those(LONG_PYTHON + DEPLOYMENT))]
-    return [*([str(path)] for path in those(LONG_PYTHON)), others]
+    marked = ["-m", "rest" if rest else "not rest"]
+    return [[*part, *marked] for part in (*([str(path)] for path in those(LONG_PYTHON)), others)]
 
 
 def run_pytest(arguments):
@@ -240,7 +252,8 @@ def run_all(groups):
 
 
 def main(suites):
-    deployment, threads = (option in suites for option in ("--deployment", "--threads"))
+    deployment, rest, threads = (f"--{option}" in suites for option in ("deployment", "rest", "threads"))
+    os.environ["LAB32_TEST_REST"] = "1" if rest else ""
     suites = [suite for suite in suites if not suite.startswith("--")]
     recorded = json.loads(TIMES.read_text()) if TIMES.exists() else {}
     TIMES.parent.mkdir(exist_ok=True)
@@ -250,9 +263,9 @@ def main(suites):
     python, beside, alone = [], [], []
     for suite in suites:
         if os.path.isdir(suite):
-            python += [lambda part=part: run_pytest(part) for part in python_parts(suite, deployment)]
+            python += [lambda part=part: run_pytest(part) for part in python_parts(suite, deployment, rest)]
             continue
-        for unit in longest_first(units_of(suite), recorded):
+        for unit in longest_first(units_of(suite, rest), recorded):
             if threads and unit.file.endswith(CORPORA):
                 continue
             job = lambda binary=suite, unit=unit: run_unit(binary, unit)  # noqa: E731

@@ -23,6 +23,10 @@ NEEDS = {
 }
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "rest: what `make test` leaves to `make test-rest`")
+
+
 def pytest_ignore_collect(collection_path):
     """What needs a program that is not here: told at the end, and neither passed nor skipped."""
     name, part, installed = NEEDS.get(collection_path.name, ("", "", lambda: True))

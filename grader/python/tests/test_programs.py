@@ -21,9 +21,9 @@ def is_run(case):
     return case.gpu != "undefined" or bool(case.stderr)
 
 
-def try_out(case, file, before, directory):
-    """The three tools on one case of a program in `file`, whose arguments come behind those words: run,
-    check, and profile where it says what is counted."""
+def try_out(case, tools, file, before, directory):
+    """Those of the three tools on one case of a program in `file`, whose arguments come behind those
+    words: run, check, profile."""
     def lab32(tool, *options):  # fmt: skip
         command = [LAB32, tool, "--gpus", str(case.gpus), *options,
                    str(file), *case.nvcc, "--", *before, *case.arguments]  # fmt: skip
@@ -34,9 +34,9 @@ def try_out(case, file, before, directory):
     table = directory / f"{case.name.replace(' ', '-')}.csv"
     names = ",".join(sorted({metric for _, metric, _ in case.metrics}))
     return {
-        "run": is_run(case) and lab32("run"),
-        "check": lab32("check"),
-        "profile": names and lab32("profile", "--metrics", names, "--csv", str(table)),
+        "run": "run" in tools and lab32("run"),
+        "check": "check" in tools and lab32("check"),
+        "profile": "profile" in tools and lab32("profile", "--metrics", names, "--csv", str(table)),
         "table": table,
     }
 
@@ -46,20 +46,26 @@ def results(request, tmp_path_factory):
     """All cases that are asked for, two files at a time: nvcc takes most of it."""
     directory = tmp_path_factory.mktemp("programs")
     files = corpus.together(directory)
-    wanted = [getattr(item, "callspec", None) for item in request.session.items]
-    programs = sorted({w.params["case"].program for w in wanted if w and "case" in w.params})
+    tools = {}
+    for item in request.session.items:
+        if item.originalname in TOOLS and hasattr(item, "callspec"):
+            tools.setdefault(item.callspec.params["case"].name, set()).add(TOOLS[item.originalname])
 
     def all_of(file):
-        return {c.name: try_out(c, *files[c.program], directory)
-                for c in CASES if c.program in programs and files[c.program][0] == file}  # fmt: skip
+        return {c.name: try_out(c, tools[c.name], *files[c.program], directory)
+                for c in CASES if c.name in tools and files[c.program][0] == file}  # fmt: skip
 
-    used = list(dict.fromkeys(files[program][0] for program in programs))
+    used = list(dict.fromkeys(files[c.program][0] for c in CASES if c.name in tools))
     return {name: r for part in corpus.two_at_a_time(all_of, used) for name, r in part.items()}
 
 
-@pytest.fixture(params=CASES, ids=lambda case: case.name)
-def case(request):
-    return request.param
+# `make test` looks at each program with one of the tools, and at one in four with all.
+TOOLS = {"test_run": "run", "test_check": "check", "test_profile": "profile"}
+
+
+def some(cases):
+    return [pytest.param(c, id=c.name, marks=[] if i % 4 == 0 else pytest.mark.rest)
+            for i, c in enumerate(cases)]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if is_run(c)], ids=lambda case: case.name)
@@ -72,6 +78,7 @@ def test_run(case, results):
         assert part in run.stderr
 
 
+@pytest.mark.parametrize("case", some(CASES))
 def test_check(case, results):
     check = results[case.name]["check"]
     if case.gpu == "differs":
@@ -86,7 +93,7 @@ def test_check(case, results):
     assert check.returncode == (1 if n or case.stopped else case.status)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.metrics], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", some([c for c in CASES if c.metrics]))
 def test_profile(case, results):
     profile = results[case.name]["profile"]
     assert profile.returncode == case.status, profile.stderr
