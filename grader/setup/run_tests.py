@@ -4,7 +4,7 @@ usage: run_tests.py [--deployment | --rest] [--threads] [DOCTEST_BINARY] [PYTEST
 
 The C++ tests are shared out among processes: a source file's cases go to one process, since they may
 build on each other; those of LONG, which do not, go one by one. So are the Python tests: a file of
-LONG_PYTHON has a process of its own, all others share one. The golden tests first, since others look at
+LONG_PYTHON has a process of its own, all others share one, which begins first. The golden tests first, since others look at
 what they grade; then the longest that is left, by the times of the last run (build/test_seconds.json).
 """
 
@@ -44,8 +44,7 @@ LONG_TOGETHER = [
     "sass/test_reconcile.cpp",
     "cublas/test_cublas.cpp",
 ]
-# The longest first, then those that look at gradings of others; half of their time they wait for one
-# process.
+# The longest first; half of their time they wait for one process.
 LONG_PYTHON = ["test_programs.py", "test_explain_command.py", "test_gallery.py"]
 # What puts others' software on this machine and lab32 where it is used: packs in clean roots, a real
 # Slurm, compare50 in an environment of its own. With --deployment these, else all others.
@@ -186,7 +185,7 @@ def python_parts(directory, deployment, rest):
         return [[str(path)] for path in those(DEPLOYMENT)]
     others = [str(directory), *(f"--ignore={path}" for path in those(LONG_PYTHON + DEPLOYMENT))]
     marked = ["-m", "rest" if rest else "not rest"]
-    return [[*part, *marked] for part in (*([str(path)] for path in those(LONG_PYTHON)), others)]
+    return [[*part, *marked] for part in (others, *([str(path)] for path in those(LONG_PYTHON)))]
 
 
 def run_pytest(arguments):
