@@ -5,6 +5,7 @@ import importlib.util
 import re
 
 import pytest
+from parts import in_parts
 
 from lab32 import ROOT
 
@@ -59,16 +60,16 @@ def results(request, tmp_path_factory):
     return {name: r for part in corpus.two_at_a_time(all_of, used) for name, r in part.items()}
 
 
-# `make test` looks at each program with one of the tools, and at one in four with all.
 TOOLS = {"test_run": "run", "test_check": "check", "test_profile": "profile"}
+# One program in four, whatever it shows; `make test-rest` has the others.
+FIRST = sorted({case.program for case in CASES})[::4]
 
 
-def some(cases):
-    return [pytest.param(c, id=c.name, marks=[] if i % 4 == 0 else pytest.mark.rest)
-            for i, c in enumerate(cases)]  # fmt: skip
+def parts_of(cases):
+    return in_parts(cases, lambda case: case.program in FIRST, lambda case: case.name)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if is_run(c)], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", parts_of([c for c in CASES if is_run(c)]))
 def test_run(case, results):
     run = results[case.name]["run"]
     if case.gpu != "undefined":
@@ -78,7 +79,7 @@ def test_run(case, results):
         assert part in run.stderr
 
 
-@pytest.mark.parametrize("case", some(CASES))
+@pytest.mark.parametrize("case", parts_of(CASES))
 def test_check(case, results):
     check = results[case.name]["check"]
     if case.gpu == "differs":
@@ -93,7 +94,7 @@ def test_check(case, results):
     assert check.returncode == (1 if n or case.stopped else case.status)
 
 
-@pytest.mark.parametrize("case", some([c for c in CASES if c.metrics]))
+@pytest.mark.parametrize("case", parts_of([c for c in CASES if c.metrics]))
 def test_profile(case, results):
     profile = results[case.name]["profile"]
     assert profile.returncode == case.status, profile.stderr

@@ -152,7 +152,7 @@ TEST_CASE("core: apart: no launch that is known to be so is not") {
   };
   const std::string coordinates[] = {"tid.x", "tid.y", "ctaid.x", "ctaid.y"};
   int are = 0, said = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     const Setup shape = grid_of({unsigned(pick(1, 4)), unsigned(pick(1, 3)), 1},
                                 {unsigned(pick(1, 6)), unsigned(pick(1, 4)), 1});
     const int steps[] = {0,

@@ -233,11 +233,11 @@ std::set<std::string> shown_by(const std::vector<Submission>& group) {
   return shown;
 }
 
-// `make test` grades those that together show all that the corpus does; `make test-rest` the rest.
+// `make test` grades three that together show most; `make test-rest` the others.
 std::vector<std::vector<Submission>> part_of(std::vector<std::vector<Submission>> groups) {
   std::vector<std::vector<Submission>> first;
   std::set<std::string> shown;
-  for (;;) {
+  while (first.size() < 3) {
     const auto gain = [&](const std::vector<Submission>& group) {
       size_t count = 0;
       for (const std::string& each : shown_by(group)) count += 1 - shown.count(each);
@@ -246,7 +246,7 @@ std::vector<std::vector<Submission>> part_of(std::vector<std::vector<Submission>
     const auto best =
         std::max_element(groups.begin(), groups.end(),
                          [&](const auto& a, const auto& b) { return gain(a) < gain(b); });
-    if (best == groups.end() || gain(*best) == 0) break;
+    if (best == groups.end()) break;
     shown.merge(shown_by(*best));
     first.push_back(std::move(*best));
     groups.erase(best);
