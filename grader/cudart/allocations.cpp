@@ -1,6 +1,7 @@
 #include "cudart/allocations.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -20,6 +21,14 @@ uint64_t available_bytes() {
   for (std::string name; info >> name; info.ignore(256, '\n'))
     if (name == "MemAvailable:" && info >> kibibytes) break;
   return kibibytes << 10;
+}
+
+// Of this process, but for files.
+uint64_t resident_bytes() {
+  std::ifstream pages("/proc/self/statm");
+  uint64_t whole = 0, resident = 0, shared = 0;
+  pages >> whole >> resident >> shared;
+  return (resident - shared) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -53,10 +62,15 @@ const Held* Allocations::allocate(uint64_t bytes, Home home, const char* what,
   if (bytes > capacity_ || counted > capacity_ - used_[device]) return nullptr;
   // Left to itself, the system would kill the program once the pages are touched.
   constexpr uint64_t kLarge = 256 << 20;
-  if (bytes >= kLarge && available_bytes() != 0 && bytes + bytes / 8 > available_bytes()) {
-    refuse(fmt::format("{} of {} MiB, but this machine has {} MiB left", what, bytes >> 20,
-                       available_bytes() >> 20));
-    return nullptr;
+  if (const uint64_t left = bytes >= kLarge ? available_bytes() : 0) {
+    // What was allocated before may still come.
+    const uint64_t due = memory_.bytes_on_demand(), come = std::min(due, resident_bytes());
+    const uint64_t free = left - std::min(left, due - come);
+    if (bytes + bytes / 8 > free) {
+      refuse(fmt::format("{} of {} MiB, but this machine has {} MiB left", what, bytes >> 20,
+                         free >> 20));
+      return nullptr;
+    }
   }
   const std::string name = fmt::format("{} no. {}", called_as() ? called_as() : what, ++serial_);
   sim::Allocation* made = nullptr;

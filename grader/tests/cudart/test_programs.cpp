@@ -166,6 +166,37 @@ TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
                 "supported by the simulator (source: instruction.cu:7)\n");
 }
 
+// Of such memory pages come when they are touched: what was promised counts nevertheless.
+TEST_CASE("cudart: no more memory is given away than this machine has") {
+  const Scratch scratch;
+  const std::string source =
+      scratch
+          .write("p.cu",
+                 "#include <algorithm>\n"
+                 "#include <cstdio>\n"
+                 "#include <cstring>\n"
+                 "int main() {\n"
+                 "  unsigned long long kib = 0, line = 0;\n"
+                 "  FILE* info = fopen(\"/proc/meminfo\", \"r\");\n"
+                 "  char name[64];\n"
+                 "  while (line != 1 && fscanf(info, \"%63s %llu kB\", name, &kib) > 0)\n"
+                 "    line = !strcmp(name, \"MemAvailable:\");\n"
+                 "  const unsigned long long most = 100ull << 30;  // the GPU's own limit comes "
+                 "first\n"
+                 "  const size_t bytes = std::min(kib << 10, most) / 5 * 2;\n"
+                 "  void* p[3];\n"
+                 "  for (int i = 0; i < 3; ++i)\n"
+                 "    puts(i == 2 && (kib << 10) > most ? \"out of memory\" : "
+                 "cudaGetErrorString(cudaMalloc(p + i, bytes)));\n"
+                 "  char c;\n"
+                 "  cudaMemcpy(&c, (char*)p[1] + bytes / 2, 1, cudaMemcpyDeviceToHost);\n"
+                 "  printf(\"%d\\n\", c);\n"
+                 "}\n")
+          .string();
+  const Outcome outcome = run(source);
+  CHECK(outcome.out == "no error\nno error\nout of memory\n-1\n");
+}
+
 TEST_CASE("cudart: input, arguments, output and exit status are the program's own") {
   const Scratch scratch;
   const auto numbers = scratch.write("numbers", "1 2 3\n400\n");

@@ -21,6 +21,8 @@ namespace {
 constexpr uint64_t kGuard = 512;
 constexpr uint64_t kAlign = 256;
 constexpr uint64_t kLarge = 1 << 20, kLargeAlign = PagePool::kPiece;
+// What is larger than all that is kept for those who come next is not written before it is used.
+constexpr uint64_t kOnDemand = PagePool::kKept;
 constexpr uint64_t kSmallGuard = 64, kSmallAlign = 16;
 constexpr uint64_t kPage = 4096;
 
@@ -81,17 +83,18 @@ Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
   const bool large = bytes >= kLarge;
   Allocation* made = place(bytes, large ? kLargeAlign : kAlign, name, kGuard);
   // All of it is written at once. In the host's own large pages a fault brings 512 of its pages.
-  if (bytes >= kLargeAlign) {
+  if (bytes >= kLargeAlign && bytes < kOnDemand) {
     madvise(host(made->begin), bytes / kLargeAlign * kLargeAlign, MADV_HUGEPAGE);
     PagePool::of_process().take_all(host(made->begin), host(made->end));
   }
-  poison(*made);
+  write_poison(*made);  // no bit was ever set of addresses that are new
+  if (!made->untouched.empty()) on_demand_ += bytes;
   return made;
 }
 
 Allocation* Memory::allocate_small(uint64_t bytes, const std::string& name) {
   Allocation* made = place(bytes, kSmallAlign, name, kSmallGuard);
-  poison(*made);
+  write_poison(*made);
   return made;
 }
 
@@ -161,6 +164,7 @@ void Memory::release(uint64_t address) {
   if (!allocation || allocation->freed || allocation->begin != address)
     throw Error(fmt::format("release of {:#x}, which is not the start of an allocation", address));
   allocation->freed = true;
+  if (!allocation->untouched.empty()) on_demand_ -= allocation->end - allocation->begin;
   // The pages go to the next who needs some, or back to the system; the range itself stays out of
   // use.
   const uint64_t first = align_up(allocation->begin - kGlobalBase, kPage);
@@ -169,6 +173,9 @@ void Memory::release(uint64_t address) {
   if (allocation->shared_with_host) {
     last = std::max(align_up(allocation->end - kGlobalBase, kPage), first + kPage);
     munmap(reinterpret_cast<void*>(allocation->begin), last - first);
+  } else if (!allocation->untouched.empty()) {
+    moved = true;  // to nobody: the pool takes plain memory only
+    allocation->untouched = {};
   } else if (last > first) {
     moved = PagePool::of_process().give_all(arena_.begin() + first, arena_.begin() + last) > 0;
     if (!moved) madvise(arena_.begin() + first, last - first, MADV_DONTNEED);
@@ -189,11 +196,19 @@ void Memory::revive(uint64_t address) {
     throw Error(fmt::format("there is no freed allocation at {:#x}", address));
   allocation->freed = false;
   poison(*allocation);
+  if (!allocation->untouched.empty()) on_demand_ += allocation->end - allocation->begin;
 }
 
 void Memory::poison(Allocation& allocation) {
-  std::memset(host(allocation.begin), 0xff, allocation.end - allocation.begin);
   mark_range(allocation.begin, allocation.end, false);
+  write_poison(allocation);
+}
+
+void Memory::write_poison(Allocation& allocation) {
+  const uint64_t bytes = allocation.end - allocation.begin;
+  const bool plain = bytes < kOnDemand || allocation.shared_with_host;
+  const uint64_t laid = plain ? 0 : allocation.untouched.lay(host(allocation.begin), bytes);
+  std::memset(host(allocation.begin) + laid, kPoison, bytes - laid);
   allocation.initialised = false;
   allocation.pristine = true;
 }
@@ -215,6 +230,7 @@ void Memory::to_write(uint64_t to, uint64_t bytes) {
   if (!allocation || allocation->freed || bytes > allocation->end - to)
     throw Error(fmt::format("copy of {} bytes to {:#x} does not fit an allocation", bytes, to));
   mark_range(to, to + bytes, true);
+  if (!allocation->untouched.empty()) allocation->untouched.will_write(host(to), host(to + bytes));
   allocation->pristine = false;
   if (to == allocation->begin && bytes == allocation->end - to) allocation->initialised = true;
 }
@@ -250,6 +266,8 @@ void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
   }
   if (runs.size() == 1 && runs[0].second && bytes == target->end - target->begin)
     target->initialised = true;
+  if (!target->untouched.empty() && (to + bytes <= from || from + bytes <= to))
+    target->untouched.will_write(host(to), host(to + bytes));
   std::memmove(host(to), host(from), bytes);
   target->pristine = false;
 }

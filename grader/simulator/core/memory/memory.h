@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simulator/core/memory/page_pool.h"
+#include "simulator/core/memory/poison_pages.h"
 #include "simulator/core/memory/texture_table.h"
 
 namespace lab32::sim {
@@ -38,6 +39,7 @@ struct Allocation {
   // The devices that reach it, bit by bit; none: all do. Outlives the allocation.
   const uint64_t* reached_by = nullptr;
   bool condition = false;  // of a node of a graph: cudaGraphSetConditional() writes it
+  PoisonPages untouched;   // of a large one
   // Of a range that memory is mapped to by hand: what kernels may do with each piece: 0: nothing,
   // 1: read, 3: write, too. None: all is allowed everywhere.
   std::vector<uint8_t> pieces;
@@ -136,6 +138,9 @@ class Memory {
   TextureTable& textures() { return textures_; }
   const TextureTable& textures() const { return textures_; }
 
+  // Bytes of live allocations whose pages come when they are touched.
+  uint64_t bytes_on_demand() const { return on_demand_; }
+
   uint64_t used() const { return next_; }
   // Whether it lies in the range from which memory has been handed out so far.
   bool holds(uint64_t address) const {
@@ -147,12 +152,13 @@ class Memory {
   // The host is about to write this piece of an allocation. Throws Error when it is none.
   void to_write(uint64_t to, uint64_t bytes);
   void count_as_written(Allocation& allocation);
+  void write_poison(Allocation& allocation);
   // The end of the bytes from `begin` on that were all written, or all not.
   uint64_t end_of_run(uint64_t begin, uint64_t end, bool value) const;
   Allocation* place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard);
 
   uint64_t capacity_;
-  uint64_t next_ = 0;
+  uint64_t next_ = 0, on_demand_ = 0;
   unsigned device_ = 0;
   const uint64_t* reached_by_ = nullptr;
   PagePool::Range arena_, written_;
