@@ -292,7 +292,7 @@ $(PROGRAMS)/cudart/include/cublas_v2.h: grader/cublas/include/cublas_v2.h grader
 
 $(PROGRAMS)/cudart/exports: grader/cudart/api.def Makefile
 	@mkdir -p $(@D)
-	@{ echo 'libcudart.so.13 { global: lab32_list_unsupported; lab32_driver_symbol; lab32_cublas_symbol; lab32_cublas_loaded;'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
+	@{ echo 'libcudart.so.13 { global: lab32_list_unsupported; lab32_driver_symbol; lab32_cublas_symbol;'; sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; \
 	   echo 'local: *; };'; } >$@
 
 # cuda_occupancy.h and the runtime's declarations are the toolkit's, which set-up finds or installs.

@@ -4,11 +4,7 @@
 
 #include <cstring>
 
-#include "base/elf.h"
-#include "base/error.h"
-#include "base/read_file.h"
 #include "cudart/errors.h"
-#include "cudart/say.h"
 
 namespace {
 
@@ -81,20 +77,4 @@ extern "C" __attribute__((visibility("default"))) void* lab32_cublas_symbol(cons
   for (const lab32::cublas::Symbol& s : lab32::cublas::kSymbols)
     if (std::strcmp(s.symbol, symbol) == 0) return s.address;
   return nullptr;
-}
-
-// One of these was loaded: what the program names of theirs and will not get is said before its
-// first kernel. It may never call it, so that it goes on.
-extern "C" __attribute__((visibility("default"))) void lab32_cublas_loaded() {
-  static bool said = false;
-  if (said) return;
-  said = true;
-  try {
-    const std::string bytes = lab32::read_file("/proc/self/exe").value_or("");
-    for (const std::string& import : lab32::read_elf(bytes, "the program").imports)
-      if (const auto name = lab32::cublas::refused_symbol(import))
-        lab32::cudart::say("the program names what would stop it: " +
-                           lab32::cublas::refusal_of(*name));
-  } catch (const lab32::Error&) {  // it can be said when it is called
-  }
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "cudart/errors.h"
+#include "cudart/foreseen.h"
 #include "cudart/say.h"
 #include "device/fault_text.h"
 #include "record/recording.h"
@@ -227,6 +228,8 @@ uint32_t resident_blocks(Runtime& r, KernelEntry& entry, uint64_t threads, uint6
 cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request, void** args) {
   if (!r.streams.knows(request.stream) || !r.streams.is_here(request.stream))
     return cudaErrorInvalidResourceHandle;
+  r.registry.load(*entry.binary);
+  foresee_kernels(r.registry, r.profile.arch);
   device::Kernel& kernel = r.registry.load(entry);
   const device::KernelInfo& info = kernel.info();
   device::Shape shape;

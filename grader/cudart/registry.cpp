@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "cudart/errors.h"
@@ -39,6 +40,7 @@ std::string from_here(std::string text) {
 Binary* Registry::add_binary(const void* wrapper) {
   binaries_.push_back(std::make_unique<Binary>());
   binaries_.back()->wrapper = wrapper;
+  has_new_ = true;
   return binaries_.back().get();
 }
 
@@ -62,6 +64,14 @@ void Registry::remove_binary(Binary* binary) {
   binaries_.erase(std::remove_if(binaries_.begin(), binaries_.end(),
                                  [&](const auto& b) { return b.get() == binary; }),
                   binaries_.end());
+}
+
+std::vector<Binary*> Registry::not_looked_at() {
+  std::vector<Binary*> found;
+  if (!std::exchange(has_new_, false)) return found;
+  for (auto& binary : binaries_)
+    if (!std::exchange(binary->looked_at, true) && !binary->code) found.push_back(binary.get());
+  return found;
 }
 
 void Registry::unload() {

@@ -25,8 +25,9 @@ std::string from_here(std::string text);
 struct Binary {
   const void* wrapper = nullptr;
   std::optional<DeviceCode>
-      code;              // of a module that the program loads itself: instead of a wrapper
-  bool refused = false;  // cannot be loaded, which has been said
+      code;                // of a module that the program loads itself: instead of a wrapper
+  bool refused = false;    // cannot be loaded, which has been said
+  bool looked_at = false;  // Registry::not_looked_at() has named it
   // From here on: once loaded. Each device has its own.
   std::array<std::unique_ptr<device::LoadedModule>, kMostDevices> modules;
   std::string arch;  // of the PTX: "sm_90"
@@ -103,6 +104,8 @@ class Registry {
   void load(Binary& binary);
   // The kernel ready to run. Throws Error when it needs what the simulator does not have.
   device::Kernel& load(KernelEntry& entry);
+  // The program's own modules that this has not named before.
+  std::vector<Binary*> not_looked_at();
   // Where a variable lies.
   device::Buffer locate(const VariableEntry& entry);
 
@@ -110,7 +113,7 @@ class Registry {
   void load_now(Binary& binary);
 
   std::vector<device::Device*> devices_;
-  bool listings_;
+  bool listings_, has_new_ = false;
   std::vector<std::unique_ptr<Binary>> binaries_;
   std::map<const void*, std::unique_ptr<KernelEntry>> kernels_;  // by host address
   std::map<const void*, VariableEntry> variables_;

@@ -198,6 +198,9 @@ class LoadedModule {
   virtual std::vector<std::string> kernel_names() const = 0;
   // As they are in the PTX; none where the device does not tell.
   virtual std::vector<std::string> kernel_symbols() const { return {}; }
+  // Why kernels that find() would refuse cannot run, by symbol, as far as a look at them tells that
+  // costs next to nothing.
+  virtual std::map<std::string, std::string> refusals() const { return {}; }
   // Bytes of a module variable (LAB32_LAUNCH records, __constant__ tables); nullopt: none.
   virtual std::optional<std::vector<std::byte>> read_symbol(const std::string& name) = 0;
   virtual bool write_symbol(const std::string& name, const void* data, uint64_t bytes) = 0;

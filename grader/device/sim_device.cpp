@@ -13,11 +13,13 @@
 #include "base/error.h"
 #include "device/sim_module.h"
 #include "device/sim_observers.h"
+#include "simulator/core/execute/glance.h"
 #include "simulator/core/execute/trap_text.h"
 #include "simulator/core/memory/device_heap.h"
 #include "simulator/core/schedule/launch.h"
 #include "simulator/model/copy.h"
 #include "simulator/model/occupancy.h"
+#include "simulator/ptx/parser.h"
 
 namespace lab32::device {
 namespace {
@@ -361,6 +363,10 @@ std::unique_ptr<Device> make_sim_device(const std::string& profile) {
 
 std::unique_ptr<Device> make_sim_device(const model::Profile& profile, sim::Memory& memory) {
   return std::make_unique<SimDevice>(profile, memory);
+}
+
+std::map<std::string, std::string> refusals_of(const std::string& ptx) {
+  return sim::refusals_at_a_glance(ptx::parse(ptx), true);
 }
 
 }  // namespace lab32::device

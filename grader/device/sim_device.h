@@ -1,6 +1,7 @@
 // The simulator as a Device.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -18,5 +19,8 @@ unsigned host_threads();
 std::unique_ptr<Device> make_sim_device(const std::string& profile);
 // On memory of the caller's, who copies, fills and shares it himself; it must outlive the device.
 std::unique_ptr<Device> make_sim_device(const model::Profile& profile, sim::Memory& memory);
+
+// LoadedModule::refusals() of a module that is not loaded. Throws Error for PTX that is wrong.
+std::map<std::string, std::string> refusals_of(const std::string& ptx);
 
 }  // namespace lab32::device

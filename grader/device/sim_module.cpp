@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "device/kernel_name.h"
+#include "simulator/core/execute/glance.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/listing.h"
 #include "simulator/sass/reconcile.h"
@@ -56,6 +57,10 @@ std::vector<std::string> SimModule::kernel_names() const {
   std::vector<std::string> names;
   for (const std::string& s : symbols_of_kernels_) names.push_back(kernel_name(s));
   return names;
+}
+
+std::map<std::string, std::string> SimModule::refusals() const {
+  return sim::refusals_at_a_glance(module_, host_runs_);
 }
 
 std::optional<std::vector<std::byte>> SimModule::read_symbol(const std::string& name) {

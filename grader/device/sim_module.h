@@ -60,6 +60,7 @@ class SimModule : public LoadedModule {
   SimKernel& kernel_at(uint64_t address);
   std::vector<std::string> kernel_names() const override;
   std::vector<std::string> kernel_symbols() const override { return symbols_of_kernels_; }
+  std::map<std::string, std::string> refusals() const override;
   std::optional<std::vector<std::byte>> read_symbol(const std::string& name) override;
   bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override;
   std::optional<Buffer> symbol(const std::string& name) override;

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "cudart/foreseen.h"
+
 namespace lab32::driver {
 
 Modules& modules() {
@@ -16,7 +18,9 @@ cudart::Binary* Modules::load_binary(Runtime& r, const void* image, std::string 
   ++serial_;
   cudart::DeviceCode code = read_image(image, r.gpu().device->arch());
   code.name = name.empty() ? fmt::format("<PTX {}>", serial_) : std::move(name);
-  return r.registry.add_module(std::move(code));
+  cudart::Binary* binary = r.registry.add_module(std::move(code));
+  cudart::foresee_kernels(*binary);
+  return binary;
 }
 
 CUmodule Modules::load(Runtime& r, const void* image, const std::string& name) {

@@ -1,5 +1,6 @@
 // What a program needs and does not get here, read from its file: nothing of it runs.
-// `lab32 run --list-unsupported` opens this library and asks.
+// `lab32 run --list-unsupported` opens this library and asks. Of functions it is said when the
+// program starts, too.
 
 #include <fmt/format.h>
 
@@ -10,11 +11,12 @@
 
 #include "base/elf.h"
 #include "base/error.h"
-#include "base/pattern.h"
 #include "base/read_file.h"
 #include "cublas/symbols.h"
 #include "cudart/fatbin.h"
+#include "cudart/foreseen.h"
 #include "cudart/refusals.h"
+#include "device/kernel_name.h"
 #include "device/sim_device.h"
 #include "driver/symbols.h"
 #include "simulator/core/memory/memory.h"
@@ -56,6 +58,22 @@ std::vector<FatBinary> binaries_of(const ElfFile& elf) {
   return binaries;
 }
 
+// Of the functions of the runtime, the driver and cuBLAS among those symbols: name -> refusal.
+std::map<std::string, std::string> refused_calls(const std::vector<std::string>& imports) {
+  std::map<std::string, std::string> calls;
+  const auto refused = cudart::refused_names();
+  for (const std::string& symbol : imports) {
+    if (symbol.rfind("cu", 0) != 0) continue;
+    if (std::binary_search(refused.begin(), refused.end(), symbol))
+      calls[symbol] = cudart::refusal_of(symbol);
+    // cuMemMap_v2 is cuMemMap in the source.
+    if (const auto called = refused_symbol(symbol)) calls[*called] = refusal_of(*called);
+    if (const auto called = cublas::refused_symbol(symbol))
+      calls[*called] = cublas::refusal_of(*called);
+  }
+  return calls;
+}
+
 class Lister {
  public:
   explicit Lister(const std::string& profile)
@@ -66,27 +84,13 @@ class Lister {
   void look_at(const std::string& path) {
     const std::string bytes = read_file(path).value_or("");
     const ElfFile elf = read_elf(bytes, path);
-    const auto refused = cudart::refused_names();
-    for (const std::string& name : elf.imports) {
-      if (std::binary_search(refused.begin(), refused.end(), name))
-        calls_[name] = cudart::refusal_of(name);
-      // cuMemMap_v2 is cuMemMap in the source.
-      if (const auto called = refused_symbol(name)) calls_[*called] = refusal_of(*called);
-      if (const auto called = cublas::refused_symbol(name))
-        calls_[*called] = cublas::refusal_of(*called);
-    }
+    calls_.merge(refused_calls(elf.imports));
     for (const FatBinary& binary : binaries_of(elf)) look_at(binary);
   }
 
   void tell(Tell tell, void* context) const {
     for (const auto& [name, text] : calls_) tell(context, name.c_str(), text.c_str());
-    for (const auto& [text, kernels] : code_) {
-      const std::string others =
-          kernels.size() > 1 ? fmt::format(" and {} more", kernels.size() - 1) : "";
-      const std::string where =
-          kernels[0].empty() ? text : fmt::format("{} (kernel {}{})", text, kernels[0], others);
-      tell(context, "", where.c_str());
-    }
+    for (const std::string& line : code_.lines()) tell(context, "", line.c_str());
   }
 
  private:
@@ -96,35 +100,39 @@ class Lister {
       artifact.arch = device_->arch();
       artifact.ptx = cudart::choose(binary, device_->arch()).ptx;
       const auto module = device_->load(artifact);
-      for (const std::string& kernel : module->kernel_names()) look_at(*module, kernel);
+      // By symbol: to look each up by the name for people costs more than all the rest.
+      for (const std::string& symbol : module->kernel_symbols()) look_at(*module, symbol);
     } catch (const Error& e) {
-      note(e, "");
+      code_.add(e.what(), "");
     }
   }
 
-  void look_at(device::LoadedModule& module, const std::string& kernel) {
+  void look_at(device::LoadedModule& module, const std::string& symbol) {
     try {
-      module.find(kernel);
+      module.find(symbol);
     } catch (const Error& e) {
-      note(e, kernel);
+      code_.add(e.what(), device::kernel_name(symbol));
     }
-  }
-
-  // Without the PTX quoted; by the line of the source where it is known, which templates share.
-  void note(const Error& e, const std::string& kernel) {
-    static const Pattern in_ptx("^PTX line [0-9]+: (.*) \\(source: (.*)\\)$");
-    const std::string all = e.what();
-    const std::string text = all.substr(0, all.find('\n'));
-    const auto found = in_ptx.match(text);
-    code_[found ? (*found)[2] + ": " + (*found)[1] : text].push_back(kernel);
   }
 
   model::Profile profile_;
   sim::Memory memory_;
   std::unique_ptr<device::Device> device_;
-  std::map<std::string, std::string> calls_;              // name -> refusal
-  std::map<std::string, std::vector<std::string>> code_;  // refusal -> kernels
+  std::map<std::string, std::string> calls_;  // name -> refusal
+  cudart::CodeRefusals code_;
 };
+
+// The library was loaded: what the program itself names and will not get is said before it starts.
+__attribute__((constructor)) void foresee() {
+  try {
+    const std::string bytes = read_file("/proc/self/exe").value_or("");
+    std::vector<std::string> refusals;
+    for (const auto& [name, text] : refused_calls(read_elf(bytes, "the program").imports))
+      refusals.push_back(text);
+    cudart::foresee_calls(refusals);
+  } catch (const Error&) {  // it can be said when it is called
+  }
+}
 
 }  // namespace
 }  // namespace lab32::driver

@@ -54,7 +54,6 @@ __attribute__((constructor)) void find_functions() {
   }
   void* library = dlopen(runtime.c_str(), RTLD_NOW | RTLD_LOCAL);
   using Find = void* (*)(const char*);
-  using Loaded = void (*)();
   const auto find =
       library ? reinterpret_cast<Find>(dlsym(library, "lab32_cublas_symbol")) : nullptr;
   if (!find) {
@@ -63,7 +62,6 @@ __attribute__((constructor)) void find_functions() {
   }
   void** entry = entries;
   for (const char* name : kNames) *entry++ = find(name);
-  if (const auto loaded = reinterpret_cast<Loaded>(dlsym(library, "lab32_cublas_loaded"))) loaded();
 }
 
 }  // namespace

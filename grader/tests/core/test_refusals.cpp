@@ -27,6 +27,36 @@ bool holds(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("core: refusals: most are seen without decoding, in the same words") {
+  const auto seen = [](const std::string& body, const std::string& functions = "") {
+    const auto all = device::refusals_of(
+        tests::with_header(functions +
+                           ".visible .entry good() { ret; }\n.visible .entry k(.param .u64 p) {\n"
+                           ".reg .b32 %r<9>;\n.reg .b64 %d<9>;\n.reg .f32 %f<9>;\n" +
+                           body + "\nret;\n}\n"));
+    CHECK(all.count("good") == 0);
+    return all.count("k") ? all.at("k") : "";
+  };
+  CHECK(seen("add.u32 %r1, %r2, 1;") == "");
+  CHECK(
+      seen(
+          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, "
+          "{%r4,%r5}, {%f0,%f1,%f2,%f3};") == "");
+  CHECK(holds(seen("discard.global.L2 [%d1], 128;"),
+              "PTX line 9: `discard.global.L2` is not supported"));
+  CHECK(seen("vadd.u32.s32.s32.min %r1, %r2, %r3, %r4;") ==
+        "PTX line 9: vadd.u32.s32.s32.min: what ptxas makes of it compares otherwise than the PTX "
+        "ISA says");
+  CHECK(holds(
+      seen("mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r1}, {%r2}, "
+           "{%f0,%f1,%f2,%f3};"),
+      "PTX line 9: mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32: "));
+  const std::string nobody = ".extern .func nobody();\n";
+  CHECK(holds(seen("call.uni nobody;", nobody), ": the device function `nobody` is not supported"));
+  CHECK(holds(seen("call.uni calls;", nobody + ".func calls() { call.uni nobody; ret; }\n"),
+              ": the device function `nobody` is not supported"));
+}
+
 TEST_CASE("core: refusals: instructions outside the table, with line and caret") {
   for (const std::string line :
        {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %d1, %d2, 1, 1, 1, "

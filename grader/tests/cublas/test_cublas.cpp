@@ -120,7 +120,7 @@ TEST_CASE("cublas: what is not there is named, before the first kernel where it 
   const std::string gone =
       "cublasSsyrk is not there: of cuBLAS there are products (gemm, batches, Ex), geam, dgmm, "
       "gemv, ger and the functions of vectors (grader/cublas/README.md)\n";
-  const std::string named = "lab32: the program names what would stop it: " + gone;
+  const std::string named = "lab32: the program names what would stop it when called: " + gone;
   const Outcome fine = run_lab32({"run", source, own, "-lcublas"});
   CHECK(fine.out == "0\n");
   CHECK(fine.err == named);

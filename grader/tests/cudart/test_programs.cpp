@@ -22,6 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::string kHandleRefused = "cudaIpcGetMemHandle is not supported by the simulated runtime",
+                  kEnd = "\n",
+                  kNamed =
+                      "lab32: the program names what would stop it when called: " + kHandleRefused +
+                      "\n";
+
 Outcome execute(std::vector<std::string> argv) {
   Command command;
   command.argv = std::move(argv);
@@ -156,14 +162,18 @@ TEST_CASE("cudart: a fault is said once, reported by the next call that waits, a
 }
 
 TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
-  const std::string note = "lab32: cudaIpcGetMemHandle is not supported by the simulated runtime\n";
+  const std::string note =
+      kNamed + "lab32: " + kHandleRefused + kEnd;
   check_outcome(run(of_tests("refusals"), {"return"}), 2, "cudaErrorNotSupported\n", note);
   check_outcome(run(of_tests("refusals"), {"exit"}), 2, "cudaErrorNotSupported\n", note);
   check_outcome(run(of_tests("refusals"), {"abort"}), 2, "", note);
-  check_outcome(run(of_tests("refusals"), {"nothing"}), 7, "", "");
-  check_outcome(run(of_tests("instruction")), 2, "2\ncudaErrorNotSupported\n2\n",
-                "lab32: cudaLaunchKernel: PTX line 28: `multimem.red.global.add.u32` is not "
-                "supported by the simulator (source: instruction.cu:7)\n");
+  check_outcome(run(of_tests("refusals"), {"nothing"}), 7, "", kNamed);
+  const std::string multimem = "`multimem.red.global.add.u32` is not supported by the simulator (";
+  check_outcome(
+      run(of_tests("instruction")), 2, "2\ncudaErrorNotSupported\n2\n",
+      "lab32: the program holds what would stop it when launched: instruction.cu:7: " + multimem +
+          "kernel unknown)\nlab32: cudaLaunchKernel: PTX line 28: " + multimem +
+          "source: instruction.cu:7)" + kEnd);
 }
 
 // Of such memory pages come when they are touched: what was promised counts nevertheless.
@@ -251,8 +261,7 @@ TEST_CASE("cudart: each launch and each refusal leaves a line in the record") {
   CHECK(run_quietly(start) == 2);
   const record::Recording refusals = recording();
   CHECK(refusals.launches.empty());
-  CHECK(refusals.unsupported ==
-        std::vector<std::string>{"cudaIpcGetMemHandle is not supported by the simulated runtime"});
+  CHECK(refusals.unsupported == std::vector<std::string>{kHandleRefused});
 }
 
 TEST_CASE("cudart: programs that the user compiled") {
@@ -264,14 +273,19 @@ TEST_CASE("cudart: programs that the user compiled") {
         {"-arch=sm_75", "-cudart", "shared", "--compress-mode=none"},
         {"-arch=sm_90", "-cudart", "shared", "--default-stream", "per-thread"}}) {
     CAPTURE(flags.back());
-    check_outcome(run(compiled(scratch, flags), {"nothing"}), 7, "", "");
+    check_outcome(run(compiled(scratch, flags), {"nothing"}), 7, "", kNamed);
   }
+  // Without lines of the host's code.
+  check_outcome(run(compiled(scratch, {"-arch=sm_90", "-cudart", "shared"}), {"exit"}), 2,
+                "cudaErrorNotSupported\n", kNamed + "lab32: " + kHandleRefused + kEnd);
   check_outcome(
       run(compiled(scratch, {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"}),
           {"nothing"}),
       2, "",
-      "lab32: the program holds no PTX for sm_90 (it holds a cubin for 90): build it with lab32 "
-      "nvcc, or nvcc -arch=sm_90\n");
+      kNamed +
+          "lab32: the program holds no PTX for sm_90 (it holds a cubin for 90): build it with "
+          "lab32 nvcc, or nvcc -arch=sm_90" +
+          kEnd);
   const std::string linked_statically = compiled(scratch, {"-arch=sm_90"});
   check_outcome(run(linked_statically), 2, "",
                 "lab32: " + linked_statically +
@@ -294,7 +308,8 @@ TEST_CASE("cudart: what loads the driver itself finds the simulated one") {
       "lab32: cuGetExportTable: NVIDIA's own CUDA runtime, which the program or a library "
       "of its holds (usually linked statically), asks the driver for functions that are "
       "not documented: nvcc -cudart shared leaves it to the loader, which finds "
-      "lab32's\n");
+      "lab32's" +
+          kEnd);
 }
 
 // As a Makefile does: objects, a library of device code, a shared library; started without lab32,
@@ -348,6 +363,95 @@ TEST_CASE("cudart: a program is compiled again when what it includes has changed
   CHECK(fs::last_write_time(program) == when);
   scratch.write("number.h", "constexpr int kNumber = 4;\n");
   CHECK(run(source.string()).status == 4);
+}
+
+TEST_CASE("cudart: kernels that cannot run are named before the first one starts") {
+  const Scratch scratch;
+  const std::string kernels =
+      "template <int N>\n"
+      "__global__ void bad(unsigned *p) {\n"
+      "  asm(\"discard.global.L2 [%0], 128;\" :: \"l\"(p));\n"
+      "  *p = N;\n"
+      "}\n"
+      "__global__ void video(unsigned *p) {\n"
+      "  asm(\"vadd.u32.s32.s32.min %0, %1, %1, %1;\" : \"=r\"(*p) : \"r\"(p[1]));\n"
+      "}\n"
+      "__device__ void deep(unsigned *p) { asm(\"txq.array_size.b32 %0, [%1];\" : \"=r\"(*p) : "
+      "\"l\"(p)); }\n"
+      "__global__ void calls(unsigned *p) { deep(p); }\n";
+  const std::string first =
+      scratch
+          .write("p.cu", kernels +
+                             "__global__ void fine() { printf(\"fine\\n\"); }\n"
+                             "void others();\n"
+                             "int main(int count, char**) {\n"
+                             "  puts(\"starts\");\n"
+                             "  fine<<<1, 1>>>(); fine<<<1, 1>>>();\n"
+                             "  if (count == 7) bad<1><<<1, 1>>>(0), bad<2><<<1, 1>>>(0), "
+                             "video<<<1, 1>>>(0), calls<<<1, 1>>>(0), others();\n"
+                             "  cudaDeviceSynchronize();\n"
+                             "}\n")
+          .string();
+  // Two more modules, of which nothing is used; a kernel a line.
+  std::string many, launches;
+  for (const char* n : {"1", "2", "3"}) {
+    many += std::string("__global__ void more") + n +
+            "(unsigned *p) { asm(\"multimem.red.global.add.u32 [%0], 1;\" :: \"l\"(p)); }\n";
+    launches += std::string("more") + n + "<<<1, 1>>>(0);";
+  }
+  const std::string second =
+      scratch.write("q.cu", many + "void others() {" + launches + "}\n").string();
+  const std::string third =
+      scratch
+          .write("r.cu",
+                 "__global__ void other(int *p) { *p = 1; }\nvoid* other_at = (void*)other;\n")
+          .string();
+  const auto holds = [](const std::string& what) {
+    return "lab32: the program holds what would stop it when launched: " + what + "\n";
+  };
+  const Outcome outcome = execute({(toolchain::checkout() / "build/lab32").string(), "run", first,
+                                   second, third, "-include", "cstdio"});
+  check_outcome(
+      outcome, 0, "starts\nfine\nfine\n",
+      holds(first +
+            ":7: vadd.u32.s32.s32.min: what ptxas makes of it compares otherwise than the PTX ISA "
+            "says (kernel video)") +
+          holds(first +
+                ":9: txq.array_size.b32: ptxas looks this up in a table of references, and what it "
+                "holds of objects is not known (kernel calls)") +
+          holds("p.cu:3: `discard.global.L2` is not supported by the simulator (kernel bad<1> and "
+                "1 more)") +
+          holds("q.cu:1: `multimem.red.global.add.u32` is not supported by the simulator (kernel "
+                "more1)") +
+          "lab32: ... and 2 more: lab32 run --list-unsupported names all\n");
+}
+
+TEST_CASE("cudart: of a module that the program loads itself it is said at once") {
+  const Scratch scratch;
+  const std::string source =
+      scratch
+          .write("p.cpp",
+                 "#include <cuda.h>\n"
+                 "#include <cstdio>\n"
+                 "const char ptx[] = \".version 8.0\\n.target sm_90\\n.address_size 64\\n\"\n"
+                 "  \".visible .entry go(.param .u64 p) {\\n.reg .b64 %d;\\n\"\n"
+                 "  \"ld.param.u64 %d, [p];\\ndiscard.global.L2 [%d], 128;\\nret;\\n}\\n\";\n"
+                 "int main() {\n"
+                 "  CUdevice device; CUcontext context; CUmodule module;\n"
+                 "  cuInit(0), cuDeviceGet(&device, 0);\n"
+                 "  cuDevicePrimaryCtxRetain(&context, device), cuCtxSetCurrent(context);\n"
+                 "  printf(\"%d\\n\", cuModuleLoadData(&module, ptx));\n"
+                 "  printf(\"%d\\n\", cuIpcGetEventHandle(0, 0));\n"
+                 "}\n")
+          .string();
+  const std::string event = "cuIpcGetEventHandle is not supported by the simulated driver";
+  check_outcome(
+      execute({(toolchain::checkout() / "build/lab32").string(), "run", source, "-lcuda"}), 2,
+      "0\n801\n",
+      "lab32: the program names what would stop it when called: " + event +
+          "\nlab32: the program has loaded what would stop it when launched: <PTX 1>:7: "
+          "`discard.global.L2` is not supported by the simulator (kernel go)\nlab32: " +
+          event + kEnd);
 }
 
 TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and nothing runs") {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "simulator/core/execute/binding.h"
+#include "simulator/core/execute/callee.h"
 #include "simulator/core/execute/device_runtime.h"
 #include "simulator/core/execute/fragment_forms.h"
 #include "simulator/core/execute/function_slots.h"
@@ -95,9 +96,7 @@ class Decoder {
       try {
         decode_instruction(in, out);
       } catch (const Error& e) {
-        const auto at = module_.position(in.loc);
-        throw Error(fmt::format("PTX line {}: {}{}", in.ptx_line, e.what(),
-                                at ? fmt::format(" (source: {}:{})", at->file, at->line) : ""));
+        throw Error(in_source(module_, in, e.what()));
       }
       out.reconverge = flow.reconverge[i];
       out.site = static_cast<uint32_t>(program_.sites.size());
@@ -291,34 +290,15 @@ class Decoder {
     } else {
       site.name = call.target.name;
       const ptx::Function* callee = module_.find_function(site.name);
-      if (site.name == "vprintf") {
-        site.target = CallSite::Target::vprintf;
-      } else if (site.name == "__assertfail") {
-        site.target = CallSite::Target::assertfail;
-      } else if (heap_ && (site.name == "malloc" || site.name == "free")) {
-        site.target = site.name == "free" ? CallSite::Target::free : CallSite::Target::malloc;
-        calls_heap_ = true;
-      } else if (heap_ && (site.name == "__cudaCDP2GetParameterBufferV2" ||
-                           site.name == "__cudaCDP2LaunchDeviceV2")) {
-        site.target = site.name == "__cudaCDP2LaunchDeviceV2" ? CallSite::Target::launch
-                                                              : CallSite::Target::prepare_launch;
-        program_.launches_kernels = true;
-      } else if (heap_ && is_device_runtime(site.name)) {
-        site.target = CallSite::Target::runtime;
-        program_.launches_kernels = true;
-        calls_heap_ |= is_device_heap(site.name);
-      } else if (heap_ && site.name == "cudaGraphSetConditional") {
-        site.target = CallSite::Target::set_condition;
-      } else if (callee && !callee->is_declaration) {
+      using Target = CallSite::Target;
+      site.target = target_of(site.name, callee, heap_);
+      program_.launches_kernels |= site.target == Target::prepare_launch ||
+                                   site.target == Target::launch || site.target == Target::runtime;
+      calls_heap_ |= site.target == Target::malloc || site.target == Target::free ||
+                     (site.target == Target::runtime && is_device_heap(site.name));
+      if (site.target == Target::function)
         site.function = static_cast<uint32_t>(
             std::find(functions_.begin(), functions_.end(), callee) - functions_.begin());
-      } else if (site.name.rfind("cuda", 0) == 0 || site.name.rfind("__cudaCDP", 0) == 0) {
-        throw Error(fmt::format(
-            "the runtime on the device is not simulated, but for launches: `{}`", site.name));
-      } else {
-        throw Error(
-            fmt::format("the device function `{}` is not supported by the simulator", site.name));
-      }
     }
     out.target = static_cast<uint32_t>(program_.calls.size());
     program_.calls.push_back(std::move(site));

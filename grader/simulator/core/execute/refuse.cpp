@@ -1,5 +1,7 @@
 #include "simulator/core/execute/refuse.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -36,6 +38,13 @@ std::string spelling(const ptx::Instruction& in) {
 void refuse(const ptx::Instruction& in, const std::string& why) {
   throw Error(spelling(in) + ": " +
               (why.empty() ? "the PTX ISA has no such combination of types and modifiers" : why));
+}
+
+std::string in_source(const ptx::Module& module, const ptx::Instruction& in,
+                      const std::string& why) {
+  const auto at = module.position(in.loc);
+  return fmt::format("PTX line {}: {}{}", in.ptx_line, why,
+                     at ? fmt::format(" (source: {}:{})", at->file, at->line) : "");
 }
 
 }  // namespace lab32::sim
