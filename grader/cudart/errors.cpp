@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 
+#include "cudart/call_site.h"
 #include "cudart/say.h"
 #include "record/recording.h"
 
@@ -42,9 +43,10 @@ __attribute__((destructor)) void leave_with_2() {
   _exit(2);
 }
 
-// A program that does not expect an error may throw or assert. (One with a handler of its own is
-// left alone.)
-void leave_with_2_when_aborted() {
+// A program that does not expect an error may throw or assert (one with a handler of its own is
+// left alone), or leave without running its exit handlers.
+void leave_at_other_ends() {
+  at_quick_exit([] { leave_with_2(); });
   struct sigaction old {
   }, leave{};
   leave.sa_handler = [](int) { _exit(2); };
@@ -78,9 +80,12 @@ void refuse(const std::string& message) {
   static std::set<std::string> said;
   const std::string what = message.substr(0, message.find('\n'));  // without the PTX quoted
   const std::lock_guard<std::mutex> lock(mutex);
-  if (!refused.exchange(true)) leave_with_2_when_aborted();
+  const bool first = !refused.exchange(true);
+  if (first) leave_at_other_ends();
   if (!said.insert(what).second) return;
-  say(what);
+  // The line of device code is the better one.
+  const std::string place = what.find("(source: ") == what.npos ? call_site() : "";
+  say(place + what + (first ? "; what the program prints from here on is no result" : ""));
   if (const char* path = std::getenv("LAB32_RECORD"); path && *path)
     record::append_line(path, record::to_line_unsupported(what));
 }

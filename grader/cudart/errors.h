@@ -21,9 +21,9 @@ cudaError_t remember(cudaError_t error);
 const char* error_name(cudaError_t error);
 const char* error_text(cudaError_t error);
 
-// What the simulator does not do: its first line is said once on stderr. From here on the program's
-// exit status is 2 when it ends by itself or aborts, so that no result stands that was computed
-// without it.
+// What the simulator does not do: its first line is said once on stderr, with the place of the call
+// where it is known. From here on the program's exit status is 2 when it ends by itself or aborts,
+// so that no result stands that was computed without it; the first message says so.
 void refuse(const std::string& message);
 
 }  // namespace lab32::cudart

@@ -16,6 +16,7 @@
 
 #include "base/elf.h"
 #include "base/error.h"
+#include "base/pattern.h"
 #include "base/process.h"
 #include "base/read_file.h"
 #include "profiler/libraries.h"
@@ -128,6 +129,14 @@ void check_options(const NvccWords& words) {
                       option[0]));
 }
 
+// Whether it says itself what the host's compiler shall know of lines: -g, -Xcompiler -g3,-Wall.
+bool has_debug_level(const std::vector<std::string>& option) {
+  const std::string_view name = option_name(option[0]);
+  if (name != "Xcompiler" && name != "compiler-options") return name == "g" || name == "debug";
+  static const Pattern level("(^|[ ,=])-g");
+  return level.search(option.back()).has_value();
+}
+
 class Builder {
  public:
   Builder(const Program& program, const std::string& arch) : arch_(arch) {
@@ -140,15 +149,20 @@ class Builder {
     inputs_ = std::move(words.inputs);
     inputs_.insert(inputs_.begin(), program.file);
     std::vector<std::string> given;
+    bool debug = false;
     for (const auto& option : words.options) {
       if (const auto why =
               option[0].rfind("-l", 0) == 0 ? refused_library(option[0]) : std::nullopt)
         throw Error(*why);
       standard_ |= option_name(option[0]) == "std";
       language_ |= option_name(option[0]) == "x";
+      debug |= has_debug_level(option);
       given.insert(given.end(), option.begin(), option.end());
     }
     options_ = for_simulator(with_nvrtc(given), arch, runtime);
+    // Refusals name the line of the call (cudart/call_site.h). addr2line of binutils 2.40 takes the
+    // file that a function of DWARF 5 begins in for another.
+    if (!debug) options_.insert(options_.end(), {"-Xcompiler", "-g1,-gdwarf-4"});
 
     std::error_code error;
     std::string key = tools.identity + fs::current_path(error).string() + "\n";

@@ -127,7 +127,9 @@ TEST_CASE("cublas: what is not there is named, before the first kernel where it 
   const Outcome refused = run_lab32({"run", source, own, "-lcublas", "--", "x"});
   CHECK(refused.status == 2);
   CHECK(refused.out == "15\n");
-  CHECK(refused.err == named + "lab32: " + gone);
+  const std::string no_result = "; what the program prints from here on is no result\n";
+  CHECK(refused.err ==
+        named + "lab32: " + source + ":8: " + gone.substr(0, gone.size() - 1) + no_result);
   const Outcome listed = run_lab32({"run", "--list-unsupported", source, own, "-lcublas"});
   CHECK(listed.status == 2);
   CHECK(listed.out ==
@@ -135,12 +137,12 @@ TEST_CASE("cublas: what is not there is named, before the first kernel where it 
   const Outcome absent =
       run_lab32({"run", source, own, "-lcublas"}, "LAB32_OPENBLAS=/nowhere/libopenblas.so");
   CHECK(absent.status == 2);
-  CHECK(
-      absent.err.find("lab32: cublasSgemm: a CPU library works matrix products out, OpenBLAS, and "
-                      "it is not here (/nowhere/libopenblas.so: ") != std::string::npos);
+  CHECK(absent.err.find("lab32: " + source +
+                        ":8: cublasSgemm: a CPU library works matrix products out, OpenBLAS, and "
+                        "it is not here (/nowhere/libopenblas.so: ") != std::string::npos);
   CHECK(
       absent.err.find("this brings it: " + (toolchain::checkout() / "grader/setup/setup").string() +
-                      " openblas\n") != std::string::npos);
+                      " openblas" + no_result) != std::string::npos);
 }
 
 TEST_CASE("profiler: each library that is refused says why and what to do instead") {

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kHandleRefused = "cudaIpcGetMemHandle is not supported by the simulated runtime",
-                  kEnd = "\n",
+                  kNoResult = "; what the program prints from here on is no result\n",
                   kNamed =
                       "lab32: the program names what would stop it when called: " + kHandleRefused +
                       "\n";
@@ -163,9 +163,10 @@ TEST_CASE("cudart: a fault is said once, reported by the next call that waits, a
 
 TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
   const std::string note =
-      kNamed + "lab32: " + kHandleRefused + kEnd;
+      kNamed + "lab32: " + of_tests("refusals") + ":18: " + kHandleRefused + kNoResult;
   check_outcome(run(of_tests("refusals"), {"return"}), 2, "cudaErrorNotSupported\n", note);
   check_outcome(run(of_tests("refusals"), {"exit"}), 2, "cudaErrorNotSupported\n", note);
+  check_outcome(run(of_tests("refusals"), {"quick"}), 2, "cudaErrorNotSupported\n", note);
   check_outcome(run(of_tests("refusals"), {"abort"}), 2, "", note);
   check_outcome(run(of_tests("refusals"), {"nothing"}), 7, "", kNamed);
   const std::string multimem = "`multimem.red.global.add.u32` is not supported by the simulator (";
@@ -173,7 +174,7 @@ TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
       run(of_tests("instruction")), 2, "2\ncudaErrorNotSupported\n2\n",
       "lab32: the program holds what would stop it when launched: instruction.cu:7: " + multimem +
           "kernel unknown)\nlab32: cudaLaunchKernel: PTX line 28: " + multimem +
-          "source: instruction.cu:7)" + kEnd);
+          "source: instruction.cu:7)" + kNoResult);
 }
 
 // Of such memory pages come when they are touched: what was promised counts nevertheless.
@@ -277,7 +278,7 @@ TEST_CASE("cudart: programs that the user compiled") {
   }
   // Without lines of the host's code.
   check_outcome(run(compiled(scratch, {"-arch=sm_90", "-cudart", "shared"}), {"exit"}), 2,
-                "cudaErrorNotSupported\n", kNamed + "lab32: " + kHandleRefused + kEnd);
+                "cudaErrorNotSupported\n", kNamed + "lab32: " + kHandleRefused + kNoResult);
   check_outcome(
       run(compiled(scratch, {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"}),
           {"nothing"}),
@@ -285,7 +286,7 @@ TEST_CASE("cudart: programs that the user compiled") {
       kNamed +
           "lab32: the program holds no PTX for sm_90 (it holds a cubin for 90): build it with "
           "lab32 nvcc, or nvcc -arch=sm_90" +
-          kEnd);
+          kNoResult);
   const std::string linked_statically = compiled(scratch, {"-arch=sm_90"});
   check_outcome(run(linked_statically), 2, "",
                 "lab32: " + linked_statically +
@@ -309,7 +310,7 @@ TEST_CASE("cudart: what loads the driver itself finds the simulated one") {
       "of its holds (usually linked statically), asks the driver for functions that are "
       "not documented: nvcc -cudart shared leaves it to the loader, which finds "
       "lab32's" +
-          kEnd);
+          kNoResult);
 }
 
 // As a Makefile does: objects, a library of device code, a shared library; started without lab32,
@@ -451,7 +452,7 @@ TEST_CASE("cudart: of a module that the program loads itself it is said at once"
       "lab32: the program names what would stop it when called: " + event +
           "\nlab32: the program has loaded what would stop it when launched: <PTX 1>:7: "
           "`discard.global.L2` is not supported by the simulator (kernel go)\nlab32: " +
-          event + kEnd);
+          source + ":11: " + event + kNoResult);
 }
 
 TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and nothing runs") {
