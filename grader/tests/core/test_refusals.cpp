@@ -47,10 +47,9 @@ TEST_CASE("core: refusals: most are seen without decoding, in the same words") {
   CHECK(seen("vadd.u32.s32.s32.min %r1, %r2, %r3, %r4;") ==
         "PTX line 9: vadd.u32.s32.s32.min: what ptxas makes of it compares otherwise than the PTX "
         "ISA says");
-  CHECK(holds(
-      seen("mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r1}, {%r2}, "
-           "{%f0,%f1,%f2,%f3};"),
-      "PTX line 9: mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32: "));
+  CHECK(holds(seen("mma.sp.sync.aligned.m16n8k64.row.col.f16.e4m3.e4m3.f16 {%f0,%f1,%f2,%f3}, "
+                   "{%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%f0,%f1,%f2,%f3}, %r8, 0;"),
+              "sums of floats only on sm_90"));
   const std::string nobody = ".extern .func nobody();\n";
   CHECK(holds(seen("call.uni nobody;", nobody), ": the device function `nobody` is not supported"));
   CHECK(holds(seen("call.uni calls;", nobody + ".func calls() { call.uni nobody; ret; }\n"),
