@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "simulator/core/execute/binding.h"
 #include "simulator/core/execute/callee.h"
-#include "simulator/core/execute/fragment_forms.h"
 #include "simulator/core/execute/reach.h"
 #include "simulator/core/execute/refuse.h"
 
@@ -17,7 +16,6 @@ namespace {
 void look_at(const ptx::Module& module, const ptx::Function& f, const ptx::Instruction& in,
              bool heap) {
   pick(in);
-  if (in.op->traits.fragments) fragment_op_of(in);
   if (in.op->traits.flow != ptx::Flow::call) return;
   const ptx::Operand& target = f.calls[static_cast<size_t>(in.call)].target;
   if (target.kind != ptx::Operand::Kind::reg)
