@@ -1,4 +1,5 @@
-// How often each instruction of a launch was issued, function by function.
+// How often each instruction of a launch was issued, and each block of the machine code, function
+// by function.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,8 @@
 
 #include "simulator/core/execute/events.h"
 #include "simulator/core/execute/kernel_program.h"
+#include "simulator/counters/traffic.h"
+#include "simulator/sass/emitted.h"
 
 namespace lab32::device {
 
@@ -15,8 +18,13 @@ struct FunctionTimes {
   const sim::CodeFunction* function = nullptr;
   size_t first_site = 0;
   std::vector<uint64_t> times;
+  std::vector<uint64_t> rounds;  // of the loop of compare-and-swap that ptxas made of it
 };
 std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
-                                       const std::vector<sim::IssueTally>& tally);
+                                       const std::vector<sim::IssueTally>& tally,
+                                       const counters::TrafficObserver& traffic);
+
+// How often the block runs, over all warps.
+double runs(const sass::EmittedBlock& block, const FunctionTimes& function);
 
 }  // namespace lab32::device

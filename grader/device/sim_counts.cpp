@@ -29,15 +29,6 @@ void classify(const sim::KernelProgram& program, const counters::TrafficObserver
   }
 }
 
-uint64_t spin_rounds(const sim::KernelProgram& program, const counters::TrafficObserver& traffic) {
-  uint64_t rounds = 0;
-  for (uint32_t site = 0; site < program.sites.size(); ++site)
-    for (const sim::IssuedAccess& issue : program.plans[site].issues)
-      if (issue.lanes == sim::IssuedAccess::Lanes::spin)
-        rounds += traffic.of_site(site).shared_atom.requests;
-  return rounds;
-}
-
 std::optional<uint32_t> most_issues(const sim::Unmatched& why, const ptx::Traits& traits) {
   using Reason = sim::Unmatched::Reason;
   if (traits.is_atomic()) return std::nullopt;

@@ -16,9 +16,6 @@ namespace lab32::device {
 void classify(const sim::KernelProgram& program, const counters::TrafficObserver& traffic,
               counters::Counters& counters);
 
-// Rounds of the loops that ptxas makes of shared atomics which the hardware does not have.
-uint64_t spin_rounds(const sim::KernelProgram& program, const counters::TrafficObserver& traffic);
-
 // Why the counts of an access that was executed are not the machine code's; nullopt: they are.
 // How often the machine code may issue a load or store for each time that the PTX does, at most,
 // where which of its instructions stand for it is not known for that reason; nullopt: not known.

@@ -1,6 +1,7 @@
 #include "device/sim_observers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -88,6 +89,10 @@ void LaunchObservers::model_time(const model::Profile& profile, const model::Occ
                                  std::optional<counters::L2> l2) {
   caches_.emplace(cache_shape(profile, occupancy), cache_uses(program_), std::move(l2));
   all_.push_back(&*caches_);
+  for (const sim::AccessPlan& plan : program_.plans)
+    for (const sim::IssuedAccess& issue : plan.issues)
+      if (issue.lanes == sim::IssuedAccess::Lanes::spin && !spins_)
+        all_.push_back(&spins_.emplace());
   profile_ = &profile;
   emitted_ = &emitted;
   occupancy_ = occupancy;
@@ -190,10 +195,9 @@ counters::CloseUp LaunchObservers::close_up() {
 void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   run.caches = caches_->counters();
   run.work =
-      work_of(program_, *emitted_, outcome.tally, *run.counters, *run.caches,
+      work_of(program_, *emitted_, outcome.tally, traffic_, *run.counters, *run.caches,
               caches_->busiest_slice(), static_cast<uint32_t>((launch_.block.count() + 31) / 32));
   add_cycles(outcome, *run.work);
-  run.work->shared_spins = static_cast<double>(spin_rounds(program_, traffic_));
   run.work->blocks = launch_.grid.count();
   run.work->occupancy = occupancy_;
   run.work->warm = options_.model == LaunchOptions::Model::warm;
@@ -216,6 +220,10 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   const model::WarpTrace trace =
       warp_trace(program_, {*emitted_, outcome.tally, traffic_, *caches_}, work, warps, &units);
   model::BlocksAtWork at;
+  // Rounded: the order in which blocks were counted must not be seen.
+  const auto rounded = [](double x) { return std::round(x * 1e4) / 1e4; };
+  if (spins_) at.shared_words = rounded(spins_->shared_words());
+  if (spins_) at.last_lanes = std::max(1.0, rounded(spins_->last_lanes()));
   at.blocks = work.blocks;
   at.warps = work.warps_per_block;
   at.resident = std::max(1u, occupancy_.blocks);

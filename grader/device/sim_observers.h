@@ -13,6 +13,7 @@
 #include "simulator/counters/engine_use.h"
 #include "simulator/counters/global_races.h"
 #include "simulator/counters/hazards.h"
+#include "simulator/counters/spins.h"
 #include "simulator/counters/traffic.h"
 #include "simulator/model/profile.h"
 #include "simulator/sass/emitted.h"
@@ -56,6 +57,7 @@ class LaunchObservers {
   counters::GlobalRaceObserver races_;
   counters::EngineUse engine_use_;
   std::optional<counters::CacheObserver> caches_;
+  std::optional<counters::SpinObserver> spins_;
   std::optional<counters::CloseUpObserver> close_up_;
   const model::Profile* profile_ = nullptr;  // of those whose time is modelled
   const sass::EmittedFunctions* emitted_ = nullptr;

@@ -48,7 +48,7 @@ class Builder {
   }
 
   model::WarpTrace build() {
-    for (const FunctionTimes& f : by_function(program_, source_.tally)) {
+    for (const FunctionTimes& f : by_function(program_, source_.tally, source_.traffic)) {
       const auto found = source_.emitted.find(f.function->ptx->name);
       if (found == source_.emitted.end() || found->second.empty())
         add_ptx(f);
@@ -122,7 +122,7 @@ class Builder {
   void add(const FunctionTimes& f, const std::vector<sass::EmittedBlock>& blocks) {
     std::vector<double> executed(f.times.size(), 0), runs;
     for (const sass::EmittedBlock& block : blocks) {
-      runs.push_back(sass::runs(block, f.times));
+      runs.push_back(device::runs(block, f));
       for (const sass::EmittedInstruction& in : block.code)
         if (in.is_copy) executed[static_cast<size_t>(in.origin)] += runs.back();
     }
@@ -143,6 +143,9 @@ class Builder {
         made.write_barrier = in.control.write;
         made.read_barrier = in.control.read;
         made.banks = in.banks;
+        if (blocks[b].spins >= 0 && in.opcode.rfind("LDS", 0) == 0)
+          made.spin = model::TraceInstruction::Spin::load;
+        if (in.opcode.rfind("ATOMS.CAST", 0) == 0) made.spin = model::TraceInstruction::Spin::swap;
         made.reads.assign(in.registers.reads.begin(), in.registers.reads.end());
         made.writes.assign(in.registers.writes.begin(), in.registers.writes.end());
         if (made.kind == Kind::copy_wait) made.slots = static_cast<uint8_t>(1 + in.pending);

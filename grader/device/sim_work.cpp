@@ -37,7 +37,7 @@ void add_issue(model::Work& work, const sim::KernelProgram& program,
     return;
   }
   for (const sass::EmittedBlock& block : found->second) {
-    const double times = sass::runs(block, f.times);
+    const double times = runs(block, f);
     for (const sass::EmittedInstruction& in : block.code) {
       work.issue.add(model::machine_issue(in.opcode), times);
       if (in.opcode.rfind("BAR.", 0) == 0) work.barriers += times;
@@ -91,15 +91,17 @@ counters::CacheShape cache_shape(const model::Profile& profile, const model::Occ
 }
 
 model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFunctions& emitted,
-                    const std::vector<sim::IssueTally>& tally, const counters::Counters& counters,
+                    const std::vector<sim::IssueTally>& tally,
+                    const counters::TrafficObserver& traffic, const counters::Counters& counters,
                     const counters::CacheCounters& caches, double busiest_slice,
                     uint32_t warps_per_block) {
   const auto number = [](uint64_t count) { return static_cast<double>(count); };
   model::Work work;
   work.warps_per_block = warps_per_block;
-  for (const FunctionTimes& f : by_function(program, tally)) {
+  for (const FunctionTimes& f : by_function(program, tally, traffic)) {
     add_issue(work, program, emitted, f);
     add_splits(work, tally, f);
+    for (const uint64_t rounds : f.rounds) work.shared_spins += number(rounds);
   }
   work.shared_wavefronts = number(counters.shared_wavefronts());
   work.shared_ideal = number(counters.shared_ideal());

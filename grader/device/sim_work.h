@@ -19,9 +19,10 @@ std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program);
 // The caches of a GPU as a launch with that occupancy finds them.
 counters::CacheShape cache_shape(const model::Profile& profile, const model::Occupancy& occupancy);
 
-// All of Work but blocks, occupancy, warm and shared_spins.
+// All of Work but blocks, occupancy and warm.
 model::Work work_of(const sim::KernelProgram& program, const sass::EmittedFunctions& emitted,
-                    const std::vector<sim::IssueTally>& tally, const counters::Counters& counters,
+                    const std::vector<sim::IssueTally>& tally,
+                    const counters::TrafficObserver& traffic, const counters::Counters& counters,
                     const counters::CacheCounters& caches, double busiest_slice,
                     uint32_t warps_per_block);
 

@@ -18,7 +18,11 @@ struct BlocksAtWork {
   // Cycles that the busiest slice of L2 takes for a sector that the multiprocessor's atomics
   // update.
   double update_cycles = 0;
-  double both_ways = 0;  // 1: device memory is written as much as read; 0: one of them alone
+  // Loops of compare-and-swap on shared memory: the share of the rounds of the block's other warps
+  // that change the word that one wants to change (simulator/counters/spins.h).
+  double shared_words = 0;
+  double last_lanes = 1;  // of such a loop: lanes in its last round
+  double both_ways = 0;   // 1: device memory is written as much as read; 0: one of them alone
 };
 
 struct AtWork {

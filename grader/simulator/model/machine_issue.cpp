@@ -113,6 +113,9 @@ const std::map<std::string_view, float>& latencies() {
 }
 
 constexpr float kFixed = 4;
+// Of ATOMS.CAST.SPIN: 82 cycles until a warp whose swap was in vain swaps again
+// (data/measured/h200-spins.csv, `same`: each of two to eight warps more).
+constexpr float kCast = -3;
 
 // How many times as long as others an instruction keeps its unit busy: products of which the upper
 // half is wanted, too (wide_fill_0, high_fill_0 of data/measured/model); comparisons of doubles
@@ -143,6 +146,7 @@ TraceInstruction machine_instruction(std::string_view opcode) {
   in.turns = static_cast<float>(turns_of(opcode));
   const auto latency = latencies().find(base);
   in.latency = latency == latencies().end() ? kFixed : latency->second;
+  if (base == "ATOMS" && opcode.find(".CAST") != std::string_view::npos) in.latency = kCast;
   if (const auto kind = kinds().find(base); kind != kinds().end()) in.kind = kind->second;
   // A barrier that it only arrives at.
   if (base == "BAR" && opcode.find(".ARV") != std::string_view::npos) in.kind = Kind::plain;

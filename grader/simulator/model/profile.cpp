@@ -102,7 +102,6 @@ Time time(const Reader& in) {
   LAB32_TIME(l2_fill_line);
   LAB32_TIME(l1_per_clock);
   LAB32_TIME(shared_wavefronts_per_clock);
-  LAB32_TIME(spin_wavefronts);
   LAB32_TIME(issue_per_clock);
   LAB32_TIME(fp32_per_clock);
   LAB32_TIME(alu_per_clock);

@@ -46,7 +46,6 @@ struct Time {
   double l2_lines_per_second = 0, l2_write_line = 1, l2_fill_line = 1;
   double l1_per_clock = 0;  // cycles' work of L1 (simulator/counters/cache_record.h) a clock
   double shared_wavefronts_per_clock = 0;
-  double spin_wavefronts = 0;  // that a round of a compare-and-swap loop costs
   double issue_per_clock = 0, fp32_per_clock = 0, alu_per_clock = 0, multiply_per_clock = 0;
   double half_per_clock = 0, fp64_per_clock = 0, special_per_clock = 0, memory_per_clock = 0;
   double atomic_seconds = 0;     // one after the other in one slice of L2

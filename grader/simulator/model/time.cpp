@@ -67,9 +67,9 @@ class Machine {
     double multiprocessor = w_.cycles / t_.sm_hz;
     if (w_.cycles == 0)
       multiprocessor = softly({memory(), l1_and_shared().seconds, issue().seconds});
-    if (w_.cycles > 0) return softly({multiprocessor, spins()});
+    if (w_.cycles > 0) return multiprocessor;
     const double launcher = ratio(blocks_, t_.blocks_per_second);
-    return softly({multiprocessor, spins(), atomics().seconds, launcher});
+    return softly({multiprocessor, atomics().seconds, launcher});
   }
 
   // L2 and device memory, one behind the other: queues are between them.
@@ -118,10 +118,6 @@ class Machine {
     return longest * std::pow(sum, softness);
   }
 
-  double spins() const {
-    return on_one(t_.spin_wavefronts * w_.shared_spins, t_.shared_wavefronts_per_clock);
-  }
-
   // L1 and shared memory are one memory with one way out of it; what is more gives the name. Stores
   // to global memory leave by another way.
   Resource l1_and_shared() const {
@@ -129,9 +125,7 @@ class Machine {
     const double stores = on_one(w_.l1_store_cycles, t_.l1_per_clock);
     // Shuffles go this way, too, and instructions of a warp that has no lane for them.
     const double others = std::max(0.0, w_.issue.memory - w_.global_requests - w_.shared_requests);
-    const double shared =
-        on_one(w_.shared_wavefronts + t_.spin_wavefronts * w_.shared_spins + others,
-               t_.shared_wavefronts_per_clock);
+    const double shared = on_one(w_.shared_wavefronts + others, t_.shared_wavefronts_per_clock);
     const double l1 = std::max(loads, stores);
     const double seconds = std::max(loads + shared, stores);
     if (shared > l1 && w_.shared_wavefronts > 0) {
@@ -197,9 +191,12 @@ class Machine {
     const double unit =
         std::max({dram().seconds, l2().seconds, l1_and_shared().seconds, issue().seconds});
     if (unit > kExplained * w_.cycles / t_.sm_hz) seconds = std::min(seconds, 0.99 * unit);
-    return {"latency", seconds, 0,
-            fmt::format("{} per multiprocessor at a time wait for what they have asked for",
-                        count(resident_ * w_.warps_per_block, "warp"))};
+    std::string words =
+        fmt::format("{} per multiprocessor at a time wait for what they have asked for",
+                    count(resident_ * w_.warps_per_block, "warp"));
+    if (w_.shared_spins > 0)
+      words += fmt::format(", {} of compare and swap", count(w_.shared_spins, "round"));
+    return {"latency", seconds, 0, words};
   }
 
   const Profile& profile_;

@@ -25,8 +25,11 @@ struct TraceInstruction {
     branch,
     meet,  // lanes that took different ways wait for each other
   };
+  // Of a loop of compare-and-swap: where a round begins, and where it is known whether it took.
+  enum class Spin : uint8_t { none, load, swap };
   Unit unit = Unit::none;
   Kind kind = Kind::plain;
+  Spin spin = Spin::none;
   uint8_t slots = 1;  // that it is issued in
   uint16_t line = 0;  // of the instruction cache, kCodeLine bytes each
   float turns = 1;    // that its unit takes for it
@@ -47,6 +50,7 @@ struct TraceInstruction {
   std::vector<uint16_t> reads, writes;
 };
 
+// Loops of compare-and-swap run as often as a warp alone needs.
 struct TraceBlock {
   std::vector<TraceInstruction> code;
   double runs = 0;            // per warp

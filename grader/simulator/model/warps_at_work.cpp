@@ -34,6 +34,13 @@ constexpr double kReadAhead = 1;
 // Cycles from one block's start to the next one's, besides those for its warps; and from one of its
 // warps to the next (data/measured/h200-probe.csv, `life`).
 constexpr double kBlockStart = 16, kWarpStart = 2;
+// Cycles that lanes which got through cost those that try again: a round of theirs takes 95.6
+// (shared_add_float, one warp).
+constexpr double kGotThrough = 13.5;
+// Cycles after which a round of a compare-and-swap has surely come to its end.
+constexpr double kLongestRound = 2000;
+// Multiples of it lie evenly between whole numbers.
+constexpr double kGolden = 0.6180339887498949;
 // Cycles that a warp takes to leave, one behind the other (likewise: blocks whose warps end
 // together).
 constexpr double kLeave = 7;
@@ -143,6 +150,9 @@ void WarpsAtWork::begin(size_t p, uint64_t block, double now) {
     warp.history = {};
     warp.groups.clear();
     warp.ready.assign(trace_.registers, 0);
+    warp.seen = 0;
+    warp.vain = std::fmod(static_cast<double>(warp.number) * kGolden, 1.0);
+    warp.again = warp.repeats = warp.swapped = false;
     warp.barriers.fill(0);
     warp.scheduler = (first_ + w) % kParts;
     warp.place = p;
@@ -181,7 +191,10 @@ double WarpsAtWork::of_warp(uint64_t block, uint32_t w) const {
 void WarpsAtWork::fetch(Warp& warp) {
   while (warp.block < warp.way.size() &&
          warp.instruction >= trace_.blocks[warp.way[warp.block]].code.size()) {
-    ++warp.block;
+    if (!warp.again) ++warp.block;
+    warp.swapped = false;
+    warp.repeats = warp.again;
+    warp.again = false;
     warp.instruction = 0;
   }
   if (warp.block >= warp.way.size()) {
@@ -248,7 +261,7 @@ void WarpsAtWork::issue(Warp& warp, double now) {
   const TraceInstruction& in = *warp.in;
   const size_t s = warp.scheduler;
   last_[s] = static_cast<size_t>(&warp - warps_.data());
-  issued_ += 1;
+  if (!warp.repeats) issued_ += 1;
   slots_[s] = now + kParts / t_.issue_per_clock;
   if (in.unit == Unit::memory) slots_[s] += kMemorySlots;
   if (in.unit == Unit::multiply && in.turns > 1) slots_[s] += kWideSlots;
@@ -286,6 +299,7 @@ void WarpsAtWork::go_on(Warp& warp, double now) {
     else if (taken(warp))
       warp.free += kTaken;
     warp.free += split * parting_;
+    if (warp.swapped && !warp.again && !left_loop(warp)) warp.free += kGotThrough;
   } else if (in.kind == Kind::meet && meets_ > 0) {
     const double parted = std::min(1.0, trace_.splits / meets_);
     warp.free = now + std::max<double>(in.stall, in.latency) + split * parted;
@@ -300,6 +314,7 @@ MemoryPath::Times WarpsAtWork::access(Warp& warp, double now) {
   switch (in.kind) {
     case Kind::shared:
       times = memory_.shared(in, now);
+      spin(warp, times.read - kOperandsRead);
       break;
     case Kind::global_load:
     case Kind::global_store:
@@ -321,7 +336,39 @@ MemoryPath::Times WarpsAtWork::access(Warp& warp, double now) {
 
 // Whether the next block is another than the one that stands behind this.
 bool WarpsAtWork::taken(const Warp& warp) {
+  if (warp.again) return true;
   return warp.block + 1 < warp.way.size() && warp.way[warp.block + 1] != warp.way[warp.block] + 1;
+}
+
+// Whether the block that stands behind this is another one.
+bool WarpsAtWork::left_loop(const Warp& warp) {
+  return warp.block + 1 >= warp.way.size() || warp.way[warp.block + 1] != warp.way[warp.block];
+}
+
+// A compare-and-swap is in vain if another warp has changed the word since it was read. Which words
+// they are is not known, but how often two meet at one: what is short of a whole round is kept for
+// the next. The lanes that the loop waits for must all get through; those that did not try again.
+void WarpsAtWork::spin(Warp& warp, double served) {
+  using Spin = TraceInstruction::Spin;
+  warp.swapped |= warp.in->spin == Spin::swap;
+  if (warp.in->spin == Spin::none || work_.shared_words <= 0) return;
+  if (warp.in->spin == Spin::load) {
+    warp.seen = served;
+    return;
+  }
+  std::deque<std::pair<double, uint64_t>>& swaps = places_[warp.place].swaps;
+  while (!swaps.empty() && swaps.front().first < served - kLongestRound) swaps.pop_front();
+  double takes = 1;  // a lane's
+  for (const auto& [when, who] : swaps)
+    if (when > warp.seen && who != warp.number) takes *= 1 - work_.shared_words;
+  if (!warp.repeats) warp.lanes = work_.last_lanes;
+  warp.vain += 1 - std::pow(takes, warp.lanes);
+  warp.lanes = std::max(1.0, warp.lanes * (1 - takes));
+  warp.again = warp.vain >= 1 - 1e-9;
+  if (warp.again)
+    warp.vain -= 1;
+  else
+    swaps.emplace_back(served, warp.number);
 }
 
 void WarpsAtWork::arrive(Warp& warp, double now) {

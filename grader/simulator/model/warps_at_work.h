@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "simulator/model/blocks_at_work.h"
@@ -42,6 +43,11 @@ class WarpsAtWork {
     double copied = 0;
     std::deque<double> groups;
     std::vector<double> ready;
+    // Of a loop of compare-and-swap: when the word was read, how much of a round has been in vain;
+    // lanes that must get through; whether this round is in vain, is one that is repeated, and has
+    // come to its swap.
+    double seen = 0, vain = 0, lanes = 1;
+    bool again = false, repeats = false, swapped = false;
     std::array<double, kBarriers> barriers{};  // sass::Control: when they are down
     LoadHistory history;
   };
@@ -50,6 +56,7 @@ class WarpsAtWork {
     size_t live = 0, arrived = 0;
     double last = 0;  // arrival
     std::vector<size_t> warps;
+    std::deque<std::pair<double, uint64_t>> swaps;  // of late: when, and which warp's
   };
 
   void begin(size_t p, uint64_t block, double now);
@@ -63,6 +70,8 @@ class WarpsAtWork {
   void go_on(Warp& warp, double now);
   MemoryPath::Times access(Warp& warp, double now);
   static bool taken(const Warp& warp);
+  static bool left_loop(const Warp& warp);
+  void spin(Warp& warp, double served);
   void arrive(Warp& warp, double now);
   void release(Place& place);
   void end(Warp& warp);

@@ -12,6 +12,7 @@
 #include "simulator/ptx/memory_use.h"
 #include "simulator/sass/graph.h"
 #include "simulator/sass/register_banks.h"
+#include "simulator/sass/spin_loops.h"
 
 namespace lab32::sass {
 namespace {
@@ -255,29 +256,44 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
     const ptx::Instruction& in = function.body[i];
     for (const MemorySite& site : sites.of_line(in.ptx_line))
       if (site.function->name == function.name && !site.slow_path()) copies[i].push_back(&site);
-    std::map<int, int> where = copies_in_blocks(copies[i], in);
+    const bool spins = std::any_of(copies[i].begin(), copies[i].end(),
+                                   [](const MemorySite* site) { return swaps(*site); });
+    std::map<int, int> where = spins ? spins_in_blocks(copies[i]) : copies_in_blocks(copies[i], in);
     const bool known = is_anchor(in) && !entries[i].empty();
     // A loop's test stands before the loop, too, and is made there once.
     if (!known && !entries[i].empty()) keep_loops(blocks, where);
+    int peeled = 0;
+    if (spins && entries[i].size() == 1)
+      peeled = take_peeled(copies[i], static_cast<int32_t>(i), {entries[i].front(), 1, true}, where,
+                           blocks);
     std::map<int, int> blocks_with;  // so many copies
     for (const auto& [block, count] : where) ++blocks_with[count];
+    if (spins)
+      for (auto& [count, with] : blocks_with) with = std::max(1, with / count);
     for (const auto& [block, count] : where) {
       // Where there are most is the loop proper; fewer are its remainder.
       if (!known && count != blocks_with.rbegin()->first) continue;
       EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
                                   is_anchor(in) && !is_merged(copies[i], block, in)};
-      if (origin.anchor && by_guard(copies[i], block, in)) {
+      if (!spins && origin.anchor && by_guard(copies[i], block, in)) {
         origin.anchor = known && before[i] >= 0;
         if (origin.anchor) origin.index = before[i];
       }
-      if (known && blocks_with.size() > 1) {
+      if (known && (blocks_with.size() > 1 || peeled > 0)) {
         origin.copies = count;
+        origin.peeled = peeled;
         origin.fewest = count == blocks_with.begin()->first;
         for (auto with = blocks_with.rbegin(); with->first > count; ++with)
           origin.more.push_back(with->first);
         origin.entries = entries[i];
       }
-      blocks[block].origins.push_back(std::move(origin));
+      if (!spins) {
+        blocks[block].origins.push_back(std::move(origin));
+        continue;
+      }
+      for (const MemorySite* site : copies[i])
+        if (site->block == block && swaps(*site))
+          add_spin(*site, static_cast<int32_t>(i), origin, blocks);
     }
   }
   adopt(copies, blocks);
@@ -298,7 +314,7 @@ double runs_for(const EmittedBlock::Origin& origin, const std::vector<uint64_t>&
   entered = std::min(entered, all);
   if (all <= 0) return 0;
   constexpr double kRounding = 1e-6;
-  double left = all / entered;
+  double left = all / entered - origin.peeled;
   for (const int copies : origin.more) left -= std::floor(left / copies + kRounding) * copies;
   const double here = std::max(left, 0.0) / origin.copies;
   const double blocks = 1 / (origin.share * origin.copies);

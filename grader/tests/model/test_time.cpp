@@ -129,8 +129,8 @@ std::string print_predictions(const std::string& gpu, const std::vector<Case>& a
 // Newer launches have no warm time that could be used (data/measured/model/README.md).
 constexpr int kFirstColdOnly = 439;
 
-// thesis.cu and viva.cu: nothing has been corrected since they were measured, and the limits that
-// the sets apart had kept until then are those of the others.
+// thesis.cu and viva.cu: of what they showed, only sums of floats in shared memory have been
+// corrected, and the limits that the sets apart had kept until then are those of the others.
 constexpr int kFirstNew = 1219;
 
 // "count": all launches; "count:labs", "count:layer_norm": those of a set, or of the kernels whose
@@ -239,7 +239,7 @@ TEST_SUITE("model: time") {
         ++count;
       }
       CHECK(count >= 22);
-      CHECK(error / count <= (new_too ? 0.095 : 0.08));
+      CHECK(error / count <= (new_too ? 0.075 : 0.08));
       CHECK(std::abs(bias / count) <= (new_too ? 0.04 : 0.03));
     }
   }

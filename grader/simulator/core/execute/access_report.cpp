@@ -102,8 +102,10 @@ void BlockContext::report_lanes(uint32_t warp, const Inst& in, AccessSpace space
           emit();
           access.kind = AccessKind::atom;
           emit();
+          access.again = true;
           rest &= ~swap_winners(access.address, issue.bytes, rest);
         }
+        access.again = false;
         break;
       }
     }

@@ -41,6 +41,7 @@ struct Access {
   // else null. bypass_l1: cp.async.cg, LDGSTS.BYPASS.
   const uint64_t* peer = nullptr;
   bool bypass_l1 = false;
+  bool again = false;  // spin_swap: a further round, by lanes that have not got through yet
 };
 
 // The same access at PTX level, for checks that concern single bytes (races, initialisation).
