@@ -5,29 +5,28 @@
 
 #include "simulator/model/block_dealing.h"
 #include "simulator/model/warps_at_work.h"
+#include "simulator/model/ways.h"
 
 namespace lab32::model {
 
 AtWork run_multiprocessor(const Profile& profile, const WarpTrace& trace,
                           const BlocksAtWork& work) {
   std::vector<uint64_t> of_block;
-  double sum = 0;
   const uint64_t known = work.warps > 0 ? work.issued.size() / work.warps : 0;
   if (known == work.blocks) {
     for (uint64_t b = 0; b < known; ++b) {
       of_block.push_back(0);
       for (uint32_t w = 0; w < work.warps; ++w) of_block.back() += work.issued[b * work.warps + w];
-      sum += static_cast<double>(of_block.back());
     }
   }
   const std::vector<uint64_t> blocks =
       blocks_of_the_last(profile.multiprocessors, work.resident, work.blocks, work.warps, of_block);
-  const double mean = known > 0 ? sum / static_cast<double>(work.issued.size()) : 0;
+  const Ways ways(trace, work);
   const Time& time = profile.time;
   AtWork result;
   double crowd = 1;
   for (int turn = 0; turn < 3; ++turn) {
-    WarpsAtWork warps(profile, trace, work, mean, crowd);
+    WarpsAtWork warps(profile, trace, work, ways, crowd);
     result = warps.run(blocks);
     const double share = warps.memory_cycles() / std::max(result.cycles, 1.0);
     const double busy = std::min(share, 1.0);

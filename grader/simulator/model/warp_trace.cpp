@@ -8,8 +8,12 @@ namespace {
 
 class Way {
  public:
-  Way(const WarpTrace& trace, uint64_t warp, double times)
-      : trace_(trace), warp_(warp), times_(times), taken_(trace.blocks.size(), 0) {}
+  Way(const WarpTrace& trace, uint64_t warp, double times, const Standing& standing)
+      : trace_(trace),
+        warp_(warp),
+        times_(times),
+        standing_(standing),
+        taken_(trace.blocks.size(), 0) {}
 
   std::vector<uint16_t> all() {
     walk(0, trace_.blocks.size(), 0, 1);
@@ -43,8 +47,15 @@ class Way {
 
   void run(size_t i, double around) {
     const double rate = around > 0 ? trace_.blocks[i].runs / around : 0;
-    const uint64_t turn = depth_ == 0 ? warp_ : warp_ + taken_[i]++;
-    if (turns(turn, std::min(rate, 1.0)) > 0) way_.push_back(static_cast<uint16_t>(i));
+    const bool runs =
+        depth_ == 0 ? is_one_of(rate) : turns(warp_ + taken_[i]++, std::min(rate, 1.0)) > 0;
+    if (runs) way_.push_back(static_cast<uint16_t>(i));
+  }
+
+  // Of so many of all warps.
+  bool is_one_of(double rate) const {
+    const double beside = (rate - standing_.before) / standing_.beside;
+    return beside > 0 && turns(standing_.number, std::min(beside, 1.0)) > 0;
   }
 
   void loop(size_t first, size_t last, size_t depth, double runs, double around) {
@@ -59,6 +70,7 @@ class Way {
   const WarpTrace& trace_;
   const uint64_t warp_;
   const double times_;
+  const Standing standing_;
   std::vector<uint64_t> taken_;  // by block: how often it came up
   std::vector<uint16_t> way_;
   int depth_ = 0;
@@ -78,8 +90,9 @@ double instructions_of(const WarpTrace& trace) {
   return sum;
 }
 
-std::vector<uint16_t> way_of(const WarpTrace& trace, uint64_t warp, double times) {
-  return Way(trace, warp, times).all();
+std::vector<uint16_t> way_of(const WarpTrace& trace, uint64_t warp, double times,
+                             const Standing& standing) {
+  return Way(trace, warp, times, standing).all();
 }
 
 }  // namespace lab32::model

@@ -74,8 +74,20 @@ double instructions_of(const WarpTrace& trace);
 // on the mean: the first get more.
 uint64_t turns(uint64_t number, double rate);
 
+// Where a warp stands among all of them: shares of those before it and of those beside it, and its
+// number among these.
+struct Standing {
+  double before = 0, beside = 1;
+  uint64_t number = 0;
+};
+
 // The blocks that a warp runs, one after the other. What runs less than once per warp is run by
-// some of them, by their number. `times`: how long its loops are, against the mean.
-std::vector<uint16_t> way_of(const WarpTrace& trace, uint64_t warp, double times);
+// some of them, those that stand first or, of those that stand alike, by their number. `times`: how
+// long its loops are, against the mean.
+std::vector<uint16_t> way_of(const WarpTrace& trace, uint64_t warp, double times,
+                             const Standing& standing);
+inline std::vector<uint16_t> way_of(const WarpTrace& trace, uint64_t warp, double times) {
+  return way_of(trace, warp, times, {0, 1, warp});
+}
 
 }  // namespace lab32::model

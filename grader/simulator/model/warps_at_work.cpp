@@ -15,9 +15,6 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // Instructions of one multiprocessor that are looked at; what is more goes on as before.
 constexpr double kMostIssued = 1.5e6;
 
-// Warps whose way differs from the mean by less are taken as that.
-constexpr double kMuchLonger = 0.05;
-
 // Cycles that one warp's arrival at a barrier takes (barriers of data/measured/model), and a branch
 // whose schedule is not known until the next instruction comes.
 constexpr double kArrival = 2, kBranch = 9;
@@ -48,11 +45,11 @@ constexpr double kLeave = 7;
 }  // namespace
 
 WarpsAtWork::WarpsAtWork(const Profile& profile, const WarpTrace& trace, const BlocksAtWork& work,
-                         double issued, double crowd)
+                         const Ways& ways, double crowd)
     : t_(profile.time),
       trace_(trace),
       work_(work),
-      mean_issued_(issued),
+      ways_(ways),
       memory_(profile.time, work, crowd),
       mean_(instructions_of(trace)),
       lines_(trace.lines + 1, -1) {
@@ -72,9 +69,7 @@ WarpsAtWork::WarpsAtWork(const Profile& profile, const WarpTrace& trace, const B
                 t_.sm_hz / t_.blocks_per_second;
   double branches = 0;
   for (const TraceBlock& b : trace.blocks) {
-    if (!b.loops.empty()) in_loops_ += b.runs * static_cast<double>(b.code.size());
     for (const TraceInstruction& in : b.code) {
-      meets_in_loop_ |= in.kind == Kind::barrier && !b.loops.empty();
       meets_ += in.kind == Kind::meet ? b.runs : 0;
       branches += in.kind == Kind::branch ? b.runs : 0;
     }
@@ -142,7 +137,7 @@ void WarpsAtWork::begin(size_t p, uint64_t block, double now) {
   for (uint32_t w = 0; w < work_.warps; ++w) {
     const size_t slot = p * work_.warps + w;
     Warp& warp = warps_[slot];
-    warp.way = way(block, w);
+    warp.way = ways_.way(block, w);
     warp.number = block * work_.warps + w;
     warp.block = warp.instruction = 0;
     warp.free = start + kWarpStart * w;
@@ -164,27 +159,6 @@ void WarpsAtWork::begin(size_t p, uint64_t block, double now) {
   // Round and round; blocks that would all begin at the same one begin at the next (measured:
   // data/measured/h200-atomics.csv, `place`).
   first_ = (first_ + work_.warps + (work_.warps % kParts == 0)) % kParts;
-}
-
-// As long as the instructions that it issued.
-std::vector<uint16_t> WarpsAtWork::way(uint64_t block, uint32_t w) const {
-  const uint64_t number = block * work_.warps + w;
-  std::vector<uint16_t> way = way_of(trace_, number, 1);
-  if (number >= work_.issued.size() || in_loops_ <= 0 || mean_issued_ <= 0) return way;
-  double length = 0;
-  for (const uint16_t b : way) length += static_cast<double>(trace_.blocks[b].code.size());
-  const double longer = of_warp(block, w) / mean_issued_ * mean_ - length;
-  if (std::abs(longer) <= kMuchLonger * mean_) return way;
-  return way_of(trace_, number, std::max(0.0, 1 + longer / in_loops_));
-}
-
-// Warps that meet at a barrier in a loop take as many turns.
-double WarpsAtWork::of_warp(uint64_t block, uint32_t w) const {
-  const size_t first = block * work_.warps;
-  if (!meets_in_loop_) return work_.issued[first + w];
-  double sum = 0;
-  for (uint32_t i = 0; i < work_.warps; ++i) sum += work_.issued[first + i];
-  return sum / work_.warps;
 }
 
 // When the warp's next instruction could be issued, if its unit were free.

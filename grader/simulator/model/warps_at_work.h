@@ -13,15 +13,15 @@
 #include "simulator/model/memory_path.h"
 #include "simulator/model/profile.h"
 #include "simulator/model/warp_trace.h"
+#include "simulator/model/ways.h"
 
 namespace lab32::model {
 
 class WarpsAtWork {
  public:
-  // `issued`: instructions of a warp, on the mean (BlocksAtWork::issued); `crowd`: as MemoryPath
-  // has it.
+  // `crowd`: as MemoryPath has it. All others must outlive this.
   WarpsAtWork(const Profile& profile, const WarpTrace& trace, const BlocksAtWork& work,
-              double issued, double crowd);
+              const Ways& ways, double crowd);
 
   // Until the last of these blocks has ended.
   AtWork run(const std::vector<uint64_t>& blocks);
@@ -60,8 +60,6 @@ class WarpsAtWork {
   };
 
   void begin(size_t p, uint64_t block, double now);
-  std::vector<uint16_t> way(uint64_t block, uint32_t w) const;
-  double of_warp(uint64_t block, uint32_t w) const;
   void fetch(Warp& warp);
   size_t unit_of(const TraceInstruction& in, size_t s, double now) const;
   void choose(size_t s);
@@ -79,13 +77,12 @@ class WarpsAtWork {
   const Time& t_;
   const WarpTrace& trace_;
   const BlocksAtWork& work_;
-  const double mean_issued_;
+  const Ways& ways_;
   MemoryPath memory_;
   std::array<double, kUnits> every_{};  // cycles from one instruction to the next, of a scheduler
-  double mean_ = 0, in_loops_ = 0;      // instructions of the trace
+  double mean_ = 0;                     // instructions of the trace
   double launcher_ = 0;                 // cycles from one block that has ended to the next
   double meets_ = 0, parting_ = 0;
-  bool meets_in_loop_ = false;
   std::vector<double> lines_;  // of instructions: when they have been fetched
   std::vector<Warp> warps_;
   std::vector<Place> places_;

@@ -129,8 +129,9 @@ std::string print_predictions(const std::string& gpu, const std::vector<Case>& a
 // Newer launches have no warm time that could be used (data/measured/model/README.md).
 constexpr int kFirstColdOnly = 439;
 
-// thesis.cu and viva.cu: of what they showed, only sums of floats in shared memory have been
-// corrected, and the limits that the sets apart had kept until then are those of the others.
+// thesis.cu and viva.cu: of what they showed, only sums of floats in shared memory and blocks that
+// leave at once have been corrected, and the limits that the sets apart had kept until then are
+// those of the others.
 constexpr int kFirstNew = 1219;
 
 // "count": all launches; "count:labs", "count:layer_norm": those of a set, or of the kernels whose

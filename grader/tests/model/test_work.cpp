@@ -9,6 +9,7 @@
 #include "simulator/model/block_dealing.h"
 #include "simulator/model/machine_issue.h"
 #include "simulator/model/multiprocessor.h"
+#include "simulator/model/ways.h"
 #include "simulator/sass/emitted.h"
 
 using namespace lab32;
@@ -130,6 +131,30 @@ TEST_SUITE("model: work") {
     // One warp in eight goes that way.
     size_t takes = 0;
     for (uint64_t w = 0; w < 16; ++w) takes += model::way_of(trace, w, 1).size() == 3;
+    CHECK(takes == 2);
+  }
+
+  TEST_CASE("model: of blocks that leave at once no warp goes on, and of the others all do") {
+    // A kernel whose blocks leave where they lie above a diagonal: 8 instructions, or 208.
+    model::WarpTrace trace =
+        trace_of(std::vector<model::TraceInstruction>(8, instruction("MOV", 1, {0})));
+    trace.blocks.push_back(
+        {std::vector<model::TraceInstruction>(200, instruction("FFMA", 1, {1})), 0.5, {}});
+    model::BlocksAtWork work;
+    work.blocks = 64;
+    work.warps = 4;
+    for (uint64_t b = 0; b < work.blocks; ++b)
+      work.issued.insert(work.issued.end(), work.warps, b % 8 < 4 ? 208 : 8);
+    const model::Ways ways(trace, work);
+    for (uint64_t b = 0; b < work.blocks; ++b) {
+      CAPTURE(b);
+      for (uint32_t w = 0; w < work.warps; ++w) CHECK(ways.way(b, w).size() == (b % 8 < 4 ? 2 : 1));
+    }
+    // Where all issued as much, half of the warps run it, wherever they are.
+    work.issued.assign(work.issued.size(), 108);
+    const model::Ways alike(trace, work);
+    size_t takes = 0;
+    for (uint32_t w = 0; w < work.warps; ++w) takes += alike.way(0, w).size() == 2;
     CHECK(takes == 2);
   }
 
