@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/kept_of_thread.h"
 #include "cudart/call.h"
 #include "cudart/launch.h"
 
@@ -21,8 +22,8 @@ void note(const char* name, const std::function<cudaError_t(Runtime&)>& body) {
 // <<<>>> pushes, the host stub pops: kernels may be launched while another's arguments are
 // evaluated.
 std::vector<LaunchRequest>& configurations() {
-  thread_local std::vector<LaunchRequest> stack;
-  return stack;
+  struct OfLaunches;
+  return lab32::kept_of_thread<std::vector<LaunchRequest>, OfLaunches>();
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <new>
 #include <set>
 #include <string_view>
@@ -15,6 +17,15 @@ CalledAs::CalledAs(const char* name) : before_(std::exchange(called_as(), name))
 CalledAs::~CalledAs() { called_as() = before_; }
 
 namespace {
+
+// The runtime goes when the process ends, in the order in which things came: what the program gave
+// to atexit() since its first call, and destructors of static variables made since then, still find
+// it, and others do not (an H100, static and shared runtime alike).
+std::atomic<bool> gone{false};
+void go_at_the_end() {
+  static const int registered = on_exit([](int, void*) { gone = true; }, nullptr);
+  static_cast<void>(registered);
+}
 
 // These do not change memory, launches, copies and fills aside, which say themselves whether they
 // do. Any other function might.
@@ -45,10 +56,12 @@ cudaError_t call_alone(const char* name, Waits waits,
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   try {
     Runtime& r = runtime();
-    if (called_as())
+    if (called_as()) {
       name = called_as();
-    else
+    } else {
+      go_at_the_end();
       r.contexts.use_primary();
+    }
     const OnDevice on(r, Contexts::current_device());
     if (waits == Waits::yes) r.wait_for(r.gpu());
     // Registered memory is the program's own.
@@ -74,6 +87,7 @@ cudaError_t call_alone(const char* name, Waits waits,
 }  // namespace
 
 cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
+  if (gone) return cudaErrorCudartUnloading;
   UserObjects::Dead dead;
   const cudaError_t error = call_alone(name, waits, body, &dead);
   for (const auto& [destroy, pointer] : dead) destroy(pointer);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/kept_of_thread.h"
+
 namespace lab32::cudart {
 
 Contexts::Contexts(int devices) : primaries_(index(devices)) {
@@ -75,8 +77,8 @@ int& Contexts::chosen_device() {
 int Contexts::current_device() { return current() ? current()->device : chosen_device(); }
 
 std::vector<Contexts::Context>& Contexts::stack() {
-  thread_local std::vector<Context> contexts;
-  return contexts;
+  struct OfContexts;
+  return kept_of_thread<std::vector<Context>, OfContexts>();
 }
 
 void Contexts::set_current(Context context) {

@@ -193,8 +193,9 @@ static bool orders_memory(const std::vector<std::string_view>& words) {
 }
 
 // The toolkit's headers and programs do not always keep the order of the ISA: they have
-// "atom.global.cta.add", "atom.add.release.gpu", "ld.global.acquire.gpu.b32", "max.s32.relu" and
-// "vote.ballot.sync". ptxas takes these; here they are put in order.
+// "atom.global.cta.add", "atom.add.release.gpu", "ld.global.acquire.gpu.b32", "max.s32.relu",
+// "ldmatrix.sync.aligned.x4.m8n8" and "vote.ballot.sync". ptxas takes these; here they are put in
+// order.
 static void put_in_order(std::vector<std::string_view>& words) {
   if (words.size() < 3) return;
   if (words[0] == "mma" || words[0] == "wmma") return join_layouts(words);
@@ -214,6 +215,10 @@ static void put_in_order(std::vector<std::string_view>& words) {
     std::swap(words.back(), words[words.size() - 2]);
   } else if (words[0] == "vote" && words[2] == "sync") {
     std::swap(words[1], words[2]);
+  } else if (is_one_of(words[0], {"ldmatrix", "stmatrix"})) {
+    const auto shape = std::find(words.begin() + 2, words.end(), "m8n8");
+    if (shape != words.end() && is_one_of(shape[-1], {"x1", "x2", "x4"}))
+      std::iter_swap(shape - 1, shape);
   }
 }
 
