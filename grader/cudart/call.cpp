@@ -87,7 +87,7 @@ cudaError_t call_alone(const char* name, Waits waits,
 }  // namespace
 
 cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
-  if (gone) return cudaErrorCudartUnloading;
+  if (gone) return remember(cudaErrorCudartUnloading);
   UserObjects::Dead dead;
   const cudaError_t error = call_alone(name, waits, body, &dead);
   for (const auto& [destroy, pointer] : dead) destroy(pointer);

@@ -136,7 +136,8 @@ def model_alone():
         ("h200-workshop-blind", (), "workshops' kernels, blind, by an earlier model"),
         ("h200-tutorial-blind", (), "tutorials' kernels, blind, by an earlier model"),
         ("h200-exercise-blind", (), "exercises' kernels, blind, by an earlier model"),
-        ("h200-thesis-blind", (), "theses' kernels, blind"),
+        ("h200-thesis-blind", (), "theses' kernels, blind, by an earlier model"),
+        ("h200-colloquium-blind", (), "colloquia's kernels, blind"),
         ("h200", ("apart",), "all set apart, all but the last corrected since"),
         ("h200", ("fit", "labs"), SETS["fit"]),
     ]:
