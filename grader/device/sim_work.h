@@ -8,6 +8,7 @@
 #include "simulator/counters/cache_counters.h"
 #include "simulator/counters/caches.h"
 #include "simulator/counters/counters.h"
+#include "simulator/counters/traffic.h"
 #include "simulator/model/work.h"
 #include "simulator/sass/emitted.h"
 
