@@ -108,6 +108,10 @@ TEST_CASE("core: apart: rows of an array that the grid does not fit, by what the
   // One of two conditions is not both.
   CHECK(!known(inside + "and.pred %p3, %p1, %p2; @%p3 bra END; st.global.u32 [%d2], %g; END: ret;",
                plane));
+  // Who only reads is not held by what holds who writes.
+  CHECK(!known(kPlane + "ld.global.u32 %r13, [%d2]; setp.lt.s32 %p1, %r10, 50;"
+                        "@%p1 st.global.u32 [%d2], %r13;",
+               plane));
   // There is another way to the store.
   CHECK(
       !known(inside + "@%p2 bra IN; @%p1 bra END; IN: st.global.u32 [%d2], %g; END: ret;", plane));
@@ -128,12 +132,10 @@ TEST_CASE("core: apart: what is not known") {
   CHECK(
       !known("mov.u64 %d1, %dst; mov.u32 %r1, 0; L: st.global.u32 [%d1], %r1;"
              "add.s64 %d1, %d1, 2048; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra L;"));
-  // Products that do not fit their registers.
-  CHECK(
-      !known(stores_at("mul.lo.u32 %r1, %g, 0x40000000; mul.wide.u32 %d1, %r1, 4;"
-                       "and.b64 %d1, %d1, 0xfffc;")));
-  CHECK(!known(
-      stores_at("mul.lo.u32 %r2, %g, 0x40000000; shr.u32 %r1, %r2, 20; cvt.u64.u32 %d1, %r1;")));
+  // Products that do not fit their registers: all threads come to the same word.
+  const std::string wraps = "mul.lo.u32 %r1, %g, 0x40000000; shl.b32 %r2, %r1, 2;";
+  CHECK(!known(stores_at(wraps + "cvt.u64.u32 %d1, %r2;")));
+  CHECK(!known(stores_at(wraps + "mul.wide.s32 %d1, %r2, 4;")));
   // Updates, and loads that may wait.
   CHECK(!known("red.global.add.u32 [%dst], 1;"));
   CHECK(

@@ -1,5 +1,6 @@
 #include "simulator/core/execute/affine_accesses.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -144,7 +145,7 @@ class Reader {
 
   std::optional<Affine> parameter(const ptx::Instruction& in) const {
     const Operand& from = in.operands[1];
-    if (from.reg >= 0 || is_of_float(in) || ptx::bits_of(in.type()) < 32) return {};
+    if (from.reg >= 0 || ptx::is_float(in.type()) || ptx::bits_of(in.type()) < 32) return {};
     for (size_t p = 0; p < function_.params.size(); ++p) {
       if (function_.params[p].name != from.name) continue;
       const uint64_t at = launch_.param_address + params_[p] + static_cast<uint64_t>(from.value);
@@ -160,8 +161,6 @@ class Reader {
     }
     return {};
   }
-  static bool is_of_float(const ptx::Instruction& in) { return ptx::is_float(in.type()); }
-
   std::optional<Affine> value(const Operand& op) const {
     Affine a;
     switch (op.kind) {
@@ -178,24 +177,21 @@ class Reader {
   }
   std::optional<Affine> special(ptx::SpecialReg reg) const {
     using ptx::SpecialReg;
-    const auto is_one = [&](SpecialReg first) {
-      return reg >= first && reg < SpecialReg(int(first) + 3);
-    };
-    const auto axis = [&](SpecialReg first) {
-      return static_cast<size_t>(reg) - static_cast<size_t>(first);
+    // Of a register's three, .x to .z: which; 3: none.
+    const auto side = [&](SpecialReg x) {
+      return std::min<size_t>(static_cast<size_t>(reg) - static_cast<size_t>(x), 3);
     };
     Affine a;
-    if (is_one(SpecialReg::tid_x)) {
-      a.factor[axis(SpecialReg::tid_x)] = 1;
-    } else if (is_one(SpecialReg::ctaid_x)) {
-      a.factor[3 + axis(SpecialReg::ctaid_x)] = 1;
-    } else if (is_one(SpecialReg::ntid_x)) {
-      a.constant = extents_.last(axis(SpecialReg::ntid_x)) + 1;
-    } else if (is_one(SpecialReg::nctaid_x)) {
-      a.constant = extents_.last(3 + axis(SpecialReg::nctaid_x)) + 1;
-    } else {
+    if (const size_t i = side(SpecialReg::tid_x); i < 3)
+      a.factor[i] = 1;
+    else if (const size_t j = side(SpecialReg::ctaid_x); j < 3)
+      a.factor[3 + j] = 1;
+    else if (const size_t k = side(SpecialReg::ntid_x); k < 3)
+      a.constant = extents_.last(k) + 1;
+    else if (const size_t l = side(SpecialReg::nctaid_x); l < 3)
+      a.constant = extents_.last(3 + l) + 1;
+    else
       return {};
-    }
     return a;
   }
 
@@ -278,7 +274,7 @@ class Reader {
     if (in.op->id == OpId::setp) add_comparison(in, is, bounds);
   }
   void add_comparison(const ptx::Instruction& in, bool is, std::vector<Bound>& bounds) const {
-    if (is_of_float(in)) return;
+    if (ptx::is_float(in.type())) return;
     const std::optional<Affine> a = as(in.type(), value(in.operands[1])),
                                 b = as(in.type(), value(in.operands[2]));
     if (!a || !b) return;

@@ -83,7 +83,8 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, Shared& share
       for (uint64_t index = first; index < std::min(first + chunk, shared.end); ++index) {
         if (shared.order_matters || index >= shared.limit) break;
         block.begin(index);
-        // It may be waiting for a block that comes later, or that another thread runs.
+        // It may be waiting for a block that comes later, or that another thread runs; blocks that
+        // keep apart wait for none.
         while (block.go_on() == Block::State::polls)
           if (guard != nullptr) throw OrderMatters{};
         result.keep_output(block);
