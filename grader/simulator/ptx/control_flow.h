@@ -20,16 +20,28 @@ struct ControlFlow {
   std::vector<BasicBlock> blocks;  // in textual order; none for an empty body
   std::vector<int> block_of;       // of each instruction
 
+  // A natural loop; each stands behind the one around it.
+  struct Loop {
+    int parent = -1;                  // the loop around it, -1: none
+    uint32_t behind = kNoReconverge;  // where those meet that leave it and not its parent
+  };
+  std::vector<Loop> loops;
+  std::vector<int> loop_of;  // the innermost one of each block, -1: none
+  bool holds(int loop, int block) const;
+
   // For each branch (bra, brx) the instruction where the lanes that it parts meet again: the first
-  // one of its block's immediate post-dominator. kNoReconverge where there is none, because paths
-  // leave the function separately or never end, and for all other instructions.
+  // one of its block's immediate post-dominator, as seen within the innermost loop that two of its
+  // ways stay in (reconvergence.cpp). kNoReconverge where there is none, because paths leave the
+  // function separately or never end, and for all other instructions.
   //
   // A path that ends in a trap counts for nothing: it ends the kernel, so nobody waits for it.
   // Lanes that may leave by a guarded ret or exit, or by a branch to the body's end, do not keep
-  // the others from meeting.
+  // the others from meeting, nor do those that leave the loop: from there they go on to `behind`.
   std::vector<uint32_t> reconverge;
 };
 ControlFlow analyse_control_flow(const Function& function);
+
+bool is_branch(const Instruction& in);
 
 // A set of registers, one bit each.
 class RegisterSet {

@@ -3,6 +3,8 @@
 // lanes.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;
@@ -123,8 +125,7 @@ NEXT:
   CHECK(o.out == each(32, [](uint32_t t) { return t & 1 ? 1 + 3 + 5 + 7 : 2 + 4 + 6; }));
 }
 
-// A break makes the way behind the loop the first point that all lanes are sure to reach, also for
-// lanes that diverged at a `continue`.
+// Lanes that go on with the loop meet in each round; who breaks is waited for behind it only.
 TEST_CASE("core: control: break meets behind the loop") {
   const LaunchOutcome o = finish(R"(
   mov.u32 %r1, 0;             // sum
@@ -143,19 +144,81 @@ NEXT:
   @%p3 bra LOOP;
 OUT:
   st.global.u32 [%dst], %r1;  //@out)");
-  uint64_t nexts = 0;
+  uint64_t nexts = 0, rounds = 0;
   const auto want = each(32, [&](uint32_t t) {
     uint32_t sum = 0, i = 0;
     do {
       if (i % 2 == t % 2 && (sum += i) > 20) break;
       ++i;
       ++nexts;
+      rounds = std::max<uint64_t>(rounds, i);
     } while (i < t);
     return sum;
   });
   CHECK(o.out == want);
-  CHECK(o.at("next").lanes == nexts);
+  CHECK(o.at("next") == Count{rounds, nexts});
   CHECK(o.at("out") == Count{1, 32});
+}
+
+// if (a) { …; if (b) break; } …: a warp goes round the loop as often as its slowest lane.
+TEST_CASE("core: control: who breaks inside an if is not waited for behind it") {
+  const LaunchOutcome o = finish(R"(
+  mov.u32 %r1, 0;             // sum
+  mov.u32 %r2, 0;             // i
+LOOP:
+  xor.b32 %r3, %r2, %t;
+  and.b32 %r3, %r3, 1;
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 bra BEHIND;
+  add.u32 %r1, %r1, 100;      //@inside
+  setp.ge.u32 %p2, %r2, %t;
+  @%p2 bra OUT;
+BEHIND:
+  add.u32 %r1, %r1, 1;        //@behind
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p3, %r2, 64;
+  @%p3 bra LOOP;
+OUT:
+  st.global.u32 [%dst], %r1;  //@out)");
+  CHECK(o.out == each(32, [](uint32_t t) { return t + 100 * (t / 2 + 1); }));
+  CHECK(o.at("inside").warps == 32);  // lanes of one parity, in turn
+  CHECK(o.at("behind") == Count{31, 31 * 32 / 2});
+  CHECK(o.at("out") == Count{1, 32});
+}
+
+// Lanes that leave both loops are taken off what waits in either; those that leave the inner one
+// meet in the outer.
+TEST_CASE("core: control: lanes leave one loop or two from inside an if") {
+  const LaunchOutcome o = finish(R"(
+  mov.u32 %r1, 0;
+  mov.u32 %r2, 0;             // i
+OUTER:
+  mov.u32 %r3, 0;             // j
+INNER:
+  and.b32 %r5, %t, 1;
+  setp.ne.u32 %p1, %r5, 0;
+  @%p1 bra BEHIND;
+  add.u32 %r1, %r1, 1;
+  setp.eq.u32 %p2, %r2, %t;
+  @%p2 bra DONE;              // of both
+  setp.eq.u32 %p3, %r3, 2;
+  @%p3 bra NEXT;              // of the inner one
+BEHIND:
+  add.u32 %r1, %r1, 1000;     //@behind
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p4, %r3, 4;
+  @%p4 bra INNER;
+NEXT:
+  add.u32 %r2, %r2, 1;        //@next
+  setp.lt.u32 %p5, %r2, 40;
+  @%p5 bra OUTER;
+DONE:
+  st.global.u32 [%dst], %r1;  //@done)");
+  CHECK(o.out ==
+        each(32, [](uint32_t t) { return t % 2 ? 40 * 4 * 1000 : t * (3 + 2 * 1000) + 1; }));
+  CHECK(o.at("behind").warps == 40 * 4);
+  CHECK(o.at("next").warps == 40);
+  CHECK(o.at("done") == Count{1, 32});
 }
 
 TEST_CASE("core: control: lanes that leave early are not waited for") {

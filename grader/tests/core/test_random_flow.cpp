@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "tests/fixtures/sim_kit.h"
 
@@ -47,6 +49,7 @@ class Generator {
 
   std::string statement(int depth) {
     if (depth == 0) return step();
+    if (!loops_.empty() && random_() % 4 == 0) return leave_round();
     switch (random_() % 9) {
       case 0:
         return step() + toss() + "  @%p1 xor.b32 %r1, %r1, %r3;\n";
@@ -78,13 +81,21 @@ class Generator {
     }
   }
 
+  // break or continue, of any of the loops around, from as deep inside as this is.
+  std::string leave_round() {
+    const auto& [next, out] = loops_[random_() % loops_.size()];
+    return step() + rare() + "  @%p1 bra " + (random_() % 2 ? out : next) + ";\n" + step();
+  }
+
   std::string loop(int depth) {
     const std::string counter = "%r" + std::to_string(20 + level_++);
     const std::string head = label(), next = label(), out = label();
+    loops_.push_back({next, out});
     std::string text =
         step() + "  and.b32 " + counter + ", %r1, 7;\n" + head + ":\n" + statements(depth - 1);
     if (random_() % 2) text += toss() + "  @%p1 bra " + next + ";\n" + step();
     if (random_() % 2) text += rare() + "  @%p1 bra " + out + ";\n" + statements(depth - 1);
+    loops_.pop_back();
     text += next + ":\n  sub.u32 " + counter + ", " + counter + ", 1;\n  setp.gt.s32 %p1, " +
             counter + ", 0;\n  @%p1 bra " + head + ";\n" + out + ":\n";
     --level_;
@@ -104,6 +115,8 @@ class Generator {
 
   std::mt19937 random_;
   int labels_ = 0, level_ = 0;
+  std::vector<std::pair<std::string, std::string>>
+      loops_;  // those around: their next round, and out
   bool function_ = false, leaves_ = false;
 };
 
@@ -127,11 +140,51 @@ LEAVE:
 )";
 }
 
+// Blocks that jump to one another as chance has it, into loops, too, until the thread's fuel is
+// spent.
+std::string jumps(uint32_t seed) {
+  std::mt19937 random(seed);
+  const uint32_t blocks = 3 + random() % 10;
+  const auto any = [&] { return "B" + std::to_string(random() % blocks); };
+  std::string text;
+  for (uint32_t b = 0; b < blocks; ++b) {
+    text += "B" + std::to_string(b) + ":\n  mad.lo.u32 %r1, %r1, 1664525, " +
+            std::to_string(random() % 9999) +
+            ";\n  sub.u32 %r4, %r4, 1;\n  setp.eq.u32 %p2, %r4, 0;\n  @%p2 bra END;\n";
+    for (uint32_t ways = random() % 3; ways > 0; --ways)
+      text += "  bfe.u32 %r10, %r1, " + std::to_string(8 + random() % 20) +
+              ", 1;\n  setp.ne.u32 %p1, %r10, 0;\n  @%p1 bra " + any() + ";\n";
+    if (random() % 8 == 0) {
+      const std::string table = "T" + std::to_string(b);
+      text += "  bfe.u32 %r10, %r1, 13, 1;\n  brx.idx %r10, " + table + ";\n" + table +
+              ": .branchtargets " + any() + ", " + any() + ";\n";
+    }
+    if (random() % 3 == 0) text += "  bra.uni " + any() + ";\n";
+  }
+  return text + "  bra.uni B0;\n";
+}
+
 }  // namespace
+
+TEST_CASE("core: random flow: jumps to anywhere") {
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    const std::string body =
+        "  mul.lo.u32 %r1, %g, 2654435761;\n  bfe.u32 %r4, %r1, 9, 6;\n  add.u32 %r4, %r4, 1;\n" +
+        jumps(seed) + "END:\n  mov.u32 %r3, %r1;  //@end\n  st.global.u32 [%dst], %r3;";
+    Setup alone;
+    alone.grid = {32, 1, 1};
+    alone.block = {1, 1, 1};
+    const LaunchOutcome together = tests::finish(body, {}), apart = tests::finish(body, alone);
+    CHECK(together.out == apart.out);
+    CHECK(together.counters.lane_instructions == apart.counters.lane_instructions);
+    CHECK(together.at("end") == LaunchOutcome::Count{1, 32});
+  }
+}
 
 TEST_CASE("core: random flow: a warp computes what its threads would alone") {
   int with_exits = 0, diverged = 0;
-  for (uint32_t seed = 1; seed <= 150; ++seed) {
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
     Generator generator(seed);
     const std::string body = "  mul.lo.u32 %r1, %g, 2654435761;\n  mov.u32 %r3, 0;\n" +
@@ -153,6 +206,6 @@ TEST_CASE("core: random flow: a warp computes what its threads would alone") {
     diverged += together.counters.warp_instructions * 32 > together.counters.lane_instructions;
   }
   // The programs are worth running.
-  CHECK(with_exits > 20);
-  CHECK(diverged > 100);
+  CHECK(with_exits > 40);
+  CHECK(diverged > 200);
 }

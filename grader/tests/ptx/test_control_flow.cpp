@@ -2,7 +2,9 @@
 // definition of a post-dominator on random graphs.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
+#include <set>
 
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/parser.h"
@@ -70,11 +72,34 @@ TEST_CASE("ptx: reconvergence: break and continue in nested loops") {
                               "done: " +
                               M(4) + "ret;");
   const ptx::Function& f = kernel(m);
-  // The inner loop can be left to two places, which meet at the end only.
-  CHECK(meeting(f, 0) == at(f, 4));
-  CHECK(meeting(f, 1) == at(f, 4));
+  // Who leaves the inner loop alone meets in the outer one; who stays in it, at its next round.
+  CHECK(meeting(f, 0) == at(f, 3));
+  CHECK(meeting(f, 1) == at(f, 1) + 1);
   CHECK(meeting(f, 2) == at(f, 4));
   CHECK(meeting(f, 4) == at(f, 4));
+}
+
+TEST_CASE("ptx: reconvergence: a break inside an if leaves the others to meet behind the if") {
+  const auto m = parse_kernel("L: " + M(1) + "@%p1 bra B;\n" + M(2) + "@%p2 bra E;\nB: " + M(3) +
+                              "@%p3 bra L;\nE: " + M(4) + "ret;");
+  const ptx::Function& f = kernel(m);
+  CHECK(meeting(f, 0) == at(f, 3));
+  CHECK(meeting(f, 1) == at(f, 4));
+  const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
+  REQUIRE(flow.loops.size() == 1);
+  CHECK(flow.loops[0].behind == at(f, 4));
+  CHECK(flow.loop_of[static_cast<size_t>(flow.block_of[at(f, 3)])] == 0);
+  CHECK(flow.loop_of[static_cast<size_t>(flow.block_of[at(f, 4)])] == -1);
+}
+
+TEST_CASE("ptx: reconvergence: a continue with an edge of its own meets rounds later") {
+  const auto m =
+      parse_kernel("L: " + M(1) + "@%p1 bra L;\n" + M(2) + "@%p2 bra L;\n" + M(3) + "ret;");
+  CHECK(meeting(kernel(m), 0) == at(kernel(m), 2));
+  const auto twice =
+      parse_kernel("L: " + M(1) + "@%p1 bra A;\n" + M(2) + "@%p2 bra E;\nbra L;\nA: " + M(3) +
+                   "@%p3 bra E;\nbra L;\nE: ret;");
+  CHECK(meeting(kernel(twice), 0) == at(kernel(twice), 1));  // only the next round is sure
 }
 
 TEST_CASE("ptx: reconvergence: an inner loop with one way out meets there") {
@@ -130,7 +155,7 @@ TEST_CASE("ptx: reconvergence: infinite loops") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "ret;\nL: " + M(2) + "@%p2 bra L;\nbra L;");
   const ptx::Function& f = kernel(m);
   CHECK(meeting(f, 0) == at(f, 1));  // those that do not loop need not wait
-  CHECK(meeting(f, 1) == ptx::kNoReconverge);
+  CHECK(meeting(f, 1) == at(f, 2));  // the next round
 }
 
 TEST_CASE("ptx: reconvergence: a loop that can be entered in two places") {
@@ -167,26 +192,97 @@ std::vector<std::vector<size_t>> next_of(const ptx::Function& f) {
   return next;
 }
 
-// Whether a path leads from `from` out of the function without passing `without`.
-bool gets_out(const std::vector<std::vector<size_t>>& next, size_t from, size_t without) {
+using Next = std::vector<std::vector<size_t>>;
+
+// Whether a path leads from `from` to `to` without passing `without`.
+bool leads(const Next& next, size_t from, size_t to, size_t without) {
   std::vector<char> seen(next.size() + 1, 0);
   std::vector<size_t> work{from};
   while (!work.empty()) {
     const size_t i = work.back();
     work.pop_back();
-    if (i == next.size()) return true;
-    if (i == without || seen[i]) continue;
+    if (i == without) continue;
+    if (i == to) return true;
+    if (i == next.size() || seen[i]) continue;
     seen[i] = 1;
     work.insert(work.end(), next[i].begin(), next[i].end());
   }
   return false;
 }
 
+// Strict post-dominators, and among them the one that all others post-dominate.
+uint32_t nearest_post_dominator(const Next& next, size_t of) {
+  const size_t out = next.size(), none = out + 1;
+  std::vector<size_t> dominators;
+  for (size_t d = 0; d < out && leads(next, of, out, none); ++d)
+    if (d != of && !leads(next, of, out, d)) dominators.push_back(d);
+  for (const size_t d : dominators)
+    if (std::none_of(dominators.begin(), dominators.end(),
+                     [&](size_t other) { return other != d && leads(next, d, out, other); }))
+      return static_cast<uint32_t>(d);
+  return ptx::kNoReconverge;
+}
+
+struct NaturalLoop {
+  size_t header;
+  std::vector<char> holds;
+  auto size() const { return std::count(holds.begin(), holds.end(), 1); }
+};
+
+std::vector<NaturalLoop> natural_loops(const Next& next) {
+  const size_t n = next.size(), none = n + 1;
+  std::vector<NaturalLoop> loops;
+  for (size_t h = 0; h < n; ++h) {
+    NaturalLoop loop{h, std::vector<char>(n + 1, 0)};
+    for (size_t tail = 0; tail < n; ++tail) {
+      const bool goes_back = std::count(next[tail].begin(), next[tail].end(), h) != 0 &&
+                             leads(next, 0, tail, none) && (tail == h || !leads(next, 0, tail, h));
+      if (!goes_back) continue;
+      loop.holds[h] = 1;
+      for (size_t i = 0; i < n; ++i)
+        if (i != h && leads(next, 0, i, none) && (i == tail || leads(next, i, tail, h)))
+          loop.holds[i] = 1;
+    }
+    if (loop.holds[h]) loops.push_back(loop);
+  }
+  std::sort(loops.begin(), loops.end(), [](auto& a, auto& b) { return a.size() < b.size(); });
+  return loops;
+}
+
+// The loop as if it were the function: its next round is the way out.
+Next alone(const Next& next, const NaturalLoop& loop) {
+  Next inside(next.size());
+  for (size_t i = 0; i < next.size(); ++i)
+    for (const size_t to : next[i])
+      if (loop.holds[i] && loop.holds[to])
+        inside[i].push_back(to == loop.header ? next.size() : to);
+  return inside;
+}
+
+uint32_t place_to_meet(const Next& next, const std::vector<NaturalLoop>& loops, size_t branch) {
+  const NaturalLoop* own = nullptr;
+  const std::set<size_t> to(next[branch].begin(), next[branch].end());
+  for (const NaturalLoop& loop : loops) {
+    if (own == nullptr &&
+        (!loop.holds[branch] ||
+         std::count_if(to.begin(), to.end(), [&](size_t t) { return loop.holds[t]; }) < 2))
+      continue;
+    if (own == nullptr) own = &loop;
+    if (!loop.holds[own->header]) continue;
+    const uint32_t meet = nearest_post_dominator(alone(next, loop), branch);
+    if (meet != ptx::kNoReconverge && own->holds[meet] && meet != own->header) return meet;
+  }
+  const uint32_t meet = nearest_post_dominator(next, branch);
+  if (own == nullptr) return meet;
+  const bool inside = meet != ptx::kNoReconverge && own->holds[meet];
+  return inside ? meet : static_cast<uint32_t>(own->header);
+}
+
 }  // namespace
 
 TEST_CASE("ptx: reconvergence: equals the definition on random graphs") {
   std::mt19937 random(32);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 600; ++round) {
     const int size = 2 + static_cast<int>(random() % 14);
     std::string body;
     for (int i = 0; i < size; ++i) {
@@ -216,23 +312,11 @@ TEST_CASE("ptx: reconvergence: equals the definition on random graphs") {
     const ptx::Function& f = kernel(m);
     const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
     const auto next = next_of(f);
-    const size_t none = f.body.size() + 1;
+    const std::vector<NaturalLoop> loops = natural_loops(next);
     for (size_t i = 0; i < f.body.size(); ++i) {
       if (f.body[i].op->id != ptx::OpId::bra) continue;
-      // Strict post-dominators, and among them the one that all others post-dominate.
-      uint32_t expected = ptx::kNoReconverge;
-      std::vector<size_t> dominators;
-      for (size_t d = 0; d < f.body.size() && gets_out(next, i, none); ++d) {
-        if (d != i && !gets_out(next, i, d)) dominators.push_back(d);
-      }
-      for (size_t d : dominators) {
-        bool nearest = true;
-        for (size_t other : dominators) {
-          if (other != d && gets_out(next, d, other)) nearest = false;
-        }
-        if (nearest) expected = static_cast<uint32_t>(d);
-      }
-      CHECK(flow.reconverge[i] == expected);
+      CAPTURE(i);
+      CHECK(flow.reconverge[i] == place_to_meet(next, loops, i));
     }
   }
 }

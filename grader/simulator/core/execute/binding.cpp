@@ -54,6 +54,21 @@ void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code) {
   }
 }
 
+void mark_loops(const ptx::ControlFlow& flow, CodeFunction& function) {
+  function.loops = flow.loops;
+  function.loop_of.assign(function.code.size(), -1);  // its implicit return's, too
+  for (size_t b = 0; b < flow.blocks.size(); ++b) {
+    const ptx::BasicBlock& block = flow.blocks[b];
+    const int loop = flow.loop_of[b];
+    for (int i = block.first; i < block.last; ++i) function.loop_of[static_cast<size_t>(i)] = loop;
+    Inst& end = function.code[static_cast<size_t>(block.last) - 1];
+    if (loop < 0 || !ptx::is_branch(*end.ptx)) continue;
+    end.leaves_loop =
+        block.ends_lanes || std::any_of(block.successors.begin(), block.successors.end(),
+                                        [&](int to) { return !flow.holds(loop, to); });
+  }
+}
+
 Dispatch flow_of(const ptx::Traits& traits) {
   switch (traits.flow) {
     case ptx::Flow::branch:

@@ -122,6 +122,7 @@ class Decoder {
     program_.sites.push_back({index, static_cast<uint32_t>(f.body.size()), &kReturn});
     program_.plans.emplace_back();
     code_->code.push_back(end);
+    mark_loops(flow, *code_);
     code_->register_bytes = slots_->bytes();
   }
 

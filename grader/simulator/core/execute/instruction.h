@@ -63,6 +63,7 @@ struct Inst {
   ExecFn exec = nullptr;
   Dispatch flow = Dispatch::straight;
   bool has_guard = false, guard_negated = false;
+  bool leaves_loop = false;  // branch: some lanes may leave a loop by it, or by going past it
   uint8_t dst_count = 0, src_count = 0;
   uint32_t guard = 0;  // offset of the predicate slot
   Slot dst[4];
@@ -73,7 +74,7 @@ struct Inst {
   Slot mem_base, mem_base2;  // base2: second address of cp.async
   int64_t mem_offset = 0, mem_offset2 = 0;
   uint32_t target = 0;      // branch: index in the program's code
-  uint32_t reconverge = 0;  // branch: index of the immediate post-dominator, kNoReconverge
+  uint32_t reconverge = 0;  // branch: where its lanes meet (ptx/control_flow.h), kNoReconverge
   uint32_t site = 0;        // index of this instruction over all functions of the program
   // So many instructions from this one on, of its basic block, only compute, load and store: lanes
   // that begin here come to their end, and nothing about the warp changes on the way.

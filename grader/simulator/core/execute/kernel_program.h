@@ -17,6 +17,7 @@
 #include "simulator/core/execute/texture_op.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/memory/shared_variable.h"
+#include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/module.h"
 
 namespace lab32::sim {
@@ -71,6 +72,12 @@ struct CodeFunction {
     uint32_t offset, bytes;
   };
   std::vector<ParamRange> arguments, results;
+  std::vector<ptx::ControlFlow::Loop> loops;
+  std::vector<int> loop_of;  // the innermost one of each instruction, -1: none
+
+  bool is_in(int loop, uint32_t pc) const;
+  // The outermost loop that a lane leaves on its way from one instruction to the other; -1: none.
+  int loop_left(uint32_t from, uint32_t to) const;
 };
 
 // A call: which function, and where its arguments and results lie in the caller's param area.

@@ -50,84 +50,17 @@ void Warp::restart() {
   current_ = 0;
 }
 
-Join* Warp::make_join() {
-  if (free_joins_.empty()) {
-    joins_.push_back(std::make_unique<Join>());
-    free_joins_.push_back(joins_.back().get());
-  }
-  Join* join = free_joins_.back();
-  free_joins_.pop_back();
-  *join = Join{};
-  return join;
-}
-
-void Warp::free_join(Join* join) { free_joins_.push_back(join); }
-
-// ---------------------------------------------------------------------------------------------
-// Divergence and reconvergence
-
-// The lanes of `join` are complete: they go on as one split.
-void Warp::push_arrived(Join* join) {
-  Split split;
-  split.id = next_id_++;
-  split.pc = join->pc;
-  split.mask = join->arrived;
-  split.frame = join->frame;
-  split.join = join->parent;
-  if (join->callee) free_frame(join->callee);
-  free_join(join);
-  splits_.push_back(split);
-}
-
-// If the current split stands at its join, it waits there, or goes on with the joined lanes when it
-// was the last. False: it waits, and another split must be chosen.
-bool Warp::join_lanes() {
-  for (;;) {
-    Split& split = splits_[current_];
-    Join* join = split.join;
-    if (!join || join->callee || split.pc != join->pc || split.frame != join->frame) return true;
-    join->arrived |= split.mask;
-    if (join->arrived != join->expected) {
-      splits_.erase(splits_.begin() + static_cast<std::ptrdiff_t>(current_));
-      return false;
-    }
-    split.mask = join->arrived;
-    split.join = join->parent;
-    free_join(join);
-  }
-}
-
-void Warp::diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
-                   uint32_t reconverge) {
-  Split& split = splits_[current_];
-  Join* join = split.join;
-  // A loop that lanes leave one after the other has one join, not one for each iteration.
-  const bool same = join && !join->callee && join->pc == reconverge && join->frame == split.frame;
-  if (reconverge != Inst::kNoReconverge && !same) {
-    join = make_join();
-    join->pc = reconverge;
-    join->frame = split.frame;
-    join->expected = split.mask;
-    join->parent = split.join;
-  }
-  split.join = join;
-  split.pc = my_pc;
-  split.mask = my_mask;
-  Split other = split;
-  other.id = next_id_++;
-  other.pc = other_pc;
-  other.mask = other_mask;
-  splits_.push_back(other);
-}
-
 void Warp::branch(const Inst& in, uint32_t op_mask) {
   Split& split = splits_[current_];
+  const uint32_t from = split.pc;
   if (op_mask == split.mask) {
     split.pc = in.target;
   } else {
     ++block_.tally()[in.site].splits;
-    diverge(in.target, op_mask, split.pc + 1, split.mask & ~op_mask, in.reconverge);
+    diverge(in.target, op_mask, from + 1, split.mask & ~op_mask, meeting_of(in, split));
+    if (in.leaves_loop) leave_loops(splits_.size() - 1, from);
   }
+  if (in.leaves_loop) leave_loops(current_, from);
 }
 
 // Lanes with the same target go on as one split.
@@ -144,7 +77,8 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
     }
     return table[index[lane]];
   };
-  const uint32_t next = splits_[current_].pc + 1;
+  const uint32_t from = splits_[current_].pc, next = from + 1;
+  const uint32_t meeting = meeting_of(in, splits_[current_]);
   uint32_t rest = op_mask;
   while (rest) {
     const uint32_t target = target_of(__builtin_ctz(rest));
@@ -160,9 +94,11 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
     } else {
       ++block_.tally()[in.site].splits;
       // The rest is sent on by the next rounds; what is left then, its guard off, goes on here.
-      diverge(target, same, next, others, in.reconverge);
+      diverge(target, same, next, others, meeting);
+      if (in.leaves_loop) leave_loops(splits_.size() - 1, from);
     }
   }
+  if (in.leaves_loop) leave_loops(current_, from);
 }
 
 void Warp::release_barrier(uint32_t split_id) {
@@ -189,29 +125,6 @@ bool Warp::next_split() {
   return false;
 }
 
-// The lanes that stand there go on, and are expected no longer.
-void Warp::release(Join* join) {
-  Split split;
-  split.id = next_id_++;
-  split.pc = join->pc;
-  split.mask = join->arrived;
-  split.frame = join->frame;
-  split.join = join->parent;
-  join->expected &= ~join->arrived;
-  join->arrived = 0;
-  splits_.push_back(split);
-}
-
-// The current split spins, and lanes it may be waiting for stand in a join: the innermost such join
-// lets them go. (Also that of a function's return: the lock may be taken in a function.)
-void Warp::release_one_join() {
-  Join* join = splits_[current_].join;
-  while (join && join->arrived == 0) join = join->parent;
-  if (!join) return;
-  release(join);
-  slice_ = kSpinSlice;
-}
-
 // The current split has used up its time slice, and the others run.
 void Warp::end_slice() {
   const auto ready =
@@ -223,7 +136,7 @@ void Warp::end_slice() {
   synchronised_ = false;
   spun_slices_ = spins ? spun_slices_ + 1 : 0;
   if (spun_slices_ >= ready && spins) {
-    release_one_join();
+    if (release_one_join()) slice_ = kSpinSlice;
     // The next slice that ends tries the next split's joins, should these not have been the ones.
     spun_slices_ = ready - 1;
   }
@@ -306,7 +219,7 @@ Warp::Progress Warp::run(uint64_t slice) {
         op_mask &= in->guard_negated ? ~guard : guard;
         if (op_mask == 0) {
           if (track_) track_->skip(*split->frame, mask, *in);
-          if (++pc == join_pc) break;
+          if (++pc == join_pc || in->leaves_loop) break;
           continue;
         }
       }
@@ -322,6 +235,7 @@ Warp::Progress Warp::run(uint64_t slice) {
       if (++pc == join_pc || issued_ >= pause) break;
     }
     split->pc = pc;
+    if (op_mask == 0 && in->leaves_loop) leave_loops(current_, pc - 1);
 
     if (in->flow != Dispatch::straight && op_mask != 0) {
       last_op_mask_ = op_mask;

@@ -1,10 +1,11 @@
 // One warp: its lanes' registers and where each of them is.
 //
 // Lanes that took different paths are kept as splits, each a program counter with a mask of lanes.
-// A split that reaches the immediate post-dominator of the branch that made it waits in a Join
-// until the other lanes of that branch come too. As on Volta and later, a lane may wait for another
-// lane of its warp: when a split runs long while others could run, they get time slices, and lanes
-// that wait in a Join for a split that spins are let go on without it.
+// A split that reaches the place where the lanes of the branch that made it meet waits in a Join
+// until the others come too, or have left: the function, or the loop that the place is in. As on
+// Volta and later, a lane may wait for another lane of its warp: when a split runs long while
+// others could run, they get time slices, and lanes that wait in a Join for a split that spins are
+// let go on without it.
 #pragma once
 
 #include <algorithm>
@@ -226,11 +227,13 @@ class Warp {
   void try_warp_sync(size_t split, bool whoever_came);
   void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
                uint32_t reconverge);
+  uint32_t meeting_of(const Inst& in, const Split& split) const;
+  void leave_loops(size_t which, uint32_t from);
   void push_arrived(Join* join);
   bool next_split();
   void any_split();
   void release(Join* join);
-  void release_one_join();
+  bool release_one_join();
   void end_slice();
 
   BlockContext& block_;
