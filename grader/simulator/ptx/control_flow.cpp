@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "simulator/ptx/reconvergence.h"
+#include "simulator/ptx/meetings.h"
 
 namespace lab32::ptx {
 namespace {
@@ -76,19 +76,20 @@ bool is_branch(const Instruction& in) {
   return in.op->traits.flow == Flow::branch || in.op->traits.flow == Flow::table_branch;
 }
 
-bool ControlFlow::holds(int loop, int block) const {
-  int l = loop_of[static_cast<size_t>(block)];
-  while (l > loop) l = loops[static_cast<size_t>(l)].parent;
-  return l == loop;
+uint32_t ControlFlow::reconverge(int instruction) const {
+  const auto block = static_cast<size_t>(block_of[static_cast<size_t>(instruction)]);
+  const int meeting = meeting_of[block];
+  if (meeting < 0 || blocks[block].last != instruction + 1) return kNoReconverge;
+  return static_cast<uint32_t>(
+      blocks[static_cast<size_t>(meetings[static_cast<size_t>(meeting)].block)].first);
 }
 
 ControlFlow analyse_control_flow(const Function& function) {
   ControlFlow flow;
-  flow.reconverge.assign(function.body.size(), kNoReconverge);
   if (function.body.empty()) return flow;
   make_blocks(function, flow);
   make_edges(function, flow);
-  find_meeting_places(function, flow);
+  find_meetings(flow);
   return flow;
 }
 

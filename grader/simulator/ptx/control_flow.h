@@ -20,27 +20,22 @@ struct ControlFlow {
   std::vector<BasicBlock> blocks;  // in textual order; none for an empty body
   std::vector<int> block_of;       // of each instruction
 
-  // A natural loop; each stands behind the one around it.
-  struct Loop {
-    int parent = -1;                  // the loop around it, -1: none
-    uint32_t behind = kNoReconverge;  // where those meet that leave it and not its parent
+  // A place where lanes meet that a branch has parted (meetings.cpp says how it is found).
+  struct Meeting {
+    int block = 0;  // at its beginning
+    // By block: lanes there may still come to it. Those that go where they cannot are not waited
+    // for.
+    std::vector<bool> from;
   };
-  std::vector<Loop> loops;
-  std::vector<int> loop_of;  // the innermost one of each block, -1: none
-  bool holds(int loop, int block) const;
+  std::vector<Meeting> meetings;
+  // Of each block's branch: where the first two of its ways meet, and where all of them do; -1:
+  // nowhere, because paths leave the function separately or never end.
+  std::vector<int> meeting_of, last_meeting_of;
 
-  // For each branch (bra, brx) the instruction where the lanes that it parts meet again: the first
-  // one of its block's immediate post-dominator, as seen within the innermost loop that two of its
-  // ways stay in (reconvergence.cpp). kNoReconverge where there is none, because paths leave the
-  // function separately or never end, and for all other instructions.
-  //
-  // A path that ends in a trap counts for nothing: it ends the kernel, so nobody waits for it.
-  // Lanes that may leave by a guarded ret or exit, or by a branch to the body's end, do not keep
-  // the others from meeting, nor do those that leave the loop: from there they go on to `behind`.
-  std::vector<uint32_t> reconverge;
+  // The first instruction of meeting_of, for each branch; kNoReconverge for all other instructions.
+  uint32_t reconverge(int instruction) const;
 };
 ControlFlow analyse_control_flow(const Function& function);
-
 bool is_branch(const Instruction& in);
 
 // A set of registers, one bit each.

@@ -54,18 +54,25 @@ void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code) {
   }
 }
 
-void mark_loops(const ptx::ControlFlow& flow, CodeFunction& function) {
-  function.loops = flow.loops;
-  function.loop_of.assign(function.code.size(), -1);  // its implicit return's, too
+void mark_meetings(const ptx::ControlFlow& flow, CodeFunction& function) {
+  function.meetings = flow.meetings;
+  for (const ptx::ControlFlow::Meeting& m : flow.meetings)
+    function.meeting_pcs.push_back(
+        static_cast<uint32_t>(flow.blocks[static_cast<size_t>(m.block)].first));
+  function.block_of = flow.block_of;
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
     const ptx::BasicBlock& block = flow.blocks[b];
-    const int loop = flow.loop_of[b];
-    for (int i = block.first; i < block.last; ++i) function.loop_of[static_cast<size_t>(i)] = loop;
-    Inst& end = function.code[static_cast<size_t>(block.last) - 1];
-    if (loop < 0 || !ptx::is_branch(*end.ptx)) continue;
-    end.leaves_loop =
-        block.ends_lanes || std::any_of(block.successors.begin(), block.successors.end(),
-                                        [&](int to) { return !flow.holds(loop, to); });
+    Inst& branch = function.code[static_cast<size_t>(block.last) - 1];
+    if (!ptx::is_branch(*branch.ptx)) continue;
+    branch.meeting = flow.meeting_of[b];
+    branch.last_meeting = flow.last_meeting_of[b];
+    const int behind = block.last;
+    branch.avoids = std::any_of(
+        flow.meetings.begin(), flow.meetings.end(), [&](const ptx::ControlFlow::Meeting& m) {
+          return m.from[b] &&
+                 (static_cast<size_t>(behind) >= flow.block_of.size() ||
+                  !m.from[static_cast<size_t>(flow.block_of[static_cast<size_t>(behind)])]);
+        });
   }
 }
 

@@ -20,8 +20,8 @@ bool is_dynamic_special(ptx::SpecialReg reg);
 bool is_reserved_shared(ptx::SpecialReg reg);
 // Inst::run of a function's instructions.
 void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code);
-// The loops of a function whose code is complete, and its instructions' leaves_loop.
-void mark_loops(const ptx::ControlFlow& flow, CodeFunction& function);
+// Where the lanes of a function meet whose code is complete.
+void mark_meetings(const ptx::ControlFlow& flow, CodeFunction& function);
 // Whether any instruction of the function reads a result of it.
 bool is_result_read(const ptx::Function& function, const ptx::Instruction& in);
 // Whether the blocks must run in order for it to give one result (order_guard.h).

@@ -98,7 +98,6 @@ class Decoder {
       } catch (const Error& e) {
         throw Error(in_source(module_, in, e.what()));
       }
-      out.reconverge = flow.reconverge[i];
       out.site = static_cast<uint32_t>(program_.sites.size());
       program_.sites.push_back({index, static_cast<uint32_t>(i), &in});
       program_.plans.push_back(plan_for(in, own, i));
@@ -122,7 +121,7 @@ class Decoder {
     program_.sites.push_back({index, static_cast<uint32_t>(f.body.size()), &kReturn});
     program_.plans.emplace_back();
     code_->code.push_back(end);
-    mark_loops(flow, *code_);
+    mark_meetings(flow, *code_);
     code_->register_bytes = slots_->bytes();
   }
 

@@ -63,7 +63,7 @@ struct Inst {
   ExecFn exec = nullptr;
   Dispatch flow = Dispatch::straight;
   bool has_guard = false, guard_negated = false;
-  bool leaves_loop = false;  // branch: some lanes may leave a loop by it, or by going past it
+  bool avoids = false;  // branch: lanes that go past it may come where they miss a meeting
   uint8_t dst_count = 0, src_count = 0;
   uint32_t guard = 0;  // offset of the predicate slot
   Slot dst[4];
@@ -73,16 +73,16 @@ struct Inst {
   // activation's carry slot, a bit per lane like a predicate.
   Slot mem_base, mem_base2;  // base2: second address of cp.async
   int64_t mem_offset = 0, mem_offset2 = 0;
-  uint32_t target = 0;      // branch: index in the program's code
-  uint32_t reconverge = 0;  // branch: where its lanes meet (ptx/control_flow.h), kNoReconverge
-  uint32_t site = 0;        // index of this instruction over all functions of the program
+  uint32_t target = 0;                  // branch: index in the program's code
+  int meeting = -1, last_meeting = -1;  // branch: as ptx::ControlFlow has it
+  uint32_t site = 0;  // index of this instruction over all functions of the program
   // So many instructions from this one on, of its basic block, only compute, load and store: lanes
   // that begin here come to their end, and nothing about the warp changes on the way.
   uint32_t run = 0;
   ptx::MemoryOrder order;  // accesses and fences
   const ptx::Instruction* ptx = nullptr;
 
-  static constexpr uint32_t kNoReconverge = 0xffffffffu;
+  static constexpr uint32_t kNoJoin = 0xffffffffu;  // no instruction's index
 };
 
 // Whether somebody reads a result of it.

@@ -72,12 +72,16 @@ struct CodeFunction {
     uint32_t offset, bytes;
   };
   std::vector<ParamRange> arguments, results;
-  std::vector<ptx::ControlFlow::Loop> loops;
-  std::vector<int> loop_of;  // the innermost one of each instruction, -1: none
+  std::vector<ptx::ControlFlow::Meeting> meetings;  // Inst::meeting
+  std::vector<uint32_t> meeting_pcs;
+  std::vector<int> block_of;  // of each instruction of the PTX
 
-  bool is_in(int loop, uint32_t pc) const;
-  // The outermost loop that a lane leaves on its way from one instruction to the other; -1: none.
-  int loop_left(uint32_t from, uint32_t to) const;
+  uint32_t pc_of(int meeting) const { return meeting_pcs[static_cast<size_t>(meeting)]; }
+  // Whether lanes at `pc` may still come to the meeting.
+  bool come_to(int meeting, uint32_t pc) const {
+    return pc < block_of.size() &&
+           meetings[static_cast<size_t>(meeting)].from[static_cast<size_t>(block_of[pc])];
+  }
 };
 
 // A call: which function, and where its arguments and results lie in the caller's param area.

@@ -52,15 +52,14 @@ void Warp::restart() {
 
 void Warp::branch(const Inst& in, uint32_t op_mask) {
   Split& split = splits_[current_];
-  const uint32_t from = split.pc;
   if (op_mask == split.mask) {
     split.pc = in.target;
   } else {
     ++block_.tally()[in.site].splits;
-    diverge(in.target, op_mask, from + 1, split.mask & ~op_mask, meeting_of(in, split));
-    if (in.leaves_loop) leave_loops(splits_.size() - 1, from);
+    diverge(in.target, op_mask, split.pc + 1, split.mask & ~op_mask, join_of(in, split));
+    leave_joins(splits_.size() - 1, in);
   }
-  if (in.leaves_loop) leave_loops(current_, from);
+  leave_joins(current_, in);
 }
 
 // Lanes with the same target go on as one split.
@@ -77,8 +76,7 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
     }
     return table[index[lane]];
   };
-  const uint32_t from = splits_[current_].pc, next = from + 1;
-  const uint32_t meeting = meeting_of(in, splits_[current_]);
+  const uint32_t next = splits_[current_].pc + 1;
   uint32_t rest = op_mask;
   while (rest) {
     const uint32_t target = target_of(__builtin_ctz(rest));
@@ -94,11 +92,11 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
     } else {
       ++block_.tally()[in.site].splits;
       // The rest is sent on by the next rounds; what is left then, its guard off, goes on here.
-      diverge(target, same, next, others, meeting);
-      if (in.leaves_loop) leave_loops(splits_.size() - 1, from);
+      diverge(target, same, next, others, join_of(in, splits_[current_]));
+      leave_joins(splits_.size() - 1, in);
     }
   }
-  if (in.leaves_loop) leave_loops(current_, from);
+  leave_joins(current_, in);
 }
 
 void Warp::release_barrier(uint32_t split_id) {
@@ -180,7 +178,7 @@ Warp::Progress Warp::run(uint64_t slice) {
     const Inst* const code = split->frame->function->code.data();
     const Join* join = split->join;
     const uint32_t join_pc =
-        join && !join->callee && join->frame == split->frame ? join->pc : Inst::kNoReconverge;
+        join && !join->callee && join->frame == split->frame ? join->pc : Inst::kNoJoin;
     const uint32_t mask = split->mask;
     current_local_top_ = split->frame->local_base + split->frame->local_bytes;
     uint32_t pc = split->pc;
@@ -219,7 +217,7 @@ Warp::Progress Warp::run(uint64_t slice) {
         op_mask &= in->guard_negated ? ~guard : guard;
         if (op_mask == 0) {
           if (track_) track_->skip(*split->frame, mask, *in);
-          if (++pc == join_pc || in->leaves_loop) break;
+          if (++pc == join_pc || in->avoids) break;
           continue;
         }
       }
@@ -235,7 +233,7 @@ Warp::Progress Warp::run(uint64_t slice) {
       if (++pc == join_pc || issued_ >= pause) break;
     }
     split->pc = pc;
-    if (op_mask == 0 && in->leaves_loop) leave_loops(current_, pc - 1);
+    if (op_mask == 0 && in->avoids) leave_joins(current_, *in);
 
     if (in->flow != Dispatch::straight && op_mask != 0) {
       last_op_mask_ = op_mask;

@@ -2,7 +2,7 @@
 //
 // Lanes that took different paths are kept as splits, each a program counter with a mask of lanes.
 // A split that reaches the place where the lanes of the branch that made it meet waits in a Join
-// until the others come too, or have left: the function, or the loop that the place is in. As on
+// until the others come too, or have gone where they cannot come to it. As on
 // Volta and later, a lane may wait for another lane of its warp: when a split runs long while
 // others could run, they get time slices, and lanes that wait in a Join for a split that spins are
 // let go on without it.
@@ -47,6 +47,7 @@ struct Frame {
 
 struct Join {
   uint32_t pc = 0;
+  int meeting = -1;  // of the frame's function; -1: where nobody can miss it
   Frame* frame = nullptr;
   uint32_t expected = 0, arrived = 0;
   Join* parent = nullptr;
@@ -226,9 +227,10 @@ class Warp {
   void retry_warp_syncs();
   void try_warp_sync(size_t split, bool whoever_came);
   void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
-               uint32_t reconverge);
-  uint32_t meeting_of(const Inst& in, const Split& split) const;
-  void leave_loops(size_t which, uint32_t from);
+               Join* join);
+  Join* make_join(uint32_t pc, int meeting, const Split& split, uint32_t expected, Join* parent);
+  Join* join_of(const Inst& in, const Split& split);
+  void leave_joins(size_t which, const Inst& in);
   void push_arrived(Join* join);
   bool next_split();
   void any_split();

@@ -4,10 +4,15 @@
 namespace lab32::sim {
 namespace {
 
-// Of the same activation, in the given loop of its function. Not where a call returns to.
-bool is_inside(const Join* join, const Frame* frame, int loop) {
-  return join != nullptr && join->callee == nullptr && join->frame == frame &&
-         frame->function->is_in(loop, join->pc);
+// A place in the split's own activation where lanes wait; not where a call returns to.
+bool is_place(const Join* join, const Split& split) {
+  return join != nullptr && join->callee == nullptr && join->frame == split.frame;
+}
+
+// Whether lanes that meet at `join` come to the meeting after that.
+bool is_before(const Join& join, int meeting, const CodeFunction& function) {
+  return join.meeting >= 0 && function.come_to(meeting, join.pc) &&
+         !function.come_to(join.meeting, function.pc_of(meeting));
 }
 
 }  // namespace
@@ -56,19 +61,20 @@ bool Warp::join_lanes() {
   }
 }
 
+Join* Warp::make_join(uint32_t pc, int meeting, const Split& split, uint32_t expected,
+                      Join* parent) {
+  Join* join = make_join();
+  join->pc = pc;
+  join->meeting = meeting;
+  join->frame = split.frame;
+  join->expected = expected;
+  join->parent = parent;
+  return join;
+}
+
 void Warp::diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
-                   uint32_t reconverge) {
+                   Join* join) {
   Split& split = splits_[current_];
-  Join* join = split.join;
-  // A loop that lanes leave one after the other has one join, not one for each iteration.
-  const bool same = join && !join->callee && join->pc == reconverge && join->frame == split.frame;
-  if (reconverge != Inst::kNoReconverge && !same) {
-    join = make_join();
-    join->pc = reconverge;
-    join->frame = split.frame;
-    join->expected = split.mask;
-    join->parent = split.join;
-  }
   split.join = join;
   split.pc = my_pc;
   split.mask = my_mask;
@@ -79,37 +85,42 @@ void Warp::diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint3
   splits_.push_back(other);
 }
 
-// Where the lanes meet that the branch parts. Behind a loop they do not wait below a place inside
-// it, where others would wait for them: who leaves is told so by leave_loops.
-uint32_t Warp::meeting_of(const Inst& in, const Split& split) const {
-  if (!in.leaves_loop || in.reconverge == Inst::kNoReconverge) return in.reconverge;
-  const int left = split.frame->function->loop_left(split.pc, in.reconverge);
-  return left >= 0 && is_inside(split.join, split.frame, left) ? Inst::kNoReconverge
-                                                               : in.reconverge;
+// Where the lanes wait that the branch parts: for all that are in the split.
+Join* Warp::join_of(const Inst& in, const Split& split) {
+  Join* const join = split.join;
+  if (in.meeting < 0) return join;
+  const CodeFunction& function = *split.frame->function;
+  const uint32_t pc = function.pc_of(in.meeting);
+  // A loop that lanes leave one after the other has one join, not one for each iteration. And who
+  // meets others on the way there does so first: leave_joins sees to those who do not.
+  if (is_place(join, split) && (join->pc == pc || is_before(*join, in.meeting, function)))
+    return join;
+  return make_join(pc, in.meeting, split, split.mask, join);
 }
 
-// The split has gone on from a branch at `from`. If that led out of loops, nobody waits for its
-// lanes in there any longer; they meet the others behind the loop instead.
-void Warp::leave_loops(size_t which, uint32_t from) {
+// The split has gone on from a branch: nobody waits for its lanes any longer where they cannot come
+// to now. They meet those others where all the branch's ways do.
+void Warp::leave_joins(size_t which, const Inst& in) {
   Split& split = splits_[which];
   const CodeFunction& function = *split.frame->function;
-  const int left = function.loop_left(from, split.pc);
-  if (left < 0 || !is_inside(split.join, split.frame, left)) return;
+  const auto misses = [&](const Join* join) {
+    return is_place(join, split) && join->meeting >= 0 &&
+           !function.come_to(join->meeting, split.pc);
+  };
+  if (!misses(split.join)) return;
   const uint32_t lanes = split.mask;
   Join* const innermost = split.join;
   Join* outermost = innermost;
-  while (is_inside(outermost->parent, split.frame, left)) outermost = outermost->parent;
-  const uint32_t behind = function.loops[static_cast<size_t>(left)].behind;
+  while (misses(outermost->parent)) outermost = outermost->parent;
   Join* around = outermost->parent;
-  const bool is_there = around != nullptr && around->callee == nullptr && around->pc == behind &&
-                        around->frame == split.frame;
-  if (behind != Inst::kNoReconverge && !is_there) {
-    Join* join = make_join();
-    join->pc = behind;
-    join->frame = split.frame;
-    join->expected = outermost->expected;
-    join->parent = around;
-    outermost->parent = around = join;
+  const int behind = in.last_meeting;
+  if (behind >= 0 && function.come_to(behind, split.pc) &&
+      is_before(*outermost, behind, function)) {
+    const uint32_t pc = function.pc_of(behind);
+    const bool is_there =
+        is_place(around, split) && (around->pc == pc || is_before(*around, behind, function));
+    if (!is_there)
+      outermost->parent = around = make_join(pc, behind, split, outermost->expected, around);
   }
   split.join = around;
   for (Join* join = innermost; join != around;) {
