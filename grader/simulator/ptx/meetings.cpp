@@ -9,7 +9,7 @@
 //    the loop only.
 // 3. Where they part and do not meet before the next round, they may meet in a later one. In
 //    `while (true) { if (a) continue; x; if (b) break; }` that is at x, as if those that continue
-//    went round a loop of their own.
+//    went round a loop of their own. Of three ways back or more ptxas makes one: then they do not.
 // 4. Also at a place that some of them avoid: in `if (a) { …; if (b) return; } x;` at x. Not where
 //    some jump to one place behind it and some to another.
 #include "simulator/ptx/meetings.h"
@@ -96,6 +96,7 @@ class Meetings {
     const int meet = view(own).post_dominator(block);
     if (own == kWhole) return {meet, own};
     if (meet != kNoBlock && !is_torn(block, meet, own)) return {meet, own};
+    if (meet == kNoBlock && ways_back(own) > 2) return {loop(own).header, own};
     for (int wider = loop(own).parent;; wider = loop(wider).parent) {
       const int there = view(wider).post_dominator(block);
       const bool serves = meet != kNoBlock ? !is_torn(block, there, wider)
@@ -105,6 +106,12 @@ class Meetings {
     }
     if (meet != kNoBlock) return {};
     return {loop(own).header, own};
+  }
+
+  size_t ways_back(int l) const {
+    const std::vector<int>& before = flow_.blocks[at(loop(l).header)].predecessors;
+    return static_cast<size_t>(
+        std::count_if(before.begin(), before.end(), [&](int p) { return holds(l, p); }));
   }
 
   // Whether lanes on their way from `from` to `to` leave the loop for places in different loops.

@@ -135,11 +135,6 @@ constexpr int kFirstColdOnly = 439;
 // those of the others.
 constexpr int kFirstNew = 1219;
 
-// Kernels of colloquium.cu and symposium.cu whose lanes leave a loop from inside an `if`: the
-// simulator lets the others go their ways apart until the loop's end, where a GPU brings them
-// together behind the `if`. Their instructions are counted up to 21 times, their requests 28 times.
-const std::set<int> kMiscounted{1323, 1324, 1361, 1362};
-
 // "count": all launches; "count:labs", "count:layer_norm": those of a set, or of the kernels whose
 // names begin so; the others stay as recorded. Of the H100, those that are recorded.
 void count_again(const std::string& gpu, const std::string& path, const std::string& head) {
@@ -184,7 +179,6 @@ TEST_SUITE("model: time") {
       double error = 0;
       for (const Case& c : all) {
         if (c.set != set.substr(0, set.find(',')) || (c.set == "apart" && c.warm)) continue;
-        if (kMiscounted.count(c.id) != 0) continue;
         if (set == "apart, looked at" && c.id >= kFirstNew) continue;
         measured.push_back(c.measured);
         predicted.push_back(c.predicted.seconds);
@@ -240,7 +234,6 @@ TEST_SUITE("model: time") {
       int count = 0;
       for (const Case& c : all) {
         if (c.warm || c.set != "apart" || (!new_too && c.id >= kFirstNew)) continue;
-        if (kMiscounted.count(c.id) != 0) continue;
         if (c.alone < bounds[part] || c.alone >= bounds[part + 1]) continue;
         const double e = c.predicted.kernel_seconds / c.alone - 1;
         error += std::abs(e);
@@ -290,7 +283,7 @@ TEST_SUITE("model: time") {
     const auto ncu = tests::h200_record("-counters");
     int all = 0, close = 0;
     for (const tests::SimulatedRow& row : tests::read_simulated()) {
-      if (ncu.count(row.id) == 0 || kMiscounted.count(row.id) != 0) continue;
+      if (ncu.count(row.id) == 0) continue;
       CAPTURE(row.id);
       const double of_ncu = number(ncu.at(row.id), "smsp__inst_executed.sum");
       const double ratio = row.cold.work.issue.all / of_ncu;

@@ -51,7 +51,7 @@ def limits():
 
 LEAST, MOST = 1.0, 10000.0  # microseconds
 WIDE, OCTAVE = 500, 96
-LOWEST, HIGHEST = 0.42, 10  # modelled over measured
+LOWEST, HIGHEST = 0.42, 6  # modelled over measured
 # A mark of its own for each set, so that colour is not the only sign.
 MARKS = {"fit": ("square", ORANGE), "labs": ("triangle", GREEN), "apart": ("circle", BLUE)}
 
