@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulator/ptx/graph.h"
 #include "simulator/ptx/module.h"
 
 namespace lab32::ptx {
@@ -25,7 +26,7 @@ struct ControlFlow {
     int block = 0;  // at its beginning
     // By block: lanes there may still come to it. Those that go where they cannot are not waited
     // for.
-    std::vector<bool> from;
+    NodeSet from;
   };
   std::vector<Meeting> meetings;
   // Of each block's branch: where the first two of its ways meet, and where all of them do; -1:

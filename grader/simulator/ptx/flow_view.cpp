@@ -49,8 +49,8 @@ int FlowView::post_dominator(int block) const {
 
 bool FlowView::leads_out(int block) const { return after_[static_cast<size_t>(local(block))] >= 0; }
 
-std::vector<bool> FlowView::spread(const Edges& edges, int from, int without) const {
-  std::vector<bool> seen(number_.size(), false);
+NodeSet FlowView::spread(const Edges& edges, int from, int without) const {
+  NodeSet seen(number_.size(), 0);
   std::vector<int> work{from};
   while (!work.empty()) {
     const int node = work.back();
@@ -66,13 +66,13 @@ std::vector<bool> FlowView::spread(const Edges& edges, int from, int without) co
   return seen;
 }
 
-std::vector<bool> FlowView::that_come_to(int to) const {
-  std::vector<bool> from = spread(back_, local(to), local(to));
+NodeSet FlowView::that_come_to(int to) const {
+  NodeSet from = spread(back_, local(to), local(to));
   from[static_cast<size_t>(to)] = true;
   return from;
 }
 
-std::vector<bool> FlowView::reached_from(int from, int without) const {
+NodeSet FlowView::reached_from(int from, int without) const {
   return spread(next_, local(from), without == kNoBlock ? -1 : local(without));
 }
 

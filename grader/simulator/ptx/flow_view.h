@@ -22,13 +22,13 @@ class FlowView {
   // Whether a way leads on from the block: to a return, or to the next round.
   bool leads_out(int block) const;
   // The blocks that come to `to`, itself too, without passing it.
-  std::vector<bool> that_come_to(int to) const;
+  NodeSet that_come_to(int to) const;
   // The blocks that `from` comes to without passing `without`; not itself, but by a loop inside.
-  std::vector<bool> reached_from(int from, int without) const;
+  NodeSet reached_from(int from, int without) const;
 
  private:
   int local(int block) const { return number_[static_cast<size_t>(block)]; }
-  std::vector<bool> spread(const Edges& edges, int from, int without) const;
+  NodeSet spread(const Edges& edges, int from, int without) const;
 
   std::vector<int> nodes_, number_;  // block by node; node by block, -1: not in here
   Edges next_, back_;                // by node; the last one is the way out

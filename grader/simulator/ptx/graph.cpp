@@ -16,7 +16,7 @@ Edges reversed(const Edges& next) {
 
 std::vector<int> post_order(const Edges& next, int root) {
   std::vector<int> order;
-  std::vector<bool> seen(next.size(), false);
+  NodeSet seen(next.size(), false);
   std::vector<std::pair<int, size_t>> stack{{root, 0}};
   seen[static_cast<size_t>(root)] = true;
   while (!stack.empty()) {

@@ -7,6 +7,7 @@
 namespace lab32::ptx {
 
 using Edges = std::vector<std::vector<int>>;  // by node: the nodes that follow it
+using NodeSet = std::vector<char>;            // by node: whether it is one of them
 
 Edges reversed(const Edges& next);
 
@@ -21,8 +22,8 @@ bool dominates(const std::vector<int>& dominator, int a, int b);
 // or one holds the other.
 struct Loop {
   int header = 0;
-  int parent = -1;          // index of the loop around it, -1: none
-  std::vector<bool> holds;  // by node
+  int parent = -1;  // index of the loop around it, -1: none
+  NodeSet holds;
 };
 
 struct Loops {

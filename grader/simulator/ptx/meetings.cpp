@@ -37,7 +37,7 @@ struct Place {
 struct AvoidedPlace {
   Place at;
   int from;
-  std::vector<bool> inside;
+  NodeSet inside;
   bool leads_on(int block) const {  // towards it
     return block == at.block || inside[static_cast<size_t>(block)];
   }
@@ -124,7 +124,7 @@ class Meetings {
 
   template <class Visit>
   void for_each_escape(int from, int to, int l, Visit visit) const {
-    std::vector<bool> between = view(l).reached_from(from, to);
+    NodeSet between = view(l).reached_from(from, to);
     between[at(from)] = true;
     for (int b = 0; b < blocks_; ++b) {
       if (!between[at(b)]) continue;
@@ -186,13 +186,13 @@ class Meetings {
     });
     for (AvoidedPlace& place : candidates) {
       // Not where a cycle has two entrances: which of them comes first, nobody knows.
-      const std::vector<bool> after = view(place.at.view).reached_from(place.at.block, kNoBlock);
+      const NodeSet after = view(place.at.view).reached_from(place.at.block, kNoBlock);
       const std::vector<int>& before = flow_.blocks[at(place.at.block)].predecessors;
       if (std::any_of(before.begin(), before.end(),
                       [&](int p) { return is_forward(p, place.at.block) && after[at(p)]; }))
         continue;
       place.inside = view(place.at.view).reached_from(place.from, place.at.block);
-      const std::vector<bool> comes = view(place.at.view).that_come_to(place.at.block);
+      const NodeSet comes = view(place.at.view).that_come_to(place.at.block);
       for (size_t i = 0; i < comes.size(); ++i) place.inside[i] = place.inside[i] && comes[i];
       if (jumps_to_one_level(place) && !tears_inner(place)) avoided_.push_back(std::move(place));
     }

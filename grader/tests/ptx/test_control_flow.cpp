@@ -90,7 +90,7 @@ TEST_CASE("ptx: reconvergence: a break inside an if leaves the others to meet be
   const auto come = [&](int mark, int to) {
     for (const ptx::ControlFlow::Meeting& m : flow.meetings)
       if (m.block == flow.block_of[at(f, to)])
-        return bool{m.from[static_cast<size_t>(flow.block_of[at(f, mark)])]};
+        return m.from[static_cast<size_t>(flow.block_of[at(f, mark)])] != 0;
     return false;
   };
   CHECK(come(1, 3));
