@@ -4,40 +4,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulator/ptx/graph.h"
+#include "simulator/ptx/basic_blocks.h"
+#include "simulator/ptx/meetings.h"
 #include "simulator/ptx/module.h"
 
 namespace lab32::ptx {
 
 constexpr uint32_t kNoReconverge = 0xffffffffu;
 
-struct BasicBlock {
-  int first = 0, last = 0;  // instructions [first, last)
-  std::vector<int> successors, predecessors;
-  bool ends_lanes = false;  // some lanes may leave the function here (ret, exit, the body's end)
-};
-
-struct ControlFlow {
-  std::vector<BasicBlock> blocks;  // in textual order; none for an empty body
-  std::vector<int> block_of;       // of each instruction
-
-  // A place where lanes meet that a branch has parted (meetings.cpp says how it is found).
-  struct Meeting {
-    int block = 0;  // at its beginning
-    // By block: lanes there may still come to it. Those that go where they cannot are not waited
-    // for.
-    NodeSet from;
-  };
-  std::vector<Meeting> meetings;
-  // Of each block's branch: where the first two of its ways meet, and where all of them do; -1:
-  // nowhere, because paths leave the function separately or never end.
-  std::vector<int> meeting_of, last_meeting_of;
-
+struct ControlFlow : BasicBlocks, Meetings {
   // The first instruction of meeting_of, for each branch; kNoReconverge for all other instructions.
   uint32_t reconverge(int instruction) const;
 };
 ControlFlow analyse_control_flow(const Function& function);
-bool is_branch(const Instruction& in);
 
 // A set of registers, one bit each.
 class RegisterSet {

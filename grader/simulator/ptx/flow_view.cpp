@@ -2,11 +2,11 @@
 
 namespace lab32::ptx {
 
-FlowView::FlowView(const ControlFlow& flow, const Loops& loops, int loop) {
-  const int blocks = static_cast<int>(flow.blocks.size());
+FlowView::FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, int loop) {
+  const int count = static_cast<int>(blocks.size());
   const Loop* const inside = loop == kWhole ? nullptr : &loops.all[static_cast<size_t>(loop)];
-  number_.assign(flow.blocks.size(), -1);
-  for (int b = 0; b < blocks; ++b) {
+  number_.assign(blocks.size(), -1);
+  for (int b = 0; b < count; ++b) {
     if (inside != nullptr && !inside->holds[static_cast<size_t>(b)]) continue;
     number_[static_cast<size_t>(b)] = static_cast<int>(nodes_.size());
     nodes_.push_back(b);
@@ -15,7 +15,7 @@ FlowView::FlowView(const ControlFlow& flow, const Loops& loops, int loop) {
   next_.resize(nodes_.size() + 1);
   std::vector<int> sometimes;  // leave the function
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    const BasicBlock& block = flow.blocks[static_cast<size_t>(nodes_[i])];
+    const BasicBlock& block = blocks[static_cast<size_t>(nodes_[i])];
     for (const int to : block.successors) {
       if (inside != nullptr && to == inside->header)
         next_[i].push_back(out);

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/basic_blocks.h"
 #include "simulator/ptx/graph.h"
 
 namespace lab32::ptx {
@@ -14,7 +14,7 @@ constexpr int kWhole = -1;  // the view of the whole function, among those of it
 
 class FlowView {
  public:
-  FlowView(const ControlFlow& flow, const Loops& loops, int loop);
+  FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, int loop);
 
   bool holds(int block) const { return number_[static_cast<size_t>(block)] >= 0; }
   // The immediate post-dominator; kNoBlock: there is none.

@@ -43,24 +43,24 @@ struct AvoidedPlace {
   }
 };
 
-class Meetings {
+class Finder {
  public:
-  explicit Meetings(ControlFlow& flow)
-      : flow_(flow), blocks_(static_cast<int>(flow.blocks.size())) {
+  explicit Finder(const std::vector<BasicBlock>& blocks)
+      : block_(blocks), blocks_(static_cast<int>(blocks.size())) {
     Edges next;
-    for (const BasicBlock& block : flow.blocks) next.push_back(block.successors);
+    for (const BasicBlock& block : blocks) next.push_back(block.successors);
     dominator_ = immediate_dominators(next, 0);
     loops_ = find_loops(next, dominator_);
     const std::vector<int> order = post_order(next, 0);
-    rank_.assign(flow.blocks.size(), blocks_);
+    rank_.assign(blocks.size(), blocks_);
     for (size_t i = 0; i < order.size(); ++i) rank_[at(order[i])] = blocks_ - static_cast<int>(i);
-    for (int l = 0; l < loops(); ++l) views_.emplace_back(flow, loops_, l);
-    views_.emplace_back(flow, loops_, kWhole);
+    for (int l = 0; l < loops(); ++l) views_.emplace_back(blocks, loops_, l);
+    views_.emplace_back(blocks, loops_, kWhole);
   }
 
-  void find() {
-    nearest_.resize(flow_.blocks.size());
-    last_.resize(flow_.blocks.size());
+  Meetings find() {
+    nearest_.resize(block_.size());
+    last_.resize(block_.size());
     for (int b = 0; b < blocks_; ++b) {
       const size_t ways = ways_of(b).size();
       if (ways < 2) continue;
@@ -69,7 +69,7 @@ class Meetings {
     }
     find_avoided();
     for (const AvoidedPlace& place : avoided_) take(place);
-    tell();
+    return tell();
   }
 
  private:
@@ -78,7 +78,7 @@ class Meetings {
   const Loop& loop(int l) const { return loops_.all[at(l)]; }
   bool holds(int l, int block) const { return l == kWhole || loop(l).holds[at(block)]; }
   const FlowView& view(int l) const { return l == kWhole ? views_.back() : views_[at(l)]; }
-  const std::vector<int>& ways_of(int block) const { return flow_.blocks[at(block)].successors; }
+  const std::vector<int>& ways_of(int block) const { return block_[at(block)].successors; }
 
   // The innermost loop around the block in which so many of its ways stay.
   int loop_with(int block, size_t ways) const {
@@ -99,9 +99,11 @@ class Meetings {
     if (meet == kNoBlock && ways_back(own) > 2) return {loop(own).header, own};
     for (int wider = loop(own).parent;; wider = loop(wider).parent) {
       const int there = view(wider).post_dominator(block);
-      const bool serves = meet != kNoBlock ? !is_torn(block, there, wider)
-                                           : there != loop(own).header && holds(own, there);
-      if (there != kNoBlock && serves) return {there, wider};
+      const auto serves = [&] {
+        return meet != kNoBlock ? !is_torn(block, there, wider)
+                                : there != loop(own).header && holds(own, there);
+      };
+      if (there != kNoBlock && serves()) return {there, wider};
       if (wider == kWhole) break;
     }
     if (meet != kNoBlock) return {};
@@ -109,7 +111,7 @@ class Meetings {
   }
 
   size_t ways_back(int l) const {
-    const std::vector<int>& before = flow_.blocks[at(loop(l).header)].predecessors;
+    const std::vector<int>& before = block_[at(loop(l).header)].predecessors;
     return static_cast<size_t>(
         std::count_if(before.begin(), before.end(), [&](int p) { return holds(l, p); }));
   }
@@ -139,7 +141,7 @@ class Meetings {
   }
 
   bool is_only_return(int block) const {
-    const BasicBlock& b = flow_.blocks[at(block)];
+    const BasicBlock& b = block_[at(block)];
     return b.ends_lanes && b.successors.empty() && b.last - b.first == 1;
   }
 
@@ -151,7 +153,7 @@ class Meetings {
       const int b = work.back();
       work.pop_back();
       if (is_only_return(b)) continue;
-      if (flow_.blocks[at(b)].predecessors.size() > 1) return false;
+      if (block_[at(b)].predecessors.size() > 1) return false;
       work.insert(work.end(), ways_of(b).begin(), ways_of(b).end());
     }
     return true;
@@ -170,7 +172,7 @@ class Meetings {
     std::vector<AvoidedPlace> candidates;
     for (int b = 0; b < blocks_; ++b) {
       const int from = dominator_[at(b)];
-      const std::vector<int>& before = flow_.blocks[at(b)].predecessors;
+      const std::vector<int>& before = block_[at(b)].predecessors;
       const int l = loop_around(b);
       if (from < 0 || loops_.loop_of[at(from)] != l || ways_of(from).size() < 2 ||
           is_only_return(b) || nearest_[at(from)].block == b ||
@@ -187,7 +189,7 @@ class Meetings {
     for (AvoidedPlace& place : candidates) {
       // Not where a cycle has two entrances: which of them comes first, nobody knows.
       const NodeSet after = view(place.at.view).reached_from(place.at.block, kNoBlock);
-      const std::vector<int>& before = flow_.blocks[at(place.at.block)].predecessors;
+      const std::vector<int>& before = block_[at(place.at.block)].predecessors;
       if (std::any_of(before.begin(), before.end(),
                       [&](int p) { return is_forward(p, place.at.block) && after[at(p)]; }))
         continue;
@@ -271,34 +273,36 @@ class Meetings {
     }
   }
 
-  void tell() {
+  Meetings tell() const {
+    Meetings found;
     std::map<Place, int> index;
     const auto number = [&](const Place& place) {
       if (place.block == kNoBlock) return -1;
-      const auto [found, is_new] = index.try_emplace(place, static_cast<int>(index.size()));
+      const auto [entry, is_new] = index.try_emplace(place, static_cast<int>(index.size()));
       if (is_new) {
         const bool next_round = place.view != kWhole && place.block == loop(place.view).header;
-        flow_.meetings.push_back({place.block, next_round
+        found.meetings.push_back({place.block, next_round
                                                    ? loop(place.view).holds
                                                    : view(place.view).that_come_to(place.block)});
       }
-      return found->second;
+      return entry->second;
     };
-    for (const Place& place : nearest_) flow_.meeting_of.push_back(number(place));
-    for (const Place& place : last_) flow_.last_meeting_of.push_back(number(place));
+    for (const Place& place : nearest_) found.meeting_of.push_back(number(place));
+    for (const Place& place : last_) found.last_meeting_of.push_back(number(place));
+    return found;
   }
 
-  ControlFlow& flow_;
+  const std::vector<BasicBlock>& block_;
   const int blocks_;
   Loops loops_;
   std::vector<int> dominator_, rank_;  // rank_: a block's is higher than what leads to it forwards
   std::vector<FlowView> views_;        // of each loop, and of the whole function
-  std::vector<Place> nearest_, last_;  // by block, of its branch: ControlFlow::meeting_of
+  std::vector<Place> nearest_, last_;  // by block, of its branch: Meetings::meeting_of
   std::vector<AvoidedPlace> avoided_;
 };
 
 }  // namespace
 
-void find_meetings(ControlFlow& flow) { Meetings(flow).find(); }
+Meetings find_meetings(const std::vector<BasicBlock>& blocks) { return Finder(blocks).find(); }
 
 }  // namespace lab32::ptx

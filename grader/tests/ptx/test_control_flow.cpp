@@ -88,7 +88,7 @@ TEST_CASE("ptx: reconvergence: a break inside an if leaves the others to meet be
   // Nobody waits there for those who have left the loop.
   const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
   const auto come = [&](int mark, int to) {
-    for (const ptx::ControlFlow::Meeting& m : flow.meetings)
+    for (const ptx::Meeting& m : flow.meetings)
       if (m.block == flow.block_of[at(f, to)])
         return m.from[static_cast<size_t>(flow.block_of[at(f, mark)])] != 0;
     return false;

@@ -56,7 +56,7 @@ void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code) {
 
 void mark_meetings(const ptx::ControlFlow& flow, CodeFunction& function) {
   function.meetings = flow.meetings;
-  for (const ptx::ControlFlow::Meeting& m : flow.meetings)
+  for (const ptx::Meeting& m : flow.meetings)
     function.meeting_pcs.push_back(
         static_cast<uint32_t>(flow.blocks[static_cast<size_t>(m.block)].first));
   function.block_of = flow.block_of;
@@ -67,8 +67,8 @@ void mark_meetings(const ptx::ControlFlow& flow, CodeFunction& function) {
     branch.meeting = flow.meeting_of[b];
     branch.last_meeting = flow.last_meeting_of[b];
     const int behind = block.last;
-    branch.avoids = std::any_of(
-        flow.meetings.begin(), flow.meetings.end(), [&](const ptx::ControlFlow::Meeting& m) {
+    branch.avoids =
+        std::any_of(flow.meetings.begin(), flow.meetings.end(), [&](const ptx::Meeting& m) {
           return m.from[b] &&
                  (static_cast<size_t>(behind) >= flow.block_of.size() ||
                   !m.from[static_cast<size_t>(flow.block_of[static_cast<size_t>(behind)])]);

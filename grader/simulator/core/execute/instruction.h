@@ -74,7 +74,7 @@ struct Inst {
   Slot mem_base, mem_base2;  // base2: second address of cp.async
   int64_t mem_offset = 0, mem_offset2 = 0;
   uint32_t target = 0;                  // branch: index in the program's code
-  int meeting = -1, last_meeting = -1;  // branch: as ptx::ControlFlow has it
+  int meeting = -1, last_meeting = -1;  // branch: as ptx::Meetings has it
   uint32_t site = 0;  // index of this instruction over all functions of the program
   // So many instructions from this one on, of its basic block, only compute, load and store: lanes
   // that begin here come to their end, and nothing about the warp changes on the way.

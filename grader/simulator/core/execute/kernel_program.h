@@ -17,7 +17,7 @@
 #include "simulator/core/execute/texture_op.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/memory/shared_variable.h"
-#include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/meetings.h"
 #include "simulator/ptx/module.h"
 
 namespace lab32::sim {
@@ -72,7 +72,7 @@ struct CodeFunction {
     uint32_t offset, bytes;
   };
   std::vector<ParamRange> arguments, results;
-  std::vector<ptx::ControlFlow::Meeting> meetings;  // Inst::meeting
+  std::vector<ptx::Meeting> meetings;  // Inst::meeting
   std::vector<uint32_t> meeting_pcs;
   std::vector<int> block_of;  // of each instruction of the PTX
 
