@@ -50,8 +50,8 @@ def limits():
 
 
 LEAST, MOST = 1.0, 10000.0  # microseconds
-WIDE, OCTAVE = 500, 96
-LOWEST, HIGHEST = 0.42, 6  # modelled over measured
+WIDE, OCTAVE = 500, 124
+LOWEST, HIGHEST = 0.42, 2  # modelled over measured
 # A mark of its own for each set, so that colour is not the only sign.
 MARKS = {"fit": ("square", ORANGE), "labs": ("triangle", GREEN), "apart": ("circle", BLUE)}
 
@@ -89,10 +89,9 @@ def scatter():
         (1, "none"),
         (1.25, "6 4"),
         (2, "none"),
-        (4, "none"),
     ):
         _, y = point(1, ratio)
-        drawing.line(left, y, left + WIDE, y, GREY if ratio in (0.5, 2, 4) else INK,
+        drawing.line(left, y, left + WIDE, y, GREY if ratio in (0.5, 2) else INK,
                      stroke_dasharray=dashes)  # fmt: skip
         drawing.text(left - 8, y + 4, f"{ratio:g}", 12, "end")
     for launch in model.launches():
