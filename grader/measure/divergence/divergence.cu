@@ -1,7 +1,7 @@
-// Where do lanes meet again that part in a loop, and leave it at different times? Each kernel is
-// one shape of a loop. Under ncu its requests tell how far its lanes stayed together: stores count
-// what only some lanes do, loads what comes behind it in the same iteration, reductions what comes
-// behind the loop.
+// Where do lanes meet again that a branch has parted? Each kernel is one shape of code, with an if
+// or a loop that some lanes leave before others. Under ncu its requests tell how far the lanes
+// stayed together: stores count what only some of them do, loads what comes behind that, reductions
+// what comes at the end. No lane's way depends on another's, but in probe_until_free.
 #include <cstdio>
 #include <cstdlib>
 
@@ -37,33 +37,32 @@ __device__ void reduce(unsigned* p, unsigned v) {
 #define BEHIND sum += load(a + threadIdx.x + i)
 #define AFTER reduce(c + kThreads + threadIdx.x, sum)
 #define KERNEL(name) __global__ void name(const unsigned* a, unsigned* c, unsigned n)
+// A loop that ends with a load.
+#define ROUNDS(name, ...)              \
+  KERNEL(name) {                       \
+    unsigned sum = 0;                  \
+    for (unsigned i = 0; i < n; ++i) { \
+      __VA_ARGS__;                     \
+      BEHIND;                          \
+    }                                  \
+    AFTER;                             \
+  }
 
-KERNEL(break_in_if) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    if (some(i)) {
+ROUNDS(
+    break_in_if, if (some(i)) {
       INSIDE;
       if (few(i)) break;
-    }
-    BEHIND;
-  }
-  AFTER;
-}
+    })
 
-KERNEL(break_in_if_of_two) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
+ROUNDS(
+    break_in_if_of_two,
     if (some(i)) {
       INSIDE;
       if (few(i)) break;
     } else {
       store(c + threadIdx.x, 7);
       if (few(i + 50)) break;
-    }
-    BEHIND;
-  }
-  AFTER;
-}
+    })
 
 KERNEL(break_behind_and) {
   unsigned sum = 0;
@@ -74,21 +73,15 @@ KERNEL(break_behind_and) {
   AFTER;
 }
 
-KERNEL(break_of_nested_ifs) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    if (half(i)) {
+ROUNDS(
+    break_of_nested_ifs, if (half(i)) {
       sum += i;
       if (some(i)) {
         INSIDE;
         if (few(i)) break;
       }
       sum += load(a + threadIdx.x + 9 * i);
-    }
-    BEHIND;
-  }
-  AFTER;
-}
+    })
 
 KERNEL(continue_of_endless) {
   unsigned sum = 0, i = 0;
@@ -117,19 +110,13 @@ KERNEL(continue_of_counted) {
   AFTER;
 }
 
-KERNEL(continue_and_break_in_if) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    if (half(i)) {
+ROUNDS(
+    continue_and_break_in_if, if (half(i)) {
       INSIDE;
       if (some(i)) continue;
       if (few(i)) break;
       sum += 3;
-    }
-    BEHIND;
-  }
-  AFTER;
-}
+    })
 
 KERNEL(out_of_two_loops) {
   unsigned sum = 0;
@@ -164,47 +151,29 @@ done:
   AFTER;
 }
 
-KERNEL(inner_loop_in_if) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    if (some(i)) {
+ROUNDS(
+    inner_loop_in_if, if (some(i)) {
       for (unsigned j = 0; j < 5; ++j) {
         INSIDE;
         if (few(i + j)) break;
       }
       if (few(i + 9)) break;
-    }
-    BEHIND;
-  }
-  AFTER;
-}
+    })
 
-KERNEL(return_in_if) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    if (some(i)) {
+ROUNDS(
+    return_in_if, if (some(i)) {
       INSIDE;
       if (few(i)) return;
-    }
-    BEHIND;
-  }
-  AFTER;
-}
+    })
 
-KERNEL(return_with_result) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    if (some(i)) {
+ROUNDS(
+    return_with_result, if (some(i)) {
       INSIDE;
       if (few(i)) {
         reduce(c + kThreads + threadIdx.x, 2 * sum);
         return;
       }
-    }
-    BEHIND;
-  }
-  AFTER;
-}
+    })
 
 KERNEL(only_returns) {
   unsigned sum = 0, i = 0;
@@ -221,10 +190,8 @@ KERNEL(only_returns) {
   }
 }
 
-KERNEL(switch_with_return) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    switch (drawn(i) % 6) {
+ROUNDS(
+    switch_with_return, switch (drawn(i) % 6) {
       case 0:
         INSIDE;
         break;
@@ -248,11 +215,7 @@ KERNEL(switch_with_return) {
       default:
         sum -= 7;
         break;
-    }
-    BEHIND;
-  }
-  AFTER;
-}
+    })
 
 KERNEL(switch_with_break_of_loop) {
   unsigned sum = 0;
@@ -292,33 +255,20 @@ __device__ bool is_wanted(unsigned i, unsigned* c) {
   store(c + threadIdx.x, 2 * i);
   return few(i);
 }
-KERNEL(break_by_function) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    if (is_wanted(i, c)) break;
-    BEHIND;
-  }
-  AFTER;
-}
+ROUNDS(break_by_function, if (is_wanted(i, c)) break;)
 
-KERNEL(breaks_with_work) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
+ROUNDS(
+    breaks_with_work,
     if (few(i)) {
       store(c + threadIdx.x, sum);
       break;
-    }
-    if (some(i)) {
+    } if (some(i)) {
       INSIDE;
       if (few(i + 70)) {
         store(c + threadIdx.x, 3 * sum);
         break;
       }
-    }
-    BEHIND;
-  }
-  AFTER;
-}
+    })
 
 KERNEL(do_while_with_break) {
   unsigned sum = 0, i = 0;
@@ -483,17 +433,11 @@ KERNEL(inner_loop_and_return) {  // of an intersection with the first of several
   AFTER;
 }
 
-KERNEL(or_of_three) {
-  unsigned sum = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    if (some(i) || (half(i) && load(a + threadIdx.x + 9 * i) == 0)) {
+ROUNDS(
+    or_of_three, if (some(i) || (half(i) && load(a + threadIdx.x + 9 * i) == 0)) {
       INSIDE;
       if (few(i) && load(a + threadIdx.x + 5 * i) == 0) break;
-    }
-    BEHIND;
-  }
-  AFTER;
-}
+    })
 
 // ---- a loop without an end of its own
 // ------------------------------------------------------------
@@ -610,7 +554,6 @@ TWO_LOOPS(of_two_break_return, BREAK RETURN)
 TWO_LOOPS(of_two_next_return, NEXT RETURN)
 
 // ---- no loop: places that some lanes avoid
-// -------------------------------------------------------
 #define EITHER_OF_TWO some(i) || load(a + threadIdx.x + 9 * i) == 0
 #define EITHER_OF_THREE some(i) || (half(i) && load(a + threadIdx.x + 9 * i) == 0)
 #define WORK                          \
@@ -711,15 +654,6 @@ ONCE(
 
 // ---- the same in a loop
 // --------------------------------------------------------------------------
-#define ROUNDS(name, code)             \
-  KERNEL(name) {                       \
-    unsigned sum = 0;                  \
-    for (unsigned i = 0; i < n; ++i) { \
-      code;                            \
-      BEHIND;                          \
-    }                                  \
-    AFTER;                             \
-  }
 ROUNDS(rounds_either_of_three, if (EITHER_OF_THREE) WORK)
 ROUNDS(
     rounds_either_break, if (EITHER_OF_TWO) {

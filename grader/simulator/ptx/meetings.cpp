@@ -3,7 +3,7 @@
 // counts).
 //
 // 1. At the immediate post-dominator, as seen in the innermost loop in which two of the ways stay.
-//    Who leaves the loop meanwhile is not waited for: of `for (…) { if (a) { …; if (b) break; } …
+//    Who leaves the loop meanwhile is not waited for: with `for (…) { if (a) { …; if (b) break; }
 //    }` the others meet behind the `if`.
 // 2. But not where some leave that loop and some a loop around it, too: then the lanes meet behind
 //    the loop only.
@@ -64,8 +64,8 @@ class Finder {
     for (int b = 0; b < blocks_; ++b) {
       const size_t ways = ways_of(b).size();
       if (ways < 2) continue;
-      nearest_[at(b)] = last_[at(b)] = post_dominator(b, loop_with(b, 2));
-      if (ways > 2) last_[at(b)] = post_dominator(b, loop_with(b, ways));
+      nearest_[at(b)] = last_[at(b)] = where_all_meet(b, loop_with(b, 2));
+      if (ways > 2) last_[at(b)] = where_all_meet(b, loop_with(b, ways));
     }
     find_avoided();
     for (const AvoidedPlace& place : avoided_) take(place);
@@ -92,7 +92,8 @@ class Finder {
     return l;
   }
 
-  Place post_dominator(int block, int own) const {
+  // All lanes that stay in that loop, of those that the block's branch parts: rules 1 to 3.
+  Place where_all_meet(int block, int own) const {
     const int meet = view(own).post_dominator(block);
     if (own == kWhole) return {meet, own};
     if (meet != kNoBlock && !is_torn(block, meet, own)) return {meet, own};

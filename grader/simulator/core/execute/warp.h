@@ -1,11 +1,10 @@
 // One warp: its lanes' registers and where each of them is.
 //
 // Lanes that took different paths are kept as splits, each a program counter with a mask of lanes.
-// A split that reaches the place where the lanes of the branch that made it meet waits in a Join
-// until the others come too, or have gone where they cannot come to it. As on
-// Volta and later, a lane may wait for another lane of its warp: when a split runs long while
-// others could run, they get time slices, and lanes that wait in a Join for a split that spins are
-// let go on without it.
+// A split that reaches the place where the lanes meet that a branch has parted waits in a Join
+// until the others come too, or have gone where they cannot come to it. As on Volta and later, a
+// lane may wait for another lane of its warp: when a split runs long while others could run, they
+// get time slices, and lanes that wait in a Join for a split that spins are let go on without it.
 #pragma once
 
 #include <algorithm>
@@ -229,8 +228,10 @@ class Warp {
   void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
                Join* join);
   Join* make_join(uint32_t pc, int meeting, const Split& split, uint32_t expected, Join* parent);
+  Join* join_at(uint32_t pc, int meeting, const Split& split);
   Join* join_of(const Inst& in, const Split& split);
   void leave_joins(size_t which, const Inst& in);
+  void push_split(const Join& join);
   void push_arrived(Join* join);
   bool next_split();
   void any_split();

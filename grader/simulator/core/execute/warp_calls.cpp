@@ -111,10 +111,8 @@ void Warp::set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc) {
   --t.warps;
   t.lanes -= static_cast<unsigned>(__builtin_popcount(last_op_mask_));
   const uint32_t here = split.pc;
-  const bool is_there = split.join != nullptr && split.join->callee == nullptr &&
-                        split.join->frame == split.frame && split.join->pc == here + 1;
-  Join* const join = is_there ? split.join : make_join(here + 1, -1, split, split.mask, split.join);
-  diverge(their_pc, lanes, here, split.mask & ~lanes, join);
+  constexpr int kNobodyMisses = -1;
+  diverge(their_pc, lanes, here, split.mask & ~lanes, join_at(here + 1, kNobodyMisses, split));
 }
 
 void Warp::leave(uint32_t lanes, bool exit_thread) {

@@ -30,17 +30,22 @@ Join* Warp::make_join() {
 
 void Warp::free_join(Join* join) { free_joins_.push_back(join); }
 
-// The lanes of `join` are complete: they go on as one split.
-void Warp::push_arrived(Join* join) {
+// The lanes that have come to the join go on as one split.
+void Warp::push_split(const Join& join) {
   Split split;
   split.id = next_id_++;
-  split.pc = join->pc;
-  split.mask = join->arrived;
-  split.frame = join->frame;
-  split.join = join->parent;
+  split.pc = join.pc;
+  split.mask = join.arrived;
+  split.frame = join.frame;
+  split.join = join.parent;
+  splits_.push_back(split);
+}
+
+// All that are expected have come.
+void Warp::push_arrived(Join* join) {
+  push_split(*join);
   if (join->callee) free_frame(join->callee);
   free_join(join);
-  splits_.push_back(split);
 }
 
 // If the current split stands at its join, it waits there, or goes on with the joined lanes when it
@@ -85,17 +90,21 @@ void Warp::diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint3
   splits_.push_back(other);
 }
 
+// All lanes of the split meet at `pc`: where they do already, if they do.
+Join* Warp::join_at(uint32_t pc, int meeting, const Split& split) {
+  if (is_place(split.join, split) && split.join->pc == pc) return split.join;
+  return make_join(pc, meeting, split, split.mask, split.join);
+}
+
 // Where the lanes wait that the branch parts: for all that are in the split.
 Join* Warp::join_of(const Inst& in, const Split& split) {
   Join* const join = split.join;
   if (in.meeting < 0) return join;
   const CodeFunction& function = *split.frame->function;
-  const uint32_t pc = function.pc_of(in.meeting);
-  // A loop that lanes leave one after the other has one join, not one for each iteration. And who
-  // meets others on the way there does so first: leave_joins sees to those who do not.
-  if (is_place(join, split) && (join->pc == pc || is_before(*join, in.meeting, function)))
-    return join;
-  return make_join(pc, in.meeting, split, split.mask, join);
+  // Who meets others on the way there does so first: leave_joins sees to those who do not.
+  if (is_place(join, split) && is_before(*join, in.meeting, function)) return join;
+  // A loop that lanes leave one after the other has one join, not one for each iteration.
+  return join_at(function.pc_of(in.meeting), in.meeting, split);
 }
 
 // The split has gone on from a branch: nobody waits for its lanes any longer where they cannot come
@@ -136,19 +145,14 @@ void Warp::leave_joins(size_t which, const Inst& in) {
 
 // The lanes that stand there go on, and are expected no longer.
 void Warp::release(Join* join) {
-  Split split;
-  split.id = next_id_++;
-  split.pc = join->pc;
-  split.mask = join->arrived;
-  split.frame = join->frame;
-  split.join = join->parent;
+  push_split(*join);
   join->expected &= ~join->arrived;
   join->arrived = 0;
-  splits_.push_back(split);
 }
 
 // The current split spins, and lanes it may be waiting for stand in a join: the innermost such join
-// lets them go. (Also that of a function's return: the lock may be taken in a function.)
+// lets them go. (Also that of a function's return: the lock may be taken in a function.) False:
+// none do.
 bool Warp::release_one_join() {
   Join* join = splits_[current_].join;
   while (join && join->arrived == 0) join = join->parent;
