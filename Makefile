@@ -166,6 +166,7 @@ UNITY    := yes
 # JSON is instantiated in one of them only.
 unit_services := base toolchain device record pictures report simulator/ptx simulator/sass simulator/model
 unit_core     := $(addprefix simulator/core/,execute schedule memory)
+unit_program  := . commands
 unit_graders  := grading profiler $(patsubst grader/%,%,$(wildcard grader/checks/*))
 TEST_FOLDERS  := $(patsubst grader/%/,%,$(sort $(dir $(wildcard grader/tests/*/*.cpp))))
 TEST_UNITS    := $(addprefix tests/,core counters fixtures verdicts listings)
@@ -186,8 +187,7 @@ objects_of  = $(patsubst %,$(BUILD)/obj/%.o,$(sources_of))
 SIMULATOR := $(call objects_of,simulator/core/semantics core simulator/counters)
 SERVICES  := $(call objects_of,services)
 CORE      := $(call objects_of,graders) $(SERVICES) $(SIMULATOR)
-MAIN      := $(BUILD)/obj/main.o
-COMMANDS  := $(call objects_of,commands)
+PROGRAM   := $(call objects_of,program)
 TESTS     := $(call objects_of,tests $(TEST_UNITS) tests/others)
 BENCH     := $(call objects_of,bench)
 MUTANTS   := $(call objects_of,mutants)
@@ -195,9 +195,9 @@ CUDART    := $(call objects_of,cudart driver cublas)
 LIBCUDA   := $(BUILD)/obj/driver/library/libcuda.o
 NVRTC     := $(BUILD)/obj/driver/library/nvrtc_lines.o
 LIBCUBLAS := $(BUILD)/obj/cublas/library/libcublas.o $(BUILD)/obj/cublas/library/libcublasLt.o
-OBJECTS   := $(CORE) $(MAIN) $(COMMANDS) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART) $(LIBCUDA) $(NVRTC) $(LIBCUBLAS)
-TIDY      := $(patsubst %,build/tidy/%,main $(call files_of,core simulator/core/semantics \
-               simulator/counters services graders commands mutants cudart driver driver/library cublas cublas/library))
+OBJECTS   := $(CORE) $(PROGRAM) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART) $(LIBCUDA) $(NVRTC) $(LIBCUBLAS)
+TIDY      := $(patsubst %,build/tidy/%,$(call files_of,core simulator/core/semantics \
+               simulator/counters services graders program mutants cudart driver driver/library cublas cublas/library))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
 # x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
@@ -236,12 +236,12 @@ ifeq ($(SAN),thread)
 # Their loops are over the registers of one warp, which one host thread has: nothing there to watch.
 $(call hot,simulator/core/semantics): INSTRUMENT :=
 endif
-$(MAIN): TOOLKIT = -DLAB32_VERSION='"$(VERSION)"'
-$(MAIN): $(BUILD)/version
+$(PROGRAM): TOOLKIT = -DLAB32_VERSION='"$(VERSION)"'
+$(PROGRAM): $(BUILD)/version
 # Warnings are errors with the compiler we develop with; a newer one's must not stop a student.
 WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
 
-$(PROGRAMS)/lab32: $(CORE) $(MAIN) $(COMMANDS)
+$(PROGRAMS)/lab32: $(CORE) $(PROGRAM)
 $(CPP_TESTS):      $(TESTS) $(CORE)
 build/lab32_mutants: $(MUTANTS) $(CORE)
 build/lab32_bench: $(BENCH) $(CORE)
@@ -314,7 +314,7 @@ endef
 $(OBJECTS): $(BUILD)/flags | setup-packages
 
 ifeq ($(UNITY),yes)
-UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(ALONE:%=$(BUILD)/obj/%.o) $(MAIN) $(LIBCUDA) $(NVRTC) $(LIBCUBLAS),$(OBJECTS)))
+UNITIES := $(patsubst $(BUILD)/obj/%.o,$(BUILD)/unity/%.cpp,$(filter-out $(ALONE:%=$(BUILD)/obj/%.o) $(LIBCUDA) $(NVRTC) $(LIBCUBLAS),$(OBJECTS)))
 $(UNITIES): TEXT = $(addsuffix .cpp,$(call members_of,$(@:$(BUILD)/unity/%.cpp=%)))
 $(UNITIES): FORCE
 	@mkdir -p $(@D)
@@ -384,7 +384,7 @@ TIDY_FLAGS := -std=c++17 -Igrader
 NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/driver/% build/tidy/cublas/% build/tidy/simulator/model/occupancy,$(TIDY))
 $(NEED_TOOLKIT): TOOLKIT = $(TOOLKIT_HEADERS)
 $(NEED_TOOLKIT): | setup-cuda
-build/tidy/main: TOOLKIT = -DLAB32_VERSION='""'
+build/tidy/./main: TOOLKIT = -DLAB32_VERSION='""'
 
 # On all cores; but `make clean test` in that order.
 ifneq ($(filter clean,$(MAKECMDGOALS)),)
