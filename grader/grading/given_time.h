@@ -1,4 +1,4 @@
-// Modelled times of the grader's own kernels in work that is the same for every submission.
+// What is modelled of the grader's own kernels in work that is the same for every submission.
 #pragma once
 
 #include <functional>
@@ -13,5 +13,8 @@ namespace lab32::grading {
 // program, the device, the kernel's code and `work`, which says what else it depends on.
 double given_time(const std::string& kernel, const std::string& work,
                   const std::function<double()>& compute);
+// The same for what is a text.
+std::string given_text(const std::string& kernel, const std::string& work,
+                       const std::function<std::string()>& compute);
 
 }  // namespace lab32::grading

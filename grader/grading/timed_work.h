@@ -27,6 +27,12 @@ struct TimedVersion {
   // "" or what is wrong with the outputs that a launch over the inputs of `set` has left. Several
   // outputs are looked at side by side, so it changes nothing and ends no check.
   std::function<std::string(size_t set, const Outputs& outputs)> mismatch;
+  // Where the launches are of a given kernel, over inputs that are the same for every submission:
+  // which, and what the inputs follow from. What is modelled of it is kept (given_time.h).
+  struct Given {
+    std::string kernel, inputs;
+  };
+  std::optional<Given> given = {};
 };
 
 // For one n: all between the input and the final result.

@@ -2,6 +2,8 @@
 // or the bounds, that the skeleton has; what the reference solution's gain is there and then says
 // what is asked.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "checks/occupancy/inputs.h"
@@ -33,6 +35,7 @@ struct Shaped {
   uint32_t n = 0;
   std::vector<device::TimedArg> args;
   uint32_t pixel = 0, border = 0;  // of a tile in dynamic shared memory: bytes, and pixels
+  std::string inputs = "";         // what they follow from besides n
 
   TimedVersion version(bool as_given, decltype(TimedVersion::mismatch) mismatch) const {
     TimedVersion made;
@@ -52,6 +55,7 @@ struct Shaped {
           device::TimedLaunch{given(kernel, module), shape, args}};
     };
     made.mismatch = std::move(mismatch);
+    made.given = {kernel, inputs};
     return made;
   }
 };
@@ -92,7 +96,9 @@ TimedWork follow_work(uint32_t n, uint32_t nodes, uint32_t steps) {
     for (uint32_t k = 0; k < steps; ++k) at = next[static_cast<size_t>(at)];
     (*want)[i] = at;
   }
-  return shaped_work<int32_t>({"follow", n, {}}, {read_array("next", next)}, want, 0,
+  Shaped shaped{"follow", n, {}};
+  shaped.inputs = fmt::format("nodes {}, steps {}", nodes, steps);
+  return shaped_work<int32_t>(shaped, {read_array("next", next)}, want, 0,
                               {static_cast<int>(n), static_cast<int>(steps)});
 }
 
