@@ -132,14 +132,16 @@ std::string print_predictions(const std::string& gpu, const std::vector<Case>& a
 constexpr int kFirstColdOnly = 439;
 
 // "count": all launches; "count:labs", "count:layer_norm": those of a set, or of the kernels whose
-// names begin so; the others stay as recorded. Of the H100, those that are recorded.
+// names begin so; "count:new": those that have no counts yet. The others stay as recorded. Of the
+// H100, those that are recorded.
 void count_again(const std::string& gpu, const std::string& path, const std::string& head) {
   const std::string set = update() == "count" ? "" : update().substr(sizeof "count:" - 1);
   std::map<int, tests::SimulatedRow> rows;
   for (const auto& row : tests::read_simulated(gpu)) rows[row.id] = row;
   std::vector<launches::Launch> again;
   for (const launches::Launch& launch : tests::read_model_launches())
-    if ((set.empty() || launch.set == set || launch.kernel.rfind(set, 0) == 0) &&
+    if ((set.empty() || launch.set == set || launch.kernel.rfind(set, 0) == 0 ||
+         (set == "new" && rows.count(launch.id) == 0)) &&
         (gpu == "h200" || rows.count(launch.id) != 0))
       again.push_back(launch);
   for (const tests::SimulatedRow& row : tests::count_on_all_cores(gpu, again, kFirstColdOnly))
