@@ -54,7 +54,7 @@ std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
 // Roots and quotients of operands that are tiny, huge or no numbers.
 bool calls_rarely(const Instruction& in) {
   if (in.base() != "CALL") return false;
-  for (const char* name : {"_slowpath", "_f64_full"})
+  for (const char* name : {"_slowpath", "_mediumpath", "_f64_full"})
     if (in.operands.find(name) != std::string::npos) return true;
   return false;
 }
