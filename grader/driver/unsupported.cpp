@@ -2,9 +2,12 @@
 // `lab32 run --list-unsupported` opens this library and asks. Of functions it is said when the
 // program starts, too.
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -122,16 +125,59 @@ class Lister {
   cudart::CodeRefusals code_;
 };
 
+// Of a program and the libraries that it asks for, and those ask for: neither the system's nor
+// ours, in whose folder this one lies. Others that are loaded by then (of a language that has
+// extensions) may never be used.
+class OwnImports {
+ public:
+  OwnImports() {
+    Dl_info ours{};
+    if (dladdr(reinterpret_cast<void*>(&refused_calls), &ours) && ours.dli_fname)
+      our_folder_ = std::filesystem::path(ours.dli_fname).parent_path();
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* to) {
+          const std::filesystem::path path = info->dlpi_name;
+          (*static_cast<std::map<std::string, std::filesystem::path>*>(to))[path.filename()] = path;
+          return 0;
+        },
+        &loaded_);
+    read("/proc/self/exe");
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  void read(const std::filesystem::path& path) {
+    const std::string bytes = read_file(path).value_or("");
+    ElfFile elf;
+    try {
+      elf = read_elf(bytes, "the program");
+    } catch (const Error&) {
+      return;  // it can be said when it is called
+    }
+    names_.insert(names_.end(), elf.imports.begin(), elf.imports.end());
+    for (const std::string& needed : elf.needed) {
+      // One without a name of its own is asked for by the path that the linker was given.
+      const auto at = loaded_.find(std::filesystem::path(needed).filename());
+      if (at == loaded_.end()) continue;
+      const std::filesystem::path library = at->second;
+      loaded_.erase(at);  // each once
+      const std::string& text = library.native();
+      const bool systems = text.rfind("/lib", 0) == 0 || text.rfind("/usr/lib", 0) == 0;
+      if (!systems && library.parent_path() != our_folder_) read(library);
+    }
+  }
+
+  std::filesystem::path our_folder_;
+  std::map<std::string, std::filesystem::path> loaded_;  // by file name
+  std::vector<std::string> names_;
+};
+
 // The library was loaded: what the program itself names and will not get is said before it starts.
 __attribute__((constructor)) void foresee() {
-  try {
-    const std::string bytes = read_file("/proc/self/exe").value_or("");
-    std::vector<std::string> refusals;
-    for (const auto& [name, text] : refused_calls(read_elf(bytes, "the program").imports))
-      refusals.push_back(text);
-    cudart::foresee_calls(refusals);
-  } catch (const Error&) {  // it can be said when it is called
-  }
+  std::vector<std::string> refusals;
+  for (const auto& [name, text] : refused_calls(OwnImports().names())) refusals.push_back(text);
+  cudart::foresee_calls(refusals);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "profiler/start.h"
 #include "record/recording.h"
 #include "tests/fixtures/scratch.h"
+#include "tests/fixtures/started.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::tests {
@@ -23,42 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kHandleRefused = "cudaIpcGetMemHandle is not supported by the simulated runtime",
-                  kNoResult = "; what the program prints from here on is no result\n",
                   kNamed =
                       "lab32: the program names what would stop it when called: " + kHandleRefused +
                       "\n";
 
-Outcome execute(std::vector<std::string> argv) {
-  Command command;
-  command.argv = std::move(argv);
-  for (char** variable = environ; *variable; ++variable)
-    command.environment.emplace_back(*variable);
-  command.directory = toolchain::checkout();
-  command.limits.wall_seconds = 300;
-  return run_process(command);
-}
-
-Outcome run(const std::string& program, const std::vector<std::string>& arguments = {}) {
-  std::vector<std::string> argv{(toolchain::checkout() / "build/lab32").string(), "run", program};
-  if (!arguments.empty()) argv.push_back("--");
-  argv.insert(argv.end(), arguments.begin(), arguments.end());
-  return execute(argv);
-}
-
-std::string of_tests(const std::string& name) {
-  return "grader/tests/fixtures/cudart/" + name + ".cu";
-}
-
 fs::path built(const std::string& source) {
   return profiler::build_program({(toolchain::checkout() / source).string(), {}}, "sm_90");
-}
-
-void check_outcome(const Outcome& outcome, int status, const std::string& out,
-                   const std::string& err) {
-  CHECK(outcome.end == Outcome::End::exited);
-  CHECK(outcome.status == status);
-  CHECK(outcome.out == out);
-  CHECK(outcome.err == err);
 }
 
 // Runs it beside this process, as profile and check do, but with nothing to read or to show.
@@ -109,16 +80,16 @@ TEST_CASE("cudart: programs that check themselves") {
   for (const char* name :
        {"memory", "copies", "streams", "launches", "device", "rarely", "handles", "times"}) {
     CAPTURE(name);
-    check_outcome(run(of_tests(name)), 0, "all as expected\n", "");
+    check_outcome(lab32_run(of_tests(name)), 0, "all as expected\n", "");
   }
 }
 
 TEST_CASE("cudart: tiles of several warps keep what they share in reserved shared memory") {
-  check_outcome(run(of_tests("large_tiles")), 0, "right, error 0\n", "");
+  check_outcome(lab32_run(of_tests("large_tiles")), 0, "right, error 0\n", "");
 }
 
 TEST_CASE("cudart: what kernels print appears when the program waits, in order") {
-  check_outcome(run(of_tests("printing")), 0,
+  check_outcome(lab32_run(of_tests("printing")), 0,
                 "launched 1\nlaunched 2\n"
                 "kernel 1, thread 0\nkernel 1, thread 1\nkernel 2, thread 0\nwaited\n"
                 "recorded\nkernel 3, thread 0\n"
@@ -151,7 +122,7 @@ TEST_CASE("cudart: a fault is said once, reported by the next call that waits, a
   for (const Case& c : cases) {
     CAPTURE(c.way);
     const std::string error = c.error;
-    check_outcome(run(of_tests("faults"), {c.way}), 3,
+    check_outcome(lab32_run(of_tests("faults"), {c.way}), 3,
                   "before\nat the launch: cudaSuccess\nat the next launch: cudaSuccess\n"
                   "thread 0 was here\nthread 1 was here\n"
                   "synchronised: " +
@@ -164,14 +135,14 @@ TEST_CASE("cudart: a fault is said once, reported by the next call that waits, a
 TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
   const std::string note =
       kNamed + "lab32: " + of_tests("refusals") + ":18: " + kHandleRefused + kNoResult;
-  check_outcome(run(of_tests("refusals"), {"return"}), 2, "cudaErrorNotSupported\n", note);
-  check_outcome(run(of_tests("refusals"), {"exit"}), 2, "cudaErrorNotSupported\n", note);
-  check_outcome(run(of_tests("refusals"), {"quick"}), 2, "cudaErrorNotSupported\n", note);
-  check_outcome(run(of_tests("refusals"), {"abort"}), 2, "", note);
-  check_outcome(run(of_tests("refusals"), {"nothing"}), 7, "", kNamed);
+  check_outcome(lab32_run(of_tests("refusals"), {"return"}), 2, "cudaErrorNotSupported\n", note);
+  check_outcome(lab32_run(of_tests("refusals"), {"exit"}), 2, "cudaErrorNotSupported\n", note);
+  check_outcome(lab32_run(of_tests("refusals"), {"quick"}), 2, "cudaErrorNotSupported\n", note);
+  check_outcome(lab32_run(of_tests("refusals"), {"abort"}), 2, "", note);
+  check_outcome(lab32_run(of_tests("refusals"), {"nothing"}), 7, "", kNamed);
   const std::string multimem = "`multimem.red.global.add.u32` is not supported by the simulator (";
   check_outcome(
-      run(of_tests("instruction")), 2, "2\ncudaErrorNotSupported\n2\n",
+      lab32_run(of_tests("instruction")), 2, "2\ncudaErrorNotSupported\n2\n",
       "lab32: the program holds what would stop it when launched: instruction.cu:7: " + multimem +
           "kernel unknown)\nlab32: cudaLaunchKernel: PTX line 28: " + multimem +
           "source: instruction.cu:7)" + kNoResult);
@@ -204,7 +175,7 @@ TEST_CASE("cudart: no more memory is given away than this machine has") {
                  "  printf(\"%d\\n\", c);\n"
                  "}\n")
           .string();
-  const Outcome outcome = run(source);
+  const Outcome outcome = lab32_run(source);
   CHECK(outcome.out == "no error\nno error\nout of memory\n-1\n");
 }
 
@@ -216,10 +187,10 @@ TEST_CASE("cudart: input, arguments, output and exit status are the program's ow
       execute({"/bin/sh", "-c",
                lab32 + " run " + of_tests("echo") + " a -- --b '' 'c d' 42 < " + numbers.string()});
   check_outcome(outcome, 42, "sum 406\n", "echo.cu <a> <--b> <> <c d> <42>\n");
-  const Outcome killed = run(of_tests("echo"), {"kill"});
+  const Outcome killed = lab32_run(of_tests("echo"), {"kill"});
   CHECK(killed.end == Outcome::End::signalled);
   CHECK(killed.status == SIGTERM);
-  const Outcome touched = run(of_tests("echo"), {"touch"});
+  const Outcome touched = lab32_run(of_tests("echo"), {"touch"});
   CHECK(touched.end == Outcome::End::signalled);
   CHECK(touched.status == SIGSEGV);
 }
@@ -274,26 +245,26 @@ TEST_CASE("cudart: programs that the user compiled") {
         {"-arch=sm_75", "-cudart", "shared", "--compress-mode=none"},
         {"-arch=sm_90", "-cudart", "shared", "--default-stream", "per-thread"}}) {
     CAPTURE(flags.back());
-    check_outcome(run(compiled(scratch, flags), {"nothing"}), 7, "", kNamed);
+    check_outcome(lab32_run(compiled(scratch, flags), {"nothing"}), 7, "", kNamed);
   }
   // Without lines of the host's code.
-  check_outcome(run(compiled(scratch, {"-arch=sm_90", "-cudart", "shared"}), {"exit"}), 2,
+  check_outcome(lab32_run(compiled(scratch, {"-arch=sm_90", "-cudart", "shared"}), {"exit"}), 2,
                 "cudaErrorNotSupported\n", kNamed + "lab32: " + kHandleRefused + kNoResult);
   check_outcome(
-      run(compiled(scratch, {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"}),
-          {"nothing"}),
+      lab32_run(compiled(scratch, {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"}),
+                {"nothing"}),
       2, "",
       kNamed +
           "lab32: the program holds no PTX for sm_90 (it holds a cubin for 90): build it with "
           "lab32 nvcc, or nvcc -arch=sm_90" +
           kNoResult);
   const std::string linked_statically = compiled(scratch, {"-arch=sm_90"});
-  check_outcome(run(linked_statically), 2, "",
+  check_outcome(lab32_run(linked_statically), 2, "",
                 "lab32: " + linked_statically +
                     " holds the static CUDA runtime (nvcc's -cudart static, which is usual), and "
                     "that one talks to a GPU's driver: build it with `lab32 nvcc` or `nvcc -cudart "
                     "shared`, or give lab32 its source\n");
-  check_outcome(run("/bin/true"), 2, "",
+  check_outcome(lab32_run("/bin/true"), 2, "",
                 "lab32: /bin/true is no CUDA program: it has no device code and no CUDA runtime\n");
 }
 
@@ -305,7 +276,7 @@ TEST_CASE("cudart: what loads the driver itself finds the simulated one") {
       "cuda.cuGetExportTable(ctypes.byref(ctypes.c_void_p()), "
       "bytes.fromhex('6bd5fb6c5bf4e74a8987d93912fd9df9'))";
   check_outcome(
-      run(".venv/bin/python", {"-c", script}), 2, "0 1\n",
+      lab32_run(".venv/bin/python", {"-c", script}), 2, "0 1\n",
       "lab32: cuGetExportTable: NVIDIA's own CUDA runtime, which the program or a library "
       "of its holds (usually linked statically), asks the driver for functions that are "
       "not documented: nvcc -cudart shared leaves it to the loader, which finds "
@@ -357,155 +328,23 @@ TEST_CASE("cudart: a program is compiled again when what it includes has changed
                                     "#include \"number.h\"\n"
                                     "int main() { return kNumber; }\n");
   scratch.write("number.h", "constexpr int kNumber = 3;\n");
-  CHECK(run(source.string()).status == 3);
+  CHECK(lab32_run(source.string()).status == 3);
   const fs::path program = built(source.string());
   const auto when = fs::last_write_time(program);
   CHECK(built(source.string()) == program);
   CHECK(fs::last_write_time(program) == when);
   scratch.write("number.h", "constexpr int kNumber = 4;\n");
-  CHECK(run(source.string()).status == 4);
-}
-
-TEST_CASE("cudart: kernels that cannot run are named before the first one starts") {
-  const Scratch scratch;
-  const std::string kernels =
-      "template <int N>\n"
-      "__global__ void bad(unsigned *p) {\n"
-      "  asm(\"discard.global.L2 [%0], 128;\" :: \"l\"(p));\n"
-      "  *p = N;\n"
-      "}\n"
-      "__global__ void video(unsigned *p) {\n"
-      "  asm(\"vadd.u32.s32.s32.min %0, %1, %1, %1;\" : \"=r\"(*p) : \"r\"(p[1]));\n"
-      "}\n"
-      "__device__ void deep(unsigned *p) { asm(\"txq.array_size.b32 %0, [%1];\" : \"=r\"(*p) : "
-      "\"l\"(p)); }\n"
-      "__global__ void calls(unsigned *p) { deep(p); }\n";
-  const std::string first =
-      scratch
-          .write("p.cu", kernels +
-                             "__global__ void fine() { printf(\"fine\\n\"); }\n"
-                             "void others();\n"
-                             "int main(int count, char**) {\n"
-                             "  puts(\"starts\");\n"
-                             "  fine<<<1, 1>>>(); fine<<<1, 1>>>();\n"
-                             "  if (count == 7) bad<1><<<1, 1>>>(0), bad<2><<<1, 1>>>(0), "
-                             "video<<<1, 1>>>(0), calls<<<1, 1>>>(0), others();\n"
-                             "  cudaDeviceSynchronize();\n"
-                             "}\n")
-          .string();
-  // Two more modules, of which nothing is used; a kernel a line.
-  std::string many, launches;
-  for (const char* n : {"1", "2", "3"}) {
-    many += std::string("__global__ void more") + n +
-            "(unsigned *p) { asm(\"multimem.red.global.add.u32 [%0], 1;\" :: \"l\"(p)); }\n";
-    launches += std::string("more") + n + "<<<1, 1>>>(0);";
-  }
-  const std::string second =
-      scratch.write("q.cu", many + "void others() {" + launches + "}\n").string();
-  const std::string third =
-      scratch
-          .write("r.cu",
-                 "__global__ void other(int *p) { *p = 1; }\nvoid* other_at = (void*)other;\n")
-          .string();
-  const auto holds = [](const std::string& what) {
-    return "lab32: the program holds what would stop it when launched: " + what + "\n";
-  };
-  const Outcome outcome = execute({(toolchain::checkout() / "build/lab32").string(), "run", first,
-                                   second, third, "-include", "cstdio"});
-  check_outcome(
-      outcome, 0, "starts\nfine\nfine\n",
-      holds(first +
-            ":7: vadd.u32.s32.s32.min: what ptxas makes of it compares otherwise than the PTX ISA "
-            "says (kernel video)") +
-          holds(first +
-                ":9: txq.array_size.b32: ptxas looks this up in a table of references, and what it "
-                "holds of objects is not known (kernel calls)") +
-          holds("p.cu:3: `discard.global.L2` is not supported by the simulator (kernel bad<1> and "
-                "1 more)") +
-          holds("q.cu:1: `multimem.red.global.add.u32` is not supported by the simulator (kernel "
-                "more1)") +
-          "lab32: ... and 2 more: lab32 run --list-unsupported names all\n");
-}
-
-TEST_CASE("cudart: of a module that the program loads itself it is said at once") {
-  const Scratch scratch;
-  const std::string source =
-      scratch
-          .write("p.cpp",
-                 "#include <cuda.h>\n"
-                 "#include <cstdio>\n"
-                 "const char ptx[] = \".version 8.0\\n.target sm_90\\n.address_size 64\\n\"\n"
-                 "  \".visible .entry go(.param .u64 p) {\\n.reg .b64 %d;\\n\"\n"
-                 "  \"ld.param.u64 %d, [p];\\ndiscard.global.L2 [%d], 128;\\nret;\\n}\\n\";\n"
-                 "int main() {\n"
-                 "  CUdevice device; CUcontext context; CUmodule module;\n"
-                 "  cuInit(0), cuDeviceGet(&device, 0);\n"
-                 "  cuDevicePrimaryCtxRetain(&context, device), cuCtxSetCurrent(context);\n"
-                 "  printf(\"%d\\n\", cuModuleLoadData(&module, ptx));\n"
-                 "  printf(\"%d\\n\", cuIpcGetEventHandle(0, 0));\n"
-                 "}\n")
-          .string();
-  const std::string event = "cuIpcGetEventHandle is not supported by the simulated driver";
-  check_outcome(
-      execute({(toolchain::checkout() / "build/lab32").string(), "run", source, "-lcuda"}), 2,
-      "0\n801\n",
-      "lab32: the program names what would stop it when called: " + event +
-          "\nlab32: the program has loaded what would stop it when launched: <PTX 1>:7: "
-          "`discard.global.L2` is not supported by the simulator (kernel go)\nlab32: " +
-          source + ":11: " + event + kNoResult);
-}
-
-TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and nothing runs") {
-  const Scratch scratch;
-  const auto list = [&](std::vector<std::string> words) {
-    words.insert(words.begin(),
-                 {(toolchain::checkout() / "build/lab32").string(), "run", "--list-unsupported"});
-    return execute(words);
-  };
-  const std::string source =
-      scratch
-          .write("p.cu",
-                 "#include <cstdio>\n"
-                 "struct Early { Early() { puts(\"it runs\"); } } early;\n"
-                 "__device__ int there(int);\n"
-                 "__global__ void fine() {}\n"
-                 "template <int N>\n"
-                 "__global__ void bad(unsigned *p) {\n"
-                 "  asm(\"discard.global.L2 [%0], 128;\" "
-                 ":: \"l\"(p));\n"
-                 "  *p = there(N);\n"
-                 "}\n"
-                 "int main() {\n"
-                 "  fine<<<1, 1>>>(); bad<1><<<1, 1>>>(0); bad<2><<<1, 1>>>(0);\n"
-                 "  cudaIpcMemHandle_t h; return cudaIpcGetMemHandle(&h, 0);\n"
-                 "}\n")
-          .string();
-  const std::string other =
-      scratch.write("q.cu", "__device__ int there(int x) { return x; }\n").string();
-  check_outcome(list({source, other, "-rdc=true"}), 2,
-                source +
-                    ":12: cudaIpcGetMemHandle is not supported by the simulated runtime\n"
-                    "p.cu:7: `discard.global.L2` is not supported by the "
-                    "simulator (kernel bad<1> and 1 more)\nlab32: " +
-                    source + " names 2 things that are not supported\n",
-                "");
-  const Outcome fine = list({of_tests("echo")});
-  check_outcome(fine, 0, "lab32: " + of_tests("echo") + " names nothing that is not supported\n",
-                "");
-  check_outcome(
-      list({of_tests("echo"), "-lcufft"}), 2, "",
-      "lab32: -lcufft: cuFFT is machine code for GPUs, which the simulator does not run: compare "
-      "with a transform on the host (FFTW, or a loop in double precision)\n");
+  CHECK(lab32_run(source.string()).status == 4);
 }
 
 TEST_CASE("cudart: what cannot be run: one line, status 2") {
   const Scratch scratch;
-  check_outcome(run("/nowhere.cu"), 2, "", "lab32: /nowhere.cu: there is no such file\n");
+  check_outcome(lab32_run("/nowhere.cu"), 2, "", "lab32: /nowhere.cu: there is no such file\n");
   const auto text = scratch.write("notes.txt", "hello");
-  check_outcome(run(text.string()), 2, "",
+  check_outcome(lab32_run(text.string()), 2, "",
                 "lab32: " + text.string() + " is neither a .cu file nor a compiled program\n");
   const auto wrong = scratch.write("wrong.cu", "int main() { return x; }\n");
-  const Outcome outcome = run(wrong.string());
+  const Outcome outcome = lab32_run(wrong.string());
   CHECK(outcome.status == 2);
   CHECK(outcome.err.find("identifier \"x\" is undefined") != std::string::npos);
   const std::string last = "lab32: " + wrong.string() + " does not compile (nvcc: exit status 2)\n";
