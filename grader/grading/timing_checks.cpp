@@ -27,7 +27,7 @@ namespace {
 constexpr size_t kSets = 2;        // inputs taken in turn
 constexpr double kNotable = 0.03;  // less is noise
 
-// The same by given_time.h, which depends on nothing but the shapes besides.
+// Of a given kernel over inputs that all have: kept by these and the shapes (given_time.h).
 std::optional<PredictedTime> predicted_given(uint32_t n, const TimedVersion& version,
                                              const TimedWork& work) {
   Session& s = session();
@@ -38,7 +38,9 @@ std::optional<PredictedTime> predicted_given(uint32_t n, const TimedVersion& ver
     all += fmt::format("\n{}x{}x{} of {}x{}x{}, {}", grid.x, grid.y, grid.z, block.x, block.y,
                        block.z, shape.dynamic_shared);
   }
+  const TimeLimit& limit = s.time_limit;
   const std::string text = given_text(version.given->kernel, all, [&] {
+    session().time_limit = limit;  // the shape is the submission's
     const std::optional<PredictedTime> time = predicted_time(n, version, work.arrays);
     return time ? fmt::format("{:.17g} {:.17g} {}", time->seconds, time->error, time->bottleneck)
                 : "";
