@@ -179,7 +179,7 @@ unit_tests/others   := $(filter-out $(foreach u,$(TEST_UNITS),$(or $(unit_$u),$u
 ALONE      := grading/doctest base/toml_file simulator/model/occupancy \
               simulator/model/warps_at_work simulator/model/memory_path
 folders_of  = $(foreach unit,$1,$(or $(unit_$(unit)),$(unit)))
-files_of    = $(patsubst grader/%.cpp,%,$(wildcard $(addsuffix /*.cpp,$(addprefix grader/,$(folders_of)))))
+files_of    = $(patsubst ./%,%,$(patsubst grader/%.cpp,%,$(wildcard $(addsuffix /*.cpp,$(addprefix grader/,$(folders_of))))))
 members_of  = $(filter-out $(ALONE),$(files_of))
 sources_of  = $(if $(filter yes,$(UNITY)),$1 $(filter $(ALONE),$(files_of)),$(files_of))
 objects_of  = $(patsubst %,$(BUILD)/obj/%.o,$(sources_of))
@@ -384,7 +384,7 @@ TIDY_FLAGS := -std=c++17 -Igrader
 NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/driver/% build/tidy/cublas/% build/tidy/simulator/model/occupancy,$(TIDY))
 $(NEED_TOOLKIT): TOOLKIT = $(TOOLKIT_HEADERS)
 $(NEED_TOOLKIT): | setup-cuda
-build/tidy/./main: TOOLKIT = -DLAB32_VERSION='""'
+build/tidy/main: TOOLKIT = -DLAB32_VERSION='""'
 
 # On all cores; but `make clean test` in that order.
 ifneq ($(filter clean,$(MAKECMDGOALS)),)

@@ -99,4 +99,10 @@ ElfFile read_elf(std::string_view bytes, const std::string& what) {
   return file;
 }
 
+bool is_users_library(std::string_view path) {
+  for (const std::string_view systems : {"/lib/", "/lib64/", "/usr/lib/", "linux-vdso"})
+    if (path.substr(0, systems.size()) == systems) return false;
+  return true;
+}
+
 }  // namespace lab32

@@ -32,4 +32,7 @@ bool is_elf(std::string_view bytes);
 // `bytes` must outlive the result. Throws Error naming `what` when it is no whole 64-bit ELF file.
 ElfFile read_elf(std::string_view bytes, const std::string& what);
 
+// Whether the shared library at that path is not one of the system's, which have nothing of CUDA.
+bool is_users_library(std::string_view path);
+
 }  // namespace lab32

@@ -135,9 +135,9 @@ class OwnImports {
     if (dladdr(reinterpret_cast<void*>(&refused_calls), &ours) && ours.dli_fname)
       our_folder_ = std::filesystem::path(ours.dli_fname).parent_path();
     dl_iterate_phdr(
-        [](dl_phdr_info* info, size_t, void* to) {
+        [](dl_phdr_info* info, size_t, void* loaded) {
           const std::filesystem::path path = info->dlpi_name;
-          (*static_cast<std::map<std::string, std::filesystem::path>*>(to))[path.filename()] = path;
+          (*static_cast<decltype(loaded_)*>(loaded))[path.filename()] = path;
           return 0;
         },
         &loaded_);
@@ -162,9 +162,7 @@ class OwnImports {
       if (at == loaded_.end()) continue;
       const std::filesystem::path library = at->second;
       loaded_.erase(at);  // each once
-      const std::string& text = library.native();
-      const bool systems = text.rfind("/lib", 0) == 0 || text.rfind("/usr/lib", 0) == 0;
-      if (!systems && library.parent_path() != our_folder_) read(library);
+      if (is_users_library(library.native()) && library.parent_path() != our_folder_) read(library);
     }
   }
 

@@ -64,10 +64,9 @@ std::string given_text(const std::string& kernel, const std::string& work,
 
 double given_time(const std::string& kernel, const std::string& work,
                   const std::function<double()>& compute) {
-  const std::string text =
-      given_text(kernel, work, [&] { return fmt::format("{:.17g}", compute()); });
-  const std::optional<double> seconds = number_in(text);
-  return seconds ? *seconds : compute();
+  const auto text = [&] { return fmt::format("{:.17g}", compute()); };
+  const std::optional<double> kept = number_in(given_text(kernel, work, text));
+  return kept ? *kept : *number_in(on_its_own_device(text));  // its file was damaged
 }
 
 }  // namespace lab32::grading

@@ -83,12 +83,6 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program,
   return libraries;
 }
 
-bool is_users(const std::string& path) {
-  for (const char* system : {"/lib/", "/lib64/", "/usr/lib/", "linux-vdso"})
-    if (path.rfind(system, 0) == 0) return false;
-  return true;
-}
-
 bool is_linked_with(const std::filesystem::path& program, const std::string& library) {
   const std::string bytes = read_file(program).value_or("");
   if (!is_elf(bytes)) return false;

@@ -21,9 +21,6 @@ struct Library {
 std::vector<Library> loaded_libraries(const std::filesystem::path& program,
                                       const std::filesystem::path& first);
 
-// Not the system's own, in which there is no device code.
-bool is_users(const std::string& path);
-
 // Whether the program itself asks for a library whose name begins so.
 bool is_linked_with(const std::filesystem::path& program, const std::string& library);
 

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/elf.h"
 #include "base/error.h"
 #include "base/pattern.h"
 #include "base/read_file.h"
@@ -74,7 +75,7 @@ int list_unsupported(const Program& program, const std::string& device) {
   for (const Library& library : loaded_libraries(built, runtime_directory())) {
     if (const auto why = refused_library(library.name))
       found.lines.push_back(*why);
-    else if (!is_inside_runtime(library.path) && is_users(library.path))
+    else if (!is_inside_runtime(library.path) && is_users_library(library.path))
       files.push_back(library.path);
   }
   std::vector<const char*> names;

@@ -21,6 +21,7 @@
 #include "profiler/library_text.h"
 #include "record/recording.h"
 #include "tests/fixtures/scratch.h"
+#include "tests/fixtures/started.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::tests {
@@ -44,17 +45,6 @@ const std::set<std::string> kCublasLtNames = {
 #undef WORKS
 #undef REFUSES
 };
-
-Outcome run_lab32(std::vector<std::string> words, const std::string& variable = "") {
-  Command command;
-  command.argv = std::move(words);
-  command.argv.insert(command.argv.begin(), (toolchain::checkout() / "build/lab32").string());
-  for (char** v = environ; *v; ++v) command.environment.emplace_back(*v);
-  if (!variable.empty()) command.environment.push_back(variable);
-  command.directory = toolchain::checkout();
-  command.limits.wall_seconds = 300;
-  return run_process(command);
-}
 
 }  // namespace
 

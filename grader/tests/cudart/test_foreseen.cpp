@@ -7,7 +7,6 @@
 
 #include "tests/fixtures/scratch.h"
 #include "tests/fixtures/started.h"
-#include "toolchain/toolchain.h"
 
 namespace lab32::tests {
 
@@ -57,8 +56,7 @@ TEST_CASE("cudart: kernels that cannot run are named before the first one starts
   const auto holds = [](const std::string& what) {
     return "lab32: the program holds what would stop it when launched: " + what + "\n";
   };
-  const Outcome outcome = execute({(toolchain::checkout() / "build/lab32").string(), "run", first,
-                                   second, third, "-include", "cstdio"});
+  const Outcome outcome = run_lab32({"run", first, second, third, "-include", "cstdio"});
   check_outcome(
       outcome, 0, "starts\nfine\nfine\n",
       holds(first +
@@ -93,21 +91,18 @@ TEST_CASE("cudart: of a module that the program loads itself it is said at once"
                  "}\n")
           .string();
   const std::string event = "cuIpcGetEventHandle is not supported by the simulated driver";
-  check_outcome(
-      execute({(toolchain::checkout() / "build/lab32").string(), "run", source, "-lcuda"}), 2,
-      "0\n801\n",
-      "lab32: the program names what would stop it when called: " + event +
-          "\nlab32: the program has loaded what would stop it when launched: <PTX 1>:7: "
-          "`discard.global.L2` is not supported by the simulator (kernel go)\nlab32: " +
-          source + ":11: " + event + kNoResult);
+  check_outcome(run_lab32({"run", source, "-lcuda"}), 2, "0\n801\n",
+                "lab32: the program names what would stop it when called: " + event +
+                    "\nlab32: the program has loaded what would stop it when launched: <PTX 1>:7: "
+                    "`discard.global.L2` is not supported by the simulator (kernel go)\nlab32: " +
+                    source + ":11: " + event + kNoResult);
 }
 
 TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and nothing runs") {
   const Scratch scratch;
   const auto list = [&](std::vector<std::string> words) {
-    words.insert(words.begin(),
-                 {(toolchain::checkout() / "build/lab32").string(), "run", "--list-unsupported"});
-    return execute(words);
+    words.insert(words.begin(), {"run", "--list-unsupported"});
+    return run_lab32(words);
   };
   const std::string source =
       scratch
@@ -149,10 +144,9 @@ TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and not
 TEST_CASE("cudart: what a program's own libraries name is said before it starts") {
   const Scratch scratch;
   const auto in = [&](const std::string& name) { return (scratch.path / name).string(); };
-  const std::string lab32 = (toolchain::checkout() / "build/lab32").string();
   const auto nvcc = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), {lab32, "nvcc"});
-    check_outcome(execute(words), 0, "", "");
+    words.insert(words.begin(), "nvcc");
+    check_outcome(run_lab32(words), 0, "", "");
   };
   const auto library = [&](const std::string& name, const std::string& text,
                            const std::vector<std::string>& other) {
@@ -173,8 +167,9 @@ TEST_CASE("cudart: what a program's own libraries name is said before it starts"
   const std::string refused = "cudaIpcGetMemHandle is not supported by the simulated runtime",
                     named = "lab32: the program names what would stop it when called: " + refused +
                             "\n";
-  check_outcome(lab32_run(in("program")), 0, "", named);
-  check_outcome(lab32_run(in("program"), {"call"}), 2, "", named + "lab32: " + refused + kNoResult);
+  check_outcome(run_program(in("program")), 0, "", named);
+  check_outcome(run_program(in("program"), {"call"}), 2, "",
+                named + "lab32: " + refused + kNoResult);
 }
 
 TEST_SUITE_END();

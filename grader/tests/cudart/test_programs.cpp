@@ -80,16 +80,16 @@ TEST_CASE("cudart: programs that check themselves") {
   for (const char* name :
        {"memory", "copies", "streams", "launches", "device", "rarely", "handles", "times"}) {
     CAPTURE(name);
-    check_outcome(lab32_run(of_tests(name)), 0, "all as expected\n", "");
+    check_outcome(run_program(of_tests(name)), 0, "all as expected\n", "");
   }
 }
 
 TEST_CASE("cudart: tiles of several warps keep what they share in reserved shared memory") {
-  check_outcome(lab32_run(of_tests("large_tiles")), 0, "right, error 0\n", "");
+  check_outcome(run_program(of_tests("large_tiles")), 0, "right, error 0\n", "");
 }
 
 TEST_CASE("cudart: what kernels print appears when the program waits, in order") {
-  check_outcome(lab32_run(of_tests("printing")), 0,
+  check_outcome(run_program(of_tests("printing")), 0,
                 "launched 1\nlaunched 2\n"
                 "kernel 1, thread 0\nkernel 1, thread 1\nkernel 2, thread 0\nwaited\n"
                 "recorded\nkernel 3, thread 0\n"
@@ -122,7 +122,7 @@ TEST_CASE("cudart: a fault is said once, reported by the next call that waits, a
   for (const Case& c : cases) {
     CAPTURE(c.way);
     const std::string error = c.error;
-    check_outcome(lab32_run(of_tests("faults"), {c.way}), 3,
+    check_outcome(run_program(of_tests("faults"), {c.way}), 3,
                   "before\nat the launch: cudaSuccess\nat the next launch: cudaSuccess\n"
                   "thread 0 was here\nthread 1 was here\n"
                   "synchronised: " +
@@ -135,14 +135,14 @@ TEST_CASE("cudart: a fault is said once, reported by the next call that waits, a
 TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
   const std::string note =
       kNamed + "lab32: " + of_tests("refusals") + ":18: " + kHandleRefused + kNoResult;
-  check_outcome(lab32_run(of_tests("refusals"), {"return"}), 2, "cudaErrorNotSupported\n", note);
-  check_outcome(lab32_run(of_tests("refusals"), {"exit"}), 2, "cudaErrorNotSupported\n", note);
-  check_outcome(lab32_run(of_tests("refusals"), {"quick"}), 2, "cudaErrorNotSupported\n", note);
-  check_outcome(lab32_run(of_tests("refusals"), {"abort"}), 2, "", note);
-  check_outcome(lab32_run(of_tests("refusals"), {"nothing"}), 7, "", kNamed);
+  check_outcome(run_program(of_tests("refusals"), {"return"}), 2, "cudaErrorNotSupported\n", note);
+  check_outcome(run_program(of_tests("refusals"), {"exit"}), 2, "cudaErrorNotSupported\n", note);
+  check_outcome(run_program(of_tests("refusals"), {"quick"}), 2, "cudaErrorNotSupported\n", note);
+  check_outcome(run_program(of_tests("refusals"), {"abort"}), 2, "", note);
+  check_outcome(run_program(of_tests("refusals"), {"nothing"}), 7, "", kNamed);
   const std::string multimem = "`multimem.red.global.add.u32` is not supported by the simulator (";
   check_outcome(
-      lab32_run(of_tests("instruction")), 2, "2\ncudaErrorNotSupported\n2\n",
+      run_program(of_tests("instruction")), 2, "2\ncudaErrorNotSupported\n2\n",
       "lab32: the program holds what would stop it when launched: instruction.cu:7: " + multimem +
           "kernel unknown)\nlab32: cudaLaunchKernel: PTX line 28: " + multimem +
           "source: instruction.cu:7)" + kNoResult);
@@ -175,7 +175,7 @@ TEST_CASE("cudart: no more memory is given away than this machine has") {
                  "  printf(\"%d\\n\", c);\n"
                  "}\n")
           .string();
-  const Outcome outcome = lab32_run(source);
+  const Outcome outcome = run_program(source);
   CHECK(outcome.out == "no error\nno error\nout of memory\n-1\n");
 }
 
@@ -187,10 +187,10 @@ TEST_CASE("cudart: input, arguments, output and exit status are the program's ow
       execute({"/bin/sh", "-c",
                lab32 + " run " + of_tests("echo") + " a -- --b '' 'c d' 42 < " + numbers.string()});
   check_outcome(outcome, 42, "sum 406\n", "echo.cu <a> <--b> <> <c d> <42>\n");
-  const Outcome killed = lab32_run(of_tests("echo"), {"kill"});
+  const Outcome killed = run_program(of_tests("echo"), {"kill"});
   CHECK(killed.end == Outcome::End::signalled);
   CHECK(killed.status == SIGTERM);
-  const Outcome touched = lab32_run(of_tests("echo"), {"touch"});
+  const Outcome touched = run_program(of_tests("echo"), {"touch"});
   CHECK(touched.end == Outcome::End::signalled);
   CHECK(touched.status == SIGSEGV);
 }
@@ -245,26 +245,27 @@ TEST_CASE("cudart: programs that the user compiled") {
         {"-arch=sm_75", "-cudart", "shared", "--compress-mode=none"},
         {"-arch=sm_90", "-cudart", "shared", "--default-stream", "per-thread"}}) {
     CAPTURE(flags.back());
-    check_outcome(lab32_run(compiled(scratch, flags), {"nothing"}), 7, "", kNamed);
+    check_outcome(run_program(compiled(scratch, flags), {"nothing"}), 7, "", kNamed);
   }
   // Without lines of the host's code.
-  check_outcome(lab32_run(compiled(scratch, {"-arch=sm_90", "-cudart", "shared"}), {"exit"}), 2,
+  check_outcome(run_program(compiled(scratch, {"-arch=sm_90", "-cudart", "shared"}), {"exit"}), 2,
                 "cudaErrorNotSupported\n", kNamed + "lab32: " + kHandleRefused + kNoResult);
   check_outcome(
-      lab32_run(compiled(scratch, {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"}),
-                {"nothing"}),
+      run_program(
+          compiled(scratch, {"-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"}),
+          {"nothing"}),
       2, "",
       kNamed +
           "lab32: the program holds no PTX for sm_90 (it holds a cubin for 90): build it with "
           "lab32 nvcc, or nvcc -arch=sm_90" +
           kNoResult);
   const std::string linked_statically = compiled(scratch, {"-arch=sm_90"});
-  check_outcome(lab32_run(linked_statically), 2, "",
+  check_outcome(run_program(linked_statically), 2, "",
                 "lab32: " + linked_statically +
                     " holds the static CUDA runtime (nvcc's -cudart static, which is usual), and "
                     "that one talks to a GPU's driver: build it with `lab32 nvcc` or `nvcc -cudart "
                     "shared`, or give lab32 its source\n");
-  check_outcome(lab32_run("/bin/true"), 2, "",
+  check_outcome(run_program("/bin/true"), 2, "",
                 "lab32: /bin/true is no CUDA program: it has no device code and no CUDA runtime\n");
 }
 
@@ -276,7 +277,7 @@ TEST_CASE("cudart: what loads the driver itself finds the simulated one") {
       "cuda.cuGetExportTable(ctypes.byref(ctypes.c_void_p()), "
       "bytes.fromhex('6bd5fb6c5bf4e74a8987d93912fd9df9'))";
   check_outcome(
-      lab32_run(".venv/bin/python", {"-c", script}), 2, "0 1\n",
+      run_program(".venv/bin/python", {"-c", script}), 2, "0 1\n",
       "lab32: cuGetExportTable: NVIDIA's own CUDA runtime, which the program or a library "
       "of its holds (usually linked statically), asks the driver for functions that are "
       "not documented: nvcc -cudart shared leaves it to the loader, which finds "
@@ -316,7 +317,7 @@ TEST_CASE("cudart: lab32 nvcc builds in steps") {
     check_outcome(execute(argv), 0, "half of 8 is 4\n", "");
   };
   started({"/usr/bin/env", "LD_LIBRARY_PATH=/usr/local/cuda/lib64", in("program")});
-  started({(toolchain::checkout() / "build/lab32").string(), "run", in("program")});
+  check_outcome(run_program(in("program")), 0, "half of 8 is 4\n", "");
   const std::string file = nvcc({"--cmake"});
   REQUIRE(!file.empty());
   CHECK(fs::exists(file.substr(0, file.size() - 1)));
@@ -328,23 +329,23 @@ TEST_CASE("cudart: a program is compiled again when what it includes has changed
                                     "#include \"number.h\"\n"
                                     "int main() { return kNumber; }\n");
   scratch.write("number.h", "constexpr int kNumber = 3;\n");
-  CHECK(lab32_run(source.string()).status == 3);
+  CHECK(run_program(source.string()).status == 3);
   const fs::path program = built(source.string());
   const auto when = fs::last_write_time(program);
   CHECK(built(source.string()) == program);
   CHECK(fs::last_write_time(program) == when);
   scratch.write("number.h", "constexpr int kNumber = 4;\n");
-  CHECK(lab32_run(source.string()).status == 4);
+  CHECK(run_program(source.string()).status == 4);
 }
 
 TEST_CASE("cudart: what cannot be run: one line, status 2") {
   const Scratch scratch;
-  check_outcome(lab32_run("/nowhere.cu"), 2, "", "lab32: /nowhere.cu: there is no such file\n");
+  check_outcome(run_program("/nowhere.cu"), 2, "", "lab32: /nowhere.cu: there is no such file\n");
   const auto text = scratch.write("notes.txt", "hello");
-  check_outcome(lab32_run(text.string()), 2, "",
+  check_outcome(run_program(text.string()), 2, "",
                 "lab32: " + text.string() + " is neither a .cu file nor a compiled program\n");
   const auto wrong = scratch.write("wrong.cu", "int main() { return x; }\n");
-  const Outcome outcome = lab32_run(wrong.string());
+  const Outcome outcome = run_program(wrong.string());
   CHECK(outcome.status == 2);
   CHECK(outcome.err.find("identifier \"x\" is undefined") != std::string::npos);
   const std::string last = "lab32: " + wrong.string() + " does not compile (nvcc: exit status 2)\n";

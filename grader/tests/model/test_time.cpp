@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -128,6 +129,28 @@ std::string print_predictions(const std::string& gpu, const std::vector<Case>& a
   return text;
 }
 
+// Of predictions, as a share of what was measured.
+class Errors {
+ public:
+  void add(double error) { bias_ += error, sizes_.insert(std::abs(error)); }
+  size_t count() const { return sizes_.size(); }
+  double mean() const {
+    return std::accumulate(sizes_.begin(), sizes_.end(), 0.0) / static_cast<double>(count());
+  }
+  double bias() const { return bias_ / static_cast<double>(count()); }
+  // Which one in ten exceeds.
+  double one_in_ten() const {
+    return *std::next(sizes_.begin(), static_cast<ptrdiff_t>(count() * 9 / 10));
+  }
+
+ private:
+  double bias_ = 0;
+  std::multiset<double> sizes_;
+};
+
+// Kernels under 5 µs, to 50 µs, longer.
+size_t part_of(double seconds) { return seconds < 5e-6 ? 0 : seconds < 50e-6 ? 1 : 2; }
+
 // Newer launches have no warm time that could be used (data/measured/model/README.md).
 constexpr int kFirstColdOnly = 439;
 
@@ -192,50 +215,35 @@ TEST_SUITE("model: time") {
     // What was said of them stays as it was committed, and so do the times: what is checked is what
     // predictions are shown with.
     const auto ncu = tests::h200_record("-counters");
-    const std::vector<double> bounds{0, 5, 50, 1e9};
-    std::array<double, 3> error{}, bias{}, count{};
-    std::array<std::vector<double>, 3> sizes;
+    std::array<Errors, 3> errors;
     for (const tests::Row& row :
          read_table(root().string() + "/data/modelled/h200-dissertation-blind.csv")) {
       const double us =
           number(ncu.at(static_cast<int>(number(row, "id"))), "gpu__time_duration.sum") / 1e3;
-      const size_t part = us < bounds[1] ? 0 : us < bounds[2] ? 1 : 2;
-      const double e = number(row, "modelled_kernel_us") / us - 1;
-      error[part] += std::abs(e), bias[part] += e, count[part] += 1;
-      sizes[part].push_back(std::abs(e));
+      errors[part_of(us / 1e6)].add(number(row, "modelled_kernel_us") / us - 1);
     }
-    CHECK(count[0] + count[1] + count[2] == 60);
+    CHECK(errors[0].count() + errors[1].count() + errors[2].count() == 60);
     for (size_t part = 0; part < 3; ++part) {
       CAPTURE(part);
       CHECK(model::read_profile("h200").time.error[part] ==
-            doctest::Approx(error[part] / count[part]).epsilon(0.01));
-      CHECK(std::abs(bias[part] / count[part]) <= 0.03);
-      std::sort(sizes[part].begin(), sizes[part].end());
-      CHECK(sizes[part][sizes[part].size() * 9 / 10] <= 0.20);
+            doctest::Approx(errors[part].mean()).epsilon(0.01));
+      CHECK(std::abs(errors[part].bias()) <= 0.03);
+      CHECK(errors[part].one_in_ten() <= 0.20);
     }
   }
 
   TEST_CASE("model: gpu__time_duration.sum is the kernel alone, without what events see besides") {
     // Of kernels that nothing was fitted on, by how long they run.
-    const double bounds[] = {0, 5e-6, 50e-6, 1};
-    const std::vector<Case> all = cases();
-    for (int part = 0; part < 3; ++part) {
+    std::array<Errors, 3> errors;
+    for (const Case& c : cases())
+      if (!c.warm && c.set == "apart")
+        errors[part_of(c.alone)].add(c.predicted.kernel_seconds / c.alone - 1);
+    for (size_t part = 0; part < 3; ++part) {
       CAPTURE(part);
-      double bias = 0;
-      std::vector<double> sizes;
-      for (const Case& c : all) {
-        if (c.warm || c.set != "apart") continue;
-        if (c.alone < bounds[part] || c.alone >= bounds[part + 1]) continue;
-        const double e = c.predicted.kernel_seconds / c.alone - 1;
-        bias += e;
-        sizes.push_back(std::abs(e));
-      }
-      const auto count = static_cast<double>(sizes.size());
-      CHECK(count >= 140);
-      CHECK(std::accumulate(sizes.begin(), sizes.end(), 0.0) / count <= 0.08);
-      CHECK(std::abs(bias) / count <= 0.03);
-      std::sort(sizes.begin(), sizes.end());
-      CHECK(sizes[sizes.size() * 9 / 10] <= 0.20);
+      CHECK(errors[part].count() >= 140);
+      CHECK(errors[part].mean() <= 0.08);
+      CHECK(std::abs(errors[part].bias()) <= 0.03);
+      CHECK(errors[part].one_in_ten() <= 0.20);
     }
   }
 
