@@ -168,7 +168,8 @@ counters::CloseUp LaunchObservers::close_up() {
   counters::CloseUp seen = close_up_->result();
   const auto shared = program_.shared_in(launch_.shared_bytes);
   for (counters::CloseUpLine& line : seen.lines)
-    for (counters::CloseUpRequest& request : line.requests)
+    for (counters::CloseUpRequest& request : line.requests) {
+      request.place.resize(request.address.size());
       for (uint32_t rest = request.mask; rest != 0; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
         sim::MemoryAccess access;
@@ -189,6 +190,7 @@ counters::CloseUp LaunchObservers::close_up() {
         if (line.shared && access.place.empty() && !access.object.empty())
           request.place[lane] = access.object + "+" + std::to_string(access.offset);
       }
+    }
   return seen;
 }
 

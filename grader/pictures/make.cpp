@@ -56,7 +56,7 @@ Request request_of(const counters::CloseUpRequest& seen, bool shared, const Name
   r.matrix = seen.matrix;
   r.mask = seen.mask;
   r.address = seen.address;
-  r.name = seen.place;
+  std::copy(seen.place.begin(), seen.place.end(), r.name.begin());
   r.cost = seen.cost;
   r.ideal = seen.ideal;
   for (uint32_t rest = r.mask; rest != 0; rest &= rest - 1) {

@@ -12,11 +12,14 @@ namespace {
 constexpr size_t kMostSteps = 64, kMostShuffles = 24;
 
 // Costlier, relative to what it should cost.
-bool worse(const CloseUpRequest& a, const CloseUpRequest& b) {
+template <typename A, typename B>
+bool worse(const A& a, const B& b) {
   return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
 }
 
+// Of two blocks' accesses; those of a block that has none are not kept.
 bool better_kept(const CloseUpLine& a, const CloseUpLine& b) {
+  if (a.requests.empty() || b.requests.empty()) return b.requests.empty();
   const CloseUpRequest &x = a.requests[a.worst], &y = b.requests[b.worst];
   if (worse(x, y)) return true;
   return !worse(y, x) && a.block < b.block;
@@ -61,20 +64,32 @@ std::unique_ptr<sim::Observer> CloseUpObserver::fork() const {
   return std::make_unique<CloseUpObserver>(choice_, position_);
 }
 
-const Position* CloseUpObserver::position_of(uint32_t site) {
-  auto [at, fresh] = sites_.try_emplace(site);
-  if (fresh) {
-    at->second = position_(site);
-    if (at->second && !wants(choice_, *at->second)) at->second.reset();
+CloseUpObserver::Site& CloseUpObserver::site_of(uint32_t number) {
+  if (sites_.size() <= number) sites_.resize(number + 1);
+  Site& site = sites_[number];
+  if (!site.known) {
+    site.known = true;
+    site.at = position_(number);
+    if (site.at && !wants(choice_, *site.at)) site.at.reset();
   }
-  return at->second ? &*at->second : nullptr;
+  return site;
+}
+
+CloseUpObserver::Line& CloseUpObserver::line_of(Site& site, bool shared) {
+  Line*& line = site.line[shared ? 1 : 0];
+  if (line == nullptr) {
+    line = &lines_[{*site.at, shared}];
+    line->now.file = site.at->file;
+    line->now.line = site.at->line;
+    line->now.shared = shared;
+  }
+  return *line;
 }
 
 void CloseUpObserver::block_begin(const sim::BlockInfo& block) {
   block_ = block;
   looks_ = !choice_.block || *choice_.block == block.index;
   follows_ = looks_ && !has_story_;
-  now_.clear();
   if (!follows_) return;
   story_ = {};
   story_.block = block.index;
@@ -84,40 +99,42 @@ void CloseUpObserver::block_begin(const sim::BlockInfo& block) {
 }
 
 void CloseUpObserver::block_end() {
-  for (auto& [key, now] : now_) {
-    if (now.line.requests.empty()) continue;
-    const auto [at, fresh] = kept_.try_emplace(key, now.line);
-    if (!fresh && better_kept(now.line, at->second)) at->second = std::move(now.line);
+  for (auto& [key, line] : lines_) {
+    CloseUpLine& now = line.now;
+    now.block = block_.index;
+    if (better_kept(now, line.kept)) line.kept = now;
+    now.requests_in_block = 0;
+    now.ptx_level = false;
+    now.requests.clear();
+    now.worst = 0;
+    std::fill(line.seen.begin(), line.seen.end(), 0);
   }
-  now_.clear();
 }
 
+// Of most accesses nothing is kept but that they were: only what is kept is copied.
 void CloseUpObserver::access(uint32_t warp, const sim::Access& access) {
   const bool shared = access.space == sim::AccessSpace::shared;
   if (!looks_ || access.mask == 0 || (!shared && access.space != sim::AccessSpace::global)) return;
-  const Position* position = position_of(access.site);
-  if (position == nullptr) return;
-  work(warp, access.mask, position->line);
-  if (choice_.line && *choice_.line != position->line) return;
-  Line& now = now_[{*position, shared}];
-  CloseUpLine& line = now.line;
-  if (line.requests_in_block++ == 0) {
-    line.file = position->file;
-    line.line = position->line;
-    line.shared = shared;
-    line.block = block_.index;
-  }
+  Site& site = site_of(access.site);
+  if (!site.at) return;
+  work(warp, access.mask, site.at->line);
+  if (choice_.line && *choice_.line != site.at->line) return;
+  auto& [line, kept, seen] = line_of(site, shared);
+  ++line.requests_in_block;
   const AccessCost cost = cost_of(access);
   line.ptx_level |= access.ptx_level || cost.estimated;
-  const uint32_t number = now.seen[warp]++;
+  if (seen.size() <= warp) seen.resize(warp + 1);
+  const uint32_t number = seen[warp]++;
   if ((choice_.warp && *choice_.warp != warp) || (choice_.request && *choice_.request != number))
     return;
-  const CloseUpRequest request = request_of(warp, number, access, cost);
-  const bool worst = line.requests.empty() || worse(request, line.requests[line.worst]);
-  if (line.requests.size() < choice_.most) {
-    line.requests.push_back(request);
-  } else if (worst) {  // the last place is the worst one's, where that comes later
-    line.requests.back() = request;
+  const bool worst = line.requests.empty() || worse(cost, line.requests[line.worst]);
+  const bool room = line.requests.size() < choice_.most;
+  if (!room && !worst) return;
+  CloseUpRequest request = request_of(warp, number, access, cost);
+  if (room) {
+    line.requests.push_back(std::move(request));
+  } else {  // the last place is the worst one's, where that comes later
+    line.requests.back() = std::move(request);
   }
   if (worst) line.worst = static_cast<uint32_t>(line.requests.size() - 1);
 }
@@ -153,8 +170,8 @@ void CloseUpObserver::warp_barrier(uint32_t warp, uint32_t /*mask*/) {
 
 void CloseUpObserver::shuffle(uint32_t warp, const sim::ShuffleEvent& event) {
   if (!follows_) return;
-  const Position* position = position_of(event.site);
-  if (position == nullptr) return;
+  const std::optional<Position>& position = site_of(event.site).at;
+  if (!position) return;
   work(warp, event.mask, position->line);
   if (warp != choice_.warp.value_or(0)) return;
   if (story_.shuffles.size() == kMostShuffles) {
@@ -173,9 +190,9 @@ void CloseUpObserver::shuffle(uint32_t warp, const sim::ShuffleEvent& event) {
 
 void CloseUpObserver::merge(sim::Observer& observer) {
   auto& other = static_cast<CloseUpObserver&>(observer);
-  for (auto& [key, line] : other.kept_) {
-    const auto [at, fresh] = kept_.try_emplace(key, line);
-    if (!fresh && better_kept(line, at->second)) at->second = std::move(line);
+  for (auto& [key, line] : other.lines_) {
+    CloseUpLine& kept = lines_[key].kept;
+    if (better_kept(line.kept, kept)) kept = std::move(line.kept);
   }
   if (other.has_story_ && (!has_story_ || other.story_.block < story_.block)) {
     story_ = std::move(other.story_);
@@ -187,7 +204,8 @@ CloseUp CloseUpObserver::result() const {
   CloseUp result = story_;
   for (CloseUpStep& step : result.steps)
     step.working.resize((result.threads + kLanes - 1) / kLanes);
-  for (const auto& [key, line] : kept_) result.lines.push_back(line);
+  for (const auto& [key, line] : lines_)
+    if (!line.kept.requests.empty()) result.lines.push_back(line.kept);
   return result;
 }
 

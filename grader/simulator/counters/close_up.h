@@ -37,9 +37,9 @@ struct CloseUpRequest {
   uint8_t bytes = 4;  // per lane
   bool matrix = false;
   uint32_t mask = 0;
-  std::array<uint64_t, 32> address{};   // lanes outside mask: 0
-  std::array<std::string, 32> place{};  // "tile[3][0]", of those whose variable is known
-  uint32_t cost = 0, ideal = 0;         // sectors, or wavefronts
+  std::array<uint64_t, 32> address{};  // lanes outside mask: 0
+  std::vector<std::string> place;      // by lane, "tile[3][0]"; or no lane's variable is known
+  uint32_t cost = 0, ideal = 0;        // sectors, or wavefronts
 };
 
 struct CloseUpLine {
@@ -106,25 +106,30 @@ class CloseUpObserver : public sim::Observer {
   CloseUp result() const;
 
  private:
+  // A source line's accesses to one memory.
+  struct Line {
+    CloseUpLine now, kept;       // in the block that runs, in the block with the worst access
+    std::vector<uint32_t> seen;  // requests in the block that runs, by warp
+  };
   using Key = std::pair<Position, bool>;  // shared
   struct Before {
     bool operator()(const Key& a, const Key& b) const;
   };
-  // Null: nobody asked for it.
-  const Position* position_of(uint32_t site);
+  struct Site {
+    bool known = false;
+    std::optional<Position> at;   // absent: nobody asked for it
+    std::array<Line*, 2> line{};  // among lines_: global, shared; null: not met yet
+  };
+  Site& site_of(uint32_t site);
+  Line& line_of(Site& site, bool shared);
   void work(uint32_t warp, uint32_t mask, int line);
 
   CloseUpChoice choice_;
   PositionOf position_;
-  std::map<uint32_t, std::optional<Position>> sites_;
+  std::vector<Site> sites_;
   bool looks_ = false;  // at the block that runs
   sim::BlockInfo block_{};
-  struct Line {
-    CloseUpLine line;
-    std::map<uint32_t, uint32_t> seen;  // requests, by warp
-  };
-  std::map<Key, Line, Before> now_;           // of the block that runs
-  std::map<Key, CloseUpLine, Before> kept_;   // of the block with the worst access
+  std::map<Key, Line, Before> lines_;
   bool has_story_ = false, follows_ = false;  // some block's; that of the block that runs
   std::vector<size_t> step_of_warp_;
   CloseUp story_;  // but for `lines`
