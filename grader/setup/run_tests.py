@@ -49,9 +49,13 @@ LONG_PYTHON = ["test_programs.py", "test_explain_command.py", "test_gallery.py"]
 # What puts others' software on this machine and lab32 where it is used: packs in clean roots, a real
 # Slurm, compare50 in an environment of its own. With --deployment these, else all others.
 DEPLOYMENT = ["test_dist.py", "test_similarity.py", "test_class_real_slurm.py", "test_install.py"]
-# With --rest these, and what pytest marks so, else all others: they do again what others do, once more
-# for each of hundreds of files. Of the submissions both take a part (test_submissions.cpp).
-REST = re.compile(r"grading/test_one_score|small launches, counted again|get the verdict that they deserve")
+# With --rest these, and what pytest marks so, else all others: they do again what others do, with more
+# files or larger launches. Of the submissions both take a part (test_submissions.cpp).
+REST = re.compile(
+    r"grading/test_one_score|small launches, counted again|get the verdict that they deserve"
+    r"|more programs that check themselves|programs that the user compiled|tiles of several warps keep"
+    r"|at 8 Mi threads|ladder follows the number of blocks"
+)
 IN_PARTS = "get the verdict that they deserve"
 # With --threads all but these, which grade hundreds of files: they have no host threads that others do
 # not have, and take hours where each access of memory is watched.

@@ -61,8 +61,8 @@ def results(request, tmp_path_factory):
 
 
 TOOLS = {"test_run": "run", "test_check": "check", "test_profile": "profile"}
-# One program in four, whatever it shows; `make test-rest` has the others.
-FIRST = sorted({case.program for case in CASES})[::4]
+# One program in eight, whatever it shows; `make test-rest` has the others.
+FIRST = sorted({case.program for case in CASES})[::8]
 
 
 def parts_of(cases):
@@ -114,6 +114,7 @@ def test_the_corpus_is_whole():
     assert all(any(hazards[kind] for hazards in faulty) for kind in corpus.KINDS)
 
 
+@pytest.mark.rest
 def test_check_refuses_tiles_of_several_warps_by_name():
     program = corpus.HERE.parent / "cudart/large_tiles.cu"
     check = corpus.execute([LAB32, "check", program])
