@@ -19,7 +19,8 @@ bool worse(const A& a, const B& b) {
 
 // Of two blocks' accesses; those of a block that has none are not kept.
 bool better_kept(const CloseUpLine& a, const CloseUpLine& b) {
-  if (a.requests.empty() || b.requests.empty()) return b.requests.empty();
+  if (a.requests.empty()) return false;
+  if (b.requests.empty()) return true;
   const CloseUpRequest &x = a.requests[a.worst], &y = b.requests[b.worst];
   if (worse(x, y)) return true;
   return !worse(y, x) && a.block < b.block;

@@ -57,6 +57,7 @@ TEST_CASE("counters: a close-up keeps the block with the worst access of each li
   CHECK(line.line == 5);
   CHECK(line.block == 2);
   CHECK(line.requests_in_block == 2);
+  CHECK(line.requests[0].number == 0);  // of the block, not of the launch
   CHECK(line.requests[line.worst].cost == 32);
   CHECK(line.requests[line.worst].ideal == 4);
   CHECK(line.requests[line.worst].address[3] == 4096 + 3 * 128);
