@@ -82,7 +82,7 @@ struct LaunchOptions {
   std::optional<uint64_t> schedule;
   // Traffic of the memories (simulator): where false, Run has no counters.
   bool count = true;
-  // Caches and time modelled (simulator): off where nobody asks, since it costs as much again.
+  // Caches and time modelled (simulator): off where nobody asks, since it costs up to as much again.
   // cold: L2 holds nothing when the kernel starts, as under ncu --cache-control all; warm: it holds
   // what the device's launches before this one, with a model, have left.
   enum class Model : uint8_t { none, cold, warm } model = Model::none;

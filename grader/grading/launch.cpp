@@ -232,13 +232,13 @@ device::Run run(const Launch& launch) {
   options.schedule =
       s.other_order.begin(launch.shape, launch.other_order && s.row->credit == Credit::all);
   limit(options);
-  look_closely(launch.kernel, launch.draws_given, options);
+  look_closely(launch, options);
   const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
   const WorkTimer watch;
   device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
   s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
   s.printed = printed_text(launch.setting, result.output);
-  keep_pictures(launch.kernel, launch.setting, launch.shape, result, launch.answers);
+  keep_pictures(launch, result);
   if (result.odd_amount && s.odd_amount.empty()) s.odd_amount = describe(*result.odd_amount);
   check_fault(result, launch.setting);
   check_hazards(result, launch.setting);

@@ -21,46 +21,64 @@ std::string base_of(std::string kernel) {
   return is_given(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel;
 }
 
-// A question above the running check that is open: what a launch costs could answer it. A check
-// that says so itself, in its message, has decided that already.
-std::string open_question(const report::Test& test) {
-  if (test.figures.count("sectors") + test.figures.count("wavefronts") > 0) return "";
+// The first question above the running check that is open and `hides`, if any.
+template <class Hides>
+std::string open_question(Hides hides) {
   const Session& s = session();
   for (const RubricRow& row : s.rubric.rows()) {
     if (&row == s.row) break;
-    if (row.asks() && s.passed.count(&row) == 0) return row.check;
+    if (row.asks() && s.passed.count(&row) == 0 && hides(row)) return row.check;
   }
   return "";
 }
 
+// What a launch costs could answer any of them. A check of counts says so itself, in its message,
+// and has decided that already.
+std::string open_question(const report::Test& test) {
+  const bool counts = session().row->credit != Credit::all;
+  if (counts && test.figures.count("sectors") + test.figures.count("wavefronts") > 0) return "";
+  return open_question([](const RubricRow&) { return true; });
+}
+
+// Whatever comes of the check, its pictures, or all of them but one of a race, will be withheld.
+// One of results may share its launch with another check, which shows it.
+bool will_be_withheld() {
+  const bool counts = session().row->credit != Credit::all, shared = session().sharing_launch;
+  return !open_question([&](const RubricRow& row) {
+            return row.hides == "all" || (!counts && !shared);
+          }).empty();
+}
+
 }  // namespace
 
-void look_closely(const std::string& kernel, bool draws_given, device::LaunchOptions& options) {
+void look_closely(const Launch& launch, device::LaunchOptions& options) {
   const Session& s = session();
   if (!s.close_up) return;
   options.close_up = s.close_up;
   options.close_up->file = s.source.display();
-  if (is_given(kernel) && !draws_given) {
-    const int begin = s.source.find(base_of(kernel));
+  if (is_given(launch.kernel) && !launch.draws_given) {
+    const int begin = s.source.find(base_of(launch.kernel));
     if (begin > 0) options.close_up->except = {begin, s.source.end_of_body(begin)};
   }
-  if (options.model == device::LaunchOptions::Model::none)
+  // Where bytes go costs as much as all else.
+  const bool shown = s.every_launch || !(launch.answers || will_be_withheld());
+  if (shown && options.model == device::LaunchOptions::Model::none)
     options.model = device::LaunchOptions::Model::cold;
 }
 
-void keep_pictures(const std::string& kernel, const std::string& setting,
-                   const device::Shape& shape, const device::Run& run, bool answers) {
+void keep_pictures(const Launch& launch, const device::Run& run) {
   Session& s = session();
   s.last_pictures = nullptr;
   if (!s.close_up) return;
-  pictures::Names names{is_given(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel, setting,
-                        s.source.display(), s.source,
+  const std::string& kernel = launch.kernel;
+  pictures::Names names{is_given(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel,
+                        launch.setting, s.source.display(), s.source,
                         [](uint64_t address, uint32_t) { return name_of_address(address); }};
-  pictures::Launch made = pictures::make(run, shape, names);
+  pictures::Launch made = pictures::make(run, launch.shape, names);
   // Not one line of it is the student's.
   if (made.accesses.empty() && !made.shuffles && !made.fault && !made.race) return;
   if (s.every_launch) s.every_launch(made);
-  if (answers) {
+  if (launch.answers) {
     if (!made.fault && !made.race) return;
     made.accesses.clear();
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "device/device.h"
+#include "grading/launch.h"
 #include "pictures/picture.h"
 #include "report/result.h"
 
@@ -12,12 +13,11 @@ namespace lab32::grading {
 
 // Before a launch: what the session wants to see of it. What a lab's file marks as given is not the
 // student's, and is not looked at but where it calls what is, or where the check `draws_given`.
-void look_closely(const std::string& kernel, bool draws_given, device::LaunchOptions& options);
+void look_closely(const Launch& launch, device::LaunchOptions& options);
 
 // After it, whatever came of it: in session().last_pictures, and in session().pictures if it has
 // wasted more than the check's launches until now. Where it `answers`, only what ended it is drawn.
-void keep_pictures(const std::string& kernel, const std::string& setting,
-                   const device::Shape& shape, const device::Run& run, bool answers);
+void keep_pictures(const Launch& launch, const device::Run& run);
 // Those of a launch that another check has made.
 void offer_pictures(const std::shared_ptr<const pictures::Launch>& pictures);
 

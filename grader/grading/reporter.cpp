@@ -232,6 +232,7 @@ void run_suite(Session& session, report::Lab& lab) {
     session.withheld.clear();
     session.other_order = {};
     session.pictures = session.last_pictures = nullptr;
+    session.sharing_launch = false;
     session.mappings.clear();
     if (session.only_timing && !row.bonus) {
       session.passed.insert(&row);

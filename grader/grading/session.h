@@ -68,6 +68,7 @@ struct Session {
   std::string odd_shift = {};                     // of the file, until it is told
   OtherOrder other_order = {};                    // of the running check's launches
   std::map<std::string, SharedLaunch> shared_launches = {};  // of all checks until now
+  bool sharing_launch = false;                               // the launch that runs will be one
   const toolchain::Artifact* artifact = nullptr;             // what the module was loaded from
   TimeKeeping time = {};
   bool modelled_times = true;            // where there is no timer

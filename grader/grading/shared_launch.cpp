@@ -14,7 +14,9 @@ std::shared_ptr<const device::Run> shared_launch(const std::string& key, const s
     offer_pictures(known->second.pictures);
     return known->second.run;
   }
+  s.sharing_launch = true;
   const auto run = std::make_shared<const device::Run>(make());
+  s.sharing_launch = false;
   s.shared_launches[key] = {run, s.launched, s.last_pictures};
   return run;
 }

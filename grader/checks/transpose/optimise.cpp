@@ -81,10 +81,11 @@ device::Run turn(const Version& version, uint32_t n, uint32_t m) {
   const std::string setting = fmt::format("{} x {} {}s", n, m, kType<T>);
   Input<T> in("in", values<T>(random, size_t{n} * m));
   Output<T> out("out", size_t{n} * m);
-  device::Run launched = run({given(kernel),
-                              {version.grid(n, m), version.block},
-                              {in, out, static_cast<int>(n), static_cast<int>(m)},
-                              setting});
+  const Launch launch{given(kernel),
+                      {version.grid(n, m), version.block},
+                      {in, out, static_cast<int>(n), static_cast<int>(m)},
+                      setting};
+  device::Run launched = is_given(launch.kernel) ? run_to_count(launch) : run(launch);
   const std::vector<T> got = out.read(), want = transposed(in.values(), n, m);
   std::string wrong = mismatch("out", got, want);
   if (!wrong.empty()) wrong += place(got, want, n);
@@ -220,7 +221,7 @@ counters::Counters turned_tile(uint32_t wide, uint32_t pitch) {
   Input<float> in("in", values<float>(random, wide * wide));
   Output<float> out("out", wide * wide);
   const std::string kernel = fmt::format("turn_tile<{}, {}>", wide, pitch);
-  return counters_of(run({given(kernel), {{1}, {wide, wide}}, {in, out}, kernel}));
+  return counters_of(run_to_count({given(kernel), {{1}, {wide, wide}}, {in, out}, kernel}));
 }
 
 }  // namespace

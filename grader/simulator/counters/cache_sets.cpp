@@ -3,116 +3,134 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/align.h"
+
 namespace lab32::counters {
 namespace {
 
-constexpr uint32_t kMostWays = 128;
+constexpr uint32_t kMostPlaces = 128;
+// Rows of bytes are read and written eight at a time.
+constexpr uint32_t kWord = 8;
+constexpr uint64_t kEachByte = 0x0101'0101'0101'0101;
 
-uint16_t held_by(const CachedLine& line) {
-  return static_cast<uint16_t>(__builtin_popcount(line.valid));
+uint64_t read_word(const uint8_t* from) {
+  uint64_t word = 0;
+  std::memcpy(&word, from, kWord);
+  return word;
 }
 
-// Other bits of the hash than those that choose the set.
-uint8_t mark_of(uint64_t line) { return static_cast<uint8_t>(hash_line(line) >> 40 | 1); }
+// The first place of `used` with that mark, and of these the first that `is_it`.
+template <class IsIt>
+std::optional<uint32_t> place_of_mark(const uint8_t* row, uint32_t used, uint8_t mark, IsIt is_it) {
+  for (uint32_t at = 0; at < used; at += kWord) {
+    // The top bit of each byte that is equal; of others, too, but only behind one that is.
+    const uint64_t differs = read_word(row + at) ^ kEachByte * mark;
+    uint64_t equal = (differs - kEachByte) & ~differs & kEachByte << 7;
+    for (; equal != 0; equal &= equal - 1) {
+      const uint32_t place = at + static_cast<uint32_t>(__builtin_ctzll(equal)) / 8;
+      if (place >= used) break;
+      if (is_it(place)) return place;
+    }
+  }
+  return std::nullopt;
+}
+
+// The byte at `place` goes to the front, those before it make room.
+void to_front(uint8_t* row, uint32_t place, uint8_t byte) {
+  uint64_t carried = byte;
+  uint32_t at = 0;
+  for (; at + kWord <= place; at += kWord) {
+    const uint64_t word = read_word(row + at);
+    const uint64_t moved = word << 8 | carried;
+    std::memcpy(row + at, &moved, kWord);
+    carried = word >> 56;
+  }
+  const uint64_t word = read_word(row + at);
+  const uint64_t behind = ~uint64_t{0xff} << 8 * (place - at);  // the bytes that stay
+  const uint64_t moved = (word & behind) | ((word << 8 | carried) & ~behind);
+  std::memcpy(row + at, &moved, kWord);
+}
 
 }  // namespace
 
-CacheSets::CacheSets(uint64_t bytes, uint32_t ways, uint32_t tags)
-    : ways_(std::clamp(ways * tags, 1u, kMostWays)),
+CacheSets::CacheSets(uint64_t bytes, uint32_t ways, uint32_t tags, uint32_t caches)
+    : sets_(std::max<uint64_t>(bytes / kLineBytes / std::max(ways, 1u), 1)),
+      inverse_(~uint64_t{0} / sets_),
+      near_(std::clamp(ways, 1u, kMostPlaces)),
+      places_(std::clamp(ways * tags, 1u, kMostPlaces)),
       sectors_(std::max(ways, 1u) * kSectorsPerLine),
-      shared_(tags > 1),
-      sets_(std::max<uint64_t>(bytes / kLineBytes / std::max(ways, 1u), 1)),
-      order_(sets_ * ways_ * 2),
-      lines_(sets_ * ways_),
-      held_(sets_) {
-  for (uint64_t set = 0; set < sets_; ++set)
-    for (uint32_t i = 0; i < ways_; ++i)
-      order_[(2 * set + 1) * ways_ + i] = static_cast<uint8_t>(i);
+      row_(align_up(places_, kWord)),
+      heads_(sets_ * caches),
+      rows_(heads_.size() * 2 * row_),
+      lines_(heads_.size() * near_),
+      far_lines_(heads_.size() * (places_ - near_)) {}
+
+std::optional<uint32_t> CacheSets::find(const Key& key) {
+  return place_of_mark(marks(key.set), heads_[key.set].used, key.mark,
+                       [&](uint32_t place) { return line_at(key.set, place).line == key.line; });
 }
 
-uint64_t CacheSets::number_of_set(uint64_t line) const { return hash_line(line) % sets_; }
-
-CacheSets::Set CacheSets::set_of(uint64_t line) {
-  const uint64_t set = number_of_set(line);
-  uint8_t* const marks = order_.data() + 2 * set * ways_;
-  return {marks, marks + ways_, lines_.data() + set * ways_, held_.data() + set};
+void CacheSets::prefetch_set(const Key& key) const {
+  fetch_ahead(&heads_[key.set]);
+  fetch_ahead(marks(key.set));
+  fetch_ahead(slots(key.set));
 }
 
-uint32_t CacheSets::find(const Set& set, uint64_t line) const {
-  const uint8_t mark = mark_of(line);
-  for (uint32_t from = 0; from < ways_;) {
-    const void* const found = std::memchr(set.marks + from, mark, ways_ - from);
-    if (found == nullptr) break;
-    const auto place = static_cast<uint32_t>(static_cast<const uint8_t*>(found) - set.marks);
-    if (set.lines[set.slots[place]].key == line + 1) return place;
-    from = place + 1;
+bool CacheSets::prefetch_line(const Key& key) {
+  const std::optional<uint32_t> place =
+      place_of_mark(marks(key.set), heads_[key.set].used, key.mark, [](uint32_t) { return true; });
+  if (place)
+    fetch_ahead(&line_at(key.set, *place));
+  else
+    fetch_ahead(&line_in(key.set, next_slot(key.set)));
+  return place.has_value();
+}
+
+uint32_t CacheSets::next_slot(uint64_t number) const {
+  const Set& set = heads_[number];
+  const uint32_t place = std::min<uint32_t>(set.used, places_ - 1);
+  return place < set.opened ? slots(number)[place] : place;
+}
+
+CachedLine* CacheSets::use(const Key& key) {
+  const std::optional<uint32_t> place = find(key);
+  if (!place) return nullptr;
+  if (*place > 0) {
+    to_front(slots(key.set), *place, slots(key.set)[*place]);
+    to_front(marks(key.set), *place, key.mark);
   }
-  return ways_;
+  return &line_at(key.set, 0);
 }
 
-void CacheSets::prefetch_set(uint64_t line) const {
-  constexpr uint64_t kHostLine = 64;
-  const uint8_t* const order = order_.data() + 2 * number_of_set(line) * ways_;
-  for (uint64_t byte = 0; byte < uint64_t{2} * ways_; byte += kHostLine) fetch_ahead(order + byte);
+CachedLine* CacheSets::peek(const Key& key) {
+  const std::optional<uint32_t> place = find(key);
+  return place ? &line_at(key.set, *place) : nullptr;
 }
 
-bool CacheSets::prefetch_line(uint64_t line) const {
-  const uint64_t set = number_of_set(line);
-  const uint8_t* const marks = order_.data() + 2 * set * ways_;
-  const void* const found = std::memchr(marks, mark_of(line), ways_);
-  if (found == nullptr) return false;
-  const auto place = static_cast<const uint8_t*>(found) - marks;
-  fetch_ahead(lines_.data() + set * ways_ + marks[ways_ + place]);
-  return true;
-}
-
-CachedLine& CacheSets::move_to_front(const Set& set, uint32_t place) {
-  for (uint8_t* row : {set.marks, set.slots}) {
-    const uint8_t moved = row[place];
-    std::memmove(row + 1, row, place);
-    row[0] = moved;
-  }
-  return set.lines[set.slots[0]];
-}
-
-CachedLine* CacheSets::use(uint64_t line) {
-  const Set set = set_of(line);
-  const uint32_t place = find(set, line);
-  if (place == ways_) return nullptr;
-  return place == 0 ? &set.lines[set.slots[0]] : &move_to_front(set, place);
-}
-
-CachedLine* CacheSets::peek(uint64_t line) {
-  const Set set = set_of(line);
-  const uint32_t place = find(set, line);
-  return place == ways_ ? nullptr : &set.lines[set.slots[place]];
-}
-
-CachedLine& CacheSets::insert(uint64_t line, std::optional<CachedLine>& gone) {
-  const Set set = set_of(line);
-  const void* const free = std::memchr(set.marks, 0, ways_);
-  CachedLine& at = move_to_front(
-      set, free == nullptr ? ways_ - 1
-                           : static_cast<uint32_t>(static_cast<const uint8_t*>(free) - set.marks));
-  gone = free == nullptr ? std::optional(at) : std::nullopt;
-  if (gone && shared_) *set.held = static_cast<uint16_t>(*set.held - held_by(at));
-  set.marks[0] = mark_of(line);
+CachedLine& CacheSets::insert(const Key& key, std::optional<CachedLine>& gone) {
+  Set& set = heads_[key.set];
+  const bool full = set.used == places_;
+  const auto slot = static_cast<uint8_t>(next_slot(key.set));
+  if (!full) set.opened = std::max(set.opened, ++set.used);
+  to_front(slots(key.set), set.used - 1u, slot);
+  to_front(marks(key.set), set.used - 1u, key.mark);
+  CachedLine& at = line_in(key.set, slot);
+  gone = full ? std::optional(at) : std::nullopt;
+  if (full && places_ > near_)
+    set.held = static_cast<uint16_t>(set.held - __builtin_popcount(at.valid));
   at = CachedLine{};
-  at.key = line + 1;
+  at.line = key.line;
   return at;
 }
 
-void CacheSets::make_room(uint64_t line, uint32_t sectors) {
-  const Set set = set_of(line);
-  *set.held = static_cast<uint16_t>(*set.held + sectors);
-  if (*set.held <= sectors_) return;
-  for (uint32_t place = ways_; *set.held > sectors_ && place-- > 0;) {
-    if (set.marks[place] == 0) continue;
-    CachedLine& at = set.lines[set.slots[place]];
-    if (at.key == line + 1) return;
-    *set.held = static_cast<uint16_t>(*set.held - held_by(at));
-    at = CachedLine{};
-    set.marks[place] = 0;
+void CacheSets::make_room(const Key& key, uint32_t sectors) {
+  Set& set = heads_[key.set];
+  set.held = static_cast<uint16_t>(set.held + sectors);
+  while (set.held > sectors_ && set.used > 0) {
+    const CachedLine& oldest = line_at(key.set, set.used - 1u);
+    if (oldest.line == key.line) return;
+    set.held = static_cast<uint16_t>(set.held - __builtin_popcount(oldest.valid));
+    --set.used;
   }
 }
 

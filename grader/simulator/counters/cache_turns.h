@@ -24,8 +24,9 @@ class Turns {
   // The next warp's next access, and the stores right behind a store, for which a warp does not
   // wait: calls look_up(line, warps, first) for each line. While each of `warps` has a turn, what a
   // warp asks for now is on its way. `first`: whether it is the warp's first one of its group.
-  template <class LookUp>
-  void issue(LookUp look_up) {
+  // Before it, of an access of several lines, look_ahead(next, end): what the warp has left.
+  template <class LookAhead, class LookUp>
+  void issue(LookAhead look_ahead, LookUp look_up) {
     if (turn_ >= warps_.size()) turn_ = 0;
     auto& [at, end, seen] = warps_[turn_];
     const auto stores = [](const LineAccess& line) {
@@ -33,6 +34,7 @@ class Turns {
     };
     for (bool goes_on = at != end; goes_on;) {
       const LineAccess& line = *at++;
+      if (line.last == 0) look_ahead(at, end);
       look_up(line, warps_.size(), (seen >> line.group & 1) == 0);
       if (line.last) seen |= uint32_t{1} << line.group;
       goes_on = at != end && (line.last == 0 || (stores(line) && stores(*at)));

@@ -25,8 +25,9 @@ struct CacheObserver::Launch {
       : shape(shape),
         uses(std::move(uses)),
         initial(l2),
-        l1s(shape.multiprocessors),
+        l1s(shape.l1_bytes, shape.l1_ways, kSectorsPerLine, shape.multiprocessors),
         turn(shape.multiprocessors),
+        reaches_l2(shape.multiprocessors),
         l2(l2 ? *l2 : L2(shape.l2)) {
     this->l2.reset_counters();
   }
@@ -51,6 +52,7 @@ struct CacheObserver::Launch {
   void store_line(uint32_t side, const LineAccess& access);
   void stores_leave();
   void prefetch(const std::vector<Turns>& turns, uint32_t multiprocessor);
+  void prefetch(uint32_t multiprocessor, const LineAccess* next, const LineAccess* end);
 
   const CacheShape shape;
   const std::vector<CacheUse> uses;
@@ -61,8 +63,9 @@ struct CacheObserver::Launch {
   std::map<uint64_t, std::unique_ptr<Recorded>> waiting;  // blocks that ran, by index
   uint64_t next = 0;                                      // first block of the next wave
   uint64_t of_this_wave = 0;                              // how many of its blocks are waiting
-  std::vector<std::optional<CacheSets>> l1s;              // of those that have had an access
-  std::vector<uint64_t> turn;  // of each multiprocessor: accesses replayed
+  CacheSets l1s;                                          // a cache of each multiprocessor
+  std::vector<uint64_t> turn;       // of each multiprocessor: accesses replayed
+  std::vector<uint8_t> reaches_l2;  // likely: what each multiprocessor asks for next
   L2 l2;
   HitCount load, store, atomic;
   uint64_t recorded = 0, dropped = 0;
@@ -109,19 +112,35 @@ void CacheObserver::Launch::prefetch(const std::vector<Turns>& turns, uint32_t m
   const auto ahead = [&](uint32_t by) { return (multiprocessor + by) % shape.multiprocessors; };
   if (const Turns& t = turns[ahead(kAccess)]; !t.done()) fetch_ahead(&t.next());
   uint32_t m = ahead(kSet);
-  if (const Turns& t = turns[m]; l1s[m] && !t.done()) l1s[m]->prefetch_set(t.next().line);
+  if (const Turns& t = turns[m]; !t.done()) l1s.prefetch_set(l1s.key_of(t.next().line, m));
   m = ahead(kLine);
   const auto is_load = [](const LineAccess& access) {
     return static_cast<AccessKind>(access.kind) == AccessKind::load;
   };
-  if (const Turns& t = turns[m]; l1s[m] && !t.done()) {
+  if (const Turns& t = turns[m]; !t.done()) {
     const LineAccess& access = t.next();
-    const bool there = l1s[m]->prefetch_line(access.line);
-    if (!there || !is_load(access)) l2.prefetch_sets(m % shape.l2.sides, access.line);
+    const bool there = l1s.prefetch_line(l1s.key_of(access.line, m));
+    reaches_l2[m] = !there || !is_load(access);
+    if (reaches_l2[m]) l2.prefetch_sets(m % shape.l2.sides, access.line);
   }
   m = ahead(kFar);
-  if (const Turns& t = turns[m]; !t.done() && !is_load(t.next()))
+  if (const Turns& t = turns[m]; !t.done() && reaches_l2[m])
     l2.prefetch_lines(m % shape.l2.sides, t.next().line);
+}
+
+// The same for the other lines of an access.
+void CacheObserver::Launch::prefetch(uint32_t multiprocessor, const LineAccess* next,
+                                     const LineAccess* end) {
+  constexpr std::ptrdiff_t kSet = 8, kLine = 4, kFar = 2;
+  const auto key = [&](std::ptrdiff_t by) { return l1s.key_of(next[by].line, multiprocessor); };
+  const uint32_t side = multiprocessor % shape.l2.sides;
+  const std::ptrdiff_t left = end - next;
+  if (left > kSet) l1s.prefetch_set(key(kSet));
+  if (left > kLine) {
+    l1s.prefetch_line(key(kLine));
+    l2.prefetch_sets(side, next[kLine].line);
+  }
+  if (left > kFar) l2.prefetch_lines(side, next[kFar].line);
 }
 
 void CacheObserver::Launch::replay() {
@@ -137,9 +156,10 @@ void CacheObserver::Launch::replay() {
       if (turns[m].done()) continue;
       any = true;
       ++turn[m];
-      turns[m].issue([&](const LineAccess& access, uint64_t warps, bool first) {
-        look_up(m, access, warps, first);
-      });
+      turns[m].issue([&](const auto* next, const auto* end) { prefetch(m, next, end); },
+                     [&](const LineAccess& access, uint64_t warps, bool first) {
+                       look_up(m, access, warps, first);
+                     });
       stores_leave();
     }
   }
@@ -199,9 +219,6 @@ void CacheObserver::Launch::note(const LineAccess& access, LoadGroup& group, boo
 
 void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& access,
                                     uint64_t warps, bool first) {
-  if (!l1s[multiprocessor])
-    l1s[multiprocessor].emplace(shape.l1_bytes, shape.l1_ways, kSectorsPerLine);
-  CacheSets& l1 = *l1s[multiprocessor];
   const uint32_t side = multiprocessor % shape.l2.sides;
   const uint64_t line = access.line;
   const auto sectors = static_cast<uint8_t>(access.sectors);
@@ -224,13 +241,14 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
       l2.read(side, line, sectors);
     return;
   }
-  CachedLine* at = l1.use(line);
+  const CacheSets::Key key = l1s.key_of(line, multiprocessor);
+  CachedLine* at = l1s.use(key);
   if (kind == AccessKind::store) {
     // Stores go through; one hits if L1 knows the line, whatever it holds of it (measured:
     // copy_bytes, whose warps store a sector each, hits 72 %).
     store.sectors += asked;
     if (at != nullptr) store.hits += asked;
-    if (at == nullptr) l1.insert(line, gone);
+    if (at == nullptr) l1s.insert(key, gone);
     store_line(side, access);
     return;
   }
@@ -247,9 +265,9 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     note(access, group, first);
     return;
   }
-  if (at == nullptr) at = &l1.insert(line, gone);
+  if (at == nullptr) at = &l1s.insert(key, gone);
   const auto missing = static_cast<uint8_t>(sectors & ~at->valid);
-  if (missing != 0) l1.make_room(line, static_cast<uint32_t>(__builtin_popcount(missing)));
+  if (missing != 0) l1s.make_room(key, static_cast<uint32_t>(__builtin_popcount(missing)));
   const uint64_t hits = asked - static_cast<uint64_t>(__builtin_popcount(missing));
   load.hits += hits;
   group.hits += hits;

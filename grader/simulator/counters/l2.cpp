@@ -22,7 +22,7 @@ uint32_t count(uint8_t sectors) { return static_cast<uint32_t>(__builtin_popcoun
 L2::L2(const L2Shape& shape)
     : shape_(shape),
       together_(std::clamp(shape.dram_access_bytes / kSectorBytes, 1u, kSectorsPerLine)),
-      sides_(shape.sides, CacheSets(shape.bytes / shape.sides, shape.ways)),
+      sides_(shape.bytes / shape.sides, shape.ways, 1, shape.sides),
       slice_work_(std::max(shape.slices, 1u)),
       last_updated_(std::max(shape.slices, 1u)),
       read_(std::max(shape.dram_banks, 1u)),
@@ -49,16 +49,16 @@ uint32_t L2::home(uint64_t line) const {
   return static_cast<uint32_t>((hash_line(line) >> 48) % shape_.sides);
 }
 
-void L2::prefetch_sets(uint32_t side, uint64_t line) const {
+void L2::prefetch_sets(uint32_t side, uint64_t line) {
   const uint32_t at_home = home(line);
-  sides_[at_home].prefetch_set(line);
-  if (side != at_home) sides_[side].prefetch_set(line);
+  sides_.prefetch_set(sides_.key_of(line, at_home));
+  if (side != at_home) sides_.prefetch_set(sides_.key_of(line, side));
 }
 
-void L2::prefetch_lines(uint32_t side, uint64_t line) const {
+void L2::prefetch_lines(uint32_t side, uint64_t line) {
   const uint32_t at_home = home(line);
-  sides_[at_home].prefetch_line(line);
-  if (side != at_home) sides_[side].prefetch_line(line);
+  sides_.prefetch_line(sides_.key_of(line, at_home));
+  if (side != at_home) sides_.prefetch_line(sides_.key_of(line, side));
 }
 
 size_t L2::slice_of(uint64_t line) const {
@@ -116,9 +116,10 @@ uint64_t L2::one_of_many(uint64_t line) {
 }
 
 CachedLine& L2::place(uint32_t side, uint64_t line) {
-  if (CachedLine* found = sides_[side].use(line)) return *found;
+  const CacheSets::Key key = sides_.key_of(line, side);
+  if (CachedLine* found = sides_.use(key)) return *found;
   std::optional<CachedLine> gone;
-  CachedLine& fresh = sides_[side].insert(line, gone);
+  CachedLine& fresh = sides_.insert(key, gone);
   if (gone && gone->dirty != 0) write_back(*gone);
   return fresh;
 }
@@ -158,7 +159,7 @@ void L2::mark_dirty(CachedLine& at, uint8_t sectors) {
   if (fresh == 0) return;
   at.dirty |= fresh;
   dirty_.sectors += count(fresh);
-  dirty_.lines.push_back(at.line());
+  dirty_.lines.push_back(at.line);
 }
 
 void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes) {
@@ -220,9 +221,9 @@ void L2::update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes
 void L2::write_back(CachedLine& at) {
   counters_.dram_read += uint64_t{count(at.partial)} * kSectorBytes;
   counters_.dram_written += uint64_t{count(at.dirty)} * kSectorBytes;
-  uint64_t reached = at.line();
+  uint64_t reached = at.line;
   if (at.partial != 0) {
-    reached = one_of_many(at.line());
+    reached = one_of_many(at.line);
     reach_dram(read_, reached);  // what was missing
   }
   if (at.dirty != 0) reach_dram(written_, reached);
@@ -237,7 +238,7 @@ void L2::keep_limits() {
   const auto keep = [this](Waiting& waiting, uint64_t limit, auto waits) {
     while (!waiting.lines.empty()) {
       const uint64_t line = waiting.lines.front();
-      CachedLine* at = sides_[home(line)].peek(line);
+      CachedLine* at = sides_.peek(sides_.key_of(line, home(line)));
       // It may have been written back, or completed, since.
       const bool still = at != nullptr && waits(*at);
       if (still && waiting.sectors * kSectorBytes <= limit) break;

@@ -34,8 +34,8 @@ class L2 {
   explicit L2(const L2Shape& shape);
 
   // Asks the host for the sets that the line belongs to, and then for what they have of it.
-  void prefetch_sets(uint32_t side, uint64_t line) const;
-  void prefetch_lines(uint32_t side, uint64_t line) const;
+  void prefetch_sets(uint32_t side, uint64_t line);
+  void prefetch_lines(uint32_t side, uint64_t line);
   // `side`: of the multiprocessor that asks. `sectors`: of the line, one bit each.
   void read(uint32_t side, uint64_t line, uint8_t sectors);
   // `bytes`: how many of each sector are written; a sector of which some are missing is read from
@@ -82,7 +82,7 @@ class L2 {
 
   L2Shape shape_;
   uint32_t together_;  // sectors that device memory gives at once
-  std::vector<CacheSets> sides_;
+  CacheSets sides_;
   Waiting dirty_, partial_;
   // What each slice has done for atomics, in integer additions to one address.
   std::vector<double> slice_work_;

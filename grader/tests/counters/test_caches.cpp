@@ -91,32 +91,32 @@ TEST_SUITE("observers: caches") {
   TEST_CASE("counters: of a full set the line that was not used longest goes") {
     CacheSets cache(2 * counters::kLineBytes, 2);  // one set of two lines
     std::optional<CachedLine> gone;
-    cache.insert(1, gone);
-    cache.insert(2, gone);
+    cache.insert(cache.key_of(1), gone);
+    cache.insert(cache.key_of(2), gone);
     CHECK_FALSE(gone);
-    CHECK(cache.use(1) != nullptr);
-    cache.insert(3, gone);
+    CHECK(cache.use(cache.key_of(1)) != nullptr);
+    cache.insert(cache.key_of(3), gone);
     REQUIRE(gone);
-    CHECK(gone->line() == 2);
-    CHECK(cache.use(2) == nullptr);
-    CHECK(cache.peek(1) != nullptr);
+    CHECK(uint64_t{gone->line} == 2);
+    CHECK(cache.use(cache.key_of(2)) == nullptr);
+    CHECK(cache.peek(cache.key_of(1)) != nullptr);
   }
 
   TEST_CASE("counters: lines of which L1 holds one sector each share the bytes of a few") {
     CacheSets cache(2 * counters::kLineBytes, 2, 4);  // eight sectors, of eight lines at most
     std::optional<CachedLine> gone;
     for (uint64_t line = 1; line <= 8; ++line) {
-      cache.insert(line, gone);
-      cache.make_room(line, 1);
-      cache.peek(line)->valid = 1;
+      cache.insert(cache.key_of(line), gone);
+      cache.make_room(cache.key_of(line), 1);
+      cache.peek(cache.key_of(line))->valid = 1;
     }
-    CHECK(cache.peek(1) != nullptr);
+    CHECK(cache.peek(cache.key_of(1)) != nullptr);
     // A whole line takes the place of four that were not used longest.
-    CHECK(cache.use(8) != nullptr);
-    cache.make_room(8, 3);
-    cache.peek(8)->valid = 15;
-    CHECK(cache.peek(3) == nullptr);
-    CHECK(cache.peek(4) != nullptr);
+    CHECK(cache.use(cache.key_of(8)) != nullptr);
+    cache.make_room(cache.key_of(8), 3);
+    cache.peek(cache.key_of(8))->valid = 15;
+    CHECK(cache.peek(cache.key_of(3)) == nullptr);
+    CHECK(cache.peek(cache.key_of(4)) != nullptr);
   }
 
   TEST_CASE("counters: L2: a lone sector brings its neighbour from device memory") {

@@ -1,0 +1,111 @@
+// Which launches are looked at closely enough to say where their bytes go.
+
+#include "grading/progress.h"
+#include "grading/reporter.h"
+#include "grading/shared_launch.h"
+#include "grading/standard_checks.h"
+#include "grading/suite.h"
+#include "tests/fixtures/fake_device.h"
+#include "tests/fixtures/scratch.h"
+
+namespace lab32::grading {
+namespace {
+
+using Model = device::LaunchOptions::Model;
+using tests::FakeDevice;
+
+constexpr uint64_t kAnswered = 1, kOpen = 2;  // seeds: what becomes of the question
+
+Launch launch_of(const std::string& setting) { return {"kernel", {{1}, {32}}, {}, setting}; }
+
+}  // namespace
+
+TEST_SUITE("lab:.pictures") {
+  TEST_CASE("question" * takes("questions")) { CHECK(session().seed == kAnswered); }
+  TEST_CASE("result") {
+    run(launch_of("result"));
+    Launch answers = launch_of("answers");
+    answers.answers = true;
+    run(answers);
+  }
+  TEST_CASE("shared result") {
+    shared_launch("both", "kernel", [] { return run(launch_of("shared")); });
+    run(launch_of("after it"));
+  }
+  TEST_CASE("count") {
+    run(launch_of("count"));
+    credit(1, 1);
+  }
+}
+
+namespace {
+
+constexpr const char* kRubric = R"(lab = ".pictures"
+max_score = 4
+[question]
+check = "question"
+points = 1
+credit = "all"
+hides = "shuffles"
+[question.questions.number]
+answer = 1
+hint = "Count."
+[result]
+check = "result"
+points = 1
+credit = "all"
+[shared]
+check = "shared result"
+points = 1
+credit = "all"
+[count]
+check = "count"
+points = 1
+credit = "share"
+)";
+
+// The launches' settings, those of which the caches and the time are modelled.
+std::vector<std::string> modelled(uint64_t seed, const std::string& hides = "shuffles") {
+  std::string text = kRubric;
+  text.replace(text.find("shuffles"), std::string("shuffles").size(), hides);
+  const tests::Scratch folder;
+  folder.write(".pictures.toml", text);
+  const Rubric rubric(folder.path, ".pictures");
+  FakeDevice device;
+  tests::FakeModule module;
+  module.add("kernel", [](auto&, auto&, auto&) { return device::Run{}; });
+  const SourceFile source = SourceFile::of_text("", "lab.cu");
+  Progress progress(false);
+  Session session{device, module, source, rubric, seed, progress};
+  session.close_up.emplace();
+  std::vector<std::string> settings;
+  for (const char* setting : {"result", "answers", "shared", "after it", "count"})
+    settings.emplace_back(setting);
+  report::Lab lab;
+  lab.name = ".pictures";
+  run_suite(session, lab);
+  REQUIRE(device.models.size() == settings.size());
+  std::vector<std::string> found;
+  for (size_t i = 0; i < settings.size(); ++i)
+    if (device.models[i] != Model::none) found.push_back(settings[i]);
+  return found;
+}
+
+using Settings = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("pictures: what may be shown is modelled, and not what answers") {
+  CHECK(modelled(kAnswered) == Settings{"result", "shared", "after it", "count"});
+}
+
+TEST_CASE("pictures: while a question is open, only what a count may show is modelled") {
+  CHECK(modelled(kOpen) == Settings{"shared", "count"});
+}
+
+TEST_CASE("pictures: while a question that hides all is open, nothing is modelled") {
+  CHECK(modelled(kOpen, "all").empty());
+  CHECK(modelled(kAnswered, "all").size() == 4);
+}
+
+}  // namespace lab32::grading
