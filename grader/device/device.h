@@ -82,9 +82,9 @@ struct LaunchOptions {
   std::optional<uint64_t> schedule;
   // Traffic of the memories (simulator): where false, Run has no counters.
   bool count = true;
-  // Caches and time modelled (simulator): off where nobody asks, since it costs up to as much again.
-  // cold: L2 holds nothing when the kernel starts, as under ncu --cache-control all; warm: it holds
-  // what the device's launches before this one, with a model, have left.
+  // Caches and time modelled (simulator): off where nobody asks, since it costs up to as much
+  // again. cold: L2 holds nothing when the kernel starts, as under ncu --cache-control all; warm:
+  // it holds what the device's launches before this one, with a model, have left.
   enum class Model : uint8_t { none, cold, warm } model = Model::none;
   int32_t devices = 1;  // that a kernel is told of which asks
   // What kernels are told that ask for an error's name, or text (simulator).

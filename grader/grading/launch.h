@@ -6,23 +6,11 @@
 #include <vector>
 
 #include "device/device.h"
+#include "grading/launch_spec.h"
 
 namespace lab32::grading {
 
 constexpr uint32_t kWarp = 32;  // lanes
-
-struct Launch {
-  std::string kernel;  // "scale", "reduce_v6<256>"
-  device::Shape shape;
-  std::vector<device::Arg> args;
-  std::string setting;  // what distinguishes this launch of several: "n = 33"
-  device::LaunchOptions::Model model = device::LaunchOptions::Model::none;
-  bool other_order = true;  // tried in another one, too, where the check is one of results
-  // A function of the submission's says where a given kernel's accesses lie: they are drawn.
-  bool draws_given = false;
-  // Functions of the submission's answer there: how they read the grader's tables is not drawn.
-  bool answers = false;
-};
 
 // Runs it. The check is lost, with the reason, when the module has no such kernel, when the kernel
 // faults, when it changes what it may only read, and when it holds a race or another hazard.

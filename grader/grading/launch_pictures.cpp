@@ -61,7 +61,7 @@ void look_closely(const Launch& launch, device::LaunchOptions& options) {
     if (begin > 0) options.close_up->except = {begin, s.source.end_of_body(begin)};
   }
   // Where bytes go costs as much as all else.
-  const bool shown = s.every_launch || !(launch.answers || will_be_withheld());
+  const bool shown = s.every_launch || (launch.drawn && !will_be_withheld());
   if (shown && options.model == device::LaunchOptions::Model::none)
     options.model = device::LaunchOptions::Model::cold;
 }
@@ -78,7 +78,7 @@ void keep_pictures(const Launch& launch, const device::Run& run) {
   // Not one line of it is the student's.
   if (made.accesses.empty() && !made.shuffles && !made.fault && !made.race) return;
   if (s.every_launch) s.every_launch(made);
-  if (launch.answers) {
+  if (!launch.drawn) {
     if (!made.fault && !made.race) return;
     made.accesses.clear();
   }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "device/device.h"
-#include "grading/launch.h"
+#include "grading/launch_spec.h"
 #include "pictures/picture.h"
 #include "report/result.h"
 

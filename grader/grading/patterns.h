@@ -87,7 +87,7 @@ Answers ask(const std::string& kernel, const std::vector<Pattern>& patterns,
                 {{blocks_for(count, 256)}, {256}},
                 {in_address, in_bytes, in_active, first, second, static_cast<int>(count)},
                 ""};
-  launch.answers = true;
+  launch.drawn = false;
   run(launch);
   return {first.read(), second.read()};
 }

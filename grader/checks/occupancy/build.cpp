@@ -38,7 +38,7 @@ Answered ask_calculator(const std::vector<OccupancyCase>& cases,
       {{blocks_for(count, 128)}, {128}},
       {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last, static_cast<int>(count)},
       ""};
-  launch.answers = true;
+  launch.drawn = false;
   run(launch);
   return {blocks.read(), limits.read(), waves.read(), last.read()};
 }

@@ -11,7 +11,6 @@
 namespace lab32::grading {
 namespace {
 
-using Model = device::LaunchOptions::Model;
 using tests::FakeDevice;
 
 constexpr uint64_t kAnswered = 1, kOpen = 2;  // seeds: what becomes of the question
@@ -24,9 +23,9 @@ TEST_SUITE("lab:.pictures") {
   TEST_CASE("question" * takes("questions")) { CHECK(session().seed == kAnswered); }
   TEST_CASE("result") {
     run(launch_of("result"));
-    Launch answers = launch_of("answers");
-    answers.answers = true;
-    run(answers);
+    Launch not_drawn = launch_of("not drawn");
+    not_drawn.drawn = false;
+    run(not_drawn);
   }
   TEST_CASE("shared result") {
     shared_launch("both", "kernel", [] { return run(launch_of("shared")); });
@@ -40,7 +39,7 @@ TEST_SUITE("lab:.pictures") {
 
 namespace {
 
-constexpr const char* kRubric = R"(lab = ".pictures"
+constexpr const char* kRubricOfPictures = R"(lab = ".pictures"
 max_score = 4
 [question]
 check = "question"
@@ -66,7 +65,7 @@ credit = "share"
 
 // The launches' settings, those of which the caches and the time are modelled.
 std::vector<std::string> modelled(uint64_t seed, const std::string& hides = "shuffles") {
-  std::string text = kRubric;
+  std::string text = kRubricOfPictures;
   text.replace(text.find("shuffles"), std::string("shuffles").size(), hides);
   const tests::Scratch folder;
   folder.write(".pictures.toml", text);
@@ -79,7 +78,7 @@ std::vector<std::string> modelled(uint64_t seed, const std::string& hides = "shu
   Session session{device, module, source, rubric, seed, progress};
   session.close_up.emplace();
   std::vector<std::string> settings;
-  for (const char* setting : {"result", "answers", "shared", "after it", "count"})
+  for (const char* setting : {"result", "not drawn", "shared", "after it", "count"})
     settings.emplace_back(setting);
   report::Lab lab;
   lab.name = ".pictures";
@@ -87,7 +86,7 @@ std::vector<std::string> modelled(uint64_t seed, const std::string& hides = "shu
   REQUIRE(device.models.size() == settings.size());
   std::vector<std::string> found;
   for (size_t i = 0; i < settings.size(); ++i)
-    if (device.models[i] != Model::none) found.push_back(settings[i]);
+    if (device.models[i] != device::LaunchOptions::Model::none) found.push_back(settings[i]);
   return found;
 }
 
@@ -95,7 +94,7 @@ using Settings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("pictures: what may be shown is modelled, and not what answers") {
+TEST_CASE("pictures: what may be shown is modelled, and nothing else") {
   CHECK(modelled(kAnswered) == Settings{"result", "shared", "after it", "count"});
 }
 
