@@ -42,11 +42,11 @@ def graded(lab, directory):
 
 
 @functools.cache
-def graded_text(lab, text):
+def graded_text(lab, text, more=tuple(MORE)):
     """Of a file with that text. It is gone afterwards: nothing is read from it again."""
     with tempfile.TemporaryDirectory() as labs:
         corpus.written(Path(labs), lab, text)
-        return results.parse(results.grade_json(lab, labs, more=MORE))
+        return results.parse(results.grade_json(lab, labs, more=more))
 
 
 @functools.cache
