@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "base/root.h"
 #include "base/table.h"
 #include "simulator/counters/cache_record.h"
@@ -117,6 +118,35 @@ TEST_SUITE("observers: caches") {
     cache.peek(cache.key_of(8))->valid = 15;
     CHECK(cache.peek(cache.key_of(3)) == nullptr);
     CHECK(cache.peek(cache.key_of(4)) != nullptr);
+  }
+
+  TEST_CASE("counters: sets of many places keep the order in which lines were used") {
+    constexpr uint32_t kPlaces = 64, kCaches = 2;
+    CacheSets caches(16 * counters::kLineBytes, 16, 4, kCaches);  // one set each, nothing held
+    std::array<std::vector<uint64_t>, kCaches> order;             // the last one first
+    Random random(5);
+    for (int i = 0; i < 20'000; ++i) {
+      const uint32_t cache = random.below(kCaches);
+      const uint64_t line = random.below(100);
+      const CacheSets::Key key = caches.key_of(line, cache);
+      std::vector<uint64_t>& lines = order[cache];
+      const auto at = std::find(lines.begin(), lines.end(), line);
+      const CachedLine* const found = caches.use(key);
+      REQUIRE((found != nullptr) == (at != lines.end()));
+      if (at != lines.end()) {
+        REQUIRE(uint64_t{found->line} == line);
+        lines.erase(at);
+      } else {
+        std::optional<CachedLine> gone;
+        caches.insert(key, gone);
+        REQUIRE(gone.has_value() == (lines.size() == kPlaces));
+        if (gone) {
+          REQUIRE(uint64_t{gone->line} == lines.back());
+          lines.pop_back();
+        }
+      }
+      lines.insert(lines.begin(), line);
+    }
   }
 
   TEST_CASE("counters: L2: a lone sector brings its neighbour from device memory") {
