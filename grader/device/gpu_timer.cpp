@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <future>
 #include <nlohmann/json.hpp>
 
+#include "base/background.h"
 #include "base/error.h"
 #include "base/forked.h"
 #include "base/hash.h"
@@ -103,10 +103,7 @@ class GpuTimer final : public Timer {
 
   // Half a minute of nvcc, once for each card and toolchain.
   void get_ready() override {
-    if (!baselines_.valid())
-      baselines_ = std::async(std::launch::async, [arch = card_.arch] {
-                     return build_baselines(arch);
-                   }).share();
+    if (!begun_.valid()) begun_ = Background([this] { baselines_ = build_baselines(card_.arch); });
   }
 
   Timed time(const TimingPlan& plan) override {
@@ -116,7 +113,8 @@ class GpuTimer final : public Timer {
     std::string baselines;
     if (plan.baseline != Baseline::none) {
       get_ready();
-      baselines = baselines_.get();
+      begun_.get();
+      baselines = baselines_;
     }
     const auto kept = std::make_shared<const SharedRegion>(kMaxKept);
     const CardLock lock(card_.uuid);
@@ -147,7 +145,8 @@ class GpuTimer final : public Timer {
 
  private:
   Card card_;
-  std::shared_future<std::string> baselines_;
+  std::string baselines_;  // once begun_ is done
+  Background begun_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/source_file.h"
@@ -30,21 +31,22 @@ toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission
   }
 }
 
-std::future<Compilation> compilation_of(const std::string& lab, const std::filesystem::path& file,
-                                        const std::string& arch, std::launch when) {
-  return std::async(when, [=] {
-    Compilation result;
-    try {
-      const std::string display = visible_name(file.string());
-      result.submission = toolchain::read_submission(file, display);
-      const WorkTimer watch;
-      result.artifact = compiled(lab, result.submission, arch, display);
-      result.seconds = watch.passed();
-    } catch (...) {
-      result.error = std::current_exception();
-    }
-    return result;
-  });
+Compiling::Compiling(const std::string& lab, const std::filesystem::path& file,
+                     const std::string& arch, Background::When when)
+    : result_(std::make_shared<Compilation>()) {
+  const auto compile = [lab, file, arch, result = result_] {
+    const std::string display = visible_name(file.string());
+    result->submission = toolchain::read_submission(file, display);
+    const WorkTimer watch;
+    result->artifact = compiled(lab, result->submission, arch, display);
+    result->seconds = watch.passed();
+  };
+  work_ = Background(compile, when);
+}
+
+Compilation Compiling::get() {
+  work_.get();
+  return std::move(*result_);
 }
 
 Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std::string& device) {

@@ -1,11 +1,11 @@
 // A submission as its lab compiles it.
 #pragma once
 
-#include <exception>
 #include <filesystem>
-#include <future>
+#include <memory>
 #include <string>
 
+#include "base/background.h"
 #include "toolchain/artifact.h"
 #include "toolchain/submission.h"
 
@@ -19,14 +19,26 @@ toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission
 struct Compilation {
   toolchain::Submission submission;
   toolchain::Artifact artifact;
-  double seconds = 0;        // by the clock
-  std::exception_ptr error;  // instead of all of it
+  double seconds = 0;  // by the clock
 };
 
-// Reads and compiles DIR/LAB/LAB.cu on a thread of its own, or `deferred` in get(), which throws
-// nothing.
-std::future<Compilation> compilation_of(const std::string& lab, const std::filesystem::path& file,
-                                        const std::string& arch, std::launch when);
+// A compilation that goes on.
+class Compiling {
+ public:
+  Compiling() = default;  // of no file
+  // Reads and compiles DIR/LAB/LAB.cu.
+  Compiling(const std::string& lab, const std::filesystem::path& file, const std::string& arch,
+            Background::When when);
+
+  bool valid() const { return work_.valid(); }
+  void wait() { work_.wait(); }
+  // Waits; throws what is in place of a result. Once only.
+  Compilation get();
+
+ private:
+  std::shared_ptr<Compilation> result_;
+  Background work_;
+};
 
 struct Ptx {
   bool compiles = false;

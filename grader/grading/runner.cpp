@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <new>
 #include <random>
 
+#include "base/background.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "grading/alike.h"
@@ -130,29 +130,23 @@ struct Bench {
   std::vector<std::string> checks = {};
 };
 
-std::future<Compilation> begun(const Rubric& rubric, const fs::path& file,
-                               const device::Device& device, std::launch when) {
+Compiling begun(const Rubric& rubric, const fs::path& file, const device::Device& device,
+                Background::When when) {
   if (is_missing(file)) return {};
-  return compilation_of(rubric.lab(), file, device.arch(), when);
+  return {rubric.lab(), file, device.arch(), when};
 }
 
-void wait_for(std::future<Compilation>& begun, const fs::path& file, Progress& progress) {
+void wait_for(Compiling& begun, const fs::path& file, Progress& progress) {
   if (!begun.valid()) return;
   const Progress::Step step(progress, "compiling " + visible_name(file.string()));
   begun.wait();
-}
-
-Compilation result_of(std::future<Compilation>& begun) {
-  Compilation compilation = begun.get();
-  if (compilation.error) std::rethrow_exception(compilation.error);
-  return compilation;
 }
 
 void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& display,
                 const Compilation& compilation, const Bench& bench, Alike* alike) {
   const auto& [device, seed, progress, timer, time_limit, modelled_times, close_up, every_launch,
                checks] = bench;
-  const auto& [submission, artifact, seconds, error] = compilation;
+  const auto& [submission, artifact, seconds] = compilation;
   try {
     const SourceFile source = SourceFile::of_text(submission.text(), display);
     std::unique_ptr<device::LoadedModule> module = device.load(artifact);
@@ -176,7 +170,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
   }
 }
 
-report::Lab grade_begun(const Rubric& rubric, const fs::path& file, std::future<Compilation> begun,
+report::Lab grade_begun(const Rubric& rubric, const fs::path& file, Compiling begun,
                         const Bench& bench, Alike* alike) {
   report::Lab lab;
   lab.name = rubric.lab();
@@ -186,7 +180,7 @@ report::Lab grade_begun(const Rubric& rubric, const fs::path& file, std::future<
     return lab;
   }
   try {
-    const Compilation compilation = result_of(begun);
+    const Compilation compilation = begun.get();
     grade_into(lab, rubric, display, compilation, bench, alike);
   } catch (const toolchain::CompileError& e) {
     fail_all(lab, rubric, display, e.what());
@@ -207,7 +201,7 @@ report::Lab grade_begun(const Rubric& rubric, const fs::path& file, std::future<
 report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Device& device,
                        uint64_t seed, Progress& progress, device::Timer* timer, Alike* alike,
                        double time_limit) {
-  std::future<Compilation> compilation = begun(rubric, file, device, std::launch::deferred);
+  Compiling compilation = begun(rubric, file, device, Background::When::when_waited_for);
   wait_for(compilation, file, progress);
   return grade_begun(rubric, file, std::move(compilation),
                      {device, seed, progress, timer, time_limit}, alike);
@@ -236,15 +230,14 @@ report::Result grade(const GradeOptions& options) {
   }
   result.seed = options.seed ? *options.seed : fresh_seed();
   // One lab's kernels run while the next is compiled; but times are taken on a quiet machine.
-  const std::launch when = timer ? std::launch::deferred : std::launch::async;
+  const auto when = timer ? Background::When::when_waited_for : Background::When::now;
   const auto file = [&](size_t i) { return file_of(options.dir, rubrics[i].lab()); };
   const auto begin = [&](size_t i) {
-    return i < rubrics.size() ? begun(rubrics[i], file(i), *device, when)
-                              : std::future<Compilation>();
+    return i < rubrics.size() ? begun(rubrics[i], file(i), *device, when) : Compiling();
   };
-  std::future<Compilation> next = begin(0);
+  Compiling next = begin(0);
   for (size_t i = 0; i < rubrics.size(); ++i) {
-    std::future<Compilation> now = std::move(next);
+    Compiling now = std::move(next);
     wait_for(now, file(i), progress);
     next = begin(i + 1);
     // A device of its own: where arrays lie decides a little of what atomics and caches cost, and

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/background.h"
 #include "device/timer.h"
 #include "grading/session.h"
 
@@ -52,13 +52,13 @@ using InputSets = std::vector<std::shared_ptr<const std::vector<T>>>;
 template <class T, class Make>
 InputSets<T> input_sets(size_t sets, Make make) {
   Random random = session().random();
-  std::vector<std::future<std::vector<T>>> made;
-  for (size_t s = 0; s < sets; ++s)
-    made.push_back(std::async(std::launch::async, [own = Random(random.bits()), make]() mutable {
-      return std::vector<T>(make(own));
-    }));
-  InputSets<T> inputs;
-  for (auto& set : made) inputs.push_back(std::make_shared<const std::vector<T>>(set.get()));
+  InputSets<T> inputs(sets);
+  std::vector<Background> made;
+  for (auto& set : inputs)
+    made.emplace_back([&set, own = Random(random.bits()), make]() mutable {
+      set = std::make_shared<const std::vector<T>>(make(own));
+    });
+  for (Background& set : made) set.get();
   return inputs;
 }
 // `sets` inputs of `count` random floats.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <future>
 #include <stdexcept>
 
+#include "base/background.h"
 #include "base/error.h"
 #include "base/work_timer.h"
 #include "device/fault_text.h"
@@ -155,15 +155,18 @@ TimedWork made(const MakeWork& make, uint32_t n) {
 
 // All outputs side by side: on a large one a comparison takes as long as a timing.
 void verify(const device::Timing& timing, const TimedWork& work, int line) {
-  std::vector<std::future<std::string>> wrong;
-  for (const device::TimedOutput& output : timing.outputs) {
+  std::vector<std::string> wrong(timing.outputs.size());
+  std::vector<Background> comparisons;
+  for (size_t i = 0; i < wrong.size(); ++i) {
+    const device::TimedOutput& output = timing.outputs[i];
     const TimedVersion& version = output.candidate == kNow ? work : work.before;
-    wrong.push_back(std::async(std::launch::async, [&version, &output] {
-      return version.mismatch(output.set, output.arrays);
-    }));
+    comparisons.emplace_back([&version, &output, &words = wrong[i]] {
+      words = version.mismatch(output.set, output.arrays);
+    });
   }
   for (size_t i = 0; i < wrong.size(); ++i) {
-    const std::string words = wrong[i].get();
+    comparisons[i].get();
+    const std::string& words = wrong[i];
     if (words.empty()) continue;
     const size_t candidate = timing.outputs[i].candidate;
     measured("wrong when timed");
