@@ -34,7 +34,7 @@ void share(const report::Result& result, const std::string& dir, const std::stri
 }
 
 void check_skeleton(const std::string& lab) {
-  const report::Result result = grade_closely(lab, "labs").result;
+  const report::Result result = grade_closely(lab, "labs");
   share(result, "labs", lab);
   check_golden(lab + "-skeleton.txt", report::text(result));
   // Neither nothing by a crash nor full marks; and no line without a verdict.
@@ -51,7 +51,7 @@ void check_skeleton(const std::string& lab) {
 }
 
 void check_solution(const std::string& lab) {
-  const GradedClosely graded = grade_closely(lab, "solutions");
+  const GradedClosely graded = grade_solution_closely(lab);
   share(graded.result, "solutions", lab);
   check_golden(lab + "-solution.txt", report::text(graded.result));
   CHECK(graded.result.score == graded.result.max_score);
