@@ -7,6 +7,7 @@ import random
 import time
 
 import psutil
+import pytest
 from class_tools import Classroom, class_of
 
 STUDENTS = {f"s{i:02}": f"// score {i}\n// sleep {0.05 + i % 3 * 0.05:g}" for i in range(18)}
@@ -31,6 +32,7 @@ def finished(classroom):
     return {name: record for name, record in records.items() if record["status"] == "graded"}
 
 
+@pytest.mark.rest
 def test_killed_at_ten_random_moments(tmp_path):
     draw, classroom = random.Random(SEED), Classroom(tmp_path)
     class_of(classroom.submissions, STUDENTS)

@@ -14,6 +14,7 @@ import xml.etree.ElementTree as ElementTree
 import corpus
 import matplotlib.image
 import pytest
+from parts import in_parts
 
 from lab32 import ROOT
 
@@ -224,7 +225,10 @@ def test_a_lab_that_has_no_such_picture_says_why(words, line):
     assert line in errors.splitlines()[-1]
 
 
-@pytest.mark.parametrize(("lab", "check"), [("coalescing", "A1"), ("coalescing", "A3"), ("bank_conflicts", "A4")])
+@pytest.mark.parametrize(
+    ("lab", "check"),
+    in_parts([("coalescing", "A1"), ("coalescing", "A3"), ("bank_conflicts", "A4")], lambda part: "A3" in part),
+)
 def test_how_an_answer_reads_the_graders_table_is_not_drawn(tmp_path, lab, check):
     """A function that answers for an access reads 32 addresses: that is no access of a kernel of the student's."""
     corpus.written(tmp_path, lab, corpus.half_done(lab))
@@ -234,7 +238,7 @@ def test_how_an_answer_reads_the_graders_table_is_not_drawn(tmp_path, lab, check
         assert "no access of yours to draw" in errors or "no kernel of yours that touches memory" in errors
 
 
-@pytest.mark.parametrize("shape", ["8,4,8", "16,0,-16", "3,2,20", "0,0,31"])
+@pytest.mark.parametrize("shape", in_parts(["8,4,8", "16,0,-16", "3,2,20", "0,0,31"], lambda shape: "-" in shape))
 def test_a_swizzle_of_any_size_is_drawn_by_the_formula_and_by_ones_own_function(shape):
     status, by_formula, _ = lab32("explain", "--swizzle", shape)
     assert status == 0 and "Drawn: the first 32 of " in by_formula

@@ -222,31 +222,22 @@ std::vector<std::vector<Submission>> groups_of(const std::vector<Submission>& al
   return alone;
 }
 
-// What a group shows: checks that fail, functions that may be written otherwise.
+// What a group shows: checks that fail.
 size_t failing(const std::vector<Submission>& group) {
   std::set<std::string> checks;
   for (const Submission& one : group)
     for (const Verdict& verdict : one.expected) checks.insert(verdict.test);
   return checks.size();
 }
-size_t written_otherwise(const std::vector<Submission>& group) {
-  std::set<std::string> functions;
-  for (const Submission& one : group)
-    if (one.expected.empty()) functions.insert(one.touched.begin(), one.touched.end());
-  return functions.size();
-}
 
-// `make test` grades the two that show most of either; `make test-rest` the others.
+// `make test` grades the one that shows most; `make test-rest` the others.
 std::vector<std::vector<Submission>> part_of(std::vector<std::vector<Submission>> groups) {
-  std::vector<std::vector<Submission>> first;
-  for (const auto shown_by : {failing, written_otherwise}) {
-    const auto most =
-        std::max_element(groups.begin(), groups.end(),
-                         [&](const auto& a, const auto& b) { return shown_by(a) < shown_by(b); });
-    if (most == groups.end()) break;
-    first.push_back(std::move(*most));
-    groups.erase(most);
-  }
+  const auto most =
+      std::max_element(groups.begin(), groups.end(),
+                       [](const auto& a, const auto& b) { return failing(a) < failing(b); });
+  if (most == groups.end()) return groups;
+  std::vector<std::vector<Submission>> first{std::move(*most)};
+  groups.erase(most);
   const char* rest = std::getenv("LAB32_TEST_REST");
   return rest != nullptr && *rest != '\0' ? groups : first;
 }
