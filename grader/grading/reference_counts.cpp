@@ -97,7 +97,7 @@ std::string print_reference_rows(const std::vector<ReferenceRow>& rows) {
   std::string out =
       "# what: launches of the reference solutions that are the same for every seed; counts are\n"
       "#   simulated, caches modelled (H200); a block of N: per block\n"
-      "# command: LAB32_UPDATE_REFERENCE=1 build/lab32_tests -tc='grading: golden: the "
+      "# command: LAB32_UPDATE_REFERENCE=1 build/lab32_tests -tc='grading: counts of the "
       "solution*'\n";
   out += std::string(kColumns) + "\n";
   for (const ReferenceRow& row : rows) {

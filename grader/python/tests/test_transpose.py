@@ -114,6 +114,7 @@ def test_the_lectures_ratios():
     assert [round(ratio, 1) for ratio in ratios.values()] == [6.6, 3.2]
 
 
+@pytest.mark.rest
 def test_the_warm_up_runs_and_columns_take_longer():
     rows = transpose.warm_up()
     assert transpose.ratios(rows)["walk: columns / rows"] > 1

@@ -51,11 +51,10 @@ void check_skeleton(const std::string& lab) {
 }
 
 void check_solution(const std::string& lab) {
-  const GradedClosely graded = grade_solution_closely(lab);
-  share(graded.result, "solutions", lab);
-  check_golden(lab + "-solution.txt", report::text(graded.result));
-  CHECK(graded.result.score == graded.result.max_score);
-  check_reference(lab, graded);
+  const report::Result result = grade_closely(lab, "solutions");
+  share(result, "solutions", lab);
+  check_golden(lab + "-solution.txt", report::text(result));
+  CHECK(result.score == result.max_score);
 }
 
 bool asks(const std::string& lab, const std::string& name) {
@@ -95,6 +94,7 @@ TEST_EACH_LAB("grading: the report on a skeleton answers no question", check_no_
 
 TEST_EACH_LAB("grading: golden: the untouched skeleton", check_skeleton);
 TEST_EACH_LAB("grading: golden: the solution", check_solution);
+TEST_EACH_LAB("grading: counts of the solution", check_reference);
 
 TEST_CASE("grading: no lab is left out of these tests") {
   std::vector<std::string> labs = grading::known_labs();
