@@ -117,7 +117,7 @@ class Tags(html.parser.HTMLParser):
 
 
 @pytest.mark.parametrize("state", in_parts(STATES, "skeleton".__eq__))
-@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("lab", in_parts(LABS, "coalescing".__eq__))
 def test_figures_of_a_notebook(shell, monkeypatch, lab, state):
     found, number = run(shell, monkeypatch, lab, state)
     assert found == []
