@@ -283,7 +283,7 @@ def main(suites):
                 continue
             (alone if unit.alone() else beside).append(partial(run_unit, suite, unit))
     # Tests wait for much of their time: for a time limit, a browser, a notebook's kernel. Beside two
-    # processes of Python and one more of C++ than there are cores, a core still waits for a fifth of it.
+    # processes of Python and one more of C++ than there are cores, there is always one that can go on.
     total = run_all([(python, 2), (beside, 1 + (os.cpu_count() or 1))])
     total.add(run_all([(alone, 1)]))
 
