@@ -324,7 +324,7 @@ $(UNITIES): FORCE
 endif
 
 # Written only when they change: other flags rebuild, a removed source relinks.
-$(BUILD)/flags:   TEXT = $(CXXFLAGS) $(INSTRUMENT) $(WIDEST) $(shell grep 'OPTIMISE :=' Makefile)
+$(BUILD)/flags:   TEXT = $(CXXFLAGS) $(INSTRUMENT) $(WIDEST) $(shell grep 'OPTIMISE [:+]*=' Makefile)
 $(BUILD)/objects: TEXT = $(OBJECTS)
 $(BUILD)/version: TEXT = $(VERSION)
 $(BUILD)/flags $(BUILD)/objects $(BUILD)/version: FORCE

@@ -20,9 +20,9 @@ class Background {
   Background& operator=(Background&&) noexcept;
 
   bool valid() const { return state_ != nullptr; }
-  // Until it is done; as often as one likes, and so the next, which throws what the work has
-  // thrown.
+  // Until it is done. Only where valid(); may be called again.
   void wait();
+  // As wait(); throws what the work has thrown, each time.
   void get();
 
  private:

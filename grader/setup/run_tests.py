@@ -198,7 +198,7 @@ def python_parts(directory, deployment, rest):
 
 def run_pytest(directory, names, more):
     """(what it said, Tally)"""
-    # Not by their names: of a file that is named conftest is not asked whether it can be run.
+    # Not by their names: pytest runs a file that is named without asking conftest whether it can.
     others = (path for path in Path(directory).glob("test_*.py") if path.name not in names)
     arguments = [directory, *(f"--ignore={path}" for path in others), *more]
     report = Path(f"build/pytest-{Path(names[0]).stem}.xml")

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <ostream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
