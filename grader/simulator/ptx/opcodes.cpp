@@ -106,14 +106,29 @@ void split_operands(OpInfo& op) {
   }
 }
 
-std::vector<OpInfo> build_table() {
-  using namespace traits;
-  std::vector<OpInfo> table;
-#define OP(id, pattern, operands, traits) \
-  table.push_back(OpInfo{OpId::id, pattern, operands, {}, {}, {}, traits});
+// A constant, since the compiler takes seconds for a statement per row.
+struct Row {
+  OpId id;
+  std::string_view pattern, operands;
+  Traits traits;
+};
+namespace rows {
+using namespace traits;
+constexpr Row kAll[] = {
+#define OP(id, pattern, operands, traits) {OpId::id, pattern, operands, traits},
 #include "simulator/ptx/opcodes.def"
 #undef OP
-  for (OpInfo& op : table) {
+};
+}  // namespace rows
+
+std::vector<OpInfo> build_table() {
+  std::vector<OpInfo> table;
+  for (const Row& row : rows::kAll) {
+    OpInfo& op = table.emplace_back();
+    op.id = row.id;
+    op.pattern = row.pattern;
+    op.operand_text = row.operands;
+    op.traits = row.traits;
     split_pattern(op);
     split_operands(op);
   }
