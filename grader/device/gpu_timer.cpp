@@ -179,7 +179,7 @@ TimerSearch find_gpu_timer() {
   if (forked.end == Forked::End::died) search.reason = forked.how;
   if (forked.end != Forked::End::done) return search;
   const auto* begin = reinterpret_cast<const char*>(forked.answer.data());
-  const auto card = nlohmann::ordered_json::parse(begin, begin + forked.answer.size());
+  const auto card = nlohmann::ordered_json::parse(std::string(begin, forked.answer.size()));
   search.timer = std::make_unique<GpuTimer>(
       GpuTimer::Card{card.at(0), card.at(1), card.at(2), card.at(3), card.at(4)});
   return search;

@@ -98,7 +98,7 @@ Timed decode(const std::vector<std::byte>& bytes,
              const std::shared_ptr<const SharedRegion>& region) {
   try {
     const auto* begin = reinterpret_cast<const char*>(bytes.data());
-    const json j = json::parse(begin, begin + bytes.size());
+    const json j = json::parse(std::string(begin, bytes.size()));
     Timed timed;
     if (j.contains("timing")) timed.timing = timing_of(j["timing"], region);
     if (j.contains("fault")) timed.fault = fault_of(j["fault"]);
