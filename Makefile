@@ -165,29 +165,50 @@ setup-test: | setup-cuda
 UNITY    := yes
 # JSON is instantiated in one of them only.
 unit_services := base toolchain device record pictures report simulator/ptx simulator/sass simulator/model
-unit_core     := $(addprefix simulator/core/,execute schedule memory)
-unit_program  := . commands
-unit_graders  := grading profiler $(patsubst grader/%,%,$(wildcard grader/checks/*))
+unit_core     := $(addprefix simulator/core/,execute schedule memory) simulator/counters
+unit_program  := .
+unit_grading  := grading commands
+unit_tools    := profiler commands/tools
+ALL_LABS      := $(patsubst grader/checks/%/,%,$(wildcard grader/checks/*/))
+unit_checks   := checks $(ALL_LABS:%=checks/%)
 TEST_FOLDERS  := $(patsubst grader/%/,%,$(sort $(dir $(wildcard grader/tests/*/*.cpp))))
 TEST_UNITS    := $(addprefix tests/,core counters fixtures verdicts listings)
 unit_tests/verdicts := $(addprefix tests/,checks grading model report)
 unit_tests/listings := $(addprefix tests/,ptx sass pictures)
 unit_tests/others   := $(filter-out $(foreach u,$(TEST_UNITS),$(or $(unit_$u),$u)),$(TEST_FOLDERS))
 
-# These configure a header before they include it, and must be the first who do; the last one waits for
-# the toolkit's headers. (simulator/model/warps_at_work and memory_path are optimised as their neighbours are not.)
-ALONE      := grading/doctest base/toml_file simulator/model/occupancy \
-              simulator/model/warps_at_work simulator/model/memory_path
+# These configure a header before they include it, and must be the first who do: of their unit, too.
+FIRST      := grading/doctest base/toml_file
+# The last of these waits for the toolkit's headers; the others are optimised as their neighbours are not.
+ALONE      := simulator/model/warps_at_work simulator/model/memory_path simulator/model/occupancy
 folders_of  = $(foreach unit,$1,$(or $(unit_$(unit)),$(unit)))
 files_of    = $(patsubst ./%,%,$(patsubst grader/%.cpp,%,$(wildcard $(addsuffix /*.cpp,$(addprefix grader/,$(folders_of))))))
-members_of  = $(filter-out $(ALONE),$(files_of))
+members_of  = $(filter $(FIRST),$(files_of)) $(filter-out $(FIRST) $(ALONE),$(files_of))
 sources_of  = $(if $(filter yes,$(UNITY)),$1 $(filter $(ALONE),$(files_of)),$(files_of))
 objects_of  = $(patsubst %,$(BUILD)/obj/%.o,$(sources_of))
 
-SIMULATOR := $(call objects_of,simulator/core/semantics core simulator/counters)
+# The longest first, so that none is compiled alone at the end.
+SIMULATOR := $(call objects_of,core simulator/core/semantics)
 SERVICES  := $(call objects_of,services)
-CORE      := $(call objects_of,graders) $(SERVICES) $(SIMULATOR)
+SUITES    := $(call objects_of,checks)
+TOOLS     := $(call objects_of,tools)
+GRADING   := $(SERVICES) $(SIMULATOR) $(call objects_of,grading)
+CORE      := $(GRADING) $(SUITES) $(TOOLS)
 PROGRAM   := $(call objects_of,program)
+
+# The first `make grade` is waited for. Until something asks for more, it leaves the tools out, and with LAB= the
+# suites of other labs: each of those it names is an object of its own.
+FEWER := $(and $(filter yes,$(UNITY)),$(MAKECMDGOALS),$(if $(filter-out grade report,$(MAKECMDGOALS)),,yes))
+ifneq ($(filter-out $(ALL_LABS),$(LAB)),)
+$(error there is no lab `$(filter-out $(ALL_LABS),$(LAB))`; the labs are: $(ALL_LABS))
+endif
+LINKED_TOOLS  := $(if $(FEWER),$(wildcard $(TOOLS)),$(TOOLS))
+LINKED_SUITES := $(SUITES)
+ifneq ($(and $(FEWER),$(LAB)),)
+ifeq ($(wildcard $(SUITES)),)
+LINKED_SUITES := $(sort $(LAB:%=$(BUILD)/obj/checks/%.o) $(wildcard $(ALL_LABS:%=$(BUILD)/obj/checks/%.o)))
+endif
+endif
 TESTS     := $(call objects_of,tests $(TEST_UNITS) tests/others)
 BENCH     := $(call objects_of,bench)
 MUTANTS   := $(call objects_of,mutants)
@@ -195,9 +216,9 @@ CUDART    := $(call objects_of,cudart driver cublas)
 LIBCUDA   := $(BUILD)/obj/driver/library/libcuda.o
 NVRTC     := $(BUILD)/obj/driver/library/nvrtc_lines.o
 LIBCUBLAS := $(BUILD)/obj/cublas/library/libcublas.o $(BUILD)/obj/cublas/library/libcublasLt.o
-OBJECTS   := $(CORE) $(PROGRAM) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART) $(LIBCUDA) $(NVRTC) $(LIBCUBLAS)
+OBJECTS   := $(sort $(CORE) $(LINKED_SUITES) $(PROGRAM) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART) $(LIBCUDA) $(NVRTC) $(LIBCUBLAS))
 TIDY      := $(patsubst %,build/tidy/%,$(call files_of,core simulator/core/semantics \
-               simulator/counters services graders program mutants cudart driver driver/library cublas cublas/library))
+               services grading checks tools program mutants cudart driver driver/library cublas cublas/library))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
 # x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
@@ -226,7 +247,7 @@ LDLIBS   := -lfmt -ldl -lcrypt -pthread
 # Functions begin at cache lines: else a change elsewhere moves them, and one host thread is 7 % slower.
 OPTIMISE := -Og
 hot = $(filter $(patsubst %,$(BUILD)/obj/%.o,$1 $(addsuffix /%,$(call folders_of,$1))),$(OBJECTS))
-$(call hot,core simulator/core/semantics simulator/counters): \
+$(call hot,core simulator/core/semantics): \
                   OPTIMISE := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic -fno-math-errno
 $(call hot,core): OPTIMISE += -falign-functions=64
 $(call hot,simulator/core/semantics): OPTIMISE += $(WIDEST)
@@ -243,7 +264,7 @@ $(PROGRAM): $(BUILD)/version
 # Warnings are errors with the compiler we develop with; a newer one's must not stop a student.
 WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
 
-$(PROGRAMS)/lab32: $(CORE) $(PROGRAM)
+$(PROGRAMS)/lab32: $(GRADING) $(PROGRAM) $(LINKED_SUITES) $(LINKED_TOOLS)
 $(CPP_TESTS):      $(TESTS) $(CORE)
 build/lab32_mutants: $(MUTANTS) $(CORE)
 build/lab32_bench: $(BENCH) $(CORE)
@@ -325,7 +346,7 @@ endif
 
 # Written only when they change: other flags rebuild, a removed source relinks.
 $(BUILD)/flags:   TEXT = $(CXXFLAGS) $(INSTRUMENT) $(WIDEST) $(shell grep 'OPTIMISE [:+]*=' Makefile)
-$(BUILD)/objects: TEXT = $(OBJECTS)
+$(BUILD)/objects: TEXT = $(OBJECTS) $(LINKED_TOOLS)
 $(BUILD)/version: TEXT = $(VERSION)
 $(BUILD)/flags $(BUILD)/objects $(BUILD)/version: FORCE
 	@mkdir -p $(@D)
@@ -392,6 +413,6 @@ build/tidy/main: TOOLKIT = -DLAB32_VERSION='""'
 ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 else
-# One more, for set-up, which waits for the network.
-MAKEFLAGS += -j$(shell expr $$(nproc) + 1)
+# Not one more: a third compiler on two cores makes all three slower by a tenth.
+MAKEFLAGS += -j$(shell nproc)
 endif

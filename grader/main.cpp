@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -22,23 +23,18 @@
 #include "base/error.h"
 #include "base/keep_memory.h"
 #include "base/write_file.h"
-#include "commands/explain.h"
 #include "commands/grade.h"
 #include "commands/output.h"
+#include "commands/tools.h"
 #include "device/device.h"
 #include "device/doctor.h"
 #include "device/timer.h"
 #include "grading/classroom.h"
 #include "grading/reference_module.h"
+#include "grading/registry.h"
 #include "grading/runner.h"
 #include "grading/sealing.h"
 #include "grading/student_files.h"
-#include "profiler/build_program.h"
-#include "profiler/check.h"
-#include "profiler/command_words.h"
-#include "profiler/list_unsupported.h"
-#include "profiler/profile.h"
-#include "profiler/start.h"
 #include "report/render.h"
 #include "simulator/model/profile.h"
 
@@ -47,6 +43,7 @@ namespace {
 using lab32::Error;
 using lab32::commands::complain;
 using lab32::commands::kNotGraded;
+using lab32::commands::linked_tools;
 using lab32::commands::print;
 
 // Who started us may have closed some of them; the next file that is opened would take the place,
@@ -78,21 +75,6 @@ const CLI::Validator kSeconds(
       return {};
     },
     "");
-
-// The program takes this process's place: input, output and exit status are its own.
-[[noreturn]] void run_program(const lab32::profiler::Program& program, const std::string& device,
-                              const std::vector<std::string>& arguments, unsigned gpus,
-                              std::optional<uint64_t> schedule) {
-  lab32::profiler::Start start;
-  start.device = lab32::profiler::profile_of(device);
-  start.program =
-      lab32::profiler::build_program(program, lab32::model::read_profile(start.device).arch);
-  start.called = program.file;
-  start.arguments = arguments;
-  start.gpus = gpus;
-  start.schedule = schedule;
-  lab32::profiler::exec(start);
-}
 
 constexpr unsigned kMostGpus = 8;  // the runtime's kMostDevices
 
@@ -134,7 +116,7 @@ std::vector<std::string> take_program(CLI::App* command, std::vector<std::string
     if (!known) return std::nullopt;
     return known->get_items_expected_max() > 0;
   };
-  lab32::profiler::CommandWords split = lab32::profiler::split_command(words, is_ours);
+  lab32::profiler::CommandWords split = linked_tools()->split_command(words, is_ours);
   program.words = std::move(split.program.words);
   arguments = std::move(split.arguments);
   if (!split.program.file.empty()) split.ours.push_back(std::move(split.program.file));
@@ -149,6 +131,19 @@ void list_device(const std::string& name, Describe describe) {
   } catch (const Error& e) {
     fmt::print("{:<12} not here: {}\n", name, e.what());
   }
+}
+
+// A first `make grade` builds lab32 without these (commands/tools.h, all_suites_linked()).
+void refuse_what_is_not_linked(const std::string& command) {
+  const auto is_one_of = [&](std::initializer_list<const char*> commands) {
+    return std::find(commands.begin(), commands.end(), command) != commands.end();
+  };
+  const bool is_tool = is_one_of({"run", "profile", "check", "explain", "nvcc"});
+  const bool asks_for_all_labs = is_one_of({"class", "similarity"});
+  if ((is_tool && !linked_tools()) || (asks_for_all_labs && !lab32::grading::all_suites_linked()))
+    throw Error("`" + command +
+                "` is not in this lab32, which `make grade` has built with what grading needs; "
+                "`make build` adds the rest");
 }
 
 int list_devices() {
@@ -208,16 +203,11 @@ int main(int argc, char** argv) {
                           "what the kernels access goes into the JSON, for `lab32 report`");
   grade_command->add_option("-o", graded.output, "write here instead of to standard output");
   grade_command->add_option("--json", graded.json, "write the same result there as JSON, too");
-  lab32::profiler::Program program;
-  std::string program_device = "sim";
-  std::vector<std::string> program_arguments;
+  lab32::commands::RunCommand run;
   CLI::App* run_command = app.add_subcommand("run", "run a complete CUDA program on the simulator");
-  unsigned program_gpus = 1;
-  add_program(run_command, program, program_arguments, program_device, program_gpus);
-  std::optional<uint64_t> schedule;
-  add_schedule(run_command, schedule);
-  bool list_unsupported = false;
-  run_command->add_flag("--list-unsupported", list_unsupported,
+  add_program(run_command, run.program, run.arguments, run.device, run.gpus);
+  add_schedule(run_command, run.schedule);
+  run_command->add_flag("--list-unsupported", run.list_unsupported,
                         "instead of running it, say all in it that the simulator does not have");
   lab32::profiler::ProfileOptions profile;
   CLI::App* profile_command =
@@ -302,16 +292,14 @@ int main(int argc, char** argv) {
   const std::vector<std::string> behind(std::min(mark + 1, argv + argc), argv + argc);
 
   try {
+    const std::string first = argc > 1 ? argv[1] : "";
+    refuse_what_is_not_linked(first);
     // Their options are not ours.
-    const std::string_view first = argc > 1 ? argv[1] : "";
     if (first == "class") lab32::grading::exec_python("lab32.classroom", {argv + 2, argv + argc});
     if (first == "report") lab32::grading::exec_python("lab32.report", {argv + 2, argv + argc});
     if (first == "similarity")
       lab32::grading::exec_python("lab32.similarity", {argv + 2, argv + argc});
-    if (first == "nvcc")
-      lab32::profiler::exec_nvcc(
-          {argv + 2, argv + argc},
-          lab32::model::read_profile(lab32::profiler::profile_of("sim")).arch);
+    if (first == "nvcc") return linked_tools()->nvcc({argv + 2, argv + argc});
   } catch (const lab32::Error& e) {
     complain(e.what());
     return kNotGraded;
@@ -321,7 +309,7 @@ int main(int argc, char** argv) {
     return !words.empty() && words[0] == command->get_name();
   };
   for (const auto& [command, what, given] :
-       {std::make_tuple(run_command, &program, &program_arguments),
+       {std::make_tuple(run_command, &run.program, &run.arguments),
         std::make_tuple(profile_command, &profile.program, &profile.arguments),
         std::make_tuple(check_command, &check.program, &check.arguments)}) {
     if (!command_is(command)) continue;
@@ -344,8 +332,8 @@ int main(int argc, char** argv) {
     return kNotGraded;
   }
 
-  for (std::vector<std::string>* words : {&program_arguments, &profile.arguments, &check.arguments,
-                                          &explained.arguments, &options.labs})
+  for (std::vector<std::string>* words :
+       {&run.arguments, &profile.arguments, &check.arguments, &explained.arguments, &options.labs})
     words->insert(words->end(), behind.begin(), behind.end());
   try {
     std::optional<lab32::CleanEnd> clean_end;
@@ -357,8 +345,8 @@ int main(int argc, char** argv) {
       clean_end.emplace(lab32::CleanEnd::Interrupt::not_watched);
     if (ptx_command->parsed())
       return lab32::commands::show_ptx(ptx_lab, ptx_file, ptx_device, ptx_output);
-    if (profile_command->parsed()) return lab32::profiler::profile(profile);
-    if (check_command->parsed()) return lab32::profiler::check(check);
+    if (profile_command->parsed()) return linked_tools()->profile(profile);
+    if (check_command->parsed()) return linked_tools()->check(check);
     if (init_command->parsed()) {
       const auto files = lab32::grading::write_student_files(students);
       print(lab32::grading::describe(files, students));
@@ -373,9 +361,7 @@ int main(int argc, char** argv) {
                           "--reference");
       return 0;
     }
-    if (list_unsupported) return lab32::profiler::list_unsupported(program, program_device);
-    if (run_command->parsed())
-      run_program(program, program_device, program_arguments, program_gpus, schedule);
+    if (run_command->parsed()) return linked_tools()->run(run);
     if (doctor_command->parsed()) {
       const lab32::device::Findings found = lab32::device::examine();
       print(found.text);
@@ -387,7 +373,7 @@ int main(int argc, char** argv) {
     options.rubric = rubric;
     options.progress = true;
     if (*seed_option || *explain_seed) options.seed = seed;
-    if (explain_command->parsed()) return lab32::commands::explain(explained, options);
+    if (explain_command->parsed()) return linked_tools()->explain(explained, options);
     if (pictures) options.close_up.emplace();
     return lab32::commands::grade(graded, options);
   } catch (const std::exception& e) {

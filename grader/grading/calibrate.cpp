@@ -1,7 +1,6 @@
 #include "grading/calibrate.h"
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -111,13 +110,8 @@ Lab calibrate_lab(const Rubric& rubric, device::Device& device, device::LoadedMo
 
 Calibration calibrate(const std::vector<std::string>& labs, const std::filesystem::path& rubric) {
   const WorkTimer watch;
-  const std::vector<std::string> known = known_labs();
   std::vector<Rubric> rubrics;
-  for (const std::string& lab : labs)
-    if (std::find(known.begin(), known.end(), lab) == known.end())
-      throw Error(
-          fmt::format("there is no lab `{}`; the labs are: {}", lab, fmt::join(known, ", ")));
-  for (const std::string& lab : labs.empty() ? known : labs)
+  for (const std::string& lab : labs_or_all(labs))
     rubrics.emplace_back(rubric.empty() ? rubric_folder() : rubric, lab);
   toolchain::installed();
   const std::unique_ptr<device::Timer> timer = device::open_timer("gpu");

@@ -1,9 +1,13 @@
 #include "grading/registry.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "base/error.h"
 #include "grading/quiet_reporter.h"
 
 namespace lab32::grading {
@@ -80,6 +84,30 @@ std::vector<std::string> known_labs() {
     if (lab.compare(0, 1, ".") != 0) labs.insert(lab);
   }
   return {labs.begin(), labs.end()};
+}
+
+bool& all_suites_linked() {
+  static bool all = false;
+  return all;
+}
+
+std::vector<std::string> labs_or_all(const std::vector<std::string>& named) {
+  const std::vector<std::string> known = known_labs();
+  const std::string names = fmt::format("{}", fmt::join(known, ", "));
+  if (named.empty() && !all_suites_linked())
+    throw Error(fmt::format(
+        "name a lab: `make grade` has built this lab32 for {} alone; `make build` adds the others",
+        names));
+  for (const std::string& lab : named) {
+    if (std::find(known.begin(), known.end(), lab) != known.end()) continue;
+    if (all_suites_linked())
+      throw Error(fmt::format("there is no lab `{}`; the labs are: {}", lab, names));
+    throw Error(fmt::format(
+        "there is no lab `{}` here: `make grade` has built this lab32 for {} alone; `make build` "
+        "adds the others",
+        lab, names));
+  }
+  return named.empty() ? known : named;
 }
 
 }  // namespace lab32::grading

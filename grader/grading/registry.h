@@ -35,4 +35,11 @@ inline std::string suite_of(const std::string& lab) { return "lab:" + lab; }
 // test of the harness has such a suite.
 std::vector<std::string> known_labs();
 
+// Whether known_labs() are all that there are. Set before main().
+bool& all_suites_linked();
+
+// What a command is to work on: `named`, or all labs where none is. Throws Error for a lab that has
+// no suite here.
+std::vector<std::string> labs_or_all(const std::vector<std::string>& named);
+
 }  // namespace lab32::grading

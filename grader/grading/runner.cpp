@@ -41,13 +41,8 @@ uint64_t fresh_seed() {
 }
 
 std::vector<std::string> chosen(const GradeOptions& options) {
-  const std::vector<std::string> known = known_labs();
-  for (const std::string& lab : options.labs)
-    if (std::find(known.begin(), known.end(), lab) == known.end())
-      throw Error(
-          fmt::format("there is no lab `{}`; the labs are: {}", lab, fmt::join(known, ", ")));
   std::vector<std::string> labs;  // each once
-  for (const std::string& lab : options.labs.empty() ? known : options.labs)
+  for (const std::string& lab : labs_or_all(options.labs))
     if (std::find(labs.begin(), labs.end(), lab) == labs.end()) labs.push_back(lab);
   std::error_code error;
   if (!fs::is_directory(options.dir, error))

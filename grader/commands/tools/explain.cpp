@@ -1,4 +1,4 @@
-#include "commands/explain.h"
+#include "commands/tools/explain.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,0 +1,49 @@
+// The commands without which labs can be graded: those of whole CUDA programs, and `explain`. They
+// are an object of their own, which `make grade` leaves out of a first build.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grading/runner.h"
+#include "profiler/build_program.h"
+#include "profiler/check.h"
+#include "profiler/command_words.h"
+#include "profiler/profile.h"
+#include "simulator/counters/close_up.h"
+
+namespace lab32::commands {
+
+struct RunCommand {
+  profiler::Program program;
+  std::vector<std::string> arguments;
+  std::string device = "sim";
+  unsigned gpus = 1;
+  std::optional<uint64_t> schedule;
+  bool list_unsupported = false;  // instead of running it
+};
+
+struct ExplainCommand {
+  std::string what, check, format = "text", output, picture, swizzle;
+  std::vector<std::string> arguments;
+  counters::CloseUpChoice choice;
+  unsigned gpus = 1;  // of a program
+};
+
+// Each does what the command asks for, or throws Error. What is returned is the exit status.
+struct Tools {
+  int (*run)(const RunCommand&);
+  int (*profile)(const profiler::ProfileOptions&);
+  int (*check)(const profiler::CheckOptions&);
+  int (*explain)(const ExplainCommand&, const grading::GradeOptions&);
+  int (*nvcc)(const std::vector<std::string>& words);  // takes this process's place
+  decltype(&profiler::split_command) split_command;
+};
+
+// Set before main() where they are linked; null where they are not.
+const Tools*& linked_tools();
+
+}  // namespace lab32::commands
