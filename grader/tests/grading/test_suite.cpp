@@ -512,28 +512,6 @@ TEST_CASE("grading: a CHECK that fails is shown in doctest's words") {
   CHECK(graded.test("check").message.find("8 == 7") != std::string::npos);
 }
 
-TEST_CASE("grading: labs are known by their suites") {
-  const auto labs = known_labs();
-  CHECK(std::find(labs.begin(), labs.end(), "coalescing") != labs.end());
-  CHECK(std::find(labs.begin(), labs.end(), ".harness") == labs.end());
-}
-
-TEST_CASE("grading: a build with some of the suites does not take them for all") {
-  CHECK(labs_or_all({}) == known_labs());
-  CHECK(labs_or_all({"transpose"}) == std::vector<std::string>{"transpose"});
-  CHECK_THROWS_WITH_AS(labs_or_all({"transposition"}),
-                       doctest::Contains("there is no lab `transposition`; the labs are: bank_"),
-                       Error);
-  all_suites_linked() = false;
-  CHECK(labs_or_all({"transpose"}) == std::vector<std::string>{"transpose"});
-  CHECK_THROWS_WITH_AS(labs_or_all({}), doctest::Contains("name a lab: `make grade` has built"),
-                       Error);
-  CHECK_THROWS_WITH_AS(labs_or_all({"transpose", "transposition"}),
-                       doctest::Contains("there is no lab `transposition` here: `make grade` has"),
-                       Error);
-  all_suites_linked() = true;
-}
-
 TEST_CASE("grading: patterns hold every width, empty masks and unaligned nothing") {
   Random random(3);
   const std::vector<Pattern> tried = patterns(random, 600);
