@@ -217,7 +217,7 @@ LIBCUDA   := $(BUILD)/obj/driver/library/libcuda.o
 NVRTC     := $(BUILD)/obj/driver/library/nvrtc_lines.o
 LIBCUBLAS := $(BUILD)/obj/cublas/library/libcublas.o $(BUILD)/obj/cublas/library/libcublasLt.o
 OBJECTS   := $(sort $(CORE) $(LINKED_SUITES) $(PROGRAM) $(TESTS) $(BENCH) $(MUTANTS) $(CUDART) $(LIBCUDA) $(NVRTC) $(LIBCUBLAS))
-TIDY      := $(patsubst %,build/tidy/%,$(call files_of,core simulator/core/semantics \
+TIDY      := $(patsubst %,build/tidy/%.clean,$(call files_of,core simulator/core/semantics \
                services grading checks tools program mutants cudart driver driver/library cublas cublas/library))
 CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
 
@@ -395,19 +395,21 @@ $(FUZZERS): build/fuzz/%: build/fuzz/obj/fuzz/%.o $(FUZZED)
 
 -include $(FUZZED:.o=.d) $(FUZZERS:build/fuzz/%=build/fuzz/obj/fuzz/%.d)
 
-# A stamp per source: what has not changed since it was clean is not read again.
+# A stamp per source: what has not changed since it was clean is not read again. It has an ending:
+# commands/tools.cpp lies beside the folder commands/tools.
 lint-tidy: $(TIDY)
-build/tidy/%: grader/%.cpp .clang-tidy | setup-lint
+build/tidy/%.clean: grader/%.cpp .clang-tidy | setup-lint
 	@mkdir -p $(@D)
 	@g++ $(TIDY_FLAGS) $(TOOLKIT) -MM -MP -MT $@ -MF $@.d $<
 	@clang-tidy --quiet $< -- $(TIDY_FLAGS) $(TOOLKIT) >$@.out 2>&1 || { cat $@.out; exit 1; }
 	@touch $@
 TIDY_FLAGS := -std=c++17 -Igrader
 -include $(wildcard $(TIDY:=.d))
-NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/driver/% build/tidy/cublas/% build/tidy/simulator/model/occupancy,$(TIDY))
+NEED_TOOLKIT := $(filter build/tidy/cudart/% build/tidy/driver/% build/tidy/cublas/% \
+                  build/tidy/simulator/model/occupancy.clean,$(TIDY))
 $(NEED_TOOLKIT): TOOLKIT = $(TOOLKIT_HEADERS)
 $(NEED_TOOLKIT): | setup-cuda
-build/tidy/main: TOOLKIT = -DLAB32_VERSION='""'
+build/tidy/main.clean: TOOLKIT = -DLAB32_VERSION='""'
 
 # On all cores; but `make clean test` in that order.
 ifneq ($(filter clean,$(MAKECMDGOALS)),)
