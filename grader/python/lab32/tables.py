@@ -1,6 +1,7 @@
 """The tables of data/: what the source documents say, what was measured, what a device is."""
 
 import csv
+import functools
 import re
 import textwrap
 import tomllib
@@ -37,15 +38,24 @@ class Table:
 
 
 def read(path):
+    path = Path(path)
+    changed = path.stat()
+    head, columns, rows = parsed(path, changed.st_mtime_ns, changed.st_size)
+    return Table(dict(head), list(columns), [dict(row) for row in rows])
+
+
+@functools.cache
+def parsed(path, *_changed):
+    """(head, columns, rows): not to be changed, since a page of a handout reads a table dozens of times."""
     head, lines = {}, []
-    for line in Path(path).read_text().splitlines():
+    for line in path.read_text().splitlines():
         if line.startswith("# "):
             key, _, value = line[2:].partition(": ")
             head[key] = value
         else:
             lines.append(line)
     reader = csv.DictReader(lines)
-    return Table(head, list(reader.fieldnames), list(reader))
+    return head, list(reader.fieldnames), list(reader)
 
 
 def about(table, width=88):
