@@ -172,9 +172,9 @@ unit_tools    := profiler commands/tools
 ALL_LABS      := $(patsubst grader/checks/%/,%,$(wildcard grader/checks/*/))
 unit_checks   := checks $(ALL_LABS:%=checks/%)
 TEST_FOLDERS  := $(patsubst grader/%/,%,$(sort $(dir $(wildcard grader/tests/*/*.cpp))))
-TEST_UNITS    := $(addprefix tests/,core counters fixtures verdicts listings)
+TEST_UNITS    := $(addprefix tests/,verdicts core fixtures)
 unit_tests/verdicts := $(addprefix tests/,checks grading model report)
-unit_tests/listings := $(addprefix tests/,ptx sass pictures)
+unit_tests/fixtures := tests tests/fixtures
 unit_tests/others   := $(filter-out $(foreach u,$(TEST_UNITS),$(or $(unit_$u),$u)),$(TEST_FOLDERS))
 
 # These configure a header before they include it, and must be the first who do: of their unit, too.
@@ -209,7 +209,7 @@ ifeq ($(wildcard $(SUITES)),)
 LINKED_SUITES := $(sort $(LAB:%=$(BUILD)/obj/checks/%.o) $(wildcard $(ALL_LABS:%=$(BUILD)/obj/checks/%.o)))
 endif
 endif
-TESTS     := $(call objects_of,tests $(TEST_UNITS) tests/others)
+TESTS     := $(call objects_of,tests/others $(TEST_UNITS))
 BENCH     := $(call objects_of,bench)
 MUTANTS   := $(call objects_of,mutants)
 CUDART    := $(call objects_of,cudart driver cublas)

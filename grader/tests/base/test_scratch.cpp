@@ -49,7 +49,7 @@ pid_t start_worker(const fs::path& said, bool watch) {
   for (const int signal : {SIGINT, SIGHUP}) std::signal(signal, SIG_DFL);  // nohup ignores them
   std::optional<CleanEnd> clean_end;
   if (watch) clean_end.emplace(CleanEnd::Interrupt::too);
-  const Scratch scratch;
+  const lab32::Scratch scratch;
   std::ofstream(scratch.path / "file") << "left";
   Command command;
   command.argv = {"/bin/sh", "-c",
@@ -112,7 +112,7 @@ TEST_CASE("base: of a killed process no process stays, and the next start remove
   std::ifstream(s.path / "said") >> child >> grandchild;
   CHECK(within_seconds([&] { return is_gone(child) && is_gone(grandchild); }));
   {
-    const Scratch next;
+    const lab32::Scratch next;
     // Its own, and that of the process which is alive.
     CHECK(scratch_directories(s.path) == 2);
     CHECK(fs::exists(next.path));
@@ -125,7 +125,7 @@ TEST_CASE("base: a TMPDIR that cannot be used is named") {
   for (const char* directory : {"/nowhere", "/etc/passwd", "/proc"}) {
     const Temporary here(directory);
     try {
-      const Scratch scratch;
+      const lab32::Scratch scratch;
       FAIL("it was made");
     } catch (const MachineError& error) {
       CHECK(std::string(error.what())
@@ -139,7 +139,7 @@ TEST_CASE("base: a scratch root that is not ours is left alone") {
   other.write("file", "theirs");
   fs::create_directory_symlink(other.path, s.path / ("lab32-" + std::to_string(geteuid())));
   const Temporary here(s.path.string());
-  const Scratch scratch;
+  const lab32::Scratch scratch;
   CHECK(scratch.path.parent_path() == s.path);
   CHECK(fs::exists(other.path / "file"));
 }

@@ -18,7 +18,7 @@ using namespace lab32;
 
 namespace {
 
-struct Pattern {
+struct MeasuredPattern {
   std::string op;
   uint32_t bytes = 4;
   uint32_t mask = 0;
@@ -37,11 +37,11 @@ uint32_t bytes_of(const std::string& op) {
   return 4;
 }
 
-std::vector<Pattern> read_patterns(const std::string& name) {
+std::vector<MeasuredPattern> read_patterns(const std::string& name) {
   std::ifstream file((root() / "data/measured/counters/").string() + name);
   REQUIRE_MESSAGE(file.is_open(), name);
   std::vector<std::string> columns;
-  std::vector<Pattern> patterns;
+  std::vector<MeasuredPattern> patterns;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
     std::vector<std::string> fields;
@@ -51,7 +51,7 @@ std::vector<Pattern> read_patterns(const std::string& name) {
       columns = fields;
       continue;
     }
-    Pattern p;
+    MeasuredPattern p;
     p.op = fields.at(0);
     p.bytes = bytes_of(p.op);
     p.mask = static_cast<uint32_t>(std::stoul(fields.at(1), nullptr, 16));
@@ -66,18 +66,20 @@ std::vector<Pattern> read_patterns(const std::string& name) {
   return patterns;
 }
 
-bool has(const Pattern& p, const char* part) { return p.op.find(part) != std::string::npos; }
+bool has(const MeasuredPattern& p, const char* part) {
+  return p.op.find(part) != std::string::npos;
+}
 
 }  // namespace
 
 TEST_CASE("counters: measured: every global access pattern has the sectors that an H200 counts") {
-  std::vector<Pattern> patterns = read_patterns("h200-global.csv");
+  std::vector<MeasuredPattern> patterns = read_patterns("h200-global.csv");
   CHECK(patterns.size() == 523);
   // Updates of several elements a lane.
-  for (const Pattern& p : read_patterns("h200-vectors-global.csv"))
+  for (const MeasuredPattern& p : read_patterns("h200-vectors-global.csv"))
     if (!has(p, "both")) patterns.push_back(p);
   CHECK(patterns.size() == 523 + 354);
-  for (const Pattern& p : patterns) {
+  for (const MeasuredPattern& p : patterns) {
     INFO(p.op << " mask " << p.mask << " from " << p.address[0] << ", " << p.address[1]);
     const uint32_t distinct = counters::distinct_sectors(p.address.data(), p.bytes, p.mask);
     const bool atomic = has(p, "_red_") || has(p, "_atom_");
@@ -91,10 +93,10 @@ TEST_CASE("counters: measured: every global access pattern has the sectors that 
 
 TEST_CASE(
     "counters: measured: every shared access pattern has the wavefronts that an H200 counts") {
-  const std::vector<Pattern> patterns = read_patterns("h200-shared.csv");
+  const std::vector<MeasuredPattern> patterns = read_patterns("h200-shared.csv");
   CHECK(patterns.size() == 549);
   int estimated_otherwise = 0, ideal_otherwise = 0;
-  for (const Pattern& p : patterns) {
+  for (const MeasuredPattern& p : patterns) {
     INFO(p.op << " mask " << p.mask << " from " << p.address[0] << ", " << p.address[1]);
     sim::Access access{};
     access.space = sim::AccessSpace::shared;

@@ -2,12 +2,11 @@
 // data/measured/sass, all memory counters.
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
-#include <sstream>
 
+#include "base/table.h"
 #include "device/device.h"
 #include "device/fault_text.h"
 #include "measure/sass/inputs.h"
@@ -18,35 +17,12 @@ using namespace lab32;
 
 namespace {
 
-using Row = std::map<std::string, std::string>;
-
-// A CSV file whose first lines, which say where it comes from, start with #.
-std::vector<Row> read_table(const std::string& path) {
-  std::ifstream file(path);
-  std::vector<std::string> header;
-  std::vector<Row> rows;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::vector<std::string> cells;
-    std::istringstream stream(line);
-    for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
-    if (header.empty()) {
-      header = cells;
-      continue;
-    }
-    Row row;
-    for (size_t i = 0; i < header.size() && i < cells.size(); ++i) row[header[i]] = cells[i];
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 // A module of the test's own on the simulated H200.
-struct Loaded {
+struct LoadedKernels {
   std::unique_ptr<device::Device> device = device::open_device("sim:h200");
   std::unique_ptr<device::LoadedModule> module;
 
-  explicit Loaded(const char* source) {
+  explicit LoadedKernels(const char* source) {
     const auto artifact = toolchain::compile(toolchain::checkout() / source, "sm_90", source);
     REQUIRE_MESSAGE(!artifact.sass.empty(), "there is no nvdisasm: run make test");
     module = device->load(artifact);
@@ -76,7 +52,7 @@ struct Launched {
 
 std::vector<Launched> launch_all() {
   using namespace inputs;
-  Loaded loaded("grader/tests/fixtures/sass/kernels.cu");
+  LoadedKernels loaded("grader/tests/fixtures/sass/kernels.cu");
   // cudaMalloc puts large buffers at multiples of 2 MB. Of scattered atomics L1 looks up several
   // lines at once, and which ones go together depends on their addresses.
   constexpr uint64_t kAlign = 2 << 20;
@@ -125,7 +101,7 @@ std::string path_of(const char* table) {
   return (toolchain::checkout() / "data/measured/sass" / table).string();
 }
 
-uint64_t number(const Row& row, const std::string& metric) {
+uint64_t number(const TableRow& row, const std::string& metric) {
   REQUIRE_MESSAGE(row.count(metric) == 1, metric);
   return std::stoull(row.at(metric));
 }
@@ -156,7 +132,7 @@ TEST_SUITE("sass: hardware") {
     REQUIRE(rows.size() == launches.size());
     std::set<std::string> doubted;
     for (size_t i = 0; i < rows.size(); ++i) {
-      const Row& row = rows[i];
+      const TableRow& row = rows[i];
       const device::Run& run = launches[i].run;
       const counters::Counters& c = *run.counters;
       CAPTURE(i);
@@ -193,7 +169,7 @@ TEST_SUITE("sass: hardware") {
     }
     // Lanes of one warp leave these unrolled loops at different times: 1003 is no multiple of 32.
     std::set<std::string> expected;
-    for (const Row& row : rows) {
+    for (const TableRow& row : rows) {
       const bool softmax = row.at("kernel") == "softmax_row";
       const bool halves = row.at("kernel") == "halves_in_a_loop";
       if ((softmax || halves) && expected.size() < 4) expected.insert(row.at("launch"));
@@ -204,11 +180,11 @@ TEST_SUITE("sass: hardware") {
   }
 
   TEST_CASE("sass: every form of a shared atomic, 44 address patterns each") {
-    Loaded loaded("grader/measure/sass/shared_atomics.cu");
+    LoadedKernels loaded("grader/measure/sass/shared_atomics.cu");
     const auto rows = read_table(path_of("shared_atomics.csv"));
     REQUIRE(rows.size() == 396);
     for (size_t i = 0; i < rows.size(); ++i) {
-      const Row& row = rows[i];
+      const TableRow& row = rows[i];
       const auto pattern = static_cast<uint32_t>(i / 9);
       CAPTURE(pattern);
       CAPTURE(row.at("kernel"));

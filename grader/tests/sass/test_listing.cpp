@@ -32,7 +32,7 @@ MemoryOp op_of(const std::string& text) {
   return *op;
 }
 
-Member member(int64_t offset, std::vector<Shape> shapes, int bytes = 4) {
+Member member(int64_t offset, std::vector<sass::Shape> shapes, int bytes = 4) {
   Member m;
   m.offset = offset;
   m.bytes = bytes;
@@ -40,7 +40,7 @@ Member member(int64_t offset, std::vector<Shape> shapes, int bytes = 4) {
   m.shapes = std::move(shapes);
   return m;
 }
-const Shape kWord{{0, 4}}, kDouble{{0, 8}}, kQuad{{0, 16}};
+const sass::Shape kWord{{0, 4}}, kDouble{{0, 8}}, kQuad{{0, 16}};
 
 }  // namespace
 
@@ -274,7 +274,7 @@ TEST_SUITE("sass: windows") {
     std::vector<Member> members;
     for (int k = 0; k < 16; ++k)
       members.push_back(
-          member(4 * k, k % 4 == 1 ? std::vector<Shape>{kQuad} : std::vector<Shape>{}));
+          member(4 * k, k % 4 == 1 ? std::vector<sass::Shape>{kQuad} : std::vector<sass::Shape>{}));
     const auto p = place(members, {});
     REQUIRE(p.has_value());
     for (size_t k = 1; k < 16; k += 4) CHECK((*p)[k].at == static_cast<int64_t>(4 * k) - 4);
@@ -308,7 +308,7 @@ TEST_SUITE("sass: windows") {
   }
 
   TEST_CASE("sass: a vector whose middle nobody reads is two words") {
-    Member v = member(0, {Shape{{0, 4}, {12, 4}}}, 16);
+    Member v = member(0, {sass::Shape{{0, 4}, {12, 4}}}, 16);
     for (size_t b = 4; b < 12; ++b) v.live[b] = false;
     const auto p = place({v}, {});
     REQUIRE(p.has_value());

@@ -336,7 +336,7 @@ TEST_SUITE("sass: what does not fit") {
       for (size_t at = 0; at < section.size();) {
         const size_t end = section.find('\n', at);
         const std::string line = section.substr(at, end - at);
-        static const Pattern access("\\b(LDG|STG|LDS|STS|REDG|ATOMS|LDSM|LDGSTS)\\b");
+        static const lab32::Pattern access("\\b(LDG|STG|LDS|STS|REDG|ATOMS|LDSM|LDGSTS)\\b");
         if (access.search(line) && line.find("@!PT") == std::string::npos) {
           CAPTURE(line);
           const Compiled c =
@@ -381,11 +381,11 @@ TEST_SUITE("sass: what does not fit") {
   TEST_CASE("sass: a load that runs without its condition") {
     const Compiled c = edited("sm_90", "branchy", [](std::string& s) {
       // All branches gone: everything runs always.
-      s = Pattern("[^\n]*@!?P[0-9] (BRA|EXIT)[^\n]*\n").replace(s, "");
+      s = lab32::Pattern("[^\n]*@!?P[0-9] (BRA|EXIT)[^\n]*\n").replace(s, "");
     });
     CHECK(text_of(c, "branchy").find("?") != std::string::npos);
     const Compiled d = edited("sm_90", "copy", [](std::string& s) {
-      s = Pattern("[^\n]*@!?P[0-9] EXIT[^\n]*\n").replace(s, "");
+      s = lab32::Pattern("[^\n]*@!?P[0-9] EXIT[^\n]*\n").replace(s, "");
     });
     CHECK(text_of(d, "copy") == "? | ?");
   }
