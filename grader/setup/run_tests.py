@@ -37,12 +37,10 @@ LONG_TOGETHER = [
     "toolchain/test_nvcc.cpp",
     "grading/test_reference_module.cpp",
     "grading/test_labs_together.cpp",
-    "ptx/test_control_flow.cpp",
     "grading/test_given.cpp",
     "grading/test_machine.cpp",
     "toolchain/test_leaks.cpp",
     "sass/test_hardware.cpp",
-    "sass/test_reconcile.cpp",
     "cublas/test_cublas.cpp",
 ]
 # The longest first; half of their time they wait for one process.
@@ -50,18 +48,7 @@ LONG_PYTHON = ["test_programs.py", "test_explain_command.py", "test_gallery.py"]
 # What puts others' software on this machine and lab32 where it is used: packs in clean roots, a real
 # Slurm, compare50 in an environment of its own. With --deployment these, else all others.
 DEPLOYMENT = ["test_dist.py", "test_similarity.py", "test_class_real_slurm.py", "test_install.py"]
-# With --rest these, and what pytest marks so, else all others: they do again what others do, with more
-# files or larger launches. Of the submissions both take a part (test_submissions.cpp).
-REST = re.compile(
-    r"grading/test_one_score|small launches, counted again|get the verdict that they deserve"
-    r"|more programs that check themselves|programs that the user compiled|tiles of several warps keep"
-    r"|at 8 Mi threads|ladder follows the number of blocks|does not depend on the labs before it"
-    r"|sealed reference solution: (?!reduction)|words by lot take|so much that they run in rounds"
-    r"|counts of the solution|of named checks only what they need|--list-unsupported: calls|own libraries name is said"
-    r"|lab32 nvcc builds in steps|compiled again when what it includes"
-    r"|the same text compiles once|where jumps through a table lead|that a shell would read otherwise"
-)
-IN_PARTS = "get the verdict that they deserve"
+# Of the others, --rest takes what is marked so (kRest in tests/fixtures/rest.h, pytest.mark.rest).
 # With --threads all but these, which grade hundreds of files: they have no host threads that others do
 # not have, and take hours where each access of memory is watched.
 CORPORA = ("grading/test_golden.cpp", "grading/test_submissions.cpp", "grading/test_one_score.cpp")
@@ -110,11 +97,6 @@ def environment():
     return dict(os.environ, LAB32_COVERED_OPS=str(COVERED.resolve()), LAB32_GRADED=str(GRADED.resolve()))
 
 
-def is_wanted(file, case, rest):
-    matches = bool(REST.search(file + case))
-    return matches if rest else not matches or IN_PARTS in case
-
-
 def units_of(binary, rest):
     listed = subprocess.run(
         [binary, "--list-test-cases", "--reporters=xml"],
@@ -123,7 +105,7 @@ def units_of(binary, rest):
     files, units = {}, []
     for case in xml.etree.ElementTree.fromstring(listed.stdout).iter("TestCase"):
         file, name, suite = case.get("filename"), case.get("name"), case.get("testsuite", "")
-        wanted = is_wanted(file, name, rest)
+        wanted = (case.get("skipped") == "true") == rest
         if wanted and (suite == LAST_SUITE or file.endswith(tuple(LONG))):
             units.append(Unit(file, [name], False, suite))
             continue
@@ -264,7 +246,6 @@ def run_all(groups):
 
 def main(suites):
     deployment, rest, threads = (f"--{option}" in suites for option in ("deployment", "rest", "threads"))
-    os.environ["LAB32_TEST_REST"] = "1" if rest else ""
     suites = [suite for suite in suites if not suite.startswith("--")]
     recorded = json.loads(TIMES.read_text()) if TIMES.exists() else {}
     TIMES.parent.mkdir(exist_ok=True)

@@ -62,6 +62,7 @@ def test_a_standard_output_that_is_full(classroom):
     assert len(classroom.rows()) == 3
 
 
+@pytest.mark.rest
 def test_a_shell_that_has_closed_all_three(classroom):
     command = ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', *classroom.command()]
     assert subprocess.run(command, env=classroom.environment, timeout=60).returncode == 0

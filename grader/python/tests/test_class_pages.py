@@ -50,6 +50,7 @@ def test_everybody_with_points_has_a_page(classroom):
     assert classroom.graded().count("ann") == 1
 
 
+@pytest.mark.rest
 def test_a_page_is_made_anew_where_it_would_say_something_else(classroom):
     classroom.run(PAGES)
     ann = classroom.out / "pages/ann.html"

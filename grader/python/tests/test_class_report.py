@@ -46,6 +46,7 @@ def rows_of(table):
     return [[cell.get_text() for cell in row.find_all("td")] for row in table.tbody.find_all("tr")]
 
 
+@pytest.mark.rest
 def test_the_page_says_what_the_results_say(classroom, page):
     assert classroom.status == 2  # one is not graded, and the report is there all the same
     counts, labs, failures, checks, _, leaders = page.find_all("table")
@@ -67,6 +68,7 @@ def test_the_page_says_what_the_results_say(classroom, page):
     assert seconds.startswith("9 students by seconds that the grading took; the median is 0.")
 
 
+@pytest.mark.rest
 def test_the_page_needs_nothing_and_runs_nothing(page):
     assert page.find_all(["script", "iframe", "object", "embed", "link", "form"]) == []
     for tag in page.find_all(True):
@@ -80,6 +82,7 @@ def test_the_page_needs_nothing_and_runs_nothing(page):
     assert "url(http" not in str(page) and "@import" not in str(page)
 
 
+@pytest.mark.rest
 def test_nobody_is_named(classroom, page):
     text = page.get_text()
     assert not [name for name in TEXTS if re.search(rf"\b{name}\b", text)]
@@ -96,6 +99,7 @@ def test_text_of_students_is_shown_as_it_is():
     assert "<td>&lt;script&gt;\\u202e\\x1b&amp;amp;</td>" in shown
 
 
+@pytest.mark.rest
 def test_what_has_not_changed_is_not_written_again(classroom):
     page = classroom.out / "report.html"
     before = page.stat().st_mtime_ns
@@ -108,6 +112,7 @@ def test_what_has_not_changed_is_not_written_again(classroom):
     assert page.read_text() == "of this class" and before
 
 
+@pytest.mark.rest
 def test_a_page_that_cannot_be_made_is_told(classroom, monkeypatch):
     monkeypatch.setattr("lab32.classroom.page.NOTEBOOK", put(classroom.folder, {
         "bad.ipynb": '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 99, "x": ',

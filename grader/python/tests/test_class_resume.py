@@ -101,6 +101,7 @@ def test_an_interrupted_class_goes_on(classroom):
     assert all(classroom.graded().count(name) == 1 for name in done)
 
 
+@pytest.mark.rest
 def test_two_at_a_time_do_not_write_the_same_folder(classroom):
     class_of(classroom.submissions, {"s0": "// sleep 5"})
     first = classroom.start()

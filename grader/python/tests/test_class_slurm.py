@@ -66,6 +66,7 @@ def test_an_array_of_jobs_of_which_one_loses_its_node(classroom):
     assert len(again) <= 1, "the others of the array may have taken the lost one's place"
 
 
+@pytest.mark.rest
 def test_an_interrupted_class_cancels_its_jobs(classroom):
     class_of(classroom.submissions, {"s0": "// sleep 30"})
     process = classroom.start("--executor", "slurm")

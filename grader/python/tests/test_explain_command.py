@@ -76,7 +76,9 @@ def program(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(("check", "begins"), [("B1 row_scan: wave", True), ("", False)])
+@pytest.mark.parametrize(
+    ("check", "begins"), in_parts([("B1 row_scan: wave", True), ("", False)], lambda part: part[1])
+)
 def test_a_check_of_the_students_own_kernel_is_drawn(check, begins):
     status, text, _ = lab32("explain", "bank_conflicts", *([check] if check else []))
     assert status == 0
@@ -113,6 +115,7 @@ def test_warp_and_request_choose_another_access(program):
     assert access["requests"][0]["name"][:2] == ["in[224]", "in[225]"]
 
 
+@pytest.mark.rest
 def test_what_goes_wrong_in_a_program_is_drawn(program):
     """A race, an absent lane and a bad access, each on the line that is asked for."""
     (program / "wrong.cu").write_text(WRONG)
@@ -125,6 +128,7 @@ def test_what_goes_wrong_in_a_program_is_drawn(program):
     assert "bytes 0 to 255; ▲ the access, at byte 256" in told[12]
 
 
+@pytest.mark.rest
 def test_check_names_the_command_that_draws_what_it_has_found(program):
     shutil.copy(program / "wrong.cu", program / "it's wrong.cu")
     status, text, _ = lab32("check", "it's wrong.cu", "--", "an argument", cwd=program)
@@ -209,7 +213,8 @@ def test_a_check_that_a_question_withholds_is_one_line():
     ("words", "line"),
     [
         (["coalescing", "A1"], "A1 requests: it has no access of yours to draw (27"),
-        (["coalescing", "B1 scale: sectors", "--warp", "99"], "B1 scale: sectors: no access of yours at warp 99"),
+        pytest.param(["coalescing", "B1 scale: sectors", "--warp", "99"],
+                     "B1 scale: sectors: no access of yours at warp 99", marks=pytest.mark.rest),
         pytest.param(["coalescing", "--line", "9999"], "no picture of coalescing: no access of yours at line 9999",
                      marks=pytest.mark.rest),
         (["coalescing", "--swizzle", "3,0,3"], "--swizzle goes with the lab swizzle"),
@@ -227,8 +232,9 @@ def test_a_lab_that_has_no_such_picture_says_why(words, line):
 
 @pytest.mark.parametrize(
     ("lab", "check"),
-    in_parts([("coalescing", "A1"), ("coalescing", "A3"), ("bank_conflicts", "A4")], lambda part: "A3" in part),
+    [("coalescing", "A1"), ("coalescing", "A3"), ("bank_conflicts", "A4")],
 )
+@pytest.mark.rest
 def test_how_an_answer_reads_the_graders_table_is_not_drawn(tmp_path, lab, check):
     """A function that answers for an access reads 32 addresses: that is no access of a kernel of the student's."""
     corpus.written(tmp_path, lab, corpus.half_done(lab))
@@ -238,7 +244,8 @@ def test_how_an_answer_reads_the_graders_table_is_not_drawn(tmp_path, lab, check
         assert "no access of yours to draw" in errors or "no kernel of yours that touches memory" in errors
 
 
-@pytest.mark.parametrize("shape", in_parts(["8,4,8", "16,0,-16", "3,2,20", "0,0,31"], lambda shape: "-" in shape))
+@pytest.mark.parametrize("shape", ["8,4,8", "16,0,-16", "3,2,20", "0,0,31"])
+@pytest.mark.rest
 def test_a_swizzle_of_any_size_is_drawn_by_the_formula_and_by_ones_own_function(shape):
     status, by_formula, _ = lab32("explain", "--swizzle", shape)
     assert status == 0 and "Drawn: the first 32 of " in by_formula

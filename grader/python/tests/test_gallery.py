@@ -13,11 +13,12 @@ import numpy
 import pytest
 from graded import LABS, STATES, of_state
 from IPython.core.interactiveshell import InteractiveShell
-from parts import in_parts
 
 from lab32 import ROOT, explained, figures, plots, results, shuffle, svg, transpose
 from lab32.pictures import canvas, draw, kinds
 from lab32.report import plots as report_plots
+
+pytestmark = pytest.mark.rest
 
 # ---- the notebooks --------------------------------------------------------------------------------
 
@@ -116,8 +117,8 @@ class Tags(html.parser.HTMLParser):
         assert self.open.pop() == tag
 
 
-@pytest.mark.parametrize("state", in_parts(STATES, "skeleton".__eq__))
-@pytest.mark.parametrize("lab", in_parts(LABS, "coalescing".__eq__))
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("lab", LABS)
 def test_figures_of_a_notebook(shell, monkeypatch, lab, state):
     found, number = run(shell, monkeypatch, lab, state)
     assert found == []
@@ -144,7 +145,7 @@ def pictures_of(result, lab):
                 yield f"{test.name}, {kind}", draw(part, kind)
 
 
-@pytest.mark.parametrize("state", in_parts(STATES, "skeleton".__eq__))
+@pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("lab", LABS)
 def test_figures_of_the_report(lab, state):
     found, number = set(), 0

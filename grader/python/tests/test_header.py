@@ -49,6 +49,7 @@ def test_records_are_in_the_ptx(nvcc, tmp_path):
     assert "lab32_answer_open_question = 0fBF800000" in ptx
 
 
+@pytest.mark.rest
 def test_a_submission_can_be_part_of_a_whole_program(nvcc, tmp_path):
     """The host side defines the records too: else no main() could be added to the file."""
     compile(nvcc, tmp_path, "-c", "-o", str(tmp_path / "records.o"))

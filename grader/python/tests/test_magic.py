@@ -48,6 +48,7 @@ def test_a_programs_output_and_exit_status_are_shown(said):
     assert (out, err) == ("last\n", "exit status 3\n")
 
 
+@pytest.mark.rest
 def test_an_error_points_into_the_cell(said):
     _, _, err = said(cell("%%cuda", value="undeclared"))
     assert err.splitlines()[:3] == [
@@ -58,11 +59,13 @@ def test_an_error_points_into_the_cell(said):
     assert "UsageError: the cell does not compile" in err and "cell.cu(" not in err
 
 
+@pytest.mark.rest
 def test_a_cell_without_main_says_so(said):
     _, _, err = said("%%cuda\n__global__ void kernel() {}")
     assert err.startswith("the cell has no main(): it has to be a complete program\n")
 
 
+@pytest.mark.rest
 def test_a_profile_is_a_table_of_launches(said):
     out, _, err = said(cell("%%lab32 profile --source"))
     assert "launch 0: fill(float *) (1, 1, 1) x (32, 1, 1)" in out and not err
@@ -72,6 +75,7 @@ def test_a_profile_is_a_table_of_launches(said):
     assert any(row.startswith("    3 |") and "out[4 * threadIdx.x]" in row for row in out.splitlines())
 
 
+@pytest.mark.rest
 def test_a_hazard_names_a_line_of_the_cell(said):
     out, _, _ = said(cell("%%cuda check", size="400"))
     assert "line 3 of the cell" in out and "4 bytes past its end (400 bytes)" in out

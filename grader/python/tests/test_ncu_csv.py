@@ -33,6 +33,7 @@ def simulated(tmp_path_factory):
     return read_ncu(csv)
 
 
+@pytest.mark.rest
 def test_columns_and_kernels_are_those_of_ncu(simulated):
     table, wide = simulated
     measured, measured_wide = read_ncu(MEASURED / "h200-sample.csv")
@@ -43,6 +44,7 @@ def test_columns_and_kernels_are_those_of_ncu(simulated):
         assert set(table[column]) == set(measured[column])
 
 
+@pytest.mark.rest
 def test_counted_metrics_are_equal(simulated):
     _, wide = simulated
     _, measured = read_ncu(MEASURED / "h200-sample.csv")
@@ -51,6 +53,7 @@ def test_counted_metrics_are_equal(simulated):
     pandas.testing.assert_frame_equal(wide[common], measured[common], check_dtype=False)
 
 
+@pytest.mark.rest
 def test_units_are_equal(simulated):
     table, _ = simulated
     measured, _ = read_ncu(MEASURED / "h200-sample.csv")
@@ -63,6 +66,7 @@ def test_units_are_equal(simulated):
     assert ours[common].to_dict() == theirs[common].to_dict()
 
 
+@pytest.mark.rest
 def test_a_regular_expression_chooses_kernels(tmp_path):
     csv = tmp_path / "one.csv"
     done = subprocess.run(

@@ -17,6 +17,7 @@ def test_every_ready_lab_has_a_report():
     assert {path.parent for path in REPORTS} == {p.parent for p in ROOT.glob("labs/*/*.cu")}
 
 
+@pytest.mark.rest
 def test_a_report_runs_and_its_figures_are_not_empty(tmp_path, monkeypatch):
     """Of one solution; test_dist runs all of them with skeletons, as students have them."""
     monkeypatch.setenv("LAB32_DIR", "solutions")
@@ -83,6 +84,7 @@ def write(path, source):
     return path
 
 
+@pytest.mark.rest
 def test_a_failing_cell_is_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(notebooks, "FOLDER", tmp_path / "out")
     path = write(tmp_path / "report.ipynb", "raise KeyError('no such figure')")

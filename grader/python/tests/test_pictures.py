@@ -156,6 +156,7 @@ def test_what_students_write_is_escaped():
         ElementTree.fromstring(text)
 
 
+@pytest.mark.rest
 def test_the_program_draws_what_it_is_given(tmp_path):
     shown = {"schema": "lab32-pictures/1", "lab": "coalescing", "check": "B1", "file": "x.cu", "message": "", "launch": sample.launch()}  # fmt: skip
 

@@ -12,6 +12,8 @@ from lab32.pictures import canvas, draw
 from lab32.report import page
 from lab32.results import parse
 
+pytestmark = pytest.mark.rest
+
 
 def report(folder):
     from datetime import datetime

@@ -19,6 +19,7 @@
 #include "device/fault_text.h"
 #include "grading/runner.h"
 #include "simulator/counters/hazard_text.h"
+#include "tests/fixtures/rest.h"
 #include "toolchain/nvcc.h"
 
 namespace lab32::tests {
@@ -104,7 +105,7 @@ Loaded load(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("checks: documented: add1 ... add5 at 8 Mi threads") {
+TEST_CASE("checks: documented: add1 ... add5 at 8 Mi threads" * kRest) {
   Loaded l = load("add.cu");
   const Shape shape = documented_launch("add1");
   const std::vector<float> ones(shape.elements, 1.0f);
@@ -205,7 +206,7 @@ const counters::Finding* found_in(const device::Run& run) {
 
 }  // namespace
 
-TEST_CASE("checks: documented: the reduce note's ladder follows the number of blocks") {
+TEST_CASE("checks: documented: the reduce note's ladder follows the number of blocks" * kRest) {
   struct Rung {
     const char *row, *file, *kernel;
     uint32_t block, grid_elements;  // elements that the note's grid counts on, a thread

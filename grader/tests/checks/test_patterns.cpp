@@ -12,6 +12,7 @@
 
 #include "checks/bank_conflicts/patterns.h"
 #include "checks/coalescing/patterns.h"
+#include "tests/fixtures/rest.h"
 
 namespace lab32::tests {
 namespace {
@@ -189,8 +190,8 @@ TEST_CASE("checks: every wrong coalescer is found out by A2 and by A3, whatever 
   }
 }
 
-TEST_CASE(
-    "checks: every wrong arbiter is found out by each width that it is wrong for, and by A5") {
+TEST_CASE("checks: every wrong arbiter is found out by each width that it is wrong for, and by A5" *
+          kRest) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     CAPTURE(seed);
     for (uint32_t bytes : kAll) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/fixtures/hazard_block.h"
+#include "tests/fixtures/rest.h"
 
 using namespace lab32;
 using namespace lab32::tests;
@@ -167,17 +168,17 @@ TEST_CASE("counters: hazards by the book: block and warp barriers") {
   compare(2, 400, false, true, kDistinct);
 }
 
-TEST_CASE("counters: hazards by the book: partial __syncwarp()") {
+TEST_CASE("counters: hazards by the book: partial __syncwarp()" * kRest) {
   compare(3, 96, false, false, kDistinct);
   compare(4, 400, false, false, kDistinct);
 }
 
-TEST_CASE("counters: hazards by the book: named barriers") {
+TEST_CASE("counters: hazards by the book: named barriers" * kRest) {
   compare(5, 96, true, false, kDistinct);
   compare(6, 400, true, true, kDistinct);
 }
 
-TEST_CASE("counters: hazards by the book: stores of few values") {
+TEST_CASE("counters: hazards by the book: stores of few values" * kRest) {
   compare(7, 400, true, false, 2);
   compare(8, 400, false, true, 1);
 }

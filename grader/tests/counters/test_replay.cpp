@@ -23,6 +23,7 @@
 #include "device/fault_text.h"
 #include "profiler/metrics.h"
 #include "record/launch_profile.h"
+#include "tests/fixtures/rest.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"
 
@@ -227,7 +228,7 @@ std::string reason(const std::string& table, const std::string& metric) {
 }  // namespace
 
 TEST_SUITE("counters: replay") {
-  TEST_CASE("counters: every access pattern, launched as it was measured") {
+  TEST_CASE("counters: every access pattern, launched as it was measured" * kRest) {
     Loaded loaded("grader/measure/counters/access_patterns.cu");
     auto with_instructions = kShared;
     with_instructions["instructions"] = "smsp__sass_inst_executed_op_shared_{}.sum";

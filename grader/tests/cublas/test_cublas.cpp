@@ -20,6 +20,7 @@
 #include "profiler/libraries.h"
 #include "profiler/library_text.h"
 #include "record/recording.h"
+#include "tests/fixtures/rest.h"
 #include "tests/fixtures/scratch.h"
 #include "tests/fixtures/started.h"
 #include "toolchain/toolchain.h"
@@ -48,7 +49,7 @@ const std::set<std::string> kCublasLtNames = {
 
 }  // namespace
 
-TEST_CASE("cublas: the libraries have the names of NVIDIA's, under its symbol version") {
+TEST_CASE("cublas: the libraries have the names of NVIDIA's, under its symbol version" * kRest) {
   struct CublasLibrary {
     const char* file;
     const std::set<std::string>& names;
@@ -85,7 +86,7 @@ TEST_CASE("cublas: the OpenBLAS that is asked for is the one that set-up install
 
 // One program: without OpenBLAS, with the header for toolkits that have none, and of a function
 // that is not there.
-TEST_CASE("cublas: what is not there is named, before the first kernel where it can be") {
+TEST_CASE("cublas: what is not there is named, before the first kernel where it can be" * kRest) {
   const Scratch scratch;
   const std::string source =
       scratch

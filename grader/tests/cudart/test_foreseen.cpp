@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/fixtures/rest.h"
 #include "tests/fixtures/scratch.h"
 #include "tests/fixtures/started.h"
 
@@ -12,7 +13,7 @@ namespace lab32::tests {
 
 TEST_SUITE_BEGIN("cudart");
 
-TEST_CASE("cudart: kernels that cannot run are named before the first one starts") {
+TEST_CASE("cudart: kernels that cannot run are named before the first one starts" * kRest) {
   const Scratch scratch;
   const std::string kernels =
       "template <int N>\n"
@@ -72,7 +73,7 @@ TEST_CASE("cudart: kernels that cannot run are named before the first one starts
           "lab32: ... and 2 more: lab32 run --list-unsupported names all\n");
 }
 
-TEST_CASE("cudart: of a module that the program loads itself it is said at once") {
+TEST_CASE("cudart: of a module that the program loads itself it is said at once" * kRest) {
   const Scratch scratch;
   const std::string source =
       scratch
@@ -98,7 +99,8 @@ TEST_CASE("cudart: of a module that the program loads itself it is said at once"
                     source + ":11: " + event + kNoResult);
 }
 
-TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and nothing runs") {
+TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and nothing runs" *
+          kRest) {
   const Scratch scratch;
   const auto list = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"run", "--list-unsupported"});
@@ -141,7 +143,7 @@ TEST_CASE("cudart: --list-unsupported: calls, device code and libraries, and not
 }
 
 // The program itself names none of the runtime's functions.
-TEST_CASE("cudart: what a program's own libraries name is said before it starts") {
+TEST_CASE("cudart: what a program's own libraries name is said before it starts" * kRest) {
   const Scratch scratch;
   const auto in = [&](const std::string& name) { return (scratch.path / name).string(); };
   const auto nvcc = [&](std::vector<std::string> words) {

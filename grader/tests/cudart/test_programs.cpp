@@ -14,6 +14,7 @@
 #include "profiler/build_program.h"
 #include "profiler/start.h"
 #include "record/recording.h"
+#include "tests/fixtures/rest.h"
 #include "tests/fixtures/scratch.h"
 #include "tests/fixtures/started.h"
 #include "toolchain/toolchain.h"
@@ -81,16 +82,14 @@ void check_all_as_expected(const char* program) {
 
 TEST_SUITE_BEGIN("cudart");
 
-TEST_CASE("cudart: programs that check themselves") {
-  for (const char* name : {"memory", "launches"}) check_all_as_expected(name);
-}
+TEST_CASE("cudart: a program that checks itself") { check_all_as_expected("launches"); }
 
-TEST_CASE("cudart: more programs that check themselves") {
-  for (const char* name : {"streams", "copies", "device", "rarely", "handles", "times"})
+TEST_CASE("cudart: more programs that check themselves" * kRest) {
+  for (const char* name : {"memory", "streams", "copies", "device", "rarely", "handles", "times"})
     check_all_as_expected(name);
 }
 
-TEST_CASE("cudart: tiles of several warps keep what they share in reserved shared memory") {
+TEST_CASE("cudart: tiles of several warps keep what they share in reserved shared memory" * kRest) {
   check_outcome(run_program(of_tests("large_tiles")), 0, "right, error 0\n", "");
 }
 
@@ -138,7 +137,7 @@ TEST_CASE("cudart: a fault is said once, reported by the next call that waits, a
   }
 }
 
-TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
+TEST_CASE("cudart: what is not there is named once, and the exit status is 2" * kRest) {
   const std::string note =
       kNamed + "lab32: " + of_tests("refusals") + ":18: " + kHandleRefused + kNoResult;
   check_outcome(run_program(of_tests("refusals"), {"return"}), 2, "cudaErrorNotSupported\n", note);
@@ -155,7 +154,7 @@ TEST_CASE("cudart: what is not there is named once, and the exit status is 2") {
 }
 
 // Of such memory pages come when they are touched: what was promised counts nevertheless.
-TEST_CASE("cudart: no more memory is given away than this machine has") {
+TEST_CASE("cudart: no more memory is given away than this machine has" * kRest) {
   const Scratch scratch;
   const std::string source =
       scratch
@@ -201,7 +200,7 @@ TEST_CASE("cudart: input, arguments, output and exit status are the program's ow
   CHECK(touched.status == SIGSEGV);
 }
 
-TEST_CASE("cudart: beside this process: the exit status as a shell says it") {
+TEST_CASE("cudart: beside this process: the exit status as a shell says it" * kRest) {
   profiler::Start start;
   start.program = built(of_tests("echo"));
   start.arguments = {"7"};
@@ -242,7 +241,7 @@ TEST_CASE("cudart: each launch and each refusal leaves a line in the record") {
   CHECK(refusals.unsupported == std::vector<std::string>{kHandleRefused});
 }
 
-TEST_CASE("cudart: programs that the user compiled") {
+TEST_CASE("cudart: programs that the user compiled" * kRest) {
   const Scratch scratch;
   for (const std::vector<std::string>& flags :
        {std::vector<std::string>{"-arch=sm_90", "-cudart", "shared"},
@@ -293,7 +292,7 @@ TEST_CASE("cudart: what loads the driver itself finds the simulated one") {
 
 // As a Makefile does: objects, a library of device code, a shared library; started without lab32,
 // where the environment knows a real runtime.
-TEST_CASE("cudart: lab32 nvcc builds in steps") {
+TEST_CASE("cudart: lab32 nvcc builds in steps" * kRest) {
   const Scratch scratch;
   scratch.write("part.cu", "__device__ int half(int x) { return x / 2; }\n");
   scratch.write("kernel.cu",
@@ -329,7 +328,7 @@ TEST_CASE("cudart: lab32 nvcc builds in steps") {
   CHECK(fs::exists(file.substr(0, file.size() - 1)));
 }
 
-TEST_CASE("cudart: a program is compiled again when what it includes has changed") {
+TEST_CASE("cudart: a program is compiled again when what it includes has changed" * kRest) {
   const Scratch scratch;
   const auto source = scratch.write("a program.cu",
                                     "#include \"number.h\"\n"

@@ -107,6 +107,6 @@ void check_one_score(const std::string& lab) {
   }
 }
 
-TEST_EACH_LAB("grading: one file has one score", check_one_score);
+TEST_EACH_LAB("grading: one file has one score", check_one_score, "");
 
 }  // namespace lab32::tests

@@ -48,7 +48,7 @@ void check_module(const std::string& lab) {
 
 }  // namespace
 
-TEST_EACH_LAB("grading: the sealed reference solution", check_module);
+TEST_EACH_LAB("grading: the sealed reference solution", check_module, "reduction");
 
 TEST_CASE("grading: PTX without what tells of its source") {
   const std::string ptx =

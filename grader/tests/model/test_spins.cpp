@@ -13,6 +13,7 @@
 #include "simulator/model/machine_issue.h"
 #include "simulator/model/multiprocessor.h"
 #include "tests/fixtures/model_record.h"
+#include "tests/fixtures/rest.h"
 
 using namespace lab32;
 
@@ -84,7 +85,8 @@ TEST_SUITE("model: spins") {
     CHECK(cycles_of_spins(200, 32, 0.05) > 1.2 * cycles_of_spins(200, 32, 0));
   }
 
-  TEST_CASE("model: spins: words by lot take as long as measured, and as many instructions") {
+  TEST_CASE("model: spins: words by lot take as long as measured, and as many instructions" *
+            kRest) {
     tests::ModelKernels kernels;
     struct Lot {
       uint32_t warps, words;

@@ -23,6 +23,7 @@
 #include "base/root.h"
 #include "simulator/model/time.h"
 #include "tests/fixtures/model_record.h"
+#include "tests/fixtures/rest.h"
 
 using namespace lab32;
 using tests::number;
@@ -296,7 +297,7 @@ TEST_SUITE("model: time") {
     CHECK(10 * close >= 9 * all);
   }
 
-  TEST_CASE("model: small launches, counted again, are what the record says") {
+  TEST_CASE("model: small launches, counted again, are what the record says" * kRest) {
     std::map<int, const tests::SimulatedRow*> recorded;
     const auto rows = tests::read_simulated();
     for (const auto& row : rows) recorded[row.id] = &row;

@@ -9,6 +9,7 @@
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/parser.h"
 #include "tests/fixtures/ptx_support.h"
+#include "tests/fixtures/rest.h"
 
 using namespace lab32;
 using namespace lab32::tests;
@@ -384,7 +385,8 @@ TEST_CASE(
   CHECK(nearer > 20);
 }
 
-TEST_CASE("ptx: control flow: each branch of compiled programs meets at a block's beginning") {
+TEST_CASE("ptx: control flow: each branch of compiled programs meets at a block's beginning" *
+          kRest) {
   for (const CompiledPtx& compiled : compiled_ptx()) {
     CAPTURE(compiled.name);
     const ptx::Module module = ptx::parse(compiled.text);

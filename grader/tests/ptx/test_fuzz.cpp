@@ -13,6 +13,7 @@
 #include "simulator/ptx/parser.h"
 #include "simulator/ptx/print.h"
 #include "tests/fixtures/ptx_support.h"
+#include "tests/fixtures/rest.h"
 
 using namespace lab32;
 using namespace lab32::tests;
@@ -140,7 +141,7 @@ std::string damage(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("ptx: damaged text is refused or read, never fatal") {
+TEST_CASE("ptx: damaged text is refused or read, never fatal" * kRest) {
   std::mt19937 random(32);
   int errors = 0, refusals = 0, modules = 0;
   for (int round = 0; round < 20000; ++round) {

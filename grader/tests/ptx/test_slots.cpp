@@ -8,6 +8,7 @@
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/parser.h"
 #include "tests/fixtures/ptx_support.h"
+#include "tests/fixtures/rest.h"
 
 using namespace lab32;
 using namespace lab32::tests;
@@ -276,7 +277,7 @@ TEST_CASE("ptx: slots: no path of a random program reads another register's valu
   CHECK(slots < registers);
 }
 
-TEST_CASE("ptx: slots: no path of a compiled program reads another register's value") {
+TEST_CASE("ptx: slots: no path of a compiled program reads another register's value" * kRest) {
   std::mt19937 random(32);
   for (const CompiledPtx& compiled : compiled_ptx()) {
     CAPTURE(compiled.name);
