@@ -119,6 +119,16 @@ def test_the_simulator_counts_what_the_hardware_counts():
             assert ours[what] == counted, (task, what)
 
 
+def test_a_table_is_read_again_when_it_has_changed(tmp_path):
+    file = tmp_path / "times.csv"
+    file.write_text("# gpu: a card\nn,ms\n1,2\n")
+    table = tables.read(file)
+    table.rows[0]["ms"] = "changed by who has read it"
+    assert tables.read(file).rows == [{"n": "1", "ms": "2"}]
+    file.write_text("# gpu: a card\nn,ms\n1,2\n2,4\n")
+    assert tables.read(file).value("ms", n=2) == 4
+
+
 def test_value_wants_one_row():
     table = tables.documented("add1_l1")
     with pytest.raises(LookupError, match="0 rows have"):

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/root.h"
+#include "base/table.h"
 #include "simulator/counters/banks.h"
 #include "simulator/counters/sectors.h"
 
@@ -38,30 +38,18 @@ uint32_t bytes_of(const std::string& op) {
 }
 
 std::vector<MeasuredPattern> read_patterns(const std::string& name) {
-  std::ifstream file((root() / "data/measured/counters/").string() + name);
-  REQUIRE_MESSAGE(file.is_open(), name);
-  std::vector<std::string> columns;
   std::vector<MeasuredPattern> patterns;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::vector<std::string> fields;
-    std::istringstream split(line);
-    for (std::string field; std::getline(split, field, ',');) fields.push_back(field);
-    if (columns.empty()) {
-      columns = fields;
-      continue;
-    }
-    MeasuredPattern p;
-    p.op = fields.at(0);
+  for (const TableRow& row : read_table((root() / "data/measured/counters/").string() + name)) {
+    MeasuredPattern& p = patterns.emplace_back();
+    p.op = row.at("op");
     p.bytes = bytes_of(p.op);
-    p.mask = static_cast<uint32_t>(std::stoul(fields.at(1), nullptr, 16));
-    for (size_t i = 2; i + 1 < fields.size(); ++i) {
-      p.measured[columns[i]] = static_cast<uint32_t>(std::stoul(fields[i]));
-    }
-    std::istringstream offsets(fields.back());
+    p.mask = static_cast<uint32_t>(std::stoul(row.at("mask"), nullptr, 16));
+    std::istringstream offsets(row.at("offsets"));
     for (uint64_t& a : p.address) offsets >> a;
     REQUIRE(!offsets.fail());
-    patterns.push_back(p);
+    for (const auto& [column, cell] : row)
+      if (column != "op" && column != "mask" && column != "offsets")
+        p.measured[column] = static_cast<uint32_t>(std::stoul(cell));
   }
   return patterns;
 }
