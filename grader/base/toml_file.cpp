@@ -1,4 +1,3 @@
-#define TOML_IMPLEMENTATION  // once, here: the parser takes seconds to compile
 #include "base/toml_file.h"
 
 #include <fmt/format.h>

@@ -15,13 +15,13 @@
 
 #include "device/fault.h"
 #include "device/shape.h"
-#include "simulator/core/execute/unmatched.h"
-#include "simulator/counters/cache_counters.h"
-#include "simulator/counters/close_up.h"
-#include "simulator/counters/counters.h"
-#include "simulator/model/occupancy.h"
-#include "simulator/model/time.h"
-#include "simulator/model/work.h"
+#include "simulator/core/warp/unmatched.h"
+#include "simulator/observers/caches/cache_counters.h"
+#include "simulator/observers/counters.h"
+#include "simulator/observers/traffic/close_up.h"
+#include "simulator/timing/occupancy.h"
+#include "simulator/timing/time.h"
+#include "simulator/timing/work.h"
 #include "toolchain/artifact.h"
 
 namespace lab32::device {

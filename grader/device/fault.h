@@ -6,7 +6,7 @@
 #include <string>
 
 #include "device/shape.h"
-#include "simulator/core/execute/trap.h"
+#include "simulator/core/warp/trap.h"
 
 namespace lab32::device {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "device/fault.h"
-#include "simulator/core/execute/trap_text.h"  // to_string of the kind
+#include "simulator/core/warp/trap_text.h"  // to_string of the kind
 
 namespace lab32::device {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulator/core/execute/events.h"
-#include "simulator/core/execute/kernel_program.h"
-#include "simulator/counters/traffic.h"
+#include "simulator/core/warp/events.h"
+#include "simulator/core/warp/kernel_program.h"
+#include "simulator/observers/traffic/traffic.h"
 #include "simulator/sass/emitted.h"
 
 namespace lab32::device {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "simulator/core/execute/unmatched_text.h"
+#include "simulator/core/warp/unmatched_text.h"
 
 namespace lab32::device {
 

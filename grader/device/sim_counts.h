@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "simulator/core/execute/instruction.h"
 #include "simulator/core/schedule/launch.h"
-#include "simulator/counters/counters.h"
-#include "simulator/counters/traffic.h"
+#include "simulator/core/warp/instruction.h"
+#include "simulator/observers/counters.h"
+#include "simulator/observers/traffic/traffic.h"
 
 namespace lab32::device {
 

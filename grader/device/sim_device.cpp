@@ -13,13 +13,13 @@
 #include "base/error.h"
 #include "device/sim_module.h"
 #include "device/sim_observers.h"
-#include "simulator/core/execute/glance.h"
-#include "simulator/core/execute/trap_text.h"
 #include "simulator/core/memory/device_heap.h"
 #include "simulator/core/schedule/launch.h"
-#include "simulator/model/copy.h"
-#include "simulator/model/occupancy.h"
+#include "simulator/core/undefined/glance.h"
+#include "simulator/core/warp/trap_text.h"
 #include "simulator/ptx/parser.h"
+#include "simulator/timing/copy.h"
+#include "simulator/timing/occupancy.h"
 
 namespace lab32::device {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "device/device.h"
 #include "simulator/core/memory/memory.h"
-#include "simulator/model/profile.h"
+#include "simulator/timing/profile.h"
 
 namespace lab32::device {
 

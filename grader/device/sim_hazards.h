@@ -1,9 +1,9 @@
 // What the race check has to know of a program before it runs.
 #pragma once
 
-#include "simulator/core/execute/launch_context.h"
-#include "simulator/counters/hazards.h"
-#include "simulator/counters/position.h"
+#include "simulator/core/warp/launch_context.h"
+#include "simulator/observers/position.h"
+#include "simulator/observers/races/hazards.h"
 
 namespace lab32::device {
 

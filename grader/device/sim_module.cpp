@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "device/kernel_name.h"
-#include "simulator/core/execute/glance.h"
+#include "simulator/core/undefined/glance.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/listing.h"
 #include "simulator/sass/reconcile.h"

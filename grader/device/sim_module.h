@@ -10,8 +10,8 @@
 
 #include "device/device.h"
 #include "device/variable_places.h"
-#include "simulator/core/execute/decode.h"
 #include "simulator/core/memory/memory.h"
+#include "simulator/core/warp/decode.h"
 #include "simulator/ptx/module.h"
 #include "simulator/sass/reconcile.h"
 #include "toolchain/artifact.h"

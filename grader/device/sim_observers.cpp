@@ -10,9 +10,9 @@
 #include "device/sim_hazards.h"
 #include "device/sim_trace.h"
 #include "device/sim_work.h"
-#include "simulator/model/multiprocessor.h"
-#include "simulator/model/time.h"
 #include "simulator/ptx/module.h"
+#include "simulator/timing/multiprocessor.h"
+#include "simulator/timing/time.h"
 
 namespace lab32::device {
 namespace {

@@ -8,15 +8,15 @@
 #include "device/device.h"
 #include "device/variable_places.h"
 #include "simulator/core/schedule/launch.h"
-#include "simulator/counters/caches.h"
-#include "simulator/counters/close_up.h"
-#include "simulator/counters/engine_use.h"
-#include "simulator/counters/global_races.h"
-#include "simulator/counters/hazards.h"
-#include "simulator/counters/spins.h"
-#include "simulator/counters/traffic.h"
-#include "simulator/model/profile.h"
+#include "simulator/observers/caches/caches.h"
+#include "simulator/observers/races/engine_use.h"
+#include "simulator/observers/races/global_races.h"
+#include "simulator/observers/races/hazards.h"
+#include "simulator/observers/traffic/close_up.h"
+#include "simulator/observers/traffic/spins.h"
+#include "simulator/observers/traffic/traffic.h"
 #include "simulator/sass/emitted.h"
+#include "simulator/timing/profile.h"
 
 namespace lab32::device {
 

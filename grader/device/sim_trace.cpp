@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "device/function_times.h"
-#include "simulator/model/instruction_cost.h"
-#include "simulator/model/machine_issue.h"
 #include "simulator/ptx/control_flow.h"
 #include "simulator/sass/graph.h"
+#include "simulator/timing/instruction_cost.h"
+#include "simulator/timing/machine_issue.h"
 
 namespace lab32::device {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "device/function_times.h"
 #include "device/sim_trace.h"
-#include "simulator/model/instruction_cost.h"
-#include "simulator/model/machine_issue.h"
+#include "simulator/timing/instruction_cost.h"
+#include "simulator/timing/machine_issue.h"
 
 namespace lab32::device {
 namespace {

@@ -3,14 +3,14 @@
 
 #include <vector>
 
-#include "simulator/core/execute/events.h"
-#include "simulator/core/execute/kernel_program.h"
-#include "simulator/counters/cache_counters.h"
-#include "simulator/counters/caches.h"
-#include "simulator/counters/counters.h"
-#include "simulator/counters/traffic.h"
-#include "simulator/model/work.h"
+#include "simulator/core/warp/events.h"
+#include "simulator/core/warp/kernel_program.h"
+#include "simulator/observers/caches/cache_counters.h"
+#include "simulator/observers/caches/caches.h"
+#include "simulator/observers/counters.h"
+#include "simulator/observers/traffic/traffic.h"
 #include "simulator/sass/emitted.h"
+#include "simulator/timing/work.h"
 
 namespace lab32::device {
 

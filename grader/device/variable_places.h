@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/core/execute/trap.h"
 #include "simulator/core/memory/shared_variable.h"
-#include "simulator/counters/counters.h"
+#include "simulator/core/warp/trap.h"
+#include "simulator/observers/counters.h"
 #include "simulator/ptx/debug_types.h"
 #include "simulator/ptx/module.h"
 

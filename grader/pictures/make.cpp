@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "device/fault_text.h"
-#include "simulator/core/execute/trap_text.h"
-#include "simulator/counters/banks.h"
-#include "simulator/counters/hazard_text.h"
+#include "simulator/core/warp/trap_text.h"
+#include "simulator/observers/races/hazard_text.h"
+#include "simulator/observers/traffic/banks.h"
 
 namespace lab32::pictures {
 namespace {

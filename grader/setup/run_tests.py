@@ -1,11 +1,12 @@
 """Runs the C++ tests on all cores and the Python tests beside them; the last line: N passed, N failed.
 
-usage: run_tests.py [--deployment | --rest] [--threads] [DOCTEST_BINARY] [PYTEST_DIRECTORY]   (those that exist)
+usage: run_tests.py fast|slow DOCTEST_BINARY...
 
-The C++ tests are shared out among processes: a source file's cases go to one process, since they may
-build on each other; those of LONG, which do not, go one by one. So are the Python tests: a file of
-LONG_PYTHON has a process of its own, all others share four. The golden tests first, since others look at
-what they grade; then the longest that is left, by the times of the last run (build/test_seconds.json).
+Which tests are slow stands in their source: `* kSlow` (tests/fixtures/slow.h), pytest.mark.slow. doctest and
+pytest run what they find. The C++ cases of a file go to one process, since they may build on each
+other; slow ones, and those whose names begin with "grading: golden:", one by one. Python tests go to a process per file. The
+golden tests first, since others look at what they grade; then the longest, by the times of the last
+run (build/test_seconds.json).
 """
 
 import collections
@@ -21,45 +22,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-# Files of long cases that are independent of each other: the golden ones, whose gradings the Python
-# tests look at, too; then the longest first.
-LONG = [
-    "grading/test_golden.cpp",
-    "grading/test_submissions.cpp",
-    "grading/test_one_score.cpp",
-    "grading/test_command_line.cpp",
-    "cudart/test_programs.cpp",
-    "checks/test_documented.cpp",
-]
-# Files of more than 5 seconds whose cases stay together, the longest first.
-LONG_TOGETHER = [
-    "model/test_time.cpp",
-    "toolchain/test_nvcc.cpp",
-    "grading/test_reference_module.cpp",
-    "grading/test_labs_together.cpp",
-    "grading/test_given.cpp",
-    "grading/test_machine.cpp",
-    "toolchain/test_leaks.cpp",
-    "sass/test_hardware.cpp",
-    "cublas/test_cublas.cpp",
-]
-# The longest first; half of their time they wait for one process.
-LONG_PYTHON = ["test_programs.py", "test_explain_command.py", "test_gallery.py"]
-# What puts others' software on this machine and lab32 where it is used: packs in clean roots, a real
-# Slurm, compare50 in an environment of its own. With --deployment these, else all others.
-DEPLOYMENT = ["test_dist.py", "test_similarity.py", "test_class_real_slurm.py", "test_install.py"]
-# Of the others, --rest takes what is marked so (kRest in tests/fixtures/rest.h, pytest.mark.rest).
-# With --threads all but these, which grade hundreds of files: they have no host threads that others do
-# not have, and take hours where each access of memory is watched.
-CORPORA = ("grading/test_golden.cpp", "grading/test_submissions.cpp", "grading/test_one_score.cpp")
-# Of these, and of these suites, nothing else may run beside them: they judge the others, or they
-# measure time on a GPU.
+# Of this suite nothing else may run beside it: it judges the others. Nor beside tests that measure
+# time on a GPU.
 LAST_SUITE = "after all others"
 NEEDS_THE_GPU = re.compile(r"device/test_gpu|test_command_line|on a GPU")
+# Grades hundreds of files, on one host thread: under ThreadSanitizer, which makes each access of
+# memory slow, these are left out.
+CORPORA = ("grading/test_golden.cpp", "grading/test_submissions.cpp", "grading/test_one_score.cpp")
+# Where the Python tests are.
+PYTHON_FOLDERS = ["grader/tests/python", "grader/labs", "grader/runtime/tests"]
 
 TIMES = Path("build/test_seconds.json")
 COVERED = Path("build/covered_ops.txt")
-GRADED = Path("build/graded")  # what tests grade that others look at, too: grader/python/tests/graded.py
+GRADED = Path("build/graded")  # what tests grade that others look at, too: grader/tests/python/graded.py
 RULE = "=" * 79
 SUMMARY = re.compile(r"\[doctest\] test cases: *\d+ \| *(\d+) passed \| *\d+ failed")
 SECONDS = re.compile(r"^(\d+\.\d+) s: ", re.MULTILINE)
@@ -97,7 +72,7 @@ def environment():
     return dict(os.environ, LAB32_COVERED_OPS=str(COVERED.resolve()), LAB32_GRADED=str(GRADED.resolve()))
 
 
-def units_of(binary, rest):
+def units_of(binary, slow):
     listed = subprocess.run(
         [binary, "--list-test-cases", "--reporters=xml"],
         stdout=subprocess.PIPE, check=True, env=environment(),
@@ -105,8 +80,8 @@ def units_of(binary, rest):
     files, units = {}, []
     for case in xml.etree.ElementTree.fromstring(listed.stdout).iter("TestCase"):
         file, name, suite = case.get("filename"), case.get("name"), case.get("testsuite", "")
-        wanted = (case.get("skipped") == "true") == rest
-        if wanted and (suite == LAST_SUITE or file.endswith(tuple(LONG))):
+        wanted = (case.get("skipped") == "true") == slow
+        if wanted and (slow or suite == LAST_SUITE or name.startswith("grading: golden:")):
             units.append(Unit(file, [name], False, suite))
             continue
         unit = files.setdefault(file, Unit(file))
@@ -119,13 +94,9 @@ def units_of(binary, rest):
 
 def longest_first(units, seconds):
     def expected(unit):
-        place = next((i for i, name in enumerate(LONG + LONG_TOGETHER) if unit.file.endswith(name)), None)
-        if place == 0:
+        if unit.cases[0].startswith("grading: golden:"):
             return 1e6
-        if any(case in seconds for case in unit.cases):
-            return sum(seconds.get(case, 0) for case in unit.cases)
-        # Never run: long ones first, as they are listed.
-        return 1e6 - place if place is not None else 0.0
+        return sum(seconds.get(case, 1.0) for case in unit.cases)
 
     return sorted(units, key=expected, reverse=True)
 
@@ -167,35 +138,31 @@ def run_unit(binary, unit):
     return output, tally
 
 
-def python_parts(directory, deployment, rest):
-    """Names of files, for each process."""
-    there = sorted(path.name for path in Path(directory).glob("test_*.py"))
-    if deployment:
-        return [[name] for name in DEPLOYMENT if name in there]
-    others = [name for name in there if name not in LONG_PYTHON + DEPLOYMENT]
-    # Those of the classroom, which are neighbours by name, take longest.
-    shares = [others[i::4] for i in range(4)]
-    return [*([name] for name in LONG_PYTHON if name in there), *shares]
+def python_files(slow, seconds):
+    """The files with Python tests of that tier, those that took longest first."""
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
+         "-m", "slow" if slow else "not slow", *PYTHON_FOLDERS],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=environment(),
+    )  # fmt: skip
+    if found.returncode not in (0, 5):
+        sys.exit(found.stdout)
+    print("".join(f"{line}\n" for line in found.stdout.splitlines() if line.startswith("not run,")), end="")
+    files = list(dict.fromkeys(re.findall(r"^(\S+\.py)::", found.stdout, re.MULTILINE)))
+    took = collections.Counter()
+    for name, each in seconds.items():
+        took[name.partition(": ")[0]] += each
+    return sorted(files, key=lambda file: took.get(Path(file).name, 1.0), reverse=True)
 
 
-def run_pytest(directory, names, more):
+def run_pytest(files, slow):
     """(what it said, Tally)"""
-    # Not by their names: pytest runs a file that is named without asking conftest whether it can.
-    others = (path for path in Path(directory).glob("test_*.py") if path.name not in names)
-    arguments = [directory, *(f"--ignore={path}" for path in others), *more]
-    report = Path(f"build/pytest-{Path(names[0]).stem}.xml")
+    report = Path(f"build/pytest-{Path(files[0]).stem}.xml")
     report.unlink(missing_ok=True)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        f"--junitxml={report}",
-    ]
     done = subprocess.run(
-        [*command, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}",
+         "-m", "slow" if slow else "not slow", *files],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, errors="replace", env=environment(),
     )  # fmt: skip
     if not report.exists():
@@ -209,9 +176,8 @@ def run_pytest(directory, names, more):
             tally.passed += 1
         name = f"{case.get('classname').rpartition('.')[2]}.py: {case.get('name')}"
         tally.seconds[name] = float(case.get("time"))
-    # 5: there was nothing to run, as in a file that conftest leaves out and names.
-    tally.failed = tally.failed or int(done.returncode not in (0, 5))
-    return done.stdout, tally
+    tally.failed = tally.failed or int(done.returncode != 0)
+    return (done.stdout if tally.failed else ""), tally
 
 
 def run_all(groups):
@@ -244,25 +210,26 @@ def run_all(groups):
     return total
 
 
-def main(suites):
-    deployment, rest, threads = (f"--{option}" in suites for option in ("deployment", "rest", "threads"))
-    suites = [suite for suite in suites if not suite.startswith("--")]
+def main(tier, *binaries):
+    slow = tier == "slow"
     recorded = json.loads(TIMES.read_text()) if TIMES.exists() else {}
     TIMES.parent.mkdir(exist_ok=True)
     COVERED.unlink(missing_ok=True)
     shutil.rmtree(GRADED, ignore_errors=True)
     GRADED.mkdir()
+    sanitized = [word for word in ("address-undefined", "thread") if f"/{word}/" in binaries[0]]
     python, beside, alone = [], [], []
-    for suite in suites:
-        if os.path.isdir(suite):
-            more = [] if deployment else ["-m", "rest" if rest else "not rest"]
-            for part in python_parts(suite, deployment, rest):
-                python.append(partial(run_pytest, suite, part, more))
-            continue
-        for unit in longest_first(units_of(suite, rest), recorded):
-            if threads and unit.file.endswith(CORPORA):
+    for binary in binaries:
+        for unit in longest_first(units_of(binary, slow), recorded):
+            if sanitized == ["thread"] and unit.file.endswith(CORPORA):
                 continue
-            (alone if unit.alone() else beside).append(partial(run_unit, suite, unit))
+            (alone if unit.alone() else beside).append(partial(run_unit, binary, unit))
+    if not sanitized:
+        files = python_files(slow, recorded)
+        # Starting pytest costs a second: short files share a process.
+        long, short = (files, []) if slow else (files[:6], files[6:])
+        parts = [[file] for file in long] + [short[i::4] for i in range(4) if short[i::4]]
+        python = [partial(run_pytest, part, slow) for part in parts]
     # Tests wait for much of their time: for a time limit, a browser, a notebook's kernel. Beside two
     # processes of Python and one more of C++ than there are cores, there is always one that can go on.
     total = run_all([(python, 2), (beside, 1 + (os.cpu_count() or 1))])
@@ -279,4 +246,4 @@ def main(suites):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

@@ -119,7 +119,7 @@ def grade(rest):
 def runtime():
     """nvcc4jupyter's %%cuda, or `!nvcc`, on lab32's CUDA runtime: no GPU needed."""
     os.environ["PATH"] = os.pathsep.join([str(find_nvcc().parent), os.environ.get("PATH", "")])
-    folder = str(ROOT / "build/cudart")
+    folder = str(ROOT / "build/runtime")
     os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(
         filter(None, [folder, os.environ.get("LD_LIBRARY_PATH")])
     )

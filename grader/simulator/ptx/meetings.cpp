@@ -1,5 +1,5 @@
 // Where diverged lanes meet again: found as ptxas finds it, by what its machine code shows (BSSY,
-// BREAK and BSYNC; grader/measure/divergence has the shapes that were tried, and what an H200
+// BREAK and BSYNC; grader/tools/measure/divergence has the shapes that were tried, and what an H200
 // counts).
 //
 // 1. At the immediate post-dominator, as seen in the innermost loop in which two of the ways stay.

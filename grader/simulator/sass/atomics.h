@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/core/execute/access_plan.h"
+#include "simulator/core/warp/access_plan.h"
 #include "simulator/sass/ptx_accesses.h"
 #include "simulator/sass/sites.h"
 

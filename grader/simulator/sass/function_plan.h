@@ -1,7 +1,7 @@
 // Reconciles one PTX function.
 #pragma once
 
-#include "simulator/core/execute/access_plan.h"
+#include "simulator/core/warp/access_plan.h"
 #include "simulator/ptx/module.h"
 #include "simulator/sass/ptx_accesses.h"
 #include "simulator/sass/sites.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "simulator/core/execute/events.h"
+#include "simulator/core/warp/events.h"
 #include "simulator/sass/listing.h"
 
 namespace lab32::sass {

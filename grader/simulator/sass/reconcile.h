@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "simulator/core/execute/access_plan.h"
+#include "simulator/core/warp/access_plan.h"
 #include "simulator/ptx/module.h"
 #include "simulator/sass/emitted.h"
 #include "simulator/sass/listing.h"

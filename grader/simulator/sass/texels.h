@@ -1,7 +1,7 @@
 // Fetches through textures and accesses of surfaces: whether the machine code has those of the PTX.
 #pragma once
 
-#include "simulator/core/execute/access_plan.h"
+#include "simulator/core/warp/access_plan.h"
 #include "simulator/sass/ptx_accesses.h"
 #include "simulator/sass/sites.h"
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "base/machine_speed.h"
-#include "simulator/core/execute/launch_meter.h"
+#include "simulator/core/warp/launch_meter.h"
 
 using namespace lab32;
 

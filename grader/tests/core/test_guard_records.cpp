@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
-#include "simulator/core/execute/instruction.h"
-#include "simulator/core/execute/trap.h"
 #include "simulator/core/memory/guard_records.h"
 #include "simulator/core/memory/order_guard.h"
+#include "simulator/core/warp/instruction.h"
+#include "simulator/core/warp/trap.h"
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;

@@ -5,11 +5,11 @@
 #include <array>
 #include <cstring>
 
-#include "simulator/core/execute/instruction.h"
-#include "simulator/core/execute/trap.h"
 #include "simulator/core/memory/order_guard.h"
-#include "tests/fixtures/rest.h"
+#include "simulator/core/warp/instruction.h"
+#include "simulator/core/warp/trap.h"
 #include "tests/fixtures/sim_kit.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using tests::each;
@@ -233,7 +233,7 @@ TEST_CASE("core: determinism: each block counts in a word that lies among others
   for (uint32_t b = 0; b < 500; ++b) CHECK(o.out[b] == 31 * 32 / 2 + 32);
 }
 
-TEST_CASE("core: determinism: launches that write so much that they run in rounds" * kRest) {
+TEST_CASE("core: determinism: launches that write so much that they run in rounds" * kSlow) {
   // 16 MB over old contents; the last block of every hundred writes over its left neighbour's.
   Setup setup = in_place(4096, 1024);
   const std::string writes = R"(

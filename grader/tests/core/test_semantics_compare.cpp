@@ -41,7 +41,7 @@ bool combined(const std::string& bool_op, bool result, bool c) {
 template <class T>
 void check_comparison(const std::string& op, const std::string& ftz, const std::string& type,
                       std::function<bool(T, T)> holds) {
-  const std::string reg = Names<T>::reg, ab = ", " + reg + "2, " + reg + "3";
+  const std::string reg = TypeNames<T>::reg, ab = ", " + reg + "2, " + reg + "3";
   for (const std::string bool_op : {"", "and", "or", "xor"}) {
     const std::string words = "." + op + (bool_op.empty() ? "" : "." + bool_op) + ftz;
     const std::string setp = "setp" + words + "." + type;

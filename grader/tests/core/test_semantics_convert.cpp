@@ -17,8 +17,8 @@ void all_integers(F f) {
 // "cvt{words}.D.S"
 template <class D, class S>
 std::string cvt(const std::string& words) {
-  return "cvt" + words + "." + Names<D>::type + "." + Names<S>::type + " " + Names<D>::reg + "1, " +
-         Names<S>::reg + "2;";
+  return "cvt" + words + "." + TypeNames<D>::type + "." + TypeNames<S>::type + " " +
+         TypeNames<D>::reg + "1, " + TypeNames<S>::reg + "2;";
 }
 
 template <class D, class S>
@@ -114,8 +114,8 @@ TEST_CASE("core: cvt from integers to floats") {
       check_refused(cvt<D, S>(".rzi"));
     });
     for (const HalfType& h : kHalves) {
-      const std::string rest =
-          std::string(".") + h.name + "." + Names<S>::type + " %rs1, " + Names<S>::reg + "2;";
+      const std::string rest = std::string(".") + h.name + "." + TypeNames<S>::type + " %rs1, " +
+                               TypeNames<S>::reg + "2;";
       for (const Mode& mode : kModes) {
         const std::string opcode = std::string("cvt.") + mode.name;
         if (h.brain && sizeof(S) == 1) {
@@ -151,8 +151,8 @@ TEST_CASE("core: cvt from floats to integers") {
         check_line<D, double>(cvt<D, double>(kIntegral[i] + sat), f64);
       }
       for (const HalfType& h : kHalves) {
-        const std::string text = "cvt" + kIntegral[i] + "." + Names<D>::type + "." + h.name + " " +
-                                 Names<D>::reg + "1, %rs2;";
+        const std::string text = "cvt" + kIntegral[i] + "." + TypeNames<D>::type + "." + h.name +
+                                 " " + TypeNames<D>::reg + "1, %rs2;";
         if (h.brain && sizeof(D) == 1) {
           check_refused(text);
           continue;

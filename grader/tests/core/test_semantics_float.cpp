@@ -48,7 +48,7 @@ const auto kFma = [](auto a, auto b, auto c) {
 template <class... T, class F>
 void check_modes(const std::string& op, bool has_sat, F f) {
   using R = std::common_type_t<T...>;
-  const std::string type = std::string(".") + Names<R>::type;
+  const std::string type = std::string(".") + TypeNames<R>::type;
   const auto accept = [](R got, R want) {
     if (same_or_nan(got, want)) return true;
     return got == 0 && std::fabs(want) == std::numeric_limits<float>::min();

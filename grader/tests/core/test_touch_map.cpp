@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
-#include "simulator/core/execute/instruction.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/memory/touch_map.h"
+#include "simulator/core/warp/instruction.h"
 
 using namespace lab32;
 using sim::Touch;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "device/interval.h"
+#include "gpu/interval.h"
 
 using namespace lab32::device;
 

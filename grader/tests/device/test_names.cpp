@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "device/entries.h"
 #include "device/kernel_name.h"
+#include "gpu/entries.h"
 
 using namespace lab32;
 using device::find_kernel;

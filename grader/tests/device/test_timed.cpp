@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "device/fault_text.h"
-#include "device/timed_codec.h"
+#include "gpu/timed_codec.h"
 
 using namespace lab32;
 using namespace lab32::device;

@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
-#include "grading/answer.h"
-#include "grading/registry.h"
-#include "grading/sealing.h"
-#include "tests/fixtures/rest.h"
+#include "grading/engine/registry.h"
+#include "grading/rubric/answer.h"
+#include "grading/timing/sealing.h"
+#include "tests/fixtures/slow.h"
 
 namespace lab32::grading {
 namespace {
@@ -63,7 +63,7 @@ TEST_CASE("grading: the nearest option goes by the ratio") {
   CHECK(nearest_option(100, {1, 1.25, 3, 8}) == 8);
 }
 
-TEST_CASE("grading: the sealed answers of every lab open to the rubric's" * kRest) {
+TEST_CASE("grading: the sealed answers of every lab open to the rubric's" * kSlow) {
   size_t questions = 0;
   for (const std::string& lab : known_labs()) {
     const Rubric rubric(rubric_folder(), lab);

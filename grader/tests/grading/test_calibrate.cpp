@@ -1,5 +1,5 @@
 // `lab32 calibrate`: what a card can decide, in a table.
-#include "grading/calibrate.h"
+#include "grading/timing/calibrate.h"
 #include "tests/fixtures/golden.h"
 #include "tests/fixtures/speed_kit.h"
 

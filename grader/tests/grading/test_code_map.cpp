@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "grading/code_map.h"
+#include "grading/launch/code_map.h"
 
 namespace lab32::tests {
 

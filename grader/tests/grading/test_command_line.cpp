@@ -13,7 +13,7 @@
 
 #include "base/process.h"
 #include "base/root.h"
-#include "grading/runner.h"
+#include "grading/engine/runner.h"
 #include "tests/fixtures/scratch.h"
 
 extern char** environ;

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "base/source_file.h"
-#include "grading/compare.h"
+#include "grading/launch/compare.h"
 
 namespace lab32::grading {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/root.h"
-#include "grading/compiled.h"
-#include "grading/given_values.h"
+#include "grading/engine/compiled.h"
+#include "grading/launch/given_values.h"
 #include "pictures/mapping.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/nvcc.h"

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "base/root.h"
-#include "grading/arrays.h"
-#include "grading/compiled.h"
-#include "grading/given.h"
-#include "grading/given_time.h"
-#include "grading/launch.h"
-#include "grading/progress.h"
-#include "grading/rubric.h"
-#include "grading/session.h"
+#include "grading/engine/compiled.h"
+#include "grading/engine/progress.h"
+#include "grading/engine/session.h"
+#include "grading/launch/arrays.h"
+#include "grading/launch/given.h"
+#include "grading/launch/launch.h"
+#include "grading/rubric/rubric.h"
+#include "grading/timing/given_time.h"
 
 namespace lab32::tests {
 namespace {

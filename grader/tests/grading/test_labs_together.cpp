@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/root.h"
-#include "grading/runner.h"
+#include "grading/engine/runner.h"
 #include "report/render.h"
-#include "tests/fixtures/rest.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 
@@ -37,12 +37,12 @@ std::string last_lab(std::vector<std::string> labs) {
 
 }  // namespace
 
-TEST_CASE("grading: a lab's result does not depend on the labs before it" * kRest) {
+TEST_CASE("grading: a lab's result does not depend on the labs before it" * kSlow) {
   CHECK(last_lab({"swizzle", "occupancy"}) == last_lab({"occupancy"}));
 }
 
 TEST_CASE("grading: of named checks only what they need runs, with the result that it has anyway" *
-          kRest) {
+          kSlow) {
   grading::GradeOptions options = options_of({"transpose"});
   const report::Lab whole = grading::grade(options).labs.at(0);
   options.checks = {"B2 padded: wavefronts"};

@@ -1,10 +1,10 @@
 // Which launches are looked at closely enough to say where their bytes go.
 
-#include "grading/progress.h"
-#include "grading/reporter.h"
-#include "grading/shared_launch.h"
-#include "grading/standard_checks.h"
-#include "grading/suite.h"
+#include "grading/engine/progress.h"
+#include "grading/engine/reporter.h"
+#include "grading/engine/suite.h"
+#include "grading/launch/shared_launch.h"
+#include "grading/launch/standard_checks.h"
 #include "tests/fixtures/fake_device.h"
 #include "tests/fixtures/scratch.h"
 

@@ -12,8 +12,8 @@
 #include "base/read_file.h"
 #include "base/root.h"
 #include "tests/fixtures/devices.h"
-#include "tests/fixtures/rest.h"
 #include "tests/fixtures/scratch.h"
+#include "tests/fixtures/slow.h"
 
 extern char** environ;
 
@@ -43,7 +43,7 @@ bool has_words(const std::string& text, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("grading: one lab's file that is no program costs that lab only" * kRest) {
+TEST_CASE("grading: one lab's file that is no program costs that lab only" * kSlow) {
   const Scratch s;
   fs::create_directories(s.path / "coalescing/coalescing.cu");
   s.write("bank_conflicts/bank_conflicts.cu", std::string("\0\1\2", 3));

@@ -3,9 +3,9 @@
 
 #include "base/root.h"
 #include "device/device.h"
-#include "device/entries.h"
-#include "grading/compiled.h"
-#include "grading/reference_module.h"
+#include "gpu/entries.h"
+#include "grading/engine/compiled.h"
+#include "grading/timing/reference_module.h"
 #include "tests/fixtures/each_lab.h"
 #include "toolchain/nvcc.h"
 
@@ -48,7 +48,7 @@ void check_module(const std::string& lab) {
 
 }  // namespace
 
-TEST_EACH_LAB("grading: the sealed reference solution", check_module, "reduction");
+TEST_EACH_LAB("grading: the sealed reference solution", check_module, 1);
 
 TEST_CASE("grading: PTX without what tells of its source") {
   const std::string ptx =

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "grading/registry.h"
+#include "grading/engine/registry.h"
 
 namespace lab32::grading {
 namespace {

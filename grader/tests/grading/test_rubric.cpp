@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "grading/rubric.h"
+#include "grading/rubric/rubric.h"
 #include "tests/fixtures/each_lab.h"
 #include "tests/fixtures/scratch.h"
 
@@ -152,7 +152,7 @@ TEST_CASE("grading: a rubric that is not there is named") {
 }
 
 TEST_CASE("grading: the project's rubrics fit their checks, a hundred points each") {
-  for (const std::string& lab : tests::kEachLab) {
+  for (const std::string& lab : tests::each_lab()) {
     CAPTURE(lab);
     double points = 0;
     const Rubric rubric(rubric_folder(), lab);

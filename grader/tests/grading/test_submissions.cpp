@@ -13,10 +13,10 @@
 #include "base/pattern.h"
 #include "base/read_file.h"
 #include "base/root.h"
-#include "device/gpu_timer.h"
-#include "grading/alike.h"
-#include "grading/progress.h"
-#include "grading/runner.h"
+#include "gpu/gpu_timer.h"
+#include "grading/engine/progress.h"
+#include "grading/engine/runner.h"
+#include "grading/launch/alike.h"
 #include "report/render.h"
 #include "tests/fixtures/each_lab.h"
 #include "tests/fixtures/splice.h"
@@ -54,7 +54,7 @@ std::vector<Verdict> verdicts_of(const std::string& text, const std::string& hea
 
 std::vector<fs::path> submissions(const std::string& kind, const std::string& lab) {
   std::vector<fs::path> files;
-  const fs::path dir = root() / "grader/tests/submissions" / kind / lab;
+  const fs::path dir = folder_of(lab) / "submissions" / kind;
   if (!fs::exists(dir)) return files;
   for (const auto& entry : fs::directory_iterator(dir))
     if (entry.path().extension() == ".cu") files.push_back(entry.path());
@@ -353,11 +353,10 @@ void check_others(const std::string& lab) {
   check_each(lab, groups);
 }
 
-TEST_EACH_LAB("grading: submissions get the verdict that they deserve", check_most,
-              "coalescing reduction swizzle");
-TEST_EACH_LAB("grading: all other submissions get theirs, too", check_others, "");
+TEST_EACH_LAB("grading: submissions get the verdict that they deserve", check_most, 1);
+TEST_EACH_LAB("grading: all other submissions get theirs, too", check_others, 0);
 
-// Prints what grader/measure/solutions/measure.sh records.
+// Prints what grader/tools/measure/solutions/measure.sh records.
 TEST_CASE("grading: cheats and faults on a GPU") {
   const auto timer = device::find_gpu_timer().timer;
   if (!timer) {
@@ -365,7 +364,7 @@ TEST_CASE("grading: cheats and faults on a GPU") {
     return;
   }
   for (const char* kind : kAboutGpus)
-    for (const std::string& lab : kEachLab)
+    for (const std::string& lab : each_lab())
       for (const fs::path& file : submissions(kind, lab)) {
         const std::vector<Verdict> expected = verdicts_of(read(file), "verdict on a GPU");
         if (expected.empty()) continue;  // the simulator has told all

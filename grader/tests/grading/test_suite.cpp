@@ -5,12 +5,12 @@
 #include <new>
 
 #include "base/machine_speed.h"
-#include "checks/coalescing/patterns.h"
-#include "grading/progress.h"
-#include "grading/reporter.h"
-#include "grading/spending.h"
-#include "grading/standard_checks.h"
-#include "grading/suite.h"
+#include "grading/engine/progress.h"
+#include "grading/engine/reporter.h"
+#include "grading/engine/spending.h"
+#include "grading/engine/suite.h"
+#include "grading/launch/standard_checks.h"
+#include "labs/coalescing/patterns.h"
 #include "tests/fixtures/fake_device.h"
 #include "tests/fixtures/scratch.h"
 

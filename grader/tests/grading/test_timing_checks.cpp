@@ -1,8 +1,8 @@
 // Speed against a copy: every verdict. Times are those of speed_kit.h.
-#include "grading/comparison.h"
-#include "grading/progress.h"
-#include "grading/runner.h"
-#include "grading/words.h"
+#include "grading/engine/progress.h"
+#include "grading/engine/runner.h"
+#include "grading/timing/comparison.h"
+#include "grading/words/words.h"
 #include "tests/fixtures/speed_kit.h"
 
 namespace lab32::grading {

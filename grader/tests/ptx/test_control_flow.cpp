@@ -9,7 +9,7 @@
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/parser.h"
 #include "tests/fixtures/ptx_support.h"
-#include "tests/fixtures/rest.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using namespace lab32::tests;
@@ -386,7 +386,7 @@ TEST_CASE(
 }
 
 TEST_CASE("ptx: control flow: each branch of compiled programs meets at a block's beginning" *
-          kRest) {
+          kSlow) {
   for (const CompiledPtx& compiled : compiled_ptx()) {
     CAPTURE(compiled.name);
     const ptx::Module module = ptx::parse(compiled.text);

@@ -8,7 +8,7 @@
 
 #include "base/root.h"
 #include "simulator/ptx/debug_types.h"
-#include "tests/fixtures/rest.h"
+#include "tests/fixtures/slow.h"
 #include "toolchain/nvcc.h"
 
 using namespace lab32;
@@ -73,7 +73,7 @@ TEST_CASE("ptx: elements of variables are named by their types") {
   }
 }
 
-TEST_CASE("ptx: damaged descriptions of types give no names, or some" * kRest) {
+TEST_CASE("ptx: damaged descriptions of types give no names, or some" * kSlow) {
   const std::string good = text_of(root() / "grader/tests/fixtures/fuzz/ptx/types.ptx");
   REQUIRE(ptx::DebugTypes(good).place(shared("tile"), 4, 4) == "[0][1]");
   const size_t begin = good.find(".debug_abbrev");

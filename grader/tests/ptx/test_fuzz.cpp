@@ -13,7 +13,7 @@
 #include "simulator/ptx/parser.h"
 #include "simulator/ptx/print.h"
 #include "tests/fixtures/ptx_support.h"
-#include "tests/fixtures/rest.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using namespace lab32::tests;
@@ -141,7 +141,7 @@ std::string damage(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("ptx: damaged text is refused or read, never fatal" * kRest) {
+TEST_CASE("ptx: damaged text is refused or read, never fatal" * kSlow) {
   std::mt19937 random(32);
   int errors = 0, refusals = 0, modules = 0;
   for (int round = 0; round < 20000; ++round) {

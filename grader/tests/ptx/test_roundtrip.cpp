@@ -6,7 +6,7 @@
 #include "simulator/ptx/parser.h"
 #include "simulator/ptx/print.h"
 #include "tests/fixtures/ptx_support.h"
-#include "tests/fixtures/rest.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using namespace lab32::tests;
@@ -42,7 +42,7 @@ void check_roundtrip(const ptx::Module& module) {
 
 }  // namespace
 
-TEST_CASE("ptx: all that nvcc emits for ordinary programs is known" * kRest) {
+TEST_CASE("ptx: all that nvcc emits for ordinary programs is known" * kSlow) {
   for (const CompiledPtx& compiled : compiled_ptx()) {
     CAPTURE(compiled.name);
     const ptx::Module module = ptx::parse(compiled.text);
@@ -55,14 +55,14 @@ TEST_CASE("ptx: all that nvcc emits for ordinary programs is known" * kRest) {
   }
 }
 
-TEST_CASE("ptx: parse(print(parse(x))) equals parse(x) for compiled programs" * kRest) {
+TEST_CASE("ptx: parse(print(parse(x))) equals parse(x) for compiled programs" * kSlow) {
   for (const CompiledPtx& compiled : compiled_ptx()) {
     CAPTURE(compiled.name);
     check_roundtrip(ptx::parse(compiled.text));
   }
 }
 
-TEST_CASE("ptx: ptxas takes what is printed" * kRest) {
+TEST_CASE("ptx: ptxas takes what is printed" * kSlow) {
   for (const CompiledPtx& compiled : compiled_ptx()) {
     if (compiled.arch != "sm_90") continue;
     CAPTURE(compiled.name);

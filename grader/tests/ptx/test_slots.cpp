@@ -8,7 +8,7 @@
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/parser.h"
 #include "tests/fixtures/ptx_support.h"
-#include "tests/fixtures/rest.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using namespace lab32::tests;
@@ -277,7 +277,7 @@ TEST_CASE("ptx: slots: no path of a random program reads another register's valu
   CHECK(slots < registers);
 }
 
-TEST_CASE("ptx: slots: no path of a compiled program reads another register's value" * kRest) {
+TEST_CASE("ptx: slots: no path of a compiled program reads another register's value" * kSlow) {
   std::mt19937 random(32);
   for (const CompiledPtx& compiled : compiled_ptx()) {
     CAPTURE(compiled.name);

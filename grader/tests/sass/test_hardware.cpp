@@ -9,9 +9,9 @@
 #include "base/table.h"
 #include "device/device.h"
 #include "device/fault_text.h"
-#include "measure/sass/inputs.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"
+#include "tools/measure/sass/inputs.h"
 
 using namespace lab32;
 
@@ -91,7 +91,7 @@ std::vector<Launched> launch_all() {
 #define LAUNCH(kernel, grid, block, shared, ...) \
   launch(#kernel, grid, block, shared, {__VA_ARGS__});
 #define CLEAR(buffer, count) loaded.device->upload(buffer, zeros.data(), count);
-#include "measure/sass/launches.inc"
+#include "tools/measure/sass/launches.inc"
 #undef LAUNCH
 #undef CLEAR
   return all;
@@ -180,7 +180,7 @@ TEST_SUITE("sass: hardware") {
   }
 
   TEST_CASE("sass: every form of a shared atomic, 44 address patterns each") {
-    LoadedKernels loaded("grader/measure/sass/shared_atomics.cu");
+    LoadedKernels loaded("grader/tools/measure/sass/shared_atomics.cu");
     const auto rows = read_table(path_of("shared_atomics.csv"));
     REQUIRE(rows.size() == 396);
     for (size_t i = 0; i < rows.size(); ++i) {

@@ -82,8 +82,8 @@ TEST_SUITE("sass: listing") {
   }
 
   TEST_CASE("sass: what ptxas tells the scheduler beside an instruction") {
-    // chain_wave of grader/measure/model: the addition waits for the sine, and the branch behind it
-    // for twelve cycles more.
+    // chain_wave of grader/tools/calibration: the addition waits for the sine, and the branch
+    // behind it for twelve cycles more.
     const Listing l = kernel(
         "        /*0100*/                   MUFU.SIN R5, R2 ;   /* 0x0000000200057308 */\n"
         "                                                       /* 0x000e220000000400 */\n"

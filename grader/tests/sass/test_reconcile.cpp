@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/pattern.h"
-#include "simulator/core/execute/unmatched_text.h"
+#include "simulator/core/warp/unmatched_text.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/memory_op.h"
 #include "simulator/sass/reconcile.h"

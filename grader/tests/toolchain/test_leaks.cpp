@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "tests/fixtures/isolations.h"
-#include "tests/fixtures/rest.h"
 #include "tests/fixtures/scratch.h"
+#include "tests/fixtures/slow.h"
 #include "toolchain/line_directives.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/opened_files.h"
@@ -43,7 +43,7 @@ bool tells(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_SUITE("compile: leaks") {
-  TEST_CASE("toolchain: no path leads to another's file, and no message quotes it" * kRest) {
+  TEST_CASE("toolchain: no path leads to another's file, and no message quotes it" * kSlow) {
     tests::Scratch s, other;
     const std::string secret = other.write("secret.h", kOthersText).string();
     const std::string up = "../../../../../../../../../..";

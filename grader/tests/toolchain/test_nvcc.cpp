@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "tests/fixtures/isolations.h"
-#include "tests/fixtures/rest.h"
 #include "tests/fixtures/scratch.h"
+#include "tests/fixtures/slow.h"
 #include "toolchain/cache.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/submission.h"
@@ -246,7 +246,7 @@ TEST_SUITE("compile: nvcc") {
     CHECK(refusal("/proc/self/status", "status.cu") != "");
   }
 
-  TEST_CASE("toolchain: file names that a shell would read otherwise are harmless" * kRest) {
+  TEST_CASE("toolchain: file names that a shell would read otherwise are harmless" * kSlow) {
     tests::Scratch s;
     for (const char* name : {"a b.cu", "$(touch ran).cu", "-o.cu", "'\";touch ran;'.cu", "x.cpp"}) {
       CAPTURE(name);
@@ -273,7 +273,7 @@ TEST_SUITE("compile: nvcc") {
 }
 
 TEST_SUITE("compile: limits") {
-  TEST_CASE("toolchain: where jumps through a table lead is in the listing" * kRest) {
+  TEST_CASE("toolchain: where jumps through a table lead is in the listing" * kSlow) {
     const std::string sass =
         compile(checkout() / "grader/tests/fixtures/sim_kernels.cu", "sm_90", "sim_kernels.cu")
             .sass;
@@ -301,7 +301,7 @@ TEST_SUITE("compile: limits") {
         "1 seconds of CPU time"));
   }
 
-  TEST_CASE("toolchain: memory: templates without an end" * kRest) {
+  TEST_CASE("toolchain: memory: templates without an end" * kSlow) {
     tests::Scratch s;
     fs::path source =
         s.write("bomb.cu",
@@ -364,7 +364,7 @@ TEST_SUITE("compile: limits") {
 }
 
 TEST_SUITE("compile: cache") {
-  TEST_CASE("toolchain: the same text compiles once, under whatever path it lies" * kRest) {
+  TEST_CASE("toolchain: the same text compiles once, under whatever path it lies" * kSlow) {
     tests::Scratch s;
     // Never the same as in an earlier run, so the first compilation is a real one.
     std::string text = kKernel + std::string("// ") + s.path.string() + "\n";

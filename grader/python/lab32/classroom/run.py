@@ -23,7 +23,7 @@ IN_VAIN = 3  # rounds of jobs, one after the other, that begin nothing
 STOP = 10  # seconds that jobs are given to stop in
 # What a score depends on beside the program itself.
 VERSION = ("data/limits/*.toml", "data/devices/*.toml", "data/measured/**/*.csv", "labs/include/*",
-           "grader/checks/*/given.cu", "build/toolchain.env")  # fmt: skip
+           "grader/labs/*/given.cu", "build/toolchain.env")  # fmt: skip
 
 
 def grader_version(binary, rubric):

@@ -11,6 +11,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
+from lab32 import labs
 from lab32.pictures import draw, kinds, leading
 from lab32.pictures.access import draw_access
 from lab32.pictures.canvas import STYLE, grouped
@@ -23,8 +24,6 @@ MOST_ACCESSES, MOST_REQUESTS, AROUND = 2, 8, 2
 ALL_REQUESTS = 1000  # of a page of one launch: as many as are kept
 # Words and a sign for each status: colour is never alone.
 SIGNS = {"passed": "✓", "failed": "✗", "error": "!", "not run": "–", "not graded": "–"}
-# As the README lists the labs (a test compares): an installed lab32 has none.
-ORDER = ("coalescing", "bank_conflicts", "reduction", "shuffle", "transpose", "swizzle", "occupancy")
 TITLES = {
     "race": "The race",
     "fault": "The bad access",
@@ -218,7 +217,8 @@ def lost(test):
 
 
 def order(lab):
-    return ORDER.index(lab.name) if lab.name in ORDER else len(ORDER)
+    known = labs.names()
+    return known.index(lab.name) if lab.name in known else len(known)
 
 
 def lab_of(lab, result, attempts, figures, counter):

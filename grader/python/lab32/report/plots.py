@@ -6,7 +6,10 @@ import functools
 import math
 import re
 
-from lab32 import ROOT, bank_conflicts, coalescing, tables, transpose
+from lab32 import ROOT, tables
+from lab32.labs.bank_conflicts import notebook as bank_conflicts
+from lab32.labs.coalescing import notebook as coalescing
+from lab32.labs.transpose import notebook as transpose
 from lab32.pictures.canvas import Canvas, grouped, short
 
 # What a figure of a check is called, and that of what is needed.

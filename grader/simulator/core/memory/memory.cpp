@@ -10,8 +10,8 @@
 
 #include "base/align.h"
 #include "base/error.h"
-#include "simulator/core/execute/instruction.h"
 #include "simulator/core/memory/page_pool.h"
+#include "simulator/core/warp/instruction.h"
 
 namespace lab32::sim {
 namespace {
@@ -79,7 +79,7 @@ Allocation* Memory::reserve(uint64_t bytes, uint64_t align, const std::string& n
 
 Allocation* Memory::allocate(uint64_t bytes, const std::string& name) {
   // As cudaMalloc: large buffers start at multiples of 2 MiB. What scattered atomics cost depends
-  // on it (simulator/counters/README.md).
+  // on it (simulator/observers/README.md).
   const bool large = bytes >= kLarge;
   Allocation* made = place(bytes, large ? kLargeAlign : kAlign, name, kGuard);
   // All of it is written at once. In the host's own large pages a fault brings 512 of its pages.

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/align.h"
-#include "simulator/core/execute/instruction.h"
-#include "simulator/core/execute/trap.h"
 #include "simulator/core/memory/contiguous.h"
+#include "simulator/core/warp/instruction.h"
+#include "simulator/core/warp/trap.h"
 
 namespace lab32::sim {
 namespace {

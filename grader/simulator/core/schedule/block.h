@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "simulator/core/execute/block_context.h"
-#include "simulator/core/execute/warp.h"
+#include "simulator/core/warp/block_context.h"
+#include "simulator/core/warp/warp.h"
 
 namespace lab32::sim {
 

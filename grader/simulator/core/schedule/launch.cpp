@@ -9,10 +9,10 @@
 #include <thread>
 #include <utility>
 
-#include "simulator/core/execute/apart.h"
-#include "simulator/core/execute/heap_calls.h"
+#include "simulator/core/isa/heap_calls.h"
 #include "simulator/core/schedule/crew.h"
 #include "simulator/core/schedule/resident_blocks.h"
+#include "simulator/core/undefined/apart.h"
 
 namespace lab32::sim {
 namespace {

@@ -14,10 +14,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "simulator/core/execute/instruction.h"
-#include "simulator/core/execute/refuse.h"
 #include "simulator/core/semantics/half_format.h"
 #include "simulator/core/semantics/modifiers.h"
+#include "simulator/core/warp/instruction.h"
+#include "simulator/core/warp/refuse.h"
 
 namespace lab32::sim {
 

@@ -1,8 +1,8 @@
 // Binds the logic and shift rows, prmt, and the two instructions without effect.
 #include "simulator/core/semantics/logic.h"
 
-#include "simulator/core/execute/odd_amount.h"
 #include "simulator/core/semantics/lanes.h"
+#include "simulator/core/warp/odd_amount.h"
 
 namespace lab32::sim {
 namespace {

@@ -15,7 +15,7 @@
 // the other two; C is added last, rounded to nearest. m8n8k4 of halves is arithmetic of floats.
 //
 // Where that is from: tiles of random numbers, near each other and far apart, sparse, subnormal and
-// special, on an H200, 2026-11-25. `tests/fixtures/programs/tensor_cores.cu` and `mma_sync.cu` hold
+// special, on an H200, 2026-11-25. `runtime/tests/programs/tensor_cores.cu` and `mma_sync.cu` hold
 // what they gave. (Fasi, Higham, Mikaitis, Pranesh: "Numerical behavior of NVIDIA tensor cores",
 // 2021, found the same way of adding, with other widths, on older cards.)
 // Sparse products, 8-bit floats and m8n8k4: how large the blocks of sparse ones are and how many

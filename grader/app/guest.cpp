@@ -1,0 +1,59 @@
+#include "app/guest.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/process.h"
+#include "base/read_file.h"
+#include "base/root.h"
+
+namespace lab32::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The words this process was started with; main() has no need to hand them on.
+std::vector<std::string> own_words() {
+  const std::string text = read_file("/proc/self/cmdline").value_or("");
+  std::vector<std::string> words;
+  for (size_t at = 0; at < text.size();) {
+    words.emplace_back(text.c_str() + at);
+    at += words.back().size() + 1;
+  }
+  return words;
+}
+
+void build_guest(const fs::path& program) {
+  std::error_code error;
+  if (!fs::exists(root() / "grader/runtime/runtime.mk", error))
+    throw MachineError(fmt::format("{}: this lab32 was installed without what runs whole programs",
+                                   program.string()));
+  fmt::print(stderr, "lab32: building the simulated CUDA runtime, once (make runtime)\n");
+  const std::string line = "make --no-print-directory -C '" + root().string() + "' runtime >&2";
+  if (std::system(line.c_str()) != 0)
+    throw MachineError("the simulated CUDA runtime could not be built; `make runtime` says why");
+}
+
+}  // namespace
+
+void exec_guest() {
+  const fs::path program = root() / "build/runtime/lab32";
+  std::error_code error;
+  if (!fs::exists(program, error)) build_guest(program);
+  std::vector<std::string> words = own_words();
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  throw MachineError(
+      fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));
+}
+
+}  // namespace lab32::commands

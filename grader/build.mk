@@ -1,0 +1,244 @@
+# How lab32 is built. A unit is a set of folders that are compiled as one object (a unity build):
+# most of the cost of a file is in headers and templates, which the files of a unit share.
+# With UNITY=no each source file is an object of its own, for those who change the grader.
+
+comma        := ,
+quote         = '$(subst ','\'',$1)'
+# PORTABLE=yes: programs that run on another machine, without AVX2.
+PROGRAMS     := build$(if $(PORTABLE),/portable)
+# SAN=address,undefined or SAN=thread: sanitizers of the tests. Programs that tests start have none.
+BUILD        := $(PROGRAMS)$(if $(SAN),/$(subst $(comma),-,$(SAN)))
+UNITY        := yes
+
+# ---- units ---------------------------------------------------------------------------------------
+
+ALL_LABS     := $(patsubst data/limits/%.toml,%,$(wildcard data/limits/*.toml))
+
+# The folders of each unit, searched recursively. A folder that is a unit itself is no part of the
+# unit around it, and tests/ folders are parts of no unit but their own.
+unit_services   := base toolchain device gpu pictures report simulator/ptx simulator/sass
+unit_core       := simulator/core simulator/observers
+unit_suites     := labs
+# Whole programs (grader/runtime): the tools, and the library that programs are linked with.
+unit_programs   := app/programs
+unit_profiler   := runtime/profiler
+unit_cudart     := runtime/cudart
+unit_driver     := runtime/driver
+unit_cublas     := runtime/cublas
+unit_record     := runtime/record
+unit_tests_core      := tests/core
+unit_tests_grading   := tests/grading tests/timing tests/report tests/labs
+unit_tests_fixtures  := tests/fixtures
+unit_tests_runtime   := runtime/tests
+# One object per library, each of which only leads into libcudart.so.13.
+LIBRARY_SOURCES := runtime/driver/library/libcuda runtime/driver/library/nvrtc_lines \
+                   runtime/cublas/library/libcublas runtime/cublas/library/libcublasLt
+
+SOURCES      := $(sort $(patsubst grader/%.cpp,%,$(shell find grader -name '*.cpp' -not -path 'grader/tools/measure/*')))
+TEST_SOURCES := $(foreach s,$(SOURCES),$(if $(findstring /tests/,/$s),$s))
+unit_tests_labs      := $(patsubst %/,%,$(sort $(dir $(filter labs/%,$(TEST_SOURCES)))))
+unit_tests_others    := $(filter-out $(unit_tests_core) $(unit_tests_grading) tests/fixtures,\
+                          $(patsubst %/,%,$(sort $(dir $(filter tests/%,$(TEST_SOURCES))))))
+unit_bench      := tools/bench
+unit_mutants    := tools/mutants
+
+ALONE        := base/libraries simulator/core/semantics simulator/timing app/programs
+folders_of    = $(or $(unit_$1),$1)
+below         = $(foreach f,$(call folders_of,$1),$(filter $f/%,$(SOURCES)))
+# The sources of a unit: those below its folders but for smaller units' and for tests.
+sources_of    = $(if $(filter tests_%,$1),$(filter $(TEST_SOURCES),$(call below,$1)),\
+                  $(filter-out $(TEST_SOURCES) $(LIBRARY_SOURCES) \
+                    $(addsuffix /%,$(filter-out $(call folders_of,$1),$(ALONE))),$(call below,$1)))
+objects_of    = $(patsubst %,$(BUILD)/obj/%.o,$(if $(filter yes,$(UNITY)),$1,$(foreach u,$1,$(call sources_of,$u))))
+
+# The longest first, so that none is compiled alone at the end.
+SIMULATOR_UNITS := core services simulator/core/semantics simulator/timing base/libraries
+GRADER_UNITS := $(SIMULATOR_UNITS) grading
+LAB_UNITS    := $(ALL_LABS:%=labs/%)
+TEST_UNITS   := tests_grading tests_core tests_others tests_labs tests_fixtures
+UNITS        := $(GRADER_UNITS) suites $(LAB_UNITS) app $(TEST_UNITS) bench mutants programs profiler record cudart driver cublas tests_runtime
+
+GRADER       := $(call objects_of,$(GRADER_UNITS))
+SUITES       := $(call objects_of,suites)
+OBJECTS      := $(call objects_of,$(UNITS)) $(LIBRARY_SOURCES:%=$(BUILD)/obj/%.o)
+
+# The first `make grade LAB=...` is waited for: until something asks for more, it links the suites of
+# the labs that it names, and no others.
+ifneq ($(filter-out $(ALL_LABS),$(LAB)),)
+$(error there is no lab `$(filter-out $(ALL_LABS),$(LAB))`; the labs are: $(ALL_LABS))
+endif
+FEWER        := $(and $(filter yes,$(UNITY)),$(LAB),$(MAKECMDGOALS),$(if $(filter-out grade report,$(MAKECMDGOALS)),,yes))
+LINKED_SUITES := $(SUITES)
+ifneq ($(and $(FEWER),$(if $(wildcard $(SUITES)),,yes)),)
+LINKED_SUITES := $(sort $(LAB:%=$(BUILD)/obj/labs/%.o) $(wildcard $(LAB_UNITS:%=$(BUILD)/obj/%.o)))
+endif
+
+# ---- flags ---------------------------------------------------------------------------------------
+
+# x86-64-v3 (AVX2, FMA, …), where the processor has all of it: loops over lanes run eight wide.
+CPU      := $(shell grep -m 1 '^flags' /proc/cpuinfo 2>/dev/null)
+MARCH    := $(if $(PORTABLE)$(filter-out $(CPU),avx2 bmi1 bmi2 f16c fma abm movbe),,-march=x86-64-v3)
+# And AVX-512 for the loops over lanes, where it has that: sixteen wide, a tenth faster.
+WIDEST   := $(if $(PORTABLE)$(filter-out $(CPU),avx512f avx512bw avx512cd avx512dq avx512vl),,$(if $(MARCH),-march=x86-64-v4 -mprefer-vector-width=512))
+
+CXX      := g++
+# -ffp-contract=off: a PTX mul followed by an add rounds twice, on the host as on the GPU.
+# -fPIC, hidden: the same objects go into the runtime library.
+# --param: the compiler may let its memory grow before it collects garbage, which saves it time.
+CXXFLAGS := -std=c++17 $(MARCH) -ffp-contract=off -fPIC -fvisibility=hidden -Wall -Wextra \
+            -pthread -Igrader --param ggc-min-expand=1000 --param ggc-min-heapsize=1000000
+INSTRUMENT :=
+ifneq ($(SAN),)
+# Instrumented standard headers look uninitialised to GCC 12.
+CXXFLAGS   += -g1 -fno-omit-frame-pointer -Wno-maybe-uninitialized
+INSTRUMENT := -fsanitize=$(SAN) -fno-sanitize-recover=all
+endif
+LDLIBS   := -lfmt -ldl -lcrypt -pthread
+# Warnings are errors with the compiler we develop with; a newer one's must not stop a student.
+WERROR    = $$($(CXX) -dumpversion | sed -n 's/^12$$/-Werror/p')
+
+# Only what runs once an instruction is worth much of the compiler's time; there, loops over lanes
+# must become vectors. Functions of the core begin at cache lines, so that a change elsewhere does
+# not move them. Tests are compiled without a try block for each assertion: an exception in one fails
+# its case, at the case's line.
+LOOPS    := -O1 -ftree-loop-vectorize -fvect-cost-model=dynamic -fno-math-errno
+objects_below = $(filter $(patsubst %,$(BUILD)/obj/%.o,$1 $(addsuffix /%,$(call folders_of,$1))),$(OBJECTS))
+OPTIMISE := -Og
+$(call objects_below,core):                     OPTIMISE := $(LOOPS) -falign-functions=64
+$(call objects_below,simulator/core/semantics): OPTIMISE := $(LOOPS) $(WIDEST)
+$(call objects_below,simulator/timing):         OPTIMISE := -O2
+$(call objects_of,$(TEST_UNITS) tests_runtime): OPTIMISE := -O0 -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS
+$(call objects_of,tests_fixtures):              OPTIMISE := -Og
+ifeq ($(SAN),thread)
+# Its loops are over the registers of one warp, which one host thread has: nothing there to watch.
+$(call objects_below,simulator/core/semantics): INSTRUMENT :=
+endif
+$(call objects_below,app): DEFINES = -DLAB32_VERSION='"$(VERSION)"'
+$(call objects_of,app): $(BUILD)/version
+
+# cuda_occupancy.h and the runtime's declarations are the toolkit's, which set-up finds or installs.
+TOOLKIT_HEADERS = -isystem $$(sed -n 's,^CUDA_HOME=,,p' build/toolchain.env)/include -idirafter grader/runtime/cublas/include
+NEEDS_TOOLKIT := $(call objects_below,simulator/timing) $(foreach u,cudart driver cublas,$(call objects_below,$u))
+$(NEEDS_TOOLKIT): TOOLKIT = $(TOOLKIT_HEADERS)
+$(NEEDS_TOOLKIT): | setup-cuda
+
+# ---- objects -------------------------------------------------------------------------------------
+
+define compile
+	@echo '  c++  $*' >&2
+	@mkdir -p $(@D)
+	@$(CXX) $(CXXFLAGS) $(INSTRUMENT) $(TOOLKIT) $(DEFINES) $(OPTIMISE) $(WERROR) -MMD -MP -c $< -o $@
+endef
+$(BUILD)/obj/%.o: grader/%.cpp
+	$(compile)
+$(BUILD)/obj/%.o: $(BUILD)/unity/%.cpp
+	$(compile)
+$(OBJECTS): $(BUILD)/flags | setup-packages
+
+# Text files that are written only when they change: other flags rebuild, a removed source relinks.
+keep_text = @mkdir -p $(@D); printf '%s\n' $(TEXT) | cmp -s - $@ || printf '%s\n' $(TEXT) >$@
+ifeq ($(UNITY),yes)
+UNITIES := $(UNITS:%=$(BUILD)/unity/%.cpp)
+$(UNITIES): TEXT = $(patsubst %,'#include "%.cpp"',$(call sources_of,$(@:$(BUILD)/unity/%.cpp=%)))
+$(UNITIES): FORCE
+	$(keep_text)
+endif
+$(BUILD)/flags:   TEXT = $(call quote,$(CXXFLAGS) $(INSTRUMENT) $(LOOPS) $(WIDEST))
+$(BUILD)/objects: TEXT = $(call quote,$(OBJECTS) $(LINKED_SUITES))
+$(BUILD)/version: TEXT = $(call quote,$(VERSION))
+$(BUILD)/flags $(BUILD)/objects $(BUILD)/version: FORCE
+	$(keep_text)
+.PHONY: FORCE
+FORCE:
+
+-include $(OBJECTS:.o=.d)
+
+# ---- programs ------------------------------------------------------------------------------------
+
+define link
+	@echo '  link $@' >&2
+	@mkdir -p $(@D)
+	@$(CXX) $(CXXFLAGS) $(INSTRUMENT) $(filter %.o,$^) -o $@ $(LDLIBS)
+endef
+$(PROGRAMS)/lab32: $(GRADER) $(call objects_of,app) $(LINKED_SUITES) $(BUILD)/objects
+	$(link)
+$(BUILD)/lab32_tests: $(call objects_of,$(TEST_UNITS)) $(GRADER) $(SUITES) $(BUILD)/objects
+	$(link)
+build/lab32_bench: $(call objects_of,bench) $(GRADER) $(SUITES) $(BUILD)/objects
+	$(link)
+build/lab32_bench: LDLIBS += -lbenchmark
+$(call objects_of,bench): | setup-bench
+build/lab32_mutants: $(call objects_of,mutants) $(GRADER) $(SUITES) $(BUILD)/objects
+	$(link)
+
+include grader/runtime/runtime.mk
+
+# The tests start build/lab32: it is built without sanitizers.
+.PHONY: program
+program: $(if $(SAN),,build/lab32)
+	$(if $(SAN),@$(MAKE) --no-print-directory SAN= runtime)
+# Sanitizers reserve more address space than a machine has; the tests' own limits are on what is used.
+SANITIZED := $(if $(SAN),ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
+  UBSAN_OPTIONS=print_stacktrace=1 \
+  TSAN_OPTIONS=die_after_fork=0:suppressions=$(CURDIR)/grader/tests/thread_sanitizer.txt \
+  setarch -R)
+
+# ---- set-up --------------------------------------------------------------------------------------
+
+SETUP_PARTS := cuda openblas python jupyter wheel atheris book sheets slurm chromium
+.PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-test $(SETUP_PARTS:%=setup-%)
+setup-packages:        ; @grader/setup/setup packages
+setup-bench:           ; @grader/setup/setup packages bench
+setup-format:          ; @grader/setup/setup packages format
+setup-lint:            ; @grader/setup/setup packages format lint
+setup-fuzz:            ; @grader/setup/setup packages fuzz
+$(SETUP_PARTS:%=setup-%): setup-%: | setup-packages
+	@for part in $* $(THEN); do grader/setup/setup $$part || exit; done
+# One after the other, since set-up does one thing at a time: meanwhile compilers have the cores.
+setup-test: THEN := python wheel openblas
+setup-test: | setup-cuda
+	@:
+
+# ---- lint ----------------------------------------------------------------------------------------
+
+.PHONY: lint-format lint-python lint-tidy
+CPP_FILES = $(shell find grader -name '*.h' -o -name '*.cpp')
+lint-format: | setup-lint
+	@clang-format --dry-run -Werror $(CPP_FILES)
+lint-python: | setup-python
+	@.venv/bin/ruff check --quiet --no-cache grader
+
+# clang-tidy reads whole units, whose headers it then parses once. A stamp per unit: what has not
+# changed since it was clean is not read again.
+TIDY_UNITS := $(GRADER_UNITS) suites app programs profiler record cudart driver cublas mutants
+TIDY       := $(TIDY_UNITS:%=build/tidy/%.clean)
+lint-tidy: $(TIDY)
+build/tidy/%.clean: $(BUILD)/unity/%.cpp .clang-tidy | setup-lint setup-cuda
+	@mkdir -p $(@D)
+	@g++ $(TIDY_FLAGS) -MM -MP -MT $@ -MF $@.d $<
+	@clang-tidy --quiet $< -- $(TIDY_FLAGS) >$@.out 2>&1 || { cat $@.out; exit 1; }
+	@touch $@
+TIDY_FLAGS = -std=c++17 -Igrader -DLAB32_VERSION='""' $(TOOLKIT_HEADERS)
+-include $(wildcard $(TIDY:=.d))
+
+# ---- fuzzing -------------------------------------------------------------------------------------
+
+# libFuzzer is clang's. Only what the readers need is built for it.
+FUZZERS    := $(patsubst grader/tools/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/tools/fuzz/*.cpp))
+FUZZ_SCRIPTS := $(filter-out %/python_reader.py,$(wildcard grader/tools/fuzz/*.py))
+FUZZED     := $(patsubst %,build/fuzz/obj/%.o,$(filter base/% simulator/ptx/% toolchain/% runtime/record/% \
+                grading/rubric/% grading/engine/registry simulator/sass/listing runtime/cudart/fatbin runtime/cudart/cubin,\
+                $(filter-out $(TEST_SOURCES),$(SOURCES))))
+FUZZ_FLAGS := -std=c++17 -g1 -O1 -Igrader -pthread \
+              -fsanitize=address,undefined -fno-sanitize-recover=all
+
+build/fuzz/obj/%.o: grader/%.cpp | setup-fuzz
+	@echo '  fuzz $<' >&2
+	@mkdir -p $(@D)
+	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+# toml++ 3.3 takes a character such as U+0403 outside strings for impossible, and then compares it
+# with whitespace: with the right result, but for the sanitizer's stop.
+build/fuzz/obj/base/libraries/implementations.o: FUZZ_FLAGS += -fno-sanitize=unreachable
+$(FUZZERS): build/fuzz/%: build/fuzz/obj/tools/fuzz/%.o $(FUZZED)
+	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt -lcrypt -lzstd -llz4
+-include $(FUZZED:.o=.d) $(FUZZERS:build/fuzz/%=build/fuzz/obj/tools/fuzz/%.d)

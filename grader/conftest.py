@@ -1,0 +1,45 @@
+import os
+import signal
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# The packages lab32 and handouts, also where no .venv points to them; and the tests' own helpers.
+for folder in ("python", "tools", "tests/python"):
+    sys.path.insert(0, str(HERE / folder))
+os.environ["MPLBACKEND"] = "agg"
+# A job in a shell's background ignores interrupts, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+import browser  # noqa: E402
+import slurm_cluster  # noqa: E402
+
+not_run = []
+
+
+# File -> what it needs, and whether that is here.
+NEEDS = {
+    "test_class_real_slurm.py": ("Slurm", "slurm", slurm_cluster.installed),
+    "test_report_browser.py": ("Chromium", "chromium", lambda: browser.CHROMIUM is not None),
+    "test_report_heard.py": ("Chromium", "chromium", lambda: browser.CHROMIUM is not None),
+}
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: left to `make test-slow`")
+
+
+def pytest_ignore_collect(collection_path):
+    """What needs a program that is not here: told at the end, and neither passed nor skipped."""
+    name, part, installed = NEEDS.get(collection_path.name, ("", "", lambda: True))
+    if installed():
+        return None
+    not_run.append(
+        f"not run, for want of {name}: {collection_path.name}; `grader/setup/setup {part}` installs it"
+    )
+    return True
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in not_run:
+        terminalreporter.write_line(line)

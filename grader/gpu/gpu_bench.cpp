@@ -1,0 +1,346 @@
+#include "gpu/gpu_bench.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+
+#include "base/error.h"
+#include "device/fault_text.h"
+#include "gpu/gpu_clocks.h"
+#include "gpu/interval.h"
+
+namespace lab32::device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kWarmUps = 2;        // rounds that are not recorded: the card's clocks rise
+constexpr size_t kMinRounds = 11;  // fewer give no interval worth the name
+constexpr size_t kMaxRounds = 1001;
+constexpr long long kSpinCycles = 100'000;  // about 50 us: many times what the host needs to launch
+
+// A submission's kernel failed. Carries what is to be said.
+struct Failed {
+  Fault fault;
+};
+[[noreturn]] void fail_with(sim::TrapKind kind) {
+  Fault fault;
+  fault.kind = kind;
+  throw Failed{fault};
+}
+
+// Does the PTX define a variable in global memory? A kernel could keep something there from launch
+// to launch; constants it cannot write.
+bool keeps_state(const std::string& ptx) { return ptx.find(".global .align") != std::string::npos; }
+
+class Bench {
+ public:
+  Bench(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
+        const std::string& baselines, const SharedRegion& kept)
+      : gpu_(gpu), api_(gpu.api()), plan_(plan), kept_(kept), helpers_(gpu.load(helpers)) {
+    check(api_.event_create(&start_, 0));
+    check(api_.event_create(&stop_, 0));
+    for (const TimedArray& array : plan.arrays) {
+      std::vector<Buffer> buffers;
+      for (size_t s = 0; s < std::max<size_t>(1, array.sets.size()); ++s) {
+        buffers.push_back(gpu.allocate(array.bytes, array.name));
+        if (!array.sets.empty())
+          gpu.upload(buffers.back(), array.sets[s].data(), array.sets[s].size());
+      }
+      sets_ = std::max(sets_, array.sets.size());
+      buffers_.push_back(std::move(buffers));
+    }
+    for (const Candidate& c : plan.candidates) {
+      modules_.push_back(gpu.load(*c.artifact));
+      reload_.push_back(keeps_state(c.artifact->ptx));
+      timing_.candidates.push_back({c.name, {}, {}});
+    }
+    timing_.copy.name = "copy";
+    copy_from_ = gpu.allocate(plan.copy_bytes / 2, "the copy's source");
+    copy_to_ = gpu.allocate(plan.copy_bytes / 2, "the copy's target");
+    timing_.l2_bytes = static_cast<uint64_t>(attribute(cuda::kL2Bytes));
+    // DDR: two transfers a clock.
+    timing_.peak_bandwidth =
+        2e3 * attribute(cuda::kMemoryClockKHz) * attribute(cuda::kMemoryBusBits) / 8;
+    flush_ = gpu.allocate(std::max<uint64_t>(8 * timing_.l2_bytes, uint64_t{256} << 20), "flush");
+    sink_ = gpu.allocate(8, "sink");
+    if (plan.baseline != Baseline::none) open_baseline(baselines);
+  }
+
+  Timing run() {
+    cuda::Uuid uuid;
+    check(api_.device_uuid(&uuid, gpu_.ordinal()));
+    const std::vector<uint64_t> inputs = digests_of_inputs();
+    const auto begin = Clock::now();
+    timing_.start_seconds = std::chrono::duration<double>(begin - made_).count();
+    for (size_t round = 0; round < kMaxRounds + kWarmUps; ++round) {
+      if (round == kWarmUps) timing_.before = read_clocks(uuid);
+      one_round(round, round >= kWarmUps);
+      const double gone = std::chrono::duration<double>(Clock::now() - begin).count();
+      if (round + 1 >= kWarmUps + kMinRounds && (gone > plan_.seconds || narrow_enough())) break;
+    }
+    timing_.after = read_clocks(uuid);
+    if (digests_of_inputs() != inputs) fail_with(sim::TrapKind::input);
+    timing_.rounds_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    return std::move(timing_);
+  }
+
+ private:
+  void check(cuda::Result result) const {
+    if (result != cuda::kSuccess)
+      throw Error("timing on the GPU: " + api_.name_of(result) + " (" + api_.text_of(result) + ")");
+  }
+  int attribute(int which) const {
+    int value = 0;
+    check(api_.device_attribute(&value, which, gpu_.ordinal()));
+    return value;
+  }
+
+  void helper(const char* kernel, uint32_t blocks, const std::vector<Arg>& args) {
+    if (auto fault =
+            gpu_.enqueue(*helpers_->find(kernel), {{blocks}, {blocks == 1 ? 1u : 256u}, 0}, args))
+      throw Error(describe(*fault));
+  }
+  void flush() {
+    helper("lab32_flush", 1024,
+           {flush_, static_cast<unsigned long long>(flush_.bytes / 16), sink_});
+  }
+  void spin() { helper("lab32_spin", 1, {kSpinCycles}); }
+
+  uint64_t digest(Buffer buffer) {
+    check(api_.fill(sink_.address, 0, 8));
+    helper("lab32_digest", 1024, {buffer, static_cast<unsigned long long>(buffer.bytes), sink_});
+    if (auto fault = gpu_.wait("lab32_digest")) throw Error(describe(*fault));
+    uint64_t value = 0;
+    gpu_.download(&value, sink_, sizeof value);
+    return value;
+  }
+  std::vector<uint64_t> digests_of_inputs() {
+    std::vector<uint64_t> result;
+    for (size_t a = 0; a < buffers_.size(); ++a)
+      if (!plan_.arrays[a].sets.empty())
+        for (Buffer b : buffers_[a]) result.push_back(digest(b));
+    return result;
+  }
+
+  Buffer buffer(size_t array, size_t set) const {
+    const std::vector<Buffer>& all = buffers_.at(array);
+    return all[set % all.size()];
+  }
+
+  // A step with all that the host has to look up done: between two events there is time for
+  // nothing but the launches themselves.
+  struct Ready {
+    Kernel* kernel = nullptr;  // null: a fill
+    Shape shape;
+    std::vector<Arg> args;
+    Buffer filled;
+    uint8_t value = 0;
+  };
+  std::vector<Ready> prepare(size_t candidate, size_t set) {
+    std::vector<Ready> ready;
+    for (const TimedStep& step : plan_.candidates[candidate].steps) {
+      Ready r;
+      if (const Fill* fill = std::get_if<Fill>(&step)) {
+        r.filled = buffer(fill->array.index, set);
+        r.value = fill->value;
+      } else {
+        const TimedLaunch& launch = std::get<TimedLaunch>(step);
+        r.kernel = modules_[candidate]->find(launch.kernel);
+        if (!r.kernel) throw Error("there is no kernel `" + launch.kernel + "` to time");
+        r.shape = launch.shape;
+        for (const TimedArg& arg : launch.args) {
+          if (const ArrayIndex* at = std::get_if<ArrayIndex>(&arg))
+            r.args.push_back(buffer(at->index, set));
+          else
+            r.args.push_back(std::get<Arg>(arg));
+        }
+      }
+      ready.push_back(std::move(r));
+    }
+    return ready;
+  }
+  void enqueue(size_t candidate, const std::vector<Ready>& steps) {
+    for (const Ready& step : steps) {
+      if (!step.kernel)
+        check(api_.fill_async(step.filled.address, step.value, step.filled.bytes, nullptr));
+      else if (auto fault = gpu_.enqueue(*step.kernel, step.shape, step.args))
+        fail(candidate, *fault);
+    }
+  }
+  [[noreturn]] void fail(size_t candidate, const Fault& fault) const {
+    if (plan_.candidates[candidate].submitted) throw Failed{fault};
+    throw Error(plan_.candidates[candidate].name + ": " + describe(fault));
+  }
+
+  // What a run is made of: `work` alone is timed.
+  struct Parts {
+    std::string name;
+    std::function<void()> before, work;
+    std::function<void(const Fault&)> failed;
+    std::function<void()> after;
+  };
+
+  // One run between two events; everything before has been enqueued and may still be running.
+  double timed(const Parts& run) {
+    check(api_.event_record(start_, nullptr));
+    run.work();
+    check(api_.event_record(stop_, nullptr));
+    if (auto fault = gpu_.wait(run.name)) run.failed(*fault);
+    float ms = 0;
+    check(api_.event_elapsed(&ms, start_, stop_));
+    return ms / 1e3;
+  }
+
+  // Cold, then warm.
+  void both(Samples& samples, bool record, const Parts& run) {
+    run.before();
+    flush();
+    const double cold = timed(run);
+    run.after();
+    run.before();
+    spin();
+    const double warm = timed(run);
+    run.after();
+    if (!record) return;
+    samples.cold.push_back(cold);
+    samples.warm.push_back(warm);
+  }
+
+  // The kernels of a candidate, for who reads of their fault.
+  std::string kernels_of(size_t candidate) const {
+    std::string names;
+    for (const TimedStep& step : plan_.candidates[candidate].steps)
+      if (const TimedLaunch* launch = std::get_if<TimedLaunch>(&step))
+        names += (names.empty() ? "" : ", ") + launch->kernel;
+    return names;
+  }
+
+  void one_round(size_t round, bool record) {
+    const size_t set = round % std::max<size_t>(1, sets_);
+    const size_t candidates = plan_.candidates.size();
+    const size_t all = candidates + 1 + (plan_.baseline != Baseline::none);
+    const auto broken = [](const Fault& fault) { throw Error(describe(fault)); };
+    const auto nothing = [] {};
+    for (size_t i = 0; i < all; ++i) {
+      const size_t who = (i + round) % all;
+      if (who < candidates) {
+        std::vector<Ready> steps;
+        both(timing_.candidates[who], record,
+             {kernels_of(who),
+              [&] {
+                if (reload_[who]) modules_[who] = gpu_.load(*plan_.candidates[who].artifact);
+                for (size_t a = 0; a < buffers_.size(); ++a)
+                  if (plan_.arrays[a].sets.empty()) gpu_.poison(buffers_[a][0]);
+                steps = prepare(who, set);
+              },
+              [&] { enqueue(who, steps); }, [&](const Fault& fault) { fail(who, fault); },
+              [&] {
+                if (plan_.candidates[who].submitted) keep_output(who, set);
+              }});
+      } else if (who == candidates) {
+        const auto copy = [&] {
+          check(api_.copy_async(copy_to_.address, copy_from_.address, copy_to_.bytes, nullptr));
+        };
+        both(timing_.copy, record, {"the copy", nothing, copy, broken, nothing});
+      } else {
+        both(*timing_.baseline, record,
+             {"CUB", nothing, [&] { run_baseline(set); }, broken, nothing});
+      }
+    }
+  }
+
+  void keep_output(size_t candidate, size_t set) {
+    std::vector<uint64_t> key{candidate, set};
+    std::vector<Buffer> outputs;
+    for (size_t a = 0; a < buffers_.size(); ++a) {
+      if (!plan_.arrays[a].sets.empty()) continue;
+      outputs.push_back(buffers_[a][0]);
+      key.push_back(digest(outputs.back()));
+    }
+    const auto [at, fresh] = seen_.emplace(key, timing_.outputs.size());
+    if (fresh) {
+      TimedOutput output;
+      output.candidate = candidate;
+      output.set = set;
+      for (Buffer b : outputs) {
+        if (b.bytes > kept_.size() - kept_bytes_) fail_with(sim::TrapKind::output);
+        std::byte* const to = kept_.data() + kept_bytes_;
+        gpu_.download(to, b, b.bytes);
+        output.arrays.emplace_back(nullptr, to, b.bytes);
+        kept_bytes_ += b.bytes;
+      }
+      timing_.outputs.push_back(std::move(output));
+    }
+    ++timing_.outputs[at->second].rounds;
+  }
+
+  bool narrow_enough() const {
+    const auto is_narrow = [&](const Contest& c) {
+      const Samples& other = c.against ? timing_.candidates[*c.against] : timing_.copy;
+      const auto ratio = median_interval(ratios(other.cold, timing_.candidates[c.candidate].cold));
+      return ratio.spread() < plan_.wanted_interval;
+    };
+    return std::all_of(plan_.contests.begin(), plan_.contests.end(), is_narrow);
+  }
+
+  void open_baseline(const std::string& path) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) throw Error(std::string("the baseline cannot be opened: ") + dlerror());
+    cub_sum_ = reinterpret_cast<CubSum>(dlsym(library, "lab32_cub_sum"));
+    if (!cub_sum_) throw Error(path + " has no lab32_cub_sum");
+    timing_.baseline = Samples{"CUB", {}, {}};
+    baseline_out_ = gpu_.allocate(16, "CUB's result");
+    temporary_bytes_ = 0;
+    run_cub(nullptr, buffer(plan_.baseline_input, 0));
+    temporary_ = gpu_.allocate(temporary_bytes_, "CUB's temporary storage");
+  }
+  void run_baseline(size_t set) {
+    run_cub(reinterpret_cast<void*>(temporary_.address), buffer(plan_.baseline_input, set));
+  }
+  void run_cub(void* temporary, Buffer in) {
+    const int error = cub_sum_(plan_.baseline == Baseline::cub_sum_int ? 0 : 1, temporary,
+                               &temporary_bytes_, reinterpret_cast<const void*>(in.address),
+                               reinterpret_cast<void*>(baseline_out_.address), in.bytes / 4);
+    if (error != 0) throw Error(fmt::format("CUB's sum failed with CUDA error {}", error));
+  }
+
+  using CubSum = int (*)(int, void*, size_t*, const void*, void*, size_t);
+
+  Gpu& gpu_;
+  const cuda::DriverApi& api_;
+  const TimingPlan& plan_;
+  const SharedRegion& kept_;
+  const Clock::time_point made_ = Clock::now();
+  std::unique_ptr<LoadedModule> helpers_;
+  std::vector<std::unique_ptr<LoadedModule>> modules_;
+  std::vector<bool> reload_;
+  std::vector<std::vector<Buffer>> buffers_;  // by array, then by set
+  size_t sets_ = 0;
+  Buffer flush_, sink_, copy_from_, copy_to_, temporary_, baseline_out_;
+  size_t temporary_bytes_ = 0;
+  CubSum cub_sum_ = nullptr;
+  cuda::Event start_ = nullptr, stop_ = nullptr;
+  uint64_t kept_bytes_ = 0;
+  std::map<std::vector<uint64_t>, size_t> seen_;  // (candidate, set, digests) -> index
+  Timing timing_;
+};
+
+}  // namespace
+
+Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
+                 const std::string& baselines, const SharedRegion& kept) {
+  Timed timed;
+  try {
+    timed.timing = Bench(gpu, plan, helpers, baselines, kept).run();
+  } catch (const Failed& failed) {
+    timed.fault = failed.fault;
+  }
+  return timed;
+}
+
+}  // namespace lab32::device

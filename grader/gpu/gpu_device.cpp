@@ -1,0 +1,368 @@
+#include "gpu/gpu_device.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
+
+#include "base/error.h"
+#include "device/kernel_name.h"
+#include "gpu/driver_api.h"
+#include "gpu/entries.h"
+
+namespace lab32::device {
+namespace {
+
+using cuda::DriverApi;
+using cuda::kSuccess;
+using cuda::Result;
+
+// The driver prints what kernels printf to the process's stdout, where a report in JSON may be
+// going. While a launch runs, stdout is a file in memory.
+class PrintfCatcher {
+ public:
+  PrintfCatcher() {
+    std::fflush(stdout);
+    saved_ = dup(1);
+    file_ = memfd_create("lab32-printf", MFD_CLOEXEC);
+    if (saved_ >= 0 && file_ >= 0) dup2(file_, 1);
+  }
+  PrintfCatcher(const PrintfCatcher&) = delete;
+  PrintfCatcher& operator=(const PrintfCatcher&) = delete;
+  ~PrintfCatcher() { restore(); }
+
+  std::string finish() {
+    restore();
+    std::string text;
+    char buffer[4096];
+    ssize_t n;
+    lseek(file_, 0, SEEK_SET);
+    while ((n = read(file_, buffer, sizeof buffer)) > 0)
+      text.append(buffer, static_cast<size_t>(n));
+    close(file_);
+    return text;
+  }
+
+ private:
+  void restore() {
+    if (saved_ < 0) return;
+    std::fflush(stdout);
+    dup2(saved_, 1);
+    close(saved_);
+    saved_ = -1;
+  }
+  int saved_ = -1, file_ = -1;
+};
+
+// The context, and whether it still lives.
+class Session {
+ public:
+  // The primary context: the one that the CUDA runtime, which CUB calls, works in as well.
+  Session(const DriverApi& api, cuda::Device device) : api(api), device(device) {
+    check(api.context_retain(&context_, device), "no context on the GPU");
+  }
+  ~Session() { api.context_release(device); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void check(Result result, const std::string& doing) const {
+    if (result != kSuccess)
+      throw Error(doing + ": " + api.name_of(result) + " (" + api.text_of(result) + ")");
+  }
+  // Before every call. A context is current for one thread; the caller's may be another each time.
+  void enter() const {
+    if (!lost_.empty())
+      throw Error("the GPU is lost to this process since " + lost_ +
+                  ": CUDA gives it back to a new process only");
+    check(api.context_set_current(context_), "the GPU cannot be used");
+  }
+  void lose(const std::string& reason) { lost_ = reason; }
+  bool alive() const { return lost_.empty(); }
+
+  const DriverApi& api;
+  const cuda::Device device;
+
+ private:
+  cuda::Context context_ = nullptr;
+  std::string lost_;
+};
+
+struct GpuKernel final : Kernel {
+  explicit GpuKernel(cuda::Function function) : function(function) {}
+  const KernelInfo& info() const override { return facts; }
+
+  cuda::Function function;
+  KernelInfo facts;
+};
+
+class GpuModule final : public LoadedModule {
+ public:
+  GpuModule(std::shared_ptr<Session> session, const toolchain::Artifact& artifact)
+      : session_(std::move(session)) {
+    if (artifact.cubin.empty())
+      throw Error(artifact.source + " was compiled without a cubin, which a GPU needs");
+    session_->enter();
+    session_->check(session_->api.module_load(&handle_, artifact.cubin.data()),
+                    "the GPU does not load " + artifact.source);
+    for (const Entry& entry : read_entries(artifact.ptx)) add(entry);
+  }
+  ~GpuModule() override {
+    if (handle_ && session_->alive()) session_->api.module_unload(handle_);
+  }
+
+  Kernel* find(const std::string& name) override {
+    auto found = find_kernel(symbols_, name);
+    return found ? kernels_[*found].get() : nullptr;
+  }
+  std::vector<std::string> kernel_names() const override {
+    std::vector<std::string> names;
+    for (const auto& kernel : kernels_) names.push_back(kernel->info().name);
+    return names;
+  }
+  std::optional<std::vector<std::byte>> read_symbol(const std::string& name) override {
+    auto place = symbol(name);
+    if (!place) return std::nullopt;
+    std::vector<std::byte> bytes(place->bytes);
+    session_->check(session_->api.download(bytes.data(), place->address, bytes.size()),
+                    "reading " + name);
+    return bytes;
+  }
+  bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override {
+    auto place = symbol(name);
+    if (!place || bytes > place->bytes) return false;
+    session_->check(session_->api.upload(place->address, data, bytes), "writing " + name);
+    return true;
+  }
+
+ private:
+  void add(const Entry& entry) {
+    cuda::Function f = nullptr;
+    session_->check(session_->api.module_function(&f, handle_, entry.symbol.c_str()),
+                    "kernel " + kernel_name(entry.symbol));
+    auto kernel = std::make_unique<GpuKernel>(f);
+    auto attribute = [&](int which) {
+      int value = 0;
+      session_->check(session_->api.function_attribute(&value, which, f),
+                      kernel_name(entry.symbol));
+      return static_cast<uint32_t>(value);
+    };
+    kernel->facts.name = kernel_name(entry.symbol);
+    kernel->facts.static_shared = attribute(cuda::kStaticShared);
+    kernel->facts.registers = attribute(cuda::kRegisters);
+    kernel->facts.max_threads = attribute(cuda::kMaxThreadsPerBlock);
+    kernel->facts.parameter_bytes = entry.parameter_bytes;
+    kernel->facts.parameter_types = parameter_types(entry.symbol);
+    symbols_.push_back(entry.symbol);
+    kernels_.push_back(std::move(kernel));
+  }
+
+  std::optional<Buffer> symbol(const std::string& name) override {
+    cuda::Pointer address = 0;
+    size_t bytes = 0;
+    session_->enter();
+    Result result = session_->api.module_global(&address, &bytes, handle_, name.c_str());
+    if (result == cuda::kNotFound) return std::nullopt;
+    session_->check(result, "variable " + name);
+    return Buffer{address, bytes};
+  }
+
+  std::shared_ptr<Session> session_;
+  cuda::ModulePtr handle_ = nullptr;
+  std::vector<std::string> symbols_;
+  std::vector<std::unique_ptr<GpuKernel>> kernels_;
+};
+
+// The driver's error, as the simulator calls such faults.
+sim::TrapKind kind_of(const std::string& error) {
+  if (error == "CUDA_ERROR_ILLEGAL_ADDRESS") return sim::TrapKind::out_of_bounds;
+  if (error == "CUDA_ERROR_MISALIGNED_ADDRESS") return sim::TrapKind::misaligned;
+  if (error == "CUDA_ERROR_ASSERT") return sim::TrapKind::assertion;
+  if (error == "CUDA_ERROR_ILLEGAL_INSTRUCTION") return sim::TrapKind::trap;
+  if (error == "CUDA_ERROR_HARDWARE_STACK_ERROR") return sim::TrapKind::stack;
+  return sim::TrapKind::launch;
+}
+
+class GpuDevice final : public Gpu {
+ public:
+  GpuDevice(const DriverApi& api, cuda::Device device)
+      : session_(std::make_shared<Session>(api, device)) {
+    char name[256] = "";
+    session_->check(api.device_name(name, sizeof name - 1, device), "the GPU's name");
+    name_ = name;
+    session_->check(api.device_memory(&memory_, device), "the GPU's memory");
+    api.driver_version(&driver_);
+    multiprocessors_ = attribute(cuda::kMultiprocessorCount, device);
+    major_ = attribute(cuda::kComputeMajor, device);
+    minor_ = attribute(cuda::kComputeMinor, device);
+  }
+
+  std::string name() const override { return "gpu"; }
+  std::string describe() const override {
+    return name_ + ", " + arch() + ", " + std::to_string(multiprocessors_) + " SMs, " +
+           std::to_string(memory_ >> 30) + " GiB, driver for CUDA " +
+           std::to_string(driver_ / 1000) + "." + std::to_string(driver_ % 1000 / 10);
+  }
+  std::string arch() const override {
+    return "sm_" + std::to_string(major_) + std::to_string(minor_);
+  }
+  uint32_t multiprocessors() const override { return static_cast<uint32_t>(multiprocessors_); }
+
+  std::unique_ptr<LoadedModule> load(const toolchain::Artifact& artifact) override {
+    return std::make_unique<GpuModule>(session_, artifact);
+  }
+
+  Buffer allocate(uint64_t bytes, const std::string& name) override {
+    session_->enter();
+    cuda::Pointer address = 0;
+    // The driver refuses 0 bytes; a kernel over nothing still wants a pointer.
+    Result result = session_->api.allocate(&address, bytes ? bytes : 1);
+    if (result == cuda::kOutOfMemory)
+      throw Error("'" + name + "' (" + std::to_string(bytes) +
+                  " bytes) does not fit in the memory of " + name_);
+    session_->check(result, "allocating '" + name + "'");
+    allocations_[address] = {bytes, name};
+    Buffer buffer{address, bytes};
+    poison(buffer);
+    return buffer;
+  }
+
+  void release(Buffer buffer) override {
+    auto found = allocations_.find(buffer.address);
+    if (found == allocations_.end() || !session_->alive()) return;  // gone with its context
+    session_->enter();
+    session_->check(session_->api.release(buffer.address),
+                    "releasing '" + found->second.name + "'");
+    allocations_.erase(found);
+  }
+
+  void upload(Buffer to, const void* from, uint64_t bytes) override {
+    use(to, bytes, "upload");
+    session_->check(session_->api.upload(to.address, from, bytes), "upload");
+  }
+  void download(void* to, Buffer from, uint64_t bytes) override {
+    use(from, bytes, "download");
+    session_->check(session_->api.download(to, from.address, bytes), "download");
+  }
+  void poison(Buffer buffer) override {
+    use(buffer, buffer.bytes, "poison");
+    if (buffer.bytes)
+      session_->check(session_->api.fill(buffer.address, 0xff, buffer.bytes), "poison");
+  }
+
+  std::optional<Fault> enqueue(Kernel& kernel, const Shape& shape,
+                               const std::vector<Arg>& args) override {
+    auto& k = dynamic_cast<GpuKernel&>(kernel);
+    check_arguments(k, args);
+    session_->enter();
+    // More than 48 KiB has to be asked for; less is given anyway.
+    if (shape.dynamic_shared > 48 * 1024) {
+      Result result = session_->api.set_function_attribute(k.function, cuda::kMaxDynamicShared,
+                                                           static_cast<int>(shape.dynamic_shared));
+      if (result != kSuccess) return fault(k.facts.name, result);
+    }
+    std::vector<void*> parameters;
+    for (const Arg& arg : args) parameters.push_back(const_cast<std::byte*>(arg.bytes().data()));
+    Result result = session_->api.launch(k.function, shape.grid.x, shape.grid.y, shape.grid.z,
+                                         shape.block.x, shape.block.y, shape.block.z,
+                                         shape.dynamic_shared, nullptr, parameters.data(), nullptr);
+    if (result != kSuccess) return fault(k.facts.name, result);
+    return std::nullopt;
+  }
+
+  std::optional<Fault> wait(const std::string& kernel) override {
+    const Result result = session_->api.synchronize();
+    if (result == kSuccess) return std::nullopt;
+    // A kernel that failed ends the context, and a new one fails with the same error (seen with
+    // CUDA 13.0 on an H200, for each kind of fault).
+    session_->lose(kernel + " failed with " + session_->api.name_of(result));
+    return fault(kernel, result);
+  }
+
+  const DriverApi& api() const override { return session_->api; }
+  cuda::Device ordinal() const override { return session_->device; }
+
+  Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
+             const LaunchOptions&) override {
+    PrintfCatcher printed;
+    Run run;
+    run.fault = enqueue(kernel, shape, args);
+    if (!run.fault) run.fault = wait(kernel.info().name);
+    run.output = printed.finish();
+    return run;
+  }
+
+ private:
+  struct Allocation {
+    uint64_t bytes;
+    std::string name;
+  };
+
+  int attribute(int which, cuda::Device device) const {
+    int value = 0;
+    session_->check(session_->api.device_attribute(&value, which, device), "the GPU's properties");
+    return value;
+  }
+
+  // A Buffer is a value and may be stale or cut; the driver would take a wrong range for another's.
+  void use(Buffer buffer, uint64_t bytes, const std::string& doing) const {
+    session_->enter();
+    auto found = allocations_.upper_bound(buffer.address);
+    if (found != allocations_.begin()) {
+      const auto& [address, allocation] = *--found;
+      if (bytes <= allocation.bytes && buffer.address - address <= allocation.bytes - bytes) return;
+    }
+    throw Error(doing + " of " + std::to_string(bytes) +
+                " bytes at an address where that much is not allocated");
+  }
+
+  static void check_arguments(const GpuKernel& kernel, const std::vector<Arg>& args) {
+    const auto& wanted = kernel.info().parameter_bytes;
+    if (args.size() != wanted.size())
+      throw Error(kernel.info().name + " takes " + std::to_string(wanted.size()) +
+                  " arguments, not " + std::to_string(args.size()));
+    for (size_t i = 0; i < args.size(); ++i)
+      if (args[i].bytes().size() != wanted[i])
+        throw Error(kernel.info().name + ": argument " + std::to_string(i + 1) + " has " +
+                    std::to_string(wanted[i]) + " bytes, not " +
+                    std::to_string(args[i].bytes().size()));
+  }
+
+  Fault fault(const std::string& kernel, Result result) const {
+    Fault fault;
+    fault.driver =
+        DriverError{kernel, session_->api.name_of(result), session_->api.text_of(result)};
+    fault.kind = kind_of(fault.driver->name);
+    return fault;
+  }
+
+  std::shared_ptr<Session> session_;
+  std::string name_;
+  size_t memory_ = 0;
+  int driver_ = 0, multiprocessors_ = 0, major_ = 0, minor_ = 0;
+  std::map<cuda::Pointer, Allocation> allocations_;
+};
+
+}  // namespace
+
+GpuSearch find_gpu() {
+  GpuSearch search;
+  const DriverApi* api = cuda::driver_api(search.reason);
+  if (!api) return search;
+  cuda::Device device = 0;
+  Result result = api->init(0);
+  if (result == kSuccess) result = api->device_get(&device, 0);
+  if (result != kSuccess) {
+    search.reason =
+        "the CUDA driver finds no GPU: " + api->name_of(result) + " (" + api->text_of(result) + ")";
+    return search;
+  }
+  try {
+    search.device = std::make_unique<GpuDevice>(*api, device);
+  } catch (const Error& error) {
+    search.reason = error.what();
+  }
+  return search;
+}
+
+}  // namespace lab32::device

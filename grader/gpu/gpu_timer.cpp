@@ -1,0 +1,195 @@
+#include "gpu/gpu_timer.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/background.h"
+#include "base/error.h"
+#include "base/forked.h"
+#include "base/hash.h"
+#include "base/process.h"
+#include "base/shared_region.h"
+#include "base/work_timer.h"
+#include "gpu/gpu_bench.h"
+#include "gpu/timed_codec.h"
+#include "toolchain/cache.h"
+#include "toolchain/nvcc.h"
+#include "toolchain/toolchain.h"
+
+namespace lab32::device {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kWakeUp = 60;  // seconds a driver may take until it answers
+constexpr double kSlack = 17;   // besides the rounds: the driver, inputs up, outputs down
+constexpr double kCubBuild = 300;
+constexpr size_t kMaxKept = size_t{4} << 30;  // bytes of outputs that differ from each other
+
+Fault too_long(double seconds) {
+  Fault fault;
+  fault.kind = sim::TrapKind::time_limit;
+  fault.seconds = seconds;
+  return fault;
+}
+
+// Only one grading times on a card at a time, whoever starts it.
+class CardLock {
+ public:
+  explicit CardLock(const std::string& uuid) {
+    const fs::path path = fs::temp_directory_path() / ("lab32-" + uuid + ".lock");
+    fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd_ < 0) throw Error(path.string() + " cannot be opened: " + std::strerror(errno));
+    fchmod(fd_, 0666);  // the next grading may be another user's
+    while (flock(fd_, LOCK_EX) != 0)
+      if (errno != EINTR) throw Error(path.string() + ": " + std::strerror(errno));
+  }
+  CardLock(const CardLock&) = delete;
+  CardLock& operator=(const CardLock&) = delete;
+  ~CardLock() { close(fd_); }
+
+ private:
+  int fd_ = -1;
+};
+
+// CUB's kernels need its host code to be launched as NVIDIA launches them, so it is built as a
+// library, once for each toolchain and card.
+std::string build_baselines(const std::string& arch) {
+  const toolchain::Toolchain& tools = toolchain::installed();
+  const fs::path source = toolchain::checkout() / "grader/gpu/baselines.cu";
+  const fs::path library = toolchain::cache_directory() /
+                           fmt::format("baselines-{}-{:016x}.so", arch, hash_of(tools.identity));
+  if (fs::exists(library) && fs::last_write_time(library) > fs::last_write_time(source))
+    return library;
+  std::error_code error;
+  fs::create_directories(library.parent_path(), error);
+  const std::string fresh = fmt::format("{}.{}", library.string(), getpid());
+  Command nvcc;
+  nvcc.argv = {tools.nvcc, "-O3",        "-std=c++17", "-arch=" + arch,
+               "-shared",  "-Xcompiler", "-fPIC",      "-cudart",
+               "static",   "-o",         fresh,        source};
+  nvcc.environment = {"PATH=" + tools.path};
+  nvcc.limits.wall_seconds = kCubBuild;
+  const Outcome outcome = run_process(nvcc);
+  if (!outcome.ok())
+    throw Error("CUB, the baseline, does not compile (" + lab32::describe(outcome) +
+                "): " + outcome.err.substr(0, outcome.err.find('\n')));
+  fs::rename(fresh, library);
+  return library;
+}
+
+class GpuTimer final : public Timer {
+ public:
+  // What the child that looked for the card said of it.
+  struct Card {
+    std::string name, arch, uuid, description;
+    uint32_t multiprocessors = 0;
+  };
+  explicit GpuTimer(Card card) : card_(std::move(card)) {}
+
+  std::string name() const override { return card_.name; }
+  std::string arch() const override { return card_.arch; }
+  std::string describe() const override { return card_.description; }
+  uint32_t multiprocessors() const override { return card_.multiprocessors; }
+
+  // Half a minute of nvcc, once for each card and toolchain.
+  void get_ready() override {
+    if (!begun_.valid()) begun_ = Background([this] { baselines_ = build_baselines(card_.arch); });
+  }
+
+  Timed time(const TimingPlan& plan) override {
+    const fs::path helpers = toolchain::checkout() / "grader/gpu/timer_kernels.cu";
+    const toolchain::Artifact artifact =
+        toolchain::compile(helpers, card_.arch, helpers.filename());
+    std::string baselines;
+    if (plan.baseline != Baseline::none) {
+      get_ready();
+      begun_.get();
+      baselines = baselines_;
+    }
+    const auto kept = std::make_shared<const SharedRegion>(kMaxKept);
+    const CardLock lock(card_.uuid);
+    const Forked forked = run_forked(
+        [&] {
+          const WorkTimer start;
+          const GpuSearch search = find_gpu();
+          if (!search.device) throw Error(search.reason);
+          const double woken = start.passed();
+          // What kernels print would land in the middle of the report.
+          if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0)
+            dup2(nowhere, STDOUT_FILENO);
+          Timed timed = run_rounds(*search.device, plan, artifact, baselines, *kept);
+          if (timed.timing) timed.timing->start_seconds += woken;
+          return encode(timed, *kept);
+        },
+        plan.seconds + kSlack);
+    switch (forked.end) {
+      case Forked::End::done:
+        return decode(forked.answer, kept);
+      case Forked::End::timed_out:
+        return {std::nullopt, too_long(plan.seconds + kSlack)};
+      case Forked::End::died:
+        break;
+    }
+    throw Error(forked.how);
+  }
+
+ private:
+  Card card_;
+  std::string baselines_;  // once begun_ is done
+  Background begun_;
+};
+
+}  // namespace
+
+TimerSearch find_gpu_timer() {
+  TimerSearch search;
+  // Where there is no driver at all nothing need be forked.
+  if (!cuda::driver_api(search.reason)) return search;
+  search.reason.clear();
+  const Forked forked = run_forked(
+      [] {
+        const GpuSearch gpu = find_gpu();
+        if (!gpu.device) throw Error(gpu.reason);
+        const cuda::DriverApi& api = gpu.device->api();
+        char name[256] = "";
+        api.device_name(name, sizeof name - 1, gpu.device->ordinal());
+        cuda::Uuid uuid{};
+        api.device_uuid(&uuid, gpu.device->ordinal());
+        std::string hex;
+        for (unsigned char b : uuid.bytes) hex += fmt::format("{:02x}", b);
+        const nlohmann::ordered_json card = {name, gpu.device->arch(), hex, gpu.device->describe(),
+                                             gpu.device->multiprocessors()};
+        const std::string text = card.dump();
+        const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+        return std::vector<std::byte>(begin, begin + text.size());
+      },
+      kWakeUp);
+  if (forked.end == Forked::End::timed_out)
+    search.reason = fmt::format("the CUDA driver did not answer within {:.0f} s", kWakeUp);
+  if (forked.end == Forked::End::died) search.reason = forked.how;
+  if (forked.end != Forked::End::done) return search;
+  const auto* begin = reinterpret_cast<const char*>(forked.answer.data());
+  const auto card = nlohmann::ordered_json::parse(std::string(begin, forked.answer.size()));
+  search.timer = std::make_unique<GpuTimer>(
+      GpuTimer::Card{card.at(0), card.at(1), card.at(2), card.at(3), card.at(4)});
+  return search;
+}
+
+std::unique_ptr<Timer> open_timer(const std::string& spec) {
+  if (spec != "auto" && spec != "gpu") return nullptr;
+  TimerSearch search = find_gpu_timer();
+  if (!search.timer && spec == "gpu") throw Error(search.reason);
+  return std::move(search.timer);
+}
+
+}  // namespace lab32::device

@@ -1,0 +1,111 @@
+#include "gpu/timed_codec.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+
+namespace lab32::device {
+namespace {
+
+using json = nlohmann::ordered_json;  // the one kind that is compiled
+
+json to_json(const Samples& s) { return {s.name, s.cold, s.warm}; }
+Samples samples_of(const json& j) { return {j.at(0), j.at(1), j.at(2)}; }
+
+json to_json(const std::optional<Clocks>& c) {
+  return c ? json{c->sm_mhz, c->memory_mhz, c->throttled} : json();
+}
+std::optional<Clocks> clocks_of(const json& j) {
+  if (j.is_null()) return std::nullopt;
+  return Clocks{j.at(0), j.at(1), j.at(2)};
+}
+
+json to_json(const TimedOutput& o, const SharedRegion& region) {
+  json arrays = json::array();
+  for (const Bytes& a : o.arrays)
+    arrays.push_back({a.size() == 0 ? 0 : a.data() - region.data(), a.size()});
+  return {o.candidate, o.set, o.rounds, arrays};
+}
+TimedOutput output_of(const json& j, const std::shared_ptr<const SharedRegion>& region) {
+  TimedOutput o;
+  o.candidate = j.at(0);
+  o.set = j.at(1);
+  o.rounds = j.at(2);
+  for (const json& a : j.at(3)) {
+    const size_t at = a.at(0), size = a.at(1);
+    if (at > region->size() || size > region->size() - at) throw Error("an output lies nowhere");
+    o.arrays.emplace_back(region, region->data() + at, size);
+  }
+  return o;
+}
+
+json to_json(const Timing& t, const SharedRegion& region) {
+  json candidates = json::array(), outputs = json::array();
+  for (const Samples& s : t.candidates) candidates.push_back(to_json(s));
+  for (const TimedOutput& o : t.outputs) outputs.push_back(to_json(o, region));
+  return {{"candidates", candidates},
+          {"copy", to_json(t.copy)},
+          {"baseline", t.baseline ? to_json(*t.baseline) : json()},
+          {"outputs", outputs},
+          {"before", to_json(t.before)},
+          {"after", to_json(t.after)},
+          {"l2_bytes", t.l2_bytes},
+          {"peak_bandwidth", t.peak_bandwidth},
+          {"start_seconds", t.start_seconds},
+          {"rounds_seconds", t.rounds_seconds}};
+}
+Timing timing_of(const json& j, const std::shared_ptr<const SharedRegion>& region) {
+  Timing t;
+  for (const json& s : j.at("candidates")) t.candidates.push_back(samples_of(s));
+  t.copy = samples_of(j.at("copy"));
+  if (!j.at("baseline").is_null()) t.baseline = samples_of(j.at("baseline"));
+  for (const json& o : j.at("outputs")) t.outputs.push_back(output_of(o, region));
+  t.before = clocks_of(j.at("before"));
+  t.after = clocks_of(j.at("after"));
+  t.l2_bytes = j.at("l2_bytes");
+  t.peak_bandwidth = j.at("peak_bandwidth");
+  t.start_seconds = j.at("start_seconds");
+  t.rounds_seconds = j.at("rounds_seconds");
+  return t;
+}
+
+// What a GPU says of a kernel; the rest of a Fault is the simulator's.
+json to_json(const Fault& f) {
+  const int kind = static_cast<int>(f.kind);
+  if (!f.driver) return json::array({kind});
+  return {kind, f.driver->kernel, f.driver->name, f.driver->text};
+}
+Fault fault_of(const json& j) {
+  Fault f;
+  f.kind = static_cast<sim::TrapKind>(j.at(0).get<int>());
+  if (j.size() > 1) f.driver = DriverError{j.at(1), j.at(2), j.at(3)};
+  return f;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const Timed& timed, const SharedRegion& region) {
+  json j;
+  if (timed.timing) j["timing"] = to_json(*timed.timing, region);
+  if (timed.fault) j["fault"] = to_json(*timed.fault);
+  const std::string text = j.dump(-1, ' ', false, json::error_handler_t::replace);
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+Timed decode(const std::vector<std::byte>& bytes,
+             const std::shared_ptr<const SharedRegion>& region) {
+  try {
+    const auto* begin = reinterpret_cast<const char*>(bytes.data());
+    const json j = json::parse(std::string(begin, bytes.size()));
+    Timed timed;
+    if (j.contains("timing")) timed.timing = timing_of(j["timing"], region);
+    if (j.contains("fault")) timed.fault = fault_of(j["fault"]);
+    return timed;
+  } catch (const json::exception& e) {
+    throw Error(std::string("the timing process's answer is damaged: ") + e.what());
+  }
+}
+
+}  // namespace lab32::device

@@ -1,0 +1,73 @@
+#include "grading/engine/progress.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+namespace lab32::grading {
+namespace {
+
+// A step shorter than this is not worth a flicker; where lines stay, not worth a line.
+constexpr auto kTerminalPatience = std::chrono::milliseconds(150);
+constexpr auto kLogPatience = std::chrono::seconds(5);
+
+}  // namespace
+
+Progress::Progress(bool enabled) : terminal_(isatty(STDERR_FILENO)) {
+  if (enabled) watcher_ = std::thread([this] { watch(); });
+}
+
+Progress::~Progress() {
+  if (!watcher_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_one();
+  watcher_.join();
+  erase();
+}
+
+void Progress::watch() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    const uint64_t seen = generation_;
+    const auto news = [&] { return stop_ || generation_ != seen; };
+    if (terminal_ ? changed_.wait_for(lock, kTerminalPatience, news)
+                  : changed_.wait_for(lock, kLogPatience, news))
+      continue;
+    if (!what_.empty()) {
+      std::fprintf(stderr, terminal_ ? "\r\033[K%s ..." : "%s ...\n", what_.c_str());
+      std::fflush(stderr);
+      shown_ = true;
+    }
+    changed_.wait(lock, news);
+  }
+}
+
+void Progress::erase() {
+  if (shown_ && terminal_) {
+    std::fputs("\r\033[K", stderr);
+    std::fflush(stderr);
+  }
+  shown_ = false;
+}
+
+std::string Progress::begin(const std::string& what) {
+  if (!watcher_.joinable()) return "";
+  const std::lock_guard lock(mutex_);
+  std::string outer = std::move(what_);
+  what_ = what;
+  ++generation_;
+  if (what_.empty()) erase();
+  changed_.notify_one();
+  return outer;
+}
+
+Progress::Step::Step(Progress& progress, const std::string& what)
+    : progress_(progress), outer_(progress.begin(what)) {}
+
+Progress::Step::~Step() { progress_.begin(outer_); }
+
+}  // namespace lab32::grading

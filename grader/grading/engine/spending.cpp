@@ -1,0 +1,88 @@
+#include "grading/engine/spending.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/machine_speed.h"
+#include "base/text.h"
+
+namespace lab32::grading {
+namespace {
+
+// The largest launch of a reference solution issues 18 million instructions, all those of a lab 200
+// million. They take a second and five.
+constexpr uint64_t kLaunchInstructions = 200'000'000, kCheckInstructions = 500'000'000,
+                   kLabInstructions = 1'000'000'000;
+
+constexpr double kSlower = Spending::kSlower;
+constexpr double kLaunchSeconds = 6 * kSlower, kCheckSeconds = 10 * kSlower,
+                 kLabSeconds = 20 * kSlower;
+// Of a block's threads together: 64 KiB for each of 1024.
+constexpr uint64_t kBlockLocalBytes = 64 << 20;
+
+}  // namespace
+
+Spending::Spent Spending::of(const std::string& check) const {
+  const auto spent = by_check_.find(check);
+  return spent == by_check_.end() ? Spent{} : spent->second;
+}
+
+Spending::Spent Spending::left(const std::string& check) const {
+  const auto rest = [](uint64_t most, uint64_t spent) { return most - std::min(most, spent); };
+  const Spent spent = of(check);
+  const auto seconds = [&](double slowness) {
+    return std::min(kLabSeconds - all_.seconds / slowness,
+                    kCheckSeconds - spent.seconds / slowness);
+  };
+  const double first = seconds(slowness());
+  return {std::min(rest(kLabInstructions, all_.instructions),
+                   rest(kCheckInstructions, spent.instructions)),
+          first < kLaunchSeconds ? seconds(measure_slowness()) : first};
+}
+
+void Spending::limit(const std::string& check, device::LaunchOptions& options) const {
+  const Spent rest = left(check);
+  options.launch_budget = std::clamp<uint64_t>(rest.instructions, 1, kLaunchInstructions);
+  options.block_local_bytes = kBlockLocalBytes;
+  options.seconds = std::clamp(rest.seconds, 1e-3, kLaunchSeconds);
+}
+
+bool Spending::used_up(const std::string& check) const {
+  const Spent rest = left(check);
+  return rest.instructions == 0 || rest.seconds <= 0;
+}
+
+void Spending::add(const std::string& check, uint64_t instructions, double seconds) {
+  for (Spent* spent : {&all_, &by_check_[check]}) {
+    spent->instructions += instructions;
+    spent->seconds += seconds;
+  }
+}
+
+std::string Spending::why(const std::string& check) const {
+  Spent spent = of(check);
+  spent.seconds /= slowness();
+  const auto words = [](bool instructions, uint64_t number, double seconds) {
+    return instructions ? grouped(number) + " instructions"
+                        : fmt::format("{:.0f} s of simulation", seconds);
+  };
+  if (spent.instructions >= kCheckInstructions || spent.seconds >= kCheckSeconds)
+    return fmt::format(
+        "Not launched: the check's launches before this one have used up its {}.",
+        words(spent.instructions >= kCheckInstructions, kCheckInstructions, kCheckSeconds));
+  const bool instructions = all_.instructions >= kLabInstructions;
+  const auto most =
+      std::max_element(by_check_.begin(), by_check_.end(), [&](const auto& a, const auto& b) {
+        return instructions ? a.second.instructions < b.second.instructions
+                            : a.second.seconds < b.second.seconds;
+      });
+  return fmt::format(
+      "Not launched: the launches before this check have used up the {} that a lab has, most of "
+      "them "
+      "in \"{}\".",
+      words(instructions, kLabInstructions, kLabSeconds),
+      most == by_check_.end() ? "" : most->first);
+}
+
+}  // namespace lab32::grading

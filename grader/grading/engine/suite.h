@@ -1,0 +1,17 @@
+// What a lab's suite includes. See labs/coalescing/build.cpp for one, README.md for what it says.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include "base/error.h"
+#include "grading/engine/registry.h"
+#include "grading/engine/session.h"
+#include "grading/engine/verdict.h"
+#include "grading/launch/arrays.h"
+#include "grading/launch/compare.h"
+#include "grading/launch/given.h"
+#include "grading/launch/launch.h"
+#include "grading/timing/given_time.h"
+#include "grading/words/describe.h"
+#include "grading/words/names.h"

@@ -1,0 +1,36 @@
+#include "grading/launch/other_order.h"
+
+namespace lab32::grading {
+namespace {
+
+constexpr uint64_t kLanesOfWarp = 32;
+
+}  // namespace
+
+std::optional<uint64_t> OtherOrder::begin(const device::Shape& shape, bool trial) {
+  ++launches_;
+  wants_trial_ = false;
+  if (judging_) return launches_ == judged_ ? std::optional(seed_) : std::nullopt;
+  if (!trial || differs()) return std::nullopt;
+  // The first of several blocks; until one comes, the first of several warps.
+  const bool blocks = shape.grid.count() > 1, warps = shape.block.count() > kLanesOfWarp;
+  wants_trial_ = (blocks && !tried_blocks_) || (warps && !tried_blocks_ && !tried_warps_);
+  tried_blocks_ |= blocks;
+  tried_warps_ |= warps;
+  return std::nullopt;
+}
+
+void OtherOrder::try_again(device::Device& device, device::Kernel& kernel,
+                           const device::Shape& shape, const std::vector<device::Arg>& args,
+                           device::SavedMemory& before, device::LaunchOptions options) {
+  const std::unique_ptr<device::SavedMemory> after = device.save();
+  before.put_back();
+  options.count = options.check_hazards = false;
+  options.schedule = seed_;
+  const std::optional<device::Fault> fault = device.launch(kernel, shape, args, options).fault;
+  // One warp after the other, and slices of a few instructions: such a launch takes longer.
+  if (!(fault && is_limit_of_launch(*fault)) && (fault || !after->same())) judged_ = launches_;
+  after->put_back();
+}
+
+}  // namespace lab32::grading

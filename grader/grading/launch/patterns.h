@@ -1,0 +1,125 @@
+// What labs share in which a student builds a piece of the memory unit: asking the student's
+// functions about warp-wide accesses, and judging the answers by one counter-example.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "grading/engine/suite.h"
+
+namespace lab32::grading {
+
+// What an inactive lane's register holds, nobody knows: these addresses lie in wait for who looks
+// at it all the same. By turns: any; that of the next active lane, that of the one before, and one
+// that lies `beside` the next one's, where no active lane needs to be.
+constexpr uint32_t kDecoys = 4;
+
+template <class Pattern>
+void set_decoys(Pattern& p, uint32_t kind, Random& random, uint64_t range, uint64_t beside) {
+  for (uint32_t lane = 0; lane < kWarp; ++lane) {
+    if (p.active >> lane & 1) continue;
+    uint64_t& address = p.address[lane];
+    address = (range > 0 ? random.below(static_cast<uint32_t>(range / p.bytes)) * uint64_t{p.bytes}
+                         : random.bits() / p.bytes * p.bytes);
+    if (p.active == 0 || kind == 0) continue;
+    const uint32_t step = kind == 2 ? kWarp - 1 : 1;
+    uint32_t other = lane;
+    while (!(p.active >> other & 1)) other = (other + step) % kWarp;
+    address = p.address[other] + (kind == 3 ? beside : 0);
+    if (range > 0) address %= range;
+  }
+}
+
+// The same access otherwise: its lanes in other orders, two and two at one address, and some of
+// them inactive. Who counts it right counts these right, too.
+template <class Pattern>
+std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t beside) {
+  const auto rearranged = [&](uint32_t (*from)(uint32_t lane)) {
+    Pattern other = p;
+    for (uint32_t lane = 0; lane < kWarp; ++lane) other.address[lane] = p.address[from(lane)];
+    return other;
+  };
+  const Pattern neighbours = rearranged([](uint32_t lane) { return lane / 2; });
+  const Pattern crossed = rearranged([](uint32_t lane) { return lane / 4 * 2 + lane % 2; });
+  std::vector<Pattern> found = {
+      neighbours,
+      crossed,
+      rearranged([](uint32_t lane) { return lane % 16; }),
+      rearranged([](uint32_t lane) { return lane ^ 31; }),
+      rearranged([](uint32_t lane) { return lane * 5 % kWarp; }),
+  };
+  Random random(0);
+  for (const Pattern& whole : {p, neighbours, crossed})
+    for (uint32_t active : {0x55555555u, 0xccccccccu, 0x0000ffffu, 0xfffffffeu, 0x00ff00f0u})
+      for (uint32_t kind = 0; kind < kDecoys; ++kind) {
+        found.push_back(whole);
+        found.back().active = active;
+        set_decoys(found.back(), kind, random, range, beside);
+      }
+  return found;
+}
+
+// What the two functions of a lab answered, pattern by pattern.
+struct Answers {
+  std::vector<int> first, second;
+};
+
+// The student's functions on each pattern, by the given kernel: one thread per pattern. Word is the
+// type of an address there.
+template <class Word, class Pattern>
+Answers ask(const std::string& kernel, const std::vector<Pattern>& patterns,
+            const std::string& first_name, const std::string& second_name) {
+  const uint32_t count = static_cast<uint32_t>(patterns.size());
+  std::vector<Word> address;
+  std::vector<int> bytes;
+  std::vector<uint32_t> active;
+  for (const Pattern& p : patterns) {
+    address.insert(address.end(), p.address.begin(), p.address.end());
+    bytes.push_back(static_cast<int>(p.bytes));
+    active.push_back(p.active);
+  }
+  Input<Word> in_address("addresses", address);
+  Input<int> in_bytes("bytes", bytes);
+  Input<uint32_t> in_active("active", active);
+  Output<int> first(first_name, count), second(second_name, count);
+  Launch launch{given(kernel),
+                {{blocks_for(count, 256)}, {256}},
+                {in_address, in_bytes, in_active, first, second, static_cast<int>(count)},
+                ""};
+  launch.drawn = false;
+  run(launch);
+  return {first.read(), second.read()};
+}
+
+// Loses the check unless the function `name` has answered each pattern as `want` does. Shown is the
+// wrong answer that is easiest to think through, the first of the least effort(), and `hint`.
+template <class Pattern>
+void check_answers(const char* name, const std::vector<Pattern>& patterns,
+                   const std::vector<int>& got, uint32_t (Pattern::*want)() const,
+                   const std::string& hint) {
+  size_t wrong = 0, shown = 0;
+  for (size_t i = 0; i < patterns.size(); ++i) {
+    if (got[i] == static_cast<int>((patterns[i].*want)())) continue;
+    if (++wrong == 1 || patterns[i].effort() < patterns[shown].effort()) shown = i;
+  }
+  figure("patterns", static_cast<double>(patterns.size()));
+  figure("wrong", static_cast<double>(wrong));
+  expected("all right");
+  if (wrong == 0) {
+    measured(fmt::format("{} patterns", patterns.size()));
+    return;
+  }
+  measured(fmt::format("{} of {} wrong", wrong, patterns.size()));
+  const std::string answer =
+      is_poison(got[shown]) ? "nothing was written" : fmt::format("you say {}", got[shown]);
+  std::string message = fmt::format("For this instruction {}, and that is not so:\n{}", answer,
+                                    patterns[shown].show());
+  if (std::all_of(got.begin(), got.end(), [](int g) { return g == 0; }))
+    message += "\nIt answers 0 to everything: it is still to be written.";
+  else if (!hint.empty())
+    message += "\n" + hint;
+  lose(line_of(name), message);
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,70 @@
+#include "grading/rubric/answer.h"
+
+#include <crypt.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "base/error.h"
+
+namespace lab32::grading {
+namespace {
+
+constexpr const char* kMethod = "$y$";  // yescrypt
+// A try takes 32 MiB and a twentieth of a second. It is taken once for each question of a grading.
+constexpr unsigned long kCost = 6;
+
+// -0 is 0, and ten digits tell all whole numbers that a float holds exactly apart.
+std::string phrase(double value) { return fmt::format("{:.10g}", value + 0.0); }
+
+std::string hash_with(const std::string& setting, double value) {
+  const auto room = std::make_unique<crypt_data>();
+  const char* hash = crypt_rn(phrase(value).c_str(), setting.c_str(), room.get(), sizeof(*room));
+  if (!hash)
+    throw MachineError(fmt::format("an answer cannot be hashed: {}", std::strerror(errno)));
+  return hash;
+}
+
+}  // namespace
+
+double nearest_option(double value, const std::vector<double>& options) {
+  double best = options.front();
+  for (double option : options)
+    if (std::abs(std::log(value / option)) < std::abs(std::log(value / best))) best = option;
+  return best;
+}
+
+std::optional<Answer> Answer::of_sealed(const std::string& text) {
+  // $y$COST$SALT$HASH: a setting alone opens to nothing.
+  const size_t hash = text.rfind('$');
+  const bool whole = text.rfind(kMethod, 0) == 0 && text.size() - hash == 1 + 43;
+  if (!whole || crypt_checksalt(text.c_str()) != CRYPT_SALT_OK) return std::nullopt;
+  return Answer(text);
+}
+
+bool Answer::is(double value) const {
+  if (const double* number = std::get_if<double>(&held_)) return value == *number;
+  const std::string& sealed = std::get<std::string>(held_);
+  return hash_with(sealed, value) == sealed;
+}
+
+std::optional<double> Answer::number() const {
+  const double* number = std::get_if<double>(&held_);
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+std::string Answer::sealed() const {
+  if (const std::string* sealed = std::get_if<std::string>(&held_)) return *sealed;
+  // Null and 0: the random bytes are the system's.
+  const std::unique_ptr<char, decltype(&std::free)> setting(
+      crypt_gensalt_ra(kMethod, kCost, nullptr, 0), &std::free);
+  if (!setting)
+    throw MachineError(fmt::format("there is no salt to be had: {}", std::strerror(errno)));
+  return hash_with(setting.get(), std::get<double>(held_));
+}
+
+}  // namespace lab32::grading

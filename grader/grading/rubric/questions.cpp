@@ -1,0 +1,71 @@
+#include "grading/rubric/questions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "grading/engine/suite.h"
+
+namespace lab32::grading {
+
+std::optional<float> answer_to(const std::string& question) {
+  const auto bytes = session().module.read_symbol("lab32_answer_" + question);
+  if (!bytes || bytes->size() != sizeof(float)) return std::nullopt;
+  float value;
+  std::memcpy(&value, bytes->data(), sizeof(value));
+  return value;
+}
+
+namespace {
+
+bool right(const Question& question, double given) {
+  if (question.options.empty()) return question.answer.is(given);
+  const auto [least, most] = std::minmax_element(question.options.begin(), question.options.end());
+  return given >= *least / 2 && given <= *most * 2 &&
+         question.answer.is(nearest_option(given, question.options));
+}
+
+}  // namespace
+
+bool answers_right(const std::string& check) {
+  for (const RubricRow& row : session().rubric.rows()) {
+    if (row.check != check || !row.asks()) continue;
+    for (const Question& asked : row.questions()) {
+      const std::optional<float> given = answer_to(asked.name);
+      if (!given || !right(asked, *given)) return false;
+    }
+  }
+  return true;
+}
+
+bool ask_questions() {
+  size_t correct = 0, asked = 0;
+  std::vector<std::string> open;
+  for (const Question& question : rubric().questions()) {
+    ++asked;
+    const int line = line_of(question.name);
+    const std::optional<float> given = answer_to(question.name);
+    if (!given)
+      explain(0, fmt::format("{0}: the file has no LAB32_ANSWER({0}, ...).", question.name));
+    else if (std::isnan(*given) || *given < 0)
+      open.push_back(fmt::format("{} (line {})", question.name, line));
+    else if (!right(question, *given))
+      explain(line, fmt::format("It is not {}. {}", show(*given), question.hint));
+    else
+      ++correct;
+  }
+  if (!open.empty()) explain(0, fmt::format("Not answered yet: {}.", fmt::join(open, ", ")));
+  measured(fmt::format("{} of {} right", correct, asked));
+  expected("all right");
+  figure("questions", static_cast<double>(asked));
+  figure("right", static_cast<double>(correct));
+  if (correct == asked) return true;
+  Failure failure{Failure::Kind::wrong_answer};
+  failure.measured = static_cast<double>(correct);
+  failure.expected = static_cast<double>(asked);
+  fail(failure);
+  return false;
+}
+
+}  // namespace lab32::grading

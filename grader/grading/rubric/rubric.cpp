@@ -1,0 +1,330 @@
+#include "grading/rubric/rubric.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "base/root.h"
+#include "base/suggestions.h"
+#include "base/toml_file.h"
+
+namespace lab32::grading {
+
+struct RubricText {
+  toml::table values;
+  std::string path;
+
+  [[noreturn]] void fail(unsigned line, const std::string& message) const {
+    throw Error(fmt::format("{}:{}: {}", path, line, message));
+  }
+};
+
+namespace {
+
+// Keys that no check takes.
+const std::vector<std::string> kAboutTheLab = {"lab", "max_score", "order", "subject", "level"};
+
+unsigned line_of(const toml::node& node) { return node.source().begin.line; }
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// The table's own value, else the lab's.
+const toml::node* find(const RubricText& file, const std::string& table, const std::string& key) {
+  if (const toml::node* own = file.values[table].as_table()->at_path(key).node()) return own;
+  return file.values.at_path(key).node();
+}
+
+}  // namespace
+
+// Reads a file and holds it against the checks.
+class RubricReader {
+ public:
+  RubricReader(const std::filesystem::path& path, const std::vector<RegisteredCheck>& checks)
+      : checks_(checks) {
+    auto file = std::make_shared<RubricText>();
+    file->path = path.string();
+    if (!std::filesystem::exists(path))
+      throw Error(file->path +
+                  ": no such file; --rubric names the folder with each lab's LAB.toml");
+    file->values = read_toml(path);
+    file_ = std::move(file);
+  }
+
+  std::vector<RubricRow> read(const std::string& lab) {
+    for (auto&& [key, node] : file_->values) {
+      const toml::table* table = node.as_table();
+      if (table && table->contains("check"))
+        read_row(std::string(key.str()), *table);
+      else
+        note_shared(std::string(key.str()), key.source().begin.line, table);
+    }
+    std::sort(rows_.begin(), rows_.end(),
+              [](const RubricRow& a, const RubricRow& b) { return a.line < b.line; });
+    for (RubricRow& row : rows_) read_prerequisites(row);
+    demand_each_check();
+    demand_shared_are_taken();
+    demand_lab(lab);
+    demand_sum();
+    return std::move(rows_);
+  }
+
+ private:
+  template <class... Words>
+  [[noreturn]] void fail(unsigned line, const char* format, const Words&... words) const {
+    file_->fail(line, fmt::format(fmt::runtime(format), words...));
+  }
+
+  // A key or a table that no check of the file owns: values for all checks.
+  void note_shared(const std::string& name, unsigned line, const toml::table* table) {
+    if (!table) {
+      shared_[name] = line;
+      return;
+    }
+    for (auto&& [key, node] : *table)
+      if (key.str() != "reason")
+        shared_[name + "." + std::string(key.str())] = key.source().begin.line;
+    if (table->empty()) fail(line, "[{}] has no `check`", name);
+  }
+
+  void read_row(const std::string& name, const toml::table& table) {
+    RubricRow row;
+    row.table = name;
+    row.line = line_of(table);
+    row.file_ = file_;
+    row.check = text_at(table, "check");
+    const unsigned at = line_of(*table.get("check"));
+    const auto check = std::find_if(checks_.begin(), checks_.end(),
+                                    [&](const RegisteredCheck& c) { return c.name == row.check; });
+    if (check == checks_.end())
+      fail(at, "there is no check \"{}\"{}", row.check, nearest(row.check));
+    row.place = static_cast<size_t>(check - checks_.begin()) + 1;
+    row.takes_ = check->takes;
+    for (const RubricRow& other : rows_)
+      if (other.check == row.check)
+        fail(at, "the check \"{}\" has two tables, [{}] and [{}]", row.check, other.table, name);
+    read_points(row, table);
+    const std::string credit = text_at(table, "credit");
+    if (credit != "all" && credit != "share")
+      fail(line_of(*table.get("credit")), "`credit` is \"all\" or \"share\", not \"{}\"", credit);
+    row.credit = credit == "all" ? Credit::all : Credit::share;
+    if (table.contains("hides")) row.hides = text_at(table, "hides");
+    demand_keys(row, table);
+    rows_.push_back(std::move(row));
+  }
+
+  void read_points(RubricRow& row, const toml::table& table) const {
+    row.bonus = table.contains("bonus");
+    if (row.bonus == table.contains("points"))
+      fail(row.line, "[{}] has either `points` or `bonus`", row.table);
+    const toml::node& node = *table.get(row.bonus ? "bonus" : "points");
+    const auto value = node.value<double>();
+    if (!value || *value <= 0) fail(line_of(node), "what [{}] is worth is more than 0", row.table);
+    row.points = *value;
+  }
+
+  // The keys of a row are the harness' and those that its check takes; these are all there.
+  void demand_keys(const RubricRow& row, const toml::table& table) const {
+    static const std::set<std::string> own = {"check", "points", "bonus", "credit",
+                                              "after", "reason", "hides"};
+    for (auto&& [key, node] : table) {
+      const std::string name(key.str());
+      if (own.count(name) || contains(row.takes_, name)) continue;
+      const std::vector<std::string> known(row.takes_.begin(), row.takes_.end());
+      fail(key.source().begin.line, "\"{}\" takes no `{}`{}", row.check, name,
+           known.empty() ? "" : fmt::format(" (it takes {})", fmt::join(known, ", ")));
+    }
+    for (const std::string& key : row.takes_)
+      if (!find(*file_, row.table, key))
+        fail(row.line, "[{}] has no `{}`, which \"{}\" takes", row.table, key, row.check);
+    if (row.asks()) row.questions();
+    static const std::set<std::string> hidden = {"", "all", "shuffles", "atomics"};
+    if (hidden.count(row.hides) == 0 || (!row.hides.empty() && !row.asks()))
+      fail(line_of(*table.get("hides")),
+           "`hides` is \"all\", \"shuffles\" or \"atomics\", of a check that has questions");
+  }
+
+  void read_prerequisites(RubricRow& row) const {
+    const toml::node* node = file_->values[row.table].as_table()->get("after");
+    if (!node) return;
+    std::vector<std::string> names;
+    if (const auto one = node->value<std::string>()) names.push_back(*one);
+    if (const toml::array* several = node->as_array())
+      for (const toml::node& name : *several) names.push_back(name.value_or(std::string()));
+    if (names.empty()) fail(line_of(*node), "`after` is the name of a table, or a list of such");
+    for (const std::string& name : names) {
+      const auto found = std::find_if(rows_.begin(), rows_.end(),
+                                      [&](const RubricRow& other) { return other.table == name; });
+      if (found == rows_.end())
+        fail(line_of(*node), "[{}] comes after `{}`, and no check has that table", row.table, name);
+      if (found->line >= row.line)
+        fail(line_of(*node), "[{}] comes after [{}], which must stand above it", row.table, name);
+      if (found->bonus)
+        fail(line_of(*node), "[{}] comes after [{}]: a bonus cannot be asked for first", row.table,
+             name);
+      row.after.push_back(static_cast<size_t>(found - rows_.begin()));
+    }
+  }
+
+  void demand_each_check() const {
+    for (const RegisteredCheck& check : checks_) {
+      const auto rows = std::count_if(rows_.begin(), rows_.end(), [&](const RubricRow& row) {
+        return row.check == check.name;
+      });
+      if (rows == 0)
+        throw Error(fmt::format("{}: no table has check = \"{}\" ({}:{})", file_->path, check.name,
+                                check.file, check.line));
+      for (const RegisteredCheck& other : checks_)
+        if (&other != &check && other.name == check.name)
+          throw Error(fmt::format("two checks are called \"{}\": {}:{} and {}:{}", check.name,
+                                  check.file, check.line, other.file, other.line));
+    }
+  }
+
+  void demand_shared_are_taken() const {
+    for (const auto& [key, line] : shared_) {
+      if (contains(kAboutTheLab, key)) continue;
+      // A copy: lambdas of C++17 cannot capture what a structured binding names.
+      const auto takes_it = [name = key](const RegisteredCheck& check) {
+        return contains(check.takes, name);
+      };
+      if (std::none_of(checks_.begin(), checks_.end(), takes_it))
+        fail(line, "no check takes `{}`", key);
+    }
+  }
+
+  void demand_lab(const std::string& lab) const {
+    const std::string named = text_at(file_->values, "lab");
+    if (named != lab)
+      fail(line_of(*file_->values.get("lab")), "the file of lab {} says lab = \"{}\"", lab, named);
+    if (const toml::node* order = file_->values.get("order"); order && !order->is_integer())
+      fail(line_of(*order), "`order` is a whole number: the lab's place in the course");
+    if (file_->values.contains("subject")) text_at(file_->values, "subject");
+    if (!file_->values.contains("level")) return;
+    const std::string level = text_at(file_->values, "level");
+    if (level != "core" && level != "extra")
+      fail(line_of(*file_->values.get("level")), "`level` is \"core\" or \"extra\", not \"{}\"",
+           level);
+  }
+
+  void demand_sum() const {
+    const toml::node* node = file_->values.get("max_score");
+    const auto max = node ? node->value<double>() : std::nullopt;
+    if (!max) fail(node ? line_of(*node) : 1, "`max_score` is the sum of all points");
+    double sum = 0;
+    for (const RubricRow& row : rows_)
+      if (!row.bonus) sum += row.points;
+    if (sum != *max)
+      fail(line_of(*node), "max_score is {}, and the points add up to {}", *max, sum);
+  }
+
+  std::string text_at(const toml::table& table, const char* key) const {
+    const toml::node* node = table.get(key);
+    const auto value = node ? node->value<std::string>() : std::nullopt;
+    if (!value) fail(node ? line_of(*node) : std::max(1u, line_of(table)), "`{}` is a text", key);
+    return *value;
+  }
+
+  std::string nearest(const std::string& name) const {
+    std::vector<std::string> all;
+    for (const RegisteredCheck& check : checks_) all.push_back(check.name);
+    const std::vector<std::string> near = suggestions(name, {all.begin(), all.end()}, 1);
+    return near.empty() ? "" : fmt::format("; is \"{}\" meant?", near.front());
+  }
+
+  const std::vector<RegisteredCheck>& checks_;
+  std::shared_ptr<const RubricText> file_;
+  std::vector<RubricRow> rows_;
+  std::map<std::string, unsigned> shared_;  // lines of the lab's own keys
+};
+
+namespace {
+
+const toml::node& value_of(const RubricText& file, const RubricRow& row,
+                           const std::vector<std::string>& takes, const std::string& key) {
+  const toml::node* node = contains(takes, key) ? find(file, row.table, key) : nullptr;
+  if (!node)
+    throw std::logic_error(
+        fmt::format("\"{}\" reads `{}` and does not say so: takes(...)", row.check, key));
+  return *node;
+}
+
+std::vector<double> numbers_of(const RubricText& file, const toml::node& node,
+                               const std::string& key) {
+  std::vector<double> values;
+  if (const toml::array* array = node.as_array())
+    for (const toml::node& each : *array)
+      if (const auto value = each.value<double>()) values.push_back(*value);
+  if (values.empty() || values.size() != node.as_array()->size())
+    file.fail(line_of(node), fmt::format("`{}` is a list of numbers", key));
+  return values;
+}
+
+// Of a question: a number, or a text that `lab32 seal` has made of one.
+std::optional<Answer> answer_of(const toml::node& question, const std::vector<double>& options) {
+  const toml::table* table = question.as_table();
+  const toml::node* node = table ? table->get("answer") : nullptr;
+  if (!node) return std::nullopt;
+  if (const auto sealed = node->value<std::string>()) return Answer::of_sealed(*sealed);
+  const auto number = node->value<double>();
+  if (!number) return std::nullopt;
+  return Answer(options.empty() ? *number : nearest_option(*number, options));
+}
+
+}  // namespace
+
+double RubricRow::number(const std::string& key) const {
+  const toml::node& node = value_of(*file_, *this, takes_, key);
+  if (const auto value = node.value<double>()) return *value;
+  file_->fail(line_of(node), fmt::format("`{}` is a number", key));
+}
+
+std::vector<double> RubricRow::numbers(const std::string& key) const {
+  return numbers_of(*file_, value_of(*file_, *this, takes_, key), key);
+}
+
+std::string RubricRow::text(const std::string& key) const {
+  const toml::node& node = value_of(*file_, *this, takes_, key);
+  if (const auto value = node.value<std::string>()) return *value;
+  file_->fail(line_of(node), fmt::format("`{}` is a text", key));
+}
+
+bool RubricRow::asks() const { return contains(takes_, "questions"); }
+
+std::vector<Question> RubricRow::questions() const {
+  const toml::node& node = value_of(*file_, *this, takes_, "questions");
+  const toml::table* table = node.as_table();
+  if (!table) file_->fail(line_of(node), "`questions` is a table");
+  std::vector<Question> all;
+  for (auto&& [name, each] : *table) {
+    const auto hint = each.at_path("hint").value<std::string>();
+    const toml::node* options = each.at_path("options").node();
+    std::vector<double> ratios;
+    if (options) ratios = numbers_of(*file_, *options, "options");
+    std::optional<Answer> answer = answer_of(each, ratios);
+    if (!answer || !hint || each.as_table()->size() != (options ? 3 : 2))
+      file_->fail(line_of(each), fmt::format("the question {} has an `answer`, a `hint`, and maybe "
+                                             "`options`",
+                                             name.str()));
+    all.push_back({std::string(name.str()), std::move(*answer), *hint, std::move(ratios)});
+  }
+  return all;
+}
+
+Rubric::Rubric(const std::filesystem::path& folder, const std::string& lab)
+    : Rubric(folder, lab, registered_checks(lab)) {}
+
+Rubric::Rubric(const std::filesystem::path& folder, const std::string& lab,
+               const std::vector<RegisteredCheck>& checks)
+    : lab_(lab), rows_(RubricReader(folder / (lab + ".toml"), checks).read(lab)) {}
+
+std::filesystem::path rubric_folder() { return root() / "data" / "limits"; }
+
+}  // namespace lab32::grading

@@ -1,0 +1,172 @@
+#include "grading/timing/calibrate.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.h"
+#include "base/work_timer.h"
+#include "grading/engine/registry.h"
+#include "grading/engine/reporter.h"
+#include "grading/engine/session.h"
+#include "grading/timing/reference_module.h"
+#include "grading/words/words.h"
+#include "toolchain/toolchain.h"
+
+namespace lab32::grading {
+namespace {
+
+using report::Lab;
+using report::Status;
+using report::Test;
+
+// What a timing check has found of the reference solution, for a row of the table.
+struct Row {
+  std::string name, reaches, asked, remark;
+  std::optional<double> copy, seconds, noise, room;
+  enum class Kind { decided, undecided, not_asked, failed } kind = Kind::failed;
+};
+
+std::optional<double> figure_of(const Test& test, const std::string& name) {
+  const auto at = test.figures.find(name);
+  if (at == test.figures.end()) return std::nullopt;
+  return at->second;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// By how much two timings of the same kernel differ: their ratio, and what is not known of it.
+std::optional<double> noise_of(const Test& test) {
+  const auto ratio = figure_of(test, "against_reference"),
+             low = figure_of(test, "against_reference_low"),
+             high = figure_of(test, "against_reference_high");
+  if (!ratio || !low || !high) return std::nullopt;
+  return std::max(std::abs(*ratio - 1), (*high - *low) / 2);
+}
+
+Row row_of(const Test& test) {
+  Row row;
+  row.name = test.name;
+  row.copy = figure_of(test, "copy_seconds");
+  row.seconds = figure_of(test, "reference_seconds");
+  row.noise = noise_of(test);
+  if (test.status == Status::not_run && test.not_run &&
+      test.not_run->kind == report::NotRun::Kind::no_such_step) {
+    row.kind = Row::Kind::not_asked;
+    row.reaches = fmt::format("{:.2f} x", test.not_run->gain);
+    row.remark = fmt::format("not asked: less than {:.2f}", test.not_run->least_gain);
+    return row;
+  }
+  const auto fraction = figure_of(test, "fraction"), gain = figure_of(test, "reference_gain");
+  const auto asked = figure_of(test, fraction ? "fraction_expected" : "ratio_expected");
+  const auto reaches = fraction ? fraction : gain;
+  if (!reaches || !asked || !row.noise) {
+    row.remark = "cannot be timed: " + first_line(test.message);
+    return row;
+  }
+  const char* const unit = fraction ? "" : " x";
+  row.reaches = fmt::format("{:.2f}{}", *reaches, unit);
+  row.asked = fmt::format("{:.2f}{}", *asked, unit);
+  row.room = *reaches / *asked - 1;
+  const bool decided = test.status == Status::passed && *row.noise < *row.room;
+  row.kind = decided ? Row::Kind::decided : Row::Kind::undecided;
+  row.remark = decided ? "yes" : "no: A/A leaves no room";
+  if (const auto baseline = figure_of(test, "baseline_seconds"))
+    row.remark += fmt::format("; CUB {}", duration(*baseline));
+  return row;
+}
+
+std::string time_or_nothing(const std::optional<double>& seconds) {
+  return seconds ? duration(*seconds) : "";
+}
+std::string percent_or_nothing(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", 100 * *share) : "";
+}
+
+constexpr const char* kRow = "{:<28} {:>8} {:>8}  {:>7} {:>7}  {:>6} {:>7}  {}";
+
+std::string line_of(const std::string& name, const std::string& copy, const std::string& time,
+                    const std::string& reaches, const std::string& asked, const std::string& noise,
+                    const std::string& room, const std::string& remark) {
+  return fmt::format(kRow, name, copy, time, reaches, asked, noise, room, remark) + "\n";
+}
+
+}  // namespace
+
+Lab calibrate_lab(const Rubric& rubric, device::Device& device, device::LoadedModule& module,
+                  const toolchain::Artifact& artifact, device::Timer& timer, Progress& progress) {
+  const SourceFile source = SourceFile::of_text("", "the reference solution");
+  // A seed of its own: times do not depend on it, and two calibrations have the same inputs.
+  Session session{device, module, source, rubric, 1, progress};
+  session.time = {&timer, &artifact, &artifact};
+  session.only_timing = true;
+  Lab lab;
+  lab.name = rubric.lab();
+  run_suite(session, lab);
+  return lab;
+}
+
+Calibration calibrate(const std::vector<std::string>& labs, const std::filesystem::path& rubric) {
+  const WorkTimer watch;
+  std::vector<Rubric> rubrics;
+  for (const std::string& lab : labs_or_all(labs))
+    rubrics.emplace_back(rubric.empty() ? rubric_folder() : rubric, lab);
+  toolchain::installed();
+  const std::unique_ptr<device::Timer> timer = device::open_timer("gpu");
+  const std::unique_ptr<device::Device> device = device::open_device("sim");
+  timer->get_ready();
+  Progress progress(true);
+  Calibration calibration{timer->name(), timer->describe(), 0, {}};
+  for (const Rubric& of_lab : rubrics) {
+    const auto artifact = reference_module(of_lab.lab(), timer->arch());
+    if (artifact) {
+      const std::unique_ptr<device::LoadedModule> module = device->load(*artifact);
+      calibration.labs.push_back(
+          calibrate_lab(of_lab, *device, *module, *artifact, *timer, progress));
+    } else {
+      Lab none;
+      none.name = of_lab.lab();
+      none.status = Status::not_graded;
+      none.message = "there is no reference solution for this card";
+      calibration.labs.push_back(none);
+    }
+  }
+  calibration.seconds = watch.passed();
+  return calibration;
+}
+
+std::string text_of(const Calibration& calibration) {
+  std::string text = fmt::format(
+      "{}\n{}\n\n"
+      "Each timing check, with the reference solution as the submission. `reaches`: its share of "
+      "the\n"
+      "copy's bandwidth, or how many times as fast it is as its version before; `asked` for all\n"
+      "points. `A/A`: by how much two timings of the same kernel in the same rounds differ; "
+      "`room`:\n"
+      "by how much the solution is ahead of what is asked. A check is decided where A/A is "
+      "less.\n\n",
+      calibration.card, calibration.about);
+  const std::string head =
+      line_of("check", "copy", "time", "reaches", "asked", "A/A", "room", "decided");
+  const std::string rule = std::string(head.size() - 1, '-') + "\n";
+  text += head + rule;
+  size_t counts[4] = {};
+  for (const Lab& lab : calibration.labs) {
+    text += lab.name + (lab.status == Status::not_graded ? ": " + lab.message : "") + "\n";
+    for (const Test& test : lab.tests) {
+      const Row row = row_of(test);
+      ++counts[static_cast<size_t>(row.kind)];
+      text += line_of("  " + row.name, time_or_nothing(row.copy), time_or_nothing(row.seconds),
+                      row.reaches, row.asked, percent_or_nothing(row.noise),
+                      percent_or_nothing(row.room), row.remark);
+    }
+  }
+  return text + rule +
+         fmt::format(
+             "{} decided, {} not decided, {} not asked on this card, {} not timed; {:.0f} s\n",
+             counts[0], counts[1], counts[2], counts[3], calibration.seconds);
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,89 @@
+#include "grading/timing/comparison.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lab32::grading {
+namespace {
+
+// More than the steps in which cards move their clocks, and enough to show in a time.
+constexpr double kClockMoved = 0.02;
+
+std::string clocks_note(const device::Timing& timing) {
+  if (!timing.before || !timing.after) return "";
+  const double before = timing.before->sm_mhz, after = timing.after->sm_mhz;
+  if (std::abs(after - before) > kClockMoved * before)
+    return fmt::format("The card's clock moved from {:.0f} to {:.0f} MHz while it was timed.",
+                       before, after);
+  if ((timing.before->throttled | timing.after->throttled) != 0)
+    return "The card was throttled (power or heat) while it was timed.";
+  return "";
+}
+
+// The first candidate against `other`, round by round; `credit_of` a ratio below the limit.
+template <class CreditOf>
+Comparison judge_against(const std::vector<double>& other, const device::Timing& timing,
+                         uint64_t bytes, double limit, CreditOf credit_of) {
+  const device::Samples& own = timing.candidates.front();
+  Comparison comparison;
+  comparison.seconds = device::median_interval(own.cold);
+  comparison.warm = device::median_interval(own.warm);
+  comparison.ratio = device::median_interval(device::ratios(other, own.cold));
+  comparison.limit = limit;
+  comparison.note = clocks_note(timing);
+  if (timing.peak_bandwidth > 0 && bytes > timing.l2_bytes)
+    comparison.floor_seconds = static_cast<double>(bytes - timing.l2_bytes) / timing.peak_bandwidth;
+  if (comparison.seconds.median < comparison.floor_seconds) {
+    comparison.verdict = Comparison::Verdict::impossible;
+    comparison.credit = 0;
+  } else if (comparison.ratio.low >= limit) {
+    comparison.verdict = Comparison::Verdict::passed;
+  } else if (comparison.ratio.high < limit) {
+    comparison.verdict = Comparison::Verdict::failed;
+    comparison.credit = credit_of(comparison.ratio.median);
+  } else {
+    comparison.verdict = Comparison::Verdict::inconclusive;
+  }
+  return comparison;
+}
+
+}  // namespace
+
+Comparison judge(const device::Timing& timing, uint64_t bytes, const SpeedTerms& terms) {
+  double limit = terms.fraction;
+  if (timing.candidates.size() > 1) {
+    const auto of_copy = device::ratios(timing.copy.cold, timing.candidates[1].cold);
+    limit = std::min(limit, terms.of_reference * device::median_interval(of_copy).median);
+  }
+  return judge_against(timing.copy.cold, timing, bytes, limit,
+                       [&](double ratio) { return ratio / limit; });
+}
+
+device::Interval reference_gain(const device::Timing& timing, size_t reference_first) {
+  return device::median_interval(device::ratios(timing.candidates.at(reference_first + 1).cold,
+                                                timing.candidates.at(reference_first).cold));
+}
+
+std::vector<double> start_of_step(const device::Timing& timing, double limit) {
+  std::vector<double> start = timing.candidates.at(kBefore).cold;
+  const std::vector<double>& usual = timing.candidates.at(kReferenceBefore).cold;
+  for (size_t i = 0; i < start.size(); ++i)
+    start[i] = std::clamp(start[i], usual.at(i), halfway(limit) * usual.at(i));
+  return start;
+}
+
+Comparison judge_step(const device::Timing& timing, uint64_t bytes, const StepTerms& terms) {
+  const double gain = reference_gain(timing, kReferenceNow).median - 1;
+  const double limit = 1 + terms.share * std::max(gain, 0.0);
+  Comparison comparison =
+      judge_against(start_of_step(timing, limit), timing, bytes, limit, [&](double ratio) {
+        return std::max(0.0, (ratio - halfway(limit)) / (limit - halfway(limit)));
+      });
+  if (gain < terms.least && comparison.verdict != Comparison::Verdict::impossible)
+    comparison.verdict = Comparison::Verdict::not_asked;
+  return comparison;
+}
+
+}  // namespace lab32::grading

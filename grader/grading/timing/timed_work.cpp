@@ -1,0 +1,69 @@
+#include "grading/timing/timed_work.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "grading/engine/session.h"
+#include "grading/launch/arrays.h"
+#include "grading/launch/launch.h"
+
+namespace lab32::grading {
+namespace {
+
+// An array on the session's device, whatever its elements are.
+class Bytes : public DeviceArray {
+ public:
+  explicit Bytes(const device::TimedArray& array) : DeviceArray(array.name, 1, array.bytes) {
+    if (!array.sets.empty()) upload(array.sets.front().data());
+  }
+  void fill(uint8_t value) { upload(std::vector<uint8_t>(count(), value).data()); }
+};
+
+}  // namespace
+
+InputSets<float> random_inputs(size_t sets, size_t count) {
+  return input_sets<float>(sets, [count](Random& random) { return random.floats(count); });
+}
+
+TimedWork from_in_to_out(const InputSets<float>& inputs) {
+  TimedWork work;
+  const size_t count = inputs.at(0)->size();
+  work.arrays = {read_array("in", inputs), written_array<float>("out", count)};
+  work.bytes = 2 * count * sizeof(float);
+  return work;
+}
+
+std::optional<PredictedTime> predicted_time(uint32_t n, const TimedVersion& version,
+                                            const std::vector<device::TimedArray>& given) {
+  Session& s = session();
+  std::vector<std::unique_ptr<Bytes>> arrays;
+  for (const device::TimedArray& array : given) arrays.push_back(std::make_unique<Bytes>(array));
+  PredictedTime all;
+  for (const device::TimedStep& step : version.steps(s.module, s.device.multiprocessors())) {
+    if (const device::Fill* fill = std::get_if<device::Fill>(&step)) {
+      arrays.at(fill->array.index)->fill(fill->value);
+      continue;
+    }
+    const auto& launch = std::get<device::TimedLaunch>(step);
+    Launch what{launch.kernel, launch.shape, {}, fmt::format("n = {}", n)};
+    for (const device::TimedArg& arg : launch.args) {
+      if (const device::ArrayIndex* at = std::get_if<device::ArrayIndex>(&arg))
+        what.args.push_back(*arrays.at(at->index));
+      else
+        what.args.push_back(std::get<device::Arg>(arg));
+    }
+    // What the first launch has left in L2, the next one finds there.
+    what.model =
+        all.seconds > 0 ? device::LaunchOptions::Model::warm : device::LaunchOptions::Model::cold;
+    const device::Run ran = run_to_count(what);
+    if (!ran.predicted) return std::nullopt;
+    if (ran.predicted->seconds > all.seconds) all.bottleneck = ran.predicted->bottleneck;
+    all.seconds += ran.predicted->seconds;
+    all.error = std::max(all.error, ran.predicted->error);
+  }
+  return all;
+}
+
+}  // namespace lab32::grading

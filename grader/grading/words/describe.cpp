@@ -1,0 +1,77 @@
+#include "grading/words/describe.h"
+
+#include <fmt/core.h>
+
+#include <vector>
+
+#include "grading/engine/session.h"
+#include "grading/launch/arrays.h"
+
+namespace lab32::grading {
+namespace {
+
+// Lanes 0, 1, 2 show the step from lane to lane, the last one shows where it ends.
+std::string lanes_of(const device::WorstAccess& access) {
+  std::vector<int> active;
+  for (int lane = 0; lane < 32; ++lane)
+    if (access.mask >> lane & 1) active.push_back(lane);
+  std::string text;
+  for (size_t i = 0; i < active.size(); ++i) {
+    const bool last = i + 1 == active.size();
+    if (i >= 3 && !last) continue;
+    if (i > 0) text += i >= 3 && active.size() > 4 ? ", ..., " : ", ";
+    text += fmt::format("lane {} {}", active[i], name_of_address(access.address[active[i]]));
+  }
+  return text;
+}
+
+std::string sentence(const device::WorstAccess& access) {
+  const int lanes = __builtin_popcount(access.mask);
+  std::string what = plural_of(access);
+  if (lanes == 1) what.pop_back();
+  return fmt::format(
+      "Warp {} of block {}: {} {} {} of {} bytes touch{} {} sectors where {} would do: {}.",
+      access.warp, access.block, lanes, lanes == 1 ? "lane's" : "lanes'", what, access.bytes,
+      lanes == 1 ? "es" : "", access.cost, access.ideal, lanes_of(access));
+}
+
+}  // namespace
+
+const char* plural_of(const device::WorstAccess& access) {
+  return access.atomic ? "atomics" : access.store ? "stores" : "loads";
+}
+
+Waste worst_global(const device::Run& run) {
+  const std::string& own = session().source.display();
+  Waste waste;
+  uint64_t most = 0;
+  for (const counters::LineCounters& line : run.lines) {
+    const uint64_t excess = line.counters.l2_sectors - line.counters.l2_sectors_ideal;
+    if (line.file != own || excess <= most) continue;
+    most = excess;
+    waste.line = line.line;
+  }
+  const device::WorstAccess* worst = nullptr;
+  for (const device::WorstAccess& access : run.worst) {
+    if (access.file != own || access.line != waste.line || access.shared) continue;
+    if (!worst || uint64_t{access.cost} * worst->ideal > uint64_t{worst->cost} * access.ideal)
+      worst = &access;
+  }
+  if (worst) waste.message = unless_withheld(sentence(*worst));
+  return waste;
+}
+
+void withhold_until_passed(const std::string& check) {
+  session().withheld = has_passed(check) ? "" : check;
+}
+
+std::string unless_withheld(std::string message) {
+  const std::string& check = session().withheld;
+  if (check.empty()) return message;
+  return fmt::format(
+      "What an access of this line takes is much like what `{}` asks for: it is shown "
+      "here once that is answered.",
+      check);
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,86 @@
+#include "grading/words/words.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+
+namespace lab32::grading {
+namespace {
+
+using report::Failure;
+using report::NotRun;
+
+std::string of_modelled(const NotRun& reason) {
+  const NotRun::Modelled& m = *reason.modelled;
+  if (m.seconds_before)
+    return fmt::format("No GPU here. For n = {} the model predicts {} for {} and {} for your {}.",
+                       grouped(m.n), duration(*m.seconds_before), m.before, duration(m.seconds),
+                       m.kernel);
+  if (m.copy_seconds)
+    return fmt::format(
+        "No GPU here. On {} with n = {}: yours {} modelled, a copy of as many bytes {} modelled: "
+        "{:.2f}, expected {:.2f}; {}. For launches of this length the model is {:.0f} % off on "
+        "average.",
+        reason.device, grouped(m.n), duration(m.seconds), duration(*m.copy_seconds),
+        *m.copy_seconds / m.seconds, *m.fraction, m.bottleneck, 100 * m.error);
+  return fmt::format(
+      "Time is measured on a GPU, and there is none here. For n = {}, {} (modelled, give or take "
+      "{:.0f} %) on {}{}.",
+      grouped(m.n), duration(m.seconds), 100 * m.error, reason.device,
+      m.bottleneck.empty() ? "" : ", " + m.bottleneck);
+}
+
+}  // namespace
+
+std::string duration(double seconds) {
+  const double us = seconds * 1e6, ms = seconds * 1e3;
+  if (us < 1000) return fmt::format("{:.{}f} µs", us, us < 100 ? 1 : 0);
+  return fmt::format("{:.{}f} ms", ms, ms < 10 ? 2 : ms < 100 ? 1 : 0);
+}
+
+std::string prefix(const std::string& setting) { return setting.empty() ? "" : setting + ": "; }
+
+std::string words(const NotRun& reason) {
+  switch (reason.kind) {
+    case NotRun::Kind::no_gpu:
+      return reason.modelled ? of_modelled(reason)
+                             : "Time is measured on a GPU, and there is none here.";
+    case NotRun::Kind::no_counters:
+      return "the device `" + reason.device + "` does not count sectors";
+    case NotRun::Kind::no_reference:
+      return fmt::format(
+          "What the step is worth on {} is not known: the reference solution is not here, or needs "
+          "a newer GPU.",
+          reason.device);
+    case NotRun::Kind::no_such_step:
+      return fmt::format(
+          "On {} this step is none: the reference solution, timed just now, is {:.2f} times as "
+          "fast "
+          "by it, and less than {:.2f} is not asked for.",
+          reason.device, reason.gain, reason.least_gain);
+  }
+  return "";
+}
+
+std::string words(const Failure& failure) {
+  switch (failure.kind) {
+    case Failure::Kind::changed_input:
+      return fmt::format("{}the kernel has changed {}[{}], which it may only read.",
+                         prefix(failure.setting), failure.subject, failure.index.value_or(0));
+    case Failure::Kind::prerequisite:
+      return fmt::format("Counts once {}: see `{}`.", failure.detail, failure.subject);
+    case Failure::Kind::shared_memory:
+      return fmt::format(
+          "A block of {} declares {} bytes of shared memory, and the task allows {}: what one "
+          "block takes is missing for others beside it on the multiprocessor.",
+          failure.subject, grouped(static_cast<uint64_t>(failure.measured.value_or(0))),
+          grouped(static_cast<uint64_t>(failure.expected.value_or(0))));
+    case Failure::Kind::time_limit:
+      return fmt::format("Not run: the lab's time is used up ({:g} s, --time-limit).",
+                         failure.expected.value_or(0));
+    default:
+      return "";
+  }
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Measures the patterns of the bank-conflict lab on the GPU of this machine and writes two files to DIR:
+#
+#   measure.sh DIR    DIR/NAME-bank_conflicts.csv            times
+#                     DIR/NAME-bank_conflicts-counters.csv   Nsight Compute's counters
+#
+# Clocks and power limits are left as they are; what they were stands in the head of the files.
+set -euo pipefail
+to=$(realpath "${1:?usage: measure.sh DIR}")
+cd "$(dirname "${BASH_SOURCE[0]}")"
+source ../gpu.sh
+command=grader/labs/bank_conflicts/measure/measure.sh
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+nvcc -O3 -std=c++17 -arch=native -I../../../labs/include measure.cu -o "$scratch/measure"
+
+"$scratch/measure" time >"$scratch/time.csv"
+{
+  head_lines "$command (part \"time\": median of 31, L2 made cold by reading 512 MiB before each)"
+  cat "$scratch/time.csv"
+} >"$to/$name-bank_conflicts.csv"
+
+count_with_ncu "$scratch/ncu.csv" \
+"memory_l1_wavefronts_shared
+memory_l1_wavefronts_shared_ideal
+l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum
+l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
+l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum
+l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
+l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
+smsp__sass_inst_executed_op_shared_ld.sum
+smsp__sass_inst_executed_op_shared_st.sum
+smsp__inst_executed_op_shared_atom.sum
+smsp__inst_executed.sum
+l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum
+l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
+gpu__time_duration.sum" \
+  "$scratch/measure" counters >"$scratch/launches.csv"
+{
+  head_lines "$command (part \"counters\": ncu --clock-control none --cache-control all --print-units base)"
+  python3 ../coalescing/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
+} >"$to/$name-bank_conflicts-counters.csv"

@@ -1,0 +1,283 @@
+#include "labs/bank_conflicts/patterns.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "grading/launch/patterns.h"
+#include "simulator/observers/traffic/banks.h"
+
+namespace lab32::checks::bank_conflicts {
+namespace {
+
+using counters::kBankBytes;
+using counters::kBanks;
+
+constexpr uint64_t kRowOfBanks = kBanks * kBankBytes;  // from a word to the next one of its bank
+constexpr uint32_t kWindow = 16384;  // bytes of shared memory that patterns lie in
+
+BankPattern named(std::string name, BankPattern p) {
+  p.name = std::move(name);
+  return p;
+}
+
+// The first element of a lane's group of `size` lanes: lanes of a group share it.
+BankPattern in_groups(uint32_t bytes, uint32_t size, uint32_t stride) {
+  BankPattern p = bank_stride(bytes, 0);
+  for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = lane / size * stride * bytes;
+  return p;
+}
+
+std::vector<BankPattern> named_patterns(uint32_t bytes) {
+  std::vector<BankPattern> found;
+  for (uint32_t stride : {1, 2, 3, 4, 8, 16, 32, 33})
+    found.push_back(named(fmt::format("stride {}", stride), bank_stride(bytes, stride)));
+  found.push_back(named("row of [32][32] or [32][33]", bank_stride(bytes, 1)));
+  found.push_back(named("column of [32][32]", bank_stride(bytes, 32)));
+  found.push_back(named("column of [32][33]", bank_stride(bytes, 33)));
+  found.push_back(named("all lanes one element", bank_stride(bytes, 0)));
+  found.push_back(named("two lanes per element", in_groups(bytes, 2, 1)));
+  found.push_back(named("two lanes per element, of one bank each", in_groups(bytes, 2, 32)));
+  found.push_back(named("four lanes per element", in_groups(bytes, 4, 1)));
+  BankPattern apart = bank_stride(bytes, 1);  // lanes l and l ^ 2 share
+  for (uint32_t lane = 0; lane < 32; ++lane) apart.address[lane] = (lane & ~2u) * bytes;
+  found.push_back(named("lanes l and l ^ 2 an element", apart));
+  BankPattern far = bank_stride(bytes, 1);  // lanes l and l ^ 4 share: no neighbours
+  for (uint32_t lane = 0; lane < 32; ++lane) far.address[lane] = (lane & ~4u) * bytes;
+  found.push_back(named("lanes l and l ^ 4 an element", far));
+  BankPattern reversed = bank_stride(bytes, 1);
+  std::reverse(reversed.address.begin(), reversed.address.end());
+  found.push_back(named("a row, from its end", reversed));
+  for (uint32_t active :
+       {0u, 1u, 0x80000000u, 0x0000ffffu, 0xffff0000u, 0x55555555u, 0x33333333u, 0x00ff0000u}) {
+    BankPattern some = bank_stride(bytes, active == 0x00ff0000u ? 32 : 1);
+    some.active = active;
+    found.push_back(named("some lanes", some));
+  }
+  return found;
+}
+
+BankPattern random_pattern(Random& random, uint32_t bytes) {
+  BankPattern p;
+  p.bytes = bytes;
+  const uint32_t elements = kWindow / bytes;
+  const uint32_t mask = random.below(4);
+  const uint32_t first = static_cast<uint32_t>(random.bits());
+  const uint32_t second = static_cast<uint32_t>(random.bits());
+  p.active = mask == 0   ? 0xffffffff
+             : mask == 1 ? first
+             : mask == 2 ? first & second & (second >> 7 | second << 25)
+                         : first | second;
+  const uint32_t start = random.below(elements / 4);
+  // From lanes that crowd in few words to lanes that meet in a bank by chance only.
+  const uint32_t windows[] = {8, 32, 128, elements * 3 / 4};
+  const uint32_t window = windows[random.below(4)];
+  const uint32_t stride = random.below(12);
+  const uint32_t group = 1u << random.below(3);
+  switch (random.below(4)) {
+    case 0:  // scattered
+      for (uint64_t& a : p.address) a = uint64_t{bytes} * (start + random.below(window));
+      break;
+    case 1:  // strided, and then in any order
+      for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = bytes * (start + stride * lane);
+      for (uint32_t lane = 31; lane > 0; --lane)
+        std::swap(p.address[lane], p.address[random.below(lane + 1)]);
+      break;
+    case 2:  // neighbours share an element, or lanes that are `group` apart do
+      for (uint64_t& a : p.address) a = uint64_t{bytes} * (start + random.below(window));
+      for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = p.address[lane & ~group];
+      break;
+    case 3:  // few banks, many words
+      for (uint64_t& a : p.address)
+        a = uint64_t{bytes} * (start + random.below(3)) + 128 * random.below(24);
+      break;
+  }
+  return p;
+}
+
+// What is left out of the rule, or put in its place, by one who has misunderstood it.
+struct Rule {
+  uint32_t active = 0;            // these lanes count as well
+  uint64_t granule = kBankBytes;  // bytes of what a bank serves at once
+  uint64_t banks = kBanks;
+  bool broadcast = true;
+  bool first_word_only = false;
+  bool one_phase = false;
+  bool one_bank = false;
+};
+
+uint32_t count(const BankPattern& p, const Rule& rule) {
+  const uint32_t width = p.bytes <= kBankBytes || rule.one_phase ? 32 : 128 / p.bytes;
+  const uint32_t active = p.active | rule.active;
+  uint32_t sum = 0;
+  for (uint32_t first = 0; first < 32; first += width) {
+    std::vector<std::set<uint64_t>> words(rule.banks);
+    std::vector<uint32_t> lanes(rule.banks);
+    for (uint32_t lane = first; lane < first + width; ++lane) {
+      if (!(active >> lane & 1)) continue;
+      const uint64_t from = p.address[lane] / rule.granule;
+      const uint64_t to =
+          rule.first_word_only ? from : (p.address[lane] + p.bytes - 1) / rule.granule;
+      for (uint64_t word = from; word <= to; ++word) {
+        const uint64_t bank = rule.one_bank ? 0 : word % rule.banks;
+        words[bank].insert(word);
+        ++lanes[bank];
+      }
+    }
+    uint32_t fullest = 0;
+    for (uint64_t bank = 0; bank < rule.banks; ++bank)
+      fullest = std::max(fullest,
+                         rule.broadcast ? static_cast<uint32_t>(words[bank].size()) : lanes[bank]);
+    sum += fullest;
+  }
+  return sum;
+}
+
+uint32_t phases(const BankPattern& p) {
+  const uint32_t width = p.bytes <= kBankBytes ? 32 : 128 / p.bytes;
+  uint32_t sum = 0;
+  for (uint32_t first = 0; first < 32; first += width)
+    sum += (p.active >> first & (width == 32 ? 0xffffffffu : (1u << width) - 1)) != 0;
+  return sum;
+}
+
+// The right rule but for one thing.
+template <class T>
+Rule but(T Rule::*field, T value) {
+  Rule rule;
+  rule.*field = value;
+  return rule;
+}
+
+// The bytes of a lane's first word, each taken for a bank's number.
+uint32_t bytes_for_words(const BankPattern& p) {
+  Rule rule = but(&Rule::first_word_only, true);
+  rule.granule = 1;
+  return count(p, rule);
+}
+
+// A bank that serves one element at a time, two of one word one after the other.
+uint32_t elements_for_words(const BankPattern& p) {
+  std::set<uint64_t> elements[kBanks];
+  size_t fullest = 0;
+  for (int lane = 0; lane < 32; ++lane)
+    if (p.active >> lane & 1) {
+      auto& bank = elements[p.address[lane] / kBankBytes % kBanks];
+      bank.insert(p.address[lane]);
+      fullest = std::max(fullest, bank.size());
+    }
+  return static_cast<uint32_t>(fullest);
+}
+
+struct Idea {
+  uint32_t (*answer)(const BankPattern&);
+  const char* hint;
+};
+
+constexpr Idea kIdeas[] = {
+    {[](const BankPattern& p) { return std::max(1u, p.store_wavefronts()); },
+     "With no lane active nothing is issued."},
+    {[](const BankPattern& p) { return p.store_wavefronts(); },
+     "It seems to be the store's rule; a load may merge phases."},
+    {[](const BankPattern& p) { return p.load_wavefronts(); },
+     "It seems to be the load's rule; the phases of a store never merge."},
+    {[](const BankPattern& p) { return p.store_wavefronts() - phases(p); },
+     "It seems to count conflicts, the wavefronts that are too many; all are asked for."},
+    {[](const BankPattern& p) { return count(p, but(&Rule::broadcast, false)); },
+     "It seems to count lanes: those that want the same word of a bank get it together."},
+    {[](const BankPattern& p) { return count(p, but(&Rule::active, 0xffffffffu)); },
+     "It seems to count inactive lanes, too: their addresses mean nothing."},
+    {bytes_for_words, "It seems to take the byte's number for the word's: a bank is 4 bytes wide."},
+    {[](const BankPattern& p) { return count(p, but(&Rule::banks, uint64_t{16})); },
+     "It seems to know 16 banks: that was before 2010."},
+    {[](const BankPattern& p) { return count(p, but(&Rule::one_phase, true)); },
+     "It seems to serve all lanes in one phase: 32 lanes of more than 4 bytes want more than the "
+     "128 "
+     "bytes that the banks have."},
+    {elements_for_words,
+     "It seems to tell the bytes of a word apart: one word is served to all who want a part of "
+     "it."},
+    {[](const BankPattern& p) { return count(p, but(&Rule::one_bank, true)); },
+     "It seems to count all words: those in different banks come together."},
+};
+
+}  // namespace
+
+uint32_t BankPattern::store_wavefronts() const {
+  return counters::store_wavefronts(address.data(), bytes, active).actual;
+}
+uint32_t BankPattern::load_wavefronts() const {
+  return counters::load_wavefronts(address.data(), bytes, active).actual;
+}
+
+std::string BankPattern::show() const {
+  std::string text = name.empty() ? "" : name + ", ";
+  text += fmt::format("{} byte{} per lane, active {:#010x}", bytes, bytes == 1 ? "" : "s", active);
+  if (active == 0) return text + ": no lane takes part.";
+  const auto word = [&](int lane) { return address[lane] / kBankBytes; };
+  const std::string what =
+      bytes > kBankBytes ? fmt::format("its {} words begin", bytes / kBankBytes) : "it lies";
+  if (lanes() <= 4) {
+    text += fmt::format(". The bank and the word where {}:", what);
+    const char* separator = " ";
+    for (int lane = 0; lane < 32; ++lane) {
+      if (!(active >> lane & 1)) continue;
+      text += fmt::format("{}lane {} bank {}, word {}", separator, lane, word(lane) % kBanks,
+                          word(lane));
+      separator = "; ";
+    }
+    return text + ".";
+  }
+  text += fmt::format(". Bank/word where {}, for each lane:", what);
+  for (int lane = 0; lane < 32; ++lane) {
+    if (lane % 8 == 0) text += fmt::format("\n    lane {:>2}:", lane);
+    const std::string cell =
+        active >> lane & 1 ? fmt::format("{}/{}", word(lane) % kBanks, word(lane)) : "-";
+    text += fmt::format(" {:>7}", cell);
+  }
+  return text;
+}
+
+BankPattern bank_stride(uint32_t bytes, uint32_t stride) {
+  BankPattern p;
+  p.bytes = bytes;
+  for (uint64_t lane = 0; lane < 32; ++lane) p.address[lane] = lane * stride * bytes;
+  return p;
+}
+
+std::vector<BankPattern> bank_patterns(Random& random, const std::vector<uint32_t>& widths,
+                                       int count) {
+  std::vector<BankPattern> found;
+  for (uint32_t bytes : widths) {
+    for (const BankPattern& p : named_patterns(bytes)) {
+      const bool some = p.active != 0 && p.active != 0xffffffff;
+      for (uint32_t kind = 0; kind < (some ? kDecoys : 1); ++kind) {
+        found.push_back(p);
+        set_decoys(found.back(), kind, random, kWindow, kRowOfBanks);
+      }
+    }
+    for (int i = 0; i < count; ++i) {
+      found.push_back(random_pattern(random, bytes));
+      set_decoys(found.back(), static_cast<uint32_t>(i) % kDecoys, random, kWindow, kRowOfBanks);
+    }
+  }
+  return found;
+}
+
+std::vector<BankPattern> variants(const BankPattern& p) {
+  return grading::variants(p, kWindow, kRowOfBanks);
+}
+
+std::string bank_misconception(const std::vector<BankPattern>& patterns,
+                               const std::vector<int>& wavefronts) {
+  for (const Idea& idea : kIdeas) {
+    bool all = true;
+    for (size_t i = 0; i < patterns.size() && all; ++i)
+      all = static_cast<int>(idea.answer(patterns[i])) == wavefronts[i];
+    if (all) return idea.hint;
+  }
+  return "";
+}
+
+}  // namespace lab32::checks::bank_conflicts

@@ -1,0 +1,85 @@
+import pytest
+from graded import graded
+
+from lab32 import tables
+from lab32.labs.bank_conflicts import notebook as bank_conflicts
+from lab32.labs.bank_conflicts import figures as drawings
+
+WAVEFRONTS = "memory_l1_wavefronts_shared"
+
+
+@pytest.fixture(scope="module")
+def limits():
+    return tables.limits("bank_conflicts")
+
+
+@pytest.fixture(scope="module")
+def labs():
+    return {d: graded("bank_conflicts", d).lab("bank_conflicts")
+            for d in ("labs", "solutions")}  # fmt: skip
+
+
+def test_the_simulator_counts_what_the_hardware_counts(labs, limits):
+    """Given and optimised forms, graded now, beside the counters of an H200: exactly equal."""
+    hardware = tables.measured("h200-bank_conflicts-counters")
+    for directory, form in (("labs", "given"), ("solutions", "optimised")):
+        for test in labs[directory].tests:
+            task = next((t for t in bank_conflicts.TASKS if f" {t}: wave" in test.name), None)
+            # The given histogram's wavefronts depend on the events, which are drawn anew.
+            if task is None or (task, form) == ("spectrum", "given"):
+                continue
+            n = int(limits[f"{task}_wavefronts"]["n"])
+            counted = hardware.value("value", task=task, form=form, n=n, metric=WAVEFRONTS)
+            assert test.figures["wavefronts"] == counted, (task, form)
+            if form == "optimised":
+                assert limits[f"{task}_wavefronts"]["ideal"] == counted
+                ideal = f"{WAVEFRONTS}_ideal"
+                assert hardware.value("value", task=task, form=form, n=n, metric=ideal) == counted
+
+
+def test_each_task_that_is_graded_pays():
+    """No task without a measured effect: the given form takes longer than the optimised one."""
+    for task in bank_conflicts.TASKS:
+        assert bank_conflicts.measured_ratio(task) > 1.2, task
+        assert bank_conflicts.measured_ratio(task, "wavefronts") > 3, task
+
+
+def test_what_the_handout_says_of_the_pseudo_conflicts():
+    table = tables.measured("h200-bank_conflicts-counters")
+
+    def value(form, metric):
+        return table.value("value", task="tutorial", form=form, n=100000000, metric=metric)
+
+    raw = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"
+    for form, _ in bank_conflicts.forms_of(table, "100000000", "tutorial"):
+        assert value(form, WAVEFRONTS) == value(form, f"{WAVEFRONTS}_ideal")
+        assert value(form, raw) > 0
+    assert value("int, 8 threads", WAVEFRONTS) == 11 * 12_500_000
+    assert value("int4, 32 threads", raw) > value("int, 32 threads", raw)
+
+
+def test_touches_agree_with_the_documents(labs):
+    ours = bank_conflicts.touches(labs["solutions"])
+    compared = 0
+    for kind in bank_conflicts.TYPES:
+        for stride, count in bank_conflicts.documented_touches(kind).items():
+            if stride in ours[kind]:
+                assert ours[kind][stride] == count, (kind, stride)
+                compared += 1
+    assert compared == 7
+
+
+def test_tasks_are_multiples_of_the_ideal(labs):
+    assert list(bank_conflicts.tasks(labs["labs"])) == bank_conflicts.TASKS
+    assert bank_conflicts.tasks(labs["labs"])["row_scan"] == 16.5
+    assert set(bank_conflicts.tasks(labs["solutions"]).values()) == {1}
+    mine, limit = bank_conflicts.shared_bytes(labs["solutions"])
+    assert all(mine[task] <= limit[task] for task in bank_conflicts.TASKS)
+
+
+def test_drawn_wavefronts_are_those_counted(labs):
+    counted = bank_conflicts.touches(labs["solutions"])["int"]
+    for name, _, word_of, _ in drawings.STRIDES:
+        if name.startswith("stride"):
+            words = [word_of(lane) for lane in range(32)]
+            assert drawings.fullest(words) == counted[int(name.split()[1])]

@@ -1,0 +1,201 @@
+// The coalescing lab, part A: build the coalescer. Contract: labs/coalescing/coalescing.cu.
+
+#include <map>
+#include <memory>
+
+#include "grading/engine/suite.h"
+#include "grading/launch/patterns.h"
+#include "grading/launch/standard_checks.h"
+#include "grading/rubric/questions.h"
+#include "labs/coalescing/patterns.h"
+
+namespace lab32::checks::coalescing {
+namespace {
+
+// The student's requests() and sectors() on each pattern.
+Answers ask_coalescer(const std::vector<Pattern>& patterns) {
+  return ask<uint64_t>("coalescer", patterns, "out_requests", "out_sectors");
+}
+
+// A given kernel, its arrays, and which element each thread touches in each access.
+struct GivenLaunch {
+  std::string name;  // as the table shows it
+  std::string kernel;
+  uint64_t stride = 0;                  // the kernel's last argument; 0: it has none
+  std::vector<std::string> arrays;      // in the order of the parameters and of the accesses
+  std::vector<uint64_t> elements = {};  // of each array, for each thread
+  uint64_t (*element)(uint64_t thread, size_t access, uint64_t stride) = nullptr;
+};
+
+// What the submission is asked about a launch, and what the launch has counted.
+struct CountedLaunch {
+  std::vector<Pattern> patterns;
+  counters::Counters counters;
+};
+
+constexpr uint32_t kSampledWarps = 4;  // every warp does the same, but for where it lies
+
+// The arrays hold nothing: counts do not depend on it.
+CountedLaunch count(const GivenLaunch& launch, uint32_t threads, uint32_t block) {
+  std::vector<std::unique_ptr<Output<float>>> arrays;
+  std::vector<device::Arg> args;
+  for (size_t i = 0; i < launch.arrays.size(); ++i) {
+    arrays.push_back(
+        std::make_unique<Output<float>>(launch.arrays[i], threads * launch.elements[i]));
+    args.push_back(*arrays.back());
+  }
+  if (launch.stride > 0) args.push_back(static_cast<int>(launch.stride));
+  CountedLaunch counted;
+  for (uint64_t warp = 0; warp < kSampledWarps; ++warp)
+    for (size_t access = 0; access < arrays.size(); ++access) {
+      Pattern p;
+      for (uint64_t lane = 0; lane < 32; ++lane)
+        p.address[lane] = arrays[access]->buffer().address +
+                          4 * launch.element(warp * 32 + lane, access, launch.stride);
+      counted.patterns.push_back(p);
+    }
+  counted.counters = counters_of(
+      run_to_count({given(launch.kernel), {{threads / block}, {block}}, args, launch.name}));
+  return counted;
+}
+
+std::string table_row(const std::string& name, const counters::Counters& c) {
+  const auto per = [](const counters::GlobalTraffic& t) {
+    return t.requests ? static_cast<double>(t.sectors) / static_cast<double>(t.requests) : 0.0;
+  };
+  return fmt::format("\n    {:<17}{:>9}{:>11}{:>6.1f} {:>9}{:>11}{:>6.1f}", name,
+                     grouped(c.load.requests), grouped(c.load.sectors), per(c.load),
+                     grouped(c.store.requests), grouped(c.store.sectors), per(c.store));
+}
+
+// The student's answers for the sampled warps of a kernel, against what the kernel's launch
+// counted.
+void check_given(const GivenLaunch& launch, const std::vector<Pattern>& patterns,
+                 const int* requests, const int* sectors, const counters::Counters& c,
+                 uint64_t warps) {
+  uint64_t sum_requests = 0, sum_sectors = 0;
+  for (size_t i = 0; i < patterns.size(); ++i) {
+    sum_requests += static_cast<uint64_t>(static_cast<int64_t>(requests[i]));
+    sum_sectors += static_cast<uint64_t>(static_cast<int64_t>(sectors[i]));
+  }
+  const uint64_t scale = warps / kSampledWarps;
+  const bool requests_right = sum_requests * scale == c.load.requests + c.store.requests;
+  const bool sectors_right = sum_sectors * scale == c.load.sectors + c.store.sectors;
+  if (requests_right && sectors_right) return;
+  // Which of its accesses: the first that the pattern's own counter finds wrong.
+  size_t i = 0;
+  while (i + 1 < patterns.size() && requests[i] == static_cast<int>(patterns[i].requests()) &&
+         sectors[i] == static_cast<int>(patterns[i].sectors()))
+    ++i;
+  measured("wrong, " + launch.name);
+  lose(line_of(requests_right ? "sectors" : "requests"),
+       fmt::format("{}: by your functions it does not make the {} that the launch has counted. "
+                   "For the access of warp {} to {} they say {} requests and {} sectors:\n{}",
+                   launch.name, requests_right ? "sectors" : "requests", i / launch.arrays.size(),
+                   launch.arrays[i % launch.arrays.size()], requests[i], sectors[i],
+                   patterns[i].show()));
+}
+
+// The accesses of the sampled warps with lanes in another order, or some inactive.
+void check_variants(const std::vector<GivenLaunch>& kernels,
+                    const std::vector<CountedLaunch>& counted) {
+  std::vector<Pattern> tried;
+  std::vector<std::string> names;
+  for (size_t k = 0; k < kernels.size(); ++k)
+    for (const Pattern& p : variants(counted[k].patterns.front())) {
+      tried.push_back(p);
+      names.push_back(kernels[k].name);
+    }
+  const Answers answers = ask_coalescer(tried);
+  for (size_t i = 0; i < tried.size(); ++i) {
+    const bool requests = answers.first[i] == static_cast<int>(tried[i].requests());
+    if (requests && answers.second[i] == static_cast<int>(tried[i].sectors())) continue;
+    measured("wrong, " + names[i]);
+    lose(line_of(requests ? "sectors" : "requests"),
+         fmt::format("{}, all of whose accesses you count as the launch does: with its lanes in "
+                     "another order, or some of them inactive, your functions say {} requests and "
+                     "{} sectors, and that is not so:\n{}",
+                     names[i], answers.first[i], answers.second[i], tried[i].show()));
+  }
+}
+
+}  // namespace
+
+TEST_SUITE("lab:coalescing") {
+  TEST_CASE("A1 requests" * takes("random_patterns")) {
+    Random random = session().random();
+    const std::vector<Pattern> tried =
+        patterns(random, static_cast<int>(rubric().count("random_patterns")));
+    check_answers("requests", tried, ask_coalescer(tried).first, &Pattern::requests, "");
+  }
+
+  TEST_CASE("A2 sectors" * takes("random_patterns")) {
+    Random random = session().random();
+    const std::vector<Pattern> tried =
+        patterns(random, static_cast<int>(rubric().count("random_patterns")));
+    const std::vector<int> sectors = ask_coalescer(tried).second;
+    check_answers("sectors", tried, sectors, &Pattern::sectors, misconception(tried, sectors));
+  }
+
+  TEST_CASE("A3 applied to add1 ... add5" * takes("threads", "block", "strides")) {
+    expected("as counted");
+    const uint32_t threads = rubric().count("threads"), block = rubric().count("block");
+    const std::vector<double> strides = rubric().numbers("strides");
+    using Element = uint64_t (*)(uint64_t, size_t, uint64_t);
+    const auto add = [&](const char* name, Element element) {
+      return GivenLaunch{name, name, 0, {"x", "y", "z"}, {4, 4, 4}, element};
+    };
+    std::vector<GivenLaunch> kernels = {
+        add("add1", [](uint64_t t, size_t, uint64_t) { return t; }),
+        add("add2", [](uint64_t t, size_t, uint64_t) { return t + 1; }),
+        add("add3", [](uint64_t t, size_t, uint64_t) { return t ^ 1; }),
+        add("add4", [](uint64_t t, size_t, uint64_t) { return t / 32; }),
+        add("add5", [](uint64_t t, size_t, uint64_t) { return t * 4; }),
+    };
+    for (double stride : strides)
+      kernels.push_back(
+          {fmt::format("copy_strided({})", stride),
+           "copy_strided",
+           static_cast<uint64_t>(stride),
+           {"in", "out"},
+           {static_cast<uint64_t>(stride), 1},
+           [](uint64_t t, size_t access, uint64_t s) { return access == 0 ? t * s : t; }});
+
+    std::string table = "The profiler's table of the given kernels:\n" +
+                        fmt::format("    {:<17}{:>26} {:>26}", "", "loads", "stores") +
+                        fmt::format("\n    {:<17}{:>9}{:>11}{:>6} {:>9}{:>11}{:>6}", "kernel",
+                                    "requests", "sectors", "each", "requests", "sectors", "each");
+    // All are launched before any answer is judged: the figures are there to be looked at.
+    std::vector<CountedLaunch> counted;
+    std::vector<Pattern> all;
+    // What is asked later: all of add2, and the load of copy_strided(3), which is length_aos's.
+    std::map<std::string, std::string> asked;
+    if (!answers_right("C1 one element off the line")) asked["add2"] = "C1";
+    if (!answers_right("C2 three floats a point")) asked["copy_strided(3)"] = "C2";
+    for (const GivenLaunch& launch : kernels) {
+      counted.push_back(count(launch, threads, block));
+      const counters::Counters& c = counted.back().counters;
+      const auto question = asked.find(launch.name);
+      table += question == asked.end() ? table_row(launch.name, c)
+                                       : fmt::format("\n    {:<17}  how many sectors, {} asks",
+                                                     launch.name, question->second);
+      figure(launch.name + " load requests", static_cast<double>(c.load.requests));
+      figure(launch.name + " load sectors", static_cast<double>(c.load.sectors));
+      figure(launch.name + " store requests", static_cast<double>(c.store.requests));
+      figure(launch.name + " store sectors", static_cast<double>(c.store.sectors));
+      all.insert(all.end(), counted.back().patterns.begin(), counted.back().patterns.end());
+    }
+    const Answers answers = ask_coalescer(all);
+    size_t at = 0;
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      check_given(kernels[k], counted[k].patterns, &answers.first[at], &answers.second[at],
+                  counted[k].counters, threads / 32);
+      at += counted[k].patterns.size();
+    }
+    check_variants(kernels, counted);
+    measured(fmt::format("{} kernels right", kernels.size()));
+    explain(0, table);
+  }
+}
+
+}  // namespace lab32::checks::coalescing

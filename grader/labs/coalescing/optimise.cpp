@@ -1,0 +1,276 @@
+// The coalescing lab, part B: fix the pattern. Contract: labs/coalescing/coalescing.cu.
+//
+// Inputs are positive where results are sums, so that no rounding is magnified by cancellation and
+// one relative tolerance serves for whatever order nvcc contracts.
+
+#include <array>
+
+#include "grading/engine/suite.h"
+#include "grading/launch/standard_checks.h"
+
+namespace lab32::checks::coalescing {
+namespace {
+
+constexpr uint32_t kBlock = 256;
+
+std::string setting_of(uint32_t n) { return fmt::format("n = {}", n); }
+
+std::vector<float> positive(Random& random, size_t count) {
+  std::vector<float> values(count);
+  for (float& v : values) v = 1.5f + 0.5f * random.unit();
+  return values;
+}
+
+// Positive, with few digits: products with it are exact, and the comparison sees the index, not the
+// rounding.
+float drawn_factor(Random& random) { return 0.25f * static_cast<float>(2 + random.below(12)); }
+
+// Each task's launch for one n, its result checked; the run is returned for who counts.
+
+device::Run run_scale(uint32_t n) {
+  Random random = session().random();
+  const float factor = drawn_factor(random);
+  Input<float> in("in", random.floats(n));
+  Output<float> out("out", n);
+  device::Run launched = run({"scale",
+                              {{blocks_for(n, 16 * kBlock)}, {kBlock}},
+                              {in, out, factor, static_cast<int>(n)},
+                              setting_of(n)});
+  std::vector<float> want = in.values();
+  for (float& v : want) v *= factor;
+  check_result(setting_of(n), line_of("scale"),
+               mismatch("out", out.read(), want, relative_tolerance()));
+  return launched;
+}
+
+constexpr int kFields = 8;
+
+// Room for each field to begin at a 128-byte line, as the contract grants.
+size_t particle_floats(uint32_t n) { return size_t{kFields} * ceil_div(n, 32) * 32; }
+
+void pack_field(const DeviceArray& particles, const std::vector<float>& values, int field,
+                uint32_t n) {
+  Input<float> in("values", values);
+  run({given("pack"),
+       {{blocks_for(n, kBlock)}, {kBlock}},
+       {in, particles, field, static_cast<int>(n)},
+       fmt::format("{}, storing field {}", setting_of(n), field)});
+}
+
+device::Run read_field(const DeviceArray& particles, const std::vector<float>& values, int field,
+                       uint32_t n) {
+  Random random = session().random();
+  const float factor = drawn_factor(random);
+  const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
+  Output<float> out("out", n);
+  Launch launch{given("scale_field"),
+                {{blocks_for(n, kBlock)}, {kBlock}},
+                {particles, out, field, factor, static_cast<int>(n)},
+                setting};
+  launch.draws_given = true;  // slot() places what it reads
+  device::Run launched = run(launch);
+  std::vector<float> want = values;
+  for (float& v : want) v *= factor;
+  const std::string wrong = mismatch("out", out.read(), want, relative_tolerance());
+  check_result(setting_of(n), line_of("slot"),
+               wrong.empty() ? "" : fmt::format("reading field {} back: {}", field, wrong));
+  return launched;
+}
+
+struct Particle {
+  float x, y, z;
+  float vx, vy, vz;
+  float mass, charge;
+};
+constexpr const char* kFieldNames[kFields] = {"x", "y", "z", "vx", "vy", "vz", "mass", "charge"};
+
+Particle pushed(Particle p, float ex, float ey, float ez, float dt) {
+  const double a = double{dt} * p.charge / p.mass;
+  const auto sum = [](double base, double step) { return static_cast<float>(base + step); };
+  Particle q = p;
+  q.x = sum(p.x, double{dt} * p.vx);
+  q.y = sum(p.y, double{dt} * p.vy);
+  q.z = sum(p.z, double{dt} * p.vz);
+  q.vx = sum(p.vx, a * ex);
+  q.vy = sum(p.vy, a * ey);
+  q.vz = sum(p.vz, a * ez);
+  return q;
+}
+
+// Field by field, so that the message can name one; the first field that is wrong decides.
+std::string particle_mismatch(const std::vector<Particle>& got, const std::vector<Particle>& want) {
+  for (int field = 0; field < kFields; ++field) {
+    std::vector<float> g(got.size()), w(want.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      std::memcpy(&g[i], reinterpret_cast<const float*>(&got[i]) + field, sizeof(float));
+      std::memcpy(&w[i], reinterpret_cast<const float*>(&want[i]) + field, sizeof(float));
+    }
+    const std::string name = fmt::format("field {} of out", kFieldNames[field]);
+    const std::string wrong = mismatch(name, g, w, relative_tolerance());
+    if (!wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+device::Run run_push(uint32_t n) {
+  Random random = session().random();
+  std::vector<Particle> particles(n);
+  const std::vector<float> values = positive(random, size_t{n} * kFields);
+  if (n > 0) std::memcpy(particles.data(), values.data(), values.size() * sizeof(float));
+  const float ex = drawn_factor(random), ey = drawn_factor(random), ez = drawn_factor(random),
+              dt = drawn_factor(random) / 8;
+  Input<Particle> in("in", particles);
+  Output<Particle> out("out", n);
+  device::Run launched = run({"push",
+                              {{blocks_for(n, kBlock)}, {kBlock}},
+                              {in, out, ex, ey, ez, dt, static_cast<int>(n)},
+                              setting_of(n)});
+  for (Particle& p : particles) p = pushed(p, ex, ey, ez, dt);
+  check_result(setting_of(n), line_of("push"), particle_mismatch(out.read(), particles));
+  return launched;
+}
+
+device::Run run_centre(uint32_t n) {
+  Random random = session().random();
+  std::vector<float> mean(4);
+  for (float& m : mean) m = drawn_factor(random) / 8;
+  Input<float> in("in", positive(random, size_t{n} * 4));
+  Input<float> means("mean", mean);
+  Output<float> out("out", size_t{n} * 4);
+  device::Run launched = run({"centre",
+                              {{blocks_for(n, kBlock), 4}, {kBlock}},
+                              {in, means, out, static_cast<int>(n)},
+                              setting_of(n)});
+  std::vector<float> want = in.values();
+  for (size_t i = 0; i < want.size(); ++i) want[i] -= mean[i % 4];
+  check_result(setting_of(n), line_of("centre"),
+               mismatch("out", out.read(), want, relative_tolerance()));
+  return launched;
+}
+
+device::Run run_axpy(uint32_t n) {
+  Random random = session().random();
+  const float a = drawn_factor(random);
+  Input<float> x("x", positive(random, n));
+  const std::vector<float> before = positive(random, n);
+  Output<float> y("y", before);
+  device::Run launched = run({"axpy",
+                              {{blocks_for(n, 4 * kBlock)}, {kBlock}},
+                              {a, x, y, static_cast<int>(n)},
+                              setting_of(n)});
+  std::vector<float> want(n);
+  for (size_t i = 0; i < n; ++i)
+    want[i] = static_cast<float>(double{a} * x.values()[i] + before[i]);
+  check_result(setting_of(n), line_of("axpy"), mismatch("y", y.read(), want, relative_tolerance()));
+  return launched;
+}
+
+using Task = device::Run (*)(uint32_t n);
+
+// The last block is allowed to be as dear as a full one of any task.
+DrawnSize drawn_size() { return grading::drawn_size(kWarp, 16 * kBlock); }
+
+void hold(const device::Run& launched, const DrawnSize& size) {
+  demand_of_lanes(launched);
+  hold_sectors(setting_of(size.n) + ":", size.share * rubric().number("ideal"), launched);
+}
+
+void credit_shared_out(Task task, const std::string& idea) {
+  const device::Run launched = task(rubric().count("n"));
+  demand_of_lanes(launched);
+  credit_work(launched);
+  credit_sectors(launched, rubric().number("ideal"), idea);
+  if (verdict().credit < 1) return;
+  const DrawnSize size = drawn_size();
+  hold(launch_beside([&] { return task(size.n); }), size);
+}
+
+void check_sizes(Task task) {
+  for (uint32_t n : sizes()) task(n);
+  right_result();
+}
+
+}  // namespace
+
+TEST_SUITE("lab:coalescing") {
+  TEST_CASE("B1 scale: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_scale); }
+
+  TEST_CASE("B1 scale: sectors" *
+            takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
+    credit_shared_out(
+        run_scale,
+        "Which 16 elements a thread takes is free. Choose them so that in each round of "
+        "the loop neighbouring lanes meet neighbouring elements.");
+  }
+
+  TEST_CASE("B2 fields: result" * takes("sizes", "relative_tolerance")) {
+    for (uint32_t n : sizes()) {
+      Random random = session().random();
+      Output<float> particles("particles", particle_floats(n));
+      std::array<std::vector<float>, kFields> values;
+      for (int field = 0; field < kFields; ++field) {
+        values[field] = random.floats(n);
+        pack_field(particles, values[field], field, n);
+      }
+      for (int field = 0; field < kFields; ++field) read_field(particles, values[field], field, n);
+    }
+    right_result();
+  }
+
+  TEST_CASE("B2 fields: sectors" * takes("n", "ideal", "drawn", "relative_tolerance")) {
+    const auto read_one = [](uint32_t n) {
+      Random random = session().random();
+      const int field = static_cast<int>(random.below(kFields));
+      const std::vector<float> values = random.floats(n);
+      Output<float> particles("particles", particle_floats(n));
+      pack_field(particles, values, field, n);
+      return read_field(particles, values, field, n);
+    };
+    const device::Run judged = read_one(rubric().count("n"));
+    demand_of_lanes(judged);
+    credit_sectors(judged, rubric().number("ideal"),
+                   "A sector holds eight floats, and the warp wants one of them. Let slot() put "
+                   "side by side what is read side by side.");
+    if (verdict().credit < 1) return;
+    const DrawnSize size = drawn_size();
+    hold(launch_beside([&] { return read_one(size.n); }), size);
+  }
+
+  TEST_CASE("B3 push: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_push); }
+
+  TEST_CASE("B3 push: sectors" *
+            takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
+    credit_shared_out(
+        run_push,
+        "The block's particles are one contiguous stretch of floats. Let global memory "
+        "see it as that, and structures only in shared memory.");
+  }
+
+  TEST_CASE("B4 centre: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_centre); }
+
+  TEST_CASE("B4 centre: sectors" *
+            takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
+    credit_shared_out(run_centre,
+                      "A warp is 32 threads with consecutive threadIdx.x. Which index of the table "
+                      "runs fastest in memory, and which one runs with the lanes?");
+  }
+
+  TEST_CASE("B5 axpy: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_axpy); }
+
+  TEST_CASE("B5 axpy: requests" * takes("threads_at_work", "n", "ideal_requests", "ideal", "drawn",
+                                        "relative_tolerance")) {
+    const device::Run judged = run_axpy(rubric().count("n"));
+    demand_of_lanes(judged);
+    credit_requests(judged, rubric().number("ideal"), rubric().number("ideal_requests"),
+                    line_of("axpy"));
+    if (verdict().credit < 1) return;
+    const DrawnSize size = drawn_size();
+    const device::Run launched = launch_beside([&] { return run_axpy(size.n); });
+    hold(launched, size);
+    hold_elsewhere(
+        setting_of(size.n) + ":", "requests", size.share * rubric().number("ideal_requests"),
+        counters_of(launched, Counted::global).global_requests(), worst_global(launched));
+  }
+}
+
+}  // namespace lab32::checks::coalescing

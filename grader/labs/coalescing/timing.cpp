@@ -1,0 +1,68 @@
+// The coalescing lab, part D: what the fixed patterns are worth on a real card.
+
+#include "grading/engine/suite.h"
+#include "grading/launch/standard_checks.h"
+#include "grading/timing/timing_checks.h"
+
+namespace lab32::checks::coalescing {
+namespace {
+
+constexpr uint32_t kTimedBlock = 256;
+constexpr float kFactor = 2.5f;
+
+TimedWork scale_work(uint32_t n, size_t sets) {
+  const InputSets<float> inputs = random_inputs(sets, n);
+  TimedWork work = from_in_to_out(inputs);
+  work.steps = [n](device::LoadedModule&, uint32_t) {
+    return std::vector<device::TimedStep>{
+        device::TimedLaunch{"scale",
+                            {{blocks_for(n, 16 * kTimedBlock)}, {kTimedBlock}},
+                            {device::ArrayIndex{0}, device::ArrayIndex{1}, device::Arg(kFactor),
+                             device::Arg(static_cast<int>(n))}}};
+  };
+  work.mismatch = [inputs](size_t set, const Outputs& outputs) {
+    std::vector<float> want = *inputs[set];
+    for (float& v : want) v *= kFactor;
+    return mismatch("out", values_of<float>(outputs[0]), want, relative_tolerance());
+  };
+  return work;
+}
+
+// push with no field to push it and no time to move: out = in, whatever the arithmetic, and moving
+// structures is all that is left.
+TimedWork push_work(uint32_t n, size_t sets) {
+  constexpr size_t kFloats = 8;
+  const InputSets<float> inputs = input_sets<float>(sets, [n](Random& random) {
+    std::vector<float> input = random.floats(n * kFloats);
+    for (float& v : input) v = 1.5f + 0.5f * v;
+    return input;
+  });
+  TimedWork work = from_in_to_out(inputs);
+  work.steps = [n](device::LoadedModule&, uint32_t) {
+    const float none = 0;
+    return std::vector<device::TimedStep>{device::TimedLaunch{
+        "push",
+        {{blocks_for(n, kTimedBlock)}, {kTimedBlock}},
+        {device::ArrayIndex{0}, device::ArrayIndex{1}, device::Arg(none), device::Arg(none),
+         device::Arg(none), device::Arg(none), device::Arg(static_cast<int>(n))}}};
+  };
+  work.mismatch = [inputs](size_t set, const Outputs& outputs) {
+    return mismatch("out (eight floats a particle)", values_of<float>(outputs[0]), *inputs[set],
+                    relative_tolerance());
+  };
+  return work;
+}
+
+}  // namespace
+
+TEST_SUITE("lab:coalescing") {
+  TEST_CASE("D1 scale: time" * takes_of_speed() * takes("relative_tolerance")) {
+    credit_speed({"scale", scale_work});
+  }
+
+  TEST_CASE("D2 push: time" * takes_of_speed() * takes("relative_tolerance")) {
+    credit_speed({"push", push_work});
+  }
+}
+
+}  // namespace lab32::checks::coalescing

@@ -1,0 +1,151 @@
+// The occupancy lab, part A: build the calculator. Contract: labs/occupancy/occupancy.cu.
+
+#include <cmath>
+
+#include "grading/engine/suite.h"
+#include "labs/occupancy/cases.h"
+
+namespace lab32::checks::occupancy {
+namespace {
+
+struct Answered {
+  std::vector<int> blocks, limits, waves;
+  std::vector<float> last;
+};
+
+// The student's functions on each case, by the given kernel; there are as many of both kinds.
+Answered ask_calculator(const std::vector<OccupancyCase>& cases,
+                        const std::vector<WaveCase>& wave_cases) {
+  const size_t count = std::max(cases.size(), wave_cases.size());
+  std::vector<MultiprocessorLimits> sm;
+  std::vector<Usage> usage;
+  std::vector<int> grid, resident;
+  for (size_t i = 0; i < count; ++i) {
+    const OccupancyCase& c = cases[i % cases.size()];
+    const WaveCase& w = wave_cases[i % wave_cases.size()];
+    sm.push_back(c.limits_of_gpu());
+    usage.push_back(c.usage);
+    grid.push_back(w.grid);
+    resident.push_back(w.resident);
+  }
+  Input<MultiprocessorLimits> in_sm("sm", sm);
+  Input<Usage> in_usage("usage", usage);
+  Input<int> in_grid("grid", grid), in_resident("resident", resident);
+  Output<int> blocks("out_blocks", count), limits("out_limits", count), waves("out_waves", count);
+  Output<float> last("out_last", count);
+  Launch launch{
+      given("calculator"),
+      {{blocks_for(count, 128)}, {128}},
+      {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last, static_cast<int>(count)},
+      ""};
+  launch.drawn = false;
+  run(launch);
+  return {blocks.read(), limits.read(), waves.read(), last.read()};
+}
+
+std::vector<OccupancyCase> drawn_cases() {
+  Random random = session().random();
+  return occupancy_cases(random, rubric().count("random_cases"));
+}
+
+std::string said(bool written, const std::string& answer) {
+  return written ? "you say " + answer : "nothing was written";
+}
+
+// Loses the check for the wrong answer that is easiest to think through.
+void judge(const char* function, const std::vector<OccupancyCase>& cases,
+           const std::vector<size_t>& wrong, bool all_zero,
+           const std::function<std::string(size_t)>& answer, const std::string& hint) {
+  figure("cases", static_cast<double>(cases.size()));
+  figure("wrong", static_cast<double>(wrong.size()));
+  expected("all right");
+  if (wrong.empty()) {
+    measured(fmt::format("{} cases", cases.size()));
+    return;
+  }
+  measured(fmt::format("{} of {} wrong", wrong.size(), cases.size()));
+  size_t shown = wrong.front();
+  for (size_t i : wrong)
+    if (cases[i].effort() < cases[shown].effort()) shown = i;
+  std::string message =
+      fmt::format("For this block {}, and that is not so:\n{}", answer(shown), cases[shown].show());
+  if (all_zero)
+    message += "\nIt answers 0 to everything: it is still to be written.";
+  else if (!hint.empty())
+    message += "\n" + hint;
+  lose(line_of(function), message);
+}
+
+bool zeros(const std::vector<int>& values) {
+  return std::all_of(values.begin(), values.end(), [](int v) { return v == 0; });
+}
+
+}  // namespace
+
+TEST_SUITE("lab:occupancy") {
+  TEST_CASE("A1 blocks that reside" * takes("random_cases")) {
+    const std::vector<OccupancyCase> cases = drawn_cases();
+    const std::vector<int> got = ask_calculator(cases, {WaveCase{}}).blocks;
+    std::vector<size_t> wrong;
+    for (size_t i = 0; i < cases.size(); ++i)
+      if (got[i] != cases[i].blocks) wrong.push_back(i);
+    judge(
+        "resident_blocks", cases, wrong, zeros(got),
+        [&](size_t i) { return said(!is_poison(got[i]), fmt::format("{} blocks", got[i])); },
+        misconception(cases, got));
+  }
+
+  TEST_CASE("A2 what limits them" * takes("random_cases")) {
+    const std::vector<OccupancyCase> cases = drawn_cases();
+    const std::vector<int> got = ask_calculator(cases, {WaveCase{}}).limits;
+    std::vector<size_t> wrong;
+    bool part = true;  // every wrong answer names one of those that bind
+    for (size_t i = 0; i < cases.size(); ++i) {
+      if (got[i] == cases[i].limits) continue;
+      wrong.push_back(i);
+      part = part && (got[i] & cases[i].limits) == got[i] && got[i] != 0;
+    }
+    judge(
+        "limits", cases, wrong, zeros(got),
+        [&](size_t i) { return said(!is_poison(got[i]), names_of(got[i])); },
+        part ? "What you name does bind; but which other resource allows no more blocks either?"
+             : "");
+  }
+
+  TEST_CASE("A3 waves and the last one" * takes("random_cases")) {
+    Random random = session().random();
+    const std::vector<WaveCase> cases = wave_cases(random, rubric().count("random_cases"));
+    const Answered got = ask_calculator({occupancy_cases(random, 0).front()}, cases);
+    expected("all right");
+    size_t wrong = 0, shown = 0;
+    const auto wrong_waves = [&](size_t i) { return got.waves[i] != cases[i].waves(); };
+    const auto wrong_last = [&](size_t i) { return !matches(got.last[i], cases[i].last(), 1e-5); };
+    for (size_t i = 0; i < cases.size(); ++i)
+      if ((wrong_waves(i) || wrong_last(i)) && wrong++ == 0) shown = i;
+    figure("cases", static_cast<double>(cases.size()));
+    figure("wrong", static_cast<double>(wrong));
+    if (wrong == 0) {
+      measured(fmt::format("{} cases", cases.size()));
+      return;
+    }
+    measured(fmt::format("{} of {} wrong", wrong, cases.size()));
+    const WaveCase& c = cases[shown];
+    const std::string blocks =
+        fmt::format("{} block{} where {} reside{} at a time", c.grid, c.grid == 1 ? "" : "s",
+                    c.resident, c.resident == 1 ? "s" : "");
+    if (wrong_waves(shown))
+      lose(line_of("waves"),
+           fmt::format(
+               "{}: {}, and that is not so. A wave is begun for the last block, too.", blocks,
+               said(!is_poison(got.waves[shown]), fmt::format("{} waves", got.waves[shown]))));
+    lose(line_of("last_wave"),
+         fmt::format(
+             "{}: {}, and that is not so. How many blocks are left for the last wave, and "
+             "how many could it have? After whole waves only, the last one is full.",
+             blocks,
+             said(!is_poison(got.last[shown]),
+                  fmt::format("the last wave fills {:.4g} of its places", got.last[shown]))));
+  }
+}
+
+}  // namespace lab32::checks::occupancy

@@ -1,0 +1,206 @@
+#include "labs/occupancy/cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "simulator/timing/occupancy.h"
+
+namespace lab32::checks::occupancy {
+namespace {
+
+constexpr int32_t kLanes = 32, kQuarters = 4;
+
+int32_t rounded_up(int32_t n, int32_t unit) { return (n + unit - 1) / unit * unit; }
+
+// What a calculator may forget. With nothing forgotten it is right, as a test shows.
+struct Forgotten {
+  bool warp = false;           // threads count one by one
+  bool register_unit = false;  // a warp gets just what it asks for
+  bool quarters = false;       // registers are one pool
+  bool reserved = false;       // the system's part of a block's shared memory
+  bool shared_unit = false;
+  bool blocks = false;  // the limit of blocks
+};
+
+int32_t blocks_without(const MultiprocessorLimits& sm, const Usage& usage, const Forgotten& f) {
+  const int32_t warps = (usage.threads + kLanes - 1) / kLanes;
+  const int32_t threads =
+      f.warp ? sm.threads / usage.threads : sm.threads / kLanes / std::max(warps, 1);
+  int32_t of_warp = usage.registers * kLanes;
+  if (!f.register_unit) of_warp = rounded_up(of_warp, sm.register_unit);
+  int32_t registers = sm.registers / std::max(1, usage.registers * usage.threads);
+  if (!f.warp)
+    registers = f.quarters ? sm.registers / of_warp / warps
+                           : sm.registers / kQuarters / of_warp * kQuarters / warps;
+  int32_t of_block = usage.shared + (f.reserved ? 0 : sm.shared_reserved);
+  if (!f.shared_unit) of_block = rounded_up(of_block, sm.shared_unit);
+  const int32_t shared = of_block > 0 ? sm.shared / of_block : sm.threads;
+  return std::min({threads, registers, shared, f.blocks ? sm.threads : sm.blocks});
+}
+
+int32_t limits_in(const std::string& limiter) {
+  int32_t limits = 0;
+  const std::array<std::pair<const char*, int32_t>, 4> words{{{"warps", kThreads},
+                                                              {"blocks", kBlocks},
+                                                              {"registers", kRegisters},
+                                                              {"shared memory", kShared}}};
+  for (const auto& [word, limit] : words)
+    if (limiter.find(word) != std::string::npos) limits |= limit;
+  return limits;
+}
+
+// Adds it if one block fits.
+void add(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usage& usage) {
+  try {
+    const model::Occupancy o = model::occupancy(gpu, static_cast<uint32_t>(usage.threads),
+                                                static_cast<uint32_t>(usage.registers), 0,
+                                                static_cast<uint32_t>(usage.shared));
+    cases.push_back({gpu, usage, static_cast<int32_t>(o.blocks), limits_in(o.limiter)});
+  } catch (const Error&) {
+  }
+}
+
+int32_t between(Random& random, int32_t least, int32_t most) {
+  return least + static_cast<int32_t>(random.below(static_cast<uint32_t>(most - least + 1)));
+}
+
+// By turns one that registers bind, in blocks small enough that a warp's units tell; one at the
+// edge of what so many blocks can have of shared memory; one of small blocks; and any.
+Usage drawn(Random& random, const model::Profile& gpu, size_t kind) {
+  const model::Multiprocessor& m = gpu.multiprocessor;
+  Usage usage{between(random, 1, 1024), between(random, 16, 32), 0};
+  if (random.below(2) == 0) usage.threads = rounded_up(usage.threads, kLanes);
+  if (kind % 4 == 0) {
+    usage.threads = between(random, 1, 256);
+    usage.registers = between(random, 33, 168);
+  }
+  if (kind % 4 == 1) {
+    usage.threads = between(random, 1, 96);
+    const int32_t share = static_cast<int32_t>(m.shared_bytes) / between(random, 2, 14);
+    const int32_t slack = static_cast<int32_t>(m.reserved_shared_bytes_per_block) + 512;
+    usage.shared = std::max(0, share - between(random, 0, slack));
+  }
+  if (kind % 4 == 2) usage.threads = between(random, 1, 64);
+  if (kind % 4 == 3) {
+    usage.registers = between(random, 16, 128);
+    usage.shared = between(random, 0, static_cast<int32_t>(gpu.shared_bytes_opt_in) / 4);
+  }
+  return usage;
+}
+
+}  // namespace
+
+MultiprocessorLimits OccupancyCase::limits_of_gpu() const {
+  const model::Multiprocessor& m = gpu.multiprocessor;
+  const auto number = [](uint32_t n) { return static_cast<int32_t>(n); };
+  return {number(m.max_threads),
+          number(m.max_blocks),
+          number(m.registers),
+          number(m.register_allocation_unit),
+          number(m.shared_bytes),
+          number(m.shared_allocation_unit),
+          number(m.reserved_shared_bytes_per_block)};
+}
+
+std::string OccupancyCase::show() const {
+  const MultiprocessorLimits sm = limits_of_gpu();
+  return fmt::format(
+      "a block of {} threads, {} registers per thread, {} bytes of shared memory\n"
+      "on the {}: {} threads, {} blocks, {} registers (units of {}), {} bytes of shared memory "
+      "(units of {}, {} reserved for each block)",
+      grouped(static_cast<uint64_t>(usage.threads)), usage.registers,
+      grouped(static_cast<uint64_t>(usage.shared)), gpu.name,
+      grouped(static_cast<uint64_t>(sm.threads)), sm.blocks,
+      grouped(static_cast<uint64_t>(sm.registers)), sm.register_unit,
+      grouped(static_cast<uint64_t>(sm.shared)), sm.shared_unit,
+      grouped(static_cast<uint64_t>(sm.shared_reserved)));
+}
+
+int OccupancyCase::effort() const {
+  return (usage.shared > 0 ? 2 : 0) + (usage.registers > 32 ? 1 : 0) +
+         (usage.threads % kLanes != 0 ? 1 : 0);
+}
+
+std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases) {
+  std::vector<OccupancyCase> cases;
+  for (const char* id : {"h200", "rtx4060", "t4"}) {
+    const model::Profile gpu = model::read_profile(id);
+    const model::Multiprocessor& m = gpu.multiprocessor;
+    // Eight blocks' share of shared memory: just what fits, and a byte more.
+    const int32_t eighth = static_cast<int32_t>(m.shared_bytes / 8 / m.shared_allocation_unit *
+                                                    m.shared_allocation_unit -
+                                                m.reserved_shared_bytes_per_block);
+    for (const Usage& usage :
+         {Usage{1024, 32, 0}, Usage{1024, 33, 0}, Usage{512, 64, 0}, Usage{512, 65, 0},
+          Usage{32, 16, 0}, Usage{33, 16, 0}, Usage{1, 16, 0}, Usage{96, 40, 0}, Usage{192, 72, 0},
+          Usage{160, 80, 0}, Usage{768, 24, 0}, Usage{64, 32, eighth}, Usage{64, 32, eighth + 1},
+          Usage{128, 128, 0}, Usage{128, 255, 0}, Usage{32, 255, 1000}, Usage{256, 32, 100}})
+      add(cases, gpu, usage);
+    for (size_t wanted = cases.size() + random_cases, kind = 0; cases.size() < wanted; ++kind)
+      add(cases, gpu, drawn(random, gpu, kind));
+  }
+  return cases;
+}
+
+std::string names_of(int32_t limits) {
+  std::vector<std::string> names;
+  if (limits & kThreads) names.emplace_back("threads");
+  if (limits & kBlocks) names.emplace_back("blocks");
+  if (limits & kRegisters) names.emplace_back("registers");
+  if (limits & kShared) names.emplace_back("shared memory");
+  return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string misconception(const std::vector<OccupancyCase>& cases, const std::vector<int>& blocks) {
+  struct Idea {
+    const char* words;
+    Forgotten forgotten;
+  };
+  std::array<Idea, 6> ideas{};
+  ideas[0].words =
+      "It seems to count threads one by one. A block's last warp may have few threads: which place "
+      "does it take?";
+  ideas[0].forgotten.warp = true;
+  ideas[1].words =
+      "It seems to give a warp just the registers it asks for. In which units are they "
+      "given?";
+  ideas[1].forgotten.register_unit = true;
+  ideas[2].words =
+      "It seems to take the registers for one pool. They lie in four quarters, and a warp's lie in "
+      "one of them: what is left over in each?";
+  ideas[2].forgotten.quarters = true;
+  ideas[3].words = "It seems to leave out what the system takes of each block's shared memory.";
+  ideas[3].forgotten.reserved = true;
+  ideas[4].words =
+      "It seems to give a block just the shared memory it asks for. In which units is "
+      "it given?";
+  ideas[4].forgotten.shared_unit = true;
+  ideas[5].words = "It seems to leave out how many blocks can reside, however small they are.";
+  ideas[5].forgotten.blocks = true;
+  for (const Idea& idea : ideas) {
+    bool all = true;
+    for (size_t i = 0; i < cases.size() && all; ++i)
+      all = blocks[i] == blocks_without(cases[i].limits_of_gpu(), cases[i].usage, idea.forgotten);
+    if (all) return idea.words;
+  }
+  return "";
+}
+
+std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases) {
+  std::vector<WaveCase> cases = {{1, 1},       {1, 1056},    {1056, 1056}, {1057, 1056},
+                                 {2112, 1056}, {2111, 1056}, {139, 132},   {1000003, 792}};
+  for (uint32_t i = 0; i < random_cases; ++i) {
+    WaveCase c;
+    c.resident = between(random, 1, 4224);
+    // Every fourth one without a tail.
+    c.grid = i % 4 == 0 ? c.resident * between(random, 1, 9) : between(random, 1, 20000);
+    cases.push_back(c);
+  }
+  return cases;
+}
+
+}  // namespace lab32::checks::occupancy

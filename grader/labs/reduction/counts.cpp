@@ -1,0 +1,208 @@
+#include "labs/reduction/counts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "grading/engine/session.h"
+#include "grading/engine/verdict.h"
+#include "grading/launch/launch.h"
+#include "grading/launch/shared_memory.h"
+
+namespace lab32::checks::reduction {
+namespace {
+
+struct Words {
+  const char *key, *least;  // in the rubric
+  const char *one, *many, *per;
+};
+
+Words words_of(Counter counter) {
+  switch (counter) {
+    case Counter::accesses:
+      return {"accesses", "least_accesses", "access", "accesses", "block"};
+    case Counter::wavefronts:
+      return {"wavefronts", "least_wavefronts", "wavefront", "wavefronts", "block"};
+    case Counter::idle_lanes:
+      return {"idle_lanes", "least_idle_lanes", "idle lane", "idle lanes", "element"};
+    case Counter::barriers:
+      return {"barriers", "least_barriers", "barrier", "barriers", "block"};
+    default:
+      return {"instructions", "least_instructions", "instruction", "instructions", "element"};
+  }
+}
+
+// With two digits behind the point, or with as many as tell it from `other`.
+std::string short_number(double value, double other) {
+  if (value == static_cast<double>(static_cast<uint64_t>(value)))
+    return fmt::format("{:.0f}", value);
+  int digits = 2;
+  while (value != other && digits < 9 &&
+         fmt::format("{:.{}f}", value, digits) == fmt::format("{:.{}f}", other, digits))
+    ++digits;
+  return fmt::format("{:.{}f}", value, digits);
+}
+
+std::string counted(const std::string& number, const Words& words) {
+  return number + " " + (number == "1" ? words.one : words.many);
+}
+
+// For the table: "74 wavefronts", "29 per block".
+void show_counts(double got, double limit, const Words& words) {
+  measured(counted(short_number(got, limit), words));
+  expected(short_number(limit, got) + " per " + words.per);
+}
+
+uint64_t idle_of(const counters::SharedTraffic& t) { return 32 * t.requests - t.lanes; }
+
+// The line of the student's file on which `of` is largest; nullptr: nowhere more than 0.
+const counters::LineCounters* largest(const device::Run& run,
+                                      uint64_t (*of)(const counters::Counters&)) {
+  const counters::LineCounters* found = nullptr;
+  for (const counters::LineCounters& line : run.lines)
+    if (line.file == session().source.display() && line.line > 0 && of(line.counters) > 0 &&
+        (!found || of(line.counters) > of(found->counters)))
+      found = &line;
+  return found;
+}
+
+}  // namespace
+
+const char* key_of(Counter counter) { return words_of(counter).key; }
+
+StepCounts::StepCounts(const device::Run& run, uint64_t blocks, uint64_t elements)
+    : StepCounts(counters_of(run), static_cast<double>(blocks), static_cast<double>(elements)) {}
+
+StepCounts::StepCounts(const counters::Counters& c, double blocks, double elements) {
+  double requests = 0, active = 0;
+  for (const counters::SharedTraffic& t : {c.shared_load, c.shared_store, c.shared_atom}) {
+    requests += static_cast<double>(t.requests);
+    active += static_cast<double>(t.lanes);
+  }
+  accesses = requests / blocks;
+  wavefronts = static_cast<double>(c.shared_wavefronts()) / blocks;
+  barriers = static_cast<double>(c.block_barriers) / blocks;
+  lanes = requests > 0 ? active / requests : 0;
+  idle_lanes = (32 * requests - active) / elements;
+  instructions = 32 * static_cast<double>(c.warp_instructions) / elements;
+}
+
+StepVerdict::StepVerdict(const device::Run& run, uint32_t block, uint64_t blocks, uint64_t elements)
+    : run_(run), block_(block), blocks_(blocks), counts_(run, blocks, elements) {}
+
+void StepVerdict::figures() const {
+  figure("accesses", counts_.accesses);
+  figure("lanes", counts_.lanes);
+  figure("wavefronts", counts_.wavefronts);
+  figure("idle_lanes", counts_.idle_lanes);
+  figure("barriers", counts_.barriers);
+  figure("instructions", counts_.instructions);
+}
+
+double StepVerdict::reached(Counter counter) const {
+  switch (counter) {
+    case Counter::accesses:
+      return counts_.accesses;
+    case Counter::wavefronts:
+      return counts_.wavefronts;
+    case Counter::idle_lanes:
+      return counts_.idle_lanes;
+    case Counter::barriers:
+      return counts_.barriers;
+    default:
+      return counts_.instructions;
+  }
+}
+
+void StepVerdict::explain_excess(Counter counter) const {
+  const counters::LineCounters* line = nullptr;
+  if (counter == Counter::accesses || counter == Counter::idle_lanes) {
+    line = largest(run_, [](const counters::Counters& c) {
+      return idle_of(c.shared_load) + idle_of(c.shared_store) + idle_of(c.shared_atom);
+    });
+    if (!line) return;
+    const counters::Counters& c = line->counters;
+    const uint64_t requests = c.shared_requests();
+    const uint64_t lanes = c.shared_load.lanes + c.shared_store.lanes + c.shared_atom.lanes;
+    explain(line->line,
+            fmt::format("The warps of a block of {} threads access shared memory {} times here, "
+                        "with {:.1f} of 32 lanes active on average.",
+                        block_, requests / blocks_,
+                        static_cast<double>(lanes) / static_cast<double>(requests)));
+  } else if (counter == Counter::wavefronts) {
+    const Waste waste = worst_shared(run_);
+    explain(waste.line, waste.line > 0 ? waste.message
+                                       : "No access has a bank conflict; there are more accesses "
+                                         "than the step needs.");
+  } else if (counter == Counter::barriers) {
+    explain(0, fmt::format("All {} threads of a block wait at {}.", block_,
+                           counted(short_number(counts_.barriers, 0), words_of(counter))));
+  } else if (counter == Counter::instructions) {
+    line = largest(run_, [](const counters::Counters& c) { return c.warp_instructions; });
+    if (!line) return;
+    explain(line->line, fmt::format("{:.0f} % of the instructions are on this line.",
+                                    100 * static_cast<double>(line->counters.warp_instructions) /
+                                        static_cast<double>(run_.counters->warp_instructions)));
+  }
+}
+
+void StepVerdict::moves(Counter counter, double limit, const std::string& idea) {
+  const Words words = words_of(counter);
+  const double got = reached(counter);
+  show_counts(got, limit, words);
+  figure(std::string("ideal_") + words.key, limit);
+  credit_work(run_);
+  credit_at_most(limit, got);
+  if (got <= limit) return;
+  explain_excess(counter);
+  explain(0, idea);
+}
+
+void StepVerdict::keeps(Counter counter, double limit) {
+  const Words words = words_of(counter);
+  const double got = reached(counter);
+  const bool first = verdict().credit == 1;
+  credit_at_most(limit, got);
+  if (got <= limit) return;
+  explain(0, fmt::format("An earlier step has come down to {} per {}; here there {} {}.",
+                         counted(short_number(limit, got), words), words.per,
+                         got == 1 ? "is" : "are", short_number(got, limit)));
+  if (!first) return;
+  // Else the table would show what has cost nothing.
+  show_counts(got, limit, words);
+  explain_excess(counter);
+}
+
+void StepVerdict::holds(Counter counter, double limit, const std::string& elsewhere) {
+  const Words words = words_of(counter);
+  const double got = reached(counter);
+  const bool worst = got > 0 && limit / got < verdict().credit;
+  credit_at_most(limit, got);
+  if (!worst) return;
+  verdict().message.clear();
+  verdict().line = 0;
+  show_counts(got, limit, words);
+  explain_excess(counter);
+  explain(0, fmt::format("{} there {} {} per {}, where the same idea needs {}.", elsewhere,
+                         got == 1 ? "is" : "are", counted(short_number(got, limit), words),
+                         words.per, short_number(limit, got)));
+}
+
+void StepVerdict::leaves(Counter counter, const std::string& later) {
+  const Words words = words_of(counter);
+  const double least = rubric().number(words.least), got = reached(counter);
+  if (got >= least) return;
+  measured("another step");
+  expected("this one");
+  Failure failure{Failure::Kind::other_version};
+  failure.detail = words.key;
+  failure.measured = got;
+  failure.expected = least;
+  lose(failure, 0,
+       fmt::format("The sum is right, but this is not the step that is asked for: {}, where "
+                   "this step's kernel has {} at least, per {}. {}",
+                   counted(short_number(got, least), words), short_number(least, got), words.per,
+                   later));
+}
+
+}  // namespace lab32::checks::reduction

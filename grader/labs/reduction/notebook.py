@@ -1,0 +1,189 @@
+"""What labs/reduction/report.ipynb shows."""
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from lab32 import ROOT, tables
+
+STEPS = ["v1", "v2", "v3", "v4", "v5", "v6", "v7"]
+VERSIONS = [*STEPS, "v8"]
+LECTURE = 1 << 22  # ints in the SYSU Lecture's table
+LARGE = 1 << 28  # 1 GiB: many times any L2
+SIZES = [1 << power for power in range(20, 29)]
+
+# ---- the SYSU Lecture's versions -----------------------------------------------------------------
+
+
+def documented(metric):
+    """Of the SYSU Lecture, on a G80: {version: value}; metric is time (ms), bandwidth (GB/s), step
+    speed-up or cumulative speed-up."""
+    rows = tables.documented("reduction_g80").where(metric=metric)
+    return {row["kernel"]: float(row["value"]) for row in rows if row["kernel"] in STEPS}
+
+
+def speed_ups(times):
+    """Of {version: time}: each over the one before, and each over the first."""
+    names = [name for name in VERSIONS if name in times]
+    step = {b: times[a] / times[b] for a, b in zip(names, names[1:])}
+    return step, {name: times[names[0]] / times[name] for name in names[1:]}
+
+
+def times(n=LECTURE, task="int", table="h200-reduction"):
+    """Measured: {version: ms}, CUB with them."""
+    rows = tables.measured(table).where(task=task, n=n)
+    wanted = [*VERSIONS, "CUB"]
+    return {row["form"]: float(row["median_ms"]) for row in rows if row["form"] in wanted}
+
+
+def bandwidths(times, n=LECTURE):
+    """Of {version: ms} for n elements of 4 bytes: {version: GB/s}."""
+    return {name: 4 * n / ms / 1e6 for name, ms in times.items()}
+
+
+def own_times(n=LECTURE, folder=ROOT / "build"):
+    """Yours, where grader/labs/reduction/measure/measure.sh has measured them: ({version: ms}, device)."""
+    for path in sorted(Path(folder).glob("*-reduction.csv")):
+        table = tables.read(path)
+        rows = table.where(task="int", n=n)
+        found = {row["form"]: float(row["median_ms"]) for row in rows if row["form"] in VERSIONS}
+        return found, table.head["device"]
+    return {}, ""
+
+
+# ---- the counters of yours -----------------------------------------------------------------------
+
+# What is counted per block is compared only between blocks of 128 threads: v6's have 1024, and those of
+# v7 and v8 sum as many elements as the launch makes them.
+ALIKE = STEPS[:5]
+COUNTERS = {  # figure: (title, unit, versions)
+    "accesses": ("Accesses to shared memory", "requests per block of 128", ALIKE),
+    "wavefronts": ("Wavefronts of shared memory", "wavefronts per block of 128", ALIKE),
+    "idle_lanes": ("Idle lanes of these accesses", "lanes per element", VERSIONS),
+    "barriers": ("Barriers", "barriers per block of 128", ALIKE),
+    "instructions": ("Instructions of threads", "instructions per element", VERSIONS),
+}
+
+
+def figures(lab, what):
+    """Simulated, {version: figure}: from the first line of a version that has it."""
+    found = {}
+    for test in lab.tests:
+        version = next((v for v in VERSIONS if re.search(rf"\b{v}\b", test.name)), None)
+        if test.name.startswith("A1"):
+            version = "v1"  # it launches v1, which is given
+        if version and what in test.figures:
+            found.setdefault(version, test.figures[what])
+    return found
+
+
+def ideals(lab, what):
+    """The limits beside them, {version: figure}."""
+    return figures(lab, f"ideal_{what}")
+
+
+def rungs(lab):
+    """Of each counter: title, unit, labels, yours, limits; those that have figures."""
+    for what, (title, unit, versions) in COUNTERS.items():
+        mine = {v: n for v, n in figures(lab, what).items() if v in versions}
+        limits = {v: n for v, n in ideals(lab, what).items() if v in versions}
+        yield title, unit, versions, mine, limits
+
+
+def modelled_times(lab):
+    """What the model of a card predicts for your v7 and v8, {version: ms}: of LECTURE ints."""
+    return {v: 1e3 * seconds for v, seconds in figures(lab, "modelled_seconds").items()}
+
+
+def all_times(lab, device):
+    """Of LECTURE ints: {source: {version: ms}}."""
+    mine, card = own_times()
+    return {
+        "documented: G80": documented("time"),
+        "measured: H200": times(),
+        **({f"measured: {card}, yours": mine} if mine else {}),
+        f"modelled: {device}, yours": modelled_times(lab),
+    }
+
+
+def all_speed_ups(times):
+    """Of all_times(): each step's and those over v1, {source: {version: times}}."""
+    found = [{kind: speed_ups(ms)[k] for kind, ms in times.items() if "v1" in ms} for k in (0, 1)]
+    for series, metric in zip(found, ("step", "cumulative")):
+        series["documented: G80"] = documented(f"{metric} speed-up")
+    return found
+
+
+def all_bandwidths(times):
+    """Of all_times(): {source: {version: GB/s}}."""
+    rates = {kind: bandwidths(ms) for kind, ms in times.items()}
+    return rates | {"documented: G80": documented("bandwidth")}
+
+
+def beside_cub(task):
+    """Of a task of h200-reduction: labels, {"measured: v7": {"2^20": ms}, ...}."""
+    sizes = {f"2^{n.bit_length() - 1}": times(n, task) for n in SIZES}
+    forms = ("v7", "v8", "CUB")
+    return list(sizes), {f"measured: {f}": {size: ms[f] for size, ms in sizes.items()} for f in forms}
+
+
+# ---- the Reduce Tutorial's versions --------------------------------------------------------------
+
+TUTORIAL = 100000000  # ints
+TUTORIAL_FORMS = {  # its kernel: the same launch in our measurement
+    "reduce_eliminate_divergence": "no divergence, 8 threads",
+    "reduce_vectorized": "int4, four times the blocks",
+    "reduce_vec_v2": "int4 added, 32 threads",
+    "shuffle": "shuffle, 128 threads",
+}
+
+
+def tutorial_times():
+    """({kernel: ms} documented, {kernel: ms} modelled, {kernel: ms} measured)."""
+    then, now = tables.documented("reduce_ladder"), tables.measured("h200-reduction")
+    documented = {k: then.value("value", kernel=k, metric="Duration") for k in TUTORIAL_FORMS}
+    ours = {
+        k: now.value("median_ms", task="tutorial", form=form, n=TUTORIAL)
+        for k, form in TUTORIAL_FORMS.items()
+    }
+    modelled = {
+        row["documented"]: float(row["modelled_ms"])
+        for row in tables.modelled("rtx4060-ladder").rows
+    }
+    return documented, modelled, ours
+
+
+# ---- the last warp -------------------------------------------------------------------------------
+
+LAST_WARP = """
+__global__ void last_warp(const int* in, int* out) {
+  __shared__ int sums[64];
+  unsigned t = threadIdx.x;
+  sums[t] = in[t];
+  sums[t + 32] = in[t + 32];
+  __syncthreads();
+  QUALIFIER int* own = sums;
+  own[t] += own[t + 32];
+  own[t] += own[t + 16];
+  own[t] += own[t + 8];
+  own[t] += own[t + 4];
+  own[t] += own[t + 2];
+  own[t] += own[t + 1];
+  __syncthreads();
+  if (t == 0) *out = sums[0];
+}
+"""
+
+
+def last_warp(qualifier=""):
+    """nvcc's code for the SYSU Lecture's last warp: the PTX instructions between the barriers."""
+    lines = (ROOT / "build/toolchain.env").read_text().splitlines()
+    nvcc = dict(line.split("=", 1) for line in lines)["NVCC"]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "last_warp.cu"
+        source.write_text(LAST_WARP.replace("QUALIFIER", qualifier))
+        command = [nvcc, "-arch=sm_90", "-ptx", "-o", "-", str(source)]
+        ptx = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    between = ptx.split("bar.sync")[1].splitlines()[1:]
+    return [line.strip() for line in between if line.strip()]

@@ -1,0 +1,79 @@
+// The reduction lab, part A: count first. Contract: labs/reduction/reduction.cu.
+
+#include <numeric>
+
+#include "device/fault_text.h"
+#include "grading/engine/suite.h"
+#include "grading/launch/standard_checks.h"
+#include "grading/rubric/questions.h"
+#include "labs/reduction/counts.h"
+#include "labs/reduction/sums.h"
+#include "simulator/observers/races/hazard_text.h"
+
+namespace lab32::checks::reduction {
+namespace {
+
+// The given reduce_v1, line by line: how often its warps touch shared memory, with how many lanes.
+std::string table_of_v1() {
+  const uint32_t block = rubric().count("block"), blocks = rubric().count("blocks");
+  Random random = session().random();
+  Input<int> in("in", small_ints(random, size_t{block} * blocks));
+  Output<int> out("out", blocks);
+  const device::Run launched =
+      run_to_count({given("reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
+  // For who plots them beside those of v2 to v6.
+  StepVerdict(launched, block, blocks, in.count()).figures();
+  std::string table = fmt::format(
+      "The profiler's table of the given reduce_v1, shared memory, for each block of {}:\n"
+      "    {:<6}{:>10}{:>14}{:>12}",
+      block, "line", "accesses", "lanes of each", "wavefronts");
+  for (const counters::LineCounters& line : launched.lines) {
+    const counters::SharedTraffic &l = line.counters.shared_load, &s = line.counters.shared_store;
+    const uint64_t requests = l.requests + s.requests;
+    if (requests == 0) continue;
+    table += fmt::format("\n    {:<6}{:>10}{:>14.1f}{:>12}", line.line, requests / blocks,
+                         static_cast<double>(l.lanes + s.lanes) / static_cast<double>(requests),
+                         (l.wavefronts + s.wavefronts) / blocks);
+  }
+  return table;
+}
+
+// What the grader's checks say of a kernel that has a fault on purpose; nothing of it is judged.
+void show_fault(const std::string& name, uint32_t block, uint32_t n) {
+  device::Kernel* kernel = session().module.find(given(name));
+  if (!kernel) return;
+  Random random = session().random();
+  Input<int> in("in", small_ints(random, n));
+  Output<int> out("out", std::vector<int>{0});
+  const device::Run launched = session().device.launch(*kernel, {{blocks_for(n, block)}, {block}},
+                                                       {in, out, static_cast<int>(n)});
+  std::string found;
+  if (launched.fault)
+    found = fmt::format("{}: {}", words(launched.fault->kind), describe(*launched.fault));
+  if (launched.hazards)
+    for (const counters::Finding& finding : *launched.hazards)
+      if (found.empty() && !finding.note) found = describe(finding);
+  const int64_t sum = std::accumulate(in.values().begin(), in.values().end(), int64_t{0});
+  if (!launched.fault)
+    found += out.read()[0] == sum ? "; its sum is right all the same" : "; its sum is wrong";
+  explain(0, fmt::format("{}, n = {}: {}.", name, n, found));
+}
+
+}  // namespace
+
+TEST_SUITE("lab:reduction") {
+  TEST_CASE("A1 lanes, warps, banks" * takes("block", "blocks", "questions")) {
+    const std::string table = table_of_v1();
+    if (ask_questions()) explain(0, table);
+  }
+
+  TEST_CASE("A2 faults of three kernels" * takes("questions")) {
+    if (!ask_questions()) return;
+    explain(0, "What the grader's checks say of the three kernels:");
+    show_fault("note_tail<128>", 128, 1000);
+    show_fault("note_half<128>", 128, 384);
+    show_fault("note_overlap<8>", 8, 64);
+  }
+}
+
+}  // namespace lab32::checks::reduction

@@ -1,0 +1,76 @@
+// What the reduction lab's suite is built from: inputs whose sums are known, the bound on sums of
+// floats, and what is said about a wrong sum.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "labs/reduction/sums.h"
+
+namespace lab32::checks::reduction {
+
+TEST_CASE("checks: reduction: sums of the inputs stay in the range that they promise") {
+  for (const size_t count : {size_t{1}, size_t{31}, size_t{1000}, size_t{1048575}}) {
+    Random random(count);
+    int64_t sizes = 0;
+    for (int v : small_ints(random, count)) sizes += std::abs(int64_t{v});
+    CHECK(sizes <= int64_t{1} << 30);
+  }
+  for (const size_t count : {size_t{64}, size_t{2048}, size_t{1048575}}) {
+    Random random(count);
+    const std::vector<int> values = ints_to_the_limit(random, count);
+    int64_t sum = 0;
+    for (int v : values) {
+      CHECK(v >= 0);
+      sum += v;
+    }
+    CHECK(sum == 0x7fffffff);
+    // 24 bits do not hold it.
+    CHECK(double{std::accumulate(values.begin(), values.end(), 0.0f)} != 0x7fffffff);
+  }
+}
+
+TEST_CASE("checks: reduction: one float accumulator breaks the bound, a sum by threads keeps it") {
+  constexpr uint64_t kCount = 16777233, kThreads = 256, kBlocks = 1056;
+  Random random(3);
+  const std::vector<float> values = small_floats(random, kCount);
+  for (size_t i = 0; i < 1000; ++i) {
+    CHECK(values[i] >= 1.0f / 16);
+    CHECK(values[i] < 1.0f / 8);
+  }
+  const double exact = std::accumulate(values.begin(), values.end(), 0.0);
+  const double bound = bound_of(kCount) * exact;
+  CHECK(bound < 5e-3 * exact);
+
+  CHECK(std::abs(std::accumulate(values.begin(), values.end(), 0.0f) - exact) > 10 * bound);
+
+  std::vector<float> sum_of(kBlocks * kThreads);
+  for (size_t i = 0; i < kCount; ++i) sum_of[i % sum_of.size()] += values[i];
+  float sum = 0;
+  for (size_t block = 0; block < kBlocks; ++block) {
+    float* own = &sum_of[block * kThreads];
+    for (size_t distance = kThreads / 2; distance > 0; distance /= 2)
+      for (size_t t = 0; t < distance; ++t) own[t] += own[t + distance];
+    sum += own[0];
+  }
+  CHECK(std::abs(sum - exact) <= bound);
+  // By hand: 2049 elements a thread, 10, and 65537 blocks, u = 2^-24.
+  CHECK(bound_of(kCount) == doctest::Approx(67596 * 0x1p-24).epsilon(5e-3));
+}
+
+TEST_CASE("checks: reduction: the part of the input that a wrong sum stands for") {
+  std::vector<int> in(1003);
+  std::iota(in.begin(), in.end(), 1);
+  const auto sum = [](int64_t count) { return count * (count + 1) / 2; };
+  CHECK(which_part(in, sum(128), 128, 512).find("first block's elements") != std::string::npos);
+  CHECK(which_part(in, sum(512), 128, 512).find("the first 512 elements alone") !=
+        std::string::npos);
+  CHECK(which_part(in, sum(512), 128, 256).find("largest power of two") != std::string::npos);
+  CHECK(which_part(in, sum(1000), 128, 256) == " The last 3 elements are missing.");
+  CHECK(which_part(in, sum(992), 128, 256) == " The last 11 elements are missing.");
+  CHECK(which_part(in, 17, 128, 256).empty());
+  CHECK(which_part({}, 17, 128, 256).find("sum of nothing") != std::string::npos);
+}
+
+}  // namespace lab32::checks::reduction

@@ -1,0 +1,212 @@
+import re
+
+import pytest
+from graded import graded
+
+from lab32 import ROOT, tables
+from lab32.labs.reduction import notebook as reduction
+from lab32.labs.reduction import tables as reduction_tables
+from lab32.labs.reduction import figures as drawings
+
+
+@pytest.fixture(scope="module")
+def lab():
+    return graded("reduction", "solutions").lab("reduction")
+
+
+def ms(form, n=reduction.LARGE, task="int"):
+    return tables.measured("h200-reduction").value("median_ms", task=task, form=form, n=n)
+
+
+# ---- what is documented --------------------------------------------------------------------------
+
+
+def test_the_lectures_table_hangs_together():
+    """2^22 ints over the time is the bandwidth, and the speed-ups are ratios of times, as far as
+    three decimals of a millisecond tell."""
+    times = reduction.documented("time")
+    assert list(times) == reduction.STEPS
+    bounds = {v: (t - 0.0005, t + 0.0005) for v, t in times.items()}
+    for version, rate in reduction.documented("bandwidth").items():
+        low, high = (4 * reduction.LECTURE / t / 1e6 for t in reversed(bounds[version]))
+        assert low - 0.01 <= rate <= high + 0.01, version
+    step, cumulative = (reduction.documented(f"{k} speed-up") for k in ("step", "cumulative"))
+    for before, version in zip(reduction.STEPS, reduction.STEPS[1:]):
+        for ups, over in ((step, before), (cumulative, "v1")):
+            low = bounds[over][0] / bounds[version][1]
+            high = bounds[over][1] / bounds[version][0]
+            assert low - 0.01 <= ups[version] <= high + 0.01, (version, over)
+    assert (times["v1"], times["v7"], cumulative["v7"]) == (8.054, 0.268, 30.04)
+    g80 = tables.documented("reduction_g80")
+    assert g80.value("value", metric="peak bandwidth") == 86.4
+    assert g80.value("value", kernel="v7", metric="bandwidth, 32M ints") == 73
+
+
+def test_the_notes_threads_are_blocks_of_its_launches():
+    table = tables.documented("reduce_ladder")
+    threads = {k: table.value("value", kernel=k, metric="Threads") for k in reduction.TUTORIAL_FORMS}
+    n = reduction.TUTORIAL
+    assert list(threads.values()) == [n, n, -(-n // 128) * 32, -(-n // 512) * 128]
+    for kernel, form in reduction.TUTORIAL_FORMS.items():
+        counted = reduction_tables.hardware(form, "tutorial", n)["launch__thread_count"]
+        assert counted == threads[kernel], kernel
+
+
+def test_every_row_of_the_notes_comparison_is_there():
+    rows = tables.documented("reduce_ladder").rows
+    assert len(rows) == 11 * 4
+    assert {row["kernel"] for row in rows} == set(reduction.TUTORIAL_FORMS)
+
+
+# ---- what is measured ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["int", "float", "int, warm", "float, warm"])
+def test_v8_is_ahead_of_cub(task):
+    for n in reduction.SIZES:
+        assert ms("v8", n, task) < ms("CUB", n, task), n
+
+
+def test_v4_to_v6_wait_for_blocks_to_start():
+    for form in ("v4", "v5", "v6", "no tree"):
+        assert ms(form) == pytest.approx(ms("empty"), rel=0.01), form
+    for form in ("v3", "v1, mask"):
+        assert ms(form) == pytest.approx(ms("empty, one int per thread"), rel=0.01), form
+    assert ms("empty, one int per thread") == pytest.approx(2 * ms("empty"), rel=0.01)
+
+
+def test_each_step_that_is_graded_pays():
+    """No task without a measured effect. v5 and v6 show theirs in blocks of 256 threads."""
+    for slow, fast in (
+        ("v1", "v2"),
+        ("v2", "v3"),
+        ("v3", "v4"),
+        ("v4, 256 threads", "v6, 256 threads"),
+        ("v6", "v7"),
+        ("v7", "v8"),
+    ):
+        assert ms(slow) > 1.05 * ms(fast), (slow, fast)
+
+
+def test_the_notes_ladder_follows_the_number_of_blocks():
+    rungs = reduction_tables.tutorial_blocks()
+    for (_, more, slow, _), (_, fewer, fast, _) in zip(rungs, rungs[1:]):
+        assert more == fewer or slow > fast
+    few_threads = [(blocks, time) for form, blocks, time, _ in rungs if blocks > 1e6]
+    each = [1e6 * time / blocks for blocks, time in few_threads]
+    assert max(each) < 1.15 * min(each)  # ns
+
+
+def test_only_whole_steps_are_safe_but_only_none_is_seen_to_fail():
+    rows = tables.measured("h200-reduction-steps").rows
+    wrong = {row["form"]: int(row["wrong"]) for row in rows}
+    assert wrong.pop("nothing") > 16000
+    assert set(wrong.values()) == {0} and len(wrong) == 4
+
+
+def test_without_the_remainder_v1_is_as_fast_as_v3():
+    assert ms("v1, mask", 1 << 22) == pytest.approx(ms("v3", 1 << 22), rel=0.01)
+
+
+def test_fixed_part():
+    assert reduction_tables.fixed_part({10: 3.0, 20: 4.0, 110: 13.0}) == pytest.approx(2.0)
+
+
+# ---- simulated beside measured -------------------------------------------------------------------
+
+
+def test_the_simulator_counts_what_the_hardware_counts(lab):
+    """Wavefronts of a block of the reference solution, beside Nsight Compute's."""
+    ours = reduction.figures(lab, "wavefronts")
+    for version, wavefronts in ours.items():
+        if version in ("v7", "v8"):
+            continue  # whole launches in shapes of their own
+        form = "v6, 1024 threads" if version == "v6" else version
+        counted = reduction_tables.hardware(form)
+        grid = counted["launch__grid_size"]
+        assert wavefronts == counted["memory_l1_wavefronts_shared"] / grid, version
+    assert {"v1", "v2", "v3", "v4", "v5", "v6"} <= set(ours)
+
+
+def test_v7_loads_each_sector_once(lab):
+    counted = reduction_tables.hardware("v7")
+    loaded = counted["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]
+    assert loaded == 4 * reduction.LECTURE / 32
+    # Ours has the blocks' atomics with them.
+    assert reduction.figures(lab, "sectors")["v7"] == loaded + counted["launch__grid_size"]
+
+
+# ---- can volatile go? ----------------------------------------------------------------------------
+
+
+def accesses(ptx):
+    return [re.match(r"(ld|st)\.(volatile\.)?shared", line)[1] for line in ptx if "shared" in line]
+
+
+def test_without_volatile_most_stores_vanish():
+    kept, gone = reduction.last_warp("volatile"), reduction.last_warp()
+    assert accesses(kept) == ["ld", "ld", "st"] * 6
+    assert accesses(gone) == ["ld"] * 7 + ["st"]
+
+
+def test_the_handout_shows_what_nvcc_makes():
+    def plain(line):
+        return re.sub(r"\s+", " ", line.replace(">", " ")).strip()
+
+    page = {plain(line) for line in (ROOT / "handouts/reduction-notes.md").read_text().splitlines()}
+    kept = [plain(line) for line in reduction.last_warp("volatile")]
+    gone = [plain(line) for line in reduction.last_warp()]
+    assert set(kept[:5]) <= page
+    assert set(gone[:5]) <= page
+    assert any(line.startswith(gone[-1]) for line in page)
+
+
+# ---- the drawings and helpers --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", ["v1", "v2", "v3"])
+def test_the_drawn_trees_add_everything_up(version):
+    words = list(range(1, drawings.THREADS + 1))
+    for step in range(4):
+        pairs = drawings.adders(version, step).values()
+        before = list(words)
+        for own, other in pairs:
+            words[own] = before[own] + before[other]
+        assert len(pairs) == drawings.THREADS >> (step + 1)
+    assert words[0] == sum(range(1, drawings.THREADS + 1))
+
+
+def test_v1_and_v2_add_the_same_words():
+    for step in range(4):
+        one, two = (sorted(drawings.adders(v, step).values()) for v in ("v1", "v2"))
+        assert one == two
+
+
+def test_speed_ups():
+    step, cumulative = reduction.speed_ups({"v1": 8.0, "v2": 4.0, "v3": 1.0, "CUB": 0.5})
+    assert step == {"v2": 2, "v3": 4}
+    assert cumulative == {"v2": 2, "v3": 8}
+
+
+def test_own_times_are_taken_where_there_are_some(tmp_path):
+    assert reduction.own_times(folder=tmp_path) == ({}, "")
+    (tmp_path / "t4-reduction.csv").write_text(
+        "# device: Tesla T4\ntask,form,n,block,median_ms\n"
+        f"int,v1,{1 << 22},128,2.5\nint,v2,{1 << 20},128,0.1\nint,empty,{1 << 22},128,1\n"
+    )
+    assert reduction.own_times(folder=tmp_path) == ({"v1": 2.5}, "Tesla T4")
+
+
+def test_figures_are_by_version(lab):
+    for what in reduction.COUNTERS:
+        mine = reduction.figures(lab, what)
+        assert {"v1", "v2", "v3", "v4", "v5", "v6"} <= set(mine), what
+    assert reduction.ideals(lab, "barriers")["v5"] == reduction.figures(lab, "barriers")["v5"] == 2
+
+
+def test_modelled_times_stand_beside_measured_ones(lab):
+    """The grader models as many ints as the SYSU Lecture's table has."""
+    modelled, measured = reduction.modelled_times(lab), reduction.times()
+    assert set(modelled) == {"v7", "v8"}
+    for version, ms in modelled.items():
+        assert 0.5 < ms / measured[version] < 1.5, version

@@ -1,0 +1,174 @@
+// The shuffle lab, part C: fewer atomics. Contract: labs/shuffle/shuffle.cu.
+//
+// An atomic's cost is counted where it is paid: L2 serves the lanes of one request one by one where
+// they add to the same word (`red` sectors; DESIGN: 32 lanes on one address are 32).
+
+#include "grading/engine/suite.h"
+#include "grading/launch/standard_checks.h"
+#include "labs/shuffle/values.h"
+
+namespace lab32::checks::shuffle {
+namespace {
+
+constexpr uint32_t kAddersBlock = 256;
+
+// sum_by_warps and sum_by_blocks.
+device::Run total_of(const char* kernel, uint32_t n) {
+  Random random = session().random();
+  Input<float> in("in", whole_floats(random, n));
+  Output<float> total("total", std::vector<float>(1, 0));
+  const std::string setting = fmt::format("n = {}", n);
+  device::Run launched = run({kernel,
+                              {{blocks_for(n, kAddersBlock)}, {kAddersBlock}},
+                              {in, total, static_cast<int>(n)},
+                              setting});
+  std::vector<float> want(1);
+  for (float v : in.values()) want[0] += v;
+  check_result(setting, line_of(kernel), mismatch("total", total.read(), want));
+  return launched;
+}
+
+// Keys for the result: runs of equal ones, some long, some of one element, in no order.
+std::vector<int> mixed_keys(Random& random, uint32_t n, uint32_t keys) {
+  std::vector<int> found(n);
+  int key = 0;
+  for (int& k : found) {
+    if (random.below(4) == 0) key = static_cast<int>(random.below(keys));
+    k = key;
+  }
+  return found;
+}
+
+// Keys for the count: each warp has four, anyhow distributed over its lanes, each in a sector of
+// its own and all in one line, any of so many, so that four adds are four sectors.
+constexpr uint32_t kLines = 64;
+
+std::vector<int> four_keys(Random& random, uint32_t n) {
+  std::vector<int> found(n), lanes(kWarp);
+  for (uint32_t first = 0; first < n; first += kWarp) {
+    const uint32_t line = random.below(kLines);
+    const uint32_t place[4] = {random.below(8), random.below(8), random.below(8), random.below(8)};
+    for (uint32_t l = 0; l < kWarp; ++l) {
+      const uint32_t sector = l < 4 ? l : random.below(4);
+      lanes[l] = static_cast<int>(kWarp * line + 8 * sector + place[sector]);
+    }
+    random.shuffle(lanes);
+    std::copy(lanes.begin(), lanes.end(), found.begin() + first);
+  }
+  return found;
+}
+
+device::Run totals_of(const std::vector<int>& keys, uint32_t count) {
+  Random random = session().random();
+  const uint32_t n = static_cast<uint32_t>(keys.size());
+  const std::string setting = fmt::format("n = {}", n);
+  Input<int> key("key", keys);
+  Input<float> value("value", whole_floats(random, n));
+  Output<float> totals("totals", std::vector<float>(count, 0));
+  device::Run launched = run({"sum_by_key",
+                              {{blocks_for(n, kAddersBlock)}, {kAddersBlock}},
+                              {key, value, totals, static_cast<int>(n)},
+                              setting});
+  std::vector<float> want(count);
+  for (uint32_t i = 0; i < n; ++i) want[static_cast<size_t>(keys[i])] += value.values()[i];
+  check_result(setting, line_of("sum_by_key"), mismatch("totals", totals.read(), want));
+  return launched;
+}
+
+void credit_adds(const device::Run& launched, int line, const std::string& idea) {
+  const counters::Counters& c = counters_of(launched, Counted::global);
+  const uint64_t adds = c.red.sectors + c.atom.sectors;
+  const double ideal = rubric().number("ideal");
+  // How many times as many as are needed is A2's question.
+  const bool told = has_passed("A2 who adds") || static_cast<double>(adds) <= ideal;
+  if (told)
+    measured(grouped(adds) + " adds");
+  else
+    withhold_count("A2 who adds");
+  expected(grouped(static_cast<uint64_t>(ideal)) + " adds");
+  if (told) figure("adds", static_cast<double>(adds));
+  figure("ideal_adds", ideal);
+  if (!c.ptx_level) figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
+  figure("barriers", static_cast<double>(c.block_barriers));
+  credit_work(launched);
+  credit(ideal, static_cast<double>(adds));
+  credit(rubric().number("ideal_loads"), static_cast<double>(c.load.sectors));
+  if (static_cast<double>(adds) > ideal)
+    explain(line,
+            fmt::format("{} arrive at L2, which does those to one word one after the other. {}",
+                        told ? fmt::format("{:.3g} times the adds that are needed",
+                                           static_cast<double>(adds) / ideal)
+                             : "More adds than are needed",
+                        idea));
+  else if (verdict().credit < 1)
+    explain(line, fmt::format("{} sectors are loaded where {} hold the input: lanes side by side "
+                              "should read elements side by side.",
+                              grouped(c.load.sectors), grouped(rubric().count("ideal_loads"))));
+}
+
+// The same of a second launch, for the n of `size`.
+void hold_adds(const device::Run& launched, const DrawnSize& size) {
+  const counters::Counters& c = counters_of(launched, Counted::global);
+  const std::string where = fmt::format("n = {}:", size.n);
+  const Waste waste = worst_global(launched);
+  hold_elsewhere(where, "adds", size.share * rubric().number("ideal"),
+                 c.red.sectors + c.atom.sectors, waste);
+  hold_elsewhere(where, "sectors loaded", size.share * rubric().number("ideal_loads"),
+                 c.load.sectors, waste);
+}
+
+void credit_total(const char* kernel, const std::string& idea) {
+  credit_adds(total_of(kernel, rubric().count("n")), line_of(kernel), idea);
+  if (verdict().credit < 1) return;
+  const DrawnSize size = drawn_size(kAddersBlock, kAddersBlock);
+  hold_adds(launch_beside([&] { return total_of(kernel, size.n); }), size);
+}
+
+}  // namespace
+
+TEST_SUITE("lab:shuffle") {
+  TEST_CASE("C1 sum_by_warps: result" * takes("sizes")) {
+    for (uint32_t n : sizes()) total_of("sum_by_warps", n);
+    right_result();
+  }
+
+  TEST_CASE("C1 sum_by_warps: adds" *
+            takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
+    credit_total("sum_by_warps",
+                 "What can the lanes of a warp settle among themselves before one of them adds?");
+  }
+
+  TEST_CASE("C2 sum_by_blocks: result" * takes("sizes")) {
+    for (uint32_t n : sizes()) total_of("sum_by_blocks", n);
+    right_result();
+  }
+
+  TEST_CASE("C2 sum_by_blocks: adds" *
+            takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
+    credit_total("sum_by_blocks",
+                 "Two levels: the block settles its sum, and one thread of it adds.");
+  }
+
+  TEST_CASE("C3 sum_by_key: result" * takes("keys", "sizes")) {
+    for (uint32_t n : sizes()) {
+      Random random = session().random();
+      totals_of(mixed_keys(random, n, rubric().count("keys")), rubric().count("keys"));
+    }
+    right_result();
+  }
+
+  TEST_CASE("C3 sum_by_key: adds" *
+            takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
+    Random random = session().random();
+    credit_adds(totals_of(four_keys(random, rubric().count("n")), kWarp * kLines),
+                line_of("sum_by_key"),
+                "__match_any_sync tells each lane who has its key. One lane of each such group is "
+                "enough to add, if it knows the group's sum.");
+    if (verdict().credit < 1) return;
+    const DrawnSize size = drawn_size(kWarp, kAddersBlock);
+    hold_adds(launch_beside([&] { return totals_of(four_keys(random, size.n), kWarp * kLines); }),
+              size);
+  }
+}
+
+}  // namespace lab32::checks::shuffle

@@ -1,0 +1,152 @@
+#include "labs/shuffle/references.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "grading/launch/compare.h"
+
+namespace lab32::checks::shuffle {
+namespace {
+
+constexpr double kRounding = 0x1p-24, kSmallest = 0x1p-149;
+
+double roundings(size_t n) { return static_cast<double>(n) / 32 + 10; }
+
+double largest(const std::vector<float>& row) {
+  double most = 0;
+  for (float x : row) most = std::max(most, std::abs(double{x}));
+  return most;
+}
+
+}  // namespace
+
+const char* name_of(RowKind kind) {
+  switch (kind) {
+    case RowKind::noise:
+      return "noise between -1 and 1";
+    case RowKind::equal:
+      return "all equal";
+    case RowKind::offset:
+      return "10000 and a little noise";
+    case RowKind::alternating:
+      return "1e8, -1e8, 1e8, ...";
+    case RowKind::denormal:
+      return "denormal numbers";
+    case RowKind::outlier:
+      return "10000 and noise, but the first is 0";
+    case RowKind::steep:
+      return "rising from -500 to 500";
+    case RowKind::padded:
+      return "noise, and -inf to the end";
+  }
+  return "";
+}
+
+std::vector<float> make_row(RowKind kind, Random& random, uint32_t n) {
+  std::vector<float> row(n);
+  const float level = 1.5f + random.unit() / 2;
+  const uint32_t used = 1 + random.below(n);
+  for (uint32_t i = 0; i < n; ++i) {
+    const float noise = random.unit();
+    switch (kind) {
+      case RowKind::noise:
+        row[i] = noise;
+        break;
+      case RowKind::equal:
+        row[i] = level;
+        break;
+      case RowKind::offset:
+        row[i] = 10000 + noise;
+        break;
+      case RowKind::alternating:
+        row[i] = (i % 2 ? -1e8f : 1e8f) + 100 * noise;
+        break;
+      case RowKind::denormal:
+        row[i] = 1e-39f * noise;
+        break;
+      case RowKind::outlier:
+        row[i] = i == 0 ? 0 : 10000 + noise;
+        break;
+      case RowKind::steep:
+        row[i] = (1000.0f * static_cast<float>(i)) / static_cast<float>(n) - 500;
+        break;
+      case RowKind::padded:
+        row[i] = i < used ? noise : -std::numeric_limits<float>::infinity();
+        break;
+    }
+  }
+  return row;
+}
+
+Near mean_of(const std::vector<float>& row) {
+  double sum = 0;
+  for (float x : row) sum += x;
+  const double k = roundings(row.size());
+  return {sum / static_cast<double>(row.size()), 2 * k * (kRounding * largest(row) + kSmallest)};
+}
+
+Near variance_of(const std::vector<float>& row) {
+  const Near mean = mean_of(row);
+  double squares = 0;
+  for (float x : row) squares += (x - mean.value) * (x - mean.value);
+  const double variance = squares / static_cast<double>(row.size());
+  const double spread = std::sqrt(variance * (variance + mean.value * mean.value));
+  return {variance, 4 * roundings(row.size()) * (kRounding * spread + kSmallest) +
+                        mean.tolerance * mean.tolerance};
+}
+
+std::vector<Near> softmax_of(const std::vector<float>& row) {
+  const double top = *std::max_element(row.begin(), row.end());
+  double sum = 0, weighted = 0;
+  for (float x : row) {
+    const double e = std::exp(x - top);
+    sum += e;
+    if (e > 0) weighted += e * (top - x);
+  }
+  const double base = 3 * weighted / sum + 8 * roundings(row.size()) + 16;
+  std::vector<Near> want;
+  for (float x : row) {
+    const double y = std::exp(x - top) / sum;
+    want.push_back({y, y == 0 ? 0x1p-126 : kRounding * y * (3 * (top - x) + base) + 0x1p-126});
+  }
+  return want;
+}
+
+std::vector<Near> layer_norm_of(const std::vector<float>& row, const std::vector<float>& weight,
+                                const std::vector<float>& bias, float epsilon) {
+  const Near mean = mean_of(row), variance = variance_of(row);
+  const double spread = std::sqrt(variance.value + epsilon);
+  std::vector<Near> want;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const double z = (row[i] - mean.value) / spread;
+    const double of_variance = variance.tolerance / (2 * spread * spread);
+    const double tolerance = mean.tolerance / spread + std::abs(z) * (of_variance + 8 * kRounding);
+    want.push_back({z * weight[i] + bias[i],
+                    tolerance * std::abs(weight[i]) + 8 * kRounding * std::abs(bias[i])});
+  }
+  return want;
+}
+
+std::string far_off(const std::string& name, const std::vector<float>& got,
+                    const std::vector<Near>& want) {
+  std::vector<size_t> wrong;
+  size_t unwritten = 0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    // Not `>`: NaN is near nothing. Infinities are near themselves only.
+    if (got[i] == want[i].value || std::abs(got[i] - want[i].value) <= want[i].tolerance) continue;
+    wrong.push_back(i);
+    unwritten += is_poison(got[i]);
+  }
+  if (wrong.empty()) return "";
+  const size_t first = wrong.front();
+  std::string expected_text = fmt::format("{:.9g}", want[first].value);
+  if (want[first].tolerance > 0)
+    expected_text += fmt::format(", give or take {:.1e},", want[first].tolerance);
+  return mismatch_message(name, wrong, want.size(), is_poison(got[first]) ? "" : show(got[first]),
+                          expected_text, unwritten);
+}
+
+}  // namespace lab32::checks::shuffle

@@ -1,0 +1,238 @@
+// The shuffle lab, part D: statistics of rows. Contract: labs/shuffle/shuffle.cu.
+//
+// A launch has one row of each kind, so that a kernel that is right on noise only is told which
+// row it is wrong on. References and tolerances: shuffle_references.h.
+
+#include <algorithm>
+
+#include "grading/engine/suite.h"
+#include "grading/launch/standard_checks.h"
+#include "labs/shuffle/references.h"
+#include "labs/shuffle/values.h"
+
+namespace lab32::checks::shuffle {
+namespace {
+
+constexpr uint32_t kRowBlock = 256;                    // of softmax and layer_norm
+constexpr uint32_t kWarpsBlock = 128, kRowsBlock = 4;  // of those that have a warp per row
+
+using Kinds = std::vector<RowKind>;
+
+const Kinds kFinite = {RowKind::noise,    RowKind::equal,   RowKind::offset, RowKind::alternating,
+                       RowKind::denormal, RowKind::outlier, RowKind::steep};
+const Kinds kAny = {RowKind::noise,    RowKind::equal,   RowKind::offset, RowKind::alternating,
+                    RowKind::denormal, RowKind::outlier, RowKind::steep,  RowKind::padded};
+
+struct Table {
+  Kinds kinds;  // a row each
+  uint32_t columns = 0;
+  std::vector<std::vector<float>> rows;
+
+  uint32_t count() const { return static_cast<uint32_t>(rows.size()); }
+  std::vector<float> flat() const {
+    std::vector<float> all;
+    for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
+    return all;
+  }
+};
+
+Table make_table(Random& random, const Kinds& kinds, uint32_t columns) {
+  Table table{kinds, columns, {}};
+  for (RowKind kind : kinds) table.rows.push_back(make_row(kind, random, columns));
+  return table;
+}
+
+std::string setting_of(const Table& table) {
+  return fmt::format("{} x {}", table.count(), table.columns);
+}
+
+std::string row_name(const Table& table, size_t row) {
+  return fmt::format("In row {} ({}): ", row, name_of(table.kinds[row]));
+}
+
+// One number per row.
+void check_numbers(const std::string& kernel, const Table& table, const Output<float>& out,
+                   const std::vector<Near>& want) {
+  const std::vector<float> got = out.read();
+  const std::string wrong = far_off(out.name(), got, want);
+  if (wrong.empty()) return;
+  size_t row = 0;
+  while (far_off(out.name(), {got[row]}, {want[row]}).empty()) ++row;
+  check_result(setting_of(table), line_of(kernel), row_name(table, row) + wrong);
+}
+
+// A row of numbers per row.
+void check_rows(const std::string& kernel, const Table& table, const Output<float>& out,
+                const std::vector<std::vector<Near>>& want) {
+  const std::vector<float> got = out.read();
+  for (size_t row = 0; row < want.size(); ++row) {
+    const auto begin = got.begin() + static_cast<ptrdiff_t>(row * table.columns);
+    const std::string wrong =
+        far_off(fmt::format("out[{}]", row), {begin, begin + table.columns}, want[row]);
+    if (!wrong.empty())
+      check_result(setting_of(table), line_of(kernel), row_name(table, row) + wrong);
+  }
+}
+
+// row_range and row_moments: two numbers per row, a warp per row.
+device::Run by_warps(const std::string& kernel, const Table& table, Output<float>& first,
+                     Output<float>& second) {
+  Input<float> in("in", table.flat());
+  return run({kernel,
+              {{blocks_for(table.count(), kRowsBlock)}, {kWarpsBlock}},
+              {in, first, second, static_cast<int>(table.count()), static_cast<int>(table.columns)},
+              setting_of(table)});
+}
+
+device::Run run_range(const Kinds& kinds, uint32_t columns) {
+  Random random = session().random();
+  const Table table = make_table(random, kinds, columns);
+  Output<float> low("low", table.count()), high("high", table.count());
+  device::Run launched = by_warps("row_range", table, low, high);
+  std::vector<Near> lowest, highest;
+  for (const auto& row : table.rows) {
+    lowest.push_back({*std::min_element(row.begin(), row.end()), 0});
+    highest.push_back({*std::max_element(row.begin(), row.end()), 0});
+  }
+  check_numbers("row_range", table, low, lowest);
+  check_numbers("row_range", table, high, highest);
+  return launched;
+}
+
+device::Run run_moments(const Kinds& kinds, uint32_t columns) {
+  Random random = session().random();
+  const Table table = make_table(random, kinds, columns);
+  Output<float> mean("mean", table.count()), variance("variance", table.count());
+  device::Run launched = by_warps("row_moments", table, mean, variance);
+  std::vector<Near> means, variances;
+  for (const auto& row : table.rows) {
+    means.push_back(mean_of(row));
+    variances.push_back(variance_of(row));
+  }
+  check_numbers("row_moments", table, mean, means);
+  check_numbers("row_moments", table, variance, variances);
+  return launched;
+}
+
+device::Run run_softmax(const Kinds& kinds, uint32_t columns) {
+  Random random = session().random();
+  const Table table = make_table(random, kinds, columns);
+  Input<float> in("in", table.flat());
+  Output<float> out("out", in.count());
+  device::Run launched = run({"softmax",
+                              {{table.count()}, {kRowBlock}},
+                              {in, out, static_cast<int>(columns)},
+                              setting_of(table)});
+  std::vector<std::vector<Near>> want;
+  for (const auto& row : table.rows) want.push_back(softmax_of(row));
+  check_rows("softmax", table, out, want);
+  return launched;
+}
+
+device::Run run_layer_norm(const Kinds& kinds, uint32_t columns) {
+  Random random = session().random();
+  const Table table = make_table(random, kinds, columns);
+  const float epsilon = 1e-5f;
+  Input<float> in("in", table.flat());
+  Input<float> weight("weight", random.floats(columns)), bias("bias", random.floats(columns));
+  Output<float> out("out", in.count());
+  device::Run launched = run({"layer_norm",
+                              {{table.count()}, {kRowBlock}},
+                              {in, weight, bias, out, static_cast<int>(columns), epsilon},
+                              setting_of(table)});
+  std::vector<std::vector<Near>> want;
+  for (const auto& row : table.rows)
+    want.push_back(layer_norm_of(row, weight.values(), bias.values(), epsilon));
+  check_rows("layer_norm", table, out, want);
+  return launched;
+}
+
+using Task = device::Run (*)(const Kinds&, uint32_t);
+
+// Many short rows: their number, which nobody knows before, is too large for a byte.
+void check_tall(Task task, const Kinds& kinds) {
+  Random random(stream_of(session().seed, rubric().check + " rows"));
+  const std::vector<double> range = rubric().numbers("drawn_rows");
+  const auto least = static_cast<uint32_t>(range.at(0)), most = static_cast<uint32_t>(range.at(1));
+  Kinds many(least + random.below(most - least + 1));
+  for (size_t row = 0; row < many.size(); ++row) many[row] = kinds[row % kinds.size()];
+  task(many, rubric().count("drawn_rows_columns"));
+}
+
+void check_columns(Task task, const Kinds& kinds) {
+  for (double columns : rubric().numbers("columns")) task(kinds, static_cast<uint32_t>(columns));
+  check_tall(task, kinds);
+  right_result();
+}
+
+// A table for the count: what is in it does not matter.
+device::Run counted(Task task, uint32_t columns) {
+  return task(Kinds(rubric().count("rows"), RowKind::noise), columns);
+}
+device::Run counted(Task task) { return counted(task, rubric().count("columns")); }
+
+// Rows of a length that nobody knows before, whole sectors. What does not grow with it, two numbers
+// a row at most, is allowed once more.
+void hold_other_length(Task task) {
+  if (verdict().credit < 1) return;
+  constexpr uint32_t kUnit = 32;
+  Random random(stream_of(session().seed, rubric().check + " length"));
+  const std::vector<double> range = rubric().numbers("drawn_columns");
+  const uint32_t least = static_cast<uint32_t>(range.at(0)) / kUnit,
+                 most = static_cast<uint32_t>(range.at(1)) / kUnit,
+                 columns = kUnit * (least + random.below(most - least + 1));
+  hold_sectors(
+      fmt::format("{} x {}:", rubric().count("rows"), columns),
+      rubric().number("ideal") * columns / rubric().number("columns") + 2 * rubric().number("rows"),
+      launch_beside([&] { return counted(task, columns); }));
+}
+
+const char kOnce[] =
+    "A block's threads have room for a row of 4096 in registers, 16 elements each: what is there "
+    "need not be loaded again.";
+
+}  // namespace
+
+TEST_SUITE("lab:shuffle") {
+  TEST_CASE("D1 row_range: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(run_range, kAny);
+  }
+
+  TEST_CASE("D1 row_range: shared" * takes("rows", "columns", "ideal", "drawn_columns")) {
+    const device::Run launched = counted(run_range);
+    credit_sectors(launched, rubric().number("ideal"),
+                   "Lanes side by side, elements side by side.");
+    if (verdict().credit == 1) none_shared(launched, line_of("row_range"));
+    hold_other_length(run_range);
+  }
+
+  TEST_CASE("D2 row_moments: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(run_moments, kFinite);
+  }
+
+  TEST_CASE("D2 row_moments: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
+    credit_sectors(counted(run_moments), rubric().number("ideal"),
+                   "One pass: mean and variance can grow together, value by value.");
+    hold_other_length(run_moments);
+  }
+
+  TEST_CASE("D3 softmax: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(run_softmax, kAny);
+  }
+
+  TEST_CASE("D3 softmax: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
+    credit_sectors(counted(run_softmax), rubric().number("ideal"), kOnce);
+    hold_other_length(run_softmax);
+  }
+
+  TEST_CASE("D4 layer_norm: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(run_layer_norm, kFinite);
+  }
+
+  TEST_CASE("D4 layer_norm: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
+    credit_sectors(counted(run_layer_norm), rubric().number("ideal"), kOnce);
+    hold_other_length(run_layer_norm);
+  }
+}
+
+}  // namespace lab32::checks::shuffle

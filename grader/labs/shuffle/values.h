@@ -1,0 +1,44 @@
+// What the suites of the shuffle lab share.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/random.h"
+#include "device/device.h"
+#include "grading/engine/verdict.h"
+#include "grading/launch/launch.h"
+#include "grading/words/describe.h"
+#include "grading/words/names.h"
+
+namespace lab32::checks::shuffle {
+
+// n whole numbers, none 0, whose absolute values add up to at most 2^24 (n <= 2^24): floats add
+// them without rounding in any order, and a missing one is always noticed.
+inline std::vector<float> whole_floats(Random& random, uint32_t n) {
+  const uint32_t most = std::max(1u, std::min(4096u, (1u << 24) / std::max(n, 1u)));
+  std::vector<float> values(n);
+  for (float& v : values) {
+    v = static_cast<float>(1 + random.below(most));
+    if (random.below(2)) v = -v;
+  }
+  return values;
+}
+
+// The check is lost when a launch has touched shared memory or waited at a barrier: between the
+// lanes of a warp neither is needed.
+inline void none_shared(const device::Run& launched, int line) {
+  const counters::Counters& c = counters_of(launched);
+  expected("none");
+  measured("none");
+  figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
+  figure("barriers", static_cast<double>(c.block_barriers));
+  if (c.shared_wavefronts() == 0 && c.block_barriers == 0) return;
+  measured(c.shared_wavefronts() > 0 ? grouped(c.shared_wavefronts()) + " wavefronts"
+                                     : grouped(c.block_barriers) + " barriers");
+  lose({Failure::Kind::wasteful}, line,
+       "The lanes of a warp can hand each other registers; neither shared memory nor a barrier of "
+       "the block has a part in it.");
+}
+
+}  // namespace lab32::checks::shuffle

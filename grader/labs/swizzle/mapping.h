@@ -1,0 +1,54 @@
+// The swizzle lab's own arithmetic, and what an H200's copy engine did.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "grading/words/names.h"
+
+namespace lab32::checks::swizzle {
+
+// Swizzle<bits, base, shift> of CUTLASS: `bits` bits of an offset, from bit base + max(0, shift) on
+// (YYY), are XORed onto those from bit base - min(0, shift) on (ZZZ).
+struct Swizzle {
+  int bits, base, shift;
+
+  int first_y() const { return base + (shift > 0 ? shift : 0); }
+  int first_z() const { return base - (shift < 0 ? shift : 0); }
+  uint32_t operator()(uint32_t offset) const;
+  std::string name() const;
+};
+
+// Which wrong idea gives `got` for all these offsets and swizzles, in a sentence; empty: none
+// known.
+struct SwizzleTry {
+  Swizzle swizzle;
+  uint32_t offset, got;
+};
+std::string swizzle_misconception(const std::vector<SwizzleTry>& tries);
+
+// The chunk of 16 bytes that holds element (y, x) of rows of nx elements, and where the swizzle
+// document puts chunk and element: its own formulas, which fit rows of 128 bytes.
+struct DocumentedChunk {
+  int i16, y16, x16, swz_y16, swz_x16;
+};
+DocumentedChunk documented_chunk(int y, int x, int nx, int element_bytes);
+
+struct DocumentedPlace {
+  int y, x;
+  bool operator==(const DocumentedPlace& o) const { return y == o.y && x == o.x; }
+};
+DocumentedPlace documented_place(int y, int x, int nx, int element_bytes);
+
+// A box that the copy engine has put into shared memory
+// (grader/labs/swizzle/measure/tensor_maps.cu).
+struct TensorBox {
+  int mode, element_bytes, columns, rows, base;
+  std::vector<int> landing;  // of element y * columns + x: bytes from a multiple of 1024 on
+};
+
+// All boxes of data/measured/h200-tensor_maps.csv. Throws Error when it cannot be read.
+std::vector<TensorBox> tensor_boxes();
+
+}  // namespace lab32::checks::swizzle

@@ -1,0 +1,23 @@
+// verdict: C2 padded: wavefronts | failed | "declares 10,240 bytes"
+// half right
+// Two chunks of padding: more than is allowed, and a 2-way conflict for it.
+template <bool kTranspose>
+__global__ void weigh_padded(const uint4* in, const unsigned* weight, uint4* out) {
+  __shared__ uint4 tile[kRows][kChunks + 2];
+  in += kRows * kChunks * blockIdx.x;
+  for (int j = threadIdx.x; j < kRows * kChunks; j += 32 * kWarps) {
+    int row = j / kChunks, chunk = j % kChunks;
+    tile[row][chunk] = in[j];
+  }
+  __syncthreads();
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  for (int k = 0; k < kChunks / 2; ++k) {
+    uint4 sum = {};
+    for (int s = 0; s < kRows / 16; ++s) {
+      int row = 16 * s + lane % 16, chunk = 2 * k + lane / 16;
+      uint4 m = load_matrices<kTranspose>(&tile[row][chunk]);
+      add_weighted(sum, weight[4 * warp + s], m);
+    }
+    out[((kWarps * blockIdx.x + warp) * (kChunks / 2) + k) * 32 + lane] = sum;
+  }
+}

@@ -1,0 +1,24 @@
+// verdict: C3 swizzled: wavefronts | failed | "take 8 wavefronts where 4 would do"
+// verdict: C3 swizzled: wavefronts | failed | "uint4 m = load_matrices<kTranspose>(&tile[row][chunk ^ row % 4]);"
+// half right
+// Two row bits for eight rows.
+template <bool kTranspose>
+__global__ void weigh_swizzled(const uint4* in, const unsigned* weight, uint4* out) {
+  __shared__ uint4 tile[kRows][kChunks];
+  in += kRows * kChunks * blockIdx.x;
+  for (int j = threadIdx.x; j < kRows * kChunks; j += 32 * kWarps) {
+    int row = j / kChunks, chunk = j % kChunks;
+    tile[row][chunk ^ row % 4] = in[j];
+  }
+  __syncthreads();
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  for (int k = 0; k < kChunks / 2; ++k) {
+    uint4 sum = {};
+    for (int s = 0; s < kRows / 16; ++s) {
+      int row = 16 * s + lane % 16, chunk = 2 * k + lane / 16;
+      uint4 m = load_matrices<kTranspose>(&tile[row][chunk ^ row % 4]);
+      add_weighted(sum, weight[4 * warp + s], m);
+    }
+    out[((kWarps * blockIdx.x + warp) * (kChunks / 2) + k) * 32 + lane] = sum;
+  }
+}

@@ -1,0 +1,72 @@
+// The swizzle lab, part D: the copy engine's swizzles, as an H200 made them. Contract:
+// labs/swizzle/swizzle.cu.
+
+#include "grading/engine/suite.h"
+#include "grading/launch/standard_checks.h"
+#include "labs/swizzle/mapping.h"
+
+namespace lab32::checks::swizzle {
+namespace {
+
+std::string name_of(const TensorBox& box) {
+  return fmt::format("{}-byte mode, a box of {} rows of {} elements of {} byte{}, base {}",
+                     box.mode, box.rows, box.columns, box.element_bytes,
+                     box.element_bytes == 1 ? "" : "s", box.base);
+}
+
+// What is peculiar to the boxes that a function gets wrong, so that the message can say it.
+const char* hint(const TensorBox& box) {
+  if (box.columns * box.element_bytes < box.mode)
+    return "The box is narrower than the mode: how far apart do its rows begin?";
+  if (box.base != 0)
+    return "The same box at base 0 comes out right: which bits does the engine XOR, those of the "
+           "offset in the box or those of the address?";
+  return "Which bits of the address does this mode XOR onto which? The mode's name is the width "
+         "within which chunks change places.";
+}
+
+void check_mode(const TensorBox& box) {
+  Output<int> out("out", box.landing.size());
+  run({given("land_all"),
+       {{blocks_for(box.landing.size(), 256)}, {256}},
+       {box.mode, box.base, box.rows, box.columns, box.element_bytes, out},
+       name_of(box)});
+  const std::vector<int> got = out.read();
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (got[i] == box.landing[i]) continue;
+    measured(fmt::format("wrong, {} bytes", box.mode));
+    lose(line_of("landing"),
+         fmt::format("{}: the element in row {}, column {} {}. An H200 has put it somewhere else.\n"
+                     "{}",
+                     name_of(box), i / box.columns, i % box.columns,
+                     is_poison(got[i]) ? "was given no place"
+                                       : fmt::format("does not land at byte {}", got[i]),
+                     hint(box)));
+  }
+}
+
+// Every box of these modes that the engine has copied: plain ones stand first in the dump.
+void check_modes() {
+  expected("as an H200 did");
+  int boxes = 0;
+  for (double mode : rubric().numbers("modes")) {
+    for (const TensorBox& box : tensor_boxes()) {
+      if (box.mode != static_cast<int>(mode)) continue;
+      check_mode(box);
+      ++boxes;
+    }
+  }
+  REQUIRE(boxes == static_cast<int>(rubric().number("boxes")));
+  figure("boxes", boxes);
+  measured(fmt::format("{} boxes right", boxes));
+}
+
+}  // namespace
+
+TEST_SUITE("lab:swizzle") {
+  TEST_CASE("D1 the 128-byte mode" * takes("modes", "boxes")) { check_modes(); }
+
+  TEST_CASE("D2 the 64- and 32-byte modes" * takes("modes", "boxes")) { check_modes(); }
+}
+
+}  // namespace lab32::checks::swizzle

@@ -1,0 +1,63 @@
+import pytest
+from graded import graded, of_state
+
+from lab32 import tables
+from lab32.labs.swizzle import notebook as swizzle
+
+
+@pytest.fixture(scope="module")
+def limits():
+    return tables.limits("swizzle")
+
+
+def test_the_documented_table_is_whole():
+    table = swizzle.documented_table()
+    assert table == [[x ^ y for x in range(8)] for y in range(8)]
+
+
+def test_the_simulator_counts_what_the_hardware_counts(limits):
+    """The reference solution, graded now, beside the counters of an H200: equal to the last one."""
+    counters = tables.measured("h200-swizzle-counters")
+    metric = "memory_l1_wavefronts_shared"
+
+    def counted(form, metric=metric, task="x4"):
+        return counters.value("value", task=task, form=form, n=16, metric=metric)
+
+    lab = graded("swizzle", "solutions").lab("swizzle")
+    figures = {test.name: test.figures for test in lab.tests}
+    for form in ("padded", "swizzled"):
+        ours = figures[f"C{2 + (form == 'swizzled')} {form}: wavefronts"]
+        for task in ("x4", "x4.trans"):
+            assert ours["wavefronts"] == counted(form, task=task)
+        assert limits[f"{form}_wavefronts"]["ideal"] == counted(form, metric + "_ideal")
+    assert 16 * figures["C1 plain: wavefronts"]["wavefronts"] == counted("plain")
+
+
+def test_the_task_pays():
+    """No task without a measured effect; and none is claimed where each row is read once."""
+    for task in ("x4", "x4.trans"):
+        times = swizzle.measured_times(task)
+        assert times["plain"] > 2.5 * times["swizzled"]
+        assert times["padded"] == pytest.approx(times["swizzled"], rel=0.05)
+    once = swizzle.measured_times("once")
+    assert once["plain"] < 1.3 * once["swizzled"]
+
+
+def test_every_dumped_box_is_asked_for(limits):
+    modes = [key[0] for key in swizzle.boxes()]
+    for line in ("tensor_128", "tensor_64_32"):
+        asked = limits[line]["modes"]
+        assert limits[line]["boxes"] == sum(mode in asked for mode in modes)
+
+
+def test_a_form_without_a_result_has_no_bar():
+    lab = of_state("swizzle", "skeleton").lab("swizzle")
+    # What the plain tile takes is asked for, and as given the others take the same.
+    assert swizzle.forms(lab) == [] and swizzle.wavefronts(lab) == {}
+    lab = of_state("swizzle", "solved").lab("swizzle")
+    assert swizzle.wavefronts(lab) == {"plain": 4160, "padded": 576, "swizzled": 576}
+    lost = [test for test in lab.tests if "padded" not in test.name]
+    assert set(swizzle.wavefronts(type(lab)(lab.name, lab.status, 0, 0, lost))) == {
+        "plain",
+        "swizzled",
+    }

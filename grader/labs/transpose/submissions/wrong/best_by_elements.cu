@@ -1,0 +1,8 @@
+// verdict: B4 best: requests | failed | "65,536 requests for what 16,384 could carry"
+// half right
+// 16 elements per thread, one after the other: a quarter of the points.
+template <class T>
+__global__ void transpose_best(const T* in, T* out, int n, int m) {
+  __shared__ T tile[kBestRows * kBestColumns];
+  turn_by_elements(tile, in, out, n, m, corner());
+}

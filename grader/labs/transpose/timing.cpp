@@ -1,0 +1,80 @@
+// The transpose lab, part C: the best version against a copy, and versions against earlier ones.
+
+#include "grading/engine/suite.h"
+#include "grading/launch/standard_checks.h"
+#include "grading/timing/timing_checks.h"
+#include "labs/transpose/tile.h"
+
+namespace lab32::checks::transpose {
+namespace {
+
+constexpr uint32_t kTimedTile = 32;
+
+// One version on n x n floats; `out`: the array that it writes, the first that is written being 1.
+TimedVersion one(const std::string& version, uint32_t n, size_t out,
+                 const InputSets<float>& inputs) {
+  TimedVersion made;
+  made.steps = [=](device::LoadedModule& module, uint32_t) {
+    const device::Shape shape =
+        version == "best" ? tile_of_best(module).shape(n, n)
+                          : device::Shape{{blocks_for(n, kTimedTile), blocks_for(n, kTimedTile)},
+                                          {kTimedTile, kTimedTile}};
+    return std::vector<device::TimedStep>{
+        device::TimedLaunch{"transpose_" + version + "<float>",
+                            shape,
+                            {device::ArrayIndex{0}, device::ArrayIndex{out},
+                             device::Arg(static_cast<int>(n)), device::Arg(static_cast<int>(n))}}};
+  };
+  made.mismatch = [=](size_t set, const Outputs& outputs) {
+    const std::vector<float> got = values_of<float>(outputs[out - 1]);
+    const std::vector<float>& in = *inputs[set];
+    // In squares, or the host stumbles over what this lab is about.
+    for (size_t y0 = 0; y0 < n; y0 += kTimedTile)
+      for (size_t x0 = 0; x0 < n; x0 += kTimedTile)
+        for (size_t y = y0; y < y0 + kTimedTile && y < n; ++y)
+          for (size_t x = x0; x < x0 + kTimedTile && x < n; ++x)
+            if (!matches(got[x * n + y], in[y * n + x], 0))
+              return fmt::format("out[{}][{}] is not in[{}][{}].", x, y, y, x);
+    return std::string();
+  };
+  return made;
+}
+
+// Without `before` when that is empty.
+TimedWork work_of(const std::string& version, const std::string& before, uint32_t n, size_t sets) {
+  const size_t count = size_t{n} * n;
+  const InputSets<float> inputs = random_inputs(sets, count);
+  TimedWork work = from_in_to_out(inputs);
+  static_cast<TimedVersion&>(work) = one(version, n, 1, inputs);
+  if (!before.empty()) {
+    work.before = one(before, n, 2, inputs);
+    work.arrays.push_back(written_array<float>("out of the version before", count));
+  }
+  return work;
+}
+
+void check_step(const std::string& before, const std::string& version) {
+  StepCheck check;
+  check.kernel = "transpose_" + version;
+  check.before = "transpose_" + before;
+  check.form_before = before;
+  check.make = [=](uint32_t n, size_t sets) { return work_of(version, before, n, sets); };
+  credit_step(check);
+}
+
+}  // namespace
+
+TEST_SUITE("lab:transpose") {
+  TEST_CASE("C1 best: time" * takes_of_speed()) {
+    const MakeWork make = [](uint32_t n, size_t sets) { return work_of("best", "", n, sets); };
+    credit_speed({"transpose_best", make});
+  }
+
+  TEST_CASE("C2 naive to tiled: time" * takes_of_step()) { check_step("naive", "tiled"); }
+
+  TEST_CASE("C3 tiled to padded: time" * takes_of_step()) { check_step("tiled", "padded"); }
+
+  TEST_CASE("C4 padded to best: time" * takes_of_step()) { check_step("padded", "best"); }
+}
+
+}  // namespace lab32::checks::transpose

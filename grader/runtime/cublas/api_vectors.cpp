@@ -1,0 +1,311 @@
+// Vectors: sums, norms, the largest, and what is added, scaled, copied, swapped. Where a step is 0
+// or negative, and where numbers are none, as an H100 does. Sums are kept in more bits than on a
+// GPU, whose order of additions is not the host's.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "runtime/cublas/handle.h"
+#include "runtime/cublas/values.h"
+
+using namespace lab32::cublas;
+using lab32::Error;
+
+namespace {
+
+std::string elements(int64_t n) { return fmt::format("{} elements", n); }
+
+// Where the elements of a vector are, in BLAS' order: a negative step begins at the end.
+template <class T>
+class Steps {
+ public:
+  Steps(T* at, int64_t n, int64_t step)
+      : at_(at ? at + (step < 0 ? (1 - n) * step : 0) : at), step_(step) {}
+  T& operator[](int64_t i) const { return at_[i * step_]; }
+
+ private:
+  T* at_;
+  int64_t step_;
+};
+
+// A result that the host gets, or a word of device memory.
+template <class Result>
+cublasStatus_t reduce(const char* name, cublasHandle_t handle, int64_t n, Result* out,
+                      const std::function<Result(Turn&)>& work) {
+  return with_handle(name, handle, [&](Runtime& r) {
+    if (!out) throw Error("the result is a null pointer");
+    if (handle->pointers == CUBLAS_POINTER_MODE_DEVICE)
+      return submit(r, handle, name, elements(n), [=](Runtime&, Turn& turn) {
+        Result* to = turn.write<Result>("the result", out, {1, 1, 1});
+        *to = work(turn);
+      });
+    Result result{};
+    const cublasStatus_t status =
+        submit_and_wait(r, handle, name, elements(n),
+                        [&](Runtime&, Turn& turn) { result = canonical(work(turn)); });
+    if (status == CUBLAS_STATUS_SUCCESS) *out = result;
+    return status;
+  });
+}
+
+template <class T>
+struct Wide {
+  using type = long double;
+};
+template <>
+struct Wide<float> {
+  using type = double;
+};
+template <class T>
+struct Wide<std::complex<T>> {
+  using type = std::complex<typename Wide<T>::type>;
+};
+
+enum class Conjugated : bool { no, yes };
+
+template <class T>
+cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step_x,
+                   const T* y, int64_t step_y, T* out, Conjugated conjugated) {
+  using W = typename Wide<T>::type;
+  return reduce<T>(name, handle, n, out, [=](Turn& turn) {
+    if (n <= 0) return T();
+    const Steps<const T> a(turn.read<T>("x", x, vector_of(n, step_x)), n, step_x);
+    const Steps<const T> b(turn.read<T>("y", y, vector_of(n, step_y)), n, step_y);
+    W sum{};
+    for (int64_t i = 0; i < n; ++i)
+      sum += W(conjugated == Conjugated::yes ? conjugate(a[i]) : a[i]) * W(b[i]);
+    return static_cast<T>(sum);
+  });
+}
+
+template <class T>
+auto magnitude(T x) {
+  if constexpr (kComplex<T>)
+    return std::abs(x.real()) + std::abs(x.imag());
+  else
+    return std::abs(x);
+}
+
+template <class T>
+using Real = decltype(magnitude(T()));
+
+template <class T>
+cublasStatus_t asum(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
+                    Real<T>* out) {
+  using W = typename Wide<Real<T>>::type;
+  return reduce<Real<T>>(name, handle, n, out, [=](Turn& turn) {
+    if (n <= 0 || step <= 0) return Real<T>();
+    const Steps<const T> a(turn.read<T>("x", x, vector_of(n, step)), n, step);
+    W sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (kComplex<T>)
+        sum += std::abs(W(a[i].real())) + std::abs(W(a[i].imag()));
+      else
+        sum += std::abs(W(a[i]));
+    }
+    return static_cast<Real<T>>(sum);
+  });
+}
+
+// Squares are kept where neither large nor small numbers leave the range. An infinite element makes
+// the norm infinite, even beside one that is no number.
+template <class T>
+cublasStatus_t nrm2(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
+                    Real<T>* out) {
+  using W = typename Wide<Real<T>>::type;
+  return reduce<Real<T>>(name, handle, n, out, [=](Turn& turn) {
+    if (n <= 0 || step <= 0) return Real<T>();
+    const Steps<const T> a(turn.read<T>("x", x, vector_of(n, step)), n, step);
+    W sum = 0;
+    bool infinite = false;
+    const auto add = [&](W v) {
+      infinite |= std::isinf(v);
+      sum += v * v;
+    };
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (kComplex<T>) {
+        add(a[i].real());
+        add(a[i].imag());
+      } else {
+        add(a[i]);
+      }
+    }
+    return infinite ? std::numeric_limits<Real<T>>::infinity()
+                    : static_cast<Real<T>>(std::sqrt(sum));
+  });
+}
+
+enum class Wanted : bool { least, most };
+
+// The first of those with the largest (or smallest) magnitude, from 1 on. What is no number is
+// passed over; where there is nothing else, the first.
+template <class T, class Index>
+cublasStatus_t extreme(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
+                       Index* out, Wanted wanted) {
+  return reduce<Index>(name, handle, n, out, [=](Turn& turn) -> Index {
+    if (n <= 0 || step <= 0) return 0;
+    const Steps<const T> a(turn.read<T>("x", x, vector_of(n, step)), n, step);
+    int64_t best = -1;
+    for (int64_t i = 0; i < n; ++i) {
+      const auto v = magnitude(a[i]);
+      if (std::isnan(v)) continue;
+      if (best < 0 || (wanted == Wanted::most ? v > magnitude(a[best]) : v < magnitude(a[best])))
+        best = i;
+    }
+    return static_cast<Index>(best < 0 ? 1 : best + 1);
+  });
+}
+
+template <class T>
+cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, T* x,
+                            int64_t step_x, T* y, int64_t step_y, bool swaps) {
+  return with_handle(name, handle, [&](Runtime& r) {
+    if (n <= 0) return CUBLAS_STATUS_SUCCESS;
+    return submit(r, handle, name, elements(n), [=](Runtime&, Turn& turn) {
+      const Extent of_x = vector_of(n, step_x), of_y = vector_of(n, step_y);
+      T* from = swaps ? turn.update<T>("x", x, of_x) : const_cast<T*>(turn.read<T>("x", x, of_x));
+      T* to = turn.update<T>("y", y, of_y, swaps);
+      turn.moves_bits();
+      const Steps<T> a(from, n, step_x), b(to, n, step_y);
+      for (int64_t i = 0; i < n; ++i) {
+        if (swaps)
+          std::swap(a[i], b[i]);
+        else
+          b[i] = a[i];
+      }
+    });
+  });
+}
+
+// What is multiplied by 0 is left out, also where it is no number.
+template <class T>
+cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const void* alpha,
+                    const T* x, int64_t step_x, T* y, int64_t step_y) {
+  return with_handle(name, handle, [&](Runtime& r) {
+    if (n <= 0) return CUBLAS_STATUS_SUCCESS;
+    const Scalar<T> factor(handle, "alpha", alpha);
+    if (factor.is_null()) throw Error("alpha is a null pointer");
+    return submit(r, handle, name, elements(n), [=](Runtime&, Turn& turn) {
+      const T f = factor.get(turn);
+      if (f == T()) return;
+      const Steps<const T> a(turn.read<T>("x", x, vector_of(n, step_x)), n, step_x);
+      const Steps<T> b(turn.update<T>("y", y, vector_of(n, step_y)), n, step_y);
+      for (int64_t i = 0; i < n; ++i) b[i] += f * a[i];
+    });
+  });
+}
+
+// Of complex numbers by complex or real ones. Nothing is left out: 0 times what is no number is
+// none.
+template <class T, class S>
+cublasStatus_t scal(const char* name, cublasHandle_t handle, int64_t n, const void* alpha, T* x,
+                    int64_t step) {
+  return with_handle(name, handle, [&](Runtime& r) {
+    if (n <= 0 || step <= 0) return CUBLAS_STATUS_SUCCESS;
+    const Scalar<S> factor(handle, "alpha", alpha);
+    if (factor.is_null()) throw Error("alpha is a null pointer");
+    return submit(r, handle, name, elements(n), [=](Runtime&, Turn& turn) {
+      const S f = factor.get(turn);
+      const Steps<T> a(turn.update<T>("x", x, vector_of(n, step)), n, step);
+      for (int64_t i = 0; i < n; ++i) a[i] *= f;
+    });
+  });
+}
+
+template <class T>
+Host<T>* on_host(T* p) {
+  return reinterpret_cast<Host<T>*>(p);
+}
+template <class T>
+const Host<T>* on_host(const T* p) {
+  return reinterpret_cast<const Host<T>*>(p);
+}
+
+}  // namespace
+
+// Int: int, and int64_t where the name ends so.
+#define FOR_BOTH(MACRO, Name, ...)                           \
+  MACRO(cublas##Name##_v2, "cublas" #Name, int, __VA_ARGS__) \
+  MACRO(cublas##Name##_v2_64, "cublas" #Name, int64_t, __VA_ARGS__)
+
+#define DOT(symbol, name, Int, T, conjugated)                                                    \
+  cublasStatus_t symbol(cublasHandle_t h, Int n, const T* x, Int step_x, const T* y, Int step_y, \
+                        T* out) {                                                                \
+    return dot<Host<T>>(name, h, n, on_host(x), step_x, on_host(y), step_y, on_host(out),        \
+                        Conjugated::conjugated);                                                 \
+  }
+FOR_BOTH(DOT, Sdot, float, no)
+FOR_BOTH(DOT, Ddot, double, no)
+FOR_BOTH(DOT, Cdotu, cuComplex, no)
+FOR_BOTH(DOT, Cdotc, cuComplex, yes)
+FOR_BOTH(DOT, Zdotu, cuDoubleComplex, no)
+FOR_BOTH(DOT, Zdotc, cuDoubleComplex, yes)
+
+#define SUM(symbol, name, Int, function, T, R)                                   \
+  cublasStatus_t symbol(cublasHandle_t h, Int n, const T* x, Int step, R* out) { \
+    return function<Host<T>>(name, h, n, on_host(x), step, out);                 \
+  }
+FOR_BOTH(SUM, Sasum, asum, float, float)
+FOR_BOTH(SUM, Dasum, asum, double, double)
+FOR_BOTH(SUM, Scasum, asum, cuComplex, float)
+FOR_BOTH(SUM, Dzasum, asum, cuDoubleComplex, double)
+FOR_BOTH(SUM, Snrm2, nrm2, float, float)
+FOR_BOTH(SUM, Dnrm2, nrm2, double, double)
+FOR_BOTH(SUM, Scnrm2, nrm2, cuComplex, float)
+FOR_BOTH(SUM, Dznrm2, nrm2, cuDoubleComplex, double)
+
+#define EXTREME(symbol, name, Int, T, wanted)                                        \
+  cublasStatus_t symbol(cublasHandle_t h, Int n, const T* x, Int step, Int* out) {   \
+    return extreme<Host<T>, Int>(name, h, n, on_host(x), step, out, Wanted::wanted); \
+  }
+FOR_BOTH(EXTREME, Isamax, float, most)
+FOR_BOTH(EXTREME, Idamax, double, most)
+FOR_BOTH(EXTREME, Icamax, cuComplex, most)
+FOR_BOTH(EXTREME, Izamax, cuDoubleComplex, most)
+FOR_BOTH(EXTREME, Isamin, float, least)
+FOR_BOTH(EXTREME, Idamin, double, least)
+FOR_BOTH(EXTREME, Icamin, cuComplex, least)
+FOR_BOTH(EXTREME, Izamin, cuDoubleComplex, least)
+
+#define AXPY(symbol, name, Int, T)                                                             \
+  cublasStatus_t symbol(cublasHandle_t h, Int n, const T* alpha, const T* x, Int step_x, T* y, \
+                        Int step_y) {                                                          \
+    return axpy<Host<T>>(name, h, n, alpha, on_host(x), step_x, on_host(y), step_y);           \
+  }
+FOR_BOTH(AXPY, Saxpy, float)
+FOR_BOTH(AXPY, Daxpy, double)
+FOR_BOTH(AXPY, Caxpy, cuComplex)
+FOR_BOTH(AXPY, Zaxpy, cuDoubleComplex)
+
+#define SCAL(symbol, name, Int, T, S)                                              \
+  cublasStatus_t symbol(cublasHandle_t h, Int n, const S* alpha, T* x, Int step) { \
+    return scal<Host<T>, Host<S>>(name, h, n, alpha, on_host(x), step);            \
+  }
+FOR_BOTH(SCAL, Sscal, float, float)
+FOR_BOTH(SCAL, Dscal, double, double)
+FOR_BOTH(SCAL, Cscal, cuComplex, cuComplex)
+FOR_BOTH(SCAL, Zscal, cuDoubleComplex, cuDoubleComplex)
+FOR_BOTH(SCAL, Csscal, cuComplex, float)
+FOR_BOTH(SCAL, Zdscal, cuDoubleComplex, double)
+
+#define COPY(symbol, name, Int, T)                                                           \
+  cublasStatus_t symbol(cublasHandle_t h, Int n, const T* x, Int step_x, T* y, Int step_y) { \
+    return copy_or_swap(name, h, n, const_cast<T*>(x), step_x, y, step_y, false);            \
+  }
+#define SWAP(symbol, name, Int, T)                                                     \
+  cublasStatus_t symbol(cublasHandle_t h, Int n, T* x, Int step_x, T* y, Int step_y) { \
+    return copy_or_swap(name, h, n, x, step_x, y, step_y, true);                       \
+  }
+FOR_BOTH(COPY, Scopy, float)
+FOR_BOTH(COPY, Dcopy, double)
+FOR_BOTH(COPY, Ccopy, cuComplex)
+FOR_BOTH(COPY, Zcopy, cuDoubleComplex)
+FOR_BOTH(SWAP, Sswap, float)
+FOR_BOTH(SWAP, Dswap, double)
+FOR_BOTH(SWAP, Cswap, cuComplex)
+FOR_BOTH(SWAP, Zswap, cuDoubleComplex)

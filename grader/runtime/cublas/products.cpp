@@ -1,0 +1,203 @@
+#include "runtime/cublas/products.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "runtime/cublas/blas.h"
+#include "runtime/cublas/values.h"
+
+namespace lab32::cublas {
+namespace {
+
+// As an H100 finds it, in this order; a status, or nothing.
+std::optional<cublasStatus_t> wrong(const Places& at, const Product& p, const Batch& batch) {
+  const auto least = [](int64_t rows) { return std::max<int64_t>(1, rows); };
+  if (!is_operation(p.op_a)) return illegal(at.routine, 1);
+  if (!is_operation(p.op_b)) return illegal(at.routine, 2);
+  if (p.m < 0) return illegal(at.routine, 3);
+  if (p.n < 0) return illegal(at.routine, 4);
+  if (p.k < 0) return illegal(at.routine, 5);
+  if (p.lda < least(p.op_a == CUBLAS_OP_N ? p.m : p.k)) return illegal(at.routine, at.lda);
+  if (p.ldb < least(p.op_b == CUBLAS_OP_N ? p.k : p.n)) return illegal(at.routine, at.ldb);
+  if (p.ldc < least(p.m)) return illegal(at.routine, at.ldc);
+  if (batch.count < 0)
+    return at.count ? illegal(at.routine, at.count) : CUBLAS_STATUS_EXECUTION_FAILED;
+  return std::nullopt;
+}
+
+int narrow(int64_t n) {
+  if (n > std::numeric_limits<int>::max())
+    throw Error(fmt::format("matrices with more than 2^31 - 1 rows or columns ({})", n));
+  return static_cast<int>(n);
+}
+
+struct One {
+  const void *a, *b;
+  void* c;
+};
+
+// Where the matrices of each product of the batch lie.
+template <class T, class C>
+std::vector<One> all_of(Turn& turn, const Product& p, const Batch& batch) {
+  std::vector<One> all;
+  const auto list = [&](const char* name, const void* at) {
+    return batch.listed ? turn.read<const void*>(name, at, vector_of(batch.count, 1)) : nullptr;
+  };
+  const void* const* a = list("the list of A", p.a);
+  const void* const* b = list("the list of B", p.b);
+  const void* const* c = list("the list of C", p.c);
+  for (int64_t i = 0; i < batch.count; ++i) {
+    if (batch.listed)
+      all.push_back({a[i], b[i], const_cast<void*>(c[i])});
+    else
+      all.push_back({static_cast<const T*>(p.a) + i * batch.step_a,
+                     static_cast<const T*>(p.b) + i * batch.step_b,
+                     static_cast<C*>(p.c) + i * batch.step_c});
+  }
+  return all;
+}
+
+// A copy in the type that is reckoned in, without gaps.
+template <class To, class From>
+std::vector<To> widened(const From* from, const Extent& e) {
+  std::vector<To> to(static_cast<size_t>(e.rows * e.columns));
+  for (int64_t j = 0; from && j < e.columns; ++j)
+    for (int64_t i = 0; i < e.rows; ++i)
+      to[static_cast<size_t>(j * e.rows + i)] = static_cast<To>(reckoned(from[j * e.leading + i]));
+  return to;
+}
+
+// C = alpha op(A) op(B) + beta C where BLAS has the type itself, and where it has not.
+template <class T, class C, class S>
+void multiply_one(const Product& p, const T* a, const T* b, C* c, S alpha, S beta, const Extent& ea,
+                  const Extent& eb) {
+  const int m = narrow(p.m), n = narrow(p.n), k = narrow(p.k);
+  const char op_a = letter_of(p.op_a), op_b = letter_of(p.op_b);
+  if constexpr (std::is_same_v<T, C> && std::is_same_v<T, S>) {
+    gemm<T>(op_a, op_b, m, n, k, alpha, a, narrow(p.lda), b, narrow(p.ldb), beta, c, narrow(p.ldc));
+  } else {
+    using R = Reckoned<T>;
+    // The sums of 8-bit numbers are whole: exact in double precision.
+    constexpr bool whole = std::is_same_v<T, int8_t>;
+    const std::vector<R> A = widened<R>(a, ea), B = widened<R>(b, eb);
+    std::vector<R> sums(static_cast<size_t>(p.m * p.n));
+    const bool adds = !whole && beta != S();
+    if (adds) sums = widened<R>(c, {p.m, p.n, p.ldc});
+    gemm<R>(op_a, op_b, m, n, k, whole ? R(1) : R(alpha), A.data(), std::max(1, narrow(ea.rows)),
+            B.data(), std::max(1, narrow(eb.rows)), adds ? R(beta) : R(0), sums.data(),
+            std::max(1, m));
+    for (int64_t j = 0; j < p.n; ++j) {
+      for (int64_t i = 0; i < p.m; ++i) {
+        const R sum = sums[static_cast<size_t>(j * p.m + i)];
+        C& to = c[j * p.ldc + i];
+        if constexpr (!whole) {
+          to = rounded<C>(sum);
+        } else if constexpr (std::is_same_v<C, int32_t>) {
+          // Wraps, as the GPU's adders do.
+          const auto exact = static_cast<uint32_t>(static_cast<int64_t>(sum));
+          const uint32_t old =
+              beta == S() ? 0 : static_cast<uint32_t>(beta) * static_cast<uint32_t>(to);
+          to = static_cast<int32_t>(static_cast<uint32_t>(alpha) * exact + old);
+        } else {
+          to = static_cast<C>(alpha * static_cast<S>(sum) + (beta == S() ? S() : beta * to));
+        }
+      }
+    }
+  }
+}
+
+// T: of A and B; C: of C; S: of alpha and beta.
+template <class T, class C, class S, class Given = S>
+cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* name,
+                               const Product& p, const Batch& batch) {
+  const Scalar<Given> alpha(handle, "alpha", p.alpha), beta(handle, "beta", p.beta);
+  if (p.m == 0 || p.n == 0 || batch.count == 0) return CUBLAS_STATUS_SUCCESS;
+  if (alpha.is_null() || beta.is_null() || !p.c) return CUBLAS_STATUS_INVALID_VALUE;
+  const std::optional<Given> early = alpha.early();
+  const bool needed = p.k != 0 && !(early && static_cast<S>(reckoned(*early)) == S());
+  if (needed && (!p.a || !p.b)) return CUBLAS_STATUS_INVALID_VALUE;
+  const auto misplaced = [&](const void* at, uint64_t bytes) {
+    return reinterpret_cast<uint64_t>(at) % std::min<uint64_t>(bytes, 8) != 0;
+  };
+  if (misplaced(p.a, sizeof(T)) || misplaced(p.b, sizeof(T)) || misplaced(p.c, sizeof(C)))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  std::string arguments =
+      fmt::format("{} {}, {} x {} x {}", letter_of(p.op_a), letter_of(p.op_b), p.m, p.n, p.k);
+  if (batch.count > 1) arguments += fmt::format(", {} of them", batch.count);
+
+  return submit(r, handle, name, arguments, [=](Runtime&, Turn& turn) {
+    const auto factor = [&](const Scalar<Given>& s) {
+      return static_cast<S>(reckoned(s.get(turn)));
+    };
+    const S a = factor(alpha), b = factor(beta);
+    const bool reads = p.k != 0 && a != S();
+    const Extent rows_a = p.op_a == CUBLAS_OP_N ? Extent{p.m, p.k, p.lda} : Extent{p.k, p.m, p.lda};
+    const Extent rows_b = p.op_b == CUBLAS_OP_N ? Extent{p.k, p.n, p.ldb} : Extent{p.n, p.k, p.ldb};
+    if (batch.count > 1 && !batch.listed && batch.step_c == 0)
+      throw Error(
+          "products of a batch that are written to one place: what a GPU leaves there is not "
+          "known");
+    for (const One& one : all_of<T, C>(turn, p, batch)) {
+      const T* A = reads ? turn.read<T>("A", one.a, rows_a) : nullptr;
+      const T* B = reads ? turn.read<T>("B", one.b, rows_b) : nullptr;
+      C* to = turn.update<C>("C", one.c, {p.m, p.n, p.ldc}, b != S());
+      const Extent rows_c{p.m, p.n, p.ldc};
+      if (reads && sizeof(T) == sizeof(C) &&
+          (have_common(one.a, rows_a, one.c, rows_c, sizeof(T)) ||
+           have_common(one.b, rows_b, one.c, rows_c, sizeof(T))))
+        throw Error("C has elements in common with A or B: what a GPU makes of that is not known");
+      Product of = p;
+      if (!reads) of.k = 0;
+      multiply_one<T, C, S>(of, A, B, to, a, b, reads ? rows_a : Extent{1, 0, 1},
+                            reads ? rows_b : Extent{1, 0, 1});
+      // Tensor cores do halves and bytes faster than memory brings them.
+      if (sizeof(T) >= 4)
+        turn.works(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(p.m) *
+                   static_cast<double>(p.n) * static_cast<double>(of.k));
+    }
+  });
+}
+
+bool is_one_of(cublasComputeType_t type, std::initializer_list<int> list) {
+  return std::find(list.begin(), list.end(), static_cast<int>(type)) != list.end();
+}
+
+}  // namespace
+
+cublasStatus_t multiply(cublasHandle_t handle, const char* name, const Places& places,
+                        const Product& p, const Types& types, const Batch& batch) {
+  return with_handle(name, handle, [&](Runtime& r) {
+    if (const auto status = wrong(places, p, batch)) return *status;
+    // What an H100 takes; that a fast mode may keep fewer bits is allowed, and not done here.
+    const bool half = is_one_of(types.compute, {64, 65});
+    const bool single = is_one_of(types.compute, {68, 69, 74, 75, 77, 78});
+    const bool twice = is_one_of(types.compute, {70, 71, 79});
+    const bool whole = is_one_of(types.compute, {72, 73});
+    const auto are = [&](cudaDataType ab, cudaDataType c) {
+      return types.ab == ab && types.c == c;
+    };
+    using Complex = std::complex<float>;
+    using DoubleComplex = std::complex<double>;
+#define PRODUCTS(...) return submit_products<__VA_ARGS__>(r, handle, name, p, batch)
+    if (half && are(CUDA_R_16F, CUDA_R_16F)) PRODUCTS(sim::F16, sim::F16, float, sim::F16);
+    if (single && are(CUDA_R_16F, CUDA_R_16F)) PRODUCTS(sim::F16, sim::F16, float);
+    if (single && are(CUDA_R_16F, CUDA_R_32F)) PRODUCTS(sim::F16, float, float);
+    if (single && are(CUDA_R_16BF, CUDA_R_16BF)) PRODUCTS(sim::BF16, sim::BF16, float);
+    if (single && are(CUDA_R_16BF, CUDA_R_32F)) PRODUCTS(sim::BF16, float, float);
+    if (single && are(CUDA_R_8I, CUDA_R_32F)) PRODUCTS(int8_t, float, float);
+    if (single && are(CUDA_R_32F, CUDA_R_32F)) PRODUCTS(float, float, float);
+    if (single && are(CUDA_C_32F, CUDA_C_32F)) PRODUCTS(Complex, Complex, Complex);
+    if (twice && are(CUDA_R_64F, CUDA_R_64F)) PRODUCTS(double, double, double);
+    if (twice && are(CUDA_C_64F, CUDA_C_64F)) PRODUCTS(DoubleComplex, DoubleComplex, DoubleComplex);
+    if (whole && are(CUDA_R_8I, CUDA_R_32I)) PRODUCTS(int8_t, int32_t, int32_t);
+#undef PRODUCTS
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  });
+}
+
+}  // namespace lab32::cublas

@@ -1,0 +1,84 @@
+// The types of matrices and vectors as the host reckons with them.
+#pragma once
+
+#include <complex>
+#include <type_traits>
+
+#include "runtime/cublas/api.h"
+#include "simulator/core/semantics/half_format.h"
+
+namespace lab32::cublas {
+
+template <class T>
+struct HostType {
+  using type = T;
+};
+template <>
+struct HostType<cuComplex> {
+  using type = std::complex<float>;
+};
+template <>
+struct HostType<cuDoubleComplex> {
+  using type = std::complex<double>;
+};
+template <>
+struct HostType<__half> {
+  using type = sim::F16;
+};
+template <class T>
+using Host = typename HostType<T>::type;
+
+template <class T>
+constexpr bool kComplex = false;
+template <class T>
+constexpr bool kComplex<std::complex<T>> = true;
+
+// What a product of them is reckoned in.
+template <class T>
+using Reckoned =
+    std::conditional_t<std::is_same_v<T, sim::F16> || std::is_same_v<T, sim::BF16>, float,
+                       std::conditional_t<std::is_same_v<T, int8_t>, double, T>>;
+
+template <class T>
+T reckoned(T x) {
+  return x;
+}
+inline float reckoned(sim::F16 x) { return sim::to_float(x); }
+inline float reckoned(sim::BF16 x) { return sim::to_float(x); }
+inline double reckoned(int8_t x) { return x; }
+
+template <class To, class From>
+To rounded(From x) {
+  if constexpr (std::is_same_v<To, sim::F16> || std::is_same_v<To, sim::BF16>)
+    return sim::to_half<To>(static_cast<float>(x), sim::Rounding::rn);
+  else
+    return static_cast<To>(x);
+}
+
+template <class T>
+T conjugate(T x) {
+  if constexpr (kComplex<T>)
+    return std::conj(x);
+  else
+    return x;
+}
+
+// As the GPU writes it: there is one NaN of single precision. (Of double, x86's are the GPU's.)
+template <class T>
+T canonical(T x) {
+  if constexpr (std::is_same_v<T, float>)
+    return x == x ? x : sim::bit_copy<float>(0x7fffffffu);
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return {canonical(x.real()), canonical(x.imag())};
+  else
+    return x;
+}
+
+inline bool is_operation(cublasOperation_t op) {
+  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
+inline char letter_of(cublasOperation_t op) {
+  return op == CUBLAS_OP_N ? 'N' : op == CUBLAS_OP_T ? 'T' : 'C';
+}
+
+}  // namespace lab32::cublas

@@ -1,0 +1,268 @@
+// The device, its limits and settings; versions; errors.
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/align.h"
+#include "base/error.h"
+#include "runtime/cudart/attributes.h"
+#include "runtime/cudart/call.h"
+
+using namespace lab32::cudart;
+
+namespace {
+
+// A bus a device.
+std::string bus_id(int device) { return "0000:0" + std::to_string(device + 1) + ":00.0"; }
+
+cudaError_t on_device(const char* name, int device,
+                      const std::function<cudaError_t(Runtime&)>& body, Waits waits = Waits::no) {
+  return call(name, waits,
+              [&](Runtime& r) { return r.has_device(device) ? body(r) : cudaErrorInvalidDevice; });
+}
+
+template <class T>
+cudaError_t give(const char* name, T* out, T value, Waits waits = Waits::no) {
+  return call(name, waits, [&](Runtime&) {
+    if (!out) return cudaErrorInvalidValue;
+    *out = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t accept(const char* name) {
+  return call(name, Waits::no, [](Runtime&) { return cudaSuccess; });
+}
+
+// One that this card does not have, or none at all.
+cudaError_t no_limit(cudaLimit limit) {
+  return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
+}
+
+}  // namespace
+
+// What devices there are, and what they are like, can be asked after a fault, too (an H200 then
+// answers those calls that say Waits::regardless; driver 580.159.04).
+cudaError_t cudaGetDeviceCount(int* count) {
+  return call("cudaGetDeviceCount", Waits::regardless, [&](Runtime& r) {
+    if (!count) return cudaErrorInvalidValue;
+    *count = r.devices();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return call("cudaGetDevice", Waits::regardless, [&](Runtime& r) {
+    if (!device) return cudaErrorInvalidValue;
+    *device = r.gpu().number;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return call("cudaSetDevice", Waits::regardless, [&](Runtime& r) {
+    if (!r.has_device(device)) return cudaErrorInvalidDevice;
+    r.contexts.use(device);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
+  return on_device("cudaInitDevice", device, [](Runtime&) { return cudaSuccess; });
+}
+
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  return call("cudaSetValidDevices", Waits::no, [&](Runtime& r) {
+    for (int i = 0; i < count; ++i)
+      if (!devices || !r.has_device(devices[i])) return cudaErrorInvalidDevice;
+    for (int i = 0; i < count; ++i)
+      if (devices[i] != i) throw lab32::Error("an order of devices is not simulated");
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
+  return wish ? give("cudaChooseDevice", device, 0, Waits::regardless)
+              : remember(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  return call("cudaSetDeviceFlags", Waits::no, [&](Runtime& r) {
+    if (flags & ~static_cast<unsigned>(cudaDeviceMask)) return cudaErrorInvalidValue;
+    r.gpu().flags = flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return call("cudaGetDeviceFlags", Waits::regardless, [&](Runtime& r) {
+    if (!flags) return cudaErrorInvalidValue;
+    *flags = r.gpu().flags | cudaDeviceMapHost;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
+  return on_device(
+      "cudaGetDeviceProperties", device,
+      [&](Runtime& r) {
+        if (!out) return cudaErrorInvalidValue;
+        *out = properties(r, device);
+        return cudaSuccess;
+      },
+      Waits::regardless);
+}
+
+cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int device) {
+  return on_device(
+      "cudaDeviceGetAttribute", device,
+      [&](Runtime& r) {
+        if (!out || which < cudaDevAttrMaxThreadsPerBlock || which >= cudaDevAttrMax)
+          return cudaErrorInvalidValue;
+        const auto value = attribute(r, which, device);
+        if (!value) throw lab32::Error("attribute " + std::to_string(which) + " is not known");
+        *out = *value;
+        return cudaSuccess;
+      },
+      Waits::regardless);
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* out, int bytes, int device) {
+  return on_device(
+      "cudaDeviceGetPCIBusId", device,
+      [&](Runtime&) {
+        const std::string id = bus_id(device);
+        if (!out || bytes <= static_cast<int>(id.size())) return cudaErrorInvalidValue;
+        std::memcpy(out, id.c_str(), id.size() + 1);
+        return cudaSuccess;
+      },
+      Waits::regardless);
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
+  return call("cudaDeviceGetByPCIBusId", Waits::regardless, [&](Runtime& r) {
+    if (!device || !id) return cudaErrorInvalidValue;
+    for (int i = 0; i < r.devices(); ++i) {
+      const std::string known = bus_id(i);
+      if (id != known && id != known.substr(5)) continue;  // the domain may be left out
+      *device = i;
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidDevice;
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return call("cudaDeviceCanAccessPeer", Waits::regardless, [&](Runtime& r) {
+    if (!can) return cudaErrorInvalidValue;
+    if (!r.has_device(device) || !r.has_device(peer)) return cudaErrorInvalidDevice;
+    *can = device != peer;
+    return cudaSuccess;
+  });
+}
+
+// The device that is current reaches the peer's memory, and not the other way round.
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return on_device("cudaDeviceEnablePeerAccess", peer, [&](Runtime& r) {
+    if (flags != 0) return cudaErrorInvalidValue;
+    if (peer == r.gpu().number) return cudaErrorPeerAccessUnsupported;
+    if (r.gpu(peer).reached_by & r.gpu().own) return cudaErrorPeerAccessAlreadyEnabled;
+    r.gpu(peer).reached_by |= r.gpu().own;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return on_device("cudaDeviceDisablePeerAccess", peer, [&](Runtime& r) {
+    if (peer == r.gpu().number || !(r.gpu(peer).reached_by & r.gpu().own))
+      return cudaErrorPeerAccessNotEnabled;
+    r.gpu(peer).reached_by &= ~r.gpu().own;
+    return cudaSuccess;
+  });
+}
+
+// As two H100 joined by NVLink.
+cudaError_t cudaDeviceGetP2PAttribute(int* out, cudaDeviceP2PAttr which, int from, int to) {
+  return call("cudaDeviceGetP2PAttribute", Waits::regardless, [&](Runtime& r) {
+    if (!out || which < cudaDevP2PAttrPerformanceRank ||
+        which > cudaDevP2PAttrOnlyPartialNativeAtomicSupported)
+      return cudaErrorInvalidValue;
+    if (!r.has_device(from) || !r.has_device(to) || from == to) return cudaErrorInvalidDevice;
+    *out = which != cudaDevP2PAttrPerformanceRank &&
+           which != cudaDevP2PAttrOnlyPartialNativeAtomicSupported;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return call("cudaDeviceSynchronize", Waits::yes, [](Runtime& r) {
+    if (!r.captures.any()) return cudaSuccess;
+    r.captures.invalidate_all();
+    return cudaErrorStreamCaptureUnsupported;
+  });
+}
+
+cudaError_t cudaDeviceReset() {
+  return call("cudaDeviceReset", Waits::regardless, [](Runtime& r) {
+    r.wait_for(r.gpu());
+    r.reset();
+    // A GPU that a kernel has faulted on is lost to the process.
+    if (r.sticky) r.sticky = cudaErrorDevicesUnavailable;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  return call("cudaDeviceSetLimit", Waits::no, [&](Runtime& r) {
+    const auto at = r.gpu().limits.find(limit);
+    if (at == r.gpu().limits.end()) return no_limit(limit);
+    if (limit == cudaLimitMallocHeapSize && r.gpu().heap_in_use) return cudaErrorInvalidValue;
+    // Stacks are laid out in units of 16 bytes.
+    at->second = limit == cudaLimitStackSize ? lab32::align_up(value, 16) : value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  return call("cudaDeviceGetLimit", Waits::no, [&](Runtime& r) {
+    if (!value) return cudaErrorInvalidValue;
+    const auto at = r.gpu().limits.find(limit);
+    if (at == r.gpu().limits.end()) return no_limit(limit);
+    *value = at->second;
+    return cudaSuccess;
+  });
+}
+
+// Hints: how L1 and shared memory are split follows from what blocks use.
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  return give("cudaDeviceGetCacheConfig", config, cudaFuncCachePreferNone);
+}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return accept("cudaDeviceSetCacheConfig"); }
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return give("cudaDeviceGetSharedMemConfig", config, cudaSharedMemBankSizeFourByte);
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  return accept("cudaDeviceSetSharedMemConfig");
+}
+cudaError_t cudaCtxResetPersistingL2Cache() { return accept("cudaCtxResetPersistingL2Cache"); }
+
+cudaError_t cudaProfilerStart() { return accept("cudaProfilerStart"); }
+cudaError_t cudaProfilerStop() { return accept("cudaProfilerStop"); }
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  return give("cudaRuntimeGetVersion", version, CUDART_VERSION, Waits::regardless);
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  return give("cudaDriverGetVersion", version, CUDART_VERSION, Waits::regardless);
+}
+
+cudaError_t cudaGetLastError() { return std::exchange(last_error(), cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return last_error(); }
+const char* cudaGetErrorName(cudaError_t error) { return error_name(error); }
+const char* cudaGetErrorString(cudaError_t error) { return error_text(error); }
+
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f) {
+  return {x, y, z, w, f};
+}

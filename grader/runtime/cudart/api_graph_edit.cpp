@@ -1,0 +1,374 @@
+// Nodes of graphs that get other parameters after they were added; nodes of an executable graph
+// that are switched off.
+
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "base/error.h"
+#include "runtime/cudart/copy.h"
+#include "runtime/cudart/graph_calls.h"
+#include "runtime/cudart/graph_work.h"
+
+using namespace lab32::cudart;
+
+namespace {
+
+// The work of a node made anew. cudaErrorInvalidValue: it is of another kind.
+cudaError_t set_node(cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
+  if (node->type != type) return cudaErrorInvalidValue;
+  node->work = std::move(work);
+  return cudaSuccess;
+}
+
+bool is_element(unsigned bytes) { return bytes == 1 || bytes == 2 || bytes == 4; }
+
+// Where the bytes of a variable lie is known when the node is made.
+cudaError_t symbol_copy(Runtime& r, const void* symbol, void* device, const void* other,
+                        size_t bytes, size_t offset, cudaMemcpyKind kind, Work* work) {
+  const VariableEntry* variable = r.registry.find_variable(symbol);
+  if (!variable) return cudaErrorInvalidSymbol;
+  const lab32::device::Buffer where = r.registry.locate(*variable);
+  if (offset > where.bytes || bytes > where.bytes - offset) return cudaErrorInvalidValue;
+  void* const at = reinterpret_cast<void*>(where.address + offset);
+  if (!device && !other) return cudaErrorInvalidValue;
+  *work = device ? copy_work(device, at, bytes, kind) : copy_work(at, other, bytes, kind);
+  return cudaSuccess;
+}
+
+cudaError_t to_symbol(Runtime& r, const void* symbol, const void* from, size_t bytes, size_t offset,
+                      cudaMemcpyKind kind, Work* work) {
+  if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
+    return cudaErrorInvalidMemcpyDirection;
+  return symbol_copy(r, symbol, nullptr, from, bytes, offset, kind, work);
+}
+
+cudaError_t from_symbol(Runtime& r, void* to, const void* symbol, size_t bytes, size_t offset,
+                        cudaMemcpyKind kind, Work* work) {
+  if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
+    return cudaErrorInvalidMemcpyDirection;
+  return symbol_copy(r, symbol, to, nullptr, bytes, offset, kind, work);
+}
+
+// An event that a node records, or waits for.
+cudaError_t get_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
+                      cudaEvent_t* out) {
+  return with_node(name, node, [&](Runtime&) {
+    if (!out || node->type != type) return cudaErrorInvalidValue;
+    const auto* event = std::get_if<cudaEvent_t>(&node->work.given);
+    if (!event) throw lab32::Error("the event of a node that was captured");
+    *out = *event;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t event_work(Runtime& r, cudaGraphNodeType type, cudaEvent_t event, Work* work) {
+  if (!r.streams.knows(event)) return cudaErrorInvalidValue;
+  *work = type == cudaGraphNodeTypeEventRecord ? record_work(event) : wait_work(event);
+  return cudaSuccess;
+}
+
+cudaError_t set_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
+                      cudaEvent_t event) {
+  return with_node(name, node, [&](Runtime& r) {
+    Work work;
+    const cudaError_t error = event_work(r, type, event, &work);
+    return error ? error : set_node(node, type, std::move(work));
+  });
+}
+
+cudaError_t set_event(const char* name, cudaGraphExec_t exec, cudaGraphNode_t node,
+                      cudaGraphNodeType type, cudaEvent_t event) {
+  return with_exec(name, exec, [&](Runtime& r) {
+    Work work;
+    const cudaError_t error = event_work(r, type, event, &work);
+    return error ? error : set_work(step_of(exec, node), type, std::move(work));
+  });
+}
+
+// What can be switched off.
+bool is_switched(const Step* step) {
+  return step && (step->type == cudaGraphNodeTypeKernel || step->type == cudaGraphNodeTypeMemcpy ||
+                  step->type == cudaGraphNodeTypeMemset);
+}
+
+cudaError_t with_kernel_node(const char* name, cudaGraphNode_t node,
+                             const std::function<cudaError_t(KernelCall&)>& body) {
+  return with_node(name, node, [&](Runtime&) {
+    if (node->type != cudaGraphNodeTypeKernel || !node->work.kernel) return cudaErrorInvalidValue;
+    return body(*node->work.kernel);
+  });
+}
+
+const char* kind_of(cudaGraphNodeType type) {
+  switch (type) {
+    case cudaGraphNodeTypeKernel:
+      return "kernel";
+    case cudaGraphNodeTypeMemcpy:
+      return "memcpy";
+    case cudaGraphNodeTypeMemset:
+      return "memset";
+    case cudaGraphNodeTypeHost:
+      return "host";
+    case cudaGraphNodeTypeGraph:
+      return "graph";
+    case cudaGraphNodeTypeEmpty:
+      return "empty";
+    case cudaGraphNodeTypeWaitEvent:
+      return "event wait";
+    case cudaGraphNodeTypeEventRecord:
+      return "event record";
+    case cudaGraphNodeTypeMemAlloc:
+      return "allocation";
+    case cudaGraphNodeTypeMemFree:
+      return "free";
+    case cudaGraphNodeTypeConditional:
+      return "conditional";
+    default:
+      return "node";
+  }
+}
+
+}  // namespace
+
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* p) {
+  return with_node("cudaGraphMemcpyNodeSetParams", node, [&](Runtime&) {
+    return p ? set_node(node, cudaGraphNodeTypeMemcpy, copy_work(*p)) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from,
+                                           size_t bytes, cudaMemcpyKind kind) {
+  return with_node("cudaGraphMemcpyNodeSetParams1D", node, [&](Runtime&) {
+    if (!to || !from) return cudaErrorInvalidValue;
+    return set_node(node, cudaGraphNodeTypeMemcpy, copy_work(to, from, bytes, kind));
+  });
+}
+
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* p) {
+  return with_node("cudaGraphMemsetNodeSetParams", node, [&](Runtime&) {
+    if (!p || !is_element(p->elementSize)) return cudaErrorInvalidValue;
+    return set_node(node, cudaGraphNodeTypeMemset, fill_work(*p));
+  });
+}
+
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* p) {
+  return with_node("cudaGraphHostNodeSetParams", node, [&](Runtime&) {
+    if (!p || !p->fn) return cudaErrorInvalidValue;
+    return set_node(node, cudaGraphNodeTypeHost, host_work(*p));
+  });
+}
+
+// ---- copies of variables -----------------------------------------------------------------------
+
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
+                                           const cudaGraphNode_t* from, size_t count,
+                                           const void* symbol, const void* source, size_t bytes,
+                                           size_t offset, cudaMemcpyKind kind) {
+  return add_node("cudaGraphAddMemcpyNodeToSymbol", out, graph, from, count,
+                  cudaGraphNodeTypeMemcpy, [&](Runtime& r, Work* work) {
+                    return to_symbol(r, symbol, source, bytes, offset, kind, work);
+                  });
+}
+
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
+                                             const cudaGraphNode_t* from, size_t count, void* to,
+                                             const void* symbol, size_t bytes, size_t offset,
+                                             cudaMemcpyKind kind) {
+  return add_node("cudaGraphAddMemcpyNodeFromSymbol", out, graph, from, count,
+                  cudaGraphNodeTypeMemcpy, [&](Runtime& r, Work* work) {
+                    return from_symbol(r, to, symbol, bytes, offset, kind, work);
+                  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol,
+                                                 const void* from, size_t bytes, size_t offset,
+                                                 cudaMemcpyKind kind) {
+  return with_node("cudaGraphMemcpyNodeSetParamsToSymbol", node, [&](Runtime& r) {
+    Work work;
+    const cudaError_t error = to_symbol(r, symbol, from, bytes, offset, kind, &work);
+    return error ? error : set_node(node, cudaGraphNodeTypeMemcpy, std::move(work));
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
+                                                   const void* symbol, size_t bytes, size_t offset,
+                                                   cudaMemcpyKind kind) {
+  return with_node("cudaGraphMemcpyNodeSetParamsFromSymbol", node, [&](Runtime& r) {
+    Work work;
+    const cudaError_t error = from_symbol(r, to, symbol, bytes, offset, kind, &work);
+    return error ? error : set_node(node, cudaGraphNodeTypeMemcpy, std::move(work));
+  });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                     const void* symbol, const void* from,
+                                                     size_t bytes, size_t offset,
+                                                     cudaMemcpyKind kind) {
+  return with_exec("cudaGraphExecMemcpyNodeSetParamsToSymbol", exec, [&](Runtime& r) {
+    Work work;
+    const cudaError_t error = to_symbol(r, symbol, from, bytes, offset, kind, &work);
+    return error ? error : set_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, std::move(work));
+  });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                       void* to, const void* symbol, size_t bytes,
+                                                       size_t offset, cudaMemcpyKind kind) {
+  return with_exec("cudaGraphExecMemcpyNodeSetParamsFromSymbol", exec, [&](Runtime& r) {
+    Work work;
+    const cudaError_t error = from_symbol(r, to, symbol, bytes, offset, kind, &work);
+    return error ? error : set_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, std::move(work));
+  });
+}
+
+// ---- events ------------------------------------------------------------------------------------
+
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* out) {
+  return get_event("cudaGraphEventRecordNodeGetEvent", node, cudaGraphNodeTypeEventRecord, out);
+}
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* out) {
+  return get_event("cudaGraphEventWaitNodeGetEvent", node, cudaGraphNodeTypeWaitEvent, out);
+}
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return set_event("cudaGraphEventRecordNodeSetEvent", node, cudaGraphNodeTypeEventRecord, event);
+}
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return set_event("cudaGraphEventWaitNodeSetEvent", node, cudaGraphNodeTypeWaitEvent, event);
+}
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                 cudaEvent_t event) {
+  return set_event("cudaGraphExecEventRecordNodeSetEvent", exec, node, cudaGraphNodeTypeEventRecord,
+                   event);
+}
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               cudaEvent_t event) {
+  return set_event("cudaGraphExecEventWaitNodeSetEvent", exec, node, cudaGraphNodeTypeWaitEvent,
+                   event);
+}
+
+// ---- executable graphs -------------------------------------------------------------------------
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
+  return with_exec("cudaGraphNodeSetEnabled", exec, [&](Runtime&) {
+    Step* step = step_of(exec, node);
+    if (!is_switched(step)) return cudaErrorInvalidValue;
+    step->enabled = enabled != 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
+  return with_exec("cudaGraphNodeGetEnabled", exec, [&](Runtime&) {
+    const Step* step = step_of(exec, node);
+    if (!is_switched(step) || !enabled) return cudaErrorInvalidValue;
+    *enabled = step->enabled;
+    return cudaSuccess;
+  });
+}
+
+// That nodes have priorities is not among them, on an H100 either.
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
+  return with_exec("cudaGraphExecGetFlags", exec, [&](Runtime&) {
+    if (!flags) return cudaErrorInvalidValue;
+    *flags = exec->frees_first ? cudaGraphInstantiateFlagAutoFreeOnLaunch : 0;
+    return cudaSuccess;
+  });
+}
+
+// ---- child graphs ------------------------------------------------------------------------------
+
+// The node's own copy: what is changed there is changed in the node.
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* out) {
+  return with_node("cudaGraphChildGraphNodeGetGraph", node, [&](Runtime&) {
+    if (!out || node->type != cudaGraphNodeTypeGraph) return cudaErrorInvalidValue;
+    if (node->bodies.empty()) throw lab32::Error("the graph of a node that was captured");
+    *out = node->bodies.front();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                 cudaGraph_t child) {
+  return with_exec("cudaGraphExecChildGraphNodeSetParams", exec, [&](Runtime& r) {
+    Step* step = step_of(exec, node);
+    if (!r.graphs.knows(child) || !step || step->type != cudaGraphNodeTypeGraph)
+      return cudaErrorInvalidValue;
+    Work work;
+    if (const cudaError_t error = child_work(*child, &work)) return error;
+    if (!same_shape(*step->work.child, *work.child)) return cudaErrorGraphExecUpdateFailure;
+    step->work = std::move(work);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t node,
+                                     cudaGraph_t clone) {
+  return with_graph("cudaGraphNodeFindInClone", clone, [&](Runtime& r) {
+    if (!out || !r.graphs.knows(node)) return cudaErrorInvalidValue;
+    for (const auto& copy : clone->nodes)
+      if (copy->copy_of == node) {
+        *out = copy.get();
+        return cudaSuccess;
+      }
+    return cudaErrorInvalidValue;
+  });
+}
+
+// ---- attributes of kernels, and a picture ------------------------------------------------------
+
+// Those that change nothing are kept; a launch with others would not be the same.
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID which,
+                                            const cudaLaunchAttributeValue* value) {
+  return with_kernel_node("cudaGraphKernelNodeSetAttribute", node, [&](KernelCall& kernel) {
+    if (!value) return cudaErrorInvalidValue;
+    if (which != cudaLaunchAttributePriority && which != cudaLaunchAttributeAccessPolicyWindow)
+      throw lab32::Error("launch attribute " + std::to_string(which) +
+                         " of a graph's node is not simulated");
+    kernel.hints[which] = *value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID which,
+                                            cudaLaunchAttributeValue* value) {
+  return with_kernel_node("cudaGraphKernelNodeGetAttribute", node, [&](KernelCall& kernel) {
+    if (!value) return cudaErrorInvalidValue;
+    if (which != cudaLaunchAttributePriority && which != cudaLaunchAttributeAccessPolicyWindow)
+      throw lab32::Error("launch attribute " + std::to_string(which) +
+                         " of a graph's node is not simulated");
+    *value = kernel.hints[which];
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
+  return with_kernel_node("cudaGraphKernelNodeCopyAttributes", to, [&](KernelCall& kernel) {
+    if (from->type != cudaGraphNodeTypeKernel || !from->work.kernel) return cudaErrorInvalidValue;
+    kernel.hints = from->work.kernel->hints;
+    return cudaSuccess;
+  });
+}
+
+// Nodes with their kind and kernels' names, and edges; a GPU's runtime writes more of each.
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {
+  return with_graph("cudaGraphDebugDotPrint", graph, [&](Runtime&) {
+    std::FILE* const file = path ? std::fopen(path, "w") : nullptr;
+    if (!file) return path ? cudaErrorOperatingSystem : cudaErrorInvalidValue;
+    std::map<cudaGraphNode_t, size_t> number;
+    std::fputs("digraph dot {\n", file);
+    for (const auto& node : graph->nodes) {
+      const size_t n = number.emplace(node.get(), number.size()).first->second;
+      const auto& kernel = node->work.kernel;
+      std::fprintf(file, "  node_%zu [shape=\"record\" label=\"{%zu | %s%s%s}\"];\n", n, n,
+                   kind_of(node->type), kernel ? " " : "",
+                   kernel ? kernel->entry->symbol.c_str() : "");
+    }
+    for (const auto& node : graph->nodes)
+      for (cudaGraphNode_t from : node->from)
+        std::fprintf(file, "  node_%zu -> node_%zu;\n", number.at(from), number.at(node.get()));
+    std::fputs("}\n", file);
+    std::fclose(file);
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,278 @@
+// Kernel launches, and what is asked and set of kernels.
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "runtime/cudart/call.h"
+#include "runtime/cudart/graph_work.h"
+#include "runtime/cudart/launch.h"
+#include "simulator/timing/occupancy.h"
+
+using namespace lab32::cudart;
+
+namespace {
+
+cudaError_t with_kernel(const char* name, const void* function,
+                        const std::function<cudaError_t(Runtime&, KernelEntry&)>& body) {
+  return call(name, Waits::no, [&](Runtime& r) {
+    KernelEntry* entry = r.registry.find_kernel(function);
+    // What is no kernel's address is taken for a cudaKernel_t, and found to be none.
+    return entry ? body(r, *entry) : cudaErrorInvalidResourceHandle;
+  });
+}
+
+cudaError_t launch_as(const char* name, const void* function, const LaunchRequest& request,
+                      void** args) {
+  return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
+    if (!r.captures.captures(request.stream)) return launch(r, entry, request, args);
+    return r.captures.add(request.stream, cudaGraphNodeTypeKernel,
+                          launch_work(prepare_launch(r, entry, function, request, args)));
+  });
+}
+
+// How much dynamic shared memory a block of this kernel may have.
+int most_dynamic_shared(const Runtime& r, const lab32::device::KernelInfo& info) {
+  return static_cast<int>(r.profile.shared_bytes_opt_in) - static_cast<int>(info.static_shared);
+}
+
+cudaError_t set_attribute(Runtime& r, KernelEntry& entry, cudaFuncAttribute which, int value) {
+  switch (which) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+      if (value < 0 || value > most_dynamic_shared(r, r.registry.load(entry).info()))
+        return cudaErrorInvalidValue;
+      entry.here().max_dynamic_shared = value;
+      return cudaSuccess;
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+      if (value < -1 || value > 100) return cudaErrorInvalidValue;
+      entry.here().carveout = value;
+      return cudaSuccess;
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+      if (value < 0 || r.registry.load(entry).info().cluster.count() != 0)
+        return cudaErrorInvalidValue;
+      entry.here().cluster[which - cudaFuncAttributeRequiredClusterWidth] = value;
+      return cudaSuccess;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+      entry.here().non_portable_cluster = value != 0;
+      return cudaSuccess;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:  // a hint
+      if (value < cudaClusterSchedulingPolicyDefault ||
+          value > cudaClusterSchedulingPolicyLoadBalancing)
+        return cudaErrorInvalidValue;
+      entry.here().cluster_policy = value;
+      return cudaSuccess;
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+std::optional<dim3> cluster_asked(const cudaLaunchConfig_t& config) {
+  std::optional<dim3> asked;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& a = config.attrs[i];
+    if (a.id == cudaLaunchAttributeClusterDimension)
+      asked = dim3(a.val.clusterDim.x, a.val.clusterDim.y, a.val.clusterDim.z);
+  }
+  return asked;
+}
+
+// Blocks a multiprocessor of such a launch; 0: not one.
+uint32_t blocks_of(Runtime& r, KernelEntry& entry, const cudaLaunchConfig_t& config) {
+  const dim3& b = config.blockDim;
+  const lab32::device::KernelInfo& info = r.registry.load(entry).info();
+  if (config.dynamicSmemBytes > dynamic_shared_limit(entry, info)) return 0;
+  return resident_blocks(r, entry, uint64_t{b.x} * b.y * b.z, config.dynamicSmemBytes);
+}
+
+}  // namespace
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
+                             size_t shared, cudaStream_t stream) {
+  LaunchRequest request{grid, block, shared, stream, false, {}};
+  return launch_as("cudaLaunchKernel", function, request, args);
+}
+LAB32_PER_THREAD(cudaLaunchKernel, _ptsz);
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
+                                        size_t shared, cudaStream_t stream) {
+  LaunchRequest request{grid, block, shared, stream, true, {}};
+  return launch_as("cudaLaunchCooperativeKernel", function, request, args);
+}
+LAB32_PER_THREAD(cudaLaunchCooperativeKernel, _ptsz);
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** args) {
+  constexpr const char* kName = "cudaLaunchKernelExC";
+  if (!config) return remember(cudaErrorInvalidValue);
+  LaunchRequest request{
+      config->gridDim, config->blockDim,      config->dynamicSmemBytes, config->stream,
+      false,           cluster_asked(*config)};
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& a = config->attrs[i];
+    switch (a.id) {
+      case cudaLaunchAttributeCooperative:
+        request.cooperative = a.val.cooperative != 0;
+        break;
+      case cudaLaunchAttributeProgrammaticEvent:
+      case cudaLaunchAttributeLaunchCompletionEvent:
+      case cudaLaunchAttributeDeviceUpdatableKernelNode:
+        return call(kName, Waits::no, [&](Runtime&) -> cudaError_t {
+          throw lab32::Error("launch attribute " + std::to_string(a.id) + " is not simulated");
+        });
+      default:  // hints: cache windows, priorities, carve-out, programmatic serialisation
+        break;
+    }
+  }
+  return launch_as(kName, function, request, args);
+}
+LAB32_PER_THREAD(cudaLaunchKernelExC, _ptsz);
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function) {
+  return with_kernel("cudaFuncGetAttributes", function, [&](Runtime& r, KernelEntry& entry) {
+    if (!out) return cudaErrorInvalidValue;
+    const lab32::device::KernelInfo& info = r.registry.load(entry).info();
+    const Binary& binary = *entry.binary;
+    const auto resources = binary.cubin.kernels.find(entry.symbol);
+    const auto version = [](const std::string& arch) {
+      return std::stoi(arch.substr(arch.find('_') + 1));
+    };
+    cudaFuncAttributes a{};
+    a.sharedSizeBytes = info.static_shared;
+    a.constSizeBytes = binary.cubin.constant_bytes;
+    if (resources != binary.cubin.kernels.end()) a.localSizeBytes = resources->second.local_bytes;
+    a.numRegs = static_cast<int>(info.registers.value_or(0));
+    a.maxThreadsPerBlock = static_cast<int>(info.max_threads);
+    // Registers bound a block, too.
+    while (info.registers && a.maxThreadsPerBlock > 32 &&
+           resident_blocks(r, entry, static_cast<uint64_t>(a.maxThreadsPerBlock), 0) == 0)
+      a.maxThreadsPerBlock -= 32;
+    a.ptxVersion = version(binary.arch);
+    a.binaryVersion = version(r.profile.arch);
+    a.maxDynamicSharedSizeBytes =
+        entry.here().max_dynamic_shared >= 0
+            ? entry.here().max_dynamic_shared
+            : std::max(0, (48 << 10) - static_cast<int>(info.static_shared));
+    a.preferredShmemCarveout = entry.here().carveout;
+    const bool fixed = info.cluster.count() != 0;
+    a.clusterDimMustBeSet = fixed ? 1 : 0;
+    a.requiredClusterWidth = fixed ? static_cast<int>(info.cluster.x) : entry.here().cluster[0];
+    a.requiredClusterHeight = fixed ? static_cast<int>(info.cluster.y) : entry.here().cluster[1];
+    a.requiredClusterDepth = fixed ? static_cast<int>(info.cluster.z) : entry.here().cluster[2];
+    a.nonPortableClusterSizeAllowed = entry.here().non_portable_cluster ? 1 : 0;
+    a.clusterSchedulingPolicyPreference = entry.here().cluster_policy;
+    *out = a;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
+  return with_kernel("cudaFuncSetAttribute", function, [&](Runtime& r, KernelEntry& entry) {
+    return set_attribute(r, entry, which, value);
+  });
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute which, int value,
+                                            int device) {
+  return with_kernel("cudaKernelSetAttributeForDevice", reinterpret_cast<const void*>(kernel),
+                     [&](Runtime& r, KernelEntry& entry) {
+                       if (!r.has_device(device)) return cudaErrorInvalidDevice;
+                       const OnDevice on(r, device);
+                       return set_attribute(r, entry, which, value);
+                     });
+}
+
+// A hint: what L1 keeps follows from the shared memory that blocks use.
+cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
+  return with_kernel("cudaFuncSetCacheConfig", function,
+                     [](Runtime&, KernelEntry&) { return cudaSuccess; });
+}
+
+// Banks are 4 bytes wide since Maxwell; the call has been without effect since then.
+cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
+  return with_kernel("cudaFuncSetSharedMemConfig", function,
+                     [](Runtime&, KernelEntry&) { return cudaSuccess; });
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  return with_kernel("cudaFuncGetName", function, [&](Runtime&, KernelEntry& entry) {
+    if (!name) return cudaErrorInvalidValue;
+    *name = entry.symbol.c_str();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  return with_kernel("cudaGetKernel", function, [&](Runtime&, KernelEntry& entry) {
+    if (!kernel) return cudaErrorInvalidValue;
+    *kernel = reinterpret_cast<cudaKernel_t>(&entry);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* out, const void* symbol) {
+  return cudaGetKernel(reinterpret_cast<cudaKernel_t*>(out), symbol);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                   const void* function,
+                                                                   int threads, size_t shared,
+                                                                   unsigned) {
+  return with_kernel("cudaOccupancyMaxActiveBlocksPerMultiprocessor", function,
+                     [&](Runtime& r, KernelEntry& entry) {
+                       if (!blocks || threads <= 0) return cudaErrorInvalidValue;
+                       *blocks = static_cast<int>(
+                           resident_blocks(r, entry, static_cast<uint64_t>(threads), shared));
+                       return cudaSuccess;
+                     });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                          int threads, size_t shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared,
+                                                                cudaOccupancyDefault);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
+                                                      int blocks, int threads) {
+  return with_kernel(
+      "cudaOccupancyAvailableDynamicSMemPerBlock", function, [&](Runtime& r, KernelEntry& entry) {
+        if (!bytes || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
+        const lab32::device::KernelInfo& info = r.registry.load(entry).info();
+        const auto available = lab32::model::available_dynamic_shared(
+            r.profile, static_cast<uint32_t>(threads), registers(r, info), info.static_shared,
+            dynamic_shared_limit(entry, info), static_cast<uint32_t>(blocks));
+        if (!available) return cudaErrorInvalidValue;
+        *bytes = *available;
+        return cudaSuccess;
+      });
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* config) {
+  return with_kernel(
+      "cudaOccupancyMaxActiveClusters", function, [&](Runtime& r, KernelEntry& entry) {
+        if (!clusters || !config) return cudaErrorInvalidValue;
+        dim3 c;
+        bool explicitly = false;
+        if (const cudaError_t error = find_cluster(r, entry, r.registry.load(entry).info(),
+                                                   cluster_asked(*config), &c, &explicitly))
+          return error;
+        const auto active = lab32::model::active_clusters(r.profile, blocks_of(r, entry, *config),
+                                                          uint64_t{c.x} * c.y * c.z);
+        if (!active) throw lab32::Error("how many clusters this device holds at once is not known");
+        *clusters = explicitly ? static_cast<int>(*active) : 0;
+        return cudaSuccess;
+      });
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function,
+                                                 const cudaLaunchConfig_t* config) {
+  return with_kernel(
+      "cudaOccupancyMaxPotentialClusterSize", function, [&](Runtime& r, KernelEntry& entry) {
+        if (!size || !config) return cudaErrorInvalidValue;
+        *size = blocks_of(r, entry, *config) == 0 ? 0 : static_cast<int>(cluster_limit(entry));
+        return cudaSuccess;
+      });
+}

@@ -1,0 +1,188 @@
+// Allocating and freeing: device, pinned and managed memory.
+
+#include "base/align.h"
+#include "base/error.h"
+#include "runtime/cudart/call.h"
+
+using namespace lab32::cudart;
+
+namespace {
+
+// Rows of cudaMallocPitch begin at multiples of this on every GPU since Fermi
+// (cudaDeviceProp::textureAlignment).
+constexpr size_t kPitch = 512;
+
+cudaError_t allocate(const char* name, void** out, size_t bytes, Home home, unsigned flags) {
+  return call(name, Waits::no, [&](Runtime& r) {
+    if (!out) return cudaErrorInvalidValue;
+    *out = nullptr;
+    if (bytes == 0) return cudaSuccess;
+    const Held* held = r.allocations.allocate(bytes, home, name);
+    if (!held) return cudaErrorMemoryAllocation;
+    *out = reinterpret_cast<void*>(held->begin);
+    r.allocations.find(*out)->flags = flags;
+    return cudaSuccess;
+  });
+}
+
+// The start of an allocation, of a home that passes; else the error.
+template <class Passes>
+cudaError_t release(const char* name, void* pointer, Passes&& passes) {
+  // Freeing waits for the device.
+  return call(name, Waits::yes, [&](Runtime& r) {
+    if (!pointer) return cudaSuccess;
+    const Held* held = r.allocations.find(pointer);
+    if (!held || held->begin != reinterpret_cast<uint64_t>(pointer) || !passes(held->home))
+      return cudaErrorInvalidValue;
+    r.allocations.release(held->begin);
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+cudaError_t cudaMalloc(void** out, size_t bytes) {
+  return allocate("cudaMalloc", out, bytes, Home::device, 0);
+}
+
+cudaError_t cudaFree(void* pointer) {
+  return release("cudaFree", pointer, [](Home home) { return home != Home::pinned; });
+}
+
+cudaError_t cudaMallocHost(void** out, size_t bytes) {
+  return allocate("cudaMallocHost", out, bytes, Home::pinned, cudaHostAllocDefault);
+}
+
+cudaError_t cudaHostAlloc(void** out, size_t bytes, unsigned flags) {
+  if (flags & ~static_cast<unsigned>(cudaHostAllocPortable | cudaHostAllocMapped |
+                                     cudaHostAllocWriteCombined))
+    return remember(cudaErrorInvalidValue);
+  return allocate("cudaHostAlloc", out, bytes, Home::pinned, flags);
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  return release("cudaFreeHost", pointer, [](Home home) { return home == Home::pinned; });
+}
+
+cudaError_t cudaMallocManaged(void** out, size_t bytes, unsigned flags) {
+  if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
+    return remember(cudaErrorInvalidValue);
+  return allocate("cudaMallocManaged", out, bytes, Home::managed, flags);
+}
+
+cudaError_t cudaMallocPitch(void** out, size_t* pitch, size_t width, size_t height) {
+  if (!pitch) return remember(cudaErrorInvalidValue);
+  *pitch = lab32::align_up(width, kPitch);
+  return allocate("cudaMallocPitch", out, *pitch * height, Home::device, 0);
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* out, cudaExtent extent) {
+  if (!out) return remember(cudaErrorInvalidValue);
+  void* pointer = nullptr;
+  size_t pitch = 0;
+  const cudaError_t error =
+      cudaMallocPitch(&pointer, &pitch, extent.width, extent.height * extent.depth);
+  *out = {pointer, pitch, extent.width, extent.height};
+  return error;
+}
+
+cudaError_t cudaHostGetDevicePointer(void** out, void* host, unsigned flags) {
+  return call("cudaHostGetDevicePointer", Waits::no, [&](Runtime& r) {
+    if (!out || flags != 0) return cudaErrorInvalidValue;
+    const Held* held = r.allocations.find(host);
+    if (held && held->home == Home::pinned) {
+      *out = host;  // one address space
+      return cudaSuccess;
+    }
+    if (const auto* at = r.allocations.find_registered(host)) {
+      const uint64_t offset = reinterpret_cast<uint64_t>(host) - at->first;
+      *out = reinterpret_cast<void*>(at->second.device_address + offset);
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+  return call("cudaHostGetFlags", Waits::no, [&](Runtime& r) {
+    if (!flags) return cudaErrorInvalidValue;
+    const Held* held = r.allocations.find(host);
+    const auto* registered = r.allocations.find_registered(host);
+    if (held && held->home == Home::pinned)
+      *flags = held->flags | cudaHostAllocMapped;
+    else if (registered)
+      *flags = registered->second.flags | cudaHostRegisterMapped;
+    else
+      return cudaErrorInvalidValue;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostRegister(void* host, size_t bytes, unsigned flags) {
+  return call("cudaHostRegister", Waits::no, [&](Runtime& r) {
+    if (!host || bytes == 0) return cudaErrorInvalidValue;
+    if (r.allocations.find(host) || r.allocations.find_registered(host) ||
+        r.allocations.find_registered(static_cast<char*>(host) + bytes - 1))
+      return cudaErrorHostMemoryAlreadyRegistered;
+    if (flags & cudaHostRegisterIoMemory)
+      throw lab32::Error("memory of other devices is not simulated");
+    Registered registered;
+    registered.bytes = bytes;
+    registered.device = r.gpu().number;
+    registered.flags = flags;
+    registered.device_address = r.memory.share(host, bytes, "registered host memory");
+    r.allocations.registered()[reinterpret_cast<uint64_t>(host)] = registered;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostUnregister(void* host) {
+  return call("cudaHostUnregister", Waits::yes, [&](Runtime& r) {
+    auto& all = r.allocations.registered();
+    const auto at = all.find(reinterpret_cast<uint64_t>(host));
+    if (at == all.end()) return cudaErrorHostMemoryNotRegistered;
+    r.memory.release(at->second.device_address);
+    all.erase(at);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  return call("cudaMemGetInfo", Waits::no, [&](Runtime& r) {
+    const size_t capacity = r.allocations.capacity();
+    if (total) *total = capacity;
+    if (free) *free = capacity - r.allocations.used(r.gpu().number);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* pointer) {
+  return call("cudaPointerGetAttributes", Waits::regardless, [&](Runtime& r) {
+    if (!out) return cudaErrorInvalidValue;
+    cudaPointerAttributes a{};
+    a.type = cudaMemoryTypeUnregistered;
+    a.device = cudaInvalidDeviceId;
+    a.hostPointer = const_cast<void*>(pointer);
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    const lab32::sim::Allocation* allocation = r.memory.find(address);
+    if (const Held* held = r.allocations.find(pointer)) {
+      a.type = held->home == Home::device    ? cudaMemoryTypeDevice
+               : held->home == Home::managed ? cudaMemoryTypeManaged
+                                             : cudaMemoryTypeHost;
+      a.device = held->device;
+      a.devicePointer = const_cast<void*>(pointer);
+      if (held->home == Home::device) a.hostPointer = nullptr;
+    } else if (const auto* at = r.allocations.find_registered(pointer)) {
+      a.type = cudaMemoryTypeHost;
+      a.device = at->second.device;
+      a.devicePointer = reinterpret_cast<void*>(at->second.device_address + address - at->first);
+    } else if (allocation && !allocation->freed) {  // a __device__ variable
+      a.type = allocation->shared_with_host ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
+      a.device = static_cast<int>(allocation->device);
+      a.devicePointer = const_cast<void*>(pointer);
+      if (!allocation->shared_with_host) a.hostPointer = nullptr;
+    }
+    *out = a;
+    return cudaSuccess;
+  });
+}

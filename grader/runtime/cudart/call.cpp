@@ -1,0 +1,97 @@
+#include "runtime/cudart/call.h"
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+
+namespace lab32::cudart {
+
+CalledAs::CalledAs(const char* name) : before_(std::exchange(called_as(), name)) {}
+CalledAs::~CalledAs() { called_as() = before_; }
+
+namespace {
+
+// The runtime goes when the process ends, in the order in which things came: what the program gave
+// to atexit() since its first call, and destructors of static variables made since then, still find
+// it, and others do not (an H100, static and shared runtime alike).
+std::atomic<bool> gone{false};
+void go_at_the_end() {
+  static const int registered = on_exit([](int, void*) { gone = true; }, nullptr);
+  static_cast<void>(registered);
+}
+
+// These do not change memory, launches, copies and fills aside, which say themselves whether they
+// do. Any other function might.
+bool leaves_memory(const char* name) {
+  static const std::set<std::string_view> kNames{"cudaLaunchKernel",
+                                                 "cudaLaunchKernelExC",
+                                                 "cuLaunchKernel",
+                                                 kKernelNode,
+                                                 "cudaGetLastError",
+                                                 "cudaPeekAtLastError",
+                                                 "cudaGetDevice",
+                                                 "cudaEventRecord",
+                                                 "cudaEventSynchronize",
+                                                 "cudaEventElapsedTime",
+                                                 "cudaDeviceSynchronize",
+                                                 "cudaStreamSynchronize",
+                                                 "cudaMemcpy",
+                                                 "cudaMemcpyAsync",
+                                                 "cudaMemcpyToSymbol",
+                                                 "cudaMemcpyToSymbolAsync",
+                                                 "cudaMemset",
+                                                 "cudaMemsetAsync"};
+  return kNames.count(name) != 0;
+}
+
+cudaError_t call_alone(const char* name, Waits waits,
+                       const std::function<cudaError_t(Runtime&)>& body, UserObjects::Dead* dead) {
+  const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
+  try {
+    Runtime& r = runtime();
+    if (called_as()) {
+      name = called_as();
+    } else {
+      go_at_the_end();
+      r.contexts.use_primary();
+    }
+    const OnDevice on(r, Contexts::current_device());
+    if (waits == Waits::yes) r.wait_for(r.gpu());
+    // Registered memory is the program's own.
+    if (!leaves_memory(name) || r.devices() > 1 || !r.allocations.registered().empty())
+      Repeats::forget_look();
+    if (r.sticky && waits != Waits::regardless) return remember(r.sticky);
+    const cudaError_t error = body(r);
+    *dead = r.graphs.objects().take_dead();
+    return remember(error);
+  } catch (const NotLoaded&) {
+    return remember(cudaErrorNotSupported);
+  } catch (const Error& e) {
+    refuse(fmt::format("{}: {}", name, e.what()));
+    return remember(cudaErrorNotSupported);
+  } catch (const std::bad_alloc&) {
+    return remember(cudaErrorMemoryAllocation);
+  } catch (const std::exception& e) {
+    refuse(fmt::format("{}: {}", name, e.what()));
+    return remember(cudaErrorUnknown);
+  }
+}
+
+}  // namespace
+
+cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
+  if (gone) return remember(cudaErrorCudartUnloading);
+  UserObjects::Dead dead;
+  const cudaError_t error = call_alone(name, waits, body, &dead);
+  for (const auto& [destroy, pointer] : dead) destroy(pointer);
+  return error;
+}
+
+}  // namespace lab32::cudart

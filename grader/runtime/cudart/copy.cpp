@@ -1,0 +1,206 @@
+#include "runtime/cudart/copy.h"
+
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+
+namespace lab32::cudart {
+namespace {
+
+// Where a range lies: memory of the program's own, or an allocation of the device's.
+struct Side {
+  bool on_device = false;  // in the simulator's memory
+  bool fits = true;        // wholly in one live allocation
+  const sim::Allocation* allocation = nullptr;
+
+  // In the memory of that device alone.
+  bool is_of(int device) const {
+    return allocation && allocation->reached_by && static_cast<int>(allocation->device) == device;
+  }
+};
+
+Side side(const Runtime& r, uint64_t begin, uint64_t bytes, bool written) {
+  Side s;
+  if (begin < sim::kGlobalBase || begin - sim::kGlobalBase >= r.memory.used()) return s;
+  const sim::Allocation* a = r.memory.find(begin);
+  s.on_device = true;
+  s.fits = a && !a->freed && bytes <= a->end - begin && a->lets(begin, bytes, written);
+  s.allocation = a;
+  return s;
+}
+
+// The bytes from the first to behind the last of a box.
+uint64_t span(const Box& box, const Extent& e) {
+  return (e.depth - 1) * box.slice + (e.height - 1) * box.pitch + e.width;
+}
+
+// Addresses say where memory is. A kind may call device memory the host's (the runtime of CUDA 13
+// copies), but not pageable memory the device's.
+bool direction_holds(cudaMemcpyKind kind, const Side& to, const Side& from) {
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  return (to.on_device || !to_device) && (from.on_device || !from_device);
+}
+
+void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_device,
+              bool from_device) {
+  if (to_device && from_device)
+    r.memory.copy(to, from, bytes);
+  else if (to_device)
+    r.memory.upload(to, reinterpret_cast<const void*>(from), bytes);
+  else if (from_device)
+    r.memory.download(reinterpret_cast<void*>(to), from, bytes);
+  else
+    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+}
+
+// Whether the row is there already, written to its last byte: loops copy the same input each round.
+bool is_there(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, const Side& source) {
+  const auto written = [&](const sim::Allocation& a, uint64_t at) {
+    return a.initialised || r.memory.first_unwritten(at, at + bytes) == at + bytes;
+  };
+  return (!source.on_device || written(*source.allocation, from)) &&
+         written(*r.memory.find(to), to) &&
+         std::memcmp(r.memory.host(to),
+                     source.on_device ? r.memory.host(from) : reinterpret_cast<const void*>(from),
+                     bytes) == 0;
+}
+
+Route route(Runtime& r, const Side& to, const Side& from) {
+  if (!to.on_device || !from.on_device) return Route::host;
+  const int a = static_cast<int>(to.allocation->device);
+  const int b = static_cast<int>(from.allocation->device);
+  if (!to.allocation->reached_by || !from.allocation->reached_by || a == b) return Route::memory;
+  const auto reaches = [&](int one, int other) {
+    return (r.gpu(other).reached_by >> one & 1) != 0;
+  };
+  return reaches(a, b) || reaches(b, a) ? Route::peer : Route::staged;
+}
+
+// Rows that lie one behind the other are one row.
+void join_rows(Extent& e, Box& a, Box& b) {
+  if (e.height > 1 && a.pitch == e.width && b.pitch == e.width &&
+      (e.depth == 1 || (a.slice == e.width * e.height && b.slice == e.width * e.height))) {
+    e.width *= e.height * e.depth;
+    e.height = e.depth = 1;
+  }
+}
+
+}  // namespace
+
+cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
+  if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+  if (to.begin == 0 || from.begin == 0) return cudaErrorInvalidValue;
+  if (e.height > 1 && (to.pitch < e.width || from.pitch < e.width))
+    return cudaErrorInvalidPitchValue;
+  const Side target = side(r, to.begin, span(to, e), true),
+             source = side(r, from.begin, span(from, e), false);
+  for (const auto& gpu : r.gpus)  // which does nothing more; the next call that waits says so
+    if (gpu->fault && (target.is_of(gpu->number) || source.is_of(gpu->number))) return cudaSuccess;
+  if (!target.fits || !source.fits || !direction_holds(kind, target, source))
+    return cudaErrorInvalidValue;
+  if (r.gpu().fault)
+    return cudaSuccess;  // the device does nothing more; the next call that waits says so
+  const uint64_t bytes = e.width * e.height * e.depth;
+  join_rows(e, to, from);
+  for (uint64_t z = 0; z < e.depth; ++z) {
+    for (uint64_t y = 0; y < e.height; ++y) {
+      const uint64_t row = to.begin + z * to.slice + y * to.pitch;
+      const uint64_t other = from.begin + z * from.slice + y * from.pitch;
+      if (target.on_device && Repeats::has_look() && !is_there(r, row, other, e.width, source))
+        Repeats::forget_look();
+      copy_row(r, row, other, e.width, target.on_device, source.on_device);
+    }
+  }
+  if (target.on_device || source.on_device)
+    r.gpu().timeline.advance(copy_seconds(r.profile, bytes, route(r, target, source)));
+  return cudaSuccess;
+}
+
+cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMemcpyKind kind) {
+  Box target, source;
+  target.begin = reinterpret_cast<uint64_t>(to);
+  source.begin = reinterpret_cast<uint64_t>(from);
+  return copy(r, target, source, {bytes, 1, 1}, kind);
+}
+
+// Whether all bytes were written and are the same, as where a loop fills a buffer anew each round.
+bool holds(const sim::Memory& memory, const sim::Allocation& allocation,
+           const Repeats::Fill& fill) {
+  if (Repeats::still_holds(allocation, fill)) return true;
+  const std::byte* first = memory.host(fill.at);
+  if (!allocation.initialised || *first != std::byte{fill.value} ||
+      std::memcmp(first, first + 1, fill.bytes - 1) != 0)
+    return false;
+  Repeats::holds(allocation, fill);
+  return true;
+}
+
+cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element) {
+  if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+  if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
+  const Side target = side(r, to.begin, span(to, e), true);
+  if (!target.on_device || !target.fits) return cudaErrorInvalidValue;
+  if (!r.memory.reaches(*target.allocation)) return cudaErrorInvalidValue;
+  if (r.gpu().fault) return cudaSuccess;
+  Box same = to;
+  const uint64_t bytes = e.width * e.height * e.depth;
+  join_rows(e, to, same);
+  if (element == 1 && e.height == 1 && e.depth == 1 &&
+      holds(r.memory, *target.allocation, {to.begin, bytes, static_cast<unsigned char>(value)})) {
+    r.gpu().timeline.advance(fill_seconds(r.profile, bytes));
+    return cudaSuccess;
+  }
+  Repeats::forget_look();
+  std::vector<unsigned char> row(element > 1 ? e.width : 0);
+  for (uint64_t i = 0; i + element <= row.size(); i += element)
+    std::memcpy(row.data() + i, &value, element);
+  for (uint64_t z = 0; z < e.depth; ++z) {
+    for (uint64_t y = 0; y < e.height; ++y) {
+      const uint64_t at = to.begin + z * to.slice + y * to.pitch;
+      if (element > 1)
+        r.memory.upload(at, row.data(), e.width);
+      else
+        r.memory.fill(at, static_cast<unsigned char>(value), e.width);
+    }
+  }
+  r.gpu().timeline.advance(fill_seconds(r.profile, bytes));
+  return cudaSuccess;
+}
+
+cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& p) {
+  const Array *to = nullptr, *from = nullptr;
+  if (p.dstArray && !(to = runtime.arrays.find(p.dstArray))) return cudaErrorInvalidResourceHandle;
+  if (p.srcArray && !(from = runtime.arrays.find(p.srcArray)))
+    return cudaErrorInvalidResourceHandle;
+  if ((to && p.dstPtr.ptr) || (from && p.srcPtr.ptr)) return cudaErrorInvalidValue;
+  if (to && from && to->element_bytes() != from->element_bytes()) return cudaErrorInvalidValue;
+  const uint64_t unit = to ? to->element_bytes() : from ? from->element_bytes() : 1;
+  const Extent extent{p.extent.width * unit, p.extent.height, p.extent.depth};
+  const auto at = [&](const cudaPitchedPtr& pointer, const cudaPos& pos) -> Box {
+    const size_t slice = pointer.pitch * pointer.ysize;
+    return {reinterpret_cast<uint64_t>(pointer.ptr) + pos.z * slice + pos.y * pointer.pitch +
+                pos.x * unit,
+            pointer.pitch, slice};
+  };
+  const auto holds = [&](const Array& a, const cudaPos& pos) {
+    return a.holds(pos.x * unit, pos.y, pos.z, extent);
+  };
+  if ((to && !holds(*to, p.dstPos)) || (from && !holds(*from, p.srcPos)))
+    return cudaErrorInvalidValue;
+  // Beside an array, a row of memory must hold what is copied of it.
+  const auto fits = [&](const cudaPitchedPtr& pointer, const cudaPos& pos) {
+    return pos.x * unit + extent.width <= pointer.pitch;
+  };
+  if ((to && !from && !fits(p.srcPtr, p.srcPos)) || (from && !to && !fits(p.dstPtr, p.dstPos)))
+    return cudaErrorInvalidValue;
+  const auto box = [&](const Array* a, const cudaPitchedPtr& pointer, const cudaPos& pos) {
+    return a ? a->box(pos.x * unit, pos.y, pos.z) : at(pointer, pos);
+  };
+  return copy(runtime, box(to, p.dstPtr, p.dstPos), box(from, p.srcPtr, p.srcPos), extent, p.kind);
+}
+
+}  // namespace lab32::cudart

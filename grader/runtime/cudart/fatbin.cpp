@@ -1,0 +1,217 @@
+#include "runtime/cudart/fatbin.h"
+
+#include <fmt/format.h>
+#include <lz4.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/align.h"
+#include "base/error.h"
+#include "simulator/ptx/link.h"
+
+namespace lab32::cudart {
+namespace {
+
+// The forms below are those of CUDA 11 to 13, as fatbinary writes them; NVIDIA documents only the
+// wrapper (fatbinary_section.h).
+constexpr uint32_t kWrapperMagic = 0x466243b1, kBlockMagic = 0xba55ed50;
+// Wrapper version: what -rdc=true leaves. `more` lists the blocks that were linked (crt/link.stub).
+constexpr uint32_t kLinked = 2;
+constexpr uint64_t kLz4 = 0x2000, kZstd = 0x8000;
+constexpr uint64_t kMostPlain = 256 << 20;
+constexpr uint16_t kPtx = 1, kElf = 2;
+
+struct Wrapper {
+  uint32_t magic, version;
+  const void* block;
+  const void* more;
+};
+struct Block {
+  uint32_t magic;
+  uint16_t version, header_bytes;
+  uint64_t bytes;  // of the entries, behind this header
+};
+struct Entry {
+  uint16_t kind, version;
+  uint32_t header_bytes;
+  uint64_t bytes;  // of the payload, padded
+  uint32_t compressed_bytes, unknown;
+  uint16_t minor, major;
+  uint32_t arch, name_offset, name_bytes;
+  uint64_t flags, zero, plain_bytes;
+};
+static_assert(sizeof(Block) == 16 && sizeof(Entry) == 64);
+
+template <class T>
+T read(const char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// The entries of the block at `at`, whose `room` bytes can be read. Puts its length into `bytes`.
+std::vector<FatEntry> read_block(const char* at, uint64_t room, uint64_t* bytes) {
+  if (!at || room < sizeof(Block) || read<Block>(at).magic != kBlockMagic)
+    throw Error(
+        "the program's device code is in a form that is not known: compile it with CUDA 13");
+  const auto header = read<Block>(at);
+  if (header.header_bytes > room || header.bytes > room - header.header_bytes)
+    throw Error("the program's device code is damaged: it is cut off");
+  *bytes = header.header_bytes + header.bytes;
+  const char* const end = at + *bytes;
+  at += header.header_bytes;
+  std::vector<FatEntry> entries;
+  while (static_cast<size_t>(end - at) >= sizeof(Entry)) {
+    const auto e = read<Entry>(at);
+    if (e.header_bytes < sizeof(Entry) || e.header_bytes > static_cast<uint64_t>(end - at) ||
+        e.bytes > static_cast<uint64_t>(end - at) - e.header_bytes)
+      throw Error("the program's device code is damaged: an entry is longer than the whole");
+    FatEntry entry;
+    entry.kind = e.kind == kPtx ? FatEntry::Kind::ptx : FatEntry::Kind::cubin;
+    entry.arch = e.arch;
+    entry.packing = e.flags & kLz4    ? FatEntry::Packing::lz4
+                    : e.flags & kZstd ? FatEntry::Packing::zstd
+                                      : FatEntry::Packing::none;
+    const bool packed = entry.packing != FatEntry::Packing::none;
+    entry.plain_bytes = e.plain_bytes;
+    entry.bytes = {at + e.header_bytes,
+                   packed ? std::min<uint64_t>(e.compressed_bytes, e.bytes) : e.bytes};
+    if (e.kind == kPtx || e.kind == kElf) entries.push_back(entry);
+    at += e.header_bytes + e.bytes;
+  }
+  return entries;
+}
+
+uint32_t number_of(const std::string& arch) {
+  return static_cast<uint32_t>(std::stoul(arch.substr(arch.find('_') + 1)));
+}
+
+// The newest PTX that a GPU of `arch` can translate; nullptr: none.
+const FatEntry* newest_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
+  const FatEntry* ptx = nullptr;
+  for (const FatEntry& e : entries)
+    if (e.kind == FatEntry::Kind::ptx && e.arch <= number_of(arch) && (!ptx || ptx->arch < e.arch))
+      ptx = &e;
+  return ptx;
+}
+
+// The same, unpacked. Throws Error when there is none, saying what there is.
+std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
+  const FatEntry* ptx = newest_ptx(entries, arch);
+  if (!ptx) {
+    std::string have;
+    for (const FatEntry& e : entries)
+      have += fmt::format("{}{} for {}", have.empty() ? "" : ", ",
+                          e.kind == FatEntry::Kind::ptx ? "PTX" : "a cubin", e.arch);
+    throw Error(fmt::format(
+        "the program holds no PTX for {} ({}): build it with lab32 nvcc, or nvcc -arch={}", arch,
+        have.empty() ? "it holds no device code" : "it holds " + have, arch));
+  }
+  std::string text = unpack(*ptx);
+  text.resize(std::min(text.size(), text.find('\0')));  // padded with zeros
+  return text;
+}
+
+}  // namespace
+
+std::string unpack(const FatEntry& e) {
+  if (e.packing == FatEntry::Packing::none) return std::string(e.bytes);
+  std::string plain(std::min(e.plain_bytes, kMostPlain), '\0');
+  bool whole = false;
+  if (e.packing == FatEntry::Packing::zstd) {
+    whole = ZSTD_decompress(plain.data(), plain.size(), e.bytes.data(), e.bytes.size()) ==
+            e.plain_bytes;
+  } else {
+    const int bytes =
+        LZ4_decompress_safe(e.bytes.data(), plain.data(), static_cast<int>(e.bytes.size()),
+                            static_cast<int>(plain.size()));
+    whole = bytes >= 0 && static_cast<uint64_t>(bytes) == e.plain_bytes;
+  }
+  if (!whole)
+    throw Error(
+        "the program's device code cannot be unpacked: compile it with nvcc "
+        "--compress-mode=none");
+  return plain;
+}
+
+bool is_fatbin(const void* image) {
+  const auto magic = read<uint32_t>(static_cast<const char*>(image));
+  return magic == kWrapperMagic || magic == kBlockMagic;
+}
+
+FatBinary read_fatbin(const void* wrapper) {
+  // Nobody says how much there is; it lies in the program.
+  constexpr uint64_t kAll = uint64_t{1} << 40;
+  uint64_t bytes = 0;
+  FatBinary binary;
+  const auto* begin = static_cast<const char*>(wrapper);
+  if (read<uint32_t>(begin) == kBlockMagic) {
+    binary.entries = read_block(begin, kAll, &bytes);
+    return binary;
+  }
+  const auto outer = read<Wrapper>(begin);
+  binary.entries = read_block(
+      outer.magic == kWrapperMagic ? static_cast<const char*>(outer.block) : nullptr, kAll, &bytes);
+  if (outer.version != kLinked || !outer.more) return binary;
+  const auto* blocks = static_cast<const char* const*>(outer.more);
+  for (; *blocks; ++blocks) binary.parts.push_back(read_block(*blocks, kAll, &bytes));
+  return binary;
+}
+
+std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint32_t arch) {
+  constexpr uint64_t kAlignment = 8, kX64 = 0x11;  // 64-bit, Linux
+  std::string entries;
+  const auto add = [&](uint16_t kind, std::string payload) {
+    payload.resize(align_up(payload.size() + 1, kAlignment));  // PTX ends with a zero
+    Entry e{};
+    e.kind = kind;
+    e.version = 0x101;
+    e.header_bytes = sizeof e;
+    e.bytes = payload.size();
+    e.arch = arch;
+    e.flags = kX64;
+    entries.append(reinterpret_cast<const char*>(&e), sizeof e);
+    entries += payload;
+  };
+  add(kPtx, ptx);
+  if (!cubin.empty()) add(kElf, cubin);
+  const Block block{kBlockMagic, 1, sizeof(Block), entries.size()};
+  return std::string(reinterpret_cast<const char*>(&block), sizeof block) + entries;
+}
+
+std::vector<std::vector<FatEntry>> read_blocks(std::string_view section) {
+  std::vector<std::vector<FatEntry>> blocks;
+  // Between blocks there may be zeros, which align the next.
+  while ((section.remove_prefix(std::min(section.find_first_not_of('\0'), section.size())),
+          !section.empty())) {
+    uint64_t bytes = 0;
+    blocks.push_back(read_block(section.data(), section.size(), &bytes));
+    section.remove_prefix(bytes);
+  }
+  return blocks;
+}
+
+DeviceCode choose(const FatBinary& binary, const std::string& arch) {
+  DeviceCode code;
+  if (binary.parts.empty()) {
+    code.ptx = choose_ptx(binary.entries, arch);
+  } else {
+    // The toolkit's own library of device code has cubins alone: what is called of it stays extern,
+    // and is refused by name.
+    std::vector<std::string> texts;
+    for (const auto& part : binary.parts)
+      if (newest_ptx(part, arch)) texts.push_back(choose_ptx(part, arch));
+    if (texts.empty()) choose_ptx(binary.parts[0], arch);  // which says what is missing
+    ptx::Linked linked = ptx::link(texts);
+    code.ptx = std::move(linked.text);
+    code.lines_before = std::move(linked.lines_before);
+  }
+  for (const FatEntry& e : binary.entries)
+    if (e.kind == FatEntry::Kind::cubin && e.arch == number_of(arch)) code.cubin = unpack(e);
+  return code;
+}
+
+}  // namespace lab32::cudart

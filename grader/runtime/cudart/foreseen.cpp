@@ -1,0 +1,92 @@
+#include "runtime/cudart/foreseen.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "base/pattern.h"
+#include "device/kernel_name.h"
+#include "device/sim_device.h"
+#include "runtime/cudart/fatbin.h"
+#include "runtime/cudart/say.h"
+#include "simulator/ptx/unknown_opcodes.h"
+
+namespace lab32::cudart {
+namespace {
+
+// Who reads more than these runs --list-unsupported.
+constexpr size_t kMostLines = 4;
+
+void say_each(const char* of, const std::vector<std::string>& lines) {
+  static std::set<std::string> said;
+  size_t number = 0;
+  for (const std::string& line : lines)
+    if (said.insert(line).second && ++number <= kMostLines) say(fmt::format("{}: {}", of, line));
+  if (number > kMostLines)
+    say(fmt::format("... and {} more: lab32 run --list-unsupported names all",
+                    number - kMostLines));
+}
+
+void add_all(const std::map<std::string, std::string>& refusals, const std::string& name,
+             CodeRefusals* all) {
+  for (const auto& [symbol, why] : refusals) all->add(why, device::kernel_name(symbol), name);
+}
+
+// Of a module that nothing was used of yet: parsed only if it may have something.
+void look_ahead(const Binary& binary, const std::string& arch, CodeRefusals* all) {
+  try {
+    const std::string ptx = choose(read_fatbin(binary.wrapper), arch).ptx;
+    if (ptx::may_have_unknown_opcodes(ptx)) add_all(device::refusals_of(from_here(ptx)), "", all);
+  } catch (const Error&) {
+    // It holds nothing that runs here, which is said when something of it is used.
+  }
+}
+
+}  // namespace
+
+void CodeRefusals::add(const std::string& why, const std::string& kernel, const std::string& name) {
+  static const Pattern in_source("^PTX line [0-9]+: (.*) \\(source: (.*)\\)$"),
+      in_ptx("^PTX line ([0-9]+): (.*)$");
+  std::string text = why.substr(0, why.find('\n'));
+  if (const auto found = in_source.match(text))
+    text = (*found)[2] + ": " + (*found)[1];
+  else if (const auto line = name.empty() ? std::nullopt : in_ptx.match(text))
+    text = name + ":" + (*line)[1] + ": " + (*line)[2];
+  kernels_[text].push_back(kernel);
+}
+
+std::vector<std::string> CodeRefusals::lines() const {
+  std::vector<std::string> lines;
+  for (const auto& [text, kernels] : kernels_) {
+    const std::string others =
+        kernels.size() > 1 ? fmt::format(" and {} more", kernels.size() - 1) : "";
+    lines.push_back(kernels[0].empty() ? text
+                                       : fmt::format("{} (kernel {}{})", text, kernels[0], others));
+  }
+  return lines;
+}
+
+void foresee_kernels(Registry& registry, const std::string& arch) {
+  const std::vector<Binary*> binaries = registry.not_looked_at();
+  if (binaries.empty()) return;
+  CodeRefusals all;
+  for (Binary* binary : binaries)
+    if (binary->here())
+      add_all(binary->here()->refusals(), "", &all);
+    else if (!binary->refused)
+      look_ahead(*binary, arch, &all);
+  say_each("the program holds what would stop it when launched", all.lines());
+}
+
+void foresee_kernels(Binary& module) {
+  CodeRefusals all;
+  add_all(module.here()->refusals(), module.code->name, &all);
+  say_each("the program has loaded what would stop it when launched", all.lines());
+}
+
+void foresee_calls(const std::vector<std::string>& refusals) {
+  say_each("the program names what would stop it when called", refusals);
+}
+
+}  // namespace lab32::cudart

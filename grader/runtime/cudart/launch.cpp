@@ -1,0 +1,341 @@
+#include "runtime/cudart/launch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "device/fault_text.h"
+#include "runtime/cudart/errors.h"
+#include "runtime/cudart/foreseen.h"
+#include "runtime/cudart/say.h"
+#include "runtime/record/recording.h"
+#include "simulator/timing/occupancy.h"
+
+namespace lab32::cudart {
+namespace {
+
+// What a block may have without asking (cudaFuncAttributeMaxDynamicSharedMemorySize).
+constexpr uint64_t kSharedWithoutAsking = 48 << 10;
+
+// A program may take its time: what never ends is stopped after some minutes.
+constexpr uint64_t kWarpBudget = 20'000'000'000;
+
+uint64_t count(const dim3& d) { return uint64_t{d.x} * d.y * d.z; }
+
+bool within(const dim3& d, const std::array<uint32_t, 3>& most) {
+  return count(d) != 0 && d.x <= most[0] && d.y <= most[1] && d.z <= most[2];
+}
+
+// What the real runtime refuses at the launch itself.
+cudaError_t check(Runtime& r, KernelEntry& entry, const device::KernelInfo& info,
+                  const LaunchRequest& request, device::Shape* shape) {
+  const uint64_t threads = count(request.block);
+  if (!within(request.grid, r.profile.max_grid) || !within(request.block, r.profile.max_block) ||
+      threads > r.profile.max_threads_per_block || threads > info.max_threads)
+    return cudaErrorInvalidValue;  // so says CUDA 13.0; others say cudaErrorInvalidConfiguration
+  if (request.shared > dynamic_shared_limit(entry, info)) return cudaErrorInvalidValue;
+  if (info.registers && resident_blocks(r, entry, threads, request.shared) == 0)
+    return cudaErrorLaunchOutOfResources;
+  dim3 c;
+  bool explicitly = false;
+  if (const cudaError_t error = find_cluster(r, entry, info, request.cluster, &c, &explicitly))
+    return error;
+  if (request.grid.x % c.x != 0 || request.grid.y % c.y != 0 || request.grid.z % c.z != 0)
+    return cudaErrorInvalidClusterSize;
+  if (explicitly) shape->cluster = {c.x, c.y, c.z};
+  if (request.cooperative) {
+    const uint32_t blocks = resident_blocks(r, entry, threads, request.shared);
+    uint64_t most = uint64_t{r.profile.multiprocessors} * blocks;
+    if (explicitly) {
+      const auto clusters = model::active_clusters(r.profile, blocks, count(c));
+      if (!clusters) throw Error("how many clusters this device holds at once is not known");
+      most = *clusters * count(c);
+    }
+    if (count(request.grid) > most) return cudaErrorCooperativeLaunchTooLarge;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t error_of(const device::Fault& fault) {
+  // Both as on an H100.
+  if (fault.trap && (fault.trap->reason == sim::TrapReason::tensor_coordinate ||
+                     fault.trap->reason == sim::TrapReason::tensor_map))
+    return cudaErrorIllegalInstruction;
+  if (fault.trap && fault.trap->reason == sim::TrapReason::no_condition)
+    return cudaErrorIllegalAddress;
+  switch (fault.kind) {
+    case sim::TrapKind::misaligned:
+      return cudaErrorMisalignedAddress;
+    case sim::TrapKind::assertion:
+      return cudaErrorAssert;
+    case sim::TrapKind::instruction_limit:
+    case sim::TrapKind::deadlock:
+    case sim::TrapKind::time_limit:
+    case sim::TrapKind::barrier:
+      return cudaErrorLaunchTimeout;
+    case sim::TrapKind::trap:
+    case sim::TrapKind::shuffle:
+    case sim::TrapKind::stack:
+    case sim::TrapKind::cluster:
+      return cudaErrorLaunchFailure;
+    case sim::TrapKind::launch:
+      return cudaErrorInvalidConfiguration;
+    case sim::TrapKind::out_of_bounds:
+    case sim::TrapKind::null:
+    case sim::TrapKind::peer:
+    case sim::TrapKind::freed:
+    case sim::TrapKind::read_only:
+    case sim::TrapKind::uninitialised:
+    case sim::TrapKind::input:
+    case sim::TrapKind::output:
+      break;
+  }
+  return cudaErrorIllegalAddress;
+}
+
+void say_fault(const device::Fault& fault, const std::string& kernel) {
+  std::string place = fault.file.empty() ? "" : fmt::format("{}:{}: ", fault.file, fault.line);
+  say(fmt::format("{}kernel {}: {}: {}", place, kernel, words(fault.kind), describe(fault)));
+}
+
+uint64_t launches = 0;
+
+record::LaunchProfile record_of(Runtime& r, const KernelEntry& entry,
+                                const device::KernelInfo& info, const LaunchRequest& request,
+                                const device::Shape& shape) {
+  record::LaunchProfile record;
+  record.id = launches++;
+  record.process_id = getpid();
+  record.process_name = std::filesystem::read_symlink("/proc/self/exe").filename().string();
+  record.symbol = entry.symbol;
+  // Streams that a program makes are numbered from 13 on, the default one is 7.
+  const unsigned long long stream = r.streams.id(request.stream);
+  record.stream = r.streams.is_default(request.stream) ? 7 : stream + 10;
+  record.device = r.gpu().number;
+  record.context = static_cast<uint64_t>(r.gpu().number) + 1;
+  record.device_name = r.gpu().device->name();
+  const std::string digits = r.profile.arch.substr(r.profile.arch.find('_') + 1);
+  record.compute_capability = digits.substr(0, digits.size() - 1) + "." + digits.back();
+  record.multiprocessors = r.profile.multiprocessors;
+  record.shape = shape;
+  record.static_shared = info.static_shared;
+  record.registers = info.registers;
+  return record;
+}
+
+device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
+  using Model = device::LaunchOptions::Model;
+  device::LaunchOptions options;
+  options.devices = r.devices();
+  options.text_of_error = [](uint32_t error, bool name) -> std::string {
+    const auto code = static_cast<cudaError_t>(error);
+    return name ? error_name(code) : error_text(code);
+  };
+  options.warp_budget = kWarpBudget;
+  options.check_hazards = r.tool == Tool::check || r.close_up;  // a race has its picture
+  options.keep_going = r.tool == Tool::check;
+  options.trap_uninitialised = false;  // a GPU goes on with what lies there
+  options.heap_bytes = r.gpu().limits.at(cudaLimitMallocHeapSize);
+  options.cooperative = request.cooperative;
+  if (r.schedule) options.schedule = (*r.schedule)++;
+  // Nobody sees the counts of `lab32 run` and `check`, but through times.
+  options.count = r.tool == Tool::profile || r.streams.timed();
+  options.close_up = r.close_up;
+  // Caches start empty under Nsight Compute (--cache-control all), and hold what earlier launches
+  // left where a program takes the time itself.
+  if (r.tool == Tool::profile)
+    options.model = Model::cold;
+  else if (r.tool == Tool::run && r.streams.timed())
+    options.model = Model::warm;
+  return options;
+}
+
+// Of what it does nothing is seen but what it leaves in memory, and its time is known. Clocks go on
+// from launch to launch, and so does the heap.
+bool may_be_left_out(const Runtime& r, const device::KernelInfo& info,
+                     const device::LaunchOptions& options) {
+  return r.tool == Tool::run && !options.schedule && !options.close_up && !options.count &&
+         options.model == device::LaunchOptions::Model::none && !info.uses_heap &&
+         !info.reads_clock;
+}
+
+}  // namespace
+
+uint64_t launches_recorded() { return launches; }
+
+uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo& info) {
+  if (entry.here().max_dynamic_shared >= 0)
+    return static_cast<uint64_t>(entry.here().max_dynamic_shared);
+  return kSharedWithoutAsking - std::min<uint64_t>(kSharedWithoutAsking, info.static_shared);
+}
+
+uint32_t cluster_limit(const KernelEntry& entry) {
+  constexpr uint32_t kPortable = 8, kNonPortable = 16;  // H100, measured
+  return entry.here().non_portable_cluster ? kNonPortable : kPortable;
+}
+
+cudaError_t find_cluster(Runtime& r, const KernelEntry& entry, const device::KernelInfo& info,
+                         const std::optional<dim3>& asked, dim3* cluster, bool* explicitly) {
+  const int* const set = entry.here().cluster;
+  dim3 needed(info.cluster.x, info.cluster.y, info.cluster.z);
+  if (count(needed) == 0)
+    needed = dim3(static_cast<unsigned>(set[0]), static_cast<unsigned>(set[1]),
+                  static_cast<unsigned>(set[2]));
+  const bool needs = count(needed) != 0;
+  *explicitly = asked.has_value() || needs;
+  *cluster = asked ? *asked : needs ? needed : dim3(1);
+  if (!*explicitly) return cudaSuccess;
+  const dim3& c = *cluster;
+  if (count(c) == 0 || count(c) > cluster_limit(entry)) return cudaErrorInvalidClusterSize;
+  if (needs && (c.x != needed.x || c.y != needed.y || c.z != needed.z))
+    return cudaErrorInvalidClusterSize;
+  if (info.max_cluster != 0 && count(c) > info.max_cluster) return cudaErrorInvalidClusterSize;
+  if (count(c) > 1 && std::stoi(r.profile.arch.substr(3)) < 90)
+    throw Error("thread block clusters need a device of compute capability 9.0, and the " +
+                r.profile.name + " has " + r.profile.arch);
+  return cudaSuccess;
+}
+
+uint32_t registers(const Runtime& r, const device::KernelInfo& info) {
+  if (!info.registers)
+    throw Error(
+        fmt::format("occupancy needs the machine code of `{}` for {}: compile with nvcc "
+                    "-arch={}",
+                    info.name, r.profile.arch, r.profile.arch));
+  return *info.registers;
+}
+
+uint32_t resident_blocks(Runtime& r, KernelEntry& entry, uint64_t threads, uint64_t shared) {
+  const device::KernelInfo& info = r.registry.load(entry).info();
+  constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
+  try {
+    return model::occupancy(r.profile, static_cast<uint32_t>(std::min(threads, kMost)),
+                            registers(r, info), info.static_shared,
+                            static_cast<uint32_t>(std::min(shared, kMost)), entry.here().carveout)
+        .blocks;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request, void** args) {
+  if (!r.streams.knows(request.stream) || !r.streams.is_here(request.stream))
+    return cudaErrorInvalidResourceHandle;
+  r.registry.load(*entry.binary);
+  foresee_kernels(r.registry, r.profile.arch);
+  device::Kernel& kernel = r.registry.load(entry);
+  const device::KernelInfo& info = kernel.info();
+  device::Shape shape;
+  if (const cudaError_t error = check(r, entry, info, request, &shape)) return error;
+  // A fault nobody has waited for yet: the device runs nothing more.
+  if (r.gpu().fault) return cudaSuccess;
+
+  r.gpu().heap_in_use |= info.uses_heap;
+
+  std::vector<device::Arg> arguments;
+  for (size_t i = 0; i < info.parameter_bytes.size(); ++i)
+    arguments.push_back(device::Arg::of_bytes(args[i], info.parameter_bytes[i]));
+  shape.grid = {request.grid.x, request.grid.y, request.grid.z};
+  shape.block = {request.block.x, request.block.y, request.block.z};
+  shape.dynamic_shared = static_cast<uint32_t>(request.shared);
+
+  device::LaunchOptions options = options_for(r, request);
+  const char* const path = std::getenv("LAB32_RECORD");
+  const bool recorded = path && *path;
+  const std::string key = launch_key(entry.symbol, shape, arguments);
+  KnownTime* known = nullptr;
+  if (options.model == device::LaunchOptions::Model::warm) {
+    const KnownTimes::Found found =
+        r.gpu().known_times.of(key, pieces_key(entry.symbol, shape, arguments, r.memory));
+    known = found.time;
+    if (!found.model) {
+      options.model = device::LaunchOptions::Model::none;
+      options.count = false;
+    }
+  }
+  Repeats::Launch* repeated = nullptr;
+  if (may_be_left_out(r, info, options) && !recorded)
+    repeated = &r.gpu().repeats.of(key + std::string(1, request.cooperative ? 'c' : 'p') +
+                                   std::to_string(entry.number));
+  const auto advance = [&](const device::Run& of) {
+    r.gpu().timeline.advance(known ? known->seconds(r.profile, of) : launch_seconds(r.profile, of));
+  };
+  if (const auto instructions = repeated ? repeated->repeat(r.memory) : std::nullopt) {
+    device::Run left_out;
+    left_out.warp_instructions = instructions;
+    advance(left_out);
+    return cudaSuccess;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  device::Run run = r.gpu().device->launch(kernel, shape, arguments, options);
+  if (!repeated)
+    Repeats::forget_look();
+  else
+    repeated->ran(r.memory, run,
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                  !run.fault && run.output.empty() && !run.output_lost && run.child_launches == 0);
+  if (run.fault && run.fault->kind == sim::TrapKind::launch) return error_of(*run.fault);
+  advance(run);
+  r.gpu().output += run.output;
+  if (run.output_lost && !std::exchange(r.gpu().said_output_lost, true))
+    say(fmt::format(
+        "kernel {} prints more than printf's buffer on the device holds (1 MiB a launch): "
+        "the rest is lost",
+        info.name));
+  if (run.order_unseen && r.said_order_unseen.insert(info.name).second)
+    say(
+        fmt::format("kernel {} allocates or frees memory, or launches kernels: races between its "
+                    "blocks are not "
+                    "looked for",
+                    info.name));
+  if (run.fault) {
+    r.gpu().fault = error_of(*run.fault);
+    // `lab32 check` shows what it has found when the program has ended.
+    if (r.tool != Tool::check || !sim::is_finding(run.fault->kind))
+      say_fault(*run.fault, info.name);
+  }
+  if (recorded) {
+    record::LaunchProfile record = record_of(r, entry, info, request, shape);
+    record.run = std::move(run);
+    record::append_line(path, record::to_line(record));
+  }
+  return cudaSuccess;
+}
+
+std::shared_ptr<KernelCall> prepare_launch(Runtime& runtime, KernelEntry& entry,
+                                           const void* function, const LaunchRequest& request,
+                                           void** args) {
+  auto call = std::make_shared<KernelCall>();
+  call->entry = &entry;
+  call->function = function;
+  call->grid = request.grid;
+  call->block = request.block;
+  call->shared = request.shared;
+  call->cooperative = request.cooperative;
+  call->cluster = request.cluster;
+  call->device = runtime.gpu().number;
+  const auto& sizes = runtime.registry.load(entry).info().parameter_bytes;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const auto* begin = static_cast<const std::byte*>(args[i]);
+    call->values.emplace_back(begin, begin + sizes[i]);
+  }
+  return call;
+}
+
+cudaError_t launch(Runtime& r, KernelCall& call, cudaStream_t stream) {
+  const OnDevice on(r, call.device);
+  // A graph may be launched in a stream of another device than its kernels'.
+  return launch(r, *call.entry,
+                {call.grid, call.block, call.shared, r.streams.is_here(stream) ? stream : nullptr,
+                 call.cooperative, call.cluster},
+                call.arguments());
+}
+
+}  // namespace lab32::cudart

@@ -1,0 +1,188 @@
+#include "runtime/cudart/registry.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "runtime/cudart/errors.h"
+#include "runtime/cudart/fatbin.h"
+#include "runtime/cudart/linked_lines.h"
+#include "toolchain/disassemble.h"
+
+namespace lab32::cudart {
+namespace {
+
+// `.target sm_90`: what the PTX was made for.
+std::string target_of(const std::string& ptx) {
+  const size_t at = ptx.find(".target");
+  const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
+  if (name == std::string::npos) return {};
+  return ptx.substr(name, ptx.find_first_of(", \n", name) - name);
+}
+
+}  // namespace
+
+std::string from_here(std::string text) {
+  static const std::string here = [] {
+    char path[4096];
+    return std::string(getcwd(path, sizeof path) ? path : "") + "/";
+  }();
+  if (here.size() < 2) return text;
+  const std::string absolute = '"' + here;
+  for (size_t at = 0; (at = text.find(absolute, at)) != std::string::npos; ++at)
+    text.erase(at + 1, here.size());
+  return text;
+}
+
+Binary* Registry::add_binary(const void* wrapper) {
+  binaries_.push_back(std::make_unique<Binary>());
+  binaries_.back()->wrapper = wrapper;
+  has_new_ = true;
+  return binaries_.back().get();
+}
+
+Binary* Registry::add_module(DeviceCode code) {
+  Binary* module = add_binary(nullptr);
+  module->code = std::move(code);
+  try {
+    load_now(*module);
+  } catch (...) {
+    remove_binary(module);
+    throw;
+  }
+  return module;
+}
+
+void Registry::remove_binary(Binary* binary) {
+  for (auto at = kernels_.begin(); at != kernels_.end();)
+    at = at->second->binary == binary ? kernels_.erase(at) : std::next(at);
+  for (auto at = variables_.begin(); at != variables_.end();)
+    at = at->second.binary == binary ? variables_.erase(at) : std::next(at);
+  binaries_.erase(std::remove_if(binaries_.begin(), binaries_.end(),
+                                 [&](const auto& b) { return b.get() == binary; }),
+                  binaries_.end());
+}
+
+std::vector<Binary*> Registry::not_looked_at() {
+  std::vector<Binary*> found;
+  if (!std::exchange(has_new_, false)) return found;
+  for (auto& binary : binaries_)
+    if (!std::exchange(binary->looked_at, true) && !binary->code) found.push_back(binary.get());
+  return found;
+}
+
+void Registry::unload() {
+  for (auto& binary : binaries_) {
+    const auto loaded = std::count_if(binary->modules.begin(), binary->modules.end(),
+                                      [](const auto& m) { return m != nullptr; });
+    if (binary->code || (!binary->managed.empty() && loaded > 1)) continue;
+    binary->here().reset();
+    for (auto& [host, entry] : kernels_)
+      if (entry->binary == binary.get()) entry->here().kernel = nullptr;
+  }
+}
+
+void Registry::add_kernel(Binary* binary, const void* host, const char* symbol) {
+  auto entry = std::make_unique<KernelEntry>();
+  entry->binary = binary;
+  entry->symbol = symbol;
+  kernels_[host] = std::move(entry);
+}
+
+void Registry::add_variable(Binary* binary, const void* host, const char* symbol, uint64_t bytes) {
+  variables_[host] = {binary, symbol, bytes};
+}
+
+KernelEntry* Registry::find_kernel(const void* function) {
+  if (const auto at = kernels_.find(function); at != kernels_.end()) return at->second.get();
+  for (const auto& [host, entry] : kernels_)
+    if (entry.get() == function) return entry.get();
+  return nullptr;
+}
+
+KernelEntry* Registry::find_kernel(Binary& module, const std::string& symbol) {
+  load(module);
+  for (const auto& [host, entry] : kernels_)
+    if (entry->binary == &module && entry->symbol == symbol) return entry.get();
+  const auto symbols = module.here()->kernel_symbols();
+  if (std::find(symbols.begin(), symbols.end(), symbol) == symbols.end()) return nullptr;
+  auto entry = std::make_unique<KernelEntry>();
+  entry->binary = &module;
+  entry->symbol = symbol;
+  KernelEntry* made = entry.get();
+  kernels_[made] = std::move(entry);  // no host function: its handle is its address
+  return made;
+}
+
+const void* Registry::host_of(const KernelEntry& kernel) const {
+  for (const auto& [host, entry] : kernels_)
+    if (entry.get() == &kernel) return host;
+  return nullptr;
+}
+
+const VariableEntry* Registry::find_variable(const void* host) const {
+  const auto at = variables_.find(host);
+  return at == variables_.end() ? nullptr : &at->second;
+}
+
+void Registry::load_now(Binary& binary) {
+  device::Device& device = *devices_[acting_device()];
+  const DeviceCode code =
+      binary.code ? *binary.code : choose(read_fatbin(binary.wrapper), device.arch());
+  toolchain::Artifact artifact;
+  artifact.arch = device.arch();
+  artifact.ptx = from_here(code.ptx);
+  artifact.cubin = code.cubin;
+  artifact.name = code.name;
+  artifact.places = code.places;
+  binary.arch = target_of(code.ptx);
+  if (!code.cubin.empty()) {
+    binary.cubin = read_cubin(code.cubin);
+    for (const auto& [symbol, resources] : binary.cubin.kernels)
+      artifact.registers[symbol] = resources.registers;
+    if (listings_)
+      artifact.sass =
+          in_linked_lines(from_here(toolchain::disassemble(code.cubin)), code.lines_before);
+  }
+  for (const auto& module : binary.modules)
+    for (const auto& [pointer, symbol] : binary.managed)
+      if (module) artifact.placed[symbol] = module->symbol(symbol)->address;
+  binary.here() = device.load(artifact);
+  for (const auto& [pointer, symbol] : binary.managed) {
+    const auto where = binary.here()->symbol(symbol);
+    if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", symbol));
+    *pointer = reinterpret_cast<void*>(where->address);
+  }
+}
+
+void Registry::load(Binary& binary) {
+  if (binary.here()) return;
+  if (binary.refused) throw NotLoaded{};
+  try {
+    load_now(binary);
+  } catch (const Error& e) {
+    binary.refused = true;
+    refuse(e.what());
+    throw NotLoaded{};
+  }
+}
+
+device::Kernel& Registry::load(KernelEntry& entry) {
+  load(*entry.binary);
+  if (!entry.here().kernel) entry.here().kernel = entry.binary->here()->find(entry.symbol);
+  if (!entry.here().kernel)
+    throw Error(fmt::format("the program's PTX has no kernel `{}`", entry.symbol));
+  return *entry.here().kernel;
+}
+
+device::Buffer Registry::locate(const VariableEntry& entry) {
+  load(*entry.binary);
+  const auto where = entry.binary->here()->symbol(entry.symbol);
+  if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", entry.symbol));
+  return *where;
+}
+
+}  // namespace lab32::cudart

@@ -1,0 +1,150 @@
+#include "runtime/cudart/repeats.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "device/sim_device.h"
+
+namespace lab32::cudart {
+namespace {
+
+// Bytes of memory a second that a look reads, as it was the last time.
+double& rate() {
+  static double bytes_per_second = 4e9;
+  return bytes_per_second;
+}
+
+// The last look, as long as it holds but for what the host writes without a call.
+std::optional<std::vector<sim::AllocationDigest>>& last_look() {
+  static std::optional<std::vector<sim::AllocationDigest>> digest;
+  return digest;
+}
+
+// What the last look, if it holds, has found in the allocation; none for what the host writes too.
+const sim::AllocationDigest* found_in(const sim::Allocation& allocation) {
+  if (!last_look() || allocation.shared_with_host) return nullptr;
+  const auto at = std::lower_bound(
+      last_look()->begin(), last_look()->end(), allocation.index,
+      [](const sim::AllocationDigest& d, uint32_t index) { return d.allocation < index; });
+  return at != last_look()->end() && at->allocation == allocation.index ? &*at : nullptr;
+}
+
+// The last fill of an allocation, and the digest of all of it then.
+struct Filled {
+  Repeats::Fill fill;
+  uint64_t digest;
+};
+std::map<uint32_t, Filled>& fills() {
+  static std::map<uint32_t, Filled> known;
+  return known;
+}
+
+// By the next look.
+uint64_t bytes_to_read(const sim::Memory& memory) {
+  if (!last_look()) return sim::digest_bytes(memory);
+  uint64_t bytes = 0;
+  for (const auto& known : *last_look())
+    if (const auto& a = *memory.allocations()[known.allocation]; a.shared_with_host)
+      bytes += (a.end - a.begin) * 9 / 8;
+  return bytes;
+}
+
+std::vector<sim::AllocationDigest> look(const sim::Memory& memory) {
+  if (last_look()) {
+    for (sim::AllocationDigest& known : *last_look())
+      if (const sim::Allocation& a = *memory.allocations()[known.allocation]; a.shared_with_host)
+        known = sim::digest(memory, a, device::host_threads());
+    return *last_look();
+  }
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  std::vector<sim::AllocationDigest> digest = sim::digest(memory, device::host_threads());
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const auto bytes = static_cast<double>(sim::digest_bytes(memory));
+  if (bytes > 1e6 && seconds > 0) rate() = bytes / seconds;
+  last_look() = digest;
+  return digest;
+}
+
+}  // namespace
+
+void Repeats::forget_look() { last_look().reset(); }
+bool Repeats::has_look() { return last_look().has_value(); }
+
+bool Repeats::still_holds(const sim::Allocation& allocation, const Fill& fill) {
+  const sim::AllocationDigest* const found = found_in(allocation);
+  const auto known = fills().find(allocation.index);
+  return found != nullptr && known != fills().end() && known->second.fill == fill &&
+         known->second.digest == found->digest;
+}
+
+void Repeats::holds(const sim::Allocation& allocation, const Fill& fill) {
+  if (const sim::AllocationDigest* const found = found_in(allocation))
+    fills().insert_or_assign(allocation.index, Filled{fill, found->digest});
+}
+
+bool Repeats::Launch::worth_while(const sim::Memory& memory) const {
+  // Two looks are lost where it turns out that memory does not hold the same.
+  constexpr double kPartOfSpent = 0.05, kPartOfRun = 0.5;
+  // The list of allocations grows with each that a program makes.
+  constexpr size_t kMost = 20'000;
+  if (seconds_ == 0 || memory.allocations().size() >= kMost) return false;
+  const double look = static_cast<double>(bytes_to_read(memory)) / rate();
+  return before_ ? look < seconds_ * kPartOfRun : look < spent_ * kPartOfSpent;
+}
+
+std::optional<uint64_t> Repeats::Launch::repeat(sim::Memory& memory) {
+  found_.reset();
+  if (!worth_while(memory)) return std::nullopt;
+  found_ = look(memory);
+  if (!before_ || *found_ != *before_) return std::nullopt;
+  for (const auto& [allocation, piece] : left_)
+    memory.put_back(*memory.allocations()[allocation], piece);
+  last_look() = after_;
+  return warp_instructions_;
+}
+
+bool Repeats::Launch::learn(const sim::Memory& memory) {
+  // Bytes kept of one launch: so many that to put them back is a tenth of running it, at most.
+  constexpr double kAlways = 64 << 20, kPerSecond = 256 << 20, kMost = 1 << 30;
+  const auto most = static_cast<uint64_t>(std::min(kAlways + kPerSecond * seconds_, kMost));
+  forget_look();
+  const Digest after = look(memory);
+  if (after.size() != found_->size()) return false;
+  left_.clear();
+  uint64_t kept = 0;
+  for (size_t i = 0; i < after.size(); ++i) {
+    if (after[i] == (*found_)[i]) continue;
+    const sim::Allocation& changed = *memory.allocations()[after[i].allocation];
+    kept += changed.end - changed.begin;
+    if (kept > most) return false;
+    left_.emplace_back(changed.index, memory.image(changed));
+  }
+  after_ = after;
+  return true;
+}
+
+void Repeats::Launch::ran(const sim::Memory& memory, const device::Run& run, double seconds,
+                          bool silent) {
+  // The first time it is also got ready to run.
+  seconds_ = seconds_ == 0 ? seconds : std::min(seconds_, seconds);
+  spent_ += seconds;
+  forget_look();
+  if (!found_) return;
+  const bool in_vain = before_.has_value();
+  before_.reset();
+  left_.clear();
+  spent_ = 0;
+  if (in_vain || !silent || !run.warp_instructions || !learn(memory)) return;
+  before_ = std::move(found_);
+  warp_instructions_ = *run.warp_instructions;
+}
+
+Repeats::Launch& Repeats::of(const std::string& key) {
+  // Programs whose launches all differ gain nothing from being remembered.
+  constexpr size_t kMost = 1024;
+  if (known_.size() >= kMost && known_.count(key) == 0) known_.clear();
+  return known_[key];
+}
+
+}  // namespace lab32::cudart

@@ -1,0 +1,150 @@
+// From a program's descriptions to what a texture object reads, and how.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+#include "runtime/cudart/arrays.h"
+#include "runtime/cudart/resource_view.h"
+
+namespace lab32::cudart {
+namespace {
+
+constexpr uint64_t kTextureAlignment = 512, kPitchAlignment = 32;
+constexpr uint64_t kMostElements = uint64_t{1} << 30, kMostBytes = uint64_t{1} << 32;
+
+// A GPU's allocations begin at multiples of 512; those here have neighbours of other lengths.
+bool is_aligned(const sim::Memory& memory, uint64_t address) {
+  const sim::Allocation* a = memory.find(address);
+  return a && !a->freed && (address - a->begin) % kTextureAlignment == 0;
+}
+
+cudaError_t linear(const sim::Memory& memory, const cudaResourceDesc& r, sim::TexelArray* texels) {
+  const auto& own = r.res.linear;
+  if (!read_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
+  const uint64_t count = own.sizeInBytes / texels->format.bytes();
+  const auto begin = reinterpret_cast<uint64_t>(own.devPtr);
+  if (!is_aligned(memory, begin)) return cudaErrorInvalidValue;
+  if (count > kMostElements || own.sizeInBytes > kMostBytes) return cudaErrorInvalidValue;
+  texels->linear = texels->in_rows = true;
+  sim::TexelGrid grid;
+  grid.begin = begin;
+  grid.width = static_cast<uint32_t>(count);
+  texels->levels.push_back(grid);
+  return cudaSuccess;
+}
+
+cudaError_t pitched(const sim::Memory& memory, const cudaResourceDesc& r, sim::TexelArray* texels) {
+  const auto& own = r.res.pitch2D;
+  if (!read_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
+  const auto begin = reinterpret_cast<uint64_t>(own.devPtr);
+  if (!is_aligned(memory, begin) || own.pitchInBytes % kPitchAlignment != 0 ||
+      own.pitchInBytes < own.width * texels->format.bytes() || own.width > 131072 ||
+      own.height > 65000)
+    return cudaErrorInvalidValue;
+  if (own.width == 0 || own.height == 0) throw Error("textures without texels are not simulated");
+  texels->dimensions = 2;
+  texels->in_rows = true;
+  sim::TexelGrid grid;
+  grid.begin = begin;
+  grid.width = static_cast<uint32_t>(own.width);
+  grid.height = static_cast<uint32_t>(own.height);
+  grid.pitch = own.pitchInBytes;
+  texels->levels.push_back(grid);
+  return cudaSuccess;
+}
+
+cudaError_t resource(const Arrays& arrays, const sim::Memory& memory, const cudaResourceDesc& r,
+                     sim::TexelArray* texels) {
+  switch (r.resType) {
+    case cudaResourceTypeArray: {
+      const Array* array = arrays.find(r.res.array.array);
+      if (!array) return cudaErrorInvalidResourceHandle;
+      *texels = Arrays::texels(*array);
+      return cudaSuccess;
+    }
+    case cudaResourceTypeMipmappedArray: {
+      const Mipmap* mipmap = arrays.find(r.res.mipmap.mipmap);
+      if (!mipmap) return cudaErrorInvalidResourceHandle;
+      *texels = Arrays::texels(*mipmap);
+      return cudaSuccess;
+    }
+    case cudaResourceTypeLinear:
+      return linear(memory, r, texels);
+    case cudaResourceTypePitch2D:
+      return pitched(memory, r, texels);
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+// In 1/256, cut off.
+int32_t in_levels(float level) {
+  return static_cast<int32_t>(std::clamp(std::isnan(level) ? 0.0f : level, -1024.0f, 1024.0f) *
+                              256);
+}
+
+// format: that of the texels as they are seen; `own`: as the array has them. Whether integers are
+// read as fractions is asked of the array's own, so those that a view makes of floats or of 32 bits
+// are fractions, whatever the program asks for (H100).
+cudaError_t sampler(const cudaTextureDesc& d, const sim::TexelFormat& format,
+                    const sim::TexelFormat& own, sim::Sampler* s) {
+  using Kind = sim::TexelFormat::Kind;
+  for (size_t k = 0; k < 3; ++k) {
+    if (d.addressMode[k] < cudaAddressModeWrap || d.addressMode[k] > cudaAddressModeBorder)
+      return cudaErrorInvalidValue;
+    s->address[k] = static_cast<sim::AddressMode>(d.addressMode[k]);
+  }
+  if (d.filterMode != cudaFilterModePoint && d.filterMode != cudaFilterModeLinear)
+    return cudaErrorInvalidValue;
+  s->linear = d.filterMode == cudaFilterModeLinear;
+  const auto can_be_fractions = [](const sim::TexelFormat& f) {
+    return f.kind != Kind::floating && f.bits != 32;
+  };
+  const bool asked = d.readMode == cudaReadModeNormalizedFloat;
+  const bool integers = format.kind != Kind::floating;
+  if (s->linear && integers != (own.kind != Kind::floating))
+    throw Error(
+        "linear filtering of floats that a view makes of integers, or the other way round, "
+        "is not simulated");
+  s->reads_normalized = can_be_fractions(format) && (asked || !can_be_fractions(own));
+  if (s->linear && integers && (!s->reads_normalized || format.bits == 32))
+    return cudaErrorInvalidFilterSetting;
+  if (asked && !can_be_fractions(own)) return cudaErrorInvalidNormSetting;
+  s->normalized = d.normalizedCoords != 0;
+  s->srgb = d.sRGB != 0;
+  if (s->srgb && (format.kind != Kind::unsigned_integer || format.bits != 8 ||
+                  format.channels != 4 || !s->reads_normalized))
+    throw Error("sRGB is simulated for four channels of 8 bits read as normalised floats");
+  s->seamless = d.seamlessCubemap != 0;
+  s->linear_mipmap = d.mipmapFilterMode == cudaFilterModeLinear;
+  s->anisotropy = static_cast<uint8_t>(std::min(d.maxAnisotropy, 16u));
+  s->bias = in_levels(d.mipmapLevelBias);
+  s->lowest = in_levels(d.minMipmapLevelClamp);
+  s->highest = in_levels(d.maxMipmapLevelClamp);
+  std::memcpy(s->border.data(), d.borderColor, sizeof d.borderColor);
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
+                           const cudaResourceDesc& r, const cudaTextureDesc& texture,
+                           const cudaResourceViewDesc* view, Fractions fractions,
+                           sim::TextureObject* object) {
+  if (const cudaError_t error = resource(arrays, memory, r, &object->array)) return error;
+  const sim::TexelFormat own = object->array.format;
+  // Without a format a view has nothing to say: the runtime's default is one of zeros.
+  if (view && view->format != cudaResViewFormatNone) {
+    if (const cudaError_t error = apply_view(arrays, r, *view, &object->array)) return error;
+  } else if (view && (view->lastMipmapLevel != 0 || view->lastLayer != 0)) {
+    throw Error("views of some levels or layers that name no format are not simulated");
+  }
+  if (object->array.levels.size() > 1 && texture.maxAnisotropy > 1)
+    throw Error("anisotropic filtering of a texture with levels is not simulated");
+  const bool of_view = fractions == Fractions::of_view;
+  return sampler(texture, object->array.format, of_view ? object->array.format : own,
+                 &object->sampler);
+}
+
+}  // namespace lab32::cudart

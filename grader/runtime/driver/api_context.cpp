@@ -1,0 +1,294 @@
+// Contexts, the primary one among them.
+
+#include "runtime/driver/call.h"
+#include "runtime/driver/modules.h"
+
+// The configuration of shared memory is deprecated; programs ask for it.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+using namespace lab32::driver;
+using lab32::cudart::Contexts;
+
+namespace {
+
+constexpr unsigned kKnownFlags = CU_CTX_FLAGS_MASK;
+
+CUresult on_device(const char* name, CUdevice device, Waits waits,
+                   const std::function<CUresult(Runtime&)>& body) {
+  return call(name, Needs::init, waits, [&](Runtime& r) {
+    return r.has_device(device) ? body(r) : CUDA_ERROR_INVALID_DEVICE;
+  });
+}
+
+CUresult make(CUcontext* out, unsigned flags, CUdevice device) {
+  return on_device("cuCtxCreate", device, Waits::no, [&](Runtime& r) {
+    if (!out || (flags & ~kKnownFlags)) return CUDA_ERROR_INVALID_VALUE;
+    if (r.sticky) return result_of(r.sticky);
+    *out = r.contexts.make(flags, device);
+    Contexts::stack().push_back(*out);
+    return CUDA_SUCCESS;
+  });
+}
+
+// What goes away with it.
+void clear(Runtime& r, CUcontext context) {
+  modules().unload_all(r, context);
+  for (const uint64_t begin : context->memory)
+    if (r.allocations.find(reinterpret_cast<void*>(begin))) r.allocations.release(begin);
+  context->memory.clear();
+}
+
+// All that the primary context and the runtime hold.
+void reset(Runtime& r, int device) {
+  const lab32::cudart::OnDevice on(r, device);
+  modules().unload_all(r, r.contexts.primary(device));
+  r.contexts.primary(device)->memory.clear();
+  r.wait_for(r.gpu());
+  if (!r.sticky) r.reset();
+}
+
+CUresult destroy(const char* name, CUcontext context) {
+  return call(name, Needs::init, Waits::regardless, [&](Runtime& r) {
+    r.wait_for(r.gpu());
+    if (!context) return CUDA_ERROR_INVALID_VALUE;
+    if (!r.contexts.knows(context) || r.contexts.is_primary(context))
+      return CUDA_ERROR_INVALID_CONTEXT;
+    clear(r, context);
+    r.contexts.drop(context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult push(CUcontext context) {
+  return call("cuCtxPushCurrent", Needs::init, Waits::no, [&](Runtime& r) {
+    if (!context) return CUDA_ERROR_INVALID_VALUE;
+    if (!r.contexts.knows(context)) return CUDA_ERROR_INVALID_CONTEXT;
+    Contexts::stack().push_back(context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult pop(CUcontext* out) {
+  return call("cuCtxPopCurrent", Needs::init, Waits::no, [&](Runtime&) {
+    if (Contexts::stack().empty()) return CUDA_ERROR_INVALID_CONTEXT;
+    if (out) *out = Contexts::current();
+    Contexts::stack().pop_back();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult release(CUdevice device) {
+  return on_device("cuDevicePrimaryCtxRelease", device, Waits::no, [&](Runtime& r) {
+    if (!r.contexts.is_active(device)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (r.contexts.release(device) && !r.contexts.is_active(device)) reset(r, device);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult reset_primary(CUdevice device) {
+  return on_device("cuDevicePrimaryCtxReset", device, Waits::no, [&](Runtime& r) {
+    reset(r, device);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult set_flags(CUdevice device, unsigned flags) {
+  return on_device("cuDevicePrimaryCtxSetFlags", device, Waits::no, [&](Runtime& r) {
+    if (flags & ~kKnownFlags) return CUDA_ERROR_INVALID_VALUE;
+    r.contexts.primary(device)->flags = flags;
+    r.gpu(device).flags = flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+// The given one, or the current one for a null.
+CUresult with_context(const char* name, CUcontext context,
+                      const std::function<CUresult(Runtime&, CUctx_st&)>& body) {
+  return call(name, context ? Needs::init : Needs::context, Waits::no, [&](Runtime& r) {
+    CUcontext which = context ? context : Contexts::current();
+    return r.contexts.knows(which) ? body(r, *which) : CUDA_ERROR_INVALID_CONTEXT;
+  });
+}
+
+CUresult with_peer(const char* name, CUcontext peer,
+                   const std::function<cudaError_t(int device)>& body) {
+  int device = 0;
+  const CUresult e = call(name, [&](Runtime& r) {
+    if (!r.contexts.knows(peer)) return CUDA_ERROR_INVALID_CONTEXT;
+    device = peer->device;
+    return CUDA_SUCCESS;
+  });
+  return e ? e : forward(name, [&] { return body(device); });
+}
+
+}  // namespace
+
+CUresult cuCtxCreate_v2(CUcontext* out, unsigned flags, CUdevice device) {
+  return make(out, flags, device);
+}
+CUresult cuCtxCreate(CUcontext* out, unsigned flags, CUdevice device) {
+  return make(out, flags, device);
+}
+CUresult cuCtxCreate_v3(CUcontext* out, CUexecAffinityParam*, int count, unsigned flags,
+                        CUdevice device) {
+  return count ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : make(out, flags, device);
+}
+CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* parameters, unsigned flags,
+                        CUdevice device) {
+  if (parameters && (parameters->numExecAffinityParams || parameters->cigParams))
+    return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  return make(out, flags, device);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context) { return destroy("cuCtxDestroy", context); }
+CUresult cuCtxDestroy(CUcontext context) { return destroy("cuCtxDestroy", context); }
+CUresult cuCtxDetach(CUcontext context) { return destroy("cuCtxDetach", context); }
+CUresult cuCtxPushCurrent_v2(CUcontext context) { return push(context); }
+CUresult cuCtxPushCurrent(CUcontext context) { return push(context); }
+CUresult cuCtxPopCurrent_v2(CUcontext* out) { return pop(out); }
+CUresult cuCtxPopCurrent(CUcontext* out) { return pop(out); }
+
+CUresult cuCtxSetCurrent(CUcontext context) {
+  return call("cuCtxSetCurrent", Needs::init, Waits::no, [&](Runtime& r) {
+    if (context && !r.contexts.knows(context)) return CUDA_ERROR_INVALID_CONTEXT;
+    Contexts::set_current(context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetCurrent(CUcontext* out) {
+  return call("cuCtxGetCurrent", Needs::init, Waits::no, [&](Runtime&) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    *out = Contexts::current();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetDevice(CUdevice* device) {
+  return call("cuCtxGetDevice", Needs::context, Waits::regardless, [&](Runtime&) {
+    if (!device) return CUDA_ERROR_INVALID_VALUE;
+    *device = Contexts::current()->device;
+    return CUDA_SUCCESS;
+  });
+}
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
+  return with_context("cuCtxGetDevice", context, [&](Runtime&, CUctx_st& own) {
+    if (!device) return CUDA_ERROR_INVALID_VALUE;
+    *device = own.device;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetFlags(unsigned* flags) {
+  return with_context("cuCtxGetFlags", nullptr, [&](Runtime&, CUctx_st& own) {
+    if (!flags) return CUDA_ERROR_INVALID_VALUE;
+    *flags = own.flags;
+    return CUDA_SUCCESS;
+  });
+}
+CUresult cuCtxSetFlags(unsigned flags) {
+  return with_context("cuCtxSetFlags", nullptr, [&](Runtime&, CUctx_st& own) {
+    if (flags & ~kKnownFlags) return CUDA_ERROR_INVALID_VALUE;
+    own.flags = flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
+  return with_context("cuCtxGetId", context, [&](Runtime&, CUctx_st& own) {
+    if (!id) return CUDA_ERROR_INVALID_VALUE;
+    *id = own.id;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
+  return with_context("cuCtxGetApiVersion", context, [&](Runtime&, CUctx_st&) {
+    if (!version) return CUDA_ERROR_INVALID_VALUE;
+    *version = 3020;  // that of every context since CUDA 3.2
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSynchronize() { return forward("cuCtxSynchronize", cudaDeviceSynchronize); }
+CUresult cuCtxSynchronize_v2(CUcontext context) {
+  if (!context) return cuCtxSynchronize();
+  if (const CUresult e = with_context("cuCtxSynchronize", context,
+                                      [](Runtime&, CUctx_st&) { return CUDA_SUCCESS; }))
+    return e;
+  const Contexts::Pushed current(context);
+  return cuCtxSynchronize();
+}
+
+// The limits of both APIs have the same numbers.
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  return forward("cuCtxSetLimit",
+                 [&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value); });
+}
+CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
+  return forward("cuCtxGetLimit",
+                 [&] { return cudaDeviceGetLimit(value, static_cast<cudaLimit>(limit)); });
+}
+CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
+  return forward("cuCtxGetCacheConfig", [&] {
+    return cudaDeviceGetCacheConfig(reinterpret_cast<cudaFuncCache*>(config));
+  });
+}
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  return forward("cuCtxSetCacheConfig",
+                 [&] { return cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(config)); });
+}
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
+  return forward("cuCtxGetSharedMemConfig", [&] {
+    return cudaDeviceGetSharedMemConfig(reinterpret_cast<cudaSharedMemConfig*>(config));
+  });
+}
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+  return forward("cuCtxSetSharedMemConfig", [&] {
+    return cudaDeviceSetSharedMemConfig(static_cast<cudaSharedMemConfig>(config));
+  });
+}
+CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return forward("cuCtxGetStreamPriorityRange",
+                 [&] { return cudaDeviceGetStreamPriorityRange(least, greatest); });
+}
+CUresult cuCtxResetPersistingL2Cache() {
+  return forward("cuCtxResetPersistingL2Cache", cudaCtxResetPersistingL2Cache);
+}
+// Of all contexts of a device alike.
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  return with_peer("cuCtxEnablePeerAccess", peer,
+                   [&](int device) { return cudaDeviceEnablePeerAccess(device, flags); });
+}
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+  return with_peer("cuCtxDisablePeerAccess", peer,
+                   [](int device) { return cudaDeviceDisablePeerAccess(device); });
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
+  return on_device("cuDevicePrimaryCtxRetain", device, Waits::no, [&](Runtime& r) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (r.sticky) return result_of(r.sticky);
+    r.contexts.retain(device);
+    *out = r.contexts.primary(device);
+    return CUDA_SUCCESS;
+  });
+}
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) { return release(device); }
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return release(device); }
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) { return reset_primary(device); }
+CUresult cuDevicePrimaryCtxReset(CUdevice device) { return reset_primary(device); }
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
+  return set_flags(device, flags);
+}
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
+  return set_flags(device, flags);
+}
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  return on_device("cuDevicePrimaryCtxGetState", device, Waits::no, [&](Runtime& r) {
+    if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
+    *flags = r.contexts.primary(device)->flags;
+    *active = r.contexts.is_active(device);
+    return CUDA_SUCCESS;
+  });
+}

@@ -1,0 +1,227 @@
+// Graphs: the runtime's functions under the driver's names.
+
+#include <cstddef>
+#include <cstring>
+
+#include "base/error.h"
+#include "runtime/driver/same.h"
+
+using namespace lab32::driver;
+
+namespace {
+
+template <class Parameters>
+cudaKernelNodeParams kernel_of(const Parameters& p, const void* kernel) {
+  return {const_cast<void*>(kernel),
+          {p.gridDimX, p.gridDimY, p.gridDimZ},
+          {p.blockDimX, p.blockDimY, p.blockDimZ},
+          p.sharedMemBytes,
+          p.kernelParams,
+          p.extra};
+}
+
+const void* handle_of(const CUDA_KERNEL_NODE_PARAMS_v2& p) {
+  return p.func ? static_cast<const void*>(p.func) : p.kern;
+}
+
+CUresult add_kernel(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, size_t count,
+                    const cudaKernelNodeParams& same) {
+  return forward("cuGraphAddKernelNode",
+                 [&] { return cudaGraphAddKernelNode(node, graph, from, count, &same); });
+}
+
+// Both APIs' parameters lie alike, but for a kernel's second handle, and copies.
+static_assert(sizeof(CUgraphNodeParams) == sizeof(cudaGraphNodeParams) &&
+              offsetof(CUgraphNodeParams, kernel) == offsetof(cudaGraphNodeParams, kernel) &&
+              offsetof(CUDA_KERNEL_NODE_PARAMS_v3, kernelParams) ==
+                  offsetof(cudaKernelNodeParamsV2, kernelParams) &&
+              offsetof(CUDA_MEM_ALLOC_NODE_PARAMS_v2, dptr) ==
+                  offsetof(cudaMemAllocNodeParamsV2, dptr) &&
+              offsetof(CUDA_MEMSET_NODE_PARAMS_v2, height) ==
+                  offsetof(cudaMemsetParamsV2, height) &&
+              offsetof(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out) ==
+                  offsetof(cudaConditionalNodeParams, phGraph_out));
+
+cudaGraphNodeParams same_as(const CUgraphNodeParams& p) {
+  cudaGraphNodeParams same{};
+  std::memcpy(static_cast<void*>(&same), &p, sizeof same);
+  if (p.type == CU_GRAPH_NODE_TYPE_KERNEL && !p.kernel.func) same.kernel.func = p.kernel.kern;
+  if (p.type == CU_GRAPH_NODE_TYPE_MEMCPY)
+    throw lab32::Error("parameters of nodes that copy, set anew by the driver's API");
+  return same;
+}
+
+CUresult add_any(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                 const CUgraphEdgeData* edges, size_t count, CUgraphNodeParams* p) {
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  if (p->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+    return cuGraphAddMemcpyNode(node, graph, from, count, &p->memcpy.copyParams, p->memcpy.copyCtx);
+  if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && !p->conditional.ctx)
+    return CUDA_ERROR_INVALID_VALUE;
+  return forward("cuGraphAddNode", [&] {
+    cudaGraphNodeParams same = same_as(*p);
+    const cudaError_t e = cudaGraphAddNode(
+        node, graph, from, reinterpret_cast<const cudaGraphEdgeData*>(edges), count, &same);
+    if (!e && p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+      p->conditional.phGraph_out = same.conditional.phGraph_out;
+    if (!e && p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+      p->alloc.dptr = reinterpret_cast<CUdeviceptr>(same.alloc.dptr);
+    return e;
+  });
+}
+
+}  // namespace
+
+CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                           const CUgraphEdgeData* edges, size_t count, CUgraphNodeParams* p) {
+  return add_any(node, graph, from, edges, count, p);
+}
+CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, size_t count,
+                        CUgraphNodeParams* p) {
+  return add_any(node, graph, from, nullptr, count, p);
+}
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
+  return call("cuGraphNodeSetParams", [&](Runtime&) {
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    cudaGraphNodeParams same = same_as(*p);
+    return result_of(cudaGraphNodeSetParams(node, &same));
+  });
+}
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* p) {
+  return call("cuGraphExecNodeSetParams", [&](Runtime&) {
+    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    cudaGraphNodeParams same = same_as(*p);
+    return result_of(cudaGraphExecNodeSetParams(exec, node, &same));
+  });
+}
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* out, CUgraph graph,
+                                        CUcontext context, unsigned otherwise, unsigned flags) {
+  if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+  return forward("cuGraphConditionalHandleCreate", [&] {
+    return cudaGraphConditionalHandleCreate(reinterpret_cast<cudaGraphConditionalHandle*>(out),
+                                            graph, otherwise, flags);
+  });
+}
+LAB32_SAME_PER_THREAD(
+    "cuGraphInstantiate", cuGraphInstantiateWithParams,
+    (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* p),
+    cudaGraphInstantiateWithParams(exec, graph, reinterpret_cast<cudaGraphInstantiateParams*>(p)));
+
+LAB32_SAME("cuGraphCreate", cuGraphCreate, (CUgraph * graph, unsigned flags),
+           cudaGraphCreate(graph, flags));
+LAB32_SAME("cuGraphDestroy", cuGraphDestroy, (CUgraph graph), cudaGraphDestroy(graph));
+LAB32_SAME("cuGraphClone", cuGraphClone, (CUgraph * out, CUgraph graph),
+           cudaGraphClone(out, graph));
+LAB32_SAME("cuGraphInstantiate", cuGraphInstantiateWithFlags,
+           (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
+           cudaGraphInstantiateWithFlags(exec, graph, flags));
+LAB32_SAME("cuGraphExecDestroy", cuGraphExecDestroy, (CUgraphExec exec),
+           cudaGraphExecDestroy(exec));
+LAB32_SAME_PER_THREAD("cuGraphLaunch", cuGraphLaunch, (CUgraphExec exec, CUstream stream),
+                      cudaGraphLaunch(exec, stream));
+LAB32_SAME_PER_THREAD("cuGraphUpload", cuGraphUpload, (CUgraphExec exec, CUstream stream),
+                      cudaGraphUpload(exec, stream));
+LAB32_SAME("cuGraphGetNodes", cuGraphGetNodes, (CUgraph graph, CUgraphNode* nodes, size_t* count),
+           cudaGraphGetNodes(graph, nodes, count));
+LAB32_SAME("cuGraphGetRootNodes", cuGraphGetRootNodes,
+           (CUgraph graph, CUgraphNode* nodes, size_t* count),
+           cudaGraphGetRootNodes(graph, nodes, count));
+LAB32_SAME("cuGraphNodeGetType", cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType* type),
+           cudaGraphNodeGetType(node, reinterpret_cast<cudaGraphNodeType*>(type)));
+LAB32_SAME("cuGraphAddEmptyNode", cuGraphAddEmptyNode,
+           (CUgraphNode * node, CUgraph graph, const CUgraphNode* from, size_t count),
+           cudaGraphAddEmptyNode(node, graph, from, count));
+LAB32_SAME("cuGraphAddChildGraphNode", cuGraphAddChildGraphNode,
+           (CUgraphNode * node, CUgraph graph, const CUgraphNode* from, size_t count,
+            CUgraph child),
+           cudaGraphAddChildGraphNode(node, graph, from, count, child));
+LAB32_SAME("cuGraphAddEventRecordNode", cuGraphAddEventRecordNode,
+           (CUgraphNode * node, CUgraph graph, const CUgraphNode* from, size_t count,
+            CUevent event),
+           cudaGraphAddEventRecordNode(node, graph, from, count, event));
+LAB32_SAME("cuGraphAddEventWaitNode", cuGraphAddEventWaitNode,
+           (CUgraphNode * node, CUgraph graph, const CUgraphNode* from, size_t count,
+            CUevent event),
+           cudaGraphAddEventWaitNode(node, graph, from, count, event));
+// CUDA_HOST_NODE_PARAMS is the runtime's type under another name.
+LAB32_SAME("cuGraphAddHostNode", cuGraphAddHostNode,
+           (CUgraphNode * node, CUgraph graph, const CUgraphNode* from, size_t count,
+            const CUDA_HOST_NODE_PARAMS* p),
+           cudaGraphAddHostNode(node, graph, from, count,
+                                reinterpret_cast<const cudaHostNodeParams*>(p)));
+LAB32_SAME("cuGraphAddDependencies", cuGraphAddDependencies,
+           (CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, size_t count),
+           cudaGraphAddDependencies(graph, from, to, nullptr, count));
+LAB32_SAME("cuGraphAddDependencies", cuGraphAddDependencies_v2,
+           (CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
+            const CUgraphEdgeData* edges, size_t count),
+           cudaGraphAddDependencies(graph, from, to,
+                                    reinterpret_cast<const cudaGraphEdgeData*>(edges), count));
+LAB32_SAME("cuGraphExecUpdate", cuGraphExecUpdate_v2,
+           (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* result),
+           cudaGraphExecUpdate(exec, graph,
+                               reinterpret_cast<cudaGraphExecUpdateResultInfo*>(result)));
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                                 size_t count, const CUDA_KERNEL_NODE_PARAMS_v2* p) {
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  return add_kernel(node, graph, from, count, kernel_of(*p, handle_of(*p)));
+}
+CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                              size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  return add_kernel(node, graph, from, count, kernel_of(*p, p->func));
+}
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* p) {
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  const cudaKernelNodeParams same = kernel_of(*p, handle_of(*p));
+  return forward("cuGraphKernelNodeSetParams",
+                 [&] { return cudaGraphKernelNodeSetParams(node, &same); });
+}
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS_v2* p) {
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  const cudaKernelNodeParams same = kernel_of(*p, handle_of(*p));
+  return forward("cuGraphExecKernelNodeSetParams",
+                 [&] { return cudaGraphExecKernelNodeSetParams(exec, node, &same); });
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                              size_t count, const CUDA_MEMSET_NODE_PARAMS* p, CUcontext) {
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  const cudaMemsetParams same{pointer(p->dst), p->pitch, p->value,
+                              p->elementSize,  p->width, p->height};
+  return forward("cuGraphAddMemsetNode",
+                 [&] { return cudaGraphAddMemsetNode(node, graph, from, count, &same); });
+}
+
+CUresult cuDeviceGraphMemTrim(CUdevice device) {
+  return forward("cuDeviceGraphMemTrim", Needs::init,
+                 [&] { return cudaDeviceGraphMemTrim(device); });
+}
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute which, void* value) {
+  return forward("cuDeviceGetGraphMemAttribute", Needs::init, [&] {
+    return cudaDeviceGetGraphMemAttribute(device, static_cast<cudaGraphMemAttributeType>(which),
+                                          value);
+  });
+}
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute which, void* value) {
+  return forward("cuDeviceSetGraphMemAttribute", Needs::init, [&] {
+    return cudaDeviceSetGraphMemAttribute(device, static_cast<cudaGraphMemAttributeType>(which),
+                                          value);
+  });
+}
+
+LAB32_SAME("cuUserObjectCreate", cuUserObjectCreate,
+           (CUuserObject * out, void* pointer, CUhostFn destroy, unsigned count, unsigned flags),
+           cudaUserObjectCreate(out, pointer, destroy, count, flags));
+LAB32_SAME("cuUserObjectRetain", cuUserObjectRetain, (CUuserObject object, unsigned count),
+           cudaUserObjectRetain(object, count));
+LAB32_SAME("cuUserObjectRelease", cuUserObjectRelease, (CUuserObject object, unsigned count),
+           cudaUserObjectRelease(object, count));
+LAB32_SAME("cuGraphRetainUserObject", cuGraphRetainUserObject,
+           (CUgraph graph, CUuserObject object, unsigned count, unsigned flags),
+           cudaGraphRetainUserObject(graph, object, count, flags));
+LAB32_SAME("cuGraphReleaseUserObject", cuGraphReleaseUserObject,
+           (CUgraph graph, CUuserObject object, unsigned count),
+           cudaGraphReleaseUserObject(graph, object, count));

@@ -1,0 +1,355 @@
+// Allocating and freeing; what pointers are; pools.
+
+#include <cstring>
+
+#include "runtime/cudart/allocations.h"
+#include "runtime/driver/call.h"
+#include "runtime/driver/mapped_ranges.h"
+
+using namespace lab32::driver;
+using lab32::cudart::Contexts;
+using lab32::cudart::Held;
+using lab32::cudart::Home;
+
+namespace {
+
+// Of the current context from here on.
+CUresult own(CUresult result, uint64_t address) {
+  if (result == CUDA_SUCCESS) Contexts::current()->memory.insert(address);
+  return result;
+}
+
+template <class Allocate>
+CUresult allocate(const char* name, CUdeviceptr* out, size_t bytes, Allocate&& allocate) {
+  if (const CUresult e = missing(Needs::context)) return e;
+  if (!out || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  void* made = nullptr;
+  const CUresult result = forward(name, [&] { return allocate(&made); });
+  if (result == CUDA_SUCCESS) *out = reinterpret_cast<CUdeviceptr>(made);
+  return own(result, reinterpret_cast<uint64_t>(made));
+}
+
+// A range of memory that the device can reach.
+struct Range {
+  uint64_t begin = 0, bytes = 0;
+  int device = 0;
+  bool managed = false, host = false;
+  CUmemoryPool pool = nullptr;
+  uint64_t offset = 0;  // of where the device sees it from where the host does
+};
+
+bool find(Runtime& r, CUdeviceptr address, Range* range) {
+  if (const Held* held = r.allocations.find(pointer(address))) {
+    range->begin = held->begin;
+    range->bytes = held->bytes;
+    range->device = held->device;
+    range->managed = held->home == Home::managed;
+    range->host = held->home == Home::pinned;
+    range->pool = held->pool;
+    return true;
+  }
+  if (const auto* at = r.allocations.find_registered(pointer(address))) {
+    range->begin = at->first;
+    range->bytes = at->second.bytes;
+    range->device = at->second.device;
+    range->host = true;
+    range->offset = at->second.device_address - at->first;
+    return true;
+  }
+  const lab32::sim::Allocation* a = r.memory.find(address);
+  if (!a || a->freed) return false;
+  range->begin = a->begin;
+  range->bytes = a->end - a->begin;
+  range->device = static_cast<int>(a->device);
+  range->managed = a->shared_with_host;
+  return true;
+}
+
+// What a module holds and what the runtime has allocated is said to be of the context that is
+// current, if that is the device's.
+CUcontext owner_of(Runtime& r, const Range& range) {
+  if (CUcontext owner = r.contexts.owner(range.begin)) return owner;
+  CUcontext current = Contexts::current();
+  return current && current->device == range.device ? current : r.contexts.primary(range.device);
+}
+
+// It was freed, in whichever context it was made.
+void disown(uint64_t address) {
+  const std::lock_guard<std::recursive_mutex> lock(lab32::cudart::runtime_lock());
+  if (CUcontext owner = lab32::cudart::runtime().contexts.owner(address))
+    owner->memory.erase(address);
+}
+
+template <class T>
+CUresult give(void* out, T value) {
+  std::memcpy(out, &value, sizeof value);
+  return CUDA_SUCCESS;
+}
+
+CUresult give_pointer(void* out, const void* value) {
+  return give(out, reinterpret_cast<uint64_t>(value));
+}
+
+CUresult give_attribute(Runtime& r, void* out, CUpointer_attribute which, CUdeviceptr address) {
+  Range range;
+  if (!find(r, address, &range)) return CUDA_ERROR_INVALID_VALUE;
+  switch (which) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      return give_pointer(out, owner_of(r, range));
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return give<unsigned>(out, range.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      return give<CUdeviceptr>(out, address + range.offset);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      if (!range.host && !range.managed) return CUDA_ERROR_INVALID_VALUE;
+      return give_pointer(out, pointer(address));
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      return give<unsigned>(out, 1);  // every call has done its work when it returns
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+      return give<unsigned long long>(out, range.begin);  // addresses are not given twice
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      return give<unsigned>(out, range.managed);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return give<int>(out, range.device);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return give<CUdeviceptr>(out, range.begin);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return give<size_t>(out, range.bytes);
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+      return give<unsigned>(out, 1);
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+      return give<unsigned>(out, 0);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+      return give<unsigned long long>(out, 0);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return give<unsigned>(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+      return give_pointer(out, range.pool);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult prefetch(CUdeviceptr address, size_t bytes, cudaMemLocation location, unsigned flags,
+                  CUstream stream) {
+  return forward("cuMemPrefetchAsync", [&] {
+    return cudaMemPrefetchAsync(pointer(address), bytes, location, flags, stream);
+  });
+}
+
+cudaMemLocation location_of(CUdevice device) {
+  if (device == CU_DEVICE_CPU) return {cudaMemLocationTypeHost, 0};
+  return {cudaMemLocationTypeDevice, device};
+}
+
+cudaMemLocation location_of(const CUmemLocation& location) {
+  cudaMemLocation same;
+  std::memcpy(&same, &location, sizeof same);
+  return same;
+}
+
+CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice, cudaMemLocation location) {
+  return forward("cuMemAdvise", [&] {
+    return cudaMemAdvise(pointer(address), bytes, static_cast<cudaMemoryAdvise>(advice), location);
+  });
+}
+
+// CUmemLocation, CUmemPoolProps and CUmemAccessDesc are the runtime's types under other names.
+static_assert(sizeof(CUmemLocation) == sizeof(cudaMemLocation) &&
+              sizeof(CUmemPoolProps) == sizeof(cudaMemPoolProps) &&
+              sizeof(CUmemAccessDesc) == sizeof(cudaMemAccessDesc));
+
+}  // namespace
+
+CUresult cuMemAlloc_v2(CUdeviceptr* out, size_t bytes) {
+  return allocate("cuMemAlloc", out, bytes, [&](void** made) { return cudaMalloc(made, bytes); });
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t width, size_t height,
+                            unsigned element) {
+  if (element != 4 && element != 8 && element != 16) return CUDA_ERROR_INVALID_VALUE;
+  return allocate("cuMemAllocPitch", out, width * height,
+                  [&](void** made) { return cudaMallocPitch(made, pitch, width, height); });
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
+  return allocate("cuMemAllocManaged", out, bytes,
+                  [&](void** made) { return cudaMallocManaged(made, bytes, flags); });
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address) {
+  return forward("cuMemFree", [&] {
+    const cudaError_t e = cudaFree(pointer(address));
+    if (e == cudaSuccess) disown(address);
+    return e;
+  });
+}
+
+CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) {
+  if (const CUresult e = missing(Needs::context)) return e;
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  return own(forward("cuMemHostAlloc", [&] { return cudaHostAlloc(out, bytes, flags); }),
+             reinterpret_cast<uint64_t>(*out));
+}
+CUresult cuMemAllocHost_v2(void** out, size_t bytes) { return cuMemHostAlloc(out, bytes, 0); }
+
+CUresult cuMemFreeHost(void* host) {
+  return forward("cuMemFreeHost", [&] {
+    const cudaError_t e = cudaFreeHost(host);
+    if (e == cudaSuccess) disown(reinterpret_cast<uint64_t>(host));
+    return e;
+  });
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* host, unsigned flags) {
+  return forward("cuMemHostGetDevicePointer", [&] {
+    return cudaHostGetDevicePointer(reinterpret_cast<void**>(out), host, flags);
+  });
+}
+CUresult cuMemHostGetFlags(unsigned* flags, void* host) {
+  return forward("cuMemHostGetFlags", [&] { return cudaHostGetFlags(flags, host); });
+}
+CUresult cuMemHostRegister_v2(void* host, size_t bytes, unsigned flags) {
+  return forward("cuMemHostRegister", [&] { return cudaHostRegister(host, bytes, flags); });
+}
+CUresult cuMemHostUnregister(void* host) {
+  return forward("cuMemHostUnregister", [&] { return cudaHostUnregister(host); });
+}
+CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
+  return forward("cuMemGetInfo", [&] { return cudaMemGetInfo(free, total); });
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr address) {
+  return call("cuMemGetAddressRange", [&](Runtime& r) {
+    Range range;
+    if (!find(r, address, &range)) return CUDA_ERROR_NOT_FOUND;
+    lab32::driver::find_mapped(address, &range.begin, &range.bytes);
+    if (begin) *begin = range.begin;
+    if (bytes) *bytes = range.bytes;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuPointerGetAttribute(void* out, CUpointer_attribute which, CUdeviceptr address) {
+  return call("cuPointerGetAttribute", Needs::context, Waits::regardless, [&](Runtime& r) {
+    return out ? give_attribute(r, out, which, address) : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+// What does not hold of a pointer is zero, and no error.
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void** out,
+                                CUdeviceptr address) {
+  return call("cuPointerGetAttributes", [&](Runtime& r) {
+    if (!which || !out) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; ++i) {
+      if (give_attribute(r, out[i], which[i], address) == CUDA_SUCCESS) continue;
+      const bool word = which[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
+                        which[i] == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
+                        which[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
+                        which[i] == CU_POINTER_ATTRIBUTE_MAPPED;
+      if (which[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+        give<int>(out[i], -2);
+      else if (word)
+        give<unsigned>(out[i], 0);
+      else
+        give<uint64_t>(out[i], 0);
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute which, CUdeviceptr address) {
+  return call("cuPointerSetAttribute", [&](Runtime& r) {
+    Range range;
+    return value && which == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS && find(r, address, &range)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuMemRangeGetAttribute(void* data, size_t size, CUmem_range_attribute attribute,
+                                CUdeviceptr address, size_t bytes) {
+  return forward("cuMemRangeGetAttribute", [&] {
+    return cudaMemRangeGetAttribute(data, size, static_cast<cudaMemRangeAttribute>(attribute),
+                                    pointer(address), bytes);
+  });
+}
+CUresult cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_range_attribute* attributes,
+                                 size_t count, CUdeviceptr address, size_t bytes) {
+  static_assert(sizeof(CUmem_range_attribute) == sizeof(cudaMemRangeAttribute));
+  return forward("cuMemRangeGetAttributes", [&] {
+    return cudaMemRangeGetAttributes(data, sizes,
+                                     reinterpret_cast<cudaMemRangeAttribute*>(attributes), count,
+                                     pointer(address), bytes);
+  });
+}
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location,
+                               unsigned flags, CUstream stream) {
+  return prefetch(address, bytes, location_of(location), flags, stream);
+}
+LAB32_PER_THREAD(cuMemPrefetchAsync_v2, _ptsz);
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
+  return prefetch(address, bytes, location_of(device), 0, stream);
+}
+LAB32_PER_THREAD(cuMemPrefetchAsync, _ptsz);
+CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                        CUmemLocation location) {
+  return advise(address, bytes, advice, location_of(location));
+}
+CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device) {
+  return advise(address, bytes, advice, location_of(device));
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
+  return allocate("cuMemAllocAsync", out, bytes,
+                  [&](void** made) { return cudaMallocAsync(made, bytes, stream); });
+}
+LAB32_PER_THREAD(cuMemAllocAsync, _ptsz);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool pool,
+                                 CUstream stream) {
+  return allocate("cuMemAllocFromPoolAsync", out, bytes,
+                  [&](void** made) { return cudaMallocFromPoolAsync(made, bytes, pool, stream); });
+}
+LAB32_PER_THREAD(cuMemAllocFromPoolAsync, _ptsz);
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return forward("cuMemFreeAsync", [&] {
+    const cudaError_t e = cudaFreeAsync(pointer(address), stream);
+    if (e == cudaSuccess) disown(address);
+    return e;
+  });
+}
+LAB32_PER_THREAD(cuMemFreeAsync, _ptsz);
+
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  return forward("cuMemPoolCreate", Needs::init, [&] {
+    return cudaMemPoolCreate(pool, reinterpret_cast<const cudaMemPoolProps*>(properties));
+  });
+}
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  return forward("cuMemPoolDestroy", Needs::init, [&] { return cudaMemPoolDestroy(pool); });
+}
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes) {
+  return forward("cuMemPoolTrimTo", Needs::init, [&] { return cudaMemPoolTrimTo(pool, bytes); });
+}
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void* value) {
+  return forward("cuMemPoolSetAttribute", Needs::init, [&] {
+    return cudaMemPoolSetAttribute(pool, static_cast<cudaMemPoolAttr>(which), value);
+  });
+}
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void* value) {
+  return forward("cuMemPoolGetAttribute", Needs::init, [&] {
+    return cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(which), value);
+  });
+}
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* list, size_t count) {
+  return forward("cuMemPoolSetAccess", Needs::init, [&] {
+    return cudaMemPoolSetAccess(pool, reinterpret_cast<const cudaMemAccessDesc*>(list), count);
+  });
+}
+CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
+  return forward("cuMemPoolGetAccess", Needs::init, [&] {
+    return cudaMemPoolGetAccess(reinterpret_cast<cudaMemAccessFlags*>(flags), pool,
+                                reinterpret_cast<cudaMemLocation*>(location));
+  });
+}

@@ -1,0 +1,317 @@
+// Modules, libraries, and what is linked to be loaded as one.
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include "base/read_file.h"
+#include "runtime/driver/call.h"
+#include "runtime/driver/link.h"
+#include "runtime/driver/modules.h"
+
+using namespace lab32::driver;
+
+namespace {
+
+// What reads an image: says in the program's log what is wrong with it.
+CUresult loading(const char* name, Needs needs, JitOptions options,
+                 const std::function<CUresult(Runtime&)>& body) {
+  return call(name, needs, Waits::no, [&](Runtime& r) {
+    try {
+      const CUresult result = body(r);
+      options.put_info("");
+      options.put_errors("");
+      return result;
+    } catch (const BadImage& bad) {
+      options.put_info("");
+      options.put_errors(bad.log);
+      return bad.error;
+    }
+  });
+}
+
+CUresult load(const char* name, CUmodule* out, const void* image, const JitOptions& options,
+              const char* path = "") {
+  return loading(name, Needs::context, options, [&](Runtime& r) {
+    if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
+    *out = modules().load(r, image, path);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult load(const char* name, CUlibrary* out, const void* image, const JitOptions& options,
+              const char* path = "") {
+  return loading(name, Needs::init, options, [&](Runtime& r) {
+    if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
+    *out = modules().load_library(r, image, path);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult with_module(const char* name, CUmodule module,
+                     const std::function<CUresult(Runtime&, CUmod_st&)>& body) {
+  return call(name, [&](Runtime& r) {
+    const bool known = modules().knows(module) || (module && modules().knows(module->library));
+    if (!known) return CUDA_ERROR_INVALID_HANDLE;
+    // It is there on the device of its context, whichever is current.
+    const lab32::cudart::OnDevice on(r, module->context ? module->context->device : r.gpu().number);
+    return body(r, *module);
+  });
+}
+
+CUresult with_library(const char* name, CUlibrary library,
+                      const std::function<CUresult(Runtime&, CUmod_st&)>& body) {
+  return call(name, Needs::init, Waits::no, [&](Runtime& r) {
+    return modules().knows(library) ? body(r, library->module) : CUDA_ERROR_INVALID_HANDLE;
+  });
+}
+
+CUresult find(Runtime& r, const CUmod_st& module, const char* name, KernelEntry** out) {
+  if (!out || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
+  *out = find_kernel(r, module, name);
+  return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult locate(const CUmod_st& module, const char* name, CUdeviceptr* address, size_t* bytes) {
+  if (!name || !*name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
+  const auto kernels = module.binary->here()->kernel_symbols();
+  if (std::find(kernels.begin(), kernels.end(), name) != kernels.end())
+    return CUDA_ERROR_INVALID_VALUE;
+  const auto where = module.binary->here()->symbol(name);
+  if (!where) return CUDA_ERROR_NOT_FOUND;
+  if (address) *address = where->address;
+  if (bytes) *bytes = where->bytes;
+  return CUDA_SUCCESS;
+}
+
+// As many as there is room for.
+void enumerate(Runtime& r, const CUmod_st& module, void** out, unsigned room) {
+  for (const std::string& symbol : module.binary->here()->kernel_symbols())
+    if (room-- > 0)
+      *out++ = find_kernel(r, module, symbol.c_str());
+    else
+      return;
+}
+
+unsigned count_of(const CUmod_st& module) {
+  return static_cast<unsigned>(module.binary->here()->kernel_symbols().size());
+}
+
+std::set<CUlinkState>& links() {
+  static auto* all = new std::set<CUlinkState>;
+  return *all;
+}
+
+CUresult with_link(const char* name, CUlinkState state,
+                   const std::function<CUresult(Runtime&)>& body) {
+  if (const CUresult e = missing(Needs::context)) return e;
+  if (!links().count(state)) return CUDA_ERROR_INVALID_HANDLE;
+  return loading(name, Needs::context, state->options, body);
+}
+
+CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
+                  const char* called) {
+  return with_link("cuLinkAddData", state, [&](Runtime& r) {
+    if (!data) return CUDA_ERROR_INVALID_VALUE;
+    add(*state, type, {static_cast<const char*>(data), bytes}, called ? called : "?",
+        r.gpu().device->arch());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult add_file(CUlinkState state, CUjitInputType type, const char* path) {
+  return with_link("cuLinkAddFile", state, [&](Runtime& r) {
+    if (!path) return CUDA_ERROR_INVALID_VALUE;
+    const auto data = lab32::read_file(path);
+    if (!data) return CUDA_ERROR_FILE_NOT_FOUND;
+    add(*state, type, *data, path, r.gpu().device->arch());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult create(unsigned count, CUjit_option* options, void** values, CUlinkState* out) {
+  return call("cuLinkCreate", [&](Runtime&) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    *out = new CUlinkState_st{JitOptions(count, options, values), {}, {}};
+    links().insert(*out);
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // namespace
+
+CUresult cuModuleLoad(CUmodule* out, const char* path) {
+  if (!path) return CUDA_ERROR_INVALID_VALUE;
+  const auto image = lab32::read_file(path);
+  if (!image) {
+    const CUresult e = missing(Needs::context);
+    return e ? e : CUDA_ERROR_FILE_NOT_FOUND;
+  }
+  return load("cuModuleLoad", out, image->c_str(), {0, nullptr, nullptr}, path);
+}
+
+CUresult cuModuleLoadData(CUmodule* out, const void* image) {
+  return load("cuModuleLoadData", out, image, {0, nullptr, nullptr});
+}
+
+CUresult cuModuleLoadDataEx(CUmodule* out, const void* image, unsigned count, CUjit_option* options,
+                            void** values) {
+  return load("cuModuleLoadDataEx", out, image, {count, options, values});
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule* out, const void* image) {
+  return load("cuModuleLoadFatBinary", out, image, {0, nullptr, nullptr});
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  return call("cuModuleUnload", [&](Runtime& r) {
+    if (!modules().knows(module)) return CUDA_ERROR_INVALID_HANDLE;
+    modules().unload(r, module);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  return call("cuModuleGetLoadingMode", Needs::init, Waits::no, [&](Runtime&) {
+    if (!mode) return CUDA_ERROR_INVALID_VALUE;
+    *mode = CU_MODULE_LAZY_LOADING;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetFunction(CUfunction* out, CUmodule module, const char* name) {
+  return with_module("cuModuleGetFunction", module, [&](Runtime& r, CUmod_st& own) {
+    return find(r, own, name, reinterpret_cast<KernelEntry**>(out));
+  });
+}
+
+CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
+  return with_module("cuModuleGetFunctionCount", module, [&](Runtime&, CUmod_st& own) {
+    if (!count) return CUDA_ERROR_INVALID_VALUE;
+    *count = count_of(own);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned room, CUmodule module) {
+  return with_module("cuModuleEnumerateFunctions", module, [&](Runtime& r, CUmod_st& own) {
+    if (!functions) return CUDA_ERROR_INVALID_VALUE;
+    enumerate(r, own, reinterpret_cast<void**>(functions), room);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule module,
+                              const char* name) {
+  return with_module("cuModuleGetGlobal", module,
+                     [&](Runtime&, CUmod_st& own) { return locate(own, name, address, bytes); });
+}
+
+CUresult cuLibraryLoadData(CUlibrary* out, const void* image, CUjit_option* options, void** values,
+                           unsigned count, CUlibraryOption*, void**, unsigned) {
+  return load("cuLibraryLoadData", out, image, {count, options, values});
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary* out, const char* path, CUjit_option* options,
+                               void** values, unsigned count, CUlibraryOption*, void**, unsigned) {
+  if (!path) return CUDA_ERROR_INVALID_VALUE;
+  const auto image = lab32::read_file(path);
+  if (!image) return CUDA_ERROR_FILE_NOT_FOUND;
+  return load("cuLibraryLoadFromFile", out, image->c_str(), {count, options, values}, path);
+}
+
+CUresult cuLibraryUnload(CUlibrary library) {
+  return with_library("cuLibraryUnload", library, [&](Runtime& r, CUmod_st&) {
+    modules().unload(r, library);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLibraryGetKernel(CUkernel* out, CUlibrary library, const char* name) {
+  return with_library("cuLibraryGetKernel", library, [&](Runtime& r, CUmod_st& own) {
+    return find(r, own, name, reinterpret_cast<KernelEntry**>(out));
+  });
+}
+
+CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
+  return with_library("cuLibraryGetKernelCount", library, [&](Runtime&, CUmod_st& own) {
+    if (!count) return CUDA_ERROR_INVALID_VALUE;
+    *count = count_of(own);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned room, CUlibrary library) {
+  return with_library("cuLibraryEnumerateKernels", library, [&](Runtime& r, CUmod_st& own) {
+    if (!kernels) return CUDA_ERROR_INVALID_VALUE;
+    enumerate(r, own, reinterpret_cast<void**>(kernels), room);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLibraryGetModule(CUmodule* out, CUlibrary library) {
+  return with_library("cuLibraryGetModule", library, [&](Runtime&, CUmod_st& own) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    *out = &own;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary library,
+                            const char* name) {
+  return with_library("cuLibraryGetGlobal", library,
+                      [&](Runtime&, CUmod_st& own) { return locate(own, name, address, bytes); });
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary library,
+                             const char* name) {
+  return with_library("cuLibraryGetManaged", library, [&](Runtime& r, CUmod_st& own) {
+    CUdeviceptr where = 0;
+    if (const CUresult e = locate(own, name, &where, bytes)) return e;
+    const auto* allocation = r.memory.find(where);
+    if (!allocation || !allocation->shared_with_host) return CUDA_ERROR_NOT_FOUND;
+    if (address) *address = where;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, CUlinkState* out) {
+  return create(count, options, values, out);
+}
+CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* out) {
+  return create(count, options, values, out);
+}
+CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
+                          const char* name, unsigned, CUjit_option*, void**) {
+  return add_data(state, type, data, bytes, name);
+}
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
+                       const char* name, unsigned, CUjit_option*, void**) {
+  return add_data(state, type, data, bytes, name);
+}
+CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned,
+                          CUjit_option*, void**) {
+  return add_file(state, type, path);
+}
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned,
+                       CUjit_option*, void**) {
+  return add_file(state, type, path);
+}
+
+CUresult cuLinkComplete(CUlinkState state, void** image, size_t* bytes) {
+  return with_link("cuLinkComplete", state, [&](Runtime& r) {
+    complete(*state, r.gpu().device->arch());
+    if (image) *image = state->image.data();
+    if (bytes) *bytes = state->image.size();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLinkDestroy(CUlinkState state) {
+  return call("cuLinkDestroy", Needs::init, Waits::no, [&](Runtime&) {
+    if (links().erase(state) == 0) return CUDA_ERROR_INVALID_HANDLE;
+    delete state;
+    return CUDA_SUCCESS;
+  });
+}

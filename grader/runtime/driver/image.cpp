@@ -1,0 +1,166 @@
+#include "runtime/driver/image.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "base/elf.h"
+#include "base/error.h"
+#include "runtime/cudart/registry.h"
+#include "runtime/driver/cubin_lines.h"
+#include "toolchain/assemble.h"
+#include "toolchain/disassemble.h"
+#include "toolchain/toolchain.h"
+
+namespace lab32::driver {
+namespace {
+
+constexpr char kNoPtx[] =
+    "a cubin without its PTX: the simulator runs PTX, not machine code. Load PTX, or a cubin that "
+    "was made with -lineinfo, which holds its PTX";
+
+// "sm_90a" of `.target sm_90a, debug`; empty: no PTX.
+std::string target_of(const std::string& ptx) {
+  const size_t at = ptx.find(".target");
+  const size_t name = at == std::string::npos ? at : ptx.find("sm_", at);
+  if (name == std::string::npos) return {};
+  return ptx.substr(name, ptx.find_first_of(", \t\r\n", name) - name);
+}
+
+unsigned number_of(const std::string& arch) {
+  return static_cast<unsigned>(std::strtoul(arch.c_str() + arch.find('_') + 1, nullptr, 10));
+}
+
+// 90 of a cubin for sm_90; 0: it is none.
+unsigned architecture_of(const std::string& cubin) {
+  constexpr uint16_t kCuda = 190;
+  Elf64_Ehdr header;
+  std::memcpy(&header, cubin.data(), sizeof header);
+  if (header.e_machine != kCuda) return 0;
+  // The form changed with CUDA 13.
+  return (header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 : header.e_flags) & 0xff;
+}
+
+cudart::DeviceCode from_cubin(const std::string& cubin, const std::string& arch) {
+  const unsigned own = architecture_of(cubin), gpu = number_of(arch);
+  if (own == 0) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
+  // Machine code runs on GPUs of its generation that are not older.
+  if (own > gpu || own / 10 != gpu / 10) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
+  cudart::DeviceCode code;
+  code.ptx = ptx_in_cubin(cubin);
+  if (code.ptx.empty()) throw Error(kNoPtx);
+  code.cubin = cubin;
+  code.places = places_in(cudart::from_here(toolchain::disassemble(cubin)));
+  return code;
+}
+
+cudart::DeviceCode from_fatbin(const void* image, const std::string& arch) {
+  const cudart::FatBinary binary = cudart::read_fatbin(image);
+  using Kind = cudart::FatEntry::Kind;
+  bool has_ptx = false;
+  const cudart::FatEntry* cubin = nullptr;
+  for (const auto& entry : binary.entries) {
+    has_ptx |= entry.kind == Kind::ptx && entry.arch <= number_of(arch);
+    // Of the same generation, and not newer.
+    if (entry.kind == Kind::cubin && entry.arch <= number_of(arch) &&
+        entry.arch / 10 == number_of(arch) / 10)
+      cubin = &entry;
+  }
+  if (has_ptx) {
+    cudart::DeviceCode code = cudart::choose(binary, arch);
+    return code.cubin.empty() ? assembled(code.ptx, arch) : code;
+  }
+  if (!cubin) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
+  return from_cubin(cudart::unpack(*cubin), arch);
+}
+
+}  // namespace
+
+JitOptions::JitOptions(unsigned count, const CUjit_option* options, void** values) {
+  for (unsigned i = 0; options && values && i < count; ++i) {
+    const auto number = reinterpret_cast<uintptr_t>(values[i]);
+    switch (options[i]) {
+      case CU_JIT_INFO_LOG_BUFFER:
+        info_ = values[i];
+        break;
+      case CU_JIT_ERROR_LOG_BUFFER:
+        errors_ = values[i];
+        break;
+      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+        info_room_ = static_cast<unsigned>(number);
+        info_size_ = &values[i];
+        break;
+      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+        errors_room_ = static_cast<unsigned>(number);
+        errors_size_ = &values[i];
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void JitOptions::put(const std::string& text, void* buffer, size_t room, void** size) {
+  const size_t bytes = buffer && room ? std::min(text.size(), room - 1) : 0;
+  if (buffer && room) {
+    std::memcpy(buffer, text.data(), bytes);
+    static_cast<char*>(buffer)[bytes] = '\0';
+  }
+  if (size) *size = reinterpret_cast<void*>(bytes);
+}
+
+std::string ptx_in_cubin(const std::string& cubin) {
+  const ElfFile elf = read_elf(cubin, "the cubin");
+  const ElfSection* section = elf.find(".nv_debug_ptx_txt");
+  if (!section) return {};
+  // Its lines end with zeros.
+  std::string text(section->data);
+  std::replace(text.begin(), text.end(), '\0', '\n');
+  return target_of(text).empty() ? std::string() : text;
+}
+
+std::string elf_at(const void* image) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof header);
+  const auto* begin = static_cast<const char*>(image);
+  uint64_t end = std::max(header.e_shoff + uint64_t{header.e_shnum} * sizeof(Elf64_Shdr),
+                          header.e_phoff + uint64_t{header.e_phnum} * sizeof(Elf64_Phdr));
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, begin + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_NOBITS) end = std::max(end, section.sh_offset + section.sh_size);
+  }
+  return {begin, end};
+}
+
+cudart::DeviceCode assembled(const std::string& ptx, const std::string& arch,
+                             toolchain::Linking linking) {
+  const std::string target = target_of(ptx);
+  if (target.empty()) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
+  if (number_of(target) > number_of(arch))
+    throw BadImage{CUDA_ERROR_INVALID_PTX, "ptxas fatal   : the PTX is for " + target +
+                                               ", which is newer than this GPU (" + arch + ")"};
+  cudart::DeviceCode code;
+  code.ptx = ptx;
+  try {
+    toolchain::installed();
+  } catch (const Error&) {
+    return code;
+  }
+  // Code for exactly one GPU ("a") is assembled as such.
+  const bool own = number_of(target) == number_of(arch);
+  const toolchain::Assembled made = toolchain::assemble_program(ptx, own ? target : arch, linking);
+  code.cubin = made.cubin;
+  if (code.cubin.empty()) throw BadImage{CUDA_ERROR_INVALID_PTX, made.errors};
+  return code;
+}
+
+cudart::DeviceCode read_image(const void* image, const std::string& arch) {
+  if (std::memcmp(image, ELFMAG, SELFMAG) == 0) return from_cubin(elf_at(image), arch);
+  if (cudart::is_fatbin(image)) return from_fatbin(image, arch);
+  return assembled(static_cast<const char*>(image), arch);
+}
+
+}  // namespace lab32::driver

@@ -1,0 +1,199 @@
+// What a program needs and does not get here, read from its file: nothing of it runs.
+// `lab32 run --list-unsupported` opens this library and asks. Of functions it is said when the
+// program starts, too.
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/elf.h"
+#include "base/error.h"
+#include "base/read_file.h"
+#include "device/kernel_name.h"
+#include "device/sim_device.h"
+#include "runtime/cublas/symbols.h"
+#include "runtime/cudart/fatbin.h"
+#include "runtime/cudart/foreseen.h"
+#include "runtime/cudart/refusals.h"
+#include "runtime/driver/symbols.h"
+#include "simulator/core/memory/memory.h"
+#include "simulator/timing/profile.h"
+#include "toolchain/artifact.h"
+
+namespace lab32::driver {
+namespace {
+
+using cudart::FatBinary;
+using cudart::FatEntry;
+
+using Tell = void (*)(void* context, const char* name, const char* text);
+
+bool has_code(const FatEntry& cubin) {
+  const std::string bytes = cudart::unpack(cubin);
+  const ElfFile elf = read_elf(bytes, "a cubin");
+  return std::any_of(elf.functions.begin(), elf.functions.end(),
+                     [](const std::string& name) { return !name.empty(); });
+}
+
+// The device code of one file: that of each compilation, and what was linked as one.
+std::vector<FatBinary> binaries_of(const ElfFile& elf) {
+  std::vector<FatBinary> binaries;
+  const auto blocks_in = [&](const char* name) {
+    const ElfSection* section = elf.find(name);
+    return section ? cudart::read_blocks(section->data) : std::vector<std::vector<FatEntry>>{};
+  };
+  FatBinary linked;
+  linked.parts = blocks_in("__nv_relfatbin");
+  for (std::vector<FatEntry>& entries : blocks_in(".nv_fatbin")) {
+    // Linking leaves cubins for what lies in the other section, even if nothing does.
+    const bool left = std::all_of(entries.begin(), entries.end(), [&](const FatEntry& e) {
+      return e.kind == FatEntry::Kind::cubin && (!linked.parts.empty() || !has_code(e));
+    });
+    if (!left) binaries.push_back({std::move(entries), {}});
+  }
+  if (!linked.parts.empty()) binaries.push_back(std::move(linked));
+  return binaries;
+}
+
+// Of the functions of the runtime, the driver and cuBLAS among those symbols: name -> refusal.
+std::map<std::string, std::string> refused_calls(const std::vector<std::string>& imports) {
+  std::map<std::string, std::string> calls;
+  const auto refused = cudart::refused_names();
+  for (const std::string& symbol : imports) {
+    if (symbol.rfind("cu", 0) != 0) continue;
+    if (std::binary_search(refused.begin(), refused.end(), symbol))
+      calls[symbol] = cudart::refusal_of(symbol);
+    // cuMemMap_v2 is cuMemMap in the source.
+    if (const auto called = refused_symbol(symbol)) calls[*called] = refusal_of(*called);
+    if (const auto called = cublas::refused_symbol(symbol))
+      calls[*called] = cublas::refusal_of(*called);
+  }
+  return calls;
+}
+
+class Lister {
+ public:
+  explicit Lister(const std::string& profile)
+      : profile_(model::read_profile(profile)),
+        memory_(uint64_t{16} << 30),
+        device_(device::make_sim_device(profile_, memory_)) {}
+
+  void look_at(const std::string& path) {
+    const std::string bytes = read_file(path).value_or("");
+    const ElfFile elf = read_elf(bytes, path);
+    calls_.merge(refused_calls(elf.imports));
+    for (const FatBinary& binary : binaries_of(elf)) look_at(binary);
+  }
+
+  void tell(Tell tell, void* context) const {
+    for (const auto& [name, text] : calls_) tell(context, name.c_str(), text.c_str());
+    for (const std::string& line : code_.lines()) tell(context, "", line.c_str());
+  }
+
+ private:
+  void look_at(const FatBinary& binary) {
+    try {
+      toolchain::Artifact artifact;
+      artifact.arch = device_->arch();
+      artifact.ptx = cudart::choose(binary, device_->arch()).ptx;
+      const auto module = device_->load(artifact);
+      // By symbol: to look each up by the name for people costs more than all the rest.
+      for (const std::string& symbol : module->kernel_symbols()) look_at(*module, symbol);
+    } catch (const Error& e) {
+      code_.add(e.what(), "");
+    }
+  }
+
+  void look_at(device::LoadedModule& module, const std::string& symbol) {
+    try {
+      module.find(symbol);
+    } catch (const Error& e) {
+      code_.add(e.what(), device::kernel_name(symbol));
+    }
+  }
+
+  model::Profile profile_;
+  sim::Memory memory_;
+  std::unique_ptr<device::Device> device_;
+  std::map<std::string, std::string> calls_;  // name -> refusal
+  cudart::CodeRefusals code_;
+};
+
+// Of a program and the libraries that it asks for, and those ask for: neither the system's nor
+// ours, in whose folder this one lies. Others that are loaded by then (of a language that has
+// extensions) may never be used.
+class OwnImports {
+ public:
+  OwnImports() {
+    Dl_info ours{};
+    if (dladdr(reinterpret_cast<void*>(&refused_calls), &ours) && ours.dli_fname)
+      our_folder_ = std::filesystem::path(ours.dli_fname).parent_path();
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* loaded) {
+          const std::filesystem::path path = info->dlpi_name;
+          (*static_cast<decltype(loaded_)*>(loaded))[path.filename()] = path;
+          return 0;
+        },
+        &loaded_);
+    read("/proc/self/exe");
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  void read(const std::filesystem::path& path) {
+    const std::string bytes = read_file(path).value_or("");
+    ElfFile elf;
+    try {
+      elf = read_elf(bytes, "the program");
+    } catch (const Error&) {
+      return;  // it can be said when it is called
+    }
+    names_.insert(names_.end(), elf.imports.begin(), elf.imports.end());
+    for (const std::string& needed : elf.needed) {
+      // One without a name of its own is asked for by the path that the linker was given.
+      const auto at = loaded_.find(std::filesystem::path(needed).filename());
+      if (at == loaded_.end()) continue;
+      const std::filesystem::path library = at->second;
+      loaded_.erase(at);  // each once
+      if (is_users_library(library.native()) && library.parent_path() != our_folder_) read(library);
+    }
+  }
+
+  std::filesystem::path our_folder_;
+  std::map<std::string, std::filesystem::path> loaded_;  // by file name
+  std::vector<std::string> names_;
+};
+
+// The library was loaded: what the program itself names and will not get is said before it starts.
+__attribute__((constructor)) void foresee() {
+  std::vector<std::string> refusals;
+  for (const auto& [name, text] : refused_calls(OwnImports().names())) refusals.push_back(text);
+  cudart::foresee_calls(refusals);
+}
+
+}  // namespace
+}  // namespace lab32::driver
+
+// `files`: a program and its libraries, the list ended by a null; `profile`: "h200". Tells of each
+// function of the runtime and the driver that is refused (`name`) and of each refusal of device
+// code; what only arguments decide, nobody can tell before the program runs. 0; or 1, having told
+// why a file cannot be read.
+extern "C" __attribute__((visibility("default"))) int lab32_list_unsupported(
+    const char* const* files, const char* profile, lab32::driver::Tell tell, void* context) {
+  try {
+    lab32::driver::Lister lister(profile);
+    for (; *files; ++files) lister.look_at(*files);
+    lister.tell(tell, context);
+    return 0;
+  } catch (const std::exception& e) {
+    tell(context, "", e.what());
+    return 1;
+  }
+}

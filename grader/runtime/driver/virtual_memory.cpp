@@ -1,0 +1,294 @@
+// Memory mapped by hand: ranges of addresses, pieces of memory, and which lies where.
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "base/error.h"
+#include "runtime/driver/call.h"
+#include "runtime/driver/mapped_ranges.h"
+
+using namespace lab32::driver;
+
+namespace {
+
+using lab32::sim::Allocation;
+
+constexpr uint64_t kPiece = Allocation::kGranularity;
+
+// What cuMemCreate() has made.
+struct Piece {
+  CUmemAllocationProp properties = {};
+  uint64_t bytes = 0;
+  unsigned handles = 1;  // that the program has not released
+  uint64_t at = 0;       // where it is mapped; 0: nowhere
+  // What it holds while it is mapped nowhere, and which of that was written.
+  std::vector<std::byte> content;
+  std::vector<uint8_t> written;
+};
+
+struct Mapped {
+  std::map<uint64_t, Allocation*> ranges;                // by address
+  std::map<CUmemGenericAllocationHandle, Piece> pieces;  // released ones as long as they are mapped
+  CUmemGenericAllocationHandle serial = 0;
+
+  // The reserved range that holds all of it; nullptr: none.
+  Allocation* range(uint64_t at, uint64_t bytes) {
+    const auto after = ranges.upper_bound(at);
+    if (after == ranges.begin()) return nullptr;
+    Allocation* const a = std::prev(after)->second;
+    return at < a->end && bytes <= a->end - at ? a : nullptr;
+  }
+  // The piece that is mapped there.
+  std::pair<const CUmemGenericAllocationHandle, Piece>* mapped(uint64_t at) {
+    for (auto& entry : pieces)
+      if (entry.second.at && at >= entry.second.at && at - entry.second.at < entry.second.bytes)
+        return &entry;
+    return nullptr;
+  }
+  Piece* find(CUmemGenericAllocationHandle handle) {
+    const auto found = pieces.find(handle);
+    return found == pieces.end() || found->second.handles == 0 ? nullptr : &found->second;
+  }
+  // Calls f for each piece of a range that is made of whole ones; false: it is not.
+  template <class F>
+  bool each(uint64_t at, uint64_t bytes, F&& f) {
+    const uint64_t end = at + bytes;
+    for (int pass = 0; pass < 2; ++pass)
+      for (uint64_t next = at; next < end;) {
+        auto* entry = mapped(next);
+        if (!entry || entry->second.at != next || entry->second.bytes > end - next) return false;
+        next += entry->second.bytes;
+        if (pass == 1) f(*entry);
+      }
+    return true;
+  }
+};
+
+Mapped& mapped() {
+  static Mapped all;
+  return all;
+}
+
+uint8_t& allowed(Allocation& a, uint64_t at) { return a.pieces[(at - a.begin) / kPiece]; }
+
+void allow(Allocation& a, uint64_t at, uint64_t bytes, uint8_t what) {
+  for (uint64_t next = at; next < at + bytes; next += kPiece) allowed(a, next) = what;
+}
+
+uint8_t* written_of(Runtime& r, uint64_t at) {
+  return r.memory.written_bits() + (at - lab32::sim::kGlobalBase) / 8;
+}
+
+void put_content(Runtime& r, Allocation& a, Piece& piece) {
+  std::byte* const memory = r.memory.host(piece.at);
+  a.initialised = false;
+  if (piece.content.empty()) {
+    std::memset(memory, 0xff, piece.bytes);
+    r.memory.mark_range(piece.at, piece.at + piece.bytes, false);
+    return;
+  }
+  a.pristine = false;
+  std::memcpy(memory, piece.content.data(), piece.bytes);
+  std::memcpy(written_of(r, piece.at), piece.written.data(), piece.bytes / 8);
+  piece.content = {};
+  piece.written = {};
+}
+
+void take_content(Runtime& r, Piece& piece) {
+  const std::byte* const memory = r.memory.host(piece.at);
+  piece.content.assign(memory, memory + piece.bytes);
+  const uint8_t* const bits = written_of(r, piece.at);
+  piece.written.assign(bits, bits + piece.bytes / 8);
+}
+
+CUresult check(Runtime& r, const CUmemAllocationProp* p) {
+  if (!p || p->type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if (p->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+    throw lab32::Error("memory of the host that is mapped by hand is not simulated");
+  if (!r.has_device(p->location.id)) return CUDA_ERROR_INVALID_DEVICE;
+  if (p->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE)
+    throw lab32::Error("memory that is handed to other processes is not simulated");
+  if (r.devices() > 1)
+    throw lab32::Error("memory mapped by hand is simulated for one device alone");
+  return CUDA_SUCCESS;
+}
+
+bool is_round(uint64_t bytes) { return bytes != 0 && bytes % kPiece == 0; }
+
+}  // namespace
+
+namespace lab32::driver {
+
+bool find_mapped(uint64_t address, uint64_t* begin, uint64_t* bytes) {
+  const auto* entry = mapped().mapped(address);
+  if (!entry) return false;
+  *begin = entry->second.at;
+  *bytes = entry->second.bytes;
+  return true;
+}
+
+}  // namespace lab32::driver
+
+CUresult cuMemGetAllocationGranularity(size_t* out, const CUmemAllocationProp* p,
+                                       CUmemAllocationGranularity_flags) {
+  return call("cuMemGetAllocationGranularity", Needs::init, Waits::no, [&](Runtime& r) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult wrong = check(r, p)) return wrong;
+    *out = kPiece;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemAddressReserve(CUdeviceptr* out, size_t bytes, size_t align, CUdeviceptr,
+                             unsigned long long flags) {
+  return call("cuMemAddressReserve", Needs::init, Waits::no, [&](Runtime& r) {
+    if (!out || !is_round(bytes) || flags != 0 || (align & (align - 1)) != 0)
+      return CUDA_ERROR_INVALID_VALUE;
+    Allocation* a = nullptr;
+    try {
+      a = r.memory.reserve(bytes, std::max<uint64_t>(align, kPiece), "memory mapped by hand");
+    } catch (const lab32::Error&) {
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    mapped().ranges[a->begin] = a;
+    *out = a->begin;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemAddressFree(CUdeviceptr at, size_t bytes) {
+  return call("cuMemAddressFree", Needs::init, Waits::no, [&](Runtime& r) {
+    const auto found = mapped().ranges.find(at);
+    if (found == mapped().ranges.end() || found->second->end - at != bytes)
+      return CUDA_ERROR_INVALID_VALUE;
+    for (const auto& [handle, piece] : mapped().pieces)
+      if (piece.at >= at && piece.at < at + bytes) return CUDA_ERROR_INVALID_VALUE;
+    mapped().ranges.erase(found);
+    r.memory.release(at);
+    return CUDA_SUCCESS;
+  });
+}
+
+// Compressed memory is memory, and not said to be compressed.
+CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes, const CUmemAllocationProp* p,
+                     unsigned long long flags) {
+  return call("cuMemCreate", Needs::init, Waits::no, [&](Runtime& r) {
+    if (!out || !is_round(bytes) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult wrong = check(r, p)) return wrong;
+    if (!r.allocations.claim(p->location.id, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+    Piece piece;
+    piece.properties = *p;
+    piece.properties.allocFlags = {};
+    piece.bytes = bytes;
+    *out = ++mapped().serial;
+    mapped().pieces[*out] = std::move(piece);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  return call("cuMemRelease", Needs::init, Waits::no, [&](Runtime& r) {
+    Piece* piece = mapped().find(handle);
+    if (!piece) return CUDA_ERROR_INVALID_VALUE;
+    if (--piece->handles || piece->at) return CUDA_SUCCESS;
+    r.allocations.give_up(piece->properties.location.id, piece->bytes);
+    mapped().pieces.erase(handle);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags) {
+  return call("cuMemMap", Needs::init, Waits::no, [&](Runtime& r) {
+    Piece* piece = mapped().find(handle);
+    if (flags != 0 || !is_round(bytes) || at % kPiece || !piece) return CUDA_ERROR_INVALID_VALUE;
+    if (offset != 0 || bytes != piece->bytes) return CUDA_ERROR_NOT_SUPPORTED;  // as on an H100
+    Allocation* a = mapped().range(at, bytes);
+    if (!a) return CUDA_ERROR_INVALID_VALUE;
+    for (const auto& [other, there] : mapped().pieces)
+      if (there.at && there.at < at + bytes && at < there.at + there.bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (piece->at) throw lab32::Error("one piece of memory at two addresses is not simulated");
+    piece->at = at;
+    put_content(r, *a, *piece);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
+  return call("cuMemUnmap", Needs::init, Waits::no, [&](Runtime& r) {
+    Allocation* a = mapped().range(at, bytes);
+    if (!a || !is_round(bytes) || at % kPiece) return CUDA_ERROR_INVALID_VALUE;
+    bool nothing = true;
+    for (const auto& [handle, piece] : mapped().pieces)
+      nothing &= !piece.at || piece.at >= at + bytes || at >= piece.at + piece.bytes;
+    if (nothing) return CUDA_SUCCESS;
+    std::vector<CUmemGenericAllocationHandle> gone;
+    const bool whole = mapped().each(at, bytes, [&](auto& entry) {
+      Piece& piece = entry.second;
+      allow(*a, piece.at, piece.bytes, 0);
+      if (piece.handles)
+        take_content(r, piece);
+      else
+        gone.push_back(entry.first);
+      // Nothing that lay there is written any more.
+      r.memory.mark_range(piece.at, piece.at + piece.bytes, false);
+      if (piece.handles) piece.at = 0;
+    });
+    for (CUmemGenericAllocationHandle handle : gone) {
+      const Piece& piece = mapped().pieces.at(handle);
+      r.allocations.give_up(piece.properties.location.id, piece.bytes);
+      mapped().pieces.erase(handle);
+    }
+    return whole ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc* list, size_t count) {
+  return call("cuMemSetAccess", Needs::init, Waits::no, [&](Runtime& r) {
+    Allocation* a = mapped().range(at, bytes);
+    if (!a || !is_round(bytes) || !list || count == 0) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; ++i) {
+      if (list[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        throw lab32::Error("memory mapped by hand that the host reaches is not simulated");
+      if (!r.has_device(list[i].location.id)) return CUDA_ERROR_INVALID_DEVICE;
+      const uint8_t what = static_cast<uint8_t>(list[i].flags);
+      if (!mapped().each(at, bytes, [&](auto& entry) {
+            allow(*a, entry.second.at, entry.second.bytes, what);
+          }))
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemGetAccess(unsigned long long* out, const CUmemLocation* location, CUdeviceptr at) {
+  return call("cuMemGetAccess", Needs::init, Waits::no, [&](Runtime&) {
+    Allocation* a = mapped().range(at, 1);
+    if (!out || !location || !a || !mapped().mapped(at)) return CUDA_ERROR_INVALID_VALUE;
+    *out = allowed(*a, at);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* out,
+                                                CUmemGenericAllocationHandle handle) {
+  return call("cuMemGetAllocationPropertiesFromHandle", Needs::init, Waits::no, [&](Runtime&) {
+    const Piece* piece = mapped().find(handle);
+    if (!out || !piece) return CUDA_ERROR_INVALID_VALUE;
+    *out = piece->properties;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* out, void* address) {
+  return call("cuMemRetainAllocationHandle", Needs::init, Waits::no, [&](Runtime&) {
+    auto* entry = mapped().mapped(reinterpret_cast<uint64_t>(address));
+    if (!out || !entry) return CUDA_ERROR_INVALID_VALUE;
+    ++entry->second.handles;
+    *out = entry->first;
+    return CUDA_SUCCESS;
+  });
+}

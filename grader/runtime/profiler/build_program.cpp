@@ -1,0 +1,382 @@
+#include "runtime/profiler/build_program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "base/elf.h"
+#include "base/error.h"
+#include "base/pattern.h"
+#include "base/process.h"
+#include "base/read_file.h"
+#include "runtime/profiler/libraries.h"
+#include "runtime/profiler/nvcc_words.h"
+#include "toolchain/cache.h"
+#include "toolchain/toolchain.h"
+
+namespace lab32::profiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kWallSeconds = 300;  // Thrust takes a minute on a slow machine
+
+// What a Makefile rule "target : a b \ c" names, but for the toolchain's own headers, which its
+// identity stands for.
+std::vector<fs::path> read_dependencies(const fs::path& rule) {
+  const std::string text = read_file(rule).value_or("");
+  std::vector<fs::path> files;
+  std::string word;
+  const auto end_of_word = [&] {
+    const fs::path path = fs::path(word).lexically_normal();
+    bool tool = false;
+    for (const fs::path& root : toolchain::installed().roots)
+      tool |= toolchain::is_inside(path, root) && root != toolchain::checkout();
+    if (!word.empty() && !tool) files.push_back(path);
+    word.clear();
+  };
+  size_t at = text.find(" :");
+  for (at = at == std::string::npos ? text.size() : at + 2; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '\\' && at + 1 < text.size()) {
+      if (text[++at] != '\n') word += text[at];  // a blank in a name
+    } else if (c == ' ' || c == '\n' || c == '\t') {
+      end_of_word();
+    } else {
+      word += c;
+    }
+  }
+  end_of_word();
+  return files;
+}
+
+// Names and contents of all that the program was made of.
+std::string state_of(const std::vector<fs::path>& files) {
+  std::string all;
+  for (const fs::path& file : files) {
+    const std::string text = read_file(file).value_or("");
+    all += file.string() + "\n" + std::to_string(text.size()) + "\n" + text;
+  }
+  return toolchain::cache_key(all);
+}
+
+// A finished program in its directory, and beside it which files it was made of and their state.
+bool is_current(const fs::path& directory) {
+  std::ifstream list(directory / "made-of");
+  std::string state, line;
+  if (!std::getline(list, state) || access((directory / "program").c_str(), X_OK) != 0)
+    return false;
+  std::vector<fs::path> files;
+  while (std::getline(list, line)) files.emplace_back(line);
+  return state_of(files) == state;
+}
+
+void forget_oldest(const fs::path& programs) {
+  constexpr size_t kMostPrograms = 200;
+  std::error_code error;
+  std::vector<std::pair<fs::file_time_type, fs::path>> entries;
+  for (const auto& entry : fs::directory_iterator(programs, error))
+    entries.emplace_back(entry.last_write_time(error), entry.path());
+  if (entries.size() <= kMostPrograms) return;
+  std::sort(entries.begin(), entries.end());
+  for (size_t i = 0; i < entries.size() / 2; ++i) fs::remove_all(entries[i].second, error);
+}
+
+// An option that asks for something else than a whole program.
+void check_options(const NvccWords& words) {
+  static const std::set<std::string, std::less<>> kOthers = {"o",
+                                                             "output-file",
+                                                             "c",
+                                                             "compile",
+                                                             "dc",
+                                                             "device-c",
+                                                             "dw",
+                                                             "device-w",
+                                                             "dlink",
+                                                             "device-link",
+                                                             "lib",
+                                                             "run",
+                                                             "link",
+                                                             "fatbin",
+                                                             "cubin",
+                                                             "ptx",
+                                                             "E",
+                                                             "preprocess",
+                                                             "cuda",
+                                                             "dryrun",
+                                                             "clean",
+                                                             "odir",
+                                                             "output-directory",
+                                                             "MF",
+                                                             "dependency-output",
+                                                             "MD",
+                                                             "M"};
+  for (const auto& option : words.options)
+    if (kOthers.count(option_name(option[0])))
+      throw Error(
+          fmt::format("{}: a whole program is built and started here; `lab32 nvcc` builds "
+                      "in steps, as nvcc does",
+                      option[0]));
+}
+
+// Whether it says itself what the host's compiler shall know of lines: -g, -Xcompiler -g3,-Wall.
+bool has_debug_level(const std::vector<std::string>& option) {
+  const std::string_view name = option_name(option[0]);
+  if (name != "Xcompiler" && name != "compiler-options") return name == "g" || name == "debug";
+  static const Pattern level("(^|[ ,=])-g");
+  return level.search(option.back()).has_value();
+}
+
+class Builder {
+ public:
+  Builder(const Program& program, const std::string& arch) : arch_(arch) {
+    const toolchain::Toolchain& tools = toolchain::installed();
+    const fs::path runtime = runtime_directory();
+    if (!fs::exists(runtime / kRuntime))
+      throw Error((runtime / kRuntime).string() + " is missing: `make build` makes it");
+    NvccWords words = split_words(program.words);
+    check_options(words);
+    inputs_ = std::move(words.inputs);
+    inputs_.insert(inputs_.begin(), program.file);
+    std::vector<std::string> given;
+    bool debug = false;
+    for (const auto& option : words.options) {
+      if (const auto why =
+              option[0].rfind("-l", 0) == 0 ? refused_library(option[0]) : std::nullopt)
+        throw Error(*why);
+      standard_ |= option_name(option[0]) == "std";
+      language_ |= option_name(option[0]) == "x";
+      debug |= has_debug_level(option);
+      given.insert(given.end(), option.begin(), option.end());
+    }
+    options_ = for_simulator(with_nvrtc(given), arch, runtime);
+    // Refusals name the line of the call (runtime/cudart/call_site.h). addr2line of binutils 2.40
+    // takes the file that a function of DWARF 5 begins in for another.
+    if (!debug) options_.insert(options_.end(), {"-Xcompiler", "-g1,-gdwarf-4"});
+
+    std::error_code error;
+    std::string key = tools.identity + fs::current_path(error).string() + "\n";
+    // nvcc reads more options from these.
+    for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
+      if (const char* flags = std::getenv(name)) key += std::string(name) + "=" + flags + "\n";
+    for (const std::string& word : options_) key += word + "\n";
+    for (const std::string& file : inputs_) key += fs::absolute(file).string() + "\n";
+    place_ = toolchain::cache_directory() / "programs" / toolchain::cache_key(key);
+  }
+
+  std::string debug_ptx() {
+    scratch_ = place_.string() + ".ptx." + std::to_string(getpid());
+    std::error_code error;
+    fs::create_directories(scratch_, error);
+    const fs::path made = scratch_ / "types.ptx";
+    std::vector<std::string> words = {"-ptx", "-G", "-o", made.string(), inputs_[0]};
+    if (!standard_) words.push_back("-std=c++17");
+    // PTX is for one architecture (options_ begin with -gencode), and -G has lines of its own.
+    options_.erase(options_.begin(), options_.begin() + 2);
+    options_.erase(std::remove(options_.begin(), options_.end(), "-lineinfo"), options_.end());
+    words.push_back("-arch=" + arch_);
+    const Outcome outcome = run_nvcc(words);
+    const std::string text = outcome.ok() ? read_file(made).value_or("") : "";
+    fs::remove_all(scratch_, error);
+    return text;
+  }
+
+  fs::path program() {
+    if (is_current(place_)) return place_ / "program";
+    // Made beside its place and moved there whole: another process may be at it, too.
+    scratch_ = place_.string() + "." + std::to_string(getpid());
+    std::error_code error;
+    fs::create_directories(scratch_, error);
+    try {
+      make();
+    } catch (...) {
+      fs::remove_all(scratch_, error);
+      throw;
+    }
+    std::ofstream list(scratch_ / "made-of");
+    list << state_of(files_) << "\n";
+    for (const fs::path& file : files_) list << file.string() << "\n";
+    list.close();
+    fs::remove_all(place_, error);
+    fs::rename(scratch_, place_, error);
+    forget_oldest(place_.parent_path());
+    return (error ? scratch_ : place_) / "program";
+  }
+
+ private:
+  // One file at once; several one by one, so that each tells what it includes.
+  void make() {
+    std::vector<std::string> objects;
+    for (const std::string& input : inputs_) {
+      if (!is_source(input)) {
+        objects.push_back(input);
+        files_.push_back(fs::absolute(input));
+        continue;
+      }
+      const bool alone = inputs_.size() == 1;
+      const fs::path made = scratch_ / (alone ? "program" : std::to_string(objects.size()) + ".o");
+      const fs::path rule = scratch_ / "rule";
+      std::vector<std::string> words = {"-MD", "-MF", rule.string(), "-o", made.string(), input};
+      const std::string kind = fs::path(input).extension().string();
+      if (!standard_ && kind != ".c") words.push_back("-std=c++17");
+      // What is given alone is a CUDA program, whatever its name.
+      if (alone && !language_ && kind != ".cu") words.insert(words.end(), {"-x", "cu"});
+      if (!alone) words.push_back("-c");
+      nvcc(words, input + " does not compile");
+      const std::vector<fs::path> read = read_dependencies(rule);
+      files_.insert(files_.end(), read.begin(), read.end());
+      if (alone) return;
+      objects.push_back(made.string());
+    }
+    std::vector<std::string> words = {"-o", (scratch_ / "program").string()};
+    words.insert(words.end(), objects.begin(), objects.end());
+    nvcc(words, inputs_[0] + " and what is given with it cannot be linked");
+  }
+
+  Outcome run_nvcc(const std::vector<std::string>& words) {
+    const toolchain::Toolchain& tools = toolchain::installed();
+    Command command;
+    command.argv = {tools.nvcc.string()};
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    // Behind the files, as libraries must stand.
+    command.argv.insert(command.argv.end(), options_.begin(), options_.end());
+    for (char** variable = environ; *variable; ++variable)
+      if (std::string(*variable).rfind("PATH=", 0) != 0)
+        command.environment.emplace_back(*variable);
+    command.environment.push_back("PATH=" + tools.path);
+    command.limits.wall_seconds = kWallSeconds;
+    return run_process(command);
+  }
+
+  void nvcc(const std::vector<std::string>& words, const std::string& otherwise) {
+    const Outcome outcome = run_nvcc(words);
+    std::fputs((outcome.out + outcome.err).c_str(), stderr);
+    if (outcome.ok()) return;
+    if (const auto why = refused_in(outcome.err)) throw Error(otherwise + ": " + *why);
+    throw Error(fmt::format("{} (nvcc: {})", otherwise, describe(outcome)));
+  }
+
+  const std::string arch_;
+  std::vector<std::string> inputs_, options_;
+  bool standard_ = false, language_ = false;  // -std, -x are given
+  fs::path place_, scratch_;
+  std::vector<fs::path> files_;  // that the program was made of
+};
+
+// A program that was built elsewhere.
+void check_program(const fs::path& file) {
+  const std::string bytes = read_file(file).value_or("");
+  const ElfFile elf = read_elf(bytes, file.string());
+  std::vector<std::string> libraries = elf.needed;
+  for (const std::string& library : libraries)
+    if (const auto why = refused_library(library)) throw Error(file.string() + " needs " + *why);
+  const auto is_runtime = [](const std::string& name) {
+    return name.rfind("libcudart.so", 0) == 0;
+  };
+  const bool dynamic = elf.find(".interp") != nullptr && !libraries.empty();
+  const bool itself = std::any_of(libraries.begin(), libraries.end(), is_runtime);
+  const bool device_code = elf.find(".nv_fatbin") != nullptr;
+  // A library of the program's may be what asks for it.
+  if (!itself && !device_code && dynamic)
+    for (const Library& library : loaded_libraries(file, runtime_directory()))
+      libraries.push_back(library.name);
+  for (const std::string& library : libraries) {
+    if (library == kRuntime || library == kDriver) return;
+    if (is_runtime(library))
+      throw Error(
+          fmt::format("{} was built for {}, and the simulated runtime is {}: build it with "
+                      "CUDA 13, or give lab32 its source",
+                      file.string(), library, kRuntime));
+  }
+  if (device_code)
+    throw Error(fmt::format(
+        "{} holds the static CUDA runtime (nvcc's -cudart static, which is usual), and that one "
+        "talks to a GPU's driver: build it with `lab32 nvcc` or `nvcc -cudart shared`, or give "
+        "lab32 its source",
+        file.string()));
+  if (is_host(file)) return;
+  throw Error(file.string() + " is no CUDA program: it has no device code and no CUDA runtime");
+}
+
+// A word without a slash that is no file here is a command, as a shell says it: `python`.
+fs::path found(const std::string& word) {
+  std::error_code error;
+  const char* path = std::getenv("PATH");
+  if (word.find('/') != std::string::npos || is_input(word) || fs::exists(word, error) || !path)
+    return word;
+  std::istringstream directories(path);
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    const fs::path file = fs::path(directory) / word;
+    if (fs::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0) return file;
+  }
+  return word;
+}
+
+}  // namespace
+
+fs::path runtime_directory() { return toolchain::checkout() / "build/runtime"; }
+
+fs::path build_program(const Program& program, const std::string& arch) {
+  const fs::path file = found(program.file);
+  std::error_code error;
+  if (fs::is_directory(file, error)) throw Error(file.string() + " is a directory, not a program");
+  if (!fs::is_regular_file(file, error)) throw Error(file.string() + ": there is no such file");
+  if (is_source(program.file)) return Builder(program, arch).program();
+  std::ifstream in(file, std::ios::binary);
+  char magic[4] = {};
+  in.read(magic, sizeof magic);
+  if (std::string(magic, 2) == "#!" && access(file.c_str(), X_OK) == 0 && program.words.empty())
+    return fs::absolute(file);
+  if (!is_elf({magic, sizeof magic}))
+    throw Error(file.string() + " is neither a .cu file nor a compiled program");
+  if (file.extension() == ".o" || file.extension() == ".a")
+    throw Error(file.string() + ": a source comes first, objects and libraries behind it");
+  if (!program.words.empty())
+    throw Error(
+        fmt::format("{} is built already; what is {} for? (words for the program itself "
+                    "stand behind --)",
+                    file.string(), program.words[0]));
+  check_program(file);
+  return fs::absolute(file);
+}
+
+std::string debug_ptx(const Program& program, const std::string& arch) {
+  return is_source(program.file) ? Builder(program, arch).debug_ptx() : "";
+}
+
+void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
+  if (words == std::vector<std::string>{"--cmake"}) {
+    fmt::print("{}\n",
+               (toolchain::checkout() / "grader/runtime/profiler/cmake/lab32.cmake").string());
+    std::fflush(stdout);
+    std::exit(0);
+  }
+  for (const std::string& word : words)
+    if (const auto why = word.rfind("-l", 0) == 0 ? refused_library(word) : std::nullopt)
+      throw Error(*why);
+  const toolchain::Toolchain& tools = toolchain::installed();
+  // CMake's launchers put the compiler's own name first.
+  const bool named = !words.empty() && fs::path(words[0]).filename() == "nvcc";
+  std::vector<std::string> all =
+      for_simulator(with_nvrtc({words.begin() + named, words.end()}), arch, runtime_directory());
+  all.insert(all.begin(), tools.nvcc.string());
+  const char* path = std::getenv("PATH");
+  setenv("PATH", (tools.path + ":" + (path ? path : "")).c_str(), 1);
+  std::vector<char*> argv;
+  for (std::string& word : all) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  throw Error(tools.nvcc.string() + " cannot be started: " + std::strerror(errno));
+}
+
+}  // namespace lab32::profiler

@@ -1,0 +1,194 @@
+#include "runtime/profiler/explain.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/source_file.h"
+#include "base/text.h"
+#include "pictures/make.h"
+#include "runtime/profiler/ncu_name.h"
+#include "runtime/profiler/recorded_run.h"
+#include "runtime/profiler/start.h"
+#include "simulator/ptx/debug_types.h"
+#include "simulator/timing/profile.h"
+
+namespace lab32::profiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// "scale", of "void scale<float>(T1 *, int)".
+std::string base_of(const std::string& kernel) {
+  const std::string head = kernel.substr(0, kernel.find_first_of("<("));
+  return head.substr(head.find_last_of(" :") + 1);
+}
+
+// The names of a kernel's parameters as its source has them; none where they cannot be read so.
+std::vector<std::string> parameters_of(const SourceFile& source, const std::string& kernel) {
+  const int line = source.find(kernel);
+  std::string text;
+  for (int at = line; line > 0 && at < line + 20 && text.find('{') == std::string::npos; ++at)
+    text += source.text_of(at) + " ";
+  const size_t name = text.find(kernel + "(");
+  if (name == std::string::npos) return {};
+  std::vector<std::string> names;
+  int depth = 0;
+  std::string word, last;
+  for (size_t i = name + kernel.size(); i < text.size(); ++i) {
+    const char c = text[i];
+    if (is_name(c)) {
+      word += c;
+      continue;
+    }
+    if (!word.empty()) last = std::exchange(word, "");
+    if (c == '(' || c == '<' || c == '[') ++depth;
+    if ((c == ',' && depth == 1) || (c == ')' && depth == 1))
+      names.push_back(std::exchange(last, ""));
+    if (c == ')' || c == '>' || c == ']') --depth;
+    if (depth == 0) break;
+  }
+  return names;
+}
+
+// "tile+136" becomes "tile[1][2]" where the kernel's own array has such an element. Types are
+// compiled for when the first name needs them.
+class SharedNames {
+ public:
+  SharedNames(const Program& program, const std::string& device)
+      : program_(program), device_(device) {}
+
+  void name(record::LaunchProfile& launch) {
+    for (counters::CloseUpLine& line : launch.run.close_up->lines) {
+      if (!line.shared) continue;
+      for (counters::CloseUpRequest& request : line.requests)
+        for (std::string& place : request.place) place = named(launch.symbol, place, request.bytes);
+    }
+  }
+
+ private:
+  std::string named(const std::string& kernel, const std::string& place, uint32_t bytes) {
+    const size_t plus = place.rfind('+');
+    if (plus == std::string::npos || kernel.rfind("_Z", 0) != 0) return place;
+    if (!types_)
+      types_ = ptx::DebugTypes(debug_ptx(program_, model::read_profile(profile_of(device_)).arch));
+    const std::string variable = place.substr(0, plus);
+    const std::string symbol =
+        fmt::format("_ZZ{}E{}{}", kernel.substr(2), variable.size(), variable);
+    const std::string part = types_->place(symbol, std::stoll(place.substr(plus + 1)), bytes);
+    return part.empty() ? place : variable + part;
+  }
+
+  const Program program_;
+  const std::string device_;
+  std::optional<ptx::DebugTypes> types_;
+};
+
+// Whether there is anything to draw of a line; without one, of any.
+bool is_seen(const device::Run& run, const std::optional<int>& line) {
+  const auto meant = [&](int at) { return !line || *line == at; };
+  if (run.fault && run.fault->trap && run.fault->trap->access && meant(run.fault->line))
+    return true;
+  if (!run.close_up) return false;
+  const auto& shuffles = run.close_up->shuffles;
+  return !run.close_up->lines.empty() ||
+         std::any_of(shuffles.begin(), shuffles.end(),
+                     [&](const counters::CloseUpShuffle& s) { return meant(s.line); });
+}
+
+pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile& source,
+                           const std::string& file) {
+  const std::string kernel = ncu_name(launch.symbol);
+  const auto parameters = parameters_of(source, base_of(kernel));
+  std::vector<counters::CloseUpArray> arrays;
+  if (launch.run.close_up) arrays = launch.run.close_up->arrays;
+  const auto element = [&](uint64_t address, uint32_t bytes) {
+    for (const counters::CloseUpArray& array : arrays) {
+      if (address < array.begin || address - array.begin >= array.bytes) continue;
+      const uint64_t index = (address - array.begin) / bytes;
+      const auto n = static_cast<size_t>(array.parameter);
+      if (array.parameter >= 0 && n < parameters.size() && !parameters[n].empty())
+        return fmt::format("{}[{}]", parameters[n], index);
+      return fmt::format("{} [{}]", array.name, index);
+    }
+    return fmt::format("{:#x}", address);
+  };
+  std::string own = file;  // as its lines call it
+  if (launch.run.fault) own = launch.run.fault->file;
+  if (launch.run.close_up)
+    for (const counters::CloseUpLine& line : launch.run.close_up->lines) own = line.file;
+  return pictures::make(launch.run, launch.shape, {kernel, "", own, source, element});
+}
+
+}  // namespace
+
+namespace {
+
+// What the program prints is not what is asked for here.
+class OutputToErrors {
+ public:
+  OutputToErrors() : kept_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
+  ~OutputToErrors() {
+    dup2(kept_, STDOUT_FILENO);
+    close(kept_);
+  }
+  OutputToErrors(const OutputToErrors&) = delete;
+  OutputToErrors& operator=(const OutputToErrors&) = delete;
+
+ private:
+  int kept_;
+};
+
+// What is wrong comes first, then what is slow.
+bool worse(const pictures::Launch& a, const pictures::Launch& b) {
+  const auto wrong = [](const pictures::Launch& launch) {
+    return launch.fault.has_value() + launch.race.has_value();
+  };
+  if (wrong(a) != wrong(b)) return wrong(a) > wrong(b);
+  return pictures::waste(a) > pictures::waste(b);
+}
+
+RecordedRun run_of(const ExplainOptions& options, const counters::CloseUpChoice& choice) {
+  const OutputToErrors redirected;
+  return run_recorded({options.program, {}}, options.device, options.arguments, "profile",
+                      {std::nullopt, options.gpus, record::to_text(choice)});
+}
+
+}  // namespace
+
+pictures::Shown explain(const ExplainOptions& options) {
+  const fs::path path(options.program);
+  if (path.extension() != ".cu")
+    throw Error(options.program + ": a source, PROGRAM.cu, is needed to draw what its lines do");
+  const SourceFile source(path, visible_name(options.program));
+  counters::CloseUpChoice choice = options.choice;
+  choice.file = path.filename().string();
+  RecordedRun run = run_of(options, choice);
+  SharedNames names({options.program, {}}, options.device);
+  std::optional<pictures::Launch> worst;
+  for (record::LaunchProfile& launch : run.recording.launches) {
+    if (!is_seen(launch.run, choice.line)) continue;
+    if (launch.run.close_up) names.name(launch);
+    pictures::Launch made = launch_of(launch, source, choice.file);
+    made.setting = fmt::format("launch {}", launch.id);
+    if (!worst || worse(made, *worst)) worst = std::move(made);
+  }
+  if (!worst)
+    throw Error(fmt::format("{}{}: {}", visible_name(options.program),
+                            choice.line ? fmt::format(":{}", *choice.line) : "",
+                            run.recording.launches.empty() ? "the program launched no kernel"
+                            : !run.recording.unsupported.empty()
+                                ? run.recording.unsupported[0]
+                                : "no launch touches memory or shuffles there (`lab32 profile "
+                                  "--source` lists the lines "
+                                  "that touch it)"));
+  return {"", "", visible_name(options.program), "", *worst};
+}
+
+}  // namespace lab32::profiler

@@ -1,0 +1,159 @@
+#include "runtime/profiler/libraries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "base/elf.h"
+#include "base/error.h"
+#include "base/process.h"
+#include "base/read_file.h"
+#include "toolchain/toolchain.h"
+
+namespace lab32::profiler {
+namespace {
+
+constexpr char kMachineCode[] = "is machine code for GPUs, which the simulator does not run";
+constexpr char kCard[] =
+    "talks to a GPU's driver itself, past the driver's API, which is what is simulated";
+
+struct Refused {
+  const char* begins;  // the library's name
+  const char* header;  // how the names of its headers begin
+  const char* calls;   // and those of its functions
+  const char *called, *why, *instead;
+};
+// The longer ones first where one name begins another.
+constexpr Refused kRefused[] = {
+    {"cublas_static", "cublas_static", "cublas_static", "cuBLAS as a static library", kMachineCode,
+     "-lcublas links lab32's, which works on the host"},
+    {"cublasLt_static", "cublasLt_static", "cublasLt_static", "cuBLASLt as a static library",
+     kMachineCode, "-lcublasLt links lab32's, which has handles alone"},
+    {"cufft", "cufft", "cufft", "cuFFT", kMachineCode,
+     "compare with a transform on the host (FFTW, or a loop in double precision)"},
+    {"curand", "curand.h", "curand", "cuRAND's host API", kMachineCode,
+     "kernels have curand_kernel.h, which runs, and the host has <random>"},
+    {"cusparse", "cusparse", "cusparse", "cuSPARSE", kMachineCode,
+     "compare with a loop over the rows on the host"},
+    {"cusolver", "cusolver", "cusolver", "cuSOLVER", kMachineCode,
+     "compare with LAPACK on the host"},
+    {"cudnn", "cudnn", "cudnn", "cuDNN", kMachineCode,
+     "compare with loops on the host, or leave out what calls it"},
+    {"cutensor", "cutensor", "cutensor", "cuTENSOR", kMachineCode, "products are cublasGemmEx's"},
+    {"npp", "npp", "npp", "NPP", kMachineCode, "compare with loops on the host"},
+    {"nvjpeg", "nvjpeg", "nvjpeg", "nvJPEG", kMachineCode,
+     "read the picture on the host, with libjpeg"},
+    {"nccl", "nccl", "nccl", "NCCL", kMachineCode,
+     "copies between simulated GPUs run (cudaMemcpyPeer, --gpus 2)"},
+    {"nvidia-ml", "nvml", "nvml", "NVML", kCard,
+     "cudaGetDeviceProperties and cudaMemGetInfo answer"},
+    {"cupti", "cupti", "cupti", "CUPTI", kCard, "`lab32 profile` counts"},
+};
+
+std::string sentence(const Refused& r) {
+  return fmt::format("{} {}: {}", r.called, r.why, r.instead);
+}
+
+}  // namespace
+
+std::vector<Library> loaded_libraries(const std::filesystem::path& program,
+                                      const std::filesystem::path& first) {
+  Command command;
+  command.argv = {std::filesystem::absolute(program).string()};
+  command.environment = {"LD_TRACE_LOADED_OBJECTS=1"};
+  // As `lab32 run` starts it: NVIDIA's own cuBLAS would ask for more.
+  const char* more = std::getenv("LD_LIBRARY_PATH");
+  command.environment.push_back("LD_LIBRARY_PATH=" + first.string() +
+                                (more && *more ? std::string(":") + more : ""));
+  command.limits.wall_seconds = 60;
+  // libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f…)      or      libx.so => not found
+  std::istringstream listing(run_process(command).out);
+  std::vector<Library> libraries;
+  for (std::string line; std::getline(listing, line);) {
+    std::istringstream words(line);
+    std::string name, arrow, path;
+    if (!(words >> name)) continue;
+    words >> arrow >> path;
+    libraries.push_back({name, arrow == "=>" && path != "not" ? path : ""});
+    // The loader itself, and the kernel's page of code.
+    if (arrow != "=>") libraries.back().path = name;
+  }
+  return libraries;
+}
+
+bool is_linked_with(const std::filesystem::path& program, const std::string& library) {
+  const std::string bytes = read_file(program).value_or("");
+  if (!is_elf(bytes)) return false;
+  const ElfFile elf = read_elf(bytes, program.string());
+  return std::any_of(elf.needed.begin(), elf.needed.end(),
+                     [&](const std::string& name) { return name.rfind(library, 0) == 0; });
+}
+
+std::vector<std::string> with_nvrtc(std::vector<std::string> words) {
+  const auto asked = std::find(words.begin(), words.end(), "-lnvrtc");
+  if (asked == words.end()) return words;
+  const std::filesystem::path home = toolchain::installed().cuda_home;
+  for (const char* name : {"lib64", "lib", "targets/x86_64-linux/lib"}) {
+    const std::filesystem::path directory = home / name;
+    std::error_code error;
+    const bool linkable = std::filesystem::exists(directory / "libnvrtc.so", error);
+    if (!linkable && !std::filesystem::exists(directory / kNvrtc, error)) continue;
+    if (!linkable) *asked = std::string("-l:") + kNvrtc;
+    words.insert(words.end(),
+                 {"-L" + directory.string(), "-Xlinker", "-rpath=" + directory.string()});
+    return words;
+  }
+  throw Error(fmt::format(
+      "-lnvrtc: there is no NVRTC beside nvcc ({}): a toolkit has it, and so has the wheel "
+      "nvidia-cuda-nvrtc of nvcc's version, which pip installs without a GPU",
+      home.string()));
+}
+
+bool is_host(const std::filesystem::path& program) {
+  const auto loads = [](const ElfFile& elf) {
+    return std::find(elf.imports.begin(), elf.imports.end(), "dlopen") != elf.imports.end();
+  };
+  const std::string bytes = read_file(program).value_or("");
+  if (bytes.rfind("#!", 0) == 0) return true;
+  if (!is_elf(bytes)) return false;
+  const ElfFile elf = read_elf(bytes, program.string());
+  if (elf.find(".interp") == nullptr || elf.find(".nv_fatbin") != nullptr) return false;
+  bool found = loads(elf);
+  for (const Library& library : loaded_libraries(program, "")) {
+    if (library.name.rfind("libcuda", 0) == 0) return false;
+    if (found || library.path.empty() || library.name.rfind("libc.", 0) == 0) continue;
+    const std::string own = read_file(library.path).value_or("");
+    found = is_elf(own) && loads(read_elf(own, library.path));
+  }
+  return found;
+}
+
+bool is_cublas(const std::string& name) {
+  return name.rfind("libcublas.so", 0) == 0 || name.rfind("libcublasLt.so", 0) == 0;
+}
+
+std::optional<std::string> refused_library(const std::string& name) {
+  if (is_cublas(name) && name.find(".so.13") == std::string::npos)
+    return fmt::format(
+        "{}: the simulated runtime is CUDA 13's, and so is its cuBLAS: build it with "
+        "CUDA 13, or give lab32 its source",
+        name);
+  const std::string stem = name.substr(name.rfind("lib", 0) == 0  ? 3
+                                       : name.rfind("-l", 0) == 0 ? 2
+                                                                  : 0);
+  for (const Refused& r : kRefused)
+    if (stem.rfind(r.begins, 0) == 0) return fmt::format("{}: {}", name, sentence(r));
+  return std::nullopt;
+}
+
+std::optional<std::string> refused_in(const std::string& messages) {
+  for (const Refused& r : kRefused)
+    for (const std::string& missing : {std::string("fatal error: ") + r.header,
+                                       std::string("undefined reference to `") + r.calls})
+      if (messages.find(missing) != std::string::npos) return sentence(r);
+  return std::nullopt;
+}
+
+}  // namespace lab32::profiler

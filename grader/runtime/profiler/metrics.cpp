@@ -1,0 +1,145 @@
+#include "runtime/profiler/metrics.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/suggestions.h"
+#include "base/text.h"
+
+namespace lab32::profiler {
+namespace {
+
+using record::LaunchProfile;
+using Value = std::optional<double>;
+
+constexpr uint32_t kLanes = 32;
+
+// Nsight Compute's ratio of nothing to nothing is 0.
+double ratio(uint64_t a, uint64_t b) {
+  return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
+}
+
+uint64_t threads(const LaunchProfile& r) { return r.shape.grid.count() * r.shape.block.count(); }
+
+uint64_t warps(const LaunchProfile& r) {
+  return r.shape.grid.count() * ((r.shape.block.count() + kLanes - 1) / kLanes);
+}
+
+Value waves(const LaunchProfile& r) {
+  if (!r.run.occupancy || r.multiprocessors == 0) return std::nullopt;
+  return ratio(r.shape.grid.count(), uint64_t{r.multiprocessors} * r.run.occupancy->blocks);
+}
+
+Value registers(const LaunchProfile& r) {
+  if (!r.registers) return std::nullopt;
+  return std::max(16u, (*r.registers + 7) / 8 * 8);
+}
+
+// None where some of it is not counted.
+Value texels(const counters::Counters& c, uint64_t value) {
+  return c.other.texture_unknown > 0 ? std::nullopt : Value(static_cast<double>(value));
+}
+
+Value bulk(const counters::Counters& c, uint64_t value) {
+  return c.other.bulk_unknown > 0 ? std::nullopt : Value(static_cast<double>(value));
+}
+
+Value maybe(Value value) { return value; }
+template <class T>
+Value maybe(T value) {
+  return static_cast<double>(value);
+}
+
+const char PTX_LEVEL[] =
+    "instructions are counted as PTX has them, not as ptxas issues them; `lab32 profile` and "
+    "--source show them under their own name";
+const char A_CLOCK[] = "it needs a clock, and the simulator has none";
+
+struct Refusal {
+  std::string beginning, why;
+};
+
+const std::vector<Refusal>& refusals() {
+  static const std::vector<Refusal> all{
+#define METRIC(name, unit, kind, value)
+#define REFUSED(beginning, why) {beginning, why},
+#include "runtime/profiler/metrics.def"
+#undef METRIC
+#undef REFUSED
+  };
+  return all;
+}
+
+const Metric& metric(const std::string& name) {
+  for (const Metric& m : all_metrics())
+    if (m.name == name) return m;
+  for (const Refusal& r : refusals())
+    if (name.rfind(r.beginning, 0) == 0)
+      throw Error(fmt::format("--metrics: `{}` cannot be given: {}", name, r.why));
+  std::vector<std::string> names;
+  for (const Metric& m : all_metrics()) names.push_back(m.name);
+  const auto near = suggestions(name, names, 3);
+  throw Error(fmt::format("--metrics: there is no `{}`{}", name,
+                          near.empty() ? "; `lab32 profile --csv FILE` without --metrics has all"
+                                       : fmt::format("; near it: {}", fmt::join(near, ", "))));
+}
+
+}  // namespace
+
+#define NEED(optional, name)            \
+  if (!(optional)) return std::nullopt; \
+  const auto& name = *(optional)
+#define NEED_counters NEED(r.run.counters, c)
+#define NEED_occupancy NEED(r.run.occupancy, o)
+#define NEED_caches NEED(r.run.caches, m)
+#define NEED_prediction NEED(r.run.predicted, p)
+#define NEED_launch
+#define KIND_counters counted
+#define KIND_occupancy shape
+#define KIND_launch shape
+#define KIND_caches modelled
+#define KIND_prediction modelled
+
+const std::vector<Metric>& all_metrics() {
+  static const std::vector<Metric> all{
+#define METRIC(name, unit, part, value)                                       \
+  {name, unit, MetricKind::KIND_##part, [](const LaunchProfile& r) -> Value { \
+     NEED_##part;                                                             \
+     return maybe(value);                                                     \
+   }},
+#define REFUSED(beginning, why)
+#include "runtime/profiler/metrics.def"
+#undef METRIC
+#undef REFUSED
+  };
+  return all;
+}
+
+std::vector<const Metric*> metrics_of(const std::string& list) {
+  std::vector<const Metric*> chosen;
+  std::istringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    name.erase(0, name.find_first_not_of(' '));
+    name.erase(name.find_last_not_of(' ') + 1);
+    if (!name.empty()) chosen.push_back(&metric(name));
+  }
+  if (chosen.empty()) throw Error("--metrics: no name is given; names are joined by commas");
+  return chosen;
+}
+
+std::string metric_text(double value) {
+  const bool negative = value < 0;
+  const double size = std::abs(value);
+  const bool whole = size == std::floor(size) && size < 9e15;
+  const std::string digits = whole ? "" : fmt::format("{:.2f}", size);
+  const uint64_t units =
+      whole ? static_cast<uint64_t>(size) : std::stoull(digits.substr(0, digits.find('.')));
+  return (negative ? "-" : "") + grouped(units) + (whole ? "" : digits.substr(digits.find('.')));
+}
+
+}  // namespace lab32::profiler

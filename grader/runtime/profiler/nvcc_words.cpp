@@ -1,0 +1,253 @@
+#include "runtime/profiler/nvcc_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "base/pattern.h"
+
+namespace lab32::profiler {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+bool is_architecture(std::string_view name) {
+  return is_one_of(name,
+                   {"arch", "gpu-architecture", "code", "gpu-code", "gencode", "generate-code"});
+}
+
+// What nvcc answers with text or a file for one architecture; nothing that runs comes of it.
+bool asks_for_text(std::string_view name) {
+  return is_one_of(
+      name, {"version", "V", "help", "h", "E", "preprocess", "M", "generate-dependencies", "MM",
+             "generate-nonsystem-dependencies", "ptx", "cubin", "optix-ir", "list-gpu-code",
+             "code-ls", "list-gpu-arch", "arch-ls"});
+}
+
+// `sm_90a` -> 90 and "a".
+struct Architecture {
+  unsigned number = 0;
+  std::string suffix;
+};
+
+std::optional<Architecture> architecture_of(const std::string& word) {
+  static const Pattern form("^(sm|compute|lto)_([0-9]+)([af]?)$");
+  const auto found = form.search(word);
+  if (!found) return std::nullopt;
+  return Architecture{static_cast<unsigned>(std::stoul((*found)[2])), (*found)[3]};
+}
+
+// All that the options for architectures name: `arch=compute_80,code=[sm_80,compute_80]`.
+void collect(const std::string& value, const Architecture& device, std::vector<Architecture>* all) {
+  std::string word;
+  for (const char c : value + ",") {
+    if (c != ',' && c != '=' && c != '[' && c != ']' && c != '"' && c != '\'') {
+      word += c;
+      continue;
+    }
+    if (const auto architecture = architecture_of(word)) all->push_back(*architecture);
+    if (is_one_of(word, {"native", "all", "all-major"})) all->push_back(device);
+    word.clear();
+  }
+}
+
+// nvcc hands what is the linker's to a shell as it is, but for quotes, which it takes care of.
+std::string in_shell(const std::string& word) {
+  return Pattern("[^A-Za-z0-9/._'\"-]").replace(word, "\\$0");
+}
+
+}  // namespace
+
+std::string_view option_name(std::string_view option) {
+  option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
+  return option.substr(0, option.find('='));
+}
+
+bool takes_value(std::string_view option) {
+  if (option.find('=') != std::string_view::npos) return false;
+  return is_one_of(option_name(option), {"o",
+                                         "output-file",
+                                         "l",
+                                         "library",
+                                         "D",
+                                         "define-macro",
+                                         "U",
+                                         "undefine-macro",
+                                         "include",
+                                         "pre-include",
+                                         "L",
+                                         "library-path",
+                                         "I",
+                                         "include-path",
+                                         "isystem",
+                                         "system-include",
+                                         "cudart",
+                                         "cudadevrt",
+                                         "ldir",
+                                         "libdevice-directory",
+                                         "target-dir",
+                                         "odir",
+                                         "output-directory",
+                                         "MF",
+                                         "dependency-output",
+                                         "MT",
+                                         "dependency-target-name",
+                                         "ccbin",
+                                         "compiler-bindir",
+                                         "abin",
+                                         "archiver-binary",
+                                         "std",
+                                         "x",
+                                         "Xcompiler",
+                                         "compiler-options",
+                                         "Xlinker",
+                                         "linker-options",
+                                         "Xarchive",
+                                         "archive-options",
+                                         "Xptxas",
+                                         "ptxas-options",
+                                         "Xnvlink",
+                                         "nvlink-options",
+                                         "gencode",
+                                         "generate-code",
+                                         "arch",
+                                         "gpu-architecture",
+                                         "code",
+                                         "gpu-code",
+                                         "maxrregcount",
+                                         "O",
+                                         "optimize",
+                                         "Ofc",
+                                         "ofast-compile",
+                                         "opt-info",
+                                         "t",
+                                         "threads",
+                                         "split-compile",
+                                         "keep-dir",
+                                         "compress-mode",
+                                         "diag-error",
+                                         "diag-suppress",
+                                         "diag-warn",
+                                         "Werror",
+                                         "default-stream",
+                                         "rdc",
+                                         "relocatable-device-code",
+                                         "optf",
+                                         "options-file",
+                                         "idp",
+                                         "input-drive-prefix",
+                                         "ddp",
+                                         "dependency-drive-prefix",
+                                         "dp",
+                                         "drive-prefix",
+                                         "fmad",
+                                         "ftz",
+                                         "prec-div",
+                                         "prec-sqrt",
+                                         "e",
+                                         "entries",
+                                         "machine",
+                                         "m",
+                                         "allow-unsupported-compiler-version",
+                                         "jump-table-density",
+                                         "ewp",
+                                         "run-args",
+                                         "rp"});
+}
+
+bool is_source(std::string_view word) {
+  return is_one_of(fs::path(word).extension().string(), {".cu", ".cpp", ".cc", ".cxx", ".c"});
+}
+
+bool is_input(std::string_view word) {
+  if (word.empty() || word[0] == '-') return false;
+  const std::string name = fs::path(word).filename().string();
+  return is_source(word) || is_one_of(fs::path(word).extension().string(), {".o", ".a", ".so"}) ||
+         name.find(".so.") != std::string::npos;
+}
+
+NvccWords split_words(const Words& words) {
+  NvccWords split;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i].empty() || words[i][0] != '-') {
+      split.inputs.push_back(words[i]);
+      continue;
+    }
+    split.options.push_back({words[i]});
+    if (takes_value(words[i]) && i + 1 < words.size()) split.options.back().push_back(words[++i]);
+  }
+  return split;
+}
+
+Words for_simulator(const Words& words, const std::string& device, const fs::path& runtime) {
+  const Architecture gpu = architecture_of(device).value_or(Architecture{});
+  std::vector<Architecture> named;
+  Words kept;
+  bool debug = false;
+  std::string said;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word.empty() || word[0] != '-') {
+      kept.push_back(word);
+      continue;
+    }
+    const std::string_view name = option_name(word);
+    const bool apart = takes_value(word) && i + 1 < words.size();
+    if (asks_for_text(name)) return words;
+    debug |= is_one_of(name, {"G", "device-debug", "lineinfo", "generate-line-info"});
+    if (is_architecture(name)) {
+      const std::string value =
+          apart ? words[i + 1] : word.substr(std::min(word.find('='), word.size()));
+      collect(value, gpu, &named);
+      said += (said.empty() ? "" : " ") + word + (apart ? " " + value : "");
+    } else if (!is_one_of(name, {"cudart", "dlto", "dlink-time-opt", "lcudart_static"})) {
+      kept.push_back(word);
+      if (apart) kept.push_back(words[i + 1]);
+    }
+    if (apart) ++i;
+  }
+
+  Architecture chosen = gpu;
+  if (!named.empty()) {
+    chosen.number = 0;
+    for (const Architecture& a : named) {
+      if (a.number > gpu.number || a.number < chosen.number) continue;
+      // Code for exactly one GPU ("a") beats code for its like.
+      if (!a.suffix.empty() && a.number != gpu.number) continue;
+      if (a.number > chosen.number) chosen.suffix.clear();
+      chosen.number = a.number;
+      if (!a.suffix.empty()) chosen.suffix = a.suffix;
+    }
+    if (chosen.number == 0)
+      throw Error(
+          fmt::format("{}: the simulated GPU is {}, which runs no code for newer ones: "
+                      "leave the option out, or name {}",
+                      said, device, device));
+  }
+  const std::string own = std::to_string(chosen.number) + chosen.suffix;
+  std::string codes = "compute_" + own + ",sm_" + std::to_string(gpu.number) + chosen.suffix;
+  if (chosen.number != gpu.number) codes += ",sm_" + own;
+
+  Words made = {"-gencode", "arch=compute_" + own + ",code=[" + codes + "]", "-cudart", "shared",
+                "-L" + runtime.string(),
+                // Behind the toolkit's own headers: cublas_v2.h for toolkits without.
+                "-isystem", (runtime / "include").string()};
+  // Before the paths of the environment, where a real runtime may be.
+  for (const std::string& linker :
+       {std::string("--disable-new-dtags"), "-rpath=" + in_shell(runtime.string())}) {
+    made.push_back("-Xlinker");
+    made.push_back(linker);
+  }
+  if (!debug) made.push_back("-lineinfo");
+  made.insert(made.end(), kept.begin(), kept.end());
+  return made;
+}
+
+}  // namespace lab32::profiler

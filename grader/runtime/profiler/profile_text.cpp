@@ -1,0 +1,390 @@
+#include "runtime/profiler/profile_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/layout.h"
+#include "base/shown_path.h"
+#include "base/text.h"
+#include "device/fault_text.h"
+#include "device/ptx_level_text.h"
+#include "runtime/profiler/ncu_name.h"
+
+namespace lab32::profiler {
+namespace {
+
+using record::LaunchProfile;
+
+constexpr int kWidth = 100, kLabel = 18, kColumn = 17;
+
+std::string row(const std::string& label, const std::vector<std::string>& cells) {
+  std::string line = "  " + pad_right(label, kLabel);
+  for (const std::string& cell : cells) line += pad_left(cell, kColumn);
+  return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+}
+
+// A label and a sentence, continued below itself.
+std::string sentence(const std::string& label, const std::string& words) {
+  std::string out;
+  for (const std::string& line : wrap(words, kWidth - kLabel - 2))
+    out += "  " + pad_right(out.empty() ? label : "", kLabel) + line + "\n";
+  return out;
+}
+
+std::string dimensions(const Dim3& d) {
+  if (d.z > 1) return fmt::format("{} x {} x {}", d.x, d.y, d.z);
+  return d.y > 1 ? fmt::format("{} x {}", d.x, d.y) : grouped(d.x);
+}
+
+std::string duration(double seconds) {
+  if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
+  if (seconds < 1e-3) return fmt::format("{:.3g} µs", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} s", seconds);
+}
+
+std::string each(uint64_t sum, uint64_t count) {
+  return metric_text(count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count));
+}
+
+std::string global_memory(const counters::Counters& c, const std::string& mark) {
+  std::string out;
+  const auto add = [&](const char* name, const counters::GlobalTraffic& t,
+                       const std::string& ideal) {
+    if (t.requests == 0) return;
+    out += row(name, {grouped(t.requests), grouped(t.sectors), each(t.sectors, t.requests), ideal});
+  };
+  add("  ld", c.load, grouped(c.load_ideal));
+  add("  st", c.store, grouped(c.store_ideal));
+  add("  red", c.red, "");
+  add("  atom", c.atom, "");
+  if (out.empty()) return row("global memory", {"none"});
+  out += row("  L2, in theory", {"", grouped(c.l2_sectors), "", grouped(c.l2_sectors_ideal)});
+  return row("global memory" + mark, {"requests", "sectors", "sectors/request", "ideal"}) + out;
+}
+
+std::string shared_memory(const counters::Counters& c, const std::string& mark) {
+  std::string out;
+  const auto add = [&](const char* name, const counters::SharedTraffic& t) {
+    if (t.requests == 0) return;
+    out += row(name, {grouped(t.requests), grouped(t.wavefronts), grouped(t.ideal),
+                      grouped(t.wavefronts - t.ideal)});
+  };
+  add("  ld", c.shared_load);
+  add("  st", c.shared_store);
+  add("  atom", c.shared_atom);
+  if (out.empty()) return row("shared memory", {"none"});
+  return row("shared memory" + mark, {"requests", "wavefronts", "ideal", "conflicts"}) + out;
+}
+
+std::string occupancy(const LaunchProfile& r) {
+  std::string words;
+  if (const auto& o = r.run.occupancy) {
+    words = fmt::format("{:.3g} % in theory: {} {} ({} warps) on a multiprocessor, limited by {}; ",
+                        100 * o->theoretical, o->blocks, o->blocks == 1 ? "block" : "blocks",
+                        o->warps, o->limiter);
+    if (const uint64_t at_once = uint64_t{o->blocks} * r.multiprocessors)
+      words += fmt::format(
+          "{} waves of {} blocks; ",
+          metric_text(static_cast<double>(r.shape.grid.count()) / static_cast<double>(at_once)),
+          grouped(at_once));
+  }
+  if (r.registers) words += fmt::format("{} registers a thread, ", *r.registers);
+  words += fmt::format("{} bytes of shared memory a block",
+                       grouped(uint64_t{r.static_shared} + r.shape.dynamic_shared));
+  return sentence("occupancy", words);
+}
+
+std::string caches(const counters::CacheCounters& m) {
+  return sentence(
+      "caches, modelled",
+      fmt::format("L1 hits {:.1f} %, L2 hits {:.1f} %; device memory: {} bytes read, "
+                  "{} written",
+                  m.l1.percent(), m.l2.percent(), grouped(m.dram_read), grouped(m.dram_written)));
+}
+
+std::string time(const model::Prediction& p) {
+  std::string words = duration(p.kernel_seconds);
+  if (p.error > 0) words += fmt::format(" (give or take {:.0f} %)", 100 * p.error);
+  words += fmt::format("; {} as events around it see it", duration(p.seconds));
+  if (!p.bottleneck.empty()) words += "; " + p.bottleneck;
+  if (!p.runner_up.empty()) words += "; " + p.runner_up;
+  return sentence("time, modelled", words);
+}
+
+std::string note(const std::string& text) {
+  std::string out;
+  for (const std::string& line : wrap("  " + text, kWidth)) out += line + "\n";
+  return out;
+}
+
+// Accesses of which the counts are not the machine code's.
+std::string unmatched(const LaunchProfile& r) {
+  if (r.run.ptx_level.empty()) return "";
+  std::string out =
+      note("* PTX-level, since these accesses could not be matched with the machine code:");
+  for (const std::string& why : describe(r.run.ptx_level)) out += note("  " + why);
+  return out;
+}
+
+// What moved in other ways than by loads and stores.
+std::string other_ways(const counters::OtherWays& w, const std::string& mark) {
+  std::string out;
+  const auto add = [&](const char* name, uint64_t requests, uint64_t sectors) {
+    if (requests != 0)
+      out += row(name, {grouped(requests), grouped(sectors), each(sectors, requests)});
+  };
+  add("  texture", w.texture.requests, w.texture.sectors);
+  add("  surface ld", w.surface_load.requests, w.surface_load.sectors);
+  add("  surface st", w.surface_store.requests, w.surface_store.sectors);
+  add("  bulk copies in", w.bulk_load.instructions, w.bulk_load.sectors);
+  add("  bulk copies out", w.bulk_store.instructions, w.bulk_store.sectors);
+  add("  cluster ld", w.remote_load.requests, w.remote_load.sectors);
+  add("  cluster st", w.remote_store.requests, w.remote_store.sectors);
+  add("  cluster atom", w.remote_atom.requests, w.remote_atom.sectors);
+  if (out.empty()) return "";
+  return row("other ways" + mark, {"requests", "sectors", "sectors/request"}) + out;
+}
+
+std::string instructions(uint64_t n) {
+  return n == 1 ? "1 instruction" : grouped(n) + " instructions";
+}
+
+// What is in none of the figures.
+std::string unknown(const counters::OtherWays& w) {
+  std::string out;
+  if (w.texture_unknown > 0)
+    out +=
+        note(fmt::format("not counted: what {} of warps moved through textures and surfaces, in "
+                         "forms whose counts on a GPU are not known",
+                         instructions(w.texture_unknown)));
+  if (w.bulk_unknown > 0)
+    out += note(fmt::format(
+        "not counted: {} by the copy engine (cp.async.bulk) or on the way of st.async, in forms "
+        "whose counts on a GPU are not known",
+        w.bulk_unknown == 1 ? "1 run of bytes" : grouped(w.bulk_unknown) + " runs of bytes"));
+  return out;
+}
+
+std::string no_time(const LaunchProfile& r) {
+  if (r.run.predicted || !r.run.caches) return "";
+  return sentence("time",
+                  "not modelled: the model knows lanes' loads and stores of global and of "
+                  "their block's shared memory alone");
+}
+
+std::string peer_accesses(const LaunchProfile& r) {
+  const uint64_t n = r.run.peer_accesses;
+  if (n == 0) return "";
+  return note(
+      fmt::format("{} of warps went to another device's memory; the figures of caches and time are "
+                  "as if it were the device's own",
+                  n == 1 ? "1 access" : grouped(n) + " accesses"));
+}
+
+std::string child_launches(const LaunchProfile& r) {
+  const uint64_t n = r.run.child_launches;
+  if (n == 0) return "";
+  return note(fmt::format("not counted: {} by kernels of this launch",
+                          n == 1 ? "1 launch" : grouped(n) + " launches"));
+}
+
+std::string uncounted(const LaunchProfile& r) {
+  return (r.run.counters ? unknown(r.run.counters->other) : "") + child_launches(r);
+}
+
+std::string body(const LaunchProfile& r) {
+  std::string out;
+  if (const auto& f = r.run.fault) {
+    const std::string where =
+        f->line > 0 ? fmt::format("{}:{}: ", shown_path(f->file), f->line) : "";
+    out += sentence("stopped", where + describe(*f));
+    if (!r.run.counters) return out + "  No counts: they would depend on which blocks had run.\n";
+  }
+  if (const auto& c = r.run.counters) {
+    const std::string mark = c->ptx_level ? "*" : "";
+    out += global_memory(*c, mark) + shared_memory(*c, mark) + other_ways(c->other, mark);
+  }
+  if (r.run.caches) out += caches(*r.run.caches);
+  out += occupancy(r);
+  if (const auto& c = r.run.counters)
+    out += sentence("divergence",
+                    fmt::format("{} of 32 lanes active an instruction, {} instructions of warps "
+                                "(PTX-level: counted in PTX; ptxas issues others)",
+                                each(c->lane_instructions, c->warp_instructions),
+                                grouped(c->warp_instructions)));
+  if (r.run.predicted) out += time(*r.run.predicted);
+  return out + no_time(r) + unmatched(r) + uncounted(r) + peer_accesses(r);
+}
+
+std::string shape(const LaunchProfile& r) {
+  return fmt::format("{} {} of {} {}", dimensions(r.shape.grid),
+                     r.shape.grid.count() == 1 ? "block" : "blocks", dimensions(r.shape.block),
+                     r.shape.block.count() == 1 ? "thread" : "threads");
+}
+
+// "launch 3", "launches 0 to 7", "launches 0, 4, ..., 36", "launches 0, 3 to 5, 9": ascending.
+std::string numbers(const char* one, const char* many, const std::vector<uint64_t>& n) {
+  if (n.size() == 1) return fmt::format("{} {}", one, n[0]);
+  const uint64_t step = n[1] - n[0];
+  bool even = n.size() > 3;
+  for (size_t i = 1; i < n.size(); ++i) even &= n[i] - n[i - 1] == step;
+  if (even && step > 1) return fmt::format("{} {}, {}, ..., {}", many, n[0], n[1], n.back());
+  constexpr size_t kMostParts = 8;
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < n.size();) {
+    size_t end = i + 1;
+    while (end < n.size() && n[end] == n[end - 1] + 1) ++end;
+    parts.push_back(end == i + 1 ? fmt::format("{}", n[i])
+                                 : fmt::format("{} to {}", n[i], n[end - 1]));
+    i = end;
+  }
+  if (parts.size() <= kMostParts) return fmt::format("{} {}", many, fmt::join(parts, ", "));
+  parts.resize(kMostParts);
+  return fmt::format("{} {}, ..., {} ({} in all)", many, fmt::join(parts, ", "), n.back(),
+                     n.size());
+}
+
+// Launches of one kernel and shape that share a table.
+struct Group {
+  std::string name, shape, body;
+  std::vector<uint64_t> launches;
+  std::set<uint64_t> streams;
+  std::vector<const LaunchProfile*> records;  // of those whose figures are not alike
+};
+
+template <class F>
+std::string range(const Group& group, F value) {
+  const auto by_value = [&](const LaunchProfile* a, const LaunchProfile* b) {
+    return value(*a) < value(*b);
+  };
+  const auto [least, most] =
+      std::minmax_element(group.records.begin(), group.records.end(), by_value);
+  const std::string low = value.text(**least), high = value.text(**most);
+  return low == high ? low : low + " to " + high;
+}
+
+struct Sectors {
+  uint64_t operator()(const LaunchProfile& r) const {
+    return r.run.counters ? r.run.counters->l2_sectors : 0;
+  }
+  std::string text(const LaunchProfile& r) const { return grouped((*this)(r)); }
+};
+struct Wavefronts {
+  uint64_t operator()(const LaunchProfile& r) const {
+    return r.run.counters ? r.run.counters->shared_wavefronts() : 0;
+  }
+  std::string text(const LaunchProfile& r) const { return grouped((*this)(r)); }
+};
+struct Seconds {
+  double operator()(const LaunchProfile& r) const {
+    return r.run.predicted ? r.run.predicted->seconds : 0;
+  }
+  std::string text(const LaunchProfile& r) const { return duration((*this)(r)); }
+};
+
+std::string ranges(const Group& group) {
+  double seconds = 0;
+  for (const LaunchProfile* r : group.records) seconds += Seconds()(*r);
+  return sentence("figures differ",
+                  fmt::format("{} sectors in L2 in theory, {} wavefronts of shared memory, {} "
+                              "(modelled), {} together; --csv has each",
+                              range(group, Sectors()), range(group, Wavefronts()),
+                              range(group, Seconds()), duration(seconds)));
+}
+
+std::string title(const std::string& number, const std::string& name) {
+  std::string out;
+  for (const std::string& line : wrap(number + ": " + name, kWidth)) out += line + "\n";
+  return out + std::string(kWidth, '-') + "\n";
+}
+
+// "stream 7, sim:h200", and which device it is where there are several.
+std::string place(const LaunchProfile& r, const std::vector<uint64_t>& streams, bool several) {
+  const std::string of = several ? fmt::format(" of device {}", r.device) : "";
+  return fmt::format("{}{}, {}", numbers("stream", "streams", streams), of, r.device_name);
+}
+
+bool on_several_devices(const std::vector<LaunchProfile>& launches) {
+  return std::any_of(launches.begin(), launches.end(),
+                     [](const LaunchProfile& r) { return r.device != 0; });
+}
+
+}  // namespace
+
+std::string profile_text(const std::vector<LaunchProfile>& launches) {
+  const bool several = on_several_devices(launches);
+  std::vector<Group> groups;
+  std::map<std::string, size_t> by_table;  // kernel, shape and body, to its group
+  std::map<std::string, unsigned> tables;  // of a kernel and shape
+  std::map<std::string, size_t> others;    // of a kernel and shape, the group of the rest
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const LaunchProfile& r = launches[i];
+    Group group;
+    group.name = ncu_name(r.symbol);
+    group.shape = shape(r);
+    group.body = body(r);
+    const std::string kind =
+        fmt::format("{}\n{}\n{}\n", group.name, group.shape, several ? r.device : 0);
+    auto at = by_table.find(kind + group.body);
+    const bool other = at == by_table.end() && tables[kind] == kMostTables;
+    if (other) at = others.find(kind);
+    if (at == (other ? others.end() : by_table.end())) {
+      if (!other) ++tables[kind];
+      at = (other ? others : by_table)
+               .emplace(other ? kind : kind + group.body, groups.size())
+               .first;
+      groups.push_back(std::move(group));
+    }
+    Group& of = groups[at->second];
+    of.launches.push_back(i);
+    of.streams.insert(r.stream);
+    if (other) of.records.push_back(&r);
+  }
+  std::string out;
+  for (const Group& g : groups) {
+    const bool alike = g.launches.size() > 1 && g.records.empty();
+    const std::vector<uint64_t> streams(g.streams.begin(), g.streams.end());
+    out += title(numbers("launch", "launches", g.launches) + (alike ? ", alike" : ""), g.name);
+    out += fmt::format("  {}; {}\n", g.shape, place(launches[g.launches[0]], streams, several));
+    out += (g.records.size() > 1 ? ranges(g) : g.body) + "\n";
+  }
+  return out;
+}
+
+std::string metrics_text(const std::vector<LaunchProfile>& launches,
+                         const std::vector<const Metric*>& metrics) {
+  const bool several = on_several_devices(launches);
+  size_t name_width = 0, unit_width = 0;
+  for (const Metric* m : metrics) {
+    name_width = std::max(name_width, m->name.size());
+    unit_width = std::max(unit_width, m->unit.size());
+  }
+  std::string out;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const LaunchProfile& r = launches[i];
+    out += title(fmt::format("launch {}", i), ncu_name(r.symbol));
+    out += fmt::format("  {}; {}\n", shape(r), place(r, {r.stream}, several));
+    bool ptx_level = false;
+    for (const Metric* m : metrics) {
+      const auto value = m->value(r);
+      const bool mark =
+          m->kind == MetricKind::counted && r.run.counters && r.run.counters->ptx_level;
+      ptx_level |= mark;
+      std::string line = fmt::format("  {:<{}}  {:<{}}  {:>15}", m->name, name_width, m->unit,
+                                     unit_width, value ? metric_text(*value) : "n/a");
+      line += mark ? "  * PTX-level" : m->kind == MetricKind::modelled ? "  modelled" : "";
+      out += line + "\n";
+    }
+    if (r.run.fault) out += sentence("stopped", describe(*r.run.fault));
+    if (ptx_level) out += unmatched(r);
+    out += uncounted(r) + "\n";
+  }
+  return out;
+}
+
+}  // namespace lab32::profiler

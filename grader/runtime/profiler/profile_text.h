@@ -1,0 +1,23 @@
+// What `lab32 profile` prints of the launches of a program: 100 columns at most.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/profiler/metrics.h"
+#include "runtime/record/launch_profile.h"
+
+namespace lab32::profiler {
+
+constexpr unsigned kMostTables = 3;
+
+// The table of each launch. Launches of which all figures but the stream are alike share one; and
+// of a kernel and shape whose figures change from launch to launch only the first kMostTables are
+// shown.
+std::string profile_text(const std::vector<record::LaunchProfile>& launches);
+
+// Instead of the tables: of each launch the given metrics, name, unit and value.
+std::string metrics_text(const std::vector<record::LaunchProfile>& launches,
+                         const std::vector<const Metric*>& metrics);
+
+}  // namespace lab32::profiler

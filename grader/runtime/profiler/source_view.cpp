@@ -1,0 +1,261 @@
+#include "runtime/profiler/source_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
+
+#include "base/layout.h"
+#include "base/shown_path.h"
+#include "base/text.h"
+
+namespace lab32::profiler {
+namespace {
+
+using counters::Counters;
+
+constexpr int kViewWidth = 120, kAround = 2;
+constexpr int kSource = 40;  // of a line of source at least, however many columns stand before it
+constexpr size_t kMarked = 3;
+
+using Lines = std::map<int, Counters>;
+using Files = std::map<std::string, Lines>;
+
+uint64_t waste_of_sectors(const Counters& c) {
+  const counters::OtherWays::Bulk bulk = c.other.bulk();
+  return c.l2_sectors - c.l2_sectors_ideal + bulk.sectors - bulk.ideal;
+}
+uint64_t waste_of_wavefronts(const Counters& c) { return c.shared_wavefronts() - c.shared_ideal(); }
+
+// What a line must waste to be marked: as much as the third of the worst. 0: nothing is wasted.
+uint64_t threshold(const Files& files, uint64_t (*waste)(const Counters&)) {
+  std::vector<uint64_t> all;
+  for (const auto& [file, lines] : files)
+    for (const auto& [line, counters] : lines)
+      if (waste(counters) > 0) all.push_back(waste(counters));
+  std::sort(all.rbegin(), all.rend());
+  return all.empty() ? 0 : all[std::min(kMarked, all.size()) - 1];
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  std::vector<std::string> lines;
+  std::ifstream file(path, std::ios::binary);
+  for (std::string line; std::getline(file, line);) {
+    std::string shown;
+    for (const char c : line) {
+      if (c == '\t')
+        shown.append(4, ' ');
+      else if (static_cast<unsigned char>(c) >= ' ')  // a control byte must not reach a terminal
+        shown += c;
+    }
+    lines.push_back(shown);
+  }
+  return lines;
+}
+
+using Cells = std::array<std::string, 2>;
+
+Cells counts(uint64_t first, uint64_t second) {
+  return first == 0 ? Cells{} : Cells{grouped(first), grouped(second)};
+}
+
+// Two columns, one kind of figures.
+struct Figures {
+  const char* name;  // above them
+  std::array<const char*, 2> columns;
+  bool always;  // else only where a launch has some
+  Cells (*of)(const Counters&);
+  const char* legend = "";
+};
+
+Cells instructions_of(const Counters& c) {
+  if (c.warp_instructions == 0) return {};
+  return {grouped(c.warp_instructions),
+          fmt::format("{:.1f}", static_cast<double>(c.lane_instructions) /
+                                    static_cast<double>(c.warp_instructions))};
+}
+
+const std::array<Figures, 6> kFigures{{
+    {"PTX", {"instr.", "lanes"}, true, instructions_of},
+    {"global memory",
+     {"sectors", "ideal"},
+     true,
+     [](const Counters& c) { return counts(c.l2_sectors, c.l2_sectors_ideal); }},
+    {"shared memory",
+     {"wavefronts", "ideal"},
+     true,
+     [](const Counters& c) { return counts(c.shared_wavefronts(), c.shared_ideal()); }},
+    {"textures, surfaces",
+     {"requests", "sectors"},
+     false,
+     [](const Counters& c) { return counts(c.other.texels().requests, c.other.texels().sectors); }},
+    {"bulk copies",
+     {"sectors", "ideal"},
+     false,
+     [](const Counters& c) { return counts(c.other.bulk().sectors, c.other.bulk().ideal); },
+     "by the copy engine (cp.async.bulk)"},
+    {"cluster",
+     {"requests", "sectors"},
+     false,
+     [](const Counters& c) { return counts(c.other.remote().requests, c.other.remote().sectors); },
+     "accesses to other blocks' shared memory"},
+}};
+
+bool any_uncounted(const Files& files) {
+  for (const auto& [file, lines] : files)
+    for (const auto& [line, c] : lines)
+      if (c.other.unknown()) return true;
+  return false;
+}
+
+class View {
+ public:
+  explicit View(const Files& files)
+      : sectors_(threshold(files, waste_of_sectors)),
+        wavefronts_(threshold(files, waste_of_wavefronts)) {
+    for (const Figures& figures : kFigures) {
+      Column column{&figures, {columns(figures.columns[0]), columns(figures.columns[1])}};
+      bool any = figures.always;
+      for (const auto& [file, lines] : files)
+        for (const auto& [line, c] : lines) {
+          const Cells cells = figures.of(c);
+          any |= !cells[0].empty();
+          for (size_t i = 0; i < cells.size(); ++i)
+            column.width[i] = std::max(column.width[i], columns(cells[i]));
+        }
+      if (!any) continue;
+      other_ways_ |= !figures.always;
+      shown_.push_back(column);
+    }
+    if (!other_ways_) return;
+    for (Column& column : shown_)  // the name has room above its columns
+      column.width[1] +=
+          std::max(0, columns(column.figures->name) - 1 - column.width[0] - column.width[1]);
+  }
+
+  // Of what is shown, and not known by its name.
+  std::string legend() const {
+    std::string out;
+    for (const Column& column : shown_)
+      if (column.figures->legend[0] != '\0')
+        out += fmt::format("{}: {}\n", column.figures->name, column.figures->legend);
+    return out;
+  }
+
+  std::string file(const std::string& path, const Lines& lines) const {
+    const std::vector<std::string> text = read_lines(path);
+    std::string out = path.empty() ? "without a line of source\n" : shown_path(path) + "\n";
+    if (text.empty() && !path.empty()) out += "  (cannot be read)\n";
+    out += heading();
+    int last = 0;
+    for (auto it = lines.begin(); it != lines.end(); ++it) {
+      const int around = text.empty() ? 0 : kAround;
+      const int from = std::max(last + 1, it->first - around);
+      if (last > 0 && from > last + 1) out += pad_left("...", 5) + "\n";
+      for (int line = from; line < it->first; ++line) out += row(line, nullptr, text);
+      out += row(it->first, &it->second, text);
+      last = it->first;
+      const auto next = std::next(it);
+      const int until =
+          next == lines.end() ? last + kAround : std::min(last + kAround, next->first - 1);
+      while (last < until && last < static_cast<int>(text.size()))
+        out += row(++last, nullptr, text);
+    }
+    return out + "\n";
+  }
+
+ private:
+  struct Column {
+    const Figures* figures;
+    std::array<int, 2> width;
+  };
+
+  std::string marks(const Counters& c) const {
+    std::string out;
+    if (sectors_ > 0 && waste_of_sectors(c) >= sectors_) out += 'S';
+    if (wavefronts_ > 0 && waste_of_wavefronts(c) >= wavefronts_) out += 'W';
+    if (c.ptx_level) out += '*';
+    if (c.other.unknown()) out += '?';
+    return out;
+  }
+
+  // `cells`: of each column that is shown, a text of its width.
+  std::string assemble(const std::string& line, const std::vector<std::string>& cells,
+                       const std::string& marks, const std::string& source) const {
+    std::string out = pad_left(line, 5);
+    for (const std::string& cell : cells) out += " | " + cell;
+    out += " |" + pad_right(marks, 3) + "| ";
+    const int width = std::max(kViewWidth, columns(out) + kSource);
+    out += source;
+    // The beginning of a line says most, and a long one must not break the columns.
+    while (columns(out) > width) {
+      do out.pop_back();
+      while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80);
+    }
+    return out.substr(0, out.find_last_not_of(' ') + 1) + "\n";
+  }
+
+  static std::string cell(const Column& column, const std::string& first,
+                          const std::string& second) {
+    return pad_left(first, column.width[0]) + " " + pad_left(second, column.width[1]);
+  }
+
+  // Where there are other ways, columns share names: then what they are of stands above them.
+  std::string heading() const {
+    std::vector<std::string> above, below;
+    for (const Column& column : shown_) {
+      above.push_back(pad_right(column.figures->name, column.width[0] + 1 + column.width[1]));
+      below.push_back(cell(column, column.figures->columns[0], column.figures->columns[1]));
+    }
+    return (other_ways_ ? assemble("", above, "", "") : "") + assemble("line", below, "", "source");
+  }
+
+  std::string row(int line, const Counters* c, const std::vector<std::string>& text) const {
+    const bool known = line >= 1 && line <= static_cast<int>(text.size());
+    std::vector<std::string> cells;
+    for (const Column& column : shown_) {
+      const Cells of_line = c ? column.figures->of(*c) : Cells{};
+      cells.push_back(cell(column, of_line[0], of_line[1]));
+    }
+    return assemble(line > 0 ? std::to_string(line) : "", cells, c ? marks(*c) : "",
+                    known ? text[static_cast<size_t>(line) - 1] : "");
+  }
+
+  uint64_t sectors_, wavefronts_;
+  std::vector<Column> shown_;
+  bool other_ways_ = false;
+};
+
+}  // namespace
+
+std::string source_view(const std::vector<record::LaunchProfile>& launches) {
+  Files files;
+  for (const record::LaunchProfile& r : launches)
+    for (const counters::LineCounters& line : r.run.lines)
+      files[line.file][line.line].add(line.counters);
+  if (files.empty()) return "--source: no launch has counts by line\n";
+
+  std::vector<std::pair<uint64_t, std::string>> order;
+  for (const auto& [file, lines] : files) {
+    uint64_t instructions = 0;
+    for (const auto& [line, c] : lines) instructions += c.warp_instructions;
+    order.emplace_back(instructions, file);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  const View view(files);
+  std::string out;
+  for (const auto& [instructions, file] : order) out += view.file(file, files.at(file));
+  out +=
+      "S, W: the three lines with the most sectors (wavefronts) beyond the ideal.\n"
+      "instr., lanes: PTX instructions of warps, and lanes active in one: PTX-level. *: "
+      "accesses counted in PTX, too.\n";
+  out += view.legend();
+  if (any_uncounted(files))
+    out += "?: moves bytes in a form whose counts on a GPU are not known; they are in no column.\n";
+  return out;
+}
+
+}  // namespace lab32::profiler

@@ -1,0 +1,129 @@
+#include "runtime/profiler/start.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/child.h"
+#include "base/error.h"
+#include "runtime/profiler/build_program.h"
+#include "runtime/profiler/libraries.h"
+
+namespace lab32::profiler {
+namespace {
+
+// The environment and arguments of the program; made before fork(), so that the child only execs.
+class Image {
+ public:
+  explicit Image(const Start& start) {
+    words_.push_back(start.called.empty() ? start.program.string() : start.called);
+    words_.insert(words_.end(), start.arguments.begin(), start.arguments.end());
+
+    const auto is_ours = [](const std::string& variable) {
+      for (const char* name : {"LD_LIBRARY_PATH=", "LAB32_TOOL=", "LAB32_RECORD=", "LAB32_DEVICE=",
+                               "LAB32_SCHEDULE=", "LAB32_CLOSE_UP=", "LAB32_GPUS="})
+        if (variable.rfind(name, 0) == 0) return true;
+      return false;
+    };
+    for (char** variable = environ; *variable; ++variable)
+      if (!is_ours(*variable)) environment_.emplace_back(*variable);
+    // First, so that no real runtime comes before ours.
+    const char* libraries = std::getenv("LD_LIBRARY_PATH");
+    environment_.push_back("LD_LIBRARY_PATH=" + runtime_directory().string() +
+                           (libraries && *libraries ? std::string(":") + libraries : ""));
+    // Cubins hold their PTX only when they are asked to: NVRTC's, PyCUDA's. Python's packages would
+    // link to machine code with NVIDIA's nvJitLink; without one they ask the driver, which links
+    // PTX.
+    if (is_linked_with(start.program, "libnvrtc.so"))
+      preload(runtime_directory() / "libnvrtc_lines.so");
+    if (is_host(start.program)) {
+      if (!std::getenv("PYCUDA_DEFAULT_NVCC_FLAGS"))
+        environment_.emplace_back("PYCUDA_DEFAULT_NVCC_FLAGS=-lineinfo");
+      preload(runtime_directory() / "absent/libnvJitLink.so.13");
+    }
+    environment_.push_back("LAB32_TOOL=" + start.tool);
+    environment_.push_back("LAB32_DEVICE=" + start.device);
+    environment_.push_back("LAB32_GPUS=" + std::to_string(start.gpus));
+    if (start.schedule) environment_.push_back("LAB32_SCHEDULE=" + std::to_string(*start.schedule));
+    if (!start.close_up.empty()) environment_.push_back("LAB32_CLOSE_UP=" + start.close_up);
+    if (!start.record.empty()) environment_.push_back("LAB32_RECORD=" + start.record.string());
+
+    for (std::string& word : words_) argv_.push_back(word.data());
+    for (std::string& variable : environment_) envp_.push_back(variable.data());
+    argv_.push_back(nullptr);
+    envp_.push_back(nullptr);
+  }
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+  int exec(const char* program) { return execve(program, argv_.data(), envp_.data()); }
+
+ private:
+  void preload(const std::filesystem::path& library) {
+    for (std::string& variable : environment_) {
+      if (variable.rfind("LD_PRELOAD=", 0) != 0) continue;
+      variable += ":" + library.string();
+      return;
+    }
+    environment_.push_back("LD_PRELOAD=" + library.string());
+  }
+
+  std::vector<std::string> words_, environment_;
+  std::vector<char*> argv_, envp_;
+};
+
+[[noreturn]] void fail(const Start& start, int reason) {
+  throw Error(start.program.string() + " cannot be started: " + std::strerror(reason));
+}
+
+}  // namespace
+
+std::string profile_of(const std::string& device) {
+  if (device == "auto" || device == "sim") return "h200";
+  if (device.rfind("sim:", 0) == 0) return device.substr(4);
+  throw Error("programs run on the simulator only: --device sim or sim:NAME, not " + device);
+}
+
+void exec(const Start& start) {
+  Image image(start);
+  image.exec(start.program.c_str());
+  fail(start, errno);
+}
+
+int run_and_wait(const Start& start) {
+  Image image(start);
+  ExecReport report;
+  // The terminal's interrupt is for the program; this process goes on to show what it recorded.
+  struct sigaction ignore {
+  }, interrupt{}, quit{};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &ignore, &interrupt);
+  sigaction(SIGQUIT, &ignore, &quit);
+  const auto restore = [&] {
+    sigaction(SIGINT, &interrupt, nullptr);
+    sigaction(SIGQUIT, &quit, nullptr);
+  };
+  int reason = 0, status = 0;
+  try {
+    // Who kills profile or check (a batch system, say) does not want the program to run on.
+    Child child(start.program.string(), Child::Group::ours, [&] {
+      restore();
+      image.exec(start.program.c_str());
+      report.fail(errno);
+    });
+    reason = report.failure();
+    status = child.wait();
+  } catch (...) {
+    restore();
+    throw;
+  }
+  restore();
+  if (reason != 0) fail(start, reason);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace lab32::profiler

@@ -1,0 +1,427 @@
+// The members of what a launch's record holds, and the names of its enums' values: each is named
+// once, for whoever writes them and for whoever reads them. V is one or the other
+// (recording.cpp) and is called with each member and its name in JSON; Ref<V, T> is what it
+// visits.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/record/launch_profile.h"
+#include "simulator/core/warp/trap_text.h"
+#include "simulator/core/warp/unmatched_text.h"
+
+namespace lab32::record {
+
+template <class V, class T>
+using Ref = typename V::template Of<T>;
+
+template <class V>
+void fields(V& visit, Ref<V, Dim3> r) {
+  visit("x", r.x);
+  visit("y", r.y);
+  visit("z", r.z);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, device::Shape> r) {
+  visit("grid", r.grid);
+  visit("block", r.block);
+  visit("dynamic_shared", r.dynamic_shared);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::GlobalTraffic> r) {
+  visit("requests", r.requests);
+  visit("sectors", r.sectors);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::SharedTraffic> r) {
+  visit("requests", r.requests);
+  visit("lanes", r.lanes);
+  visit("wavefronts", r.wavefronts);
+  visit("ideal", r.ideal);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::OtherWays::Bulk> r) {
+  visit("instructions", r.instructions);
+  visit("sectors", r.sectors);
+  visit("ideal", r.ideal);
+  visit("lines", r.lines);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::OtherWays> r) {
+  visit("texture", r.texture);
+  visit("surface_load", r.surface_load);
+  visit("surface_store", r.surface_store);
+  visit("bulk_load", r.bulk_load);
+  visit("bulk_store", r.bulk_store);
+  visit("remote_load", r.remote_load);
+  visit("remote_store", r.remote_store);
+  visit("remote_atom", r.remote_atom);
+  visit("remote_atom_wavefronts", r.remote_atom_wavefronts);
+  visit("remote_banks", r.remote_banks);
+  visit("texture_unknown", r.texture_unknown);
+  visit("bulk_unknown", r.bulk_unknown);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::Counters> r) {
+  visit("warp_instructions", r.warp_instructions);
+  visit("lane_instructions", r.lane_instructions);
+  visit("load", r.load);
+  visit("store", r.store);
+  visit("red", r.red);
+  visit("atom", r.atom);
+  visit("l2_sectors", r.l2_sectors);
+  visit("l2_sectors_ideal", r.l2_sectors_ideal);
+  visit("global_bytes", r.global_bytes);
+  visit("load_ideal", r.load_ideal);
+  visit("store_ideal", r.store_ideal);
+  visit("shared_load", r.shared_load);
+  visit("shared_store", r.shared_store);
+  visit("shared_atom", r.shared_atom);
+  visit("copy", r.copy);
+  visit("shared_copy", r.shared_copy);
+  visit("matrix_loads", r.matrix_loads);
+  visit("matrix_stores", r.matrix_stores);
+  // Few launches have any.
+  std::optional<counters::OtherWays> other;
+  if (r.other.any()) other = r.other;
+  visit("other", other);
+  if constexpr (V::kReads)
+    if (other) r.other = *other;
+  visit("block_barriers", r.block_barriers);
+  visit("ptx_level", r.ptx_level);
+  visit("global_ptx_level", r.global_ptx_level);
+  visit("shared_ptx_level", r.shared_ptx_level);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::LineCounters> r) {
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("counters", r.counters);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, sim::ThreadId> r) {
+  visit("block", r.block);
+  visit("thread", r.thread);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, sim::MemoryAccess> r) {
+  visit("space", r.space);
+  visit("use", r.use);
+  visit("bytes", r.bytes);
+  visit("address", r.address);
+  visit("object", r.object);
+  visit("offset", r.offset);
+  visit("size", r.size);
+  visit("element", r.element);
+  visit("place", r.place);
+  visit("last_place", r.last_place);
+  visit("rank", r.rank);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, sim::WarpLanes> r) {
+  visit("warp", r.warp);
+  visit("lanes", r.lanes);
+  visit("mask", r.mask);
+  visit("lane", r.lane);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, sim::TrapFacts> r) {
+  visit("reason", r.reason);
+  visit("block", r.block);
+  visit("thread", r.thread);
+  visit("waiting", r.waiting);
+  visit("access", r.access);
+  visit("warp", r.warp);
+  visit("used_as", r.used_as);
+  visit("barrier", r.barrier);
+  visit("value", r.value);
+  visit("limit", r.limit);
+  visit("name", r.name);
+  visit("cause", r.cause);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::Finding::Party> r) {
+  visit("thread", r.thread);
+  visit("warp", r.warp);
+  visit("use", r.use);
+  visit("bytes", r.bytes);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::Finding> r) {
+  visit("kind", r.kind);
+  visit("note", r.note);
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("count", r.count);
+  visit("block", r.block);
+  visit("block_size", r.block_size);
+  visit("party", r.party);
+  visit("other_file", r.other_file);
+  visit("other_line", r.other_line);
+  visit("other", r.other);
+  visit("global", r.global);
+  visit("other_block", r.other_block);
+  visit("cluster", r.cluster);
+  visit("owner", r.owner);
+  visit("update", r.update);
+  visit("scope", r.scope);
+  visit("one_instruction", r.one_instruction);
+  visit("object", r.object);
+  visit("place", r.place);
+  visit("element", r.element);
+  visit("offset", r.offset);
+  visit("mask", r.mask);
+  visit("absent", r.absent);
+  visit("used_as", r.used_as);
+  visit("fault", r.fault);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::HitCount> r) {
+  visit("sectors", r.sectors);
+  visit("hits", r.hits);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CacheCounters> r) {
+  visit("l1", r.l1);
+  visit("l1_load", r.l1_load);
+  visit("l1_store", r.l1_store);
+  visit("l2", r.l2);
+  visit("l2_read", r.l2_read);
+  visit("l2_write", r.l2_write);
+  visit("l2_red", r.l2_red);
+  visit("l2_atom", r.l2_atom);
+  visit("dram_read", r.dram_read);
+  visit("dram_written", r.dram_written);
+  visit("recorded", r.recorded);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, model::Occupancy> r) {
+  visit("blocks", r.blocks);
+  visit("warps", r.warps);
+  visit("theoretical", r.theoretical);
+  visit("limiter", r.limiter);
+  visit("l1_bytes", r.l1_bytes);
+  visit("registers", r.registers);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, model::Resource> r) {
+  visit("name", r.name);
+  visit("seconds", r.seconds);
+  visit("share", r.share);
+  visit("words", r.words);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, model::Prediction> r) {
+  visit("seconds", r.seconds);
+  visit("kernel_seconds", r.kernel_seconds);
+  visit("error", r.error);
+  visit("resources", r.resources);
+  visit("bottleneck", r.bottleneck);
+  visit("runner_up", r.runner_up);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, device::Fault> r) {
+  visit("kind", r.kind);
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("trap", r.trap);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, sim::Unmatched> r) {
+  visit("reason", r.reason);
+  visit("kind", r.kind);
+  visit("space", r.space);
+  visit("bytes", r.bytes);
+  visit("seen", r.seen);
+  visit("in_ptx", r.in_ptx);
+  visit("in_machine_code", r.in_machine_code);
+  visit("line", r.line);
+  visit("ptx_line", r.ptx_line);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, device::PtxLevelAccess> r) {
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("ptx_line", r.ptx_line);
+  visit("instruction", r.instruction);
+  visit("why", r.why);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpRequest> r) {
+  visit("warp", r.warp);
+  visit("number", r.number);
+  visit("kind", r.kind);
+  visit("bytes", r.bytes);
+  visit("matrix", r.matrix);
+  visit("mask", r.mask);
+  visit("address", r.address);
+  visit("place", r.place);
+  visit("cost", r.cost);
+  visit("ideal", r.ideal);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpLine> r) {
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("shared", r.shared);
+  visit("block", r.block);
+  visit("requests_in_block", r.requests_in_block);
+  visit("ptx_level", r.ptx_level);
+  visit("requests", r.requests);
+  visit("worst", r.worst);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpStep> r) {
+  visit("working", r.working);
+  visit("line", r.line);
+  visit("warp_barrier", r.warp_barrier);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpShuffle> r) {
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("warp", r.warp);
+  visit("mask", r.mask);
+  visit("in_range", r.in_range);
+  visit("absent", r.absent);
+  visit("from", r.from);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpArray> r) {
+  visit("begin", r.begin);
+  visit("bytes", r.bytes);
+  visit("name", r.name);
+  visit("parameter", r.parameter);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUp> r) {
+  visit("arrays", r.arrays);
+  visit("lines", r.lines);
+  visit("block", r.block);
+  visit("threads", r.threads);
+  visit("steps", r.steps);
+  visit("more_steps", r.more_steps);
+  visit("shuffles", r.shuffles);
+  visit("more_shuffles", r.more_shuffles);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, std::pair<int, int>> r) {
+  visit("first", r.first);
+  visit("last", r.second);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, counters::CloseUpChoice> r) {
+  visit("file", r.file);
+  visit("line", r.line);
+  visit("except", r.except);
+  visit("block", r.block);
+  visit("warp", r.warp);
+  visit("request", r.request);
+  visit("most", r.most);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, device::Run> r) {
+  visit("fault", r.fault);
+  visit("counters", r.counters);
+  visit("lines", r.lines);
+  visit("hazards", r.hazards);
+  visit("longest_warp", r.longest_warp);
+  visit("occupancy", r.occupancy);
+  visit("caches", r.caches);
+  visit("predicted", r.predicted);
+  visit("ptx_level", r.ptx_level);
+  visit("peer_accesses", r.peer_accesses);
+  visit("child_launches", r.child_launches);
+  visit("close_up", r.close_up);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, LaunchProfile> r) {
+  visit("id", r.id);
+  visit("process_id", r.process_id);
+  visit("process_name", r.process_name);
+  visit("symbol", r.symbol);
+  visit("context", r.context);
+  visit("stream", r.stream);
+  visit("device", r.device);
+  visit("device_name", r.device_name);
+  visit("compute_capability", r.compute_capability);
+  visit("multiprocessors", r.multiprocessors);
+  visit("shape", r.shape);
+  visit("static_shared", r.static_shared);
+  visit("registers", r.registers);
+  visit("run", r.run);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, LibraryCall::Finding> r) {
+  visit("kind", r.kind);
+  visit("text", r.text);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, LibraryCall> r) {
+  visit("name", r.name);
+  visit("arguments", r.arguments);
+  visit("launches", r.launches);
+  visit("stream", r.stream);
+  visit("device", r.device);
+  visit("findings", r.findings);
+}
+
+// The names of an enum's values, in their order.
+constexpr std::array kLibraryFindings{"memory", "initialisation"};
+constexpr std::array kFindingKinds{"race", "uninitialised", "warp_mask", "memory", "barrier"};
+constexpr std::array kSpaces{"global", "shared", "local", "constant"};
+constexpr std::array kUses{"read", "write", "update"};
+constexpr std::array kValueUses{"none", "address", "branch", "atomic", "output"};
+constexpr std::array kAccessKinds{"load", "store", "red", "atom"};
+constexpr std::array kTrapReasons{
+#define REASON(kind, id) #id,
+#include "simulator/core/warp/traps.def"
+};
+constexpr const auto& names(counters::Finding::Kind) { return kFindingKinds; }
+constexpr const auto& names(LibraryCall::Finding::Kind) { return kLibraryFindings; }
+constexpr const auto& names(sim::AccessSpace) { return kSpaces; }
+constexpr const auto& names(sim::AccessUse) { return kUses; }
+constexpr const auto& names(sim::ValueUse) { return kValueUses; }
+constexpr const auto& names(sim::AccessKind) { return kAccessKinds; }
+constexpr const auto& names(sim::Unmatched::Reason) { return sim::kUnmatchedReasons; }
+constexpr const auto& names(sim::TrapKind) { return sim::kTrapKinds; }
+constexpr const auto& names(sim::TrapReason) { return kTrapReasons; }
+
+}  // namespace lab32::record

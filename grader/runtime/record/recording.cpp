@@ -1,0 +1,212 @@
+#include "runtime/record/recording.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "base/error.h"
+#include "runtime/record/profile_fields.h"
+
+namespace lab32::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Each is a V of profile_fields.h.
+class Writer {
+ public:
+  static constexpr bool kReads = false;
+  template <class T>
+  using Of = const T&;
+  template <class T>
+  void operator()(const char* name, const T& value);
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& value);
+  Json to = Json::object();
+};
+
+class Reader {
+ public:
+  static constexpr bool kReads = true;
+  template <class T>
+  using Of = T&;
+  explicit Reader(const Json& from) : from_(from) {}
+  template <class T>
+  void operator()(const char* name, T& value);
+  template <class T>
+  void operator()(const char* name, std::optional<T>& value);
+
+ private:
+  const Json& from_;
+};
+
+// Arrays of numbers and texts have as many as their type says.
+template <class T>
+constexpr bool kArray = false;
+template <class T, size_t n>
+constexpr bool kArray<std::array<T, n>> = true;
+
+template <class T>
+constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string> || kArray<T>;
+
+template <class T>
+Json save(const T& value) {
+  if constexpr (kPlain<T>) {
+    return value;
+  } else if constexpr (std::is_enum_v<T>) {
+    return names(value).at(static_cast<size_t>(value));
+  } else {
+    Writer writer;
+    fields(writer, value);
+    return writer.to;
+  }
+}
+
+template <class T>
+Json save(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) list.push_back(save(value));
+  return list;
+}
+
+// The library converts a number to whatever is asked for; what does not fit is no record of ours.
+template <class T>
+void restore_number(const Json& from, T& value) {
+  const auto fits = [&](auto number) {
+    return number >= std::numeric_limits<T>::lowest() && number <= std::numeric_limits<T>::max();
+  };
+  bool good;
+  if constexpr (std::is_same_v<T, bool>)
+    good = from.is_boolean();
+  else if constexpr (std::is_floating_point_v<T>)
+    good = from.is_number();
+  else if constexpr (std::is_unsigned_v<T>)
+    good = from.is_number_unsigned() && fits(from.get<uint64_t>());
+  else if (from.is_number_unsigned())
+    good = from.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<T>::max());
+  else
+    good = from.is_number_integer() && fits(from.get<int64_t>());
+  if (!good) throw Error("no record of a launch: a number that does not fit, " + from.dump());
+  value = from.get<T>();
+}
+
+template <class T>
+void restore(const Json& from, T& value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    restore_number(from, value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    from.get_to(value);
+  } else if constexpr (kArray<T>) {
+    for (size_t i = 0; i < value.size(); ++i) restore(from.at(i), value[i]);
+  } else if constexpr (std::is_enum_v<T>) {
+    const auto& all = names(value);
+    const auto at = std::find(all.begin(), all.end(), from.get<std::string>());
+    if (at == all.end()) throw Error("no record of a launch: the unknown word " + from.dump());
+    value = static_cast<T>(at - all.begin());
+  } else {
+    Reader reader(from);
+    fields(reader, value);
+  }
+}
+
+template <class T>
+void restore(const Json& from, std::vector<T>& values) {
+  values.clear();
+  for (const Json& one : from) restore(one, values.emplace_back());
+}
+
+template <class T>
+void Writer::operator()(const char* name, const T& value) {
+  to[name] = save(value);
+}
+template <class T>
+void Writer::operator()(const char* name, const std::optional<T>& value) {
+  if (value) to[name] = save(*value);
+}
+template <class T>
+void Reader::operator()(const char* name, T& value) {
+  restore(from_.at(name), value);
+}
+template <class T>
+void Reader::operator()(const char* name, std::optional<T>& value) {
+  value.reset();
+  if (const auto at = from_.find(name); at != from_.end()) restore(*at, value.emplace());
+}
+
+// Paths and messages may quote any bytes of a source: what is not UTF-8 is replaced.
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string to_line(const LaunchProfile& record) { return line_of({{"launch", save(record)}}); }
+
+std::string to_line(const LibraryCall& call) { return line_of({{"library", save(call)}}); }
+
+std::string to_line_unsupported(const std::string& what) {
+  return line_of({{"unsupported", what}});
+}
+
+void append_line(const std::string& path, const std::string& line) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const auto fail = [&] {
+    throw Error(fmt::format("{}: the record of a launch cannot be written: {}", path,
+                            std::strerror(errno)));
+  };
+  if (fd < 0) fail();
+  ssize_t written;
+  do written = write(fd, line.data(), line.size());
+  while (written < 0 && errno == EINTR);
+  const bool whole = written == static_cast<ssize_t>(line.size());
+  if (!whole && written >= 0) errno = ENOSPC;
+  const int reason = errno;
+  close(fd);
+  errno = reason;
+  if (!whole) fail();
+}
+
+std::string to_text(const counters::CloseUpChoice& choice) { return save(choice).dump(); }
+
+counters::CloseUpChoice read_close_up(const std::string& text) {
+  counters::CloseUpChoice choice;
+  try {
+    restore(Json::parse(text), choice);
+  } catch (const Json::exception& e) {
+    throw Error(fmt::format("{}: no choice of what to look at closely ({})", text, e.what()));
+  }
+  return choice;
+}
+
+Recording read_recording(std::istream& in, const std::string& name) {
+  Recording recording;
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    try {
+      const Json json = Json::parse(line);
+      if (const auto launch = json.find("launch"); launch != json.end())
+        restore(*launch, recording.launches.emplace_back());
+      else if (const auto call = json.find("library"); call != json.end())
+        restore(*call, recording.library_calls.emplace_back());
+      else
+        recording.unsupported.push_back(json.at("unsupported").get<std::string>());
+    } catch (const Error& e) {
+      throw Error(fmt::format("{}:{}: {}", name, number, e.what()));
+    } catch (const Json::exception& e) {
+      if (in.eof()) break;  // no end of line: the program was killed while it wrote
+      throw Error(fmt::format("{}:{}: no record of a launch ({})", name, number, e.what()));
+    }
+  }
+  return recording;
+}
+
+}  // namespace lab32::record

@@ -1,0 +1,200 @@
+// The simulated cuBLAS: its names, and what is said where it or another library is not there. What
+// its functions give is in the programs cublas*.cu of tests/fixtures.
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/elf.h"
+#include "base/process.h"
+#include "base/read_file.h"
+#include "runtime/cublas/pinned.h"
+#include "runtime/profiler/build_program.h"
+#include "runtime/profiler/libraries.h"
+#include "runtime/profiler/library_text.h"
+#include "runtime/record/recording.h"
+#include "runtime/tests/fixtures/started.h"
+#include "tests/fixtures/scratch.h"
+#include "tests/fixtures/slow.h"
+#include "toolchain/toolchain.h"
+
+namespace lab32::tests {
+namespace {
+
+std::set<std::string> names_exported_by(const std::filesystem::path& library) {
+  const std::string bytes = read_file(library).value_or("");
+  std::set<std::string> names;
+  for (const std::string& name : read_elf(bytes, library.string()).exports)
+    if (name != library.filename()) names.insert(name);  // the node of its version is one, too
+  return names;
+}
+
+const std::set<std::string> kCublasNames = {
+#define WORKS(symbol) #symbol,
+#define REFUSES(symbol) #symbol,
+#include "runtime/cublas/api.def"
+};
+const std::set<std::string> kCublasLtNames = {
+#include "runtime/cublas/lt_api.def"
+#undef WORKS
+#undef REFUSES
+};
+
+}  // namespace
+
+TEST_CASE("cublas: the libraries have the names of NVIDIA's, under its symbol version" * kSlow) {
+  struct CublasLibrary {
+    const char* file;
+    const std::set<std::string>& names;
+  };
+  for (const auto& [file, names] : {CublasLibrary{"libcublas.so.13", kCublasNames},
+                                    CublasLibrary{"libcublasLt.so.13", kCublasLtNames}}) {
+    CAPTURE(file);
+    const auto ours = profiler::runtime_directory() / file;
+    CHECK(names_exported_by(ours) == names);
+    void* library = dlopen(ours.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE_MESSAGE(library, dlerror());
+    for (const std::string& name : names) {
+      CAPTURE(name);
+      CHECK(dlvsym(library, name.c_str(), file));
+    }
+    // A toolkit of pip's has none.
+    for (const char* directory : {"lib64", "lib"}) {
+      const auto real = toolchain::installed().cuda_home / directory / file;
+      if (!std::filesystem::exists(real)) continue;
+      for (const std::string& name : names_exported_by(real)) {
+        CAPTURE(name);
+        CHECK(names.count(name) == 1);
+      }
+      break;
+    }
+  }
+}
+
+TEST_CASE("cublas: the OpenBLAS that is asked for is the one that set-up installs") {
+  const std::string list =
+      read_file(toolchain::checkout() / "grader/setup/openblas.txt").value_or("");
+  CHECK(list.find(std::string("\n") + cublas::kPinned + "\n") != std::string::npos);
+}
+
+// One program: without OpenBLAS, with the header for toolkits that have none, and of a function
+// that is not there.
+TEST_CASE("cublas: what is not there is named, before the first kernel where it can be" * kSlow) {
+  const Scratch scratch;
+  const std::string source =
+      scratch
+          .write(
+              "p.cu",
+              "#include <cublas_v2.h>\n"
+              "#include <cstdio>\n"
+              "int main(int count, char**) {\n"
+              "  cublasHandle_t h;\n"
+              "  cublasCreate(&h);\n"
+              "  float *a, one = 1;\n"
+              "  cudaMalloc(&a, 64), cudaMemset(a, 0, 64);\n"
+              "  std::printf(\"%d\\n\", count == 1 ? cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 2, "
+              "2, "
+              "2, &one, a, 2, a, 2, &one, a + 4, 2)\n"
+              "    : cublasSsyrk(h, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, 2, 2, &one, a, 2, &one, "
+              "a, 2));\n"
+              "}\n")
+          .string();
+  // Before the toolkit's own headers.
+  const std::string own = "-I" + (profiler::runtime_directory() / "include").string();
+  const std::string gone =
+      "cublasSsyrk is not there: of cuBLAS there are products (gemm, batches, Ex), geam, dgmm, "
+      "gemv, ger and the functions of vectors (grader/runtime/cublas/README.md)\n";
+  const std::string named = "lab32: the program names what would stop it when called: " + gone;
+  const Outcome fine = run_lab32({"run", source, own, "-lcublas"});
+  CHECK(fine.out == "0\n");
+  CHECK(fine.err == named);
+  const Outcome refused = run_lab32({"run", source, own, "-lcublas", "--", "x"});
+  CHECK(refused.status == 2);
+  CHECK(refused.out == "15\n");
+  const std::string no_result = "; what the program prints from here on is no result\n";
+  CHECK(refused.err ==
+        named + "lab32: " + source + ":8: " + gone.substr(0, gone.size() - 1) + no_result);
+  const Outcome listed = run_lab32({"run", "--list-unsupported", source, own, "-lcublas"});
+  CHECK(listed.status == 2);
+  CHECK(listed.out ==
+        source + ":9: " + gone + "lab32: " + source + " names 1 thing that is not supported\n");
+  const Outcome absent =
+      run_lab32({"run", source, own, "-lcublas"}, "LAB32_OPENBLAS=/nowhere/libopenblas.so");
+  CHECK(absent.status == 2);
+  CHECK(absent.err.find("lab32: " + source +
+                        ":8: cublasSgemm: a CPU library works matrix products out, OpenBLAS, and "
+                        "it is not here (/nowhere/libopenblas.so: ") != std::string::npos);
+  CHECK(
+      absent.err.find("this brings it: " + (toolchain::checkout() / "grader/setup/setup").string() +
+                      " openblas" + no_result) != std::string::npos);
+}
+
+TEST_CASE("profiler: each library that is refused says why and what to do instead") {
+  for (const char* library :
+       {"cufft", "curand", "cusparse", "cusolver", "cudnn", "nccl", "nvjpeg"}) {
+    CAPTURE(library);
+    for (const std::string& name :
+         {std::string("-l") + library, std::string("lib") + library + ".so.12"}) {
+      const auto why = profiler::refused_library(name);
+      REQUIRE(why);
+      CHECK(why->rfind(name + ": ", 0) == 0);
+      CHECK(why->find("is machine code for GPUs, which the simulator does not run: ") !=
+            std::string::npos);
+    }
+  }
+  CHECK(profiler::refused_in("p.cu:1:10: fatal error: cufft.h: No such file or directory"));
+  CHECK(profiler::refused_in("undefined reference to `ncclAllReduce'"));
+  CHECK_FALSE(profiler::refused_in("fatal error: curand_kernel.h: No such file or directory"));
+  CHECK_FALSE(profiler::refused_library("-lcublas"));
+  CHECK(profiler::refused_library("-lcublas_static") ==
+        "-lcublas_static: cuBLAS as a static library is machine code for GPUs, which the simulator "
+        "does not run: -lcublas links lab32's, which works on the host");
+  CHECK_FALSE(profiler::refused_library("libcublasLt.so.13"));
+  CHECK(profiler::refused_library("libcublas.so.12"));
+  const Outcome linked = run_lab32({"nvcc", "a.o", "-lcudnn", "-o", "a"});
+  CHECK(linked.status == 2);
+  CHECK(linked.err ==
+        "lab32: -lcudnn: cuDNN is machine code for GPUs, which the simulator does not run: compare "
+        "with loops on the host, or leave out what calls it\n");
+}
+
+TEST_CASE("profiler: library calls are listed, alike ones together; their findings count") {
+  record::LibraryCall call;
+  call.name = "cublasSgemm";
+  call.arguments = "N T, 5 x 4 x 6";
+  call.launches = 3;
+  record::LibraryCall other = call;
+  other.name = "cublasSdot";
+  other.launches = 0;
+  using Kind = record::LibraryCall::Finding::Kind;
+  other.findings = {{Kind::initialisation, "reads x"}, {Kind::memory, "y is a null pointer"}};
+  CHECK(profiler::library_calls_text({}).empty());
+  CHECK(profiler::library_calls_text({call, other, call}) ==
+        "library call, not simulated: worked out on the host, without counts and time\n" +
+            std::string(100, '-') +
+            "\n"
+            "  cublasSgemm                 N T, 5 x 4 x 6; 2 times, first after launch 2\n"
+            "  cublasSdot                  N T, 5 x 4 x 6; once, before any launch\n\n");
+  profiler::CheckReport report;
+  profiler::add_library_findings({call, other, other}, &report);
+  CHECK(report.memory == 1);
+  CHECK(report.initialisation == 1);
+  CHECK(report.text ==
+        "memory, 2 times in cublasSdot (N T, 5 x 4 x 6), a library call\n  y is a null pointer\n\n"
+        "initialisation, 2 times in cublasSdot (N T, 5 x 4 x 6), a library call\n  reads x\n\n");
+  std::istringstream line(record::to_line(other));
+  const record::Recording read = record::read_recording(line, "record");
+  REQUIRE(read.library_calls.size() == 1);
+  CHECK(read.library_calls[0].name == "cublasSdot");
+  CHECK(read.library_calls[0].findings.size() == 2);
+  CHECK(read.library_calls[0].findings[1].kind == Kind::memory);
+}
+
+}  // namespace lab32::tests

@@ -1,0 +1,127 @@
+"""Whole programs under `lab32 run`, `check` and `profile` (grader/runtime/tests/programs)."""
+
+import csv
+import importlib.util
+import re
+
+import pytest
+from parts import in_parts
+
+from lab32 import ROOT
+
+pytestmark = pytest.mark.slow
+
+SPEC = importlib.util.spec_from_file_location("corpus", ROOT / "grader/runtime/tests/programs/corpus.py")
+corpus = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(corpus)
+
+LAB32 = str(ROOT / "build/lab32")
+CASES = corpus.cases()
+
+
+def is_run(case):
+    """Of what is undefined nothing can be expected, unless it is what is said about it."""
+    return case.gpu != "undefined" or bool(case.stderr)
+
+
+def try_out(case, tools, file, before, directory):
+    """Those of the three tools on one case of a program in `file`, whose arguments come behind those
+    words: run, check, profile."""
+    def lab32(tool, *options):  # fmt: skip
+        command = [LAB32, tool, "--gpus", str(case.gpus), *options,
+                   str(file), *case.nvcc, "--", *before, *case.arguments]  # fmt: skip
+        done = corpus.execute(command, case.stdin)
+        done.stdout, done.stderr = (corpus.as_alone(text, case) for text in (done.stdout, done.stderr))
+        return done
+
+    table = directory / f"{case.name.replace(' ', '-')}.csv"
+    names = ",".join(sorted({metric for _, metric, _ in case.metrics}))
+    return {
+        "run": "run" in tools and lab32("run"),
+        "check": "check" in tools and lab32("check"),
+        "profile": "profile" in tools and lab32("profile", "--metrics", names, "--csv", str(table)),
+        "table": table,
+    }
+
+
+@pytest.fixture(scope="module")
+def results(request, tmp_path_factory):
+    """All cases that are asked for, two files at a time: nvcc takes most of it."""
+    directory = tmp_path_factory.mktemp("programs")
+    files = corpus.together(directory)
+    tools = {}
+    for item in request.session.items:
+        if item.originalname in TOOLS and hasattr(item, "callspec"):
+            tools.setdefault(item.callspec.params["case"].name, set()).add(TOOLS[item.originalname])
+
+    def all_of(file):
+        return {c.name: try_out(c, tools[c.name], *files[c.program], directory)
+                for c in CASES if c.name in tools and files[c.program][0] == file}  # fmt: skip
+
+    used = list(dict.fromkeys(files[c.program][0] for c in CASES if c.name in tools))
+    return {name: r for part in corpus.two_at_a_time(all_of, used) for name, r in part.items()}
+
+
+TOOLS = {"test_run": "run", "test_check": "check", "test_profile": "profile"}
+# One program in 32, whatever it shows; `make test-rest` has the others.
+FIRST = sorted({case.program for case in CASES})[::32]
+
+
+def parts_of(cases):
+    return in_parts(cases, lambda case: case.program in FIRST, lambda case: case.name)
+
+
+@pytest.mark.parametrize("case", parts_of([c for c in CASES if is_run(c)]))
+def test_run(case, results):
+    run = results[case.name]["run"]
+    if case.gpu != "undefined":
+        assert run.stdout == case.stdout, run.stderr
+        assert run.returncode == case.status, run.stderr
+    for part in case.stderr:
+        assert part in run.stderr
+
+
+@pytest.mark.parametrize("case", parts_of(CASES))
+def test_check(case, results):
+    check = results[case.name]["check"]
+    if case.gpu == "differs":
+        assert check.returncode == 2
+        return
+    n = sum(case.hazards.values())
+    kinds = ", ".join(f"{kind} {case.hazards[kind]}" for kind in corpus.KINDS)
+    last = check.stdout.rstrip().splitlines()[-1]
+    assert last == f"lab32 check: {n} hazard{'' if n == 1 else 's'} ({kinds})", (
+        check.stdout + check.stderr
+    )
+    assert check.returncode == (1 if n or case.stopped else case.status)
+
+
+@pytest.mark.parametrize("case", parts_of([c for c in CASES if c.metrics]))
+def test_profile(case, results):
+    profile = results[case.name]["profile"]
+    assert profile.returncode == case.status, profile.stderr
+    with open(results[case.name]["table"], newline="") as file:
+        rows = list(csv.DictReader(corpus.as_alone(file.read(), case).splitlines()))
+    for kernel, metric, value in case.metrics:
+        first = next(
+            row for row in rows
+            if re.match(rf"{kernel}\b", row["Kernel Name"]) and row["Metric Name"] == metric
+        )  # fmt: skip
+        assert float(first["Metric Value"].replace(",", "")) == value, (kernel, metric)
+
+
+def test_the_corpus_is_whole():
+    assert len({case.program for case in CASES}) >= 40
+    faulty = [case.hazards for case in CASES]
+    assert all(any(hazards[kind] for hazards in faulty) for kind in corpus.KINDS)
+
+
+@pytest.mark.slow
+def test_check_refuses_tiles_of_several_warps_by_name():
+    program = corpus.HERE.parent / "cudart/large_tiles.cu"
+    check = corpus.execute([LAB32, "check", program])
+    assert check.returncode == 2
+    assert "`tiles` has tiles of more than 32 threads" in check.stdout + check.stderr
+    # The line of the launch, not that of the kernel, nor of what nvcc puts between them.
+    number = 1 + program.read_text().splitlines().index("  tiles<<<2, 256, 1024>>>(wrong);")
+    assert f"large_tiles.cu:{number}: cudaLaunchKernel: `tiles`" in check.stderr

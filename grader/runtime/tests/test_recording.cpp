@@ -1,0 +1,98 @@
+// The line that carries a launch from the program to the tool.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "runtime/record/recording.h"
+#include "runtime/tests/fixtures/sample_records.h"
+#include "tests/fixtures/scratch.h"
+
+using namespace lab32;
+
+namespace {
+
+record::Recording recording_of(const std::string& text) {
+  std::istringstream in(text);
+  return record::read_recording(in, "record");
+}
+
+}  // namespace
+
+TEST_SUITE("launch record") {
+  TEST_CASE("record: what is written is read again, all of it") {
+    for (const record::LaunchProfile& record :
+         {tests::strided_launch(), tests::shared_launch(), tests::faulty_launch()}) {
+      const std::string line = record::to_line(record);
+      CHECK(line.find('\n') == line.size() - 1);
+      const record::Recording recording = recording_of(line);
+      REQUIRE(recording.launches.size() == 1);
+      CHECK(record::to_line(recording.launches[0]) == line);
+    }
+    const record::LaunchProfile r =
+        recording_of(record::to_line(tests::shared_launch())).launches.at(0);
+    CHECK(r.symbol == tests::shared_launch().symbol);
+    CHECK(r.shape.block.y == 8);
+    CHECK(r.registers == 24);
+    CHECK(r.run.counters->shared_store.wavefronts == 32768);
+    CHECK(r.run.lines.at(1).counters.shared_store.wavefronts == 32768);
+    CHECK(r.run.occupancy->limiter == "warps");
+    CHECK(r.run.predicted->bottleneck == tests::shared_launch().run.predicted->bottleneck);
+    CHECK_FALSE(r.run.fault);
+    const record::LaunchProfile f =
+        recording_of(record::to_line(tests::faulty_launch())).launches.at(0);
+    CHECK_FALSE(f.run.counters);
+    CHECK(f.run.fault->line == 22);
+    CHECK(f.run.fault->kind == sim::TrapKind::out_of_bounds);
+    CHECK(f.run.fault->trap->access->object == "out");
+    CHECK_FALSE(f.run.fault->trap->waiting);
+    CHECK(f.run.hazards->at(2).element == 17);
+    CHECK(f.run.hazards->at(2).other.use == sim::AccessUse::write);
+    CHECK(f.run.hazards->at(0).kind == counters::Finding::Kind::memory);
+    CHECK(f.run.hazards->at(1).note);
+  }
+
+  TEST_CASE("record: appended by several processes, in one file") {
+    const tests::Scratch scratch;
+    const std::string path = (scratch.path / "record").string();
+    record::append_line(path, record::to_line(tests::strided_launch()));
+    record::append_line(path, record::to_line_unsupported("cudaGraphCreate"));
+    record::append_line(path, record::to_line(tests::shared_launch()));
+    std::ifstream in(path);
+    const record::Recording recording = record::read_recording(in, path);
+    CHECK(recording.launches.size() == 2);
+    CHECK(recording.unsupported == std::vector<std::string>{"cudaGraphCreate"});
+    CHECK_THROWS_WITH_AS(record::append_line("/no/such/place", "x\n"),
+                         "/no/such/place: the record of a launch cannot be written: No such file "
+                         "or directory",
+                         Error);
+  }
+
+  TEST_CASE("record: a program that was killed while it wrote keeps what it had written") {
+    const std::string line = record::to_line(tests::strided_launch());
+    CHECK(recording_of(line + line.substr(0, line.size() / 2)).launches.size() == 1);
+    CHECK(recording_of("").launches.empty());
+    CHECK_THROWS_AS(recording_of(line.substr(0, line.size() / 2) + "\n" + line), Error);
+    CHECK_THROWS_AS(recording_of("{\"launch\": {\"id\": 1}}\n" + line), Error);
+  }
+
+  TEST_CASE("record: a number that does not fit is refused, with its line") {
+    const std::string line = record::to_line(tests::strided_launch());
+    const std::string member = "\"registers\":";
+    const size_t begin = line.find(member) + member.size();
+    const size_t end = line.find(',', begin);
+    for (const char* bad : {"6.6e+20", "99999999999", "-99999999999", "1.5", "true", "\"1\""})
+      CHECK_THROWS_WITH_AS(
+          recording_of(line + line.substr(0, begin) + bad + line.substr(end)),
+          (std::string("record:2: no record of a launch: a number that does not fit, ") + bad)
+              .c_str(),
+          Error);
+  }
+
+  TEST_CASE("record: bytes that are no UTF-8 do not break a line") {
+    record::LaunchProfile record = tests::strided_launch();
+    record.process_name = "caf\xe9";
+    CHECK(recording_of(record::to_line(record)).launches.at(0).process_name == "caf\xef\xbf\xbd");
+  }
+}

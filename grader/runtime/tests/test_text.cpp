@@ -1,0 +1,222 @@
+// What `lab32 profile` and `lab32 check` print of a program's launches, to the letter.
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/layout.h"
+#include "base/root.h"
+#include "base/suggestions.h"
+#include "runtime/profiler/check_text.h"
+#include "runtime/profiler/ncu_csv.h"
+#include "runtime/profiler/profile_text.h"
+#include "runtime/profiler/recorded_run.h"
+#include "runtime/profiler/source_view.h"
+#include "runtime/tests/fixtures/sample_records.h"
+#include "tests/fixtures/golden.h"
+
+using namespace lab32;
+using namespace lab32::profiler;
+using tests::check_golden;
+using tests::InRoot;
+
+namespace {
+
+int widest(const std::string& text) {
+  int most = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) most = std::max(most, columns(line));
+  return most;
+}
+
+std::vector<record::LaunchProfile> launches() {
+  return {tests::strided_launch(), tests::shared_launch(), tests::shared_launch(),
+          tests::faulty_launch()};
+}
+
+std::vector<const Metric*> every_metric() {
+  std::vector<const Metric*> all;
+  for (const Metric& m : all_metrics()) all.push_back(&m);
+  return all;
+}
+
+}  // namespace
+
+TEST_SUITE("programs: text") {
+  TEST_CASE("profiler: a table a launch; alike ones share it") {
+    const InRoot in_root;
+    const std::string text = profile_text(launches());
+    CHECK(widest(text) <= 100);
+    check_golden("profile-tables.txt", text);
+  }
+
+  TEST_CASE("profiler: of several devices each launch names its own") {
+    std::vector<record::LaunchProfile> both = {tests::shared_launch(), tests::shared_launch()};
+    both[1].device = 1;
+    both[1].run.peer_accesses = 1234;
+    const std::string text = profile_text(both);
+    CHECK(text.find("stream 13 of device 0, sim:") != std::string::npos);
+    CHECK(text.find("stream 13 of device 1, sim:") != std::string::npos);
+    CHECK(text.find("1,234 accesses of warps went to another device's memory") !=
+          std::string::npos);
+    both[1].device = 0;
+    CHECK(profile_text(both).find("of device") == std::string::npos);
+  }
+
+  TEST_CASE("profiler: launches that take turns, and launches that never repeat") {
+    std::vector<record::LaunchProfile> turns;
+    for (uint64_t i = 0; i < 8; ++i) {
+      turns.push_back(i % 2 == 0 ? tests::strided_launch() : tests::shared_launch());
+      turns.back().stream = 13 + i % 4;
+    }
+    const std::string alike = profile_text(turns);
+    for (const char* words : {"launches 0, 2, ..., 6, alike: ", "launches 1, 3, ..., 7, alike: ",
+                              "streams 13, 15, ", "streams 14, 16, "})
+      CHECK(alike.find(words) != std::string::npos);
+    CHECK(alike.find("launch 2") == std::string::npos);
+
+    std::vector<record::LaunchProfile> all_differ;
+    for (uint64_t i = 0; i < 9; ++i) {
+      all_differ.push_back(tests::strided_launch());
+      all_differ.back().run.counters->l2_sectors = 5000 + i;
+    }
+    const std::string some = profile_text(all_differ);
+    CHECK(widest(some) <= 100);
+    CHECK(some.find("launch 2: ") != std::string::npos);
+    CHECK(some.find("launch 3: ") == std::string::npos);
+    CHECK(some.find("launches 3 to 8: ") != std::string::npos);
+    CHECK(some.find("5,003 to 5,008 sectors in L2") != std::string::npos);
+  }
+
+  TEST_CASE("profiler: the source with its counters") {
+    const InRoot in_root;
+    const std::string text = source_view(launches());
+    CHECK(widest(text) <= 120);
+    check_golden("profile-source.txt", text);
+    CHECK(source_view({tests::faulty_launch()}) == "--source: no launch has counts by line\n");
+  }
+
+  TEST_CASE("profiler: the source has columns for other ways to memory where a launch uses them") {
+    const InRoot in_root;
+    const std::string text = source_view({tests::other_ways_launch()});
+    CHECK(widest(text) <= 160);
+    check_golden("profile-source-ways.txt", text);
+    // With launches that know no other way, and of one that knows a single one.
+    CHECK(source_view({tests::other_ways_launch(), tests::strided_launch()}).find("cluster") !=
+          std::string::npos);
+    record::LaunchProfile one = tests::other_ways_launch();
+    one.run.lines.resize(1);
+    const std::string textures = source_view({one});
+    CHECK(textures.find("textures, surfaces") != std::string::npos);
+    CHECK(textures.find("bulk copies  ") == std::string::npos);
+    CHECK(textures.find('?') == std::string::npos);
+  }
+
+  TEST_CASE("profiler: named metrics") {
+    const InRoot in_root;
+    check_golden(
+        "profile-metrics.txt",
+        metrics_text(launches(), metrics_of("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,"
+                                            " dram__bytes_read.sum,gpu__time_duration.sum,"
+                                            "launch__waves_per_multiprocessor")));
+  }
+
+  TEST_CASE("profiler: metrics that there are not, and metrics that only a GPU has") {
+    CHECK_THROWS_WITH_AS(metrics_of("dram__bytes_raed.sum"),
+                         "--metrics: there is no `dram__bytes_raed.sum`; near it: "
+                         "dram__bytes_read.sum, dram__bytes_write.sum, dram__bytes.sum",
+                         Error);
+    CHECK_THROWS_WITH_AS(metrics_of("launch__grid_size,zzzzzz"),
+                         "--metrics: there is no `zzzzzz`; `lab32 profile --csv FILE` without "
+                         "--metrics has all",
+                         Error);
+    CHECK_THROWS_WITH_AS(
+        metrics_of("smsp__inst_executed.sum"),
+        "--metrics: `smsp__inst_executed.sum` cannot be given: instructions are counted as PTX has "
+        "them, not as ptxas issues them; `lab32 profile` and --source show them under their own "
+        "name",
+        Error);
+    CHECK_THROWS_AS(metrics_of(" ,"), Error);
+    for (const Metric* m : every_metric()) CHECK(metrics_of(m->name).front() == m);
+  }
+
+  TEST_CASE("profiler: distances between names") {
+    CHECK(edit_distance("", "abc") == 3);
+    CHECK(edit_distance("kitten", "sitting") == 3);
+    CHECK(edit_distance("flaw", "lawn") == 2);
+    CHECK(suggestions("rad", {"red", "ld", "atom", "rod"}, 2) ==
+          std::vector<std::string>{"red", "rod"});
+  }
+
+  TEST_CASE("profiler: how a program ended") {
+    CHECK(ending(3) == "the program's own exit status: 3");
+    CHECK(ending(128 + SIGKILL) == "the program was killed by SIGKILL (Killed)");
+    CHECK(ending(128 + SIGSEGV) ==
+          "the program was killed by SIGSEGV (Segmentation fault); host code that touches device "
+          "memory is");
+  }
+
+  TEST_CASE("profiler: numbers as ncu prints them") {
+    CHECK(metric_text(0) == "0");
+    CHECK(metric_text(1048576) == "1,048,576");
+    CHECK(metric_text(3.90625) == "3.91");
+    CHECK(metric_text(0.0038) == "0.00");
+    CHECK(metric_text(618370370370.37) == "618,370,370,370.37");
+    CHECK(metric_text(-5) == "-5");
+  }
+
+  TEST_CASE("profiler: findings, each once; the last line counts them") {
+    const InRoot in_root;
+    const CheckReport report =
+        check_report({tests::strided_launch(), tests::faulty_launch(), tests::faulty_launch()});
+    check_golden("check-findings.txt", report.text + report.last_line() + "\n");
+    CHECK(report.memory == 1);
+    CHECK(report.race == 2);
+    CHECK(report.last_line() ==
+          "lab32 check: 3 hazards (memory 1, race 2, initialisation 0, barrier 0)");
+    CHECK(check_report({tests::strided_launch()}).text.empty());
+  }
+
+  TEST_CASE(
+      "profiler: a fault without a finding is a hazard of its kind; one that is none is told") {
+    record::LaunchProfile r = tests::faulty_launch();
+    r.run.hazards.reset();
+    for (const auto& [kind, line] : std::vector<std::pair<sim::TrapKind, std::string>>{
+             {sim::TrapKind::misaligned,
+              "1 hazard (memory 1, race 0, initialisation 0, barrier 0)"},
+             {sim::TrapKind::uninitialised,
+              "1 hazard (memory 0, race 0, initialisation 1, barrier 0)"},
+             {sim::TrapKind::shuffle, "1 hazard (memory 0, race 0, initialisation 0, barrier 1)"},
+             {sim::TrapKind::assertion,
+              "0 hazards (memory 0, race 0, initialisation 0, barrier 0)"}}) {
+      r.run.fault->kind = kind;
+      const CheckReport report = check_report({r});
+      CHECK(report.last_line() == "lab32 check: " + line);
+      CHECK(report.stopped == (kind == sim::TrapKind::assertion));
+      CHECK_FALSE(report.text.empty());
+    }
+  }
+
+  TEST_CASE("profiler: the CSV: ncu's header, every field quoted, metrics in order") {
+    std::istringstream csv(ncu_csv(launches(), metrics_of("launch__grid_size,"
+                                                          "dram__bytes_read.sum")));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(csv, line);) lines.push_back(line);
+    REQUIRE(lines.size() == 1 + 4 * 2);
+    // The first line of what ncu itself wrote (data/measured/ncu).
+    std::ifstream measured(root().string() + "/data/measured/ncu/h200-sample.csv");
+    std::string header;
+    while (std::getline(measured, header) && header[0] == '#') {
+    }
+    CHECK(lines[0] == header);
+    CHECK(
+        lines[1] ==
+        "\"0\",\"4321\",\"copy\",\"127.0.0.1\",\"void strided_copy<float>(const T1 *, T1 *, "
+        "unsigned int, int)\",\"1\",\"7\",\"(256, 1, 1)\",\"(391, 1, 1)\",\"0\",\"9.0\",\"Command "
+        "line profiler metrics\",\"dram__bytes_read.sum\",\"byte\",\"1,600,000\"");
+    CHECK(lines[4].find("\"launch__grid_size\",\"\",\"1,024\"") != std::string::npos);
+    CHECK(lines[7].find("\"dram__bytes_read.sum\",\"byte\",\"n/a\"") != std::string::npos);
+  }
+}

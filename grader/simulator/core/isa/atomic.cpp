@@ -1,0 +1,293 @@
+// atom and red. Lanes are served in lane order; blocks in block order (order_guard.h).
+#include <cstring>
+
+#include "simulator/core/semantics/float.h"
+#include "simulator/core/semantics/update.h"
+#include "simulator/core/warp/memory_lanes.h"
+
+namespace lab32::sim {
+namespace {
+
+using ptx::Mod;
+using ptx::Type;
+using namespace update;
+
+bool operator==(const Wide& a, const Wide& b) { return a.low == b.low && a.high == b.high; }
+
+enum class Window : uint8_t { global, shared, generic };
+
+// PTX ISA, atom and red: add.f32 on global memory flushes subnormal inputs and results to zero of
+// the same sign, whatever the compiler's -ftz; on shared memory it does not. The ISA says nothing
+// of the other types; f64 has no flushing anywhere.
+template <class T, class Op>
+T apply_at(Window where, T old, T v) {
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Add>)
+    if (where == Window::global) return flush(Op::apply(flush(old), flush(v)));
+  return Op::apply(old, v);
+}
+
+Window window_of(const ptx::Instruction& in) {
+  if (in.has(Mod::global)) return Window::global;
+  if (space_of(in) == ptx::Space::shared) return Window::shared;
+  return Window::generic;
+}
+
+// The host's own atomic update, for words that several host threads may update at once. The old
+// value is not wanted then.
+template <class T, class Op>
+void update_shared_by_threads(std::byte* at, T v) {
+  auto* p = reinterpret_cast<T*>(at);
+  T old = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(p, &old, Op::template apply<T>(old, v), true,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+
+// Who reads the result may be waiting for another lane, or for another block.
+void note_waiting(const Exec& x, const Inst& in) {
+  x.warp->note_synchronisation();
+  if (window_of(*in.ptx) != Window::shared)
+    x.warp->note_poll(x.warp->address[__builtin_ctz(x.mask)]);
+}
+
+// Checks and reports; returns the base to add addresses to.
+std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64_t* address,
+                             unsigned bytes, uint8_t operation) {
+  Warp& w = *x.warp;
+  BlockContext& block = w.block();
+  const auto kind = has_result(in) ? AccessKind::atom : AccessKind::red;
+  if (where == Window::global) {
+    std::byte* base =
+        block.global(w.index(), in, address, x.mask, bytes, BlockContext::Use::update, operation);
+    if (block.reports_accesses())
+      block.report(w.index(), in, AccessSpace::global, kind, bytes, x.mask, address);
+    if (block.observes_order())
+      block.report_ordered(w.index(), in, kind, bytes, x.mask, address, nullptr);
+    return base;
+  }
+  block.check_shared(w.index(), in, address, x.mask, bytes, BlockContext::Use::update);
+  if (block.checks_reads()) w.update_shared(in, address, x.mask, bytes);
+  if (block.reports_accesses())
+    block.report(w.index(), in, AccessSpace::shared, kind, bytes, x.mask, address);
+  if (block.observes_raw_shared())
+    block.report_raw_shared(w.index(), in, kind, bytes, x.mask, address, nullptr);
+  return block.shared();
+}
+
+using Serve = void (*)(const Exec& x, const Inst& in, Window where, std::byte* base,
+                       const uint64_t* address);
+
+// One kind of update. What is the same for all types and operations is compiled once, below: only
+// the loop over lanes depends on them.
+struct Update {
+  uint8_t commuting;    // Op::kId of an integer operation, else 0
+  Serve in_lane_order;  // lanes in order; old values into the result, if there is one
+  Serve among_threads;  // several host threads at once; null where that is not allowed
+};
+
+void by_window(const Exec& x, const Inst& in, Window where, const Update& update, unsigned bytes) {
+  uint64_t* address = x.warp->address;
+  lane_addresses(x, in.mem_base, in.mem_offset, address);
+  const uint8_t operation = has_result(in) ? 0 : update.commuting;
+  auto serve = [&](const Exec& lanes, Window window, uint64_t* own) {
+    std::byte* base = access_atomically(lanes, in, window, own, bytes, operation);
+    const bool at_once =
+        update.among_threads && window == Window::global && lanes.warp->block().parallel();
+    (at_once ? update.among_threads : update.in_lane_order)(lanes, in, window, base, own);
+  };
+  if (where != Window::generic) return serve(x, where, address);
+  const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
+  if (x.mask & ~shared) serve(Exec{x.regs, x.mask & ~shared, x.warp}, Window::global, address);
+  if (shared) {
+    alignas(64) uint64_t own[kWarpSize];
+    for (int l = 0; l < kWarpSize; ++l) own[l] = address[l] - kSharedBase;
+    serve(Exec{x.regs, shared, x.warp}, Window::shared, own);
+  }
+}
+
+template <class T, class Op>
+struct Atomic {
+  static void in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
+                            const uint64_t* address) {
+    const bool result = has_result(in);
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      T old;
+      std::memcpy(&old, base + address[l], sizeof old);
+      const T now = apply_at<T, Op>(where, old, load_lane<T>(x.regs + in.src[0].offset, l));
+      std::memcpy(base + address[l], &now, sizeof now);
+      if (result) store_lane<T>(x.regs + in.dst[0].offset, l, old);
+    }
+  }
+  static void among_threads(const Exec& x, const Inst& in, Window, std::byte* base,
+                            const uint64_t* address) {
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      update_shared_by_threads<T, Op>(base + address[l],
+                                      load_lane<T>(x.regs + in.src[0].offset, l));
+    }
+  }
+  static constexpr Update update() {
+    if constexpr (std::is_integral_v<T> && Op::kId != 0)
+      return {Op::kId, in_lane_order, among_threads};
+    else
+      return {0, in_lane_order, nullptr};
+  }
+  static void execute(const Exec& x, const Inst& in) {
+    // Who does not read the result does not wait for it: a histogram's long loop is no spin lock.
+    if (has_result(in)) note_waiting(x, in);
+    static constexpr Update kUpdate = update();
+    by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
+  }
+};
+template <class T, class Op>
+constexpr ExecFn atomic = Atomic<T, Op>::execute;
+
+template <class T>
+struct CompareAndSwap {
+  static void in_lane_order(const Exec& x, const Inst& in, Window, std::byte* base,
+                            const uint64_t* address) {
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      T old;
+      std::memcpy(&old, base + address[l], sizeof old);
+      if (old == load_lane<T>(x.regs + in.src[0].offset, l)) {
+        const T now = load_lane<T>(x.regs + in.src[1].offset, l);
+        std::memcpy(base + address[l], &now, sizeof now);
+      }
+      if (in.dst[0].bytes != 0) store_lane<T>(x.regs + in.dst[0].offset, l, old);
+    }
+  }
+  static void execute(const Exec& x, const Inst& in) {
+    note_waiting(x, in);
+    static constexpr Update kUpdate{0, in_lane_order, nullptr};
+    by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
+  }
+};
+template <class T>
+constexpr ExecFn compare_and_swap = CompareAndSwap<T>::execute;
+
+// atom.v2/.v4: each element is an update of its own.
+template <class T, class Op>
+struct AtomicVector {
+  static void in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
+                            const uint64_t* address) {
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      for (unsigned e = 0; e < in.src_count; ++e) {
+        std::byte* at = base + address[l] + e * sizeof(T);
+        T old;
+        std::memcpy(&old, at, sizeof old);
+        const T now = apply_at<T, Op>(where, old, load_lane<T>(x.regs + in.src[e].offset, l));
+        std::memcpy(at, &now, sizeof now);
+        if (e < in.dst_count && in.dst[e].bytes != 0)
+          store_lane<T>(x.regs + in.dst[e].offset, l, old);
+      }
+    }
+  }
+  static void execute(const Exec& x, const Inst& in) {
+    static constexpr Update kUpdate{0, in_lane_order, nullptr};
+    by_window(x, in, Window::global, kUpdate, sizeof(T) * in.src_count);
+  }
+};
+template <class T, class Op>
+constexpr ExecFn atomic_vector = AtomicVector<T, Op>::execute;
+
+template <class Op>
+ExecFn pick_integer(const ptx::Instruction& in) {
+  switch (in.type()) {
+    case Type::u32:
+    case Type::b32:
+      return atomic<uint32_t, Op>;
+    case Type::s32:
+      return atomic<int32_t, Op>;
+    case Type::u64:
+    case Type::b64:
+      return atomic<uint64_t, Op>;
+    case Type::s64:
+      return atomic<int64_t, Op>;
+    default:
+      refuse(in);
+  }
+}
+
+ExecFn pick_add(const ptx::Instruction& in) {
+  switch (in.type()) {
+    case Type::f32:
+      return atomic<float, Add>;
+    case Type::f64:
+      return atomic<double, Add>;
+    case Type::f16:
+      return atomic<uint16_t, AddHalf<F16>>;
+    case Type::f16x2:
+      return atomic<uint32_t, AddHalf<F16>>;
+    case Type::bf16:
+      return atomic<uint16_t, AddHalf<BF16>>;
+    case Type::bf16x2:
+      return atomic<uint32_t, AddHalf<BF16>>;
+    default:
+      return pick_integer<Add>(in);
+  }
+}
+
+}  // namespace
+
+ExecFn pick_atom(const ptx::Instruction& in) {
+  if (in.has(Mod::add)) return pick_add(in);
+  if (in.has(Mod::min)) return pick_integer<Min>(in);
+  if (in.has(Mod::max)) return pick_integer<Max>(in);
+  if (in.has(Mod::op_and)) return pick_integer<And>(in);
+  if (in.has(Mod::op_or)) return pick_integer<Or>(in);
+  if (in.has(Mod::op_xor)) return pick_integer<Xor>(in);
+  if (in.has(Mod::exch)) return pick_integer<Exch>(in);
+  const bool unsigned_word = in.type() == Type::u32;
+  if (in.has(Mod::inc) && unsigned_word) return atomic<uint32_t, Inc>;
+  if (in.has(Mod::dec) && unsigned_word) return atomic<uint32_t, Dec>;
+  refuse(in);
+}
+
+ExecFn pick_red(const ptx::Instruction& in) { return pick_atom(in); }
+
+ExecFn pick_atom_vector(const ptx::Instruction& in) {
+  switch (in.type()) {
+    case Type::f32:
+      return atomic_vector<float, Add>;
+    case Type::f16:
+      return atomic_vector<uint16_t, AddHalf<F16>>;
+    case Type::f16x2:
+      return atomic_vector<uint32_t, AddHalf<F16>>;
+    case Type::bf16:
+      return atomic_vector<uint16_t, AddHalf<BF16>>;
+    case Type::bf16x2:
+      return atomic_vector<uint32_t, AddHalf<BF16>>;
+    default:
+      refuse(in);
+  }
+}
+ExecFn pick_red_vector(const ptx::Instruction& in) { return pick_atom_vector(in); }
+
+ExecFn pick_atom_cas(const ptx::Instruction& in) {
+  switch (in.type()) {
+    case Type::b16:
+      return compare_and_swap<uint16_t>;
+    case Type::b32:
+      return compare_and_swap<uint32_t>;
+    case Type::b64:
+      return compare_and_swap<uint64_t>;
+    default:
+      refuse(in);
+  }
+}
+
+ExecFn pick_atom_cas_wide(const ptx::Instruction&) { return compare_and_swap<Wide>; }
+ExecFn pick_atom_exch_wide(const ptx::Instruction&) { return atomic<Wide, Exch>; }
+
+// Whether the final values could depend on the order of the blocks (order_guard.h).
+bool is_order_sensitive(const ptx::Instruction& in, bool result_used) {
+  if (in.has(Mod::cas)) return true;
+  const bool integer = !ptx::is_float(in.type());
+  const bool commutes = integer && !in.has(Mod::exch) && !in.has(Mod::inc) && !in.has(Mod::dec);
+  return result_used || !commutes;
+}
+
+}  // namespace lab32::sim

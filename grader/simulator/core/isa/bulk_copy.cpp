@@ -1,0 +1,279 @@
+// cp.async.bulk: pieces of 16 bytes and more that the copy engine moves, asynchronously. What goes
+// to shared memory arrives when its barrier object is asked (bulk_op.h); what goes to device memory
+// is written at once, and waiting for a group of such copies has nothing to do.
+#include "simulator/core/isa/bulk_copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "simulator/core/warp/address.h"
+
+namespace lab32::sim {
+
+using ptx::Mod;
+
+BlockContext& Copier::block() const { return x.warp->block(); }
+
+uint64_t Copier::address(const BulkOp::Address& of) const {
+  uint64_t all[kWarpSize];
+  lane_addresses(x, of.base, of.offset, all);
+  return all[lane];
+}
+
+uint32_t Copier::word(const Slot& slot) const {
+  const std::byte* const at = x.regs + slot.offset;
+  return slot.bytes == 2 ? load_lane<uint16_t>(at, lane) : load_lane<uint32_t>(at, lane);
+}
+
+namespace {
+
+constexpr unsigned kBulkPiece = 16;
+
+// So many pieces at a time, as if they were a warp's lanes.
+template <class F>
+void each_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
+  for (uint32_t done = 0; done < bytes;) {
+    const uint32_t count = std::min<uint32_t>(kWarpSize, (bytes - done) / piece);
+    uint64_t address[kWarpSize];
+    for (uint32_t i = 0; i < kWarpSize; ++i) address[i] = begin + done + i * piece;
+    f(address, count == kWarpSize ? kFullMask : (1u << count) - 1, done);
+    done += count * piece;
+  }
+}
+
+// Who is wrong must be the lane that copies: what may be wrong is looked at piece by piece.
+bool surely_right(const Copier& c, uint64_t begin, uint32_t bytes, unsigned piece) {
+  const Memory& memory = *c.block().launch().memory;
+  const Allocation* const in = memory.find(begin);
+  return in != nullptr && !in->freed && memory.reaches(*in) && begin + bytes <= in->end &&
+         in->lets(begin, bytes, true) && begin % piece == 0;
+}
+
+std::byte* access_pieces(const Copier& c, uint64_t* address, uint32_t pieces, unsigned piece,
+                         bool right, BlockContext::Use use) {
+  BlockContext& block = c.block();
+  const uint32_t warp = c.x.warp->index();
+  if (right) return block.global(warp, c.in, address, pieces, piece, use);
+  std::byte* base = nullptr;
+  for (uint32_t r = pieces; r; r &= r - 1) {
+    uint64_t own[kWarpSize] = {};
+    uint64_t& at = address[__builtin_ctz(r)];
+    own[c.lane] = at;
+    base = block.global(warp, c.in, own, 1u << c.lane, piece, use);
+    at = own[c.lane];
+  }
+  return base;
+}
+
+void report_piece(const Copier& c, AccessKind kind, unsigned piece, uint64_t at,
+                  const std::byte* values) {
+  uint64_t address[kWarpSize] = {};
+  address[c.lane] = at;
+  if (values != nullptr) std::memcpy(c.x.warp->values + c.lane * 16, values, piece);
+  c.block().report_ordered(c.x.warp->index(), c.in, kind, piece, 1u << c.lane, address,
+                           values != nullptr ? c.x.warp->values : nullptr);
+}
+
+void load_bulk(const Exec& x, const Inst& in) {
+  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+    BulkCopy copy;
+    copy.data.resize(bulk_bytes_of(c, op));
+    report_whole(c, op, BulkMove::Kind::load, c.address(op.from), c.address(op.to),
+                 static_cast<uint32_t>(copy.data.size()));
+    read_device(c, c.address(op.from), static_cast<uint32_t>(copy.data.size()), kBulkPiece, copy,
+                0);
+    const auto span = static_cast<uint32_t>(copy.data.size());
+    send(c, op, std::move(copy), span);
+  });
+}
+
+void copy_to_block(const Exec& x, const Inst& in) {
+  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+    BulkCopy copy;
+    copy.data.resize(bulk_bytes_of(c, op));
+    const uint64_t from = c.address(op.from);
+    const auto span = static_cast<uint32_t>(copy.data.size());
+    report_whole(c, op, BulkMove::Kind::to_block, 0, from, span);
+    read_for_block(c, from, copy);
+    send(c, op, std::move(copy), span);
+  });
+}
+
+void store_bulk(const Exec& x, const Inst& in) {
+  each_copier(x, in, [](const Copier& c, const BulkOp& op) {
+    const uint32_t bytes = bulk_bytes_of(c, op);
+    const uint64_t from = c.address(op.from), to = c.address(op.to);
+    report_whole(c, op, BulkMove::Kind::store, to, from, bytes);
+    std::vector<std::byte> values(bytes);
+    for (uint32_t at = 0; at < bytes; at += kBulkPiece)
+      read_shared(c, from + at, values.data() + at);
+    write_device(c, to, bytes, kBulkPiece, values.data());
+  });
+}
+
+void nothing_to_do(const Exec&, const Inst&) {}
+
+// The order of groups and fences is nothing that changes what runs.
+void tell_engine(const Exec& x, const Inst& in, EngineEvent::Kind kind, uint32_t pending = 0) {
+  BlockContext& block = x.warp->block();
+  if (block.observes_raw_shared())
+    block.report_engine(x.warp->index(), {kind, in.site, x.mask, 0, 0, pending});
+}
+
+void commit_group(const Exec& x, const Inst& in) { tell_engine(x, in, EngineEvent::Kind::commits); }
+
+void wait_for_group(const Exec& x, const Inst& in) {
+  tell_engine(x, in, EngineEvent::Kind::waits,
+              load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
+}
+
+void fence_proxy(const Exec& x, const Inst& in) { tell_engine(x, in, EngineEvent::Kind::fences); }
+
+}  // namespace
+
+bool is_there(const Copier& c, uint64_t at, unsigned bytes, BlockContext::Use use) {
+  uint64_t address[kWarpSize] = {};
+  address[c.lane] = at;
+  c.block().check_shared(c.x.warp->index(), c.in, address, 1u << c.lane, bytes, use);
+  return address[c.lane] == at;
+}
+
+uint32_t bulk_bytes_of(const Copier& c, const BulkOp& op) {
+  const uint32_t bytes = c.word(op.bytes);
+  if (bytes % kBulkPiece != 0) {
+    TrapFacts facts = c.x.warp->facts(TrapReason::bulk_bytes, c.lane);
+    facts.value = bytes;
+    c.x.warp->trap(c.in, std::move(facts));
+  }
+  return bytes;
+}
+
+void report_whole(const Copier& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
+                  uint64_t shared, uint32_t bytes) {
+  BulkMove move;
+  move.kind = kind;
+  move.global = global;
+  move.shared = shared;
+  move.bytes = move.inside = bytes;
+  report_move(c, op, move);
+}
+
+void report_move(const Copier& c, const BulkOp& op, BulkMove move) {
+  BlockContext& block = c.block();
+  if (!block.reports_accesses()) return;
+  move.site = c.in.site;
+  move.shared = offset_in_block(move.shared);
+  if (op.blocks.bytes != 0)
+    move.blocks = static_cast<uint32_t>(__builtin_popcount(c.word(op.blocks)));
+  block.report_bulk(c.x.warp->index(), move);
+}
+
+void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
+                 uint32_t at) {
+  BlockContext& block = c.block();
+  const Memory& memory = *block.launch().memory;
+  const bool right = surely_right(c, from, bytes, piece);
+  block.take_unwritten();
+  each_pieces(from, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
+    const std::byte* const base =
+        access_pieces(c, address, pieces, piece, right, BlockContext::Use::read);
+    const uint32_t unwritten = block.take_unwritten();
+    for (uint32_t r = pieces; r; r &= r - 1) {
+      const int i = __builtin_ctz(r);
+      const uint32_t to = at + done + static_cast<uint32_t>(i) * piece;
+      std::memcpy(copy.data.data() + to, base + address[i], piece);
+      if (block.observes_order()) report_piece(c, AccessKind::load, piece, address[i], nullptr);
+      if (unwritten == 0) continue;
+      copy.undefined.resize(copy.data.size());
+      for (unsigned b = 0; b < piece; ++b)
+        if (!memory.written(address[i] + b, 1)) copy.undefined[to + b] = std::byte{0xff};
+      copy.origin = block.origins().of_read(c.in.site, [&] {
+        return block.facts_of_unwritten(c.x.warp->index(), c.lane, AccessSpace::global, address[i],
+                                        piece);
+      });
+    }
+  });
+}
+
+void write_device(const Copier& c, uint64_t to, uint32_t bytes, unsigned piece,
+                  const std::byte* values, const Reduction& reduction) {
+  BlockContext& block = c.block();
+  const bool right = surely_right(c, to, bytes, piece);
+  each_pieces(to, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
+    const auto use = reduction ? BlockContext::Use::update : BlockContext::Use::write;
+    std::byte* const base = access_pieces(c, address, pieces, piece, right, use);
+    for (uint32_t r = pieces; r; r &= r - 1) {
+      const int i = __builtin_ctz(r);
+      const std::byte* const value = values + done + static_cast<uint32_t>(i) * piece;
+      if (block.observes_order() && reduction)
+        report_piece(c, AccessKind::red, piece, address[i], nullptr);
+      else if (block.observes_order())
+        report_piece(c, AccessKind::store, piece, address[i], value);
+      if (!reduction) std::memcpy(base + address[i], value, piece);
+      for (unsigned e = 0; reduction && e < piece; e += reduction.bytes)
+        reduction.apply(base + address[i] + e, value + e);
+    }
+  });
+}
+
+void read_shared(const Copier& c, uint64_t from, std::byte* to, ValueUse use) {
+  BlockContext& block = c.block();
+  const uint32_t lane = 1u << c.lane;
+  uint64_t address[kWarpSize] = {};
+  address[c.lane] = from;
+  block.check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, BlockContext::Use::read);
+  std::memcpy(to, block.shared() + address[c.lane], kBulkPiece);
+  if (block.observes_raw_shared()) {
+    block.report_raw_shared(c.x.warp->index(), c.in, AccessKind::load, kBulkPiece, lane, address,
+                            nullptr);
+    block.report_engine(c.x.warp->index(), {EngineEvent::Kind::reads, c.in.site, lane,
+                                            address[c.lane], kBulkPiece, 0});
+  }
+  // What is stored in device memory, or updates it, must have a value.
+  UndefinedRead read;
+  if (!block.checks_reads() ||
+      !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
+    return;
+  const Origins::Id id = c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
+  block.origins().each(id, [&](const Origin& origin) { block.value_matters(origin, use, lane); });
+}
+
+void read_for_block(const Copier& c, uint64_t from, BulkCopy& copy) {
+  BlockContext& block = c.block();
+  for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
+    uint64_t address[kWarpSize] = {};
+    address[c.lane] = from + at;
+    const uint32_t lane = 1u << c.lane;
+    block.check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, BlockContext::Use::read);
+    std::memcpy(copy.data.data() + at, block.shared() + address[c.lane], kBulkPiece);
+    if (block.observes_raw_shared())
+      block.report_raw_shared(c.x.warp->index(), c.in, AccessKind::load, kBulkPiece, lane, address,
+                              nullptr);
+    UndefinedRead read;
+    if (!block.checks_reads() ||
+        !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
+      continue;
+    copy.undefined.resize(copy.data.size());
+    std::memcpy(copy.undefined.data() + at, read.bits + address[c.lane], kBulkPiece);
+    copy.origin = c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
+  }
+}
+
+ExecFn pick_bulk_load(const ptx::Instruction&) { return load_bulk; }
+ExecFn pick_bulk_load_many(const ptx::Instruction&) { return load_bulk; }
+ExecFn pick_bulk_to_block(const ptx::Instruction&) { return copy_to_block; }
+ExecFn pick_bulk_store(const ptx::Instruction&) { return store_bulk; }
+ExecFn pick_bulk_commit(const ptx::Instruction&) { return commit_group; }
+ExecFn pick_bulk_wait(const ptx::Instruction&) { return wait_for_group; }
+ExecFn pick_bulk_prefetch(const ptx::Instruction&) { return nothing_to_do; }
+ExecFn pick_tensor_prefetch(const ptx::Instruction&) { return nothing_to_do; }
+ExecFn pick_prefetch_map(const ptx::Instruction&) { return nothing_to_do; }
+// The copy engine sees shared memory as threads do here; what should have been fenced, observers
+// say.
+ExecFn pick_fence_proxy(const ptx::Instruction& in) {
+  return in.has(Mod::async) && !in.has(Mod::global) ? fence_proxy : nothing_to_do;
+}
+ExecFn pick_fence_mbarrier_init(const ptx::Instruction&) { return nothing_to_do; }
+
+}  // namespace lab32::sim

@@ -1,0 +1,197 @@
+#include "simulator/core/isa/device_runtime.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "simulator/core/isa/device_launch.h"
+#include "simulator/core/isa/heap_calls.h"
+#include "simulator/core/warp/memory_lanes.h"
+
+namespace lab32::sim {
+namespace {
+
+constexpr uint32_t kSuccess = 0, kMemoryAllocation = 2;  // cudaError_t
+
+// One lane's call.
+struct RuntimeCall {
+  Warp& warp;
+  const Inst& in;
+  const CallSite& site;
+  int lane;
+
+  template <class T>
+  T argument(size_t i) const {
+    const Frame& frame = *warp.current().frame;
+    T value{};
+    std::memcpy(&value, at(frame, site.arguments.at(i)), sizeof value);
+    return value;
+  }
+  template <class T>
+  void give(T result) const {
+    Frame& frame = *warp.current().frame;
+    if (!site.results.empty())
+      std::memcpy(const_cast<std::byte*>(at(frame, site.results[0])), &result, sizeof result);
+  }
+  // What an argument points at, wherever that lies.
+  template <class T>
+  void store(size_t i, T value) const {
+    std::array<uint64_t, kWarpSize> address{};
+    address[static_cast<size_t>(lane)] = argument<uint64_t>(i);
+    const Exec x{nullptr, 1u << lane, &warp};
+    each_window(x, address.data(), [&](const Exec& part, ptx::Space where, uint64_t* own) {
+      const Place place = open_access(part, in, where, own, sizeof value, true);
+      if (warp.block().checks_reads() && where != ptx::Space::global)
+        warp.define(counted_space(where), own, part.mask, sizeof value);
+      std::memcpy(place.base + own[lane] + static_cast<size_t>(lane) * place.stride, &value,
+                  sizeof value);
+    });
+  }
+  DeviceLaunches& launches() const {
+    const BlockContext& block = warp.block();
+    if (block.parallel()) throw OrderMatters{};
+    if (block.guarded()) throw HeapTouched{};
+    return *block.launch().launches;
+  }
+  DeviceHeap& heap() const {
+    launches();
+    return *warp.block().launch().heap;
+  }
+
+ private:
+  const std::byte* at(const Frame& frame, uint32_t offset) const {
+    return frame.params.data() + static_cast<size_t>(lane) * frame.function->param_bytes + offset;
+  }
+};
+
+uint64_t make_handle(const RuntimeCall& c) {
+  c.store(0, c.launches().handles++);
+  return kSuccess;
+}
+uint64_t nothing(const RuntimeCall&) { return kSuccess; }
+uint64_t give_device(const RuntimeCall& c) {
+  c.store(0, static_cast<int32_t>(c.warp.block().launch().memory->device()));
+  return kSuccess;
+}
+uint64_t give_devices(const RuntimeCall& c) {
+  c.store(0, c.launches().devices);
+  return kSuccess;
+}
+uint64_t allocate(const RuntimeCall& c) {
+  const uint64_t address = c.heap().allocate(c.argument<uint64_t>(1), "memory from cudaMalloc");
+  c.store(0, address);
+  return address ? kSuccess : kMemoryAllocation;
+}
+uint64_t release(const RuntimeCall& c) {
+  const auto address = c.argument<uint64_t>(0);
+  if (address == 0) return kSuccess;
+  const DeviceHeap::Release done = c.heap().release(address);
+  if (done == DeviceHeap::Release::done) return kSuccess;
+  TrapFacts facts =
+      c.warp.facts(done == DeviceHeap::Release::freed_before ? TrapReason::freed_twice
+                                                             : TrapReason::not_allocated,
+                   c.lane);
+  facts.value = address;
+  Warp::trap(c.in, std::move(facts));
+}
+
+uint64_t copy(const RuntimeCall& c) {
+  DeviceLaunch next;
+  next.copy = {c.argument<uint64_t>(0), c.argument<uint64_t>(1), c.argument<uint64_t>(2), -1};
+  c.launches().launched.push_back(next);
+  return kSuccess;
+}
+uint64_t peek_error(const RuntimeCall& c) {
+  const auto& errors = c.launches().last_errors;
+  const auto at = errors.find(thread_of(c.warp, c.lane));
+  return at == errors.end() ? kSuccess : at->second;
+}
+uint64_t take_error(const RuntimeCall& c) {
+  const uint64_t error = peek_error(c);
+  c.launches().last_errors.erase(thread_of(c.warp, c.lane));
+  return error;
+}
+
+// Where a text lies, which is made when the launch first asks for it.
+uint64_t text_of(const RuntimeCall& c, bool name) {
+  const auto error = c.argument<uint32_t>(0);
+  DeviceLaunches& launches = c.launches();
+  uint64_t& at = launches.texts[{error, name}];
+  if (at != 0 || !launches.text_of) return at;
+  const std::string words = launches.text_of(error, name);
+  Memory& memory = *c.warp.block().launch().memory;
+  at = memory.allocate_small(words.size() + 1, "an error's text")->begin;
+  memory.upload(at, words.c_str(), words.size() + 1);
+  return at;
+}
+uint64_t error_name(const RuntimeCall& c) { return text_of(c, true); }
+uint64_t error_text(const RuntimeCall& c) { return text_of(c, false); }
+
+// What is asked for and what is written are two things, but for zeros: on an H100 (CUDA 13.0,
+// driver 580.159.04) 120 fills with five other values, of 1 to 16 bytes, in each kind of stream,
+// wrote zeros.
+uint64_t fill(const RuntimeCall& c) {
+  const auto value = static_cast<uint8_t>(c.argument<uint32_t>(1));
+  if (value != 0) {
+    TrapFacts facts = c.warp.facts(TrapReason::unsupported_function, c.lane);
+    facts.name = fmt::format("cudaMemsetAsync(..., {})", value);
+    facts.cause = "called by a kernel, CUDA 13.0 writes zeros whatever the value";
+    Warp::trap(c.in, std::move(facts));
+  }
+  DeviceLaunch next;
+  next.copy = {c.argument<uint64_t>(0), 0, c.argument<uint64_t>(2), value};
+  c.launches().launched.push_back(next);
+  return kSuccess;
+}
+
+struct RuntimeFunction {
+  uint64_t (*run)(const RuntimeCall&);
+  bool gives_address = false;  // else a cudaError_t
+};
+
+const std::map<std::string, RuntimeFunction>& device_functions() {
+  static const std::map<std::string, RuntimeFunction> all{
+      {"__cudaCDP2StreamCreateWithFlags", {make_handle}},
+      {"__cudaCDP2StreamDestroy", {nothing}},
+      {"__cudaCDP2StreamWaitEvent", {nothing}},
+      {"__cudaCDP2EventCreateWithFlags", {make_handle}},
+      {"__cudaCDP2EventRecord", {nothing}},
+      {"__cudaCDP2EventRecordWithFlags", {nothing}},
+      {"__cudaCDP2EventDestroy", {nothing}},
+      {"__cudaCDP2GetLastError", {take_error}},
+      {"__cudaCDP2PeekAtLastError", {peek_error}},
+      {"__cudaCDP2GetDevice", {give_device}},
+      {"__cudaCDP2GetDeviceCount", {give_devices}},
+      {"__cudaCDP2Malloc", {allocate}},
+      {"__cudaCDP2Free", {release}},
+      {"__cudaCDP2MemcpyAsync", {copy}},
+      {"__cudaCDP2MemsetAsync", {fill}},
+      {"__cudaCDP2GetErrorName", {error_name, true}},
+      {"__cudaCDP2GetErrorString", {error_text, true}},
+  };
+  return all;
+}
+
+}  // namespace
+
+bool is_device_runtime(const std::string& name) { return device_functions().count(name) != 0; }
+
+bool is_device_heap(const std::string& name) {
+  return name == "__cudaCDP2Malloc" || name == "__cudaCDP2Free";
+}
+
+void device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
+  const RuntimeFunction& function = device_functions().at(site.name);
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const RuntimeCall call{warp, in, site, __builtin_ctz(r)};
+    const uint64_t result = function.run(call);
+    if (function.gives_address)
+      call.give(result);
+    else
+      call.give(static_cast<uint32_t>(result));
+  }
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,179 @@
+// wmma.load and wmma.store: the matrix of a warp between memory and registers. What the lanes'
+// parts of a register have as neighbours in memory is one access of the warp. Halves whose
+// neighbours in a register are none in memory move as their 8x8 piece transposed; the lanes then
+// exchange them (MOVM). So ptxas does it for sm_90, and counts equal Nsight Compute's for all of
+// `programs/tensor_cores`; but nothing matches them with the machine code, and they are marked.
+#include <cstring>
+
+#include "simulator/core/isa/fragment_forms.h"
+#include "simulator/core/isa/fragment_product.h"
+#include "simulator/core/warp/memory_lanes.h"
+
+namespace lab32::sim {
+namespace {
+
+// A part of registers `first` and following, `bytes` of each from its byte `shift` on.
+struct Part {
+  const Slot* first;
+  unsigned count, bytes, shift;
+  bool transposed = false;  // two halves of each lane, which belong to others
+};
+
+std::byte* register_of(const Part& part, std::byte* regs, int lane, unsigned i) {
+  if (part.transposed) {
+    const int group = lane / 4, owner = (lane % 4 * 2 + static_cast<int>(i)) * 4 + group / 2;
+    return regs + part.first->offset + owner * 4 + group % 2 * 2;
+  }
+  const Slot& slot = part.first[i];
+  return regs + slot.offset + lane * slot.bytes + part.shift;
+}
+
+template <bool store>
+void copy_part(const Part& part, std::byte* regs, uint32_t lanes, std::byte* memory,
+               const uint64_t* address, size_t stride) {
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    std::byte* at = memory + address[l] + static_cast<size_t>(l) * stride;
+    for (unsigned i = 0; i < part.count; ++i, at += part.bytes) {
+      std::byte* const own = register_of(part, regs, l, i);
+      std::memcpy(store ? at : own, store ? own : at, part.bytes);
+    }
+  }
+}
+
+// Behind a store to shared memory, which counts all of it as defined.
+void keep_undefined(Warp& w, const Part& part, uint32_t lanes, const uint64_t* address) {
+  UndefinedBits* const u = w.current().frame->undefined.get();
+  if (u == nullptr) return;
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    for (unsigned i = 0; i < part.count; ++i) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, register_of(part, u->registers.data(), l, i), part.bytes);
+      const uint64_t at = address[l] + i * part.bytes;
+      std::byte* const to = bits != 0 ? w.block().undefined_shared(at, part.bytes) : nullptr;
+      if (to == nullptr) continue;
+      std::memcpy(to, &bits, part.bytes);
+      const Slot& slot = part.first[part.transposed ? 0 : i];
+      w.block().origins().note_store(Origins::shared_word(at),
+                                     u->origin[slot.offset][static_cast<size_t>(l)]);
+    }
+  }
+}
+
+template <bool store>
+void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
+               const Part& part) {
+  Warp& w = *x.warp;
+  BlockContext& block = w.block();
+  const unsigned bytes = part.count * part.bytes;
+  const auto kind = store ? AccessKind::store : AccessKind::load;
+  const Place place = open_access(x, in, where, address, bytes, store);
+  UndefinedRead read;
+  if (block.checks_reads() && store && where != ptx::Space::global)
+    w.define(counted_space(where), address, x.mask, bytes);
+  if (block.checks_reads() && store && where == ptx::Space::shared)
+    keep_undefined(w, part, x.mask, address);
+  if (block.checks_reads() && !store &&
+      w.find_undefined(counted_space(where), address, x.mask, bytes, &read)) {
+    Inst own = in;  // whose results are these registers
+    const unsigned registers = part.transposed ? 1 : part.count;
+    own.dst_count = static_cast<uint8_t>(registers);
+    for (unsigned i = 0; i < registers; ++i) own.dst[i] = part.first[i];
+    UndefinedBits::OfLanes origins = w.origins_of(own, read, bytes);
+    // Other lanes have it: the first that is undefined stands for all.
+    if (part.transposed) origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);
+    const Exec to = w.track().loaded(x, own, part.transposed ? kFullMask : read.lanes, origins);
+    copy_part<false>(part, to.regs, read.lanes, read.bits, read.address, read.stride);
+  }
+  copy_part<store>(part, x.regs, x.mask, place.base, address, place.stride);
+  const bool shared = where == ptx::Space::shared && block.observes_raw_shared();
+  const bool ordered = where == ptx::Space::global && block.observes_order();
+  if (store && (shared || ordered))
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      std::memcpy(w.values + l * 16,
+                  place.base + address[l] + static_cast<size_t>(l) * place.stride, bytes);
+    }
+  const std::byte* const values = store ? w.values : nullptr;
+  if (shared) block.report_raw_shared(w.index(), in, kind, bytes, x.mask, address, values);
+  if (ordered) block.report_ordered(w.index(), in, kind, bytes, x.mask, address, values);
+}
+
+template <bool store>
+void move_matrix(const Exec& x, const Inst& in) {
+  require_whole_warp(x, in);
+  const FragmentOp& op = fragment_op(x, in);
+  const Fragment& matrix = op.moved;
+  const int per = matrix.per_register(), bits = matrix.bits();
+  const auto neighbours = [&](const Cell& a, const Cell& b) {
+    return op.by_columns ? a.column == b.column && b.row == a.row + 1
+                         : a.row == b.row && b.column == a.column + 1;
+  };
+  uint64_t base[kWarpSize];
+  lane_addresses(x, in.mem_base, in.mem_offset, base);
+  const auto natural = static_cast<uint32_t>(op.by_columns ? matrix.rows : matrix.columns);
+  // Where lane l's part of register r, from element e on, lies in the matrix.
+  const auto place = [&](int r, int l, int e, bool transposed) -> Cell {
+    if (!transposed) return matrix.cell(r, l, e);
+    const Cell first = matrix.cell(r, 0, 0), beside = matrix.cell(r, 4, 0),
+               along = matrix.cell(r, 0, 1);
+    const int group = l / 4, own = l % 4 * 2;
+    return {first.row + (along.row - first.row) * group + (beside.row - first.row) * own,
+            first.column + (along.column - first.column) * group +
+                (beside.column - first.column) * own};
+  };
+  const auto move = [&](int r, int e, const Part& part) {
+    uint64_t* const address = x.warp->address;
+    for (int l = 0; l < kWarpSize; ++l) {
+      const Cell at = place(r, l, e, part.transposed);
+      const uint64_t stride =
+          op.stride.bytes == 0 ? natural : load_lane<uint32_t>(x.regs + op.stride.offset, l);
+      const auto row = static_cast<uint64_t>(at.row), column = static_cast<uint64_t>(at.column);
+      const uint64_t index = op.by_columns ? column * stride + row : row * stride + column;
+      address[l] = base[l] + index * static_cast<uint64_t>(bits) / 8;
+    }
+    const ptx::Space where = space_of(*in.ptx);
+    if (where != ptx::Space::generic) return move_part<store>(x, in, where, address, part);
+    each_window(x, address, [&](const Exec& lanes, ptx::Space own, uint64_t* own_address) {
+      move_part<store>(lanes, in, own, own_address, part);
+    });
+  };
+  const auto element = static_cast<unsigned>(bits) / 8;
+  for (int r = 0; r < matrix.registers(); ++r) {
+    const Slot* const slot = matrix.slots.data() + r;
+    if (per > 1 && neighbours(matrix.cell(r, 0, 0), matrix.cell(r, 0, 1))) {
+      move(r, 0, {slot, 1, 4, 0});
+    } else if (per == 2) {
+      move(r, 0, {slot, 2, 2, 0, true});
+    } else if (per > 1) {
+      for (int e = 0; e < per; ++e)
+        move(r, e, {slot, 1, element, static_cast<unsigned>(e) * element});
+    } else if (matrix.role == Fragment::Role::sum &&
+               neighbours(matrix.cell(r, 0, 0), matrix.cell(r + 1, 0, 0))) {
+      move(r, 0, {slot, 2, element, 0});
+      ++r;
+    } else {
+      move(r, 0, {slot, 1, element, 0});
+    }
+  }
+  if (store) return;
+  // Registers that repeat what others hold.
+  const auto differ = static_cast<size_t>(matrix.registers());
+  for (size_t i = differ; i < matrix.slots.size(); ++i)
+    std::memcpy(x.regs + matrix.slots[i].offset, x.regs + matrix.slots[i % differ].offset,
+                static_cast<size_t>(matrix.slots[i].bytes) * kWarpSize);
+}
+
+}  // namespace
+
+ExecFn pick_wmma_load(const ptx::Instruction& in) {
+  fragment_op_of(in);  // refuses what it does not know
+  return move_matrix<false>;
+}
+ExecFn pick_wmma_store(const ptx::Instruction& in) {
+  fragment_op_of(in);
+  return move_matrix<true>;
+}
+
+}  // namespace lab32::sim

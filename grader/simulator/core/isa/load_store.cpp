@@ -1,0 +1,532 @@
+// Loads and stores of all state spaces but parameters; address conversion.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "simulator/core/warp/address_row.h"
+#include "simulator/core/warp/memory_lanes.h"
+
+namespace lab32::sim {
+
+Place open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
+                  unsigned bytes, bool store) {
+  Warp& w = *x.warp;
+  BlockContext& block = w.block();
+  const auto use = store ? BlockContext::Use::write : BlockContext::Use::read;
+  const auto kind = store ? AccessKind::store : AccessKind::load;
+  switch (where) {
+    case ptx::Space::global: {
+      std::byte* base = block.global(w.index(), in, address, x.mask, bytes, use);
+      if (block.reports_accesses())
+        block.report(w.index(), in, AccessSpace::global, kind, bytes, x.mask, address);
+      return {base, 0};
+    }
+    case ptx::Space::constant:
+      return {block.global(w.index(), in, address, x.mask, bytes, use), 0};
+    case ptx::Space::shared:
+      block.check_shared(w.index(), in, address, x.mask, bytes, use);
+      if (block.reports_accesses())
+        block.report(w.index(), in, AccessSpace::shared, kind, bytes, x.mask, address);
+      return {block.shared(), 0};
+    default:
+      w.check_local(in, address, x.mask, bytes, store);
+      if (block.reports_accesses())
+        block.report(w.index(), in, AccessSpace::local, kind, bytes, x.mask, address);
+      return {w.local(0), w.local_capacity()};
+  }
+}
+
+namespace {
+
+using ptx::Mod;
+using ptx::Type;
+
+using Where = ptx::Space;
+
+void gather_values(const Exec& x, const Inst& in, unsigned element) {
+  for (uint8_t v = 0; v < in.src_count; ++v) {
+    const Slot& from = in.src[v];
+    const std::byte* const slot = x.regs + from.offset;
+    std::byte* const to = x.warp->values + v * element;
+    if (element == 4 && from.bytes == 4) {  // also of lanes that do not take part
+      for (int l = 0; l < kWarpSize; ++l) std::memcpy(to + l * 16, slot + l * 4, 4);
+      continue;
+    }
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      std::memcpy(to + l * 16, slot + l * from.bytes, element);
+    }
+  }
+}
+
+// The bits of what a load has read that nobody has defined, into the shadow of its registers.
+template <class Mem>
+void load_undefined(const Exec& x, const Inst& in, const UndefinedRead& read) {
+  const Exec to = x.warp->track().loaded(x, in, read.lanes,
+                                         x.warp->origins_of(in, read, sizeof(Mem) * in.dst_count));
+  for (uint8_t v = 0; v < in.dst_count; ++v)
+    read_element<Mem>({read.bits, read.stride}, read.address, v * sizeof(Mem), to, in.dst[v]);
+}
+
+template <class Mem>
+void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
+  constexpr unsigned kElement = sizeof(Mem);
+  const unsigned bytes = kElement * in.dst_count;
+  const Place place = open_access(x, in, where, address, bytes, false);
+  BlockContext& block = x.warp->block();
+  if (block.checks_reads() && where != Where::constant) {
+    UndefinedRead read;
+    if (x.warp->find_undefined(counted_space(where), address, x.mask, bytes, &read))
+      load_undefined<Mem>(x, in, read);
+  }
+  if (where == Where::shared && block.observes_raw_shared())
+    block.report_raw_shared(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
+  if (where == Where::global && block.observes_order())
+    block.report_ordered(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
+  if (in.dst_count == 1 && in.dst[0].bytes == kElement && x.mask == kFullMask &&
+      place.stride == 0 && contiguous(address, kElement)) {
+    std::memcpy(x.regs + in.dst[0].offset, place.base + address[0], kElement * kWarpSize);
+    return;
+  }
+  for (uint8_t v = 0; v < in.dst_count; ++v)
+    read_element<Mem>(place, address, v * kElement, x, in.dst[v]);
+}
+
+template <class Mem>
+void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
+  constexpr unsigned kElement = sizeof(Mem);
+  const unsigned bytes = kElement * in.src_count;
+  const Place place = open_access(x, in, where, address, bytes, true);
+  BlockContext& block = x.warp->block();
+  if (block.checks_reads() && where != Where::global)
+    x.warp->define(counted_space(where), address, x.mask, bytes);
+  if (where == Where::shared && block.observes_raw_shared()) {
+    gather_values(x, in, kElement);
+    block.report_raw_shared(x.warp->index(), in, AccessKind::store, bytes, x.mask, address,
+                            x.warp->values);
+  }
+  if (where == Where::global && block.observes_order()) {
+    gather_values(x, in, kElement);
+    block.report_ordered(x.warp->index(), in, AccessKind::store, bytes, x.mask, address,
+                         x.warp->values);
+  }
+  if (in.src_count == 1 && in.src[0].bytes == kElement && x.mask == kFullMask &&
+      place.stride == 0 && contiguous(address, kElement)) {
+    std::memcpy(place.base + address[0], x.regs + in.src[0].offset, kElement * kWarpSize);
+    return;
+  }
+  for (uint8_t v = 0; v < in.src_count; ++v)
+    write_element<Mem>(place, address, v * kElement, x, in.src[v]);
+}
+
+// --- the usual case -----------------------------------------------------------------------------
+// A whole warp each half of which accesses one place, or its lanes one behind the other; all of it
+// is theirs, defined, and of no interest to who looks for races in device memory.
+
+constexpr int kHalfWarp = kWarpSize / 2;
+
+void tell_row(const Exec& x, const Inst& in, Where where, AccessKind kind, unsigned bytes,
+              const WarpRow& row) {
+  BlockContext& block = x.warp->block();
+  const bool raw = where == Where::shared && block.observes_raw_shared();
+  uint64_t* const address = x.warp->address;
+  if (block.observes_accesses()) row.write_to(address);
+  block.report(x.warp->index(), in, counted_space(where), kind, bytes, x.mask, address);
+  if (!raw) return;
+  const bool stores = kind == AccessKind::store;
+  if (stores) gather_values(x, in, bytes / in.src_count);
+  block.report_raw_shared(x.warp->index(), in, kind, bytes, x.mask, nullptr,
+                          stores ? x.warp->values : nullptr, &row);
+}
+
+// Where each half begins; null: it is not that case, and nothing has been done.
+struct OpenRow {
+  std::byte* half[2] = {nullptr, nullptr};
+  uint64_t stride = 0;
+};
+
+template <Where where, AccessKind kind>
+OpenRow open_row(const Exec& x, const Inst& in, unsigned bytes) {
+  if (x.mask != kFullMask) return {};
+  const WarpRow row = warp_row(x, in.mem_base, in.mem_offset, bytes);
+  if (row.stride == WarpRow::kIrregular || (row.stride == 0 && kind == AccessKind::store))
+    return {};
+  BlockContext& block = x.warp->block();
+  const uint64_t beyond_first = (kHalfWarp - 1) * row.stride;
+  std::byte* base;
+  if constexpr (where == Where::shared) {
+    if (!block.is_shared_row(row.first[0], row.first[0] + beyond_first, bytes) ||
+        !block.is_shared_row(row.first[1], row.first[1] + beyond_first, bytes))
+      return {};
+    UndefinedBytes& undefined = block.undefined_shared();
+    if (block.checks_reads() && !undefined.none()) {
+      const size_t span = beyond_first + bytes;
+      if (kind == AccessKind::store) {
+        undefined.define(row.first[0], span);
+        undefined.define(row.first[1], span);
+      } else if (undefined.any(row.first[0], span) || undefined.any(row.first[1], span)) {
+        return {};
+      }
+    }
+    base = block.shared();
+  } else {
+    if (block.observes_order()) return {};
+    x.warp->address[0] = row.first[0];
+    const auto use = kind == AccessKind::store ? BlockContext::Use::write : BlockContext::Use::read;
+    base = block.global_row(x.warp->index(), in, row, bytes, use);
+    if (base == nullptr) return {};
+  }
+  const bool raw = where == Where::shared && block.observes_raw_shared();
+  if (raw && kind == AccessKind::load && !block.observes_accesses())
+    block.report_raw_load(x.warp->index(), in, bytes, row);
+  else if (where != Where::constant && (raw || block.reports_accesses()))
+    tell_row(x, in, where, kind, bytes, row);
+  return {{base + row.first[0], base + row.first[1]}, row.stride};
+}
+
+// Of half a warp.
+template <class Mem, class Reg>
+void read_half(const std::byte* from, size_t stride, std::byte* slot) {
+  if (stride == 0) {
+    Mem value;
+    std::memcpy(&value, from, sizeof value);
+    for (int l = 0; l < kHalfWarp; ++l) store_lane<Reg>(slot, l, static_cast<Reg>(value));
+  } else if (sizeof(Mem) == sizeof(Reg) && stride == sizeof(Reg)) {
+    std::memcpy(slot, from, sizeof(Reg) * kHalfWarp);
+  } else {
+    for (int l = 0; l < kHalfWarp; ++l, from += stride) {
+      Mem value;
+      std::memcpy(&value, from, sizeof value);
+      store_lane<Reg>(slot, l, static_cast<Reg>(value));
+    }
+  }
+}
+
+template <class Mem, class Reg>
+void read_row(const OpenRow& row, size_t offset, std::byte* slot) {
+  read_half<Mem, Reg>(row.half[0] + offset, row.stride, slot);
+  read_half<Mem, Reg>(row.half[1] + offset, row.stride, slot + sizeof(Reg) * kHalfWarp);
+}
+
+template <class Mem>
+void read_row(const OpenRow& row, size_t offset, std::byte* slot, uint8_t bytes) {
+  if constexpr (std::is_same_v<Mem, Wide>) {
+    read_row<Wide, Wide>(row, offset, slot);
+  } else {
+    switch (bytes) {
+      case 2:
+        return read_row<Mem, uint16_t>(row, offset, slot);
+      case 4:
+        return read_row<Mem, uint32_t>(row, offset, slot);
+      default:
+        return read_row<Mem, uint64_t>(row, offset, slot);
+    }
+  }
+}
+
+template <class Mem, Where where>
+bool load_row(const Exec& x, const Inst& in) {
+  const OpenRow row = open_row<where, AccessKind::load>(x, in, sizeof(Mem) * in.dst_count);
+  if (row.half[0] == nullptr) return false;
+  for (uint8_t v = 0; v < in.dst_count; ++v)
+    if (in.dst[v].bytes != 0)
+      read_row<Mem>(row, v * sizeof(Mem), x.regs + in.dst[v].offset, in.dst[v].bytes);
+  return true;
+}
+
+// The second half comes last, as its lanes do where both store to one place.
+template <class Mem, Where where>
+bool store_row(const Exec& x, const Inst& in) {
+  constexpr unsigned kElement = sizeof(Mem);
+  const OpenRow row = open_row<where, AccessKind::store>(x, in, kElement * in.src_count);
+  if (row.half[0] == nullptr) return false;
+  for (int half = 0; half < 2; ++half)
+    for (uint8_t v = 0; v < in.src_count; ++v) {
+      const Slot& slot = in.src[v];
+      const std::byte* from = x.regs + slot.offset + half * kHalfWarp * slot.bytes;
+      std::byte* const to = row.half[half] + v * kElement;
+      if (row.stride == kElement && slot.bytes == kElement) {
+        std::memcpy(to, from, kElement * kHalfWarp);
+      } else {
+        for (int l = 0; l < kHalfWarp; ++l)
+          std::memcpy(to + static_cast<size_t>(l) * row.stride, from + l * slot.bytes, kElement);
+      }
+    }
+  return true;
+}
+
+constexpr bool has_rows(Where where) {
+  return where == Where::shared || where == Where::global || where == Where::constant;
+}
+
+// One instance for all types: what is large is compiled once.
+void by_window(const Exec& x, const Inst& in, uint64_t* address,
+               void (*access_part)(const Exec& part, const Inst& in, Where where, uint64_t* own)) {
+  each_window(x, address, [&](const Exec& part, Where where, uint64_t* own) {
+    access_part(part, in, where, own);
+  });
+}
+
+template <class Mem, Where where>
+void load(const Exec& x, const Inst& in) {
+  if constexpr (has_rows(where))
+    if (load_row<Mem, where>(x, in)) return;
+  uint64_t* address = x.warp->address;
+  lane_addresses(x, in.mem_base, in.mem_offset, address);
+  if constexpr (where == Where::generic) {
+    by_window(x, in, address, load_from<Mem>);
+  } else {
+    load_from<Mem>(x, in, where, address);
+  }
+}
+
+// Loads that may see what another thread stores meanwhile.
+template <class Mem, Where where>
+void load_volatile(const Exec& x, const Inst& in) {
+  x.warp->note_synchronisation();
+  load<Mem, where>(x, in);
+  if (where == Where::global || where == Where::generic)
+    x.warp->note_poll_by_load(x.warp->address[__builtin_ctz(x.mask)]);
+}
+
+template <class Mem, Where where>
+void store(const Exec& x, const Inst& in) {
+  if constexpr (has_rows(where))
+    if (store_row<Mem, where>(x, in)) return;
+  uint64_t* address = x.warp->address;
+  lane_addresses(x, in.mem_base, in.mem_offset, address);
+  if constexpr (where == Where::generic) {
+    by_window(x, in, address, store_to<Mem>);
+  } else {
+    store_to<Mem>(x, in, where, address);
+  }
+}
+
+template <class Mem>
+ExecFn pick_load_of(Where where, bool synchronises) {
+#define LAB32_SPACE(w) \
+  case w:              \
+    return synchronises ? load_volatile<Mem, w> : load<Mem, w>;
+  switch (where) {
+    LAB32_SPACE(Where::global)
+    LAB32_SPACE(Where::shared)
+    LAB32_SPACE(Where::local)
+    LAB32_SPACE(Where::constant)
+    default:
+      return synchronises ? load_volatile<Mem, Where::generic> : load<Mem, Where::generic>;
+  }
+#undef LAB32_SPACE
+}
+
+template <class Mem>
+ExecFn pick_store_of(Where where) {
+  switch (where) {
+    case Where::global:
+      return store<Mem, Where::global>;
+    case Where::shared:
+      return store<Mem, Where::shared>;
+    case Where::local:
+      return store<Mem, Where::local>;
+    default:
+      return store<Mem, Where::generic>;
+  }
+}
+
+ExecFn pick_any_load(const ptx::Instruction& in, Where where) {
+  check_vector(in);
+  const bool sync =
+      in.has(Mod::op_volatile) || in.has(Mod::relaxed) || in.has(Mod::acquire) || in.has(Mod::mmio);
+  switch (in.type()) {
+    case Type::s8:
+      return pick_load_of<int8_t>(where, sync);
+    case Type::s16:
+      return pick_load_of<int16_t>(where, sync);
+    case Type::s32:
+      return pick_load_of<int32_t>(where, sync);
+    default:
+      break;
+  }
+  switch (ptx::bytes_of(in.type())) {
+    case 1:
+      return pick_load_of<uint8_t>(where, sync);
+    case 2:
+      return pick_load_of<uint16_t>(where, sync);
+    case 4:
+      return pick_load_of<uint32_t>(where, sync);
+    case 8:
+      return pick_load_of<uint64_t>(where, sync);
+    default:
+      return pick_load_of<Wide>(where, sync);
+  }
+}
+
+// --- addresses ----------------------------------------------------------------------------------
+
+uint64_t window_base(const ptx::Instruction& in) {
+  switch (space_of(in)) {
+    case Where::shared:
+      return kSharedBase;
+    case Where::local:
+      return kLocalBase;
+    default:
+      return 0;  // device memory: its own addresses are the generic ones
+  }
+}
+
+template <int sign, uint64_t base>
+void shift_address(const Exec& x, const Inst& in) {
+  map_lanes<uint64_t, uint64_t>(x, in, [](uint64_t a) { return sign > 0 ? a + base : a - base; });
+}
+
+template <int sign>
+ExecFn pick_shift(const ptx::Instruction& in) {
+  if (in.type() != Type::u64) refuse(in, "only 64-bit generic addresses are supported");
+  const uint64_t base = window_base(in);
+  if (base == kSharedBase) return shift_address<sign, kSharedBase>;
+  if (base == kLocalBase) return shift_address<sign, kLocalBase>;
+  return shift_address<sign, 0>;
+}
+
+void in_window_at(const Exec& x, const Inst& in, uint64_t base, uint64_t bytes) {
+  const std::byte* a = x.regs + in.src[0].offset;
+  uint32_t bits = 0;
+  for (int l = 0; l < kWarpSize; ++l)
+    bits |= static_cast<uint32_t>(load_lane<uint64_t>(a, l) - base < bytes) << l;
+  write_predicate(x, in.dst[0], bits);
+}
+template <uint64_t base>
+void in_window(const Exec& x, const Inst& in) {
+  in_window_at(x, in, base, kWindowBytes);
+}
+void in_own_shared(const Exec& x, const Inst& in) {
+  BlockContext& block = x.warp->block();
+  if (block.cluster() == nullptr) return in_window<kSharedBase>(x, in);
+  in_window_at(x, in, kSharedBase + block.shared_base(), kBlockWindow);
+}
+
+// mapa: the same place in another block's shared memory. Whether there is such a block, the access
+// says. getctarank: which one it is.
+template <class T>
+void map_address(const Exec& x, const Inst& in) {
+  constexpr T kRank = T{0xff} << kRankShift;
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const T address = load_lane<T>(x.regs + in.src[0].offset, l);
+    const T rank = load_lane<uint32_t>(x.regs + in.src[1].offset, l) & 0xff;
+    store_lane<T>(x.regs + in.dst[0].offset, l, (address & ~kRank) | rank << kRankShift);
+  }
+}
+template <class T>
+void rank_of_address(const Exec& x, const Inst& in) {
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const T address = load_lane<T>(x.regs + in.src[0].offset, l);
+    store_lane<uint32_t>(x.regs + in.dst[0].offset, l,
+                         static_cast<uint32_t>(address >> kRankShift) & 0xff);
+  }
+}
+
+// Global is what lies in no other window, valid or not.
+void in_device_memory(const Exec& x, const Inst& in, bool constant) {
+  const Memory& memory = *x.warp->block().launch().memory;
+  const std::byte* a = x.regs + in.src[0].offset;
+  uint32_t bits = 0;
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const uint64_t address = load_lane<uint64_t>(a, l);
+    const Allocation* own = memory.find(address);
+    const bool is_constant = own && own->read_only;
+    const bool is_window =
+        address - kSharedBase < kWindowBytes || address - kLocalBase < kWindowBytes;
+    if (constant ? is_constant : !is_constant && !is_window) bits |= 1u << l;
+  }
+  write_predicate(x, in.dst[0], bits);
+}
+
+void in_global(const Exec& x, const Inst& in) { in_device_memory(x, in, false); }
+void in_constant(const Exec& x, const Inst& in) { in_device_memory(x, in, true); }
+
+template <class T>
+void allocate_local(const Exec& x, const Inst& in) {
+  uint64_t most = 0;
+  for (uint32_t r = x.mask; r; r &= r - 1)
+    most = std::max<uint64_t>(most, load_lane<T>(x.regs + in.src[0].offset, __builtin_ctz(r)));
+  constexpr uint32_t kUsualAlign = 8;
+  const uint32_t align =
+      in.ptx->has_operand(2) ? static_cast<uint32_t>(in.ptx->operands[2].value) : kUsualAlign;
+  const uint32_t at = x.warp->extend_frame(in, x.mask, most, align);
+  for (uint32_t r = x.mask; r; r &= r - 1)
+    store_lane<T>(x.regs + in.dst[0].offset, __builtin_ctz(r), static_cast<T>(at));
+}
+
+void no_effect(const Exec&, const Inst&) {}
+void fence(const Exec& x, const Inst& in) {
+  x.warp->note_poll(in.site + 1);  // a plain load behind it may be what is looked at
+  BlockContext& block = x.warp->block();
+  if (block.observes_order()) block.report_fence(x.warp->index(), in, x.mask);
+}
+
+}  // namespace
+
+ExecFn pick_ld(const ptx::Instruction& in) { return pick_any_load(in, space_of(in)); }
+ExecFn pick_ld_nc(const ptx::Instruction& in) { return pick_any_load(in, Where::global); }
+ExecFn pick_ldu(const ptx::Instruction& in) { return pick_any_load(in, space_of(in)); }
+
+ExecFn pick_st(const ptx::Instruction& in) {
+  check_vector(in);
+  const Where where = space_of(in);
+  switch (ptx::bytes_of(in.type())) {
+    case 1:
+      return pick_store_of<uint8_t>(where);
+    case 2:
+      return pick_store_of<uint16_t>(where);
+    case 4:
+      return pick_store_of<uint32_t>(where);
+    case 8:
+      return pick_store_of<uint64_t>(where);
+    default:
+      return pick_store_of<Wide>(where);
+  }
+}
+
+ExecFn pick_ld_param_pointer(const ptx::Instruction& in) {
+  return pick_any_load(in, Where::constant);
+}
+
+ExecFn pick_alloca(const ptx::Instruction& in) {
+  return ptx::bits_of(in.type()) == 64 ? allocate_local<uint64_t> : allocate_local<uint32_t>;
+}
+ExecFn pick_mapa(const ptx::Instruction& in) {
+  return ptx::bits_of(in.type()) == 64 ? map_address<uint64_t> : map_address<uint32_t>;
+}
+ExecFn pick_getctarank(const ptx::Instruction& in) {
+  return ptx::bits_of(in.type()) == 64 ? rank_of_address<uint64_t> : rank_of_address<uint32_t>;
+}
+ExecFn pick_cvta(const ptx::Instruction& in) { return pick_shift<1>(in); }
+ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_shift<-1>(in); }
+
+ExecFn pick_isspacep(const ptx::Instruction& in) {
+  switch (space_of(in)) {
+    case Where::shared:
+      return in.has(Mod::shared_cluster) ? in_window<kSharedBase> : in_own_shared;
+    case Where::local:
+      return in_window<kLocalBase>;
+    case Where::global:
+      return in_global;
+    default:
+      return in_constant;
+  }
+}
+
+// Hints: they move no data, and no counter of ours counts them.
+ExecFn pick_prefetch(const ptx::Instruction&) { return no_effect; }
+ExecFn pick_applypriority(const ptx::Instruction&) { return no_effect; }
+
+// Memory is sequentially consistent here: each access is complete before the next one starts. But a
+// plain load in a loop sees what other blocks store only if the loop has a fence.
+ExecFn pick_membar(const ptx::Instruction&) { return fence; }
+ExecFn pick_fence(const ptx::Instruction&) { return fence; }
+
+}  // namespace lab32::sim

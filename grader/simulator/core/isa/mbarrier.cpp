@@ -1,0 +1,197 @@
+// mbarrier: barriers that are objects in shared memory (PTX ISA, "mbarrier"). Threads arrive, which
+// never waits, and ask whether a phase is over.
+//
+// The object is opaque to programs. Here it is: arrivals still to come in this phase (20 bits),
+// what a phase expects (20 bits), bytes still to come (21 bits, signed), and the last bits of the
+// phase's number. What an arrival returns is the object as it was before.
+#include <cstdlib>
+
+#include "simulator/core/isa/bulk_copy.h"
+#include "simulator/core/isa/copy.h"
+#include "simulator/core/warp/address.h"
+
+namespace lab32::sim {
+namespace {
+
+using ptx::Mod;
+
+constexpr uint64_t kCount = (1u << 20) - 1;  // the ISA's limit of a count, too
+constexpr int kExpected = 20, kBytes = 40, kPhase = 61;
+constexpr int64_t kMostBytes = (1 << 20) - 1;  // the ISA's range
+constexpr uint64_t kBytesMask = (1u << 21) - 1;
+
+uint64_t pending(uint64_t object) { return object & kCount; }
+uint64_t expected(uint64_t object) { return object >> kExpected & kCount; }
+uint64_t phase(uint64_t object) { return object >> kPhase; }
+int64_t bytes_to_come(uint64_t object) {
+  const auto bits = static_cast<int64_t>(object >> kBytes & kBytesMask);
+  return bits > kMostBytes ? bits - (int64_t{1} << 21) : bits;
+}
+uint64_t make(uint64_t phase, uint64_t expected, uint64_t pending, int64_t bytes = 0) {
+  return phase << kPhase | (static_cast<uint64_t>(bytes) & kBytesMask) << kBytes |
+         expected << kExpected | pending;
+}
+
+// Fills x.warp->address with checked offsets in shared memory.
+void find_objects(const Exec& x, const Inst& in, BlockContext::Use use) {
+  Warp& w = *x.warp;
+  lane_addresses(x, in.mem_base, in.mem_offset, w.address);
+  if (space_of(*in.ptx) != ptx::Space::shared)
+    for (int l = 0; l < kWarpSize; ++l) w.address[l] -= kSharedBase;
+  w.block().check_shared(w.index(), in, w.address, x.mask, 8, use);
+}
+
+template <class F>
+void each_lane(const Exec& x, F f) {
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    f(l, x.warp->block().shared() + x.warp->address[l]);
+  }
+}
+
+[[noreturn]] void trap_barrier(const Exec& x, const Inst& in, int lane, TrapReason reason,
+                               uint64_t count, uint64_t limit) {
+  TrapFacts facts = x.warp->facts(reason, lane);
+  facts.value = count;
+  facts.limit = limit;
+  x.warp->trap(in, std::move(facts));
+}
+
+void initialise(const Exec& x, const Inst& in) {
+  find_objects(x, in, BlockContext::Use::write);
+  if (x.warp->block().checks_reads())
+    x.warp->define(AccessSpace::shared, x.warp->address, x.mask, 8);
+  each_lane(x, [&](int l, std::byte* at) {
+    const uint64_t count = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
+    if (count == 0 || count > kCount)
+      trap_barrier(x, in, l, TrapReason::mbarrier_count, count, kCount);
+    store_lane<uint64_t>(at, 0, make(0, count, count));
+  });
+}
+
+void invalidate(const Exec& x, const Inst& in) {
+  find_objects(x, in, BlockContext::Use::write);
+  each_lane(x, [](int, std::byte* at) { store_lane(at, 0, ~uint64_t{0}); });
+}
+
+// The phase is over when nobody is to come, and no byte.
+bool complete_phase(std::byte* at) {
+  const uint64_t object = load_lane<uint64_t>(at, 0);
+  if (pending(object) != 0 || bytes_to_come(object) != 0) return false;
+  store_lane(at, 0, make(phase(object) + 1, expected(object), expected(object)));
+  return true;
+}
+
+// Whoever drops arrives, and is not expected from the next phase on.
+void arrive_at(const Exec& x, const Inst& in, int l, std::byte* at, uint64_t count) {
+  uint64_t object = load_lane<uint64_t>(at, 0);
+  if (count > pending(object))
+    trap_barrier(x, in, l, TrapReason::mbarrier_arrivals, count, pending(object));
+  if (in.ptx->has(Mod::arrive_drop)) object -= count << kExpected;
+  if (in.ptx->has(Mod::no_complete) && count == pending(object) && bytes_to_come(object) == 0)
+    trap_barrier(x, in, l, TrapReason::mbarrier_completed, count, 0);
+  store_lane(at, 0, object - count);
+  const bool completes = complete_phase(at);
+  x.warp->block().report_mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l], completes);
+}
+
+void expect_bytes(const Exec& x, const Inst& in, int l, std::byte* at, int64_t more) {
+  const uint64_t object = load_lane<uint64_t>(at, 0);
+  const int64_t bytes = bytes_to_come(object) + more;
+  if (bytes > kMostBytes || bytes < -kMostBytes)
+    trap_barrier(x, in, l, TrapReason::mbarrier_bytes, static_cast<uint64_t>(std::abs(bytes)),
+                 kMostBytes);
+  store_lane(at, 0, make(phase(object), expected(object), pending(object), bytes));
+}
+
+// .expect_tx before the arrival, in one.
+void arrive_expecting(const Exec& x, const Inst& in) {
+  find_objects(x, in, BlockContext::Use::update);
+  each_lane(x, [&](int l, std::byte* at) {
+    if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
+    expect_bytes(x, in, l, at, load_lane<uint32_t>(x.regs + in.src[0].offset, l));
+    arrive_at(x, in, l, at, 1);
+  });
+}
+
+void change_bytes(const Exec& x, const Inst& in) {
+  find_objects(x, in, BlockContext::Use::update);
+  each_lane(x, [&](int l, std::byte* at) {
+    const int64_t bytes = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
+    if (in.ptx->has(Mod::expect_tx)) return expect_bytes(x, in, l, at, bytes);
+    expect_bytes(x, in, l, at, -bytes);
+    x.warp->block().report_mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l],
+                                           complete_phase(at));
+  });
+}
+
+void arrive(const Exec& x, const Inst& in) {
+  find_objects(x, in, BlockContext::Use::update);
+  each_lane(x, [&](int l, std::byte* at) {
+    if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
+    arrive_at(x, in, l, at,
+              in.src_count > 0 ? load_lane<uint32_t>(x.regs + in.src[0].offset, l) : 1);
+  });
+}
+
+// Of the object that an arrival returned: as it was before.
+void count_pending(const Exec& x, const Inst& in) {
+  for (uint32_t r = x.mask; r != 0; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const auto object = load_lane<uint64_t>(x.regs + in.src[0].offset, l);
+    store_lane(x.regs + in.dst[0].offset, l, static_cast<uint32_t>(pending(object)));
+  }
+}
+
+// try_wait may let time pass before it says no; here it does not.
+template <bool by_parity>
+void wait(const Exec& x, const Inst& in) {
+  x.warp->note_synchronisation();
+  find_objects(x, in, BlockContext::Use::read);
+  if (!x.warp->block().bulk_copies().empty())
+    each_lane(x, [&](int l, std::byte*) { deliver_copies(*x.warp, x.warp->address[l]); });
+  uint32_t over = 0;
+  each_lane(x, [&](int l, const std::byte* at) {
+    const uint64_t now = phase(load_lane<uint64_t>(at, 0));
+    const std::byte* asked = x.regs + in.src[0].offset;
+    const bool is_over = by_parity ? (now & 1) != (load_lane<uint32_t>(asked, l) & 1)
+                                   : now != phase(load_lane<uint64_t>(asked, l));
+    if (!is_over) return;
+    over |= 1u << l;
+    x.warp->block().report_mbarrier_wait(x.warp->index(), 1u << l, x.warp->address[l]);
+  });
+  if (over != x.mask) x.warp->end_slice_soon();
+  write_predicate(x, in.dst[0], over);
+}
+
+// The barrier waits for this thread's copies, too: an arrival when they are done, which without
+// .noinc the barrier first expects one more of. Here they are done now.
+void arrive_after_copies(const Exec& x, const Inst& in) {
+  finish_all_copies(x, in);
+  if (!in.ptx->has(Mod::noinc)) return;
+  find_objects(x, in, BlockContext::Use::update);
+  each_lane(x, [&](int l, std::byte* at) { arrive_at(x, in, l, at, 1); });
+}
+
+}  // namespace
+
+bool complete_bytes(std::byte* object, uint32_t bytes) {
+  const uint64_t before = load_lane<uint64_t>(object, 0);
+  store_lane(object, 0,
+             make(phase(before), expected(before), pending(before),
+                  bytes_to_come(before) - int64_t{bytes}));
+  return complete_phase(object);
+}
+
+ExecFn pick_mbarrier_init(const ptx::Instruction&) { return initialise; }
+ExecFn pick_mbarrier_inval(const ptx::Instruction&) { return invalidate; }
+ExecFn pick_mbarrier_arrive(const ptx::Instruction&) { return arrive; }
+ExecFn pick_mbarrier_arrive_early(const ptx::Instruction&) { return arrive; }
+ExecFn pick_mbarrier_pending(const ptx::Instruction&) { return count_pending; }
+ExecFn pick_mbarrier_arrive_tx(const ptx::Instruction&) { return arrive_expecting; }
+ExecFn pick_mbarrier_expect_tx(const ptx::Instruction&) { return change_bytes; }
+ExecFn pick_mbarrier_wait(const ptx::Instruction&) { return wait<false>; }
+ExecFn pick_mbarrier_wait_parity(const ptx::Instruction&) { return wait<true>; }
+ExecFn pick_cp_async_mbarrier(const ptx::Instruction&) { return arrive_after_copies; }
+
+}  // namespace lab32::sim

@@ -1,0 +1,210 @@
+// suld, sust and sured: elements of an array by their place in bytes along x, and by rows and
+// slices.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "simulator/core/isa/texel_access.h"
+
+namespace lab32::sim {
+namespace {
+
+struct SurfacePlace {
+  int32_t x = 0, y = 0, z = 0;  // bytes, rows, planes
+  uint32_t layer = 0;
+};
+
+SurfacePlace surface_place_of(const Exec& x, const TextureOp& op, int lane) {
+  const auto word = [&](const Slot& slot) {
+    return slot.bytes == 0 ? 0 : load_lane<uint32_t>(x.regs + slot.offset, lane);
+  };
+  return {static_cast<int32_t>(word(op.coordinate[0])),
+          static_cast<int32_t>(word(op.coordinate[1])),
+          static_cast<int32_t>(word(op.coordinate[2])), word(op.layer)};
+}
+
+std::string surface_misfit(const TextureOp& op, const TextureObject& t) {
+  if (!t.surface) return "is a texture object";
+  const bool slices = t.array.layered || t.array.cube;  // a face is a layer here
+  if (op.layered != slices) return slices ? "has layers or faces" : "has no layers";
+  if (op.dimensions != t.array.dimensions)
+    return fmt::format("has {} dimension{}", t.array.dimensions,
+                       t.array.dimensions == 1 ? "" : "s");
+  // There is no place to move it to; one before the row would be another array's.
+  if (op.outside == TextureOp::Outside::clamp &&
+      op.element_bytes * op.values > t.array.levels[0].width * t.array.format.bytes())
+    return "has rows that are shorter than the access, and where it is clamped to is not known";
+  return {};
+}
+
+// The lanes whose elements lie in the array; those of the others are moved or left out.
+uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
+                          const TextureObject& t, uint64_t* address) {
+  const TexelGrid& grid = t.array.levels[0];
+  const int32_t texel = static_cast<int32_t>(t.array.format.bytes());
+  const int32_t bytes = op.element_bytes * op.values;
+  const int32_t row = static_cast<int32_t>(grid.width) * texel;
+  const auto height = static_cast<int32_t>(grid.height);
+  const auto slices = static_cast<int32_t>(grid.slices);
+  const bool planes = t.array.dimensions == 3;
+  uint32_t there = 0, wrong = 0;
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    SurfacePlace e = surface_place_of(x, op, l);
+    const bool in_layers = !op.layered || e.layer < grid.slices;
+    bool in_row = e.x >= 0 && e.x <= row - bytes;
+    const bool inside =
+        in_row && e.y >= 0 && e.y < height && (!planes || (e.z >= 0 && e.z < slices)) && in_layers;
+    if (!inside && op.outside == TextureOp::Outside::trap) wrong |= 1u << l;
+    if (!inside && op.outside != TextureOp::Outside::clamp) continue;
+    if (!inside) {
+      if (e.x < 0) e.x = 0;
+      if (e.x > row - bytes) e.x = row - bytes;
+      e.y = std::clamp(e.y, 0, height - 1);
+      e.z = planes ? std::clamp(e.z, 0, slices - 1) : 0;
+      e.layer = std::min(e.layer, grid.slices - 1);
+    }
+    const uint64_t slice = op.layered ? e.layer : static_cast<uint64_t>(e.z);
+    address[l] = grid.begin + slice * grid.slice_bytes + static_cast<uint64_t>(e.y) * grid.pitch +
+                 static_cast<uint64_t>(e.x);
+    there |= 1u << l;
+  }
+  if (wrong != 0) {
+    BlockContext& block = x.warp->block();
+    const auto use = op.kind == TextureOp::Kind::load    ? BlockContext::Use::read
+                     : op.kind == TextureOp::Kind::store ? BlockContext::Use::write
+                                                         : BlockContext::Use::update;
+    block.raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
+      const SurfacePlace e = surface_place_of(x, op, l);
+      TrapFacts facts = block.facts_of_access(x.warp->index(), l, AccessSpace::global, use,
+                                              static_cast<unsigned>(bytes));
+      facts.reason = TrapReason::outside_surface;
+      const std::string slice = op.layered
+                                    ? fmt::format(", layer {}", static_cast<int32_t>(e.layer))
+                                : planes ? fmt::format(", z = {}", e.z)
+                                         : "";
+      facts.name = fmt::format("x = {} bytes{}{}", e.x,
+                               op.dimensions > 1 ? fmt::format(", y = {}", e.y) : "", slice);
+      facts.cause = fmt::format("{} bytes{}{}", row,
+                                op.dimensions > 1 ? fmt::format(" by {} rows", height) : "",
+                                grid.slices > 1 ? fmt::format(" by {} slices", slices) : "");
+      return facts;
+    });
+  }
+  return there;
+}
+
+// Lanes outside the surface are told without an element.
+void report_elements(const Exec& x, const Inst& in, const TextureOp& op,
+                     const TextureObject* object, uint32_t there, const uint64_t* address) {
+  if (!x.warp->block().reports_accesses()) return;
+  uint64_t places[kWarpSize * TexelAccess::kMostTexels];
+  uint8_t count[kWarpSize] = {};
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    places[static_cast<unsigned>(l) * TexelAccess::kMostTexels] =
+        (there >> l & 1) != 0 ? address[l] : 0;
+    count[l] = 1;
+  }
+  const auto kind = op.kind == TextureOp::Kind::load    ? TexelAccess::Kind::load
+                    : op.kind == TextureOp::Kind::store ? TexelAccess::Kind::store
+                                                        : TexelAccess::Kind::reduce;
+  report_texels(x, in, kind, object, op.element_bytes * op.values, x.mask, places, count);
+}
+
+void load_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                  bool of_all) {
+  alignas(64) uint64_t address[kWarpSize];
+  const uint32_t there = lanes_on_surface(x, in, op, t, address);
+  report_elements(x, in, op, of_all ? &t : nullptr, there, address);
+  const unsigned bytes = op.element_bytes * op.values;
+  alignas(64) std::byte texels[kWarpSize * 16] = {};
+  const Exec lanes{x.regs, there, x.warp};
+  TexelReads reads(lanes, in, bytes);
+  if (there != 0) reads.read(address, there, texels, 16);
+  for (unsigned v = 0; v < op.values; ++v) {
+    const Slot& to = op.value[v];
+    if (to.bytes == 0) continue;
+    for (uint32_t r = x.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      uint64_t value = 0;
+      std::memcpy(&value, texels + l * 16 + v * op.element_bytes, op.element_bytes);
+      std::memcpy(x.regs + to.offset + l * to.bytes, &value, to.bytes);
+    }
+  }
+  reads.finish(op);
+}
+
+void store_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                   bool of_all) {
+  alignas(64) uint64_t address[kWarpSize];
+  const uint32_t there = lanes_on_surface(x, in, op, t, address);
+  report_elements(x, in, op, of_all ? &t : nullptr, there, address);
+  if (there == 0) return;
+  Warp& w = *x.warp;
+  BlockContext& block = w.block();
+  const unsigned bytes = op.element_bytes * op.values;
+  for (unsigned v = 0; v < op.values; ++v)
+    for (uint32_t r = there; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      std::memcpy(w.values + l * 16 + v * op.element_bytes,
+                  x.regs + op.value[v].offset + l * op.value[v].bytes, op.element_bytes);
+    }
+  std::byte* const base =
+      block.global(w.index(), in, address, there, bytes, BlockContext::Use::write);
+  if (block.observes_order())
+    block.report_ordered(w.index(), in, AccessKind::store, bytes, there, address, w.values);
+  for (uint32_t r = there; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    std::memcpy(base + address[l], w.values + l * 16, bytes);
+  }
+  block.note_stored(w.index(), there);
+}
+
+// Lanes in their order.
+void reduce_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                    bool of_all) {
+  alignas(64) uint64_t address[kWarpSize];
+  const uint32_t there = lanes_on_surface(x, in, op, t, address);
+  report_elements(x, in, op, of_all ? &t : nullptr, there, address);
+  if (there == 0) return;
+  BlockContext& block = x.warp->block();
+  const unsigned bytes = op.reduction.bytes;
+  std::byte* const base =
+      block.global(x.warp->index(), in, address, there, bytes, BlockContext::Use::update);
+  if (block.observes_order())
+    block.report_ordered(x.warp->index(), in, AccessKind::red, bytes, there, address, nullptr);
+  for (uint32_t r = there; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    op.reduction.apply(base + address[l],
+                       x.regs + op.value[0].offset + static_cast<unsigned>(l) * bytes);
+  }
+  block.note_stored(x.warp->index(), there);
+}
+
+template <void (*access)(const Exec&, const Inst&, const TextureOp&, const TextureObject&, bool)>
+void through_surface(const Exec& x, const Inst& in) {
+  const TextureOp& op = texture_op(x, in);
+  each_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
+    if (const std::string why = surface_misfit(op, t); !why.empty()) bad_object(lanes, in, op, why);
+    access(lanes, in, op, t, lanes.mask == x.mask);
+  });
+}
+
+}  // namespace
+
+ExecFn pick_suld(const ptx::Instruction& in) {
+  texture_op_of(in);  // refuses what it does not know
+  return through_surface<load_through>;
+}
+ExecFn pick_sust(const ptx::Instruction& in) {
+  texture_op_of(in);
+  return through_surface<store_through>;
+}
+ExecFn pick_sured(const ptx::Instruction& in) {
+  texture_op_of(in);
+  return through_surface<reduce_through>;
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,201 @@
+// cp.async.bulk.tensor: boxes of a tensor that a map describes (memory/tensor_map.h). Where a box
+// goes, what lies outside the tensor and which coordinates can be were measured on an H100
+// (fixtures/programs/tensor_maps.cu).
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "simulator/core/isa/bulk_copy.h"
+#include "simulator/core/memory/tensor_map.h"
+#include "simulator/core/warp/address.h"
+
+namespace lab32::sim {
+namespace {
+
+using ptx::Mod;
+
+[[noreturn]] void bad_tensor_map(const Copier& c, uint64_t address, const char* cause) {
+  TrapFacts facts = c.x.warp->facts(TrapReason::tensor_map, c.lane);
+  facts.value = address;
+  facts.cause = cause;
+  c.x.warp->trap(c.in, std::move(facts));
+}
+
+TensorMap read_map(const Copier& c, uint64_t address, const BulkOp& op) {
+  const Memory& memory = *c.block().launch().memory;
+  const Allocation* const in = memory.find(address);
+  if (in == nullptr || in->freed || !memory.reaches(*in) || address + TensorMap::kBytes > in->end ||
+      !in->lets(address, TensorMap::kBytes, false))
+    bad_tensor_map(c, address, "is not in device memory");
+  if (address % TensorMap::kAlign != 0) bad_tensor_map(c, address, "is at no multiple of 64");
+  TensorMap map;
+  std::memcpy(&map, memory.host(address), sizeof map);
+  if (map.magic != TensorMap::kMagic)
+    bad_tensor_map(c, address, "cuTensorMapEncodeTiled has not made");
+  if (map.dimensions != op.dimensions)
+    bad_tensor_map(c, address, "has another number of dimensions");
+  return map;
+}
+
+struct TensorBox {
+  std::array<int64_t, TensorMap::kMostDimensions> first{};
+};
+
+TensorBox box_at(const Copier& c, const BulkOp& op, const TensorMap& map, bool stores) {
+  TensorBox box;
+  for (size_t i = 0; i < map.dimensions; ++i)
+    box.first[i] = static_cast<int32_t>(c.word(op.coordinate[i]));
+  const auto refuse = [&](int64_t coordinate, const char* cause) {
+    TrapFacts facts = c.x.warp->facts(TrapReason::tensor_coordinate, c.lane);
+    facts.value = static_cast<uint64_t>(coordinate);
+    facts.cause = cause;
+    c.x.warp->trap(c.in, std::move(facts));
+  };
+  if (box.first[0] * map.element_bytes % 16 != 0)
+    refuse(box.first[0], "along x that must be a multiple of 16 bytes");
+  for (size_t i = 0; stores && i < map.dimensions; ++i)
+    if (box.first[i] < 0) refuse(box.first[i], "a store may not begin before the tensor");
+  return box;
+}
+
+// PTX ISA: a box in shared memory begins at a multiple of 128.
+void check_box_place(const Copier& c, uint64_t at, BlockContext::Use use) {
+  constexpr unsigned kAlign = 128;
+  if (at % kAlign == 0) return;
+  BlockContext& block = c.block();
+  TrapFacts facts =
+      block.facts_of_access(c.x.warp->index(), c.lane, AccessSpace::shared, use, kAlign);
+  facts.reason = TrapReason::misaligned;
+  facts.access->offset = static_cast<int64_t>(offset_in_block(at));
+  facts.access->size = block.shared_bytes();
+  c.x.warp->trap(c.in, std::move(facts));
+}
+
+// Of each row: where it lies in the box, and in device memory the elements [from, end) that are in
+// the tensor; none: they are equal.
+struct BoxRow {
+  uint32_t number;
+  uint64_t address;  // of element `from`
+  uint32_t from = 0, end = 0;
+};
+
+template <class F>
+void each_box_row(const TensorMap& map, const TensorBox& box, F f) {
+  for (uint32_t number = 0; number < map.rows(); ++number) {
+    BoxRow row{number, map.address};
+    bool inside = true;
+    uint32_t rest = number;
+    for (size_t i = 1; i < map.dimensions; ++i) {
+      const int64_t at = box.first[i] + int64_t{rest % map.along(i)} * map.step[i];
+      rest /= map.along(i);
+      inside &= at >= 0 && static_cast<uint64_t>(at) < map.size[i];
+      if (inside) row.address += static_cast<uint64_t>(at) * map.stride[i - 1];
+    }
+    const int64_t from = std::max<int64_t>(-box.first[0], 0);
+    const int64_t end =
+        std::min<int64_t>(map.box[0], static_cast<int64_t>(map.size[0]) - box.first[0]);
+    if (inside && from < end) {
+      row.from = static_cast<uint32_t>(from);
+      row.end = static_cast<uint32_t>(end);
+      row.address += static_cast<uint64_t>(box.first[0] + from) * map.element_bytes;
+    }
+    f(row);
+  }
+}
+
+// The largest pieces of which a row in device memory is made.
+unsigned row_piece(const TensorMap& map, uint64_t address, uint32_t bytes) {
+  return (address | bytes) % 16 == 0 ? 16 : map.element_bytes;
+}
+
+void report_row(const Copier& c, const BulkOp& op, const TensorMap& map, const BoxRow& row,
+                BulkMove::Kind kind, uint64_t shared) {
+  BulkMove move;
+  move.kind = kind;
+  move.global = row.address;
+  move.shared = shared + uint64_t{row.number} * map.pitch();
+  move.bytes = map.row_bytes();
+  move.before = row.from * map.element_bytes;
+  move.inside = (row.end - row.from) * map.element_bytes;
+  move.steps = map.has_steps();
+  move.begins = row.number == 0;
+  report_move(c, op, move);
+}
+
+// With room between the rows of a box that are shorter than the swizzle's.
+void load_box(const Exec& x, const Inst& in) {
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const Copier c{x, in, __builtin_ctz(r)};
+    const BulkOp& op = x.warp->program().bulk_ops[in.target];
+    const TensorMap map = read_map(c, c.address(op.from), op);
+    const TensorBox box = box_at(c, op, map, false);
+    BulkCopy copy;
+    copy.swizzle = map.swizzle;
+    copy.row_bytes = map.row_bytes();
+    copy.pitch = map.pitch();
+    copy.data.resize(uint64_t{map.rows()} * map.row_bytes());  // zeros, outside the tensor
+    each_box_row(map, box, [&](const BoxRow& row) {
+      report_row(c, op, map, row, BulkMove::Kind::load, c.address(op.to));
+      const uint32_t bytes = (row.end - row.from) * map.element_bytes;
+      if (bytes == 0) return;
+      read_device(c, row.address, bytes, row_piece(map, row.address, bytes), copy,
+                  row.number * map.row_bytes() + row.from * map.element_bytes);
+    });
+    check_box_place(c, c.address(op.to), BlockContext::Use::write);
+    send(c, op, std::move(copy), map.rows() * map.pitch());
+  }
+}
+
+// Of elements of the map's type, if there is such an operation on them.
+Reduction reduction_in(const Copier& c, uint64_t place, const TensorMap& map) {
+  const ptx::Instruction& in = *c.in.ptx;
+  ptx::Type type = map.type;
+  const bool of_bits = in.has(Mod::op_and) || in.has(Mod::op_or) || in.has(Mod::op_xor);
+  if (of_bits && !ptx::is_float(type))
+    type = map.element_bytes == 8   ? ptx::Type::b64
+           : map.element_bytes == 4 ? ptx::Type::b32
+                                    : ptx::Type::none;
+  const Reduction reduction = reduction_of(in, type);
+  if (!reduction) bad_tensor_map(c, place, "has elements of a type without this reduction");
+  return reduction;
+}
+
+void store_box(const Exec& x, const Inst& in) {
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const Copier c{x, in, __builtin_ctz(r)};
+    const BulkOp& op = x.warp->program().bulk_ops[in.target];
+    const uint64_t place = c.address(op.to), from = c.address(op.from);
+    const TensorMap map = read_map(c, place, op);
+    const bool reduces = in.ptx->has(Mod::reduce);
+    const Reduction reduction = reduces ? reduction_in(c, place, map) : Reduction{};
+    const TensorBox box = box_at(c, op, map, true);
+    check_box_place(c, from, BlockContext::Use::read);
+    // An H100 writes up to the next multiple of some bytes there; of how many is not known.
+    if (map.size[0] * map.element_bytes % 16 != 0 &&
+        box.first[0] + map.box[0] > static_cast<int64_t>(map.size[0]))
+      bad_tensor_map(c, place,
+                     "has rows of no multiple of 16 bytes: what a store past their end writes is "
+                     "not known");
+    std::vector<std::byte> values(map.row_bytes());
+    each_box_row(map, box, [&](const BoxRow& row) {
+      report_row(c, op, map, row, reduces ? BulkMove::Kind::reduce : BulkMove::Kind::store, from);
+      if (row.from == row.end) return;
+      for (uint32_t at = 0; at < map.row_bytes(); at += 16)
+        read_shared(c, swizzled(from + row.number * map.pitch() + at, map.swizzle),
+                    values.data() + at, reduces ? ValueUse::atomic : ValueUse::output);
+      const uint32_t bytes = (row.end - row.from) * map.element_bytes;
+      write_device(c, row.address, bytes, row_piece(map, row.address, bytes),
+                   values.data() + row.from * map.element_bytes, reduction);
+    });
+  }
+}
+
+}  // namespace
+
+ExecFn pick_tensor_load(const ptx::Instruction&) { return load_box; }
+ExecFn pick_tensor_load_many(const ptx::Instruction&) { return load_box; }
+ExecFn pick_tensor_store(const ptx::Instruction&) { return store_box; }
+ExecFn pick_tensor_reduce(const ptx::Instruction&) { return store_box; }
+
+}  // namespace lab32::sim

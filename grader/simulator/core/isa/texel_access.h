@@ -1,0 +1,63 @@
+// What fetches through textures and accesses through surfaces share: finding the object, and the
+// way of a texel's bytes.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "simulator/core/isa/texture_op.h"
+#include "simulator/core/semantics/lanes.h"
+#include "simulator/core/warp/warp.h"
+
+namespace lab32::sim {
+
+inline const TextureOp& texture_op(const Exec& x, const Inst& in) {
+  return x.warp->program().texture_ops[in.target];
+}
+
+// Ends the launch: "thread … uses texture object 5, which <why>".
+[[noreturn]] void bad_object(const Exec& x, const Inst& in, const TextureOp& op,
+                             const std::string& why);
+const TextureObject& find_object(const Exec& x, const Inst& in, const TextureOp& op,
+                                 uint64_t number);
+
+// Lanes that name one object go together.
+template <class F>
+void each_object(const Exec& x, const Inst& in, const TextureOp& op, F f) {
+  const auto number = [&](int l) { return load_lane<uint64_t>(x.regs + op.object.offset, l); };
+  for (uint32_t left = x.mask; left != 0;) {
+    const uint64_t first = number(__builtin_ctz(left));
+    uint32_t lanes = 0;
+    for (uint32_t r = left; r; r &= r - 1)
+      if (number(__builtin_ctz(r)) == first) lanes |= r & (~r + 1);
+    left &= ~lanes;
+    const Exec part{x.regs, lanes, x.warp};
+    f(part, find_object(part, in, op, first));
+  }
+}
+
+// Tells the observers. `object`: null where not all lanes name the same.
+void report_texels(const Exec& x, const Inst& in, TexelAccess::Kind kind,
+                   const TextureObject* object, unsigned bytes, uint32_t mask,
+                   const uint64_t* address, const uint8_t* count);
+
+// The texels that one instruction reads: checked as any access of device memory is, told to those
+// who look for races, and followed where nobody has written them.
+class TexelReads {
+ public:
+  TexelReads(const Exec& x, const Inst& in, unsigned bytes) : x_(x), in_(in), bytes_(bytes) {}
+  // Lane l's go to `to + l * stride`.
+  void read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride);
+  // The results of lanes that read what is undefined are undefined.
+  void finish(const TextureOp& op);
+
+ private:
+  const Exec& x_;
+  const Inst& in_;
+  unsigned bytes_;
+  uint32_t undefined_ = 0;
+  UndefinedBits::OfLanes origins_{};
+};
+
+}  // namespace lab32::sim

@@ -1,0 +1,48 @@
+// Fetches through texture objects (tex, tld4), loads, stores and reductions through surface objects
+// (suld, sust, sured).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "simulator/core/isa/reduction.h"
+#include "simulator/core/memory/texture_table.h"
+#include "simulator/core/warp/instruction.h"
+
+namespace lab32::sim {
+
+struct TextureOp {
+  enum class Kind : uint8_t { fetch, level, gradient, gather, load, store, reduce };
+  enum class Outside : uint8_t { trap, clamp, zero };
+  Kind kind = Kind::fetch;
+  uint8_t dimensions = 1;
+  bool layered = false, cube = false;
+  bool by_index = false;            // coordinates are integers
+  uint8_t component = 0;            // gather
+  Outside outside = Outside::trap;  // of a surface
+  uint8_t element_bytes = 4;        // of a surface: of each register
+  Reduction reduction;
+  Slot object, layer;
+  std::array<Slot, 3> coordinate;
+  Slot level;
+  std::array<std::array<Slot, 3>, 2> derivative;  // of the coordinates, along x and y of the screen
+  std::array<Slot, 4> value;                      // results, or what is stored
+  uint8_t values = 4;
+  Slot resident;  // whether memory is behind it: always
+
+  bool of_surface() const {
+    return kind == Kind::load || kind == Kind::store || kind == Kind::reduce;
+  }
+};
+
+class FunctionSlots;
+
+// What an instruction says, without slots.
+TextureOp texture_op_of(const ptx::Instruction& in);
+TextureOp texture_op_of(const ptx::Instruction& in, FunctionSlots& slots);
+
+// The registers that it reads, the object's first.
+std::vector<Slot> sources_of(const TextureOp& op);
+
+}  // namespace lab32::sim

@@ -1,0 +1,340 @@
+#include "simulator/core/undefined/bit_flow.h"
+
+#include <cstring>
+
+#include "simulator/core/isa/shuffle_lane.h"
+#include "simulator/core/semantics/lanes.h"
+
+namespace lab32::sim {
+namespace {
+
+using ptx::OpId;
+
+LaneBits operator|(LaneBits a, LaneBits b) { return {a.low | b.low, a.high | b.high}; }
+LaneBits operator&(LaneBits a, LaneBits b) { return {a.low & b.low, a.high & b.high}; }
+LaneBits operator^(LaneBits a, LaneBits b) { return {a.low ^ b.low, a.high ^ b.high}; }
+
+unsigned width(const Slot& slot) { return slot.is_predicate ? 1 : slot.bytes * 8u; }
+
+class Flow {
+ public:
+  Flow(const Exec& x, const Inst& in, const std::byte* undefined)
+      : x_(x), in_(in), undefined_(undefined) {}
+
+  UndefinedResults results() {
+    switch (in_.ptx->op->id) {
+      case OpId::mov:
+      case OpId::mov_pred:
+      case OpId::cvta:
+      case OpId::cvta_to:
+      case OpId::not_bits:
+      case OpId::not_pred:
+        each_lane([&](int l) { copy(l); });
+        break;
+      case OpId::and_bits:
+      case OpId::or_bits:
+      case OpId::xor_bits:
+      case OpId::and_pred:
+      case OpId::or_pred:
+      case OpId::xor_pred:
+        bitwise(2);
+        break;
+      case OpId::lop3:
+        bitwise(3);
+        break;
+      case OpId::shl:
+      case OpId::shr:
+      case OpId::bfe:
+      case OpId::szext:
+        on_bits(1);
+        break;
+      case OpId::shf:
+      case OpId::bfi:
+      case OpId::prmt:
+        on_bits(2);
+        break;
+      case OpId::cvt:
+        if (is_integer_conversion())
+          on_bits(1);
+        else
+          anything();
+        break;
+      case OpId::selp:
+        each_lane([&](int l) { select(l); });
+        break;
+      case OpId::add_int:
+      case OpId::sub_int:
+      case OpId::neg_int:
+      case OpId::mul_lo:
+      case OpId::mad_lo:
+      case OpId::mul_wide:
+        each_lane([&](int l) { carry(l); });
+        break;
+      case OpId::setp:
+      case OpId::setp_bool:
+        compare();
+        break;
+      case OpId::shfl:
+        shuffle();
+        break;
+      case OpId::vote_ballot:
+        each_lane([&](int l) { out_[0][at(l)] = {some(0), 0}; });
+        break;
+      case OpId::vote_pred:
+        vote();
+        break;
+      default:
+        in_.ptx->op->traits.sync == ptx::Sync::warp ? anything_of_the_warp() : anything();
+    }
+    return out_;
+  }
+
+ private:
+  static size_t at(int lane) { return static_cast<size_t>(lane); }
+  template <class F>
+  void each_lane(F f) const {
+    for (uint32_t r = x_.mask; r; r &= r - 1) f(__builtin_ctz(r));
+  }
+  LaneBits value(unsigned source, int l) const {
+    LaneBits bits = get_bits(x_.regs, in_.src[source], l);
+    if (in_.src[source].negated) bits.low ^= 1;
+    return bits;
+  }
+  LaneBits undefined(unsigned source, int l) const {
+    return get_bits(undefined_, in_.src[source], l);
+  }
+  // The lanes in which some bit of the source is undefined.
+  uint32_t some(unsigned source) const {
+    uint32_t lanes = 0;
+    if (source < in_.src_count && in_.src[source].bytes != 0)
+      each_lane([&](int l) { lanes |= static_cast<uint32_t>(undefined(source, l).any()) << l; });
+    return lanes;
+  }
+  uint32_t carry_in() const {
+    uint32_t lanes = 0;
+    if (in_.ptx->op->traits.carry) std::memcpy(&lanes, undefined_ + in_.mem_base.offset, 4);
+    return lanes & x_.mask;
+  }
+  void all_of(uint32_t lanes) {
+    for (uint8_t d = 0; d < in_.dst_count; ++d)
+      for (uint32_t r = lanes; r; r &= r - 1) out_[d][at(__builtin_ctz(r))] = all_bits(in_.dst[d]);
+  }
+
+  void anything() {
+    uint32_t lanes = carry_in();
+    for (unsigned s = 0; s < in_.src_count; ++s) lanes |= some(s);
+    all_of(lanes);
+  }
+  void anything_of_the_warp() {
+    for (unsigned s = 0; s < in_.src_count; ++s)
+      if (some(s) != 0) all_of(x_.mask);
+  }
+
+  // Vectors are packed and unpacked by mov: the sources one after the other are the results.
+  void copy(int l) {
+    unsigned __int128 bits = 0;
+    unsigned filled = 0;
+    for (unsigned s = 0; s < in_.src_count; ++s) {
+      const LaneBits u = undefined(s, l);
+      bits |= (static_cast<unsigned __int128>(u.high) << 64 | u.low) << filled;
+      filled += width(in_.src[s]);
+      if (filled >= 128) break;
+    }
+    for (unsigned d = 0, taken = 0; d < in_.dst_count && taken < 128;
+         taken += width(in_.dst[d]), ++d) {
+      const auto rest = bits >> taken;
+      const LaneBits all = all_bits(in_.dst[d]);
+      out_[d][at(l)] =
+          LaneBits{static_cast<uint64_t>(rest), static_cast<uint64_t>(rest >> 64)} & all;
+    }
+  }
+
+  // A bit of the result is undefined if it changes with an undefined bit of a source.
+  void bitwise(unsigned sources) {
+    each_lane([&](int l) {
+      LaneBits v[3], u[3];
+      for (unsigned s = 0; s < sources; ++s) {
+        v[s] = value(s, l);
+        u[s] = undefined(s, l);
+      }
+      const LaneBits as_is = logic(v, l);
+      for (unsigned flipped = 1; flipped < 1u << sources; ++flipped) {
+        LaneBits w[3];
+        for (unsigned s = 0; s < sources; ++s) w[s] = (flipped >> s & 1) != 0 ? v[s] ^ u[s] : v[s];
+        out_[0][at(l)] = out_[0][at(l)] | (logic(w, l) ^ as_is);
+      }
+      out_[0][at(l)] = out_[0][at(l)] & all_bits(in_.dst[0]);
+    });
+  }
+  LaneBits logic(const LaneBits* v, int l) const {
+    switch (in_.ptx->op->id) {
+      case OpId::and_bits:
+      case OpId::and_pred:
+        return v[0] & v[1];
+      case OpId::or_bits:
+      case OpId::or_pred:
+        return v[0] | v[1];
+      case OpId::lop3: {
+        const uint64_t table = value(3, l).low;
+        uint64_t result = 0;
+        for (unsigned row = 0; row < 8; ++row)
+          if ((table >> row & 1) != 0)
+            result |= ((row & 4) != 0 ? v[0].low : ~v[0].low) &
+                      ((row & 2) != 0 ? v[1].low : ~v[1].low) &
+                      ((row & 1) != 0 ? v[2].low : ~v[2].low);
+        return {result, 0};
+      }
+      default:
+        return v[0] ^ v[1];
+    }
+  }
+
+  // Instructions that only move bits: executed on the undefined bits of their first `data` sources.
+  void on_bits(unsigned data) {
+    uint32_t unsure = 0;
+    for (unsigned s = data; s < in_.src_count; ++s) {
+      unsure |= some(s);
+      for (unsigned d = 0; d < data; ++d)
+        if (in_.src[d].offset == in_.src[s].offset) return anything();
+    }
+    std::byte kept[2][kWarpSize * 8], result[kWarpSize * 8];
+    const Slot& to = in_.dst[0];
+    if (to.bytes == 0) return;
+    std::memcpy(result, x_.regs + to.offset, to.bytes * 32u);
+    for (unsigned d = 0; d < data; ++d)
+      std::memcpy(kept[d], x_.regs + in_.src[d].offset, in_.src[d].bytes * 32u);
+    for (unsigned d = 0; d < data; ++d)
+      std::memcpy(x_.regs + in_.src[d].offset, undefined_ + in_.src[d].offset,
+                  in_.src[d].bytes * 32u);
+    in_.exec(x_, in_);
+    each_lane([&](int l) { out_[0][at(l)] = get_bits(x_.regs, to, l); });
+    // The result may lie where a source did.
+    std::memcpy(x_.regs + to.offset, result, to.bytes * 32u);
+    for (unsigned d = data; d-- > 0;)
+      std::memcpy(x_.regs + in_.src[d].offset, kept[d], in_.src[d].bytes * 32u);
+    all_of(unsure);
+  }
+
+  bool is_integer_conversion() const {
+    const ptx::Instruction& p = *in_.ptx;
+    return !ptx::is_float(p.types[0]) && !ptx::is_float(p.types[1]) && !p.has(ptx::Mod::sat);
+  }
+
+  void select(int l) {
+    const LaneBits a = undefined(0, l), b = undefined(1, l);
+    if (undefined(2, l).any())
+      out_[0][at(l)] = (a | b | (value(0, l) ^ value(1, l))) & all_bits(in_.dst[0]);
+    else
+      out_[0][at(l)] = value(2, l).low != 0 ? a : b;
+  }
+
+  // An undefined bit reaches all that are above it.
+  void carry(int l) {
+    LaneBits any;
+    for (unsigned s = 0; s < in_.src_count; ++s) any = any | undefined(s, l);
+    if (any.low != 0)
+      out_[0][at(l)] = LaneBits{~((any.low & (~any.low + 1)) - 1), 0} & all_bits(in_.dst[0]);
+  }
+
+  void compare() {
+    const bool equality = (in_.ptx->has(ptx::Mod::eq) || in_.ptx->has(ptx::Mod::ne)) &&
+                          !ptx::is_float(in_.ptx->type());
+    uint32_t unsure = 0;
+    each_lane([&](int l) {
+      const LaneBits u = undefined(0, l) | undefined(1, l);
+      const bool differ = equality && ((value(0, l).low ^ value(1, l).low) & ~u.low) != 0;
+      unsure |= static_cast<uint32_t>(u.any() && !differ) << l;
+    });
+    if (in_.src_count > 2) {
+      const uint32_t q = read_predicate(x_, in_.src[2]), unsure_q = some(2);
+      if (in_.ptx->has(ptx::Mod::op_and))
+        unsure &= q | unsure_q;
+      else if (in_.ptx->has(ptx::Mod::op_or))
+        unsure &= ~q | unsure_q;
+      unsure |= unsure_q & matters_with(unsure_q);
+    }
+    all_of(unsure);
+  }
+  // Lanes whose result changes with the predicate it is combined with.
+  uint32_t matters_with(uint32_t lanes) const {
+    if (in_.dst[0].bytes == 0) return lanes;
+    std::byte* const p = x_.regs + in_.src[2].offset;
+    std::byte* const to = x_.regs + in_.dst[0].offset;
+    uint32_t kept[4] = {}, q, before, as_is, flipped;
+    std::memcpy(&q, p, 4);
+    std::memcpy(&before, to, 4);
+    const bool pair = in_.dst_count > 1 && in_.dst[1].bytes != 0;
+    if (pair) std::memcpy(kept, x_.regs + in_.dst[1].offset, 4);
+    in_.exec(x_, in_);
+    std::memcpy(&as_is, to, 4);
+    std::memcpy(to, &before, 4);
+    const uint32_t other = q ^ lanes;
+    std::memcpy(p, &other, 4);
+    in_.exec(x_, in_);
+    std::memcpy(&flipped, to, 4);
+    std::memcpy(to, &before, 4);
+    if (pair) std::memcpy(x_.regs + in_.dst[1].offset, kept, 4);
+    std::memcpy(p, &q, 4);
+    return as_is ^ flipped;
+  }
+
+  void shuffle() {
+    const uint32_t unsure = some(1) | some(2) | some(3);
+    each_lane([&](int l) {
+      if ((unsure >> l & 1) != 0) return;
+      const ShuffleLane from = shuffle_lane(shuffle_of(*in_.ptx), in_, x_, l);
+      const int source = (x_.mask >> from.lane & 1) != 0 ? static_cast<int>(from.lane) : l;
+      out_[0][at(l)] = undefined(0, source);
+    });
+    all_of(unsure);
+  }
+
+  // One lane whose predicate is known may settle it.
+  void vote() {
+    const uint32_t unsure = some(0);
+    if (unsure == 0) return;
+    const uint32_t yes = read_predicate(x_, in_.src[0]) & x_.mask & ~unsure;
+    const uint32_t no = x_.mask & ~unsure & ~yes;
+    const ptx::Instruction& p = *in_.ptx;
+    const bool settled = p.has(ptx::Mod::any)   ? yes != 0
+                         : p.has(ptx::Mod::all) ? no != 0
+                                                : yes != 0 && no != 0;
+    if (!settled) all_of(x_.mask);
+  }
+
+  const Exec& x_;
+  const Inst& in_;
+  const std::byte* undefined_;
+  UndefinedResults out_{};
+};
+
+}  // namespace
+
+LaneBits get_bits(const std::byte* file, const Slot& slot, int lane) {
+  if (slot.is_predicate) return {load_lane<uint32_t>(file + slot.offset, 0) >> lane & 1, 0};
+  LaneBits bits;
+  std::memcpy(&bits, file + slot.offset + lane * slot.bytes, slot.bytes);
+  return bits;
+}
+
+void set_bits(std::byte* file, const Slot& slot, int lane, LaneBits bits) {
+  if (slot.bytes == 0) return;
+  if (!slot.is_predicate) {
+    std::memcpy(file + slot.offset + lane * slot.bytes, &bits, slot.bytes);
+    return;
+  }
+  const uint32_t others = load_lane<uint32_t>(file + slot.offset, 0) & ~(1u << lane);
+  store_lane(file + slot.offset, 0, others | static_cast<uint32_t>(bits.low & 1) << lane);
+}
+
+LaneBits all_bits(const Slot& slot) {
+  if (slot.is_predicate) return {1, 0};
+  return {slot.bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << slot.bytes * 8) - 1,
+          slot.bytes == 16 ? ~uint64_t{0} : 0};
+}
+
+UndefinedResults undefined_results(const Exec& x, const Inst& in, const std::byte* undefined) {
+  return Flow(x, in, undefined).results();
+}
+
+}  // namespace lab32::sim

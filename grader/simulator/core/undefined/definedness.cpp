@@ -1,0 +1,396 @@
+#include "simulator/core/undefined/definedness.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "simulator/core/isa/fragment_product.h"
+#include "simulator/core/undefined/bit_flow.h"
+#include "simulator/core/warp/address.h"
+#include "simulator/core/warp/warp.h"
+
+namespace lab32::sim {
+namespace {
+
+using MemoryKind = ptx::MemoryUse::Kind;
+
+const ptx::Traits& traits_of(const Inst& in) { return in.ptx->op->traits; }
+
+// Does it read or write memory, wait, or send lanes elsewhere, besides computing?
+bool only_computes(const Inst& in) {
+  const ptx::Traits& t = traits_of(in);
+  return t.memory_count == 0 && !t.is_texture() && !t.bulk && t.sync == ptx::Sync::none &&
+         t.flow == ptx::Flow::next;
+}
+
+bool is_param(const Inst& in) {
+  return traits_of(in).memory_count > 0 && traits_of(in).memory[0].space == ptx::Space::param;
+}
+
+unsigned element_bytes(const Inst& in) { return ptx::bytes_of(in.ptx->type()); }
+
+}  // namespace
+
+UndefinedBits::UndefinedBits(size_t register_bytes, size_t param_bytes)
+    : registers(register_bytes), params(param_bytes * kWarpSize) {}
+
+UndefinedBits& Definedness::bits_of(Frame& frame) {
+  if (!frame.undefined)
+    frame.undefined = std::make_unique<UndefinedBits>(frame.function->register_bytes,
+                                                      frame.function->param_bytes);
+  return *frame.undefined;
+}
+
+uint32_t Definedness::undefined_lanes(const UndefinedBits& u, const Slot& slot,
+                                      uint32_t mask) const {
+  if (slot.bytes == 0) return 0;
+  const std::byte* const bits = u.registers.data();
+  uint32_t lanes = 0;
+  if (slot.is_predicate) {
+    lanes = load_lane<uint32_t>(bits + slot.offset, 0);
+  } else {
+    for (uint32_t r = mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      lanes |= static_cast<uint32_t>(get_bits(bits, slot, l).any()) << l;
+    }
+  }
+  return lanes & mask;
+}
+
+uint32_t Definedness::doubted(const UndefinedBits& u, const Inst& in, uint32_t mask) const {
+  return in.has_guard ? load_lane<uint32_t>(u.registers.data() + in.guard, 0) & mask : 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Where a value matters
+
+void Definedness::matters(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use) {
+  BlockContext& block = warp_.block();
+  // Told once; what follows from it is not told again.
+  for (uint32_t r = lanes; r; r &= r - 1) set_bits(u.registers.data(), slot, __builtin_ctz(r), {});
+  const UndefinedBits::OfLanes& origin = u.origin[slot.offset];
+  for (uint32_t left = lanes; left != 0;) {
+    const Origins::Id id = origin[static_cast<size_t>(__builtin_ctz(left))];
+    uint32_t same = 0;
+    for (uint32_t r = left; r; r &= r - 1)
+      if (origin[static_cast<size_t>(__builtin_ctz(r))] == id) same |= r & (~r + 1);
+    left &= ~same;
+    block.origins().each(id, [&](const Origin& o) { block.value_matters(o, use, same); });
+  }
+}
+
+void Definedness::demand(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use) {
+  if (const uint32_t lanes = undefined_lanes(u, slot, mask)) matters(u, slot, lanes, use);
+}
+
+uint32_t Definedness::device_lanes(uint32_t mask, const Inst& in) const {
+  uint64_t address[kWarpSize];
+  lane_addresses({warp_.current().frame->regs, mask, &warp_}, in.mem_base, in.mem_offset, address);
+  switch (space_of(*in.ptx)) {
+    case ptx::Space::global:
+      return mask;
+    case ptx::Space::generic:
+      return mask & ~lanes_in_window(address, mask, kSharedBase) &
+             ~lanes_in_window(address, mask, kLocalBase);
+    default:
+      return 0;
+  }
+}
+
+// Those of an instruction with an effect that no register shows.
+void Definedness::demand_operands(UndefinedBits& u, uint32_t mask, const Inst& in) {
+  const ptx::Traits& t = traits_of(in);
+  if (t.memory_count > 0 && !is_param(in)) {
+    demand(u, in.mem_base, mask, ValueUse::address);
+    demand(u, in.mem_base2, mask, ValueUse::address);
+  }
+  const bool updates = t.uses(MemoryKind::update);
+  const bool waits = t.sync != ptx::Sync::none && t.sync != ptx::Sync::warp;
+  if (updates || waits || t.memory_count > 1)
+    for (uint8_t s = 0; s < in.src_count; ++s)
+      demand(u, in.src[s], mask, updates ? ValueUse::atomic : ValueUse::branch);
+  // The member mask: who is waited for.
+  if (t.sync == ptx::Sync::warp && !t.of_whole_warp())
+    demand(u, in.src[in.src_count - 1], mask, ValueUse::branch);
+  if (t.uses(MemoryKind::store) && t.memory_count == 1 && !is_param(in)) {
+    if (t.matrix)  // lanes write pieces of other lanes' rows: not followed
+      for (uint8_t s = 0; s < in.src_count; ++s) demand(u, in.src[s], mask, ValueUse::output);
+    const uint32_t device = device_lanes(mask, in);
+    for (uint8_t s = 0; s < in.src_count; ++s) demand(u, in.src[s], device, ValueUse::output);
+  }
+}
+
+void Definedness::decide(Frame& frame, uint32_t mask, const Inst& in) {
+  if (!frame.undefined) return;
+  UndefinedBits& u = *frame.undefined;
+  if (const uint32_t lanes = doubted(u, in, mask)) doubt(frame, lanes, in);
+  const ptx::Traits& t = traits_of(in);
+  if (t.sync == ptx::Sync::warp) return;  // executed when all have come
+  for (uint8_t s = 0; s < in.src_count; ++s) demand(u, in.src[s], mask, ValueUse::branch);
+  if (in.flow == Dispatch::call) {
+    const CallSite& site = warp_.program().calls[in.target];
+    demand(u, site.pointer, mask, ValueUse::branch);
+  }
+}
+
+void Definedness::doubt(Frame& frame, uint32_t mask, const Inst& in) {
+  if (!frame.undefined) return;
+  UndefinedBits& u = *frame.undefined;
+  const uint32_t lanes = doubted(u, in, mask);
+  if (lanes == 0) return;
+  Slot guard;
+  guard.offset = in.guard;
+  guard.bytes = 1;
+  guard.is_predicate = true;
+  if (!only_computes(in)) return matters(u, guard, lanes, ValueUse::branch);
+  for (uint8_t d = 0; d < in.dst_count; ++d) {
+    if (in.dst[d].bytes == 0) continue;
+    for (uint32_t r = lanes; r; r &= r - 1)
+      set_bits(u.registers.data(), in.dst[d], __builtin_ctz(r), all_bits(in.dst[d]));
+    const UndefinedBits::OfLanes from = u.origin[in.guard];
+    UndefinedBits::OfLanes& to = u.origin[in.dst[d].offset];
+    for (uint32_t r = lanes; r; r &= r - 1)
+      to[static_cast<size_t>(__builtin_ctz(r))] = from[static_cast<size_t>(__builtin_ctz(r))];
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// How it travels
+
+void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
+  const Exec x{frame.regs, mask, &warp_};
+  if (!frame.undefined) return in.exec(x, in);
+  UndefinedBits& u = *frame.undefined;
+  if (!only_computes(in)) doubt(frame, warp_.current().mask, in);
+  demand_operands(u, mask, in);
+  if (traits_of(in).fragments) return execute_on_fragments(u, x, in);
+  if (traits_of(in).is_texture()) {
+    const TextureOp& op = warp_.program().texture_ops[in.target];
+    for (const Slot& slot : sources_of(op)) demand(u, slot, mask, ValueUse::address);
+    if (traits_of(in).writes_texels)
+      for (const Slot& slot : op.value)
+        demand(u, slot, mask, op.reduction ? ValueUse::atomic : ValueUse::output);
+    define_results(u, mask, in);  // a fetch says itself what it found
+    return in.exec(x, in);
+  }
+  if (traits_of(in).bulk) {
+    const BulkOp& op = warp_.program().bulk_ops[in.target];
+    for (const Slot& slot : sources_of(op)) demand(u, slot, mask, ValueUse::address);
+    return execute_sending(u, x, in, op);
+  }
+  if (is_param(in)) {
+    define_results(u, mask, in);
+    in.exec(x, in);
+    if (traits_of(in).uses(MemoryKind::load))
+      load_params(u, frame, mask, in);
+    else
+      store_params(u, frame, mask, in);
+    return;
+  }
+  if (traits_of(in).memory_count > 0) {
+    define_results(u, mask, in);  // a load says itself what it found
+    in.exec(x, in);
+    if (traits_of(in).uses(MemoryKind::store) && traits_of(in).memory_count == 1)
+      store_bits(frame, u, mask, in);
+    return;
+  }
+  uint32_t any = 0;
+  UndefinedBits::OfLanes origin{};
+  Origins& origins = warp_.block().origins();
+  const auto take = [&](uint32_t offset, uint32_t lanes) {
+    if (lanes == 0) return;
+    const UndefinedBits::OfLanes& from = u.origin[offset];
+    for (uint32_t r = lanes; r; r &= r - 1) {
+      const auto l = static_cast<size_t>(__builtin_ctz(r));
+      origin[l] = (any >> l & 1) != 0 ? origins.join(origin[l], from[l]) : from[l];
+    }
+    any |= lanes;
+  };
+  for (uint8_t s = 0; s < in.src_count; ++s)
+    take(in.src[s].offset, undefined_lanes(u, in.src[s], mask));
+  if (traits_of(in).carry)
+    take(in.mem_base.offset,
+         load_lane<uint32_t>(u.registers.data() + in.mem_base.offset, 0) & mask);
+  // Lanes exchange values: whose it is now is not followed, only that it is one of these.
+  if (any != 0 && traits_of(in).sync == ptx::Sync::warp) {
+    Origins::Id all = origin[static_cast<size_t>(__builtin_ctz(any))];
+    for (uint32_t r = any; r; r &= r - 1)
+      all = origins.join(all, origin[static_cast<size_t>(__builtin_ctz(r))]);
+    origin.fill(all);
+  }
+  if (any == 0) {
+    define_results(u, mask, in);
+    in.exec(x, in);
+  } else {
+    const UndefinedResults results = undefined_results(x, in, u.registers.data());
+    in.exec(x, in);
+    uint32_t carry = 0;
+    for (uint8_t d = 0; d < in.dst_count; ++d) {
+      if (in.dst[d].bytes == 0) continue;
+      for (uint32_t r = mask; r; r &= r - 1) {
+        const int l = __builtin_ctz(r);
+        const LaneBits bits = results[d][static_cast<size_t>(l)];
+        set_bits(u.registers.data(), in.dst[d], l, bits);
+        carry |= static_cast<uint32_t>(bits.any()) << l;
+      }
+      u.origin[in.dst[d].offset] = origin;
+    }
+    if (traits_of(in).carry) {
+      const uint32_t others = load_lane<uint32_t>(u.registers.data() + in.mem_base.offset, 0);
+      store_lane(u.registers.data() + in.mem_base.offset, 0, (others & ~mask) | carry);
+      u.origin[in.mem_base.offset] = origin;
+    }
+  }
+  if (in.has_guard) doubt(frame, warp_.current().mask, in);
+}
+
+// An element of the result is undefined if one of its row of A, its column of B or C is. Whose
+// value that was is not followed, only that it is one of these.
+void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in) {
+  const FragmentOp& op = fragment_op(x, in);
+  const auto define = [&](const Fragment& fragment) {
+    for (const Slot& slot : fragment.slots)
+      for (int l = 0; l < kWarpSize; ++l) set_bits(u.registers.data(), slot, l, {});
+  };
+  if (traits_of(in).memory_count > 0) {
+    if (traits_of(in).uses(MemoryKind::load))
+      define(op.moved);  // a load says itself what it found
+    else
+      for (const Slot& slot : op.moved.slots)
+        demand(u, slot, device_lanes(x.mask, in), ValueUse::output);
+    return in.exec(x, in);
+  }
+  bool any = false;
+  Origins::Id all{};
+  const auto look = [&](const Slot& slot) {
+    for (uint32_t r = undefined_lanes(u, slot, x.mask); r; r &= r - 1) {
+      const Origins::Id own = u.origin[slot.offset][static_cast<size_t>(__builtin_ctz(r))];
+      all = any ? warp_.block().origins().join(all, own) : own;
+      any = true;
+    }
+  };
+  for (const Fragment* fragment : {&op.a, &op.b, &op.c})
+    for (const Slot& slot : fragment->slots) look(slot);
+  if (op.form.sparse) look(op.metadata);
+  // Before it is executed: D may lie where an operand does.
+  if (any) follow_undefined(op, x.regs, u.registers.data());
+  in.exec(x, in);
+  if (!any) return define(op.d);
+  for (const Slot& slot : op.d.slots) u.origin[slot.offset].fill(all);
+}
+
+void Definedness::define_results(UndefinedBits& u, uint32_t mask, const Inst& in) {
+  for (uint8_t d = 0; d < in.dst_count; ++d) {
+    if (in.dst[d].bytes == 0 || undefined_lanes(u, in.dst[d], mask) == 0) continue;
+    for (uint32_t r = mask; r; r &= r - 1)
+      set_bits(u.registers.data(), in.dst[d], __builtin_ctz(r), {});
+  }
+  if (traits_of(in).carry) {
+    const uint32_t bits = load_lane<uint32_t>(u.registers.data() + in.mem_base.offset, 0);
+    store_lane(u.registers.data() + in.mem_base.offset, 0, bits & ~mask);
+  }
+}
+
+Exec Definedness::loaded(const Exec& x, const Inst& in, uint32_t lanes,
+                         const UndefinedBits::OfLanes& origin) {
+  Frame* frame = warp_.current().frame;
+  for (const Split& split : warp_.splits())
+    if (split.frame->regs == x.regs) frame = split.frame;
+  UndefinedBits& u = bits_of(*frame);
+  for (uint8_t d = 0; d < in.dst_count; ++d)
+    for (uint32_t r = lanes; r; r &= r - 1)
+      u.origin[in.dst[d].offset][static_cast<size_t>(__builtin_ctz(r))] =
+          origin[static_cast<size_t>(__builtin_ctz(r))];
+  return {u.registers.data(), lanes, &warp_};
+}
+
+// Behind a store to shared or local memory, which counts all of it as defined.
+void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in) {
+  uint32_t any = 0;
+  for (uint8_t s = 0; s < in.src_count; ++s) any |= undefined_lanes(u, in.src[s], mask);
+  if (any == 0) return;
+  if (traits_of(in).matrix) return;
+  uint64_t address[kWarpSize];
+  lane_addresses({frame.regs, mask, &warp_}, in.mem_base, in.mem_offset, address);
+  const ptx::Space space = space_of(*in.ptx);
+  uint32_t shared = space == ptx::Space::shared ? mask : 0;
+  uint32_t local = space == ptx::Space::local ? mask : 0;
+  if (space == ptx::Space::generic) {
+    shared = lanes_in_window(address, mask, kSharedBase);
+    local = lanes_in_window(address, mask, kLocalBase);
+  }
+  const uint64_t shared_base = space == ptx::Space::generic ? kSharedBase : 0;
+  const uint64_t local_base = space == ptx::Space::generic ? kLocalBase : 0;
+  const unsigned bytes = element_bytes(in);
+  for (uint32_t r = any & (shared | local); r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const bool is_shared = (shared >> l & 1) != 0;
+    for (uint8_t s = 0; s < in.src_count; ++s) {
+      const uint64_t at = address[l] - (is_shared ? shared_base : local_base) + s * bytes;
+      const LaneBits bits = get_bits(u.registers.data(), in.src[s], l);
+      std::byte* const to = is_shared ? warp_.block().undefined_shared(at, bytes)
+                                      : warp_.undefined_local(l, at, bytes);
+      if (to == nullptr || !bits.any()) continue;
+      std::memcpy(to, &bits, bytes);
+      warp_.block().origins().note_store(
+          is_shared ? Origins::shared_word(at) : Origins::local_word(warp_.index(), l, at),
+          u.origin.at(in.src[s].offset)[static_cast<size_t>(l)]);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Activations and parameters of functions
+
+void Definedness::store_params(UndefinedBits& u, const Frame& frame, uint32_t mask,
+                               const Inst& in) {
+  const size_t stride = frame.function->param_bytes;
+  const unsigned bytes = element_bytes(in);
+  for (uint8_t s = 0; s < in.src_count; ++s) {
+    const size_t at = static_cast<size_t>(in.mem_offset) + s * bytes;
+    for (uint32_t r = mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      const LaneBits bits = get_bits(u.registers.data(), in.src[s], l);
+      std::memcpy(u.params.data() + static_cast<size_t>(l) * stride + at, &bits, bytes);
+    }
+    const auto from = u.origin.find(in.src[s].offset);
+    if (from != u.origin.end()) u.param_origin[static_cast<uint32_t>(at)] = from->second;
+  }
+}
+
+void Definedness::load_params(UndefinedBits& u, const Frame& frame, uint32_t mask, const Inst& in) {
+  const size_t stride = frame.function->param_bytes;
+  const unsigned bytes = element_bytes(in);
+  if (in.exec == pick_ld_kernel_param(*in.ptx) || in.mem_base.bytes != 0) return;  // constants
+  for (uint8_t d = 0; d < in.dst_count; ++d) {
+    const size_t at = static_cast<size_t>(in.mem_offset) + d * bytes;
+    if (in.dst[d].bytes == 0 || at + bytes > stride) continue;
+    for (uint32_t r = mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      LaneBits bits;
+      std::memcpy(&bits, u.params.data() + static_cast<size_t>(l) * stride + at, bytes);
+      if (bits.any()) set_bits(u.registers.data(), in.dst[d], l, bits);
+    }
+    // Parts of what was stored as one have no entry of their own.
+    const auto from = u.param_origin.upper_bound(static_cast<uint32_t>(at));
+    if (from != u.param_origin.begin()) u.origin[in.dst[d].offset] = std::prev(from)->second;
+  }
+}
+
+void Definedness::pass(const Frame& from, uint32_t from_offset, Frame& to, uint32_t to_offset,
+                       uint32_t bytes, uint32_t lanes) {
+  if (!from.undefined) return;
+  const size_t from_stride = from.function->param_bytes, to_stride = to.function->param_bytes;
+  if (!to.undefined)
+    to.undefined =
+        std::make_unique<UndefinedBits>(to.function->register_bytes, to.function->param_bytes);
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    const auto l = static_cast<size_t>(__builtin_ctz(r));
+    std::memcpy(to.undefined->params.data() + l * to_stride + to_offset,
+                from.undefined->params.data() + l * from_stride + from_offset, bytes);
+  }
+  for (const auto& [at, origin] : from.undefined->param_origin)
+    if (at >= from_offset && at < from_offset + bytes)
+      to.undefined->param_origin[at - from_offset + to_offset] = origin;
+}
+
+}  // namespace lab32::sim

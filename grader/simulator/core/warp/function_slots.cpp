@@ -1,0 +1,218 @@
+#include "simulator/core/warp/function_slots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/align.h"
+#include "base/error.h"
+
+namespace lab32::sim {
+namespace {
+
+using ptx::Operand;
+using ptx::OpId;
+using ptx::Space;
+using ptx::Type;
+using Kind = ptx::Operand::Kind;
+
+// Bytes of one lane's element in a slot for a register of so many bits; predicates: see Slot.
+uint8_t element_bytes(unsigned bits) {
+  return static_cast<uint8_t>(bits <= 16 ? 2 : bits <= 32 ? 4 : bits <= 64 ? 8 : 16);
+}
+
+}  // namespace
+
+FunctionSlots::FunctionSlots(const KernelNames& names, const ptx::ControlFlow& flow,
+                             CodeFunction& code)
+    : names_(names), function_(*code.ptx), code_(code) {
+  place_registers(flow);
+  place_variables();
+}
+
+void FunctionSlots::place_registers(const ptx::ControlFlow& flow) {
+  const ptx::RegisterSlots slots = ptx::assign_slots(function_, flow);
+  std::vector<uint32_t> offset(slots.slot_bits.size());
+  for (size_t s = 0; s < offset.size(); ++s)
+    offset[s] = allocate_slot(slots.slot_bits[s] == 1 ? 0 : element_bytes(slots.slot_bits[s]));
+  registers_.assign(function_.registers.size(), Slot{});
+  for (size_t r = 0; r < registers_.size(); ++r) {
+    const int s = slots.slot_of_register[r];
+    if (s < 0) continue;
+    Slot& slot = registers_[r];
+    slot.offset = offset[static_cast<size_t>(s)];
+    slot.is_predicate = function_.registers[r].bits == 1;
+    slot.bytes = slot.is_predicate ? 1 : element_bytes(function_.registers[r].bits);
+  }
+  for (int r : slots.live_into_entry) {
+    const Slot& slot = registers_[static_cast<size_t>(r)];
+    code_.undefined.emplace_back(slot.offset, slot.is_predicate ? 4u : slot.bytes * 32u);
+  }
+  code_.carry_offset = allocate_slot(0);
+}
+
+// bytes 0: a predicate, one word for all lanes.
+uint32_t FunctionSlots::allocate_slot(uint8_t bytes) {
+  const uint32_t size = bytes == 0 ? 4 : bytes * static_cast<uint32_t>(kWarpSize);
+  file_bytes_ = align_up(file_bytes_, std::min<uint32_t>(size, 64));
+  const uint32_t at = file_bytes_;
+  file_bytes_ += size;
+  return at;
+}
+
+void FunctionSlots::place_variables() {
+  auto place_param = [&](const ptx::Variable& v) {
+    code_.param_bytes = align_up(code_.param_bytes, std::max(8u, v.align));
+    code_.param_offset[v.name] = code_.param_bytes;
+    CodeFunction::ParamRange range{code_.param_bytes, static_cast<uint32_t>(v.size)};
+    code_.param_bytes += static_cast<uint32_t>(v.size);
+    return range;
+  };
+  if (!function_.is_entry) {
+    for (const auto& v : function_.params) code_.arguments.push_back(place_param(v));
+    for (const auto& v : function_.returns) code_.results.push_back(place_param(v));
+  } else {
+    kernel_params_ = ptx::parameter_offsets(function_.params, &kernel_param_bytes_);
+  }
+  for (const auto& v : function_.locals) {
+    if (v.space == Space::param) place_param(v);
+    if (v.space == Space::local) {
+      code_.local_bytes = align_up(code_.local_bytes, std::max(16u, v.align));
+      locals_[v.name] = code_.local_bytes;
+      code_.local_bytes += static_cast<uint32_t>(v.size);
+    }
+  }
+  code_.param_bytes = align_up(code_.param_bytes, 16);
+  code_.local_bytes = align_up(code_.local_bytes, 16);
+}
+
+Slot FunctionSlots::fixed(uint64_t value, uint8_t bytes) {
+  const auto key = std::make_pair(value, bytes);
+  auto it = fixed_.find(key);
+  if (it == fixed_.end()) {
+    it = fixed_.emplace(key, allocate_slot(bytes)).first;
+    code_.fixed.push_back({it->second, bytes, value});
+  }
+  return {it->second, bytes, false, false};
+}
+
+Slot FunctionSlots::shared_address(uint64_t value, uint8_t bytes) {
+  const auto [at, is_new] = shared_addresses_.emplace(std::make_pair(value, bytes), 0);
+  if (is_new) {
+    at->second = allocate_slot(bytes);
+    code_.shared_addresses.push_back({at->second, bytes, value});
+  }
+  return {at->second, bytes, false, false};
+}
+
+Slot FunctionSlots::special(ptx::SpecialReg reg) {
+  if (reg == ptx::SpecialReg::is_explicit_cluster) {
+    const uint32_t at = allocate_slot(0);
+    code_.specials.push_back({at, reg});
+    return {at, 1, true, false};
+  }
+  auto it = specials_.find(reg);
+  if (it == specials_.end()) {
+    it = specials_.emplace(reg, allocate_slot(4)).first;
+    code_.specials.push_back({it->second, reg});
+  }
+  return {it->second, 4, false, false};
+}
+
+// The value of a variable's or function's name, in `bytes`.
+Slot FunctionSlots::symbol(const Operand& op, uint8_t bytes, const ptx::Instruction& in) {
+  if (auto s = names_.shared.find(op.name); s != names_.shared.end())
+    return shared_address(s->second + static_cast<uint64_t>(op.value), bytes);
+  if (auto l = locals_.find(op.name); l != locals_.end()) {
+    const auto offset = static_cast<uint32_t>(l->second + op.value);
+    const uint32_t key = offset * 2 + (in.op->id == OpId::cvta ? 1 : 0);
+    auto it = local_slots_.find(key);
+    if (it == local_slots_.end()) {
+      it = local_slots_.emplace(key, allocate_slot(bytes)).first;
+      // cvta of a name adds the window itself.
+      code_.local_addresses.push_back({it->second, bytes, offset, false});
+    }
+    return {it->second, bytes, false, false};
+  }
+  if (auto g = names_.symbols.find(op.name); g != names_.symbols.end())
+    return fixed(g->second + static_cast<uint64_t>(op.value), bytes);
+  if (function_.is_entry)
+    for (size_t p = 0; p < function_.params.size(); ++p)
+      if (function_.params[p].name == op.name)
+        return fixed(names_.param_address + kernel_params_[p] + static_cast<uint64_t>(op.value),
+                     bytes);
+  if (const ptx::Function* f = names_.module.find_function(op.name); f && !f->is_declaration)
+    return fixed(code_address(static_cast<size_t>(f - names_.module.functions.data())), bytes);
+  if (code_.param_offset.count(op.name))
+    throw Error(
+        fmt::format("the address of the function parameter `{}` is not supported", op.name));
+  throw Error(fmt::format("`{}` is declared, but this module does not define it", op.name));
+}
+
+Slot FunctionSlots::value(const Operand& op, uint8_t bytes, Type type, const ptx::Instruction& in) {
+  switch (op.kind) {
+    case Kind::reg: {
+      Slot slot = registers_[static_cast<size_t>(op.reg)];
+      slot.negated = op.negated;
+      return slot;
+    }
+    case Kind::special:
+      return special(op.special);
+    case Kind::integer: {
+      if (type == Type::pred) return predicate(op.value != 0, op.negated);
+      uint64_t bits = static_cast<uint64_t>(op.value);
+      if (bytes < 8) bits &= (uint64_t{1} << (8 * bytes)) - 1;
+      return fixed(bits, bytes);
+    }
+    case Kind::real: {
+      uint64_t bits = static_cast<uint64_t>(op.value);
+      // A literal takes the type of the instruction.
+      if (op.is_double && bytes == 4) {
+        double d;
+        std::memcpy(&d, &bits, sizeof d);
+        const auto f = static_cast<float>(d);
+        uint32_t narrow;
+        std::memcpy(&narrow, &f, sizeof f);
+        bits = narrow;
+      } else if (!op.is_double && bytes == 8) {
+        const auto narrow = static_cast<uint32_t>(bits);
+        float f;
+        std::memcpy(&f, &narrow, sizeof f);
+        const double d = f;
+        std::memcpy(&bits, &d, sizeof d);
+      }
+      return fixed(bits, bytes);
+    }
+    case Kind::symbol:
+      return symbol(op, bytes, in);
+    case Kind::none:
+    case Kind::wildcard:
+      return Slot{};
+    default:
+      throw Error("an operand of a form this instruction does not have");
+  }
+}
+
+Slot FunctionSlots::predicate(bool set, bool negated) {
+  const uint32_t at = allocate_slot(0);
+  code_.fixed.push_back({at, 0, set != negated ? uint64_t{kFullMask} : 0});  // one word
+  return {at, 1, true, false};
+}
+
+void FunctionSlots::address(const Operand& op, const ptx::Instruction& in, Slot& base,
+                            int64_t& offset) {
+  offset = op.value;
+  if (op.reg >= 0) {
+    base = registers_[static_cast<size_t>(op.reg)];
+  } else if (!op.name.empty()) {
+    Operand name = op;
+    name.kind = Kind::symbol;
+    name.value = 0;
+    base = symbol(name, 8, in);
+  } else {
+    base = Slot{};
+  }
+}
+
+}  // namespace lab32::sim

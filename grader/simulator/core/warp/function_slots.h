@@ -1,0 +1,68 @@
+// The register file of a function, laid out: which slot each register, immediate, special register
+// and address of a variable has.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "simulator/core/warp/instruction.h"
+#include "simulator/core/warp/kernel_program.h"
+#include "simulator/ptx/control_flow.h"
+#include "simulator/ptx/module.h"
+
+namespace lab32::sim {
+
+// What names mean in all functions of a kernel.
+struct KernelNames {
+  const ptx::Module& module;
+  const SymbolTable& symbols;                               // device memory
+  const std::unordered_map<std::string, uint32_t>& shared;  // offsets
+  uint64_t param_address = 0;
+};
+
+class FunctionSlots {
+ public:
+  // Of `code.ptx`. Fills in where registers, parameters and local variables of `code` lie; slots
+  // that must hold a value are added to it as operands ask for them. All three must outlive this.
+  FunctionSlots(const KernelNames& names, const ptx::ControlFlow& flow, CodeFunction& code);
+
+  Slot reg(int index) const { return registers_[static_cast<size_t>(index)]; }
+  // A single value of `bytes` (what an immediate takes; a register keeps its own width).
+  Slot value(const ptx::Operand& op, uint8_t bytes, ptx::Type type, const ptx::Instruction& in);
+  // [base + offset]; an absolute one has no base.
+  void address(const ptx::Operand& op, const ptx::Instruction& in, Slot& base, int64_t& offset);
+
+  // Of a kernel's own parameters, in device memory.
+  const std::vector<uint32_t>& kernel_params() const { return kernel_params_; }
+  uint32_t kernel_param_bytes() const { return kernel_param_bytes_; }
+  // Of the register file, with all that has been asked for.
+  uint32_t bytes() const { return file_bytes_; }
+
+ private:
+  void place_registers(const ptx::ControlFlow& flow);
+  void place_variables();
+  uint32_t allocate_slot(uint8_t bytes);
+  Slot fixed(uint64_t value, uint8_t bytes);
+  Slot shared_address(uint64_t value, uint8_t bytes);
+  Slot special(ptx::SpecialReg reg);
+  Slot symbol(const ptx::Operand& op, uint8_t bytes, const ptx::Instruction& in);
+  Slot predicate(bool set, bool negated);
+
+  const KernelNames& names_;
+  const ptx::Function& function_;
+  CodeFunction& code_;
+  std::vector<uint32_t> kernel_params_;
+  uint32_t kernel_param_bytes_ = 0;
+  std::vector<Slot> registers_;
+  std::map<std::pair<uint64_t, uint8_t>, uint32_t> fixed_, shared_addresses_;
+  std::map<ptx::SpecialReg, uint32_t> specials_;
+  std::unordered_map<std::string, uint32_t> locals_;
+  std::unordered_map<uint32_t, uint32_t> local_slots_;
+  uint32_t file_bytes_ = 0;
+};
+
+}  // namespace lab32::sim

@@ -1,0 +1,147 @@
+// A kernel and every function it can reach, ready to run: what decode() makes and the warps
+// execute.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "simulator/core/isa/bulk_op.h"
+#include "simulator/core/isa/fragments.h"
+#include "simulator/core/isa/texture_op.h"
+#include "simulator/core/memory/memory.h"
+#include "simulator/core/memory/shared_variable.h"
+#include "simulator/core/warp/access_plan.h"
+#include "simulator/core/warp/instruction.h"
+#include "simulator/ptx/meetings.h"
+#include "simulator/ptx/module.h"
+
+namespace lab32::sim {
+
+// A slot of the register file that must hold a value before the function starts.
+struct FixedSlot {
+  uint32_t offset;
+  uint8_t bytes;   // 0: a predicate, one word
+  uint64_t value;  // bit pattern, the same in all lanes
+};
+
+struct SpecialSlot {
+  uint32_t offset;
+  ptx::SpecialReg reg;
+};
+
+// The address of a variable in shared memory: of a block's own, which its rank in its cluster is
+// part of.
+struct SharedSlot {
+  uint32_t offset;
+  uint8_t bytes;
+  uint64_t value;  // of rank 0
+};
+
+// The address of a variable in the activation's stack frame: known when the frame is made.
+struct LocalSlot {
+  uint32_t offset;
+  uint8_t bytes;
+  uint32_t local_offset;  // from the frame's base
+  bool generic;
+};
+
+// One function, decoded. code ends with an implicit return.
+struct CodeFunction {
+  const ptx::Function* ptx = nullptr;
+  uint32_t index = 0;
+  std::string refusal;  // why it cannot run; empty: it can
+  std::vector<Inst> code;
+  uint32_t register_bytes = 0;
+  uint32_t carry_offset = 0;  // lane mask of the carry flag
+  std::vector<FixedSlot> fixed;
+  std::vector<SpecialSlot> specials;
+  std::vector<SharedSlot> shared_addresses;
+  std::vector<LocalSlot> local_addresses;
+  std::vector<std::pair<uint32_t, uint32_t>>
+      undefined;             // {offset, bytes}: read before written on some path
+  uint32_t local_bytes = 0;  // of its .local variables
+  uint32_t param_bytes = 0;  // of its .param variables (own parameters, call sequences)
+  std::unordered_map<std::string, uint32_t> param_offset;
+  // for calls into this function: where each argument and return value lies in its param area
+  struct ParamRange {
+    uint32_t offset, bytes;
+  };
+  std::vector<ParamRange> arguments, results;
+  std::vector<ptx::Meeting> meetings;  // Inst::meeting
+  std::vector<uint32_t> meeting_pcs;
+  std::vector<int> block_of;  // of each instruction of the PTX
+
+  uint32_t pc_of(int meeting) const { return meeting_pcs[static_cast<size_t>(meeting)]; }
+  // Whether lanes at `pc` may still come to the meeting.
+  bool come_to(int meeting, uint32_t pc) const {
+    return pc < block_of.size() &&
+           meetings[static_cast<size_t>(meeting)].from[static_cast<size_t>(block_of[pc])];
+  }
+};
+
+// A call: which function, and where its arguments and results lie in the caller's param area.
+struct CallSite {
+  enum class Target : uint8_t {
+    function,
+    indirect,
+    vprintf,
+    assertfail,
+    malloc,
+    free,
+    prepare_launch,
+    launch,
+    set_condition,
+    runtime
+  } target = Target::function;
+  uint32_t function = 0;
+  Slot pointer;                              // indirect
+  std::vector<uint32_t> arguments, results;  // offsets in the caller's param area
+  std::string name;
+};
+
+struct Site {
+  uint32_t function = 0;
+  uint32_t index = 0;  // in code
+  const ptx::Instruction* ptx = nullptr;
+};
+
+struct KernelProgram {
+  const ptx::Module* module = nullptr;
+  std::vector<CodeFunction> functions;                 // [0] is the kernel
+  std::unordered_map<uint64_t, uint32_t> function_at;  // code address -> index in functions
+  std::vector<Site> sites;
+  std::vector<AccessPlan> plans;                     // by site
+  std::vector<CallSite> calls;                       // Inst::target of a call
+  std::vector<std::vector<uint32_t>> branch_tables;  // Inst::target of brx
+  std::vector<FragmentOp> fragment_ops;              // Inst::target of mma and its like
+  std::vector<TextureOp> texture_ops;                // Inst::target of tex and its like
+  std::vector<BulkOp> bulk_ops;                      // Inst::target of cp.async.bulk
+  std::vector<SharedVariable> shared;
+  uint32_t static_shared = 0;
+  uint32_t dynamic_offset = 0;   // where dynamic shared memory starts
+  bool order_sensitive = false;  // uses results of atomics, or atomics that do not commute
+  bool uses_heap = false;        // calls malloc() or free() by name
+  bool reads_clock = false;      // %clock, %globaltimer and their like
+  bool launches_kernels = false;
+  bool cluster_barriers = false;
+  bool reserves_shared = false;  // reads where shared memory is that the system has reserved
+  uint64_t param_address = 0;    // the kernel's parameters, in device memory
+  uint32_t param_bytes = 0;
+
+  std::optional<ptx::Module::Position> position(uint32_t site) const;
+  // `shared` of a launch with so many bytes per block: the dynamic ones have their bytes.
+  std::vector<SharedVariable> shared_in(uint32_t shared_bytes) const;
+};
+
+// The address of a function, by its index in the module: function pointers hold it.
+inline uint64_t code_address(size_t index) { return kCodeBase + 16 * (index + 1); }
+
+// Addresses of the module's variables in device memory.
+using SymbolTable = std::unordered_map<std::string, uint64_t>;
+
+}  // namespace lab32::sim

@@ -1,0 +1,405 @@
+#include "simulator/observers/caches/caches.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "simulator/observers/caches/cache_record.h"
+#include "simulator/observers/caches/cache_turns.h"
+#include "simulator/observers/traffic/bulk.h"
+#include "simulator/observers/traffic/texels.h"
+
+namespace lab32::counters {
+
+struct CacheObserver::Recorded : RecordedBlock {};
+
+namespace {
+
+using sim::AccessKind;
+
+}  // namespace
+
+struct CacheObserver::Launch {
+  Launch(const CacheShape& shape, std::vector<CacheUse> uses, const std::optional<L2>& l2)
+      : shape(shape),
+        uses(std::move(uses)),
+        initial(l2),
+        l1s(shape.l1_bytes, shape.l1_ways, kSectorsPerLine, shape.multiprocessors),
+        turn(shape.multiprocessors),
+        reaches_l2(shape.multiprocessors),
+        l2(l2 ? *l2 : L2(shape.l2)) {
+    this->l2.reset_counters();
+  }
+
+  double share_recorded() const {
+    return recorded == 0 ? 1
+                         : static_cast<double>(recorded) / static_cast<double>(recorded + dropped);
+  }
+  uint64_t wave() const { return uint64_t{shape.multiprocessors} * shape.resident_blocks; }
+
+  void finished(std::unique_ptr<Recorded> block);
+  void replay();  // the blocks of the next wave, or what there is of it
+  // By which turn what is asked for now has come: warps ask together, and again when it is there.
+  // Turns count from one.
+  uint64_t round_end(uint32_t multiprocessor, uint64_t warps) const {
+    return ((turn[multiprocessor] - 1) / warps + 1) * warps + 1;
+  }
+  // Whether the line is under way from device memory to L2.
+  bool comes_from_dram(uint64_t line, bool asked_now, uint64_t now, uint64_t landed);
+  void note(const LineAccess& access, LoadGroup& group, bool first);
+  void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps, bool first);
+  void store_line(uint32_t side, const LineAccess& access);
+  void stores_leave();
+  void prefetch(const std::vector<Turns>& turns, uint32_t multiprocessor);
+  void prefetch(uint32_t multiprocessor, const LineAccess* next, const LineAccess* end);
+
+  const CacheShape shape;
+  const std::vector<CacheUse> uses;
+  const std::optional<L2> initial;
+
+  std::mutex mutex;
+  bool started = false;
+  std::map<uint64_t, std::unique_ptr<Recorded>> waiting;  // blocks that ran, by index
+  uint64_t next = 0;                                      // first block of the next wave
+  uint64_t of_this_wave = 0;                              // how many of its blocks are waiting
+  CacheSets l1s;                                          // a cache of each multiprocessor
+  std::vector<uint64_t> turn;       // of each multiprocessor: accesses replayed
+  std::vector<uint8_t> reaches_l2;  // likely: what each multiprocessor asks for next
+  L2 l2;
+  HitCount load, store, atomic;
+  uint64_t recorded = 0, dropped = 0;
+  uint64_t l1_store_cycles = 0;  // of all accesses, recorded or not
+  std::array<LoadGroup, kLoadGroups> groups;
+  std::array<uint64_t, kLoadGroups> fills{};  // sectors that missed
+  // What device memory was asked for lately, and the turn by which it has come: multiprocessors
+  // take their turns together, so one's turn is another's.
+  struct Fetch {
+    uint64_t line = ~uint64_t{0}, landed = 0;
+  };
+  std::vector<Fetch> fetches = std::vector<Fetch>(1 << 14);
+  bool waits = false, late = false;  // the access whose lines are being looked up
+  // What a warp stores, one store behind the other. Two leave L1 as one write of each line; three
+  // and more do not (measured: h200-model-counters.csv, scan_in_registers, best_two_of_rows and
+  // scan_tree beside inverses_of_threes and push, with as many bytes as L2 holds).
+  struct Leaving {
+    uint32_t side = 0;
+    uint64_t line = 0;
+    uint8_t sectors = 0;
+    SectorBytes bytes{};
+  };
+  std::vector<Leaving> leaving;
+  std::vector<size_t> leaving_ends;  // of each store's
+};
+
+void CacheObserver::Launch::finished(std::unique_ptr<Recorded> block) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  recorded += block->lines;
+  dropped += block->dropped;
+  for (size_t g = 0; g < kLoadGroups; ++g) groups[g].cycles += block->l1_load_cycles[g];
+  l1_store_cycles += block->l1_store_cycles;
+  const uint64_t index = block->index;
+  waiting.emplace(index, std::move(block));
+  if (index < next + wave()) ++of_this_wave;
+  while (of_this_wave == wave()) replay();
+}
+
+// The caches of all multiprocessors are larger than the host's, and each turn is another's: so what
+// the next ones will look at is asked for ahead, in the order in which it is found: the access, the
+// order of its set in L1, and then its line there, or the same of L2.
+void CacheObserver::Launch::prefetch(const std::vector<Turns>& turns, uint32_t multiprocessor) {
+  constexpr uint32_t kAccess = 24, kSet = 16, kLine = 8, kFar = 4;  // multiprocessors ahead
+  const auto ahead = [&](uint32_t by) { return (multiprocessor + by) % shape.multiprocessors; };
+  if (const Turns& t = turns[ahead(kAccess)]; !t.done()) fetch_ahead(&t.next());
+  uint32_t m = ahead(kSet);
+  if (const Turns& t = turns[m]; !t.done()) l1s.prefetch_set(l1s.key_of(t.next().line, m));
+  m = ahead(kLine);
+  const auto is_load = [](const LineAccess& access) {
+    return static_cast<AccessKind>(access.kind) == AccessKind::load;
+  };
+  if (const Turns& t = turns[m]; !t.done()) {
+    const LineAccess& access = t.next();
+    const bool there = l1s.prefetch_line(l1s.key_of(access.line, m));
+    reaches_l2[m] = !there || !is_load(access);
+    if (reaches_l2[m]) l2.prefetch_sets(m % shape.l2.sides, access.line);
+  }
+  m = ahead(kFar);
+  if (const Turns& t = turns[m]; !t.done() && reaches_l2[m])
+    l2.prefetch_lines(m % shape.l2.sides, t.next().line);
+}
+
+// The same for the other lines of an access.
+void CacheObserver::Launch::prefetch(uint32_t multiprocessor, const LineAccess* next,
+                                     const LineAccess* end) {
+  constexpr std::ptrdiff_t kSet = 8, kLine = 4, kFar = 2;
+  const auto key = [&](std::ptrdiff_t by) { return l1s.key_of(next[by].line, multiprocessor); };
+  const uint32_t side = multiprocessor % shape.l2.sides;
+  const std::ptrdiff_t left = end - next;
+  if (left > kSet) l1s.prefetch_set(key(kSet));
+  if (left > kLine) {
+    l1s.prefetch_line(key(kLine));
+    l2.prefetch_sets(side, next[kLine].line);
+  }
+  if (left > kFar) l2.prefetch_lines(side, next[kFar].line);
+}
+
+void CacheObserver::Launch::replay() {
+  std::vector<Turns> turns(shape.multiprocessors);
+  const auto end = waiting.lower_bound(next + wave());
+  for (auto block = waiting.begin(); block != end; ++block)
+    for (const auto& warp : block->second->warps)
+      turns[block->first % shape.multiprocessors].add(warp);
+  for (bool any = true; any;) {
+    any = false;
+    for (uint32_t m = 0; m < shape.multiprocessors; ++m) {
+      prefetch(turns, m);
+      if (turns[m].done()) continue;
+      any = true;
+      ++turn[m];
+      turns[m].issue([&](const auto* next, const auto* end) { prefetch(m, next, end); },
+                     [&](const LineAccess& access, uint64_t warps, bool first) {
+                       look_up(m, access, warps, first);
+                     });
+      stores_leave();
+    }
+  }
+  waiting.erase(waiting.begin(), end);
+  next += wave();
+  of_this_wave =
+      static_cast<uint64_t>(std::distance(waiting.begin(), waiting.lower_bound(next + wave())));
+}
+
+bool CacheObserver::Launch::comes_from_dram(uint64_t line, bool asked_now, uint64_t now,
+                                            uint64_t landed) {
+  Fetch& fetch = fetches[line % fetches.size()];
+  if (asked_now) fetch = {line, landed};
+  return asked_now || (fetch.line == line && now < fetch.landed);
+}
+
+void CacheObserver::Launch::store_line(uint32_t side, const LineAccess& access) {
+  leaving.push_back({side, access.line, static_cast<uint8_t>(access.sectors), access.amount});
+  if (access.last != 0) leaving_ends.push_back(leaving.size());
+}
+
+void CacheObserver::Launch::stores_leave() {
+  size_t end = leaving.size();
+  if (leaving_ends.size() == 2) {
+    const auto second = leaving.begin() + static_cast<std::ptrdiff_t>(leaving_ends[0]);
+    const auto join = [&](const Leaving& later) {
+      const auto at = std::find_if(leaving.begin(), second,
+                                   [&](const Leaving& first) { return first.line == later.line; });
+      if (at == second) return false;
+      at->sectors |= later.sectors;
+      for (uint32_t s = 0; s < kSectorsPerLine; ++s)
+        at->bytes[s] =
+            static_cast<uint8_t>(std::min<uint32_t>(kSectorBytes, at->bytes[s] + later.bytes[s]));
+      return true;
+    };
+    end = static_cast<size_t>(std::remove_if(second, leaving.end(), join) - leaving.begin());
+  }
+  for (size_t i = 0; i < end; ++i)
+    l2.write(leaving[i].side, leaving[i].line, leaving[i].sectors, leaving[i].bytes);
+  leaving.clear();
+  leaving_ends.clear();
+}
+
+// Behind each line of a load.
+void CacheObserver::Launch::note(const LineAccess& access, LoadGroup& group, bool first) {
+  if (access.last == 0) return;
+  if (first) {
+    ++group.first;
+    group.first_waiting += waits;
+    group.first_late += late;
+  }
+  ++group.accesses;
+  group.waiting += waits;
+  group.late += late;
+  waits = late = false;
+}
+
+void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& access,
+                                    uint64_t warps, bool first) {
+  const uint32_t side = multiprocessor % shape.l2.sides;
+  const uint64_t line = access.line;
+  const auto sectors = static_cast<uint8_t>(access.sectors);
+  const auto asked = static_cast<uint64_t>(__builtin_popcount(sectors));
+  const auto kind = static_cast<AccessKind>(access.kind);
+  std::optional<CachedLine> gone;
+
+  if (kind == AccessKind::red || kind == AccessKind::atom) {
+    uint64_t times = 0;
+    for (uint8_t t : access.amount) times += t;
+    atomic.sectors += times;
+    l2.update(side, line, sectors, access.amount, kind == AccessKind::atom,
+              access.on_float ? shape.float_atomic : 1, access.alone != 0);
+    return;
+  }
+  if (access.engine) {
+    if (kind == AccessKind::store)
+      l2.write(side, line, sectors, access.amount);
+    else
+      l2.read(side, line, sectors);
+    return;
+  }
+  const CacheSets::Key key = l1s.key_of(line, multiprocessor);
+  CachedLine* at = l1s.use(key);
+  if (kind == AccessKind::store) {
+    // Stores go through; one hits if L1 knows the line, whatever it holds of it (measured:
+    // copy_bytes, whose warps store a sector each, hits 72 %).
+    store.sectors += asked;
+    if (at != nullptr) store.hits += asked;
+    if (at == nullptr) l1s.insert(key, gone);
+    store_line(side, access);
+    return;
+  }
+  load.sectors += asked;
+  LoadGroup& group = groups[access.group];
+  group.asked += asked;
+  const uint64_t read_before = l2.counters().dram_read;
+  if (access.skips_l1) {
+    fills[access.group] += asked;
+    l2.read(side, line, sectors);
+    waits = true;
+    late |= comes_from_dram(line, l2.counters().dram_read > read_before, turn[multiprocessor],
+                            round_end(multiprocessor, warps));
+    note(access, group, first);
+    return;
+  }
+  if (at == nullptr) at = &l1s.insert(key, gone);
+  const auto missing = static_cast<uint8_t>(sectors & ~at->valid);
+  if (missing != 0) l1s.make_room(key, static_cast<uint32_t>(__builtin_popcount(missing)));
+  const uint64_t hits = asked - static_cast<uint64_t>(__builtin_popcount(missing));
+  load.hits += hits;
+  group.hits += hits;
+  if (turn[multiprocessor] < at->landed) {
+    waits |= hits > 0;
+    late |= hits > 0 && at->from_dram;
+  }
+  if (missing == 0) return note(access, group, first);
+  waits = true;
+  at->landed = static_cast<uint32_t>(round_end(multiprocessor, warps));
+  fills[access.group] += asked - hits;
+  l2.read(side, line, missing);
+  at->from_dram = comes_from_dram(line, l2.counters().dram_read > read_before, turn[multiprocessor],
+                                  at->landed);
+  late |= at->from_dram;
+  at->valid |= missing;
+  note(access, group, first);
+}
+
+CacheObserver::CacheObserver(const CacheShape& shape, std::vector<CacheUse> uses,
+                             std::optional<L2> l2)
+    : launch_(std::make_shared<Launch>(shape, std::move(uses), l2)) {}
+
+CacheObserver::CacheObserver(std::shared_ptr<Launch> launch) : launch_(std::move(launch)) {}
+
+CacheObserver::~CacheObserver() = default;
+
+std::unique_ptr<sim::Observer> CacheObserver::fork() const {
+  if (launch_->started && launch_.use_count() == 1)
+    launch_ = std::make_shared<Launch>(launch_->shape, launch_->uses, launch_->initial);
+  return std::unique_ptr<CacheObserver>(new CacheObserver(launch_));
+}
+
+void CacheObserver::merge(sim::Observer& other) {
+  launch_ = static_cast<CacheObserver&>(other).launch_;
+}
+
+void CacheObserver::block_begin(const sim::BlockInfo& block) {
+  {
+    const std::lock_guard<std::mutex> lock(launch_->mutex);
+    launch_->started = true;
+  }
+  block_ = std::make_unique<Recorded>();
+  block_->index = block.index;
+  block_->warps.resize((block.threads + sim::kWarpSize - 1) / sim::kWarpSize);
+}
+
+void CacheObserver::access(uint32_t warp, const sim::Access& access) {
+  if (access.space != sim::AccessSpace::global || access.mask == 0) return;
+  const CacheUse use = access.site < launch_->uses.size() ? launch_->uses[access.site] : CacheUse{};
+  auto& accesses = block_->warps[warp];
+  const size_t before = accesses.size();
+  append_lines(access, use.skips_l1, use.on_float, accesses, use.group);
+  const uint64_t lines = accesses.size() - before;
+  (access.kind == AccessKind::load ? block_->l1_load_cycles[use.group] : block_->l1_store_cycles) +=
+      busy_cycles(access, accesses.data() + before, lines);
+  keep_to_share(accesses, before);
+}
+
+// Drops what a block has recorded beyond its share.
+void CacheObserver::keep_to_share(std::vector<LineAccess>& accesses, size_t before) {
+  const uint64_t lines = accesses.size() - before;
+  if (block_->lines + lines >
+      std::max<uint64_t>(launch_->shape.accesses_recorded / launch_->wave(), 64)) {
+    accesses.resize(before);
+    block_->dropped += lines;
+  } else {
+    block_->lines += lines;
+  }
+}
+
+void CacheObserver::texels(uint32_t warp, const sim::TexelAccess& access) {
+  const TexelRequests requests = texel_requests(access);
+  if (!requests.known) return;
+  const bool stores = access.kind == sim::TexelAccess::Kind::store;
+  auto& accesses = block_->warps[warp];
+  const size_t before = accesses.size();
+  uint32_t begin = 0;
+  for (const uint32_t end : requests.ends) {
+    append_sectors(requests.sectors.data() + begin, requests.sectors.data() + end, stores,
+                   accesses);
+    begin = end;
+  }
+  keep_to_share(accesses, before);
+}
+
+void CacheObserver::bulk(uint32_t warp, const sim::BulkMove& move) {
+  if (!bulk_sectors(move).known) return;
+  auto& accesses = block_->warps[warp];
+  const size_t before = accesses.size();
+  append_run(move.global, move.inside, move.kind == sim::BulkMove::Kind::store, accesses);
+  keep_to_share(accesses, before);
+}
+
+void CacheObserver::block_end() { launch_->finished(std::move(block_)); }
+
+CacheCounters CacheObserver::counters() {
+  Launch& launch = *launch_;
+  while (!launch.waiting.empty()) launch.replay();
+  CacheCounters c = launch.l2.counters();
+  c.l1_load = launch.load;
+  c.l1_store = launch.store;
+  c.l1.sectors = launch.load.sectors + launch.store.sectors + launch.atomic.sectors;
+  c.l1.hits = launch.load.hits + launch.store.hits;
+  for (const LoadGroup& group : load_groups()) c.l1_load_cycles += group.cycles;
+  c.l1_store_cycles = launch.l1_store_cycles;
+  if (launch.dropped == 0) return c;
+  c.recorded = launch.share_recorded();
+  for (uint64_t* count :
+       {&c.l1.sectors, &c.l1.hits, &c.l1_load.sectors, &c.l1_load.hits, &c.l1_store.sectors,
+        &c.l1_store.hits, &c.l2.sectors, &c.l2.hits, &c.l2_read, &c.l2_write, &c.l2_red, &c.l2_atom,
+        &c.l2_read_lines, &c.l2_write_lines, &c.l2_fills, &c.dram_pages, &c.dram_read,
+        &c.dram_written})
+    *count = static_cast<uint64_t>(static_cast<double>(*count) / c.recorded);
+  return c;
+}
+
+std::array<LoadGroup, kLoadGroups> CacheObserver::load_groups() const {
+  std::array<LoadGroup, kLoadGroups> groups = launch_->groups;
+  for (size_t g = 0; g < kLoadGroups; ++g)
+    groups[g].cycles += static_cast<uint64_t>(static_cast<double>(launch_->fills[g]) /
+                                              (kSectorsPerLine * launch_->share_recorded()));
+  return groups;
+}
+
+double CacheObserver::busiest_slice() const {
+  const uint64_t all = launch_->recorded + launch_->dropped;
+  if (launch_->recorded == 0) return 0;
+  return launch_->l2.busiest_slice() * static_cast<double>(all) /
+         static_cast<double>(launch_->recorded);
+}
+
+L2 CacheObserver::take_l2() { return std::move(launch_->l2); }
+
+}  // namespace lab32::counters

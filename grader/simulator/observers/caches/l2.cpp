@@ -1,0 +1,253 @@
+#include "simulator/observers/caches/l2.h"
+
+#include <algorithm>
+
+namespace lab32::counters {
+namespace {
+
+// Where addresses lie (measured: data/measured/h200-slices.csv). 256 bytes lie in one slice, the
+// next 256 in another, and the two take the next 512 bytes, too. So 16 KiB go to a hand of 32
+// slices, and so do the next 16 KiB; the next 32 KiB go to the next hand.
+constexpr uint64_t kGranule = 256, kPairBytes = 1024, kHand = 32, kHandBytes = 32768;
+// What a warp's additions to the words of one line cost, each lane its own, in additions of one
+// lane, floats or not (measured: data/measured/h200-atomics.csv, `line`).
+constexpr double kWholeLine = 3.2;
+// Lines that the threads of a large GPU write at about the same time, 132 * 2048 of them.
+constexpr size_t kInFlight = 270000;
+
+uint32_t count(uint8_t sectors) { return static_cast<uint32_t>(__builtin_popcount(sectors)); }
+
+}  // namespace
+
+L2::L2(const L2Shape& shape)
+    : shape_(shape),
+      together_(std::clamp(shape.dram_access_bytes / kSectorBytes, 1u, kSectorsPerLine)),
+      sides_(shape.bytes / shape.sides, shape.ways, 1, shape.sides),
+      slice_work_(std::max(shape.slices, 1u)),
+      last_updated_(std::max(shape.slices, 1u)),
+      read_(std::max(shape.dram_banks, 1u)),
+      written_(read_.size()) {
+  for (std::vector<Bank>* banks : {&read_, &written_})
+    for (Bank& bank : *banks) bank.pages.fill(UINT64_MAX);
+}
+
+void L2::reset_counters() {
+  counters_ = {};
+  in_flight_.clear();
+  completed_ = 0;
+  std::fill(slice_work_.begin(), slice_work_.end(), 0.0);
+}
+
+double L2::busiest_slice() const {
+  double most = 0;
+  for (const double work : slice_work_) most = std::max(most, work);
+  return most;
+}
+
+// The high bits: the low ones choose the set.
+uint32_t L2::home(uint64_t line) const {
+  return static_cast<uint32_t>((hash_line(line) >> 48) % shape_.sides);
+}
+
+void L2::prefetch_sets(uint32_t side, uint64_t line) {
+  const uint32_t at_home = home(line);
+  sides_.prefetch_set(sides_.key_of(line, at_home));
+  if (side != at_home) sides_.prefetch_set(sides_.key_of(line, side));
+}
+
+void L2::prefetch_lines(uint32_t side, uint64_t line) {
+  const uint32_t at_home = home(line);
+  sides_.prefetch_line(sides_.key_of(line, at_home));
+  if (side != at_home) sides_.prefetch_line(sides_.key_of(line, side));
+}
+
+size_t L2::slice_of(uint64_t line) const {
+  const uint64_t at = line * kLineBytes, slices = slice_work_.size();
+  uint64_t hand = kHand;
+  while (hand > slices && hand > 2) hand /= 2;
+  const uint64_t hands = (slices + hand - 1) / hand;
+  const uint64_t deal = at / kHandBytes;
+  const uint64_t pair = (at / kPairBytes ^ hash_line(deal)) % (hand / 2);
+  const uint64_t slice = deal % hands * hand + 2 * pair + at / kGranule % 2;
+  // Of full hands: those that a card has not, one in so many, are made up for by all others, a line
+  // at a time.
+  const uint64_t all = hands * hand, absent = all - slices;
+  if (slice * absent / all == (slice + 1) * absent / all) return slice - slice * absent / all;
+  return hash_line(line) % slices;
+}
+
+void L2::look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind) {
+  counters_.*kind += sectors;
+  ++(kind == &CacheCounters::l2_write ? counters_.l2_write_lines : counters_.l2_read_lines);
+  counters_.l2.sectors += sectors;
+  counters_.l2.hits += hits;
+}
+
+// All sectors that come along when these are read from device memory.
+uint8_t L2::whole_accesses(uint8_t sectors) const {
+  uint8_t all = 0;
+  for (uint32_t first = 0; first < kSectorsPerLine; first += together_) {
+    const auto group = static_cast<uint8_t>(((1u << together_) - 1) << first);
+    if ((sectors & group) != 0) all |= group;
+  }
+  return all;
+}
+
+// Lone words stored all over 64, 256 and 1024 MiB take as long as if an access found its page among
+// four that its bank was asked for (measured: data/measured/h200-spread.csv).
+void L2::reach_dram(std::vector<Bank>& banks, uint64_t line) {
+  const uint64_t page = line * kLineBytes / shape_.dram_page_bytes;
+  Bank& bank = banks[(hash_line(page) >> 20) % banks.size()];
+  if (std::find(bank.pages.begin(), bank.pages.end(), page) != bank.pages.end()) return;
+  bank.pages[bank.next++ % kPending] = page;
+  ++counters_.dram_pages;
+}
+
+// Partly written lines come from all threads at work, in no order: neighbours that one warp stores
+// find their page hardly more often than if lines were drawn by lot from as many (measured: lone
+// words 64 to 4160 bytes apart).
+uint64_t L2::one_of_many(uint64_t line) {
+  const size_t n = completed_++;
+  if (in_flight_.size() < kInFlight)
+    in_flight_.push_back(line);
+  else
+    in_flight_[n % kInFlight] = line;
+  return in_flight_[hash_line(n) % in_flight_.size()];
+}
+
+CachedLine& L2::place(uint32_t side, uint64_t line) {
+  const CacheSets::Key key = sides_.key_of(line, side);
+  if (CachedLine* found = sides_.use(key)) return *found;
+  std::optional<CachedLine> gone;
+  CachedLine& fresh = sides_.insert(key, gone);
+  if (gone && gone->dirty != 0) write_back(*gone);
+  return fresh;
+}
+
+uint32_t L2::fetch(uint32_t side, uint64_t line, uint8_t sectors) {
+  const bool at_home = side == home(line);
+  CachedLine& at = place(side, line);
+  const uint32_t hits = count(at.valid & sectors);
+  const auto missing = static_cast<uint8_t>(sectors & ~at.valid);
+  if (missing == 0) return hits;
+  const uint8_t wanted = whole_accesses(missing);
+  if (at_home) {
+    const auto come = static_cast<uint8_t>(wanted & ~at.valid);
+    counters_.dram_read += uint64_t{count(wanted)} * kSectorBytes;
+    ++counters_.l2_fills;
+    reach_dram(read_, line);
+    // A partly written sector is whole now.
+    const auto completed = static_cast<uint8_t>(at.partial & come);
+    partial_.sectors -= count(completed);
+    at.partial &= static_cast<uint8_t>(~completed);
+    at.valid |= come;
+    return hits;
+  }
+  const uint32_t far_hits = fetch(home(line), line, wanted);
+  look_up(count(wanted), far_hits, &CacheCounters::l2_read);
+  at.valid |= wanted;
+  return hits;
+}
+
+void L2::read(uint32_t side, uint64_t line, uint8_t sectors) {
+  const uint32_t hits = fetch(side, line, sectors);
+  look_up(count(sectors), hits, &CacheCounters::l2_read);
+}
+
+void L2::mark_dirty(CachedLine& at, uint8_t sectors) {
+  const auto fresh = static_cast<uint8_t>(sectors & ~at.dirty);
+  if (fresh == 0) return;
+  at.dirty |= fresh;
+  dirty_.sectors += count(fresh);
+  dirty_.lines.push_back(at.line);
+}
+
+void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes) {
+  // A write finds its place always: it counts as a hit.
+  look_up(count(sectors), count(sectors), &CacheCounters::l2_write);
+  const uint32_t at_home = home(line);
+  uint8_t whole = 0;
+  for (uint32_t s = 0; s < kSectorsPerLine; ++s)
+    if ((sectors >> s & 1) != 0 && bytes[s] >= kSectorBytes) whole |= static_cast<uint8_t>(1u << s);
+  if (side != at_home) {
+    look_up(count(sectors), count(sectors), &CacheCounters::l2_write);
+    place(side, line).valid |= whole;
+  }
+  CachedLine& at = place(at_home, line);
+  for (uint32_t s = 0; s < kSectorsPerLine; ++s) {
+    const auto bit = static_cast<uint8_t>(1u << s);
+    if ((sectors & bit) == 0 || (at.valid & bit) != 0) continue;
+    at.written[s] = static_cast<uint8_t>(std::min<uint32_t>(at.written[s] + bytes[s], 255));
+    const bool was_partial = (at.partial & bit) != 0;
+    if (at.written[s] >= kSectorBytes) {
+      at.valid |= bit;
+      if (was_partial) --partial_.sectors;
+      at.partial &= static_cast<uint8_t>(~bit);
+    } else if (!was_partial) {
+      at.partial |= bit;
+      ++partial_.sectors;
+      partial_.lines.push_back(line);
+    }
+  }
+  mark_dirty(at, sectors);
+  keep_limits();
+}
+
+void L2::update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times,
+                bool result, double weight, bool alone) {
+  uint32_t asked = 0;
+  for (uint32_t s = 0; s < kSectorsPerLine; ++s)
+    if ((sectors >> s & 1) != 0) asked += times[s];
+  const auto kind = result ? &CacheCounters::l2_atom : &CacheCounters::l2_red;
+  const uint32_t at_home = home(line);
+  if (side != at_home) look_up(asked, asked, kind);  // passed on
+  const uint32_t missing = count(sectors) - fetch(at_home, line, sectors);
+  look_up(asked, asked - std::min(missing, asked), kind);
+  mark_dirty(place(at_home, line), sectors);
+  keep_limits();
+  // A float waits for the one before it where both are added to one word: by lanes of a warp, or by
+  // warps in turn (measured: add_to_one beside sum_by_key, whose keys are spread).
+  const size_t slice = slice_of(line);
+  uint64_t& last = last_updated_[slice];
+  const uint64_t here = line << kSectorsPerLine | sectors;
+  const double work = asked, first = std::min<double>(work, count(sectors));
+  // Lanes in step with the words of one line are added side by side.
+  slice_work_[slice] += alone && asked == count(sectors) && work > kWholeLine
+                            ? kWholeLine
+                            : (last == here ? first * weight : first) + (work - first) * weight;
+  last = here;
+}
+
+void L2::write_back(CachedLine& at) {
+  counters_.dram_read += uint64_t{count(at.partial)} * kSectorBytes;
+  counters_.dram_written += uint64_t{count(at.dirty)} * kSectorBytes;
+  uint64_t reached = at.line;
+  if (at.partial != 0) {
+    reached = one_of_many(at.line);
+    reach_dram(read_, reached);  // what was missing
+  }
+  if (at.dirty != 0) reach_dram(written_, reached);
+  dirty_.sectors -= count(at.dirty);
+  partial_.sectors -= count(at.partial);
+  at.valid |= at.partial;
+  at.dirty = at.partial = 0;
+  at.written = {};
+}
+
+void L2::keep_limits() {
+  const auto keep = [this](Waiting& waiting, uint64_t limit, auto waits) {
+    while (!waiting.lines.empty()) {
+      const uint64_t line = waiting.lines.front();
+      CachedLine* at = sides_.peek(sides_.key_of(line, home(line)));
+      // It may have been written back, or completed, since.
+      const bool still = at != nullptr && waits(*at);
+      if (still && waiting.sectors * kSectorBytes <= limit) break;
+      waiting.lines.pop_front();
+      if (still) write_back(*at);
+    }
+  };
+  keep(partial_, shape_.partial_dirty_limit, [](const CachedLine& at) { return at.partial != 0; });
+  keep(dirty_, shape_.dirty_limit, [](const CachedLine& at) { return at.dirty != 0; });
+}
+
+}  // namespace lab32::counters

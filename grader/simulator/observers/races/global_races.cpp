@@ -1,0 +1,284 @@
+#include "simulator/observers/races/global_races.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+namespace lab32::counters {
+namespace {
+
+using Kind = sim::AccessKind;
+
+// What is no address of device memory: the barriers of clusters, and those in their shared memory.
+constexpr uint64_t kClusters = uint64_t{1} << 62, kMbarriers = uint64_t{1} << 61;
+
+bool writes(Kind kind) { return kind != Kind::load; }
+
+// Of all examples of a race, one between blocks is told, or else one between warps: what orders
+// those orders the others, too.
+int distance(const GridThread& a, const GridThread& b) {
+  return a.block != b.block ? 2 : a.thread / 32 != b.thread / 32 ? 1 : 0;
+}
+
+Finding::Index3 index3(uint64_t i, uint32_t x, uint32_t y) {
+  return {static_cast<uint32_t>(i % x), static_cast<uint32_t>(i / x % y),
+          static_cast<uint32_t>(i / x / y)};
+}
+
+}  // namespace
+
+GlobalRaceObserver::GlobalRaceObserver(const sim::Memory& memory)
+    : memory_(memory), state_(std::make_shared<State>()) {}
+
+std::unique_ptr<sim::Observer> GlobalRaceObserver::fork() const {
+  auto other = std::make_unique<GlobalRaceObserver>(memory_);
+  other->state_ = state_;
+  return other;
+}
+
+void GlobalRaceObserver::merge(sim::Observer&) {}
+
+void GlobalRaceObserver::begin_order() {
+  state_->of_other_order.merge(state_->races);
+  state_->races.clear();
+  state_->words.clear();
+  state_->causality = std::make_unique<Causality>();
+}
+
+void GlobalRaceObserver::block_begin(const sim::BlockInfo& block) {
+  if (!follows_) return;
+  block_ = block.index;
+  cluster_ = block.cluster;
+  in_cluster_ = block.cluster_blocks;
+  state_->shape = block;
+  state_->causality->begin_block(block);
+}
+
+void GlobalRaceObserver::block_end() {
+  if (follows_) state_->causality->end_block(block_);
+}
+
+void GlobalRaceObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
+                                       bool whole_block) {
+  if (follows_) state_->causality->block_barrier(block_, lane_mask_of_warp, warps, whole_block);
+}
+
+void GlobalRaceObserver::warp_barrier(uint32_t warp, uint32_t mask) {
+  if (follows_) state_->causality->warp_barrier(block_, warp, mask);
+}
+
+void GlobalRaceObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key,
+                                         bool completes) {
+  if (!follows_) return;
+  state_->causality->mbarrier_arrive(block_, warp, mask, key, completes);
+  // Those who wait may be of other blocks.
+  if (in_cluster_ > 1)
+    state_->causality->arrive(block_, warp, mask, kMbarriers | cluster_ << 32 | key, true);
+}
+
+void GlobalRaceObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+  if (!follows_) return;
+  state_->causality->mbarrier_wait(block_, warp, mask, key);
+  if (in_cluster_ > 1)
+    state_->causality->wait(block_, warp, mask, kMbarriers | cluster_ << 32 | key);
+}
+
+// Phases alternate between two words: who still waits for one does not see the next.
+void GlobalRaceObserver::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                                        bool) {
+  if (follows_)
+    state_->causality->arrive(block_, warp, mask, kClusters | cluster_ << 1 | phase % 2, releases);
+}
+
+void GlobalRaceObserver::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
+  if (follows_) state_->causality->wait(block_, warp, mask, kClusters | cluster_ << 1 | phase % 2);
+}
+
+void GlobalRaceObserver::fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) {
+  for (uint32_t left = mask; left != 0; left &= left - 1)
+    state_->causality->fence({block_, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))},
+                             order);
+}
+
+void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access) {
+  ++state_->sequence;
+  for (uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
+    const uint64_t at = access.address[lane];
+    Record now;
+    now.by = {block_, warp * 32 + lane};
+    now.site = access.site;
+    now.sequence = state_->sequence;
+    now.bytes = access.bytes;
+    now.kind = access.kind;
+    now.strong = access.order.strong;
+    now.block_only = access.order.scope == ptx::Scope::block;
+    now.stamp = state_->causality->stamp(now.by);
+    if ((access.suspect >> lane & 1) != 0)
+      for (uint64_t word = at / 4 * 4; word < at + access.bytes; word += 4) {
+        const uint64_t first = std::max(word, at), end = std::min(word + 4, at + access.bytes);
+        now.touched = static_cast<uint8_t>(((1u << (end - first)) - 1) << (first - word));
+        touch(now, word,
+              access.values == nullptr ? nullptr : access.values + lane * 16 + (first - at));
+      }
+    if (now.strong) state_->causality->strong(now.by, at, access.kind, access.order);
+  }
+}
+
+// Nothing orders `before` before `now`, and one of them is in the other's way.
+bool GlobalRaceObserver::conflicts(const Word& word, const Record& before,
+                                   const Record& now) const {
+  if ((before.touched & now.touched) == 0 || (!writes(before.kind) && !writes(now.kind)))
+    return false;
+  const bool one_block = before.by.block == now.by.block;
+  if (one_block && before.by.thread == now.by.thread) return false;
+  if (before.strong && now.strong && (one_block || (!before.block_only && !now.block_only)))
+    return false;
+  const Causality& causality = *state_->causality;
+  if (causality.ordered(before.by, before.stamp, now.by)) return false;
+  // Strong accesses of one word have an order that all agree on: who has taken part in it comes
+  // after those before.
+  if (!before.strong) return true;
+  const auto own = word.last_strong.find(now.by.block);
+  if (own == word.last_strong.end() || own->second.sequence <= before.sequence) return true;
+  return !causality.ordered(own->second.by, own->second.stamp, now.by);
+}
+
+void GlobalRaceObserver::touch(const Record& now, uint64_t address, const std::byte* value) {
+  Word& word = state_->words[address];
+  bool raced = false;
+  const bool stores = now.kind == Kind::store && !now.strong;
+  bool same = stores && (now.touched & ~word.known) == 0;
+  if (stores)
+    for (int b = 0, from = 0; b < 4; ++b)
+      if ((now.touched >> b & 1) != 0) same &= word.value[b] == static_cast<uint8_t>(value[from++]);
+  const auto meet = [&](const std::vector<Record>& records) {
+    for (const Record& before : records) {
+      if (!conflicts(word, before, now)) continue;
+      raced = true;
+      report(before, now, address, same && before.kind == Kind::store && !before.strong);
+    }
+  };
+  meet(word.writes);
+  if (writes(now.kind)) meet(word.reads);
+  if (!now.strong || now.block_only || word.block_only) meet(word.strong);
+
+  std::vector<Record>& own = now.strong ? word.strong : writes(now.kind) ? word.writes : word.reads;
+  if (now.strong) {
+    word.last_strong[now.by.block] = now;
+    word.block_only |= now.block_only;
+  } else if (writes(now.kind)) {
+    // Whatever races with what this write came after races with this write as well.
+    if (!raced && now.touched == 0xf) {
+      word.reads.clear();
+      word.writes.clear();
+      word.strong.clear();
+    }
+    for (int b = 0, from = 0; b < 4; ++b)
+      if ((now.touched >> b & 1) != 0) word.value[b] = static_cast<uint8_t>(value[from++]);
+    word.known |= now.touched;
+  }
+  if (now.strong && writes(now.kind)) word.known = 0;
+  // A thread's newest access stands for its older ones; it is among the last, or nowhere.
+  constexpr size_t kBack = 64;
+  for (size_t i = own.size() - std::min(own.size(), kBack); i < own.size(); ++i) {
+    Record& record = own[i];
+    if (record.by.block == now.by.block && record.by.thread == now.by.thread &&
+        (record.touched & ~now.touched) == 0 && writes(record.kind) == writes(now.kind) &&
+        (now.block_only || !record.block_only)) {
+      record = now;
+      return;
+    }
+  }
+  own.push_back(now);
+}
+
+void GlobalRaceObserver::report(const Record& before, const Record& now, uint64_t word,
+                                bool same_value) {
+  Race& race = state_->races[{same_value, before.site, now.site}];
+  if (race.count++ != 0 && distance(before.by, now.by) <= distance(race.earlier.by, race.later.by))
+    return;
+  race.earlier = before;
+  race.later = now;
+  race.address = word + static_cast<uint64_t>(__builtin_ctz(before.touched & now.touched));
+}
+
+Finding GlobalRaceObserver::finding_of(const Race& race, const PositionOf& position) const {
+  const sim::BlockInfo& shape = state_->shape;
+  const Record &a = race.earlier, &b = race.later;
+  const auto party = [&](const Record& r) {
+    return Finding::Party{index3(r.by.thread, shape.dim_x, shape.dim_y), r.by.thread / 32,
+                          sim::use_of(r.kind), r.bytes};
+  };
+  const auto block = [&](const Record& r) {
+    return index3(r.by.block, shape.grid_x, shape.grid_y);
+  };
+  Finding f;
+  f.kind = Finding::Kind::race;
+  f.global = true;
+  f.count = race.count;
+  f.block = block(b);
+  f.block_size = {shape.dim_x, shape.dim_y, shape.dim_z};
+  f.party = party(b);
+  f.other = party(a);
+  f.other_block = block(a);
+  if (const auto at = position(b.site)) {
+    f.file = at->file;
+    f.line = at->line;
+  }
+  if (const auto at = position(a.site)) {
+    f.other_file = at->file;
+    f.other_line = at->line;
+  }
+  f.one_instruction = a.sequence == b.sequence;
+  f.scope = a.strong && b.strong;
+  f.update = f.line != 0 && f.line == f.other_line && f.file == f.other_file &&
+             !f.one_instruction && !a.strong && !b.strong;
+  f.offset = race.address;
+  if (const sim::Allocation* in = memory_.find(race.address)) {
+    f.object = in->name;
+    f.offset = race.address - in->begin;
+    const uint32_t bytes = std::min(a.bytes, b.bytes);
+    if (in->end - in->begin > bytes) f.element = f.offset / bytes;
+  }
+  return f;
+}
+
+std::vector<Finding> GlobalRaceObserver::findings(const PositionOf& position) const {
+  using Lines = std::tuple<std::string, int, std::string, int, bool>;
+  std::map<Lines, Race> by_line;
+  const auto line_of = [&](uint32_t site) {
+    const auto at = position(site);
+    return at ? std::pair{at->file, at->line} : std::pair{std::string(), 0};
+  };
+  const auto is_better = [](const Race& a, const Race& b) {
+    const int of_a = distance(a.earlier.by, a.later.by), of_b = distance(b.earlier.by, b.later.by);
+    return of_a != of_b ? of_a > of_b : a.later.sequence < b.later.sequence;
+  };
+  const auto lines_of = [&](const Key& key) {
+    auto a = line_of(key.earlier), b = line_of(key.later);
+    if (b < a) std::swap(a, b);
+    return Lines{a.first, a.second, b.first, b.second, key.note};
+  };
+  const auto add = [&](const Race& race, Race& to) {
+    const uint64_t count = to.count + race.count;
+    if (to.count == 0 || is_better(race, to)) to = race;
+    to.count = count;
+  };
+  for (const auto& [key, race] : state_->races) add(race, by_line[lines_of(key)]);
+  // Of another order only what this one does not show.
+  std::map<Lines, Race> others;
+  for (const auto& [key, race] : state_->of_other_order) add(race, others[lines_of(key)]);
+  by_line.merge(others);
+  std::vector<Finding> all;
+  for (const auto& [lines, race] : by_line) {
+    const auto& [file_a, line_a, file_b, line_b, note] = lines;
+    if (note && by_line.count({file_a, line_a, file_b, line_b, false}) != 0) continue;
+    all.push_back(finding_of(race, position));
+    all.back().note = note;
+  }
+  return all;
+}
+
+}  // namespace lab32::counters

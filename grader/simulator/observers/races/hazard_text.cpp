@@ -1,0 +1,289 @@
+#include "simulator/observers/races/hazard_text.h"
+
+#include <fmt/format.h>
+
+#include "simulator/core/warp/trap_text.h"
+
+namespace lab32::counters {
+namespace {
+
+using Use = sim::AccessUse;
+
+std::string thread_name(const Finding& f, const Finding::Party& party) {
+  const auto [x, y, z] = party.thread;
+  if (f.block_size[1] == 1 && f.block_size[2] == 1) return fmt::format("thread {}", x);
+  return f.block_size[2] == 1 ? fmt::format("thread ({},{})", x, y)
+                              : fmt::format("thread ({},{},{})", x, y, z);
+}
+
+std::string block_name(const Finding::Index3& block) {
+  const auto [x, y, z] = block;
+  if (y == 0 && z == 0) return fmt::format("block {}", x);
+  return z == 0 ? fmt::format("block ({},{})", x, y) : fmt::format("block ({},{},{})", x, y, z);
+}
+
+// "tile[17]"; what lies in no variable by its offset.
+std::string place(const Finding& f) {
+  if (!f.place.empty()) return f.place;
+  if (f.object.empty()) return fmt::format("the shared byte {}", f.offset);
+  return f.element ? fmt::format("{}[{}]", f.object, *f.element) : f.object;
+}
+
+std::string block_name(const Finding& f) { return block_name(f.block); }
+
+std::string line_name(const Finding& f) {
+  return f.line == 0 ? "an unknown line" : fmt::format("line {}", f.line);
+}
+
+std::string other_line_name(const Finding& f) {
+  if (f.other_line == 0) return "an unknown line";
+  return f.other_file == f.file ? fmt::format("line {}", f.other_line)
+                                : fmt::format("line {} of {}", f.other_line, f.other_file);
+}
+
+bool one_line(const Finding& f) { return f.line == f.other_line && f.file == f.other_file; }
+bool one_block(const Finding& f) { return f.block == f.other_block; }
+bool one_warp(const Finding& f) {
+  return f.party.warp == f.other.warp && (!f.cluster || one_block(f));
+}
+
+std::string lane_list(uint32_t mask) {
+  std::string list;
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1) == 0) continue;
+    uint32_t last = lane;
+    while (last < 31 && (mask >> (last + 1) & 1) != 0) ++last;
+    if (!list.empty()) list += ", ";
+    list += last == lane ? fmt::format("{}", lane) : fmt::format("{}-{}", lane, last);
+    lane = last;
+  }
+  return list;
+}
+
+const char* past(Use use) {
+  return use == Use::read ? "read it" : use == Use::write ? "wrote it" : "updated it atomically";
+}
+
+const char* present(Use use) {
+  return use == Use::read ? "reads it" : use == Use::write ? "writes it" : "updates it atomically";
+}
+
+// "out[0]"; of "cudaMalloc no. 1", which is no name in the source, "element 0 of" it.
+std::string array_place(const Finding& f) {
+  if (!f.place.empty()) return f.place;
+  if (!f.element) return f.object;
+  const bool is_name = f.object.find(' ') == std::string::npos;
+  return fmt::format(is_name ? "{0}[{1}]" : "element {1} of {0}", f.object, *f.element);
+}
+
+// What would order two accesses to device memory.
+std::string missing_order(const Finding& f) {
+  if (f.scope)
+    return "; one of the atomics is for its own block only (_block, or thread_scope_block): others "
+           "do not see it as one";
+  const bool atomic = (f.other.use == Use::update) != (f.party.use == Use::update);
+  const std::string only_atomics = atomic ? "; an atomic is safe only against other atomics" : "";
+  if (!one_block(f))
+    return (f.update ? "; blocks run in any order and at the same time, so what one adds another "
+                       "overwrites: use an atomic, such as atomicAdd"
+                     : "; nothing orders the blocks of a launch: use an atomic, or a fence "
+                       "(__threadfence()) and an atomic flag, or a second launch") +
+           only_atomics;
+  if (f.update)
+    return "; threads that read, change and write one word overwrite each other: use an atomic";
+  return (one_warp(f) ? ", and no __syncwarp() lies between (the lanes of a warp are not in step)"
+                      : ", and no __syncthreads() lies between") +
+         only_atomics;
+}
+
+std::string global_race(const Finding& f) {
+  const auto who = [&](const Finding::Party& party, const Finding::Index3& block) {
+    return fmt::format("{} of {}", thread_name(f, party), block_name(block));
+  };
+  const unsigned bytes = std::min(f.party.bytes, f.other.bytes);
+  const std::string what = f.object.empty() ? "device memory"
+                                            : fmt::format("{} ({} byte{})", array_place(f), bytes,
+                                                          bytes == 1 ? "" : "s");
+  const std::string a = who(f.other, f.other_block), b = who(f.party, f.block);
+  if (f.note)
+    return fmt::format(
+        "{} and {} both store the same value in {}: harmless, but one thread is enough", a, b,
+        what);
+  if (f.one_instruction)
+    return fmt::format(
+        "race on {}: on {}, {} and {} store different values at once, and which one stays is not "
+        "defined; let one thread store, or use an atomic",
+        what, line_name(f), a, b);
+  return fmt::format("race on {}: {} {} on {}, {} {} on {}{}", what, a, past(f.other.use),
+                     other_line_name(f), b, present(f.party.use), line_name(f), missing_order(f));
+}
+
+std::string race(const Finding& f) {
+  if (f.global) return global_race(f);
+  const std::string what = place(f), block = block_name(f.cluster ? f.owner : f.block);
+  std::string a = thread_name(f, f.other), b = thread_name(f, f.party);
+  if (f.cluster && (!one_block(f) || f.owner != f.block)) {
+    a += " of " + block_name(f.other_block);
+    b += " of " + block_name(f.block);
+  }
+  if (f.note) {
+    return fmt::format(
+        "{} and {} both store the same value in {} (shared, {}): harmless, but one thread is "
+        "enough",
+        a, b, what, block);
+  }
+  if (f.one_instruction) {
+    return fmt::format(
+        "race on {} (shared, {}): on {}, {} and {} store different values at once, and which one "
+        "stays is not defined; let one thread store, or use an atomic",
+        what, block, line_name(f), a, b);
+  }
+  std::string text =
+      fmt::format("race on {} (shared, {}): {} {} on {}, {} {} on {}, and ", what, block, a,
+                  past(f.other.use), other_line_name(f), b, present(f.party.use), line_name(f));
+  if (f.cluster && !one_block(f)) {
+    text += "no cluster.sync() lies between";
+  } else if (!one_warp(f)) {
+    text += "no __syncthreads() lies between";
+  } else if (one_line(f)) {
+    text +=
+        "nothing keeps the lanes of a warp in step; read into a register, __syncwarp(), then write";
+  } else {
+    text += "no __syncwarp() lies between (the lanes of a warp are not in step)";
+  }
+  if ((f.other.use == Use::update) != (f.party.use == Use::update)) {
+    text += "; an atomic is safe only against other atomics";
+  }
+  return text;
+}
+
+// How what the simulator itself found is usually fixed.
+const char* fix_of(const sim::TrapFacts& fault) {
+  using Reason = sim::TrapReason;
+  switch (fault.reason) {
+    case Reason::null_pointer:
+      return "did its allocation fail, or was it never made?";
+    case Reason::freed:
+      return "free memory after the last kernel that uses it";
+    case Reason::misaligned:
+      return "a vector type's address is a multiple of its size";
+    case Reason::not_mapped:
+      return "cuMemMap() and cuMemSetAccess() before the kernel, cuMemUnmap() behind it";
+    case Reason::not_enabled:
+      return "cudaDeviceEnablePeerAccess() on the device that runs the kernel; pools: "
+             "cudaMemPoolSetAccess()";
+    case Reason::read_only:
+      return "constants and parameters are for reading";
+    case Reason::no_such_memory:
+      if (fault.access && fault.access->space == sim::AccessSpace::global)
+        return "is it the address of a variable of the host, or an index gone wild?";
+      break;
+    case Reason::lane_missing:
+    case Reason::lane_not_named:
+      return "every lane that the mask names must come, and only those";
+    case Reason::threads_missing:
+    case Reason::barrier_skipped:
+      return "every thread of the block must come to a barrier: move it out of the condition";
+    case Reason::no_such_block:
+      return "a cluster's blocks have the ranks 0 to num_blocks() - 1";
+    case Reason::block_not_started:
+      return "cluster.sync() before the first access to another block";
+    case Reason::block_exited:
+    case Reason::block_may_exit:
+      return "cluster.sync() at the end of the kernel, so that all blocks stay until then";
+    case Reason::not_own_block:
+      return "map_shared_rank() and a generic access, or .shared::cluster";
+    case Reason::cluster_arrives_twice:
+    case Reason::cluster_waits_first:
+      return "each thread arrives once and then waits once";
+    case Reason::proxy_fence:
+      return "fence.proxy.async.shared::cta in the threads that have written, then a barrier, then "
+             "the copy";
+    case Reason::bulk_overwritten:
+    case Reason::bulk_at_end:
+      return "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read in the thread that "
+             "copies, "
+             "and a barrier before others write there";
+    case Reason::unwritten:
+      return fault.access && fault.access->space == sim::AccessSpace::local
+                 ? "give its elements a value first"
+                 : "copy or set what is read before the launch";
+    default:
+      break;
+  }
+  return "compare the index with the number of elements before the access";
+}
+
+std::string absent_lanes(const Finding& f) {
+  const bool one = (f.absent & (f.absent - 1)) == 0;
+  return fmt::format(
+      "in warp {} of {}, the operation with mask 0x{:08x} counts on lane{} {}, which {} not take "
+      "part: what it gives is undefined; let all lanes of the mask reach it, or name (and read) "
+      "only those that do",
+      f.party.warp, block_name(f), f.mask, one ? "" : "s", lane_list(f.absent),
+      one ? "does" : "do");
+}
+
+// Does the sentence say itself where it happened?
+bool names_its_lines(const Finding& f) { return f.kind == Finding::Kind::race && !f.note; }
+
+std::string sentence(const Finding& f) {
+  if (f.fault) return fmt::format("{}; {}", sim::describe(*f.fault), fix_of(*f.fault));
+  if (f.kind == Finding::Kind::race) return race(f);
+  if (f.kind == Finding::Kind::warp_mask) return absent_lanes(f);
+  const bool other = f.cluster && f.owner != f.block;
+  return fmt::format("{} of {} reads {}{}, which no thread of the {} has written{}",
+                     thread_name(f, f.party), block_name(f), place(f),
+                     other ? " of " + block_name(f.owner) : "", f.cluster ? "cluster" : "block",
+                     sim::use_of_value(f.used_as));
+}
+
+}  // namespace
+
+std::string describe(const Finding& f) {
+  if (names_its_lines(f)) return sentence(f);
+  if (f.kind == Finding::Kind::race && !one_line(f))
+    return fmt::format("{} and {}: {}", other_line_name(f), line_name(f), sentence(f));
+  return line_name(f) + ": " + sentence(f);
+}
+
+std::string describe_at_its_line(const Finding& f) {
+  const bool two = f.kind == Finding::Kind::race && !one_line(f);
+  return two || f.line == 0 ? describe(f) : sentence(f);
+}
+
+std::string usual_fix(const Finding& f) {
+  if (f.global) return "";
+  if (f.kind == Finding::Kind::race && !f.note && f.cluster && !one_block(f))
+    return "cluster.sync() between the two; in a loop one at its end, too, before the next round "
+           "overwrites what others still read";
+  if (f.kind == Finding::Kind::race && !f.note && !f.one_instruction &&
+      !(one_warp(f) && one_line(f)))
+    return "a barrier between the two that both threads pass; in a loop one at its end, too, "
+           "before the next round overwrites what others still read";
+  if (f.kind == Finding::Kind::uninitialised && !f.fault)
+    return "have the threads fill all of it, the tail of the last block included, and a barrier "
+           "after that";
+  return "";
+}
+
+RaceWords words_of_race(const Finding& f) {
+  RaceWords words;
+  const Finding::Index3& other_block = f.global || f.cluster ? f.other_block : f.block;
+  words.first = thread_name(f, f.other) + " of " + block_name(other_block);
+  words.second = thread_name(f, f.party) + " of " + block_name(f.block);
+  words.place = f.global ? array_place(f) : place(f);
+  if (f.scope)
+    words.missing = "an atomic of a wider scope";
+  else if (f.update || f.one_instruction)
+    words.missing = "an atomic";
+  else if (f.global && !one_block(f))
+    words.missing = "an order of the blocks";
+  else if (f.cluster && !one_block(f))
+    words.missing = "cluster.sync()";
+  else
+    words.missing = one_warp(f) ? "__syncwarp()" : "__syncthreads()";
+  return words;
+}
+
+}  // namespace lab32::counters

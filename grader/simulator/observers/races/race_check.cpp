@@ -1,0 +1,397 @@
+#include "simulator/observers/races/race_check.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "simulator/observers/lanes.h"
+
+namespace lab32::counters {
+namespace {
+
+uint32_t load_value(const std::byte* value, uint32_t granule) {
+  uint32_t v = 0;
+  if (granule == 4) {
+    std::memcpy(&v, value, 4);
+  } else {
+    std::memcpy(&v, value, granule);
+  }
+  return v;
+}
+
+}  // namespace
+
+bool RaceCheck::Key::operator<(const Key& o) const {
+  return std::tie(kind, note, earlier, later) < std::tie(o.kind, o.note, o.earlier, o.later);
+}
+
+bool RaceCheck::Key::operator==(const Key& o) const {
+  return kind == o.kind && note == o.note && earlier == o.earlier && later == o.later;
+}
+
+RaceCheck::RaceCheck(uint32_t granule, bool named_barriers)
+    : named_barriers_(named_barriers), shadow_(granule) {}
+
+void RaceCheck::begin_block(const sim::BlockInfo& block) {
+  block_ = block;
+  sequence_ = 0;
+  by_value_ = false;
+  cluster_.reset();
+  if (order_.begin_block(block.threads)) shadow_.clear();
+  shadow_.cover(block.shared_bytes);
+}
+
+void RaceCheck::begin_cluster(const sim::BlockInfo& block) {
+  begin_block(block);
+  ClusterUse& cluster = cluster_.emplace(block);
+  block_.threads = cluster.threads();
+  block_.shared_bytes = cluster.shared_bytes();
+  if (order_.begin_block(block_.threads)) shadow_.clear();
+  shadow_.cover(block_.shared_bytes);
+  cluster.started(order_);
+}
+
+void RaceCheck::join_cluster(const sim::BlockInfo& block) { cluster_->join(block); }
+
+void RaceCheck::leave_cluster(uint32_t rank) {
+  for (const ClusterUse::Early& early : cluster_->end_of(order_, rank)) {
+    // Apart from what the core itself finds there, which has a 0.
+    const Key key{Finding::Kind::barrier, false, 1u + static_cast<uint32_t>(early.facts.reason),
+                  early.site};
+    Seen& seen = find(key);
+    if (Hazard* first = first_of(seen, key)) first->fault = early.facts;
+    seen.in_block += lane_count(early.lanes);
+  }
+}
+
+void RaceCheck::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                               bool completes) {
+  // Phases alternate between two objects: who still waits for one does not see the next.
+  const uint64_t key = ClusterUse::kBarrier + phase % 2;
+  if (releases)
+    order_.mbarrier_arrive(warp, mask, key, completes);
+  else if (completes)
+    order_.mbarrier_arrive(warp, 0, key, true);
+}
+
+void RaceCheck::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
+  cluster_->met(warp, mask);
+  order_.mbarrier_wait(warp, mask, ClusterUse::kBarrier + phase % 2);
+}
+
+bool RaceCheck::end_block(Effects* effects) {
+  if (effects != nullptr) effects->effects_.clear();
+  for (Seen* seen : in_block_) {
+    if (effects != nullptr)
+      effects->effects_.push_back({seen, seen->in_block, seen->explained_in_block});
+    seen->hazard.count += std::exchange(seen->in_block, 0);
+    seen->explained += std::exchange(seen->explained_in_block, 0);
+  }
+  in_block_.clear();
+  return !by_value_;
+}
+
+void RaceCheck::repeat(const Effects& effects) {
+  for (const auto& [seen, count, explained] : effects.effects_) {
+    seen->hazard.count += count;
+    seen->explained += explained;
+  }
+}
+
+void RaceCheck::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) {
+  if (whole_block) {
+    order_.whole_block();
+  } else if (named_barriers_) {
+    order_.some_threads(lane_mask_of_warp, warps);
+  } else {
+    throw std::logic_error("hazards: a barrier of some warps where none was announced");
+  }
+}
+
+void RaceCheck::warp_barrier(uint32_t warp, uint32_t mask) {
+  if (order_.is_whole_warp(warp, mask)) {
+    order_.whole_warp(warp);
+    return;
+  }
+  uint32_t lanes[32] = {};
+  lanes[warp] = mask;
+  order_.some_threads(lanes, warp + 1);
+}
+
+void RaceCheck::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
+  order_.mbarrier_arrive(warp, mask, key, completes);
+}
+
+void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+  order_.mbarrier_wait(warp, mask, key);
+}
+
+// What visit() does, for the usual case that nothing can conflict. False: it is not that case, and
+// nothing was changed.
+[[gnu::always_inline]] inline bool RaceCheck::quick(const Visit& v, uint32_t lanes, Cell& c) {
+  const uint32_t count = c.records;
+  const ShadowRecord& sole = c.record[0];
+  if (count == 1 && sole.mask == lanes && sole.stamp == v.record.stamp &&
+      sole.warp == v.record.warp && sole.use == v.record.use) {
+    return (lanes & (lanes - 1)) == 0 || sole.use == Use::read;
+  }
+  if (count > Cell::kInline) return false;
+  uint32_t covered = 0, other_warp = 0xffff;
+  bool two_others = false;
+  ShadowRecord* extend = nullptr;
+  ShadowRecord* outdated = nullptr;
+  for (ShadowRecord* r = c.record; r != c.record + count; ++r) {
+    const bool own_warp = r->warp == v.record.warp;
+    if (conflict(r->use, v.record.use)) {
+      const bool own_lane = r->mask == lanes && (lanes & (lanes - 1)) == 0;
+      if (!own_warp || (!own_lane && r->stamp >= v.warp_floor)) return false;
+    }
+    if (r->use != v.record.use) continue;
+    if (!own_warp) {
+      two_others |= other_warp != 0xffff && other_warp != r->warp;
+      other_warp = r->warp;
+    } else if (r->stamp == v.record.stamp) {
+      covered |= r->mask;
+      if (r->site == v.record.site && !r->unwritten) extend = r;
+    } else if (r->stamp < v.warp_floor) {
+      outdated = r;
+    }
+  }
+  const uint32_t fresh = lanes & ~covered;
+  if (fresh == 0 || (two_others && !named_barriers_)) return true;
+  if (extend != nullptr) {
+    extend->mask |= fresh;
+    return true;
+  }
+  if (outdated == nullptr) {
+    if (count == Cell::kInline) return false;
+    outdated = &c.record[count];
+    c.records = static_cast<uint16_t>(count + 1);
+  }
+  *outdated = v.record;
+  outdated->mask = fresh;
+  c.newest = std::max(c.newest, v.record.stamp);
+  return true;
+}
+
+void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
+  ++sequence_;
+  const uint32_t granule = shadow_.granule();
+  if (access.bytes < granule) {
+    throw std::logic_error("hazards: a shared access narrower than the shadow's granule");
+  }
+  const Use use = sim::use_of(access.kind);
+  Visit v{&access, order_.warp_floor(warp),
+          ShadowRecord(order_.stamp(warp), access.site, warp, use, access.bytes)};
+  const uint32_t block_floor = order_.block_floor(), block_start = order_.block_start();
+  const uint64_t cells = shadow_.size();
+  Cell* const shadow = cells == 0 ? nullptr : &shadow_[0];
+  const bool loads = use == Use::read, stores = use == Use::write;
+  if (cluster_) cluster_->access(order_, warp, access);
+  int64_t stride = 1;
+  const bool uniform =
+      access.mask == kAllLanes && is_affine(access.address, &stride) && stride == 0;
+  for (uint32_t left = access.mask; left != 0;) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
+    const uint64_t at = access.address[lane];
+    uint32_t lanes = left & -left;
+    left &= left - 1;
+    if (loads && uniform) {
+      lanes = std::exchange(left, 0) | lanes;
+    } else if (loads) {  // lanes that load one address are looked at together
+      for (; left != 0 && access.address[__builtin_ctz(left)] == at; left &= left - 1) {
+        lanes |= left & -left;
+      }
+    }
+    const uint64_t first = shadow_.cell_of(at), end = shadow_.cell_of(at + v.record.bytes);
+    if (end > cells) continue;  // the simulator has trapped it
+    const std::byte* value = stores ? access.values + lane * 16 : nullptr;
+    for (uint64_t cell = first; cell < end; ++cell) {
+      Cell& c = shadow[cell];
+      const uint32_t stored = stores ? load_value(value, granule) : 0;
+      if (!stores && c.written < block_start) {
+        visit_unwritten(v, lanes, cell);
+      } else if (c.newest < block_floor) {  // a barrier orders all of its past before us
+        c.record[0] = v.record;
+        c.record[0].mask = lanes;
+        c.records = 1;
+        c.newest = v.record.stamp;
+      } else if (!quick(v, lanes, c)) {
+        visit(v, lanes, cell, c.value_known && c.value == stored);
+      }
+      if (loads) continue;
+      c.written = v.record.stamp;
+      c.value = stored;
+      c.value_known = stores;
+      if (stores) value += granule;
+    }
+  }
+}
+
+// The cell may hold accesses that conflict with this one. Lane by lane, since each lane that loads
+// here may conflict with another's past.
+void RaceCheck::visit(const Visit& v, uint32_t lanes, uint64_t cell, bool same_value) {
+  for (; lanes != 0; lanes &= lanes - 1) {
+    revisit(v, static_cast<uint32_t>(__builtin_ctz(lanes)), cell, same_value);
+  }
+}
+
+void RaceCheck::visit_unwritten(const Visit& v, uint32_t lanes, uint64_t cell) {
+  Cell& c = shadow_[cell];
+  if (c.newest < order_.block_floor()) c.records = 0;
+  visit(v, lanes, cell, false);
+}
+
+// One lane: compare, then remember it unless a record covers it.
+void RaceCheck::revisit(const Visit& v, uint32_t lane, uint64_t cell, bool same_value) {
+  Cell& c = shadow_[cell];
+  const uint32_t bit = 1u << lane, count = c.records;
+  const bool written = c.written >= order_.block_start();
+  ShadowRecord* const spill = count > Cell::kInline ? shadow_.spill(cell) : nullptr;
+  ShadowRecord* extend = nullptr;    // this very instruction's record
+  ShadowRecord* outdated = nullptr;  // replaced: whatever races with it races with the newer one
+  bool covered = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    ShadowRecord& r = i < Cell::kInline ? c.record[i] : spill[i - Cell::kInline];
+    if (conflict(r.use, v.record.use)) {
+      if (const uint32_t lanes = conflicting_lanes(v, lane, r)) {
+        report_race(v, lane, cell, r, lanes, same_value);
+        if (r.unwritten && !written)
+          find({Finding::Kind::uninitialised, false, 0, r.site}).explained_in_block +=
+              lane_count(lanes);
+      }
+    }
+    if (r.warp != v.record.warp || r.use != v.record.use) continue;
+    if (r.stamp == v.record.stamp) {
+      covered |= (r.mask & bit) != 0;
+      if (r.site == v.record.site) extend = &r;
+    } else if (r.stamp < v.warp_floor) {
+      outdated = &r;
+    }
+  }
+  if (covered) return;
+  const bool unwritten = v.record.use != Use::write && !written;
+  if (unwritten) report_unwritten(v, lane, cell);
+  if (extend != nullptr && extend->unwritten == unwritten) {
+    extend->mask |= bit;
+    return;
+  }
+  c.newest = count == 0 ? v.record.stamp : std::max(c.newest, v.record.stamp);
+  ShadowRecord fresh = v.record;
+  fresh.mask = bit;
+  fresh.unwritten = unwritten;
+  if (outdated != nullptr) {
+    *outdated = fresh;
+  } else {
+    shadow_.append(cell, fresh);
+  }
+}
+
+// The lanes of the record whose access nothing orders before ours; our own always is.
+uint32_t RaceCheck::conflicting_lanes(const Visit& v, uint32_t lane,
+                                      const ShadowRecord& record) const {
+  uint32_t lanes = record.mask;
+  if (record.warp == v.record.warp) lanes &= ~(1u << lane);
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const uint32_t other = static_cast<uint32_t>(__builtin_ctz(left));
+    if (order_.ordered(record.warp * 32u + other, record.stamp, v.record.warp * 32u + lane)) {
+      lanes &= ~(1u << other);
+    }
+  }
+  return lanes;
+}
+
+RaceCheck::Seen& RaceCheck::find(const Key& key) {
+  Recent& recent = recent_[(key.earlier * 5 + key.later) % recent_.size()];
+  if (recent.seen == nullptr || !(recent.key == key)) recent = {key, &seen_[key]};
+  Seen& seen = *recent.seen;
+  if (seen.in_block == 0) in_block_.push_back(&seen);
+  return seen;
+}
+
+// The hazard of the key if it was never seen before, or not between warps: to be described.
+Hazard* RaceCheck::first_of(Seen& seen, const Key& key, bool between_warps) {
+  Hazard& hazard = seen.hazard;
+  if (hazard.count + seen.in_block != 0 && !(between_warps && hazard.in_one_warp())) return nullptr;
+  hazard.kind = key.kind;
+  hazard.note = key.note;
+  hazard.block = block_;
+  hazard.cluster.clear();
+  hazard.sequence = sequence_;
+  hazard.earlier.site = key.earlier;
+  hazard.later.site = key.later;
+  return &hazard;
+}
+
+void RaceCheck::report_race(const Visit& v, uint32_t lane, uint64_t cell,
+                            const ShadowRecord& record, uint32_t lanes, bool same_value) {
+  const bool stores = record.use == Use::write && v.record.use == Use::write;
+  by_value_ |= stores;
+  const Key key{Finding::Kind::race, stores && same_value, record.site, v.record.site};
+  Seen& seen = find(key);
+  if (Hazard* first = first_of(seen, key, record.warp != v.record.warp)) {
+    const uint32_t other = static_cast<uint32_t>(__builtin_ctz(lanes));
+    first->offset = cell * shadow_.granule();
+    first->earlier.thread = record.warp * 32u + other;
+    first->earlier.use = record.use;
+    first->earlier.bytes = record.bytes;
+    first->later.thread = v.record.warp * 32u + lane;
+    first->later.use = v.record.use;
+    first->later.bytes = v.record.bytes;
+    // Did that lane access this cell just now, in this same warp instruction?
+    if (cluster_) cluster_->describe(*first);
+    const uint64_t at = cell * shadow_.granule() - v.access->address[other];
+    first->one_instruction = record.warp == v.record.warp && record.site == v.record.site &&
+                             other < lane && (v.access->mask >> other & 1) != 0 &&
+                             at < v.record.bytes;
+  }
+  seen.in_block += lane_count(lanes);
+}
+
+void RaceCheck::report_unwritten(const Visit& v, uint32_t lane, uint64_t cell) {
+  const Key key{Finding::Kind::uninitialised, false, 0, v.record.site};
+  Seen& seen = find(key);
+  if (Hazard* first = first_of(seen, key)) {
+    first->offset = cell * shadow_.granule();
+    first->later.thread = v.record.warp * 32u + lane;
+    first->later.use = v.record.use;
+    first->later.bytes = v.record.bytes;
+    if (cluster_) cluster_->describe(*first);
+  }
+  ++seen.in_block;
+}
+
+void RaceCheck::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
+  ++sequence_;
+  const Key key{Finding::Kind::warp_mask, false, 0, site};
+  Seen& seen = find(key);
+  if (Hazard* first = first_of(seen, key)) {
+    first->later.thread = warp * 32;
+    first->mask = mask;
+    first->absent = bad;
+    if (cluster_) cluster_->describe(*first);
+  }
+  ++seen.in_block;
+}
+
+void RaceCheck::fault(const sim::FaultEvent& fault) {
+  ++sequence_;
+  using What = sim::FaultEvent::Kind;
+  if (fault.kind == What::shared_value) {
+    Seen& read = seen_[{Finding::Kind::uninitialised, false, 0, fault.site}];
+    read.mattered = true;
+    if (read.hazard.used_as == sim::ValueUse::none) read.hazard.used_as = fault.used_as;
+    return;
+  }
+  const Finding::Kind kind = fault.kind == What::memory    ? Finding::Kind::memory
+                             : fault.kind == What::barrier ? Finding::Kind::barrier
+                                                           : Finding::Kind::uninitialised;
+  const Key key{kind, false, 0, fault.site};
+  Seen& seen = find(key);
+  if (Hazard* first = first_of(seen, key)) first->fault = fault.facts;
+  seen.in_block += fault.lanes;
+}
+
+}  // namespace lab32::counters

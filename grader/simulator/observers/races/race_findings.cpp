@@ -1,0 +1,135 @@
+// From what was seen at pairs of instructions to findings at pairs of source lines.
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "simulator/observers/races/race_check.h"
+
+namespace lab32::counters {
+namespace {
+
+bool before(const Hazard& a, const Hazard& b) {
+  return std::make_tuple(a.in_one_warp(), a.block.index, a.sequence) <
+         std::make_tuple(b.in_one_warp(), b.block.index, b.sequence);
+}
+
+// Takes in what another instance, or another pair of sites of the same lines, saw.
+void fold(Hazard& to, const Hazard& from) {
+  const uint64_t count = to.count + from.count;
+  const sim::ValueUse use = to.used_as != sim::ValueUse::none ? to.used_as : from.used_as;
+  if (to.count == 0 || before(from, to)) to = from;
+  to.count = count;
+  to.used_as = use;
+}
+
+Finding::Index3 thread_of(uint32_t thread, const sim::BlockInfo& block) {
+  if (block.dim_x == 0) return {thread, 0, 0};
+  return {thread % block.dim_x, thread / block.dim_x % block.dim_y,
+          thread / block.dim_x / block.dim_y};
+}
+
+Finding::Party party_of(const Hazard::Party& p, const sim::BlockInfo& block) {
+  return {thread_of(p.thread, block), p.thread / 32, p.use, p.bytes};
+}
+
+}  // namespace
+
+Finding finding_of(const Hazard& h, const std::vector<sim::SharedVariable>& variables,
+                   const PositionOf& position) {
+  Finding f;
+  f.kind = h.kind;
+  f.note = h.note;
+  f.count = h.count;
+  f.block = {h.block.x, h.block.y, h.block.z};
+  if (h.block.dim_x == 0)
+    f.block_size = {h.block.threads, 1, 1};
+  else
+    f.block_size = {h.block.dim_x, h.block.dim_y, h.block.dim_z};
+  if (const auto at = position(h.later.site)) {
+    f.file = at->file;
+    f.line = at->line;
+  }
+  f.party = party_of(h.later, h.block);
+  uint32_t bytes = h.later.bytes;
+  if (h.kind == Finding::Kind::race) {
+    if (const auto at = position(h.earlier.site)) {
+      f.other_file = at->file;
+      f.other_line = at->line;
+    }
+    f.other = party_of(h.earlier, h.block);
+    f.other_block = f.block;
+    f.one_instruction = h.one_instruction;
+    bytes = std::min(bytes, uint32_t{h.earlier.bytes});
+  }
+  if (!h.cluster.empty()) {
+    const auto index3 = [](const sim::BlockInfo& b) { return Finding::Index3{b.x, b.y, b.z}; };
+    f.cluster = true;
+    f.other_block = index3(h.cluster[1]);
+    f.owner = index3(h.cluster[2]);
+  }
+  f.offset = h.offset;
+  for (const sim::SharedVariable& v : variables) {
+    if (h.offset < v.offset || h.offset - v.offset >= v.bytes) continue;
+    f.object = v.name;
+    f.offset = h.offset - v.offset;
+    // In elements of the access's width.
+    if (bytes != 0 && v.bytes > bytes) f.element = f.offset / bytes;
+    break;
+  }
+  f.used_as = h.used_as;
+  f.mask = h.mask;
+  f.absent = h.absent;
+  f.fault = h.fault;
+  return f;
+}
+
+void RaceCheck::merge(const RaceCheck& other) {
+  for (const auto& [key, seen] : other.seen_) {
+    Seen& own = seen_[key];
+    fold(own.hazard, seen.hazard);
+    own.explained += seen.explained;
+    own.mattered |= seen.mattered;
+  }
+}
+
+std::vector<Finding> RaceCheck::findings(const std::vector<sim::SharedVariable>& variables,
+                                         const PositionOf& position) const {
+  // Unrolled copies of a line are one line to the student, and so are the two directions of a race.
+  using Line = std::pair<std::string, int>;
+  using Lines = std::tuple<Line, Line, Finding::Kind, bool>;
+  std::map<Lines, Hazard> by_line;
+  const auto line_of = [&](uint32_t site) -> Line {
+    const auto at = position(site);
+    return at ? Line{at->file, at->line} : Line{"", 0};
+  };
+  for (const auto& [key, hazard_and_explained] : seen_) {
+    Hazard seen = hazard_and_explained.hazard;
+    Line later = line_of(key.later), earlier = later;
+    if (key.kind == Finding::Kind::race) earlier = line_of(key.earlier);
+    if (key.kind == Finding::Kind::uninitialised) {
+      seen.count -= std::min(seen.count, hazard_and_explained.explained);
+      // What nobody wrote may be read, as long as nothing depends on it.
+      if (seen.count == 0 || (!seen.fault && !hazard_and_explained.mattered)) continue;
+    }
+    if (later < earlier) std::swap(later, earlier);
+    fold(by_line[{earlier, later, key.kind, key.note}], seen);
+  }
+
+  std::vector<Finding> findings;
+  for (const auto& [lines, hazard] : by_line) {
+    const auto& [a, b, kind, note] = lines;
+    if (note && by_line.count({a, b, kind, false}) != 0) continue;
+    // A shuffle that had to go on without the lanes it waited for misses them, too.
+    if (kind == Finding::Kind::warp_mask && by_line.count({a, b, Finding::Kind::barrier, false}))
+      continue;
+    findings.push_back(finding_of(hazard, variables, position));
+  }
+  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.file, a.line, a.other_line, a.kind, a.note, a.other_file) <
+           std::tie(b.file, b.line, b.other_line, b.kind, b.note, b.other_file);
+  });
+  return findings;
+}
+
+}  // namespace lab32::counters

@@ -1,0 +1,255 @@
+#include "simulator/observers/traffic/banks.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "simulator/observers/lanes.h"
+
+namespace lab32::counters {
+namespace {
+
+// The words of one phase, bank by bank.
+class BankWords {
+ public:
+  void add(uint32_t word) {
+    const uint32_t bank = word % kBanks;
+    uint32_t* words = word_[bank];
+    const uint32_t n = count_[bank];
+    for (uint32_t i = 0; i < n; ++i) {
+      if (words[i] == word) return;
+    }
+    words[n] = word;
+    count_[bank] = static_cast<uint8_t>(n + 1);
+    fullest_ = std::max(fullest_, n + 1);
+  }
+  uint32_t fullest() const { return fullest_; }
+  uint32_t words_in(uint32_t bank) const { return count_[bank]; }
+
+ private:
+  uint32_t fullest_ = 0;
+  uint8_t count_[kBanks] = {};
+  uint32_t word_[kBanks][kLanes];  // a merged phase holds 64 words of 16-byte lanes, 2 to a bank
+};
+
+BankWords words_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  BankWords banks;
+  for (; mask != 0; mask &= mask - 1) {
+    const uint64_t at = offset[__builtin_ctz(mask)];
+    const uint32_t first = static_cast<uint32_t>(at / kBankBytes);
+    const uint32_t last = static_cast<uint32_t>((at + bytes - 1) / kBankBytes);
+    for (uint32_t word = first; word <= last; ++word) banks.add(word);
+  }
+  return banks;
+}
+
+uint32_t phase_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  // One place for all: its words lie in as many banks.
+  const uint64_t first = offset[__builtin_ctz(mask)];
+  uint64_t others = 0;
+  for (uint32_t left = mask; left != 0; left &= left - 1)
+    others |= offset[__builtin_ctz(left)] ^ first;
+  if (others == 0) return 1;
+  return words_of_phase(offset, bytes, mask).fullest();
+}
+
+uint32_t lanes_per_phase(uint32_t bytes) {
+  return bytes <= kBankBytes ? kLanes : kBanks * kBankBytes / bytes;
+}
+
+uint32_t most_lanes_in_a_bank(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  uint8_t lanes[kBanks] = {};
+  uint8_t most = 0;
+  for (; mask != 0; mask &= mask - 1) {  // 8-byte lanes occupy a pair of banks: its first will do
+    const uint64_t at = offset[__builtin_ctz(mask)] / std::max(bytes, kBankBytes);
+    const uint32_t bank = at * std::max(bytes, kBankBytes) / kBankBytes % kBanks;
+    most = std::max(most, ++lanes[bank]);
+  }
+  return most;
+}
+
+// How many times the active lanes' bytes fill all banks.
+uint32_t rows_filled(uint32_t bytes, uint32_t mask) {
+  const uint32_t row = kBanks * kBankBytes;
+  return (lane_count(mask) * bytes + row - 1) / row;
+}
+
+uint32_t lanes_from(uint32_t first, uint32_t width) {
+  return (width == kLanes ? kAllLanes : (uint32_t{1} << width) - 1) << first;
+}
+
+// Does every active lane find its neighbour l^distance idle or at its own address?
+bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left)), other = lane ^ distance;
+    if ((mask >> other & 1) != 0 && offset[lane] != offset[other]) return false;
+  }
+  return true;
+}
+
+// Lanes that are served at once.
+uint32_t width_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
+  const uint32_t width = lanes_per_phase(bytes);
+  const bool merged =
+      merge && width < kLanes && (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2));
+  return merged ? 2 * width : width;
+}
+
+Wavefronts by_phases(const uint64_t* offset, uint32_t bytes, uint32_t mask, uint32_t width) {
+  Wavefronts w;
+  for (uint32_t first = 0; first < kLanes; first += width) {
+    const uint32_t lanes = mask & lanes_from(first, width);
+    if (lanes == 0) continue;
+    w.actual += phase_wavefronts(offset, bytes, lanes);
+    ++w.ideal;
+  }
+  return w;
+}
+
+// Full warp, lane l at offset[0] + l * stride, stride a multiple of bytes and not 0: lanes of a
+// phase that lie gcd(stride, phase) apart in elements share banks, and no two share a word.
+Wavefronts affine_wavefronts(int64_t stride, uint32_t bytes) {
+  const uint32_t width = lanes_per_phase(bytes), phases = kLanes / width;
+  const uint32_t elements = static_cast<uint32_t>(std::llabs(stride)) / bytes;
+  return {phases * std::gcd(elements % width, width), phases};
+}
+
+// Lanes that fill one row of the banks, in whatever order, never conflict.
+bool within_one_row(const uint64_t* offset, uint32_t mask) {
+  uint64_t low = ~uint64_t{0}, high = 0;
+  for (; mask != 0; mask &= mask - 1) {
+    const uint64_t word = offset[__builtin_ctz(mask)] / kBankBytes;
+    low = std::min(low, word);
+    high = std::max(high, word);
+  }
+  return high - low < kBanks;
+}
+
+// Lanes `elsewhere`, which reach another block's memory, take part in the question whether phases
+// merge (H100: data/measured/moves).
+Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge,
+                            uint32_t elsewhere = 0) {
+  if (mask == 0) return {};
+  int64_t stride;
+  if (mask == kAllLanes && bytes >= kBankBytes && is_affine(offset, &stride)) {
+    if (stride != 0) return affine_wavefronts(stride, bytes);
+    const uint32_t width = lanes_per_phase(bytes);
+    const uint32_t phases = kLanes / (merge && width < kLanes ? 2 * width : width);
+    return {phases, phases};
+  }
+  if (bytes <= kBankBytes && within_one_row(offset, mask)) return {1, 1};
+  Wavefronts w =
+      by_phases(offset, bytes, mask, width_of_phase(offset, bytes, mask | elsewhere, merge));
+  if (bytes >= 8) w.ideal = std::min(w.ideal, rows_filled(bytes, mask));
+  return w;
+}
+
+}  // namespace
+
+Wavefronts load_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                           uint32_t elsewhere) {
+  return plain_wavefronts(offset, bytes, mask, true, elsewhere);
+}
+
+Wavefronts store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+  return plain_wavefronts(offset, bytes, mask, false);
+}
+
+Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                             sim::AtomicForm form) {
+  if (mask == 0) return {};
+  if (form == sim::AtomicForm::increment) return {phase_wavefronts(offset, bytes, mask), 1};
+  const uint32_t operands = form == sim::AtomicForm::plain ? 1 : 2;
+  const uint32_t width = lanes_per_phase(bytes);
+  Wavefronts w;
+  for (uint32_t first = 0; first < kLanes; first += width) {
+    const uint32_t lanes = mask & lanes_from(first, width);
+    if (lanes == 0) continue;
+    w.actual +=
+        operands *
+        (form == sim::AtomicForm::spin_swap ? 1 : most_lanes_in_a_bank(offset, bytes, lanes));
+    ++w.ideal;
+  }
+  w.ideal = operands * std::min(w.ideal, rows_filled(bytes, mask));
+  return w;
+}
+
+Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask) {
+  return by_phases(offset, 16, mask, 8);
+}
+
+Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask,
+                           bool bypass_l1) {
+  Wavefronts w = atomic_wavefronts(to, bytes, mask, sim::AtomicForm::plain);
+  if (!bypass_l1) return w;
+  constexpr uint64_t kRow = kBanks * kBankBytes, kSector = 32;
+  // Of lanes that write one place the first one's bytes count.
+  uint32_t writing = 0;
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
+    bool first = true;
+    for (uint32_t before = writing; before != 0 && first; before &= before - 1)
+      first = to[__builtin_ctz(before)] != to[lane];
+    if (first) writing |= 1u << lane;
+  }
+  KeySet turns;
+  for (uint32_t left = writing; left != 0; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
+    // Does another lane bring the other half of the sector, from where it belongs?
+    bool whole = false;
+    for (uint32_t other = writing; other != 0 && !whole; other &= other - 1) {
+      const uint32_t l = static_cast<uint32_t>(__builtin_ctz(other));
+      whole = l != lane && to[l] / kSector == to[lane] / kSector &&
+              from[l] / kSector == from[lane] / kSector &&
+              (from[l] ^ to[l]) % kSector == (from[lane] ^ to[lane]) % kSector;
+    }
+    const uint64_t part = whole ? 2 : to[lane] % kSector / 16;
+    const uint64_t exchange = (from[lane] ^ to[lane]) % kRow / 16;
+    turns.add((from[lane] / kRow << 16 | to[lane] / kRow) << 5 | exchange << 2 | part);
+    w.estimated |= !whole;
+  }
+  w.actual = turns.size();
+  w.ideal = rows_filled(bytes, writing);
+  return w;
+}
+
+std::array<uint32_t, kBanks> bank_degrees(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                                          sim::AccessKind kind, bool matrix) {
+  std::array<uint32_t, kBanks> degrees{};
+  const bool atomic = kind == sim::AccessKind::red || kind == sim::AccessKind::atom;
+  const uint32_t width =
+      matrix ? 8 : width_of_phase(offset, bytes, mask, kind == sim::AccessKind::load);
+  for (uint32_t first = 0; first < kLanes; first += width) {
+    const uint32_t lanes = mask & lanes_from(first, width);
+    std::array<uint32_t, kBanks> here{};
+    if (atomic) {  // lanes never share
+      for (uint32_t left = lanes; left != 0; left &= left - 1)
+        ++here[offset[__builtin_ctz(left)] / kBankBytes % kBanks];
+    } else {
+      const BankWords words = words_of_phase(offset, matrix ? 16 : bytes, lanes);
+      for (uint32_t bank = 0; bank < kBanks; ++bank) here[bank] = words.words_in(bank);
+    }
+    for (uint32_t bank = 0; bank < kBanks; ++bank)
+      degrees[bank] = std::max(degrees[bank], here[bank]);
+  }
+  return degrees;
+}
+
+Wavefronts shared_wavefronts(const sim::Access& access) {
+  if (access.matrix) return matrix_wavefronts(access.address, access.mask);
+  switch (access.kind) {
+    case sim::AccessKind::load:
+      return load_wavefronts(access.address, access.bytes, access.mask, access.elsewhere);
+    case sim::AccessKind::store:
+      if (access.peer != nullptr)
+        return copy_wavefronts(access.peer, access.address, access.bytes, access.mask,
+                               access.bypass_l1);
+      return store_wavefronts(access.address, access.bytes, access.mask);
+    case sim::AccessKind::red:
+    case sim::AccessKind::atom:
+      break;
+  }
+  return atomic_wavefronts(access.address, access.bytes, access.mask, access.form);
+}
+
+}  // namespace lab32::counters

@@ -1,0 +1,138 @@
+// What a launch did, request by request, where somebody wants to look closely: the addresses of
+// each lane for the requests of chosen source lines, the lanes that worked between barriers, who
+// read whom in shuffles. Bounded: of each line one block is kept, and of that some requests.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/core/warp/events.h"
+#include "simulator/observers/position.h"
+
+namespace lab32::counters {
+
+// What to look at. Nothing set: all lines of the file, each in the block with its worst access.
+struct CloseUpChoice {
+  std::string file;         // as the PTX names it, or the end of that behind a '/'
+  std::optional<int> line;  // only this one
+  // Lines first to last of what is not to be looked at.
+  std::optional<std::pair<int, int>> except;
+  std::optional<uint64_t> block;
+  std::optional<uint32_t> warp;     // in the block
+  std::optional<uint32_t> request;  // of the line, in each warp, from 0
+  uint32_t most = 16;               // requests kept of a line
+};
+
+// A warp-wide access as ptxas issues it.
+struct CloseUpRequest {
+  uint32_t warp = 0;    // in the block
+  uint32_t number = 0;  // of the line's requests in that warp, from 0
+  sim::AccessKind kind = sim::AccessKind::load;
+  uint8_t bytes = 4;  // per lane
+  bool matrix = false;
+  uint32_t mask = 0;
+  std::array<uint64_t, 32> address{};  // lanes outside mask: 0
+  std::vector<std::string> place;      // by lane, "tile[3][0]"; or no lane's variable is known
+  uint32_t cost = 0, ideal = 0;        // sectors, or wavefronts
+};
+
+struct CloseUpLine {
+  std::string file;
+  int line = 0;
+  bool shared = false;  // else global
+  uint64_t block = 0;
+  uint32_t requests_in_block = 0;
+  bool ptx_level = false;  // ptxas may issue them otherwise
+  // Its first ones, and the worst where that comes later.
+  std::vector<CloseUpRequest> requests;
+  uint32_t worst = 0;  // index in `requests`
+};
+
+// What lay between two barriers, as each warp met them. Whoever loads, stores or shuffles works.
+struct CloseUpStep {
+  std::vector<uint32_t> working;  // lane masks, by warp
+  int line = 0;                   // the last one that touched memory or shuffled
+  bool warp_barrier = false;      // what ended it: __syncwarp(), else __syncthreads() or the end
+};
+
+struct CloseUpShuffle {
+  std::string file;
+  int line = 0;
+  uint32_t warp = 0;
+  uint32_t mask = 0, in_range = 0, absent = 0;
+  std::array<uint8_t, 32> from{};
+};
+
+// An allocation that some of the requests touch.
+struct CloseUpArray {
+  uint64_t begin = 0, bytes = 0;
+  std::string name;        // the host's
+  int32_t parameter = -1;  // of the kernel, which points into it
+};
+
+struct CloseUp {
+  std::vector<CloseUpArray> arrays;
+  std::vector<CloseUpLine> lines;  // sorted by file, line, global first
+  uint64_t block = 0;              // of steps and shuffles
+  uint32_t threads = 0;            // of a block
+  std::vector<CloseUpStep> steps;
+  bool more_steps = false;
+  std::vector<CloseUpShuffle> shuffles;  // of one warp
+  bool more_shuffles = false;
+};
+
+class CloseUpObserver : public sim::Observer {
+ public:
+  CloseUpObserver(CloseUpChoice choice, PositionOf position)
+      : choice_(std::move(choice)), position_(std::move(position)) {}
+
+  std::unique_ptr<sim::Observer> fork() const override;
+  void merge(sim::Observer& other) override;
+  void block_begin(const sim::BlockInfo& block) override;
+  void block_end() override;
+  void access(uint32_t warp, const sim::Access& access) override;
+  void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
+  void warp_barrier(uint32_t warp, uint32_t mask) override;
+  void shuffle(uint32_t warp, const sim::ShuffleEvent& event) override;
+  bool wants_accesses() const override { return true; }
+  bool wants_shuffles() const override { return true; }
+
+  CloseUp result() const;
+
+ private:
+  // A source line's accesses to one memory.
+  struct Line {
+    CloseUpLine now, kept;       // in the block that runs, in the block with the worst access
+    std::vector<uint32_t> seen;  // requests in the block that runs, by warp
+  };
+  using Key = std::pair<Position, bool>;  // shared
+  struct Before {
+    bool operator()(const Key& a, const Key& b) const;
+  };
+  struct Site {
+    bool known = false;
+    std::optional<Position> at;   // absent: nobody asked for it
+    std::array<Line*, 2> line{};  // among lines_: global, shared; null: not met yet
+  };
+  Site& site_of(uint32_t site);
+  Line& line_of(Site& site, bool shared);
+  void work(uint32_t warp, uint32_t mask, int line);
+
+  CloseUpChoice choice_;
+  PositionOf position_;
+  std::vector<Site> sites_;
+  bool looks_ = false;  // at the block that runs
+  sim::BlockInfo block_{};
+  std::map<Key, Line, Before> lines_;
+  bool has_story_ = false, follows_ = false;  // some block's; that of the block that runs
+  std::vector<size_t> step_of_warp_;
+  CloseUp story_;  // but for `lines`
+};
+
+}  // namespace lab32::counters

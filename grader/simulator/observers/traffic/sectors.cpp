@@ -1,0 +1,133 @@
+#include "simulator/observers/traffic/sectors.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "simulator/observers/lanes.h"
+
+namespace lab32::counters {
+namespace {
+
+uint64_t sector_of(uint64_t address) { return address / kSectorBytes; }
+
+// Which of L1's four sets a line (address / 128) lies in: linear over its bits, two of which choose
+// within an aligned group of four lines; found by solving for the measured patterns, which reach to
+// bit 16 of the line. Lines 16 MB apart may be told apart by bits that are not known here; the two
+// above, which the blocks of a cluster differ in, are an H100's (histogram of data/measured/moves).
+uint32_t set_of(uint64_t line, bool in_cluster = false) {
+  static constexpr uint8_t kFlip[17] = {1, 2, 3, 1, 2, 3, 2, 1, 2, 1, 3, 1, 3, 2, 2, 1, 2};
+  uint32_t set = line & 3;
+  for (uint32_t bit = 0; bit < (in_cluster ? 17 : 15); ++bit) {
+    if ((line >> (bit + 2) & 1) != 0) set ^= kFlip[bit];
+  }
+  return set;
+}
+
+// A warp that steps by less than a sector leaves none out between its first and its last; one that
+// steps by a sector or more has one for each lane.
+uint32_t affine_sectors(const uint64_t* address, int64_t stride) {
+  if (std::llabs(stride) >= kSectorBytes) return kLanes;
+  const uint64_t a = sector_of(address[0]), b = sector_of(address[kLanes - 1]);
+  return static_cast<uint32_t>(std::max(a, b) - std::min(a, b)) + 1;
+}
+
+// Counts sectors in lane order: while they do not decrease, each change is a new one. Returns 0 at
+// the first that goes back.
+uint32_t ascending_sectors(const uint64_t* address, uint32_t n) {
+  uint32_t count = 1;
+  for (uint32_t i = 1; i < n; ++i) {
+    const uint64_t before = sector_of(address[i - 1]), now = sector_of(address[i]);
+    if (now < before) return 0;
+    count += now != before;
+  }
+  return count;
+}
+
+}  // namespace
+
+uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t mask) {
+  if (mask == 0) return 0;
+  int64_t stride;
+  if (mask == kAllLanes && is_affine(address, &stride)) return affine_sectors(address, stride);
+  uint64_t active[kLanes];
+  const uint32_t n = gather(address, mask, active);
+  if (const uint32_t count = ascending_sectors(active, n)) return count;
+
+  // Permutations and swizzles stay within a few neighbouring sectors: one bit each.
+  const auto [low, high] = std::minmax_element(active, active + n);
+  const uint64_t first = sector_of(*low);
+  if (sector_of(*high) - first < 64) {
+    uint64_t touched = 0;
+    for (uint32_t i = 0; i < n; ++i) touched |= uint64_t{1} << (sector_of(active[i]) - first);
+    return static_cast<uint32_t>(__builtin_popcountll(touched));
+  }
+  KeySet sectors;
+  for (uint32_t i = 0; i < n; ++i) sectors.add(sector_of(active[i]));
+  return sectors.size();
+}
+
+// L1 looks up four lines at once, one in each of four sets. Atomics leave as the lanes were looked
+// up: in each turn, every set serves the line of its first waiting lane, but of its lanes only
+// those that no earlier waiting lane of the set shadows. A lane is shadowed by an earlier one at
+// the same offset within its line, be it the same word or another line's word. Hence the sector
+// more, now and then, in a scatter: a lane that another line's lane shadows comes a turn later than
+// its neighbours in the sector.
+//
+// Found on an H200, where it gives the sectors of all 383 atomic patterns in
+// data/measured/counters, and the wavefronts and L2 requests that were measured with them. Patterns
+// in which no lane shadows another line's do not depend on the hash of lines to sets, which other
+// GPUs may have otherwise.
+uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, bool compare_swap,
+                        bool in_cluster) {
+  if (mask == 0) return 0;
+  int64_t stride;
+  if (mask == kAllLanes && is_affine(address, &stride)) {
+    return stride == 0 ? kLanes : affine_sectors(address, stride);
+  }
+  uint32_t waiting[4] = {};
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
+    waiting[set_of(address[lane] / kLineBytes, in_cluster)] |= 1u << lane;
+  }
+  const uint64_t unit = compare_swap ? kLineBytes / 2 : kLineBytes;
+  uint32_t sectors = 0;
+  for (uint32_t& set : waiting) {
+    while (set != 0) {
+      const uint64_t served = address[__builtin_ctz(set)] / unit;
+      uint64_t taken = 0;  // offsets within the line, in elements
+      uint32_t touched = 0;
+      for (uint32_t left = set; left != 0; left &= left - 1) {
+        const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
+        const uint64_t place = uint64_t{1} << address[lane] % kLineBytes / std::max(bytes, 2u);
+        if ((taken & place) != 0) continue;
+        taken |= place;
+        if (address[lane] / unit != served) continue;
+        touched |= 1u << sector_of(address[lane]) % 4;
+        set &= ~(1u << lane);
+      }
+      sectors += lane_count(touched);
+    }
+  }
+  return sectors;
+}
+
+// Found on an H200 with patterns on either side and on both: 113 of 113 in data/measured/counters.
+CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask) {
+  constexpr uint32_t kPlaceBits = 13;  // 256 KiB of shared memory have 2^13 sectors
+  KeySet moved, theoretical;
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
+    const uint64_t place = to[lane] / kSectorBytes;
+    const bool turned = (from[lane] - to[lane]) % kSectorBytes != 0;
+    moved.add(from[lane] / kLineBytes << kPlaceBits | place);
+    theoretical.add((from[lane] / kSectorBytes << 1 | turned) << kPlaceBits | place);
+  }
+  return {moved.size(), theoretical.size(), ideal_sectors(kLanes, bytes, mask)};
+}
+
+uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask) {
+  const uint32_t asked = lane_count(mask) * bytes;
+  return std::min(distinct, (asked + kSectorBytes - 1) / kSectorBytes);
+}
+
+}  // namespace lab32::counters

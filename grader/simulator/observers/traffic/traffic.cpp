@@ -1,0 +1,269 @@
+#include "simulator/observers/traffic/traffic.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "simulator/core/memory/cluster_memory.h"
+#include "simulator/observers/lanes.h"
+#include "simulator/observers/traffic/access_cost.h"
+#include "simulator/observers/traffic/banks.h"
+#include "simulator/observers/traffic/bulk.h"
+#include "simulator/observers/traffic/sectors.h"
+#include "simulator/observers/traffic/texels.h"
+
+namespace lab32::counters {
+namespace {
+
+using sim::AccessKind;
+using sim::AccessSpace;
+
+// Is a costlier than b, relative to what each should cost?
+bool worse(const Example& a, const Example& b) {
+  return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
+}
+
+// The order in which examples are preferred; total, so that merging in any order keeps the same.
+bool preferred(const Example& a, const Example& b) {
+  if (worse(a, b)) return true;
+  if (worse(b, a)) return false;
+  return a.block < b.block;
+}
+
+void keep(Example& example, const sim::Access& access, uint64_t block, uint32_t warp) {
+  example.block = block;
+  example.warp = warp;
+  example.bytes = access.bytes;
+  example.matrix = access.matrix;
+  example.mask = access.mask;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    example.address[lane] = (access.mask >> lane & 1) != 0 ? access.address[lane] : 0;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<sim::Observer> TrafficObserver::fork() const {
+  return std::make_unique<TrafficObserver>();
+}
+
+TrafficObserver::Tally& TrafficObserver::tally_of(uint32_t site, AccessSpace space,
+                                                  AccessKind kind) {
+  const size_t key =
+      size_t{site} * 8 + (space == AccessSpace::shared ? 4 : 0) + static_cast<size_t>(kind);
+  if (key >= index_.size()) index_.resize((size_t{site} + 1) * 8, kNone);
+  if (index_[key] == kNone) {
+    index_[key] = static_cast<uint32_t>(tallies_.size());
+    Tally& fresh = tallies_.emplace_back();
+    fresh.site = fresh.worst.site = site;
+    fresh.space = fresh.worst.space = space;
+    fresh.kind = fresh.worst.kind = kind;
+  }
+  return tallies_[index_[key]];
+}
+
+void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
+  const bool global = access.space == AccessSpace::global;
+  if ((!global && access.space != AccessSpace::shared) || access.mask == 0) return;
+  Tally& tally = tally_of(access.site, access.space, access.kind);
+  const auto [cost, ideal, distinct, estimated] = cost_of(access);
+  if (global) {
+    tally.distinct += distinct;
+    tally.bytes += uint64_t{lane_count(access.mask)} * access.bytes;
+  }
+  tally.ptx_level |= estimated;
+  ++tally.requests;
+  tally.lanes += lane_count(access.mask);
+  tally.cost += cost;
+  tally.ideal += ideal;
+  tally.ptx_level |= access.ptx_level;
+  // Blocks arrive in increasing order: only a strictly worse access displaces the example.
+  Example& worst = tally.worst;
+  if (worst.mask == 0 || uint64_t{cost} * worst.ideal > uint64_t{worst.cost} * ideal) {
+    worst.cost = cost;
+    worst.ideal = ideal;
+    keep(worst, access, block_, warp);
+  }
+}
+
+constexpr uint64_t kRanksKnown = 4;
+
+// Sectors as of device memory, each block's own (H100: data/measured/moves).
+void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access, bool alone) {
+  if (access.mask == 0) return;
+  Counters& c = other_ways(access.site);
+  const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
+  GlobalTraffic& to = atomic                             ? c.other.remote_atom
+                      : access.kind == AccessKind::store ? c.other.remote_store
+                                                         : c.other.remote_load;
+  const bool swap = access.form == sim::AtomicForm::compare_swap;
+  ++to.requests;
+  to.sectors += atomic ? atomic_sectors(access.address, access.bytes, access.mask, swap, true)
+                       : distinct_sectors(access.address, access.bytes, access.mask);
+  if (atomic && alone) c.other.remote_atom_wavefronts += swap ? 2 : 1;
+  // As many as if the bytes lay in the block's own memory; blocks do not share banks.
+  const AccessCost there = cost_of(access);
+  ++c.other.remote_banks.requests;
+  c.other.remote_banks.lanes += lane_count(access.mask);
+  c.other.remote_banks.wavefronts += there.cost;
+  c.other.remote_banks.ideal += there.ideal;
+  // Which set the lines of further blocks lie in is not known.
+  bool far = false;
+  for (uint32_t rest = access.mask; atomic && rest != 0; rest &= rest - 1)
+    far |= sim::rank_of(access.address[__builtin_ctz(rest)]) >= kRanksKnown;
+  if (access.ptx_level || far || access.form == sim::AtomicForm::spin_swap)
+    c.ptx_level = c.shared_ptx_level = true;
+}
+
+void TrafficObserver::texels(uint32_t /*warp*/, const sim::TexelAccess& access) {
+  if (access.mask == 0) return;
+  Counters& c = other_ways(access.site);
+  const TexelRequests requests = texel_requests(access);
+  if (access.ptx_level) c.ptx_level = c.global_ptx_level = true;
+  if (!requests.known) {
+    ++c.other.texture_unknown;
+    return;
+  }
+  using Kind = sim::TexelAccess::Kind;
+  GlobalTraffic& to = access.kind == Kind::load    ? c.other.surface_load
+                      : access.kind == Kind::store ? c.other.surface_store
+                                                   : c.other.texture;
+  to.requests += requests.ends.size();
+  to.sectors += requests.sectors.size();
+}
+
+void TrafficObserver::bulk(uint32_t /*warp*/, const sim::BulkMove& move) {
+  Counters& c = other_ways(move.site);
+  const BulkSectors moved = bulk_sectors(move);
+  const uint32_t times = std::max(move.blocks, 1u);
+  OtherWays::Bulk& to =
+      move.kind == sim::BulkMove::Kind::load ? c.other.bulk_load : c.other.bulk_store;
+  if (!moved.known) {
+    ++c.other.bulk_unknown;
+    return;
+  }
+  to.instructions += move.begins;
+  to.sectors += uint64_t{moved.sectors} * times;
+  to.ideal += uint64_t{(move.inside + kSectorBytes - 1) / kSectorBytes} * times;
+  to.lines += uint64_t{moved.lines} * times;
+}
+
+void TrafficObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
+                                    bool whole_block) {
+  block_barriers_ += whole_block;
+}
+
+void TrafficObserver::merge(sim::Observer& observer) {
+  auto& other = static_cast<TrafficObserver&>(observer);
+  for (const Tally& from : other.tallies_) {
+    Tally& to = tally_of(from.site, from.space, from.kind);
+    if (to.requests == 0 || preferred(from.worst, to.worst)) to.worst = from.worst;
+    to.requests += from.requests;
+    to.lanes += from.lanes;
+    to.cost += from.cost;
+    to.distinct += from.distinct;
+    to.ideal += from.ideal;
+    to.bytes += from.bytes;
+    to.ptx_level |= from.ptx_level;
+  }
+  for (const auto& [site, counters] : other.other_ways_) other_ways(site).add(counters);
+  block_barriers_ += other.block_barriers_;
+  add_issues(other.issues_);
+}
+
+void TrafficObserver::add_issues(const std::vector<sim::IssueTally>& tally) {
+  if (issues_.size() < tally.size()) issues_.resize(tally.size());
+  for (size_t site = 0; site < tally.size(); ++site) {
+    issues_[site].warps += tally[site].warps;
+    issues_[site].lanes += tally[site].lanes;
+  }
+}
+
+Counters TrafficObserver::Tally::counters() const {
+  Counters c;
+  c.ptx_level = ptx_level;
+  if (space == AccessSpace::shared) {
+    SharedTraffic& to = kind == AccessKind::load    ? c.shared_load
+                        : kind == AccessKind::store ? c.shared_store
+                                                    : c.shared_atom;
+    to = {requests, lanes, cost, ideal};
+    c.shared_ptx_level = ptx_level;
+    return c;
+  }
+  c.global_ptx_level = ptx_level;
+  GlobalTraffic& to = kind == AccessKind::load    ? c.load
+                      : kind == AccessKind::store ? c.store
+                      : kind == AccessKind::red   ? c.red
+                                                  : c.atom;
+  to = {requests, cost};
+  c.global_bytes = bytes;
+  c.l2_sectors = distinct;
+  c.l2_sectors_ideal = ideal;
+  if (kind == AccessKind::load) c.load_ideal = ideal;
+  if (kind == AccessKind::store) c.store_ideal = ideal;
+  return c;
+}
+
+Counters TrafficObserver::totals() const {
+  Counters total;
+  for (const Tally& tally : tallies_) total.add(tally.counters());
+  for (const auto& [site, counters] : other_ways_) total.add(counters);
+  for (const sim::IssueTally& issue : issues_) {
+    total.warp_instructions += issue.warps;
+    total.lane_instructions += issue.lanes;
+  }
+  total.block_barriers = block_barriers_;
+  return total;
+}
+
+Counters TrafficObserver::of_site(uint32_t site) const {
+  Counters sum;
+  for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key)
+    if (index_[key] != kNone) sum.add(tallies_[index_[key]].counters());
+  if (const auto found = other_ways_.find(site); found != other_ways_.end()) sum.add(found->second);
+  return sum;
+}
+
+std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) const {
+  std::map<std::pair<std::string, int>, Counters> by_line;
+  const auto line_of = [&](size_t site) -> Counters& {
+    const auto at = position(static_cast<uint32_t>(site));
+    return at ? by_line[{at->file, at->line}] : by_line[{"", 0}];
+  };
+  for (const Tally& tally : tallies_) line_of(tally.site).add(tally.counters());
+  for (const auto& [site, counters] : other_ways_) line_of(site).add(counters);
+  for (size_t site = 0; site < issues_.size(); ++site) {
+    if (issues_[site].warps == 0) continue;
+    Counters& line = line_of(site);
+    line.warp_instructions += issues_[site].warps;
+    line.lane_instructions += issues_[site].lanes;
+  }
+  std::vector<LineCounters> lines;
+  for (auto& [at, counters] : by_line) lines.push_back({at.first, at.second, counters});
+  return lines;
+}
+
+const Example* TrafficObserver::worst(uint32_t site) const {
+  const Example* worst = nullptr;
+  for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key) {
+    if (index_[key] == kNone) continue;
+    const Example& example = tallies_[index_[key]].worst;
+    if (worst == nullptr || preferred(example, *worst)) worst = &example;
+  }
+  return worst;
+}
+
+const Example* TrafficObserver::worst_on_line(const PositionOf& position, int line) const {
+  const Example* worst = nullptr;
+  for (size_t key = 0; key < index_.size(); ++key) {  // by site, not in the order of first use
+    if (index_[key] == kNone) continue;
+    const Example& example = tallies_[index_[key]].worst;
+    const auto at = position(example.site);
+    if (!at || at->line != line) continue;
+    if (worst == nullptr || preferred(example, *worst)) worst = &example;
+  }
+  return worst;
+}
+
+}  // namespace lab32::counters

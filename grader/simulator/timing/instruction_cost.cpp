@@ -1,0 +1,253 @@
+#include "simulator/timing/instruction_cost.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulator/ptx/memory_use.h"
+
+namespace lab32::model {
+namespace {
+
+using ptx::Issue;
+using ptx::Mod;
+using ptx::Type;
+using Waits = InstructionCost::Waits;
+
+// Cycles from issue to a dependent one, on all cards since Volta (microbenchmarks fma_one,
+// shared_chase and chase of data/measured/model; Jia et al., "Dissecting the NVIDIA Volta GPU
+// Architecture via Microbenchmarking", 2018, table 4.1).
+constexpr double kAlu = 4.5, kDouble = 8, kSpecial = 18;
+
+InstructionCost on(double IssueSlots::*pipe, double slots, double latency) {
+  InstructionCost c;
+  c.issue.all = slots;
+  c.issue.*pipe = slots;
+  c.latency = latency;
+  return c;
+}
+
+InstructionCost logic(double slots) { return on(&IssueSlots::alu, slots, slots > 0 ? kAlu : 0); }
+
+// Additions, moves, shifts to the left: ptxas gives them to the integer and to the multiply-add
+// pipeline in turn.
+InstructionCost add(double slots) {
+  InstructionCost c = logic(slots);
+  c.issue.alu = slots / 2;
+  c.issue.multiply = slots / 4;
+  return c;
+}
+
+InstructionCost branch() {
+  InstructionCost c;
+  c.issue.all = 1;
+  return c;
+}
+
+InstructionCost multiply(double slots) { return on(&IssueSlots::multiply, slots, kAlu * slots); }
+
+// One pass through the special unit with `around` ordinary instructions before and after.
+InstructionCost special(double around) {
+  InstructionCost c = on(&IssueSlots::special, 1, kSpecial + kAlu * around);
+  c.issue.all += around;
+  c.issue.fp32 += around;
+  return c;
+}
+
+// A subroutine or a long inline sequence: `fused` multiply-adds, `other` integer instructions.
+InstructionCost sequence(double fused, double other, double specials) {
+  InstructionCost c;
+  c.issue.all = fused + other + specials;
+  c.issue.fp32 = fused;
+  c.issue.alu = other;
+  c.issue.special = specials;
+  c.latency = kAlu * (fused + other) + kSpecial * specials;
+  return c;
+}
+
+bool is_wide(Type type) { return ptx::bits_of(type) == 64; }
+
+InstructionCost memory() { return on(&IssueSlots::memory, 1, 0); }
+
+Waits latency_of(ptx::Space space) {
+  switch (space) {
+    case ptx::Space::shared:
+      return Waits::shared;
+    case ptx::Space::constant:
+    case ptx::Space::param:
+      return Waits::no;
+    default:
+      return Waits::global;  // generic: most often global
+  }
+}
+
+InstructionCost access(const ptx::Instruction& in) {
+  InstructionCost c = memory();
+  c.is_store = !in.op->operands[0].is_dest;
+  c.waits = c.is_store ? Waits::no : latency_of(ptx::memory_space(in, 0));
+  c.is_atomic = in.op->traits.is_atomic();
+  c.reads_only = in.op->traits.read_only;
+  return c;
+}
+
+InstructionCost copy_wait() {
+  InstructionCost c = memory();
+  c.waits = Waits::global;
+  c.is_store = true;
+  return c;
+}
+
+InstructionCost shuffle() {
+  InstructionCost c = memory();
+  c.waits = Waits::shuffle;
+  return c;
+}
+
+// Not measured: as an instruction of half precision that takes eight turns.
+InstructionCost tensor() { return on(&IssueSlots::half, 8, 32); }
+
+// Not measured: as an access of device memory.
+InstructionCost texture(const ptx::Instruction& in) {
+  InstructionCost c = memory();
+  c.is_store = in.op->traits.writes_texels;
+  c.waits = c.is_store ? Waits::no : Waits::global;
+  return c;
+}
+
+InstructionCost barrier() {
+  InstructionCost c;
+  c.issue.all = 1;  // a pipeline of its own: Work::barriers
+  c.waits = Waits::barrier;
+  c.is_store = true;
+  return c;
+}
+
+InstructionCost move(const ptx::Instruction& in) {
+  if (in.operands[1].kind == ptx::Operand::Kind::special) return on(&IssueSlots::alu, 1, 20);
+  return add(0.25);
+}
+
+InstructionCost floating(const ptx::Instruction& in) {
+  if (in.type() == Type::f64) return on(&IssueSlots::fp64, 1, kDouble);
+  return on(&IssueSlots::fp32, 1, kAlu);
+}
+
+// Subnormals: without .ftz the argument is scaled before and the result after.
+double scaling(const ptx::Instruction& in) { return in.has(Mod::ftz) ? 0 : 3; }
+
+InstructionCost convert(const ptx::Instruction& in) {
+  const Type to = in.type(0), from = in.type(1);
+  if (to == Type::f64 || from == Type::f64) return special(0);
+  if (ptx::is_float(to) != ptx::is_float(from)) return special(0);
+  if (ptx::is_float(to)) return on(&IssueSlots::alu, 1, kAlu);
+  return logic(ptx::bits_of(to) > ptx::bits_of(from) && !ptx::is_signed(from) ? 0.5 : 1);
+}
+
+}  // namespace
+
+void IssueSlots::add(const IssueSlots& other, double times) {
+  for (double IssueSlots::*pipe :
+       {&IssueSlots::all, &IssueSlots::fp32, &IssueSlots::alu, &IssueSlots::multiply,
+        &IssueSlots::half, &IssueSlots::fp64, &IssueSlots::special, &IssueSlots::memory})
+    this->*pipe += times * (other.*pipe);
+}
+
+InstructionCost cost_of(const ptx::Instruction& in) {
+  const bool wide = in.type_count > 0 && is_wide(in.type());
+  const bool is_double = in.type() == Type::f64;
+  switch (in.op->traits.issue) {
+    case Issue::unset:
+    case Issue::nothing:
+      return {};
+    case Issue::move:
+      return move(in);
+    // Sums of 64 bits are addresses most of the time, and part of a multiply-add or of the access.
+    case Issue::add:
+      return add(1);
+    case Issue::shift_left:
+      return add(wide ? 2 : 1);
+    case Issue::alu:
+      return logic(wide ? 2 : 1);
+    case Issue::multiply:
+      return multiply(wide ? 4 : 1);
+    case Issue::multiply_high:
+      return multiply(wide ? 8 : 2);
+    case Issue::multiply_once:
+      return multiply(1);
+    case Issue::divide:
+      return wide ? sequence(10, 60, 2) : sequence(4, 14, 2);
+    case Issue::convert:
+      return convert(in);
+
+    case Issue::fp:
+      return floating(in);
+    case Issue::fp_divide:
+      return is_double ? on(&IssueSlots::fp64, 14, kDouble * 10) : sequence(6, 3, 1);
+    case Issue::fp_root:
+      return is_double ? on(&IssueSlots::fp64, 12, kDouble * 9) : sequence(5, 4, 1);
+    case Issue::half:
+      return on(&IssueSlots::half, 1, kAlu);
+    case Issue::special:
+      return special(0);
+    case Issue::special_range:
+      return special(1);
+    case Issue::special_scaled:
+      return special(scaling(in));
+    case Issue::special_divide:
+      return special(in.has(Mod::full) ? 5 : 1);
+
+    case Issue::memory:
+      return access(in);
+    case Issue::copy_wait:
+      return copy_wait();
+    case Issue::shuffle:
+      return shuffle();
+    case Issue::vote:
+      return logic(2);
+    case Issue::match:
+      return logic(8);
+    case Issue::tensor:
+      return tensor();
+    case Issue::texture:
+      return texture(in);
+    case Issue::barrier:
+      return barrier();
+    case Issue::branch:
+      return branch();
+  }
+  return {};
+}
+
+TraceInstruction ptx_instruction(const InstructionCost& cost) {
+  using Unit = TraceInstruction::Unit;
+  using Kind = TraceInstruction::Kind;
+  const IssueSlots& i = cost.issue;
+  TraceInstruction in;
+  const std::pair<double, Unit> units[] = {{i.alu, Unit::alu},           {i.fp32, Unit::fma},
+                                           {i.multiply, Unit::multiply}, {i.half, Unit::half},
+                                           {i.special, Unit::special},   {i.fp64, Unit::fp64},
+                                           {i.memory, Unit::memory}};
+  double most = 0;
+  for (const auto& [amount, unit] : units)
+    if (amount > most) most = amount, in.unit = unit;
+  in.slots = static_cast<uint8_t>(std::clamp(i.all, 1.0, 255.0));
+  in.latency = static_cast<float>(cost.latency);
+  switch (cost.waits) {
+    case Waits::no:
+      if (in.unit == Unit::memory) in.kind = cost.is_store ? Kind::global_store : Kind::plain;
+      break;
+    case Waits::global:
+      in.kind = Kind::global_load;
+      break;
+    case Waits::shared:
+    case Waits::shuffle:
+      in.kind = Kind::shared;
+      in.latency = 0;
+      break;
+    case Waits::barrier:
+      in.kind = Kind::barrier;
+      break;
+  }
+  return in;
+}
+
+}  // namespace lab32::model

@@ -1,0 +1,103 @@
+#include "simulator/timing/memory_path.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lab32::model {
+namespace {
+
+// Cycles that a sector takes on the way from L2 to a multiprocessor: 64 bytes a clock (Nsight
+// Compute's l1tex__m_xbar2l1tex_read_sectors has its peak there).
+constexpr double kPort = 0.5;
+
+// Cycles' work of L1 that may wait before it until warps cannot issue more.
+constexpr double kBacklog = 40;
+
+// Cycles by which multiprocessors that do the same are apart (data/measured/h200-atomics.csv,
+// `tail`).
+constexpr double kSpread = 4500;
+
+constexpr double kTogether = 1.0 / 16;
+
+}  // namespace
+
+MemoryPath::MemoryPath(const Time& time, const BlocksAtWork& work, double crowd)
+    : memory_cycles_(work.memory_cycles),
+      update_cycles_(work.update_cycles),
+      crowd_(crowd),
+      shared_latency_(time.shared_latency * time.sm_hz),
+      l1_latency_(time.l1_latency * time.sm_hz),
+      l2_latency_(time.l2_latency * time.sm_hz),
+      dram_latency_(time.dram_latency * time.sm_hz),
+      first_access_(time.first_access_seconds * time.sm_hz) {}
+
+double MemoryPath::open() const { return lsu_ - kBacklog; }
+
+double MemoryPath::end() const { return std::max({lsu_, memory_, updates_}); }
+
+MemoryPath::Times MemoryPath::shared(const TraceInstruction& in, double now) {
+  const double start = std::max(now, lsu_);
+  lsu_ = start + in.busy;
+  return {lsu_ - 1 + shared_latency_ + in.latency, start + kOperandsRead};
+}
+
+// Whether this access of the warp's waits for L2, and then for device memory: its first one, or one
+// of those behind it.
+bool MemoryPath::waits(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
+                       bool& late) {
+  const size_t which = in.group % kLoadsApart;
+  const uint32_t asked = history.asked[which]++;
+  if (asked == 0) {
+    if (turns(warp, in.first_misses) == 0) return false;
+    late = turns(first_misses_[which]++, in.first_late) > 0;
+    return true;
+  }
+  // Warps that walk side by side miss together; what is missed now and then is so at any time.
+  const double rate = in.misses;
+  const double phase = rate < kTogether ? std::fmod(static_cast<double>(warp) * kGolden, 1.0) : 0;
+  if (std::floor(asked * rate + phase) <= std::floor((asked - 1) * rate + phase)) return false;
+  late = turns(late_misses_[which]++, in.late) > 0;
+  return true;
+}
+
+// Half of the latency is the way there. What other multiprocessors ask for came up to kSpread
+// before, since they do not run in step. The slices serve the loads and stores between updates,
+// too: two kinds that keep them equally busy get in each other's way.
+double MemoryPath::update(const TraceInstruction& in, double now) {
+  const double cycles = in.updates * update_cycles_, others = std::min(between_, cycles);
+  between_ = 0;
+  const double came = now + l2_latency_ / 2 - std::min(now / 2, kSpread);
+  updates_ = std::max(updates_, came) + std::cbrt(std::pow(cycles, 3) + std::pow(others, 3));
+  return std::max(updates_, now + l2_latency_ / 2) + l2_latency_ / 2;
+}
+
+MemoryPath::Times MemoryPath::global(const TraceInstruction& in, double now, uint64_t warp,
+                                     LoadHistory& history) {
+  const bool store = in.kind == TraceInstruction::Kind::global_store;
+  double& way = store ? stores_ : lsu_;
+  way = std::max(now, way) + in.busy;
+  if (store) lsu_ = std::max(lsu_, now) + 1;
+  Times times{way - 1 + l1_latency_, way + kOperandsRead};
+  bool late = false;
+  const bool misses = store || waits(in, warp, history, late);
+  const double latency = (late ? dram_latency_ : l2_latency_) * crowd_;
+  const double weight = in.weight;
+  if (weight > 0) {
+    const double asked = std::max(way, memory_);
+    busy_ += weight * memory_cycles_;
+    between_ += weight * memory_cycles_;
+    memory_ = asked + weight * std::max(memory_cycles_, kPort);
+    if (misses) times.ready = asked + latency;
+  } else if (misses) {
+    times.ready = way + latency;
+  }
+  if (in.updates > 0) times.ready = std::max(times.ready, update(in, way));
+  // Where the page lies is asked for first.
+  if (misses && !store) {
+    if (known_ < 0) known_ = now + first_access_;
+    times.ready = std::max(times.ready, known_ + (late ? dram_latency_ : l2_latency_));
+  }
+  return times;
+}
+
+}  // namespace lab32::model

@@ -1,0 +1,241 @@
+#include "simulator/timing/time.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+namespace lab32::model {
+namespace {
+
+// A warp's arrival at a barrier takes the multiprocessor so long (kernel barriers of
+// data/measured/model: 32 warps take 78 cycles, one 15).
+constexpr double kBarrierCycles = 2;
+
+// Where a unit takes this part of the multiprocessor's time, it is what bounds it; else latency
+// does.
+constexpr double kExplained = 0.65;
+
+double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+// 134.2 M, 1.5 k
+std::string short_number(double n) {
+  if (n >= 1e9) return fmt::format("{:.1f} G", n / 1e9);
+  if (n >= 1e6) return fmt::format("{:.1f} M", n / 1e6);
+  if (n >= 1e4) return fmt::format("{:.1f} k", n / 1e3);
+  return fmt::format("{:.0f}", n);
+}
+
+// 134.2 MB, 512 B
+std::string amount(double n, const char* unit) {
+  const std::string text = short_number(n);
+  return text + (text.back() >= '0' && text.back() <= '9' ? " " : "") + unit;
+}
+
+// 1 block, 134.2 M blocks
+std::string count(double n, const std::string& one, const char* more = "s") {
+  return short_number(n) + " " + one + (n == 1 ? "" : more);
+}
+
+// The resources of one launch.
+class Machine {
+ public:
+  Machine(const Profile& profile, const Work& work)
+      : profile_(profile), t_(profile.time), w_(work) {
+    blocks_ = static_cast<double>(std::max<uint64_t>(work.blocks, 1));
+    warps_ = blocks_ * work.warps_per_block;
+    // The multiprocessor with the most blocks is the last to finish.
+    most_blocks_ = std::ceil(blocks_ / profile.multiprocessors);
+    resident_ = std::min<double>(std::max(1u, work.occupancy.blocks), most_blocks_);
+  }
+
+  std::vector<Resource> resources() const {
+    return {dram(), l2(), l1_and_shared(), issue(), atomics(), launcher(), latency()};
+  }
+
+  // Memory is not busy at once: the first replies take a latency, and its parts do not end
+  // together.
+  double ramp() const {
+    const double memory = std::max(dram().seconds, l2().seconds);
+    return t_.ramp_seconds * ratio(memory, memory + t_.l2_latency);
+  }
+
+  // What the launch takes at work: the multiprocessor that is the last to finish, or what they all
+  // wait for. Two that are nearly equally busy get in each other's way now and then.
+  double at_work() const {
+    double multiprocessor = w_.cycles / t_.sm_hz;
+    if (w_.cycles == 0)
+      multiprocessor = softly({memory(), l1_and_shared().seconds, issue().seconds});
+    if (w_.cycles > 0) return multiprocessor;
+    const double launcher = ratio(blocks_, t_.blocks_per_second);
+    return softly({multiprocessor, atomics().seconds, launcher});
+  }
+
+  // L2 and device memory, one behind the other: queues are between them.
+  double memory() const { return softly({l2().seconds, dram().seconds}, 0.75 * t_.softness); }
+
+  Resource dram() const {
+    const std::string moved =
+        fmt::format("{} read, {} written", amount(w_.dram_read, "B"), amount(w_.dram_written, "B"));
+    const double bytes = ratio(w_.dram_read + w_.dram_written, t_.dram_bytes_per_second);
+    const double pages = ratio(w_.dram_pages, t_.dram_pages_per_second);
+    if (pages > bytes)
+      return {"device memory", pages, 0,
+              fmt::format("{} in {} that had to be opened", moved, count(w_.dram_pages, "page"))};
+    return {"device memory", bytes, 0,
+            fmt::format("{} at {:.2f} TB/s", moved, t_.dram_bytes_per_second / 1e12)};
+  }
+
+  Resource l2() const {
+    const double lines =
+        w_.l2_read_lines + t_.l2_write_line * w_.l2_write_lines + t_.l2_fill_line * w_.l2_fills;
+    return {"L2",
+            std::max(ratio(w_.l2_sectors, t_.l2_sectors_per_second),
+                     ratio(lines, t_.l2_lines_per_second)),
+            0,
+            fmt::format("{} in {} looked up, {} fetched", count(w_.l2_sectors, "sector"),
+                        count(w_.l2_read_lines + w_.l2_write_lines, "line"),
+                        count(w_.l2_fills, "line"))};
+  }
+
+ private:
+  // Seconds that the busiest multiprocessor takes for its share of `amount` at `rate` a clock.
+  double on_one(double amount, double rate) const {
+    const double share =
+        w_.busiest > 0 ? w_.busiest / profile_.multiprocessors : most_blocks_ / blocks_;
+    return ratio(amount * share, rate * t_.sm_hz);
+  }
+
+  double softly(std::initializer_list<double> seconds) const {
+    return softly(seconds, t_.softness);
+  }
+  static double softly(std::initializer_list<double> seconds, double softness) {
+    const double longest = std::max(seconds);
+    if (longest <= 0) return 0;
+    double sum = 0;
+    for (const double s : seconds) sum += std::pow(ratio(s, longest), 1 / softness);
+    return longest * std::pow(sum, softness);
+  }
+
+  // L1 and shared memory are one memory with one way out of it; what is more gives the name. Stores
+  // to global memory leave by another way.
+  Resource l1_and_shared() const {
+    const double loads = on_one(w_.l1_load_cycles, t_.l1_per_clock);
+    const double stores = on_one(w_.l1_store_cycles, t_.l1_per_clock);
+    // Shuffles go this way, too, and instructions of a warp that has no lane for them.
+    const double others = std::max(0.0, w_.issue.memory - w_.global_requests - w_.shared_requests);
+    const double shared = on_one(w_.shared_wavefronts + others, t_.shared_wavefronts_per_clock);
+    const double l1 = std::max(loads, stores);
+    const double seconds = std::max(loads + shared, stores);
+    if (shared > l1 && w_.shared_wavefronts > 0) {
+      std::string words =
+          fmt::format("{} where {} would do", count(w_.shared_wavefronts, "wavefront"),
+                      short_number(w_.shared_ideal));
+      if (others > w_.shared_wavefronts / 10)
+        words +=
+            fmt::format(", {} more for shuffles and warps without a lane", short_number(others));
+      return {"shared memory", seconds, 0, words};
+    }
+    return {"L1", seconds, 0,
+            fmt::format("{} to global memory of {:.1f} cycles each",
+                        count(w_.global_requests, "access", "es"),
+                        ratio(w_.l1_load_cycles + w_.l1_store_cycles, w_.global_requests))};
+  }
+
+  Resource issue() const {
+    struct Pipe {
+      const char* name;
+      double amount, rate;
+    };
+    const double slots = w_.issue.all + t_.split_slots * w_.splits;
+    const Pipe pipes[] = {
+        {"issue slots", slots, t_.issue_per_clock},
+        {"the float pipeline", w_.issue.fp32, t_.fp32_per_clock},
+        {"the integer pipeline", w_.issue.alu, t_.alu_per_clock},
+        {"integers of the float pipeline", w_.issue.multiply, t_.multiply_per_clock},
+        {"the half pipeline", w_.issue.half, t_.half_per_clock},
+        {"the double pipeline", w_.issue.fp64, t_.fp64_per_clock},
+        {"the special-function unit", w_.issue.special, t_.special_per_clock},
+        {"the load/store pipeline", w_.issue.memory, t_.memory_per_clock},
+        {"barriers", w_.barriers, 1 / kBarrierCycles}};
+    // A warp belongs to one of four schedulers, so fewer than four use a part of them.
+    const double schedulers = std::min(1.0, resident_ * w_.warps_per_block / 4);
+    Resource most{"issue", -1, 0, ""};
+    for (const Pipe& pipe : pipes) {
+      const double seconds = ratio(on_one(pipe.amount, pipe.rate), schedulers);
+      if (seconds <= most.seconds) continue;
+      most.seconds = seconds;
+      most.words = fmt::format("{}: {}", pipe.name, count(pipe.amount, "warp instruction"));
+    }
+    return most;
+  }
+
+  Resource atomics() const {
+    return {"atomics", atomic_seconds(profile_, w_), 0,
+            fmt::format("{} in all, {} one after the other in one part of L2",
+                        short_number(w_.atomics), short_number(w_.busiest_slice))};
+  }
+
+  Resource launcher() const {
+    const double blocks = ratio(blocks_, t_.blocks_per_second);
+    const double warps = ratio(w_.warps_per_block * most_blocks_, t_.warps_per_clock * t_.sm_hz);
+    return {"block launch", std::max(blocks, warps), 0,
+            fmt::format("{} of {}", count(blocks_, "block"), count(w_.warps_per_block, "warp"))};
+  }
+
+  // What no unit explains: warps wait for loads, for results and at barriers, and there are too few
+  // of them to keep one busy.
+  Resource latency() const {
+    double seconds = w_.cycles_alone / t_.sm_hz;
+    const double unit =
+        std::max({dram().seconds, l2().seconds, l1_and_shared().seconds, issue().seconds});
+    if (unit > kExplained * w_.cycles / t_.sm_hz) seconds = std::min(seconds, 0.99 * unit);
+    std::string words =
+        fmt::format("{} per multiprocessor at a time wait for what they have asked for",
+                    count(resident_ * w_.warps_per_block, "warp"));
+    if (w_.shared_spins > 0)
+      words += fmt::format(", {} of compare and swap", count(w_.shared_spins, "round"));
+    return {"latency", seconds, 0, words};
+  }
+
+  const Profile& profile_;
+  const Time& t_;
+  const Work& w_;
+  double blocks_, warps_, most_blocks_, resident_;
+};
+
+}  // namespace
+
+double memory_seconds(const Profile& profile, const Work& work) {
+  return Machine(profile, work).memory();
+}
+
+double atomic_seconds(const Profile& profile, const Work& work) {
+  return work.busiest_slice * profile.time.atomic_seconds;
+}
+
+double both_ways(const Work& work) {
+  const double moved = work.dram_read + work.dram_written;
+  return 4 * ratio(work.dram_read * work.dram_written, moved * moved);
+}
+
+Prediction predict(const Profile& profile, const Work& work) {
+  const Time& t = profile.time;
+  Prediction p;
+  const Machine machine(profile, work);
+  p.resources = machine.resources();
+  std::stable_sort(p.resources.begin(), p.resources.end(),
+                   [](const Resource& a, const Resource& b) { return a.seconds > b.seconds; });
+  const double at_work = machine.at_work() + machine.ramp();
+  p.kernel_seconds = at_work + t.launch_seconds;
+  p.error = t.error[p.kernel_seconds < 5e-6 ? 0 : p.kernel_seconds < 50e-6 ? 1 : 2];
+  p.seconds = work.warm ? at_work + t.warm_launch_seconds : p.kernel_seconds + t.event_seconds;
+  for (Resource& r : p.resources) r.share = std::min(1.0, ratio(r.seconds, p.seconds));
+  const auto sentence = [](const Resource& r) { return r.name + ": " + r.words; };
+  p.bottleneck = "bound by " + sentence(p.resources[0]);
+  p.runner_up = "then by " + sentence(p.resources[1]);
+  return p;
+}
+
+}  // namespace lab32::model

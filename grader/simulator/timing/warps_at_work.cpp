@@ -1,0 +1,384 @@
+#include "simulator/timing/warps_at_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lab32::model {
+namespace {
+
+using Unit = TraceInstruction::Unit;
+using Kind = TraceInstruction::Kind;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Instructions of one multiprocessor that are looked at; what is more goes on as before.
+constexpr double kMostIssued = 1.5e6;
+
+// Cycles that one warp's arrival at a barrier takes (barriers of data/measured/model), and a branch
+// whose schedule is not known until the next instruction comes.
+constexpr double kArrival = 2, kBranch = 9;
+// How much longer a branch that is taken takes than one that is not (chain_loop, chain_leave).
+constexpr double kTaken = 5;
+// Issue slots that an access costs more than others: 16 loads of shared memory beside 48, 64 or 96
+// multiply-adds cost 5 to 7, of L1 8 to 11 (data/measured/h200-mix.csv).
+constexpr double kMemorySlots = 0.5;
+// And a product of 64 bits (IMAD.WIDE, as addresses are made, and IMAD.HI): nothing else is
+// dispatched meanwhile (wide_fill, high_fill, addresses_fill and l1_box of data/measured/model).
+constexpr double kWideSlots = 2;
+// Cycles that a bank of registers may lag behind (data/measured/h200-mix.csv).
+constexpr double kReadAhead = 1;
+// Cycles from one block's start to the next one's, besides those for its warps; and from one of its
+// warps to the next (data/measured/h200-probe.csv, `life`).
+constexpr double kBlockStart = 16, kWarpStart = 2;
+// Cycles that lanes which got through cost those that try again: a round of theirs takes 95.6
+// (shared_add_float, one warp).
+constexpr double kGotThrough = 13.5;
+// Cycles after which a round of a compare-and-swap has surely come to its end.
+constexpr double kLongestRound = 2000;
+// Cycles that a warp takes to leave, one behind the other (likewise: blocks whose warps end
+// together).
+constexpr double kLeave = 7;
+
+}  // namespace
+
+WarpsAtWork::WarpsAtWork(const Profile& profile, const WarpTrace& trace, const BlocksAtWork& work,
+                         const Ways& ways, double crowd)
+    : t_(profile.time),
+      trace_(trace),
+      work_(work),
+      ways_(ways),
+      memory_(profile.time, work, crowd),
+      mean_(instructions_of(trace)),
+      lines_(trace.lines + 1, -1) {
+  const auto every = [](double per_clock) { return kParts / std::max(per_clock, 1e-9); };
+  // One half of the multiply-add pipeline takes integers, too; some cards have no other.
+  every_[size_t(Unit::fma)] = every(t_.fp32_per_clock - t_.multiply_per_clock);
+  if (t_.fp32_per_clock <= t_.multiply_per_clock)
+    for (auto& units : units_) units[size_t(Unit::fma)] = kNever;
+  every_[size_t(Unit::multiply)] = every(t_.multiply_per_clock);
+  every_[size_t(Unit::alu)] = every(t_.alu_per_clock);
+  every_[size_t(Unit::half)] = every(t_.half_per_clock);
+  every_[size_t(Unit::fp64)] = every(t_.fp64_per_clock);
+  every_[size_t(Unit::special)] = every(t_.special_per_clock);
+  every_[size_t(Unit::memory)] = 1;
+  if (t_.blocks_per_second > 0)
+    launcher_ = static_cast<double>(std::min<uint64_t>(work.blocks, profile.multiprocessors)) *
+                t_.sm_hz / t_.blocks_per_second;
+  double branches = 0;
+  for (const TraceBlock& b : trace.blocks) {
+    for (const TraceInstruction& in : b.code) {
+      meets_ += in.kind == Kind::meet ? b.runs : 0;
+      branches += in.kind == Kind::branch ? b.runs : 0;
+    }
+  }
+  // Lanes that leave a loop part at its branch, and meet once. Where they never meet, ptxas made
+  // guards of branches.
+  if (meets_ > 0 && branches > 0)
+    parting_ = std::clamp((trace.splits - meets_) / branches, 0.0, 1.0);
+}
+
+AtWork WarpsAtWork::run(const std::vector<uint64_t>& blocks) {
+  AtWork result;
+  result.blocks = static_cast<double>(blocks.size());
+  const double of_block = std::max(mean_ * work_.warps, 1.0);
+  size_t count = blocks.size();
+  if (of_block * static_cast<double>(count) > kMostIssued) {
+    // Whole rounds of those that reside.
+    const auto rounds = static_cast<size_t>(kMostIssued / of_block / work_.resident);
+    count = std::min(count, std::max<size_t>(rounds, 3) * work_.resident);
+  }
+  places_.resize(std::min<size_t>(work_.resident, count));
+  warps_.resize(places_.size() * work_.warps);
+  for (size_t p = 0; p < places_.size(); ++p) begin(p, blocks[next_++], 0);
+  double at_half = 0;
+  size_t done_at_half = 0;
+  while (true) {
+    size_t best = kParts;
+    double when = kNever;
+    for (size_t s = 0; s < kParts; ++s) {
+      if (stale_[s]) choose(s);
+      if (when_[s] < when) when = when_[s], best = s;
+    }
+    if (best == kParts) break;
+    const size_t ended = ended_;
+    issue(warps_[which_[best]], when);
+    if (ended_ != ended) {
+      if (next_ < count)
+        begin(freed_, blocks[next_++], std::max(when, left_) + t_.block_seconds * t_.sm_hz);
+      if (ended_ == count / 2) at_half = when, done_at_half = ended_;
+    }
+  }
+  const double end = std::max(end_, memory_.end());
+  result.cycles = end;
+  result.issued = issued_;
+  if (count < blocks.size() && done_at_half > 0) {
+    const double each = (end - at_half) / static_cast<double>(count - done_at_half);
+    result.cycles += each * static_cast<double>(blocks.size() - count);
+    result.issued *= static_cast<double>(blocks.size()) / static_cast<double>(count);
+  }
+  return result;
+}
+
+void WarpsAtWork::begin(size_t p, uint64_t block, double now) {
+  Place& place = places_[p];
+  for (const size_t slot : place.warps) {
+    std::vector<size_t>& of = of_scheduler_[warps_[slot].scheduler];
+    of.erase(std::find(of.begin(), of.end(), slot));
+  }
+  place = {};
+  place.live = work_.warps;
+  // The launcher deals with one block that has ended at a time, anywhere on the card.
+  if (now > 0) dealt_ += launcher_;
+  const double start = std::max({starter_, now, dealt_});
+  starter_ = start + kBlockStart + work_.warps / t_.warps_per_clock;
+  for (uint32_t w = 0; w < work_.warps; ++w) {
+    const size_t slot = p * work_.warps + w;
+    Warp& warp = warps_[slot];
+    warp.way = ways_.way(block, w);
+    warp.number = block * work_.warps + w;
+    warp.block = warp.instruction = 0;
+    warp.free = start + kWarpStart * w;
+    warp.copied = 0;
+    warp.history = {};
+    warp.groups.clear();
+    warp.ready.assign(trace_.registers, 0);
+    warp.seen = 0;
+    warp.vain = std::fmod(static_cast<double>(warp.number) * kGolden, 1.0);
+    warp.again = warp.repeats = warp.swapped = false;
+    warp.barriers.fill(0);
+    warp.scheduler = (first_ + w) % kParts;
+    warp.place = p;
+    place.warps.push_back(slot);
+    fetch(warp);
+    of_scheduler_[warp.scheduler].push_back(slot);
+    stale_[warp.scheduler] = true;
+  }
+  // Round and round; blocks that would all begin at the same one begin at the next (measured:
+  // data/measured/h200-atomics.csv, `place`).
+  first_ = (first_ + work_.warps + (work_.warps % kParts == 0)) % kParts;
+}
+
+// When the warp's next instruction could be issued, if its unit were free.
+void WarpsAtWork::fetch(Warp& warp) {
+  while (warp.block < warp.way.size() &&
+         warp.instruction >= trace_.blocks[warp.way[warp.block]].code.size()) {
+    if (!warp.again) ++warp.block;
+    warp.swapped = false;
+    warp.repeats = warp.again;
+    warp.again = false;
+    warp.instruction = 0;
+  }
+  if (warp.block >= warp.way.size()) {
+    warp.in = nullptr;
+    end(warp);
+    return;
+  }
+  const uint16_t b = warp.way[warp.block];
+  warp.in = &trace_.blocks[b].code[warp.instruction];
+  double next = warp.free;
+  if (warp.in->scheduled) {
+    for (size_t i = 0; i < warp.barriers.size(); ++i)
+      if ((warp.in->waits_for >> i & 1) != 0) next = std::max(next, warp.barriers[i]);
+  } else {
+    for (const uint16_t reg : warp.in->reads) next = std::max(next, warp.ready[reg]);
+    for (const uint16_t reg : warp.in->writes)
+      next = std::max(next, warp.ready[reg] - warp.in->latency);
+  }
+  double& line = lines_[warp.in->line];
+  if (line < 0) line = std::max(warp.free, fetched_) + t_.code_seconds * t_.sm_hz, fetched_ = line;
+  next = std::max(next, line);
+  if (warp.in->kind == Kind::copy_wait) {
+    const size_t left = warp.in->slots - 1u;
+    while (warp.groups.size() > left) {
+      next = std::max(next, warp.groups.front());
+      warp.groups.pop_front();
+    }
+  }
+  warp.next = next;
+}
+
+// A float goes to the half of the multiply-add pipeline that takes no integers, or where that is
+// busy and the other one is free sooner, to that (low_fill of data/measured/model).
+size_t WarpsAtWork::unit_of(const TraceInstruction& in, size_t s, double now) const {
+  constexpr auto kOwn = static_cast<size_t>(Unit::fma),
+                 kOther = static_cast<size_t>(Unit::multiply);
+  if (in.unit != Unit::fma) return static_cast<size_t>(in.unit);
+  return units_[s][kOwn] > now && units_[s][kOther] < units_[s][kOwn] ? kOther : kOwn;
+}
+
+void WarpsAtWork::choose(size_t s) {
+  stale_[s] = false;
+  when_[s] = kNever;
+  for (const size_t slot : of_scheduler_[s]) {
+    const Warp& warp = warps_[slot];
+    if (warp.in == nullptr) continue;
+    double at = std::max(warp.next, slots_[s]);
+    if (at > when_[s]) continue;
+    at = std::max(at, units_[s][unit_of(*warp.in, s, at)]);
+    if (warp.in->unit == Unit::memory) at = std::max(at, memory_.open());
+    if (at < when_[s] || (at == when_[s] && better(slot, s))) when_[s] = at, which_[s] = slot;
+  }
+}
+
+// Of warps that could issue: the one that issued last, else the oldest. (Where the youngest came
+// first, blocks that meet at barriers again and again, as block_sums, reduce_v3 and tree_far of
+// data/measured/model, were a fifth too long.)
+bool WarpsAtWork::better(size_t slot, size_t s) const {
+  if (slot == last_[s] || which_[s] == last_[s]) return slot == last_[s];
+  return warps_[slot].number < warps_[which_[s]].number;
+}
+
+void WarpsAtWork::issue(Warp& warp, double now) {
+  const TraceInstruction& in = *warp.in;
+  const size_t s = warp.scheduler;
+  last_[s] = static_cast<size_t>(&warp - warps_.data());
+  if (!warp.repeats) issued_ += 1;
+  slots_[s] = now + kParts / t_.issue_per_clock;
+  if (in.unit == Unit::memory) slots_[s] += kMemorySlots;
+  if (in.unit == Unit::multiply && in.turns > 1) slots_[s] += kWideSlots;
+  const size_t unit = unit_of(in, s, now);
+  units_[s][unit] = now + every_[unit] * in.turns;
+  // Operands that are still to be read hold up what comes behind, but for one.
+  for (size_t bank = 0; bank < in.banks.size(); ++bank) {
+    banks_[s][bank] = std::max(banks_[s][bank], now) + in.banks[bank];
+    slots_[s] = std::max(slots_[s], banks_[s][bank] - kReadAhead);
+  }
+  stale_[s] = true;
+  if (in.kind == Kind::barrier) return arrive(warp, now);
+  go_on(warp, now);
+  const MemoryPath::Times times = access(warp, now);
+  for (const uint16_t reg : in.writes) warp.ready[reg] = times.ready;
+  const auto raise = [&](int8_t which, double until) {
+    if (which < 0) return;
+    double& barrier = warp.barriers[static_cast<size_t>(which)];
+    barrier = std::max(barrier, until);
+  };
+  raise(in.write_barrier, times.ready);
+  raise(in.read_barrier, times.read);
+  ++warp.instruction;
+  fetch(warp);
+}
+
+// When the next instruction could be issued.
+void WarpsAtWork::go_on(Warp& warp, double now) {
+  const TraceInstruction& in = *warp.in;
+  const double split = t_.split_seconds * t_.sm_hz;
+  warp.free = now + std::max<double>(1, in.stall);
+  if (in.kind == Kind::branch) {
+    if (!in.scheduled)
+      warp.free = now + kBranch;
+    else if (taken(warp))
+      warp.free += kTaken;
+    warp.free += split * parting_;
+    if (warp.swapped && !warp.again && !left_loop(warp)) warp.free += kGotThrough;
+  } else if (in.kind == Kind::meet && meets_ > 0) {
+    const double parted = std::min(1.0, trace_.splits / meets_);
+    warp.free = now + std::max<double>(in.stall, in.latency) + split * parted;
+    slots_[warp.scheduler] += t_.split_slots * parted;
+  }
+}
+
+// When the result comes.
+MemoryPath::Times WarpsAtWork::access(Warp& warp, double now) {
+  const TraceInstruction& in = *warp.in;
+  MemoryPath::Times times{now + in.latency, now + kOperandsRead};
+  switch (in.kind) {
+    case Kind::shared:
+      times = memory_.shared(in, now);
+      spin(warp, times.read - kOperandsRead);
+      break;
+    case Kind::global_load:
+    case Kind::global_store:
+    case Kind::copy:
+      times = memory_.global(in, now, warp.number, warp.history);
+      if (in.kind == Kind::copy) warp.copied = std::max(warp.copied, times.ready);
+      break;
+    case Kind::commit:
+      warp.groups.push_back(std::max(warp.copied, now));
+      warp.copied = 0;
+      return times;
+    default:
+      return times;
+  }
+  // Those that want to go to memory may have to wait longer.
+  stale_.fill(true);
+  return times;
+}
+
+// Whether the next block is another than the one that stands behind this.
+bool WarpsAtWork::taken(const Warp& warp) {
+  if (warp.again) return true;
+  return warp.block + 1 < warp.way.size() && warp.way[warp.block + 1] != warp.way[warp.block] + 1;
+}
+
+// Whether the block that stands behind this is another one.
+bool WarpsAtWork::left_loop(const Warp& warp) {
+  return warp.block + 1 >= warp.way.size() || warp.way[warp.block + 1] != warp.way[warp.block];
+}
+
+// A compare-and-swap is in vain if another warp has changed the word since it was read. Which words
+// they are is not known, but how often two meet at one: what is short of a whole round is kept for
+// the next. The lanes that the loop waits for must all get through; those that did not try again.
+void WarpsAtWork::spin(Warp& warp, double served) {
+  using Spin = TraceInstruction::Spin;
+  warp.swapped |= warp.in->spin == Spin::swap;
+  if (warp.in->spin == Spin::none || work_.shared_words <= 0) return;
+  if (warp.in->spin == Spin::load) {
+    warp.seen = served;
+    return;
+  }
+  std::deque<std::pair<double, uint64_t>>& swaps = places_[warp.place].swaps;
+  while (!swaps.empty() && swaps.front().first < served - kLongestRound) swaps.pop_front();
+  double takes = 1;  // a lane's
+  for (const auto& [when, who] : swaps)
+    if (when > warp.seen && who != warp.number) takes *= 1 - work_.shared_words;
+  if (!warp.repeats) warp.lanes = work_.last_lanes;
+  warp.vain += 1 - std::pow(takes, warp.lanes);
+  warp.lanes = std::max(1.0, warp.lanes * (1 - takes));
+  warp.again = warp.vain >= 1 - 1e-9;
+  if (warp.again)
+    warp.vain -= 1;
+  else
+    swaps.emplace_back(served, warp.number);
+}
+
+void WarpsAtWork::arrive(Warp& warp, double now) {
+  Place& place = places_[warp.place];
+  bar_ = std::max(bar_, now) + kArrival;
+  place.last = std::max(place.last, bar_);
+  ++place.arrived;
+  warp.in = nullptr;
+  ++warp.instruction;
+  warp.free = kNever;
+  release(place);
+}
+
+void WarpsAtWork::release(Place& place) {
+  if (place.arrived == 0 || place.arrived < place.live) return;
+  const double then = place.last + t_.barrier_latency * t_.sm_hz;
+  place.arrived = 0;
+  place.last = 0;
+  for (const size_t slot : place.warps) {
+    Warp& warp = warps_[slot];
+    if (warp.free != kNever) continue;
+    warp.free = then;
+    stale_[warp.scheduler] = true;
+    fetch(warp);
+  }
+}
+
+void WarpsAtWork::end(Warp& warp) {
+  Place& place = places_[warp.place];
+  left_ = std::max(left_, warp.free) + kLeave;
+  end_ = std::max(end_, left_);
+  warp.free = -1;
+  if (--place.live == 0) {
+    ++ended_;
+    freed_ = warp.place;
+  } else {
+    release(place);
+  }
+}
+
+}  // namespace lab32::model

@@ -1,0 +1,102 @@
+// The warps of one multiprocessor at work, instruction by instruction: four schedulers, the units
+// that take instructions, barriers, and the places of blocks.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "simulator/timing/blocks_at_work.h"
+#include "simulator/timing/memory_path.h"
+#include "simulator/timing/profile.h"
+#include "simulator/timing/warp_trace.h"
+#include "simulator/timing/ways.h"
+
+namespace lab32::model {
+
+class WarpsAtWork {
+ public:
+  // `crowd`: as MemoryPath has it. All others must outlive this.
+  WarpsAtWork(const Profile& profile, const WarpTrace& trace, const BlocksAtWork& work,
+              const Ways& ways, double crowd);
+
+  // Until the last of these blocks has ended.
+  AtWork run(const std::vector<uint64_t>& blocks);
+  // Of these, L2 and device memory were busy.
+  double memory_cycles() const { return memory_.busy_cycles(); }
+
+ private:
+  static constexpr size_t kParts = 4, kUnits = 9, kBarriers = 6;
+
+  struct Warp {
+    std::vector<uint16_t> way;
+    size_t block = 0, instruction = 0;  // of the way
+    const TraceInstruction* in = nullptr;
+    double next = 0;  // when that has what it needs
+    double free = 0;  // when it could be issued if it needed nothing
+    size_t scheduler = 0;
+    size_t place = 0;  // of its block
+    uint64_t number = 0;
+    double copied = 0;
+    std::deque<double> groups;
+    std::vector<double> ready;
+    // Of a loop of compare-and-swap: when the word was read, how much of a round has been in vain;
+    // lanes that must get through; whether this round is in vain, is one that is repeated, and has
+    // come to its swap.
+    double seen = 0, vain = 0, lanes = 1;
+    bool again = false, repeats = false, swapped = false;
+    std::array<double, kBarriers> barriers{};  // sass::Control: when they are down
+    LoadHistory history;
+  };
+
+  struct Place {  // where a block resides
+    size_t live = 0, arrived = 0;
+    double last = 0;  // arrival
+    std::vector<size_t> warps;
+    std::deque<std::pair<double, uint64_t>> swaps;  // of late: when, and which warp's
+  };
+
+  void begin(size_t p, uint64_t block, double now);
+  void fetch(Warp& warp);
+  size_t unit_of(const TraceInstruction& in, size_t s, double now) const;
+  void choose(size_t s);
+  bool better(size_t slot, size_t s) const;
+  void issue(Warp& warp, double now);
+  void go_on(Warp& warp, double now);
+  MemoryPath::Times access(Warp& warp, double now);
+  static bool taken(const Warp& warp);
+  static bool left_loop(const Warp& warp);
+  void spin(Warp& warp, double served);
+  void arrive(Warp& warp, double now);
+  void release(Place& place);
+  void end(Warp& warp);
+
+  const Time& t_;
+  const WarpTrace& trace_;
+  const BlocksAtWork& work_;
+  const Ways& ways_;
+  MemoryPath memory_;
+  std::array<double, kUnits> every_{};  // cycles from one instruction to the next, of a scheduler
+  double mean_ = 0;                     // instructions of the trace
+  double launcher_ = 0;                 // cycles from one block that has ended to the next
+  double meets_ = 0, parting_ = 0;
+  std::vector<double> lines_;  // of instructions: when they have been fetched
+  std::vector<Warp> warps_;
+  std::vector<Place> places_;
+  std::array<std::vector<size_t>, kParts> of_scheduler_;
+  std::array<std::array<double, kUnits>, kParts> units_{};
+  std::array<std::array<double, 2>, kParts> banks_{};  // of registers: read until then
+  std::array<double, kParts> slots_{}, when_{};
+  std::array<size_t, kParts> which_{}, last_{};
+  std::array<bool, kParts> stale_{true, true, true, true};
+  double bar_ = 0, starter_ = 0, dealt_ = 0, fetched_ = 0, left_ = 0;
+  double end_ = 0, issued_ = 0;
+  size_t next_ = 0, ended_ = 0, freed_ = 0;
+  // The scheduler that the next block's first warp goes to.
+  size_t first_ = 0;
+};
+
+}  // namespace lab32::model

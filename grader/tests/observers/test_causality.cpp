@@ -1,0 +1,189 @@
+// Order across blocks, against a graph of all events that is searched from end to end.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "simulator/observers/races/causality.h"
+
+using namespace lab32;
+using counters::Causality;
+using counters::GridThread;
+
+namespace {
+
+constexpr uint32_t kBlocks = 3, kWarps = 2;  // a thread of each warp takes part
+
+enum class What : uint8_t { access, fence, barrier, store, update, load };
+
+struct Event {
+  What what = What::access;
+  GridThread by;  // barrier: any of the block
+  uint64_t address = 0;
+  ptx::MemoryOrder order{};
+  uint32_t stamp = 0;
+  // Events that come before this one, directly: in program order or through a barrier, and others.
+  std::set<size_t> in_block, released;
+};
+
+bool same(const GridThread& a, const GridThread& b) {
+  return a.block == b.block && a.thread == b.thread;
+}
+bool block_only(const Event& e) { return e.order.scope == ptx::Scope::block; }
+
+class Graph {
+ public:
+  void add(Event e) {
+    const size_t now = events_.size();
+    // Program order, and the barriers of the block.
+    for (size_t i = 0; i < now; ++i)
+      if (events_[i].by.block == e.by.block &&
+          (same(events_[i].by, e.by) || e.what == What::barrier ||
+           events_[i].what == What::barrier))
+        e.in_block.insert(i);
+    const bool reads = e.what == What::load || e.what == What::update;
+    if (reads) {
+      // All that is at the address now, with who released it by what.
+      Pending& mine = pending_[now];
+      mine.seen = written_[e.address];
+    }
+    // A read of before counts from its thread's fence, or its block's barrier, or at once.
+    for (auto& [read, pending] : pending_) {
+      const Event& r = read == now ? e : events_[read];
+      const bool own_fence = e.what == What::fence && same(r.by, e.by);
+      const bool barrier = e.what == What::barrier && r.by.block == e.by.block;
+      const bool at_once = read == now && e.order.acquire;
+      if (!own_fence && !barrier && !at_once) continue;
+      const bool narrow = block_only(r) || (own_fence && block_only(e));
+      for (const auto& [write, release] : pending.seen) {
+        const Event &w = events_[write], &f = events_[release];
+        const bool scoped = narrow || block_only(w) || block_only(f);
+        if (scoped && w.by.block != r.by.block) continue;
+        e.released.insert(release);
+      }
+    }
+    events_.push_back(e);
+    if (e.what == What::store) written_[e.address].clear();
+    if (e.what == What::store || e.what == What::update) {
+      std::set<std::pair<size_t, size_t>>& here = written_[e.address];
+      if (e.order.release) here.emplace(now, now);
+      for (size_t f = 0; f < now; ++f)
+        if (events_[f].what == What::fence && events_[f].by.block == e.by.block &&
+            in_block_before(f, now))
+          here.emplace(now, f);
+    }
+  }
+  bool before(size_t a, size_t b) const {
+    std::set<size_t> seen;
+    return search(a, b, seen, false);
+  }
+  const std::vector<Event>& events() const { return events_; }
+
+ private:
+  struct Pending {
+    std::set<std::pair<size_t, size_t>> seen;  // a write, and the fence or release behind it
+  };
+  bool in_block_before(size_t a, size_t b) const {
+    std::set<size_t> seen;
+    return search(a, b, seen, true);
+  }
+  bool search(size_t a, size_t b, std::set<size_t>& seen, bool one_block) const {
+    if (a == b) return true;
+    if (!seen.insert(b).second) return false;
+    for (size_t i : events_[b].in_block)
+      if (search(a, i, seen, one_block)) return true;
+    if (one_block) return false;
+    for (size_t i : events_[b].released)
+      if (search(a, i, seen, one_block)) return true;
+    return false;
+  }
+  std::vector<Event> events_;
+  std::map<size_t, Pending> pending_;
+  std::map<uint64_t, std::set<std::pair<size_t, size_t>>> written_;
+};
+
+}  // namespace
+
+TEST_CASE("counters: causality: what a graph of all events says") {
+  std::mt19937 random(3);
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  size_t across = 0, apart = 0;
+  for (int round = 0; round < 6000; ++round) {
+    Causality causality;
+    Graph graph;
+    for (uint64_t block = 0; block < kBlocks; ++block) {
+      sim::BlockInfo info{};
+      info.index = block;
+      info.threads = kWarps * 32;
+      causality.begin_block(info);
+    }
+    for (int i = 0; i < 36; ++i) {
+      Event e;
+      e.what = static_cast<What>(below(6));
+      e.by = {below(kBlocks), below(kWarps) * 32};
+      e.address = below(2);
+      e.order.strong = e.what >= What::store || e.what == What::fence;
+      if (round % 2 != 0 && below(2) == 0) e.order.scope = ptx::Scope::block;
+      e.stamp = causality.stamp(e.by);
+      const std::vector<Event>& all = graph.events();
+      switch (e.what) {
+        case What::access:
+          graph.add(e);
+          for (size_t a = 0; a + 1 < all.size(); ++a) {
+            if (all[a].what != What::access) continue;
+            const bool want = graph.before(a, all.size() - 1);
+            CHECK(causality.ordered(all[a].by, all[a].stamp, e.by) == want);
+            if (all[a].by.block != e.by.block) ++(want ? across : apart);
+          }
+          break;
+        case What::fence:
+          e.order.acquire = e.order.release = true;
+          graph.add(e);
+          causality.fence(e.by, e.order);
+          break;
+        case What::barrier: {
+          graph.add(e);
+          const std::array<uint32_t, kWarps> lanes{0xffffffff, 0xffffffff};
+          causality.block_barrier(e.by.block, lanes.data(), kWarps, true);
+          break;
+        }
+        default:
+          e.order.acquire = e.what != What::store && below(3) == 0;
+          e.order.release = e.what != What::load && below(3) == 0;
+          graph.add(e);
+          causality.strong(e.by, e.address,
+                           e.what == What::store    ? sim::AccessKind::store
+                           : e.what == What::update ? sim::AccessKind::atom
+                                                    : sim::AccessKind::load,
+                           e.order);
+      }
+    }
+  }
+  CHECK(across > 1000);
+  CHECK(apart > 1000);
+}
+
+TEST_CASE("counters: causality: a block's own fences and atomics do not reach another block") {
+  const auto ordered = [](ptx::Scope fence, ptx::Scope atomic, uint64_t reader) {
+    Causality causality;
+    sim::BlockInfo info{};
+    info.threads = 64;
+    for (info.index = 0; info.index < 2; ++info.index) causality.begin_block(info);
+    const GridThread a{0, 0}, b{reader, 32};
+    const uint32_t stamp = causality.stamp(a);
+    causality.fence(a, {true, true, true, fence});
+    causality.strong(a, 64, sim::AccessKind::red, {true, false, false, atomic});
+    causality.strong(b, 64, sim::AccessKind::load, {true, true, false, ptx::Scope::device});
+    return causality.ordered(a, stamp, b);
+  };
+  using ptx::Scope;
+  for (const Scope fence : {Scope::block, Scope::device, Scope::system})
+    for (const Scope atomic : {Scope::block, Scope::device, Scope::system}) {
+      CHECK(ordered(fence, atomic, 0));
+      CHECK(ordered(fence, atomic, 1) == (fence != Scope::block && atomic != Scope::block));
+    }
+}

@@ -1,0 +1,184 @@
+// The race check against happens-before by the book: random blocks of loads, stores, atomics and
+// barriers of every kind; a vector clock for each thread, every access remembered, every pair
+// compared.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tests/fixtures/hazard_block.h"
+#include "tests/fixtures/slow.h"
+
+using namespace lab32;
+using namespace lab32::tests;
+using counters::Finding;
+using counters::HazardObserver;
+
+namespace {
+
+class ByTheBook {
+ public:
+  ByTheBook() : clock_(kThreads, std::vector<uint32_t>(kThreads, 0)) {
+    for (uint32_t t = 0; t < kThreads; ++t) clock_[t][t] = 1;
+  }
+
+  // values[lane]: what a store writes.
+  void access(sim::AccessKind kind, uint32_t line, uint32_t warp, uint32_t mask,
+              const std::vector<uint32_t>& word, const std::vector<uint64_t>& value) {
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      if ((mask >> lane & 1) == 0) continue;
+      const uint32_t thread = warp * 32 + lane;
+      for (const Past& p : past_) {
+        if (p.word != word[lane] || p.thread == thread) continue;
+        const bool stores = p.kind == sim::AccessKind::store || kind == sim::AccessKind::store;
+        const bool mixed = (p.kind == sim::AccessKind::atom) != (kind == sim::AccessKind::atom);
+        if (!stores && !mixed) continue;
+        if (p.time < clock_[thread][p.thread]) continue;
+        const bool same = p.kind == sim::AccessKind::store && kind == sim::AccessKind::store &&
+                          last_value_.count(word[lane]) != 0 &&
+                          last_value_[word[lane]] == value[lane];
+        (same ? notes : races).insert(std::minmax(p.line, line));
+      }
+      past_.push_back({kind, line, thread, word[lane], clock_[thread][thread]});
+      if (kind == sim::AccessKind::store) last_value_[word[lane]] = value[lane];
+      if (kind == sim::AccessKind::atom) last_value_.erase(word[lane]);
+    }
+  }
+
+  void meet(const std::vector<uint32_t>& mask_of_warp) {
+    std::vector<uint32_t> threads, joined(kThreads, 0);
+    for (uint32_t t = 0; t < kThreads; ++t) {
+      if (t / 32 < mask_of_warp.size() && (mask_of_warp[t / 32] >> t % 32 & 1) != 0)
+        threads.push_back(t);
+    }
+    for (uint32_t t : threads) {
+      ++clock_[t][t];
+      for (uint32_t i = 0; i < kThreads; ++i) joined[i] = std::max(joined[i], clock_[t][i]);
+    }
+    for (uint32_t t : threads) clock_[t] = joined;
+  }
+
+  using Lines = std::set<std::pair<uint32_t, uint32_t>>;
+  Lines races, notes;
+
+ private:
+  struct Past {
+    sim::AccessKind kind;
+    uint32_t line, thread, word, time;
+  };
+  std::vector<std::vector<uint32_t>> clock_;
+  std::vector<Past> past_;
+  std::map<uint32_t, uint64_t> last_value_;
+};
+
+struct Observed {
+  ByTheBook::Lines races, notes;
+};
+
+Observed observed(HazardObserver& o) {
+  Observed out;
+  for (const Finding& f : o.findings()) {
+    if (f.kind != Finding::Kind::race) continue;
+    (f.note ? out.notes : out.races)
+        .insert(std::minmax(static_cast<uint32_t>(f.line), static_cast<uint32_t>(f.other_line)));
+  }
+  return out;
+}
+
+// A block of random events, told to both. `words`: how many there are to meet on.
+void random_block(std::mt19937& rng, HazardBlock& block, ByTheBook& book, uint32_t words,
+                  bool named, bool whole_warps, uint64_t values) {
+  const auto some_lanes = [&]() -> uint32_t {
+    const uint32_t few = 1u << rng() % 32 | 1u << rng() % 32;
+    return rng() % 3 == 0 ? sim::kFullMask : rng() % 2 == 0 ? few : static_cast<uint32_t>(rng());
+  };
+  const uint32_t events = 4 + rng() % 20;
+  for (uint32_t e = 0; e < events; ++e) {
+    const uint32_t warp = rng() % kWarps, line = 100 + e, what = rng() % 10;
+    if (what < 6) {
+      const uint32_t mask = rng() % 2 == 0 ? 1u << rng() % 32 : some_lanes();
+      const bool own = rng() % 2 == 0;
+      std::vector<uint32_t> word(32);
+      std::vector<uint64_t> value(32);
+      for (uint32_t lane = 0; lane < 32; ++lane) {
+        word[lane] = own ? (warp * 32 + lane) % words : static_cast<uint32_t>(rng()) % words;
+        value[lane] = rng() % values;
+      }
+      const auto at = [&](uint32_t lane) { return uint64_t{word[lane]}; };
+      const auto stored = [&](uint32_t lane) { return value[lane]; };
+      const auto kind = what < 2   ? sim::AccessKind::store
+                        : what < 5 ? sim::AccessKind::load
+                                   : sim::AccessKind::atom;
+      if (kind == sim::AccessKind::store) block.store(line, warp, at, mask, stored);
+      if (kind == sim::AccessKind::load) block.load(line, warp, at, mask);
+      if (kind == sim::AccessKind::atom) block.atomic(line, warp, at, mask);
+      book.access(kind, line, warp, mask, word, value);
+    } else if (what == 6) {
+      block.sync();
+      book.meet(std::vector<uint32_t>(kWarps, sim::kFullMask));
+    } else if (what < 9 || !named) {
+      const uint32_t mask = whole_warps ? sim::kFullMask : some_lanes();
+      std::vector<uint32_t> lanes(kWarps, 0);
+      lanes[warp] = mask;
+      block.sync_warp(warp, mask);
+      book.meet(lanes);
+    } else {
+      std::vector<uint32_t> lanes(kWarps, 0);
+      for (uint32_t& m : lanes)
+        m = rng() % 3 == 0 ? 0 : rng() % 2 == 0 ? sim::kFullMask : some_lanes();
+      block.sync_some(lanes);
+      book.meet(lanes);
+    }
+  }
+}
+
+// Every reported pair of lines must race by the book, and if anything does, something must be
+// reported. (Not every pair is: a lane's later accesses add nothing to its first.)
+void compare(uint32_t seed, uint32_t words, bool named, bool whole_warps, uint64_t values) {
+  std::mt19937 rng(seed);
+  int racy = 0, clean = 0;
+  for (uint64_t index = 0; index < 1500; ++index) {
+    HazardObserver observer(4, named, {}, lines_of_kernel());
+    HazardBlock block(observer, kThreads, index);
+    ByTheBook book;
+    random_block(rng, block, book, words, named, whole_warps, values);
+    const Observed seen = observed(observer);
+    INFO("block " << index << " of seed " << seed);
+    for (const auto& lines : seen.races) {
+      INFO("lines " << lines.first << " and " << lines.second);
+      CHECK(book.races.count(lines) == 1);
+    }
+    CHECK(seen.races.empty() == book.races.empty());
+    if (book.races.empty()) CHECK(seen.notes.empty() == book.notes.empty());
+    ++(book.races.empty() ? clean : racy);
+  }
+  CHECK(racy > 50);
+  CHECK(clean > 50);
+}
+
+constexpr uint64_t kDistinct = uint64_t{1} << 31;
+
+}  // namespace
+
+TEST_CASE("counters: hazards by the book: block and warp barriers") {
+  compare(1, 96, false, true, kDistinct);
+  compare(2, 400, false, true, kDistinct);
+}
+
+TEST_CASE("counters: hazards by the book: partial __syncwarp()" * kSlow) {
+  compare(3, 96, false, false, kDistinct);
+  compare(4, 400, false, false, kDistinct);
+}
+
+TEST_CASE("counters: hazards by the book: named barriers" * kSlow) {
+  compare(5, 96, true, false, kDistinct);
+  compare(6, 400, true, true, kDistinct);
+}
+
+TEST_CASE("counters: hazards by the book: stores of few values" * kSlow) {
+  compare(7, 400, true, false, 2);
+  compare(8, 400, false, true, 1);
+}

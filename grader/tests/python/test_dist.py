@@ -1,0 +1,469 @@
+"""`make dist`: the students' pack holds no answer and nothing of the solutions, and grades without
+them; the autograders of Gradescope and Autolab do their work as these platforms start them. Each runs
+in a root of its own, where the project is not."""
+
+import json
+import os
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import dist_tools
+import jsonschema
+import pytest
+from dist_tools import LAB, VERSION, CleanRoot, contents, skeleton, solution, unpack
+from graded import graded_json
+from report_figures import check_figures
+
+from lab32 import ROOT
+
+sys.path.insert(0, str(ROOT / "grader/setup/dist"))
+import recipe  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+LABS = sorted(path.stem for path in (ROOT / "data/limits").glob("*.toml"))
+SCHEMA = json.loads((Path(__file__).parent / "data/gradescope.schema.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    return dist_tools.make(tmp_path_factory.mktemp("made"), LAB)
+
+
+@pytest.fixture(scope="module")
+def files(dist):
+    """{path: bytes} of all that students get, archives in archives opened."""
+    held = {}
+    for path in sorted((dist / "students").iterdir()):
+        held |= contents(path.read_bytes(), path.name)
+    assert len(held) > 200
+    return held
+
+
+def questions():
+    """(lab, table, question, answer) of the repository's rubrics."""
+    for lab in LABS:
+        limits = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())
+        for table, row in limits.items():
+            for name, question in (row.get("questions", {}) if isinstance(row, dict) else {}).items():
+                yield lab, table, name, question["answer"]
+
+
+# ---- what is in the pack -------------------------------------------------------------------------
+
+
+def test_rubrics_of_the_pack_hold_hashes_for_answers(files):
+    rubrics = {path: data for path, data in files.items() if "/data/limits/" in path}
+    assert len(rubrics) == 2 * len(LABS)  # of the wheel, and of the wheel in the tar
+    seen = set()
+    for data in rubrics.values():
+        text = data.decode()
+        assert "reason" not in text
+        assert not re.search(r"^\s*#", text, re.MULTILINE)
+        limits = tomllib.loads(text)
+        for lab, table, name, _ in questions():
+            if lab == limits["lab"]:
+                sealed = limits[table]["questions"][name]["answer"]
+                assert re.fullmatch(r"\$y\$\S{60,}", sealed)
+                seen.add((lab, name, sealed))
+    # Equal answers have different hashes, so that one that is known tells of no other.
+    assert len({sealed for *_, sealed in seen}) == len(list(questions()))
+
+
+def test_rubrics_of_the_pack_are_the_repository_s_but_for_answers_and_reasons(files):
+    for lab in LABS:
+        limits = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())
+        (held,) = [
+            tomllib.loads(data.decode()) for path, data in files.items()
+            if path.endswith(f"/data/limits/{lab}.toml") and path.startswith(f"lab32-{VERSION}-py3")
+        ]  # fmt: skip
+        assert list(held) == list(limits)
+        for name, table in limits.items():
+            if isinstance(table, dict):
+                table.pop("reason", None)
+                for question, value in table.get("questions", {}).items():
+                    value["answer"] = held[name]["questions"][question]["answer"]
+        assert held == limits
+
+
+def test_no_text_of_the_pack_says_an_answer(files):
+    """As a student would look for it: with grep for the question's name."""
+    for lab, _, name, answer in questions():
+        number = re.compile(rf"(?<![\w.$-]){answer}(?![\w.])")
+        for path, data in files.items():
+            if name.encode() not in data or f"/data/limits/{lab}.toml" in path:
+                continue
+            for line in data.decode(errors="replace").splitlines():
+                if name in line:
+                    assert not number.search(line.replace(name, "")), (path, line)
+
+
+def test_programs_of_the_pack_know_no_question(files):
+    """What `strings` shows of them: the rubric is not in them, nor a number that only an answer is."""
+    programs = {p: d for p, d in files.items() if re.search(r"/lab32$|libcudart\.so\.13$", p)}
+    assert len(programs) == 4
+    for path, data in programs.items():
+        shown = b"\n".join(re.findall(rb"[\t\x20-\x7e]{4,}", data))
+        assert b"LAB32_ANSWER" in shown or "cudart" in path  # they are looked through
+        for _, _, name, answer in questions():
+            assert name.encode() not in shown, (path, name)
+            if answer > 1e6:
+                assert str(answer).encode() not in shown, (path, answer)
+
+
+def squeezed(text):
+    return re.sub(rb"\s+", b"", text)
+
+
+def test_nothing_of_the_solutions_is_in_the_pack(files):
+    given = b"\n".join(
+        squeezed(path.read_bytes())
+        for top, pattern in (("labs", "*.cu*"), ("grader/labs", "given.cu"), ("grader/device", "*.cu"))
+        for path in sorted((ROOT / top).rglob(pattern))
+    )
+    lines = {
+        squeezed(line)
+        for path in (ROOT / "solutions").rglob("*.cu")
+        for line in path.read_bytes().splitlines()
+    }
+    own = {line for line in lines if len(line) >= 20 and line not in given}
+    assert len(own) > 300
+    for path, data in files.items():
+        held = squeezed(data)
+        assert not [line for line in own if line in held], path
+
+
+def test_reference_solutions_of_the_pack_are_sealed(files):
+    """They are there to be timed; no word of PTX or of a solution is read in them."""
+    sealed = {path: data for path, data in files.items() if "/build/references/" in path}
+    assert sorted({Path(path).name for path in sealed}) == LABS
+    for path, data in sealed.items():
+        assert data.startswith(b"lab32 reference 1\n"), path
+        assert len(data) > 20_000, path
+        assert not re.search(rb"[\x20-\x7e\t]{24}", data[40:]), path
+
+
+def test_the_pack_has_no_file_that_students_are_not_to_see(files):
+    parts = {part for path in files for part in re.split(r"[!/]", path)}
+    for name in ("solutions", "submissions", "variants.cuh", "tests", "measure", ".git", "mutants.py",
+                 "explained.toml", "golden", "h200-score-report.txt"):  # fmt: skip
+        assert name not in parts
+    sources = [path for path in files if path.endswith((".cpp", ".h"))]
+    # And what programs with cuBLAS are compiled against, where the toolkit has no header of it.
+    headers = {"cublas_v2.h", "lab32_cublas_refused.h"}
+    assert {Path(path).name for path in sources} == {"warmup.cpp"} | headers
+
+
+def test_counters_of_the_pack_are_those_that_notebooks_draw(files):
+    counters = [data for path, data in files.items() if path.endswith("-counters.csv")]
+    assert len(counters) == 2 * 3
+    for data in counters:
+        rows = [line for line in data.decode().splitlines()[1:] if line and line[0] != "#"]
+        metrics = {line for line in rows if "memory_l1_wavefronts_shared," not in line}
+        assert len(rows) > 5
+        assert len(metrics) == 1  # the head of the table
+        assert not [line for line in rows if line.startswith("stage,")]
+
+
+def test_links_of_the_pack_lead_somewhere(files):
+    top = f"lab32-{VERSION}.tar.gz!"
+    found = {path.removeprefix(top) for path in files if path.startswith(top)}
+    found |= {posixpath.dirname(path) for path in found}
+    pages = [path for path in found if re.search(r"/(labs|handouts)/.*\.md$", path)]
+    assert len(pages) > 8
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", files[top + page].decode()):
+            assert posixpath.normpath(f"{posixpath.dirname(page)}/{link}") in found, (page, link)
+
+
+# ---- the students' pack at work --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pack(dist, tmp_path_factory):
+    """The unpacked tar with the wheel installed: (root, directory, bin/)."""
+    root = CleanRoot(tmp_path_factory.mktemp("student"))
+    unpack(dist / f"students/lab32-{VERSION}.tar.gz", root.folder)
+    top = root.folder / f"lab32-{VERSION}"
+    (wheel,) = top.glob("lab32-*.whl")
+    bin = root.install(wheel)
+    # On a slow machine matplotlib says on standard error that it looks for fonts; it does so once.
+    root.run(bin / "python", "-c", "import matplotlib.font_manager")
+    return root, top, bin
+
+
+def grade(pack, text, lab=LAB):
+    root, top, bin = pack
+    (top / "labs" / lab / f"{lab}.cu").write_text(text)
+    return root.run(bin / "lab32", "grade", lab, cwd=top)
+
+
+def test_the_pack_is_all_that_it_works_with(pack):
+    root, _, bin = pack
+    found = root.run(bin / "python", "-c", "import lab32; print(lab32.ROOT)").stdout.strip()
+    assert Path(found).is_relative_to(root.folder)
+    assert "LAB32_ROOT" not in root.environment
+    if root.words:  # a root of its own
+        assert not root.run("find", ROOT / "solutions", ROOT / "data", ROOT / "grader").stdout
+
+
+def test_the_pack_grades_a_solution_and_a_skeleton(pack):
+    right = grade(pack, solution())
+    assert right.returncode == 0, right.stderr
+    assert re.search(rf"^{LAB} +100 / 100$", right.stdout, re.MULTILINE)
+    wrong = grade(pack, skeleton())
+    assert wrong.returncode == 1, wrong.stderr
+    assert "Not answered yet: plain_load_wavefronts" in wrong.stdout
+
+
+def answered(lab, answers):
+    """The solution with other answers to some questions."""
+    text = solution(lab)
+    for question, value in answers.items():
+        text, found = re.subn(rf"LAB32_ANSWER\({question}, [\d.]+\)", f"LAB32_ANSWER({question}, {value})", text)
+        assert found == 1, question
+    return text
+
+
+@pytest.mark.parametrize(
+    ("lab", "right", "wrong", "no_hint"),
+    [
+        (LAB, {}, {"plain_load_wavefronts": 31}, {"plain_store_wavefronts": -1}),
+        # A ratio: 1 is the nearest option; another is not.
+        ("coalescing", {"add2_time": 1.1, "add2_sectors": "5.0"}, {"length_time": 1.2}, {}),
+        ("shuffle", {}, {"next_float": 16777217}, {}),
+    ],
+)
+def test_answers_are_judged_in_the_pack_as_in_the_repository(pack, lab, right, wrong, no_hint):
+    """By hashes there, by numbers here: the same points, the same hints, word for word."""
+    root, top, bin = pack
+    (top / "labs" / lab / f"{lab}.cu").write_text(answered(lab, right | wrong | no_hint))
+    words = ("grade", lab, "--seed", "7", "--device", "sim")
+    there = root.run(bin / "lab32", *words, cwd=top)
+    here = subprocess.run([ROOT / "build/lab32", *words], cwd=top, env=dict(os.environ, LAB32_ROOT=str(ROOT)),
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert there.returncode == here.returncode == 1
+    assert there.stdout == here.stdout
+    shown = " ".join(there.stdout.split())
+    for question in right | wrong | no_hint:
+        assert hint_of(lab, question) in shown if question in wrong else hint_of(lab, question) not in shown
+
+
+def hint_of(lab, question):
+    table = next(table for of, table, name, _ in questions() if (of, name) == (lab, question))
+    limits = tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())
+    return " ".join(limits[table]["questions"][question]["hint"].split())
+
+
+def test_a_notebook_of_the_pack_runs_without_solutions(pack):
+    root, top, bin = pack
+    (top / "labs" / LAB / f"{LAB}.cu").write_text(skeleton(LAB))
+    outcome = root.run(bin / "python", "-m", "lab32.notebooks", f"labs/{LAB}/report.ipynb", cwd=top)
+    assert outcome.returncode == 0, outcome.stderr
+    check_figures(top / f"build/notebooks/{LAB}-report.ipynb")
+
+
+def test_cells_of_all_notebooks_of_the_pack_run_without_solutions(pack):
+    """Of results that were made before; what they read of data is the pack's."""
+    root, top, bin = pack
+    given = root.folder / "given"
+    given.mkdir()
+    for lab in LABS:
+        (given / f"{lab}.json").write_text(graded_json(lab, "labs"))
+    shutil.copy(Path(__file__).parent / "notebook_cells.py", given)
+    outcome = root.run(bin / "python", given / "notebook_cells.py", given, *LABS, cwd=top)
+    assert outcome.returncode == 0, outcome.stderr
+    drawn = [line.split() for line in outcome.stdout.splitlines()]
+    assert [lab for lab, *_ in drawn] == LABS
+    assert all(int(seen) == int(cells) >= 1 for _, seen, cells in drawn), drawn
+
+
+@pytest.mark.parametrize("command", ["class", "similarity"])
+def test_what_a_command_of_instructors_lacks_is_told_with_how_to_get_it(pack, command):
+    root, top, bin = pack
+    without = {"PYTHONPATH": ""}  # the root's stands for what pip would have installed
+    outcome = root.run(bin / "lab32", command, "labs", "-o", "out", cwd=top, **without)
+    (wheel,) = top.glob("lab32-*.whl")
+    assert outcome.returncode == 2
+    told = outcome.stderr.splitlines()[-1]
+    assert told.startswith(f"lab32 {command}: its Python packages are not here (yaml, rich")
+    assert told.endswith(f"; to install them: pip install '{wheel}[class]'")
+
+
+# ---- Gradescope ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def autograder(dist, tmp_path_factory):
+    """/autograder as Gradescope's image has it, after setup.sh."""
+    root = CleanRoot(tmp_path_factory.mktemp("gradescope"))
+    top = root.folder / "autograder"
+    unpack(dist / "gradescope/autograder.zip", top / "source")
+    shutil.copy(top / "source/run_autograder", top)
+    made = root.run("bash", top / "source/setup.sh")
+    assert made.returncode == 0, made.stderr
+    return root, top
+
+
+def gradescope(autograder, handed_in, **more):
+    """results.json for a submission, {name: text}; None where there is none."""
+    root, top = autograder
+    for name in ("submission", "results"):
+        shutil.rmtree(top / name, ignore_errors=True)
+        (top / name).mkdir()
+    for name, text in handed_in.items():
+        path = top / "submission" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    outcome = root.run(top / "run_autograder", cwd=top, **more)
+    results = top / "results/results.json"
+    assert {path.name for path in (top / "results").iterdir()} <= {"results.json"}
+    if not results.exists():
+        return None, outcome
+    record = json.loads(results.read_text())
+    jsonschema.validate(record, SCHEMA)
+    return record, outcome
+
+
+def test_gradescope_gives_a_solution_all_points(autograder):
+    record, outcome = gradescope(autograder, {f"{LAB}.cu": solution()})
+    assert outcome.returncode == 0, outcome.stderr
+    assert record["score"] == 100
+    assert {test["status"] for test in record["tests"] if "status" in test} == {"passed"}
+
+
+def test_gradescope_gives_a_wrong_one_less_and_says_why(autograder):
+    record, outcome = gradescope(autograder, {f"homework/{LAB}/{LAB}.cu": skeleton()})
+    assert outcome.returncode == 0, outcome.stderr
+    assert 0 < record["score"] < 50
+    failed = [test for test in record["tests"] if test.get("status") == "failed"]
+    assert any(f"labs/{LAB}/{LAB}.cu:" in test["output"] for test in failed)
+
+
+def test_gradescope_takes_a_lone_file_by_any_name_and_headers(autograder):
+    text = solution()
+    (line,) = re.findall(r'^#include "lab32.cuh"$', text, re.MULTILINE)
+    handed_in = {"mine.cu": text.replace(line, line + '\n#include "mine.cuh"'), "mine.cuh": "\n"}
+    record, _ = gradescope(autograder, handed_in | {"__MACOSX/._mine.cu": "x"})
+    assert record["score"] == 100
+
+
+def test_gradescope_shows_what_was_not_handed_in(autograder):
+    record, _ = gradescope(autograder, {"notes.txt": "later"})
+    assert record["score"] == 0
+    assert "was not handed in" in record["output"]
+
+
+def test_gradescope_has_no_score_where_the_machine_fails(autograder):
+    record, outcome = gradescope(autograder, {f"{LAB}.cu": solution()}, LAB32_NVCC="/nowhere")
+    assert record is None or "score" not in record
+    assert outcome.returncode == 2
+
+
+# ---- Autolab ---------------------------------------------------------------------------------------
+
+
+def autolab(root, dist, name, files, **more):
+    """`make` in a directory as Autolab fills it: its output, of both streams as Autolab keeps it."""
+    top = root.folder / name
+    top.mkdir()
+    shutil.copy(dist / "autolab/autograde.tar", top)
+    shutil.copy(dist / "autolab/autograde-Makefile", top / "Makefile")
+    for file, content in files.items():
+        (top / file).write_bytes(content)
+    return root.run("bash", "-c", "make 2>&1", cwd=top, **more)
+
+
+def scores(outcome):
+    return json.loads(outcome.stdout.splitlines()[-1])["scores"]
+
+
+def test_autolab_reads_scores_from_the_last_line(autograder, dist):
+    root = autograder[0]
+    right = autolab(root, dist, "right", {f"{LAB}.cu": solution().encode()})
+    assert right.returncode == 0, right.stdout
+    assert scores(right) == {LAB: 100}
+    wrong = autolab(root, dist, "wrong", {f"{LAB}.cu": skeleton().encode()})
+    assert wrong.returncode == 0, wrong.stdout
+    assert 0 < scores(wrong)[LAB] < 50
+    assert f"labs/{LAB}/{LAB}.cu:" in wrong.stdout
+
+
+def test_autolab_takes_an_archive(autograder, dist, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / f"mine/{LAB}.cu").write_text(skeleton())
+    archive = shutil.make_archive(str(tmp_path / "handin"), "tar", tmp_path, "mine")
+    outcome = autolab(autograder[0], dist, "tar", {"handin.tar": Path(archive).read_bytes()})
+    assert 0 < scores(outcome)[LAB] < 50
+
+
+def test_autolab_installs_what_its_image_lacks(dist, tmp_path):
+    root = CleanRoot(tmp_path / "bare")
+    outcome = autolab(root, dist, "job", {f"{LAB}.cu": skeleton().encode()})
+    assert 0 < scores(outcome)[LAB] < 50, outcome.stdout
+
+
+def test_autolab_gets_no_scores_where_the_machine_fails(autograder, dist):
+    outcome = autolab(autograder[0], dist, "broken", {f"{LAB}.cu": b""}, LAB32_NVCC="/nowhere")
+    assert outcome.returncode != 0
+    assert not outcome.stdout.splitlines()[-1].startswith("{")
+
+
+# ---- make dist -------------------------------------------------------------------------------------
+
+
+def test_images_are_made_by_the_same_steps_of_what_lies_beside_their_recipes(dist):
+    folder = dist / "container"
+    docker, apptainer = recipe.read(folder / "Dockerfile"), recipe.read(folder / "lab32.def")
+    assert docker.copies == apptainer.copies
+    assert docker.runs == apptainer.runs
+    assert (docker.base, docker.path) == (apptainer.base, apptainer.path)
+    for pattern, target in docker.copies:
+        (copied,) = folder.glob(pattern)
+        if copied.name == "setup.sh":
+            assert os.access(copied, os.X_OK)
+            assert f"{target}{copied.name}" in docker.runs[0]
+    assert json.loads((folder / "devcontainer.json").read_text())["build"]["dockerfile"] == "Dockerfile"
+
+
+def test_work_on_lab32_itself_has_an_image_too():
+    folder = ROOT / ".devcontainer"
+    settings = json.loads((folder / "devcontainer.json").read_text())
+    steps = recipe.read(folder / settings["build"]["dockerfile"])
+    assert {"git", "make", "ca-certificates"} <= set(steps.runs[0].split())
+    make, target = settings["onCreateCommand"].split()
+    assert make == "make"
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_a_recipe_with_a_step_that_is_not_known_is_not_half_done(tmp_path):
+    for name, text in (("Dockerfile", "FROM debian\nADD a b\n"), ("x.def", "%post\n true\n%test\n x\n")):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(ValueError, match="not known"):
+            recipe.read(tmp_path / name)
+
+
+def test_labs_are_chosen_and_unknown_ones_named(dist, tmp_path):
+    (wheel,) = (dist / "students").glob("*.whl")
+    script = ROOT / "grader/setup/dist/make_dist.py"
+
+    def run(*labs):
+        return subprocess.run([sys.executable, script, VERSION, wheel, tmp_path / "out", *labs],
+                              capture_output=True, text=True, check=False)  # fmt: skip
+
+    assert "there is no lab `shufle`; the labs are: bank_conflicts, " in run("shufle").stderr
+    archive = tmp_path / "out/gradescope/autograder.zip"
+    assert run().returncode == 0
+    held = contents(archive.read_bytes(), archive.name)
+    assert f'LABS="{" ".join(LABS)}"'.encode() in held["autograder.zip!settings"]
+    assert run("shuffle", "reduction").returncode == 0
+    first = archive.read_bytes()
+    held = contents(first, "autograder.zip")
+    assert b'LABS="shuffle reduction"' in held["autograder.zip!settings"]
+    assert run("shuffle", "reduction").returncode == 0
+    assert archive.read_bytes() == first

@@ -1,0 +1,33 @@
+"""labs/<lab>/given.cu is what labs/ and solutions/ show of it, kernel by kernel."""
+
+import re
+
+import pytest
+
+from lab32 import ROOT
+
+FILES = sorted(ROOT.glob("grader/labs/*/given.cu"))
+DEFINITION = re.compile(r"^(?:template <[^\n]*>\n)?__(?:global|device)__[^;{]*\{\n.*?^\}\n", re.MULTILINE | re.DOTALL)  # fmt: skip
+
+
+def definitions(text):
+    # In a namespace of its own, it says where names come from.
+    return DEFINITION.findall(re.sub(r"\b(?:lab32_given)?::(?=\w)|(?<!\w)::(?=\w)", "", text))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+@pytest.mark.parametrize("folder", ["labs", "solutions"])
+def test_given_kernels_are_those_that_students_see(file, folder):
+    lab = file.parent.name
+    shown = (ROOT / folder / lab / f"{lab}.cu").read_text()
+    found = definitions(file.read_text())
+    assert found
+    for definition in found:
+        # What the skeleton has before a task, and no solution.
+        if "_as_given(" in definition and folder == "solutions":
+            continue
+        assert definition.replace("_as_given(", "(") in shown
+
+
+def test_each_lab_has_some():
+    assert [f.parent.name for f in FILES] == sorted(p.parent.name for p in ROOT.glob("labs/*/*.cu"))

@@ -1,0 +1,66 @@
+import re
+
+import pytest
+
+from lab32 import ROOT
+from handouts import figures
+from handouts import handout
+
+
+@pytest.mark.parametrize("path", handout.files(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_table_is_stale(path):
+    text = path.read_text()
+    assert text.count("<!-- table:") == len(handout.MARKED.findall(text)), "a marker is not closed"
+    assert handout.updated(path) == text, "run `make figures`"
+
+
+def test_the_handout_has_tables():
+    text = (ROOT / "handouts/coalescing-notes.md").read_text()
+    assert text.count("<!-- table:") >= 5
+
+
+def test_a_changed_number_is_noticed(tmp_path, capsys):
+    marked = "<!-- table: documented add3 -->\n<!-- end -->\n"
+    path = tmp_path / "page.md"
+    path.write_text(handout.update(marked).replace("128 of 128", "127 of 128"))
+    assert handout.main(["--check", str(path)]) == 1
+    assert "a table is stale; run `make figures`" in capsys.readouterr().err
+    assert handout.main([str(path)]) == 0
+    assert handout.main(["--check", str(path)]) == 0
+
+
+def test_unknown_tables_are_named():
+    with pytest.raises(ValueError, match="unknown table `price list`; there are: tasks"):
+        handout.make("price list")
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_no_figure_is_stale(name):
+    assert (figures.FOLDER / name).read_text() == str(figures.FIGURES[name]()), "run `make figures`"
+
+
+def test_every_figure_is_drawn_and_shown():
+    drawn = {path.name for path in figures.FOLDER.glob("*.svg")}
+    assert drawn == set(figures.FIGURES)
+    pages = [ROOT / "README.md", *sorted((ROOT / "handouts").glob("*.md"))]
+    shown = set(re.findall(r"figures/([\w-]+\.svg)", "".join(p.read_text() for p in pages)))
+    assert shown == drawn
+
+
+def test_links_lead_somewhere():
+    for page in [
+        ROOT / "README.md",
+        *ROOT.glob("labs/*.md"),
+        *ROOT.glob("handouts/**/*.md"),
+        *ROOT.glob("data/**/*.md"),
+    ]:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_cells_of_several_lines_are_one():
+    rows = handout.score_report("occupancy-skeleton")
+    assert rows["B6 match: rows that stay in L1"] == ("1024 KB under way", "192 KB of L1")
+    assert rows["B3 trace: blocks of 1024"] == ("1 block, 40 registers", "2 blocks")
+    assert "B6 match: rows that stay in" not in rows

@@ -1,0 +1,186 @@
+"""A handout can be finished: a student path is short, says each word before it uses it, and is the same
+in both languages."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from lab32 import ROOT, words
+from handouts import figures
+
+FOLDER = ROOT / "handouts"
+PATHS = sorted(
+    path.stem
+    for path in FOLDER.glob("*.md")
+    if path.stem != "glossary" and not path.stem.endswith("-notes")
+)
+MOST_WORDS, MOST_PICTURES = 1200, 5
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+
+
+def page(name, language="en"):
+    folder = FOLDER if language == "en" else FOLDER / language
+    return COMMENT.sub("", (folder / f"{name}.md").read_text())
+
+
+def pictures(text):
+    return re.findall(r"!\[[^\]]*\]\(([^)]*)\)", text)
+
+
+def code(text):
+    return re.findall(r"^```.*?^```|`[^`]+`", text, re.DOTALL | re.MULTILINE)
+
+
+def numbers(text):
+    """From ten on, or with decimals: smaller ones are words in one language and digits in the other. Outside
+    code, pictures and links."""
+    for pattern in (r"^```.*?^```", r"`[^`]*`", r"\]\([^)]*\)"):
+        text = re.sub(pattern, " ", text, flags=re.DOTALL | re.MULTILINE)
+    found = re.findall(r"\d+(?:[,.]\d+)*", text)
+    return Counter(number for number in found if len(number) > 1)
+
+
+def test_there_is_a_path_for_each_lab():
+    labs = {path.name for path in (ROOT / "labs").iterdir() if (path / f"{path.name}.cu").exists()}
+    assert labs <= set(PATHS)
+    for lab in labs:
+        assert (FOLDER / f"{lab}-notes.md").exists()
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_can_be_finished(name):
+    text = page(name)
+    assert len(re.findall(r"\S*\w\S*", text)) <= MOST_WORDS
+    assert len(pictures(text)) <= MOST_PICTURES
+    # A Chinese word has about one and a half characters, and a sentence fewer words.
+    assert len(CHINESE.findall(page(name, "zh"))) <= 2 * MOST_WORDS
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_both_languages_say_the_same(name):
+    english, chinese = page(name), page(name, "zh")
+    for what, of in (
+        ("headings", lambda text: re.findall(r"^(#+) ", text, re.MULTILINE)),
+        ("list items", lambda text: len(re.findall(r"^ *(?:-|\d\.) ", text, re.MULTILINE))),
+        ("pictures", pictures),
+        ("code", lambda text: Counter(code(text))),
+        ("numbers", numbers),
+        ("rows of tables", lambda text: len(re.findall(r"^\|", text, re.MULTILINE))),
+        ("links", lambda text: re.findall(r"(?<!!)\[[^\]]*\]\((?:\.\./)*([^)]*)\)", text)),
+    ):
+        assert of(chinese) == of(english), what
+    tables = [re.findall(r"<!-- table: (.*?) -->", (folder / f"{name}.md").read_text())
+              for folder in (FOLDER, FOLDER / "zh")]  # fmt: skip
+    assert tables[0] == tables[1]
+
+
+def glossary():
+    """{English: [Chinese forms]}; without what stands in brackets."""
+    found = {}
+    for line in (FOLDER / "glossary.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| ") and len(cells) == 4 and not cells[0].startswith(("-", "English")):
+            english = re.sub(r" \(.*?\)", "", cells[0])
+            chinese = re.sub("\uff08.*?\uff09", "", cells[1]).split("\uff0c")
+            found |= dict.fromkeys(english.lower().split(", "), chinese)
+            assert all(cells), line
+    return found
+
+
+def defined(text):
+    """The words that a page defines: those in bold in its second section."""
+    return [bold.lower() for bold in re.findall(r"\*\*([^*]+)\*\*", text.split("\n## ")[2])]
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_each_word_is_defined_once_and_stands_in_the_glossary(name):
+    terms, said = defined(page(name)), page(name, "zh")
+    assert len(terms) >= 3
+    assert len(terms) == len(set(terms))
+    for term in terms:
+        assert term in glossary(), f"handouts/glossary.md has no `{term}`"
+        assert any(form in said for form in glossary()[term]), f"zh/{name}.md: {term}"
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_chinese_has_chinese_punctuation(name):
+    text = re.sub(r"`[^`]*`|\]\([^)]*\)|\(\w, \w\)", "", page(name, "zh"))
+    assert not re.findall(
+        r"[\u4e00-\u9fff] ?[,;:?!()].{0,9}|.{0,9}[,;:?!()] ?[\u4e00-\u9fff]", text
+    )
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_chinese_tables_name_their_checks_in_chinese(name):
+    """`v4：空闲通道`: the names of kernels stay, what is counted is translated."""
+    cells = re.findall(r"^\| ([^|]*) \|", page(name, "zh"), re.MULTILINE)
+    assert [cell for cell in cells if re.search(r"\w: [a-z]", cell)] == []
+
+
+def test_the_glossary_has_no_word_twice():
+    text = (FOLDER / "glossary.md").read_text()
+    first = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
+    terms = [term for term in first if term != "English" and not term.startswith("---")]
+    assert len(terms) == len(set(terms)) > 50
+
+
+# ---- pictures in both languages --------------------------------------------------------------------
+
+
+def test_no_chinese_picture_is_stale():
+    drawn = {path: text for path, text in figures.drawn().items() if path.parent == figures.CHINESE}
+    assert set(drawn) == set(figures.CHINESE.glob("*.svg"))
+    for path, text in drawn.items():
+        assert path.read_text() == text, "run `make figures`"
+
+
+def test_both_pictures_show_the_same():
+    """All but the words: what is drawn, and each number."""
+    for path in figures.CHINESE.glob("*.svg"):
+        english = (figures.FOLDER / path.name).read_text()
+        chinese = path.read_text()
+        for text in (english, chinese):
+            assert "{" not in text, path
+        shapes = [re.sub(r"<(title|text).*?</\1>", "", text) for text in (english, chinese)]
+        assert shapes[0] == shapes[1]
+        said = [re.findall(r"<text[^>]*>(.*?)</text>", text) for text in (english, chinese)]
+        for one, other in zip(*said, strict=True):
+            assert numbers(one) == numbers(other), (path.name, one, other)
+
+
+def test_words_without_a_line_are_an_error():
+    with words.language("zh"):
+        assert words.said("12,288 wavefronts") == "12,288 个波前"
+        assert words.said("B1 scale: sectors") == "B1 scale\uff1a扇区"
+        assert words.said("3.5") == "3.5"
+        with pytest.raises(LookupError, match="zh.toml has no line for 'a price list'"):
+            words.said("a price list")
+    assert words.said("a price list") == "a price list"
+
+
+COLUMN = 632  # pixels of a picture in the book, where pictures are smallest: 94 % of its column
+
+
+def test_the_type_of_a_picture_can_be_read_in_the_book():
+    """What else a picture may have wrong with it, test_gallery looks for."""
+    for path, text in figures.drawn().items():
+        width = float(re.search(r'width="([\d.]+)"', text)[1])
+        least = min(float(size) for size in re.findall(r'font-size="([\d.]+)"', text))
+        if path.name != "overview.svg":  # of the README, which the book has not
+            assert least * min(1, COLUMN / width) >= 9, path
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_table_of_tasks_says_what_a_question_asks(language):
+    """How many adds C1's kernel makes as given is 32 times what is to be reached: A2's answer."""
+    folder = FOLDER if language == "en" else FOLDER / language
+    table = (folder / "shuffle.md").read_text().split("<!-- table: tasks shuffle C -->")[1].split("<!-- end -->")[0]
+    assert [len(row.strip("| \n").split("|")) for row in table.strip().splitlines()] == [2] * 5
+    assert "262,144" not in page("shuffle", language)
+
+
+def test_no_box_is_empty():
+    for path in [*FOLDER.glob("*.md"), *FOLDER.glob("zh/*.md")]:
+        assert not re.search(r"(^|\n)(?!>)[^\n]*\n>\s*\n(?!>)", path.read_text()), path.name

@@ -1,0 +1,122 @@
+import ast
+import os
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from report_figures import check_figures
+
+from lab32 import ROOT, notebooks
+
+REPORTS = sorted(ROOT.glob("labs/*/report.ipynb"))
+
+
+def test_every_ready_lab_has_a_report():
+    assert {path.parent for path in REPORTS} == {p.parent for p in ROOT.glob("labs/*/*.cu")}
+
+
+@pytest.mark.slow
+def test_a_report_runs_and_its_figures_are_not_empty(tmp_path, monkeypatch):
+    """Of one solution; test_dist runs all of them with skeletons, as students have them."""
+    monkeypatch.setenv("LAB32_DIR", "solutions")
+    check_figures(notebooks.execute(ROOT / "labs/swizzle/report.ipynb", tmp_path))
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.parent.name)
+def test_a_report_asks_before_it_shows_and_ends_with_the_students_words(path):
+    cells = nbformat.read(path, as_version=4).cells
+    words = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    assert words[1].startswith("## Before you look")
+    assert [line[:2] for line in words[1].splitlines() if line[:1].isdigit()] == ["1.", "2.", "3."]
+    assert words[2] == "**Your answers**\n\n1. …\n2. …\n3. …"
+    assert words[-2].startswith("## Your conclusion") and words[-1] == "**Your words:** …"
+    code = [cell.source for cell in cells if cell.cell_type == "code"]
+    # First the predictions, still empty; then the student's own launch; then the plots.
+    assert set(re.findall(r": (\S+?)[,}]", code[0])) == {"None"}
+    assert "explained.of_result(lab)" in code[1] and code[2] == "result"
+    assert '"simulated: yours"' in code[3] or '"simulated: yours"' in code[4]
+    assert any("expected=predicted" in source for source in code)
+
+
+def typed_numbers(code):
+    """Lists, tuples, sets and dicts that hold numbers as such; but for sizes of figures."""
+    tree = ast.parse(code)
+    sizes = {
+        id(keyword.value)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+        if keyword.arg == "figsize"
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict) and id(node) not in sizes:
+            held = node.values if isinstance(node, ast.Dict) else node.elts
+            if any(isinstance(v, ast.Constant) and isinstance(v.value, int | float) for v in held):
+                found.append(ast.unparse(node))
+    return found
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.parent.name)
+def test_no_figure_is_typed_into_a_report(path):
+    """Plots take what the package reads from data/, and what the grader has just counted."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            assert not typed_numbers(re.sub(r"(?m)^%.*|%lab32 .*", "0", cell.source))
+
+
+def test_a_typed_figure_is_noticed():
+    assert typed_numbers("plots.bars(names, {'measured': {'v1': 8.054}})") == ["{'v1': 8.054}"]
+    assert typed_numbers("plt.subplots(2, figsize=(8, 10)); range(12, 25)") == []
+
+
+def test_committed_reports_hold_no_outputs():
+    for path in REPORTS:
+        for cell in nbformat.read(path, as_version=4).cells:
+            assert not cell.get("outputs"), f"{path}: clear the outputs before committing"
+
+
+def write(path, source):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    nbformat.write(notebook, path)
+    return path
+
+
+@pytest.mark.slow
+def test_a_failing_cell_is_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(notebooks, "FOLDER", tmp_path / "out")
+    path = write(tmp_path / "report.ipynb", "raise KeyError('no such figure')")
+    assert notebooks.main([str(path)]) == 1
+    assert "report.ipynb: a cell failed: KeyError" in capsys.readouterr().err
+
+
+def test_a_missing_notebook_is_one_line(tmp_path, capsys):
+    assert notebooks.main([str(tmp_path / "none.ipynb")]) == 1
+    assert "there is no such notebook" in capsys.readouterr().err
+
+
+def test_what_is_not_installed_is_named_in_one_line(tmp_path):
+    """A first run, before any set-up: a Python that has the package lab32 and nothing else."""
+    outcome = subprocess.run(
+        [sys.executable, "-S", "-m", "lab32.notebooks", "labs/swizzle/report.ipynb"],
+        env={"PYTHONPATH": str(ROOT / "grader/python")}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert outcome.returncode == 1 and len(outcome.stderr.splitlines()) == 1
+    assert outcome.stderr.startswith("lab32.notebooks: nbformat is not installed for ")
+    assert "grader/setup/setup python" in outcome.stderr
+
+
+@pytest.mark.parametrize("user", ["0", "1000"])
+def test_jupyter_starts_for_root_and_shows_the_handouts(user, tmp_path):
+    """A report links to handouts/: the server's root has to hold both."""
+    (tmp_path / "id").write_text(f"#!/bin/sh\necho {user}\n")
+    (tmp_path / "id").chmod(0o755)
+    outcome = subprocess.run(
+        ["make", "--no-print-directory", "-n", "-o", "build/lab32", "jupyter"], cwd=ROOT, capture_output=True, text=True, check=True,
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    command = outcome.stdout.replace("\\\n", "").splitlines()[-1]
+    assert f"--ServerApp.root_dir='{ROOT}' --LabApp.default_url=/lab/tree/labs" in command
+    assert ("--allow-root" in command) == (user == "0")

@@ -1,0 +1,196 @@
+"""The page of `lab32 report`, read as text; test_report_browser.py opens it in Chromium."""
+
+import json
+import re
+
+import pytest
+import sample_pictures as sample
+
+from lab32.readable import readable
+from lab32.report import __main__ as program
+from lab32.report import history, page
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "x.cu"
+    source.write_text("int a;\nx = in[8 * i];  // <i>\nint b;\n")
+    (tmp_path / "labs/.lab32").mkdir(parents=True)
+    lines = [sample.attempt("2026-01-01T10:00:00+00:00", 2, "128 sectors"), sample.attempt("2026-01-01T11:00:00+00:00", 4, "64 sectors")]  # fmt: skip
+    (tmp_path / "labs/.lab32/history").write_text("rubbish\n" + "".join(json.dumps(a) + "\n" for a in lines))
+    (tmp_path / "result.json").write_text(json.dumps(sample.result(source)))
+
+    def write(*words):
+        status = program.main(["--from", "result.json", "-o", "page.html", *words])
+        return status, (tmp_path / "page.html").read_text()
+
+    return write
+
+
+def test_the_page_has_it_all(written):
+    status, html = written()
+    assert status == program.POINTS_LOST
+    for words in (
+        "4 / 32 points", "B1 scale: sectors", "64 sectors; expected 8 sectors", "seed 7", "(simulated counts)",
+        "128 sectors → 64 sectors", "Who works between barriers", "Who reads whom", "Memory chart",
+        "The race", "The bad access", "yours, modelled", "Its pictures tell what “A1 asks” asks.", "●●●●</span> 75 %",
+        "x.cu(3): error: &lt;what&gt;", "Not &lt;answered&gt; yet.", "// &lt;i&gt;",
+    ):  # fmt: skip
+        assert words in html, words
+    # What is withheld is not there at all.
+    assert "withheld_until" not in html
+    # It loads nothing.
+    assert not re.search(r"(?:src|href)=\"(?!#)", html)
+    assert "@import" not in html and "url(" not in html
+
+
+def test_what_is_drawn_twice_is_written_once(tmp_path):
+    """Most launches serve several checks. A page for all labs stays small enough to be sent."""
+    from datetime import datetime
+
+    from lab32.results import parse
+
+    record = sample.result("")
+    once = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+    tests = record["labs"][0]["tests"]
+    tests += [tests[2] | {"name": f"B{n} again"} for n in range(2, 12)]
+    often = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+    assert len(often) - len(once) < 10 * 12_000
+    drawn = re.findall(r'<g aria-hidden="true" id="(d\d+)" class="pic">', often)
+    used = re.findall(r'<use href="#(d\d+)"/>', often)
+    assert len(set(drawn)) == len(drawn) and set(used) <= set(drawn)
+    assert len(used) == 10 * (2 + 6)  # two accesses, and six other pictures
+    assert often.count('<script type="text/plain"') == once.count('<script type="text/plain"') == 2
+
+
+def test_a_history_can_be_left_out(written):
+    assert "Your attempts" not in written("--no-history")[1]
+
+
+def test_others_lines_in_a_history_are_left_out(tmp_path):
+    assert history.read(tmp_path) == []
+    (tmp_path / ".lab32").mkdir()
+    good = sample.attempt("2026-01-01T10:00:00+00:00", 2, "1")
+    bad = [good | {"score": "x"}, good | {"checks": {"a": 3}}, good | {"lab": 7}, good | {"time": None}]
+    text = "\n".join(json.dumps(a) for a in [*bad, good, [1]])
+    (tmp_path / ".lab32/history").write_text(text + "\n{")
+    assert history.read(tmp_path) == [good]
+
+
+def test_what_cannot_be_read_or_written_is_told(written, tmp_path, capsys):
+    assert program.main(["--from", "nowhere.json"]) == program.NOT_GRADED
+    (tmp_path / "result.json").write_text("{}")
+    assert program.main(["--from", "result.json"]) == program.NOT_GRADED
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in told] == ["lab32 report"] * 2
+
+
+def test_a_page_without_anything_is_a_page():
+    result = json.loads(json.dumps(sample.result("")))
+    result["labs"] = []
+    from datetime import datetime
+
+    from lab32.results import parse
+
+    assert "<main>" in page.report_page(parse(json.dumps(result)), [], datetime(2026, 1, 1))
+
+
+def test_who_has_asked_for_pictures_is_not_told_to_ask_for_them(tmp_path, monkeypatch):
+    """A file without a kernel has none, however often it is reported on."""
+    record = sample.result("")
+    for test in record["labs"][0]["tests"]:
+        test["pictures"] = None
+    (tmp_path / "result.json").write_text(json.dumps(record))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(program, "graded", lambda _: json.dumps(record))
+    said = {}
+    for words in (["--from", "result.json"], []):
+        assert program.main([*words, "-o", "page.html"]) == program.POINTS_LOST
+        said[len(words)] = "take another simulation" in (tmp_path / "page.html").read_text()
+    assert said == {2: True, 0: False}
+
+
+def page_of(*tests, lab=None):
+    from datetime import datetime
+
+    from lab32.results import parse
+
+    record = sample.result("")
+    record["labs"] = [{"lab": "coalescing", "status": "failed", "message": "", "score": 1, "max_score": 8, "tests": list(tests)} | (lab or {})]
+    return page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+
+
+def test_labs_stand_in_the_order_of_the_course():
+    from datetime import datetime
+
+    from lab32 import labs
+    from lab32.results import parse
+
+    record = sample.result("")
+    record["labs"] = [record["labs"][0] | {"lab": name} for name in ("another", *sorted(labs.names()))]
+    html = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+    assert re.findall(r'<section id="lab-(\w+)"', html) == [*labs.names(), "another"]
+
+
+def test_on_paper_a_picture_stands_once_where_it_is_needed(tmp_path):
+    source = tmp_path / "x.cu"
+    source.write_text("int a;\nx = in[8 * i];\n")
+    launch = sample.launch(race=None, fault=None)
+    right = sample.test("B1: result", "passed", score=8, pictures=launch, file=str(source))
+    wasteful = sample.test("B1: sectors", pictures=launch, file=str(source))
+    html = page_of(right, wasteful)
+    passed, failed = html.split('id="check-2"')
+    # With full marks nothing is left that stands below, too; there all of it is.
+    assert passed.count('class="fold screen"') == 5 and passed.count('class="access screen"') == 2
+    assert "screen" not in failed.split("</details>\n</section>")[0]
+    # Alone, it shows what leads.
+    alone = page_of(right)
+    assert alone.count('<section class="access"') == 1 and alone.count('class="access screen"') == 1
+    # What has lost points before has it; what comes later says where.
+    again = page_of(wasteful, sample.test("B1: more", pictures=launch, file=str(source)))
+    assert again.count("see “B1: sectors”") == 2 + 4 + 1
+
+
+def test_what_keeps_a_lab_from_running_is_said_once():
+    words = "x.cu does not compile:"
+    tests = [sample.test(name, "error", message=words) for name in ("A1", "A2")]
+    html = page_of(*tests, lab={"status": "error", "message": words + "\ngiven.cu(6): error: no `slot`"})
+    assert html.count("does not compile") == 1 and html.count("See above") == 2
+
+
+def test_a_compilers_line_scrolls_with_its_mark():
+    text = "x.cu(12): error: expected a `;`\n  int n = 1048576 int m;\n                  ^\nand 1048576 more"
+    html = str(page.message(text))
+    quoted = "  int n = 1048576 int m;\n                  ^"
+    assert f'scroll sideways">{quoted}</span>' in html
+    assert html.count("<span") == 3 and "and 1,048,576 more</span>" in html
+
+
+@pytest.mark.parametrize(
+    "setting,shape,shown",
+    [
+        ("46 blocks of 1024", "46 blocks of 1,024 threads", ""),
+        ("int, n = 64, 1 block of 64", "1 block of 64 threads", "int, n = 64"),
+        ("n = 64", "1 block of 64 threads", "n = 64"),
+        ("1 block of 64", "", "1 block of 64"),
+    ],
+)
+def test_how_many_blocks_there_are_is_said_once(setting, shape, shown):
+    assert page.setting_of({"setting": setting, "shape": shape}) == shown
+
+
+def test_an_attempt_calls_a_check_as_its_heading_does():
+    def attempt(measured):
+        return {"score": 1, "checks": {"B3 blocks of 1024": {"measured": measured}}}
+
+    assert page.changes(attempt("2048 sectors"), attempt("1024 sectors"))["lines"] == [
+        "B3 blocks of 1024: 2,048 sectors → 1,024 sectors"
+    ]
+
+
+def test_numbers_and_units_are_those_of_the_pictures():
+    assert readable("n = 1048576: 12.7 us, 0 of 1135") == "n = 1,048,576: 12.7 µs, 0 of 1,135"
+    assert readable("give or take 6.1e-07, 2e-12") == "give or take 6.1e-7, 2e-12"
+    for kept in ("    x = a[1048576];", "/tmp/123456/x.cu:12345", "0x7f5e00000000", "--seed 137714160673423", "1.23456", "line 1234", "lane 1 in[65536]", "see `B3: blocks of 1024`"):
+        assert readable(kept) == kept

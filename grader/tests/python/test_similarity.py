@@ -1,0 +1,540 @@
+"""`lab32 similarity`: copies are suggested, what people write by themselves is not; one broken file
+costs only itself; whatever students have written, the page shows it and does nothing else."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+import similarity_class as made
+from class_tools import put, zipped
+
+from lab32 import ROOT
+from lab32.classroom.collect import collect
+from lab32.classroom.problem import Problem
+from lab32.similarity import __main__ as command
+from lab32.similarity import page, pairs, ptx, tokens
+
+pytestmark = pytest.mark.slow
+
+LAB = "transpose"
+SKELETON = (ROOT / f"labs/{LAB}/{LAB}.cu").read_text()
+NATURAL = made.handed_in(LAB)
+SCRIPT = "// <script>alert('from the file')</script> &amp; \u202e\x1b[31m"
+HOSTILE = ["-rf *", "=1+1", "O'Neill; ls $(id)", "<script>alert(1)<", "أحمد علي", "x" * 150]
+
+
+def laid_out_anew(source):
+    draw = made.random.Random(3)
+    return made.laid_out(made.recommented(source, draw), draw)
+
+
+CLASS = NATURAL | {
+    HOSTILE[0]: NATURAL["ada"].replace("__syncthreads", "no_such_thing"),
+    HOSTILE[1]: b"\0\1\2 no text \xff\xfe" * 40,
+    HOSTILE[2]: "__global__ void f( {{{ /*",
+    HOSTILE[3]: made.copied(NATURAL["cleo"]) + SCRIPT + "\n",
+    HOSTILE[4]: laid_out_anew(NATURAL["dan"]),
+    HOSTILE[5]: "",
+    "first skeleton": SKELETON,
+    "second skeleton": SKELETON,
+}  # fmt: skip
+PAIRS = {frozenset(("cleo", HOSTILE[3])), frozenset(("dan", HOSTILE[4]))}
+
+
+class Parts(HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.texts, self.rows, self.inside = [], [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag == "tr":
+            self.rows.append([])
+        if tag == "td":
+            self.rows[-1].append("")
+        self.inside.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.inside and self.inside.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if "td" in self.inside:
+            self.rows[-1][-1] += data
+
+    def suggested(self):
+        """Rows of six cells are pairs."""
+        return {frozenset(row[:2]) for row in self.rows if len(row) == 6}
+
+
+def run(folder, *options):
+    return subprocess.run(
+        [ROOT / "build/lab32", "similarity", folder / "in", "-o", folder / "page.html", *options],
+        capture_output=True, text=True, timeout=600, env=dict(os.environ, LAB32_ROOT=str(ROOT)),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    """A class by PTX alone: (what the command has said, its page)."""
+    folder = tmp_path_factory.mktemp("class")
+    put(folder / "in", {f"{name}/{LAB}/{LAB}.cu": text for name, text in CLASS.items()})
+    done = run(folder, "--no-compare50")
+    assert done.returncode == 0, done.stderr
+    return done, (folder / "page.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def natural():
+    return made.prints_of(LAB, NATURAL)
+
+
+# ---- what is found -------------------------------------------------------------------------------------
+
+
+def test_copies_are_suggested_and_nobody_else(outcome):
+    done, text = outcome
+    assert Parts(text).suggested() == PAIRS
+    assert f"{LAB}: 2 of {len(CLASS) * (len(CLASS) - 1) // 2} pairs" in done.stdout
+
+
+def test_names_comments_blanks_and_order_do_not_matter(natural):
+    for change in (
+        lambda text: made.renamed(text, made.random.Random(1)),
+        lambda text: made.recommented(text, made.random.Random(1)),
+        lambda text: made.laid_out(text, made.random.Random(1)),
+        made.reordered, made.rewritten, made.copied,
+    ):  # fmt: skip
+        changed = change(NATURAL["ben"])
+        assert changed != NATURAL["ben"]
+        copy = made.prints_of(LAB, {"copy": changed})
+        assert pairs.Frequencies(natural | copy).pair("ben", "copy").total().share() > 0.99
+
+
+def test_those_who_follow_the_handout_stay_below(natural):
+    for pair in pairs.Frequencies(natural).pairs():
+        assert pair.total().share() < pairs.THRESHOLD / 2 and not pair.flagged(), (pair.a, pair.b)
+
+
+def test_the_limits_lie_between_copies_and_independent_ones():
+    found, _, _ = made.measure(LAB, classes=4, most=3)
+    assert max(one.share() for one in found["independent"]) < pairs.THRESHOLD - 0.1
+    for what in ("copies", "edited copies"):
+        assert min(one.share() for one in found[what]) > pairs.THRESHOLD
+        assert min(one.shared for one in found[what]) > pairs.WEIGHT
+
+
+def test_a_short_kernel_that_two_write_alike_is_not_suggested(natural):
+    """transpose_tiled comes out the same without any copying: dan's is the solution's."""
+    only = {name: {"transpose_tiled": one["transpose_tiled"]} for name, one in natural.items()}
+    only["same"] = only["dan"]
+    pair = pairs.Frequencies(only).pair("dan", "same")
+    assert pair.total().share() == 1 and not pair.flagged()
+
+
+def test_the_skeleton_counts_nothing(natural):
+    assert made.prints_of(LAB, {"": SKELETON})[""] == {}
+    assert all("transpose_naive" not in one and "turn_tile" not in one for one in natural.values())
+
+
+def test_what_everybody_has_counts_nothing():
+    kernel = {number: {1} for number in range(100)}
+    own = {number: {2} for number in range(1000, 1100)}
+    group = {f"s{i}": {"k": dict(kernel)} for i in range(6)}
+    group["s0"]["k"] |= own
+    group["s1"]["k"] |= own
+    frequencies = pairs.Frequencies(group)
+    assert frequencies.pair("s2", "s3").total().shared == 0
+    assert frequencies.pair("s0", "s1").total().shared == 100
+    assert frequencies.lines(frequencies.pair("s0", "s1")) == ({"k": {2}}, {"k": {2}})
+    by_hand = pairs.Frequencies({"a": group["s0"], "b": group["s2"]}).pair("a", "b").total()
+    assert (by_hand.shared, by_hand.all) == (
+        100,
+        200,
+    )  # two are no class: nothing is rare or common
+
+
+def test_a_copied_kernel_is_told_apart():
+    own = {name: {"a": {hash((name, i)): {1} for i in range(500)}} for name in "xyz"}
+    for name in "xy":
+        own[name]["b"] = {i: {2} for i in range(150)}
+    every = pairs.Frequencies(own).pairs()
+    assert not any(pair.flagged() for pair in every)
+    assert [row[:3] for row in pairs.single_kernels(every, set())] == [("x", "y", "b")]
+    assert pairs.single_kernels(every, {("x", "y")}) == []
+
+
+def test_clusters_hang_together():
+    assert pairs.clusters([("a", "b"), ("d", "e"), ("c", "b")]) == [["a", "b", "c"], ["d", "e"]]
+    assert pairs.clusters([]) == []
+
+
+# ---- fingerprints --------------------------------------------------------------------------------------
+
+TEXT = """
+.file 1 "k.cu"
+.visible .entry _Z4copyPfS_i(.param .u64 _Z4copyPfS_i_param_0, .param .u32 _Z4copyPfS_i_param_2)
+{
+ .reg .b32 %r<9>;
+ .loc 1 3 1
+ ld.param.u64 %rd1, [_Z4copyPfS_i_param_0]; // first
+ mov.u32 %r1, %tid.x;
+ .loc 1 4 1
+ setp.lt.s32 %p1, %r1, %r2;
+ @%p1 bra $L__BB0_2;
+ add.s32 %r3, %r1, 7;
+ shl.b32 %r4, %r3, 2;
+ st.global.u32 [%rd1+4], %r4;
+$L__BB0_2:
+ ret;
+}
+"""
+
+
+def fingerprints(text):
+    return {print_ for lines in ptx.prints_of(text, "k.cu").values() for print_ in lines}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("%r1,", "%r8,", True),
+        ("$L__BB0_2", "$L__BB7_11", True),
+        (".loc 1 4 1", ".loc 1 40 9", True),
+        ("// first", "// second", True),
+        ("add.s32", "add.u32", True),
+        ("st.global.u32 [%rd1+4], %r4", "st.global.s32 [%rd1+4], %r4", True),
+        ("setp.lt.s32 %p1, %r1, %r2", "setp.gt.s32 %p1, %r2, %r1", True),
+        ("%r1, 7", "%r1, 8", False),
+        ("%tid.x", "%tid.y", False),
+        ("setp.lt", "setp.le", False),
+        ("+4]", "+8]", False),
+        ("_param_0]", "_param_1]", False),
+    ],
+)
+def test_what_makes_a_fingerprint(old, new, same):
+    assert old in TEXT and len(fingerprints(TEXT)) == 3  # 8 instructions
+    assert (fingerprints(TEXT.replace(old, new)) == fingerprints(TEXT)) is same
+
+
+def test_restrict_is_no_other_load():
+    load = TEXT.replace("shl.b32 %r4, %r3, 2", "ld.global.u32 %r4, [%rd1]")
+    assert fingerprints(load) == fingerprints(load.replace("ld.global.", "ld.global.nc."))
+    assert fingerprints(load) != fingerprints(load.replace("ld.global.", "ld.global.cg."))
+
+
+def test_fingerprints_know_their_lines():
+    (lines,) = ptx.prints_of(TEXT, "k.cu").values()
+    assert set().union(*lines.values()) == {3, 4}
+    (lines,) = ptx.prints_of(TEXT.replace('"k.cu"', '"cub.cuh"'), "k.cu").values()
+    assert set().union(*lines.values()) == set()
+
+
+@pytest.mark.parametrize(
+    ("mangled", "name"),
+    [
+        ("_Z9transposeILi32EEvPKfPf", "transpose"), ("_ZN4mine9transposeEv", "transpose"),
+        ("plain", "plain"), ("_Z", "_Z"), ("_Z999x", "x"), ("_Z0x", "_Z0x"),
+    ],
+)  # fmt: skip
+def test_names_of_kernels(mangled, name):
+    assert ptx.base_name(mangled) == name
+
+
+def test_any_text_is_read_as_ptx():
+    for at in range(0, len(TEXT), 7):
+        ptx.prints_of(TEXT[:at], "k.cu")
+        ptx.prints_of(TEXT[at:], "k.cu")
+        ptx.prints_of(TEXT[:at] + "}}{ \0\ud800" + TEXT[at:], "k.cu")
+
+
+# ---- what is broken or hostile --------------------------------------------------------------------------
+
+
+def test_broken_files_cost_only_themselves(outcome):
+    _, text = outcome
+    apart = {row[0]: row[1] for row in Parts(text).rows if len(row) == 2}
+    assert set(apart) == {"-rf *", "=1+1", "O'Neill; ls $(id)", "x" * 150, "first skeleton", "second skeleton"}  # fmt: skip
+    assert (
+        "does not compile" in apart["O'Neill; ls $(id)"] and "error" in apart["O'Neill; ls $(id)"]
+    )
+    assert "no text" in apart["=1+1"]
+    assert apart["first skeleton"] == "nothing but the skeleton's"
+
+
+def test_the_page_shows_what_was_written_and_runs_nothing(outcome):
+    _, text = outcome
+    parts = Parts(text)
+    assert set(parts.tags) <= {
+        "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "b", "span", "ul", "li",
+        "table", "tr", "th", "td", "a", "details", "summary", "div", "i",
+    }  # fmt: skip
+    assert "<script>alert('from the file')</script> &amp; " in "".join(parts.texts)
+    assert "\u202e" not in text and "\x1b" not in text
+    assert any(HOSTILE[3] == piece for piece in parts.texts)
+
+
+def test_the_page_needs_no_network(outcome):
+    _, text = outcome
+    attributes = Parts(text).attributes
+    links = [
+        value for key, value in attributes if key in ("href", "src", "action", "data", "srcset")
+    ]
+    assert links and all(link.startswith(f"#{LAB}-") for link in links)
+    # Each leads somewhere: to a pair, or to the first of the lines that are alike.
+    ids = [value for key, value in attributes if key == "id"]
+    assert {link[1:] for link in links} <= set(ids) and len(set(ids)) == len(ids)
+    assert any("-left-" in link for link in links)
+    assert ("content", page.POLICY) in attributes
+    assert "url(" not in text and "@import" not in text and "://" not in text
+
+
+def test_the_page_suggests_and_does_not_judge(outcome):
+    assert "It does not judge" in outcome[1] and "This page suggests" in outcome[1]
+
+
+def test_marked_lines_are_those_of_the_kernels(outcome):
+    """dan's lines that are marked: his kernels' and nobody's comments."""
+    marked = pairs.Frequencies(
+        made.prints_of(LAB, {"a": NATURAL["dan"], "b": laid_out_anew(NATURAL["dan"])})
+    )
+    lines = marked.lines(marked.pair("a", "b"))[0]["transpose_best"]
+    source = NATURAL["dan"].splitlines()
+    start = next(i for i, line in enumerate(source, 1) if "void transpose_best" in line)
+    assert lines and all(start <= line <= start + 21 for line in lines), (start, sorted(lines))
+    assert outcome[1].count('class="ptx"') > 50
+
+
+def test_a_group_is_one_and_the_same_file_of_two_is_two(tmp_path):
+    metadata = "submission_1:\n  :submitters:\n" + "".join(
+        f"  - :name: {name}\n    :sid: '{name}'\n" for name in ("Ann", "Bob")
+    )
+    put(tmp_path, {
+        "export/submission_metadata.yml": metadata, f"export/submission_1/{LAB}.cu": SKELETON,
+        f"export/submission_2/{LAB}.cu": SKELETON, f"export/submission_3/{LAB}.cu": SKELETON,
+    })  # fmt: skip
+    students, _ = collect(tmp_path, [LAB])
+    files = command.files_of(students, LAB)
+    assert len(students) == 4 and len(files) == 3 and "Ann, Bob" in files
+
+
+def test_two_of_one_name_are_two(tmp_path):
+    put(tmp_path, {f"doejane_{i}_7{i}_{LAB}.cu": f"// {i}" for i in (1, 2)})
+    students, _ = collect(tmp_path, [LAB])
+    assert sorted(command.files_of(students, LAB)) == ["doejane", "doejane (2)"]
+
+
+def test_a_refused_archive_is_told(tmp_path):
+    put(tmp_path / "in", {
+        "ann.zip": zipped({f"../{LAB}.cu": "1"}), "bob.zip": b"no zip", f"eve/{LAB}.cu": NATURAL["eva"],
+    })  # fmt: skip
+    done = run(tmp_path, "--no-compare50", "--labs", LAB)
+    assert done.returncode == 0
+    assert "ann: ../transpose.cu leads out of its archive" in done.stderr and "bob" in done.stderr
+
+
+FAKE = """#!/bin/sh
+# lab32 ptx LAB FILE -o OUT
+if grep -q endless "$3"; then touch "$LAB32_FAKE_LOG"; exec sleep 1000; fi
+if grep -q machine "$3"; then echo 'lab32: nvcc: no such file' >&2; exit 2; fi
+if grep -q crash "$3"; then kill -SEGV $$; fi
+if grep -q large "$3"; then truncate -s 1G "$5"; exit 0; fi
+if grep -q odd "$3"; then head -c 100000 /dev/urandom >"$5"; exit 0; fi
+: >"$5"
+"""
+
+
+def with_fake(folder, texts, *options):
+    binary = folder / "fake"
+    binary.write_text(FAKE)
+    binary.chmod(0o755)
+    put(folder / "in", {f"{name}/{LAB}.cu": text for name, text in texts.items()})
+    (folder / "tmp").mkdir()
+    return subprocess.Popen(
+        [sys.executable, "-m", "lab32.similarity", folder / "in", "-o", folder / "page.html",
+         "--binary", binary, "--no-compare50", *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=dict(os.environ, PYTHONPATH=str(ROOT / "grader/python"), LAB32_FAKE_LOG=str(folder / "log"), TMPDIR=str(folder / "tmp")),
+    )  # fmt: skip
+
+
+def test_what_the_machine_cannot_do_is_told_and_costs_one(tmp_path):
+    texts = {
+        name: f"// {name}\n" for name in ("crash", "endless", "large", "machine", "odd", "plain")
+    }
+    process = with_fake(tmp_path, texts, "--limit", "1")
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == command.NOT_ALL
+    assert "endless: not compiled after 1 s" in said and "machine: nvcc: no such file" in said
+    assert "crash: lab32 ptx has failed" in said and "large" not in said and "odd" not in said
+    apart = {
+        row[0]: row[1] for row in Parts((tmp_path / "page.html").read_text()).rows if len(row) == 2
+    }
+    assert set(apart) == set(texts) and apart["large"] == "its PTX has more than 32 MiB"
+
+
+def test_interrupted_it_leaves_nothing(tmp_path):
+    process = with_fake(tmp_path, {"a": "// endless", "b": "// endless"})
+    until = time.monotonic() + 60
+    while not (tmp_path / "log").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == command.INTERRUPTED and said == "lab32: interrupted\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fake", "in", "log", "tmp"]
+    assert not any((tmp_path / "tmp").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--labs", "nosuch"], "there is no lab `nosuch`"),
+        (["--nosuch"], "see `lab32 similarity --help`"),
+        (["--jobs", "0"], "no whole number"),
+        (["-o", "/nosuch/page.html"], "no such folder"),
+        (["-o", "/tmp"], "is a folder"),
+    ],
+)
+def test_wrong_options_are_told_at_once(tmp_path, options, words):
+    put(tmp_path / "in", {f"ann/{LAB}.cu": SKELETON})
+    done = run(tmp_path, *options)
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_an_empty_folder_is_told(tmp_path):
+    (tmp_path / "in").mkdir()
+    with pytest.raises(Problem, match="no file there is called as a lab"):
+        command.Session(
+            command.options_of([str(tmp_path / "in"), "-o", str(tmp_path / "page.html")])
+        )
+
+
+# ---- what the README says --------------------------------------------------------------------------------
+
+README = (ROOT / "grader/python/lab32/similarity/README.md").read_text()
+
+
+def test_the_readme_names_every_option_and_status(capsys):
+    with pytest.raises(SystemExit):
+        command.options_of(["--help"])
+    options = set(
+        re.findall(r"(?<![\w-])--?[a-z][\w-]*", capsys.readouterr().out.partition("options:")[2])
+    )
+    assert set(re.findall(r"^\| `(--?[a-z][\w-]*)", README, re.M)) == options - {"-h", "--help"}
+    assert re.findall(r"^\| (\d+) \|", README, re.M) == [
+        str(status) for status in (command.DONE, command.NOT_ALL, command.INTERRUPTED)
+    ]
+
+
+def test_the_readme_has_the_limits():
+    words = " ".join(README.split())
+    assert (
+        f"| PTX | {pairs.THRESHOLD:.0%} | a weight of {pairs.WEIGHT:.0f} |".replace("%", " %")
+        in words
+    )
+    assert (
+        f"matched less | {tokens.THRESHOLD:.0%} | {tokens.CHARACTERS}".replace("%", " %") in words
+    )
+    kernel = f"with {pairs.KERNEL_THRESHOLD:.0%} and a weight of {pairs.KERNEL_WEIGHT:.0f}"
+    assert kernel.replace("%", " %") in words
+    assert f"Every {['five', 'six', 'seven'][ptx.GRAM - 5]} instructions" in words
+
+
+@pytest.mark.parametrize("lab", ["reduction", "transpose"])
+def test_the_readme_has_how_many_agree(lab):
+    """In each kernel, of those who have followed the handout."""
+    texts = made.handed_in(lab) | {"solution": dict(made.right_ones(lab))["solution"]}
+    frequencies = pairs.Frequencies(made.prints_of(lab, texts))
+    for kernel, (both, same) in frequencies.agreement().items():
+        assert f"| `{kernel}` | {same} of {both} |" in README, (kernel, same, both)
+    most = max(pair.total().share() for pair in frequencies.pairs())
+    assert most < pairs.THRESHOLD and not any(pair.flagged() for pair in frequencies.pairs())
+
+
+# ---- compare50 -----------------------------------------------------------------------------------------
+
+
+def test_without_a_network_it_goes_on_with_ptx(tmp_path, monkeypatch, capsys):
+    pinned = tmp_path / "pinned.txt"
+    pinned.write_text("--no-index\ncompare50==1.2.15\n")
+    make = tokens.environment
+    monkeypatch.setattr(tokens, "environment", lambda: make(tmp_path / "venv", pinned))
+    put(tmp_path / "in", {f"{name}/{LAB}.cu": NATURAL[name] for name in ("ada", "ben")})
+    options = command.options_of([str(tmp_path / "in"), "-o", str(tmp_path / "page.html")])
+    assert command.Session(options).run() == command.DONE
+    said = capsys.readouterr().err
+    assert said.startswith("lab32: compare50 cannot be installed: ") and said.count("\n") == 1
+    assert "Without compare50." in (tmp_path / "page.html").read_text()
+
+
+def compare50():
+    """Its Python, and "" or why there is none."""
+    try:
+        return tokens.environment(), ""
+    except tokens.Unavailable as error:
+        return None, str(error)
+
+
+def test_compare50_finds_copies_in_what_does_not_compile(tmp_path):
+    python, why = compare50()
+    if python is None:  # no network: the other test says what then happens
+        assert why and "\n" not in why
+        return
+    broken = " nobody_declared_this();\n"
+    files = {name: (text + broken).encode() for name, text in NATURAL.items()}
+    files["<copy>"] = made.copied(NATURAL["ben"] + broken).encode()
+    files |= {
+        "binary": CLASS[HOSTILE[1]],
+        "empty": b"",
+        "comment": b"/* x",
+        "skeleton": SKELETON.encode(),
+    }
+    path = ROOT / f"labs/{LAB}/{LAB}.cu"
+    found, unread = tokens.compared(
+        python, LAB, files, path, 100, [("<copy>", "ben"), ("ada", "empty")]
+    )
+    assert {who for who, one in found.items() if one.flagged()} == {("<copy>", "ben")}
+    assert not any("skeleton" in who and one.share() > 0.1 for who, one in found.items())
+    assert set(unread) >= {"empty"}
+    best = found["<copy>", "ben"]
+    assert (
+        set(best.lines[1]) <= set(range(1, NATURAL["ben"].count("\n") + 2))
+        and len(best.lines[1]) > 40
+    )
+    again, _ = tokens.compared(python, LAB, files, path, 100, [("<copy>", "ben")])
+    assert {who: (one.score, one.shares) for who, one in again.items()} == {
+        who: (one.score, one.shares) for who, one in found.items()
+    }
+
+
+def test_compare50_leaves_pythons_own_names_alone():
+    """Its attrs is older than what lab32 needs: they never share an environment."""
+    assert tokens.folder() != ROOT / ".venv"
+    pins = [line for line in tokens.PINNED.read_text().splitlines() if line and line[0] not in "#-"]
+    assert "compare50==1.2.15" in pins and all("==" in line for line in pins)
+
+
+def test_an_installed_lab32_keeps_it_with_its_other_caches(tmp_path, monkeypatch):
+    monkeypatch.setattr(tokens, "ROOT", tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert tokens.folder() == tmp_path / "cache/lab32/compare50"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert tokens.folder() == Path.home() / ".cache/lab32/compare50"
+
+
+def test_every_pair_is_compared_once(natural):
+    every = pairs.Frequencies(natural).pairs()
+    assert {(pair.a, pair.b) for pair in every} == set(combinations(sorted(natural), 2))

@@ -1,0 +1,230 @@
+// What the time model knows of a kernel before any clock: its chains, and how often its machine
+// code is issued.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "simulator/sass/emitted.h"
+#include "simulator/timing/block_dealing.h"
+#include "simulator/timing/machine_issue.h"
+#include "simulator/timing/multiprocessor.h"
+#include "simulator/timing/ways.h"
+
+using namespace lab32;
+
+namespace {
+
+// Of registers r0 and on: opcode, written, read.
+model::TraceInstruction instruction(const char* opcode, int writes, std::vector<uint16_t> reads) {
+  model::TraceInstruction in = model::machine_instruction(opcode);
+  if (writes >= 0) in.writes = {static_cast<uint16_t>(writes)};
+  in.reads = std::move(reads);
+  if (in.kind == model::TraceInstruction::Kind::global_load) {
+    in.first_misses = in.first_late = in.misses = in.late = 1;
+    in.group = static_cast<uint8_t>(writes);
+  }
+  return in;
+}
+
+model::WarpTrace trace_of(std::vector<model::TraceInstruction> code) {
+  model::WarpTrace trace;
+  trace.registers = 8;
+  trace.lines = 1;
+  trace.blocks.push_back({std::move(code), 1, {}});
+  return trace;
+}
+
+// Cycles of one block, with nothing else to do.
+double cycles(const model::WarpTrace& trace, uint32_t warps = 1) {
+  model::BlocksAtWork work;
+  work.blocks = 1;
+  work.warps = warps;
+  return model::run_multiprocessor(model::read_profile("h200"), trace, work).cycles;
+}
+
+}  // namespace
+
+TEST_SUITE("model: work") {
+  TEST_CASE("model: an instruction waits for what it reads, and for those before it") {
+    std::vector<model::TraceInstruction> chain, apart;
+    for (int i = 0; i < 200; ++i) {
+      chain.push_back(instruction("FFMA", 1, {1}));
+      apart.push_back(instruction("FFMA", i % 8, {static_cast<uint16_t>(i % 8)}));
+    }
+    const double start = cycles(trace_of({instruction("FFMA", 1, {1})}));
+    CHECK(cycles(trace_of(chain)) - start == doctest::Approx(4 * 199).epsilon(0.02));
+    CHECK(cycles(trace_of(apart)) - start == doctest::Approx(199).epsilon(0.05));
+    // Four warps have a scheduler each; sixteen keep them busy.
+    CHECK(cycles(trace_of(chain), 4) - start == doctest::Approx(4 * 199).epsilon(0.05));
+    CHECK(cycles(trace_of(apart), 16) - start == doctest::Approx(4 * 199).epsilon(0.15));
+  }
+
+  TEST_CASE("model: nothing is dispatched while a product of 64 bits is") {
+    // wide_fill_4: 154 cycles for 120 instructions, sixteen of them such products.
+    std::vector<model::TraceInstruction> code;
+    for (int i = 0; i < 50; ++i) {
+      code.push_back(instruction("IMAD.WIDE.U32", 6, {7}));
+      for (int k = 0; k < 2; ++k) {
+        code.push_back(instruction("FADD", k, {}));
+        code.push_back(instruction("MOV", 2 + k, {}));
+      }
+    }
+    CHECK(cycles(trace_of(code), 32) == doctest::Approx(8 * 50 * (5 + 2)).epsilon(0.08));
+  }
+
+  TEST_CASE("model: a float that takes the integers' half of the pipeline holds up an integer") {
+    // low_fill_2: 4.7 cycles for three instructions, low_fill_4: 5.6 for five.
+    const auto each = [](int floats) {
+      std::vector<model::TraceInstruction> code;
+      for (int i = 0; i < 50; ++i) {
+        code.push_back(instruction("IMAD", 6, {7}));
+        for (int k = 0; k < floats; ++k) code.push_back(instruction("FADD", k % 2, {}));
+      }
+      return cycles(trace_of(code), 32) / 8 / 50;
+    };
+    CHECK(each(2) > 3.9);
+    CHECK(each(2) < 5);
+    CHECK(each(4) > 5.4);
+    CHECK(each(4) < 6.3);
+  }
+
+  TEST_CASE("model: loads that are issued together are waited for once") {
+    const auto load = [](int to) { return instruction("LDG.E", to, {0}); };
+    const auto use = [](int of) { return instruction("FADD", 7, {static_cast<uint16_t>(of)}); };
+    const double latency = model::read_profile("h200").time.dram_latency * 1.98e9;
+    const double one = cycles(trace_of({load(1), use(1)}));
+    CHECK(cycles(trace_of({load(1), load(2), use(1), use(2)})) - one < 0.05 * latency);
+    CHECK(cycles(trace_of({load(1), use(1), load(2), use(2)})) - one ==
+          doctest::Approx(latency).epsilon(0.1));
+  }
+
+  TEST_CASE("model: where ptxas says when an instruction may follow, it does") {
+    // chain_choose and chain_wave: a comparison's answer is there after 13 cycles, a sine's
+    // after 17.
+    const auto scheduled = [](const char* opcode, uint8_t stall, int8_t raises = -1,
+                              uint8_t waits_for = 0) {
+      model::TraceInstruction in = instruction(opcode, 1, {1});
+      in.scheduled = true;
+      in.stall = stall;
+      in.write_barrier = raises;
+      in.waits_for = waits_for;
+      return in;
+    };
+    const double one = cycles(trace_of({scheduled("ISETP", 13)}));
+    CHECK(cycles(trace_of({scheduled("ISETP", 13), scheduled("ISETP", 13)})) - one == 13);
+    CHECK(cycles(trace_of({scheduled("MUFU.SIN", 1, 2), scheduled("ISETP", 13, -1, 4)})) - one ==
+          17);
+    CHECK(cycles(trace_of({scheduled("MUFU.SIN", 1, 2), scheduled("ISETP", 13, -1, 2)})) - one < 3);
+  }
+
+  TEST_CASE("model: at a barrier all wait for the warp that takes a branch") {
+    model::WarpTrace trace = trace_of({instruction("MOV", 1, {0})});
+    std::vector<model::TraceInstruction> branch;
+    for (int i = 0; i < 100; ++i) branch.push_back(instruction("FFMA", 1, {1}));
+    trace.blocks.push_back({branch, 0.125, {}});
+    const double without = cycles(trace, 8);
+    trace.blocks.push_back({{instruction("BAR.SYNC", -1, {}), instruction("FADD", 2, {2})}, 1, {}});
+    CHECK(without > 390);
+    CHECK(cycles(trace, 8) > without);
+    // One warp in eight goes that way.
+    size_t takes = 0;
+    for (uint64_t w = 0; w < 16; ++w) takes += model::way_of(trace, w, 1).size() == 3;
+    CHECK(takes == 2);
+  }
+
+  TEST_CASE("model: of blocks that leave at once no warp goes on, and of the others all do") {
+    // A kernel whose blocks leave where they lie above a diagonal: 8 instructions, or 208.
+    model::WarpTrace trace =
+        trace_of(std::vector<model::TraceInstruction>(8, instruction("MOV", 1, {0})));
+    trace.blocks.push_back(
+        {std::vector<model::TraceInstruction>(200, instruction("FFMA", 1, {1})), 0.5, {}});
+    model::BlocksAtWork work;
+    work.blocks = 64;
+    work.warps = 4;
+    for (uint64_t b = 0; b < work.blocks; ++b)
+      work.issued.insert(work.issued.end(), work.warps, b % 8 < 4 ? 208 : 8);
+    const model::Ways ways(trace, work);
+    for (uint64_t b = 0; b < work.blocks; ++b) {
+      CAPTURE(b);
+      for (uint32_t w = 0; w < work.warps; ++w) CHECK(ways.way(b, w).size() == (b % 8 < 4 ? 2 : 1));
+    }
+    // Where all issued as much, half of the warps run it, wherever they are.
+    work.issued.assign(work.issued.size(), 108);
+    const model::Ways alike(trace, work);
+    size_t takes = 0;
+    for (uint32_t w = 0; w < work.warps; ++w) takes += alike.way(0, w).size() == 2;
+    CHECK(takes == 2);
+  }
+
+  TEST_CASE("model: loops run as often as counted, and longer for warps that issued more") {
+    model::WarpTrace trace = trace_of({instruction("MOV", 1, {0})});
+    trace.blocks.push_back({{instruction("FADD", 1, {1})}, 10, {1}});
+    trace.blocks.push_back({{instruction("FADD", 1, {1})}, 5, {1}});
+    trace.blocks.push_back({{instruction("EXIT", -1, {})}, 1, {}});
+    CHECK(model::way_of(trace, 3, 1).size() == 1 + 10 + 5 + 1);
+    CHECK(model::way_of(trace, 3, 2).size() == 1 + 20 + 10 + 1);
+  }
+
+  TEST_CASE("model: the multiprocessor with the longest blocks is the last") {
+    // Of two: block 5 has ten times the work.
+    const std::vector<uint64_t> work{10, 10, 10, 10, 10, 100, 10, 10};
+    const std::vector<uint64_t> last = model::blocks_of_the_last(2, 2, 8, 4, work);
+    CHECK(std::count(last.begin(), last.end(), 5) == 1);
+    CHECK(last.size() < 5);
+    CHECK(model::blocks_of_the_last(2, 2, 7, 4, {}) == std::vector<uint64_t>{0, 2, 4, 6});
+  }
+
+  TEST_CASE("model: a block of machine code runs as often as its PTX says") {
+    // Body indices 0 to 3: an instruction at the kernel's beginning, a load of an unrolled loop,
+    // its counter, a load that few warps make.
+    const std::vector<uint64_t> times{100, 4000, 4000, 10};
+    sass::EmittedBlock loop;
+    loop.in_loop = true;
+    loop.origins = {{1, 0.25, true}, {2, 1, false}};
+    CHECK(sass::runs(loop, times) == 1000);
+    // A guarded load is issued by every warp that comes to the barrier beside it.
+    sass::EmittedBlock guarded;
+    guarded.origins = {{3, 1, true}, {0, 1, true}};
+    CHECK(sass::runs(guarded, times) == 100);
+    // What stands outside of loops runs once per warp, even if it prepares a loop.
+    sass::EmittedBlock before;
+    before.origins = {{2, 0.5, false}};
+    CHECK(sass::runs(before, times) == 100);
+    sass::EmittedBlock entry;
+    entry.entry = true;
+    CHECK(sass::runs(entry, times) == 100);
+  }
+
+  TEST_CASE("model: pipelines by opcode") {
+    CHECK(model::machine_issue("LDS.128").memory == 1);
+    CHECK(model::machine_issue("FFMA.FTZ").fp32 == 1);
+    CHECK(model::machine_issue("IMAD.MOV.U32").multiply == 1);
+    CHECK(model::machine_issue("VIADD").multiply == 1);
+    CHECK(model::machine_issue("MUFU.EX2").special == 1);
+    CHECK(model::machine_issue("LOP3.LUT").alu == 1);
+    CHECK(model::machine_issue("UIADD3").alu == 0);
+    CHECK(model::machine_issue("BRA").all == 1);
+  }
+
+  TEST_CASE("model: the first warps of neighbouring blocks have schedulers of their own") {
+    // data/measured/h200-atomics.csv, `place`: of eight blocks of eight warps, two begin at each.
+    std::vector<model::TraceInstruction> body;
+    for (int i = 0; i < 8; ++i) body.push_back(instruction("FFMA", i, {static_cast<uint16_t>(i)}));
+    model::WarpTrace trace = trace_of(body);
+    trace.blocks[0].loops = {0};
+    constexpr uint32_t kLong = 4000, kShort = 8;
+    trace.blocks[0].runs = (kLong + 7.0 * kShort) / 8 / 8;
+    model::BlocksAtWork work;
+    work.blocks = 8 * 132;
+    work.warps = 8;
+    work.resident = 8;
+    for (uint64_t w = 0; w < work.blocks * 8; ++w)
+      work.issued.push_back(w % 8 == 0 ? kLong : kShort);
+    const double cycles =
+        model::run_multiprocessor(model::read_profile("h200"), trace, work).cycles;
+    CHECK(cycles > 2 * kLong);
+    CHECK(cycles < 3 * kLong);
+  }
+}

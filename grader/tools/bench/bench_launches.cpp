@@ -1,0 +1,156 @@
+// Launches that strain something other than arithmetic: very many small blocks, one allocation that
+// is read and written, words hit at random.
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "tools/bench/bench_kit.h"
+
+namespace lab32::bench {
+namespace {
+
+constexpr uint32_t kElements = 10'000'000;
+
+const Kernels& kernels() {
+  static const Kernels all("launches.cu");
+  return all;
+}
+
+// A tenth of the documented 100 million ints in 12.5 million blocks.
+void blocks_of_8(benchmark::State& state, Watch watch) {
+  Subject subject(kernels(), "sum_by_8");
+  const std::vector<int> in(kElements, 3);
+  const uint64_t from = subject.allocate(uint64_t{kElements} * 4, "in");
+  const uint64_t to = subject.allocate(4, "out");
+  subject.memory().upload(from, in.data(), uint64_t{kElements} * 4);
+  const int zero = 0;
+  subject.memory().upload(to, &zero, 4);
+  launch_all(state, subject, {kElements / 8, 8, 0}, {from, to}, watch);
+  int sum = 0;
+  subject.memory().download(&sum, to, 4);
+  if (sum != static_cast<int>(3u * kElements * static_cast<uint32_t>(state.iterations())))
+    state.SkipWithError("wrong sum");
+}
+
+// Resident bytes of this process: now, or (VmHWM) the most since reset_peak().
+double resident(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind(field + ":", 0) == 0) return 1024.0 * std::stod(line.substr(field.size() + 1));
+  return 0;
+}
+
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
+
+// y[i] = x[i] + 1, where y holds something already. bookkeeping/byte: what the simulator takes
+// besides device memory itself, at the most, for each byte of it.
+void add_one(benchmark::State& state, Watch watch, bool same) {
+  constexpr uint32_t kMany = 1 << 25;  // 128 MiB
+  const double before = resident("VmRSS");
+  Subject subject(kernels(), "add_one");
+  const uint64_t x = subject.allocate(uint64_t{kMany} * 4, "x");
+  const uint64_t y = same ? x : subject.allocate(uint64_t{kMany} * 4, "y");
+  for (const uint64_t at : {x, y}) {
+    const std::vector<int> zeros(kMany, 0);
+    subject.memory().upload(at, zeros.data(), uint64_t{kMany} * 4);
+  }
+  reset_peak();
+  launch_all(state, subject, {kMany / 256, 256, 0}, {x, y}, watch);
+  const double bytes = (same ? 4.0 : 8.0) * kMany;
+  state.counters["bookkeeping/byte"] = (resident("VmHWM") - before - bytes) / bytes;
+  std::vector<int> out(kMany);
+  subject.memory().download(out.data(), y, uint64_t{kMany} * 4);
+  const int want = same ? static_cast<int>(state.iterations()) : 1;
+  for (uint32_t i = 0; i < kMany; ++i)
+    if (out[i] != want) return state.SkipWithError("wrong values");
+}
+
+void in_place(benchmark::State& state, Watch watch) { add_one(state, watch, true); }
+void out_of_place(benchmark::State& state, Watch watch) { add_one(state, watch, false); }
+
+void histogram(benchmark::State& state, Watch watch) {
+  constexpr uint32_t kBlocks = 4096, kThreads = 256;
+  Subject subject(kernels(), "histogram");
+  std::vector<uint32_t> in(kBlocks * kThreads);
+  uint32_t x = 1;
+  for (uint32_t& v : in) v = (x = x * 1664525u + 1013904223u) >> 8;
+  const uint64_t from = subject.allocate(in.size() * 4, "in");
+  const uint64_t to = subject.allocate(256 * 4, "out");
+  subject.memory().upload(from, in.data(), in.size() * 4);
+  const std::vector<uint32_t> zeros(256, 0);
+  subject.memory().upload(to, zeros.data(), 256 * 4);
+  launch_all(state, subject, {kBlocks, kThreads, 0}, {from, to}, watch);
+  std::vector<uint32_t> out(256);
+  subject.memory().download(out.data(), to, 256 * 4);
+  const auto counted = std::accumulate(out.begin(), out.end(), uint64_t{0});
+  if (counted != in.size() * static_cast<uint64_t>(state.iterations()))
+    state.SkipWithError("wrong counts");
+}
+
+// An allocation of `count` floats, each 1.
+uint64_t ones(Subject& subject, uint64_t count, const std::string& name) {
+  const uint64_t at = subject.allocate(count * 4, name);
+  const std::vector<float> values(count, 1);
+  subject.memory().upload(at, values.data(), count * 4);
+  return at;
+}
+
+// All of `count` floats at `at` must be `want`.
+void check_floats(benchmark::State& state, Subject& subject, uint64_t at, uint64_t count,
+                  float want) {
+  std::vector<float> got(count);
+  subject.memory().download(got.data(), at, count * 4);
+  for (float value : got)
+    if (value != want) return state.SkipWithError("wrong values");
+}
+
+void saxpy(benchmark::State& state, Watch watch) {
+  constexpr uint32_t kMany = 1 << 22;
+  Subject subject(kernels(), "saxpy");
+  const uint64_t x = ones(subject, kMany, "x"), y = ones(subject, kMany, "y");
+  const float a = 2;
+  uint32_t bits;
+  std::memcpy(&bits, &a, 4);
+  launch_all(state, subject, {kMany / 256, 256, 0}, {bits, x, y}, watch);
+  check_floats(state, subject, y, kMany, 1 + 2 * static_cast<float>(state.iterations()));
+}
+
+void matmul(benchmark::State& state, Watch watch) {
+  constexpr uint32_t kRows = 256;
+  Subject subject(kernels(), "matmul");
+  const uint64_t a = ones(subject, kRows * kRows, "a"), b = ones(subject, kRows * kRows, "b"),
+                 c = ones(subject, kRows * kRows, "c");
+  launch_all(state, subject, {kRows / 32 * (kRows / 32), 1024, 0}, {a, b, c, kRows}, watch);
+  check_floats(state, subject, c, kRows * kRows, kRows);
+}
+
+void transpose(benchmark::State& state, Watch watch) {
+  constexpr uint32_t kRows = 2048;
+  Subject subject(kernels(), "transpose");
+  const uint64_t in = ones(subject, kRows * kRows, "in"),
+                 out = subject.allocate(kRows * kRows * 4, "out");
+  launch_all(state, subject, {kRows / 32 * (kRows / 32), 256, 0}, {in, out, kRows}, watch);
+  check_floats(state, subject, out, kRows * kRows, 1);
+}
+
+using Launch = void (*)(benchmark::State&, Watch);
+
+}  // namespace
+
+void register_launches() {
+  const std::pair<const char*, Launch> all[] = {
+      {"blocks_of_8", blocks_of_8}, {"in_place", in_place}, {"out_of_place", out_of_place},
+      {"histogram", histogram},     {"saxpy", saxpy},       {"matmul", matmul},
+      {"transpose", transpose}};
+  for (const auto& [name, launch] : all)
+    for (const Watch watch :
+         {Watch::run, Watch::nothing, Watch::counters, Watch::all, Watch::check})
+      benchmark::RegisterBenchmark((std::string(name) + "/" + name_of(watch)).c_str(), launch,
+                                   watch)
+          ->UseRealTime()
+          ->Unit(benchmark::kMillisecond);
+}
+
+}  // namespace lab32::bench

@@ -1,0 +1,275 @@
+"""Grades a synthetic class as `lab32 class` does, and says how long it took and what memory; then grades
+each file of it alone, and compares.
+
+.venv/bin/python grader/tools/bench/whole_class.py corpus --students 300     scores are those of each file alone
+.venv/bin/python grader/tools/bench/whole_class.py solved --students 20      submissions a minute, all solved
+.venv/bin/python grader/tools/bench/whole_class.py mix --students 40         the same, of a realistic mix
+
+corpus: what each student hands in for a lab is drawn from grader/tests/submissions, with the skeletons and
+the solutions. Each file that was drawn is then graded alone, in a process of its own, and its lab's
+result is compared with that of all who have handed it in: every word and number but seconds and modelled times.
+solved, mix: no two students' files are alike, so that nothing is compiled once for two of them.
+The cache of compiled files is empty at first, in all three.
+--kills 10: at ten random moments the class's process, one of its jobs, a grader or a compiler is killed by
+SIGKILL; where that has ended the class it is started again. What was finished before is to stay as it is.
+"""
+
+import argparse
+import concurrent.futures
+import contextlib
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+from lab32 import ROOT
+
+sys.path.insert(0, str(ROOT / "grader/tests/python"))
+from synthetic_class import LABS, corpus, make  # noqa: E402
+
+SEED = 32  # of the random inputs
+# Of a hundred files; what is missing to a hundred is not handed in.
+MIX = {"solution": 30, "correct": 10, "wrong": 35, "skeleton": 10, "broken": 5}
+BROKEN = "this is no CUDA\n"
+
+
+def kinds_of(lab):
+    """{kind: [text]}; cheats and faults of the corpus are too rare in a class to be of its mix."""
+    kinds = {"broken": [BROKEN]}
+    for name, text in corpus(lab):
+        kinds.setdefault(name.partition("/")[0], []).append(text)
+    return kinds
+
+
+def texts_of(options):
+    """[{lab: text}] of each student."""
+    draw = random.Random(options.seed)
+    if options.kind == "corpus":
+        every = {lab: [BROKEN, *(text for _, text in corpus(lab))] for lab in options.labs}
+        return [{lab: draw.choice(every[lab]) for lab in every} for _ in range(options.students)]
+    every = {lab: kinds_of(lab) for lab in options.labs}
+    out = []
+    for number in range(options.students):
+        # In the program, and not a comment only: the compiled files are others, too.
+        mark, files = f"\n__device__ int student_{number};\n", {}
+        for lab, kinds in every.items():
+            roll, kind = draw.uniform(0, 100), "solution"
+            if options.kind == "mix":
+                for kind, share in MIX.items():  # noqa: B007
+                    roll -= share
+                    if roll < 0:
+                        break
+                else:
+                    continue
+            files[lab] = draw.choice(kinds[kind]) + mark
+        out.append(files or {options.labs[0]: BROKEN})
+    return out
+
+
+def tree_without_cache(folder):
+    """This checkout again, of links, as one that was installed: its cache is where XDG_CACHE_HOME says."""
+    tree = folder / "tree"
+    (tree / "build").mkdir(parents=True)
+    for path in [*ROOT.iterdir(), *(ROOT / "build").iterdir()]:
+        target = tree / path.relative_to(ROOT)
+        if path.name not in ("Makefile", "build", "cache", ".git"):
+            target.symlink_to(path)
+    return tree
+
+
+def memory(process):
+    """(of all processes, of the largest job with what it has started) in bytes, shared pages shared out."""
+
+    def pss(one):
+        try:
+            text = Path(f"/proc/{one.pid}/smaps_rollup").read_text()
+            return int(text.partition("\nPss:")[2].split()[0]) << 10
+        except (OSError, IndexError):
+            return 0
+
+    try:
+        children = process.children(recursive=True)
+        jobs = [[job, *job.children(recursive=True)] for job in process.children()]
+        held = {one.pid: pss(one) for one in [process, *children]}
+        return sum(held.values()), max((sum(held.get(one.pid, 0) for one in job) for job in jobs), default=0)
+    except psutil.NoSuchProcess:
+        return 0, 0
+
+
+class Scales:
+    """Weighs the class now and then: looking at each page of each process takes a twentieth of a second, which is the
+    class's own."""
+
+    EVERY = 2  # seconds
+
+    def __init__(self):
+        self.most, self.largest_job, self.next = 0, 0, 0
+
+    def look(self, process):
+        if time.monotonic() < self.next:
+            return
+        everything, job = memory(process)
+        self.most, self.largest_job = max(self.most, everything), max(self.largest_job, job)
+        self.next = time.monotonic() + self.EVERY
+
+
+class Killer:
+    """Kills one of the class's processes now and then."""
+
+    def __init__(self, kills, out):
+        self.left, self.records, self.draw = kills, out / ".class/records", random.Random(SEED)
+        self.finished = {}  # record: when it was written
+        self.wait()
+
+    def wait(self):
+        self.next = time.monotonic() + self.draw.uniform(1, 12)
+
+    def look(self, process):
+        if not self.left or time.monotonic() < self.next:
+            return
+        for path in self.records.glob("*.json"):
+            with contextlib.suppress(OSError):
+                if json.loads(path.read_text())["status"] != "not graded":
+                    self.finished.setdefault(path.name, path.stat().st_mtime_ns)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            victim = process
+            if self.draw.random() > 0.3:
+                victim = self.draw.choice(process.children(recursive=True) or [process])
+            name = " ".join(victim.cmdline()[:3])[:70]
+            victim.kill()
+            self.left -= 1
+            print(f"killed: {name}; {len(self.finished)} were finished", flush=True)
+        self.wait()
+
+    def graded_again(self):
+        """Of those who were finished before a kill."""
+        return [name for name, written in self.finished.items()
+                if (self.records / name).stat().st_mtime_ns != written]  # fmt: skip
+
+
+def grade_class(options, folder, environment):
+    command = [ROOT / "build/lab32", "class", folder / "in", "-o", folder / "out", "--labs", ",".join(options.labs),
+               "--seed", str(SEED), "--jobs", str(options.jobs)]  # fmt: skip
+    began, scales = time.monotonic(), Scales()
+    process, killer = psutil.Popen(command, env=environment), Killer(options.kills, folder / "out")
+    while process.poll() is None or killer.left or process.returncode == -signal.SIGKILL:
+        if process.poll() is not None:
+            # A killed compiler or grader is not graded, and tried again.
+            process = psutil.Popen(command, env=environment)
+        killer.look(process)
+        scales.look(process)
+        time.sleep(0.1)
+    if options.kills and process.returncode == 2:  # whose second try was killed, too
+        process = psutil.Popen(command, env=environment)
+        process.wait()
+    if again := killer.graded_again():
+        sys.exit(f"graded again: {', '.join(again)}")
+    seconds = time.monotonic() - began
+    if process.returncode != 0:
+        sys.exit(f"lab32 class ended with status {process.returncode}")
+    spent = os.times()
+    bytes_of = {name: sum(f.stat().st_size for f in (folder / name).rglob("*") if f.is_file()) for name in ("out", "cache")}
+    print(f"{options.students} submissions of {len(options.labs)} labs, {options.jobs} at a time: {seconds:.0f} s,"
+          f" {60 * options.students / seconds:.1f} a minute; {spent.children_user + spent.children_system:.0f} s of CPU")
+    print(f"memory: {scales.most / 1e6:.0f} MB at most, of which the largest job and what it started"
+          f" {scales.largest_job / 1e6:.0f} MB")  # fmt: skip
+    print(f"disk: {bytes_of['out'] / 1e6:.1f} MB of results, {bytes_of['cache'] / 1e6:.1f} MB of cache", flush=True)
+
+
+def slowest(folder, most=6):
+    """Which checks took the time, of all students together, and the longest of one."""
+    seconds = {}
+    for path in (folder / "out/results").iterdir():
+        for lab in json.loads(path.read_text())["labs"]:
+            for test in lab["tests"]:
+                seconds.setdefault(f"{lab['lab']} {test['name']}", []).append(test["seconds"])
+    for name, each in sorted(seconds.items(), key=lambda item: -sum(item[1]))[:most]:
+        print(f"  {sum(each):6.1f} s, {max(each):5.1f} s at most: {name}")
+
+
+def comparable(lab):
+    """A lab's result without seconds, and without modelled times, which count for nothing: they depend a
+    little on where in device memory an array lies, and that on the labs before this one."""
+    lab = json.loads(json.dumps(lab))
+    for test in lab["tests"]:
+        del test["seconds"]
+        test["figures"] = {name: value for name, value in test["figures"].items() if "modelled" not in name}
+        if test["status"] == "not run":
+            del test["measured"], test["message"], test["not_run"]
+    return lab
+
+
+def alone(folder, lab, text, environment):
+    """Of one file, graded by itself."""
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        place = Path(work, lab)
+        place.mkdir()
+        (place / f"{lab}.cu").write_text(text)
+        command = [ROOT / "build/lab32", "grade", lab, "--dir", ".", "--seed", str(SEED), "--device", "sim",
+                   "--no-modelled-times", "--json", "result", "-o", "text"]  # fmt: skip
+        done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 1):
+            sys.exit(f"alone: {done.stderr}")
+        return comparable(json.loads(Path(work, "result").read_text())["labs"][0])
+
+
+def compare(options, folder, environment):
+    """How many files do not have the result that they have alone."""
+    holders = {}
+    for path in sorted((folder / "out/submissions").glob("*/*/*.cu")):
+        holders.setdefault((path.stem, path.read_text()), []).append(path.parts[-3])
+    results = {}
+    for path in (folder / "out/results").iterdir():
+        record = json.loads(path.read_text())
+        results[path.stem] = {lab["lab"]: comparable(lab) for lab in record["labs"]}
+    wrong = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as each:
+        by_itself = list(each.map(lambda held: alone(folder, *held, environment), holders))
+    for ((lab, _), students), expected in zip(holders.items(), by_itself, strict=True):
+        others = [name for name in students if results[name][lab] != expected]
+        wrong += len(others)
+        for name in others:
+            print(f"{name}, {lab}: {results[name][lab]['score']:g} in the class, {expected['score']:g} alone")
+    with open(folder / "out/scores.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        counted = sum(lab["score"] for lab in results[row["files"]].values())
+        if row["status"] != "graded" or abs(float(row["score"]) - counted) > 1e-6:
+            wrong += 1
+            print(f"{row['name']}: {row['status']}, {row['score']} in scores.csv, {counted:g} in the result")
+    if len(rows) != options.students:
+        sys.exit(f"{len(rows)} rows for {options.students} students")
+    handed_in = sum(map(len, holders.values()))
+    print(f"{handed_in} files, {len(holders)} of them different: {handed_in - wrong} have the result that they have alone")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=("corpus", "solved", "mix"))
+    parser.add_argument("--students", type=int, default=300)
+    parser.add_argument("--labs", default=",".join(LABS), help="A,B (all)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="(the cores)")
+    parser.add_argument("--seed", type=int, default=1, help="which files are drawn (1)")
+    parser.add_argument("--kills", type=int, default=0, help="(0)")
+    options = parser.parse_args()
+    options.labs = options.labs.split(",")
+    with tempfile.TemporaryDirectory(prefix="lab32-whole-class-") as made:
+        folder = Path(made)
+        environment = dict(os.environ, LAB32_ROOT=str(tree_without_cache(folder)), XDG_CACHE_HOME=str(folder / "cache"))
+        make(folder / "in", texts_of(options))
+        grade_class(options, folder, environment)
+        slowest(folder)
+        sys.exit(1 if options.kind == "corpus" and compare(options, folder, environment) else 0)
+
+
+if __name__ == "__main__":
+    main()

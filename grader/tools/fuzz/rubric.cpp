@@ -1,0 +1,18 @@
+// The TOML of a rubric: an instructor may write a folder of them.
+#include "grading/rubric/rubric.h"
+
+#include "base/error.h"
+#include "tools/fuzz/reader.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace lab32;
+  const std::filesystem::path file = fuzz::file_of("coalescing.toml", fuzz::text_of(data, size));
+  try {
+    // Checks of the seed's: with them a rubric is read to its end.
+    grading::Rubric(file.parent_path(), "coalescing",
+                    {{"A1 requests", "build.cpp", 1, {"random_patterns"}},
+                     {"B1 scale: sectors", "optimise.cpp", 2, {"n", "ideal"}}});
+  } catch (const Error&) {
+  }
+  return 0;
+}

@@ -1,0 +1,170 @@
+"""python -m handouts.book FOLDER: all handouts in one HTML and one PDF, in English and in Chinese.
+
+The English book has the labs' handouts, the notes behind them, and the glossary; the Chinese one the
+handouts and the glossary. pandoc makes the HTML, with all pictures inside, and WeasyPrint prints it.
+"""
+
+import argparse
+import os.path
+import re
+import subprocess
+import sys
+import tempfile
+from html import escape, unescape
+from pathlib import Path
+
+from lab32 import ROOT, labs
+from lab32.readable import kept_together
+
+HANDOUTS = ROOT / "handouts"
+STYLE = Path(__file__).parent / "book.css"
+TITLES = {
+    "en": ("lab32: the handouts", "Contents"),
+    "zh": ("lab32 讲义", "目录"),
+}
+
+
+def chapters():
+    """The names of the handouts: of the labs in the course's order, and the model after them."""
+    return [name for name in (*labs.names(), "model") if (HANDOUTS / f"{name}.md").exists()]
+
+
+def pages(language):
+    """The files of a book, in order."""
+    names = chapters()
+    if language == "zh":
+        return [HANDOUTS / "zh" / f"{name}.md" for name in names] + [HANDOUTS / "glossary.md"]
+    notes = [note for name in names for note in sorted(HANDOUTS.glob(f"{name}-*notes.md"))]
+    return [HANDOUTS / f"{name}.md" for name in names] + notes + [HANDOUTS / "glossary.md"]
+
+
+def anchor(path):
+    return path.stem
+
+
+def chapter(path, book):
+    """A page as a chapter: links to other chapters lead to them, those out of the book are words."""
+    names = {str(other): anchor(other) for other in book}
+    # The Chinese book has no notes: what leads to them stays as words.
+
+    def link(match):
+        words, target = match["words"], match["target"]
+        if "://" in target:
+            return match[0]
+        reached = os.path.normpath(path.parent / target.partition("#")[0])
+        return f"[{words}](#{names[reached]})" if reached in names else words
+
+    text = re.sub(r"<!--.*?-->\n?", "", path.read_text(), flags=re.DOTALL)
+    text = re.sub(r"(?<!!)\[(?P<words>[^\]]*)\]\((?P<target>[^)]*)\)", link, text)
+    text = re.sub(r"(!\[[^\]]*\])\(([^)]*)\)", rf"\1({path.parent}/\2)", text)
+    # What a page on a screen hides until it is asked for is there in a book.
+    text = text.replace("<details>", "<details open>")
+    return re.sub(r"^# (.*)$", rf"# \1 {{#{anchor(path)}}}", text, count=1, flags=re.MULTILINE)
+
+
+def manuscript(language):
+    book = pages(language)
+    return "\n\n".join(chapter(path, book) for path in book)
+
+
+def announced(html):
+    """The paragraph before a picture, a table or code is of a class, so that both stay on one page; so is a long table."""
+    before = r"<p>(?=(?:(?!</p>).)*</p>\s*<(?:p><img|table|pre))"
+    html = re.sub(before, '<p class="announces">', html, flags=re.DOTALL)
+    # A short table stays on one page, a long one begins where it is announced.
+    return re.sub("<table>", long_or_not, html)
+
+
+# Words that a browser would tear at a slash or a hyphen: GB/s, W/p, N-way, 24–31, -infinity.
+WHOLE = r"(?<![\w/-])(?:\w{1,2}/\w|\w-way|\d+[–-]\d+|-infinity)(?![\w/-])"
+SHORT = 24  # characters of code that stay on one line
+# Where a longer name may go on on the next line, never inside <…>: after what joins its parts in a narrow
+# column, after a comma or a folder elsewhere.
+JOINT, NARROW = (rf"((?:{joint})(?=\w))(?![^<]*>)" for joint in ("[/,]", "_+|[./,]|::"))
+
+
+def unbroken(html):
+    """No line ends between a number and its unit: 80 %, 1.8 µs, nor inside a word of signs. In code a %
+    is an operator; a short piece of it stays whole, and a longer one breaks between its parts."""
+    parts = re.split(r"(<(?:pre|style|svg|script|title)\b.*?</(?:pre|style|svg|script|title)>|<code>.*?</code>|<[^>]*>)", html, flags=re.DOTALL)
+    joint, out = JOINT, []
+    for part in parts:
+        if part.startswith(("<td", "</td")):
+            joint = JOINT if part.startswith("</") else NARROW
+        out.append(apart(part, joint) if part.startswith("<") else together(part))
+    return "".join(out)
+
+
+def together(words):
+    return re.sub(WHOLE, r'<span class="whole">\g<0></span>', kept_together(words))
+
+
+def apart(tag, joint):
+    """A tag as it is; inline code with the places where it may be broken."""
+    if not (code := re.fullmatch(r"<code>([^<]*)</code>", tag, flags=re.DOTALL)):
+        return tag
+    text = unescape(code[1])
+    if len(text) <= SHORT:
+        return f'<code class="whole">{code[1]}</code>'
+    return "<code>" + "<wbr>".join(escape(piece, quote=False) for piece in pieces(text, joint)) + "</code>"
+
+
+def pieces(text, joint):
+    """`l1tex__t_sectors.sum` in the pieces that may stand on lines of their own."""
+    return re.sub(joint, "\\1\0", text).split("\0")
+
+
+def printed(html):
+    """For WeasyPrint, whose columns get no narrower for <wbr>."""
+    return re.sub(r"<td\b.*?</td>", lambda cell: cell[0].replace("<wbr>", "\u200b"), html, flags=re.DOTALL)
+
+
+LONG = 20  # rows of a table
+
+
+def long_or_not(match):
+    rest = match.string[match.end() :].partition("</table>")[0]
+    return '<table class="long">' if rest.count("<tr") > LONG else match[0]
+
+
+def run(*words):
+    outcome = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    if outcome.returncode:
+        sys.exit(f"lab32: {words[0]} failed: {outcome.stderr.strip()}")
+
+
+def make(language, folder):
+    """The two files of one language."""
+    title, contents = TITLES[language]
+    html, pdf = (folder / f"lab32-{language}.{kind}" for kind in ("html", "pdf"))
+    with tempfile.TemporaryDirectory() as scratch:
+        text = Path(scratch) / "book.md"
+        text.write_text(manuscript(language))
+        run(
+            "pandoc", text, "-o", html, "--from=gfm+attributes", "--to=html5", "--standalone",
+            "--self-contained", "--section-divs", "--toc", "--toc-depth=1", f"--css={STYLE}",
+            "-M", f"title={title}", "-M", f"toc-title={contents}",
+            "-M", f"lang={'zh-CN' if language == 'zh' else 'en'}",
+        )  # fmt: skip
+    text = unbroken(announced(html.read_text()))
+    html.write_text(text)
+    with tempfile.TemporaryDirectory() as scratch:
+        paper = Path(scratch) / "book.html"
+        paper.write_text(printed(text))
+        run("weasyprint", paper, pdf)
+    return [html, pdf]
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args(arguments).folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for language in TITLES:
+        for path in make(language, folder):
+            print(f"wrote {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

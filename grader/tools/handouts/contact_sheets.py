@@ -1,0 +1,356 @@
+"""python -m handouts.contact_sheets FOLDER [PART...]: everything that is drawn, at reading size, on few sheets.
+
+The pictures of the handouts; pictures and plots of empty, skeleton, half-done and solved labs, those once that
+differ in their numbers alone (distinct.py); reports on a wide and a narrow screen, light, dark and printed;
+the notebooks; what a class gets; the book: PNG files to be looked at one by one. `make figures`, `make notebooks` and `make book`
+make what is shown; `make sheets` does the last two first.
+"""
+
+import argparse
+import functools
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from xml.etree import ElementTree
+
+import matplotlib
+import nbformat
+from PIL import Image, ImageDraw, ImageFont
+
+from lab32 import ROOT
+from handouts import book
+from handouts import browser
+from handouts import distinct
+from lab32.pictures.png import png
+from lab32.report import page as report
+from lab32.results import BINARY, load
+
+WIDTH, HEIGHT, GAP, CAPTION = 1560, 1560, 12, 18  # of a sheet, in pixels of what it shows: two columns
+A4 = 60  # pixels an inch: six pages a sheet
+
+
+DONE = []  # (name, sheets, tiles)
+
+
+class Sheets:
+    """Pictures from left to right and from top to bottom, each below its name."""
+
+    def __init__(self, folder, name):
+        self.folder, self.name, self.count, self.tiles = folder, name, 0, 0
+        self.font = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf", 12)
+        self.fresh()
+
+    def fresh(self):
+        self.sheet = Image.new("RGB", (WIDTH, HEIGHT), "#c8c8c8")
+        self.x, self.y, self.row, self.right, self.used = GAP, GAP, 0, 0, False
+
+    def add(self, caption, image):
+        image = image.convert("RGB")
+        if image.width > WIDTH - 2 * GAP:
+            image = image.resize((WIDTH - 2 * GAP, image.height * (WIDTH - 2 * GAP) // image.width))
+        if image.height > HEIGHT - 2 * GAP - CAPTION:  # in pieces
+            high = HEIGHT - 2 * GAP - CAPTION
+            for top in range(0, image.height, high):
+                self.add(f"{caption}, from {top}", image.crop((0, top, image.width, min(top + high, image.height))))
+            return
+        if self.x + image.width + GAP > WIDTH:
+            self.x, self.y, self.row = GAP, self.y + self.row + GAP, 0
+        if self.y + CAPTION + image.height + GAP > HEIGHT:
+            self.flush()
+        pen = ImageDraw.Draw(self.sheet)
+        pen.text((self.x, self.y), caption[: max(20, image.width // 7)], "black", self.font)
+        self.sheet.paste(image, (self.x, self.y + CAPTION))
+        self.x += image.width + GAP
+        self.right = max(self.right, self.x)
+        self.row, self.used = max(self.row, CAPTION + image.height), True
+        self.tiles += 1
+
+    def flush(self):
+        if self.used:
+            self.count += 1
+            file = self.folder / f"{self.name}-{self.count:02}.png"
+            self.sheet.crop((0, 0, self.right, self.y + self.row + GAP)).save(file)
+        self.fresh()
+
+    def __enter__(self):
+        for old in self.folder.glob(f"{self.name}-[0-9][0-9].png"):
+            old.unlink()
+        return self
+
+    def __exit__(self, *_):
+        self.flush()
+        DONE.append((self.name, self.count, self.tiles))
+        print(f"{self.folder}/{self.name}-*.png: {self.count} sheets, {self.tiles} tiles", flush=True)
+
+
+def rasters(drawn, scratch):
+    """[(name, text of an SVG)] as the browser shows them: [(name, image)]."""
+    for first in range(0, len(drawn), 20):
+        some, body, boxes, y = drawn[first : first + 20], "", [], 0
+        for name, text in some:
+            width, height = (round(float(v)) for v in ElementTree.fromstring(text).get("viewBox").split()[2:])
+            file = scratch / f"{len(boxes)}.svg"
+            file.write_text(text)
+            body += f'<img src="{file.name}" style="position:absolute;left:0;top:{y}px;width:{width}px;height:{height}px">'
+            boxes.append((name, (0, y, width, y + height)))
+            y += height
+        page, shot = scratch / "all.html", scratch / "all.png"
+        page.write_text(f"<!DOCTYPE html><body>{body}</body>")
+        browser.chromium(scratch, f"--window-size=1600,{y}", f"--screenshot={shot}", f"file://{page}")
+        with Image.open(shot) as image:
+            for name, box in boxes:
+                yield name, image.crop(box)
+
+
+def pages(pdf, scratch, dots=A4):
+    subprocess.run(["pdftoppm", "-r", str(dots), "-png", str(pdf), str(scratch / "page")], check=True)
+    for file in sorted(scratch.glob("page-*.png")):
+        with Image.open(file) as image:
+            yield f"page {file.stem[5:]}", image.copy()
+        file.unlink()
+
+
+def shots(page, scratch, width, dark=False):
+    top = 0
+    for file in browser.screenshots(page, scratch, width, dark):
+        with Image.open(file) as image:
+            yield f"{width} wide{', dark' * dark}, {top}", image.crop((0, 0, width, image.height))
+            top += image.height
+
+
+# ---- what is graded --------------------------------------------------------------------------------
+
+KEPT = []  # the folder of results that are made once, where one is named
+STATES = ("empty", "skeleton", "half-done", "solved")
+LABS = [name for name in book.chapters() if (ROOT / "labs" / name).is_dir()]
+
+
+def sample():
+    """A launch that nobody made, of all kinds of pictures."""
+    sys.path.insert(0, str(ROOT / "grader/tests/python"))
+    import sample_pictures
+
+    other = dict(texture_requests=3000, texture_sectors=4096, bulk_sectors=5120, ideal_bulk_sectors=4096, cluster_requests=64, cluster_sectors=256, unknown=True)
+    launch = sample_pictures.launch()
+    return launch | {"traffic": launch["traffic"] | {"other": other}}
+
+
+def source(lab, state):
+    """A file as a student's work goes on. What is empty and half done, the tests know."""
+    sys.path.insert(0, str(ROOT / "grader/tests/python"))
+    import corpus
+
+    if state in ("empty", "half-done"):
+        return corpus.empty(lab) if state == "empty" else corpus.half_done(lab)
+    return (ROOT / {"skeleton": "labs", "solved": "solutions"}[state] / lab / f"{lab}.cu").read_text()
+
+
+@functools.cache
+def graded(scratch, state):
+    """The result of all labs."""
+    directory = {"skeleton": "labs", "solved": "solutions"}.get(state, scratch / state)
+    for lab in LABS if directory == scratch / state else ():
+        write(directory / lab, lab, state)
+    file = (KEPT[0] if KEPT else scratch) / f"{state}.json"
+    if file.exists():
+        return file
+    command = [
+        BINARY, "grade", *LABS, "--dir", directory, "--pictures", "--format", "json", "--seed", "1",
+        "--device", "sim", "--time-limit", "600", "-o", file,
+    ]  # fmt: skip
+    if (status := subprocess.run(command, cwd=ROOT, check=False).returncode) not in (0, 1):
+        sys.exit(f"handouts.contact_sheets: `lab32 grade` of what is {state} has ended with status {status}")
+    return file
+
+
+def write(folder, lab, state):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{lab}.cu").write_text(source(lab, state))
+
+
+# ---- the parts -------------------------------------------------------------------------------------
+
+
+def handouts(folder, scratch):
+    for language, place in (("en", "handouts/figures"), ("zh", "handouts/zh/figures")):
+        with Sheets(folder, f"handouts-{language}") as sheets:
+            drawn = [(file.stem, file.read_text()) for file in sorted((ROOT / place).glob("*.svg"))]
+            for name, image in rasters(drawn, scratch):
+                sheets.add(name, image)
+
+
+def pictures(folder, scratch):
+    seen, first = distinct.Seen(), {}
+    for state in STATES:
+        drawn = []
+        for where, kind, canvas in seen.canvases(load(graded(scratch, state))):
+            drawn.append((where, str(canvas)))
+            # An access of global and one of shared memory are two kinds.
+            first.setdefault(f"{kind} {'bank' in canvas.says}", (f"{state}, {where}", canvas))
+        with Sheets(folder, f"pictures-{state}") as sheets:
+            for name, image in rasters(drawn, scratch):
+                sheets.add(name, image)
+    # Faults, races and other ways to memory, which the labs' own files have none of.
+    with Sheets(folder, "pictures-sample") as sheets:
+        drawn = [(kind, draw_it()) for kind, _, draw_it in distinct.of_launch(sample())]
+        for name, image in rasters([(kind, str(canvas)) for kind, canvas in drawn], scratch):
+            sheets.add(name, image)
+        for kind, canvas in drawn:
+            first.setdefault(f"{kind} {'bank' in canvas.says}", (f"sample, {kind}", canvas))
+    # One of each kind as PNG: another program draws it.
+    with Sheets(folder, "png") as sheets:
+        for name, canvas in first.values():
+            path = scratch / "one.png"
+            path.write_bytes(png(canvas))
+            with Image.open(path) as image:
+                sheets.add(name, image.resize((image.width // 2, image.height // 2)))
+
+
+LOOKS = [(1280, False), (390, True), (1280, True), (390, False)]  # of a page: width, dark
+
+
+def reports(folder, scratch):
+    """Each lab in each state, its look another from state to state: each lab is seen in each look, and each state."""
+    for n, state in enumerate(STATES):
+        result = load(graded(scratch, state))
+        with Sheets(folder, f"report-{state}") as sheets:
+            for k, lab in enumerate(result.labs):
+                page = scratch / "report.html"
+                one = replace(result, labs=[lab], score=lab.score, max_score=lab.max_score)
+                page.write_text(report.report_page(distinct.thinned(one), attempts_of(lab, state), datetime.now(), drawn=True))
+                width, dark = LOOKS[(k + n) % len(LOOKS)]
+                for name, image in shots(page, scratch, width, dark):
+                    sheets.add(f"{lab.name}, {name}", image)
+        if state in ("skeleton", "solved"):
+            page.write_text(report.report_page(result, [], datetime.now(), drawn=True))
+            with Sheets(folder, f"report-{state}-printed") as sheets:
+                for name, image in pages(browser.printed(page, scratch), scratch):
+                    sheets.add(name, image)
+
+
+def attempts_of(lab, state):
+    """Some that may have led there; those who have just begun have none."""
+    if state in ("empty", "skeleton"):
+        return []
+    checks = {t.name: {"status": t.status, "score": t.score, "measured": t.measured, "figures": {}} for t in lab.tests}
+    first = {name: check | {"measured": "wrong", "score": 0} for name, check in checks.items()}
+    return [
+        {"time": f"2026-10-0{day}T10:00:00+00:00", "lab": lab.name, "device": "sim", "score": score, "max_score": lab.max_score, "checks": found}
+        for day, score, found in ((1, 0, first), (2, round(lab.score / 2, 2), first), (3, lab.score, checks))
+    ]  # fmt: skip
+
+
+def notebooks(folder, scratch):
+    """The skeleton's as `make notebooks` has run them; of the other states what is shown otherwise."""
+    from lab32 import notebooks as runner
+
+    for lab in LABS:
+        had = set()
+        with Sheets(folder, f"notebook-{lab}") as sheets:
+            for state in ("skeleton", "empty", "half-done", "solved"):
+                if state == "skeleton":
+                    file = ROOT / "build/notebooks" / runner.name(ROOT / f"labs/{lab}/report.ipynb")
+                    if not file.is_file():
+                        sys.exit(f"handouts.contact_sheets: there is no {file.relative_to(ROOT)}: run `make notebooks` first")
+                    notebook = nbformat.read(file, as_version=4)
+                else:
+                    file = of_result(lab, graded(scratch, state), scratch / f"{state}-notebook")
+                    notebook = nbformat.read(runner.execute(file, scratch), as_version=4)
+                    notebook.cells = [c for c in notebook.cells if c.cell_type == "code" and c.outputs and str(c.outputs) not in had]
+                had |= {str(c.outputs) for c in notebook.cells if c.cell_type == "code"}
+                page = scratch / "notebook.html"
+                page.write_text(as_html(notebook))
+                for name, image in shots(page, scratch, 760):
+                    sheets.add(f"{state}, {name}", image)
+
+
+def of_result(lab, result, folder):
+    """A notebook that grades nothing: its result is there."""
+    notebook = nbformat.read(ROOT / f"labs/{lab}/report.ipynb", as_version=4)
+    given = (
+        "from lab32 import explained, results\n"
+        f"results.grade = lambda *_, **__: one_of(results.load({str(result)!r}))\n"
+        "explained.of_result = lambda lab: explained.NoPicture('no picture: seen in the report')\n"
+        f"def one_of(found):\n    lab = found.lab({lab!r})\n"
+        "    found.labs, found.score, found.max_score = [lab], lab.score, lab.max_score\n    return found\n"
+    )
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(given))
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.source = cell.source.replace(": None", ": 3")  # a prediction
+    (folder / lab).mkdir(parents=True, exist_ok=True)
+    file = folder / lab / "report.ipynb"
+    nbformat.write(notebook, file)
+    return file
+
+
+def as_html(notebook):
+    from nbconvert import HTMLExporter
+
+    return HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(notebook)[0]
+
+
+def classroom(folder, scratch):
+    """Of a small class: its report, the pages of two students, who is to be read side by side."""
+    handed, out = scratch / "handed-in", scratch / "class"
+    for who, state in zip(("ada", "bo", "chen", "dia", "eve"), (*STATES, "half-done"), strict=True):
+        for lab in ("shuffle", "transpose"):
+            write(handed / who / lab, lab, state)
+    run = functools.partial(subprocess.run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    run([BINARY, "class", handed, "-o", out, "--pages"])
+    run([BINARY, "similarity", handed, "-o", scratch / "similarity.html", "--no-compare50"])
+    with Sheets(folder, "class") as sheets:
+        student = sorted((out / "pages").glob("**/*.html"))[:2]
+        for page in (out / "report.html", *student, scratch / "similarity.html"):
+            # Its policy runs no script, and the one that measures the page is one.
+            (scratch / "of-class.html").write_text(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text()))
+            for name, image in shots(scratch / "of-class.html", scratch, 1280):
+                sheets.add(f"{page.stem}, {name}", image)
+
+
+def whole_book(folder, scratch):
+    for language in book.TITLES:
+        made = ROOT / f"build/book/lab32-{language}"
+        with Sheets(folder, f"book-{language}") as sheets:
+            for name, image in pages(made.with_suffix(".pdf"), scratch):
+                sheets.add(name, image)
+        with Sheets(folder, f"book-{language}-html") as sheets:
+            for name, image in shots(made.with_suffix(".html"), scratch, 760):
+                sheets.add(name, image)
+
+
+PARTS = {"handouts": handouts, "pictures": pictures, "reports": reports, "notebooks": notebooks, "class": classroom, "book": whole_book}  # fmt: skip
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all of them")
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="take what is graded from there, and leave it there: for who draws several times")
+    options = parser.parse_intermixed_args(arguments)
+    options.parts = options.parts or list(PARTS)
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))} (there are: {', '.join(PARTS)})")
+    if options.results:
+        options.results.mkdir(parents=True, exist_ok=True)
+        KEPT.append(options.results)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    if not browser.CHROMIUM or not shutil.which("pdftoppm"):
+        sys.exit("handouts.contact_sheets: Chromium and pdftoppm are needed: grader/setup/setup sheets")
+    for old in options.folder.glob("*.png") if set(options.parts) == set(PARTS) else ():
+        old.unlink()
+    with tempfile.TemporaryDirectory() as scratch:
+        for part in options.parts:
+            PARTS[part](options.folder, Path(scratch))
+    sheets, tiles = sum(n for _, n, _ in DONE), sum(n for _, _, n in DONE)
+    print(f"{sheets} sheets with {tiles} tiles in {options.folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

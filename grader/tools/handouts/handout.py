@@ -1,0 +1,244 @@
+"""Tables in prose, regenerated between markers from data/.
+
+    <!-- table: documented/add1_l1 -->
+    ... replaced ...
+    <!-- end -->
+
+python -m handouts.handout [FILE...] rewrites the files; with --check it only tells which are stale.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from handouts import model_tables
+from lab32 import ROOT, lab_times, labs, tables, words
+
+FILES = ["README.md", "handouts/*.md", "handouts/zh/*.md", "data/measured/*/README.md"]
+MARKED = re.compile(r"(<!-- table: (?P<name>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+# What a figure depends on, in the words of the handouts. "Neither": it is wrong on every card.
+PROPERTY = {
+    "program": "the program",
+    "card": "the card",
+    "refuted": "**neither**",
+}
+
+
+def documented(name):
+    rows = []
+    for row in tables.documented(name).rows:
+        what = row["metric"] if row["metric"].count("__") == 0 else f"`{row['metric']}`"
+        reason = re.sub(r"(?<![\w.^,])\d{5,}(?![\w.])", lambda n: f"{int(n[0]):,}", row["reason"])
+        value = tables.with_unit(row["value"], row["unit"])
+        rows.append([what, value, f"{PROPERTY[row['property_of']]}; {reason}"])
+    return tables.markdown(["documented", "value", "a property of"], rows, numeric=[1])
+
+
+def requests(*names):
+    """Requests and sectors of several documented kernels, side by side."""
+    ld = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
+    launches = tables.documented("launches")
+    rows = []
+    for name in names:
+        table = tables.documented(name)
+        kernel = table.rows[0]["kernel"]
+        shape = launches.where(kernel=kernel)[0]
+        counted = [table.value("value", metric=ld.format(w)) for w in ("requests", "sectors")]
+        numbers = [f"{int(n):,}" for n in counted] + [f"{counted[1] / counted[0]:g}"]
+        launch = f"{int(shape['grid']):,} × {shape['block']}"
+        rows.append([f"`{kernel}`", launch, *numbers])
+    head = ["kernel", "blocks × threads", "load requests", "load sectors", "sectors per request"]
+    return tables.markdown(head, rows, numeric=[1, 2, 3, 4])
+
+
+def times(device, task, n):
+    """Every measured form of a task: its time, and that of a copy of the same bytes."""
+    table = tables.measured(f"{device}-coalescing")
+    rows = [
+        [row["form"], f"{float(row['median_ms']):.3f} ms", row["useful_gb_s"], row["times_copy"]]
+        for row in table.where(task=task, n=n)
+    ]
+    return tables.markdown(
+        ["form", "time", "useful GB/s", "time / copy's time"], rows, numeric=[1, 2, 3]
+    )
+
+
+def ratio(table, first, second, n):
+    def ms(what):
+        task, _, form = what.partition(":")
+        if n == "largest":
+            rows = table.where(task=task, form=form)
+            return float(max(rows, key=lambda row: int(row["n"]))["median_ms"])
+        size = int(n) // 4 if task == "centre" else n
+        return table.value("median_ms", task=task, form=form or task, n=size)
+
+    return ms(first) / ms(second)
+
+
+def predicted(device, lab, n):
+    """What was predicted before the measurement, beside what came out."""
+    table = tables.measured(f"{device}-{lab}")
+    rows = []
+    for row in tables.measured(f"{lab}/predicted").rows:
+        names = [row[k].replace(":", ", ") for k in ("first", "second")]
+        came = f"{ratio(table, row['first'], row['second'], n):.2f}"
+        rows.append([" / ".join(names), row["predicted"], came, row["why"], row["afterwards"]])
+    head = [
+        "first form / second form",
+        "predicted",
+        "measured",
+        "predicted because",
+        "looking back",
+    ]
+    return tables.markdown(head, rows, numeric=[1, 2])
+
+
+def counters(device, n, block, *forms):
+    """What the hardware counted for these forms: L1, L2 and DRAM."""
+    table = tables.measured(f"{device}-coalescing-counters")
+    lsu = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
+    rows = []
+    for form in forms:
+        task, _, name = form.partition(":")
+        name = name or f"{task}/{block}"
+
+        def value(metric, task=task, name=name):
+            return table.value("value", task=task, form=name, n=n, block=block, metric=metric)
+
+        load, store = (
+            value(lsu.format("sectors", op)) / value(lsu.format("requests", op))
+            for op in ("ld", "st")
+        )
+        rows.append(
+            [
+                f"`{task}`" if name.startswith(task) else f"`{task}`, {name}",
+                f"{load:g}",
+                f"{store:g}",
+                f"{value('l1tex__t_sector_hit_rate.pct'):.1f} %",
+                f"{value('dram__bytes_read.sum') / 1e6:.1f} MB",
+                f"{value('dram__bytes_write.sum') / 1e6:.1f} MB",
+            ]
+        )
+    head = ["kernel", "sectors per load", "sectors per store", "L1 hits"]
+    head += ["DRAM read", "DRAM written"]
+    return tables.markdown(head, rows, numeric=range(1, 6))
+
+
+def golden_file(name):
+    """grader/labs/LAB/golden/skeleton.txt of "LAB-skeleton"."""
+    lab, _, state = name.rpartition("-")
+    return ROOT / "grader/labs" / lab / "golden" / f"{state}.txt"
+
+
+def golden(name, *title):
+    """What `make grade` prints, from the grader's own golden text: the score report, the explanation
+    of the lost points of one check (`title`), and the total."""
+    text = golden_file(name).read_text()
+    table, *explained, total = text.rstrip().split("\n\n")
+    chosen = [part for part in explained if part.startswith(" ".join(title) + " (")]
+    if len(chosen) != 1:
+        raise LookupError(f"{name}.txt explains no check of the name `{' '.join(title)}`")
+    return "\n".join(["```", table, "", "...", chosen[0], "...", "", total, "```"])
+
+
+def score_report(name):
+    """{check: (measured, expected)} of a golden text of the grader's."""
+    rows, last = {}, None
+    for line in golden_file(name).read_text().split("\n\n")[0].splitlines():
+        if line.startswith(("=", "-", "check")):
+            continue
+        cells = line[:31].strip(), line[31:52].strip(), line[52:71].strip()
+        if line[71:].strip() or not last:
+            last = cells
+        else:  # what did not fit the line above
+            rows.pop(last[0], None)
+            last = tuple(f"{above} {cell}".strip() for above, cell in zip(last, cells))
+        if last[0] and last[2]:
+            rows[last[0]] = last[1:]
+    return rows
+
+
+def tasks(lab, *starts):
+    """The counters that a lab's checks judge: as given, and what is asked for. `starts` chooses checks
+    by how their names begin."""
+    given, asked = score_report(f"{lab}-skeleton"), score_report(f"{lab}-solution")
+    rows = []
+    for check, (_, expected) in asked.items():
+        judged = re.match(r"[\d,.]+ (?!of a copy|times)\D", expected)
+        if judged and check.startswith(starts):
+            now = given.get(check, ("",))[0]
+            rows.append([check, now if re.match(r"\d", now) else "", expected])
+    if not any(row[1] for row in rows):  # nothing is counted yet, or a question asks for it
+        return tables.markdown(["check", "to reach"], [[row[0], row[2]] for row in rows], numeric=[1])
+    return tables.markdown(["check", "as given", "to reach"], rows, numeric=[1, 2])
+
+
+def list_of_labs():
+    """The README's table: the labs in the course's order, each with its handout."""
+    rows = [[f"[{lab.name}](handouts/{lab.name}.md)", lab.subject] for lab in labs.all_labs()]
+    return tables.markdown(["lab", "subject"], rows)
+
+
+MAKERS = {
+    "labs": list_of_labs,
+    "tasks": tasks,
+    "documented": documented,
+    "requests": requests,
+    "times": times,
+    "predicted": predicted,
+    "counters": counters,
+    "golden": golden,
+    **lab_times.MAKERS,
+    **model_tables.MAKERS,
+}
+# And those of each lab: in tables.py, or beside what its notebook shows.
+for module in ("notebook", "tables"):
+    for lab in labs.modules(module).values():
+        MAKERS |= getattr(lab, "MAKERS", {})
+
+
+def make(name):
+    """`name` is what stands in the marker: a maker and its arguments, set apart by blanks or /."""
+    maker, *arguments = re.split(r"[ /]+", name.strip())
+    if maker not in MAKERS:
+        raise ValueError(f"unknown table `{name}`; there are: {', '.join(MAKERS)}")
+    return MAKERS[maker](*arguments)
+
+
+def language_of(path):
+    """Pages of handouts/zh are Chinese."""
+    return "zh" if Path(path).parent.name == "zh" else "en"
+
+
+def update(text, language="en"):
+    with words.language(language):
+        return MARKED.sub(lambda m: f"{m[1]}{make(m['name'])}\n{m[3]}", text)
+
+
+def updated(path):
+    return update(path.read_text(), language_of(path))
+
+
+def files():
+    return [path for pattern in FILES for path in sorted(ROOT.glob(pattern))]
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--check", action="store_true", help="only tell which are stale")
+    options = parser.parse_args(arguments)
+    stale = [path for path in options.files or files() if updated(path) != path.read_text()]
+    for path in stale:
+        if options.check:
+            print(f"{path}: a table is stale; run `make figures`", file=sys.stderr)
+        else:
+            path.write_text(updated(path))
+            print(f"wrote {path}")
+    return int(options.check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

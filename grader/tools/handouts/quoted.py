@@ -1,0 +1,276 @@
+"""Figures quoted in prose, and where each comes from.
+
+The sentences are plain text. The references stand at the end of the page (in a notebook, of the
+cell), unseen by its readers, one line per figure, in the order of the text:
+
+    33 threads take 1.9 times as long, and 25 % of the 512 bytes are used.
+
+    <!-- figures
+    threads take 1.9 = [measured/h200-reduction; blocks; 33 threads over 64 threads; median_ms]
+    and 25 = 100 * 128 / 512
+    -->
+
+A line begins with the figure and some words before it, so many that one sees which figure is meant.
+It belongs to the first place behind the figure of the line before where the text has these words.
+
+In brackets: a file of data/; cells that one row alone has, in the order of the columns; a column.
+In a cell * is any text, 2^22 is 4194304, n=256 says which column, and `a over b` divides the figure
+of the row with a by that of the row with b. For a TOML file: its keys. Around brackets: + - * / ^ ().
+Before all that: = if the figure is its value, rounded; ~ if it is within a tenth, where the
+sentence says about, some, nearly; < or > if the figure is less, or more, than the value.
+
+A number needs a reference if it has a decimal point, or commas between thousands; if a unit of time
+or of memory follows, %, `million` or `times`; in words, if `times more` (less, as, the ...) or `as
+long` (fast, slow) follows. What is left are sizes and counts that the text itself sets: 32 lanes,
+16 bytes, 2^22 ints.
+
+python -m handouts.quoted [FILE...] reports figures that are wrong, figures without a reference, and
+references without a figure.
+"""
+
+import argparse
+import ast
+import functools
+import json
+import operator
+import re
+import sys
+from pathlib import Path
+
+from lab32 import ROOT, tables
+
+FILES = ["README.md", "labs/README.md", "handouts/*.md", "labs/*/report.ipynb"]
+
+# ---- what a reference says -----------------------------------------------------------------------
+
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+ARITHMETIC = "there may be numbers, [...], + - * / ^ and ( ) in it"
+
+
+def arithmetic(node):
+    match node:
+        case ast.Constant(value=int() | float()):
+            return node.value
+        case ast.BinOp() if type(node.op) in OPERATORS:
+            return OPERATORS[type(node.op)](arithmetic(node.left), arithmetic(node.right))
+        case ast.UnaryOp(op=ast.USub()):
+            return -arithmetic(node.operand)
+    raise ValueError(ARITHMETIC)
+
+
+@functools.cache
+def source(name):
+    for path, read in (
+        (tables.DATA / f"{name}.csv", tables.read),
+        (tables.DATA / f"{name}.toml", tables.settings),
+    ):
+        if path.exists():
+            return read(path)
+    raise LookupError(f"there is no data/{name}.csv and no data/{name}.toml")
+
+
+def is_cell(expected, column, cell):
+    expected = expected.removeprefix(f"{column}=")
+    if power := re.fullmatch(r"2\^(\d+)", expected):
+        expected = str(2 ** int(power[1]))
+    parts = map(re.escape, expected.split("*"))
+    return re.fullmatch(".*".join(parts), cell) is not None
+
+
+def looked_up(name, cells, column):
+    """The one figure of a file of data/."""
+    for k, cell in enumerate(cells):
+        if " over " in cell:
+            above, below = ([*cells[:k], one, *cells[k + 1 :]] for one in cell.split(" over "))
+            return looked_up(name, above, column) / looked_up(name, below, column)
+    found = source(name)
+    if isinstance(found, dict):
+        for key in (*cells, column):
+            if not isinstance(found, dict) or key not in found:
+                raise LookupError(f"data/{name}.toml has no `{key}` there")
+            found = found[key]
+        return float(found)
+    if column not in found.columns:
+        raise LookupError(f"data/{name}.csv has no column `{column}`: {', '.join(found.columns)}")
+
+    def has_cells(row):
+        values = iter(row.items())
+        # Each search goes on behind the one before.
+        return all(any(is_cell(cell, *entry) for entry in values) for cell in cells)
+
+    rows = [row for row in found.rows if has_cells(row)]
+    if len(rows) != 1:
+        have = f"{len(rows)} rows of data/{name}.csv have {'; '.join(cells)}"
+        raise LookupError(f"{have}, and one should; COLUMN=CELL is more exact")
+    return float(rows[0][column])
+
+
+def value(expression):
+    """What the expression of a reference comes to."""
+
+    def look_up(brackets):
+        name, *cells, column = (part.strip() for part in brackets[1].split(";"))
+        return repr(looked_up(name, cells, column))
+
+    if re.fullmatch(r"[\d.]+", expression):
+        raise ValueError("a number says nothing of where it comes from")
+    plain = re.sub(r"\[(.*?)\]", look_up, expression).replace("^", "**")
+    try:
+        return arithmetic(ast.parse(plain, mode="eval").body)
+    except SyntaxError:
+        raise ValueError(ARITHMETIC) from None
+
+
+# ---- figures in a text ---------------------------------------------------------------------------
+
+WORDS = {"half": 0.5, "twice": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+         "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "sixteen": 16}  # fmt: skip
+WORD = f"(?i:{'|'.join(WORDS)})"
+NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
+UNIT = r"(?:%|[nµm]?s\b|[KMGT]i?B\b|million\b|times\b|per nanosecond\b)"
+SLOWER = r"(?:as|faster|slower|longer|shorter|fewer|more|less|the|those|too)\b"
+FIGURE = re.compile(
+    r"(?<![\w.,^/-])(?:"
+    r"\d+(?:,\d{3})*\.\d+|\d+(?:,\d{3})+"
+    rf"|\d+(?=\s*{UNIT})"
+    rf"|{WORD}(?=\s+times\s+{SLOWER})"
+    r"|(?i:half|twice)(?=\s+as\s+(?:long|fast|slow)\b)"
+    r")(?![\w^/]|\.\d)"
+)
+REFERENCES = re.compile(r"^<!-- figures\n(.*?)^-->", re.DOTALL | re.MULTILINE)
+# The words before the figure, the figure, how the two compare, the expression.
+REFERENCE = re.compile(rf"((?:.*?[^\w.,])??({NUMBER}|{WORD})) ([=~<>]) (\S.*)")
+# Not prose: tables that are made anew, code, quotation marks of Markdown, comments, where links
+# lead, headings, what counts chapters, and versions.
+NOT_PROSE = re.compile(
+    r"<!-- table: .*?<!-- end -->|^(?:> )?```.*?^(?:> )?```|`[^`]*`|^> ?|<!--.*?-->"
+    r"|(?<=\])\([^)]*\)|^#.*?$|section\s+\d+(?:\.\d+)*"
+    r"|\b(?:CUDA|Debian|Python|Ubuntu)\s+\d+(?:\.\d+)*",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def blank(match):
+    """Of the same length, so that what follows stays where it is."""
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def agrees(figure, how, reached):
+    written = WORDS.get(figure.lower())
+    rounding = 1e-9
+    if written is None:
+        written = float(figure.replace(",", ""))
+        decimals = len(figure.partition(".")[2])
+        rounding += 0.5 * 10.0**-decimals
+    return {
+        "=": abs(reached - written) <= rounding,
+        "~": abs(reached - written) <= 0.1 * written,
+        "<": written < reached,
+        ">": written > reached,
+    }[how]
+
+
+def references(text):
+    """(position, words, figure, how, expression) of each line of the comment at the end."""
+    for block in REFERENCES.finditer(text):
+        at = block.start(1)
+        for line in block[1].splitlines(keepends=True):
+            if line.strip():
+                parts = REFERENCE.fullmatch(line.strip())
+                yield at, *(parts.groups() if parts else (line.strip(), None, None, None))
+            at += len(line)
+
+
+def places(words, figure, text):
+    """Where the figure stands behind these words, line breaks and quotation marks apart."""
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    for found in re.finditer(rf"(?<![\w.]){pattern}(?![\w^/]|[.,]\d)", text):
+        yield found.end() - len(figure)
+
+
+def diagnostics(text):
+    """(line, what is wrong) for each figure that is wrong or has no reference."""
+    prose = NOT_PROSE.sub(blank, text)
+    quotable = re.sub(r"^> ?", blank, REFERENCES.sub(blank, text), flags=re.MULTILINE)
+    found, referred, reached = [], set(), 0
+
+    def report(at, what):
+        found.append((1 + text.count("\n", 0, at), what))
+
+    for at, words, figure, how, expression in references(text):
+        if figure is None:
+            report(at, f"`{words}` is no reference; write WORDS FIGURE = EXPRESSION")
+            continue
+        everywhere = [k for k in places(words, figure, quotable) if prose[k] == text[k]]
+        behind = [k for k in everywhere if k >= reached]
+        if not behind:
+            report(
+                at,
+                f"`{words}` stands before the figure of the line before; references are in the"
+                " order of the text"
+                if everywhere
+                else f"the text has no figure `{words}`",
+            )
+            continue
+        place = behind[0]
+        referred.add(place)
+        reached = place + len(figure)
+        try:
+            result = value(expression)
+        except (ValueError, LookupError, ArithmeticError) as error:
+            report(place, f"{figure}: {expression}: {error}")
+            continue
+        if not agrees(figure, how, result):
+            report(place, f"{figure} is not {how} {result:.6g}, which is {expression}")
+    for figure in FIGURE.finditer(prose):
+        if figure.start() not in referred:
+            words = " ".join([*quotable[: figure.start()].split()[-2:], figure[0]])
+            report(
+                figure.start(),
+                f"where does {figure[0]} come from? Add a line to <!-- figures ... --> at the end:"
+                f" {words} = [FILE of data/; CELLS of the row; COLUMN], or the arithmetic,"
+                " = 16 / 128",
+            )
+    return sorted(found, key=lambda diagnostic: diagnostic[0])
+
+
+# ---- the pages -----------------------------------------------------------------------------------
+
+
+def pages(path):
+    """(name, text) of a page; of a notebook, of each cell of prose."""
+    if path.suffix != ".ipynb":
+        return [(str(path), path.read_text())]
+    cells = json.loads(path.read_text())["cells"]
+    return [
+        (f"{path}, cell {k}", "".join(cell["source"]))
+        for k, cell in enumerate(cells)
+        if cell["cell_type"] == "markdown"
+    ]
+
+
+def files():
+    return [path for pattern in FILES for path in sorted(ROOT.glob(pattern))]
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path)
+    wrong = [
+        f"{name}:{line}: {what}"
+        for path in parser.parse_args(arguments).files or files()
+        for name, text in pages(path)
+        for line, what in diagnostics(text)
+    ]
+    print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

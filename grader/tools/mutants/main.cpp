@@ -1,0 +1,69 @@
+// build/lab32_mutants LAB FIRST OTHER...: grades files much like the first, and prints a line of
+// JSON for each: what it scored and which checks it lost. grader/tools/mutants/mutants.py makes
+// them.
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/keep_memory.h"
+#include "device/device.h"
+#include "grading/engine/progress.h"
+#include "grading/engine/runner.h"
+#include "grading/launch/alike.h"
+
+namespace {
+
+using nlohmann::json;
+using namespace lab32;
+
+// Any: that the files are graded with the same.
+constexpr uint64_t kSeed = 20;
+
+json lost_checks(const report::Lab& lab) {
+  json lost = json::array();
+  for (const report::Test& test : lab.tests)
+    if (!test.bonus && test.status != report::Status::passed)
+      lost.push_back(test.name + ": " + test.message.substr(0, test.message.find('\n')));
+  return lost;
+}
+
+void grade_all(const std::string& lab, const std::vector<std::string>& files) {
+  const grading::Rubric rubric(grading::rubric_folder(), lab);
+  grading::Progress progress(false);
+  grading::Alike alike;
+  for (const std::string& file : files) {
+    // A device's addresses are never handed out twice, so each file has one of its own.
+    const auto device = device::open_device("sim");
+    const report::Lab graded =
+        grading::grade_file(rubric, file, *device, kSeed, progress, nullptr, &alike);
+    const bool compiled = graded.status != report::Status::error;
+    json row;
+    row["file"] = file;
+    row["compiled"] = compiled;
+    row["same"] = compiled && alike.same_code();
+    row["score"] = graded.score;
+    row["max_score"] = graded.max_score;
+    row["lost"] = lost_checks(graded);
+    fmt::print("{}\n", row.dump(-1, ' ', false, json::error_handler_t::replace));
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  lab32::keep_freed_memory();
+  if (argc < 3) {
+    fmt::print(stderr, "usage: lab32_mutants LAB FIRST OTHER...\n");
+    return 2;
+  }
+  try {
+    grade_all(argv[1], {argv + 2, argv + argc});
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "lab32_mutants: {}\n", e.what());
+    return 2;
+  }
+  return 0;
+}
