@@ -3,6 +3,7 @@
 import math
 
 from lab32.labs.occupancy import notebook as occupancy
+
 from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, RED, SKY, Drawing
 
 EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}

@@ -1,7 +1,6 @@
 """The tables of handouts/reduction-notes.md."""
 
-from lab32 import tables
-from lab32.reduction import (
+from lab32.labs.reduction.notebook import (
     LECTURE,
     SIZES,
     STEPS,
@@ -13,6 +12,8 @@ from lab32.reduction import (
     speed_ups,
     times,
 )
+
+from lab32 import tables
 
 # ---- tables of the handout -----------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """The figures of handouts/swizzle.md and swizzle-notes.md."""
 
-from lab32 import tables
 from lab32.labs.swizzle import notebook as swizzle
+
+from lab32 import tables
 from lab32.svg import (
     BLUE,
     CREAM,

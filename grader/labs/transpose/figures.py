@@ -1,7 +1,8 @@
 """The figures of handouts/transpose.md and transpose-notes.md."""
 
-from lab32 import tables
 from lab32.labs.transpose import notebook as transpose
+
+from lab32 import tables
 from lab32.svg import BLUE, CREAM, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import combinations
 from pathlib import Path
 
-from synthetic_class import LABS, SUBMISSIONS, chunks, corpus, spliced
+from synthetic_class import LABS, chunks, corpus, spliced
 
 from lab32 import ROOT
 from lab32.similarity import pairs, tokens
@@ -128,7 +128,7 @@ def own_kernels(lab, name):
     """Those that a file of the corpus writes anew; None: all."""
     if name == "solution":
         return None
-    text = (SUBMISSIONS / "correct" / lab / f"{name.split('/')[1]}.cu").read_text()
+    text = (ROOT / "grader/labs" / lab / "submissions/correct" / f"{name.split('/')[1]}.cu").read_text()
     own = {chunk for chunk, _ in chunks(text) if chunk}
     known = {
         chunk for chunk, _ in chunks((ROOT / f"solutions/{lab}/{lab}.cu").read_text()) if chunk
@@ -246,7 +246,7 @@ def measure_text(lab, python):
     """{what: [share]} by compare50: of what each file of the corpus has written anew, as it is and copied."""
     texts = {"solution": (ROOT / f"solutions/{lab}/{lab}.cu").read_text()}
     for path in sorted(
-        (SUBMISSIONS / "correct" / lab).glob("*.cu")
+        (ROOT / "grader/labs" / lab / "submissions/correct").glob("*.cu")
     ):  # as they are: new things only
         if f"correct/{path.stem}" not in NO_COPY:
             texts[path.stem] = path.read_text()

@@ -4,9 +4,9 @@ import re
 from html import unescape
 
 import pytest
+from handouts import book
 
 from lab32 import ROOT
-from handouts import book
 
 
 @pytest.mark.parametrize("language", book.TITLES)

@@ -1,9 +1,9 @@
 import re
 
 import pytest
-
-from lab32.labs.coalescing import figures as coalescing
 from handouts.figures import FIGURES
+from lab32.labs.coalescing import figures as coalescing
+
 from lab32.svg import Drawing
 
 

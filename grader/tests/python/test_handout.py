@@ -1,10 +1,9 @@
 import re
 
 import pytest
+from handouts import figures, handout
 
 from lab32 import ROOT
-from handouts import figures
-from handouts import handout
 
 
 @pytest.mark.parametrize("path", handout.files(), ids=lambda p: str(p.relative_to(ROOT)))

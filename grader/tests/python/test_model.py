@@ -1,9 +1,9 @@
 import re
 
 import pytest
+from handouts import model_tables as model
 
 from lab32 import ROOT, devices
-from handouts import model_tables as model
 
 
 def test_ranks_and_correlation():

@@ -1,9 +1,9 @@
 import json
 
 import pytest
+from handouts import quoted
 
 from lab32 import ROOT, tables
-from handouts import quoted
 
 COPIES = "[measured/h200-coalescing; push; given; n=2^26; times_copy]"
 

@@ -2,9 +2,9 @@ import itertools
 
 import pytest
 from graded import graded
+from lab32.labs.coalescing import notebook as coalescing
 
 from lab32 import ROOT, tables
-from lab32.labs.coalescing import notebook as coalescing
 
 COLUMNS = ["kernel", "metric", "value", "unit", "property_of", "reason", "source", "section"]
 DOCUMENTED = sorted(

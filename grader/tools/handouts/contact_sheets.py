@@ -22,10 +22,8 @@ import matplotlib
 import nbformat
 from PIL import Image, ImageDraw, ImageFont
 
+from handouts import book, browser, distinct
 from lab32 import ROOT
-from handouts import book
-from handouts import browser
-from handouts import distinct
 from lab32.pictures.png import png
 from lab32.report import page as report
 from lab32.results import BINARY, load

@@ -2,8 +2,8 @@
 
 import math
 
-from lab32 import lab_times
 from handouts import model_tables as model
+from lab32 import lab_times
 from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PAPER, SKY, Drawing
 
 # Lab, kernel, how it is called in the picture.

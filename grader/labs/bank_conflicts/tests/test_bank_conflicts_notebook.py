@@ -1,9 +1,9 @@
 import pytest
 from graded import graded
+from lab32.labs.bank_conflicts import figures as drawings
+from lab32.labs.bank_conflicts import notebook as bank_conflicts
 
 from lab32 import tables
-from lab32.labs.bank_conflicts import notebook as bank_conflicts
-from lab32.labs.bank_conflicts import figures as drawings
 
 WAVEFRONTS = "memory_l1_wavefronts_shared"
 

@@ -2,11 +2,11 @@ import re
 
 import pytest
 from graded import graded
-
-from lab32 import ROOT, tables
+from lab32.labs.reduction import figures as drawings
 from lab32.labs.reduction import notebook as reduction
 from lab32.labs.reduction import tables as reduction_tables
-from lab32.labs.reduction import figures as drawings
+
+from lab32 import ROOT, tables
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 import pytest
 from graded import graded, of_state
+from lab32.labs.swizzle import notebook as swizzle
 
 from lab32 import tables
-from lab32.labs.swizzle import notebook as swizzle
 
 
 @pytest.fixture(scope="module")
