@@ -14,7 +14,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 import browser  # noqa: E402
 import slurm_cluster  # noqa: E402
 
-not_run = []
+not_run = {}  # an ordered set
 
 
 # File -> what it needs, and whether that is here.
@@ -34,9 +34,8 @@ def pytest_ignore_collect(collection_path):
     name, part, installed = NEEDS.get(collection_path.name, ("", "", lambda: True))
     if installed():
         return None
-    not_run.append(
-        f"not run, for want of {name}: {collection_path.name}; `grader/setup/setup {part}` installs it"
-    )
+    line = f"not run, for want of {name}: {collection_path.name}; `grader/setup/setup {part}` installs it"
+    not_run[line] = True
     return True
 
 

@@ -1,7 +1,7 @@
 """The figures of handouts/bank_conflicts.md and bank_conflicts-notes.md."""
 
+from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, SKY, Drawing
 from lab32 import tables
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, SKY, Drawing
 
 BANKS, WORD = 32, 4  # of shared memory, bytes of a bank's word
 CELL, HEIGHT, LEFT = 19.4, 19, 126

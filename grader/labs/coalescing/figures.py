@@ -2,8 +2,21 @@
 
 import math
 
+from handouts.drawing import (
+    BLUE,
+    CREAM,
+    DARK,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PALE,
+    PAPER,
+    RED,
+    SKY,
+    Drawing,
+)
 from lab32 import tables
-from lab32.svg import BLUE, CREAM, DARK, GREEN, GREY, INK, ORANGE, PALE, PAPER, RED, SKY, Drawing
 
 LANES, SECTOR, WORD = 32, 32, 4  # a warp, bytes of a sector, bytes of a float
 WORDS = SECTOR // WORD

@@ -2,9 +2,9 @@
 
 import math
 
+from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, RED, SKY, Drawing
 from lab32.labs.occupancy import notebook as occupancy
-
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, RED, SKY, Drawing
+from lab32.labs.occupancy import tables
 
 EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}
 
@@ -19,7 +19,7 @@ def places():
     for k, (gpu, name) in enumerate((("h200", "H200"), ("rtx4060", "RTX 4060"), ("t4", "T4"))):
         top = 44 + 94 * k
         drawing.text(16, top + 42, name, 14, font_weight="bold")
-        allowed = occupancy.allowed(gpu, **EXAMPLE)
+        allowed = tables.allowed(gpu, **EXAMPLE)
         least = min(allowed.values())
         for r, (resource, blocks) in enumerate(allowed.items()):
             y = top + 20 * r
@@ -112,8 +112,8 @@ def warps():
     drawing.text(16, 24, "Chains of loads, by warps per multiprocessor (measured, H200, log scales)", 14)
     axes = Axes(drawing, (1, 64), (8, 512), (62, 44, 660, 234), (True, True))
     axes.ticks([1, 2, 4, 8, 16, 32, 64], [8, 16, 32, 64, 128, 256, 512])
-    ones = [(w, 1e3 * ms) for w, ms in occupancy.by_warps("follow", starts="32 ")]
-    more = [(w, 1e3 * ms) for w, ms in occupancy.by_warps("follow", starts="256 ")]
+    ones = [(w, 1e3 * ms) for w, ms in tables.by_warps("follow", starts="32 ")]
+    more = [(w, 1e3 * ms) for w, ms in tables.by_warps("follow", starts="256 ")]
     axes.draw([(w, ones[0][1] / w) for w in (1, 32)], "#bbbbbb", None)
     axes.draw(ones, BLUE)
     axes.draw(more, ORANGE, "square")
@@ -133,8 +133,8 @@ def copies():
         ("8 float4", GREEN, "triangle"), ("4 float4", SKY, "diamond"), ("1 float4", BLUE, "circle"), ("one float", ORANGE, "square"),
     ]  # fmt: skip
     for form, colour, shape in forms:
-        points = occupancy.by_blocks_of_copy(form)
-        axes.draw([(w, 8 * occupancy.LARGE_COPY / ms / 1e6) for w, ms in points], colour, shape)
+        points = tables.by_blocks_of_copy(form)
+        axes.draw([(w, 8 * tables.LARGE_COPY / ms / 1e6) for w, ms in points], colour, shape)
     drawing.text(70, 40, "GB/s", 12, fill=GREY)
     drawing.text(602, 326, "warps that are launched per multiprocessor", 12, "end", GREY)
     drawing.text(616, 66, "under way per thread", 12, fill=GREY)
@@ -146,8 +146,8 @@ def cache():
     """Time and L1 hits of rows against warps."""
     drawing = Drawing(760, 340, "More warps than L1 has room for: slower")
     drawing.text(16, 24, "match: four rows of 128 bytes per thread (measured, H200)", 14)
-    hits = occupancy.hits("match")
-    times = occupancy.by_warps("match", n=132 * 2048, starts="128 ")
+    hits = tables.hits("match")
+    times = tables.by_warps("match", n=132 * 2048, starts="128 ")
     for k, (title, points, y, colour) in enumerate(
         [
             ("time, µs", [(w, 1e3 * ms) for w, ms in times], (0, 600), RED),

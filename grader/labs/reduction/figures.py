@@ -2,11 +2,10 @@
 
 import math
 
+from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
+from lab32 import tables
 from lab32.labs.reduction import notebook as reduction
 from lab32.labs.reduction import tables as reduction_tables
-
-from lab32 import tables
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
 
 THREADS, WARP = 16, 8  # of a small block, for the picture
 

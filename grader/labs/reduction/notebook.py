@@ -1,8 +1,6 @@
 """What labs/reduction/report.ipynb shows."""
 
 import re
-import subprocess
-import tempfile
 from pathlib import Path
 
 from lab32 import ROOT, tables
@@ -152,38 +150,3 @@ def tutorial_times():
         for row in tables.modelled("rtx4060-ladder").rows
     }
     return documented, modelled, ours
-
-
-# ---- the last warp -------------------------------------------------------------------------------
-
-LAST_WARP = """
-__global__ void last_warp(const int* in, int* out) {
-  __shared__ int sums[64];
-  unsigned t = threadIdx.x;
-  sums[t] = in[t];
-  sums[t + 32] = in[t + 32];
-  __syncthreads();
-  QUALIFIER int* own = sums;
-  own[t] += own[t + 32];
-  own[t] += own[t + 16];
-  own[t] += own[t + 8];
-  own[t] += own[t + 4];
-  own[t] += own[t + 2];
-  own[t] += own[t + 1];
-  __syncthreads();
-  if (t == 0) *out = sums[0];
-}
-"""
-
-
-def last_warp(qualifier=""):
-    """nvcc's code for the SYSU Lecture's last warp: the PTX instructions between the barriers."""
-    lines = (ROOT / "build/toolchain.env").read_text().splitlines()
-    nvcc = dict(line.split("=", 1) for line in lines)["NVCC"]
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "last_warp.cu"
-        source.write_text(LAST_WARP.replace("QUALIFIER", qualifier))
-        command = [nvcc, "-arch=sm_90", "-ptx", "-o", "-", str(source)]
-        ptx = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    between = ptx.split("bar.sync")[1].splitlines()[1:]
-    return [line.strip() for line in between if line.strip()]

@@ -1,5 +1,7 @@
-"""The tables of handouts/reduction-notes.md."""
+"""The tables of handouts/reduction.md and of its notes."""
 
+from handouts.markdown import markdown, number
+from lab32 import tables
 from lab32.labs.reduction.notebook import (
     LECTURE,
     SIZES,
@@ -12,10 +14,6 @@ from lab32.labs.reduction.notebook import (
     speed_ups,
     times,
 )
-
-from lab32 import tables
-
-# ---- tables of the handout -----------------------------------------------------------------------
 
 
 def ratio_or_blank(values, name):
@@ -43,7 +41,7 @@ def g80_ladder(device):
             ]
         )
     head = ["", "G80", "GB/s", "step", "all", "H200", "GB/s", "step", "all"]
-    return tables.markdown(head, rows, numeric=range(1, 9))
+    return markdown(head, rows, numeric=range(1, 9))
 
 
 SETS = {
@@ -61,7 +59,7 @@ def reduced(device, n, chosen):
         rows.append(
             [form, f"{float(row['median_ms']):.4f} ms", row["useful_gb_s"], row["times_copy"]]
         )
-    return tables.markdown(
+    return markdown(
         ["form", "time", "GB/s", "time / copy's time"], rows, numeric=[1, 2, 3]
     )
 
@@ -80,7 +78,7 @@ def by_block(device, n):
             cells.append(f"{float(found[0]['median_ms']):.3f} ms" if found else "")
         rows.append([str(threads), f"{int(n) // (2 * threads):,}", *cells])
     head = ["threads", "blocks", "empty", "loads alone", "v4", "v5", "v6"]
-    return tables.markdown(head, rows, numeric=range(7))
+    return markdown(head, rows, numeric=range(7))
 
 
 COUNTERS = {
@@ -128,7 +126,7 @@ def reduction_counters(device, chosen):
         rows.append(
             [form] + [SHOWN[name].format(COUNTERS[name](counted)) for name in COLUMNS[chosen]]
         )
-    return tables.markdown(["form", *COLUMNS[chosen]], rows, numeric=range(1, 6))
+    return markdown(["form", *COLUMNS[chosen]], rows, numeric=range(1, 6))
 
 
 def beside_cub(device):
@@ -147,7 +145,7 @@ def beside_cub(device):
             rows.append([kind, f"2^{n.bit_length() - 1}", *us, f"{ms['CUB'] / ms['v8']:.3f}", rate,
                          copied])  # fmt: skip
     head = ["", "n", "v7, µs", "v8, µs", "CUB, µs", "CUB / v8", "v8, GB/s", "v8 / copy"]
-    return tables.markdown(head, rows, numeric=range(1, 8))
+    return markdown(head, rows, numeric=range(1, 8))
 
 
 def fixed_part(times):
@@ -174,7 +172,7 @@ def amdahl(device):
                 [name, f"2^{n.bit_length() - 1}", time, f"{4 * n / ms / 1e6:,.0f}",
                  f"{100 * fixed / ms:.0f} %"]
             )  # fmt: skip
-    return tables.markdown(["", "n", "time", "GB/s", "of it fixed"], rows, numeric=range(1, 5))
+    return markdown(["", "n", "time", "GB/s", "of it fixed"], rows, numeric=range(1, 5))
 
 
 def lanes(device, task):
@@ -186,7 +184,7 @@ def lanes(device, task):
         active = counted["smsp__thread_inst_executed_per_inst_executed.ratio"]
         warps = f"{counted['sm__warps_launched.sum']:,.0f}"
         rows.append([row["form"], warps, f"{active:.1f}", f"{float(row['median_ms']):.3f} ms"])
-    return tables.markdown(
+    return markdown(
         ["form", "warps", "lanes per warp instruction", "time"], rows, numeric=[1, 2, 3]
     )
 
@@ -206,10 +204,10 @@ def tutorial_documented():
         found = [table.where(kernel=kernel, metric=metric)[0] for kernel in TUTORIAL_FORMS]
         whose = dict.fromkeys(row["property_of"] for row in found)
         unit = found[0]["unit"]
-        values = [tables.number(row["value"]) for row in found]
+        values = [number(row["value"]) for row in found]
         rows.append([f"{metric} ({unit})", *values, ", ".join(f"the {w}" for w in whose)])
     head = ["documented", *TUTORIAL_NAMES, "a property of"]
-    return tables.markdown(head, rows, numeric=range(1, 5))
+    return markdown(head, rows, numeric=range(1, 5))
 
 
 def tutorial_measured(device):
@@ -218,7 +216,7 @@ def tutorial_measured(device):
     for form, blocks, ms, copy in tutorial_blocks(device):
         rows.append([form, f"{blocks:,.0f}", f"{ms:.3f} ms", f"{1e6 * ms / blocks:.2f} ns", copy])
     head = ["form", "blocks", "time", "time / blocks", "time / copy's time"]
-    return tables.markdown(head, rows, numeric=range(1, 5))
+    return markdown(head, rows, numeric=range(1, 5))
 
 
 def tutorial_blocks(device="h200"):
@@ -247,7 +245,7 @@ def tutorial_counters(device):
     for name, (metric, scale, text) in metrics.items():
         values = [hardware(form, "tutorial", TUTORIAL, device)[metric] for form in forms.values()]
         rows.append([name, *(text.format(scale * value) for value in values)])
-    return tables.markdown(["measured", *forms], rows, numeric=range(1, 5))
+    return markdown(["measured", *forms], rows, numeric=range(1, 5))
 
 
 def wrong_steps(device):
@@ -255,7 +253,7 @@ def wrong_steps(device):
         [row["form"], f"{int(row['blocks']):,}", f"{int(row['wrong']):,}"]
         for row in tables.measured(f"{device}-reduction-steps").rows
     ]
-    return tables.markdown(["between the steps", "blocks", "wrong sums"], rows, numeric=[1, 2])
+    return markdown(["between the steps", "blocks", "wrong sums"], rows, numeric=[1, 2])
 
 
 def host_times(device):
@@ -264,7 +262,7 @@ def host_times(device):
         cells = [f"{float(row[k]):.2f} ms" for k in ("first_ms", "median_ms", "min_ms", "max_ms")]
         rows.append([row["what"], f"{int(row['bytes']):,}", *cells])
     head = ["call", "bytes", "the first", "median of 10", "shortest", "longest"]
-    return tables.markdown(head, rows, numeric=range(1, 6))
+    return markdown(head, rows, numeric=range(1, 6))
 
 
 MAKERS = {

@@ -2,10 +2,9 @@
 
 import math
 
-from lab32.labs.shuffle import notebook as shuffle
-
+from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, RED, SKY, Drawing
 from lab32 import tables
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PALE, PAPER, RED, SKY, Drawing
+from lab32.labs.shuffle import notebook as shuffle
 
 VALUES = [3, 1, 4, 1, 5, 9, 2, 6]  # of eight lanes, for the picture
 

@@ -1,9 +1,6 @@
 """The figures of handouts/swizzle.md and swizzle-notes.md."""
 
-from lab32.labs.swizzle import notebook as swizzle
-
-from lab32 import tables
-from lab32.svg import (
+from handouts.drawing import (
     BLUE,
     CREAM,
     GREEN,
@@ -19,6 +16,9 @@ from lab32.svg import (
     STRAW,
     Drawing,
 )
+from lab32 import tables
+from lab32.labs.swizzle import notebook as swizzle
+from lab32.labs.swizzle.tables import boxes
 
 CELL, NARROW = 30, 28
 CHUNKS = 8  # of 16 bytes in a line of 128, all banks once
@@ -279,7 +279,7 @@ def narrow():
 
 def tensor():
     """The three modes as an H200 made them: where the chunks of each row lie."""
-    dumped = swizzle.boxes()
+    dumped = boxes()
     drawing = Drawing(760, 324, "The copy engine's swizzle modes, as dumped on an H200")
     colours = [SKY, ORANGE, GREEN, PINK, "#cccccc", STRAW, LILAC, SALMON]
     drawing.text(

@@ -1,9 +1,22 @@
 """The figures of handouts/transpose.md and transpose-notes.md."""
 
-from lab32.labs.transpose import notebook as transpose
-
+from handouts.drawing import (
+    BLUE,
+    CREAM,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PALE,
+    PAPER,
+    PINK,
+    RED,
+    SKY,
+    Drawing,
+)
 from lab32 import tables
-from lab32.svg import BLUE, CREAM, GREEN, GREY, INK, ORANGE, PALE, PAPER, PINK, RED, SKY, Drawing
+from lab32.labs.transpose import notebook as transpose
+from lab32.labs.transpose.tables import words_in_banks
 
 
 def grid(drawing, x, y, columns, rows, cell, fill, stroke_width=0.5):
@@ -277,7 +290,7 @@ def then_and_now():
     )
     for k, (title, pitch, count, together, ideal) in enumerate(panels):
         x, base = 44 + 372 * (k % 2), 200 + 204 * (k // 2)
-        words, wide = transpose.words_in_banks(16, pitch, count, together), 320
+        words, wide = words_in_banks(16, pitch, count, together), 320
         drawing.text(x, base - high - 22, title, 14, font_weight="bold")
         times = max(words) / ideal
         ratio = f"{max(words)} to {ideal}: " + ("the ideal" if times == 1 else f"{times:g} times the ideal")

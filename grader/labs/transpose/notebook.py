@@ -1,4 +1,4 @@
-"""What labs/transpose/report.ipynb shows, and the tables of its handout."""
+"""What labs/transpose/report.ipynb shows."""
 
 import csv
 import os
@@ -62,16 +62,6 @@ def strides(rows):
 # ---- banks then and now --------------------------------------------------------------------------
 
 
-def words_in_banks(wide, pitch, banks=32, together=32):
-    """How many different words each bank is asked for, when `together` neighbouring threads of a
-    block `wide` threads wide read word pitch * threadIdx.x + threadIdx.y."""
-    words = {pitch * (t % wide) + t // wide for t in range(together)}
-    counts = [0] * banks
-    for word in words:
-        counts[word % banks] += 1
-    return counts
-
-
 PITCHES = {"16 wide, pitch 16": (16, 16), "16 wide, pitch 17": (16, 17),
            "32 wide, pitch 32": (32, 32), "32 wide, pitch 33": (32, 33)}  # fmt: skip
 
@@ -120,98 +110,3 @@ def times_copy(kind, size=LARGE):
         form: table.value("times_copy", task=kind, form=form, n=size)
         for form in VERSIONS
     }
-
-
-# ---- tables of the handout -----------------------------------------------------------------------
-
-LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
-
-# What the handout sets side by side: by name, since forms have blanks and commas in theirs.
-SETS = {
-    "versions": [*VERSIONS, "copy kernel"],
-    "ways": ["naive", "naive, lanes down columns", "tile to columns", "tiled"],
-    "lecture": ["16 wide, pitch 16", "16 wide, pitch 17"],
-    "rows": ["tiled", "tiled, 4 rows per thread", "padded", "padded, 4 rows per thread", "swizzled",
-             "swizzled, 4 rows per thread"],
-    "most": ["padded", "copy kernel", "padded, 4 rows per thread", "best, by elements",
-             "best, along rows", "best"],
-    "shorts": ["naive", "tiled", "padded by one", "padded", "swizzled", "best, by elements",
-               "best"],
-}  # fmt: skip
-
-
-def cpu_walks():
-    """The SYSU Lecture's times on a CPU, and each over that of the good order."""
-    table = tables.documented("cpu_walks")
-    slower = documented_ratios()
-    rows = []
-    for label, (what, slow, fast) in RATIOS.items():
-        for form in (fast, slow):
-            (row,) = table.where(kernel=f"{what}, {form}")
-            longer = slower[label] if form == slow else 1
-            size = row["metric"].partition(", ")[2]
-            rows.append([f"{what}, {form}", size, f"{row['value']} {row['unit']}", f"{longer:.1f}"])
-    return tables.markdown(["loops", "matrices", "time", "times longer"], rows, numeric=[2, 3])
-
-
-def transposed(device, kind, size, chosen):
-    """Times of a set of forms."""
-    table = tables.measured(f"{device}-transpose")
-    rows = []
-    for form in SETS[chosen]:
-        (row,) = table.where(task=kind, form=form, n=size)
-        rows.append([form, f"{float(row['median_ms']):.3f} ms", row["useful_gb_s"], row["times_copy"]])
-    head = ["form", "time", "useful GB/s", "time / copy's time"]
-    return tables.markdown(head, rows, numeric=[1, 2, 3])
-
-
-def transpose_counters(device, kind, size, chosen):
-    """What the hardware counted for a set of forms, for each request."""
-    table = tables.measured(f"{device}-transpose-counters")
-    rows = []
-    for form in SETS[chosen]:
-        if form == "copy kernel":
-            continue
-
-        def value(metric, form=form):
-            return table.value("value", task=kind, form=form, n=size, metric=metric)
-
-        each = [
-            value(LSU.format("sectors", op)) / value(LSU.format("requests", op))
-            for op in ("ld", "st")
-        ]
-        requests = sum(value(LSU.format("requests", op)) for op in ("ld", "st"))
-        shared, ideal = (value(f"memory_l1_wavefronts_shared{s}") for s in ("", "_ideal"))
-        rows.append(
-            [
-                form,
-                *(f"{n:.3g}" for n in each),
-                f"{requests:,.0f}",
-                f"{shared:,.0f}",
-                f"{ideal:,.0f}",
-                f"{value('lts__t_sectors_op_write.sum'):,.0f}",
-            ]
-        )
-    head = ["form", "sectors per load", "sectors per store", "requests", "shared wavefronts",
-            "ideal", "sectors written to L2"]  # fmt: skip
-    return tables.markdown(head, rows, numeric=range(1, 7))
-
-
-def geam(device):
-    """The best transpose beside a copy and cuBLAS, in rounds of all three."""
-    rows = []
-    for row in tables.measured(f"{device}-geam").rows:
-        times = [f"{float(row[f'{state}_us']):.1f} µs" for state in ("cold", "warm")]
-        over = [f"{float(row[f'times_copy_{state}']):.3f}" for state in ("cold", "warm")]
-        form = {"copy": "copy, device to device", "geam": "`cublasSgeam`"}.get(row["form"])
-        rows.append([f"{row['n']} x {row['n']}", form or f"`{row['form']}`", *times, *over])
-    head = ["floats", "form", "cold", "warm", "time / copy's, cold", "warm"]
-    return tables.markdown(head, rows, numeric=range(2, 6))
-
-
-MAKERS = {
-    "cpu_walks": cpu_walks,
-    "transposed": transposed,
-    "transpose_counters": transpose_counters,
-    "geam": geam,
-}

@@ -39,22 +39,3 @@ def beside(lab, hidden=()):
         series: {name: float(row[column]) / float(row["copy_cold_us"]) for name, row in rows.items()}
         for series, column in columns.items()
     }
-
-
-def table(lab):
-    rows = [
-        [
-            f"`{name}`",
-            f"{int(row['n']):,}",
-            f"{float(row['cold_us']):,.1f} µs",
-            f"{float(row['fraction_cold']):.2f}",
-            f"{float(row['modelled_us']):,.1f} µs",
-            row["bottleneck"],
-        ]
-        for name, row in largest(lab).items()
-    ]
-    head = ["kernel", "elements", "measured", "of a copy", "modelled", "modelled as bound by"]
-    return tables.markdown(head, rows, numeric=range(1, 5))
-
-
-MAKERS = {"lab_times": table}

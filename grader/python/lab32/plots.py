@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from lab32.svg import BLUE, GREEN, INK, ORANGE, PINK
+from lab32.pictures.canvas import BLUE, GREEN, INK, ORANGE, PINK
 
 # Colour tells the source, for colour-blind people too; hatch and marker tell the same in print, and
 # series of one source from each other.

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.words import said
 
 DATA = ROOT / "data"
 
@@ -91,44 +90,3 @@ def device(name):
 
 def limits(lab):
     return settings(DATA / "limits" / f"{lab}.toml")
-
-
-def number(text):
-    """As people read it: thousands set apart, no digits lost."""
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    if "." in text or "e" in text:
-        return f"{value:,}" if abs(value) >= 1e4 else text
-    return f"{int(text):,}" if abs(value) >= 1e4 else text
-
-
-def small(value):
-    """0.5; 1.5e-5"""
-    return f"{value:.2g}" if value >= 0.01 else re.sub(r"e-0*", "e-", f"{value:.1e}")
-
-
-def with_unit(text, unit):
-    """2,097,152 sectors; 1 wavefront; 216.54 GB/s"""
-    if unit == "B/s" and float(text) >= 1e9:
-        return f"{float(text) / 1e9:.2f} GB/s"
-    many = text != "1" and re.sub(r"^((?:K )?[a-z]{3,})(?=/|$)", r"\1s", unit)
-    return f"{number(text)} {many or unit}"
-
-
-def grouped(cell):
-    """A cell of a column of numbers: 4138 is 4,138, `1640.19 µs` is 1,640.19 µs."""
-    return re.sub(r"^\d{4,}(?![\d,]|\s*[x×])", lambda digits: f"{int(digits[0]):,}", cell)
-
-
-def markdown(head, rows, numeric=()):
-    """A table; columns in `numeric` (by index) are set to the right. Its words are translated."""
-    rows = [[(grouped(cell) or "–") if k in numeric else cell for k, cell in enumerate(row)] for row in rows]
-    head, *rows = ([said(cell) for cell in row] for row in (head, *rows))
-    lines = [f"| {' | '.join(head)} |"]
-    lines.append(
-        "|" + "|".join(" ---: " if k in numeric else " --- " for k in range(len(head))) + "|"
-    )
-    lines += [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join(lines)

@@ -4,8 +4,8 @@ import re
 from html import unescape
 
 import pytest
-from handouts import book
 
+from handouts import book
 from lab32 import ROOT
 
 

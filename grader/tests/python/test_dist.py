@@ -123,7 +123,7 @@ def squeezed(text):
 def test_nothing_of_the_solutions_is_in_the_pack(files):
     given = b"\n".join(
         squeezed(path.read_bytes())
-        for top, pattern in (("labs", "*.cu*"), ("grader/labs", "given.cu"), ("grader/device", "*.cu"))
+        for top, pattern in (("labs", "*.cu*"), ("grader/labs", "given.cu"), ("grader/gpu", "*.cu"))
         for path in sorted((ROOT / top).rglob(pattern))
     )
     lines = {

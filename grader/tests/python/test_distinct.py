@@ -3,8 +3,8 @@
 import json
 
 import sample_pictures as sample
-from handouts import contact_sheets, distinct
 
+from handouts import contact_sheets, distinct
 from lab32.results import parse
 
 

@@ -1,10 +1,10 @@
 import re
 
 import pytest
+
+from handouts.drawing import Drawing
 from handouts.figures import FIGURES
 from lab32.labs.coalescing import figures as coalescing
-
-from lab32.svg import Drawing
 
 
 def test_patterns_touch_what_the_documents_say():

@@ -12,12 +12,13 @@ import notebook_cells
 import numpy
 import pytest
 from graded import LABS, STATES, of_state
-from handouts import figures
 from IPython.core.interactiveshell import InteractiveShell
+
+from handouts import drawing as svg
+from handouts import figures
+from lab32 import ROOT, explained, plots, results
 from lab32.labs.shuffle import notebook as shuffle
 from lab32.labs.transpose import notebook as transpose
-
-from lab32 import ROOT, explained, plots, results, svg
 from lab32.pictures import canvas, draw, kinds
 from lab32.report import plots as report_plots
 

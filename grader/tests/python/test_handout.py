@@ -1,8 +1,8 @@
 import re
 
 import pytest
-from handouts import figures, handout
 
+from handouts import figures, handout
 from lab32 import ROOT
 
 
@@ -29,7 +29,7 @@ def test_a_changed_number_is_noticed(tmp_path, capsys):
 
 
 def test_unknown_tables_are_named():
-    with pytest.raises(ValueError, match="unknown table `price list`; there are: tasks"):
+    with pytest.raises(ValueError, match="unknown table `price list`; there are: labs, tasks"):
         handout.make("price list")
 
 

@@ -5,9 +5,9 @@ import re
 from collections import Counter
 
 import pytest
-from handouts import figures
 
-from lab32 import ROOT, words
+from handouts import figures, words
+from lab32 import ROOT
 
 FOLDER = ROOT / "handouts"
 PATHS = sorted(

@@ -3,11 +3,13 @@ holds nothing that only the course's makers are to see."""
 
 import os
 import re
+import site
 import subprocess
+import sys
 
 import pytest
 
-from lab32 import ROOT
+from lab32 import ROOT, labs
 
 pytestmark = pytest.mark.slow
 
@@ -79,6 +81,15 @@ def test_whole_programs_run(lab32):
     assert (outcome.returncode, outcome.stdout) == (0, "lane 0\nlane 1\n")
 
 
+def test_the_helpers_of_every_notebook_are_found(tree):
+    program = "from lab32 import ROOT, labs; print(ROOT, *labs.modules('notebook'))"
+    outcome = subprocess.run(
+        [sys.executable, "-S", "-B", "-c", program], capture_output=True, text=True, check=False,
+        env={"PYTHONPATH": f"{tree}/grader/python:{':'.join(site.getsitepackages())}"},
+    )  # fmt: skip
+    assert outcome.stdout.strip() == f"{tree} {' '.join(labs.names())}", outcome.stderr
+
+
 def test_it_names_its_version_and_no_place(lab32, tree):
     makefile = (ROOT / "Makefile").read_text()
     version = re.search(r"^VERSION := (.*)$", makefile, re.MULTILINE)[1]
@@ -108,7 +119,11 @@ def test_no_solutions_tests_or_sources_are_installed(tree):
     assert not [name for name in names
                 if name.endswith((".cpp", ".h")) and not any(part in name for part in given)]  # fmt: skip
     assert not [name for name in names if "/tests/" in name or "submissions" in name]
-    assert {"LICENSE", "data/limits/reduction.toml", "labs/README.md"} <= names
+    assert {"LICENSE", "data/limits/reduction.toml", "labs/README.md", "grader/gpu/baselines.cu"} <= names
+    # A lab's folder has its given kernels and its notebook's helpers; what makes handouts stays here.
+    of_labs = {name for name in names if name.startswith("grader/labs/")}
+    assert {name.split("/")[-1] for name in of_labs} == {"given.cu", "notebook.py"}
+    assert not [name for name in names if "handouts" in name and name.startswith("grader/")]
 
 
 def test_another_folder_is_not_replaced(tmp_path):

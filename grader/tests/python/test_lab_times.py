@@ -30,4 +30,4 @@ def test_given_before_optimised():
 
 def test_an_unknown_lab_is_named():
     with pytest.raises(LookupError, match="no kernel of `sorting`"):
-        lab_times.table("sorting")
+        lab_times.largest("sorting")

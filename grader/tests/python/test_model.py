@@ -1,8 +1,8 @@
 import re
 
 import pytest
-from handouts import model_tables as model
 
+from handouts import model_tables as model
 from lab32 import ROOT, devices
 
 

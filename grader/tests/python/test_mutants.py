@@ -1,9 +1,9 @@
 """The generator of mutants, and that what explained.toml says is of today's solutions."""
 
 import pytest
-from mutants import mutants
 
 from lab32 import ROOT
+from mutants import mutants
 
 SOURCE = """\
 #include "x.h"

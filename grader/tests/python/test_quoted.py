@@ -1,8 +1,8 @@
 import json
 
 import pytest
-from handouts import quoted
 
+from handouts import quoted
 from lab32 import ROOT, tables
 
 COPIES = "[measured/h200-coalescing; push; given; n=2^26; times_copy]"

@@ -5,9 +5,9 @@ import json
 import browser
 import pytest
 import sample_pictures as sample
-from handouts import contact_sheets
 from PIL import Image
 
+from handouts import contact_sheets
 from lab32.pictures import canvas, draw
 from lab32.report import page
 from lab32.results import parse

@@ -2,9 +2,10 @@ import itertools
 
 import pytest
 from graded import graded
-from lab32.labs.coalescing import notebook as coalescing
 
+from handouts import markdown
 from lab32 import ROOT, tables
+from lab32.labs.coalescing import notebook as coalescing
 
 COLUMNS = ["kernel", "metric", "value", "unit", "property_of", "reason", "source", "section"]
 DOCUMENTED = sorted(
@@ -172,14 +173,14 @@ def test_what_is_said_above_a_table_fits_a_notebook(path):
 
 
 def test_numbers_as_people_read_them():
-    assert [tables.small(x) for x in (1.0, 0.5, 1.5e-5, 7.4e-10)] == ["1", "0.5", "1.5e-5", "7.4e-10"]
-    assert tables.with_unit("2097152", "sector") == "2,097,152 sectors"
-    assert tables.with_unit("1", "wavefront") == "1 wavefront"
-    assert tables.with_unit("4", "sector/request") == "4 sectors/request"
-    assert tables.with_unit("216536912751.68", "B/s") == "216.54 GB/s"
-    assert (tables.with_unit("33.37", "%"), tables.with_unit("67.11", "MB")) == ("33.37 %", "67.11 MB")
-    assert tables.markdown(["a", "b"], [["x", ""]], numeric=[1]).endswith("| x | – |")
+    assert [markdown.small(x) for x in (1.0, 0.5, 1.5e-5, 7.4e-10)] == ["1", "0.5", "1.5e-5", "7.4e-10"]
+    assert markdown.with_unit("2097152", "sector") == "2,097,152 sectors"
+    assert markdown.with_unit("1", "wavefront") == "1 wavefront"
+    assert markdown.with_unit("4", "sector/request") == "4 sectors/request"
+    assert markdown.with_unit("216536912751.68", "B/s") == "216.54 GB/s"
+    assert (markdown.with_unit("33.37", "%"), markdown.with_unit("67.11", "MB")) == ("33.37 %", "67.11 MB")
+    assert markdown.markdown(["a", "b"], [["x", ""]], numeric=[1]).endswith("| x | – |")
     row = ["4138", "4138", "1304.6 µs", "983.04", "16384 x 2"]
-    assert tables.markdown("abcde", [row], numeric=range(1, 5)).endswith(
+    assert markdown.markdown("abcde", [row], numeric=range(1, 5)).endswith(
         "| 4138 | 4,138 | 1,304.6 µs | 983.04 | 16384 x 2 |"
     )

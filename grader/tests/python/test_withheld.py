@@ -5,11 +5,11 @@ import re
 
 import pytest
 from graded import MORE, graded, graded_text, of_state
-from lab32.labs.swizzle import notebook as swizzle
-from lab32.labs.transpose import notebook as transpose
 from parts import in_parts
 
 from lab32 import ROOT
+from lab32.labs.swizzle import notebook as swizzle
+from lab32.labs.transpose import notebook as transpose
 
 # Lab, answer, a check with a table, what stands in the table while that answer is wrong, and a row
 # of it that the solution's has.

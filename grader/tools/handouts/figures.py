@@ -5,8 +5,8 @@ no longer so."""
 import re
 import sys
 
-from handouts import handout, model_figures, overview_figures, quoted
-from lab32 import ROOT, labs, words
+from handouts import handout, model_figures, overview_figures, quoted, words
+from lab32 import ROOT, labs
 
 FOLDER = ROOT / "handouts/figures"
 # {file name: function that draws it}: of the course, and of each lab.

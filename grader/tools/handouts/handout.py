@@ -12,8 +12,9 @@ import re
 import sys
 from pathlib import Path
 
-from handouts import model_tables
-from lab32 import ROOT, lab_times, labs, tables, words
+from handouts import model_tables, words
+from handouts.markdown import markdown, with_unit
+from lab32 import ROOT, lab_times, labs, tables
 
 FILES = ["README.md", "handouts/*.md", "handouts/zh/*.md", "data/measured/*/README.md"]
 MARKED = re.compile(r"(<!-- table: (?P<name>.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -31,9 +32,9 @@ def documented(name):
     for row in tables.documented(name).rows:
         what = row["metric"] if row["metric"].count("__") == 0 else f"`{row['metric']}`"
         reason = re.sub(r"(?<![\w.^,])\d{5,}(?![\w.])", lambda n: f"{int(n[0]):,}", row["reason"])
-        value = tables.with_unit(row["value"], row["unit"])
+        value = with_unit(row["value"], row["unit"])
         rows.append([what, value, f"{PROPERTY[row['property_of']]}; {reason}"])
-    return tables.markdown(["documented", "value", "a property of"], rows, numeric=[1])
+    return markdown(["documented", "value", "a property of"], rows, numeric=[1])
 
 
 def requests(*names):
@@ -50,7 +51,7 @@ def requests(*names):
         launch = f"{int(shape['grid']):,} × {shape['block']}"
         rows.append([f"`{kernel}`", launch, *numbers])
     head = ["kernel", "blocks × threads", "load requests", "load sectors", "sectors per request"]
-    return tables.markdown(head, rows, numeric=[1, 2, 3, 4])
+    return markdown(head, rows, numeric=[1, 2, 3, 4])
 
 
 def times(device, task, n):
@@ -60,7 +61,7 @@ def times(device, task, n):
         [row["form"], f"{float(row['median_ms']):.3f} ms", row["useful_gb_s"], row["times_copy"]]
         for row in table.where(task=task, n=n)
     ]
-    return tables.markdown(
+    return markdown(
         ["form", "time", "useful GB/s", "time / copy's time"], rows, numeric=[1, 2, 3]
     )
 
@@ -92,7 +93,7 @@ def predicted(device, lab, n):
         "predicted because",
         "looking back",
     ]
-    return tables.markdown(head, rows, numeric=[1, 2])
+    return markdown(head, rows, numeric=[1, 2])
 
 
 def counters(device, n, block, *forms):
@@ -123,7 +124,7 @@ def counters(device, n, block, *forms):
         )
     head = ["kernel", "sectors per load", "sectors per store", "L1 hits"]
     head += ["DRAM read", "DRAM written"]
-    return tables.markdown(head, rows, numeric=range(1, 6))
+    return markdown(head, rows, numeric=range(1, 6))
 
 
 def golden_file(name):
@@ -171,14 +172,31 @@ def tasks(lab, *starts):
             now = given.get(check, ("",))[0]
             rows.append([check, now if re.match(r"\d", now) else "", expected])
     if not any(row[1] for row in rows):  # nothing is counted yet, or a question asks for it
-        return tables.markdown(["check", "to reach"], [[row[0], row[2]] for row in rows], numeric=[1])
-    return tables.markdown(["check", "as given", "to reach"], rows, numeric=[1, 2])
+        return markdown(["check", "to reach"], [[row[0], row[2]] for row in rows], numeric=[1])
+    return markdown(["check", "as given", "to reach"], rows, numeric=[1, 2])
 
 
 def list_of_labs():
     """The README's table: the labs in the course's order, each with its handout."""
     rows = [[f"[{lab.name}](handouts/{lab.name}.md)", lab.subject] for lab in labs.all_labs()]
-    return tables.markdown(["lab", "subject"], rows)
+    return markdown(["lab", "subject"], rows)
+
+
+def measured_and_modelled(lab):
+    """The kernels of a lab: what was measured of each, and what the model says."""
+    rows = [
+        [
+            f"`{name}`",
+            f"{int(row['n']):,}",
+            f"{float(row['cold_us']):,.1f} µs",
+            f"{float(row['fraction_cold']):.2f}",
+            f"{float(row['modelled_us']):,.1f} µs",
+            row["bottleneck"],
+        ]
+        for name, row in lab_times.largest(lab).items()
+    ]
+    head = ["kernel", "elements", "measured", "of a copy", "modelled", "modelled as bound by"]
+    return markdown(head, rows, numeric=range(1, 5))
 
 
 MAKERS = {
@@ -190,13 +208,12 @@ MAKERS = {
     "predicted": predicted,
     "counters": counters,
     "golden": golden,
-    **lab_times.MAKERS,
+    "lab_times": measured_and_modelled,
     **model_tables.MAKERS,
 }
-# And those of each lab: in tables.py, or beside what its notebook shows.
-for module in ("notebook", "tables"):
-    for lab in labs.modules(module).values():
-        MAKERS |= getattr(lab, "MAKERS", {})
+# And those of each lab.
+for lab in labs.modules("tables").values():
+    MAKERS |= lab.MAKERS
 
 
 def make(name):

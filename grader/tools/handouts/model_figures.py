@@ -3,8 +3,8 @@
 import math
 
 from handouts import model_tables as model
+from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, SKY, Drawing
 from lab32 import lab_times
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PAPER, SKY, Drawing
 
 # Lab, kernel, how it is called in the picture.
 KERNELS = [

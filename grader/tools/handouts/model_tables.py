@@ -1,5 +1,6 @@
 """The tables of handouts/model-notes.md: how wrong the model's figures are, from what was measured."""
 
+from handouts.markdown import markdown
 from lab32 import tables
 
 SETS = {"fit": "fitted on", "labs": "labs, fitted on", "apart": "set apart"}
@@ -97,7 +98,7 @@ def model_errors():
                 rows.append([f"{title} ({kernels} kernels)", l2, *summary(group)])
     rows.append(["labs, as first predicted", "", *summary(first_predictions())])
     head = ["launches", "L2", "number", "mean error", "median", "within 25 %", "rank correlation"]
-    return tables.markdown(head, rows, numeric=range(2, 7))
+    return markdown(head, rows, numeric=range(2, 7))
 
 
 LENGTHS = [("under 5 µs", 0, 5), ("5 to 50 µs", 5, 50), ("longer", 50, float("inf"))]
@@ -153,7 +154,7 @@ def model_alone():
         "mean, with its sign",
         "one in ten is off by",
     ]
-    return tables.markdown(head, rows, numeric=range(2, 6))
+    return markdown(head, rows, numeric=range(2, 6))
 
 
 def model_blind():
@@ -172,7 +173,7 @@ def model_blind():
         "one in ten is off by",
         "rank correlation",
     ]
-    return tables.markdown(head, rows, numeric=range(1, 6))
+    return markdown(head, rows, numeric=range(1, 6))
 
 
 def model_h100():
@@ -213,7 +214,7 @@ def model_h100():
         "one in ten is off by",
         "rank correlation",
     ]
-    return tables.markdown(head, rows, numeric=range(2, 7))
+    return markdown(head, rows, numeric=range(2, 7))
 
 
 # Counts that an access pattern has on every card.
@@ -240,7 +241,7 @@ def model_counters():
         equal = sum(a == b for a, b in pairs)
         near = sum(abs(a - b) <= 0.01 * b for a, b in pairs)
         rows.append([title, f"{equal} of {len(pairs)}", f"{near} of {len(pairs)}"])
-    return tables.markdown(["count", "equal", "within 1 %"], rows, numeric=range(1, 3))
+    return markdown(["count", "equal", "within 1 %"], rows, numeric=range(1, 3))
 
 
 def model_by_part():
@@ -250,7 +251,7 @@ def model_by_part():
         if group:
             rows.append([part, *summary(group)[:4]])
     head = ["modelled as bound by", "number", "mean error", "median", "within 25 %"]
-    return tables.markdown(head, rows, numeric=range(1, 5))
+    return markdown(head, rows, numeric=range(1, 5))
 
 
 def model_worst(count):
@@ -271,7 +272,7 @@ def model_worst(count):
             ]
         )
     head = ["kernel", "blocks × threads", "set, L2", "measured", "modelled", "error", "bound by"]
-    return tables.markdown(head, rows, numeric=range(3, 6))
+    return markdown(head, rows, numeric=range(3, 6))
 
 
 def plain_name(counted):
@@ -298,7 +299,7 @@ def model_bottlenecks():
     every = [right for same in found.values() for right in same]
     rows.append(["all", "", f"{sum(every)} of {len(every)}"])
     head = ["Nsight Compute names", "the model's name for it", "agreement"]
-    return tables.markdown(head, rows, numeric=range(2, 3))
+    return markdown(head, rows, numeric=range(2, 3))
 
 
 def large_launches(name):
@@ -342,7 +343,7 @@ def model_caches():
         "L2 hit rate within 10 points",
         "bytes of device memory within 10 %",
     ]
-    return tables.markdown(head, rows, numeric=range(1, 4))
+    return markdown(head, rows, numeric=range(1, 4))
 
 
 def model_instructions():
@@ -361,7 +362,7 @@ def model_instructions():
         near = (sum(error <= bound for error in errors) for bound in (0.05, 0.15))
         rows.append([title, *(f"{n} of {len(errors)}" for n in near)])
     head = ["launches", "instructions within 5 %", "within 15 %"]
-    return tables.markdown(head, rows, numeric=range(1, 3))
+    return markdown(head, rows, numeric=range(1, 3))
 
 
 def model_ladder():
@@ -378,7 +379,7 @@ def model_ladder():
         )
         before = (theirs, ms)
     head = ["step", "documented", "modelled", "speed-up, documented", "modelled", "bound by"]
-    return tables.markdown(head, rows, numeric=range(1, 5))
+    return markdown(head, rows, numeric=range(1, 5))
 
 
 MAKERS = {

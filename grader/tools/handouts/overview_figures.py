@@ -1,8 +1,7 @@
 """The picture of the README: what happens to a submission."""
 
+from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PINK, Drawing
 from lab32.labs.coalescing.figures import warp
-
-from lab32.svg import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PINK, Drawing
 
 
 def overview():

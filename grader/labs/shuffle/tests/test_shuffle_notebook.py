@@ -1,8 +1,8 @@
 import pytest
 from graded import graded
-from lab32.labs.shuffle import notebook as shuffle
 
 from lab32 import tables
+from lab32.labs.shuffle import notebook as shuffle
 
 LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 

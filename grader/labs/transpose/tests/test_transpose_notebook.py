@@ -1,8 +1,9 @@
 import pytest
 from graded import graded
-from lab32.labs.transpose import notebook as transpose
 
 from lab32 import tables
+from lab32.labs.transpose import notebook as transpose
+from lab32.labs.transpose.tables import words_in_banks
 
 LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 
@@ -25,7 +26,7 @@ def hardware(form, metric, size=transpose.COUNTED, kind="float"):
 def test_the_lecture_counts_as_g80_did():
     """16 banks, half-warps: the documented conflicts follow from the bank rule."""
     ways = {
-        f"16 wide, pitch {pitch}": max(transpose.words_in_banks(16, pitch, 16, 16))
+        f"16 wide, pitch {pitch}": max(words_in_banks(16, pitch, 16, 16))
         for pitch in (16, 17)
     }
     assert ways == transpose.documented_pitches() == {
@@ -38,7 +39,7 @@ def test_the_simulator_counts_as_the_bank_rule_of_today(lab, limits):
     ours = transpose.wavefronts_of_pitches(lab)
     assert len(ours) == 4
     for label, (wide, pitch) in transpose.PITCHES.items():
-        rule = max(transpose.words_in_banks(wide, pitch))
+        rule = max(words_in_banks(wide, pitch))
         answer = limits["banks"]["questions"][f"pitch_{pitch}_wavefronts"]["answer"]
         assert ours[label] == rule == answer
 
@@ -47,7 +48,7 @@ def test_the_simulator_counts_as_the_bank_rule_of_today(lab, limits):
 def test_the_hardware_has_todays_conflicts(pitch, store):
     """The SYSU Lecture's kernel on an H200: per warp, a load down a column, a store along rows."""
     warps = 1024 * 1024 // 32
-    load = max(transpose.words_in_banks(16, pitch))
+    load = max(words_in_banks(16, pitch))
     assert hardware(f"16 wide, pitch {pitch}", "memory_l1_wavefronts_shared") == warps * (
         load + store
     )

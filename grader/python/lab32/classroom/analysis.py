@@ -21,8 +21,8 @@ from lab32 import results
 from lab32.classroom.problem import visible
 from lab32.classroom.scores import ABSENT
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED
+from lab32.pictures.canvas import INK, SKY
 from lab32.readable import readable
-from lab32.svg import INK, SKY
 
 SCHEMA = "lab32-class/1"
 NUMBER = ' class="number"'

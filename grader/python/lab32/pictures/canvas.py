@@ -7,9 +7,11 @@ written to a file of its own carries its style; inside a page it takes the page'
 from html import escape
 from itertools import groupby
 
-from lab32.svg import number
-
-# Okabe and Ito's, which colour-blind people can tell apart; darker ones for text, lighter in the dark.
+# Okabe and Ito's colours, which colour-blind people can tell apart; darker ones for text, lighter in the dark.
+BLUE, SKY, GREEN, ORANGE, RED, PINK = (
+    "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7",
+)  # fmt: skip
+INK = "#222222"
 LIGHT = dict(ink="#222", soft="#595959", paper="#fff", unused="#d9d9d9", edge="#8a8a8a", good="#0072b2", warn="#e69f00", bad="#d55e00", ongood="#fff")  # fmt: skip
 DARK = dict(ink="#eee", soft="#b8b8b8", paper="#1b1d21", unused="#43464d", edge="#8a8f98", good="#56b4e9", warn="#e69f00", bad="#ff8c42", ongood="#000")  # fmt: skip
 COLOURS = LIGHT
@@ -110,6 +112,10 @@ class Canvas:
             f"{head}><title>{words[0]}</title><desc>{words[1]}</desc><style>{style}</style>"
             f'<rect width="100%" height="100%" fill="#fff"/>{rest}\n'
         )
+
+
+def number(value):
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 # Of each shape what is its own, and not its look.

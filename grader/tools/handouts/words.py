@@ -1,5 +1,5 @@
 """The languages of the handouts. What is drawn and what heads a table is written once, in English,
-where it is made; drawings/zh.toml has the same in Chinese.
+where it is made; zh.toml has the same in Chinese.
 
     with words.language("zh"):
         words.said("lane 5 in bank 3")      ->  "通道 5 在存储体 3"
@@ -17,7 +17,7 @@ import tomllib
 from pathlib import Path
 
 LANGUAGES = ("en", "zh")
-CATALOGUE = Path(__file__).parent / "drawings/zh.toml"
+CATALOGUE = Path(__file__).parent / "zh.toml"
 
 _language = contextvars.ContextVar("language", default="en")
 

@@ -4,23 +4,26 @@ given in English and drawn in the language that is spoken (words.py)."""
 import math
 from html import escape
 
-from lab32.words import said
+from handouts.words import said
+from lab32.pictures.canvas import (  # noqa: F401 (the drawings take BLUE from here)
+    BLUE,
+    GREEN,
+    INK,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    number,
+    written,
+)
 
-# Okabe and Ito's colours, which colour-blind people can tell apart.
-BLUE, SKY, GREEN, ORANGE, RED, PINK = (
-    "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7",
-)  # fmt: skip
 # The same for words on white: 4.5 times its contrast at least.
 DARK = {GREEN: "#00694d", ORANGE: "#8a5f00", RED: "#a84a00", PINK: "#9c3f74", SKY: "#1f6f9f"}
 # Paler ones, for areas that a word or a number names as well.
 TINTS = CREAM, STRAW, LILAC, SALMON = "#fbe3b0", "#e8d44d", "#9fb4e8", "#e8a48c"
-INK, GREY, PALE, PAPER = "#222222", "#767676", "#eeeeee", "#ffffff"
+GREY, PALE, PAPER = "#767676", "#eeeeee", "#ffffff"
 SANS = "DejaVu Sans, Verdana, Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif"
 MONO = "DejaVu Sans Mono, Consolas, monospace"
-
-
-def number(value):
-    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 class Drawing:
@@ -31,10 +34,7 @@ class Drawing:
         self.parts = []
 
     def add(self, tag, content=None, **attributes):
-        text = "".join(
-            f' {key.replace("_", "-")}="{number(v) if isinstance(v, (int, float)) else escape(v)}"'
-            for key, v in attributes.items()
-        )
+        text = written(attributes)
         self.parts.append(
             f"<{tag}{text}/>" if content is None else f"<{tag}{text}>{content}</{tag}>"
         )

@@ -1,0 +1,247 @@
+"""The tables of handouts/occupancy.md and of its notes."""
+
+from handouts.markdown import markdown
+from lab32 import tables
+from lab32.labs.occupancy.notebook import measured
+
+LARGE_COPY = 1 << 26
+
+# ---- what was measured -----------------------------------------------------------------------------
+
+
+def by_warps(task, form="given", n=None, starts=""):
+    """Measured: [(resident warps, ms)] of a task's shapes with a limit of blocks, fewest warps first."""
+    rows = measured().where(task=task, form=form, **({"n": n} if n else {}))
+    return sorted(
+        (int(row["warps"]), float(row["median_ms"]))
+        for row in rows
+        if " in " in row["shape"] and row["shape"].startswith(starts)
+    )
+
+
+def by_blocks_of_copy(form, n=LARGE_COPY):
+    """Measured: [(warps that are launched for each multiprocessor, ms)]."""
+    rows = measured().where(task="copy", form=form, n=n)
+    return sorted((8 * int(row["shape"].split()[-1]), float(row["median_ms"])) for row in rows)
+
+
+def hits(task):
+    """Measured by Nsight Compute: {shape: per cent of the sectors that L1 had}."""
+    rows = tables.measured("h200-occupancy-counters").where(
+        task=task, metric="l1tex__t_sector_hit_rate.pct"
+    )
+    return {row["form"].split("; ")[1]: float(row["value"]) for row in rows}
+
+
+# ---- the calculator ------------------------------------------------------------------------------
+
+
+def allowed(gpu, threads, registers, shared):
+    """{resource: blocks that it allows on a multiprocessor} of a device profile, by the lab's rules."""
+    m = tables.device(gpu)["multiprocessor"]
+    up = lambda n, unit: -(-n // unit) * unit  # noqa: E731
+    warps = -(-threads // 32)
+    of_warp = up(registers * 32, m["register_allocation_unit"])
+    of_block = up(shared + m["reserved_shared_bytes_per_block"], m["shared_allocation_unit"])
+    return {
+        "threads": m["max_threads"] // 32 // warps,
+        "blocks": m["max_blocks"],
+        "registers": m["registers"] // 4 // of_warp * 4 // warps,
+        "shared memory": m["shared_bytes"] // of_block if of_block else m["max_threads"],
+    }
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def occupancy_limits():
+    """What a multiprocessor of each generation has, from data/devices."""
+    rows = []
+    for gpu in ("h200", "rtx4060", "t4"):
+        profile = tables.device(gpu)
+        m = profile["multiprocessor"]
+        cells = [m["max_threads"], m["max_blocks"], m["registers"], m["shared_bytes"],
+                 m["shared_allocation_unit"], m["reserved_shared_bytes_per_block"]]  # fmt: skip
+        rows.append([f"{profile['name']} (`{profile['arch']}`)", *(f"{n:,}" for n in cells)])
+    head = ["GPU", "threads", "blocks", "registers", "shared memory, bytes", "its unit"]
+    head.append("reserved per block")
+    return markdown(head, rows, numeric=range(1, 7))
+
+
+def occupancy_shapes(task, n="", form="given"):
+    """Measured: a task's shapes, quickest first, with what Nsight Compute says of them."""
+    counted = {}
+    for row in tables.measured("h200-occupancy-counters").where(task=task):
+        counted.setdefault((row["form"], row["n"]), {})[row["metric"]] = float(row["value"])
+    rows = []
+    chosen = measured().where(task=task, form=form, **({"n": n} if n else {}))
+    for row in sorted(chosen, key=lambda row: float(row["median_ms"])):
+        c = counted.get((f"{row['form']}; {row['shape']}", row["n"]))
+        more = ["", ""]
+        if c:
+            active = c["sm__warps_active.avg.pct_of_peak_sustained_active"]
+            more = [f"{active:.0f} %", f"{c['l1tex__t_sector_hit_rate.pct']:.0f} %"]
+        ms = f"{float(row['median_ms']) * 1e3:.1f} µs"
+        rows.append([row["shape"], row["warps"], more[0], more[1], ms])
+    head = ["shape", "warps that reside", "warps active", "L1 hits", "time"]
+    return markdown(head, rows, numeric=range(1, 5))
+
+
+def occupancy_copies():
+    """Measured: times of a copy of 2^26 floats, by what a thread has under way and by warps."""
+    table = measured()
+    forms = ["one float", "1 float4", "2 float4", "4 float4", "8 float4"]
+    blocks = [1, 2, 3, 4, 6, 8]
+    rows = []
+    for form in forms:
+        times = [
+            table.value("median_ms", task="copy", form=form, n=LARGE_COPY, shape=f"256 x 1 in {b}")
+            for b in blocks
+        ]
+        rows.append([form, *(f"{ms:.3f} ms" for ms in times)])
+    return markdown(
+        ["under way per thread", *(f"{8 * b} warps" for b in blocks)], rows, numeric=range(1, 7)
+    )
+
+
+def occupancy_registers():
+    """Measured: trace with several limits of registers, in blocks of 1024."""
+    counters = tables.measured("h200-occupancy-counters")
+    rows = []
+    for row in measured().where(task="trace", block=1024):
+
+        def counted(metric, row=row):
+            form = f"{row['form']}; {row['shape']}"
+            return counters.value("value", task="trace", form=form, metric=metric)
+
+        rows.append(
+            [
+                row["form"],
+                row["registers"],
+                row["warps"],
+                f"{counted('sm__warps_active.avg.pct_of_peak_sustained_active'):.0f} %",
+                f"{counted('smsp__sass_inst_executed_op_local_ld.sum'):,.0f}",
+                f"{float(row['median_ms']) * 1e3:.1f} µs",
+            ]
+        )
+    head = ["limit", "registers", "warps that reside", "warps active", "local loads", "time"]
+    return markdown(head, rows, numeric=range(1, 6))
+
+
+JUDGED = {"follow": "modelled time", "copy": "modelled time", "trace": "blocks that reside, no spills",
+          "smooth": "modelled time", "orbits": "even dealing", "match": "bytes against L1"}  # fmt: skip
+
+
+def places_in_order(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    places = [0] * len(values)
+    for place, index in enumerate(order):
+        places[index] = place
+    return places
+
+
+def balance(n, block, grid, multiprocessors=132):
+    """The share of their time that multiprocessors work until the busiest is done: blocks are dealt out in
+    turn, and threads stride over n (grader/labs/occupancy/shaped.h)."""
+    busy = [0] * multiprocessors
+    for b in range(grid):
+        for lane in range(0, block, 32):
+            left = n - (b * block + lane)
+            busy[b % multiprocessors] += max(0, -(-left // (block * grid)))
+    return n / 32 / multiprocessors / max(busy)
+
+
+def dealing():
+    """[(time as dealing says, measured)] of orbits' shapes of 8 warps or more; the unit is the median's."""
+    rows = [row for row in measured().where(task="orbits") if int(row["warps"]) >= 8]
+    pairs = [
+        (1 / balance(*(int(row[k]) for k in ("n", "block", "grid"))), float(row["median_ms"]))
+        for row in rows
+    ]
+    unit = sorted(ms / time for time, ms in pairs)[len(pairs) // 2]
+    return [(unit * time, ms) for time, ms in pairs]
+
+
+def occupancy_modelled():
+    """Over the shapes that Nsight Compute timed: modelled against measured times of the kernel."""
+    table = tables.measured("occupancy/modelled")
+    rows = []
+    compared = {
+        f"`{task}`": (
+            judged,
+            [
+                (float(row["modelled_us"]), float(row["measured_us"]))
+                for row in table.where(task=task)
+            ],
+        )
+        for task, judged in JUDGED.items()
+    }
+    compared["`orbits`, by dealing"] = ("", dealing())
+    for name, (judged, pairs) in compared.items():
+        count = len(pairs)
+        first, second = (places_in_order([pair[k] for pair in pairs]) for k in (0, 1))
+        apart = sum((a - b) ** 2 for a, b in zip(first, second, strict=True))
+        rank = 1 - 6 * apart / (count * (count**2 - 1))
+        off = sum(abs(model / ncu - 1) for model, ncu in pairs) / count
+        rows.append([name, str(count), f"{rank:.2f}", f"{100 * off:.0f} %", judged])
+    head = ["kernel", "shapes", "rank correlation", "mean difference", "judged by"]
+    return markdown(head, rows, numeric=[1, 2, 3])
+
+
+def occupancy_suggested():
+    """What cudaOccupancyMaxPotentialBlockSize says, and the time of the best measured shape."""
+    rows = []
+    for row in tables.measured("h200-occupancy-suggested").rows:
+        rows.append([f"`{row['kernel']}`", row["block"], row["grid"], row["warps"]])
+    return markdown(
+        ["kernel", "block", "smallest grid", "warps that reside"], rows, numeric=[1, 2, 3]
+    )
+
+
+def memory_kinds(*starts):
+    """Measured: kinds of memory, side by side."""
+    rows = {}
+    for row in tables.measured("h200-memories").rows:
+        if row["task"].startswith(" ".join(starts)):
+            rows.setdefault(row["task"], {})[row["form"]] = float(row["median_ms"]) * 1e3
+    forms = list(next(iter(rows.values())))
+    return markdown(
+        ["task", *forms],
+        [[task, *(f"{times[form]:.1f} µs" for form in forms)] for task, times in rows.items()],
+        numeric=range(1, len(forms) + 1),
+    )
+
+
+def occupancy_predicted():
+    """What was predicted before the measurement, beside what came out."""
+    rows = []
+    for row in tables.measured("occupancy/predicted").rows:
+        table = tables.measured(f"h200-{row['table']}")
+
+        def ms(which, row=row, table=table):
+            wanted = {"task": row[f"{which}_task"], "form": row[f"{which}_form"], "n": row["n"]}
+            if row[f"{which}_shape"]:
+                wanted["shape"] = row[f"{which}_shape"]
+            return table.value("median_ms", **wanted)
+
+        names = []
+        for which in ("first", "second"):
+            parts = [row[f"{which}_{k}"] for k in ("task", "form", "shape")]
+            names.append(", ".join(part for part in parts if part))
+        ratio = ms("first") / ms("second")
+        came = [row["predicted"], f"{ratio:.2f}", row["because"], row["looking_back"]]
+        rows.append([" / ".join(names), *came])
+    head = ["first / second", "predicted", "measured", "predicted because", "looking back"]
+    return markdown(head, rows, numeric=[1, 2])
+
+
+MAKERS = {
+    "occupancy_limits": occupancy_limits,
+    "occupancy_shapes": occupancy_shapes,
+    "occupancy_copies": occupancy_copies,
+    "occupancy_registers": occupancy_registers,
+    "occupancy_suggested": occupancy_suggested,
+    "occupancy_modelled": occupancy_modelled,
+    "occupancy_predicted": occupancy_predicted,
+    "memory_kinds": memory_kinds,
+}

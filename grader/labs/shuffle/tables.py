@@ -1,0 +1,164 @@
+"""The tables of handouts/shuffle.md and of its notes."""
+
+from handouts.markdown import markdown, number, small
+from lab32 import tables
+from lab32.labs.shuffle.notebook import (
+    LESSON,
+    WAYS,
+    documented_ratios,
+    documented_times,
+    gigabytes_per_second,
+    measured_times,
+    ratios,
+)
+
+SETS = {
+    "sums": ["reduce_atomic", "reduce_shared", "reduce_shuffle", "reduce_shared, 1024 threads",
+             "reduce_shuffle, 1024 threads"],
+    "levels": ["reduce_atomic", "sum_by_warps", "sum_by_blocks", "warps to block to total",
+               "lanes to block to total", "reduce_shuffle"],
+}  # fmt: skip
+
+
+def t4():
+    """The Shuffle Lesson's table, and what an H200 does with the same kernels."""
+    then, now = documented_times(), measured_times()
+    rows = [
+        [
+            f"`{way}`",
+            f"{then[way]:.4f} ms",
+            f"{gigabytes_per_second(then[way]):.1f} GB/s",
+            f"{now[way]:.4f} ms",
+            f"{gigabytes_per_second(now[way]):,.1f} GB/s",
+        ]
+        for way in WAYS
+    ]
+    old, new = documented_ratios(), ratios(now)
+    rows += [[f"{name}", f"{old[name]:.4f}", "", f"{new[name]:.4g}", ""] for name in old]
+    head = ["2^24 floats, blocks of 256", "T4 (documented)", "that is", "H200 (measured)", "that is"]
+    return markdown(head, rows, numeric=[1, 2, 3, 4])
+
+
+def summed(device, chosen, n=LESSON):
+    """Times of a set of forms."""
+    table = tables.measured(f"{device}-shuffle")
+    rows = []
+    for form in SETS[chosen]:
+        (row,) = table.where(task="sum", form=form, n=n)
+        ms = f"{float(row['median_ms']):.4f} ms"
+        rows.append([form, ms, row["useful_gb_s"], row["times_copy"]])
+    head = ["form", "time", "useful GB/s", "time / copy's time"]
+    return markdown(head, rows, numeric=[1, 2, 3])
+
+
+def levels(device):
+    """One level of atomics, two, and three: where the adds arrive, and what that takes."""
+    times = tables.measured(f"{device}-shuffle")
+    counters = tables.measured(f"{device}-shuffle-counters")
+    rows = []
+    for form in SETS["levels"][:-1]:
+
+        def value(metric, form=form):
+            return counters.value("value", task="sum", form=form, n=LESSON, metric=metric)
+
+        rows.append(
+            [
+                form,
+                f"{value('l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum'):,.0f}",
+                f"{value('smsp__sass_inst_executed_op_shared_atom.sum'):,.0f}",
+                f"{value('memory_l1_wavefronts_shared'):,.0f}",
+                f"{times.value('median_ms', task='sum', form=form, n=LESSON):.3f} ms",
+            ]
+        )
+    head = ["form", "adds to global memory", "shared atomics", "shared wavefronts", "time"]
+    return markdown(head, rows, numeric=[1, 2, 3, 4])
+
+
+def adders(device):
+    """Integers are aggregated by ptxas, floats are not."""
+    times = tables.measured(f"{device}-shuffle")
+    counters = tables.measured(f"{device}-shuffle-counters")
+    names = {
+        ("sum", "reduce_atomic"): "`reduce_atomic<float>`, an add per lane",
+        ("int sum", "reduce_atomic"): "`reduce_atomic<int>`, an add per lane",
+        ("int sum", "by warps"): "ints, by shuffles and one lane",
+        ("sum", "sum_by_warps"): "floats, by shuffles and one lane (C1)",
+    }
+    rows = []
+    for (task, form), name in names.items():
+        where = dict(task=task, form=form, n=LESSON)
+        metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"
+        adds = counters.value("value", metric=metric, **where)
+        issued = counters.value("value", metric="smsp__inst_executed.sum", **where)
+        ms = times.value("median_ms", **where)
+        rows.append(
+            [name, f"{adds:,.0f}", f"{issued * 32 / LESSON:g}", f"{ms:.3f} ms",
+             f"{adds / ms / 1e6:.2f}"]
+        )  # fmt: skip
+    head = ["2^24 elements", "adds", "instructions per warp", "time", "adds per ns"]
+    return markdown(head, rows, numeric=[1, 2, 3, 4])
+
+
+def keyed(device):
+    """An add per lane or per key, for three kinds of keys; and counts on one level and on two."""
+    table = tables.measured(f"{device}-shuffle")
+    rows = []
+    for task, given, optimised in (
+        ("four keys per warp", "an add per lane", "sum_by_key"),
+        ("one key per warp", "an add per lane", "sum_by_key"),
+        ("scattered keys", "an add per lane", "sum_by_key"),
+        ("count", "one level", "two levels"),
+    ):
+        a, b = (
+            float(table.where(task=task, form=form)[0]["median_ms"]) for form in (given, optimised)
+        )
+        name = f"{task}: {given} / {optimised}"
+        rows.append([name, f"{a:.3f} ms", f"{b:.3f} ms", f"{a / b:.2f}"])
+    head = ["keys: first form / second form", "first", "second", "ratio"]
+    return markdown(head, rows, numeric=[1, 2, 3])
+
+
+COLUMNS = [256, 1024, 4096]
+
+
+def by_columns(device, *tasks):
+    """Forms of the row kernels: times of a copy of the same bytes, for three lengths of rows."""
+    table = tables.measured(f"{device}-shuffle")
+    rows = []
+    for task in tasks:
+        for form in dict.fromkeys(row["form"] for row in table.rows if row["task"] == task):
+            found = [table.where(task=task, form=form, n=n) for n in COLUMNS]
+            ratios = [row[0]["times_copy"] if row else "" for row in found]
+            rows.append([task, form, *ratios])
+    head = ["task", "form", *(f"rows of {n}" for n in COLUMNS)]
+    return markdown(head, rows, numeric=[2, 3, 4])
+
+
+def float_sums(device, *inputs):
+    """What floats add up to, and how often differently."""
+    table = tables.measured(f"{device}-shuffle-results")
+    rows = []
+    for row in table.rows:
+        if f"{row['input']}:{row['n']}" not in inputs:
+            continue
+        low, high = row["lowest"], row["highest"]
+        seen = number(low) if low == high else f"{low} … {high}"
+        exact = float(row["exact"])
+        far = max(abs(float(x) - exact) for x in (low, high)) / abs(exact)
+        rows.append(
+            [f"{int(row['n']):,} × {row['input']}", row["form"], f"{row['different']} of {row['runs']}",
+             seen, small(far) if far else "exact"]
+        )  # fmt: skip
+    head = ["input", "form", "different results", "result", "error / result, at most"]
+    return markdown(head, rows, numeric=[2, 3, 4])
+
+
+MAKERS = {
+    "t4": t4,
+    "summed": summed,
+    "levels": levels,
+    "adders": adders,
+    "keyed": keyed,
+    "by_columns": by_columns,
+    "float_sums": float_sums,
+}
