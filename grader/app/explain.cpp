@@ -1,16 +1,17 @@
-#include "app/explain.h"
+// `lab32 explain`: pictures of a lab's check, of a program's line, of a swizzle.
+
+#include "grading/engine/explain.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 
-#include "app/classroom.h"
+#include "app/command.h"
 #include "app/guest.h"
-#include "app/output.h"
 #include "base/error.h"
 #include "base/write_file.h"
-#include "grading/engine/explain.h"
 #include "grading/engine/registry.h"
 #include "grading/launch/given_values.h"
 #include "pictures/mapping.h"
@@ -20,6 +21,14 @@
 
 namespace lab32::commands {
 namespace {
+
+struct ExplainCommand {
+  std::string what, check, format = "text", output, picture, swizzle, dir = "labs", rubric;
+  std::vector<std::string> arguments;
+  counters::CloseUpChoice choice;
+  unsigned gpus = 1;  // of a program
+  grading::GradeOptions options;
+};
 
 // By the formula; but not where a task asks to find two rows in it.
 pictures::Shown look_at_swizzle(const std::string& text) {
@@ -87,7 +96,8 @@ pictures::Launch only(const pictures::Launch& all, const std::string& picture) {
 }
 
 // A lab's name, or a program.
-pictures::Shown look(const ExplainCommand& command, const grading::GradeOptions& options) {
+pictures::Shown look(const ExplainCommand& command) {
+  const grading::GradeOptions& options = command.options;
   const std::vector<std::string> labs = grading::known_labs();
   const bool is_program = command.what.find_first_of("./") != std::string::npos;
   if (!command.swizzle.empty() && !command.what.empty() && command.what != "swizzle")
@@ -108,7 +118,7 @@ pictures::Shown look(const ExplainCommand& command, const grading::GradeOptions&
   if (!is_program)
     throw Error(fmt::format("there is no lab `{}`; the labs are: {}; a program is a file, {}.cu",
                             command.what, fmt::join(labs, ", "), command.what));
-  if (!linked_tools()) exec_guest();
+  if (!linked_programs()) exec_guest();
   profiler::ExplainOptions program;
   program.gpus = command.gpus;
   program.program = command.what;
@@ -116,17 +126,18 @@ pictures::Shown look(const ExplainCommand& command, const grading::GradeOptions&
   program.arguments = command.arguments;
   if (!command.check.empty()) program.arguments.insert(program.arguments.begin(), command.check);
   program.choice = command.choice;
-  return linked_tools()->explain(program);
+  return linked_programs()->explain(program);
 }
 
-}  // namespace
-
-int explain(const ExplainCommand& command, const grading::GradeOptions& options) {
+int explain(ExplainCommand& command) {
+  command.options.dir = command.dir;
+  command.options.rubric = command.rubric;
+  command.options.progress = true;
   if (!command.output.empty()) check_writable(command.output, "-o");
   const bool drawn = command.format != "text" && command.format != "json";
   if (command.format == "png" && command.output.empty())
     throw Error("a PNG is no text: name a file with -o");
-  pictures::Shown shown = look(command, options);
+  pictures::Shown shown = look(command);
   if (!command.picture.empty()) shown.launch = only(shown.launch, command.picture);
   if (drawn) {
     std::vector<std::string> words = {"--format", command.format};
@@ -135,16 +146,52 @@ int explain(const ExplainCommand& command, const grading::GradeOptions& options)
       print(pictures::heading(shown));  // a picture has no room for it
     }
     if (!command.picture.empty()) words.insert(words.end(), {"--picture", command.picture});
-    grading::exec_python("lab32.pictures", words, pictures::json(shown));
+    exec_python("lab32.pictures", words, pictures::json(shown));
   }
   const bool colour = command.output.empty() && report::wants_colour(STDOUT_FILENO);
   const std::string text =
       command.format == "json" ? pictures::json(shown) : pictures::text(shown, colour);
-  if (command.output.empty())
-    print(text);
-  else
-    write_file(command.output, text, "-o");
+  print_or_write(text, command.output, "-o");
   return kFullMarks;
+}
+
+}  // namespace
+
+Command explain_command(CLI::App& lab32) {
+  const auto given = std::make_shared<ExplainCommand>();
+  CLI::App* app = lab32.add_subcommand(
+      "explain", "draw what a warp's lanes access: of a lab's check, or of a program's line");
+  app->add_option("LAB|PROGRAM.cu", given->what, "a lab, or a CUDA program");
+  app->add_option("CHECK", given->check,
+                  "a check of the lab, or how its name begins (the worst one)");
+  app->add_option("ARGS", given->arguments, "what a program is given; after --");
+  app->add_option("--line", given->choice.line, "the accesses of that source line");
+  app->add_option("--block", given->choice.block, "that block (the one with the worst access)");
+  app->add_option("--warp", given->choice.warp, "that warp of the block");
+  app->add_option("--request", given->choice.request,
+                  "the warp's request of that number on its line, from 0");
+  app->add_option("--format", given->format, "text, json, svg, png or html (text)")
+      ->check(CLI::IsMember({"text", "json", "svg", "png", "html"}));
+  app->add_option("--picture", given->picture,
+                  "only that one: access, steps, shuffles, mappings, traffic, race, fault")
+      ->check(
+          CLI::IsMember({"access", "steps", "shuffles", "mappings", "traffic", "race", "fault"}));
+  app->add_option("--swizzle", given->swizzle,
+                  "B,M,S: where Swizzle<B, M, S> puts what; with the lab swizzle, by "
+                  "your own function");
+  app->add_option("-o", given->output, "write here instead of to standard output");
+  app->add_option("--dir", given->dir, "where LAB/LAB.cu are (labs)");
+  app->add_option("--rubric", given->rubric, "where each lab's LAB.toml is (data/limits)");
+  app->add_option("--device", given->options.device, "sim or sim:NAME (sim)");
+  add_gpus(app, given->gpus);
+  app->add_option("--seed", given->options.seed, "repeats the random inputs of an earlier run")
+      ->check(kWholeNumber);
+  Command command;
+  command.app = app;
+  command.run = [given] { return explain(*given); };
+  command.behind = &given->arguments;
+  command.clean_end = CleanEnd::Interrupt::not_watched;
+  return command;
 }
 
 }  // namespace lab32::commands

@@ -1,19 +1,36 @@
-#include "app/grade.h"
+// `lab32 grade`: results printed, written, kept, watched.
 
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "app/output.h"
+#include <memory>
+
+#include "app/command.h"
 #include "base/error.h"
 #include "base/write_file.h"
-#include "grading/engine/compiled.h"
+#include "grading/engine/runner.h"
 #include "grading/engine/watching.h"
-#include "grading/timing/calibrate.h"
 #include "report/history.h"
 #include "report/render.h"
 
 namespace lab32::commands {
 namespace {
+
+struct Given {
+  grading::GradeOptions options;
+  std::string dir = "labs", rubric;
+  std::string format = "text", output, json;  // -o, --json
+  bool watches = false, keeps_history = false, pictures = false;
+};
+
+const CLI::Validator kSeconds(
+    [](std::string& text) -> std::string {
+      const std::string wrong = kWholeNumber(text);
+      if (!wrong.empty() || text.find_first_not_of('0') == std::string::npos)
+        return text + " is no whole number of seconds from 1";
+      return {};
+    },
+    "");
 
 // Where a student looks at the result.
 bool is_an_attempt(const std::string& format, const std::string& output) {
@@ -32,13 +49,16 @@ bool is_an_attempt(const std::string& format, const std::string& output) {
   grading::watch(options, show, complain);
 }
 
-}  // namespace
-
-int grade(const GradeCommand& command, const grading::GradeOptions& options) {
-  const auto& [format, output, json, watches, keeps_history] = command;
-  const bool history =
-      report::wants_history() && (keeps_history || watches || is_an_attempt(format, output));
-  if (watches) {
+int grade(Given& given) {
+  grading::GradeOptions& options = given.options;
+  options.dir = given.dir;
+  options.rubric = given.rubric;
+  options.progress = true;
+  if (given.pictures) options.close_up.emplace();
+  const auto& [format, output, json] = std::tie(given.format, given.output, given.json);
+  const bool history = report::wants_history() &&
+                       (given.keeps_history || given.watches || is_an_attempt(format, output));
+  if (given.watches) {
     if (format != "text" || !output.empty() || !json.empty())
       throw Error("--watch prints the text: it goes without --format, -o and --json");
     watch(options, history);
@@ -52,10 +72,7 @@ int grade(const GradeCommand& command, const grading::GradeOptions& options) {
   report::Style style;
   style.colour = output.empty() && report::wants_colour(STDOUT_FILENO);
   const std::string text = report::render(result, format, style);
-  if (output.empty())
-    print(text);
-  else
-    write_file(output, text, "-o");
+  print_or_write(text, output, "-o");
   if (!json.empty()) write_file(json, report::json(result), "--json");
   for (const report::Lab& lab : result.labs)
     if (lab.status == report::Status::not_graded)
@@ -64,30 +81,42 @@ int grade(const GradeCommand& command, const grading::GradeOptions& options) {
   return result.score < result.max_score ? kPointsLost : kFullMarks;
 }
 
-int show_ptx(const std::string& lab, const std::string& file, const std::string& device,
-             const std::string& output) {
-  if (!output.empty()) check_writable(output, "-o");
-  const grading::Ptx ptx = grading::ptx_of(lab, file, device);
-  if (!ptx.compiles) {
-    complain(ptx.text);
-    return kPointsLost;
-  }
-  if (output.empty())
-    print(ptx.text);
-  else
-    write_file(output, ptx.text, "-o");
-  return kFullMarks;
-}
+}  // namespace
 
-int calibrate(const std::vector<std::string>& labs, const std::string& rubric,
-              const std::string& output) {
-  if (!output.empty()) check_writable(output, "-o");
-  const std::string text = grading::text_of(grading::calibrate(labs, rubric));
-  if (output.empty())
-    print(text);
-  else
-    write_file(output, text, "-o");
-  return kFullMarks;
+Command grade_command(CLI::App& lab32) {
+  const auto given = std::make_shared<Given>();
+  grading::GradeOptions& options = given->options;
+  CLI::App* app = lab32.add_subcommand("grade", "grade labs");
+  app->add_option("LAB", options.labs, "which labs (all that there are)");
+  app->add_option("--dir", given->dir, "where LAB/LAB.cu are (labs)");
+  app->add_option("--rubric", given->rubric, "where each lab's LAB.toml is (data/limits)");
+  app->add_option("--device", options.device, "auto, sim, sim:NAME or gpu (auto)");
+  app->add_option("--seed", options.seed, "repeats the random inputs of an earlier run")
+      ->check(kWholeNumber);
+  app->add_option("--format", given->format,
+                  "how it is printed; grader/report/README.md has each (text)")
+      ->check(CLI::IsMember(report::format_names()));
+  app->add_option("--time-limit", options.time_limit,
+                  "seconds for each lab; checks that they do not suffice for are lost (30)")
+      ->check(kSeconds);
+  app->add_flag("!--no-modelled-times", options.modelled_times,
+                "without a GPU, leave out what timed kernels take by the model: a third "
+                "of the time, and no points");
+  app->add_flag("--allow-missing", options.allow_missing,
+                "a LAB whose file is not there loses its points");
+  app->add_flag("--watch", given->watches, "grade a lab again each time that its file is saved");
+  app->add_flag("--history", given->keeps_history,
+                "keep the result in DIR/.lab32/history, as on a terminal");
+  app->add_flag("--pictures", given->pictures,
+                "what the kernels access goes into the JSON, for `lab32 report`");
+  app->add_option("-o", given->output, "write here instead of to standard output");
+  app->add_option("--json", given->json, "write the same result there as JSON, too");
+  Command command;
+  command.app = app;
+  command.run = [given] { return grade(*given); };
+  command.behind = &options.labs;
+  command.clean_end = CleanEnd::Interrupt::too;
+  return command;
 }
 
 }  // namespace lab32::commands

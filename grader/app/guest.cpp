@@ -41,7 +41,23 @@ void build_guest(const fs::path& program) {
     throw MachineError("the simulated CUDA runtime could not be built; `make runtime` says why");
 }
 
+Command program_command(CLI::App& lab32, const char* name, const char* help,
+                        void (*ProgramCommands::*add)(Command&)) {
+  Command command;
+  command.app = lab32.add_subcommand(name, help);
+  if (linked_programs())
+    (linked_programs()->*add)(command);
+  else
+    command.run_words = [](const Words&) -> int { exec_guest(); };
+  return command;
+}
+
 }  // namespace
+
+const ProgramCommands*& linked_programs() {
+  static const ProgramCommands* programs = nullptr;
+  return programs;
+}
 
 void exec_guest() {
   const fs::path program = root() / "build/runtime/lab32";
@@ -54,6 +70,27 @@ void exec_guest() {
   execv(program.c_str(), argv.data());
   throw MachineError(
       fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));
+}
+
+Command run_command(CLI::App& lab32) {
+  return program_command(lab32, "run", "run a complete CUDA program on the simulator",
+                         &ProgramCommands::run);
+}
+
+Command profile_command(CLI::App& lab32) {
+  return program_command(lab32, "profile", "run a CUDA program and show what each launch moved",
+                         &ProgramCommands::profile);
+}
+
+Command check_command(CLI::App& lab32) {
+  return program_command(lab32, "check", "run a CUDA program and find its races and bad accesses",
+                         &ProgramCommands::check);
+}
+
+Command nvcc_command(CLI::App& lab32) {
+  return program_command(lab32, "nvcc",
+                         "nvcc, but what it builds runs on the simulator: its own options",
+                         &ProgramCommands::nvcc);
 }
 
 }  // namespace lab32::commands

@@ -1,34 +1,122 @@
-// `lab32 run` and `nvcc`; and where this object is linked, its commands are known.
+// `lab32 run`, `profile`, `check` and `nvcc`: their options and what they do. Where this object is
+// linked, lab32 has these commands itself.
 
-#include "app/tools.h"
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "app/guest.h"
+#include "runtime/profiler/build_program.h"
+#include "runtime/profiler/check.h"
+#include "runtime/profiler/command_words.h"
 #include "runtime/profiler/list_unsupported.h"
+#include "runtime/profiler/profile.h"
 #include "runtime/profiler/start.h"
 #include "simulator/timing/profile.h"
 
 namespace lab32::commands {
 namespace {
 
+struct RunOptions {
+  profiler::Program program;
+  Words arguments;
+  std::string device = "sim";
+  unsigned gpus = 1;
+  std::optional<uint64_t> schedule;
+  bool list_unsupported = false;  // instead of running it
+};
+
 // The program takes this process's place: input, output and exit status are its own.
-int run(const RunCommand& command) {
-  if (command.list_unsupported) return profiler::list_unsupported(command.program, command.device);
+int run(const RunOptions& options) {
+  if (options.list_unsupported) return profiler::list_unsupported(options.program, options.device);
   profiler::Start start;
-  start.device = profiler::profile_of(command.device);
-  start.program = profiler::build_program(command.program, model::read_profile(start.device).arch);
-  start.called = command.program.file;
-  start.arguments = command.arguments;
-  start.gpus = command.gpus;
-  start.schedule = command.schedule;
+  start.device = profiler::profile_of(options.device);
+  start.program = profiler::build_program(options.program, model::read_profile(start.device).arch);
+  start.called = options.program.file;
+  start.arguments = options.arguments;
+  start.gpus = options.gpus;
+  start.schedule = options.schedule;
   profiler::exec(start);
 }
 
-int nvcc(const std::vector<std::string>& words) {
-  profiler::exec_nvcc(words, model::read_profile(profiler::profile_of("sim")).arch);
+// Takes from the words of run, profile or check what is nvcc's and the program's; what is left is
+// for CLI11, which would not know what an option of nvcc's is.
+Words take_program(const CLI::App* app, const Words& words, profiler::Program& program,
+                   Words& arguments) {
+  const auto is_ours = [&](const std::string& option) -> std::optional<bool> {
+    const CLI::Option* known = app->get_option_no_throw(option);
+    if (!known) return std::nullopt;
+    return known->get_items_expected_max() > 0;
+  };
+  profiler::CommandWords split = profiler::split_command(words, is_ours);
+  program.words = std::move(split.program.words);
+  arguments = std::move(split.arguments);
+  if (!split.program.file.empty()) split.ours.push_back(std::move(split.program.file));
+  return std::move(split.ours);
 }
 
-constexpr Tools kTools = {run,  profiler::profile,      profiler::check, profiler::explain,
-                          nvcc, profiler::split_command};
+// What run, profile and check are given alike.
+template <class Options>
+std::shared_ptr<Options> add_program(Command& command, int (*run)(const Options&)) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* app = command.app;
+  app->add_option("PROGRAM", options->program.file,
+                  "a .cu file, with more of nvcc's files and options behind it; or a program built "
+                  "by lab32 nvcc, or with -cudart shared")
+      ->required();
+  app->add_option("ARGS", options->arguments, "what the program is given; options after --");
+  app->add_option("--device", options->device, "sim or sim:NAME (sim)");
+  add_gpus(app, options->gpus);
+  command.take_words = [app, options](const Words& words) {
+    return take_program(app, words, options->program, options->arguments);
+  };
+  command.behind = &options->arguments;
+  command.run = [run, options] { return run(*options); };
+  return options;
+}
 
-[[maybe_unused]] const bool kLinked = (linked_tools() = &kTools) != nullptr;
+void add_schedule(CLI::App* app, std::optional<uint64_t>& seed) {
+  app->add_option("--schedule", seed,
+                  "run blocks and warps in a random order, the same for the same number")
+      ->check(kWholeNumber);
+}
+
+void add_run(Command& command) {
+  const auto options = add_program(command, run);
+  add_schedule(command.app, options->schedule);
+  command.app->add_flag("--list-unsupported", options->list_unsupported,
+                        "instead of running it, say all in it that the simulator does not have");
+}
+
+void add_profile(Command& command) {
+  const auto options = add_program(command, profiler::profile);
+  command.app->add_option("--metrics", options->metrics,
+                          "these of Nsight Compute's metrics, A,B,..., instead of the tables");
+  command.app->add_option("--kernel", options->kernel,
+                          "only kernels in whose name this regular expression is found");
+  command.app->add_option("--csv", options->csv,
+                          "write the metrics there, as ncu --csv --print-units base");
+  command.app->add_flag("--source", options->source, "the counters beside each source line");
+  command.clean_end = CleanEnd::Interrupt::not_watched;
+}
+
+void add_check(Command& command) {
+  add_schedule(command.app, add_program(command, profiler::check)->schedule);
+  command.clean_end = CleanEnd::Interrupt::not_watched;
+}
+
+// nvcc takes this process's place.
+void add_nvcc(Command& command) {
+  command.run_words = [](const Words& words) -> int {
+    profiler::exec_nvcc(words, model::read_profile(profiler::profile_of("sim")).arch);
+  };
+}
+
+constexpr ProgramCommands kPrograms = {add_run, add_profile, add_check, add_nvcc,
+                                       profiler::explain};
+
+[[maybe_unused]] const bool kLinked = (linked_programs() = &kPrograms) != nullptr;
 
 }  // namespace
 }  // namespace lab32::commands

@@ -1,19 +1,22 @@
-#include "app/doctor.h"
+// `lab32 doctor` and `devices`: what a machine has of what grading needs, and what can run on it.
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
+#include "app/command.h"
 #include "base/confine.h"
 #include "base/error.h"
 #include "base/layout.h"
 #include "base/scratch.h"
 #include "base/text.h"
+#include "device/device.h"
 #include "gpu/timer.h"
+#include "simulator/timing/profile.h"
 #include "toolchain/sandbox.h"
 #include "toolchain/toolchain.h"
 
-namespace lab32::device {
+namespace lab32::commands {
 namespace {
 
 namespace fs = std::filesystem;
@@ -92,27 +95,63 @@ void describe_isolation(Sheet& sheet) {
   sheet.row("  limits", "time, memory, files and messages: always");
 }
 
-}  // namespace
-
-Findings examine() {
+int examine() {
   Sheet sheet;
-  Findings findings;
-  findings.can_grade = sheet.found("nvcc", [] { return toolchain::installed().nvcc.string(); });
-  if (findings.can_grade) {
+  bool can_grade = sheet.found("nvcc", [] { return toolchain::installed().nvcc.string(); });
+  if (can_grade) {
     sheet.row("gcc", toolchain::installed().host_compiler.string());
     sheet.found("nvdisasm", nvdisasm);
     describe_isolation(sheet);
   }
-  findings.can_grade &= sheet.found("scratch", scratch);
+  can_grade &= sheet.found("scratch", scratch);
   // Not missing: no check needs it.
   try {
-    sheet.row("GPU", open_timer("gpu")->describe());
+    sheet.row("GPU", device::open_timer("gpu")->describe());
   } catch (const Error& e) {
     sheet.row("GPU", std::string("none, so timing checks are not run: ") + e.what());
   }
-  sheet.text += findings.can_grade ? "lab32 can grade here.\n" : "lab32 cannot grade here.\n";
-  findings.text = sheet.text;
-  return findings;
+  sheet.text += can_grade ? "lab32 can grade here.\n" : "lab32 cannot grade here.\n";
+  print(sheet.text);
+  return can_grade ? kFullMarks : kNotGraded;
 }
 
-}  // namespace lab32::device
+// `describe` may throw Error.
+template <class Describe>
+void list_device(const std::string& name, Describe describe) {
+  try {
+    fmt::print("{:<12} {}\n", name, describe());
+  } catch (const Error& e) {
+    fmt::print("{:<12} not here: {}\n", name, e.what());
+  }
+}
+
+int list_devices() {
+  const std::string usual = device::open_device("sim")->name();
+  for (const std::string& id : model::profile_ids()) {
+    const std::string name = "sim:" + id;
+    list_device(name, [&] {
+      return device::open_device(name)->describe() + (name == usual ? ", what sim is" : "");
+    });
+  }
+  list_device("gpu", [] { return device::open_timer("gpu")->describe(); });
+  return kFullMarks;
+}
+
+}  // namespace
+
+Command doctor_command(CLI::App& lab32) {
+  Command command;
+  command.app =
+      lab32.add_subcommand("doctor", "what grading needs: what is here, and what brings the rest");
+  command.run = examine;
+  return command;
+}
+
+Command devices_command(CLI::App& lab32) {
+  Command command;
+  command.app = lab32.add_subcommand("devices", "what can run here, and why the rest cannot");
+  command.run = list_devices;
+  return command;
+}
+
+}  // namespace lab32::commands

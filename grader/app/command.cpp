@@ -1,0 +1,56 @@
+#include "app/command.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/write_file.h"
+
+namespace lab32::commands {
+
+const CLI::Validator kWholeNumber(
+    [](std::string& text) -> std::string {
+      const bool digits =
+          !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+      uint64_t value = 0;
+      const char* end = text.data() + text.size();
+      const auto parsed = std::from_chars(text.data(), end, value);
+      if (digits && parsed.ec == std::errc() && parsed.ptr == end) return {};
+      return fmt::format("{} is no whole number from 0 to {}", text,
+                         std::numeric_limits<uint64_t>::max());
+    },
+    "");
+
+void add_gpus(CLI::App* app, unsigned& gpus) {
+  constexpr unsigned kMostGpus = 8;  // the runtime's kMostDevices
+  app->add_option("--gpus", gpus,
+                  fmt::format("devices that the program finds, 1 to {} (1)", kMostGpus))
+      ->check(CLI::Range(1u, kMostGpus));
+}
+
+void complain(const std::string& message) {
+  // Not fmt's, which throws where nobody listens.
+  std::fprintf(stderr, "lab32: %s\n", visible(message).c_str());
+}
+
+void print(const std::string& text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw MachineError(fmt::format("standard output cannot be written: {}; name a file with -o",
+                                   std::strerror(errno)));
+}
+
+void print_or_write(const std::string& text, const std::string& file, const std::string& option) {
+  if (file.empty())
+    print(text);
+  else
+    write_file(file, text, option);
+}
+
+}  // namespace lab32::commands

@@ -1,0 +1,101 @@
+// `lab32 report`, `class` and `similarity`: Python programs, which start this one.
+
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "app/command.h"
+#include "base/error.h"
+#include "base/root.h"
+#include "grading/engine/registry.h"
+
+namespace lab32::commands {
+namespace {
+
+[[noreturn]] void exec(const std::string& module, const Words& arguments) {
+  const char* named = std::getenv("LAB32_PYTHON");  // a wheel's own
+  const std::filesystem::path python = named && *named ? named : root() / ".venv/bin/python";
+  std::error_code error;
+  if (!std::filesystem::exists(python, error))
+    throw MachineError(fmt::format(
+        "{}: there is no such Python; `make report` and `make class` install it", python.string()));
+  Words words = {python.string(), "-m", module};
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) words.insert(words.end(), {"--binary", self.string()});
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  unsetenv("PYTHONPATH");  // another installation's packages
+  execv(argv[0], argv.data());
+  throw MachineError(
+      fmt::format("{} cannot be started: {}", python.string(), std::strerror(errno)));
+}
+
+// `text` becomes standard text.
+void feed(const std::string& text) {
+  const int file = memfd_create("lab32", 0);
+  bool written = file >= 0;
+  for (size_t at = 0; written && at < text.size();) {
+    const ssize_t bytes = write(file, text.data() + at, text.size() - at);
+    written = bytes > 0;
+    at += written ? static_cast<size_t>(bytes) : 0;
+  }
+  if (!written || lseek(file, 0, SEEK_SET) != 0 || dup2(file, STDIN_FILENO) < 0)
+    throw MachineError(
+        fmt::format("there is no room for what is to be drawn: {}", std::strerror(errno)));
+}
+
+// Its options are the module's own.
+Command python_command(CLI::App& lab32, const char* name, const char* help,
+                       const std::string& module) {
+  Command command;
+  command.app = lab32.add_subcommand(name, help);
+  command.run_words = [module](const Words& words) -> int { exec_python(module, words); };
+  return command;
+}
+
+// A first `make grade LAB=...` links the suites of that lab alone (all_suites_linked()).
+Command for_all_labs(Command command) {
+  command.run_words = [name = command.app->get_name(),
+                       run = command.run_words](const Words& words) {
+    if (!grading::all_suites_linked())
+      throw Error("`" + name +
+                  "` is not in this lab32, which `make grade` has built with what grading needs; "
+                  "`make build` adds the rest");
+    return run(words);
+  };
+  return command;
+}
+
+}  // namespace
+
+void exec_python(const std::string& module, const Words& arguments,
+                 const std::optional<std::string>& input) {
+  if (input) feed(*input);
+  exec(module, arguments);
+}
+
+Command report_command(CLI::App& lab32) {
+  return python_command(lab32, "report",
+                        "one page of a grading, with pictures of what the kernels do",
+                        "lab32.report");
+}
+
+Command class_command(CLI::App& lab32) {
+  return for_all_labs(
+      python_command(lab32, "class", "grade the submissions of a whole class", "lab32.classroom"));
+}
+
+Command similarity_command(CLI::App& lab32) {
+  return for_all_labs(python_command(lab32, "similarity",
+                                     "which submissions of a class are worth reading side by side",
+                                     "lab32.similarity"));
+}
+
+}  // namespace lab32::commands
