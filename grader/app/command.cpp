@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
-#include "base/write_file.h"
 
 namespace lab32::commands {
 

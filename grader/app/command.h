@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clean_end.h"
+#include "base/child.h"
 
 namespace lab32::commands {
 

@@ -11,7 +11,7 @@
 #include "app/command.h"
 #include "app/guest.h"
 #include "base/error.h"
-#include "base/write_file.h"
+#include "base/files.h"
 #include "grading/engine/registry.h"
 #include "grading/launch/given_values.h"
 #include "pictures/mapping.h"

@@ -7,7 +7,7 @@
 
 #include "app/command.h"
 #include "base/error.h"
-#include "base/write_file.h"
+#include "base/files.h"
 #include "grading/engine/runner.h"
 #include "grading/engine/watching.h"
 #include "report/history.h"

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/process.h"
-#include "base/read_file.h"
-#include "base/root.h"
 
 namespace lab32::commands {
 namespace {

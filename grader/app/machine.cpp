@@ -5,10 +5,9 @@
 #include <filesystem>
 
 #include "app/command.h"
-#include "base/confine.h"
 #include "base/error.h"
-#include "base/layout.h"
-#include "base/scratch.h"
+#include "base/files.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "gpu/timer.h"

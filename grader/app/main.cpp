@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "base/keep_memory.h"
+#include "base/memory.h"
 
 namespace lab32::commands {
 namespace {

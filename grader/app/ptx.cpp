@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "app/command.h"
-#include "base/write_file.h"
+#include "base/files.h"
 #include "grading/engine/compiled.h"
 
 namespace lab32::commands {

@@ -10,8 +10,8 @@
 #include <filesystem>
 
 #include "app/command.h"
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/root.h"
 #include "grading/engine/registry.h"
 
 namespace lab32::commands {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "app/command.h"
-#include "base/write_file.h"
+#include "base/files.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/student_files.h"
 #include "grading/timing/calibrate.h"

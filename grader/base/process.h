@@ -1,13 +1,48 @@
-// A child process with limits: how the grader runs compilers over text that somebody else wrote.
+// A program run in a child process, with limits, and closed off from files and sockets: how the
+// grader runs compilers over text that somebody else wrote.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "base/confine.h"
+#include "base/child.h"
 
 namespace lab32 {
+
+// ---- what a child process may reach ----
+//
+// The kernel closes it off for good: files by Landlock, sockets and other processes by seccomp.
+// Needs no privilege, no namespace and no other program.
+
+// What this kernel, and whoever set limits to this process, lets a process give up.
+struct Confinable {
+  int landlock = 0;      // version of its interface; 0: there is none
+  bool seccomp = false;  // filters
+};
+const Confinable& confinable();
+
+class Confinement {
+ public:
+  struct Paths {
+    std::vector<std::string> read;   // and execute: files, or directories with all below
+    std::vector<std::string> write;  // and read
+  };
+  // Paths that are not there are left out. Without Landlock, files are not closed off. Throws
+  // MachineError.
+  explicit Confinement(const Paths& paths);
+  // seccomp only.
+  enum class Files { open };
+  explicit Confinement(Files) {}
+
+  // In the child, before exec: for itself and all that it starts. 0, or why not.
+  int enter() const;
+
+ private:
+  Descriptor ruleset_;
+};
+
+// ---- the process and its limits ----
 
 // 0 is "no limit". There is none on the number of processes: RLIMIT_NPROC counts all processes of
 // the user on the machine, so it would fail a student with many windows and stop no root.

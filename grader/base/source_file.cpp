@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/layout.h"
-#include "base/read_file.h"
+#include "base/files.h"
+#include "base/text.h"
 
 namespace lab32 {
 

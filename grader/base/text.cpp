@@ -1,10 +1,24 @@
 #include "base/text.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cctype>
 #include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/work.h"
 
 namespace lab32 {
+
+// ---- what can be shown -----------------------------------------------------------------------
+
 namespace {
 
 struct Decoded {
@@ -77,5 +91,164 @@ std::string grouped(uint64_t value) {
 std::string visible(const std::string& text) { return shown(text, "\n\t", ""); }
 
 std::string visible_name(const std::string& name) { return shown(name, "", "\"\\"); }
+
+// ---- columns ---------------------------------------------------------------------------------
+
+namespace {
+
+// The prefix of `text` that shows as `width` columns, never half a UTF-8 sequence.
+size_t bytes_of_columns(std::string_view text, int width) {
+  size_t at = 0;
+  for (int shown = 0; at < text.size() && shown < width; ++shown) do
+      ++at;
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80);
+  return at;
+}
+
+void wrap_line(std::string_view line, int width, std::vector<std::string>& out) {
+  const size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  if (indent >= 4 || columns(line) <= width) {
+    out.emplace_back(line);
+    return;
+  }
+  const std::string margin(indent, ' ');
+  std::string current = margin;
+  bool empty = true;
+  size_t at = indent;
+  while (at < line.size()) {
+    const size_t end = std::min(line.find(' ', at), line.size());
+    std::string_view word = line.substr(at, end - at);
+    at = std::min(line.find_first_not_of(' ', end), line.size());
+    if (!empty && columns(current) + 1 + columns(word) > width) {
+      out.push_back(current);
+      current = margin;
+      empty = true;
+    }
+    while (empty && columns(current) + columns(word) > width) {
+      const size_t cut = bytes_of_columns(word, std::max(1, width - columns(current)));
+      if (cut >= word.size()) break;
+      out.push_back(margin + std::string(word.substr(0, cut)));
+      word.remove_prefix(cut);
+    }
+    if (!empty) current += ' ';
+    current += word;
+    empty = false;
+  }
+  if (!empty) out.push_back(current);
+}
+
+}  // namespace
+
+int columns(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+std::vector<std::string> wrap(std::string_view text, int width) {
+  std::vector<std::string> lines;
+  while (true) {
+    const size_t end = text.find('\n');
+    wrap_line(text.substr(0, end), width, lines);
+    if (end == std::string_view::npos) return lines;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string pad_right(std::string_view text, int width) {
+  return std::string(text) + std::string(std::max(0, width - columns(text)), ' ');
+}
+
+std::string pad_left(std::string_view text, int width) {
+  return std::string(std::max(0, width - columns(text)), ' ') + std::string(text);
+}
+
+// ---- names like another ----------------------------------------------------------------------
+
+size_t edit_distance(const std::string& a, const std::string& b) {
+  // Row i: the distances of a's first i letters to every beginning of b.
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+std::vector<std::string> suggestions(const std::string& wanted,
+                                     const std::vector<std::string>& names, size_t count) {
+  std::vector<std::pair<size_t, std::string>> near;
+  for (const std::string& name : names) {
+    const size_t distance = edit_distance(wanted, name);
+    if (distance <= std::max<size_t>(wanted.size() / 2, 2)) near.emplace_back(distance, name);
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (near.size() > count) near.resize(count);
+  std::vector<std::string> out;
+  for (auto& [distance, name] : near) out.push_back(std::move(name));
+  return out;
+}
+
+// ---- C++'s names -----------------------------------------------------------------------------
+
+namespace {
+
+// Each reference to an earlier part of the name may double the text: 200 characters can stand for
+// gigabytes, and the C++ library has no limit. A name with more of them than this is read in a
+// child process, for so long, and not at all once several were not worth it.
+constexpr int kHarmlessReferences = 10;
+constexpr size_t kHarmlessLength = 8192, kLongest = 1 << 20;
+constexpr double kSeconds = 0.3;
+constexpr int kMostFailures = 3;
+
+// "S_", "S1Z_", "T0_".
+int references_in(const std::string& name) {
+  int count = 0;
+  for (size_t at = 0; at < name.size(); ++at) {
+    if (name[at] != 'S' && name[at] != 'T') continue;
+    size_t end = at + 1;
+    while (end < name.size() && (std::isdigit(static_cast<unsigned char>(name[end])) ||
+                                 std::isupper(static_cast<unsigned char>(name[end]))))
+      ++end;
+    count += end < name.size() && name[end] == '_' ? 1 : 0;
+  }
+  return count;
+}
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
+}  // namespace
+
+std::string demangle(const std::string& name) {
+  if (name.compare(0, 2, "_Z") != 0) return name;  // else `f` would become `float`
+  if (name.size() > kLongest) return name;
+  if (references_in(name) <= kHarmlessReferences && name.size() <= kHarmlessLength)
+    return demangled(name);
+  static std::atomic<int> failures{0};
+  if (failures >= kMostFailures) return name;
+  const Forked child = run_forked(
+      [&] {
+        const std::string text = demangled(name);
+        const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+        return text.size() > kLongest ? std::vector<std::byte>()
+                                      : std::vector<std::byte>(bytes, bytes + text.size());
+      },
+      kSeconds);
+  if (child.end == Forked::End::done && !child.answer.empty())
+    return {reinterpret_cast<const char*>(child.answer.data()), child.answer.size()};
+  ++failures;
+  return name;
+}
 
 }  // namespace lab32

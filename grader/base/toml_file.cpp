@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/files.h"
 
 namespace lab32 {
 namespace {

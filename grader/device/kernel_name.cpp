@@ -6,9 +6,9 @@
 #include <map>
 #include <memory>
 
-#include "base/demangle.h"
 #include "base/error.h"
 #include "base/pattern.h"
+#include "base/text.h"
 
 namespace lab32::device {
 namespace {

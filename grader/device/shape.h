@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/dim3.h"
+#include "base/grid.h"
 
 namespace lab32::device {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/shared_region.h"
+#include "base/work.h"
 #include "gpu/gpu_device.h"
 #include "gpu/timer.h"
 #include "toolchain/artifact.h"

@@ -12,13 +12,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/background.h"
 #include "base/error.h"
-#include "base/forked.h"
-#include "base/hash.h"
 #include "base/process.h"
-#include "base/shared_region.h"
-#include "base/work_timer.h"
+#include "base/random.h"
+#include "base/work.h"
+#include "base/work_time.h"
 #include "gpu/gpu_bench.h"
 #include "gpu/timed_codec.h"
 #include "toolchain/cache.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/shared_region.h"
+#include "base/work.h"
 #include "gpu/timer.h"
 
 namespace lab32::device {

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/layout.h"
 #include "base/text.h"
 #include "pictures/paint.h"
 

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/layout.h"
 #include "base/text.h"
 #include "pictures/json.h"
 #include "pictures/text.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/layout.h"
 #include "base/text.h"
 #include "pictures/mapping.h"
 #include "pictures/paint.h"

@@ -5,7 +5,6 @@
 #include <map>
 #include <vector>
 
-#include "base/layout.h"
 #include "base/text.h"
 #include "pictures/make.h"
 #include "pictures/paint.h"

@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/files.h"
 #include "base/text.h"
-#include "base/write_file.h"
 #include "report/render.h"
 
 namespace lab32::report {

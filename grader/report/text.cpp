@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/layout.h"
 #include "report/render.h"
 
 namespace lab32::report {

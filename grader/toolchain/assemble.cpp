@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/pattern.h"
 #include "base/process.h"
-#include "base/read_file.h"
-#include "base/scratch.h"
 #include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/read_file.h"
+#include "base/files.h"
+#include "base/random.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::toolchain {

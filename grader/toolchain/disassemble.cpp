@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/process.h"
-#include "base/scratch.h"
 #include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
 

@@ -11,8 +11,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/files.h"
 #include "base/pattern.h"
-#include "base/read_file.h"
 #include "base/text.h"
 #include "toolchain/cache.h"
 #include "toolchain/disassemble.h"

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/confine.h"
+#include "base/files.h"
 #include "base/process.h"
-#include "base/scratch.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::toolchain {

@@ -9,8 +9,8 @@
 #include <map>
 #include <optional>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/root.h"
 
 namespace lab32::toolchain {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/source_file.h"
 #include "base/text.h"
-#include "base/work_timer.h"
+#include "base/work_time.h"
 #include "device/device.h"
 #include "grading/engine/registry.h"
 #include "grading/launch/given.h"

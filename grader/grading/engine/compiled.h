@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/background.h"
+#include "base/work.h"
 #include "toolchain/artifact.h"
 #include "toolchain/submission.h"
 

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "base/error.h"
-#include "base/suggestions.h"
+#include "base/text.h"
 #include "pictures/make.h"
 
 namespace lab32::grading {

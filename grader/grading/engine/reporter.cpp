@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/work_timer.h"
+#include "base/work_time.h"
 #include "grading/engine/prerequisites.h"
 #include "grading/engine/quiet_reporter.h"
 #include "grading/engine/registry.h"

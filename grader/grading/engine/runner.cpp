@@ -7,9 +7,9 @@
 #include <new>
 #include <random>
 
-#include "base/background.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/work.h"
 #include "grading/engine/compiled.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/registry.h"

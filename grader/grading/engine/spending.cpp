@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/machine_speed.h"
 #include "base/text.h"
+#include "base/work_time.h"
 
 namespace lab32::grading {
 namespace {

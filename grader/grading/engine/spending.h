@@ -1,14 +1,14 @@
 // What the kernels of a submission may take: a launch, all of a check and all of its lab.
 // Instructions are counted, so that a verdict does not depend on the machine; seconds are the last
 // resort, for instructions of which each takes long, and a slow machine has more of them
-// (base/machine_speed.h).
+// (base/work_time.h).
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 
-#include "base/work_timer.h"
+#include "base/work_time.h"
 #include "device/device.h"
 
 namespace lab32::grading {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/root.h"
 #include "base/text.h"
 
 namespace lab32::grading {

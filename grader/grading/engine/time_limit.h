@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/machine_speed.h"
-#include "base/work_timer.h"
+#include "base/work_time.h"
 #include "report/result.h"
 
 namespace lab32::grading {
@@ -16,7 +15,7 @@ namespace lab32::grading {
 class TimeLimit {
  public:
   // A reference solution takes two to five, with its compilation. These, unlike what somebody asks
-  // for, are those of a usual machine: a slow one has more (base/machine_speed.h).
+  // for, are those of a usual machine: a slow one has more (base/work_time.h).
   static double usual();
 
   // `compiling`: went before. Its clock starts now.

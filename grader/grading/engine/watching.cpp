@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/watch.h"
+#include "base/files.h"
 #include "report/changes.h"
 
 namespace lab32::grading {

@@ -7,9 +7,9 @@
 #include <sstream>
 #include <vector>
 
+#include "base/environment.h"
+#include "base/files.h"
 #include "base/pattern.h"
-#include "base/read_file.h"
-#include "base/root.h"
 #include "grading/engine/session.h"
 
 namespace lab32::grading {

@@ -5,9 +5,9 @@
 #include <array>
 #include <filesystem>
 
+#include "base/environment.h"
+#include "base/files.h"
 #include "base/pattern.h"
-#include "base/root.h"
-#include "base/table.h"
 
 namespace lab32::grading {
 namespace {

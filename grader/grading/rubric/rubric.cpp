@@ -9,9 +9,9 @@
 #include <set>
 #include <stdexcept>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/root.h"
-#include "base/suggestions.h"
+#include "base/text.h"
 #include "base/toml_file.h"
 
 namespace lab32::grading {

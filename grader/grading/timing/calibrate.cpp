@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/work_timer.h"
+#include "base/work_time.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/reporter.h"
 #include "grading/engine/session.h"

@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "base/read_file.h"
-#include "base/root.h"
+#include "base/environment.h"
+#include "base/files.h"
 #include "device/device.h"
 #include "grading/engine/session.h"
 #include "grading/launch/code_map.h"

@@ -9,11 +9,10 @@
 #include <map>
 #include <sstream>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/files.h"
 #include "base/random.h"
-#include "base/read_file.h"
-#include "base/root.h"
 #include "grading/engine/compiled.h"
 #include "toolchain/assemble.h"
 #include "toolchain/nvcc.h"

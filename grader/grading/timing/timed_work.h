@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/background.h"
+#include "base/work.h"
 #include "gpu/timer.h"
 #include "grading/engine/session.h"
 

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "base/background.h"
 #include "base/error.h"
-#include "base/work_timer.h"
+#include "base/work.h"
+#include "base/work_time.h"
 #include "device/fault_text.h"
 #include "grading/engine/prerequisites.h"
 #include "grading/engine/progress.h"

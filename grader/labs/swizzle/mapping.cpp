@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/root.h"
 #include "grading/engine/runner.h"
 
 namespace lab32::checks::swizzle {

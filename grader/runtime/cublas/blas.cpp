@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/root.h"
 #include "runtime/cublas/pinned.h"
 
 namespace lab32::cublas {

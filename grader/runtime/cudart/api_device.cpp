@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "base/align.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "runtime/cudart/attributes.h"
 #include "runtime/cudart/call.h"
 

@@ -1,7 +1,7 @@
 // Allocating and freeing: device, pinned and managed memory.
 
-#include "base/align.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "runtime/cudart/call.h"
 
 using namespace lab32::cudart;

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "base/kept_of_thread.h"
+#include "base/work.h"
 #include "runtime/cudart/call.h"
 #include "runtime/cudart/launch.h"
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "base/process.h"
-#include "base/shown_path.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::cudart {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/kept_of_thread.h"
+#include "base/work.h"
 
 namespace lab32::cudart {
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/align.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "simulator/ptx/link.h"
 
 namespace lab32::cudart {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <set>
 
-#include "base/read_file.h"
+#include "base/files.h"
 #include "runtime/driver/call.h"
 #include "runtime/driver/link.h"
 #include "runtime/driver/modules.h"

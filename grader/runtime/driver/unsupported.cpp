@@ -14,7 +14,7 @@
 
 #include "base/elf.h"
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/files.h"
 #include "device/kernel_name.h"
 #include "device/sim_device.h"
 #include "runtime/cublas/symbols.h"

@@ -16,9 +16,9 @@
 
 #include "base/elf.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/pattern.h"
 #include "base/process.h"
-#include "base/read_file.h"
 #include "runtime/profiler/libraries.h"
 #include "runtime/profiler/nvcc_words.h"
 #include "toolchain/cache.h"

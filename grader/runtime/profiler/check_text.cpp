@@ -7,8 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "base/layout.h"
-#include "base/shown_path.h"
+#include "base/files.h"
 #include "base/source_file.h"
 #include "base/text.h"
 #include "device/fault_text.h"

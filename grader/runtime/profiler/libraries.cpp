@@ -8,8 +8,8 @@
 
 #include "base/elf.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/process.h"
-#include "base/read_file.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::profiler {

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/layout.h"
 #include "base/text.h"
 
 namespace lab32::profiler {

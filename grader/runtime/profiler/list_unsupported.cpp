@@ -11,8 +11,8 @@
 
 #include "base/elf.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/pattern.h"
-#include "base/read_file.h"
 #include "base/text.h"
 #include "runtime/profiler/libraries.h"
 #include "runtime/profiler/nvcc_words.h"

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/suggestions.h"
 #include "base/text.h"
 
 namespace lab32::profiler {

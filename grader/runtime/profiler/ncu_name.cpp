@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/demangle.h"
 #include "base/pattern.h"
+#include "base/text.h"
 #include "runtime/profiler/mangled.h"
 
 namespace lab32::profiler {

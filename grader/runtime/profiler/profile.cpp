@@ -8,9 +8,9 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/pattern.h"
 #include "base/text.h"
-#include "base/write_file.h"
 #include "runtime/profiler/library_text.h"
 #include "runtime/profiler/ncu_csv.h"
 #include "runtime/profiler/ncu_name.h"

@@ -7,8 +7,7 @@
 #include <map>
 #include <set>
 
-#include "base/layout.h"
-#include "base/shown_path.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "device/fault_text.h"
 #include "device/ptx_level_text.h"

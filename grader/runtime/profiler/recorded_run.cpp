@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/scratch.h"
+#include "base/files.h"
 #include "runtime/profiler/start.h"
 #include "simulator/timing/profile.h"
 

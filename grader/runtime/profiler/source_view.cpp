@@ -7,8 +7,7 @@
 #include <fstream>
 #include <map>
 
-#include "base/layout.h"
-#include "base/shown_path.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace lab32::profiler {

@@ -2,7 +2,7 @@
 // as in build/runtime/lab32, but run only inside a grading session.
 #include <doctest/doctest.h>
 
-#include "base/keep_memory.h"
+#include "base/memory.h"
 
 int main(int argc, char** argv) {
   lab32::keep_freed_memory();

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/elf.h"
+#include "base/files.h"
 #include "base/process.h"
-#include "base/read_file.h"
 #include "runtime/cublas/pinned.h"
 #include "runtime/profiler/build_program.h"
 #include "runtime/profiler/libraries.h"

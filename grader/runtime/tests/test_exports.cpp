@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/elf.h"
-#include "base/read_file.h"
+#include "base/files.h"
 #include "runtime/profiler/build_program.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/toolchain.h"

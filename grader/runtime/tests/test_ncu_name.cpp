@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "base/root.h"
+#include "base/environment.h"
 #include "runtime/profiler/mangled.h"
 #include "runtime/profiler/ncu_name.h"
 #include "simulator/ptx/parser.h"

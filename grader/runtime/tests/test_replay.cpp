@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "base/root.h"
-#include "base/table.h"
+#include "base/environment.h"
+#include "base/files.h"
 #include "device/device.h"
 #include "device/fault_text.h"
 #include "runtime/profiler/metrics.h"

@@ -5,10 +5,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/layout.h"
-#include "base/root.h"
-#include "base/suggestions.h"
+#include "base/text.h"
 #include "runtime/profiler/check_text.h"
 #include "runtime/profiler/ncu_csv.h"
 #include "runtime/profiler/profile_text.h"

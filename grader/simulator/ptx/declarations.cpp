@@ -3,7 +3,7 @@
 #include <cstring>
 #include <optional>
 
-#include "base/align.h"
+#include "base/memory.h"
 #include "simulator/ptx/literals.h"
 
 namespace lab32::ptx {

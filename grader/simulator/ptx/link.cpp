@@ -5,8 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/demangle.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "simulator/ptx/cursor.h"
 #include "simulator/ptx/diagnostic.h"
 #include "simulator/ptx/lexer.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/align.h"
-#include "base/demangle.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
 
 namespace lab32::ptx {
 namespace {

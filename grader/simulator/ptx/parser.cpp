@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/demangle.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "simulator/ptx/declarations.h"
 #include "simulator/ptx/literals.h"
 #include "simulator/ptx/module_parser.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/root.h"
 #include "base/toml_file.h"
 
 namespace lab32::model {

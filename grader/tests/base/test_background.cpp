@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/background.h"
+#include "base/work.h"
 
 namespace lab32::tests {
 

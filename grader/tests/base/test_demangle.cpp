@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "base/demangle.h"
+#include "base/text.h"
 
 using namespace lab32;
 

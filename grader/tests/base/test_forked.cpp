@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "base/forked.h"
+#include "base/work.h"
 
 using namespace lab32;
 

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <functional>
 
-#include "base/clean_end.h"
+#include "base/child.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/process.h"
-#include "base/read_file.h"
 #include "tests/fixtures/scratch.h"
 
 using namespace lab32;

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "base/table.h"
+#include "base/files.h"
 #include "tests/fixtures/scratch.h"
 
 using namespace lab32;

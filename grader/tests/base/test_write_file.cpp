@@ -9,8 +9,7 @@
 
 #include "base/child.h"
 #include "base/error.h"
-#include "base/read_file.h"
-#include "base/write_file.h"
+#include "base/files.h"
 #include "tests/fixtures/devices.h"
 #include "tests/fixtures/scratch.h"
 

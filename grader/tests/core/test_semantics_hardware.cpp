@@ -5,7 +5,7 @@
 #include <memory>
 #include <sstream>
 
-#include "base/root.h"
+#include "base/environment.h"
 #include "tests/fixtures/host_half.h"
 
 using namespace lab32;

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/environment.h"
 #include "base/process.h"
-#include "base/root.h"
 #include "grading/engine/runner.h"
 #include "tests/fixtures/scratch.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/root.h"
+#include "base/environment.h"
 #include "grading/engine/compiled.h"
 #include "grading/launch/given_values.h"
 #include "pictures/mapping.h"

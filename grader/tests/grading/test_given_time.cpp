@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/root.h"
+#include "base/environment.h"
 #include "grading/engine/compiled.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/session.h"

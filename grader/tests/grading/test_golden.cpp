@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/environment.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/pattern.h"
-#include "base/read_file.h"
-#include "base/root.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/runner.h"
 #include "report/render.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/root.h"
+#include "base/environment.h"
 #include "grading/engine/runner.h"
 #include "report/render.h"
 #include "tests/fixtures/slow.h"

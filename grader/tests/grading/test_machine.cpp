@@ -8,9 +8,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/environment.h"
+#include "base/files.h"
 #include "base/process.h"
-#include "base/read_file.h"
-#include "base/root.h"
 #include "tests/fixtures/devices.h"
 #include "tests/fixtures/scratch.h"
 #include "tests/fixtures/slow.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "base/read_file.h"
-#include "base/root.h"
+#include "base/environment.h"
+#include "base/files.h"
 #include "device/device.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"

@@ -1,7 +1,7 @@
 // The reference solutions as they are handed out: what runs is left, what tells is gone.
 #include <doctest/doctest.h>
 
-#include "base/root.h"
+#include "base/environment.h"
 #include "device/device.h"
 #include "gpu/entries.h"
 #include "grading/engine/compiled.h"

@@ -10,9 +10,9 @@
 #include <set>
 #include <sstream>
 
+#include "base/environment.h"
+#include "base/files.h"
 #include "base/pattern.h"
-#include "base/read_file.h"
-#include "base/root.h"
 #include "gpu/gpu_timer.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "base/machine_speed.h"
+#include "base/work_time.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/reporter.h"
 #include "grading/engine/spending.h"

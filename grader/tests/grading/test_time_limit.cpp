@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/root.h"
+#include "base/environment.h"
 #include "grading/engine/runner.h"
 #include "grading/engine/time_limit.h"
 #include "report/render.h"

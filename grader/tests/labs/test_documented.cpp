@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "base/root.h"
-#include "base/table.h"
+#include "base/environment.h"
+#include "base/files.h"
 #include "device/device.h"
 #include "device/fault_text.h"
 #include "grading/engine/runner.h"

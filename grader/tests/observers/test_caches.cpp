@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/environment.h"
+#include "base/files.h"
 #include "base/random.h"
-#include "base/root.h"
-#include "base/table.h"
 #include "simulator/observers/caches/cache_record.h"
 #include "simulator/observers/caches/caches.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/root.h"
-#include "base/table.h"
+#include "base/environment.h"
+#include "base/files.h"
 #include "simulator/observers/traffic/banks.h"
 #include "simulator/observers/traffic/sectors.h"
 

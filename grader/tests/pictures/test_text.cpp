@@ -7,10 +7,9 @@
 #include <set>
 #include <sstream>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/layout.h"
-#include "base/read_file.h"
-#include "base/root.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "pictures/json.h"
 #include "pictures/mapping.h"

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "base/root.h"
+#include "base/environment.h"
 #include "simulator/ptx/debug_types.h"
 #include "tests/fixtures/slow.h"
 #include "toolchain/nvcc.h"

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <random>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/root.h"
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/lexer.h"
 #include "simulator/ptx/parser.h"

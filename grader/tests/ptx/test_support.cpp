@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/process.h"
-#include "base/read_file.h"
 #include "simulator/ptx/parser.h"
 #include "tests/fixtures/ptx_support.h"
 #include "tests/fixtures/scratch.h"

@@ -6,8 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "base/read_file.h"
-#include "base/watch.h"
+#include "base/files.h"
 #include "report/changes.h"
 #include "report/history.h"
 #include "tests/fixtures/sample_result.h"

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/layout.h"
+#include "base/environment.h"
 #include "base/pattern.h"
-#include "base/root.h"
+#include "base/text.h"
 #include "report/render.h"
 #include "tests/fixtures/sample_result.h"
 

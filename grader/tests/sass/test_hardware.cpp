@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "base/table.h"
+#include "base/files.h"
 #include "device/device.h"
 #include "device/fault_text.h"
 #include "toolchain/nvcc.h"

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "base/root.h"
+#include "base/environment.h"
 #include "simulator/timing/time.h"
 #include "tests/fixtures/model_record.h"
 #include "toolchain/nvcc.h"

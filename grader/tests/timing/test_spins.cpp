@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/root.h"
-#include "base/table.h"
+#include "base/environment.h"
+#include "base/files.h"
 #include "simulator/observers/traffic/spins.h"
 #include "simulator/timing/machine_issue.h"
 #include "simulator/timing/multiprocessor.h"

@@ -20,7 +20,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/root.h"
+#include "base/environment.h"
 #include "simulator/timing/time.h"
 #include "tests/fixtures/model_record.h"
 #include "tests/fixtures/slow.h"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/files.h"
 #include "tests/fixtures/isolations.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/nvcc.h"

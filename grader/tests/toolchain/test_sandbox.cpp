@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/files.h"
 #include "tests/fixtures/isolations.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/sandbox.h"

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "base/root.h"
 #include "device/kernel_name.h"
 #include "simulator/core/warp/trap_text.h"
 #include "simulator/observers/races/global_races.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/keep_memory.h"
+#include "base/memory.h"
 #include "device/device.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"

@@ -10,8 +10,8 @@
 #include <sstream>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/pattern.h"
-#include "base/root.h"
 #include "grading/engine/runner.h"
 #include "labs/swizzle/mapping.h"
 

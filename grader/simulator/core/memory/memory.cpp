@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/align.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "simulator/core/memory/page_pool.h"
 #include "simulator/core/warp/instruction.h"
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/align.h"
+#include "base/memory.h"
 #include "simulator/core/memory/contiguous.h"
 #include "simulator/core/warp/instruction.h"
 #include "simulator/core/warp/trap.h"

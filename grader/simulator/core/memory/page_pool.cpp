@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/align.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace lab32::sim {
 namespace {

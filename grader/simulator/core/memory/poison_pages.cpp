@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/align.h"
+#include "base/memory.h"
 
 namespace lab32::sim {
 namespace {

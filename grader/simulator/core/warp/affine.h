@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/dim3.h"
+#include "base/grid.h"
 
 namespace lab32::sim {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/dim3.h"
+#include "base/grid.h"
 
 namespace lab32::sim {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/align.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace lab32::sim {
 namespace {

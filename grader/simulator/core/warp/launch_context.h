@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/align.h"
-#include "base/dim3.h"
+#include "base/grid.h"
+#include "base/memory.h"
 #include "simulator/core/memory/device_heap.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/warp/device_launches.h"

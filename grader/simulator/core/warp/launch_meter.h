@@ -5,14 +5,13 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/machine_speed.h"
-#include "base/work_timer.h"
+#include "base/work_time.h"
 
 namespace lab32::sim {
 
 class LaunchMeter {
  public:
-  // 0: no limit. Seconds are those of a usual machine (base/machine_speed.h).
+  // 0: no limit. Seconds are those of a usual machine (base/work_time.h).
   LaunchMeter(uint64_t most_instructions, double most_seconds, uint64_t most_local_bytes)
       : most_(most_instructions), seconds_(most_seconds), local_(most_local_bytes) {}
 

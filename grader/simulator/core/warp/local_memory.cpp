@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/align.h"
+#include "base/memory.h"
 #include "simulator/core/warp/warp.h"
 
 namespace lab32::sim {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/align.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace lab32::sim {
 namespace {

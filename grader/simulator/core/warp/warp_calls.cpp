@@ -1,7 +1,7 @@
 // Calls, returns and exits of the lanes of a warp.
 #include <cstring>
 
-#include "base/demangle.h"
+#include "base/text.h"
 #include "simulator/core/isa/device_launch.h"
 #include "simulator/core/isa/device_runtime.h"
 #include "simulator/core/isa/heap_calls.h"

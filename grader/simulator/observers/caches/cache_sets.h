@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/raw_array.h"
+#include "base/memory.h"
 #include "simulator/observers/traffic/sectors.h"
 
 namespace lab32::counters {

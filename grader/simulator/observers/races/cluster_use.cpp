@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/align.h"
+#include "base/memory.h"
 
 namespace lab32::counters {
 

@@ -1,6 +1,7 @@
-// An array whose items hold nothing until they are written: a large one costs no pass over it. It
-// begins where a line of the host's cache does.
+// Memory of the host: sizes rounded up, arrays that nothing clears, pages that are kept.
 #pragma once
+
+#include <malloc.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -9,10 +10,16 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/align.h"
-
 namespace lab32 {
 
+// The least multiple of `unit`, which must not be 0, that is not below `value`.
+template <class T>
+constexpr T align_up(T value, std::common_type_t<T> unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+// An array whose items hold nothing until they are written: a large one costs no pass over it. It
+// begins where a line of the host's cache does.
 template <class T>
 class RawArray {
   static_assert(std::is_trivial_v<T>);
@@ -45,5 +52,13 @@ class RawArray {
   uint64_t bytes_;
   T* items_;
 };
+
+// For the start of main(): freed memory stays the process's own. A launch takes and frees arrays of
+// tens of MB; the system would clear each of their pages anew (a tenth of the time of a grading).
+inline void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 16 << 20);
+}
 
 }  // namespace lab32

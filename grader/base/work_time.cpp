@@ -1,4 +1,4 @@
-#include "base/machine_speed.h"
+#include "base/work_time.h"
 
 #include <sys/mman.h>
 
@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <ctime>
 #include <mutex>
-
-#include "base/work_timer.h"
 
 namespace lab32 {
 namespace {

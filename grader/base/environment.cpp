@@ -1,4 +1,4 @@
-#include "base/root.h"
+#include "base/environment.h"
 
 #include <dlfcn.h>
 

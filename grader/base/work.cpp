@@ -1,6 +1,7 @@
-#include "base/forked.h"
+#include "base/work.h"
 
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,10 +10,60 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <exception>
+#include <string>
+#include <thread>
+#include <utility>
 
 #include "base/child.h"
+#include "base/error.h"
 
 namespace lab32 {
+
+// ---- on another thread -----------------------------------------------------------------------
+
+struct Background::State {
+  std::function<void()> work;  // empty once it is done
+  std::exception_ptr error;
+  std::thread thread;
+
+  void run() {
+    try {
+      work();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    work = nullptr;
+  }
+  void finish() {
+    if (thread.joinable())
+      thread.join();
+    else if (work)
+      run();
+  }
+  ~State() {
+    if (thread.joinable()) thread.join();
+  }
+};
+
+Background::Background(std::function<void()> work, When when) : state_(new State) {
+  state_->work = std::move(work);
+  if (when == When::now) state_->thread = std::thread([state = state_.get()] { state->run(); });
+}
+Background::Background() = default;
+Background::~Background() = default;
+Background::Background(Background&&) noexcept = default;
+Background& Background::operator=(Background&&) noexcept = default;
+
+void Background::wait() { state_->finish(); }
+
+void Background::get() {
+  wait();
+  if (state_->error) std::rethrow_exception(state_->error);
+}
+
+// ---- in a child process ----------------------------------------------------------------------
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -97,5 +148,17 @@ Forked run_forked(const std::function<std::vector<std::byte>()>& work, double se
     forked.how = "ended without an answer";
   return forked;
 }
+
+// ---- memory that processes share -------------------------------------------------------------
+
+SharedRegion::SharedRegion(size_t most) : size_(most) {
+  void* const at = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED)
+    throw MachineError(std::string("no memory that processes share: ") + std::strerror(errno));
+  data_ = static_cast<std::byte*>(at);
+}
+
+SharedRegion::~SharedRegion() { munmap(data_, size_); }
 
 }  // namespace lab32

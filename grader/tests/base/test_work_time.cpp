@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "base/machine_speed.h"
+#include "base/work_time.h"
 #include "simulator/core/warp/launch_meter.h"
 
 using namespace lab32;

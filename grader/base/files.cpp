@@ -1,0 +1,330 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "base/child.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace lab32 {
+
+// ---- read ------------------------------------------------------------------------------------
+
+std::optional<std::string> read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  // An empty file sets failbit on `text`, a directory badbit on `file`.
+  if (!file) return std::nullopt;
+  return text.str();
+}
+
+std::vector<std::string> csv_cells(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
+      cells.back() += c;
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else if (c != '\r') {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+std::vector<TableRow> read_table(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Error(path + " cannot be read");
+  std::vector<std::string> names;
+  std::vector<TableRow> rows;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::vector<std::string> cells = csv_cells(line);
+    if (names.empty()) {
+      names = std::move(cells);
+      continue;
+    }
+    if (cells.size() != names.size()) throw Error(path + ": `" + line + "` has other columns");
+    TableRow& row = rows.emplace_back();
+    for (size_t i = 0; i < cells.size(); ++i) row[names[i]] = std::move(cells[i]);
+  }
+  return rows;
+}
+
+// ---- written ---------------------------------------------------------------------------------
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Who is told what, when something fails.
+struct Target {
+  const std::string& path;
+  const std::string& option;
+  [[noreturn]] void fail(const char* what, int reason) const {
+    throw MachineError(fmt::format("{}: {}: {}; name another file with {}", visible_name(path),
+                                   what, std::strerror(reason), option));
+  }
+};
+
+enum class Kind { absent, regular, stream };
+
+Kind kind_of(const Target& target) {
+  struct stat s {};
+  if (stat(target.path.c_str(), &s) != 0) {
+    if (errno != ENOENT) target.fail("cannot be written", errno);
+    return Kind::absent;
+  }
+  if (S_ISDIR(s.st_mode)) target.fail("cannot be written", EISDIR);
+  if (S_ISBLK(s.st_mode) || S_ISSOCK(s.st_mode)) target.fail("cannot be written", EINVAL);
+  return S_ISREG(s.st_mode) ? Kind::regular : Kind::stream;
+}
+
+// Where a link, or a chain of them, leads to; what it names need not be there.
+std::string place_of(const Target& target) {
+  fs::path place = target.path;
+  std::error_code error;
+  for (int i = 0; fs::is_symlink(place, error); ++i) {
+    if (i == 40) target.fail("cannot be written", ELOOP);
+    place = place.parent_path() / fs::read_symlink(place, error);
+  }
+  return place.string();
+}
+
+bool write_all(int fd, const std::string& text) {
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t n = write(fd, text.data() + done, text.size() - done);
+    if (n < 0 && errno != EINTR) return false;
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+void write_stream(const Target& target, const std::string& text) {
+  const Descriptor fd(open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (fd.get() < 0 || !write_all(fd.get(), text)) target.fail("cannot be written", errno);
+}
+
+// The directory's own entry, without which a power cut could bring the old file back.
+void bring_to_disk(const fs::path& directory) {
+  const Descriptor fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0) fsync(fd.get());
+}
+
+std::string directory_of(const std::string& place) {
+  const fs::path parent = fs::path(place).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+void replace(const Target& target, const std::string& place, const std::string& text) {
+  std::string temporary = directory_of(place) + "/.lab32-XXXXXX";
+  Descriptor fd(mkostemp(temporary.data(), O_CLOEXEC));
+  if (fd.get() < 0) target.fail("cannot be written", errno);
+  // mkstemp makes files private; a report is as public as any other file of its owner.
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(fd.get(), 0666 & ~mask);
+  // Some file systems have no fsync.
+  const bool written = write_all(fd.get(), text) && (fsync(fd.get()) == 0 || errno == EINVAL);
+  const bool renamed = written && rename(temporary.c_str(), place.c_str()) == 0;
+  if (!renamed) {
+    const int reason = errno;
+    unlink(temporary.c_str());
+    target.fail(written ? "cannot be replaced" : "cannot be written", reason);
+  }
+  bring_to_disk(directory_of(place));
+}
+
+}  // namespace
+
+void write_file(const std::string& path, const std::string& text, const std::string& option) {
+  const Target target{path, option};
+  if (kind_of(target) == Kind::stream)
+    write_stream(target, text);
+  else
+    replace(target, place_of(target), text);
+}
+
+void check_writable(const std::string& path, const std::string& option) {
+  const Target target{path, option};
+  if (kind_of(target) == Kind::stream) {
+    if (access(path.c_str(), W_OK) != 0) target.fail("cannot be written", errno);
+    return;
+  }
+  const std::string place = place_of(target), directory = directory_of(place);
+  if (place.empty() || fs::path(place).filename().empty()) target.fail("cannot be written", ENOENT);
+  // Rights alone do not say it: there are read-only disks, and directories that are none.
+  std::string probe = directory + "/.lab32-XXXXXX";
+  const Descriptor fd(mkostemp(probe.data(), O_CLOEXEC));
+  if (fd.get() < 0) target.fail("cannot be written", errno);
+  unlink(probe.c_str());
+}
+
+std::string shown_path(const std::string& path) {
+  std::error_code ignored;
+  const std::string here = std::filesystem::current_path(ignored).string() + "/";
+  return path.rfind(here, 0) == 0 ? path.substr(here.size()) : path;
+}
+
+// ---- watched ---------------------------------------------------------------------------------
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// An editor writes a file in several steps.
+constexpr int kQuietMilliseconds = 150;
+
+}  // namespace
+
+// The folders are watched: a file that is replaced is another one.
+Watch::Watch(const std::vector<fs::path>& files) : inotify_(inotify_init1(IN_CLOEXEC)) {
+  for (const fs::path& file : files) {
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    const int watch =
+        inotify_ < 0 ? -1
+                     : inotify_add_watch(inotify_, folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO);
+    if (watch < 0) {
+      const std::string why = std::strerror(errno);
+      if (inotify_ >= 0) close(inotify_);
+      throw MachineError(visible_name(folder.string()) + " cannot be watched: " + why);
+    }
+    places_.push_back({watch, file.filename()});
+  }
+}
+
+Watch::~Watch() { close(inotify_); }
+
+std::vector<size_t> Watch::wait() {
+  std::set<size_t> saved;
+  for (;;) {
+    pollfd ready{inotify_, POLLIN, 0};
+    const int n = poll(&ready, 1, saved.empty() ? -1 : kQuietMilliseconds);
+    if (n < 0 && errno == EINTR) return {};
+    if (n <= 0) break;
+    alignas(inotify_event) std::array<char, 4096> events;
+    const ssize_t bytes = read(inotify_, events.data(), events.size());
+    for (ssize_t at = 0; at + static_cast<ssize_t>(sizeof(inotify_event)) <= bytes;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
+      at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+      for (size_t i = 0; i < places_.size(); ++i)
+        if (places_[i].folder == event->wd && event->len > 0 && places_[i].name == event->name)
+          saved.insert(i);
+    }
+  }
+  return {saved.begin(), saved.end()};
+}
+
+// ---- scratch directories ---------------------------------------------------------------------
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Scratches {
+  std::mutex mutex;
+  std::map<fs::path, pid_t> owners;  // a fork has those of its parent, too
+};
+Scratches& scratches() {
+  static Scratches all;
+  return all;
+}
+
+fs::path temporary_directory() {
+  const char* named = std::getenv("TMPDIR");
+  return named && *named ? named : "/tmp";
+}
+
+[[noreturn]] void fail(const fs::path& directory, const char* reason) {
+  throw MachineError("no scratch directory in " + directory.string() + ": " + reason +
+                     "; name a directory with room in TMPDIR");
+}
+
+// Ours alone: in /tmp anybody may have made something of that name.
+bool is_ours(const fs::path& directory) {
+  struct stat s {};
+  return lstat(directory.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
+         (s.st_mode & 077) == 0;
+}
+
+bool lock(const Descriptor& directory, int how) {
+  return directory.get() >= 0 && flock(directory.get(), how) == 0;
+}
+
+Descriptor opened(const fs::path& directory) {
+  return Descriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// What nobody holds any more. A file system without locks keeps what is there.
+void sweep(const fs::path& root) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(root, error)) {
+    const Descriptor held = opened(entry.path());
+    if (lock(held, LOCK_EX | LOCK_NB)) fs::remove_all(entry.path(), error);
+  }
+}
+
+}  // namespace
+
+Scratch::Scratch() {
+  const std::lock_guard guard(scratches().mutex);
+  const fs::path directory = temporary_directory();
+  fs::path root = directory / ("lab32-" + std::to_string(geteuid()));
+  mkdir(root.c_str(), 0700);
+  // With a root that is not ours there are no leftovers of ours in it.
+  std::string pattern =
+      is_ours(root) ? (root / "XXXXXX").string() : (directory / "lab32-XXXXXX").string();
+  const Descriptor root_lock = is_ours(root) ? opened(root) : Descriptor();
+  static std::set<fs::path> swept;
+  if (swept.insert(root).second && lock(root_lock, LOCK_EX | LOCK_NB)) sweep(root);
+  // Nobody sweeps between the next two steps.
+  lock(root_lock, LOCK_SH);
+  if (!mkdtemp(pattern.data())) fail(directory, std::strerror(errno));
+  path = fs::canonical(pattern);
+  lock_.reset(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  lock(lock_, LOCK_EX | LOCK_NB);
+  scratches().owners[path] = getpid();
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+  const std::lock_guard guard(scratches().mutex);
+  scratches().owners.erase(path);
+}
+
+void Scratch::remove_all() {
+  // Never unlocked: whoever misses its files must not get to tell what he makes of it.
+  scratches().mutex.lock();
+  std::error_code ignored;
+  for (const auto& [path, owner] : scratches().owners)
+    if (owner == getpid()) fs::remove_all(path, ignored);
+}
+
+}  // namespace lab32
