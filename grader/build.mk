@@ -223,22 +223,32 @@ TIDY_FLAGS = -std=c++17 -Igrader -DLAB32_VERSION='""' $(TOOLKIT_HEADERS)
 
 # ---- fuzzing -------------------------------------------------------------------------------------
 
-# libFuzzer is clang's. Only what the readers need is built for it.
-FUZZERS    := $(patsubst grader/tools/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/tools/fuzz/*.cpp))
+# libFuzzer is clang's. Only what the readers need is built for it, as two units.
+FUZZERS      := $(patsubst grader/tools/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/tools/fuzz/*.cpp))
 FUZZ_SCRIPTS := $(filter-out %/python_reader.py,$(wildcard grader/tools/fuzz/*.py))
-FUZZED     := $(patsubst %,build/fuzz/obj/%.o,$(filter base/% simulator/ptx/% toolchain/% runtime/record/% \
-                grading/rubric/% grading/engine/registry simulator/sass/listing runtime/cudart/fatbin runtime/cudart/cubin,\
-                $(filter-out $(TEST_SOURCES),$(SOURCES))))
-FUZZ_FLAGS := -std=c++17 -g1 -O1 -Igrader -pthread \
-              -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZED       := $(filter-out $(TEST_SOURCES),$(filter base/% toolchain/% simulator/ptx/% simulator/sass/listing \
+                  runtime/record/% runtime/cudart/fatbin runtime/cudart/cubin grading/rubric/rubric grading/rubric/answer grading/engine/registry,$(SOURCES)))
+FUZZED_TEXT  := $(filter-out base/libraries/%,$(filter base/% toolchain/% simulator/%,$(FUZZED)))
+FUZZED_DATA  := $(filter runtime/% grading/%,$(FUZZED))
+FUZZ_OBJECTS := $(addprefix build/fuzz/obj/,text.o data.o base/libraries/implementations.o)
+FUZZ_FLAGS   := -std=c++17 -g1 -O1 -Igrader -pthread -fsanitize=address,undefined -fno-sanitize-recover=all
 
-build/fuzz/obj/%.o: grader/%.cpp | setup-fuzz
+build/fuzz/text.cpp: TEXT = $(FUZZED_TEXT:%='#include "%.cpp"')
+build/fuzz/data.cpp: TEXT = $(FUZZED_DATA:%='#include "%.cpp"')
+build/fuzz/text.cpp build/fuzz/data.cpp: FORCE
+	$(keep_text)
+define fuzz-compile
 	@echo '  fuzz $<' >&2
 	@mkdir -p $(@D)
 	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+endef
+build/fuzz/obj/%.o: build/fuzz/%.cpp | setup-fuzz
+	$(fuzz-compile)
+build/fuzz/obj/%.o: grader/%.cpp | setup-fuzz
+	$(fuzz-compile)
 # toml++ 3.3 takes a character such as U+0403 outside strings for impossible, and then compares it
 # with whitespace: with the right result, but for the sanitizer's stop.
 build/fuzz/obj/base/libraries/implementations.o: FUZZ_FLAGS += -fno-sanitize=unreachable
-$(FUZZERS): build/fuzz/%: build/fuzz/obj/tools/fuzz/%.o $(FUZZED)
+$(FUZZERS): build/fuzz/%: build/fuzz/obj/tools/fuzz/%.o $(FUZZ_OBJECTS)
 	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt -lcrypt -lzstd -llz4
--include $(FUZZED:.o=.d) $(FUZZERS:build/fuzz/%=build/fuzz/obj/tools/fuzz/%.d)
+-include $(FUZZ_OBJECTS:.o=.d) $(FUZZERS:build/fuzz/%=build/fuzz/obj/tools/fuzz/%.d)
