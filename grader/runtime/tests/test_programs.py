@@ -30,7 +30,7 @@ def try_out(case, tools, file, before, directory):
     def lab32(tool, *options):  # fmt: skip
         command = [LAB32, tool, "--gpus", str(case.gpus), *options,
                    str(file), *case.nvcc, "--", *before, *case.arguments]  # fmt: skip
-        done = corpus.execute(command, case.stdin)
+        done = corpus.execute(command, case)
         done.stdout, done.stderr = (corpus.as_alone(text, case) for text in (done.stdout, done.stderr))
         return done
 

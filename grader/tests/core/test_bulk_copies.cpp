@@ -1,5 +1,5 @@
 // Bulk copies and the barrier objects that count their bytes; boxes of tensors. What an H100 does
-// with each mode: fixtures/programs/tensor_maps.cu.
+// with each mode: runtime/tests/programs/clusters/tensor_maps.cu.
 #include <doctest/doctest.h>
 
 #include <cstring>

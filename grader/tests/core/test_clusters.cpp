@@ -1,5 +1,5 @@
 // Thread block clusters: the cluster's barrier, other blocks' shared memory, and what races there.
-// Programs of CUDA: fixtures/programs/clusters.cu, cluster_faults.cu.
+// Programs of CUDA: runtime/tests/programs/clusters.
 #include <doctest/doctest.h>
 
 #include "tests/fixtures/sim_kit.h"

@@ -1,5 +1,5 @@
 // What printf prints in a kernel, where a GPU's does not do as C's. What both do is in
-// fixtures/programs/printf_sizes.cu.
+// runtime/tests/programs/streams/printf_sizes.cu.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // sured on a small array whose rows count up, worked out by hand; txq and suq. `surface_reductions`
-// in fixtures/programs compares them with a GPU.
+// in runtime/tests/programs compares them with a GPU.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 // cp.async.bulk.tensor: boxes of a tensor that a map describes (memory/tensor_map.h). Where a box
 // goes, what lies outside the tensor and which coordinates can be were measured on an H100
-// (fixtures/programs/tensor_maps.cu).
+// (runtime/tests/programs/clusters/tensor_maps.cu).
 #include <algorithm>
 #include <array>
 #include <cstring>

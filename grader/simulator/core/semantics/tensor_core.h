@@ -15,14 +15,13 @@
 // the other two; C is added last, rounded to nearest. m8n8k4 of halves is arithmetic of floats.
 //
 // Where that is from: tiles of random numbers, near each other and far apart, sparse, subnormal and
-// special, on an H200, 2026-11-25. `runtime/tests/programs/tensor_cores.cu` and `mma_sync.cu` hold
-// what they gave. (Fasi, Higham, Mikaitis, Pranesh: "Numerical behavior of NVIDIA tensor cores",
-// 2021, found the same way of adding, with other widths, on older cards.)
-// Sparse products, 8-bit floats and m8n8k4: how large the blocks of sparse ones are and how many
-// places they keep was asked for (two large products that cancel, and a small one, at every place),
-// the rest read from the machine code of ptxas 13.0 for sm_90 or taken from dense ones; then an
-// H200 gave the same bits for all tiles of `mma_sparse.cu`, `mma_float8.cu` and `mma_m8n8k4.cu`
-// (2026-11-26).
+// special, on an H200, 2026-11-25. `runtime/tests/programs/tensor_cores`
+// holds what they gave. (Fasi, Higham, Mikaitis, Pranesh: "Numerical behavior of NVIDIA tensor
+// cores", 2021, found the same way of adding, with other widths, on older cards.) Sparse products,
+// 8-bit floats and m8n8k4: how large the blocks of sparse ones are and how many places they keep
+// was asked for (two large products that cancel, and a small one, at every place), the rest read
+// from the machine code of ptxas 13.0 for sm_90 or taken from dense ones; then an H200 gave the
+// same bits for all tiles of `mma_sparse.cu`, `mma_float8.cu` and `mma_m8n8k4.cu` (2026-11-26).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // What races in device memory give on a GPU: each kernel many times, and how often its result was
 // not what its author wanted. `lab32 check` finds each of them
-// (runtime/tests/programs/global_races.cu has the same mistakes, small).
+// (runtime/tests/programs/hazards/global_races.cu has the same mistakes, small).
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
