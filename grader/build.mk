@@ -19,7 +19,7 @@ ALL_LABS     := $(patsubst data/limits/%.toml,%,$(wildcard data/limits/*.toml))
 unit_services   := base toolchain device gpu pictures report simulator/ptx simulator/sass
 unit_core       := simulator/core simulator/observers
 unit_suites     := labs
-# Whole programs (grader/runtime): the tools, and the library that programs are linked with.
+# Whole programs (grader/runtime): the commands, and the library that programs are linked with.
 unit_programs   := app/programs
 unit_profiler   := runtime/profiler
 unit_cudart     := runtime/cudart
@@ -30,9 +30,6 @@ unit_tests_core      := tests/core
 unit_tests_grading   := tests/grading tests/timing tests/report tests/labs
 unit_tests_fixtures  := tests/fixtures
 unit_tests_runtime   := runtime/tests
-# One object per library, each of which only leads into libcudart.so.13.
-LIBRARY_SOURCES := runtime/driver/library/libcuda runtime/driver/library/nvrtc_lines \
-                   runtime/cublas/library/libcublas runtime/cublas/library/libcublasLt
 
 SOURCES      := $(sort $(patsubst grader/%.cpp,%,$(shell find grader -name '*.cpp' -not -path 'grader/tools/measure/*')))
 TEST_SOURCES := $(foreach s,$(SOURCES),$(if $(findstring /tests/,/$s),$s))
@@ -47,7 +44,7 @@ folders_of    = $(or $(unit_$1),$1)
 below         = $(foreach f,$(call folders_of,$1),$(filter $f/%,$(SOURCES)))
 # The sources of a unit: those below its folders but for smaller units' and for tests.
 sources_of    = $(if $(filter tests_%,$1),$(filter $(TEST_SOURCES),$(call below,$1)),\
-                  $(filter-out $(TEST_SOURCES) $(LIBRARY_SOURCES) \
+                  $(filter-out $(TEST_SOURCES) \
                     $(addsuffix /%,$(filter-out $(call folders_of,$1),$(ALONE))),$(call below,$1)))
 objects_of    = $(patsubst %,$(BUILD)/obj/%.o,$(if $(filter yes,$(UNITY)),$1,$(foreach u,$1,$(call sources_of,$u))))
 
@@ -60,7 +57,9 @@ UNITS        := $(GRADER_UNITS) suites $(LAB_UNITS) app $(TEST_UNITS) bench muta
 
 GRADER       := $(call objects_of,$(GRADER_UNITS))
 SUITES       := $(call objects_of,suites)
-OBJECTS      := $(call objects_of,$(UNITS)) $(LIBRARY_SOURCES:%=$(BUILD)/obj/%.o)
+# One object per library, each of which only leads into libcudart.so.13 (runtime.mk).
+LIBRARY_OBJECTS := $(patsubst %,$(BUILD)/obj/runtime/%.o,libcuda libcublas libcublasLt nvrtc_lines)
+OBJECTS      := $(call objects_of,$(UNITS)) $(LIBRARY_OBJECTS)
 
 # The first `make grade LAB=...` is waited for: until something asks for more, it links the suites of
 # the labs that it names, and no others.
@@ -227,7 +226,7 @@ TIDY_FLAGS = -std=c++17 -Igrader -DLAB32_VERSION='""' $(TOOLKIT_HEADERS)
 FUZZERS      := $(patsubst grader/tools/fuzz/%.cpp,build/fuzz/%,$(wildcard grader/tools/fuzz/*.cpp))
 FUZZ_SCRIPTS := $(filter-out %/python_reader.py,$(wildcard grader/tools/fuzz/*.py))
 FUZZED       := $(filter-out $(TEST_SOURCES),$(filter base/% toolchain/% simulator/ptx/% simulator/sass/listing \
-                  runtime/record/% runtime/cudart/fatbin runtime/cudart/cubin grading/rubric/rubric grading/rubric/answer grading/engine/registry,$(SOURCES)))
+                  runtime/record/% runtime/cudart/device_code grading/rubric/rubric grading/rubric/answer grading/engine/registry,$(SOURCES)))
 FUZZED_TEXT  := $(filter-out base/libraries/%,$(filter base/% toolchain/% simulator/%,$(FUZZED)))
 FUZZED_DATA  := $(filter runtime/% grading/%,$(FUZZED))
 FUZZ_OBJECTS := $(addprefix build/fuzz/obj/,text.o data.o base/libraries/implementations.o)

@@ -17,7 +17,7 @@
 #include "pictures/mapping.h"
 #include "pictures/shown.h"
 #include "report/render.h"
-#include "runtime/profiler/explain.h"
+#include "runtime/profiler/commands.h"
 
 namespace lab32::commands {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/command.h"
-#include "runtime/profiler/explain.h"
+#include "runtime/profiler/commands.h"
 
 namespace lab32::commands {
 

@@ -1,4 +1,4 @@
-# Whole programs: build/runtime holds lab32 with their tools in it, the libraries that programs are
+# Whole programs: build/runtime holds lab32 with their commands in it, the libraries that programs are
 # linked with, and the tests of both. Nothing that grades needs any of it.
 
 RUNTIME_DIR  := $(PROGRAMS)/runtime
@@ -22,9 +22,16 @@ $(RUNTIME_DIR)/exports: grader/runtime/cudart/api.def grader/runtime/runtime.mk
 	@{ echo 'libcudart.so.13 { global: lab32_list_unsupported; lab32_driver_symbol; lab32_cublas_symbol;'; \
 	   sed -n 's/^[A-Z]*(\(.*\))$$/  \1;/p' $<; echo 'local: *; };'; } >$@
 
-# The driver's names, which lead into the runtime; what is loaded before NVIDIA's libraries.
-LIBCUDA := $(BUILD)/obj/runtime/driver/library/libcuda.o
-NVRTC   := $(BUILD)/obj/runtime/driver/library/nvrtc_lines.o
+# Libraries whose names lead into the runtime, and one that is loaded before NVIDIA's NVRTC: one source.
+$(LIBRARY_OBJECTS): $(BUILD)/obj/runtime/%.o: grader/runtime/small_libraries.cpp
+	$(compile)
+library_of = -DLAB32_NAMES='"runtime/$1"' -DLAB32_FIND='"$2"' -DLAB32_CALLED='"$3"'
+$(BUILD)/obj/runtime/libcuda.o:     DEFINES = $(call library_of,driver/api.def,lab32_driver_symbol,driver) -DLAB32_DRIVER
+$(BUILD)/obj/runtime/libcublas.o:   DEFINES = $(call library_of,cublas/api.def,lab32_cublas_symbol,cuBLAS)
+$(BUILD)/obj/runtime/libcublasLt.o: DEFINES = $(call library_of,cublas/lt_api.def,lab32_cublas_symbol,cuBLAS)
+
+LIBCUDA := $(BUILD)/obj/runtime/libcuda.o
+NVRTC   := $(BUILD)/obj/runtime/nvrtc_lines.o
 $(RUNTIME_DIR)/libcuda.so.1: $(LIBCUDA) $(NVRTC) $(RUNTIME_DIR)/libcudart.so.13
 	@echo '  link $@' >&2
 	@echo '{ global: cu*; lab32_simulated_driver; local: *; };' >$(@D)/driver_exports
@@ -35,14 +42,14 @@ $(RUNTIME_DIR)/libcuda.so.1: $(LIBCUDA) $(NVRTC) $(RUNTIME_DIR)/libcudart.so.13
 	@$(CXX) -shared -nostdlib -Wl,-soname,libnvJitLink.so.13 -x c++ /dev/null -o $(@D)/absent/libnvJitLink.so.13
 	@$(CXX) $(CXXFLAGS) -shared $(NVRTC) -o $(@D)/libnvrtc_lines.so -ldl
 
-# cuBLAS' names, which lead into the runtime, too; and the header for toolkits without.
-CUBLAS := $(addprefix $(BUILD)/obj/runtime/cublas/library/libcublas,.o Lt.o)
+# And the header for toolkits without cuBLAS.
+CUBLAS := $(addprefix $(BUILD)/obj/runtime/libcublas,.o Lt.o)
 $(RUNTIME_DIR)/libcublas.so.13: $(CUBLAS) $(RUNTIME_DIR)/libcudart.so.13 $(RUNTIME_DIR)/include/cublas_v2.h
 	@echo '  link $@' >&2
 	@for name in cublas cublasLt; do \
 	  echo "lib$$name.so.13 { global: cublas*; local: *; };" >$(@D)/library_exports && \
 	  $(CXX) $(CXXFLAGS) -shared -Wl,-soname,lib$$name.so.13 -Wl,--version-script,$(@D)/library_exports \
-	    -Wl,-z,defs $(BUILD)/obj/runtime/cublas/library/lib$$name.o -o $(@D)/lib$$name.so.13 -ldl && \
+	    -Wl,-z,defs $(BUILD)/obj/runtime/lib$$name.o -o $(@D)/lib$$name.so.13 -ldl && \
 	  ln -sf lib$$name.so.13 $(@D)/lib$$name.so || exit; \
 	done
 $(RUNTIME_DIR)/include/cublas_v2.h: grader/runtime/cublas/include/cublas_v2.h grader/runtime/cublas/api.def

@@ -8,10 +8,9 @@
 
 #include "app/guest.h"
 #include "runtime/profiler/build_program.h"
-#include "runtime/profiler/check.h"
-#include "runtime/profiler/command_words.h"
-#include "runtime/profiler/list_unsupported.h"
-#include "runtime/profiler/profile.h"
+#include "runtime/profiler/commands.h"
+#include "runtime/profiler/libraries.h"
+#include "runtime/profiler/nvcc_words.h"
 #include "runtime/profiler/start.h"
 #include "simulator/timing/profile.h"
 

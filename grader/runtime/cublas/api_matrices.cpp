@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "runtime/cublas/handle.h"
 #include "runtime/cublas/values.h"
+#include "runtime/cudart/errors.h"
 
 using namespace lab32::cublas;
 using lab32::Error;
@@ -18,38 +19,84 @@ int64_t at_least_one(int64_t rows) { return std::max<int64_t>(1, rows); }
 // Of a vector with a step: BLAS begins at the end where that is negative.
 int64_t place(int64_t i, int64_t n, int64_t step) { return (step < 0 ? i - n + 1 : i) * step; }
 
+// The operands as the program gives them.
+struct Gemv {
+  cublasOperation_t op;
+  int64_t m, n;
+  const void* alpha;
+  const void* a;
+  int64_t lda;
+  const void* x;
+  int64_t step_x;
+  const void* beta;
+  void* y;
+  int64_t step_y;
+};
+struct Ger {
+  bool conjugated;
+  int64_t m, n;
+  const void* alpha;
+  const void* x;
+  int64_t step_x;
+  const void* y;
+  int64_t step_y;
+  void* a;
+  int64_t lda;
+};
+struct Geam {
+  cublasOperation_t op_a, op_b;
+  int64_t m, n;
+  const void* alpha;
+  const void* a;
+  int64_t lda;
+  const void* beta;
+  const void* b;
+  int64_t ldb;
+  void* c;
+  int64_t ldc;
+};
+struct Dgmm {
+  cublasSideMode_t side;
+  int64_t m, n;
+  const void* a;
+  int64_t lda;
+  const void* x;
+  int64_t step;
+  void* c;
+  int64_t ldc;
+};
+
 // An H100 finds no more wrong than this; what it makes of other operations and of steps of 0 is not
 // known.
 template <class T>
-cublasStatus_t gemv(const char* name, cublasHandle_t handle, cublasOperation_t op, int64_t m,
-                    int64_t n, const void* alpha, const void* a, int64_t lda, const void* x,
-                    int64_t step_x, const void* beta, void* y, int64_t step_y) {
+cublasStatus_t gemv(const char* name, cublasHandle_t handle, const Gemv& p) {
   return with_handle(name, handle, [&](Runtime& r) {
-    if (m <= 0 || n <= 0) return CUBLAS_STATUS_SUCCESS;
-    if (lda < m) return CUBLAS_STATUS_INVALID_VALUE;
-    if (!x || !y) return CUBLAS_STATUS_INVALID_VALUE;
-    if (!a) return CUBLAS_STATUS_INTERNAL_ERROR;
-    if (!is_operation(op)) throw Error("an operation that is none");
-    if (step_x == 0 || step_y == 0) throw Error("a step of 0");
-    const Scalar<T> by(handle, "alpha", alpha), keep(handle, "beta", beta);
-    if (by.is_null() || keep.is_null()) throw Error("alpha or beta is a null pointer");
-    const int64_t rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;
+    if (p.m <= 0 || p.n <= 0) return CUBLAS_STATUS_SUCCESS;
+    if (p.lda < p.m) return CUBLAS_STATUS_INVALID_VALUE;
+    if (!p.x || !p.y) return CUBLAS_STATUS_INVALID_VALUE;
+    if (!p.a) return CUBLAS_STATUS_INTERNAL_ERROR;
+    if (!is_operation(p.op)) throw Error("an operation that is none");
+    if (p.step_x == 0 || p.step_y == 0) throw Error("a step of 0");
+    const Scalar<T> by(handle, "alpha", p.alpha), keep(handle, "beta", p.beta);
+    if (by.is_null() || keep.is_null()) throw Error("alpha or p.beta is p.a null pointer");
+    const int64_t rows = p.op == CUBLAS_OP_N ? p.m : p.n, columns = p.op == CUBLAS_OP_N ? p.n : p.m;
     return submit(
-        r, handle, name, fmt::format("{}, {} x {}", letter_of(op), m, n),
+        r, handle, name, fmt::format("{}, {} p.x {}", letter_of(p.op), p.m, p.n),
         [=](Runtime&, Turn& turn) {
           const T f = by.get(turn), g = keep.get(turn);
           const bool reads = f != T();
-          const T* A = reads ? turn.read<T>("A", a, {m, n, lda}) : nullptr;
-          const T* X = reads ? turn.read<T>("x", x, vector_of(columns, step_x)) : nullptr;
-          T* Y = turn.update<T>("y", y, vector_of(rows, step_y), g != T());
-          turn.works(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(m) * static_cast<double>(n));
+          const T* A = reads ? turn.read<T>("A", p.a, {p.m, p.n, p.lda}) : nullptr;
+          const T* X = reads ? turn.read<T>("x", p.x, vector_of(columns, p.step_x)) : nullptr;
+          T* Y = turn.update<T>("y", p.y, vector_of(rows, p.step_y), g != T());
+          turn.works(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(p.m) *
+                     static_cast<double>(p.n));
           for (int64_t i = 0; i < rows; ++i) {
             T sum{};
             for (int64_t j = 0; reads && j < columns; ++j) {
-              const T v = op == CUBLAS_OP_N ? A[j * lda + i] : A[i * lda + j];
-              sum += (op == CUBLAS_OP_C ? conjugate(v) : v) * X[place(j, columns, step_x)];
+              const T v = p.op == CUBLAS_OP_N ? A[j * p.lda + i] : A[i * p.lda + j];
+              sum += (p.op == CUBLAS_OP_C ? conjugate(v) : v) * X[place(j, columns, p.step_x)];
             }
-            T& to = Y[place(i, rows, step_y)];
+            T& to = Y[place(i, rows, p.step_y)];
             to = (reads ? f * sum : T()) + (g == T() ? T() : g * to);
           }
         });
@@ -57,96 +104,89 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, cublasOperation_t o
 }
 
 template <class T>
-cublasStatus_t ger(const char* name, const char* routine, bool conjugated, cublasHandle_t handle,
-                   int64_t m, int64_t n, const void* alpha, const void* x, int64_t step_x,
-                   const void* y, int64_t step_y, void* a, int64_t lda) {
+cublasStatus_t ger(const char* name, const char* routine, cublasHandle_t handle, const Ger& p) {
   return with_handle(name, handle, [&](Runtime& r) {
-    if (m < 0) return illegal(routine, 1);
-    if (n < 0) return illegal(routine, 2);
-    if (step_x == 0) return illegal(routine, 5);
-    if (step_y == 0) return illegal(routine, 7);
-    if (lda < at_least_one(m)) return illegal(routine, 9);
-    if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-    const Scalar<T> by(handle, "alpha", alpha);
+    if (p.m < 0) return illegal(routine, 1);
+    if (p.n < 0) return illegal(routine, 2);
+    if (p.step_x == 0) return illegal(routine, 5);
+    if (p.step_y == 0) return illegal(routine, 7);
+    if (p.lda < at_least_one(p.m)) return illegal(routine, 9);
+    if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
+    const Scalar<T> by(handle, "alpha", p.alpha);
     if (by.is_null()) return CUBLAS_STATUS_INVALID_VALUE;
-    return submit(r, handle, name, fmt::format("{} x {}", m, n), [=](Runtime&, Turn& turn) {
+    return submit(r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, Turn& turn) {
       const T f = by.get(turn);
       if (f == T()) return;
-      const T* X = turn.read<T>("x", x, vector_of(m, step_x));
-      const T* Y = turn.read<T>("y", y, vector_of(n, step_y));
-      T* A = turn.update<T>("A", a, {m, n, lda});
-      for (int64_t j = 0; j < n; ++j) {
-        const T v = Y[place(j, n, step_y)], g = f * (conjugated ? conjugate(v) : v);
-        for (int64_t i = 0; i < m; ++i) A[j * lda + i] += X[place(i, m, step_x)] * g;
+      const T* X = turn.read<T>("x", p.x, vector_of(p.m, p.step_x));
+      const T* Y = turn.read<T>("y", p.y, vector_of(p.n, p.step_y));
+      T* A = turn.update<T>("A", p.a, {p.m, p.n, p.lda});
+      for (int64_t j = 0; j < p.n; ++j) {
+        const T v = Y[place(j, p.n, p.step_y)], g = f * (p.conjugated ? conjugate(v) : v);
+        for (int64_t i = 0; i < p.m; ++i) A[j * p.lda + i] += X[place(i, p.m, p.step_x)] * g;
       }
     });
   });
 }
 
 template <class T>
-cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle,
-                    cublasOperation_t op_a, cublasOperation_t op_b, int64_t m, int64_t n,
-                    const void* alpha, const void* a, int64_t lda, const void* beta, const void* b,
-                    int64_t ldb, void* c, int64_t ldc) {
+cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle, const Geam& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     const auto extent = [=](cublasOperation_t op, int64_t leading) {
-      return op == CUBLAS_OP_N ? Extent{m, n, leading} : Extent{n, m, leading};
+      return op == CUBLAS_OP_N ? Extent{p.m, p.n, leading} : Extent{p.n, p.m, leading};
     };
-    const Extent of_a = extent(op_a, lda), of_b = extent(op_b, ldb);
-    if (!is_operation(op_a)) return illegal(routine, 1);
-    if (!is_operation(op_b)) return illegal(routine, 2);
-    if (m < 0) return illegal(routine, 3);
-    if (n < 0) return illegal(routine, 4);
-    if (lda < at_least_one(of_a.rows)) return illegal(routine, 7);
-    if (ldb < at_least_one(of_b.rows)) return illegal(routine, 10);
-    if (ldc < at_least_one(m)) return illegal(routine, 12);
-    if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+    const Extent of_a = extent(p.op_a, p.lda), of_b = extent(p.op_b, p.ldb);
+    if (!is_operation(p.op_a)) return illegal(routine, 1);
+    if (!is_operation(p.op_b)) return illegal(routine, 2);
+    if (p.m < 0) return illegal(routine, 3);
+    if (p.n < 0) return illegal(routine, 4);
+    if (p.lda < at_least_one(of_a.rows)) return illegal(routine, 7);
+    if (p.ldb < at_least_one(of_b.rows)) return illegal(routine, 10);
+    if (p.ldc < at_least_one(p.m)) return illegal(routine, 12);
+    if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
     // In place only where each element is read where it is written.
     const auto moved = [=](const void* at, cublasOperation_t op, int64_t leading) {
-      return at == c && (op != CUBLAS_OP_N || leading != ldc);
+      return at == p.c && (op != CUBLAS_OP_N || leading != p.ldc);
     };
-    if (moved(a, op_a, lda) || moved(b, op_b, ldb)) return CUBLAS_STATUS_INVALID_VALUE;
-    const Scalar<T> by_a(handle, "alpha", alpha), by_b(handle, "beta", beta);
-    if (by_a.is_null() || by_b.is_null()) throw Error("alpha or beta is a null pointer");
-    return submit(r, handle, name, fmt::format("{} x {}", m, n), [=](Runtime&, Turn& turn) {
+    if (moved(p.a, p.op_a, p.lda) || moved(p.b, p.op_b, p.ldb)) return CUBLAS_STATUS_INVALID_VALUE;
+    const Scalar<T> by_a(handle, "alpha", p.alpha), by_b(handle, "beta", p.beta);
+    if (by_a.is_null() || by_b.is_null()) throw Error("alpha or p.beta is p.a null pointer");
+    return submit(r, handle, name, fmt::format("{} x {}", p.m, p.n), [=](Runtime&, Turn& turn) {
       const T f = by_a.get(turn), g = by_b.get(turn);
-      const T* A = f == T() ? nullptr : turn.read<T>("A", a, of_a);
-      const T* B = g == T() ? nullptr : turn.read<T>("B", b, of_b);
-      T* C = turn.write<T>("C", c, {m, n, ldc});
+      const T* A = f == T() ? nullptr : turn.read<T>("A", p.a, of_a);
+      const T* B = g == T() ? nullptr : turn.read<T>("B", p.b, of_b);
+      T* C = turn.write<T>("C", p.c, {p.m, p.n, p.ldc});
       const auto element = [](const T* from, cublasOperation_t op, int64_t leading, int64_t i,
                               int64_t j) {
         if (op == CUBLAS_OP_N) return from[j * leading + i];
         const T v = from[i * leading + j];
         return op == CUBLAS_OP_C ? conjugate(v) : v;
       };
-      for (int64_t j = 0; j < n; ++j)
-        for (int64_t i = 0; i < m; ++i)
-          C[j * ldc + i] = (A ? f * element(A, op_a, lda, i, j) : T()) +
-                           (B ? g * element(B, op_b, ldb, i, j) : T());
+      for (int64_t j = 0; j < p.n; ++j)
+        for (int64_t i = 0; i < p.m; ++i)
+          C[j * p.ldc + i] = (A ? f * element(A, p.op_a, p.lda, i, j) : T()) +
+                             (B ? g * element(B, p.op_b, p.ldb, i, j) : T());
     });
   });
 }
 
 template <class T>
-cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle,
-                    cublasSideMode_t side, int64_t m, int64_t n, const void* a, int64_t lda,
-                    const void* x, int64_t step, void* c, int64_t ldc) {
+cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle, const Dgmm& p) {
   return with_handle(name, handle, [&](Runtime& r) {
-    if (side != CUBLAS_SIDE_LEFT && side != CUBLAS_SIDE_RIGHT) return illegal(routine, 1);
-    if (m < 0) return illegal(routine, 2);
-    if (n < 0) return illegal(routine, 3);
-    if (lda < at_least_one(m)) return illegal(routine, 5);
-    if (ldc < at_least_one(m)) return illegal(routine, 9);
-    if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-    return submit(r, handle, name, fmt::format("{} x {}", m, n), [=](Runtime&, Turn& turn) {
-      const bool left = side == CUBLAS_SIDE_LEFT;
-      const int64_t length = left ? m : n;
-      const T* A = turn.read<T>("A", a, {m, n, lda});
-      const T* X = turn.read<T>("x", x, vector_of(length, step));
-      T* C = turn.write<T>("C", c, {m, n, ldc});
-      for (int64_t j = 0; j < n; ++j)
-        for (int64_t i = 0; i < m; ++i)
-          C[j * ldc + i] = A[j * lda + i] * X[place(left ? i : j, length, step)];
+    if (p.side != CUBLAS_SIDE_LEFT && p.side != CUBLAS_SIDE_RIGHT) return illegal(routine, 1);
+    if (p.m < 0) return illegal(routine, 2);
+    if (p.n < 0) return illegal(routine, 3);
+    if (p.lda < at_least_one(p.m)) return illegal(routine, 5);
+    if (p.ldc < at_least_one(p.m)) return illegal(routine, 9);
+    if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
+    return submit(r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, Turn& turn) {
+      const bool left = p.side == CUBLAS_SIDE_LEFT;
+      const int64_t length = left ? p.m : p.n;
+      const T* A = turn.read<T>("A", p.a, {p.m, p.n, p.lda});
+      const T* X = turn.read<T>("x", p.x, vector_of(length, p.step));
+      T* C = turn.write<T>("C", p.c, {p.m, p.n, p.ldc});
+      for (int64_t j = 0; j < p.n; ++j)
+        for (int64_t i = 0; i < p.m; ++i)
+          C[j * p.ldc + i] = A[j * p.lda + i] * X[place(left ? i : j, length, p.step)];
     });
   });
 }
@@ -158,23 +198,24 @@ cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle
   cublasStatus_t symbol(cublasHandle_t h, cublasOperation_t op, Int m, Int n, const T* alpha, \
                         const T* a, Int lda, const T* x, Int step_x, const T* beta, T* y,     \
                         Int step_y) {                                                         \
-    return gemv<Host<T>>(name, h, op, m, n, alpha, a, lda, x, step_x, beta, y, step_y);       \
+    return gemv<Host<T>>(name, h, {op, m, n, alpha, a, lda, x, step_x, beta, y, step_y});     \
   }
-#define GER(T, symbol, name, ROUTINE, conjugated, Int)                                            \
-  cublasStatus_t symbol(cublasHandle_t h, Int m, Int n, const T* alpha, const T* x, Int step_x,   \
-                        const T* y, Int step_y, T* a, Int lda) {                                  \
-    return ger<Host<T>>(name, ROUTINE, conjugated, h, m, n, alpha, x, step_x, y, step_y, a, lda); \
+#define GER(T, symbol, name, ROUTINE, conjugated, Int)                                          \
+  cublasStatus_t symbol(cublasHandle_t h, Int m, Int n, const T* alpha, const T* x, Int step_x, \
+                        const T* y, Int step_y, T* a, Int lda) {                                \
+    return ger<Host<T>>(name, ROUTINE, h,                                                       \
+                        {conjugated, m, n, alpha, x, step_x, y, step_y, a, lda});               \
   }
-#define GEAM(T, symbol, name, ROUTINE, Int)                                                    \
-  cublasStatus_t symbol(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, Int m,   \
-                        Int n, const T* alpha, const T* a, Int lda, const T* beta, const T* b, \
-                        Int ldb, T* c, Int ldc) {                                              \
-    return geam<Host<T>>(name, ROUTINE, h, ta, tb, m, n, alpha, a, lda, beta, b, ldb, c, ldc); \
+#define GEAM(T, symbol, name, ROUTINE, Int)                                                      \
+  cublasStatus_t symbol(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, Int m,     \
+                        Int n, const T* alpha, const T* a, Int lda, const T* beta, const T* b,   \
+                        Int ldb, T* c, Int ldc) {                                                \
+    return geam<Host<T>>(name, ROUTINE, h, {ta, tb, m, n, alpha, a, lda, beta, b, ldb, c, ldc}); \
   }
 #define DGMM(T, symbol, name, ROUTINE, Int)                                                \
   cublasStatus_t symbol(cublasHandle_t h, cublasSideMode_t side, Int m, Int n, const T* a, \
                         Int lda, const T* x, Int step, T* c, Int ldc) {                    \
-    return dgmm<Host<T>>(name, ROUTINE, h, side, m, n, a, lda, x, step, c, ldc);           \
+    return dgmm<Host<T>>(name, ROUTINE, h, {side, m, n, a, lda, x, step, c, ldc});         \
   }
 #define MATRICES(T, X)                                                \
   GEMV(T, cublas##X##gemv_v2, "cublas" #X "gemv", int)                \
@@ -197,3 +238,100 @@ RANK_ONE(cuComplex, Cgeru, "CGERU", false)
 RANK_ONE(cuComplex, Cgerc, "CGERC", true)
 RANK_ONE(cuDoubleComplex, Zgeru, "ZGERU", false)
 RANK_ONE(cuDoubleComplex, Zgerc, "ZGERC", true)
+
+// Vectors and matrices between the host and the device: copies as the runtime makes them.
+
+namespace {
+
+// As an H100 reports whatever is wrong with a copy. (The runtime remembers its own error.)
+cublasStatus_t mapped(cudaError_t error) {
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
+}
+
+// A copy's two sides, whose steps are elements of a vector or rows of a matrix; `stream`: null
+// where the call waits for it.
+struct Sides {
+  const void* from;
+  int64_t step_from;
+  void* to;
+  int64_t step_to;
+  cudaMemcpyKind kind;
+  const cudaStream_t* stream = nullptr;
+};
+
+// Steps and the width are bytes.
+cublasStatus_t copy(size_t width, size_t height, const Sides& s) {
+  if (!s.from || !s.to) return CUBLAS_STATUS_MAPPING_ERROR;
+  const auto from_pitch = static_cast<size_t>(s.step_from),
+             to_pitch = static_cast<size_t>(s.step_to);
+  // As many bytes as the pitch are one piece, and a plain copy where it is captured.
+  if (width == from_pitch && width == to_pitch)
+    return mapped(s.stream ? cudaMemcpyAsync(s.to, s.from, width * height, s.kind, *s.stream)
+                           : cudaMemcpy(s.to, s.from, width * height, s.kind));
+  return mapped(s.stream ? cudaMemcpy2DAsync(s.to, to_pitch, s.from, from_pitch, width, height,
+                                             s.kind, *s.stream)
+                         : cudaMemcpy2D(s.to, to_pitch, s.from, from_pitch, width, height, s.kind));
+}
+
+// Steps in bytes, of `element` each.
+Sides in_bytes(Sides s, int64_t element) {
+  s.step_from *= element;
+  s.step_to *= element;
+  return s;
+}
+
+cublasStatus_t vector(int64_t n, int64_t element, const Sides& s) {
+  if (element <= 0 || s.step_from <= 0 || s.step_to <= 0) return CUBLAS_STATUS_INVALID_VALUE;
+  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  if (n < 0) return CUBLAS_STATUS_MAPPING_ERROR;
+  return copy(static_cast<size_t>(element), static_cast<size_t>(n), in_bytes(s, element));
+}
+
+cublasStatus_t matrix(int64_t rows, int64_t columns, int64_t element, const Sides& s) {
+  if (rows < 0 || columns < 0 || element <= 0 || s.step_from <= 0 || s.step_to <= 0)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (rows == 0 || columns == 0) return CUBLAS_STATUS_SUCCESS;
+  if (s.step_from < rows || s.step_to < rows) return CUBLAS_STATUS_MAPPING_ERROR;
+  return copy(static_cast<size_t>(element * rows), static_cast<size_t>(columns),
+              in_bytes(s, element));
+}
+
+}  // namespace
+
+// Int: int, and int64_t where the name ends so.
+#define COPIES(suffix, Int)                                                                      \
+  cublasStatus_t cublasSetVector##suffix(Int n, Int element, const void* x, Int step_x, void* y, \
+                                         Int step_y) {                                           \
+    return vector(n, element, {x, step_x, y, step_y, cudaMemcpyHostToDevice});                   \
+  }                                                                                              \
+  cublasStatus_t cublasGetVector##suffix(Int n, Int element, const void* x, Int step_x, void* y, \
+                                         Int step_y) {                                           \
+    return vector(n, element, {x, step_x, y, step_y, cudaMemcpyDeviceToHost});                   \
+  }                                                                                              \
+  cublasStatus_t cublasSetVectorAsync##suffix(Int n, Int element, const void* x, Int step_x,     \
+                                              void* y, Int step_y, cudaStream_t stream) {        \
+    return vector(n, element, {x, step_x, y, step_y, cudaMemcpyHostToDevice, &stream});          \
+  }                                                                                              \
+  cublasStatus_t cublasGetVectorAsync##suffix(Int n, Int element, const void* x, Int step_x,     \
+                                              void* y, Int step_y, cudaStream_t stream) {        \
+    return vector(n, element, {x, step_x, y, step_y, cudaMemcpyDeviceToHost, &stream});          \
+  }                                                                                              \
+  cublasStatus_t cublasSetMatrix##suffix(Int rows, Int columns, Int element, const void* a,      \
+                                         Int lda, void* b, Int ldb) {                            \
+    return matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyHostToDevice});             \
+  }                                                                                              \
+  cublasStatus_t cublasGetMatrix##suffix(Int rows, Int columns, Int element, const void* a,      \
+                                         Int lda, void* b, Int ldb) {                            \
+    return matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyDeviceToHost});             \
+  }                                                                                              \
+  cublasStatus_t cublasSetMatrixAsync##suffix(Int rows, Int columns, Int element, const void* a, \
+                                              Int lda, void* b, Int ldb, cudaStream_t stream) {  \
+    return matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyHostToDevice, &stream});    \
+  }                                                                                              \
+  cublasStatus_t cublasGetMatrixAsync##suffix(Int rows, Int columns, Int element, const void* a, \
+                                              Int lda, void* b, Int ldb, cudaStream_t stream) {  \
+    return matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyDeviceToHost, &stream});    \
+  }                                                                                              \
+  static_assert(true)
+COPIES(, int);
+COPIES(_64, int64_t);

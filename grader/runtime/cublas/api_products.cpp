@@ -29,14 +29,18 @@ bool is_algorithm(cublasGemmAlgo_t a) {
   return (a >= -1 && a <= 23) || (a >= 99 && a <= 115) || a == 999;
 }
 
+struct ExTypes {
+  cudaDataType a, b, c;
+  cublasComputeType_t compute;
+  cublasGemmAlgo_t algorithm;
+};
+
 cublasStatus_t multiply_ex(cublasHandle_t handle, const char* name, const Product& p,
-                           cudaDataType a, cudaDataType b, cudaDataType c,
-                           cublasComputeType_t compute, cublasGemmAlgo_t algorithm,
-                           const Batch& batch) {
+                           const ExTypes& ex, const Batch& batch) {
   return with_handle(name, handle, [&](Runtime&) {
-    if (!is_algorithm(algorithm)) return illegal(kEx.routine, kAlgorithm);
+    if (!is_algorithm(ex.algorithm)) return illegal(kEx.routine, kAlgorithm);
     // Types that differ are none that an H100 takes either.
-    const Types types{a == b ? a : CUDA_R_64U, c, compute};
+    const Types types{ex.a == ex.b ? ex.a : CUDA_R_64U, ex.c, ex.compute};
     return multiply(handle, name, kEx, p, types, batch);
   });
 }
@@ -99,7 +103,7 @@ BATCHES(__half, H)
                         void* c, cudaDataType type_c, Int ldc, cublasComputeType_t compute,       \
                         cublasGemmAlgo_t algorithm) {                                             \
     return multiply_ex(h, "cublasGemmEx", {ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, \
-                       type_a, type_b, type_c, compute, algorithm, {});                           \
+                       {type_a, type_b, type_c, compute, algorithm}, {});                         \
   }
 EX(cublasGemmEx, int)
 EX(cublasGemmEx_64, int64_t)
@@ -111,9 +115,9 @@ EX(cublasGemmEx_64, int64_t)
                         long long step_b, const void* beta, void* c, cudaDataType type_c, Int ldc, \
                         long long step_c, Int count, cublasComputeType_t compute,                  \
                         cublasGemmAlgo_t algorithm) {                                              \
-    return multiply_ex(h, "cublasGemmStridedBatchedEx",                                            \
-                       {ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, type_a, type_b,     \
-                       type_c, compute, algorithm, {false, count, step_a, step_b, step_c});        \
+    return multiply_ex(                                                                            \
+        h, "cublasGemmStridedBatchedEx", {ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc},   \
+        {type_a, type_b, type_c, compute, algorithm}, {false, count, step_a, step_b, step_c});     \
   }
 STRIDED_EX(cublasGemmStridedBatchedEx, int)
 STRIDED_EX(cublasGemmStridedBatchedEx_64, int64_t)
@@ -126,7 +130,7 @@ STRIDED_EX(cublasGemmStridedBatchedEx_64, int64_t)
                         Int count, cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {      \
     return multiply_ex(h, "cublasGemmBatchedEx",                                                   \
                        {ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, const_cast<void**>(c), ldc}, \
-                       type_a, type_b, type_c, compute, algorithm, {true, count, 0, 0, 0});        \
+                       {type_a, type_b, type_c, compute, algorithm}, {true, count, 0, 0, 0});      \
   }
 BATCHED_EX(cublasGemmBatchedEx, int)
 BATCHED_EX(cublasGemmBatchedEx_64, int64_t)

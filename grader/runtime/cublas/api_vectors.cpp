@@ -68,14 +68,21 @@ struct Wide<std::complex<T>> {
 
 enum class Conjugated : bool { no, yes };
 
+// A vector as the program gives it.
 template <class T>
-cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step_x,
-                   const T* y, int64_t step_y, T* out, Conjugated conjugated) {
+struct Vector {
+  T* at;
+  int64_t step;
+};
+
+template <class T>
+cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n, Vector<const T> x,
+                   Vector<const T> y, T* out, Conjugated conjugated) {
   using W = typename Wide<T>::type;
   return reduce<T>(name, handle, n, out, [=](Turn& turn) {
     if (n <= 0) return T();
-    const Steps<const T> a(turn.read<T>("x", x, vector_of(n, step_x)), n, step_x);
-    const Steps<const T> b(turn.read<T>("y", y, vector_of(n, step_y)), n, step_y);
+    const Steps<const T> a(turn.read<T>("x", x.at, vector_of(n, x.step)), n, x.step);
+    const Steps<const T> b(turn.read<T>("y", y.at, vector_of(n, y.step)), n, y.step);
     W sum{};
     for (int64_t i = 0; i < n; ++i)
       sum += W(conjugated == Conjugated::yes ? conjugate(a[i]) : a[i]) * W(b[i]);
@@ -162,16 +169,17 @@ cublasStatus_t extreme(const char* name, cublasHandle_t handle, int64_t n, const
 }
 
 template <class T>
-cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, T* x,
-                            int64_t step_x, T* y, int64_t step_y, bool swaps) {
+cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, Vector<T> x,
+                            Vector<T> y, bool swaps) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     return submit(r, handle, name, elements(n), [=](Runtime&, Turn& turn) {
-      const Extent of_x = vector_of(n, step_x), of_y = vector_of(n, step_y);
-      T* from = swaps ? turn.update<T>("x", x, of_x) : const_cast<T*>(turn.read<T>("x", x, of_x));
-      T* to = turn.update<T>("y", y, of_y, swaps);
+      const Extent of_x = vector_of(n, x.step), of_y = vector_of(n, y.step);
+      T* from =
+          swaps ? turn.update<T>("x", x.at, of_x) : const_cast<T*>(turn.read<T>("x", x.at, of_x));
+      T* to = turn.update<T>("y", y.at, of_y, swaps);
       turn.moves_bits();
-      const Steps<T> a(from, n, step_x), b(to, n, step_y);
+      const Steps<T> a(from, n, x.step), b(to, n, y.step);
       for (int64_t i = 0; i < n; ++i) {
         if (swaps)
           std::swap(a[i], b[i]);
@@ -185,7 +193,7 @@ cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, 
 // What is multiplied by 0 is left out, also where it is no number.
 template <class T>
 cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const void* alpha,
-                    const T* x, int64_t step_x, T* y, int64_t step_y) {
+                    Vector<const T> x, Vector<T> y) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     const Scalar<T> factor(handle, "alpha", alpha);
@@ -193,8 +201,8 @@ cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const vo
     return submit(r, handle, name, elements(n), [=](Runtime&, Turn& turn) {
       const T f = factor.get(turn);
       if (f == T()) return;
-      const Steps<const T> a(turn.read<T>("x", x, vector_of(n, step_x)), n, step_x);
-      const Steps<T> b(turn.update<T>("y", y, vector_of(n, step_y)), n, step_y);
+      const Steps<const T> a(turn.read<T>("x", x.at, vector_of(n, x.step)), n, x.step);
+      const Steps<T> b(turn.update<T>("y", y.at, vector_of(n, y.step)), n, y.step);
       for (int64_t i = 0; i < n; ++i) b[i] += f * a[i];
     });
   });
@@ -236,7 +244,7 @@ const Host<T>* on_host(const T* p) {
 #define DOT(symbol, name, Int, T, conjugated)                                                    \
   cublasStatus_t symbol(cublasHandle_t h, Int n, const T* x, Int step_x, const T* y, Int step_y, \
                         T* out) {                                                                \
-    return dot<Host<T>>(name, h, n, on_host(x), step_x, on_host(y), step_y, on_host(out),        \
+    return dot<Host<T>>(name, h, n, {on_host(x), step_x}, {on_host(y), step_y}, on_host(out),    \
                         Conjugated::conjugated);                                                 \
   }
 FOR_BOTH(DOT, Sdot, float, no)
@@ -275,7 +283,7 @@ FOR_BOTH(EXTREME, Izamin, cuDoubleComplex, least)
 #define AXPY(symbol, name, Int, T)                                                             \
   cublasStatus_t symbol(cublasHandle_t h, Int n, const T* alpha, const T* x, Int step_x, T* y, \
                         Int step_y) {                                                          \
-    return axpy<Host<T>>(name, h, n, alpha, on_host(x), step_x, on_host(y), step_y);           \
+    return axpy<Host<T>>(name, h, n, alpha, {on_host(x), step_x}, {on_host(y), step_y});       \
   }
 FOR_BOTH(AXPY, Saxpy, float)
 FOR_BOTH(AXPY, Daxpy, double)
@@ -295,11 +303,11 @@ FOR_BOTH(SCAL, Zdscal, cuDoubleComplex, double)
 
 #define COPY(symbol, name, Int, T)                                                           \
   cublasStatus_t symbol(cublasHandle_t h, Int n, const T* x, Int step_x, T* y, Int step_y) { \
-    return copy_or_swap(name, h, n, const_cast<T*>(x), step_x, y, step_y, false);            \
+    return copy_or_swap<T>(name, h, n, {const_cast<T*>(x), step_x}, {y, step_y}, false);     \
   }
 #define SWAP(symbol, name, Int, T)                                                     \
   cublasStatus_t symbol(cublasHandle_t h, Int n, T* x, Int step_x, T* y, Int step_y) { \
-    return copy_or_swap(name, h, n, x, step_x, y, step_y, true);                       \
+    return copy_or_swap<T>(name, h, n, {x, step_x}, {y, step_y}, true);                \
   }
 FOR_BOTH(COPY, Scopy, float)
 FOR_BOTH(COPY, Dcopy, double)

@@ -1,9 +1,13 @@
 #include "runtime/cublas/handle.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -11,7 +15,6 @@
 #include "runtime/cudart/errors.h"
 #include "runtime/cudart/graph_work.h"
 #include "runtime/cudart/launch.h"
-#include "runtime/cudart/say.h"
 #include "runtime/record/recording.h"
 
 namespace lab32::cublas {
@@ -210,4 +213,173 @@ LAB32_SETTING(cublasGetSmCountTarget, cublasSetSmCountTarget, "cublasGetSmCountT
 // Nothing here needs room on the device.
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void*, size_t) {
   return with_handle("cublasSetWorkspace", handle, [](Runtime&) { return CUBLAS_STATUS_SUCCESS; });
+}
+
+// What the library says of itself, without a handle; also under cuBLASLt's names.
+
+namespace {
+
+// That of CUDA 13.0.
+constexpr int kMajor = 13, kMinor = 1, kPatch = 0, kRuntime = 13000;
+
+struct Status {
+  cublasStatus_t status;
+  const char *name, *text;
+};
+
+// As an H100's library of CUDA 13.0 gives them.
+constexpr Status kStatuses[] = {
+#define STATUS(name, text) \
+  { name, #name, text }
+    STATUS(CUBLAS_STATUS_SUCCESS, "success"),
+    STATUS(CUBLAS_STATUS_NOT_INITIALIZED, "the library was not initialized"),
+    STATUS(CUBLAS_STATUS_ALLOC_FAILED, "the resource allocation failed"),
+    STATUS(CUBLAS_STATUS_INVALID_VALUE,
+           "an unsupported value or parameter was passed to the function"),
+    STATUS(CUBLAS_STATUS_ARCH_MISMATCH,
+           "the function requires an architectural feature absent from the device"),
+    STATUS(CUBLAS_STATUS_MAPPING_ERROR, "an access to GPU memory space failed"),
+    STATUS(CUBLAS_STATUS_EXECUTION_FAILED, "the function failed to launch on the GPU"),
+    STATUS(CUBLAS_STATUS_INTERNAL_ERROR, "an internal operation failed"),
+    STATUS(CUBLAS_STATUS_NOT_SUPPORTED, "the requested functionality is not supported"),
+    STATUS(CUBLAS_STATUS_LICENSE_ERROR, "the license check failed"),
+#undef STATUS
+};
+
+Status find_status(cublasStatus_t status) {
+  for (const Status& known : kStatuses)
+    if (known.status == status) return known;
+  return {status, "unrecognized status", "unrecognized status"};
+}
+
+cublasStatus_t property(libraryPropertyType which, int* out) {
+  const int values[] = {kMajor, kMinor, kPatch};
+  const auto index = static_cast<size_t>(which);
+  if (!out || index >= std::size(values)) return CUBLAS_STATUS_INVALID_VALUE;
+  *out = values[index];
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* out) {
+  if (!out) return CUBLAS_STATUS_INVALID_VALUE;
+  *out = kMajor * 10000 + kMinor * 100 + kPatch;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasGetProperty(libraryPropertyType which, int* out) {
+  return property(which, out);
+}
+size_t cublasGetCudartVersion() { return kRuntime; }
+const char* cublasGetStatusName(cublasStatus_t status) { return find_status(status).name; }
+const char* cublasGetStatusString(cublasStatus_t status) { return find_status(status).text; }
+
+// There is no log.
+cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasSetLoggerCallback(cublasLogCallback) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasGetLoggerCallback(cublasLogCallback* out) {
+  if (!out) return CUBLAS_STATUS_INVALID_VALUE;
+  *out = nullptr;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+// Of cuBLASLt programs have a handle, and what they ask before they use it. (Its header is not in
+// every toolkit.)
+struct cublasLtContext {};
+cublasStatus_t cublasLtCreate(cublasLtContext** out) {
+  return call("cublasLtCreate", [&](Runtime& r) {
+    if (!out) return CUBLAS_STATUS_INVALID_VALUE;
+    if (r.sticky) return CUBLAS_STATUS_NOT_INITIALIZED;
+    *out = new cublasLtContext;
+    return CUBLAS_STATUS_SUCCESS;
+  });
+}
+cublasStatus_t cublasLtDestroy(cublasLtContext* handle) {
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
+size_t cublasLtGetVersion() { return kMajor * 10000 + kMinor * 100 + kPatch; }
+size_t cublasLtGetCudartVersion() { return kRuntime; }
+cublasStatus_t cublasLtGetProperty(libraryPropertyType which, int* out) {
+  return property(which, out);
+}
+const char* cublasLtGetStatusName(cublasStatus_t status) { return find_status(status).name; }
+const char* cublasLtGetStatusString(cublasStatus_t status) { return find_status(status).text; }
+}
+#pragma GCC visibility pop
+
+namespace {
+
+constexpr int kNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
+
+// "cublasSsyrk" of cublasSsyrk_v2 and cublasSsyrk_v2_64.
+std::string called(const char* symbol) {
+  std::string name = symbol;
+  for (const char* ending : {"_64", "_v2"})
+    if (const size_t n = std::strlen(ending);
+        name.size() > n && name.compare(name.size() - n, n, ending) == 0)
+      name.resize(name.size() - n);
+  return name;
+}
+
+}  // namespace
+
+// Under other names: no header declares all of them, and arguments are not looked at.
+#define WORKS(symbol) extern "C" int work_##symbol() asm(#symbol);
+#define REFUSES(symbol)                                                \
+  extern "C" int refuse_##symbol() asm(#symbol);                       \
+  int refuse_##symbol() {                                              \
+    lab32::cudart::refuse(lab32::cublas::refusal_of(called(#symbol))); \
+    return kNotSupported;                                              \
+  }
+#include "runtime/cublas/api.def"
+#include "runtime/cublas/lt_api.def"
+#undef WORKS
+#undef REFUSES
+
+namespace lab32::cublas {
+namespace {
+
+struct Symbol {
+  const char* symbol;
+  bool works;
+  void* address;
+};
+
+const Symbol kSymbols[] = {
+#define WORKS(symbol) {#symbol, true, reinterpret_cast<void*>(work_##symbol)},
+#define REFUSES(symbol) {#symbol, false, reinterpret_cast<void*>(refuse_##symbol)},
+#include "runtime/cublas/api.def"
+#include "runtime/cublas/lt_api.def"
+#undef WORKS
+#undef REFUSES
+};
+
+}  // namespace
+
+std::optional<std::string> refused_symbol(const std::string& symbol) {
+  for (const Symbol& s : kSymbols)
+    if (!s.works && symbol == s.symbol) return called(s.symbol);
+  return std::nullopt;
+}
+
+std::string refusal_of(const std::string& name) {
+  const bool light = name.rfind("cublasLt", 0) == 0;
+  return fmt::format(
+      "{} is not there: {}", name,
+      light ? "of cuBLASLt there are only handles; cublasSgemm and cublasGemmEx do products"
+            : "of cuBLAS there are products (gemm, batches, Ex), geam, dgmm, gemv, ger and the "
+              "functions of vectors (grader/runtime/README.md)");
+}
+
+}  // namespace lab32::cublas
+
+// For libcublas.so.13 and libcublasLt.so.13: where their function of that name is.
+extern "C" __attribute__((visibility("default"))) void* lab32_cublas_symbol(const char* symbol) {
+  for (const lab32::cublas::Symbol& s : lab32::cublas::kSymbols)
+    if (std::strcmp(s.symbol, symbol) == 0) return s.address;
+  return nullptr;
 }

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "runtime/cublas/api.h"
 #include "runtime/cublas/turn.h"
 
 struct cublasContext {
@@ -67,5 +66,14 @@ class Scalar {
   T value_ = T();
   bool known_ = false;
 };
+
+// Where the functions of cuBLAS and cuBLASLt are, and those that are only there to say that they
+// are not.
+
+// As a program calls it: "cublasSsyrk" for cublasSsyrk_v2, where that is refused.
+std::optional<std::string> refused_symbol(const std::string& symbol);
+
+// What is said when it is called.
+std::string refusal_of(const std::string& name);
 
 }  // namespace lab32::cublas

@@ -1,18 +1,165 @@
 #include "runtime/cublas/products.h"
 
+#include <dlfcn.h>
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <complex>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/error.h"
-#include "runtime/cublas/blas.h"
 #include "runtime/cublas/values.h"
 
 namespace lab32::cublas {
 namespace {
+
+// ---- OpenBLAS, the CPU library that works products out, loaded when the first one needs it ----
+
+namespace fs = std::filesystem;
+
+// The OpenBLAS that results are compared with, which is grader/setup/openblas.txt's; a test says
+// so.
+constexpr char kPinned[] = "scipy-openblas32==0.3.34.481.3";
+constexpr char kWheel[] = "scipy_openblas32/lib/libscipy_openblas.so";
+
+// Of a checkout .venv has it; of a wheel of lab32's, the packages beside it; else the system's own.
+std::vector<fs::path> places() {
+  const char* named = std::getenv("LAB32_OPENBLAS");
+  if (named && *named) return {named};
+  std::vector<fs::path> found;
+  const fs::path top = root();
+  std::error_code error;
+  for (const auto& python : fs::directory_iterator(top / ".venv/lib", error))
+    found.push_back(python.path() / "site-packages" / kWheel);
+  if (top.filename() == "tree") found.push_back(top.parent_path().parent_path() / kWheel);
+  found.emplace_back("libopenblas.so.0");
+  return found;
+}
+
+std::string remedy() {
+  std::error_code error;
+  const fs::path top = root();
+  if (fs::exists(top / "grader/setup/setup", error))
+    return fmt::format("{} openblas", (top / "grader/setup/setup").string());
+  const std::string pip = std::string("pip install ") + kPinned;
+  if (top.filename() == "tree") return pip;
+  return fmt::format(
+      "apt-get install libopenblas0, or {} and its libscipy_openblas.so named in LAB32_OPENBLAS",
+      pip);
+}
+
+// What OpenBLAS reads when it is loaded. With one thread, and the kernels of one kind of processor,
+// a product is the same on every machine that has them.
+class Settings {
+ public:
+  Settings() {
+    set("OPENBLAS_NUM_THREADS", "1");
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+      set("OPENBLAS_CORETYPE", "Haswell");
+  }
+  ~Settings() {
+    for (const auto& [name, value] : before_) {
+      if (value)
+        setenv(name, value->c_str(), 1);
+      else
+        unsetenv(name);
+    }
+  }
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+
+ private:
+  void set(const char* name, const char* value) {
+    const char* old = std::getenv(name);
+    before_.emplace_back(name, old ? std::optional<std::string>(old) : std::nullopt);
+    setenv(name, value, 1);
+  }
+  std::vector<std::pair<const char*, std::optional<std::string>>> before_;
+};
+
+void* load() {
+  const Settings settings;
+  std::string why;
+  for (const fs::path& place : places()) {
+    if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+    why = dlerror();
+  }
+  throw Error(fmt::format(
+      "a CPU library works matrix products out, OpenBLAS, and it is not here ({}); this brings it: "
+      "{}",
+      why, remedy()));
+}
+
+// Of the wheel all names begin with `scipy_`.
+void* function(const char* name) {
+  static void* const library = load();
+  if (void* found = dlsym(library, (std::string("scipy_") + name).c_str())) return found;
+  if (void* found = dlsym(library, name)) return found;
+  throw Error(fmt::format("the OpenBLAS that was found has no {}", name));
+}
+
+constexpr int kColumns = 102;  // CblasColMajor
+int op(char c) { return c == 'N' ? 111 : c == 'T' ? 112 : 113; }
+
+template <class T>
+constexpr const char* kName = nullptr;
+template <>
+constexpr const char* kName<float> = "cblas_sgemm";
+template <>
+constexpr const char* kName<double> = "cblas_dgemm";
+template <>
+constexpr const char* kName<std::complex<float>> = "cblas_cgemm";
+template <>
+constexpr const char* kName<std::complex<double>> = "cblas_zgemm";
+
+// Real scalars are handed over as they are, complex ones by their address.
+template <class T>
+struct Passed {
+  using Type = T;
+  static T pass(const T& value) { return value; }
+};
+template <class T>
+struct Passed<std::complex<T>> {
+  using Type = const void*;
+  static const void* pass(const std::complex<T>& value) { return &value; }
+};
+
+// The operations are 'N', 'T' or 'C'; columns lie one behind the other.
+template <class T>
+struct Gemm {
+  char op_a, op_b;
+  int m, n, k;
+  T alpha;
+  const T* a;
+  int lda;
+  const T* b;
+  int ldb;
+  T beta;
+  T* c;
+  int ldc;
+};
+
+// C = alpha op(A) op(B) + beta C. Where beta is 0, C is not read; where alpha is 0 or k is 0, A and
+// B are not. Throws Error with the command that brings the library where there is none.
+template <class T>
+void gemm(const Gemm<T>& g) {
+  using Scalar = typename Passed<T>::Type;
+  using Function =
+      void (*)(int, int, int, int, int, int, Scalar, const T*, int, const T*, int, Scalar, T*, int);
+  static const auto call = reinterpret_cast<Function>(function(kName<T>));
+  call(kColumns, op(g.op_a), op(g.op_b), g.m, g.n, g.k, Passed<T>::pass(g.alpha), g.a, g.lda, g.b,
+       g.ldb, Passed<T>::pass(g.beta), g.c, g.ldc);
+}
+
+// ---- products of all types and batches ----
 
 // As an H100 finds it, in this order; a status, or nothing.
 std::optional<cublasStatus_t> wrong(const Places& at, const Product& p, const Batch& batch) {
@@ -72,25 +219,31 @@ std::vector<To> widened(const From* from, const Extent& e) {
   return to;
 }
 
+template <class T>
+struct Matrix {
+  const T* at;
+  Extent extent;
+};
+
 // C = alpha op(A) op(B) + beta C where BLAS has the type itself, and where it has not.
 template <class T, class C, class S>
-void multiply_one(const Product& p, const T* a, const T* b, C* c, S alpha, S beta, const Extent& ea,
-                  const Extent& eb) {
+void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c, S alpha, S beta) {
   const int m = narrow(p.m), n = narrow(p.n), k = narrow(p.k);
   const char op_a = letter_of(p.op_a), op_b = letter_of(p.op_b);
   if constexpr (std::is_same_v<T, C> && std::is_same_v<T, S>) {
-    gemm<T>(op_a, op_b, m, n, k, alpha, a, narrow(p.lda), b, narrow(p.ldb), beta, c, narrow(p.ldc));
+    gemm<T>({op_a, op_b, m, n, k, alpha, a.at, narrow(p.lda), b.at, narrow(p.ldb), beta, c,
+             narrow(p.ldc)});
   } else {
     using R = Reckoned<T>;
     // The sums of 8-bit numbers are whole: exact in double precision.
     constexpr bool whole = std::is_same_v<T, int8_t>;
-    const std::vector<R> A = widened<R>(a, ea), B = widened<R>(b, eb);
+    const std::vector<R> A = widened<R>(a.at, a.extent), B = widened<R>(b.at, b.extent);
     std::vector<R> sums(static_cast<size_t>(p.m * p.n));
     const bool adds = !whole && beta != S();
     if (adds) sums = widened<R>(c, {p.m, p.n, p.ldc});
-    gemm<R>(op_a, op_b, m, n, k, whole ? R(1) : R(alpha), A.data(), std::max(1, narrow(ea.rows)),
-            B.data(), std::max(1, narrow(eb.rows)), adds ? R(beta) : R(0), sums.data(),
-            std::max(1, m));
+    gemm<R>({op_a, op_b, m, n, k, whole ? R(1) : R(alpha), A.data(),
+             std::max(1, narrow(a.extent.rows)), B.data(), std::max(1, narrow(b.extent.rows)),
+             adds ? R(beta) : R(0), sums.data(), std::max(1, m)});
     for (int64_t j = 0; j < p.n; ++j) {
       for (int64_t i = 0; i < p.m; ++i) {
         const R sum = sums[static_cast<size_t>(j * p.m + i)];
@@ -153,8 +306,8 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
         throw Error("C has elements in common with A or B: what a GPU makes of that is not known");
       Product of = p;
       if (!reads) of.k = 0;
-      multiply_one<T, C, S>(of, A, B, to, a, b, reads ? rows_a : Extent{1, 0, 1},
-                            reads ? rows_b : Extent{1, 0, 1});
+      const Extent none{1, 0, 1};
+      multiply_one<T, C, S>(of, {A, reads ? rows_a : none}, {B, reads ? rows_b : none}, to, a, b);
       // Tensor cores do halves and bytes faster than memory brings them.
       if (sizeof(T) >= 4)
         turn.works(2.0 * (kComplex<T> ? 4 : 1) * static_cast<double>(p.m) *

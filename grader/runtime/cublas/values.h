@@ -4,8 +4,13 @@
 #include <complex>
 #include <type_traits>
 
-#include "runtime/cublas/api.h"
 #include "simulator/core/semantics/half_format.h"
+
+// The declarations of what libcublas.so.13 exports: the toolkit's own where it has them, so that a
+// wrong signature does not compile, else those that lab32 gives programs (include/).
+#pragma GCC visibility push(default)
+#include <cublas_v2.h>
+#pragma GCC visibility pop
 
 namespace lab32::cublas {
 

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "runtime/cudart/attributes.h"
 #include "runtime/cudart/call.h"
+#include "runtime/cudart/runtime.h"
 
 using namespace lab32::cudart;
 

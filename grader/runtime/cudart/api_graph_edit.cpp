@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "runtime/cudart/copy.h"
-#include "runtime/cudart/graph_calls.h"
 #include "runtime/cudart/graph_work.h"
 
 using namespace lab32::cudart;
@@ -24,15 +23,12 @@ cudaError_t set_node(cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
 bool is_element(unsigned bytes) { return bytes == 1 || bytes == 2 || bytes == 4; }
 
 // Where the bytes of a variable lie is known when the node is made.
-cudaError_t symbol_copy(Runtime& r, const void* symbol, void* device, const void* other,
-                        size_t bytes, size_t offset, cudaMemcpyKind kind, Work* work) {
+cudaError_t find_bytes(Runtime& r, const void* symbol, size_t bytes, size_t offset, void** at) {
   const VariableEntry* variable = r.registry.find_variable(symbol);
   if (!variable) return cudaErrorInvalidSymbol;
   const lab32::device::Buffer where = r.registry.locate(*variable);
   if (offset > where.bytes || bytes > where.bytes - offset) return cudaErrorInvalidValue;
-  void* const at = reinterpret_cast<void*>(where.address + offset);
-  if (!device && !other) return cudaErrorInvalidValue;
-  *work = device ? copy_work(device, at, bytes, kind) : copy_work(at, other, bytes, kind);
+  *at = reinterpret_cast<void*>(where.address + offset);
   return cudaSuccess;
 }
 
@@ -40,14 +36,22 @@ cudaError_t to_symbol(Runtime& r, const void* symbol, const void* from, size_t b
                       cudaMemcpyKind kind, Work* work) {
   if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
     return cudaErrorInvalidMemcpyDirection;
-  return symbol_copy(r, symbol, nullptr, from, bytes, offset, kind, work);
+  void* at = nullptr;
+  if (const cudaError_t e = find_bytes(r, symbol, bytes, offset, &at)) return e;
+  if (!from) return cudaErrorInvalidValue;
+  *work = copy_work(at, from, bytes, kind);
+  return cudaSuccess;
 }
 
 cudaError_t from_symbol(Runtime& r, void* to, const void* symbol, size_t bytes, size_t offset,
                         cudaMemcpyKind kind, Work* work) {
   if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
     return cudaErrorInvalidMemcpyDirection;
-  return symbol_copy(r, symbol, to, nullptr, bytes, offset, kind, work);
+  void* at = nullptr;
+  if (const cudaError_t e = find_bytes(r, symbol, bytes, offset, &at)) return e;
+  if (!to) return cudaErrorInvalidValue;
+  *work = copy_work(to, at, bytes, kind);
+  return cudaSuccess;
 }
 
 // An event that a node records, or waits for.

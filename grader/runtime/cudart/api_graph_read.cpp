@@ -5,8 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "runtime/cudart/graph_calls.h"
-#include "runtime/cudart/graph_memory.h"
+#include "runtime/cudart/graph_work.h"
 
 using namespace lab32::cudart;
 

@@ -4,8 +4,6 @@
 
 #include "base/error.h"
 #include "runtime/cudart/call.h"
-#include "runtime/cudart/graph_calls.h"
-#include "runtime/cudart/graph_memory.h"
 #include "runtime/cudart/graph_work.h"
 #include "runtime/cudart/launch.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "runtime/cudart/call.h"
-#include "runtime/cudart/graph_memory.h"
+#include "runtime/cudart/graph_work.h"
 
 struct CUmemPoolHandle_st {
   int device = 0;

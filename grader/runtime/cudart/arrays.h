@@ -1,16 +1,27 @@
 // CUDA arrays, with and without levels, and texture and surface objects.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "runtime/cudart/allocations.h"
-#include "runtime/cudart/copy_box.h"
 #include "simulator/core/memory/texture_table.h"
 
+// Boxes of bytes that copies and fills work on.
+
 namespace lab32::cudart {
+
+// A box of bytes in memory: rows of `pitch` bytes, slices of `slice` bytes.
+struct Box {
+  uint64_t begin = 0;
+  uint64_t pitch = 0, slice = 0;
+};
+struct Extent {
+  uint64_t width = 0, height = 1, depth = 1;  // bytes, rows, slices
+};
 
 struct Array {
   cudaChannelFormatDesc format{};
@@ -87,5 +98,14 @@ cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
 cudaError_t create_texture_object(cudaTextureObject_t* out, const cudaResourceDesc* resource,
                                   const cudaTextureDesc* texture, const cudaResourceViewDesc* view,
                                   Fractions fractions);
+
+// Views of arrays: the same texels in another format, and some of the levels or layers alone.
+
+// Of texels that a view has; none: there is no such format, or it is a compressed one.
+std::optional<cudaChannelFormatDesc> format_of_view(cudaResourceViewFormat format);
+
+// What a texture object reads that was made with a view. Throws Error for what is not simulated.
+cudaError_t apply_view(const Arrays& arrays, const cudaResourceDesc& resource,
+                       const cudaResourceViewDesc& view, sim::TexelArray* texels);
 
 }  // namespace lab32::cudart

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "runtime/cudart/copy_box.h"
+#include "runtime/cudart/arrays.h"
 #include "runtime/cudart/runtime.h"
 
 namespace lab32::cudart {

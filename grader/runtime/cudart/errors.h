@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "runtime/cudart/api.h"
 
@@ -25,5 +26,17 @@ const char* error_text(cudaError_t error);
 // where it is known. From here on the program's exit status is 2 when it ends by itself or aborts,
 // so that no result stands that was computed without it; the first message says so.
 void refuse(const std::string& message);
+
+// Where messages of the runtime's own go: "lab32: TEXT" on stderr.
+
+void say(const std::string& text);
+
+// The functions of the runtime that are only there to say that they are not.
+
+// By name, sorted.
+std::vector<std::string> refused_names();
+
+// What is said when it is called.
+std::string refusal_of(const std::string& name);
 
 }  // namespace lab32::cudart

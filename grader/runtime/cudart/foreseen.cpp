@@ -8,8 +8,8 @@
 #include "base/pattern.h"
 #include "device/kernel_name.h"
 #include "device/sim_device.h"
-#include "runtime/cudart/fatbin.h"
-#include "runtime/cudart/say.h"
+#include "runtime/cudart/device_code.h"
+#include "runtime/cudart/errors.h"
 #include "simulator/ptx/unknown_opcodes.h"
 
 namespace lab32::cudart {

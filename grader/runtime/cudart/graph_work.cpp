@@ -1,5 +1,7 @@
 #include "runtime/cudart/graph_work.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -92,6 +94,185 @@ Work kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
   if (!p.kernelParams && p.extra) throw Error("arguments in the `extra` form are not simulated");
   const LaunchRequest request{p.gridDim, p.blockDim, p.sharedMemBytes, nullptr, false, {}};
   return launch_work(prepare_launch(r, *entry, p.func, request, p.kernelParams));
+}
+
+namespace {
+
+bool is_there(Runtime& r, uint64_t begin) {
+  const Held* held = r.allocations.find(reinterpret_cast<void*>(begin));
+  return held && held->begin == begin;
+}
+
+}  // namespace
+
+cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, Work* work) {
+  p->dptr = nullptr;
+  const cudaMemLocation& where = p->poolProps.location;
+  if (p->bytesize == 0 || p->poolProps.allocType != cudaMemAllocationTypePinned)
+    return cudaErrorInvalidValue;
+  if (where.type != cudaMemLocationTypeDevice) return cudaErrorNotSupported;
+  if (!r.has_device(where.id)) return cudaErrorInvalidValue;
+  if (p->poolProps.handleTypes != cudaMemHandleTypeNone)
+    throw Error("memory of a graph's node that is handed to other processes is not simulated");
+  for (size_t i = 0; i < p->accessDescCount; ++i)
+    if (p->accessDescs[i].location.id != where.id)
+      throw Error("memory of a graph's node that other devices reach is not simulated");
+  const OnDevice on(r, where.id);
+  const uint64_t begin = r.allocations.reserve(p->bytesize, "memory of a graph's node");
+  if (begin == 0) return cudaErrorMemoryAllocation;
+  p->dptr = reinterpret_cast<void*>(begin);
+  cudaMemAllocNodeParams& kept = r.graphs.memory()[begin] = *p;
+  kept.accessDescs = nullptr;
+  kept.accessDescCount = 0;
+  work->allocates = begin;
+  work->device = [begin, bytes = p->bytesize, device = where.id](Runtime& now, cudaStream_t) {
+    const OnDevice there(now, device);
+    now.allocations.take(begin, bytes);
+    return cudaSuccess;
+  };
+  return cudaSuccess;
+}
+
+cudaError_t free_work(Runtime& r, const CUgraph_st& graph, void* pointer, Work* work) {
+  const auto begin = reinterpret_cast<uint64_t>(pointer);
+  if (r.graphs.memory().count(begin) == 0) return cudaErrorInvalidValue;
+  for (const auto& node : graph.nodes)
+    if (node->work.frees == begin) return cudaErrorInvalidValue;
+  work->frees = begin;
+  work->device = [begin](Runtime& now, cudaStream_t) {
+    if (!is_there(now, begin)) return cudaErrorInvalidValue;
+    now.allocations.release(begin);
+    return cudaSuccess;
+  };
+  return cudaSuccess;
+}
+
+bool uses_memory(const std::vector<Step>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    return step.work.allocates != 0 || step.work.frees != 0;
+  });
+}
+
+namespace {
+
+// How pieces of memory are shared out among them is not known.
+bool holds_several(const CUgraphExec_st& exec) {
+  std::set<uint64_t> there;
+  for (const Step& step : exec.steps) {
+    if (step.work.allocates) there.insert(step.work.allocates);
+    there.erase(step.work.frees);
+    if (there.size() > 1) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+cudaError_t begin_memory(Runtime& r, const CUgraphExec_st& exec) {
+  if (holds_several(exec)) r.allocations.graph_memory(r.gpu().number).is_known = false;
+  std::set<uint64_t> own;
+  for (const Step& step : exec.steps) {
+    const uint64_t begin = step.work.allocates;
+    if (begin == 0) continue;
+    own.insert(begin);
+    if (!is_there(r, begin)) continue;
+    if (!exec.frees_first) return cudaErrorInvalidValue;
+    r.allocations.release(begin);
+  }
+  for (const Step& step : exec.steps)
+    if (const uint64_t begin = step.work.frees; begin && !own.count(begin) && !is_there(r, begin))
+      return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
+cudaError_t with_graph(const char* name, cudaGraph_t graph, const GraphBody& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return r.graphs.knows(graph) ? body(r) : cudaErrorInvalidValue; });
+}
+
+cudaError_t with_node(const char* name, cudaGraphNode_t node, const GraphBody& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return r.graphs.knows(node) ? body(r) : cudaErrorInvalidValue; });
+}
+
+cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
+                     const cudaGraphNode_t* from, size_t count, cudaGraphNodeType type,
+                     const std::function<cudaError_t(Runtime&, Work*)>& make) {
+  return with_graph(name, graph, [&](Runtime& r) {
+    if (!out || (count && !from)) return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; ++i)
+      if (!r.graphs.knows(from[i]) || from[i]->graph != graph) return cudaErrorInvalidValue;
+    Work work;
+    if (const cudaError_t error = make(r, &work)) return error;
+    *out = r.graphs.add(graph, type, {from, from + count}, std::move(work));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t add_child(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
+                      const cudaGraphNode_t* from, size_t count, cudaGraph_t child) {
+  return with_graph(name, graph, [&](Runtime& r) {
+    const cudaError_t error =
+        add_node(name, out, graph, from, count, cudaGraphNodeTypeGraph, [&](Runtime&, Work* work) {
+          if (!r.graphs.knows(child) || child == graph) return cudaErrorInvalidValue;
+          return child_work(*child, work);
+        });
+    if (error) return error;
+    cudaGraph_t const own = r.graphs.clone(child);
+    own->parent = graph;
+    (*out)->bodies.push_back(own);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t give_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t* out,
+                       size_t* count) {
+  if (!count) return cudaErrorInvalidValue;
+  if (out)
+    for (size_t i = 0; i < *count; ++i) out[i] = i < all.size() ? all[i] : nullptr;
+  *count = out ? std::min(*count, all.size()) : all.size();
+  return cudaSuccess;
+}
+
+bool same_shape(const std::vector<Step>& a, const std::vector<Step>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Step& x, const Step& y) {
+    const auto bodies = [](const Step& step) {
+      return step.work.branch ? step.work.branch->bodies.size() : 0;
+    };
+    if (x.type != y.type || x.from != y.from || !x.work.child != !y.work.child ||
+        bodies(x) != bodies(y))
+      return false;
+    for (size_t i = 0; i < bodies(x); ++i)
+      if (!same_shape(x.work.branch->bodies[i], y.work.branch->bodies[i])) return false;
+    return !x.work.child || same_shape(*x.work.child, *y.work.child);
+  });
+}
+
+cudaError_t set_work(Step* step, cudaGraphNodeType type, Work work) {
+  if (!step || step->type != type) return cudaErrorInvalidValue;
+  step->work = std::move(work);
+  return cudaSuccess;
+}
+
+namespace {
+
+Step* find_step(std::vector<Step>& steps, cudaGraphNode_t node) {
+  for (Step& step : steps) {
+    if (step.origin == node) return &step;
+    if (!step.work.branch) continue;
+    for (std::vector<Step>& body : step.work.branch->bodies)
+      if (Step* found = find_step(body, node)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node) { return find_step(exec->steps, node); }
+
+cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const GraphBody& body) {
+  return call(name, Waits::no,
+              [&](Runtime& r) { return r.graphs.knows(exec) ? body(r) : cudaErrorInvalidValue; });
 }
 
 }  // namespace lab32::cudart

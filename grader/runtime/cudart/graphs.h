@@ -1,18 +1,83 @@
 // Graphs of work, and streams whose work is captured into one instead of being done.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "runtime/cudart/api.h"
-#include "runtime/cudart/kernel_call.h"
-#include "runtime/cudart/user_objects.h"
+
+// A launch that is done later: its arguments are those of when it was asked for, and may be read
+// and changed where they are kept.
 
 namespace lab32::cudart {
+
+struct KernelEntry;
+
+struct KernelCall {
+  KernelEntry* entry = nullptr;
+  const void* function = nullptr;  // as the program names it
+  dim3 grid, block;
+  size_t shared = 0;
+  bool cooperative = false;
+  std::optional<dim3> cluster = {};
+  int device = 0;
+  std::vector<std::vector<std::byte>> values = {};
+  std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue> hints = {};  // they change nothing
+
+  // To each value, for as long as this lives.
+  void** arguments() {
+    pointers_.clear();
+    for (std::vector<std::byte>& value : values) pointers_.push_back(value.data());
+    return pointers_.data();
+  }
+
+ private:
+  std::vector<void*> pointers_ = {};
+};
+
+}  // namespace lab32::cudart
+
+// Objects of the program's that graphs hold references to: with the last of these they are
+// destroyed, by a function of the program's.
+
+struct CUuserObject_st {
+  void* pointer = nullptr;
+  cudaHostFn_t destroy = nullptr;
+  uint64_t references = 0;  // the program's, and those of graphs
+};
+
+namespace lab32::cudart {
+
+// How many references a graph holds.
+using OwnedObjects = std::map<cudaUserObject_t, uint64_t>;
+
+class UserObjects {
+ public:
+  using Dead = std::vector<std::pair<cudaHostFn_t, void*>>;
+
+  cudaUserObject_t make(void* pointer, cudaHostFn_t destroy, uint64_t references);
+  bool knows(cudaUserObject_t object) const { return objects_.count(object) != 0; }
+  void retain(cudaUserObject_t object, uint64_t count) { object->references += count; }
+  // False: there are not so many.
+  bool release(cudaUserObject_t object, uint64_t count);
+  // Those that a graph holds: another's as well, or no longer.
+  void retain(const OwnedObjects& owned);
+  void release(const OwnedObjects& owned);
+  // Whose last reference is gone: to be destroyed by whoever asks, outside the runtime's lock.
+  Dead take_dead() { return std::exchange(dead_, {}); }
+
+ private:
+  std::map<cudaUserObject_t, std::unique_ptr<CUuserObject_st>> objects_;
+  Dead dead_;
+};
 
 struct Runtime;
 struct Step;

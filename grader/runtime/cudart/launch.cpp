@@ -14,7 +14,6 @@
 #include "device/fault_text.h"
 #include "runtime/cudart/errors.h"
 #include "runtime/cudart/foreseen.h"
-#include "runtime/cudart/say.h"
 #include "runtime/record/recording.h"
 #include "simulator/timing/occupancy.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "runtime/cudart/kernel_call.h"
+#include "runtime/cudart/graphs.h"
 #include "runtime/cudart/runtime.h"
 
 namespace lab32::cudart {

@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "device/device.h"
-#include "runtime/cudart/acting.h"
 #include "runtime/cudart/api.h"
-#include "runtime/cudart/cubin.h"
-#include "runtime/cudart/fatbin.h"
+#include "runtime/cudart/device_code.h"
+#include "runtime/cudart/streams.h"
 
 namespace lab32::cudart {
 

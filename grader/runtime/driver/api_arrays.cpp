@@ -4,7 +4,7 @@
 #include <cstring>
 #include <optional>
 
-#include "runtime/cudart/resource_view.h"
+#include "runtime/cudart/arrays.h"
 #include "runtime/driver/call.h"
 
 using namespace lab32::driver;

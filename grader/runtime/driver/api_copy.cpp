@@ -1,7 +1,6 @@
 // Copies and fills.
 
 #include "runtime/cudart/copy.h"
-#include "runtime/cudart/graph_calls.h"
 #include "runtime/cudart/graph_work.h"
 #include "runtime/driver/call.h"
 

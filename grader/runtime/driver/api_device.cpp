@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/cudart/attributes.h"
+#include "runtime/cudart/runtime.h"
 #include "runtime/driver/call.h"
 
 using namespace lab32::driver;

@@ -4,7 +4,6 @@
 
 #include "runtime/cudart/allocations.h"
 #include "runtime/driver/call.h"
-#include "runtime/driver/mapped_ranges.h"
 
 using namespace lab32::driver;
 using lab32::cudart::Contexts;

@@ -1,5 +1,11 @@
 #include "runtime/driver/call.h"
 
+#include <fmt/core.h>
+
+#include <cstring>
+
+#include "base/error.h"
+
 namespace lab32::driver {
 
 CUresult result_of(cudaError_t error) {
@@ -31,3 +37,149 @@ CUresult call(const char* name, Needs needs, Waits waits,
 }
 
 }  // namespace lab32::driver
+
+// Where the driver's functions are: for libcuda.so.1, for cuGetProcAddress, and for the runtime's
+// functions that hand them out. Those that are only there to say that they are not.
+
+// Under other names, since the toolkit's header declares them with their arguments, which are not
+// looked at.
+#define WORKS(symbol, name, version)
+#define REFUSES(symbol, name, version)                       \
+  extern "C" CUresult refuse_##symbol() asm(#symbol);        \
+  CUresult refuse_##symbol() {                               \
+    lab32::cudart::refuse(lab32::driver::refusal_of(#name)); \
+    return CUDA_ERROR_NOT_SUPPORTED;                         \
+  }
+#include "runtime/driver/api.def"
+#undef WORKS
+#undef REFUSES
+
+namespace lab32::driver {
+namespace {
+
+enum class Form : uint8_t { legacy, per_thread };
+
+struct Symbol {
+  const char *symbol, *name;
+  int version;  // of CUDA that brought it: 3020
+  bool works;
+  void* address;
+
+  // cuMemcpyHtoD_v2_ptds, cuLaunchKernel_ptsz
+  bool is_per_thread() const {
+    const size_t length = std::strlen(symbol);
+    return length > 5 && (!std::strcmp(symbol + length - 5, "_ptds") ||
+                          !std::strcmp(symbol + length - 5, "_ptsz"));
+  }
+};
+
+const Symbol kSymbols[] = {
+#define WORKS(symbol, name, version) \
+  {#symbol, #name, version, true, reinterpret_cast<void*>(symbol)},
+#define REFUSES(symbol, name, version) \
+  {#symbol, #name, version, false, reinterpret_cast<void*>(refuse_##symbol)},
+#include "runtime/driver/api.def"
+#undef WORKS
+#undef REFUSES
+};
+
+// The newest of that name that CUDA `version` has; its variant for the thread's own stream where
+// there is one and `form` asks for it.
+const Symbol* find(const char* name, int version, Form form) {
+  const Symbol* best = nullptr;
+  for (const Symbol& s : kSymbols) {
+    if (std::strcmp(s.name, name) != 0 || s.version > version) continue;
+    if (s.is_per_thread() && form == Form::legacy) continue;
+    const bool better =
+        !best || s.version > best->version || (s.version == best->version && s.is_per_thread());
+    if (better) best = &s;
+  }
+  return best;
+}
+
+CUresult give(const char* name, void** out, int version, cuuint64_t flags,
+              CUdriverProcAddressQueryResult* status) {
+  if (!name || !out) return CUDA_ERROR_INVALID_VALUE;
+  const Form form =
+      flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? Form::per_thread : Form::legacy;
+  const Symbol* found = find(name, version, form);
+  *out = found ? found->address : nullptr;
+  if (status)
+    *status = found                            ? CU_GET_PROC_ADDRESS_SUCCESS
+              : find(name, CUDA_VERSION, form) ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                                               : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  return CUDA_SUCCESS;  // also where there is none: so says a driver of CUDA 13
+}
+
+cudaError_t give_entry_point(const char* name, void** out, unsigned version,
+                             unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
+  return cudart::call("cudaGetDriverEntryPoint", Waits::no, [&](Runtime&) {
+    CUdriverProcAddressQueryResult result = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    const CUresult e = give(name, out, static_cast<int>(version), flags, &result);
+    if (status) *status = static_cast<cudaDriverEntryPointQueryResult>(result);
+    if (e == CUDA_SUCCESS && !*out && !status) return cudaErrorSymbolNotFound;
+    return static_cast<cudaError_t>(e);
+  });
+}
+
+}  // namespace
+
+std::optional<std::string> refused_symbol(const std::string& symbol) {
+  for (const Symbol& s : kSymbols)
+    if (!s.works && symbol == s.symbol) return s.name;
+  return std::nullopt;
+}
+
+std::string refusal_of(const std::string& name) {
+  return fmt::format("{} is not supported by the simulated driver", name);
+}
+
+}  // namespace lab32::driver
+
+using namespace lab32::driver;
+
+CUresult cuGetProcAddress_v2(const char* name, void** out, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult* status) {
+  return give(name, out, version, flags, status);
+}
+CUresult cuGetProcAddress(const char* name, void** out, int version, cuuint64_t flags) {
+  const CUresult result = give(name, out, version, flags, nullptr);
+  return result == CUDA_SUCCESS && !*out ? CUDA_ERROR_NOT_FOUND : result;
+}
+
+// The tables of functions that NVIDIA's tools and static runtime ask for are not documented.
+// Without this one the runtime that is linked into a program statically does not start.
+constexpr unsigned char kStaticRuntime[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                            0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+CUresult cuGetExportTable(const void** out, const CUuuid* id) {
+  return lab32::driver::call("cuGetExportTable", Needs::nothing, Waits::no, [&](Runtime&) {
+    if (!out || !id) return CUDA_ERROR_INVALID_VALUE;
+    *out = nullptr;
+    if (std::memcmp(id->bytes, kStaticRuntime, sizeof kStaticRuntime) == 0)
+      throw lab32::Error(
+          "NVIDIA's own CUDA runtime, which the program or a library of its holds (usually linked "
+          "statically), asks the driver for functions that are not documented: nvcc -cudart "
+          "shared leaves it to the loader, which finds lab32's");
+    return CUDA_ERROR_NOT_FOUND;
+  });
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** out, unsigned version,
+                                             unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult* status) {
+  return give_entry_point(name, out, version, flags, status);
+}
+LAB32_PER_THREAD(cudaGetDriverEntryPointByVersion, _ptsz);
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+cudaError_t cudaGetDriverEntryPoint(const char* name, void** out, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult* status) {
+  return give_entry_point(name, out, CUDART_VERSION, flags, status);
+}
+LAB32_PER_THREAD(cudaGetDriverEntryPoint, _ptsz);
+
+// For libcuda.so.1: where its function of that name is.
+extern "C" __attribute__((visibility("default"))) void* lab32_driver_symbol(const char* symbol) {
+  for (const Symbol& s : kSymbols)
+    if (std::strcmp(s.symbol, symbol) == 0) return s.address;
+  return nullptr;
+}

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "runtime/cudart/fatbin.h"
-#include "runtime/driver/api.h"
+#include "runtime/cudart/device_code.h"
+#include "runtime/driver/call.h"
+#include "toolchain/artifact.h"
 #include "toolchain/assemble.h"
 
 namespace lab32::driver {
@@ -41,5 +43,28 @@ std::string ptx_in_cubin(const std::string& cubin);
 
 // The bytes of the ELF file at `image`.
 std::string elf_at(const void* image);
+
+// Which source lines the PTX in a cubin comes from.
+
+// From the cubin's listing (nvdisasm -gi -gp), which says both lines of each instruction. Empty
+// where there is no nvdisasm. The PTX itself, as it lies in the cubin, has no line information.
+toolchain::Places places_in(const std::string& listing);
+
+}  // namespace lab32::driver
+
+// cuLink*: several pieces of PTX made one, with its machine code.
+
+struct CUlinkState_st {
+  lab32::driver::JitOptions options;
+  std::vector<std::string> texts;  // of PTX, in the order in which they were added
+  std::string image;               // once complete: a fat binary, which modules are loaded from
+};
+
+namespace lab32::driver {
+
+// Throws BadImage and Error as read_image() does, and Error for what is no PTX and holds none.
+void add(CUlinkState_st& state, CUjitInputType type, const std::string& data,
+         const std::string& name, const std::string& arch);
+void complete(CUlinkState_st& state, const std::string& arch);
 
 }  // namespace lab32::driver

@@ -1,4 +1,6 @@
-#include "runtime/driver/tensor_map.h"
+// Tensor maps: what the driver's cuTensorMapEncodeTiled makes of a description.
+
+#include "simulator/core/memory/tensor_map.h"
 
 #include <cstring>
 #include <optional>
@@ -8,6 +10,18 @@
 
 namespace lab32::driver {
 namespace {
+
+struct TensorDescription {
+  CUtensorMapDataType type;
+  cuuint32_t rank;
+  void* address;
+  const cuuint64_t *size, *stride;
+  const cuuint32_t *box, *step;
+  CUtensorMapInterleave interleave;
+  CUtensorMapSwizzle swizzle;
+  CUtensorMapL2promotion promotion;
+  CUtensorMapFloatOOBfill fill;
+};
 
 // nullopt: there is no such type.
 std::optional<ptx::Type> type_of(CUtensorMapDataType type) {
@@ -61,10 +75,8 @@ bool modes_are_valid(const TensorDescription& t) {
          (t.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float(t.type));
 }
 
-}  // namespace
-
-// The limits are those of an H100 (driver 580.159.04; fixtures/programs/tensor_maps.cu), which are
-// wider than CUDA's documentation has them: strides may be any multiple of 16 bytes.
+// CUDA_ERROR_INVALID_VALUE for what an H100's driver refuses. Throws Error for what it may make,
+// and the simulator cannot copy by.
 CUresult encode(const TensorDescription& t, sim::TensorMap* map) {
   constexpr cuuint64_t kMostSize = cuuint64_t{1} << 32, kStrideEnd = cuuint64_t{1} << 40;
   constexpr cuuint32_t kMostBox = 256, kMostStep = 8;
@@ -105,6 +117,7 @@ CUresult encode(const TensorDescription& t, sim::TensorMap* map) {
   return CUDA_SUCCESS;
 }
 
+}  // namespace
 }  // namespace lab32::driver
 
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "runtime/driver/call.h"
-#include "runtime/driver/mapped_ranges.h"
 
 using namespace lab32::driver;
 

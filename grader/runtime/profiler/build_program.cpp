@@ -160,7 +160,7 @@ class Builder {
       given.insert(given.end(), option.begin(), option.end());
     }
     options_ = for_simulator(with_nvrtc(given), arch, runtime);
-    // Refusals name the line of the call (runtime/cudart/call_site.h). addr2line of binutils 2.40
+    // Refusals name the line of the call (runtime/cudart/errors.cpp). addr2line of binutils 2.40
     // takes the file that a function of DWARF 5 begins in for another.
     if (!debug) options_.insert(options_.end(), {"-Xcompiler", "-g1,-gdwarf-4"});
 

@@ -1,17 +1,225 @@
-#include "runtime/profiler/check.h"
-
 #include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <system_error>
+#include <tuple>
+#include <utility>
 
+#include "base/files.h"
+#include "base/source_file.h"
 #include "base/text.h"
+#include "device/fault_text.h"
 #include "runtime/profiler/check_text.h"
-#include "runtime/profiler/library_text.h"
-#include "runtime/profiler/recorded_run.h"
+#include "runtime/profiler/commands.h"
+#include "runtime/profiler/ncu_name.h"
+#include "runtime/profiler/start.h"
+#include "simulator/observers/races/hazard_text.h"
 
 namespace lab32::profiler {
+namespace {
+
+using counters::Finding;
+using record::LaunchProfile;
+
+constexpr int kTextWidth = 80;
+
+// Under which word a finding is counted and shown.
+enum class Topic : uint8_t { barrier, initialisation, memory, race };
+
+const char* title(Topic group) {
+  switch (group) {
+    case Topic::barrier:
+      return "barrier";
+    case Topic::initialisation:
+      return "initialisation";
+    case Topic::memory:
+      return "memory";
+    case Topic::race:
+      break;
+  }
+  return "race";
+}
+
+Topic topic_of(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::memory:
+      return Topic::memory;
+    case Finding::Kind::race:
+      return Topic::race;
+    case Finding::Kind::uninitialised:
+      return Topic::initialisation;
+    case Finding::Kind::warp_mask:
+    case Finding::Kind::barrier:
+      break;
+  }
+  return Topic::barrier;
+}
+
+// Of a fault that the launch's findings ought to hold, should they not.
+Topic topic_of(sim::TrapKind kind) {
+  switch (kind) {
+    case sim::TrapKind::uninitialised:
+      return Topic::initialisation;
+    case sim::TrapKind::barrier:
+    case sim::TrapKind::shuffle:
+      return Topic::barrier;
+    default:
+      return Topic::memory;
+  }
+}
+
+// A finding over all launches, or a fault that was none. The example is the first launch's.
+struct Entry {
+  Topic group;
+  bool note;
+  std::string file, other_file;
+  int line, other_line;
+  uint64_t count;
+  std::string kernel;
+  std::string words, fix;  // rendered
+  uint64_t launches = 1;
+};
+
+Entry entry_of(const Finding& f, const std::string& kernel) {
+  return {topic_of(f.kind), f.note, f.file,
+          f.other_file,     f.line, f.other_line,
+          f.count,          kernel, describe_at_its_line(f),
+          usual_fix(f)};
+}
+
+Entry entry_of(const device::Fault& f, const std::string& kernel) {
+  return {topic_of(f.kind), false, f.file, "", f.line, 0, 1, kernel, describe(f), ""};
+}
+
+class Sources {
+ public:
+  // "demo.cu:31", and the line itself below it where the file can be read.
+  std::string quote(const std::string& path, int line) {
+    if (path.empty() || line <= 0) return "on an unknown line (compiled without -lineinfo?)";
+    const auto [it, fresh] = files_.try_emplace(path);
+    if (fresh) {
+      const std::string shown = shown_path(path);
+      it->second = std::filesystem::is_regular_file(path) ? SourceFile(path, shown)
+                                                          : SourceFile::of_text("", shown);
+    }
+    return it->second.quote(line);
+  }
+
+ private:
+  std::map<std::string, SourceFile> files_;
+};
+
+std::string indented(const std::string& text) {
+  std::string out;
+  for (const std::string& line : wrap(text, kTextWidth - 2)) out += "  " + line + "\n";
+  return out;
+}
+
+std::string text_of(const Entry& e, Sources& sources) {
+  std::string out = fmt::format("{}, {} {} in {}", e.note ? "note" : title(e.group),
+                                grouped(e.count), e.count == 1 ? "time" : "times", e.kernel);
+  if (e.launches > 1) out += fmt::format(" ({} launches)", grouped(e.launches));
+  out = indented(out).substr(2);
+  // The words name the earlier access where it is another file's.
+  if (e.other_line > 0 && e.other_line != e.line && e.other_file == e.file)
+    out += indented(sources.quote(e.file, e.other_line));
+  out += indented(sources.quote(e.file, e.line)) + indented(e.words);
+  return out + (e.fix.empty() ? "" : indented("Usual fix: " + e.fix + ".")) + "\n";
+}
+
+using Key = std::tuple<bool, std::string, int, Topic, int>;
+using Entries = std::map<Key, Entry>;
+
+void add(Entries& entries, const Entry& entry) {
+  const Key key{entry.note, entry.file, entry.line, entry.group, entry.other_line};
+  const auto [it, fresh] = entries.try_emplace(key, entry);
+  if (fresh) return;
+  it->second.count += entry.count;
+  ++it->second.launches;
+}
+
+bool holds(const std::vector<Finding>& findings, Topic group) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& f) { return !f.note && topic_of(f.kind) == group; });
+}
+
+}  // namespace
+
+std::string CheckReport::last_line() const {
+  return fmt::format("lab32 check: {} hazard{} (memory {}, race {}, initialisation {}, barrier {})",
+                     hazards(), hazards() == 1 ? "" : "s", memory, race, initialisation, barrier);
+}
+
+CheckReport check_report(const std::vector<LaunchProfile>& launches) {
+  CheckReport report;
+  Entries entries;
+  Sources sources;
+  std::string stopped;
+  for (const LaunchProfile& r : launches) {
+    const std::string kernel = ncu_name(r.symbol);
+    const std::vector<Finding> findings = r.run.hazards.value_or(std::vector<Finding>{});
+    for (const Finding& finding : findings) add(entries, entry_of(finding, kernel));
+    if (!r.run.fault) continue;
+    const device::Fault& fault = *r.run.fault;
+    if (sim::is_finding(fault.kind)) {
+      if (!holds(findings, topic_of(fault.kind))) add(entries, entry_of(fault, kernel));
+    } else {
+      ++report.stopped;
+      stopped += fmt::format("stopped: launch {}, {}\n", r.id, kernel) +
+                 indented(sources.quote(fault.file, fault.line)) +
+                 indented(fmt::format("{}: {}", words(fault.kind), describe(fault))) + "\n";
+    }
+  }
+  // Hazards, by file and line; then what ended a launch; then the notes.
+  std::string notes;
+  for (const auto& [key, entry] : entries) {
+    if (entry.note) {
+      notes += text_of(entry, sources);
+      continue;
+    }
+    report.text += text_of(entry, sources);
+    if (!report.access && entry.group != Topic::barrier && entry.line > 0)
+      report.access = CheckReport::Place{entry.file, entry.line};
+    switch (entry.group) {
+      case Topic::memory:
+        ++report.memory;
+        break;
+      case Topic::race:
+        ++report.race;
+        break;
+      case Topic::initialisation:
+        ++report.initialisation;
+        break;
+      case Topic::barrier:
+        ++report.barrier;
+    }
+  }
+  report.text += stopped + notes;
+  return report;
+}
+
+void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckReport* report) {
+  using Kind = record::LibraryCall::Finding::Kind;
+  std::map<std::tuple<std::string, Kind, std::string>, uint64_t> all;
+  for (const record::LibraryCall& call : calls)
+    for (const record::LibraryCall::Finding& f : call.findings)
+      ++all[{call.name + " (" + call.arguments + ")", f.kind, f.text}];
+  for (const auto& [what, count] : all) {
+    const auto& [call, kind, text] = what;
+    const bool memory = kind == Kind::memory;
+    ++(memory ? report->memory : report->initialisation);
+    report->text +=
+        fmt::format("{}, {} {} in {}, a library call\n", memory ? "memory" : "initialisation",
+                    grouped(count), count == 1 ? "time" : "times", call);
+    for (const std::string& line : wrap(text, kTextWidth - 2)) report->text += "  " + line + "\n";
+    report->text += "\n";
+  }
+}
+
 namespace {
 
 constexpr int kHazards = 1;

@@ -28,4 +28,8 @@ struct CheckReport {
 
 CheckReport check_report(const std::vector<record::LaunchProfile>& launches);
 
+// Findings of library calls, one for each call and text, counted and shown before the report's last
+// line.
+void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckReport* report);
+
 }  // namespace lab32::profiler

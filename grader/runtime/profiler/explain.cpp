@@ -1,5 +1,3 @@
-#include "runtime/profiler/explain.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,8 +9,8 @@
 #include "base/source_file.h"
 #include "base/text.h"
 #include "pictures/make.h"
+#include "runtime/profiler/commands.h"
 #include "runtime/profiler/ncu_name.h"
-#include "runtime/profiler/recorded_run.h"
 #include "runtime/profiler/start.h"
 #include "simulator/ptx/debug_types.h"
 #include "simulator/timing/profile.h"

@@ -30,4 +30,12 @@ std::vector<const Metric*> metrics_of(const std::string& list);
 // As ncu prints numbers: "1,048,576"; "3.91", two digits where it is no whole number.
 std::string metric_text(double value);
 
+// Launches as `ncu --csv --print-units base` writes them, so that what reads the one reads the
+// other.
+
+// A header line, then a line a launch and metric, sorted by metric within a launch: every field
+// quoted, thousands grouped, "n/a" where a launch has no such figure.
+std::string ncu_csv(const std::vector<record::LaunchProfile>& launches,
+                    const std::vector<const Metric*>& metrics);
+
 }  // namespace lab32::profiler

@@ -1,13 +1,354 @@
 #include "runtime/profiler/ncu_name.h"
 
+#include <cctype>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <vector>
 
 #include "base/pattern.h"
 #include "base/text.h"
-#include "runtime/profiler/mangled.h"
 
 namespace lab32::profiler {
+namespace {
+
+struct Unreadable {};
+
+// A type as a declaration surrounds a name: `int (*` NAME `)[4]`.
+struct Type {
+  std::string before, after;
+  bool wraps = false;  // array or function: a pointer to it needs parentheses
+  bool pack = false;
+  std::string text() const { return before + after; }
+};
+
+Type named(const std::string& name) { return {name, "", false, false}; }
+
+class Reader {
+ public:
+  explicit Reader(const std::string& text) : text_(text) {}
+
+  std::string encoding() {
+    bool instance = false;
+    const std::string name = read_name(&instance);
+    if (at_ == text_.size()) return name;  // a variable
+    std::string result;
+    if (instance) result = read_type().text() + " ";
+    return result + name + argument_list();
+  }
+  bool done() const { return at_ == text_.size(); }
+
+ private:
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  char next() {
+    if (at_ >= text_.size()) throw Unreadable();
+    return text_[at_++];
+  }
+  bool accept(const char* word) {
+    const std::string w = word;
+    if (text_.compare(at_, w.size(), w) != 0) return false;
+    at_ += w.size();
+    return true;
+  }
+
+  size_t number() {
+    if (!std::isdigit(static_cast<unsigned char>(peek()))) throw Unreadable();
+    size_t value = 0;
+    while (std::isdigit(static_cast<unsigned char>(peek())))
+      value = value * 10 + static_cast<size_t>(next() - '0');
+    return value;
+  }
+
+  std::string source_name() {
+    const size_t length = number();
+    if (length > text_.size() - at_) throw Unreadable();
+    const std::string name = text_.substr(at_, length);
+    at_ += length;
+    return name.rfind("_GLOBAL__N_", 0) == 0 ? "<unnamed>" : name;
+  }
+
+  // S_, S0_, ..., SZ_, S10_: in base 36, one more than the number; T_, T0_: decimal likewise.
+  size_t sequence(int base) {
+    if (accept("_")) return 0;
+    size_t value = 0;
+    while (peek() != '_') {
+      const char c = next();
+      if (std::isdigit(static_cast<unsigned char>(c)))
+        value = value * base + static_cast<size_t>(c - '0');
+      else if (base == 36 && c >= 'A' && c <= 'Z')
+        value = value * base + static_cast<size_t>(c - 'A') + 10;
+      else
+        throw Unreadable();
+    }
+    next();
+    return value + 1;
+  }
+
+  Type remember(Type type) {
+    seen_.push_back(type);
+    return type;
+  }
+
+  Type substitution() {
+    static const std::map<char, const char*> standard{
+        {'t', "std"}, {'a', "std::allocator"}, {'b', "std::basic_string"}, {'s', "std::string"}};
+    if (const auto s = standard.find(peek()); s != standard.end()) {
+      next();
+      return named(s->second);
+    }
+    const size_t index = sequence(36);
+    if (index >= seen_.size()) throw Unreadable();
+    return seen_[index];
+  }
+
+  // A name or a class type's name. `instance`: the last part has template arguments.
+  std::string read_name(bool* instance) {
+    *instance = false;
+    if (accept("N")) {
+      accept("K");  // of a member function
+      std::string name;
+      while (!accept("E")) {
+        if (peek() == 'I') {
+          name += template_arguments();
+          *instance = true;
+          remember(named(name));
+          continue;
+        }
+        const bool known = peek() == 'S';
+        *instance = false;
+        std::string part;
+        if (known) {
+          ++at_;
+          part = substitution().text();
+        } else if (peek() == 'T') {
+          ++at_;
+          part = parameter().text();
+        } else {
+          accept("L");  // internal linkage
+          part = source_name();
+        }
+        name += name.empty() ? part : "::" + part;
+        if (!known) remember(named(name));
+      }
+      // What is complete is remembered by whoever uses it as a type, not as its own prefix.
+      if (!seen_.empty() && seen_.back().text() == name) seen_.pop_back();
+      return name;
+    }
+    std::string name;
+    if (accept("St")) name = "std::";
+    accept("L");
+    if (peek() == 'S') {
+      ++at_;
+      name = substitution().text();
+    } else {
+      name += source_name();
+      if (peek() == 'I') remember(named(name));
+    }
+    if (peek() == 'I') {
+      name += template_arguments();
+      *instance = true;
+    }
+    return name;
+  }
+
+  Type parameter() { return named("T" + std::to_string(sequence(10) + 1)); }
+
+  std::string template_arguments() {
+    std::string list;
+    const auto add = [&](const std::string& argument) {
+      list += list.empty() ? argument : ", " + argument;
+    };
+    if (!accept("I")) throw Unreadable();
+    while (!accept("E")) {
+      if (accept("J")) {
+        while (!accept("E")) add(template_argument());
+      } else {
+        add(template_argument());
+      }
+    }
+    return "<" + list + ">";
+  }
+
+  std::string template_argument() {
+    if (accept("XadL_Z")) {  // a function's address
+      bool instance;
+      const std::string name = "&" + read_name(&instance);
+      if (instance) read_type();
+      while (!accept("E")) read_type();  // its arguments are not shown
+      if (!accept("E")) throw Unreadable();
+      return name;
+    }
+    if (peek() == 'X') throw Unreadable();
+    if (!accept("L")) return read_type().text();
+    const std::string type = read_type().text();
+    const bool negative = accept("n");
+    const std::string value = std::to_string(number());
+    if (!accept("E")) throw Unreadable();
+    return "(" + type + ")" + (negative ? "-" : "") + value;
+  }
+
+  std::string argument_list() {
+    std::string list;
+    while (!done() && peek() != 'E') {
+      if (accept("v")) continue;
+      const Type type = read_type();
+      list += (list.empty() ? "" : ", ") + type.text() + (type.pack ? "..." : "");
+    }
+    return "(" + list + ")";
+  }
+
+  static const char* builtin(char c) {
+    static const std::map<char, const char*> names{{'v', "void"},
+                                                   {'b', "bool"},
+                                                   {'c', "char"},
+                                                   {'a', "signed char"},
+                                                   {'h', "unsigned char"},
+                                                   {'s', "short"},
+                                                   {'t', "unsigned short"},
+                                                   {'i', "int"},
+                                                   {'j', "unsigned int"},
+                                                   {'l', "long"},
+                                                   {'m', "unsigned long"},
+                                                   {'x', "long long"},
+                                                   {'y', "unsigned long long"},
+                                                   {'f', "float"},
+                                                   {'d', "double"},
+                                                   {'e', "long double"},
+                                                   {'w', "wchar_t"},
+                                                   {'n', "__int128"},
+                                                   {'o', "unsigned __int128"},
+                                                   {'z', "..."}};
+    const auto n = names.find(c);
+    return n == names.end() ? nullptr : n->second;
+  }
+
+  Type pointer_to(Type type, const std::string& sign) {
+    // `float *`, but `float **`.
+    const char last = type.before.empty() ? ' ' : type.before.back();
+    if (type.wraps) {
+      type.before += type.before.back() == ' ' ? "(" : " (";
+      type.after = ")" + type.after;
+    } else if (last != '*' && last != '(') {
+      type.before += ' ';
+    }
+    type.before += sign;
+    type.wraps = false;
+    return type;
+  }
+
+  Type qualified(Type type, const std::string& words) {
+    // `const float *`, but `float *const`: a pointer's own stand behind it.
+    const char last = type.before.back();
+    if (last == '*' || last == '&')
+      type.before += words;
+    else
+      type.before = words + " " + type.before;
+    return type;
+  }
+
+  Type array() {
+    std::string size;
+    if (accept("T"))
+      size = parameter().text();
+    else if (peek() != '_')
+      size = std::to_string(number());
+    if (!accept("_")) throw Unreadable();
+    Type type = read_type();
+    if (!type.wraps) type.before += ' ';
+    type.after = "[" + size + "]" + type.after;
+    type.wraps = true;
+    return type;
+  }
+
+  Type function() {
+    accept("Y");
+    Type type = read_type();
+    type.before += ' ';
+    type.after = argument_list() + type.after;
+    if (!accept("E")) throw Unreadable();
+    type.wraps = true;
+    return type;
+  }
+
+  Type read_type() {
+    const char c = peek();
+    if (const char* name = builtin(c)) {
+      next();
+      return named(name);
+    }
+    if (accept("Dp")) {
+      Type type = read_type();
+      type.pack = true;
+      return remember(type);
+    }
+    if (accept("Dn")) return named("decltype(nullptr)");
+    if (accept("DF16_")) return named("_Float16");
+    switch (c) {
+      case 'P':
+        next();
+        return remember(pointer_to(read_type(), "*"));
+      case 'R':
+        next();
+        return remember(pointer_to(read_type(), "&"));
+      case 'O':
+        next();
+        return remember(pointer_to(read_type(), "&&"));
+      case 'r':  // restrict: the tools leave it out
+        next();
+        return read_type();
+      case 'V':
+        next();
+        return accept("K") ? remember(qualified(read_type(), "const volatile"))
+                           : remember(qualified(read_type(), "volatile"));
+      case 'K':
+        next();
+        return remember(qualified(read_type(), "const"));
+      case 'A':
+        next();
+        return remember(array());
+      case 'F':
+        next();
+        return remember(function());
+      case 'T': {
+        next();
+        Type type = remember(parameter());
+        if (peek() != 'I') return type;
+        return remember(named(type.text() + template_arguments()));
+      }
+      case 'S':
+        if (text_.compare(at_, 2, "St") != 0) {
+          next();
+          Type type = substitution();
+          if (peek() != 'I') return type;
+          return remember(named(type.text() + template_arguments()));
+        }
+        break;
+      default:
+        break;
+    }
+    if (c != 'N' && c != 'S' && !std::isdigit(static_cast<unsigned char>(c))) throw Unreadable();
+    bool instance;
+    return remember(named(read_name(&instance)));
+  }
+
+  const std::string& text_;
+  size_t at_ = 0;
+  std::vector<Type> seen_;
+};
+
+}  // namespace
+
+std::optional<std::string> read_mangled(const std::string& symbol) {
+  if (symbol.rfind("_Z", 0) != 0) return std::nullopt;
+  const std::string text = symbol.substr(2);
+  try {
+    Reader reader(text);
+    std::string out = reader.encoding();
+    if (reader.done()) return out;
+  } catch (const Unreadable&) {
+  }
+  return std::nullopt;
+}
 
 std::string ncu_name(const std::string& symbol) {
   if (symbol.rfind("_Z", 0) != 0) return symbol;  // extern "C"

@@ -1,25 +1,26 @@
-#include "runtime/profiler/profile.h"
-
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/pattern.h"
 #include "base/text.h"
-#include "runtime/profiler/library_text.h"
-#include "runtime/profiler/ncu_csv.h"
+#include "runtime/profiler/commands.h"
+#include "runtime/profiler/metrics.h"
 #include "runtime/profiler/ncu_name.h"
 #include "runtime/profiler/profile_text.h"
-#include "runtime/profiler/recorded_run.h"
-#include "runtime/profiler/source_view.h"
+#include "runtime/profiler/start.h"
 
 namespace lab32::profiler {
 namespace {
+
+constexpr int kLineWidth = 100, kNameWidth = 28;
 
 Pattern name_pattern(const std::string& kernel) {
   try {
@@ -48,7 +49,35 @@ std::vector<record::LaunchProfile> select(std::vector<record::LaunchProfile> lau
   return chosen;
 }
 
+std::string how_often(uint64_t n) { return n == 1 ? "once" : grouped(n) + " times"; }
+
+std::string when(uint64_t first) {
+  return first == 0 ? "before any launch" : fmt::format("first after launch {}", first - 1);
+}
+
 }  // namespace
+
+std::string library_calls_text(const std::vector<record::LibraryCall>& calls) {
+  if (calls.empty()) return "";
+  std::vector<std::pair<const record::LibraryCall*, uint64_t>> kinds;
+  for (const record::LibraryCall& call : calls) {
+    const auto alike = [&](const auto& kind) {
+      return kind.first->name == call.name && kind.first->arguments == call.arguments;
+    };
+    const auto at = std::find_if(kinds.begin(), kinds.end(), alike);
+    if (at == kinds.end())
+      kinds.emplace_back(&call, 1);
+    else
+      ++at->second;
+  }
+  std::string out =
+      "library call, not simulated: worked out on the host, without counts and time\n" +
+      std::string(kLineWidth, '-') + "\n";
+  for (const auto& [call, count] : kinds)
+    out += fmt::format("  {}{}; {}, {}\n", pad_right(call->name, kNameWidth), call->arguments,
+                       how_often(count), when(call->launches));
+  return out + "\n";
+}
 
 int profile(const ProfileOptions& options) {
   const Pattern pattern = name_pattern(options.kernel);

@@ -20,4 +20,13 @@ std::string profile_text(const std::vector<record::LaunchProfile>& launches);
 std::string metrics_text(const std::vector<record::LaunchProfile>& launches,
                          const std::vector<const Metric*>& metrics);
 
+// Calls of libraries that are not simulated, alike ones together; "" where there are none.
+std::string library_calls_text(const std::vector<record::LibraryCall>& calls);
+
+// The source of a program with the counters beside each line (`lab32 profile --source`): sums over
+// all launches. Every file that has counts, that of the most instructions first; of it the lines
+// with counts and two around them. Worst lines are marked. 120 columns at most. A file that cannot
+// be read any more is shown without its text.
+std::string source_view(const std::vector<record::LaunchProfile>& launches);
+
 }  // namespace lab32::profiler

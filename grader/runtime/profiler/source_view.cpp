@@ -1,5 +1,3 @@
-#include "runtime/profiler/source_view.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "runtime/profiler/profile_text.h"
 
 namespace lab32::profiler {
 namespace {

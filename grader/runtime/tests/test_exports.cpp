@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "runtime/profiler/build_program.h"
 #include "tests/fixtures/scratch.h"
+#include "tests/fixtures/slow.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::tests {
@@ -43,7 +44,7 @@ std::set<std::string> exported(const std::filesystem::path& library) {
 
 TEST_SUITE_BEGIN("cudart");
 
-TEST_CASE("cudart: the runtime exports the names of api.def and what lab32 asks it") {
+TEST_CASE("cudart: the runtime exports the names of api.def and what lab32 asks it" * kSlow) {
   std::set<std::string> wanted(std::begin(kWorking), std::end(kWorking));
   wanted.insert("lab32_list_unsupported");
   for (const char* own : {"lab32_driver_symbol", "lab32_cublas_symbol"}) wanted.insert(own);
@@ -51,7 +52,7 @@ TEST_CASE("cudart: the runtime exports the names of api.def and what lab32 asks 
   CHECK(exported(profiler::runtime_directory() / "libcudart.so.13") == wanted);
 }
 
-TEST_CASE("cudart: every name has the symbol version that programs ask for") {
+TEST_CASE("cudart: every name has the symbol version that programs ask for" * kSlow) {
   void* library =
       dlopen((profiler::runtime_directory() / "libcudart.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE_MESSAGE(library, dlerror());
@@ -65,7 +66,7 @@ TEST_CASE("cudart: every name has the symbol version that programs ask for") {
   }
 }
 
-TEST_CASE("cudart: NVIDIA's library of this toolkit exports no name that ours does not") {
+TEST_CASE("cudart: NVIDIA's library of this toolkit exports no name that ours does not" * kSlow) {
   std::filesystem::path real;
   for (const char* directory : {"lib64", "lib"}) {
     const auto candidate = toolchain::installed().cuda_home / directory / "libcudart.so.13";
@@ -79,7 +80,7 @@ TEST_CASE("cudart: NVIDIA's library of this toolkit exports no name that ours do
   }
 }
 
-TEST_CASE("cudart: libcuda.so.1 has each name of NVIDIA's, and all lead somewhere") {
+TEST_CASE("cudart: libcuda.so.1 has each name of NVIDIA's, and all lead somewhere" * kSlow) {
   const auto ours = profiler::runtime_directory() / "libcuda.so.1";
   void* library = dlopen(ours.c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE_MESSAGE(library, dlerror());

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/environment.h"
-#include "runtime/profiler/mangled.h"
 #include "runtime/profiler/ncu_name.h"
 #include "simulator/ptx/parser.h"
+#include "tests/fixtures/slow.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"
 
@@ -17,7 +17,7 @@ using profiler::ncu_name;
 using profiler::read_mangled;
 
 TEST_SUITE("programs: names") {
-  TEST_CASE("profiler: all kernels that were profiled have the names that ncu gave them") {
+  TEST_CASE("profiler: all kernels that were profiled have the names that ncu gave them" * kSlow) {
     std::set<std::string> measured;
     std::ifstream file(root().string() + "/data/measured/ncu/h200-names.csv");
     for (std::string line; std::getline(file, line);) {
@@ -37,7 +37,7 @@ TEST_SUITE("programs: names") {
     CHECK(ours == measured);
   }
 
-  TEST_CASE("profiler: names that are not mangled, or not read here") {
+  TEST_CASE("profiler: names that are not mangled, or not read here" * kSlow) {
     CHECK(ncu_name("reduce") == "reduce");
     CHECK(ncu_name("_Znonsense") == "_Znonsense");
     CHECK_FALSE(read_mangled("_Z3f"));
@@ -50,7 +50,7 @@ TEST_SUITE("programs: names") {
     CHECK(ncu_name("_Z1fILi3EEvRAplT_Li1E_i") == "void f<3>(int (&) [(3)+(1)])");
   }
 
-  TEST_CASE("profiler: standard names and repeated parts") {
+  TEST_CASE("profiler: standard names and repeated parts" * kSlow) {
     CHECK(read_mangled("_Z1fSt6vectorIiSaIiEES1_") ==
           "f(std::vector<int, std::allocator<int>>, std::vector<int, std::allocator<int>>)");
     CHECK(read_mangled("_Z1fPFvPiES_S1_") == "f(void (*)(int *), int *, void (*)(int *))");

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "runtime/profiler/command_words.h"
 #include "runtime/profiler/nvcc_words.h"
+#include "tests/fixtures/slow.h"
 
 namespace lab32::tests {
 namespace {
@@ -43,7 +43,7 @@ std::string adapted(const std::string& text, const std::string& device = "sm_90"
                                  : all.substr(0, at) + all.substr(at + added.size());
 }
 
-TEST_CASE("profiler: lab32 nvcc: of the architectures the newest that the GPU runs") {
+TEST_CASE("profiler: lab32 nvcc: of the architectures the newest that the GPU runs" * kSlow) {
   const std::string h200 = "-gencode arch=compute_90,code=[compute_90,sm_90] -lineinfo";
   CHECK(adapted("-c a.cu") == h200 + " -c a.cu");
   CHECK(adapted("-arch=sm_90 a.cu") == h200 + " a.cu");
@@ -65,7 +65,8 @@ TEST_CASE("profiler: lab32 nvcc: of the architectures the newest that the GPU ru
                        Error);
 }
 
-TEST_CASE("profiler: lab32 nvcc: the shared runtime, whatever is asked for; the rest as it is") {
+TEST_CASE("profiler: lab32 nvcc: the shared runtime, whatever is asked for; the rest as it is" *
+          kSlow) {
   const std::string h200 = "-gencode arch=compute_90,code=[compute_90,sm_90]";
   CHECK(adapted("-cudart static -lcudart_static -dlto a.o -o a") == h200 + " -lineinfo a.o -o a");
   CHECK(adapted("--cudart=none a.o") == h200 + " -lineinfo a.o");
@@ -78,7 +79,7 @@ TEST_CASE("profiler: lab32 nvcc: the shared runtime, whatever is asked for; the 
     CHECK(adapted(text) == std::string("as it was: ") + text);
 }
 
-TEST_CASE("profiler: run, profile, check: which words are whose") {
+TEST_CASE("profiler: run, profile, check: which words are whose" * kSlow) {
   const auto split = [](const std::string& text) {
     const auto is_ours = [](const std::string& option) -> std::optional<bool> {
       if (option == "--csv") return true;

@@ -1,4 +1,4 @@
-// Whole programs on the simulated runtime, as `lab32 run` starts them. Those of tests/cudart check
+// Whole programs on the simulated runtime, as `lab32 run` starts them. Those of tests/calls check
 // themselves or have their output here.
 
 #include <doctest/doctest.h>
@@ -82,7 +82,7 @@ void check_all_as_expected(const char* program) {
 
 TEST_SUITE_BEGIN("cudart");
 
-TEST_CASE("cudart: a program that checks itself") { check_all_as_expected("launches"); }
+TEST_CASE("cudart: a program that checks itself" * kSlow) { check_all_as_expected("launches"); }
 
 TEST_CASE("cudart: more programs that check themselves" * kSlow) {
   for (const char* name : {"memory", "streams", "copies", "device", "rarely", "handles", "times"})
@@ -93,7 +93,7 @@ TEST_CASE("cudart: tiles of several warps keep what they share in reserved share
   check_outcome(run_program(of_tests("large_tiles")), 0, "right, error 0\n", "");
 }
 
-TEST_CASE("cudart: what kernels print appears when the program waits, in order") {
+TEST_CASE("cudart: what kernels print appears when the program waits, in order" * kSlow) {
   check_outcome(run_program(of_tests("printing")), 0,
                 "launched 1\nlaunched 2\n"
                 "kernel 1, thread 0\nkernel 1, thread 1\nkernel 2, thread 0\nwaited\n"
@@ -102,7 +102,7 @@ TEST_CASE("cudart: what kernels print appears when the program waits, in order")
                 "");
 }
 
-TEST_CASE("cudart: a fault is said once, reported by the next call that waits, and stays") {
+TEST_CASE("cudart: a fault is said once, reported by the next call that waits, and stays" * kSlow) {
   struct Case {
     const char *way, *error, *message;
   };
@@ -184,7 +184,7 @@ TEST_CASE("cudart: no more memory is given away than this machine has" * kSlow) 
   CHECK(outcome.out == "no error\nno error\nout of memory\n-1\n");
 }
 
-TEST_CASE("cudart: input, arguments, output and exit status are the program's own") {
+TEST_CASE("cudart: input, arguments, output and exit status are the program's own" * kSlow) {
   const Scratch scratch;
   const auto numbers = scratch.write("numbers", "1 2 3\n400\n");
   const std::string lab32 = (toolchain::checkout() / "build/lab32").string();
@@ -211,7 +211,7 @@ TEST_CASE("cudart: beside this process: the exit status as a shell says it" * kS
   CHECK_THROWS_WITH(run_quietly(start), "/nowhere cannot be started: No such file or directory");
 }
 
-TEST_CASE("cudart: each launch and each refusal leaves a line in the record") {
+TEST_CASE("cudart: each launch and each refusal leaves a line in the record" * kSlow) {
   const Scratch scratch;
   profiler::Start start;
   start.record = scratch.path / "record";
@@ -275,7 +275,7 @@ TEST_CASE("cudart: programs that the user compiled" * kSlow) {
 }
 
 // An interpreter asks for no CUDA library, and loads the driver when it is told to.
-TEST_CASE("cudart: what loads the driver itself finds the simulated one") {
+TEST_CASE("cudart: what loads the driver itself finds the simulated one" * kSlow) {
   const std::string script =
       "import ctypes; cuda = ctypes.CDLL('libcuda.so.1'); n = ctypes.c_int(); cuda.cuInit(0); "
       "print(cuda.cuDeviceGetCount(ctypes.byref(n)), n.value, flush=True); "
@@ -344,7 +344,7 @@ TEST_CASE("cudart: a program is compiled again when what it includes has changed
   CHECK(run_program(source.string()).status == 4);
 }
 
-TEST_CASE("cudart: what cannot be run: one line, status 2") {
+TEST_CASE("cudart: what cannot be run: one line, status 2" * kSlow) {
   const Scratch scratch;
   check_outcome(run_program("/nowhere.cu"), 2, "", "lab32: /nowhere.cu: there is no such file\n");
   const auto text = scratch.write("notes.txt", "hello");

@@ -8,6 +8,7 @@
 #include "runtime/record/recording.h"
 #include "runtime/tests/fixtures/sample_records.h"
 #include "tests/fixtures/scratch.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 
@@ -21,7 +22,7 @@ record::Recording recording_of(const std::string& text) {
 }  // namespace
 
 TEST_SUITE("launch record") {
-  TEST_CASE("record: what is written is read again, all of it") {
+  TEST_CASE("record: what is written is read again, all of it" * kSlow) {
     for (const record::LaunchProfile& record :
          {tests::strided_launch(), tests::shared_launch(), tests::faulty_launch()}) {
       const std::string line = record::to_line(record);
@@ -53,7 +54,7 @@ TEST_SUITE("launch record") {
     CHECK(f.run.hazards->at(1).note);
   }
 
-  TEST_CASE("record: appended by several processes, in one file") {
+  TEST_CASE("record: appended by several processes, in one file" * kSlow) {
     const tests::Scratch scratch;
     const std::string path = (scratch.path / "record").string();
     record::append_line(path, record::to_line(tests::strided_launch()));
@@ -69,7 +70,7 @@ TEST_SUITE("launch record") {
                          Error);
   }
 
-  TEST_CASE("record: a program that was killed while it wrote keeps what it had written") {
+  TEST_CASE("record: a program that was killed while it wrote keeps what it had written" * kSlow) {
     const std::string line = record::to_line(tests::strided_launch());
     CHECK(recording_of(line + line.substr(0, line.size() / 2)).launches.size() == 1);
     CHECK(recording_of("").launches.empty());
@@ -77,7 +78,7 @@ TEST_SUITE("launch record") {
     CHECK_THROWS_AS(recording_of("{\"launch\": {\"id\": 1}}\n" + line), Error);
   }
 
-  TEST_CASE("record: a number that does not fit is refused, with its line") {
+  TEST_CASE("record: a number that does not fit is refused, with its line" * kSlow) {
     const std::string line = record::to_line(tests::strided_launch());
     const std::string member = "\"registers\":";
     const size_t begin = line.find(member) + member.size();
@@ -90,7 +91,7 @@ TEST_SUITE("launch record") {
           Error);
   }
 
-  TEST_CASE("record: bytes that are no UTF-8 do not break a line") {
+  TEST_CASE("record: bytes that are no UTF-8 do not break a line" * kSlow) {
     record::LaunchProfile record = tests::strided_launch();
     record.process_name = "caf\xe9";
     CHECK(recording_of(record::to_line(record)).launches.at(0).process_name == "caf\xef\xbf\xbd");

@@ -243,7 +243,7 @@ TEST_SUITE("counters: replay") {
     ++cases_compared();
   }
 
-  TEST_CASE("counters: launches of many shapes") {
+  TEST_CASE("counters: launches of many shapes" * kSlow) {
     Loaded loaded("grader/tools/measure/ncu/shapes.cu");
     const device::Buffer p = loaded.zeros(1 << 20, "p");
     const std::vector<Printed> printed = read_printed("ncu/h200-shapes.csv");
@@ -261,7 +261,7 @@ TEST_SUITE("counters: replay") {
     ++cases_compared();
   }
 
-  TEST_CASE("counters: a program's launches, metric by metric and unit by unit") {
+  TEST_CASE("counters: a program's launches, metric by metric and unit by unit" * kSlow) {
     Loaded loaded("grader/tools/measure/ncu/sample.cu");
     constexpr uint32_t n = 100000;
     std::vector<uint32_t> numbers(n);
@@ -282,7 +282,7 @@ TEST_SUITE("counters: replay") {
     ++cases_compared();
   }
 
-  TEST_CASE("counters: lanes that part meet where an H200 has them meet") {
+  TEST_CASE("counters: lanes that part meet where an H200 has them meet" * kSlow) {
     Loaded loaded("grader/tools/measure/divergence/divergence.cu");
     const std::string table = "counters/h200-divergence.csv";
     std::set<std::string> different;
@@ -306,7 +306,7 @@ TEST_SUITE("counters: replay") {
   }
 
   // Last: of what the cases above have compared.
-  TEST_CASE("counters: the table of what is equal") {
+  TEST_CASE("counters: the table of what is equal" * kSlow) {
     if (cases_compared() != 4) return;  // a filter left some out
     std::string text =
         "# Counters of an H200 under Nsight Compute and of the simulator, launch by launch: in "

@@ -9,12 +9,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "runtime/profiler/check_text.h"
-#include "runtime/profiler/ncu_csv.h"
+#include "runtime/profiler/metrics.h"
 #include "runtime/profiler/profile_text.h"
-#include "runtime/profiler/recorded_run.h"
-#include "runtime/profiler/source_view.h"
+#include "runtime/profiler/start.h"
 #include "runtime/tests/fixtures/sample_records.h"
 #include "tests/fixtures/golden.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using namespace lab32::profiler;
@@ -44,14 +44,14 @@ std::vector<const Metric*> every_metric() {
 }  // namespace
 
 TEST_SUITE("programs: text") {
-  TEST_CASE("profiler: a table a launch; alike ones share it") {
+  TEST_CASE("profiler: a table a launch; alike ones share it" * kSlow) {
     const InRoot in_root;
     const std::string text = profile_text(launches());
     CHECK(widest(text) <= 100);
     check_golden("profile-tables.txt", text);
   }
 
-  TEST_CASE("profiler: of several devices each launch names its own") {
+  TEST_CASE("profiler: of several devices each launch names its own" * kSlow) {
     std::vector<record::LaunchProfile> both = {tests::shared_launch(), tests::shared_launch()};
     both[1].device = 1;
     both[1].run.peer_accesses = 1234;
@@ -64,7 +64,7 @@ TEST_SUITE("programs: text") {
     CHECK(profile_text(both).find("of device") == std::string::npos);
   }
 
-  TEST_CASE("profiler: launches that take turns, and launches that never repeat") {
+  TEST_CASE("profiler: launches that take turns, and launches that never repeat" * kSlow) {
     std::vector<record::LaunchProfile> turns;
     for (uint64_t i = 0; i < 8; ++i) {
       turns.push_back(i % 2 == 0 ? tests::strided_launch() : tests::shared_launch());
@@ -89,7 +89,7 @@ TEST_SUITE("programs: text") {
     CHECK(some.find("5,003 to 5,008 sectors in L2") != std::string::npos);
   }
 
-  TEST_CASE("profiler: the source with its counters") {
+  TEST_CASE("profiler: the source with its counters" * kSlow) {
     const InRoot in_root;
     const std::string text = source_view(launches());
     CHECK(widest(text) <= 120);
@@ -97,7 +97,8 @@ TEST_SUITE("programs: text") {
     CHECK(source_view({tests::faulty_launch()}) == "--source: no launch has counts by line\n");
   }
 
-  TEST_CASE("profiler: the source has columns for other ways to memory where a launch uses them") {
+  TEST_CASE("profiler: the source has columns for other ways to memory where a launch uses them" *
+            kSlow) {
     const InRoot in_root;
     const std::string text = source_view({tests::other_ways_launch()});
     CHECK(widest(text) <= 160);
@@ -113,7 +114,7 @@ TEST_SUITE("programs: text") {
     CHECK(textures.find('?') == std::string::npos);
   }
 
-  TEST_CASE("profiler: named metrics") {
+  TEST_CASE("profiler: named metrics" * kSlow) {
     const InRoot in_root;
     check_golden(
         "profile-metrics.txt",
@@ -122,7 +123,7 @@ TEST_SUITE("programs: text") {
                                             "launch__waves_per_multiprocessor")));
   }
 
-  TEST_CASE("profiler: metrics that there are not, and metrics that only a GPU has") {
+  TEST_CASE("profiler: metrics that there are not, and metrics that only a GPU has" * kSlow) {
     CHECK_THROWS_WITH_AS(metrics_of("dram__bytes_raed.sum"),
                          "--metrics: there is no `dram__bytes_raed.sum`; near it: "
                          "dram__bytes_read.sum, dram__bytes_write.sum, dram__bytes.sum",
@@ -141,7 +142,7 @@ TEST_SUITE("programs: text") {
     for (const Metric* m : every_metric()) CHECK(metrics_of(m->name).front() == m);
   }
 
-  TEST_CASE("profiler: distances between names") {
+  TEST_CASE("profiler: distances between names" * kSlow) {
     CHECK(edit_distance("", "abc") == 3);
     CHECK(edit_distance("kitten", "sitting") == 3);
     CHECK(edit_distance("flaw", "lawn") == 2);
@@ -149,7 +150,7 @@ TEST_SUITE("programs: text") {
           std::vector<std::string>{"red", "rod"});
   }
 
-  TEST_CASE("profiler: how a program ended") {
+  TEST_CASE("profiler: how a program ended" * kSlow) {
     CHECK(ending(3) == "the program's own exit status: 3");
     CHECK(ending(128 + SIGKILL) == "the program was killed by SIGKILL (Killed)");
     CHECK(ending(128 + SIGSEGV) ==
@@ -157,7 +158,7 @@ TEST_SUITE("programs: text") {
           "memory is");
   }
 
-  TEST_CASE("profiler: numbers as ncu prints them") {
+  TEST_CASE("profiler: numbers as ncu prints them" * kSlow) {
     CHECK(metric_text(0) == "0");
     CHECK(metric_text(1048576) == "1,048,576");
     CHECK(metric_text(3.90625) == "3.91");
@@ -166,7 +167,7 @@ TEST_SUITE("programs: text") {
     CHECK(metric_text(-5) == "-5");
   }
 
-  TEST_CASE("profiler: findings, each once; the last line counts them") {
+  TEST_CASE("profiler: findings, each once; the last line counts them" * kSlow) {
     const InRoot in_root;
     const CheckReport report =
         check_report({tests::strided_launch(), tests::faulty_launch(), tests::faulty_launch()});
@@ -179,7 +180,8 @@ TEST_SUITE("programs: text") {
   }
 
   TEST_CASE(
-      "profiler: a fault without a finding is a hazard of its kind; one that is none is told") {
+      "profiler: a fault without a finding is a hazard of its kind; one that is none is told" *
+      kSlow) {
     record::LaunchProfile r = tests::faulty_launch();
     r.run.hazards.reset();
     for (const auto& [kind, line] : std::vector<std::pair<sim::TrapKind, std::string>>{
@@ -198,7 +200,7 @@ TEST_SUITE("programs: text") {
     }
   }
 
-  TEST_CASE("profiler: the CSV: ncu's header, every field quoted, metrics in order") {
+  TEST_CASE("profiler: the CSV: ncu's header, every field quoted, metrics in order" * kSlow) {
     std::istringstream csv(ncu_csv(launches(), metrics_of("launch__grid_size,"
                                                           "dram__bytes_read.sum")));
     std::vector<std::string> lines;

@@ -2,8 +2,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "runtime/cudart/cubin.h"
-#include "runtime/cudart/fatbin.h"
+#include "runtime/cudart/device_code.h"
 #include "tools/fuzz/reader.h"
 
 namespace {

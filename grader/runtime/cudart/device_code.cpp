@@ -1,13 +1,16 @@
-#include "runtime/cudart/fatbin.h"
+#include "runtime/cudart/device_code.h"
 
 #include <fmt/format.h>
 #include <lz4.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "base/elf.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "simulator/ptx/link.h"
@@ -212,6 +215,104 @@ DeviceCode choose(const FatBinary& binary, const std::string& arch) {
   for (const FatEntry& e : binary.entries)
     if (e.kind == FatEntry::Kind::cubin && e.arch == number_of(arch)) code.cubin = unpack(e);
   return code;
+}
+
+namespace {
+
+// .nv.info is a list of attributes: format, attribute, then a 16-bit value or the length of what
+// follows. cuobjdump -elf names them EIATTR_REGCOUNT and EIATTR_FRAME_SIZE: (symbol, value) each.
+constexpr uint8_t kFormatSized = 4;
+constexpr uint8_t kRegisters = 0x2f, kFrameSize = 0x11;
+
+uint32_t word(std::string_view data, size_t at) {
+  uint32_t value = 0;
+  std::memcpy(&value, data.data() + at, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+CubinInfo read_cubin(const std::string& cubin) {
+  const ElfFile elf = read_elf(cubin, "the program's cubin");
+  CubinInfo info;
+  if (const ElfSection* constants = elf.find(".nv.constant3"))
+    info.constant_bytes = static_cast<uint32_t>(constants->size);
+  const ElfSection* attributes = elf.find(".nv.info");
+  const std::string_view data = attributes ? attributes->data : std::string_view();
+  for (size_t at = 0; at + 4 <= data.size();) {
+    const auto format = static_cast<uint8_t>(data[at]), name = static_cast<uint8_t>(data[at + 1]);
+    const size_t bytes = format == kFormatSized ? word(data, at) >> 16 : 0;
+    at += 4;
+    if (bytes > data.size() - at)
+      throw Error("the program's cubin is damaged: .nv.info is cut off");
+    if (bytes == 8 && (name == kRegisters || name == kFrameSize)) {
+      const uint32_t symbol = word(data, at), value = word(data, at + 4);
+      if (symbol < elf.functions.size() && !elf.functions[symbol].empty()) {
+        Resources& r = info.kernels[elf.functions[symbol]];
+        (name == kRegisters ? r.registers : r.local_bytes) = value;
+      }
+    }
+    at += bytes;
+  }
+  return info;
+}
+
+namespace {
+
+constexpr std::string_view kSection = ".section\t.text.", kFile = "File \".nv_debug_ptx_txt";
+
+// The line that begins at `at`.
+std::string_view line_at(const std::string& text, size_t at) {
+  const size_t end = std::min(text.find('\n', at), text.size());
+  return std::string_view(text).substr(at, end - at);
+}
+
+// `for_each(text behind kFile's name up to the quote, function)` in the order of the listing.
+template <class Each>
+void for_each_note(const std::string& listing, Each each) {
+  std::string_view function;
+  for (size_t at = 0; at < listing.size();) {
+    const std::string_view line = line_at(listing, at);
+    if (const size_t name = line.find(kSection); name != std::string_view::npos)
+      function = line.substr(name + kSection.size(), line.find(',') - name - kSection.size());
+    if (const size_t file = line.find(kFile); file != std::string_view::npos) {
+      const std::string_view number =
+          line.substr(file + kFile.size(), line.find('"', file + 6) - file - kFile.size());
+      each(number, function, at, line);
+    }
+    at += line.size() + 1;
+  }
+}
+
+}  // namespace
+
+std::string in_linked_lines(const std::string& listing,
+                            const std::map<std::string, int>& lines_before) {
+  if (lines_before.empty()) return listing;
+  // A file's own functions have got other names; its kernels tell which it is.
+  std::map<std::string_view, int> before;
+  for_each_note(listing, [&](std::string_view number, std::string_view function, size_t,
+                             std::string_view) {
+    if (const auto known = lines_before.find(std::string(function)); known != lines_before.end())
+      before.emplace(number, known->second);
+  });
+  std::string text;
+  size_t copied = 0;
+  for_each_note(listing, [&](std::string_view number, std::string_view, size_t at,
+                             std::string_view line) {
+    constexpr std::string_view kLine = "\", line ";
+    const size_t digits = line.find(kLine) + kLine.size();
+    const auto known = before.find(number);
+    if (known == before.end() || digits < kLine.size()) return;
+    int value = 0;
+    const char* end = line.data() + line.size();
+    const auto parsed = std::from_chars(line.data() + digits, end, value);
+    text.append(listing, copied, at - copied);
+    text += "\t//## " + std::string(kFile) + "\", line " + std::to_string(value + known->second);
+    text.append(parsed.ptr, end);
+    copied = at + line.size();
+  });
+  return text.append(listing, copied, std::string::npos);
 }
 
 }  // namespace lab32::cudart

@@ -58,4 +58,28 @@ struct DeviceCode {
 // is no PTX.
 DeviceCode choose(const FatBinary& binary, const std::string& arch);
 
+// What ptxas says of each kernel of a cubin: what occupancy and cudaFuncGetAttributes need.
+
+struct Resources {
+  uint32_t registers = 0;    // a thread
+  uint32_t local_bytes = 0;  // a thread: its stack frame
+};
+
+struct CubinInfo {
+  std::map<std::string, Resources> kernels;  // by symbol
+  uint32_t constant_bytes = 0;               // of the module's __constant__ variables
+};
+
+// Throws Error when it is no cubin.
+CubinInfo read_cubin(const std::string& cubin);
+
+// The listing of a cubin that was linked, made to say lines of the linked PTX.
+
+// nvdisasm -gp says for each instruction the line of its own file's PTX, which it calls
+// ".nv_debug_ptx_txt.NUMBER", a number for each file. `lines_before` says for functions by how much
+// lines of their file are later in the linked PTX (ptx::Linked); empty: it was not linked, and the
+// listing stays as it is.
+std::string in_linked_lines(const std::string& listing,
+                            const std::map<std::string, int>& lines_before);
+
 }  // namespace lab32::cudart
