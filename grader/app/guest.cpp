@@ -36,9 +36,10 @@ void build_guest(const fs::path& program) {
     throw MachineError(fmt::format("{}: this lab32 was installed without what runs whole programs",
                                    program.string()));
   fmt::print(stderr, "lab32: building the simulated CUDA runtime, once (make runtime; minutes)\n");
-  const std::string line =
-      "make --no-print-directory -C '" + root().string() + "' runtime >/dev/null 2>&1";
-  if (std::system(line.c_str()) != 0)
+  lab32::Command make;
+  make.argv = {"/usr/bin/env", "make", "--no-print-directory", "-C", root().string(), "runtime"};
+  for (char** variable = environ; *variable; ++variable) make.environment.emplace_back(*variable);
+  if (!run_process(make).ok())
     throw MachineError("the simulated CUDA runtime could not be built; `make runtime` says why");
 }
 

@@ -1,4 +1,5 @@
-"""What a first `make grade LAB=...` leaves out of build/lab32 is named when it is asked for."""
+"""What build/lab32 does not hold: the suites of other labs after a first `make grade LAB=...`, and always the
+commands for whole programs, which build/runtime/lab32 has."""
 
 import os
 import subprocess
@@ -10,31 +11,32 @@ from lab32 import ROOT
 OBJECTS = ROOT / "build" / "obj"
 
 
+def say(program, *words, root=ROOT):
+    done = subprocess.run([program, *words], capture_output=True, text=True,
+                          env=os.environ | {"LAB32_ROOT": str(root)})  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
 @pytest.fixture(scope="module")
 def first_build(tmp_path_factory):
-    """lab32 without checks.o and tools.o, and without the suite that such a build has."""
+    """lab32 without suites.o, and without the suite that such a build has."""
     program = tmp_path_factory.mktemp("first") / "lab32"
-    parts = ["services", "core", "grading", "program"]
-    objects = [OBJECTS / f"{part}.o" for part in parts]
+    objects = [OBJECTS / f"{unit}.o" for unit in ("services", "core", "grading", "app", "base/libraries")]
     objects += sorted((OBJECTS / "simulator").rglob("*.o"))
     subprocess.run(["g++", *objects, "-o", program, "-lfmt", "-ldl", "-lcrypt", "-pthread"], check=True)
     return program
 
 
-def say(program, *words):
-    done = subprocess.run([program, *words], capture_output=True, text=True,
-                          env=os.environ | {"LAB32_ROOT": str(ROOT)})  # fmt: skip
-    return done.returncode, done.stdout, done.stderr
-
-
-@pytest.mark.parametrize("command", ["run", "profile", "check", "explain", "nvcc", "class", "similarity"])
-def test_commands_that_are_left_out(first_build, command):
-    code, out, err = say(first_build, command, "x.cu")
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["class", "similarity"])
+def test_commands_for_all_labs_are_refused(first_build, command):
+    code, out, err = say(first_build, command, "x")
     assert (code, out) == (2, "")
     assert err == (f"lab32: `{command}` is not in this lab32, which `make grade` has built with what grading needs; "
                    "`make build` adds the rest\n")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_labs_that_are_left_out(first_build):
     code, _, err = say(first_build, "grade")
     assert code == 2 and err.startswith("lab32: name a lab: `make grade` has built this lab32 for ")
@@ -42,9 +44,49 @@ def test_labs_that_are_left_out(first_build):
     assert code == 2 and err.startswith("lab32: there is no lab `shuffle` here: `make grade` has built this lab32 for ")
 
 
-def test_the_rest_is_there(first_build):
-    code, out, _ = say(first_build, "--help")
-    assert code == 0 and "profile" in out and "explain" in out
+def test_every_command_is_listed():
+    code, out, _ = say(ROOT / "build/lab32", "--help")
+    assert code == 0
+    listed = {line.split()[0] for line in out.split("Subcommands:")[1].splitlines() if line.strip()}
+    assert {"grade", "explain", "class", "run", "profile", "check", "nvcc"} <= listed
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """As a checkout is laid out, with a guest that tells how it was started."""
+    (tmp_path / "data/limits").mkdir(parents=True)
+    (tmp_path / "labs/include").mkdir(parents=True)
+    (tmp_path / "grader").symlink_to(ROOT / "grader")
+    guest = tmp_path / "build/runtime/lab32"
+    guest.parent.mkdir(parents=True)
+    guest.write_text('#!/bin/sh\nprintf "[%s]" "$@"\nexit 7\n')
+    guest.chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.parametrize("words", [
+    ("run", "x.cu", "-DN=1", "--", "--help", ""), ("profile", "x.cu", "--csv", "y"), ("check", "x.cu"),
+    ("nvcc", "--version"), ("explain", "x.cu", "--line", "3"),
+])  # fmt: skip
+def test_whole_programs_are_left_to_the_guest(tree, words):
+    assert say(ROOT / "build/lab32", *words, root=tree) == (7, "".join(f"[{word}]" for word in words), "")
+
+
+def test_a_guest_that_is_not_there_is_built_or_missed(tree):
+    guest = tree / "build/runtime/lab32"
+    made = tree / "made"
+    guest.rename(made)
+    (tree / "Makefile").write_text("runtime:\n\t@echo building; mv made build/runtime/lab32\n")
+    code, out, err = say(ROOT / "build/lab32", "check", "x.cu", root=tree)
+    assert (code, out) == (7, "[check][x.cu]")
+    assert err == "lab32: building the simulated CUDA runtime, once (make runtime; minutes)\n"
+    guest.unlink()
+    code, out, err = say(ROOT / "build/lab32", "check", "x.cu", root=tree)
+    assert (code, out) == (2, "")
+    assert err.endswith("lab32: the simulated CUDA runtime could not be built; `make runtime` says why\n")
+    (tree / "grader").unlink()
+    code, out, err = say(ROOT / "build/lab32", "check", "x.cu", root=tree)
+    assert (code, out, err) == (2, "", f"lab32: {guest}: this lab32 was installed without what runs whole programs\n")
 
 
 def test_a_lab_that_is_none_is_refused_before_anything_is_compiled():
