@@ -52,10 +52,10 @@ $(RUNTIME_DIR)/libcublas.so.13: $(CUBLAS) $(RUNTIME_DIR)/libcudart.so.13 $(RUNTI
 	    -Wl,-z,defs $(BUILD)/obj/runtime/lib$$name.o -o $(@D)/lib$$name.so.13 -ldl && \
 	  ln -sf lib$$name.so.13 $(@D)/lib$$name.so || exit; \
 	done
-$(RUNTIME_DIR)/include/cublas_v2.h: grader/runtime/cublas/include/cublas_v2.h grader/runtime/cublas/api.def
+$(RUNTIME_DIR)/include/cublas_v2.h: grader/runtime/cublas/include/cublas_v2.h grader/runtime/cublas/api.def grader/runtime/runtime.mk
 	@mkdir -p $(@D)
-	@{ echo '// Those that are refused when they are called, with whatever arguments.'; \
-	   sed -n 's/^REFUSES(\(cublas.*\))$$/cublasStatus_t \1(...);/p' grader/runtime/cublas/api.def; \
-	   sed -n 's/^REFUSES(\(cublas.*\)_v2)$$/#define \1 \1_v2/p;s/^REFUSES(\(cublas.*\)_v2_64)$$/#define \1_64 \1_v2_64/p' \
-	     grader/runtime/cublas/api.def; } >$(@D)/lab32_cublas_refused.h
-	@cp $< $@
+	@sed -n 's/^REFUSES(\(cublas.*\))$$/cublasStatus_t \1(...);/p' grader/runtime/cublas/api.def >$@.refused
+	@sed -n 's/^REFUSES(\(cublas.*\)_v2)$$/#define \1 \1_v2/p;s/^REFUSES(\(cublas.*\)_v2_64)$$/#define \1_64 \1_v2_64/p' \
+	  grader/runtime/cublas/api.def >>$@.refused
+	@sed -e '/^.. mark: functions that are refused$$/r $@.refused' -e '/^.. mark: functions that are refused$$/d' $< >$@
+	@rm $@.refused

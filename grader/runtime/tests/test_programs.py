@@ -30,7 +30,8 @@ def try_out(case, tools, file, before, directory):
     def lab32(tool, *options):  # fmt: skip
         command = [LAB32, tool, "--gpus", str(case.gpus), *options,
                    str(file), *case.nvcc, "--", *before, *case.arguments]  # fmt: skip
-        done = corpus.execute(command, case)
+        folder = file.parent if file == case.source else corpus.HERE
+        done = corpus.execute(command, case.stdin, folder=folder)
         done.stdout, done.stderr = (corpus.as_alone(text, case) for text in (done.stdout, done.stderr))
         return done
 
@@ -118,7 +119,7 @@ def test_the_corpus_is_whole():
 
 @pytest.mark.slow
 def test_check_refuses_tiles_of_several_warps_by_name():
-    program = corpus.HERE.parent / "cudart/large_tiles.cu"
+    program = corpus.HERE.parent / "calls/large_tiles.cu"
     check = corpus.execute([LAB32, "check", program])
     assert check.returncode == 2
     assert "`tiles` has tiles of more than 32 threads" in check.stdout + check.stderr

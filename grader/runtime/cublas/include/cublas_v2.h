@@ -1,7 +1,7 @@
 // cuBLAS as lab32 declares it, for toolkits that come without cuBLAS' own header (pip's
 // nvidia-cuda-nvcc and what belongs to it). Written from the library's documentation: names and
-// types of what runs here; what does not is declared with any arguments (lab32_cublas_refused.h)
-// and says so when it is called.
+// types of what runs here. What does not run is declared with any arguments, and says so when it is
+// called: runtime.mk puts these declarations, made from api.def, where the mark stands.
 #pragma once
 
 #include <cuComplex.h>
@@ -246,7 +246,7 @@ LAB32_BOTH(LAB32_STRIDED_EX, cublasGemmStridedBatchedEx, )
 LAB32_BOTH(LAB32_BATCHED_EX, cublasGemmBatchedEx, )
 
 #ifdef __cplusplus
-#include "lab32_cublas_refused.h"
+// mark: functions that are refused
 }
 #endif
 
