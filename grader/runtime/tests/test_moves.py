@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from lab32.results import ROOT
+from lab32 import ROOT, tables
 
 pytestmark = pytest.mark.slow
 
@@ -36,8 +36,7 @@ def measured(program):
     """The rows of all sets, one after the other."""
     rows = []
     for name in SETS:
-        with open(MEASURED / f"h100-{program}-{name}.csv", encoding="utf-8") as f:
-            rows += csv.DictReader(line for line in f if not line.startswith("#"))
+        rows += tables.read(MEASURED / f"h100-{program}-{name}.csv").rows
     return rows if ALL else rows[::12]
 
 

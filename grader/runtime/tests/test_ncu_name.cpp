@@ -2,10 +2,10 @@
 #include <cxxabi.h>
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <set>
 
 #include "base/environment.h"
+#include "base/files.h"
 #include "runtime/profiler/ncu_name.h"
 #include "simulator/ptx/parser.h"
 #include "tests/fixtures/slow.h"
@@ -19,14 +19,8 @@ using profiler::read_mangled;
 TEST_SUITE("programs: names") {
   TEST_CASE("profiler: all kernels that were profiled have the names that ncu gave them" * kSlow) {
     std::set<std::string> measured;
-    std::ifstream file(root().string() + "/data/measured/ncu/h200-names.csv");
-    for (std::string line; std::getline(file, line);) {
-      if (line[0] == '#' || line.rfind("\"ID\"", 0) == 0) continue;
-      // Process and host stand before the name, the context behind it.
-      size_t at = 0;
-      for (int quote = 0; quote < 9; ++quote) at = line.find('"', at) + 1;
-      measured.insert(line.substr(at, line.find('"', at) - at));
-    }
+    for (const TableRow& row : read_table(root().string() + "/data/measured/ncu/h200-names.csv"))
+      measured.insert(row.at("Kernel Name"));
     CHECK(measured.size() == 49);
     std::set<std::string> ours;
     const auto artifact = toolchain::compile(

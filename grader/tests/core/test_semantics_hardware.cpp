@@ -1,11 +1,11 @@
 // The instructions' results against an H200's, bit for bit: data/measured/h200-instructions.csv,
 // with the cases that the ISA leaves open (division by zero, NaN payloads, what .ftz flushes). The
 // approximations need only be within what the ISA allows.
-#include <fstream>
 #include <memory>
 #include <sstream>
 
 #include "base/environment.h"
+#include "base/files.h"
 #include "tests/fixtures/host_half.h"
 
 using namespace lab32;
@@ -20,26 +20,16 @@ std::vector<uint64_t> hex_words(const std::string& text) {
   return words;
 }
 
-// "instruction",operands,results
 struct Recorded {
   std::string instruction;
   std::vector<uint64_t> operands, results;
 };
 
 std::vector<Recorded> read_rows() {
-  std::ifstream in(root().string() + "/data/measured/h200-instructions.csv");
   std::vector<Recorded> rows;
-  bool header = true;
-  for (std::string line; std::getline(in, line);) {
-    if (line[0] == '#') continue;
-    if (std::exchange(header, false)) continue;
-    const bool quoted = line[0] == '"';
-    const size_t end = line.find(quoted ? "\"," : ",");
-    const size_t operands = end + (quoted ? 2 : 1), results = line.find(',', operands);
-    rows.push_back({line.substr(quoted ? 1 : 0, end - (quoted ? 1 : 0)),
-                    hex_words(line.substr(operands, results - operands)),
-                    hex_words(line.substr(results + 1))});
-  }
+  for (const TableRow& row : read_table(root().string() + "/data/measured/h200-instructions.csv"))
+    rows.push_back(
+        {row.at("instruction"), hex_words(row.at("operands")), hex_words(row.at("results"))});
   return rows;
 }
 

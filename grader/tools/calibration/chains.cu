@@ -1,6 +1,6 @@
 // Chains: one warp, each result waiting for the one before it. The difference of two lengths is
 // what an instruction, a branch or a pair of them takes (data/measured/model/README.md); set
-// *micro* of launches.csv. The signature and the contents of the arrays are those of kernels.cu.
+// *micro* of launches.csv. The signature and the contents of the arrays are those of kernel_kit.h.
 #include <cstdint>
 
 #define KERNEL(name)                                                                        \

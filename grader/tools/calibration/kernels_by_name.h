@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../timing.cuh"
+#include "../measure/timing.cuh"
 
 class KernelsByName {
  public:

@@ -97,7 +97,8 @@ struct Launch {
   std::string arguments;
 };
 
-// Cells of a line of CSV; commas inside double quotes do not part them.
+// Cells of a line of CSV; commas inside double quotes do not part them. (base/files.h has more than
+// a program that is built on a GPU's machine by nvcc alone can link with.)
 inline std::vector<std::string> split_csv(const std::string& line) {
   std::vector<std::string> cells(1);
   bool quoted = false;

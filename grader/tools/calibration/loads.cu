@@ -1,6 +1,6 @@
 // Loads that L1 has, alone and beside arithmetic: as many blocks as there are multiprocessors, or
 // two each, that do the same again and again (data/measured/model/README.md); set *micro* of
-// launches.csv. The signature and the contents of the arrays are those of kernels.cu; q is the
+// launches.csv. The signature and the contents of the arrays are those of kernel_kit.h; q is the
 // number of turns.
 #include <cstdint>
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "../timing.cuh"
+#include "../measure/timing.cuh"
 #include "kernels_by_name.h"
 #include "launches.h"
 

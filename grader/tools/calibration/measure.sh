@@ -13,7 +13,7 @@ set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR [FIRST]}")
 first=${2:-0}
 cd "$(dirname "${BASH_SOURCE[0]}")"
-source ../gpu.sh
+source ../measure/gpu.sh
 command=grader/tools/calibration/measure.sh
 
 scratch=$(mktemp -d)

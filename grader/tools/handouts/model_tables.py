@@ -105,15 +105,28 @@ LENGTHS = [("under 5 µs", 0, 5), ("5 to 50 µs", 5, 50), ("longer", 50, float("
 
 
 def alone(gpu, modelled, sets):
-    """gpu__time_duration.sum of launches with an empty L2: what was counted, and the error. No
-    sets: all rows, where there is nothing else."""
+    """gpu__time_duration.sum of launches with an empty L2: what was counted, and the error."""
     counted = by_id("-counters", gpu)
     for row in tables.modelled(modelled).rows:
-        if row["id"] not in counted:  # cannot be measured (data/measured/model/README.md)
-            continue
-        if not sets or (row["l2"] == "cold" and row["set"] in sets):
-            microseconds = float(counted[row["id"]]["gpu__time_duration.sum"]) / 1e3
-            yield microseconds, float(row["modelled_kernel_us"]) / microseconds - 1
+        if row["l2"] == "cold" and row["set"] in sets:
+            yield duration_and_error(row, counted)
+
+
+def duration_and_error(row, counted):
+    microseconds = float(counted[row["id"]]["gpu__time_duration.sum"]) / 1e3
+    return microseconds, float(row["modelled_kernel_us"]) / microseconds - 1
+
+
+ROUNDS = range(1, 11)
+LAST = ROUNDS[-1]  # nothing has been changed since it was measured
+
+
+def blind(number):
+    """As alone(), of the launches of a round as they were predicted before they were measured."""
+    counted = by_id("-counters")
+    for row in tables.modelled("h200-blind").where(round=number):
+        if row["id"] in counted:  # else it cannot be measured (data/measured/model/README.md)
+            yield duration_and_error(row, counted)
 
 
 def of_errors(errors):
@@ -128,22 +141,17 @@ def of_errors(errors):
 
 def model_alone():
     """The kernel alone, by how long it takes: launches that are fitted on, and those set apart."""
+    groups = [
+        (f"round {number}, blind{'' if number == LAST else ', by an earlier model'}", blind(number))
+        for number in ROUNDS
+    ]
+    groups += [
+        ("all set apart, looked at since", alone("h200", "h200", ("apart",))),
+        (SETS["fit"], alone("h200", "h200", ("fit", "labs"))),
+    ]
     rows = []
-    for modelled, sets, name in [
-        ("h200-blind", (), "textbooks' kernels, blind, by an earlier model"),
-        ("h200-course-blind", (), "courses' kernels, blind, by an earlier model"),
-        ("h200-lecture-blind", (), "lectures' kernels, blind, by an earlier model"),
-        ("h200-seminar-blind", (), "seminars' kernels, blind, by an earlier model"),
-        ("h200-workshop-blind", (), "workshops' kernels, blind, by an earlier model"),
-        ("h200-tutorial-blind", (), "tutorials' kernels, blind, by an earlier model"),
-        ("h200-exercise-blind", (), "exercises' kernels, blind, by an earlier model"),
-        ("h200-thesis-blind", (), "theses' kernels, blind, by an earlier model"),
-        ("h200-colloquium-blind", (), "colloquia's kernels, blind, by an earlier model"),
-        ("h200-dissertation-blind", (), "dissertations' kernels, blind"),
-        ("h200", ("apart",), "all set apart, looked at since"),
-        ("h200", ("fit", "labs"), SETS["fit"]),
-    ]:
-        found = list(alone("h200", modelled, sets))
+    for name, group in groups:
+        found = list(group)
         for title, least, most in LENGTHS:
             rows.append([name, title, *of_errors([e for us, e in found if least <= us < most])])
     head = [
@@ -159,7 +167,7 @@ def model_alone():
 
 def model_blind():
     """Kernels that were predicted before they were measured: the kernel alone, by how long it takes."""
-    found = [(us, us * (1 + error)) for us, error in alone("h200", "h200-dissertation-blind", ())]
+    found = [(us, us * (1 + error)) for us, error in blind(LAST)]
     rows = []
     for title, least, most in LENGTHS:
         part = [(us, ours) for us, ours in found if least <= us < most]

@@ -9,20 +9,20 @@
 
 #include <string>
 
-#include "../timing.cuh"
+#include "../../../tools/measure/timing.cuh"
 #include "lab32.cuh"
 // Both files define the same records, which no one needs here.
 #undef LAB32_ANSWER
 #define LAB32_ANSWER(question, value) extern int question
 namespace given {
-#include "../../../labs/bank_conflicts/bank_conflicts.cu"
+#include "../../../../labs/bank_conflicts/bank_conflicts.cu"
 }
 namespace optimised {
-#include "../../../solutions/bank_conflicts/bank_conflicts.cu"
+#include "../../../../solutions/bank_conflicts/bank_conflicts.cu"
 }
 namespace documented {
-#include "../../../grader/tests/fixtures/documented/bank_conflicts.cu"
-#include "../../../grader/tests/fixtures/documented/reduce.cu"
+#include "../../../../grader/tests/fixtures/documented/bank_conflicts.cu"
+#include "../../../../grader/tests/fixtures/documented/reduce.cu"
 template __global__ void reduce_eliminate_divergence<256>(const int*, int*, int);
 }  // namespace documented
 

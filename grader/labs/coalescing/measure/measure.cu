@@ -19,10 +19,10 @@
 #undef LAB32_ANSWER
 #define LAB32_ANSWER(question, value) extern int question
 namespace given {
-#include "../../../labs/coalescing/coalescing.cu"
+#include "../../../../labs/coalescing/coalescing.cu"
 }
 namespace optimised {
-#include "../../../solutions/coalescing/coalescing.cu"
+#include "../../../../solutions/coalescing/coalescing.cu"
 }
 
 // Forms that neither file has.

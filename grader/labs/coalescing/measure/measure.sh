@@ -12,7 +12,7 @@ command=grader/labs/coalescing/measure/measure.sh
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-nvcc -O3 -std=c++17 -arch=native -I../../../labs/include measure.cu -o "$scratch/measure"
+nvcc -O3 -std=c++17 -arch=native -I../../../../labs/include measure.cu -o "$scratch/measure"
 
 ask() { nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1; }
 gpu=$(ask name)
@@ -53,5 +53,5 @@ ncu --clock-control none --cache-control all --profile-from-start off --csv --pr
   >"$scratch/launches.csv"
 {
   head_lines '(part "counters": ncu --clock-control none --cache-control all --print-units base)'
-  python3 collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
+  python3 ../../../tools/measure/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
 } >"$to/$name-coalescing-counters.csv"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../timing.cuh"
+#include "../../../tools/measure/timing.cuh"
 #include "kinds.cuh"
 #include "lab32.cuh"
 

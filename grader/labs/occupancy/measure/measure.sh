@@ -12,13 +12,13 @@
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR}")
 cd "$(dirname "${BASH_SOURCE[0]}")"
-source ../gpu.sh
+source ../../../tools/measure/gpu.sh
 command=grader/labs/occupancy/measure/measure.sh
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 for program in shapes kinds; do
-  nvcc -O3 -std=c++17 -arch=native -I../../../labs/include $program.cu -o "$scratch/$program" &
+  nvcc -O3 -std=c++17 -arch=native -I../../../../labs/include $program.cu -o "$scratch/$program" &
 done
 wait
 
@@ -54,7 +54,7 @@ counted() {
   count_with_ncu "$scratch/ncu.csv" "$metrics" "$scratch/$2" counters >"$scratch/launches.csv"
   {
     head_lines "$command (part \"counters\": ncu --clock-control none --cache-control all)"
-    python3 ../coalescing/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
+    python3 ../../../tools/measure/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
   } >"$to/$name-$1-counters.csv"
 }
 counted occupancy shapes

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../timing.cuh"
+#include "../../../tools/measure/timing.cuh"
 #include "lab32.cuh"
 // The files define the same records, which no one needs here.
 #undef LAB32_LAUNCH
@@ -18,10 +18,10 @@
 #define LAB32_LAUNCH(kernel, ...) extern int launch_##kernel
 #define LAB32_ANSWER(question, value) extern int answer_##question
 namespace given {
-#include "../../../labs/occupancy/occupancy.cu"
+#include "../../../../labs/occupancy/occupancy.cu"
 }
 namespace optimised {
-#include "../../../solutions/occupancy/occupancy.cu"
+#include "../../../../solutions/occupancy/occupancy.cu"
 }
 #include "variants.cuh"
 

@@ -30,11 +30,11 @@ __global__ void copy_one(const float* in, float* out, int n) {
 // trace() with other limits: the lab's file again, with a word before the kernel's name.
 namespace one_block {
 #define trace __launch_bounds__(1024, 1) trace
-#include "../../../labs/occupancy/occupancy.cu"
+#include "../../../../labs/occupancy/occupancy.cu"
 #undef trace
 }  // namespace one_block
 namespace too_few {
 #define trace __maxnreg__(24) trace
-#include "../../../labs/occupancy/occupancy.cu"
+#include "../../../../labs/occupancy/occupancy.cu"
 #undef trace
 }  // namespace too_few

@@ -2,7 +2,7 @@
 // beside its kernels' times. Pageable memory, 10^8 ints, ten times each; CSV on stdout.
 #include <chrono>
 
-#include "../timing.cuh"
+#include "../../../tools/measure/timing.cuh"
 
 int main() {
   const size_t bytes = 400000000;

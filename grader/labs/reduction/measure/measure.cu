@@ -12,12 +12,12 @@
 #include <cub/cub.cuh>
 #include <string>
 
-#include "../timing.cuh"
+#include "../../../tools/measure/timing.cuh"
 #include "lab32.cuh"
 #include "tutorial.cuh"
 #include "variants.cuh"
 #ifndef SUBMISSION
-#define SUBMISSION "../../../solutions/reduction/reduction.cu"
+#define SUBMISSION "../../../../solutions/reduction/reduction.cu"
 #endif
 #include SUBMISSION
 

@@ -12,12 +12,12 @@ set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR [FILE]}")
 submission=${2:+$(realpath "$2")}
 cd "$(dirname "${BASH_SOURCE[0]}")"
-source ../gpu.sh
+source ../../../tools/measure/gpu.sh
 command=grader/labs/reduction/measure/measure.sh
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-nvcc -O3 -std=c++17 -arch=native -I../../../labs/include \
+nvcc -O3 -std=c++17 -arch=native -I../../../../labs/include \
   ${submission:+"-DSUBMISSION=\"$submission\""} measure.cu -o "$scratch/measure"
 nvcc -O3 -std=c++17 -arch=native host.cu -o "$scratch/host"
 cub=$(echo '#include <cub/version.cuh>
@@ -63,5 +63,5 @@ gpu__time_duration.sum" \
   "$scratch/measure" counters >"$scratch/launches.csv"
 {
   head_lines "$command (part \"counters\": ncu --clock-control none --cache-control all)"
-  python3 ../coalescing/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
+  python3 ../../../tools/measure/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
 } >"$to/$name-reduction-counters.csv"

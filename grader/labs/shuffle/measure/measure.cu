@@ -15,7 +15,7 @@
 #include <string>
 #include <tuple>
 
-#include "../timing.cuh"
+#include "../../../tools/measure/timing.cuh"
 #include "variants.cuh"
 
 namespace {

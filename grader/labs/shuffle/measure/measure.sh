@@ -9,12 +9,12 @@
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR}")
 cd "$(dirname "${BASH_SOURCE[0]}")"
-source ../gpu.sh
+source ../../../tools/measure/gpu.sh
 command=grader/labs/shuffle/measure/measure.sh
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-nvcc -O3 -std=c++17 -arch=native -I../../../labs/include measure.cu -o "$scratch/measure"
+nvcc -O3 -std=c++17 -arch=native -I../../../../labs/include measure.cu -o "$scratch/measure"
 
 "$scratch/measure" time >"$scratch/time.csv"
 {
@@ -50,5 +50,5 @@ gpu__time_duration.sum" \
   "$scratch/measure" counters >"$scratch/launches.csv"
 {
   head_lines "$command (part \"counters\": ncu --clock-control none --cache-control all)"
-  python3 ../coalescing/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
+  python3 ../../../tools/measure/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
 } >"$to/$name-shuffle-counters.csv"

@@ -1,7 +1,7 @@
 // Forms that the lab does not have, to compare its kernels with.
 #pragma once
 
-#include "../../../solutions/shuffle/shuffle.cu"
+#include "../../../../solutions/shuffle/shuffle.cu"
 
 namespace variant {
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string>
 
-#include "../../../solutions/swizzle/swizzle.cu"
-#include "../timing.cuh"
+#include "../../../../solutions/swizzle/swizzle.cu"
+#include "../../../tools/measure/timing.cuh"
 
 // Forms that the lab does not have.
 namespace variant {

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../timing.cuh"
+#include "../../../tools/measure/timing.cuh"
 
 namespace {
 

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <vector>
 
 #include "base/environment.h"
+#include "base/files.h"
 #include "base/pattern.h"
 #include "grading/engine/runner.h"
 #include "labs/swizzle/mapping.h"
@@ -19,14 +18,6 @@ namespace lab32::tests {
 namespace {
 
 using checks::swizzle::Swizzle;
-
-std::vector<long> numbers_in(std::string line) {
-  std::replace(line.begin(), line.end(), ',', ' ');
-  std::istringstream in(line);
-  std::vector<long> found;
-  for (long value; in >> value;) found.push_back(value);
-  return found;
-}
 
 bool bijective(const Swizzle& s, uint32_t offsets) {
   std::set<uint32_t> reached;
@@ -56,43 +47,29 @@ bool no_two_alike(const Swizzle& s, uint32_t rows) {
 }  // namespace
 
 TEST_CASE("checks: swizzle: the document's table is Swizzle<3, 0, 3>, to the last entry") {
-  std::ifstream file(root() / "data/documented/swizzle_table.csv");
-  REQUIRE(file.good());
-  const Pattern entry(R"re("Swizzle<3, 0, 3>","row ([0-9]), column ([0-9])",([0-9]),.*)re");
+  const Pattern entry(R"(row ([0-9]), column ([0-9]))");
   const Swizzle swizzle{3, 0, 3};
   int entries = 0;
-  std::string line;
-  std::getline(file, line);
-  while (std::getline(file, line)) {
-    const auto m = entry.match(line);
-    REQUIRE_MESSAGE(m, line);
+  for (const TableRow& cells : read_table(root().string() + "/data/documented/swizzle_table.csv")) {
+    const auto m = entry.match(cells.at("metric"));
+    REQUIRE_MESSAGE(m, cells.at("metric"));
     const uint32_t row = std::stoul(m->at(1)), column = std::stoul(m->at(2));
-    CHECK(swizzle(8 * row + column) == 8 * row + std::stoul(m->at(3)));
+    CHECK(swizzle(8 * row + column) == 8 * row + std::stoul(cells.at("value")));
     ++entries;
   }
   CHECK(entries == 64);
 }
 
 TEST_CASE("checks: swizzle: what CuTe's own header gives") {
-  std::ifstream file(root() / "data/measured/swizzle/cute_swizzle.csv");
-  REQUIRE(file.good());
-  std::vector<long> offsets;
+  const auto path = root().string() + "/data/measured/swizzle/cute_swizzle.csv";
   int rows = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line[0] == '#') continue;
-    if (offsets.empty()) {
-      const std::string head = "B,M,S,";
-      REQUIRE(line.compare(0, head.size(), head) == 0);
-      offsets = numbers_in(line.substr(head.size()));
-      REQUIRE(offsets.size() == 9);
-      continue;
-    }
-    const std::vector<long> v = numbers_in(line);
-    REQUIRE(v.size() == 3 + offsets.size());
-    const Swizzle s{static_cast<int>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2])};
+  for (TableRow row : read_table(path)) {
+    const auto taken = [&](const char* column) { return std::stoi(row.extract(column).mapped()); };
+    const Swizzle s{taken("B"), taken("M"), taken("S")};
     CAPTURE(s.name());
-    for (size_t i = 0; i < offsets.size(); ++i)
-      CHECK(s(static_cast<uint32_t>(offsets[i])) == static_cast<uint32_t>(v[3 + i]));
+    REQUIRE(row.size() == 9);  // the other columns are offsets
+    for (const auto& [offset, becomes] : row)
+      CHECK(s(static_cast<uint32_t>(std::stoul(offset))) == std::stoul(becomes));
     ++rows;
   }
   // CuTe asserts |S| >= B.

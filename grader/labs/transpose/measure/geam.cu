@@ -2,8 +2,8 @@
 // of the clocks meets all three. CSV on stdout; measure.sh compiles it where cuBLAS is installed.
 #include <cublas_v2.h>
 
-#include "../../../solutions/transpose/transpose.cu"
-#include "../timing.cuh"
+#include "../../../../solutions/transpose/transpose.cu"
+#include "../../../tools/measure/timing.cuh"
 #include "lab32.cuh"
 
 namespace {

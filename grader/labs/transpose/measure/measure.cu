@@ -10,8 +10,8 @@
 #include <cstring>
 #include <string>
 
-#include "../../../solutions/transpose/transpose.cu"
-#include "../timing.cuh"
+#include "../../../../solutions/transpose/transpose.cu"
+#include "../../../tools/measure/timing.cuh"
 #include "lab32.cuh"
 
 // Forms that the lab does not have.

@@ -9,12 +9,12 @@
 set -euo pipefail
 to=$(realpath "${1:?usage: measure.sh DIR}")
 cd "$(dirname "${BASH_SOURCE[0]}")"
-source ../gpu.sh
+source ../../../tools/measure/gpu.sh
 command=grader/labs/transpose/measure/measure.sh
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-nvcc -O3 -std=c++17 -arch=native -I../../../labs/include measure.cu -o "$scratch/measure"
+nvcc -O3 -std=c++17 -arch=native -I../../../../labs/include measure.cu -o "$scratch/measure"
 
 "$scratch/measure" time >"$scratch/time.csv"
 {
@@ -40,10 +40,10 @@ gpu__time_duration.sum" \
   "$scratch/measure" counters >"$scratch/launches.csv"
 {
   head_lines "$command (part \"counters\": ncu --clock-control none --cache-control all)"
-  python3 ../coalescing/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
+  python3 ../../../tools/measure/collect.py "$scratch/launches.csv" "$scratch/ncu.csv"
 } >"$to/$name-transpose-counters.csv"
 
-if nvcc -O3 -std=c++17 -arch=native -I../../../labs/include geam.cu -lcublas -o "$scratch/geam"; then
+if nvcc -O3 -std=c++17 -arch=native -I../../../../labs/include geam.cu -lcublas -o "$scratch/geam"; then
   "$scratch/geam" >"$scratch/geam.csv"
   {
     head_lines "$command (part \"geam\": medians of 31 rounds in which all three take turns; cold: one launch after reading 512 MiB, warm: 20 in a row)"

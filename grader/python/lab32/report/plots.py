@@ -1,12 +1,11 @@
 """Plots of the page. Of each number it is marked whose it is and where it comes from: yours, the
 reference's or documented; simulated, modelled or measured."""
 
-import csv
 import functools
 import math
 import re
 
-from lab32 import ROOT, tables
+from lab32 import tables
 from lab32.labs.bank_conflicts import notebook as bank_conflicts
 from lab32.labs.coalescing import notebook as coalescing
 from lab32.labs.transpose import notebook as transpose
@@ -81,10 +80,9 @@ def reference_figures():
     """{(lab, check): {figure: value}} of the reference solutions: counts, recorded."""
     found = {}
     try:
-        with open(ROOT / "data/simulated/solutions-checks.csv") as file:
-            for row in csv.DictReader(line for line in file if not line.startswith("#")):
-                figures = found.setdefault((row["lab"], row["check"]), {})
-                figures[row["figure"]] = float(row["value"])
+        for row in tables.read(tables.DATA / "simulated/solutions-checks.csv").rows:
+            figures = found.setdefault((row["lab"], row["check"]), {})
+            figures[row["figure"]] = float(row["value"])
     except OSError:
         pass
     return found
@@ -129,11 +127,9 @@ def ladder(lab):
 def reference_seconds(lab):
     """{check: row} of the reference solutions on an H200, measured; {} where that is not here."""
     try:
-        with open(ROOT / "data/measured/h200-solutions.csv") as file:
-            rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+        return {row["check"]: row for row in tables.measured("h200-solutions").where(lab=lab)}
     except OSError:
         return {}
-    return {row["check"]: row for row in rows if row["lab"] == lab}
 
 
 @functools.cache

@@ -12,7 +12,7 @@ describe() {
 }
 if [ "$set" = kernels ]; then
   nvcc -std=c++17 -arch=sm_90 -o "$out/kernels" "$here/kernels.cu"
-  metrics=$(sed -n 's/^METRIC("\([^"]*\)".*/\1/p' "$here/../../profiler/metrics.def" | grep -v ^lab32 | paste -sd,)
+  metrics=$(sed -n 's/^METRIC("\([^"]*\)".*/\1/p' "$here/../../../runtime/profiler/metrics.def" | grep -v ^lab32 | paste -sd,)
   ncu --clock-control none --cache-control all --csv --print-units base --metrics "$metrics" \
     "$out/kernels" >"$out/kernels.csv"
   describe >"$out/device"

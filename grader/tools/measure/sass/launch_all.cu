@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../../../grader/tests/fixtures/sass/kernels.cu"
+#include "../../../../grader/tests/fixtures/sass/kernels.cu"
 #include "inputs.h"
 
 namespace {

@@ -18,7 +18,7 @@ source ../gpu.sh
 here=grader/tools/measure/solutions
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cd ../../..
+cd ../../../..
 
 # Lost points (status 1) are a result.
 "$lab32" grade --dir solutions --device gpu --json "$scratch/result.json" >"$scratch/board" ||

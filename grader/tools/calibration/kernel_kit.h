@@ -1,0 +1,65 @@
+// What the kernels of launches.csv share. All have one signature, so that a table can launch them,
+// on a GPU as on the simulator:
+//
+//   a, b   read only; word i holds a hash of i below 2^30: as a float in [0, 2), as an index any
+//   c      written
+//   n      elements of the task, p and q what the kernel says
+//
+// None has a name in common with a lab's kernel: these are not solutions. The round in which a
+// kernel was first measured stands in data/modelled/h200-blind.csv.
+#pragma once
+
+#include <cstdint>
+
+#define KERNEL(name)                                                                        \
+  extern "C" __global__ void name(const float* __restrict__ a, const float* __restrict__ b, \
+                                  float* __restrict__ c, unsigned n, unsigned p, unsigned q)
+
+__device__ inline unsigned first() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ inline unsigned step() { return gridDim.x * blockDim.x; }
+
+// The arrays as other types.
+__device__ inline unsigned word(const float* from, unsigned i) {
+  return reinterpret_cast<const unsigned*>(from)[i];
+}
+__device__ inline const unsigned char* bytes(const float* from) {
+  return reinterpret_cast<const unsigned char*>(from);
+}
+__device__ inline unsigned* words(float* to) { return reinterpret_cast<unsigned*>(to); }
+__device__ inline double real(const float* from, unsigned i) {
+  return reinterpret_cast<const double*>(from)[i];
+}
+__device__ inline double* reals(float* to) { return reinterpret_cast<double*>(to); }
+__device__ inline const float4* quads(const float* from) {
+  return reinterpret_cast<const float4*>(from);
+}
+__device__ inline float sum4(float4 v) { return v.x + v.y + v.z + v.w; }
+
+// Over a warp, for all lanes.
+__device__ inline float warp_sum(float v) {
+  for (unsigned d = 16; d > 0; d /= 2) v += __shfl_xor_sync(0xffffffff, v, d);
+  return v;
+}
+__device__ inline float warp_max(float v) {
+  for (unsigned d = 16; d > 0; d /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, d));
+  return v;
+}
+// For lane 0.
+__device__ inline float sum_for_first_lane(float v) {
+  for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
+  return v;
+}
+// Over a block of whole warps, for thread 0.
+__device__ inline float block_sum(float v) {
+  __shared__ float part[32];
+  v = sum_for_first_lane(v);
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+  __syncthreads();
+  if (threadIdx.x >= 32) return 0;
+  return sum_for_first_lane(threadIdx.x < (blockDim.x + 31) / 32 ? part[threadIdx.x] : 0);
+}
+
+__device__ inline unsigned next_random(unsigned& state) {
+  state ^= state << 13, state ^= state >> 17, state ^= state << 5;
+  return state;
+}
