@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# The packages lab32 and handouts, also where no .venv points to them; and the tests' own helpers.
-for folder in ("python", "tools", "tests/python"):
-    sys.path.insert(0, str(HERE / folder))
+# The packages lab32, handouts and mutants, also where no .venv points to them; and the tests' own helpers.
+for folder in (HERE / "python", HERE / "tools", HERE / "tests/python", *(HERE / "tests/python").glob("*/")):
+    sys.path.insert(0, str(folder))
 os.environ["MPLBACKEND"] = "agg"
 # A job in a shell's background ignores interrupts, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-// The formats of learning platforms and of CI. tests/python/test_formats.py reads the golden texts
+// The formats of learning platforms and of CI. tests/python/report/test_formats.py reads the golden texts
 // again, as the platforms do.
 
 #include <doctest/doctest.h>

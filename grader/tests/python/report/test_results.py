@@ -1,12 +1,11 @@
 import json
 import stat
-from pathlib import Path
 
 import pytest
 
-from lab32 import results
+from lab32 import ROOT, results
 
-SAMPLE = Path(__file__).parent / "data/result.json"
+SAMPLE = ROOT / "grader/tests/python/data/result.json"
 
 
 def test_reads_every_field():

@@ -1,11 +1,10 @@
 """A page in a real browser, at a width, light or dark: what is wrong with it."""
 
-from pathlib import Path
-
 from handouts.browser import CHROMIUM, answer, chromium, scheme
+from lab32 import ROOT
 
 __all__ = ["CHROMIUM", "chromium", "probe", "scheme"]
-PROBE = Path(__file__).parent / "data/page_probe.js"
+PROBE = ROOT / "grader/tests/python/data/page_probe.js"
 
 
 def probe(page, folder, width, dark=False):

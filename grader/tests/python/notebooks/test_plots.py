@@ -1,15 +1,14 @@
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
 from matplotlib.patches import Rectangle
 
-from lab32 import lab_times, plots, results
+from lab32 import ROOT, lab_times, plots, results
 from lab32.labs.bank_conflicts import notebook as bank_conflicts
 from lab32.labs.coalescing import notebook as coalescing
 from lab32.labs.shuffle import notebook as shuffle
 
-SAMPLE = Path(__file__).parent / "data/result.json"
+SAMPLE = ROOT / "grader/tests/python/data/result.json"
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """Classes of which we know who has copied: for tests of `lab32 similarity`, and what its threshold was
 chosen by:
 
-.venv/bin/python grader/tests/python/similarity_class.py [LAB...]
+.venv/bin/python grader/tests/python/classroom/similarity_class.py [LAB...]
 
 Copies are made by copied() of right submissions. Independent ones are put together of the kernels that
 grader/labs/*/submissions/correct writes anew: no two of a class have one of the same origin.
@@ -13,7 +13,6 @@ import re
 from collections import defaultdict
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 
 from synthetic_class import LABS, chunks, corpus, spliced
 
@@ -21,7 +20,7 @@ from lab32 import ROOT
 from lab32.similarity import pairs, tokens
 from lab32.similarity.compiled import Compiler
 
-STUDENTS = Path(__file__).parent / "data/students"
+STUDENTS = ROOT / "grader/tests/python/data/students"
 LISTED = defaultdict(list)  # what measure() has found of single kernels
 # Its macros are longer than a line, which chunks() takes for code.
 NO_COPY = {"correct/whole_program"}

@@ -1,10 +1,9 @@
-from pathlib import Path
 
 import pytest
 
-from lab32 import results, score_report
+from lab32 import ROOT, results, score_report
 
-SAMPLE = Path(__file__).parent / "data/result.json"
+SAMPLE = ROOT / "grader/tests/python/data/result.json"
 
 
 @pytest.fixture

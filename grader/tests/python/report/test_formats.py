@@ -7,7 +7,6 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -15,7 +14,7 @@ import pytest
 from lab32 import ROOT, results
 
 GOLDEN = ROOT / "grader/tests/golden"
-SCHEMA = json.loads((Path(__file__).parent / "data/gradescope.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "grader/tests/python/data/gradescope.schema.json").read_text())
 
 
 def sample(name):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import dist_tools
 import jsonschema
+import notebook_cells
 import pytest
 from dist_tools import LAB, VERSION, CleanRoot, contents, skeleton, solution, unpack
 from graded import graded_json
@@ -27,7 +28,7 @@ import recipe  # noqa: E402
 pytestmark = pytest.mark.slow
 
 LABS = sorted(path.stem for path in (ROOT / "data/limits").glob("*.toml"))
-SCHEMA = json.loads((Path(__file__).parent / "data/gradescope.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "grader/tests/python/data/gradescope.schema.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -274,7 +275,7 @@ def test_cells_of_all_notebooks_of_the_pack_run_without_solutions(pack):
     given.mkdir()
     for lab in LABS:
         (given / f"{lab}.json").write_text(graded_json(lab, "labs"))
-    shutil.copy(Path(__file__).parent / "notebook_cells.py", given)
+    shutil.copy(notebook_cells.__file__, given)
     outcome = root.run(bin / "python", given / "notebook_cells.py", given, *LABS, cwd=top)
     assert outcome.returncode == 0, outcome.stderr
     drawn = [line.split() for line in outcome.stdout.splitlines()]

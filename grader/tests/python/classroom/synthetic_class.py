@@ -1,6 +1,6 @@
 """A class made of grader/labs/*/submissions, exported as a platform does: for tests, and by hand:
 
-.venv/bin/python grader/tests/python/synthetic_class.py FOLDER [--students 200] [--layout canvas]
+.venv/bin/python grader/tests/python/classroom/synthetic_class.py FOLDER [--students 200] [--layout canvas]
 """
 
 import argparse
