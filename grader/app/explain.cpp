@@ -1,6 +1,6 @@
 // `lab32 explain`: pictures of a lab's check, of a program's line, of a swizzle.
 
-#include "grading/engine/explain.h"
+#include "runtime/profiler/explain.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,8 +12,9 @@
 #include "app/guest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "grading/engine/compiled.h"
 #include "grading/engine/registry.h"
-#include "grading/launch/given_values.h"
+#include "grading/engine/runner.h"
 #include "pictures/mapping.h"
 #include "pictures/shown.h"
 #include "report/render.h"

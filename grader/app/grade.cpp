@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "grading/engine/runner.h"
-#include "grading/engine/watching.h"
 #include "report/history.h"
 #include "report/render.h"
 

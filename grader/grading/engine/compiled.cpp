@@ -1,17 +1,137 @@
 #include "grading/engine/compiled.h"
 
+#include <fmt/core.h>
+
+#include <cctype>
+#include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/pattern.h"
 #include "base/source_file.h"
 #include "base/text.h"
 #include "base/work_time.h"
 #include "device/device.h"
+#include "device/fault_text.h"
 #include "grading/engine/registry.h"
-#include "grading/launch/given.h"
+#include "grading/engine/session.h"
 #include "toolchain/nvcc.h"
 
 namespace lab32::grading {
+
+namespace {
+
+const char kNamespace[] = "lab32_given::";
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// All names in a text, keywords too; none of its comments and strings.
+std::set<std::string> names_in(const std::string& text) {
+  std::set<std::string> names;
+  for (size_t at = 0; at < text.size();) {
+    if (text.compare(at, 2, "//") == 0) {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text[at] == '"') {
+      at = std::min(text.find('"', at + 1), text.size() - 1) + 1;
+    } else if (is_name(text[at])) {
+      size_t end = at;
+      while (end < text.size() && is_name(text[end])) ++end;
+      if (!std::isdigit(static_cast<unsigned char>(text[at])))
+        names.insert(text.substr(at, end - at));
+      at = end;
+    } else {
+      ++at;
+    }
+  }
+  return names;
+}
+
+// Macros of the submission would reach into what comes behind it. CUDA's own come back as its
+// headers (crt/host_defines.h) have them.
+std::string without_macros(const std::string& text) {
+  std::string lines;
+  for (const std::string& name : names_in(text)) lines += "#undef " + name + "\n";
+  for (const char* word : {"global", "device", "shared"})
+    lines +=
+        fmt::format("#undef {0}\n#undef __{0}__\n#define __{0}__ __attribute__(({0}))\n", word);
+  return "#undef __attribute__\n" + lines;
+}
+
+// "#line" for a piece of given.cu, so that its kernel has the submission's lines.
+std::string place_of(const std::string& piece, const SourceFile& source) {
+  static const Pattern kernel(".*__global__ void ([A-Za-z0-9_]+)\\(.*");
+  std::istringstream in(piece);
+  int before = 0;
+  for (std::string line; std::getline(in, line); ++before) {
+    const auto name = kernel.match(line);
+    if (!name) continue;
+    const int there = source.find(name->at(1));
+    if (there > before) return fmt::format("#line {} \"@SUBMISSION@\"\n", there - before);
+    return fmt::format("#line 1 \"given-{}.cu\"\n", name->at(1));  // told by in_students_terms()
+  }
+  return "#line 1 \"given.cu\"\n";
+}
+
+}  // namespace
+
+std::string text_of_given(const std::string& lab, const SourceFile& source) {
+  const auto text = read_file(root() / "grader/labs" / lab / "given.cu");
+  if (!text) return "";
+  std::string behind = without_macros(*text);
+  for (size_t begin = 0; begin < text->size();) {
+    const size_t end = std::min(text->find("\n\n", begin), text->size());
+    const std::string piece = text->substr(begin, end - begin);
+    behind += place_of(piece, source) + piece + "\n";
+    begin = std::min(text->find_first_not_of('\n', end), text->size());
+  }
+  return behind;
+}
+
+std::string in_students_terms(const std::string& messages, const std::string& display) {
+  static const Pattern lacking(
+      "^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\): error: the global scope has no (\"[^\"]+\")$"),
+      place("^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\):"), file("\"?given-([A-Za-z0-9_]+)\\.cu\"?"),
+      instance("lab32_given::(.*) at line [0-9]+$"),  // of a text that is not the student's
+      rest("^(Remark: |[0-9]+ errors? detected )");
+  if (messages.find("given-") == std::string::npos) return messages;
+  std::istringstream in(messages);
+  std::vector<std::string> lines;
+  bool lacks = false;
+  for (std::string line; std::getline(in, line); lines.push_back(line))
+    lacks = lacks || lacking.match(line);
+  std::set<std::string> told;
+  std::string out;
+  bool dropped = false;  // the message that goes on
+  for (std::string line : lines) {
+    const bool begins = !line.empty() && line[0] != ' ';
+    if (const auto found = lacking.match(line)) {
+      dropped = !told.insert(found->at(2)).second;
+      line = fmt::format("{}: error: it has no {}, which the grader's kernel {} needs:", display,
+                         found->at(2), found->at(1));
+    } else if (const auto used = place.search(line)) {
+      dropped = lacks;  // what follows from that
+      line.replace(0, used->at(0).size(),
+                   fmt::format("{}, where the grader's kernel {} uses it:", display, used->at(1)));
+    } else if (begins) {
+      dropped = lacks && rest.search(line);
+    }
+    if (!dropped)
+      out += instance.replace(file.replace(line, "the grader's kernel $1"), "$1") + "\n";
+  }
+  return out;
+}
+
+bool is_given(const std::string& kernel) { return kernel.rfind(kNamespace, 0) == 0; }
+
+std::string given(const std::string& kernel, device::LoadedModule& module) {
+  return module.find(kNamespace + kernel) ? kNamespace + kernel : kernel;
+}
+
+std::string given(const std::string& kernel) { return given(kernel, session().module); }
 
 toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
                              const std::string& arch, const std::string& display,
@@ -55,6 +175,40 @@ Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std:
   } catch (const toolchain::BadSubmission& e) {
     return {false, e.what()};
   }
+}
+
+namespace {
+
+toolchain::Artifact with_kernel(const std::string& lab, const std::filesystem::path& file,
+                                const std::string& arch, const std::string& kernel) {
+  const std::string display = visible_name(file.string());
+  return compiled(lab, toolchain::read_submission(file, display), arch, display,
+                  fmt::format("namespace lab32_given {{\n"
+                              "template __global__ void {}(const unsigned*, unsigned*, int);\n}}\n",
+                              kernel));
+}
+
+}  // namespace
+
+std::vector<uint32_t> given_values(const std::string& lab, const std::filesystem::path& file,
+                                   const std::string& device, const std::string& kernel,
+                                   const std::vector<uint32_t>& in) {
+  constexpr uint32_t kBlock = 256;
+  const auto on = device::open_device(device);
+  const auto module = on->load(with_kernel(lab, file, on->arch(), kernel));
+  device::Kernel* found = module->find(given(kernel, *module));
+  if (!found) throw Error(visible_name(file.string()) + " has no " + kernel);
+  const auto n = static_cast<uint32_t>(in.size());
+  const device::Buffer from = on->allocate(n * sizeof(uint32_t), "in"),
+                       to = on->allocate(n * sizeof(uint32_t), "out");
+  on->upload(from, in.data(), from.bytes);
+  const device::Run run =
+      on->launch(*found, {{(n + kBlock - 1) / kBlock}, {kBlock}}, {from, to, static_cast<int>(n)});
+  if (run.fault)
+    throw Error(fmt::format("{} does not end well: {}", kernel, device::describe(*run.fault)));
+  std::vector<uint32_t> out(n);
+  on->download(out.data(), to, to.bytes);
+  return out;
 }
 
 }  // namespace lab32::grading

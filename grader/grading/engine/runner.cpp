@@ -4,19 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <new>
 #include <random>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "base/work.h"
 #include "grading/engine/compiled.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/registry.h"
-#include "grading/engine/reporter.h"
-#include "grading/launch/alike.h"
-#include "grading/launch/odd_amount.h"
+#include "grading/engine/run_suite.h"
 #include "grading/timing/reference_module.h"
+#include "grading/words/describe.h"
+#include "pictures/make.h"
+#include "report/changes.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"
 
@@ -112,19 +115,6 @@ class TimedArtifacts {
   std::optional<toolchain::Artifact> reference_;
 };
 
-// What all labs of a grading have in common.
-struct Bench {
-  device::Device& device;
-  uint64_t seed;
-  Progress& progress;
-  device::Timer* timer;
-  double time_limit;
-  bool modelled_times = false;
-  std::optional<counters::CloseUpChoice> close_up = {};
-  std::function<void(const pictures::Launch&)> every_launch = {};
-  std::vector<std::string> checks = {};
-};
-
 Compiling begun(const Rubric& rubric, const fs::path& file, const device::Device& device,
                 Background::When when) {
   if (is_missing(file)) return {};
@@ -138,25 +128,22 @@ void wait_for(Compiling& begun, const fs::path& file, Progress& progress) {
 }
 
 void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& display,
-                const Compilation& compilation, const Bench& bench, Alike* alike) {
-  const auto& [device, seed, progress, timer, time_limit, modelled_times, close_up, every_launch,
-               checks] = bench;
+                const Compilation& compilation, const GradingSetup& setup) {
   const auto& [submission, artifact, seconds] = compilation;
   try {
     const SourceFile source = SourceFile::of_text(submission.text(), display);
-    std::unique_ptr<device::LoadedModule> module = device.load(artifact);
-    if (alike) module = alike->watch(std::move(module), artifact.ptx, seed);
-    Session session{device, *module, source, rubric, seed, progress};
-    session.alike = alike;
-    session.modelled_times = modelled_times;
-    session.close_up = close_up;
-    session.every_launch = every_launch;
-    session.checks = checks;
-    session.odd_shift = odd_shift_of(artifact.warnings, display);
-    session.time_limit = TimeLimit(time_limit, seconds);
+    const std::unique_ptr<device::LoadedModule> module = setup.device.load(artifact);
+    Session session{setup.device, *module, source, rubric, setup.seed, setup.progress};
+    session.modelled_times = setup.modelled_times;
+    session.close_up = setup.close_up;
+    session.every_launch = setup.every_launch;
+    session.checks = setup.checks;
+    session.counts_as_passed = setup.counts_as_passed;
+    session.shift_warning = shift_warning_of(artifact.warnings, display);
+    session.time_limit = TimeLimit(setup.time_limit, seconds);
     session.artifact = &artifact;
-    const TimedArtifacts timed(rubric.lab(), submission, artifact, timer, progress);
-    session.time = timed.time_keeping(timer);
+    const TimedArtifacts timed(rubric.lab(), submission, artifact, setup.timer, setup.progress);
+    session.time = timed.time_keeping(setup.timer);
     run_suite(session, lab);
   } catch (const MachineError&) {
     throw;
@@ -166,7 +153,7 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
 }
 
 report::Lab grade_begun(const Rubric& rubric, const fs::path& file, Compiling begun,
-                        const Bench& bench, Alike* alike) {
+                        const GradingSetup& setup) {
   report::Lab lab;
   lab.name = rubric.lab();
   const std::string display = visible_name(file.string());
@@ -176,7 +163,7 @@ report::Lab grade_begun(const Rubric& rubric, const fs::path& file, Compiling be
   }
   try {
     const Compilation compilation = begun.get();
-    grade_into(lab, rubric, display, compilation, bench, alike);
+    grade_into(lab, rubric, display, compilation, setup);
   } catch (const toolchain::CompileError& e) {
     fail_all(lab, rubric, display, e.what());
   } catch (const toolchain::BadSubmission& e) {
@@ -193,13 +180,10 @@ report::Lab grade_begun(const Rubric& rubric, const fs::path& file, Compiling be
 
 }  // namespace
 
-report::Lab grade_file(const Rubric& rubric, const fs::path& file, device::Device& device,
-                       uint64_t seed, Progress& progress, device::Timer* timer, Alike* alike,
-                       double time_limit) {
-  Compiling compilation = begun(rubric, file, device, Background::When::when_waited_for);
-  wait_for(compilation, file, progress);
-  return grade_begun(rubric, file, std::move(compilation),
-                     {device, seed, progress, timer, time_limit}, alike);
+report::Lab grade_file(const Rubric& rubric, const fs::path& file, const GradingSetup& setup) {
+  Compiling compilation = begun(rubric, file, setup.device, Background::When::when_waited_for);
+  wait_for(compilation, file, setup.progress);
+  return grade_begun(rubric, file, std::move(compilation), setup);
 }
 
 std::vector<LabFile> files_of(const GradeOptions& options) {
@@ -238,21 +222,150 @@ report::Result grade(const GradeOptions& options) {
     // A device of its own: where arrays lie decides a little of what atomics and caches cost, and
     // must not depend on the labs that were graded before.
     const std::unique_ptr<device::Device> own = device::open_device(options.device);
-    const Bench bench{*own,
-                      result.seed,
-                      progress,
-                      timer.get(),
-                      options.time_limit,
-                      options.modelled_times,
-                      options.close_up,
-                      options.every_launch,
-                      options.checks};
-    report::Lab lab = grade_begun(rubrics[i], file(i), std::move(now), bench, nullptr);
+    GradingSetup setup{*own, result.seed, progress, timer.get(), options.time_limit};
+    setup.modelled_times = options.modelled_times;
+    setup.close_up = options.close_up;
+    setup.every_launch = options.every_launch;
+    setup.checks = options.checks;
+    report::Lab lab = grade_begun(rubrics[i], file(i), std::move(now), setup);
     result.score = report::add_points(result.score, lab.score);
     result.max_score = report::add_points(result.max_score, lab.max_score);
     result.labs.push_back(std::move(lab));
   }
   return result;
+}
+
+namespace {
+
+void take(report::Result& all, const report::Result& some) {
+  for (const report::Lab& lab : some.labs) {
+    const auto at = std::find_if(all.labs.begin(), all.labs.end(),
+                                 [&](const report::Lab& old) { return old.name == lab.name; });
+    if (at == all.labs.end())
+      all.labs.push_back(lab);
+    else
+      *at = lab;
+  }
+}
+
+}  // namespace
+
+void watch(GradeOptions options,
+           const std::function<void(const report::Result&, const std::string& changes)>& show,
+           const std::function<void(const std::string&)>& complain) {
+  const std::vector<LabFile> files = files_of(options);
+  std::vector<std::filesystem::path> paths;
+  for (const LabFile& file : files) paths.push_back(file.file);
+  Watch saves(paths);  // before the first grading, so that no save is missed
+  report::Result last = grade(options);
+  options.seed = last.seed;
+  show(last, "");
+  for (;;) {
+    options.labs.clear();
+    for (const size_t file : saves.wait()) options.labs.push_back(files[file].lab);
+    if (options.labs.empty()) continue;
+    try {
+      const report::Result next = grade(options);
+      const std::string changes = report::changes(last, next);
+      show(next, changes.empty() ? "No check has changed.\n" : changes);
+      take(last, next);
+    } catch (const Error& e) {
+      complain(e.what());
+    }
+  }
+}
+
+namespace {
+
+bool begins(const std::string& name, const std::string& with) {
+  return name.size() >= with.size() &&
+         std::equal(with.begin(), with.end(), name.begin(), [](unsigned char a, unsigned char b) {
+           return std::tolower(a) == std::tolower(b);
+         });
+}
+
+// The checks of that name, or whose names begin so: all, where `check` is empty.
+std::vector<std::string> named(const Rubric& rubric, const std::string& check) {
+  std::vector<std::string> found, names;
+  for (const RubricRow& row : rubric.rows()) {
+    names.push_back(row.check);
+    if (row.check == check) return {check};
+    if (begins(row.check, check)) found.push_back(row.check);
+  }
+  if (found.empty()) {
+    const auto alike = suggestions(check, names, 1);
+    throw Error(fmt::format("{} has no check `{}`; {}", rubric.lab(), check,
+                            alike.empty()
+                                ? "its checks are: " + fmt::format("{}", fmt::join(names, ", "))
+                                : "did you mean `" + alike[0] + "`?"));
+  }
+  return found;
+}
+
+double lost(const report::Test& test) { return test.max_score - test.score; }
+
+// Worth more to be looked at: what has gone wrong, then what has lost more points, wasted more.
+bool rather(const report::Test& a, const report::Test& b) {
+  if (a.pictures.has_value() != b.pictures.has_value()) return a.pictures.has_value();
+  // Of those without, who waits for an answer can say how to come by one.
+  if (a.withheld_until.empty() != b.withheld_until.empty()) return b.withheld_until.empty();
+  if (lost(a) != lost(b)) return lost(a) > lost(b);
+  return a.pictures && pictures::waste(*a.pictures) > pictures::waste(*b.pictures);
+}
+
+// "in block 3, warp 9"; empty where the worst access was asked for.
+std::string place_of(const counters::CloseUpChoice& choice) {
+  std::vector<std::string> words;
+  if (choice.line) words.push_back(fmt::format("line {}", *choice.line));
+  if (choice.block) words.push_back(fmt::format("block {}", *choice.block));
+  if (choice.warp) words.push_back(fmt::format("warp {}", *choice.warp));
+  if (choice.request) words.push_back(fmt::format("request {}", *choice.request));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// One line: a message begins with a place and the source there, which say nothing by themselves.
+std::string why_not(const report::Lab& lab, const report::Test& test,
+                    const counters::CloseUpChoice& choice) {
+  if (!test.withheld_until.empty())
+    return fmt::format("it shows what `{}` asks; answer that first", test.withheld_until);
+  if (const std::string place = place_of(choice); !place.empty())
+    return fmt::format("no access of yours at {}; without that the worst one is drawn", place);
+  if (test.message.empty() || test.status == report::Status::passed)
+    return "it launches no kernel of yours that touches memory";
+  if (test.line == 0) {
+    const std::string line = test.message.substr(0, test.message.find('\n'));
+    return line.substr(0, line.find(". "));
+  }
+  return fmt::format("it has no access of yours to draw ({}); `lab32 grade {}` says what is wrong",
+                     test.measured, lab.name);
+}
+
+}  // namespace
+
+pictures::Shown explain(GradeOptions options, const std::string& check) {
+  if (!options.close_up) options.close_up.emplace();
+  // Caches and time are modelled for each launch, too.
+  options.time_limit *= 4;
+  options.checks = named(
+      Rubric(options.rubric.empty() ? rubric_folder() : options.rubric, options.labs.at(0)), check);
+  const report::Result result = grade(options);
+  const report::Lab& lab = result.labs.at(0);
+  if (lab.status == report::Status::error || lab.status == report::Status::not_graded)
+    throw Error(lab.message);
+  std::vector<const report::Test*> tests;
+  for (const report::Test& test : lab.tests)
+    if (std::find(options.checks.begin(), options.checks.end(), test.name) != options.checks.end())
+      tests.push_back(&test);
+  const report::Test& test = **std::min_element(
+      tests.begin(), tests.end(),
+      [](const report::Test* a, const report::Test* b) { return rather(*a, *b); });
+  const bool found = test.pictures && (!test.pictures->accesses.empty() || test.pictures->fault ||
+                                       test.pictures->race || place_of(*options.close_up).empty());
+  if (!found)
+    throw Error(fmt::format("no picture of {}{}: {}", lab.name,
+                            check.empty() ? "" : ", " + test.name,
+                            why_not(lab, test, *options.close_up)));
+  return {lab.name, test.name, test.file, test.message, *test.pictures};
 }
 
 }  // namespace lab32::grading

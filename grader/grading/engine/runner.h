@@ -10,9 +10,10 @@
 
 #include "device/device.h"
 #include "gpu/timer.h"
-#include "grading/engine/time_limit.h"
+#include "grading/engine/limits.h"
 #include "grading/rubric/rubric.h"
 #include "pictures/picture.h"
+#include "pictures/shown.h"
 #include "report/result.h"
 
 namespace lab32::grading {
@@ -46,13 +47,42 @@ struct LabFile {
 };
 std::vector<LabFile> files_of(const GradeOptions& options);
 
+// What the labs of one grading have in common. Names that GradeOptions has, too, mean what they
+// mean there.
+struct GradingSetup {
+  device::Device& device;
+  uint64_t seed;
+  class Progress& progress;
+  device::Timer* timer = nullptr;  // null: there is none
+  double time_limit = TimeLimit::usual();
+  bool modelled_times = false;
+  std::optional<counters::CloseUpChoice> close_up = {};
+  std::function<void(const pictures::Launch&)> every_launch = {};
+  std::vector<std::string> checks = {};
+  // Is asked before each check: one that counts as passed is not run, and has no row in the result.
+  std::function<bool(const RubricRow&)> counts_as_passed = {};
+};
+
 // One submission at any path, as grade() does each lab: a file that cannot be read or compiled, or
 // a device that cannot run it, costs this lab its points and nothing else.
-// `timer`: null where there is none. `alike`: of files much like it, whose checks need not all run
-// again; null: each check runs.
 report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
-                       device::Device& device, uint64_t seed, class Progress& progress,
-                       device::Timer* timer = nullptr, class Alike* alike = nullptr,
-                       double time_limit = TimeLimit::usual());
+                       const GradingSetup& setup);
+
+// `lab32 grade --watch`: grades a lab each time that its file is saved.
+//
+// Grades all, and then for ever what is saved. `show` is given each result and what is otherwise
+// than before (report/changes.h), nothing at first. `complain` is told why a lab could not be
+// graded, which ends nothing. All gradings have the first one's seed. Throws what the first throws.
+[[noreturn]] void watch(
+    GradeOptions options,
+    const std::function<void(const report::Result&, const std::string& changes)>& show,
+    const std::function<void(const std::string&)>& complain);
+
+// `lab32 explain LAB [CHECK]`: pictures of what a check has seen.
+//
+// Grades the one lab of `options`, looking as closely as its close_up says, and takes the check of
+// that name, or whose name begins so; of several the one that has lost most. Without a name: that
+// of the whole lab. Throws Error where there is nothing to be shown, and says why.
+pictures::Shown explain(GradeOptions options, const std::string& check);
 
 }  // namespace lab32::grading

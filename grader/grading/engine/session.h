@@ -13,15 +13,13 @@
 #include "base/source_file.h"
 #include "device/device.h"
 #include "gpu/timer.h"
-#include "grading/engine/spending.h"
-#include "grading/engine/time_limit.h"
-#include "grading/launch/other_order.h"
+#include "grading/engine/limits.h"
+#include "grading/launch/schedule_trial.h"
 #include "grading/rubric/rubric.h"
 #include "pictures/picture.h"
 
 namespace lab32::grading {
 
-class Alike;
 class Progress;
 
 // An array as the last launch saw it: its memory may be gone when the launch is talked about.
@@ -64,25 +62,24 @@ struct Session {
   std::string withheld = {};                      // the check that asks what this one could tell
   bool counts_withheld = false;                   // of a check that has run: verdict.h
   std::string printed = {};                       // what that launch has printed, for a message
-  std::string odd_amount = {};                    // the check's first such shift or shuffle
-  std::string odd_shift = {};                     // of the file, until it is told
-  OtherOrder other_order = {};                    // of the running check's launches
+  std::string undefined_amount = {};                    // the check's first such shift or shuffle
+  std::string shift_warning = {};                     // of the file, until it is told
+  ScheduleTrial trial = {};                 // of the running check's launches
   std::map<std::string, SharedLaunch> shared_launches = {};  // of all checks until now
   bool sharing_launch = false;                               // the launch that runs will be one
   const toolchain::Artifact* artifact = nullptr;             // what the module was loaded from
   TimeKeeping time = {};
-  bool modelled_times = true;            // where there is no timer
-  std::vector<std::string> checks = {};  // GradeOptions::checks
-  bool only_timing = false;              // all other checks count as passed and are not run
-  Spending spending{};                   // of the launches up to now
-  TimeLimit time_limit{};                // of all of the lab
+  bool modelled_times = true;                                   // where there is no timer
+  std::vector<std::string> checks = {};                         // GradeOptions::checks
+  std::function<bool(const RubricRow&)> counts_as_passed = {};  // GradingSetup
+  Spending spending{};                                          // of the launches up to now
+  TimeLimit time_limit{};                                       // of all of the lab
   // Where somebody wants pictures: how closely to look; those of the last launch, and of the one of
   // the running check that wasted most.
   std::optional<counters::CloseUpChoice> close_up = {};
   std::shared_ptr<const pictures::Launch> last_pictures = {}, pictures = {};
   std::function<void(const pictures::Launch&)> every_launch = {};  // is told of each
   std::vector<pictures::Mapping> mappings = {};  // that the running check has asked for
-  Alike* alike = nullptr;                        // files before this one that are much like it
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
 
   // The running check's own stream.
@@ -100,6 +97,14 @@ const RubricRow& rubric();
 
 // Whether the check of that name has been passed, or nearly.
 bool has_passed(const std::string& check);
+
+// A kernel that does nothing is fast, so a check has prerequisites.
+// The first prerequisite of the running check that has not passed; null: all have.
+const RubricRow* open_prerequisite();
+
+// The running check is lost unless all have passed. The harness asks before the check begins; of a
+// bonus, credit_speed and credit_step ask, once they know whether this machine can time it.
+void require_prerequisites();
 
 // Makes `s` the session for as long as it lives, instead of the one before.
 class CurrentSession {

@@ -5,12 +5,12 @@
 #include <fmt/core.h>
 
 #include "base/error.h"
+#include "grading/engine/compiled.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/session.h"
 #include "grading/engine/verdict.h"
 #include "grading/launch/arrays.h"
-#include "grading/launch/compare.h"
-#include "grading/launch/given.h"
+#include "grading/launch/counting.h"
 #include "grading/launch/launch.h"
 #include "grading/timing/given_time.h"
 #include "grading/words/describe.h"

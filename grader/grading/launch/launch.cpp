@@ -5,22 +5,58 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
+#include "base/pattern.h"
 #include "device/fault_text.h"
 #include "device/ptx_level_text.h"
-#include "grading/engine/printed.h"
+#include "grading/engine/compiled.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/session.h"
 #include "grading/engine/verdict.h"
 #include "grading/launch/arrays.h"
-#include "grading/launch/given.h"
 #include "grading/launch/launch_pictures.h"
-#include "grading/launch/odd_amount.h"
-#include "grading/launch/parameters.h"
+#include "grading/words/describe.h"
 #include "grading/words/words.h"
 #include "simulator/observers/races/hazard_text.h"
 
 namespace lab32::grading {
+
+device::Shape LaunchConfig::shape(uint64_t n) const {
+  return shape(n, session().device.multiprocessors());
+}
+
+device::Shape LaunchConfig::shape(uint64_t n, uint32_t multiprocessors) const {
+  uint64_t blocks = std::max<uint64_t>(1, ceil_div(n, uint64_t{block} * items_per_thread));
+  if (blocks_per_sm > 0) blocks = std::min(blocks, uint64_t{blocks_per_sm} * multiprocessors);
+  return {{static_cast<uint32_t>(blocks)}, {block}, dynamic_shared};
+}
+
+LaunchConfig launch_config(const std::string& kernel) {
+  return launch_config(kernel, session().module);
+}
+
+LaunchConfig launch_config(const std::string& kernel, device::LoadedModule& module) {
+  const auto bytes = module.read_symbol("lab32_launch_" + kernel);
+  std::array<int32_t, 4> said{};
+  if (!bytes || bytes->size() != sizeof(said))
+    lose({Failure::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
+         fmt::format("The file has no launch for {0}: say LAB32_LAUNCH({0}, .block = 256, "
+                     ".items_per_thread = 8).",
+                     kernel));
+  std::memcpy(said.data(), bytes->data(), sizeof(said));
+  const int line = session().source.find_text("LAB32_LAUNCH(" + kernel);
+  const Failure invalid{Failure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"};
+  const auto [block, items, blocks_per_sm, shared] = said;
+  if (block < 1 || block > 1024)
+    lose(invalid, line,
+         fmt::format("LAB32_LAUNCH: .block = {}, and a block has 1 to 1024 threads.", block));
+  if (items < 0 || blocks_per_sm < 0 || shared < 0)
+    lose(invalid, line, "LAB32_LAUNCH: no field can be negative.");
+  return {static_cast<uint32_t>(block), static_cast<uint32_t>(std::max(items, 1)),
+          static_cast<uint32_t>(blocks_per_sm), static_cast<uint32_t>(shared)};
+}
+
 namespace {
 
 // A fault inside a toolkit header has a line, too, but not one of the student's file.
@@ -230,16 +266,17 @@ device::Run run(const Launch& launch) {
   device::LaunchOptions options;
   options.model = launch.model;
   options.schedule =
-      s.other_order.begin(launch.shape, launch.other_order && s.row->credit == Credit::all);
+      s.trial.begin(launch.shape, launch.other_order && s.row->credit == Credit::all);
   limit(options);
   look_closely(launch, options);
-  const auto before = s.other_order.wants_trial() ? s.device.save() : nullptr;
+  const auto before = s.trial.wants_trial() ? s.device.save() : nullptr;
   const WorkTimer watch;
   device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
   s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
   s.printed = printed_text(launch.setting, result.output);
   keep_pictures(launch, result);
-  if (result.odd_amount && s.odd_amount.empty()) s.odd_amount = describe(*result.odd_amount);
+  if (result.odd_amount && s.undefined_amount.empty())
+    s.undefined_amount = describe(*result.odd_amount);
   check_fault(result, launch.setting);
   check_hazards(result, launch.setting);
   check_inputs(launch.setting);
@@ -247,7 +284,7 @@ device::Run run(const Launch& launch) {
     const WorkTimer again;
     device::LaunchOptions limits;
     limit(limits);
-    s.other_order.try_again(s.device, kernel, launch.shape, launch.args, *before, limits);
+    s.trial.try_again(s.device, kernel, launch.shape, launch.args, *before, limits);
     s.spending.add(s.row->check, result.warp_instructions.value_or(0), again.seconds());
   }
   return result;
@@ -268,7 +305,7 @@ device::Run run_to_count(const Launch& launch) {
 }
 
 void end_if_judged() {
-  if (session().other_order.judged()) throw TestOver{};
+  if (session().trial.judged()) throw TestOver{};
 }
 
 bool run_afresh(const Launch& launch) {
@@ -284,121 +321,67 @@ bool run_afresh(const Launch& launch) {
 
 namespace {
 
-// What moved data in other ways than lanes' loads and stores; empty: nothing did.
-std::string other_ways(const device::Run& run, Counted counted) {
-  if (run.child_launches > 0) return "launches kernels";
-  if (!run.counters) return {};
-  const counters::OtherWays& w = run.counters->other;
-  if (w.bulk_load.instructions + w.bulk_store.instructions + w.bulk_unknown > 0)
-    return "has the copy engine move data (cp.async.bulk)";
-  if (w.texture.requests + w.surface_load.requests + w.surface_store.requests + w.texture_unknown >
-      0)
-    return "reads textures or surfaces";
-  if (counted != Counted::global && w.remote_banks.requests > 0)
-    return "reaches the shared memory of another block of its cluster";
-  return {};
+// The array that an argument is the address of; nullptr: it is none.
+const DeviceArray* array_of(const device::Arg& arg) {
+  uint64_t address = 0;
+  if (arg.bytes().size() != sizeof address) return nullptr;
+  std::memcpy(&address, arg.bytes().data(), sizeof address);
+  for (const DeviceArray* memory : session().memories)
+    if (memory->buffer().address == address) return memory;
+  return nullptr;
 }
 
-void add(counters::GlobalTraffic& to, const counters::GlobalTraffic& from) {
-  to.requests += from.requests;
-  to.sectors += from.sectors;
-}
+bool is_pointer(const std::string& type) { return !type.empty() && type.back() == '*'; }
+bool is_to_const(const std::string& type) { return Pattern(" const\\*$").search(type).has_value(); }
 
-void add_bulk(counters::GlobalTraffic& global, counters::SharedTraffic& shared,
-              const counters::OtherWays::Bulk& from) {
-  add(global, {from.lines, from.sectors});
-  shared.requests += from.lines;
-  shared.wavefronts += from.lines;
-  shared.ideal += from.lines;
-  shared.lanes += 32 * from.lines;
-}
-
-// As if a warp's loads and stores had moved it all: what reaches a multiprocessor, or leaves it, is
-// demand, whatever unit asks for it; a line at a time of the copy engine's, which is what a warp's
-// request for 4 bytes a lane moves. Another block's shared memory is both: it comes through the
-// network that leads to L2, and keeps banks busy.
-counters::Counters as_demand(counters::Counters c) {
-  const counters::OtherWays w = c.other;
-  add_bulk(c.load, c.shared_store, w.bulk_load);
-  add_bulk(c.store, c.shared_load, w.bulk_store);
-  c.load_ideal += w.bulk_load.ideal;
-  c.store_ideal += w.bulk_store.ideal;
-  // What the others touch, they need.
-  uint64_t sectors = 0;
-  for (const counters::GlobalTraffic& load : {w.texture, w.surface_load, w.remote_load}) {
-    add(c.load, load);
-    c.load_ideal += load.sectors;
-    sectors += load.sectors;
-  }
-  for (const counters::GlobalTraffic& store : {w.surface_store, w.remote_store}) {
-    add(c.store, store);
-    c.store_ideal += store.sectors;
-    sectors += store.sectors;
-  }
-  add(c.atom, w.remote_atom);
-  sectors += w.remote_atom.sectors;
-  c.l2_sectors += sectors + w.bulk_load.sectors + w.bulk_store.sectors;
-  c.l2_sectors_ideal += sectors + w.bulk_load.ideal + w.bulk_store.ideal;
-  c.global_bytes += 32 * (sectors + w.bulk_load.ideal + w.bulk_store.ideal);
-  c.shared_load.requests += w.remote_banks.requests;
-  c.shared_load.lanes += w.remote_banks.lanes;
-  c.shared_load.wavefronts += w.remote_banks.wavefronts;
-  c.shared_load.ideal += w.remote_banks.ideal;
-  return c;
+std::string shown(const std::string& type) {
+  return Pattern("^(.*) const\\*$").replace(type, "const $1*");
 }
 
 }  // namespace
 
-void demand_of_lanes(const device::Run& run) {
-  const std::string what = other_ways(run, Counted::global);
-  if (what.empty()) return;
-  measured("not the lanes' own");
-  lose(Failure{Failure::Kind::uncountable}, 0,
-       fmt::format("This kernel {}. What is asked for here is how lanes load and store themselves, "
-                   "so that what moves in another way earns no points, however much it is.",
-                   what));
-}
-
-void demand_counted(const device::Run& run) {
-  if (!run.moves_uncounted()) return;
-  measured("not countable");
-  lose(Failure{Failure::Kind::uncountable}, 0,
-       fmt::format("This kernel {}, in a form of which nobody knows how long it keeps the hardware "
-                   "busy, and what is not counted earns no points. The lanes' own loads and stores "
-                   "are.",
-                   other_ways(run, Counted::everything)));
-}
-
-counters::Counters counters_of(const device::Run& run, Counted counted) {
-  if (!run.counters) {
-    NotRun reason{NotRun::Kind::no_counters, session().device.name()};
-    not_run(reason);
+void check_parameters(const device::KernelInfo& kernel, const std::vector<device::Arg>& args,
+                      const std::string& setting) {
+  const auto& types = kernel.parameter_types;
+  if (types.empty()) return;
+  bool other_kind = types.size() != args.size(), in_is_written = false, out_is_const = false;
+  std::vector<std::string> takes, given;
+  for (const std::string& type : types) takes.push_back(shown(type));
+  for (size_t i = 0; i < args.size(); ++i) {
+    const device::Arg& arg = args[i];
+    const DeviceArray* array = array_of(arg);
+    given.push_back(array ? array->name() : fmt::format("{} bytes", arg.bytes().size()));
+    if (i >= types.size()) continue;
+    if (array) other_kind |= !is_pointer(types[i]);
+    if (arg.bytes().size() < sizeof(uint64_t)) other_kind |= is_pointer(types[i]);
+    if (array && !array->read_only()) out_is_const |= is_to_const(types[i]);
+    if (array && array->read_only())
+      in_is_written |= is_pointer(types[i]) && !is_to_const(types[i]);
   }
-  const counters::Counters& c = *run.counters;
-  const bool global = counted != Counted::shared, shared = counted != Counted::global;
-  demand_counted(run);
-  if (!(global && c.global_ptx_level) && !(shared && c.shared_ptx_level)) return as_demand(c);
-  if (run.bound && !(global && run.bound->global_unbounded) &&
-      !(shared && run.bound->shared_unbounded))
-    return as_demand(run.bound->counters);
-  measured("not countable");
-  // Some instructions cannot be counted wherever they stand.
-  using Reason = sim::Unmatched::Reason;
-  const bool by_form =
-      std::any_of(run.ptx_level.begin(), run.ptx_level.end(), [](const auto& access) {
-        return access.why.reason == Reason::estimated || access.why.reason == Reason::uncounted ||
-               access.why.reason == Reason::unknown_atomic;
-      });
-  std::string message =
-      by_form
-          ? "How often the hardware is busy with this form of access is not known here, and what "
-            "is not counted earns no points. Another form that does the same can be counted."
-          : "ptxas has merged or moved accesses of this kernel. Which became which could not be "
-            "found out, nor how many there are at most, and what is not counted earns no "
-            "points. Often one access per line, or `#pragma unroll 1` before a loop whose "
-            "rounds it has put together, lets them be counted.";
-  for (const std::string& line : describe(run.ptx_level)) message += "\n" + line;
-  lose(Failure{Failure::Kind::uncountable}, 0, message);
+  if (!other_kind && !(in_is_written && out_is_const)) return;
+  measured("other parameters");
+  lose({report::Failure::Kind::missing, setting, kernel.name}, 0,
+       fmt::format(
+           "`{}` takes ({}), and is called with ({}). The parameters of the kernels and their "
+           "order stay as given.",
+           kernel.name, fmt::join(takes, ", "), fmt::join(given, ", ")));
+}
+
+std::shared_ptr<const device::Run> shared_launch(const std::string& key, const std::string& kernel,
+                                                 const std::function<device::Run()>& make) {
+  Session& s = session();
+  if (s.trial.judging()) return std::make_shared<const device::Run>(make());
+  if (const auto known = s.shared_launches.find(key); known != s.shared_launches.end()) {
+    s.module.find(kernel);
+    s.launched = known->second.launched;
+    offer_pictures(known->second.pictures);
+    return known->second.run;
+  }
+  s.sharing_launch = true;
+  const auto run = std::make_shared<const device::Run>(make());
+  s.sharing_launch = false;
+  s.shared_launches[key] = {run, s.launched, s.last_pictures};
+  return run;
 }
 
 }  // namespace lab32::grading

@@ -2,13 +2,46 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "device/device.h"
-#include "grading/launch/launch_spec.h"
+#include "grading/engine/session.h"
 
 namespace lab32::grading {
+
+struct Launch {
+  std::string kernel;  // "scale", "reduce_v6<256>"
+  device::Shape shape;
+  std::vector<device::Arg> args;
+  std::string setting;  // what distinguishes this launch of several: "n = 33"
+  device::LaunchOptions::Model model = device::LaunchOptions::Model::none;
+  bool other_order = true;  // of blocks and warps: tried, too, where the check is one of results
+  // A function of the submission's says where a given kernel's accesses lie: they are drawn.
+  bool draws_given = false;
+  // Else only what ended it is: what it reads are the grader's tables, for functions that answer,
+  // or another check draws its kernel.
+  bool drawn = true;
+};
+
+struct LaunchConfig {
+  uint32_t block = 0;
+  uint32_t items_per_thread = 0;
+  uint32_t blocks_per_sm = 0;  // 0: no limit
+  uint32_t dynamic_shared = 0;
+
+  // ceil(n / (block * items_per_thread)) blocks, one at least, and at most blocks_per_sm for each
+  // of the device's multiprocessors.
+  device::Shape shape(uint64_t n) const;
+  device::Shape shape(uint64_t n, uint32_t multiprocessors) const;  // of another device
+};
+
+// The record of `kernel`, a base name. Loses the check, and says what to write, when the file has
+// none, or when no launch could be made of it. items_per_thread left out is 1.
+LaunchConfig launch_config(const std::string& kernel);
+LaunchConfig launch_config(const std::string& kernel, device::LoadedModule& module);
 
 constexpr uint32_t kWarp = 32;  // lanes
 
@@ -30,23 +63,6 @@ bool run_afresh(const Launch& launch);
 // again only for a launch in another order of blocks and warps, which was right now, too.
 void end_if_judged();
 
-// What a check counts. How shared accesses are grouped says nothing about global ones, nor either
-// about barriers, which are never in doubt.
-enum class Counted { everything, global, shared };
-
-// Loses the check where the kernel moved data in a way that is not counted.
-void demand_counted(const device::Run& run);
-
-// Loses the check where anything but lanes' own loads and stores moved data: for one about how they
-// do, or about the time that they take, which is modelled for nothing else.
-void demand_of_lanes(const device::Run& run);
-
-// The counters of a run for a check that counts, in which all that moved is demand: as if lanes'
-// loads and stores had moved what came by the copy engine or from another block. Ends the check as
-// not run where the device has none. Where those that the check needs could not be reconciled with
-// what ptxas emits, they are what it emits at most; where no bound is known, the check is lost.
-counters::Counters counters_of(const device::Run& run, Counted counted = Counted::everything);
-
 constexpr uint32_t ceil_div(uint64_t a, uint64_t b) {
   return static_cast<uint32_t>((a + b - 1) / b);
 }
@@ -55,5 +71,18 @@ constexpr uint32_t ceil_div(uint64_t a, uint64_t b) {
 inline uint32_t blocks_for(uint64_t n, uint32_t per_block) {
   return n == 0 ? 1 : ceil_div(n, per_block);
 }
+
+// Ends the check where parameters are no longer as given: by the name of each, before a launch
+// reads a number as an address or the output as the input. What C++ cannot tell apart passes.
+// `setting`: of the launch, as in its failure.
+void check_parameters(const device::KernelInfo& kernel, const std::vector<device::Arg>& args,
+                      const std::string& setting);
+
+// The run of `kernel` that `make` launches, and whose result `make` judges. The first check that
+// asks for `key` makes it; each later one has asked the module for the kernel all the same, so that
+// it counts as one that depends on it (tools/mutants/reused_checks.h). A check that is judged by
+// another order of blocks (schedule_trial.h) makes its own.
+std::shared_ptr<const device::Run> shared_launch(const std::string& key, const std::string& kernel,
+                                                 const std::function<device::Run()>& make);
 
 }  // namespace lab32::grading

@@ -1,11 +1,17 @@
-// Pictures of a check's launches: of the one that wasted most, or that went wrong.
+// Pictures of a check's launches: of the one that wasted most, or that went wrong; and what the
+// reference solution's launches move, to be shown beside them. Those counts are a property of the
+// program, so they are recorded (data/simulated/solutions.csv), and the solution need not be here.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "device/device.h"
-#include "grading/launch/launch_spec.h"
+#include "grading/launch/launch.h"
 #include "pictures/picture.h"
 #include "report/result.h"
 
@@ -24,5 +30,32 @@ void offer_pictures(const std::shared_ptr<const pictures::Launch>& pictures);
 // To the result of the check that has ended, the access that it speaks of first. Withheld as long
 // as a question is open that they would answer.
 void add_pictures(report::Test& test);
+
+// The launches of two submissions that have the same to do: the kernel without the values of its
+// templates, the setting without the shape that a submission chooses. A launch of "44 blocks of
+// 128" is 44 times "a block of 128".
+struct Task {
+  std::string lab, kernel, setting;
+  uint64_t times = 1;
+
+  bool operator<(const Task& other) const {
+    return std::tie(lab, kernel, setting) < std::tie(other.lab, other.kernel, other.setting);
+  }
+};
+Task task_of(const std::string& lab, const pictures::Launch& launch);
+
+// Of the launch that has the same to do; absent where none is recorded.
+std::optional<pictures::Traffic> reference_counts(const Task& task);
+
+// The record: a row per task, of one `times`.
+struct ReferenceRow {
+  Task task;
+  pictures::Traffic traffic;
+};
+std::vector<ReferenceRow> read_reference_rows();  // none where the file is not there
+std::string print_reference_rows(const std::vector<ReferenceRow>& rows);
+
+// A launch as a row: divided by `times`, where all counts can be; caches are kept of whole ones.
+std::optional<ReferenceRow> reference_row(const std::string& lab, const pictures::Launch& launch);
 
 }  // namespace lab32::grading

@@ -1,4 +1,4 @@
-// What every lab checks in the same way: results, and global memory.
+// What every lab checks in the same way: results, global memory and shared memory.
 #pragma once
 
 #include <cstdint>
@@ -60,5 +60,22 @@ void credit_most_sectors(const device::Run& run, double most);
 // Points for the requests of those accesses, of 16 bytes per lane where there are fewest, times the
 // share for sectors: wider accesses must not scatter. `line`: the kernel's.
 void credit_requests(const device::Run& run, double ideal_sectors, double ideal, int line);
+
+// The line of the student's file whose shared accesses take most wavefronts beyond their ideal, and
+// what its worst warp did. line 0: no access has a bank conflict.
+Waste worst_shared(const device::Run& run);
+
+// Points for the wavefronts that all shared loads, stores and atomics of a run take, in proportion
+// to `ideal`, what the task needs. Conflicts are explained by the worst access and `idea`.
+// `line_to_show`: which line is quoted for an access that is on a line; empty: that one.
+using LineToShow = std::function<int(int line)>;
+void credit_wavefronts(const device::Run& run, double ideal, const std::string& idea,
+                       const LineToShow& line_to_show = {});
+
+// Those of a second launch (standard_checks.h).
+void hold_wavefronts(const std::string& where, double limit, const device::Run& run);
+
+// Loses the check when the kernel declares more static shared memory than `bytes` per block.
+void limit_shared(const std::string& kernel, double bytes);
 
 }  // namespace lab32::grading

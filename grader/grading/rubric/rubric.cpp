@@ -327,4 +327,14 @@ Rubric::Rubric(const std::filesystem::path& folder, const std::string& lab,
 
 std::filesystem::path rubric_folder() { return root() / "data" / "limits"; }
 
+std::string sealed_answers(const Rubric& rubric) {
+  std::string lines;
+  for (const RubricRow& row : rubric.rows()) {
+    if (!row.asks()) continue;
+    for (const Question& question : row.questions())
+      lines += fmt::format("{} {} {}\n", row.table, question.name, question.answer.sealed());
+  }
+  return lines;
+}
+
 }  // namespace lab32::grading

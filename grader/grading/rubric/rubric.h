@@ -71,4 +71,7 @@ class Rubric {
 // Where the project keeps its own.
 std::filesystem::path rubric_folder();
 
+// A line "TABLE QUESTION HASH" for each question of the lab.
+std::string sealed_answers(const Rubric& rubric);
+
 }  // namespace lab32::grading

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/work_time.h"
 #include "grading/engine/registry.h"
-#include "grading/engine/reporter.h"
+#include "grading/engine/run_suite.h"
 #include "grading/engine/session.h"
 #include "grading/timing/reference_module.h"
 #include "grading/words/words.h"
@@ -101,7 +101,7 @@ Lab calibrate_lab(const Rubric& rubric, device::Device& device, device::LoadedMo
   // A seed of its own: times do not depend on it, and two calibrations have the same inputs.
   Session session{device, module, source, rubric, 1, progress};
   session.time = {&timer, &artifact, &artifact};
-  session.only_timing = true;
+  session.counts_as_passed = [](const RubricRow& row) { return !row.bonus; };
   Lab lab;
   lab.name = rubric.lab();
   run_suite(session, lab);

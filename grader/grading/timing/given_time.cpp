@@ -10,9 +10,9 @@
 #include "base/environment.h"
 #include "base/files.h"
 #include "device/device.h"
+#include "grading/engine/compiled.h"
 #include "grading/engine/session.h"
-#include "grading/launch/code_map.h"
-#include "grading/launch/given.h"
+#include "grading/timing/kernel_code.h"
 #include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
 
@@ -47,7 +47,7 @@ std::string given_text(const std::string& kernel, const std::string& work,
   const std::string device = s.device.name();
   // A device that a test made has no profile to know it by.
   if (!s.artifact || device.rfind(kSimulator, 0) != 0) return compute();
-  const std::string code = CodeMap(s.artifact->ptx).code(given(kernel));
+  const std::string code = KernelCode(s.artifact->ptx).code(given(kernel));
   const auto profile =
       read_file(root() / "data/devices" / (device.substr(kSimulator.size()) + ".toml"));
   if (code.empty() || !profile) return on_its_own_device(compute);

@@ -11,7 +11,6 @@
 #include "base/work.h"
 #include "base/work_time.h"
 #include "device/fault_text.h"
-#include "grading/engine/prerequisites.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"
 #include "grading/engine/session.h"

@@ -1,4 +1,5 @@
-// Saying what the memory unit saw: the costliest access, lane by lane.
+// What a launch did, in words: its costliest access, lane by lane, and shifts and shuffles by
+// amounts that mean nothing.
 #pragma once
 
 #include <string>
@@ -24,5 +25,12 @@ const char* plural_of(const device::WorstAccess& access);
 void withhold_until_passed(const std::string& check);
 // The message of a Waste: `message`, or in its place who asks for it.
 std::string unless_withheld(std::string message);
+
+// Of a launch; empty: in no line of the submission.
+std::string describe(const device::OddAmount& odd);
+
+// The same of what the compiler has already folded away, by its warnings; `display`: what they call
+// the submission. Empty: it warns of no shift.
+std::string shift_warning_of(const std::string& warnings, const std::string& display);
 
 }  // namespace lab32::grading

@@ -1,4 +1,5 @@
-// Failures and reasons in English. Facts are kept as such (report/result.h) until they come here.
+// Failures, reasons and what a kernel has printed, in English. Facts are kept as facts
+// (report/result.h) until they come here.
 #pragma once
 
 #include <string>
@@ -17,5 +18,9 @@ std::string duration(double seconds);
 
 // "n = 33: " or nothing.
 std::string prefix(const std::string& setting);
+
+// "The kernel printed (n = 33):" and its first lines, each indented. Characters that are not
+// printable stand as \x1b, so that no output moves a terminal's cursor. Empty for no output.
+std::string printed_text(const std::string& setting, const std::string& output);
 
 }  // namespace lab32::grading

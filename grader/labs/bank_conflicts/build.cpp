@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/patterns.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/rubric/questions.h"
 #include "labs/bank_conflicts/patterns.h"
 
 namespace lab32::checks::bank_conflicts {

@@ -2,10 +2,9 @@
 //
 // Everything is integers, so results are compared exactly and in any order of summation.
 
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
-#include "grading/launch/shared_memory.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/rubric/questions.h"
 #include "labs/bank_conflicts/references.h"
 
 namespace lab32::checks::bank_conflicts {

@@ -3,10 +3,10 @@
 #include <map>
 #include <memory>
 
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/patterns.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/rubric/questions.h"
 #include "labs/coalescing/patterns.h"
 
 namespace lab32::checks::coalescing {

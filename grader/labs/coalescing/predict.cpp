@@ -1,8 +1,8 @@
 // The coalescing lab, part C: questions. The answers and hints are in data/limits/coalescing.toml,
 // each with where it was measured.
 
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
-#include "grading/rubric/questions.h"
 
 namespace lab32::checks::coalescing {
 

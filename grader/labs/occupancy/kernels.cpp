@@ -2,7 +2,6 @@
 // labs/occupancy/occupancy.cu.
 
 #include "grading/engine/suite.h"
-#include "grading/launch/shared_memory.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/occupancy/inputs.h"
 

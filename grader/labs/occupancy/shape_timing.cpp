@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "grading/engine/compiled.h"
 #include "grading/engine/suite.h"
-#include "grading/launch/given.h"
-#include "grading/launch/launch_config.h"
+#include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
 #include "grading/timing/timing_checks.h"
 #include "labs/occupancy/inputs.h"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "grading/engine/compiled.h"
 #include "grading/engine/session.h"
 #include "grading/engine/verdict.h"
-#include "grading/launch/given.h"
 #include "grading/launch/launch.h"
 
 namespace lab32::checks::occupancy {

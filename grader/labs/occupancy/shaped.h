@@ -5,7 +5,7 @@
 #include <string>
 
 #include "device/device.h"
-#include "grading/launch/launch_config.h"
+#include "grading/launch/launch.h"
 #include "grading/words/names.h"
 
 namespace lab32::checks::occupancy {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "grading/engine/suite.h"
-#include "grading/launch/launch_config.h"
+#include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
 #include "grading/timing/timing_checks.h"
 

@@ -7,7 +7,7 @@
 #include "grading/engine/session.h"
 #include "grading/engine/verdict.h"
 #include "grading/launch/launch.h"
-#include "grading/launch/shared_memory.h"
+#include "grading/launch/standard_checks.h"
 
 namespace lab32::checks::reduction {
 namespace {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <numeric>
 
+#include "grading/engine/compiled.h"
 #include "grading/engine/session.h"
-#include "grading/launch/compare.h"
-#include "grading/launch/given.h"
-#include "grading/launch/launch_config.h"
+#include "grading/launch/arrays.h"
+#include "grading/launch/launch.h"
 #include "labs/reduction/sums.h"
 
 namespace lab32::checks::reduction {

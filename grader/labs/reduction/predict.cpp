@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "device/fault_text.h"
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/rubric/questions.h"
 #include "labs/reduction/counts.h"
 #include "labs/reduction/sums.h"
 #include "simulator/observers/races/hazard_text.h"

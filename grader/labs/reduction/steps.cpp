@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "grading/engine/suite.h"
-#include "grading/launch/shared_launch.h"
+#include "grading/launch/launch.h"
 #include "labs/reduction/counts.h"
 #include "labs/reduction/sums.h"
 

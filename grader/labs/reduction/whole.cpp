@@ -8,9 +8,8 @@
 #include <numeric>
 
 #include "grading/engine/suite.h"
-#include "grading/launch/launch_config.h"
-#include "grading/launch/shared_launch.h"
-#include "grading/launch/shared_memory.h"
+#include "grading/launch/launch.h"
+#include "grading/launch/standard_checks.h"
 #include "labs/reduction/counts.h"
 #include "labs/reduction/sums.h"
 

@@ -5,10 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
-#include "grading/launch/shared_memory.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/rubric/questions.h"
 #include "labs/shuffle/values.h"
 
 namespace lab32::checks::shuffle {

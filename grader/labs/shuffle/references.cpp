@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "grading/launch/compare.h"
+#include "grading/launch/arrays.h"
 
 namespace lab32::checks::shuffle {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/rubric/questions.h"
 #include "labs/swizzle/mapping.h"
 #include "pictures/mapping.h"
 

@@ -1,9 +1,8 @@
 // The swizzle lab, part C: a tile for ldmatrix. Contract: labs/swizzle/swizzle.cu.
 
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
-#include "grading/launch/shared_memory.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/rubric/questions.h"
 #include "labs/swizzle/weighed.h"
 
 namespace lab32::checks::swizzle {

@@ -4,11 +4,10 @@
 #include <array>
 #include <memory>
 
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
-#include "grading/launch/shared_launch.h"
-#include "grading/launch/shared_memory.h"
+#include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/rubric/questions.h"
 #include "labs/transpose/tile.h"
 
 namespace lab32::checks::transpose {

@@ -2,7 +2,7 @@
 
 #include "grading/engine/registry.h"
 #include "grading/rubric/answer.h"
-#include "grading/timing/sealing.h"
+#include "grading/rubric/rubric.h"
 #include "tests/fixtures/slow.h"
 
 namespace lab32::grading {

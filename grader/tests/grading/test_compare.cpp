@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "base/source_file.h"
-#include "grading/launch/compare.h"
+#include "grading/launch/arrays.h"
 
 namespace lab32::grading {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "base/environment.h"
 #include "grading/engine/compiled.h"
-#include "grading/launch/given_values.h"
 #include "pictures/mapping.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/nvcc.h"

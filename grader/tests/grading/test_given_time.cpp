@@ -10,7 +10,6 @@
 #include "grading/engine/progress.h"
 #include "grading/engine/session.h"
 #include "grading/launch/arrays.h"
-#include "grading/launch/given.h"
 #include "grading/launch/launch.h"
 #include "grading/rubric/rubric.h"
 #include "grading/timing/given_time.h"

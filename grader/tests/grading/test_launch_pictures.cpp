@@ -1,9 +1,9 @@
 // Which launches are looked at closely enough to say where their bytes go.
 
 #include "grading/engine/progress.h"
-#include "grading/engine/reporter.h"
+#include "grading/engine/run_suite.h"
 #include "grading/engine/suite.h"
-#include "grading/launch/shared_launch.h"
+#include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
 #include "tests/fixtures/fake_device.h"
 #include "tests/fixtures/scratch.h"

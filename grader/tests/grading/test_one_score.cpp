@@ -10,7 +10,6 @@
 #include "device/device.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"
-#include "grading/launch/alike.h"
 #include "report/render.h"
 #include "tests/fixtures/each_lab.h"
 #include "tests/fixtures/scratch.h"
@@ -63,9 +62,8 @@ report::Lab graded(const std::string& text, const std::string& lab, uint64_t see
   std::ofstream(file) << text;
   const auto device = device::open_device("sim");
   grading::Progress progress(false);
-  grading::Alike no_predicted_times;
-  return grading::grade_file(grading::Rubric(grading::rubric_folder(), lab), file, *device, seed,
-                             progress, nullptr, &no_predicted_times);
+  return grading::grade_file(grading::Rubric(grading::rubric_folder(), lab), file,
+                             {*device, seed, progress});
 }
 
 std::string text_of_report(const report::Lab& lab) {

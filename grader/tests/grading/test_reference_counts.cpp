@@ -2,7 +2,7 @@
 // the solutions is seen where these are graded (test_golden.cpp).
 #include <doctest/doctest.h>
 
-#include "grading/launch/reference_counts.h"
+#include "grading/launch/launch_pictures.h"
 #include "tests/fixtures/sample_pictures.h"
 
 namespace lab32::grading {

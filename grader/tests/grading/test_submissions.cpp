@@ -1,7 +1,6 @@
 // The grader is graded: each submission in submissions/ must get the verdict that it names.
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,10 +15,11 @@
 #include "gpu/gpu_timer.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"
-#include "grading/launch/alike.h"
 #include "report/render.h"
 #include "tests/fixtures/each_lab.h"
+#include "tests/fixtures/scratch.h"
 #include "tests/fixtures/splice.h"
+#include "tools/mutants/reused_checks.h"
 
 namespace lab32::tests {
 namespace {
@@ -66,52 +66,34 @@ struct Submission {
   fs::path file;
   std::string text;
   std::vector<Verdict> expected;
-  std::set<std::string> touched;  // of the solution
 };
 
 std::string solution_of(const std::string& lab) {
   return read(root() / "solutions" / lab / (lab + ".cu"));
 }
 
-Submission submission(const fs::path& file, const std::string& solution) {
+Submission submission(const fs::path& file) {
   const std::string text = Pattern("@ROOT@").replace(read(file), root().string());
-  return {file, text, verdicts_of(text), touched_by(text, solution)};
+  return {file, text, verdicts_of(text)};
 }
 
-// Of the solution all checks run; of the others those whose kernels are not the solution's.
-grading::Alike& alike_of(const std::string& lab);
+constexpr uint64_t kSeed = 20;
 
-report::Lab grade_text(const std::string& text, const fs::path& name, const std::string& lab,
-                       device::Timer* timer, grading::Alike* alike, uint64_t seed = 20) {
-  const fs::path dir = fs::temp_directory_path() / ("lab32-submission-" + std::to_string(getpid()));
-  fs::create_directories(dir);
-  const fs::path whole = dir / name;
-  std::ofstream(whole) << text;
-  // Addresses are never handed out twice, so one device would be full after some hundred gradings.
-  const auto device = device::open_device("sim");
-  grading::Progress progress(false);
-  report::Lab graded = grading::grade_file(grading::Rubric(grading::rubric_folder(), lab), whole,
-                                           *device, seed, progress, timer, alike);
-  fs::remove_all(dir);
-  return graded;
-}
+// The solution with what the submission changes, in a file that has the submission's name.
+struct Whole : Scratch {
+  Whole(const Submission& one, const std::string& lab) : file(path / one.file.filename()) {
+    std::ofstream(file) << splice(solution_of(lab), one.text);
+  }
+  fs::path file;
+};
 
-grading::Alike& alike_of(const std::string& lab) {
-  static std::map<std::string, grading::Alike> of;
-  const auto known = of.find(lab);
-  if (known != of.end()) return known->second;
-  const report::Lab solved = grade_text(solution_of(lab), "solution.cu", lab, nullptr, &of[lab]);
-  CHECK(solved.score == 100);
-  return of[lab];
-}
-
-// The changes of all of them in one file.
-report::Lab grade_together(const std::vector<Submission>& several, const std::string& lab,
-                           device::Timer* timer = nullptr) {
-  std::string text = solution_of(lab);
-  for (const Submission& one : several) text = splice(text, one.text);
-  return grade_text(text, several.front().file.filename(), lab, timer,
-                    timer ? nullptr : &alike_of(lab));
+// The solution is graded first and wholly; of a submission those checks run whose kernels are not
+// the solution's.
+report::Lab graded(const Submission& one, const std::string& lab) {
+  static std::map<std::string, mutants::ReusedChecks> gradings;
+  const auto [grading, is_new] = gradings.try_emplace(lab, lab, kSeed);
+  if (is_new) CHECK(grading->second.grade(root() / "solutions" / lab / (lab + ".cu")).score == 100);
+  return grading->second.grade(Whole(one, lab).file);
 }
 
 std::string report_of(const report::Lab& lab) {
@@ -168,97 +150,11 @@ Judged judged;
 
 void check(const Submission& one, const std::string& lab_name) {
   INFO("submission: ", one.file.filename().string());
-  const report::Lab lab = grade_together({one}, lab_name);
+  const report::Lab lab = graded(one, lab_name);
   INFO("report:\n", report_of(lab));
   judged.add(one, lab.score == lab.max_score);
   for (const std::string& difference : differences(lab, one.expected))
     FAIL_CHECK("expected: ", difference);
-}
-
-// Whether the changes of both can stand in one file, and each verdict be told apart.
-bool fit_together(const Submission& a, const Submission& b) {
-  const auto common = [](const std::set<std::string>& x, const std::set<std::string>& y) {
-    return std::any_of(x.begin(), x.end(), [&](const std::string& each) { return y.count(each); });
-  };
-  const auto tests = [](const Submission& s) {
-    std::set<std::string> names;
-    for (const Verdict& v : s.expected) names.insert(v.test);
-    return names;
-  };
-  return !common(a.touched, b.touched) && !common(tests(a), tests(b)) &&
-         !mentions(a.text, b.touched) && !mentions(b.text, a.touched);
-}
-
-// Whole files, those that cost the whole lab, those whose macros would reach into others, and those
-// that answer wrongly, to whom others' messages would not tell all, are graded alone.
-bool stands_alone(const Submission& one, const std::string& solution) {
-  static const Pattern harmless("\n#(include <[^>]*>|pragma unroll)");
-  return splice(solution, one.text) == one.text ||
-         one.text.find("LAB32_ANSWER(") != std::string::npos ||
-         (!one.expected.empty() && one.expected.front().test == "lab") ||
-         harmless.replace(one.text, "").find("\n#") != std::string::npos;
-}
-
-// As few groups as are easily found.
-std::vector<std::vector<Submission>> groups_of(const std::vector<Submission>& all,
-                                               const std::string& solution) {
-  std::vector<std::vector<Submission>> alone, together;
-  for (const Submission& one : all) {
-    if (stands_alone(one, solution)) {
-      alone.push_back({one});
-      continue;
-    }
-    const auto group = std::find_if(together.begin(), together.end(), [&](const auto& others) {
-      return std::all_of(others.begin(), others.end(),
-                         [&](const Submission& other) { return fit_together(one, other); });
-    });
-    if (group == together.end())
-      together.push_back({one});
-    else
-      group->push_back(one);
-  }
-  alone.insert(alone.end(), together.begin(), together.end());
-  return alone;
-}
-
-// What a group shows: checks that fail.
-size_t failing(const std::vector<Submission>& group) {
-  std::set<std::string> checks;
-  for (const Submission& one : group)
-    for (const Verdict& verdict : one.expected) checks.insert(verdict.test);
-  return checks.size();
-}
-
-// Takes the one that shows most out of `groups`.
-std::vector<Submission> take_most(std::vector<std::vector<Submission>>& groups) {
-  REQUIRE(!groups.empty());
-  const auto most =
-      std::max_element(groups.begin(), groups.end(),
-                       [](const auto& a, const auto& b) { return failing(a) < failing(b); });
-  std::vector<Submission> taken = std::move(*most);
-  groups.erase(most);
-  return taken;
-}
-
-// Grading one costs seconds, so those that have nothing to do with each other are graded as one
-// file. Where its report is not what all of them say, each half is graded by itself.
-void check_together(const std::vector<Submission>& group, const std::string& lab) {
-  if (group.size() == 1) return check(group.front(), lab);
-  std::vector<Verdict> expected;
-  std::string files;
-  for (const Submission& one : group) {
-    expected.insert(expected.end(), one.expected.begin(), one.expected.end());
-    files += " " + one.file.filename().string();
-  }
-  const std::vector<std::string> found = differences(grade_together(group, lab), expected);
-  if (found.empty()) {
-    for (const Submission& one : group) judged.add(one, one.expected.empty());
-    return;
-  }
-  MESSAGE("do not fit together:", files, ": ", found.front());
-  const auto half = group.begin() + static_cast<ptrdiff_t>(group.size() / 2);
-  check_together({group.begin(), half}, lab);
-  check_together({half, group.end()}, lab);
 }
 
 // Kinds of submissions that a simulator does not tell everything of: those that cheat the clock,
@@ -269,8 +165,11 @@ const char* const kAboutGpus[] = {"cheat", "fault"};
 void check_on_gpu(const fs::path& file, const std::string& lab_name,
                   const std::vector<Verdict>& expected, const char* kind, device::Timer& timer) {
   INFO("submission: ", file.filename().string());
-  const report::Lab lab =
-      grade_together({submission(file, solution_of(lab_name))}, lab_name, &timer);
+  const auto device = device::open_device("sim");
+  grading::Progress progress(false);
+  const report::Lab lab = grading::grade_file(grading::Rubric(grading::rubric_folder(), lab_name),
+                                              Whole(submission(file), lab_name).file,
+                                              {*device, kSeed, progress, &timer});
   INFO("report:\n", report_of(lab));
   for (const report::Test& test : lab.tests) {
     if (!test.bonus) continue;
@@ -292,10 +191,10 @@ void check_on_gpu(const fs::path& file, const std::string& lab_name,
 
 // Those that are right, those that are wrong, and what a simulator finds of those that are about a
 // GPU: some of these pass, since only a clock can tell.
-std::vector<Submission> all_of(const std::string& lab, const std::string& solution) {
+std::vector<Submission> all_of(const std::string& lab) {
   std::vector<Submission> all;
   const auto add = [&](const std::string& kind) {
-    for (const fs::path& file : submissions(kind, lab)) all.push_back(submission(file, solution));
+    for (const fs::path& file : submissions(kind, lab)) all.push_back(submission(file));
   };
   add("correct");
   CHECK(all.size() >= 6);
@@ -328,29 +227,32 @@ TEST_CASE("grading: splicing replaces definitions by name") {
   CHECK(splice(base, "#include \"solution.cu\"\n") == "#include \"solution.cu\"\n");
 }
 
-void check_each(const std::string& lab, const std::vector<std::vector<Submission>>& groups) {
+void check_each(const std::string& lab, const std::vector<Submission>& submissions) {
   judged = {};
-  for (const std::vector<Submission>& group : groups) check_together(group, lab);
+  for (const Submission& one : submissions) check(one, lab);
   std::printf(
       "submissions of %s: %zu right, %zu of them refused; %zu wrong or cheating, %zu of them "
-      "accepted; %zu gradings\n",
-      lab.c_str(), judged.right, judged.refused, judged.wrong, judged.accepted, groups.size());
+      "accepted\n",
+      lab.c_str(), judged.right, judged.refused, judged.wrong, judged.accepted);
 }
 
-std::vector<std::vector<Submission>> groups_of(const std::string& lab) {
-  const std::string solution = solution_of(lab);
-  return groups_of(all_of(lab, solution), solution);
+// The submission that fails most checks comes first.
+std::vector<Submission> most_failing_first(const std::string& lab) {
+  std::vector<Submission> all = all_of(lab);
+  const auto most =
+      std::max_element(all.begin(), all.end(), [](const Submission& a, const Submission& b) {
+        return a.expected.size() < b.expected.size();
+      });
+  std::iter_swap(all.begin(), most);
+  return all;
 }
 
-void check_most(const std::string& lab) {
-  std::vector<std::vector<Submission>> groups = groups_of(lab);
-  check_each(lab, {take_most(groups)});
-}
+void check_most(const std::string& lab) { check_each(lab, {most_failing_first(lab).front()}); }
 
 void check_others(const std::string& lab) {
-  std::vector<std::vector<Submission>> groups = groups_of(lab);
-  take_most(groups);
-  check_each(lab, groups);
+  std::vector<Submission> all = most_failing_first(lab);
+  all.erase(all.begin());
+  check_each(lab, all);
 }
 
 TEST_EACH_LAB("grading: submissions get the verdict that they deserve", check_most, 1);

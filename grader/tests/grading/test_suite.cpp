@@ -5,9 +5,9 @@
 #include <new>
 
 #include "base/work_time.h"
+#include "grading/engine/limits.h"
 #include "grading/engine/progress.h"
-#include "grading/engine/reporter.h"
-#include "grading/engine/spending.h"
+#include "grading/engine/run_suite.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/coalescing/patterns.h"

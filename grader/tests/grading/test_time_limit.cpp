@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/environment.h"
+#include "grading/engine/limits.h"
 #include "grading/engine/runner.h"
-#include "grading/engine/time_limit.h"
 #include "report/render.h"
 
 using namespace lab32;

@@ -63,7 +63,7 @@ TEST_SUITE("labs speed") {
     FakeDevice device;
     Progress progress(false);
     const report::Lab lab = grade_file(Rubric(rubric_folder(), "reduction"),
-                                       "/nowhere/reduction.cu", device, 1, progress, &watch);
+                                       "/nowhere/reduction.cu", {device, 1, progress, &watch});
     CHECK(lab.status == Status::error);
     CHECK(lab.score == 0);
     CHECK(lab.max_score == 100);

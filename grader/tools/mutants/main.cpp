@@ -8,10 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "device/device.h"
-#include "grading/engine/progress.h"
-#include "grading/engine/runner.h"
-#include "grading/launch/alike.h"
+#include "tools/mutants/reused_checks.h"
 
 namespace {
 
@@ -30,19 +27,14 @@ json lost_checks(const report::Lab& lab) {
 }
 
 void grade_all(const std::string& lab, const std::vector<std::string>& files) {
-  const grading::Rubric rubric(grading::rubric_folder(), lab);
-  grading::Progress progress(false);
-  grading::Alike alike;
+  mutants::ReusedChecks checks(lab, kSeed);
   for (const std::string& file : files) {
-    // A device's addresses are never handed out twice, so each file has one of its own.
-    const auto device = device::open_device("sim");
-    const report::Lab graded =
-        grading::grade_file(rubric, file, *device, kSeed, progress, nullptr, &alike);
+    const report::Lab graded = checks.grade(file);
     const bool compiled = graded.status != report::Status::error;
     json row;
     row["file"] = file;
     row["compiled"] = compiled;
-    row["same"] = compiled && alike.same_code();
+    row["same"] = compiled && checks.same_code();
     row["score"] = graded.score;
     row["max_score"] = graded.max_score;
     row["lost"] = lost_checks(graded);

@@ -1,4 +1,4 @@
-#include "grading/launch/other_order.h"
+#include "grading/launch/schedule_trial.h"
 
 namespace lab32::grading {
 namespace {
@@ -7,7 +7,7 @@ constexpr uint64_t kLanesOfWarp = 32;
 
 }  // namespace
 
-std::optional<uint64_t> OtherOrder::begin(const device::Shape& shape, bool trial) {
+std::optional<uint64_t> ScheduleTrial::begin(const device::Shape& shape, bool trial) {
   ++launches_;
   wants_trial_ = false;
   if (judging_) return launches_ == judged_ ? std::optional(seed_) : std::nullopt;
@@ -20,9 +20,9 @@ std::optional<uint64_t> OtherOrder::begin(const device::Shape& shape, bool trial
   return std::nullopt;
 }
 
-void OtherOrder::try_again(device::Device& device, device::Kernel& kernel,
-                           const device::Shape& shape, const std::vector<device::Arg>& args,
-                           device::SavedMemory& before, device::LaunchOptions options) {
+void ScheduleTrial::try_again(device::Device& device, device::Kernel& kernel,
+                              const device::Shape& shape, const std::vector<device::Arg>& args,
+                              device::SavedMemory& before, device::LaunchOptions options) {
   const std::unique_ptr<device::SavedMemory> after = device.save();
   before.put_back();
   options.count = options.check_hazards = false;
@@ -31,6 +31,12 @@ void OtherOrder::try_again(device::Device& device, device::Kernel& kernel,
   // One warp after the other, and slices of a few instructions: such a launch takes longer.
   if (!(fault && is_limit_of_launch(*fault)) && (fault || !after->same())) judged_ = launches_;
   after->put_back();
+}
+
+const char* ScheduleTrial::explanation() {
+  return "With blocks and warps one after the other it is right. This was found with the same "
+         "blocks and warps in a random order, as any GPU may run them: what does a thread here "
+         "rely on that another block or warp may not have done yet, or may have done already?";
 }
 
 }  // namespace lab32::grading

@@ -1,4 +1,4 @@
-#include "grading/launch/code_map.h"
+#include "grading/timing/kernel_code.h"
 
 #include <cctype>
 #include <set>
@@ -54,7 +54,7 @@ std::string without_numbers(const std::string& text) {
 
 }  // namespace
 
-CodeMap::CodeMap(const std::string& ptx) {
+KernelCode::KernelCode(const std::string& ptx) {
   std::istringstream lines(ptx);
   std::string* item = nullptr;
   for (std::string line; std::getline(lines, line);) {
@@ -71,7 +71,7 @@ CodeMap::CodeMap(const std::string& ptx) {
   for (auto& [name, text] : text_) text = without_numbers(text);
 }
 
-std::string CodeMap::code(const std::string& name) const {
+std::string KernelCode::code(const std::string& name) const {
   std::string symbol = name;
   if (text_.count(symbol) == 0) {
     try {

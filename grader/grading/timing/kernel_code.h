@@ -1,5 +1,5 @@
-// What a module's PTX defines, by name, so that two modules can be asked whether they mean the same
-// by one.
+// What the PTX of a module defines, by name: so two modules can be compared kernel by kernel, and
+// what is computed of a kernel can be kept for as long as its code is the same.
 #pragma once
 
 #include <map>
@@ -8,17 +8,17 @@
 
 namespace lab32::grading {
 
-class CodeMap {
+class KernelCode {
  public:
-  CodeMap() = default;
-  explicit CodeMap(const std::string& ptx);
+  KernelCode() = default;
+  explicit KernelCode(const std::string& ptx);
 
   // The code of a kernel, named as for device::LoadedModule::find, or of a variable, and of all
   // that it refers to; "" where there is none of that name, or several. Equal texts run alike: what
   // is left out are positions in the source, and what only numbers the functions of a file.
   std::string code(const std::string& name) const;
 
-  friend bool operator==(const CodeMap& a, const CodeMap& b) { return a.text_ == b.text_; }
+  friend bool operator==(const KernelCode& a, const KernelCode& b) { return a.text_ == b.text_; }
 
  private:
   std::map<std::string, std::string> text_;  // by symbol

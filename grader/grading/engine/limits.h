@@ -1,21 +1,57 @@
-// The seconds that grading a lab may take, with its compilation: `lab32 grade --time-limit`.
-// Spending holds what a submission's kernels may take; this is for those who wait.
+// What grading a submission may take. Spending limits what its kernels may take: a launch, all
+// launches of a check, and all launches of a lab. Instructions are counted, so that a verdict does
+// not depend on the machine; seconds are the last resort, for instructions that take long each, and
+// a slow machine has more of them (base/machine_speed.h). TimeLimit is for those who wait: the
+// seconds that grading a lab may take with its compilation (`lab32 grade --time-limit`).
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/work_time.h"
+#include "device/device.h"
 #include "report/result.h"
 
 namespace lab32::grading {
 
+class Spending {
+ public:
+  // Sanitizers make a launch that much slower.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  static constexpr double kSlower = 40;
+#else
+  static constexpr double kSlower = 1;
+#endif
+
+  // A launch's own limits, or the rest of the check's, or of the lab's.
+  void limit(const std::string& check, device::LaunchOptions& options) const;
+  bool used_up(const std::string& check) const;
+  // What a launch of this check took.
+  void add(const std::string& check, uint64_t instructions, double seconds);
+  // Why the check cannot launch any more, once all is used up.
+  std::string why(const std::string& check) const;
+
+ private:
+  struct Spent {
+    uint64_t instructions = 0;
+    double seconds = 0;
+  };
+  Spent of(const std::string& check) const;
+  // What there is left for it.
+  Spent left(const std::string& check) const;
+
+  Spent all_;
+  std::map<std::string, Spent> by_check_;
+};
+
 class TimeLimit {
  public:
   // A reference solution takes two to five, with its compilation. These, unlike what somebody asks
-  // for, are those of a usual machine: a slow one has more (base/work_time.h).
+  // for, are those of a usual machine: a slow one has more (base/machine_speed.h).
   static double usual();
 
   // `compiling`: went before. Its clock starts now.

@@ -1,4 +1,4 @@
-#include "grading/engine/reporter.h"
+#include "grading/engine/run_suite.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -12,11 +12,10 @@
 
 #include "base/error.h"
 #include "base/work_time.h"
-#include "grading/engine/prerequisites.h"
 #include "grading/engine/quiet_reporter.h"
 #include "grading/engine/registry.h"
+#include "grading/engine/session.h"
 #include "grading/engine/verdict.h"
-#include "grading/launch/alike.h"
 #include "grading/launch/launch_pictures.h"
 
 namespace lab32::grading {
@@ -97,25 +96,19 @@ bool is_reached(const RubricRow& row, const report::Test& test) {
           test.max_score > 0 && test.score >= kReached * test.max_score);
 }
 
-constexpr const char* kOtherOrder =
-    "With blocks and warps one after the other it is right. This was found with the same blocks "
-    "and "
-    "warps in a random order, as any GPU may run them: what does a thread here rely on that "
-    "another "
-    "block or warp may not have done yet, or may have done already?";
-
 bool is_out_of_time(const Verdict& v) {
   return v.failure && v.failure->kind == Failure::Kind::time_limit;
 }
 
 void end_check(report::Lab& lab) {
   Session& s = session();
-  if (verdict().lost && s.other_order.judging() && !is_out_of_time(verdict()))
-    explain(0, kOtherOrder);
+  if (verdict().lost && s.trial.judging() && !is_out_of_time(verdict()))
+    explain(0, ScheduleTrial::explanation());
   if (verdict().lost && s.row->credit == Credit::all && !is_out_of_time(verdict())) {
     // A warning is of the whole file, so it is told once.
-    const std::string odd =
-        s.odd_amount.empty() ? std::exchange(s.odd_shift, std::string()) : s.odd_amount;
+    const std::string odd = s.undefined_amount.empty()
+                                ? std::exchange(s.shift_warning, std::string())
+                                : s.undefined_amount;
     if (!odd.empty()) explain(0, odd);
   }
   if (verdict().lost && !s.printed.empty()) explain(0, s.printed);
@@ -139,7 +132,7 @@ class Reporter : public QuietReporter {
 
   void test_case_exception(const doctest::TestCaseException& exception) override {
     // TestOver has said what it had to say, or had nothing to say (end_if_judged).
-    if (verdict().lost || verdict().not_run || session().other_order.judged()) return;
+    if (verdict().lost || verdict().not_run || session().trial.judged()) return;
     verdict().error = exception.error_string.c_str();
     if (verdict().error == "unknown exception")  // doctest's words
       verdict().error = "The grader has failed here with an error that it does not know.";
@@ -228,38 +221,32 @@ void run_suite(Session& session, report::Lab& lab) {
     if (rows.count(&row) == 0) continue;
     session.row = &row;
     session.printed.clear();
-    session.odd_amount.clear();
+    session.undefined_amount.clear();
     session.withheld.clear();
-    session.other_order = {};
+    session.trial = {};
     session.pictures = session.last_pictures = nullptr;
     session.sharing_launch = false;
     session.mappings.clear();
-    if (session.only_timing && !row.bonus) {
+    if (session.counts_as_passed && session.counts_as_passed(row)) {
       session.passed.insert(&row);
       continue;
     }
     if (!may_begin(lab)) continue;
-    if (const report::Test* known = session.alike ? session.alike->passed(row.check) : nullptr) {
-      lab.tests.push_back(*known);
-      session.passed.insert(&row);
-      continue;
-    }
-    session.other_order = OtherOrder(stream_of(session.seed, row.check + ", other order"));
+    session.trial = ScheduleTrial(stream_of(session.seed, row.check + ", other order"));
     const WorkTimer watch;
     run_check(lab.name, row.place);
     if (row.bonus && session.time.timer) session.time_limit.leave_out(watch.seconds());
     if (!machine_fault.empty()) throw MachineError(machine_fault);
-    if (session.other_order.differs() && lab.tests.back().status == report::Status::passed) {
+    if (session.trial.differs() && lab.tests.back().status == report::Status::passed) {
       const report::Test in_order = lab.tests.back();
       lab.tests.pop_back();
       session.passed.erase(&row);
-      session.other_order.judge();
+      session.trial.judge();
       run_check(lab.name, row.place);
       const double seconds = in_order.seconds + lab.tests.back().seconds;
       if (lab.tests.back().status == report::Status::passed) lab.tests.back() = in_order;
       lab.tests.back().seconds = seconds;
     }
-    if (session.alike) session.alike->keep(lab.tests.back());
   }
   session.row = nullptr;
   current_lab = nullptr;

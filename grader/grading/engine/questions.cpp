@@ -1,4 +1,4 @@
-#include "grading/rubric/questions.h"
+#include "grading/engine/questions.h"
 
 #include <fmt/format.h>
 

@@ -14,10 +14,10 @@ namespace lab32::grading {
 
 // Of the check that runs. A check that draws from session().random() makes the same launches when
 // it is run again.
-class OtherOrder {
+class ScheduleTrial {
  public:
-  OtherOrder() = default;
-  explicit OtherOrder(uint64_t seed) : seed_(seed) {}
+  ScheduleTrial() = default;
+  explicit ScheduleTrial(uint64_t seed) : seed_(seed) {}
 
   // At the beginning of a launch: the seed of the order that it is to run in; none: its own.
   // `trial`: the check is one of results.
@@ -33,6 +33,8 @@ class OtherOrder {
   // The check runs again, and that launch in the other order only.
   void judge() { launches_ = 0, judging_ = true; }
   bool judging() const { return judging_; }
+  // What a check says that is lost while judging.
+  static const char* explanation();
   // While judging: that launch has been made. Once its result is found right, nothing is left that
   // has not been judged already.
   bool judged() const { return judging_ && launches_ >= judged_; }

@@ -1,0 +1,131 @@
+#include "grading/launch/counting.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "device/ptx_level_text.h"
+#include "grading/engine/session.h"
+#include "grading/engine/verdict.h"
+
+namespace lab32::grading {
+namespace {
+
+// What moved data in other ways than lanes' loads and stores; empty: nothing did.
+std::string other_ways(const device::Run& run, Counted counted) {
+  if (run.child_launches > 0) return "launches kernels";
+  if (!run.counters) return {};
+  const counters::OtherWays& w = run.counters->other;
+  if (w.bulk_load.instructions + w.bulk_store.instructions + w.bulk_unknown > 0)
+    return "has the copy engine move data (cp.async.bulk)";
+  if (w.texture.requests + w.surface_load.requests + w.surface_store.requests + w.texture_unknown >
+      0)
+    return "reads textures or surfaces";
+  if (counted != Counted::global && w.remote_banks.requests > 0)
+    return "reaches the shared memory of another block of its cluster";
+  return {};
+}
+
+void add(counters::GlobalTraffic& to, const counters::GlobalTraffic& from) {
+  to.requests += from.requests;
+  to.sectors += from.sectors;
+}
+
+void add_bulk(counters::GlobalTraffic& global, counters::SharedTraffic& shared,
+              const counters::OtherWays::Bulk& from) {
+  add(global, {from.lines, from.sectors});
+  shared.requests += from.lines;
+  shared.wavefronts += from.lines;
+  shared.ideal += from.lines;
+  shared.lanes += 32 * from.lines;
+}
+
+// As if a warp's loads and stores had moved it all: what reaches a multiprocessor, or leaves it, is
+// demand, whatever unit asks for it; a line at a time of the copy engine's, which is what a warp's
+// request for 4 bytes a lane moves. Another block's shared memory is both: it comes through the
+// network that leads to L2, and keeps banks busy.
+counters::Counters as_demand(counters::Counters c) {
+  const counters::OtherWays w = c.other;
+  add_bulk(c.load, c.shared_store, w.bulk_load);
+  add_bulk(c.store, c.shared_load, w.bulk_store);
+  c.load_ideal += w.bulk_load.ideal;
+  c.store_ideal += w.bulk_store.ideal;
+  // What the others touch, they need.
+  uint64_t sectors = 0;
+  for (const counters::GlobalTraffic& load : {w.texture, w.surface_load, w.remote_load}) {
+    add(c.load, load);
+    c.load_ideal += load.sectors;
+    sectors += load.sectors;
+  }
+  for (const counters::GlobalTraffic& store : {w.surface_store, w.remote_store}) {
+    add(c.store, store);
+    c.store_ideal += store.sectors;
+    sectors += store.sectors;
+  }
+  add(c.atom, w.remote_atom);
+  sectors += w.remote_atom.sectors;
+  c.l2_sectors += sectors + w.bulk_load.sectors + w.bulk_store.sectors;
+  c.l2_sectors_ideal += sectors + w.bulk_load.ideal + w.bulk_store.ideal;
+  c.global_bytes += 32 * (sectors + w.bulk_load.ideal + w.bulk_store.ideal);
+  c.shared_load.requests += w.remote_banks.requests;
+  c.shared_load.lanes += w.remote_banks.lanes;
+  c.shared_load.wavefronts += w.remote_banks.wavefronts;
+  c.shared_load.ideal += w.remote_banks.ideal;
+  return c;
+}
+
+}  // namespace
+
+void demand_of_lanes(const device::Run& run) {
+  const std::string what = other_ways(run, Counted::global);
+  if (what.empty()) return;
+  measured("not the lanes' own");
+  lose(Failure{Failure::Kind::uncountable}, 0,
+       fmt::format("This kernel {}. What is asked for here is how lanes load and store themselves, "
+                   "so that what moves in another way earns no points, however much it is.",
+                   what));
+}
+
+void demand_counted(const device::Run& run) {
+  if (!run.moves_uncounted()) return;
+  measured("not countable");
+  lose(Failure{Failure::Kind::uncountable}, 0,
+       fmt::format("This kernel {}, in a form of which nobody knows how long it keeps the hardware "
+                   "busy, and what is not counted earns no points. The lanes' own loads and stores "
+                   "are.",
+                   other_ways(run, Counted::everything)));
+}
+
+counters::Counters counters_of(const device::Run& run, Counted counted) {
+  if (!run.counters) {
+    NotRun reason{NotRun::Kind::no_counters, session().device.name()};
+    not_run(reason);
+  }
+  const counters::Counters& c = *run.counters;
+  const bool global = counted != Counted::shared, shared = counted != Counted::global;
+  demand_counted(run);
+  if (!(global && c.global_ptx_level) && !(shared && c.shared_ptx_level)) return as_demand(c);
+  if (run.bound && !(global && run.bound->global_unbounded) &&
+      !(shared && run.bound->shared_unbounded))
+    return as_demand(run.bound->counters);
+  measured("not countable");
+  // Some instructions cannot be counted wherever they stand.
+  using Reason = sim::Unmatched::Reason;
+  const bool by_form =
+      std::any_of(run.ptx_level.begin(), run.ptx_level.end(), [](const auto& access) {
+        return access.why.reason == Reason::estimated || access.why.reason == Reason::uncounted ||
+               access.why.reason == Reason::unknown_atomic;
+      });
+  std::string message =
+      by_form
+          ? "How often the hardware is busy with this form of access is not known here, and what "
+            "is not counted earns no points. Another form that does the same can be counted."
+          : "ptxas has merged or moved accesses of this kernel. Which became which could not be "
+            "found out, nor how many there are at most, and what is not counted earns no "
+            "points. Often one access per line, or `#pragma unroll 1` before a loop whose "
+            "rounds it has put together, lets them be counted.";
+  for (const std::string& line : describe(run.ptx_level)) message += "\n" + line;
+  lose(Failure{Failure::Kind::uncountable}, 0, message);
+}
+
+}  // namespace lab32::grading

@@ -1,0 +1,157 @@
+// Grading submissions that differ from a first one in little: a corpus, or a set of mutants.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/device.h"
+#include "grading/engine/progress.h"
+#include "grading/engine/runner.h"
+#include "grading/timing/kernel_code.h"
+
+namespace lab32::mutants {
+
+// Grades files of one lab with one seed. The first file is graded wholly. In a later file a check
+// is not run if it passed in the first one and everything that it asked the module for (kernels,
+// launch shapes, answers) is the same code: the simulator gives the same results for the same code,
+// inputs and seed, so the check would pass again. Its row of the first result is taken instead.
+class ReusedChecks {
+ public:
+  ReusedChecks(const std::string& lab, uint64_t seed)
+      : rubric_(grading::rubric_folder(), lab), seed_(seed) {}
+
+  report::Lab grade(const std::filesystem::path& file) {
+    // A device hands out no address twice, so one device would be full after some hundred gradings.
+    WatchedDevice device(*this);
+    grading::Progress progress(false);
+    grading::GradingSetup setup{device, seed_, progress};
+    setup.counts_as_passed = [this](const grading::RubricRow& row) {
+      if (first_) return is_unchanged(row.check);
+      asked_ = &asked_by_[row.check];
+      return false;
+    };
+    code_ = {};
+    report::Lab lab = grading::grade_file(rubric_, file, setup);
+    if (first_) return with_reused(lab);
+    asked_ = nullptr;
+    first_code_ = code_;
+    first_ = lab;
+    return lab;
+  }
+  // Whether the whole code of the last file is that of the first one.
+  bool same_code() const { return code_ == first_code_; }
+
+ private:
+  class WatchedModule : public device::LoadedModule {
+   public:
+    WatchedModule(ReusedChecks& checks, std::unique_ptr<LoadedModule> module)
+        : checks_(checks), module_(std::move(module)) {}
+    device::Kernel* find(const std::string& name) override { return asked(name).find(name); }
+    std::vector<std::string> kernel_names() const override { return module_->kernel_names(); }
+    std::optional<std::vector<std::byte>> read_symbol(const std::string& name) override {
+      return asked(name).read_symbol(name);
+    }
+    bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override {
+      return asked(name).write_symbol(name, data, bytes);
+    }
+    std::optional<device::Buffer> symbol(const std::string& name) override {
+      return asked(name).symbol(name);
+    }
+
+   private:
+    LoadedModule& asked(const std::string& name) {
+      if (checks_.asked_) checks_.asked_->insert(name);
+      return *module_;
+    }
+
+    ReusedChecks& checks_;
+    std::unique_ptr<LoadedModule> module_;
+  };
+
+  class WatchedDevice : public device::Device {
+   public:
+    explicit WatchedDevice(ReusedChecks& checks) : checks_(checks) {}
+    std::unique_ptr<device::LoadedModule> load(const toolchain::Artifact& artifact) override {
+      checks_.code_ = grading::KernelCode(artifact.ptx);
+      return std::make_unique<WatchedModule>(checks_, own_->load(artifact));
+    }
+    std::string name() const override { return own_->name(); }
+    std::string describe() const override { return own_->describe(); }
+    std::string arch() const override { return own_->arch(); }
+    uint32_t multiprocessors() const override { return own_->multiprocessors(); }
+    std::optional<double> copy_seconds(uint64_t bytes) const override {
+      return own_->copy_seconds(bytes);
+    }
+    device::Buffer allocate(uint64_t bytes, const std::string& name) override {
+      return own_->allocate(bytes, name);
+    }
+    void release(device::Buffer buffer) override { own_->release(buffer); }
+    void upload(device::Buffer to, const void* from, uint64_t bytes) override {
+      own_->upload(to, from, bytes);
+    }
+    void download(void* to, device::Buffer from, uint64_t bytes) override {
+      own_->download(to, from, bytes);
+    }
+    void poison(device::Buffer buffer) override { own_->poison(buffer); }
+    std::unique_ptr<device::SavedMemory> save() override { return own_->save(); }
+    void release_heap() override { own_->release_heap(); }
+    uint64_t resident_blocks(device::Kernel& kernel, const device::Shape& shape) override {
+      return own_->resident_blocks(kernel, shape);
+    }
+    device::Run launch(device::Kernel& kernel, const device::Shape& shape,
+                       const std::vector<device::Arg>& args,
+                       const device::LaunchOptions& options) override {
+      return own_->launch(kernel, shape, args, options);
+    }
+
+   private:
+    ReusedChecks& checks_;
+    std::unique_ptr<device::Device> own_ = device::open_device("sim");
+  };
+
+  const report::Test* first_test(const std::string& check) const {
+    for (const report::Test& test : first_->tests)
+      if (test.name == check) return &test;
+    return nullptr;
+  }
+
+  bool is_unchanged(const std::string& check) const {
+    const report::Test* const test = first_test(check);
+    if (!test || test->status != report::Status::passed) return false;
+    for (const std::string& name : asked_by_.at(check))
+      if (first_code_.code(name) != code_.code(name)) return false;
+    return true;
+  }
+
+  // The rows of checks that were not run again are the first file's.
+  report::Lab with_reused(report::Lab lab) const {
+    if (lab.status == report::Status::error || lab.status == report::Status::not_graded) return lab;
+    std::map<std::string, report::Test> run;
+    for (report::Test& test : lab.tests) run.emplace(test.name, std::move(test));
+    lab.tests.clear();
+    lab.score = lab.max_score = 0;
+    for (const grading::RubricRow& row : rubric_.rows()) {
+      const auto known = run.find(row.check);
+      lab.tests.push_back(known == run.end() ? *first_test(row.check) : known->second);
+      if (lab.tests.back().status == report::Status::not_run) continue;
+      lab.score = report::add_points(lab.score, lab.tests.back().score);
+      lab.max_score = report::add_points(lab.max_score, lab.tests.back().max_score);
+    }
+    return lab;
+  }
+
+  grading::Rubric rubric_;
+  uint64_t seed_;
+  std::optional<report::Lab> first_;
+  std::map<std::string, std::set<std::string>> asked_by_;  // by check, of the first file
+  std::set<std::string>* asked_ = nullptr;                 // of the check that runs
+  grading::KernelCode first_code_, code_;
+};
+
+}  // namespace lab32::mutants
