@@ -1,7 +1,5 @@
 // `lab32 explain`: pictures of a lab's check, of a program's line, of a swizzle.
 
-#include "runtime/profiler/explain.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
