@@ -13,7 +13,7 @@
 #include "grading/engine/compiled.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/runner.h"
-#include "pictures/mapping.h"
+#include "pictures/make.h"
 #include "pictures/shown.h"
 #include "report/render.h"
 #include "runtime/profiler/commands.h"

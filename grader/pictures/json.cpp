@@ -1,10 +1,9 @@
-#include "pictures/json.h"
-
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "base/text.h"
+#include "pictures/shown.h"
 
 namespace lab32::pictures {
 namespace {
@@ -165,6 +164,16 @@ Json to_json(const Launch& l) {
           {"fault", or_null(l.fault)},
           {"mappings", records(l.mappings)},
           {"lines", records(l.lines)}};
+}
+
+std::string json(const Shown& shown) {
+  const nlohmann::ordered_json record = {{"schema", "lab32-pictures/1"},
+                                         {"lab", shown.lab},
+                                         {"check", shown.check},
+                                         {"file", visible(shown.file)},
+                                         {"message", visible(shown.message)},
+                                         {"launch", to_json(shown.launch)}};
+  return record.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace lab32::pictures

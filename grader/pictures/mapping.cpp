@@ -1,5 +1,3 @@
-#include "pictures/mapping.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +7,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "pictures/paint.h"
+#include "pictures/make.h"
+#include "pictures/text.h"
 
 namespace lab32::pictures {
 namespace {

@@ -1,6 +1,7 @@
 // What `lab32 explain` shows: a launch's pictures and what they are of.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "pictures/picture.h"
@@ -19,5 +20,6 @@ std::string heading(const Shown& shown);
 std::string text(const Shown& shown, bool colour);
 // Schema lab32-pictures/1 (README.md).
 std::string json(const Shown& shown);
+nlohmann::ordered_json to_json(const Launch& launch);
 
 }  // namespace lab32::pictures

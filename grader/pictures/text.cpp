@@ -1,12 +1,11 @@
-#include "pictures/text.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "pictures/mapping.h"
-#include "pictures/paint.h"
+#include "pictures/shown.h"
+#include "pictures/text.h"
 
 namespace lab32::pictures {
 namespace {
@@ -237,6 +236,24 @@ std::string text(const Launch& l, bool colour) {
   for (const Mapping& mapping : l.mappings) out += "\n" + text(mapping, colour);
   if (l.traffic) out += "\n" + text(*l.traffic, l.reference ? &*l.reference : nullptr);
   return out;
+}
+
+std::string heading(const Shown& shown) {
+  std::string out;
+  if (!shown.check.empty())
+    for (const std::string& line :
+         wrap(fmt::format("{}, {}: {}", shown.lab, shown.check, shown.file), 80))
+      out += line + "\n";
+  if (!shown.message.empty())
+    for (const std::string& line : wrap(shown.message, 78)) out += "  " + line + "\n";
+  return visible(out);
+}
+
+std::string text(const Shown& shown, bool colour) {
+  const std::string out = heading(shown);
+  std::string drawn = text(shown.launch, colour);
+  drawn.erase(0, drawn.find_first_not_of('\n'));
+  return out + (out.empty() ? "" : "\n") + drawn;
 }
 
 }  // namespace lab32::pictures

@@ -1,11 +1,44 @@
 // Pictures on a terminal: Unicode, 80 columns, colour where it is wanted and never alone.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "pictures/picture.h"
 
 namespace lab32::pictures {
+
+// ---- colours of a terminal, each with a sign or a number beside it that says the same
+
+enum class Hue : uint8_t { lane, idle, good, warn, bad };
+
+class Paint {
+ public:
+  explicit Paint(bool on) : on_(on) {}
+  bool on() const { return on_; }
+  std::string operator()(Hue hue, const std::string& words) const {
+    static const char* const kCodes[] = {"\x1b[36m", "\x1b[90m", "\x1b[34m", "\x1b[33m",
+                                         "\x1b[35m"};
+    return on_ ? kCodes[static_cast<int>(hue)] + words + "\x1b[0m" : words;
+  }
+  // Columns that are none, in what it has painted.
+  int extra() const { return 9; }
+
+ private:
+  bool on_;
+};
+
+// One wavefront is as good as can be; two are a conflict, and more of them a bad one.
+inline Hue hue_of_degree(uint32_t degree) {
+  return degree <= 1 ? Hue::good : degree == 2 ? Hue::warn : Hue::bad;
+}
+
+// A lane, or what else is at most 35, as one character: 0-9, then a-v.
+inline std::string sign_of(uint64_t lane) {
+  return std::string(1, static_cast<char>(lane < 10 ? '0' + lane : 'a' + lane - 10));
+}
+
+// ---- pictures
 
 // Lanes above, sectors in 128-byte lines or banks below. A lane is the same sign in both.
 std::string text(const Access& access, const Request& request, bool colour);
@@ -13,6 +46,7 @@ std::string text(const Steps& steps, bool colour);
 std::string text(const Shuffles& shuffles, bool colour);
 // `reference`: what the reference solution moves for the same; null: not known.
 std::string text(const Traffic& traffic, const Traffic* reference);
+std::string text(const Mapping& mapping, bool colour);
 std::string text(const Race& race, bool colour);
 std::string text(const Fault& fault, bool colour);
 

@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "pictures/make.h"
-#include "pictures/paint.h"
 #include "pictures/text.h"
 
 namespace lab32::pictures {

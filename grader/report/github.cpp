@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "report/reasons.h"
 #include "report/render.h"
 
 namespace lab32::report {

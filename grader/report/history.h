@@ -1,5 +1,6 @@
 // One's own attempts, a line of JSON each, beside one's labs: DIR/.lab32/history. It stays on this
-// machine; LAB32_HISTORY=off, and nobody keeps any. `lab32 report` reads it.
+// machine, and LAB32_HISTORY=off keeps none. `lab32 report` reads it. And what has changed from one
+// attempt to the next, which `lab32 grade --watch` shows.
 #pragma once
 
 #include <filesystem>
@@ -17,5 +18,9 @@ void keep_in_history(const std::filesystem::path& directory, const Result& resul
                      const std::string& when);
 // Now, as that.
 std::string now();
+
+// A line per check that has changed, with both measurements, and the points; "" where
+// nothing is. Labs that only one of them has are left out.
+std::string changes(const Result& before, const Result& after);
 
 }  // namespace lab32::report

@@ -1,9 +1,8 @@
-#include "pictures/json.h"
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "pictures/shown.h"
 #include "report/render.h"
 
 namespace lab32::report {

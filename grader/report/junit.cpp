@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
-#include "report/reasons.h"
 #include "report/render.h"
 
 namespace lab32::report {

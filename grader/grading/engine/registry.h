@@ -35,8 +35,8 @@ inline std::string suite_of(const std::string& lab) { return "lab:" + lab; }
 // test of the harness has such a suite.
 std::vector<std::string> known_labs();
 
-// Whether known_labs() are all that there are. Set before main().
-bool& all_suites_linked();
+// Whether each lab that has a rubric has a suite in this program.
+bool all_suites_linked();
 
 // What a command is to work on: `named`, or all labs where none is. Throws Error for a lab that has
 // no suite here.

@@ -19,7 +19,7 @@
 #include "grading/timing/reference_module.h"
 #include "grading/words/describe.h"
 #include "pictures/make.h"
-#include "report/changes.h"
+#include "report/history.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"
 

@@ -71,7 +71,7 @@ report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
 // `lab32 grade --watch`: grades a lab each time that its file is saved.
 //
 // Grades all, and then for ever what is saved. `show` is given each result and what is otherwise
-// than before (report/changes.h), nothing at first. `complain` is told why a lab could not be
+// than before (report/history.h), nothing at first. `complain` is told why a lab could not be
 // graded, which ends nothing. All gradings have the first one's seed. Throws what the first throws.
 [[noreturn]] void watch(
     GradeOptions options,

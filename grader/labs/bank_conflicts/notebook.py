@@ -6,6 +6,14 @@ from lab32 import tables
 
 TASKS = ["row_scan", "look_up", "block_sums", "row_moments", "spectrum"]
 TYPES = ["char", "short", "int", "double", "int4"]
+# What students get of the measured data besides the lab's times: the rows that the notebook draws. The
+# others answer questions and say how the solutions work.
+STUDENTS_RECORDS = {
+    "measured/h200-bank_conflicts-counters.csv": {
+        "metric": {"memory_l1_wavefronts_shared"},
+        "form": {"given", "optimised"},
+    },
+}
 
 
 def touches(lab, way="store"):
@@ -33,6 +41,14 @@ def documented_touches(kind):
         if name == kind:
             found[int(stride)] = float(row["value"])
     return found
+
+
+def documented_rows(lab):
+    """For the report: [(what, simulated, documented, unit)]."""
+    now, then = touches(lab)["int"], documented_touches("int")
+    return [
+        (f"ints, stride {n}: wavefronts", now[n], then[n], "per store") for n in now if n in then
+    ]
 
 
 def tasks(lab):

@@ -1,14 +1,49 @@
-// The bank-conflict lab, part B: fix the pattern. Contract: labs/bank_conflicts/bank_conflicts.cu.
+// The bank-conflict lab, parts B to D: fix the pattern, a question, and the times of the two walks
+// along rows, where conflicts cost most, on a real card. Contract:
+// labs/bank_conflicts/bank_conflicts.cu.
 //
 // Everything is integers, so results are compared exactly and in any order of summation.
 
+#include <cstdint>
+#include <vector>
+
+#include "base/random.h"
 #include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
-#include "labs/bank_conflicts/references.h"
+#include "grading/timing/timing_checks.h"
+#include "grading/words/names.h"
 
 namespace lab32::checks::bank_conflicts {
 namespace {
+
+constexpr uint32_t kRowLength = 32;  // elements of a row of B1's matrix and of B4's image
+
+std::vector<int> integers(Random& random, size_t count, uint32_t bound) {
+  std::vector<int> values(count);
+  for (int& v : values) v = static_cast<int>(random.below(bound));
+  return values;
+}
+
+std::vector<uint8_t> pixels(Random& random, size_t count) {
+  std::vector<uint8_t> values(count);
+  for (uint8_t& v : values) v = static_cast<uint8_t>(random.below(256));
+  return values;
+}
+
+// B1: running sums along each row. B4: for each row the sum of (column + 1) * pixel.
+std::vector<int> row_scan_of(std::vector<int> in) {
+  for (size_t i = 0; i < in.size(); ++i)
+    if (i % kRowLength != 0) in[i] += in[i - 1];
+  return in;
+}
+
+std::vector<int> row_moments_of(const std::vector<uint8_t>& in) {
+  std::vector<int> sums(in.size() / kRowLength);
+  for (size_t i = 0; i < in.size(); ++i)
+    sums[i / kRowLength] += static_cast<int>(i % kRowLength + 1) * in[i];
+  return sums;
+}
 
 constexpr uint32_t kBlock = 256;
 constexpr uint32_t kColumns = kRowLength;  // of B1's matrix, B2's table and B4's image
@@ -128,6 +163,40 @@ void check_wavefronts(const char* kernel, device::Run (*task)(uint32_t), uint32_
   hold_sectors(where, size.share * rubric().number("most_sectors"), other);
 }
 
+constexpr uint32_t kTimedBlock = 256;
+
+// A row a thread: `n` rows come in, and `results` values go out, which are `want` of the input.
+template <class T, class Want>
+TimedWork row_work(const char* kernel, uint32_t n, size_t results, const InputSets<T>& inputs,
+                   Want want) {
+  TimedWork work;
+  work.arrays = {read_array("in", inputs), written_array<int>("out", results)};
+  work.bytes = work.arrays[0].bytes + work.arrays[1].bytes;
+  work.steps = [=](device::LoadedModule&, uint32_t) {
+    return std::vector<device::TimedStep>{device::TimedLaunch{
+        kernel,
+        {{blocks_for(n, kTimedBlock)}, {kTimedBlock}},
+        {device::ArrayIndex{0}, device::ArrayIndex{1}, device::Arg(static_cast<int>(n))}}};
+  };
+  work.mismatch = [=](size_t set, const Outputs& outputs) {
+    return mismatch("out", values_of<int>(outputs[0]), want(*inputs[set]));
+  };
+  return work;
+}
+
+TimedWork row_scan_work(uint32_t n, size_t sets) {
+  const size_t count = size_t{n} * kRowLength;
+  const auto inputs =
+      input_sets<int>(sets, [count](Random& random) { return integers(random, count, 1000); });
+  return row_work("row_scan", n, count, inputs, row_scan_of);
+}
+
+TimedWork row_moments_work(uint32_t n, size_t sets) {
+  const auto inputs = input_sets<uint8_t>(
+      sets, [n](Random& random) { return pixels(random, size_t{n} * kRowLength); });
+  return row_work("row_moments", n, n, inputs, row_moments_of);
+}
+
 }  // namespace
 
 TEST_SUITE("lab:bank_conflicts") {
@@ -179,10 +248,14 @@ TEST_SUITE("lab:bank_conflicts") {
                      "Lanes that hit one word wait for each other, and so do lanes that hit one "
                      "bank. The task has room for 32 words per channel: whose could they be?");
   }
-}
 
-TEST_SUITE("lab:bank_conflicts") {
   TEST_CASE("C1 staging 128 ints" * takes("questions")) { ask_questions(); }
+
+  TEST_CASE("D1 row_scan: time" * takes_of_speed()) { credit_speed({"row_scan", row_scan_work}); }
+
+  TEST_CASE("D2 row_moments: time" * takes_of_speed()) {
+    credit_speed({"row_moments", row_moments_work});
+  }
 }
 
 }  // namespace lab32::checks::bank_conflicts

@@ -44,6 +44,19 @@ def documented_sectors(op):
     return found
 
 
+def documented_rows(lab):
+    """For the report: [(what, simulated, documented, unit)]."""
+    rows = []
+    for op in ("load", "store"):
+        now, then = sectors_per_request(lab, op), documented_sectors(op)
+        rows += [
+            (f"{name}: {op} sectors", now[name], then[name], "per request")
+            for name in now
+            if name in then
+        ]
+    return rows
+
+
 def utilisation(sectors):
     """Share of the moved bytes that the warp asked for, in percent."""
     return {

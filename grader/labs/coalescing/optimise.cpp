@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
 
@@ -271,6 +272,10 @@ TEST_SUITE("lab:coalescing") {
         setting_of(size.n) + ":", "requests", size.share * rubric().number("ideal_requests"),
         counters_of(launched, Counted::global).global_requests(), worst_global(launched));
   }
+
+  TEST_CASE("C1 one element off the line" * takes("questions")) { ask_questions(); }
+
+  TEST_CASE("C2 three floats a point" * takes("questions")) { ask_questions(); }
 }
 
 }  // namespace lab32::checks::coalescing

@@ -16,8 +16,11 @@ struct Pattern {
   uint32_t bytes = 4;
   uint32_t active = 0xffffffff;
 
+  // One request if at least one lane is active; the distinct 32-byte sectors that the active lanes
+  // touch, by the simulator's own counter.
   uint32_t requests() const { return active != 0; }
-  uint32_t sectors() const;  // by the simulator's own counter
+  uint32_t sectors() const;
+
   int lanes() const { return __builtin_popcount(active); }
   int effort() const { return lanes(); }  // of thinking it through
 

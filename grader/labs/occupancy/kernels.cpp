@@ -1,6 +1,7 @@
 // The occupancy lab, part B: kernels that the submission changes (B2, B3). Contract:
 // labs/occupancy/occupancy.cu.
 
+#include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/occupancy/inputs.h"
@@ -129,6 +130,10 @@ TEST_SUITE("lab:occupancy") {
                        local));
     }
   }
+
+  TEST_CASE("C1 kinds of memory" * takes("questions")) { ask_questions(); }
+
+  TEST_CASE("C2 too few registers" * takes("questions")) { ask_questions(); }
 }
 
 }  // namespace lab32::checks::occupancy

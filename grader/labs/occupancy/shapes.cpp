@@ -4,19 +4,91 @@
 // B1 and B4 are judged by modelled time, which follows the measured sweeps there; B5 and B6 by what
 // the shape makes of the multiprocessors, since it does not (data/measured/occupancy/README.md).
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "base/error.h"
+#include "device/device.h"
+#include "grading/engine/compiled.h"
+#include "grading/engine/session.h"
 #include "grading/engine/suite.h"
+#include "grading/engine/verdict.h"
+#include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
+#include "grading/words/names.h"
 #include "labs/occupancy/inputs.h"
-#include "labs/occupancy/shaped.h"
 
 namespace lab32::checks::occupancy {
 namespace {
+
+// What a shape makes of the multiprocessors.
+struct Residency {
+  uint32_t fit = 0;     // blocks that a multiprocessor holds
+  uint32_t blocks = 0;  // that reside on one at the start: no more than there are
+  uint32_t warps = 0;   // of these
+  double waves = 0;     // of the whole grid
+  uint32_t warps_per_block = 0;
+
+  // "6 blocks of 8 warps reside on a multiprocessor: 48 warps; ..."
+  std::string words() const {
+    return fmt::format(
+        "{} block{} of {} warp{} fit{} a multiprocessor; the grid gives it {} warps at a time, and "
+        "takes {:.2f} waves.",
+        fit, fit == 1 ? "" : "s", warps_per_block, warps_per_block == 1 ? "" : "s",
+        fit == 1 ? "s" : "", warps, waves);
+  }
+};
+
+// The line of the kernel's LAB32_LAUNCH.
+int line_of_shape(const std::string& kernel) {
+  return session().source.find_text("LAB32_LAUNCH(" + kernel);
+}
+
+// Loses the check, at the kernel's LAB32_LAUNCH, where not one block fits.
+Residency residency(const std::string& kernel, const device::Shape& shape) {
+  Session& s = session();
+  device::Kernel* const given_kernel = s.module.find(given(kernel));
+  uint64_t all = 0;
+  try {
+    all = s.device.resident_blocks(*given_kernel, shape);
+  } catch (const Error& none_fits) {
+    measured("does not fit");
+    lose({Failure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"}, line_of_shape(kernel),
+         fmt::format("This shape cannot be launched: {}.", none_fits.what()));
+  }
+  Residency r;
+  const uint32_t multiprocessors = s.device.multiprocessors();
+  r.fit = static_cast<uint32_t>(all / multiprocessors);
+  r.blocks = std::min(r.fit, ceil_div(shape.grid.count(), multiprocessors));
+  r.warps_per_block = ceil_div(shape.block.count(), kWarp);
+  r.warps = r.blocks * r.warps_per_block;
+  r.waves = static_cast<double>(shape.grid.count()) / static_cast<double>(all);
+  return r;
+}
+
+// Which share of its time a multiprocessor works, on average, until the busiest one is done: the
+// blocks are dealt to them one after the other, each thread strides over n by the threads of the
+// grid, and a warp of which one thread works is busy.
+double balance(uint64_t n, const device::Shape& shape) {
+  const uint64_t block = shape.block.count(), threads = block * shape.grid.count();
+  const uint32_t multiprocessors = session().device.multiprocessors();
+  // Rounds of warps of a block: those of its first lane, which has the most.
+  std::vector<uint64_t> busy(multiprocessors);
+  for (uint64_t b = 0; b < shape.grid.count(); ++b)
+    for (uint64_t lane = 0; lane < block; lane += kWarp) {
+      const uint64_t first = b * block + lane;
+      if (first < n) busy[b % multiprocessors] += (n - first + threads - 1) / threads;
+    }
+  const double most = static_cast<double>(*std::max_element(busy.begin(), busy.end()));
+  return most > 0 ? static_cast<double>(n) / kWarp / multiprocessors / most : 1;
+}
 
 // A given kernel in a shape; and what makes that, with arrays on the session's device.
 using Launched = std::function<device::Run(const LaunchConfig&)>;

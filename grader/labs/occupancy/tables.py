@@ -142,7 +142,7 @@ def places_in_order(values):
 
 def balance(n, block, grid, multiprocessors=132):
     """The share of their time that multiprocessors work until the busiest is done: blocks are dealt out in
-    turn, and threads stride over n (grader/labs/occupancy/shaped.h)."""
+    turn, and threads stride over n (grader/labs/occupancy/shapes.cpp)."""
     busy = [0] * multiprocessors
     for b in range(grid):
         for lane in range(0, block, 32):

@@ -1,11 +1,18 @@
-// The occupancy lab, part D: copying with few warps, and the tile, on a real card.
+// The occupancy lab, part D: copying with few warps, and the shapes of part B, on a real card. Each
+// shape is a step up from the shape,
+// or the bounds, that the skeleton has; what the reference solution's gain is there and then says
+// what is asked.
+
+#include <fmt/core.h>
 
 #include <algorithm>
 
+#include "grading/engine/compiled.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
 #include "grading/timing/timing_checks.h"
+#include "labs/occupancy/inputs.h"
 
 namespace lab32::checks::occupancy {
 namespace {
@@ -25,10 +32,227 @@ TimedWork copy_work(uint32_t n, size_t sets) {
   return work;
 }
 
+using device::ArrayIndex;
+
+constexpr int kOrbitSteps = 32;
+
+// The shape that the skeleton states: threads per block, items per thread.
+LaunchConfig skeletons_shape() {
+  const std::vector<double> numbers = rubric().numbers("skeleton");
+  LaunchConfig config;
+  config.block = static_cast<uint32_t>(numbers.at(0));
+  config.items_per_thread = static_cast<uint32_t>(numbers.at(1));
+  return config;
+}
+
+// A given kernel in the shape of LAB32_LAUNCH; `as_given`: in the skeleton's.
+struct Shaped {
+  std::string kernel;
+  uint32_t n = 0;
+  std::vector<device::TimedArg> args;
+  uint32_t pixel = 0, border = 0;  // of a tile in dynamic shared memory: bytes, and pixels
+  std::string inputs = "";         // what they follow from besides n
+
+  TimedVersion version(bool as_given, decltype(TimedVersion::mismatch) mismatch) const {
+    TimedVersion made;
+    const LaunchConfig skeletons = skeletons_shape();
+    made.steps = [*this, as_given, skeletons](device::LoadedModule& module,
+                                              uint32_t multiprocessors) {
+      const LaunchConfig config = as_given ? skeletons : launch_config(kernel, module);
+      device::Shape shape = config.shape(n, multiprocessors);
+      if (pixel > 0) {
+        const uint64_t width =
+            ceil_div(n, static_cast<uint32_t>(shape.grid.count()) * config.block) *
+            uint64_t{config.block};
+        shape.dynamic_shared =
+            static_cast<uint32_t>(std::min<uint64_t>(pixel * (width + border), UINT32_MAX / 2));
+      }
+      return std::vector<device::TimedStep>{
+          device::TimedLaunch{given(kernel, module), shape, args}};
+    };
+    made.mismatch = std::move(mismatch);
+    made.given = {kernel, inputs};
+    return made;
+  }
+};
+
+// The work of a given kernel that reads `inputs` and writes one array of `outputs` floats. Both
+// versions write the same values to arrays of their own; `want` is the same for all sets.
+template <class T>
+TimedWork shaped_work(Shaped shaped, std::vector<device::TimedArray> inputs,
+                      std::shared_ptr<const std::vector<T>> want, double tolerance,
+                      const std::vector<device::Arg>& numbers) {
+  TimedWork work;
+  work.arrays = std::move(inputs);
+  const size_t out = work.arrays.size();
+  for (const device::TimedArray& array : work.arrays) work.bytes += array.bytes;
+  work.bytes += want->size() * sizeof(T);
+  work.arrays.push_back(written_array<T>("out", want->size()));
+  work.arrays.push_back(written_array<T>("out of the given shape", want->size()));
+  const auto version = [&](bool as_given) {
+    const size_t index = out + (as_given ? 1 : 0);
+    shaped.args.clear();
+    for (size_t i = 0; i < out; ++i) shaped.args.emplace_back(ArrayIndex{i});
+    shaped.args.emplace_back(ArrayIndex{index});
+    for (const device::Arg& number : numbers) shaped.args.emplace_back(number);
+    return shaped.version(as_given, [=](size_t, const Outputs& outputs) {
+      return mismatch("out", values_of<T>(outputs[as_given ? 1 : 0]), *want, tolerance);
+    });
+  };
+  static_cast<TimedVersion&>(work) = version(false);
+  work.before = version(true);
+  return work;
+}
+
+TimedWork follow_work(uint32_t n, uint32_t nodes, uint32_t steps) {
+  const std::vector<int32_t> next = links(nodes);
+  auto want = std::make_shared<std::vector<int32_t>>(n);
+  for (uint32_t i = 0; i < n; ++i) {
+    int32_t at = static_cast<int32_t>(i);
+    for (uint32_t k = 0; k < steps; ++k) at = next[static_cast<size_t>(at)];
+    (*want)[i] = at;
+  }
+  Shaped shaped{"follow", n, {}};
+  shaped.inputs = fmt::format("nodes {}, steps {}", nodes, steps);
+  return shaped_work<int32_t>(shaped, {read_array("next", next)}, want, 0,
+                              {static_cast<int>(n), static_cast<int>(steps)});
+}
+
+TimedWork smooth_work(uint32_t n, double tolerance) {
+  constexpr size_t kReach = 64, kStep = 32;
+  Random random(n);
+  const std::vector<float> in = random.floats(size_t{4} * n);
+  auto want = std::make_shared<std::vector<float>>(in.size());
+  for (size_t i = 0; i < n; ++i)
+    for (size_t part = 0; part < 4; ++part) {
+      double sum = 0;
+      for (size_t k = 0; k <= 2 * kReach; k += kStep)
+        if (i + k >= kReach && i + k - kReach < n) sum += in[4 * (i + k - kReach) + part];
+      (*want)[4 * i + part] = static_cast<float>(sum / 5);
+    }
+  Shaped shaped{"smooth", n, {}};
+  shaped.pixel = 16, shaped.border = 2 * kReach;
+  return shaped_work<float>(shaped, {read_array("in", in)}, want, tolerance, {static_cast<int>(n)});
+}
+
+// The points of the orbits are near 0 and stay there, so a double follows them.
+TimedWork orbits_work(uint32_t n, double tolerance) {
+  auto want = std::make_shared<std::vector<float>>(n);
+  for (uint32_t i = 0; i < n; ++i) {
+    double sum = 0;
+    for (int p = 0; p < 8; ++p) {
+      const double a = i * 1e-7 - p * 0.03125, b = p * 0.03125 - i * 1e-7;
+      double x = a, y = b;
+      for (int k = 0; k < kOrbitSteps; ++k) {
+        const double real = x * x - y * y + a;
+        y = 2 * x * y + b;
+        x = real;
+      }
+      sum += x * y;
+    }
+    (*want)[i] = static_cast<float>(sum);
+  }
+  return shaped_work<float>({"orbits", n, {}}, {}, want, tolerance,
+                            {static_cast<int>(n), kOrbitSteps});
+}
+
+// Eighths, so that sums of products are exact.
+TimedWork match_work(uint32_t n) {
+  constexpr size_t kColumns = 32, kArrays = 4;
+  Random random(n);
+  std::vector<std::vector<float>> rows(kArrays, std::vector<float>(kColumns * n));
+  for (std::vector<float>& array : rows)
+    for (float& value : array) value = static_cast<float>(1 + random.below(64)) / 8;
+  auto want = std::make_shared<std::vector<float>>(n);
+  for (size_t row = 0; row < n; ++row) {
+    float sum = 0;
+    for (size_t k = kColumns * row; k < kColumns * (row + 1); ++k)
+      sum += rows[0][k] * rows[1][k] + rows[2][k] * rows[3][k];
+    (*want)[row] = sum;
+  }
+  std::vector<device::TimedArray> inputs;
+  for (size_t i = 0; i < kArrays; ++i)
+    inputs.push_back(read_array(std::string(1, "abcd"[i]), rows[i]));
+  return shaped_work<float>({"match", n, {}}, std::move(inputs), want, 0, {static_cast<int>(n)});
+}
+
+// Blocks of 1024, of the submission's kernel and of the one without bounds.
+TimedWork trace_work(uint32_t n, uint32_t steps, double tolerance, size_t sets) {
+  constexpr uint32_t kBlock = 1024;
+  const auto fields = input_sets<Cell>(sets, [](Random& random) { return field(random.bits()); });
+  const std::vector<float> start = starts(n);
+  TimedWork work;
+  work.arrays = {read_array("field", fields), read_array("start", start),
+                 written_array<float>("out", size_t{kTraced} * n),
+                 written_array<float>("out of the given bounds", size_t{kTraced} * n)};
+  work.bytes = (size_t{kTraced} + 3) * n * sizeof(float);
+  const auto version = [&](bool as_given) {
+    TimedVersion made;
+    made.steps = [=](device::LoadedModule& module, uint32_t) {
+      return std::vector<device::TimedStep>{
+          device::TimedLaunch{as_given ? given("trace_as_given", module) : "trace",
+                              {{blocks_for(n, kBlock)}, {kBlock}},
+                              {ArrayIndex{0}, ArrayIndex{1}, ArrayIndex{size_t{as_given ? 3u : 2u}},
+                               static_cast<int>(n), static_cast<int>(steps)}}};
+    };
+    made.mismatch = [=](size_t set, const Outputs& outputs) {
+      return mismatch("out", values_of<float>(outputs[as_given ? 1 : 0]),
+                      traced(*fields[set], start, n, steps), tolerance);
+    };
+    return made;
+  };
+  static_cast<TimedVersion&>(work) = version(false);
+  work.before = version(true);
+  return work;
+}
+
+void check_shape(const std::string& kernel, const std::string& before, MakeWork make) {
+  StepCheck check;
+  check.kernel = kernel;
+  check.before = kernel + " as given";
+  check.form_before = before;
+  check.make = std::move(make);
+  credit_step(check);
+}
+
 }  // namespace
 
 TEST_SUITE("lab:occupancy") {
   TEST_CASE("D1 copy: time with 8 warps" * takes_of_speed()) { credit_speed({"copy", copy_work}); }
+
+  TEST_CASE("D2 follow: time" * takes("n", "n_modelled", "skeleton", "nodes", "steps_of_each",
+                                      "steps.share_of_gain", "steps.least_gain")) {
+    const uint32_t nodes = rubric().count("nodes"), steps = rubric().count("steps_of_each");
+    check_shape("follow", "the given shape",
+                [=](uint32_t n, size_t) { return follow_work(n, nodes, steps); });
+  }
+
+  TEST_CASE("D3 trace: time" * takes("n", "n_modelled", "steps_of_each", "relative_tolerance",
+                                     "steps.share_of_gain", "steps.least_gain")) {
+    const uint32_t steps = rubric().count("steps_of_each");
+    const double tolerance = relative_tolerance();
+    check_shape("trace", "the given bounds",
+                [=](uint32_t n, size_t sets) { return trace_work(n, steps, tolerance, sets); });
+  }
+
+  TEST_CASE("D4 smooth: time" * takes("n", "n_modelled", "skeleton", "relative_tolerance",
+                                      "steps.share_of_gain", "steps.least_gain")) {
+    const double tolerance = relative_tolerance();
+    check_shape("smooth", "the given shape",
+                [=](uint32_t n, size_t) { return smooth_work(n, tolerance); });
+  }
+
+  TEST_CASE("D5 orbits: time" * takes("n", "n_modelled", "skeleton", "relative_tolerance",
+                                      "steps.share_of_gain", "steps.least_gain")) {
+    const double tolerance = relative_tolerance();
+    check_shape("orbits", "the given shape",
+                [=](uint32_t n, size_t) { return orbits_work(n, tolerance); });
+  }
+
+  TEST_CASE("D6 match: time" *
+            takes("n", "n_modelled", "skeleton", "steps.share_of_gain", "steps.least_gain")) {
+    check_shape("match", "the given shape", [](uint32_t n, size_t) { return match_work(n); });
+  }
 }
 
 }  // namespace lab32::checks::occupancy

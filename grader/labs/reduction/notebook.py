@@ -10,6 +10,8 @@ VERSIONS = [*STEPS, "v8"]
 LECTURE = 1 << 22  # ints in the SYSU Lecture's table
 LARGE = 1 << 28  # 1 GiB: many times any L2
 SIZES = [1 << power for power in range(20, 29)]
+# Students get no counters of these solutions: a question asks for their bank conflicts.
+WITHHELD_KERNELS = {"reduce_v2"}
 
 # ---- the SYSU Lecture's versions -----------------------------------------------------------------
 
@@ -19,6 +21,11 @@ def documented(metric):
     speed-up or cumulative speed-up."""
     rows = tables.documented("reduction_g80").where(metric=metric)
     return {row["kernel"]: float(row["value"]) for row in rows if row["kernel"] in STEPS}
+
+
+def documented_steps():
+    """For the report: {version: how many times as fast as the one before}, their source, a note."""
+    return documented("step speed-up"), "SYSU Lecture, a G80", "A G80 has no caches and 16 banks"
 
 
 def speed_ups(times):

@@ -7,6 +7,14 @@ from lab32 import tables
 LESSON = 1 << 24  # elements of the Shuffle Lesson's experiment
 WAYS = ["reduce_atomic", "reduce_shared", "reduce_shuffle"]
 RATIOS = [(slow, fast) for k, slow in enumerate(WAYS) for fast in WAYS[k + 1 :]]
+# What students get of the measured data besides the lab's times: the rows that the notebook draws. The
+# others answer questions and say how the solutions work.
+STUDENTS_RECORDS = {
+    "measured/h200-shuffle-counters.csv": {
+        "metric": {"memory_l1_wavefronts_shared"},
+        "task": {"sum"},
+    },
+}
 
 # ---- the Shuffle Lesson's experiment -------------------------------------------------------------
 

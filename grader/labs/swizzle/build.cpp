@@ -10,7 +10,7 @@
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
 #include "labs/swizzle/mapping.h"
-#include "pictures/mapping.h"
+#include "pictures/make.h"
 
 namespace lab32::checks::swizzle {
 namespace {

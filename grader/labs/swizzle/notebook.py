@@ -6,6 +6,16 @@ from lab32 import tables
 
 FORMS = ["plain", "padded", "swizzled"]
 TILES = {"plain": 1, "padded": 16, "swizzled": 16}  # of the launch whose wavefronts are counted
+# What students get of the measured data besides the lab's times: the boxes that part D checks, and the rows that
+# the notebook draws. The others answer questions and say how the
+# solutions work.
+STUDENTS_RECORDS = {
+    "measured/h200-tensor_maps.csv": {},
+    "measured/h200-swizzle-counters.csv": {
+        "metric": {"memory_l1_wavefronts_shared"},
+        "task": {"x4"},
+    },
+}
 
 
 def documented_table():

@@ -1,12 +1,82 @@
-// The swizzle lab, part C: a tile for ldmatrix. Contract: labs/swizzle/swizzle.cu.
+// The swizzle lab, parts C and E: a tile for ldmatrix, its conflicts, and its time on a real card.
+// Contract: labs/swizzle/swizzle.cu.
 
+#include <cstdint>
+#include <vector>
+
+#include "base/random.h"
 #include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"
-#include "labs/swizzle/weighed.h"
+#include "grading/timing/timing_checks.h"
+#include "grading/words/names.h"
 
 namespace lab32::checks::swizzle {
 namespace {
+
+constexpr uint32_t kWeighingThreads = 256;         // a block: 8 warps
+constexpr uint32_t kTileElements = 64 * 64;        // of 2 bytes each
+constexpr uint32_t kWeighedTile = 8 * 4 * 32 * 8;  // results of a tile, of 2 bytes each
+
+// A tile is read by kWarps warps as kStrips strips of kSteps matrices.
+constexpr uint32_t kColumns = 64, kWarps = 8, kStrips = 4, kSteps = 4, kLanes = 32;
+
+// With these bounds no sum of four products reaches 65535, which is poison.
+constexpr uint32_t kElementBound = 256, kWeightBound = 64;
+
+std::vector<uint16_t> tile_elements(Random& random, uint32_t tiles) {
+  std::vector<uint16_t> elements(size_t{tiles} * kTileElements);
+  for (uint16_t& e : elements) e = static_cast<uint16_t>(random.below(kElementBound));
+  return elements;
+}
+
+std::vector<uint32_t> strip_weights(Random& random) {
+  std::vector<uint32_t> weights(kWarps * kStrips);
+  for (uint32_t& w : weights) w = random.below(kWeightBound);
+  return weights;
+}
+
+// Element `index` of a tile's results, as the contract counts them.
+struct Weighed {
+  uint32_t warp, step, lane, matrix, half;
+  explicit Weighed(uint32_t index)
+      : warp(index / 8 / kLanes / kSteps % kWarps),
+        step(index / 8 / kLanes % kSteps),
+        lane(index / 8 % kLanes),
+        matrix(index % 8 / 2),
+        half(index % 2) {}
+  // Where the tile's element stands that it is made of: its row in each strip, and its column.
+  // ldmatrix gives lane l the neighbours 2 (l % 4) and one more of row l / 4 of each matrix; with
+  // .trans of column l / 4 (PTX ISA).
+  uint32_t row(bool transpose) const {
+    return 8 * (matrix % 2) + (transpose ? 2 * (lane % 4) + half : lane / 4);
+  }
+  uint32_t column(bool transpose) const {
+    return 16 * step + 8 * (matrix / 2) + (transpose ? lane / 4 : 2 * (lane % 4) + half);
+  }
+};
+
+// The results of all tiles.
+std::vector<uint16_t> weighed(const std::vector<uint16_t>& elements,
+                              const std::vector<uint32_t>& weights, bool transpose) {
+  // Where results come from is the same in all tiles.
+  std::vector<Weighed> places;
+  std::vector<uint32_t> offsets;  // in the first strip
+  for (uint32_t i = 0; i < kWeighedTile; ++i) {
+    places.emplace_back(i);
+    offsets.push_back(places[i].row(transpose) * kColumns + places[i].column(transpose));
+  }
+  std::vector<uint16_t> results(elements.size() / kTileElements * kWeighedTile);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const uint32_t at = static_cast<uint32_t>(i % kWeighedTile);
+    const uint16_t* tile = &elements[i / kWeighedTile * kTileElements];
+    uint32_t sum = 0;
+    for (uint32_t s = 0; s < kStrips; ++s)
+      sum += weights[kStrips * places[at].warp + s] * tile[16 * s * kColumns + offsets[at]];
+    results[i] = static_cast<uint16_t>(sum);
+  }
+  return results;
+}
 
 device::Run weigh(const char* kernel, bool transpose, uint32_t tiles) {
   Random random = session().random();
@@ -83,6 +153,30 @@ void check_wavefronts(const char* kernel, const std::string& idea) {
   }
 }
 
+MakeWork weighing(const std::string& kernel) {
+  return [=](uint32_t tiles, size_t sets) {
+    Random random = session().random();
+    const std::vector<uint32_t> weights = strip_weights(random);
+    const auto inputs =
+        input_sets<uint16_t>(sets, [tiles](Random& own) { return tile_elements(own, tiles); });
+    TimedWork work;
+    work.arrays = {read_array("in", inputs), read_array("weight", weights),
+                   written_array<uint16_t>("out", size_t{tiles} * kWeighedTile)};
+    work.bytes = work.arrays[0].bytes + work.arrays[2].bytes;
+    work.steps = [=](device::LoadedModule&, uint32_t) {
+      return std::vector<device::TimedStep>{device::TimedLaunch{
+          kernel + "<false>",
+          {{tiles}, {kWeighingThreads}},
+          {device::ArrayIndex{0}, device::ArrayIndex{1}, device::ArrayIndex{2}}}};
+    };
+    work.mismatch = [=](size_t set, const Outputs& outputs) {
+      return mismatch("out", values_of<uint16_t>(outputs[0]),
+                      weighed(*inputs[set], weights, false));
+    };
+    return work;
+  };
+}
+
 }  // namespace
 
 TEST_SUITE("lab:swizzle") {
@@ -116,6 +210,14 @@ TEST_SUITE("lab:swizzle") {
     check_wavefronts("weigh_swizzled",
                      "Store and load may agree on another column for a chunk, row by row. In part "
                      "A no two of 8 rows kept a column in the same place.");
+  }
+
+  TEST_CASE("E1 padded: time" * takes_of_speed()) {
+    credit_speed({"weigh_padded", weighing("weigh_padded")});
+  }
+
+  TEST_CASE("E2 swizzled: time" * takes_of_speed()) {
+    credit_speed({"weigh_swizzled", weighing("weigh_swizzled")});
   }
 }
 

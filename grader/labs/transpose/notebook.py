@@ -11,6 +11,8 @@ from lab32 import ROOT, tables
 VERSIONS = ["naive", "tiled", "padded", "swizzled", "best"]
 LARGE = "16384x16384"  # 1 GiB a matrix of floats: many times any L2
 COUNTED = "1024x1024"
+# Students get no counters of these solutions: a question asks for their bank conflicts.
+WITHHELD_KERNELS = {"transpose_tiled"}
 
 # ---- the warm-up on the CPU ----------------------------------------------------------------------
 
@@ -85,6 +87,14 @@ def documented_pitches():
     table = tables.documented("transpose_banks")
     metric = "pitch {}, conflict of a column, N-way".format
     return {f"16 wide, pitch {p}": table.value("value", metric=metric(p)) for p in (16, 17)}
+
+
+def documented_rows(lab):
+    """For the report: [(what, simulated, documented, unit)]."""
+    now, then = wavefronts_of_pitches(lab), documented_pitches()
+    return [
+        (f"{name}: wavefronts", now[name], then[name], "per column") for name in now if name in then
+    ]
 
 
 # ---- the versions --------------------------------------------------------------------------------

@@ -37,10 +37,18 @@ def names(level=None):
     return [lab.name for lab in all_labs() if level in (None, lab.level)]
 
 
-def modules(module):
-    """{lab: grader/labs/<lab>/<module>.py}, imported, of the labs that have one."""
-    return {
-        lab: importlib.import_module(f"lab32.labs.{lab}.{module}")
-        for lab in names()
-        if (FOLDER / lab / f"{module}.py").exists()
-    }
+def module(lab, name):
+    """grader/labs/<lab>/<name>.py, imported; None where the lab has none."""
+    if not (FOLDER / lab / f"{name}.py").exists():
+        return None
+    return importlib.import_module(f"lab32.labs.{lab}.{name}")
+
+
+def modules(name):
+    """{lab: grader/labs/<lab>/<name>.py}, imported, of the labs that have one."""
+    return {lab: found for lab in names() if (found := module(lab, name))}
+
+
+def own(lab, name, default):
+    """What a lab's notebook.py calls `name`; `default` where it has none."""
+    return getattr(module(lab, "notebook"), name, default)

@@ -18,9 +18,8 @@ import tomlkit
 
 ROOT = Path(__file__).resolve().parents[3]
 
-# What the grader and the notebooks read, below data/. Of counters those rows alone that a notebook
-# draws: the others answer questions, and say how the solutions work.
-WAVEFRONTS = {"metric": {"memory_l1_wavefronts_shared"}}
+sys.path.insert(0, str(ROOT / "grader/python"))
+from lab32 import labs  # noqa: E402
 
 
 class AllBut(set):
@@ -28,21 +27,26 @@ class AllBut(set):
         return not super().__contains__(value)
 
 
-# Their bank conflicts are what a question asks about.
-NOT_ASKED = {"kernel": AllBut({"transpose_tiled", "reduce_v2"})}
-RECORDS = {
-    "devices/*.toml": {},
-    "documented/*.csv": {},
-    "modelled/*.csv": {},
-    "simulated/solutions.csv": NOT_ASKED,
-    "simulated/solutions-checks.csv": {},
-    "measured/h200-labs.csv": {},
-    "measured/h200-tensor_maps.csv": {},
-    "measured/h200-occupancy.csv": {"task": {"waves"}},
-    "measured/h200-bank_conflicts-counters.csv": WAVEFRONTS | {"form": {"given", "optimised"}},
-    "measured/h200-shuffle-counters.csv": WAVEFRONTS | {"task": {"sum"}},
-    "measured/h200-swizzle-counters.csv": WAVEFRONTS | {"task": {"x4"}},
-}
+def records():
+    """{files below data/: {column: the values of the rows that students get}}: what the grader and the
+    notebooks read. What concerns one lab stands in its grader/labs/<lab>/notebook.py."""
+    withheld = set().union(*(labs.own(lab, "WITHHELD_KERNELS", set()) for lab in labs.names()))
+    found = {
+        "devices/*.toml": {},
+        "documented/*.csv": {},
+        "modelled/*.csv": {},
+        "simulated/solutions.csv": {"kernel": AllBut(withheld)},
+        "simulated/solutions-checks.csv": {},
+        "measured/h200-labs.csv": {},
+    }
+    for lab in labs.names():
+        found |= labs.own(lab, "STUDENTS_RECORDS", {})
+        times = f"measured/h200-{lab}.csv"
+        if lab in labs.names("core") or (ROOT / "data" / times).exists():
+            found[times] = {}
+    return found
+
+
 # A link to what is not there: its words remain.
 LINK = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?:data|grader|solutions)\b[^)]*\)")
 
@@ -93,10 +97,9 @@ def copy_texts(tree):
             page.write_text(LINK.sub(r"\1", page.read_text()))
 
 
-def copy_records(tree, labs):
+def copy_records(tree):
     data = ROOT / "data"
-    records = RECORDS | {f"measured/h200-{lab}.csv": {} for lab in labs}
-    for pattern, wanted in records.items():
+    for pattern, wanted in records().items():
         found = sorted(data.glob(pattern))
         if not found:
             raise FileNotFoundError(f"data/{pattern}")
@@ -106,10 +109,9 @@ def copy_records(tree, labs):
 
 def main():
     tree, program = Path(sys.argv[1]), sys.argv[2]
-    labs = sorted(path.stem for path in (ROOT / "data/limits").glob("*.toml"))
     copy_texts(tree)
-    copy_records(tree, labs)
-    for lab in labs:
+    copy_records(tree)
+    for lab in labs.names():
         write(tree / f"data/limits/{lab}.toml", sealed_rubric(lab, program))
 
 

@@ -10,7 +10,7 @@
 
 #include "base/environment.h"
 #include "grading/engine/compiled.h"
-#include "pictures/mapping.h"
+#include "pictures/make.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/nvcc.h"
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "report/changes.h"
 #include "report/history.h"
 #include "tests/fixtures/sample_result.h"
 #include "tests/fixtures/scratch.h"

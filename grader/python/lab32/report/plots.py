@@ -5,10 +5,7 @@ import functools
 import math
 import re
 
-from lab32 import tables
-from lab32.labs.bank_conflicts import notebook as bank_conflicts
-from lab32.labs.coalescing import notebook as coalescing
-from lab32.labs.transpose import notebook as transpose
+from lab32 import labs, tables
 from lab32.pictures.canvas import Canvas, grouped, short
 
 # What a figure of a check is called, and that of what is needed.
@@ -132,16 +129,11 @@ def reference_seconds(lab):
         return {}
 
 
-@functools.cache
-def documented_steps():
-    """{version of the reduction: how many times faster than the one before}, of a G80."""
-    rows = tables.documented("reduction_g80").where(metric="step speed-up")
-    return {row["kernel"]: float(row["value"]) for row in rows}
-
-
 def steps(lab):
     """How much faster each version is than the one before: yours, the reference's, documented."""
-    reference, groups, documented = reference_seconds(lab.name), [], False
+    reference, groups = reference_seconds(lab.name), []
+    documented, source, note = labs.own(lab.name, "documented_steps", lambda: ({}, "", ""))()
+    shown = False
     for test in lab.tests:
         step = re.fullmatch(r"(?:\w+ )?(\w+) to (\w+): time", test.name)
         if not step:
@@ -155,16 +147,16 @@ def steps(lab):
         if row and row["ratio"]:
             ratio = float(row["ratio"])
             group.append(("reference", ratio, f"{ratio:.2f}, reference, measured on an H200"))
-        if lab.name == "reduction" and step[2] in documented_steps():
-            ratio, documented = documented_steps()[step[2]], True
-            group.append(("documented", ratio, f"{ratio:.2f}, documented (SYSU Lecture, a G80)"))
+        if ratio := documented.get(step[2]):
+            shown = True
+            group.append(("documented", ratio, f"{ratio:.2f}, documented ({source})"))
         if group:
             groups.append((f"{step[1]} to {step[2]}", group))
     if not groups:
         return None
     subtitle = "times as fast as the version before; 1: no gain; a longer bar is better"
-    if documented:
-        subtitle += ". A G80 has no caches and 16 banks"
+    if shown:
+        subtitle += f". {note}"
     return bars("Step by step", subtitle, groups, mark=(1, "as fast as before"))
 
 
@@ -174,26 +166,7 @@ def steps(lab):
 def documented_rows(lab):
     """[(what, simulated, documented, unit)] of given kernels that a source document counts, too; none
     that an open question asks about."""
-    if lab.name == "coalescing":
-        return [
-            (f"{name}: {op} sectors", now[name], then[name], "per request")
-            for op in ("load", "store")
-            for now, then in [(coalescing.sectors_per_request(lab, op), coalescing.documented_sectors(op))]
-            for name in now if name in then
-        ]  # fmt: skip
-    if lab.name == "bank_conflicts":
-        now, then = bank_conflicts.touches(lab)["int"], bank_conflicts.documented_touches("int")
-        return [
-            (f"ints, stride {n}: wavefronts", now[n], then[n], "per store") for n in now if n in then
-        ]
-    if lab.name == "transpose":
-        now, then = transpose.wavefronts_of_pitches(lab), transpose.documented_pitches()
-        return [
-            (f"{name}: wavefronts", now[name], then[name], "per column")
-            for name in now
-            if name in then
-        ]
-    return []
+    return labs.own(lab.name, "documented_rows", lambda _: [])(lab)
 
 
 def documented(lab):

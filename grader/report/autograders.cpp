@@ -1,11 +1,13 @@
-// results.json of Gradescope (https://gradescope-autograders.readthedocs.io/en/latest/specs/).
+// What learning platforms read of an autograder: results.json of Gradescope
+// (https://gradescope-autograders.readthedocs.io/en/latest/specs/), and of Autolab the last line of
+// standard output (https://docs.autolabproject.com/lab/), a score for each problem of the
+// assessment.
 
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "report/reasons.h"
 #include "report/render.h"
 
 namespace lab32::report {
@@ -73,6 +75,16 @@ std::string gradescope(const Result& result) {
                           {"seed", std::to_string(result.seed)},
                           {"max_score", result.max_score}};
   return record.dump(2, ' ', false, GradescopeJson::error_handler_t::replace) + "\n";
+}
+
+std::string autolab(const Result& result) {
+  nlohmann::ordered_json scores = nlohmann::ordered_json::object();
+  // A problem that is not named keeps the score it had: none, or that of an earlier run.
+  for (const Lab& lab : result.labs)
+    if (lab.status != Status::not_graded) scores[lab.name] = lab.score;
+  const nlohmann::ordered_json line = {{"scores", scores}};
+  return text(result) + "\n" +
+         line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace lab32::report
