@@ -10,6 +10,96 @@ namespace {
 
 constexpr size_t kRegisterAlign = 64;
 
+// What special registers are made of.
+struct SpecialsOf {
+  const LaunchContext& launch;
+  const BlockInfo& block;
+  uint32_t dynamic_offset;  // of dynamic shared memory
+  uint32_t warp = 0, lane = 0;
+
+  uint32_t thread() const { return warp * kWarpSize + lane; }
+  uint32_t below() const { return (1u << lane) - 1; }
+};
+
+using ptx::SpecialReg;
+struct SpecialRow {
+  SpecialReg reg;
+  uint32_t (*value)(const SpecialsOf& of);
+};
+
+#define SPECIAL(reg, expression)                                                                \
+  {                                                                                             \
+    SpecialReg::reg,                                                                            \
+        []([[maybe_unused]] const SpecialsOf& of) { return static_cast<uint32_t>(expression); } \
+  }
+
+// clang-format off
+// A lane has these values for as long as its warp lives. The registers that are in neither table are
+// read by instructions of their own.
+constexpr SpecialRow kOfLaunch[] = {
+    SPECIAL(tid_x, of.thread() % of.launch.block.x),
+    SPECIAL(tid_y, of.thread() / of.launch.block.x % of.launch.block.y),
+    SPECIAL(tid_z, of.thread() / of.launch.block.x / of.launch.block.y),
+    SPECIAL(ntid_x, of.launch.block.x),
+    SPECIAL(ntid_y, of.launch.block.y),
+    SPECIAL(ntid_z, of.launch.block.z),
+    SPECIAL(nctaid_x, of.launch.grid.x),
+    SPECIAL(nctaid_y, of.launch.grid.y),
+    SPECIAL(nctaid_z, of.launch.grid.z),
+    SPECIAL(laneid, of.lane),
+    SPECIAL(warpid, of.warp),
+    SPECIAL(nwarpid, 64),
+    SPECIAL(nsmid, of.launch.multiprocessors),
+    SPECIAL(gridid, 1),
+    SPECIAL(lanemask_eq, 1u << of.lane),
+    SPECIAL(lanemask_lt, of.below()),
+    SPECIAL(lanemask_le, of.below() | 1u << of.lane),
+    SPECIAL(lanemask_gt, ~(of.below() | 1u << of.lane)),
+    SPECIAL(lanemask_ge, ~of.below()),
+    SPECIAL(total_smem_size, of.launch.own_shared_bytes),
+    SPECIAL(dynamic_smem_size, of.launch.own_shared_bytes - of.dynamic_offset),
+    SPECIAL(reserved_smem_begin, of.launch.reserved_at()),
+    SPECIAL(reserved_smem_0, of.launch.reserved_at()),
+    SPECIAL(reserved_smem_1, of.launch.reserved_at()),
+    SPECIAL(reserved_smem_end, of.launch.reserved_at() + LaunchContext::kReservedShared),
+    SPECIAL(reserved_smem_cap, of.launch.reserved_at() + 1024),
+    // The ABI of cooperative_groups (details/driver_abi.h).
+    SPECIAL(envreg1, of.launch.grid_workspace >> 32),
+    SPECIAL(envreg2, of.launch.grid_workspace),
+    SPECIAL(warpsize, kWarpSize),
+    SPECIAL(nclusterid_x, of.launch.grid.x / of.launch.cluster.x),
+    SPECIAL(nclusterid_y, of.launch.grid.y / of.launch.cluster.y),
+    SPECIAL(nclusterid_z, of.launch.grid.z / of.launch.cluster.z),
+    SPECIAL(cluster_nctaid_x, of.launch.cluster.x),
+    SPECIAL(cluster_nctaid_y, of.launch.cluster.y),
+    SPECIAL(cluster_nctaid_z, of.launch.cluster.z),
+    SPECIAL(cluster_nctarank, of.launch.cluster.count()),
+};
+
+// All lanes of a block have one value, and those of the next block another.
+constexpr SpecialRow kOfBlock[] = {
+    SPECIAL(ctaid_x, of.block.x),
+    SPECIAL(ctaid_y, of.block.y),
+    SPECIAL(ctaid_z, of.block.z),
+    SPECIAL(clusterid_x, of.block.x / of.launch.cluster.x),
+    SPECIAL(clusterid_y, of.block.y / of.launch.cluster.y),
+    SPECIAL(clusterid_z, of.block.z / of.launch.cluster.z),
+    SPECIAL(cluster_ctaid_x, of.block.x % of.launch.cluster.x),
+    SPECIAL(cluster_ctaid_y, of.block.y % of.launch.cluster.y),
+    SPECIAL(cluster_ctaid_z, of.block.z % of.launch.cluster.z),
+    SPECIAL(cluster_ctarank, of.block.rank),
+    SPECIAL(smid, of.block.index % of.launch.multiprocessors),
+};
+
+// clang-format on
+#undef SPECIAL
+
+template <size_t n>
+const SpecialRow* row_of(const SpecialRow (&rows)[n], SpecialReg reg) {
+  const auto* at = std::find_if(rows, rows + n, [&](const SpecialRow& r) { return r.reg == reg; });
+  return at == rows + n ? nullptr : at;
+}
+
 }  // namespace
 
 Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst* call) {
@@ -72,176 +162,23 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
 void Warp::free_frame(Frame* frame) { free_frames_[frame->function->index].push_back(frame); }
 
 void Warp::fill_specials(Frame& frame) {
-  using ptx::SpecialReg;
-  const LaunchContext& launch = block_.launch();
+  SpecialsOf of{block_.launch(), block_.info(), program().dynamic_offset, index_};
   for (const SpecialSlot& slot : frame.function->specials) {
     auto* at = reinterpret_cast<uint32_t*>(frame.regs + slot.offset);
     if (slot.reg == SpecialReg::is_explicit_cluster) {
-      *at = launch.explicit_cluster ? kFullMask : 0;
+      *at = of.launch.explicit_cluster ? kFullMask : 0;
       continue;
     }
-    for (uint32_t l = 0; l < kWarpSize; ++l) {
-      const uint32_t thread = index_ * kWarpSize + l;
-      const uint32_t below = (1u << l) - 1;
-      uint32_t value = 0;
-      switch (slot.reg) {
-        case SpecialReg::tid_x:
-          value = thread % launch.block.x;
-          break;
-        case SpecialReg::tid_y:
-          value = thread / launch.block.x % launch.block.y;
-          break;
-        case SpecialReg::tid_z:
-          value = thread / launch.block.x / launch.block.y;
-          break;
-        case SpecialReg::ntid_x:
-          value = launch.block.x;
-          break;
-        case SpecialReg::ntid_y:
-          value = launch.block.y;
-          break;
-        case SpecialReg::ntid_z:
-          value = launch.block.z;
-          break;
-        case SpecialReg::nctaid_x:
-          value = launch.grid.x;
-          break;
-        case SpecialReg::nctaid_y:
-          value = launch.grid.y;
-          break;
-        case SpecialReg::nctaid_z:
-          value = launch.grid.z;
-          break;
-        case SpecialReg::laneid:
-          value = l;
-          break;
-        case SpecialReg::warpid:
-          value = index_;
-          break;
-        case SpecialReg::nwarpid:
-          value = 64;
-          break;
-        case SpecialReg::nsmid:
-          value = launch.multiprocessors;
-          break;
-        case SpecialReg::gridid:
-          value = 1;
-          break;
-        case SpecialReg::lanemask_eq:
-          value = 1u << l;
-          break;
-        case SpecialReg::lanemask_lt:
-          value = below;
-          break;
-        case SpecialReg::lanemask_le:
-          value = below | 1u << l;
-          break;
-        case SpecialReg::lanemask_gt:
-          value = ~(below | 1u << l);
-          break;
-        case SpecialReg::lanemask_ge:
-          value = ~below;
-          break;
-        case SpecialReg::total_smem_size:
-          value = launch.own_shared_bytes;
-          break;
-        case SpecialReg::dynamic_smem_size:
-          value = launch.own_shared_bytes - program().dynamic_offset;
-          break;
-        case SpecialReg::reserved_smem_begin:
-        case SpecialReg::reserved_smem_0:
-        case SpecialReg::reserved_smem_1:
-          value = launch.reserved_at();
-          break;
-        case SpecialReg::reserved_smem_end:
-          value = launch.reserved_at() + LaunchContext::kReservedShared;
-          break;
-        case SpecialReg::reserved_smem_cap:
-          value = launch.reserved_at() + 1024;
-          break;
-        case SpecialReg::envreg1:  // the ABI of cooperative_groups (details/driver_abi.h)
-          value = static_cast<uint32_t>(launch.grid_workspace >> 32);
-          break;
-        case SpecialReg::envreg2:
-          value = static_cast<uint32_t>(launch.grid_workspace);
-          break;
-        case SpecialReg::warpsize:
-          value = kWarpSize;
-          break;
-        case SpecialReg::nclusterid_x:
-          value = launch.grid.x / launch.cluster.x;
-          break;
-        case SpecialReg::nclusterid_y:
-          value = launch.grid.y / launch.cluster.y;
-          break;
-        case SpecialReg::nclusterid_z:
-          value = launch.grid.z / launch.cluster.z;
-          break;
-        case SpecialReg::cluster_nctaid_x:
-          value = launch.cluster.x;
-          break;
-        case SpecialReg::cluster_nctaid_y:
-          value = launch.cluster.y;
-          break;
-        case SpecialReg::cluster_nctaid_z:
-          value = launch.cluster.z;
-          break;
-        case SpecialReg::cluster_nctarank:
-          value = static_cast<uint32_t>(launch.cluster.count());
-          break;
-        default:
-          break;  // set for each block, or read by an instruction of its own
-      }
-      at[l] = value;
-    }
+    const SpecialRow* row = row_of(kOfLaunch, slot.reg);
+    for (of.lane = 0; of.lane < kWarpSize; ++of.lane) at[of.lane] = row ? row->value(of) : 0;
   }
 }
 
 void Warp::fill_block_specials(Frame& frame) {
-  using ptx::SpecialReg;
-  const LaunchContext& launch = block_.launch();
-  for (const SpecialSlot& slot : frame.function->specials) {
-    uint32_t value;
-    switch (slot.reg) {
-      case SpecialReg::ctaid_x:
-        value = block_.info().x;
-        break;
-      case SpecialReg::ctaid_y:
-        value = block_.info().y;
-        break;
-      case SpecialReg::ctaid_z:
-        value = block_.info().z;
-        break;
-      case SpecialReg::clusterid_x:
-        value = block_.info().x / launch.cluster.x;
-        break;
-      case SpecialReg::clusterid_y:
-        value = block_.info().y / launch.cluster.y;
-        break;
-      case SpecialReg::clusterid_z:
-        value = block_.info().z / launch.cluster.z;
-        break;
-      case SpecialReg::cluster_ctaid_x:
-        value = block_.info().x % launch.cluster.x;
-        break;
-      case SpecialReg::cluster_ctaid_y:
-        value = block_.info().y % launch.cluster.y;
-        break;
-      case SpecialReg::cluster_ctaid_z:
-        value = block_.info().z % launch.cluster.z;
-        break;
-      case SpecialReg::cluster_ctarank:
-        value = block_.info().rank;
-        break;
-      case SpecialReg::smid:
-        value = static_cast<uint32_t>(block_.info().index % launch.multiprocessors);
-        break;
-      default:
-        continue;
-    }
-    auto* at = reinterpret_cast<uint32_t*>(frame.regs + slot.offset);
-    std::fill_n(at, kWarpSize, value);
-  }
+  const SpecialsOf of{block_.launch(), block_.info(), program().dynamic_offset, index_};
+  for (const SpecialSlot& slot : frame.function->specials)
+    if (const SpecialRow* row = row_of(kOfBlock, slot.reg))
+      std::fill_n(reinterpret_cast<uint32_t*>(frame.regs + slot.offset), kWarpSize, row->value(of));
 }
 
 }  // namespace lab32::sim
