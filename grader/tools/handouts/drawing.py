@@ -1,5 +1,6 @@
-"""Draws SVG by hand: the same text on every machine, so that a test can tell a stale figure. Words are
-given in English and drawn in the language that is spoken (words.py)."""
+"""Draws the figures of the handouts as SVG, written by lab32.pictures.canvas: the same text on every
+machine, so that a test can tell a stale figure. Words are given in English and drawn in the language that
+is spoken (words.py)."""
 
 import math
 from html import escape
@@ -13,8 +14,8 @@ from lab32.pictures.canvas import (  # noqa: F401 (the drawings take BLUE from h
     PINK,
     RED,
     SKY,
+    element,
     number,
-    written,
 )
 
 # The same for words on white: 4.5 times its contrast at least.
@@ -33,11 +34,8 @@ class Drawing:
         self.width, self.height, self.title = width, height, said(title)
         self.parts = []
 
-    def add(self, tag, content=None, **attributes):
-        text = written(attributes)
-        self.parts.append(
-            f"<{tag}{text}/>" if content is None else f"<{tag}{text}>{content}</{tag}>"
-        )
+    def add(self, tag, words=None, **attributes):
+        self.parts.append(element(tag, attributes, words))
 
     def rect(self, x, y, width, height, fill=PAPER, stroke=INK, **more):
         self.add("rect", x=x, y=y, width=width, height=height, fill=fill, stroke=stroke, **more)
@@ -46,14 +44,12 @@ class Drawing:
         self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **more)
 
     def text(self, x, y, words, size=13, anchor="start", fill=INK, **more):
-        content = escape(said(words), quote=False)
-        self.add("text", content, x=x, y=y, font_size=size, text_anchor=anchor, fill=fill, **more)
+        self.add("text", said(words), x=x, y=y, font_size=size, text_anchor=anchor, fill=fill, **more)
 
     def code(self, x, y, text, size=12, anchor="start", fill=INK, **more):
         """Text that is the same in every language."""
-        content = escape(text, quote=False)
         self.add(
-            "text", content, x=x, y=y, font_size=size, text_anchor=anchor, fill=fill,
+            "text", text, x=x, y=y, font_size=size, text_anchor=anchor, fill=fill,
             font_family=MONO, **more,
         )  # fmt: skip
 

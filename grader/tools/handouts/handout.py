@@ -54,18 +54,6 @@ def requests(*names):
     return markdown(head, rows, numeric=[1, 2, 3, 4])
 
 
-def times(device, task, n):
-    """Every measured form of a task: its time, and that of a copy of the same bytes."""
-    table = tables.measured(f"{device}-coalescing")
-    rows = [
-        [row["form"], f"{float(row['median_ms']):.3f} ms", row["useful_gb_s"], row["times_copy"]]
-        for row in table.where(task=task, n=n)
-    ]
-    return markdown(
-        ["form", "time", "useful GB/s", "time / copy's time"], rows, numeric=[1, 2, 3]
-    )
-
-
 def ratio(table, first, second, n):
     def ms(what):
         task, _, form = what.partition(":")
@@ -94,37 +82,6 @@ def predicted(device, lab, n):
         "looking back",
     ]
     return markdown(head, rows, numeric=[1, 2])
-
-
-def counters(device, n, block, *forms):
-    """What the hardware counted for these forms: L1, L2 and DRAM."""
-    table = tables.measured(f"{device}-coalescing-counters")
-    lsu = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
-    rows = []
-    for form in forms:
-        task, _, name = form.partition(":")
-        name = name or f"{task}/{block}"
-
-        def value(metric, task=task, name=name):
-            return table.value("value", task=task, form=name, n=n, block=block, metric=metric)
-
-        load, store = (
-            value(lsu.format("sectors", op)) / value(lsu.format("requests", op))
-            for op in ("ld", "st")
-        )
-        rows.append(
-            [
-                f"`{task}`" if name.startswith(task) else f"`{task}`, {name}",
-                f"{load:g}",
-                f"{store:g}",
-                f"{value('l1tex__t_sector_hit_rate.pct'):.1f} %",
-                f"{value('dram__bytes_read.sum') / 1e6:.1f} MB",
-                f"{value('dram__bytes_write.sum') / 1e6:.1f} MB",
-            ]
-        )
-    head = ["kernel", "sectors per load", "sectors per store", "L1 hits"]
-    head += ["DRAM read", "DRAM written"]
-    return markdown(head, rows, numeric=range(1, 6))
 
 
 def golden_file(name):
@@ -204,9 +161,7 @@ MAKERS = {
     "tasks": tasks,
     "documented": documented,
     "requests": requests,
-    "times": times,
     "predicted": predicted,
-    "counters": counters,
     "golden": golden,
     "lab_times": measured_and_modelled,
     **model_tables.MAKERS,
