@@ -1,6 +1,5 @@
-// The kernels that labs/occupancy/occupancy.cu marks as given, as the grader launches them:
-// compiled behind the submission, so that changing or emptying them there changes nothing
-// (grading/engine/compiled.h).
+// The kernels that labs/occupancy/occupancy.cu marks as given, as the grader launches them: compiled behind
+// the submission, so that changing or emptying them there changes nothing (grading/engine/compiled.h).
 namespace lab32_given {
 
 __device__ constexpr int ceil_div(int a, int b) { return a / b + (a % b != 0); }
@@ -32,8 +31,7 @@ __global__ void copy_floats(const float* in, float* out, int n) {
 }
 
 // What the skeleton has before task B3: its time is where the step to the submission's begins.
-__global__ void trace_as_given(const float4* field, const float* start, float* out, int n,
-                               int steps) {
+__global__ void trace_as_given(const float4* field, const float* start, float* out, int n, int steps) {
   int threads = gridDim.x * blockDim.x;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {
     float x = start[i], y = start[n + i], z = start[2 * n + i];
@@ -49,8 +47,8 @@ __global__ void trace_as_given(const float4* field, const float* start, float* o
       mean_x += x, mean_y += y, mean_z += z;
       moment_x += x * f.w, moment_y += y * f.w, moment_z += z * f.w;
     }
-    float found[] = {x,       y,      z,      length, low,      high,     sum,
-                     squares, mean_x, mean_y, mean_z, moment_x, moment_y, moment_z};
+    float found[] = {x,      y,      z,        length,   low,     high, sum, squares,
+                     mean_x, mean_y, mean_z, moment_x, moment_y, moment_z};
     for (int k = 0; k < 14; ++k) out[k * n + i] = found[k];
   }
 }

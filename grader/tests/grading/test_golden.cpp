@@ -85,7 +85,7 @@ void check_no_answers(const std::string& lab) {
       }
     }
   }
-  CHECK(asked > 0);
+  CHECK((asked > 0 || !is_core(lab)));
 }
 
 }  // namespace

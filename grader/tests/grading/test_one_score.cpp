@@ -83,6 +83,7 @@ void check_one_score(const std::string& lab) {
     std::string changes = text_of(entry.path());
     if (changes.find("\n// half right\n") != std::string::npos) wrong.push_back(std::move(changes));
   }
+  if (wrong.empty() && !is_core(lab)) return;
   REQUIRE_MESSAGE(!wrong.empty(), lab, ": none of its wrong submissions says `// half right`");
   std::sort(wrong.begin(), wrong.end());
   for (const std::string& changes : wrong) text = splice(text, changes);
