@@ -239,10 +239,10 @@ def measured():
 
 
 FIGURES = {
-    "bank_conflicts-strides.svg": strides,
-    "bank_conflicts-padding.svg": padding,
-    "bank_conflicts-halves.svg": halves,
-    "bank_conflicts-phases.svg": phases,
-    "bank_conflicts-histogram.svg": histogram,
-    "bank_conflicts-measured.svg": measured,
+    "bank_conflicts/strides.svg": strides,
+    "bank_conflicts/padding.svg": padding,
+    "bank_conflicts/halves.svg": halves,
+    "bank_conflicts/phases.svg": phases,
+    "bank_conflicts/histogram.svg": histogram,
+    "bank_conflicts/measured.svg": measured,
 }

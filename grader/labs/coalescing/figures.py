@@ -276,11 +276,11 @@ def measured():
 
 
 FIGURES = {
-    "coalescing-patterns.svg": patterns,
-    "coalescing-inactive.svg": inactive,
-    "coalescing-shifted.svg": shifted,
-    "coalescing-path.svg": path,
-    "coalescing-layout.svg": layout,
-    "coalescing-walk.svg": walk,
-    "coalescing-measured.svg": measured,
+    "coalescing/patterns.svg": patterns,
+    "coalescing/inactive.svg": inactive,
+    "coalescing/shifted.svg": shifted,
+    "coalescing/path.svg": path,
+    "coalescing/layout.svg": layout,
+    "coalescing/walk.svg": walk,
+    "coalescing/measured.svg": measured,
 }

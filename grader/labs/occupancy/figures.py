@@ -164,9 +164,9 @@ def cache():
 
 
 FIGURES = {
-    "occupancy-places.svg": places,
-    "occupancy-waves.svg": waves,
-    "occupancy-warps.svg": warps,
-    "occupancy-copies.svg": copies,
-    "occupancy-cache.svg": cache,
+    "occupancy/places.svg": places,
+    "occupancy/waves.svg": waves,
+    "occupancy/warps.svg": warps,
+    "occupancy/copies.svg": copies,
+    "occupancy/cache.svg": cache,
 }

@@ -359,12 +359,12 @@ def ladder():
 
 
 FIGURES = {
-    "reduction-trees.svg": trees,
-    "reduction-measured.svg": measured,
-    "reduction-blocks.svg": blocks,
-    "reduction-stride.svg": stride,
-    "reduction-cascade.svg": cascade,
-    "reduction-warps.svg": warps,
-    "reduction-ticket.svg": ticket,
-    "reduction-ladder.svg": ladder,
+    "reduction/trees.svg": trees,
+    "reduction/measured.svg": measured,
+    "reduction/blocks.svg": blocks,
+    "reduction/stride.svg": stride,
+    "reduction/cascade.svg": cascade,
+    "reduction/warps.svg": warps,
+    "reduction/ticket.svg": ticket,
+    "reduction/ladder.svg": ladder,
 }

@@ -344,12 +344,12 @@ def measured():
 
 
 FIGURES = {
-    "shuffle-down.svg": down,
-    "shuffle-butterfly.svg": butterfly,
-    "shuffle-block.svg": block,
-    "shuffle-keys.svg": keys,
-    "shuffle-lanes.svg": lanes,
-    "shuffle-merge.svg": merge,
-    "shuffle-spacing.svg": spacing,
-    "shuffle-measured.svg": measured,
+    "shuffle/down.svg": down,
+    "shuffle/butterfly.svg": butterfly,
+    "shuffle/block.svg": block,
+    "shuffle/keys.svg": keys,
+    "shuffle/lanes.svg": lanes,
+    "shuffle/merge.svg": merge,
+    "shuffle/spacing.svg": spacing,
+    "shuffle/measured.svg": measured,
 }

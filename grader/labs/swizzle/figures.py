@@ -334,13 +334,13 @@ def measured():
 
 
 FIGURES = {
-    "swizzle-bits.svg": bits,
-    "swizzle-xor.svg": xor,
-    "swizzle-rows.svg": rows,
-    "swizzle-ldmatrix.svg": ldmatrix,
-    "swizzle-table.svg": table,
-    "swizzle-tile.svg": tile,
-    "swizzle-narrow.svg": narrow,
-    "swizzle-tensor.svg": tensor,
-    "swizzle-measured.svg": measured,
+    "swizzle/bits.svg": bits,
+    "swizzle/xor.svg": xor,
+    "swizzle/rows.svg": rows,
+    "swizzle/ldmatrix.svg": ldmatrix,
+    "swizzle/table.svg": table,
+    "swizzle/tile.svg": tile,
+    "swizzle/narrow.svg": narrow,
+    "swizzle/tensor.svg": tensor,
+    "swizzle/measured.svg": measured,
 }

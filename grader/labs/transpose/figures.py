@@ -333,12 +333,12 @@ def measured():
 
 
 FIGURES = {
-    "transpose-lines.svg": lines,
-    "transpose-naive.svg": naive,
-    "transpose-tile.svg": tile,
-    "transpose-edge.svg": edge,
-    "transpose-squares.svg": squares,
-    "transpose-banks.svg": banks,
-    "transpose-then-and-now.svg": then_and_now,
-    "transpose-measured.svg": measured,
+    "transpose/lines.svg": lines,
+    "transpose/naive.svg": naive,
+    "transpose/tile.svg": tile,
+    "transpose/edge.svg": edge,
+    "transpose/squares.svg": squares,
+    "transpose/banks.svg": banks,
+    "transpose/then-and-now.svg": then_and_now,
+    "transpose/measured.svg": measured,
 }

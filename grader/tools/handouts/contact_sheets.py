@@ -177,7 +177,8 @@ def write(folder, lab, state):
 def handouts(folder, scratch):
     for language, place in (("en", "handouts/figures"), ("zh", "handouts/zh/figures")):
         with Sheets(folder, f"handouts-{language}") as sheets:
-            drawn = [(file.stem, file.read_text()) for file in sorted((ROOT / place).glob("*.svg"))]
+            files = sorted((ROOT / place).rglob("*.svg"))
+            drawn = [(f"{file.parent.name} {file.stem}", file.read_text()) for file in files]
             for name, image in rasters(drawn, scratch):
                 sheets.add(name, image)
 

@@ -1,4 +1,4 @@
-"""python -m handouts.figures: draws handouts/figures/*.svg again, and in Chinese those that the pages of
+"""python -m handouts.figures: draws handouts/figures/**/*.svg again, and in Chinese those that the pages of
 handouts/zh show; makes the tables in the handouts again, and tells which figures in their sentences are
 no longer so."""
 
@@ -9,7 +9,7 @@ from handouts import handout, model_figures, overview_figures, quoted, words
 from lab32 import ROOT, labs
 
 FOLDER = ROOT / "handouts/figures"
-# {file name: function that draws it}: of the course, and of each lab.
+# {"lab/name.svg": function that draws it}: of the course, and of each lab.
 FIGURES = overview_figures.FIGURES | model_figures.FIGURES
 for lab in labs.modules("figures").values():
     FIGURES |= lab.FIGURES
@@ -18,7 +18,7 @@ CHINESE = ROOT / "handouts/zh/figures"
 
 def shown(pages):
     """The names of the pictures that these pages show."""
-    return set(re.findall(r"figures/([\w-]+\.svg)", "".join(page.read_text() for page in pages)))
+    return set(re.findall(r"figures/([\w/-]+\.svg)", "".join(page.read_text() for page in pages)))
 
 
 def drawn():

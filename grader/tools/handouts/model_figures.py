@@ -109,4 +109,4 @@ def scatter():
     return drawing
 
 
-FIGURES = {"model-limits.svg": limits, "model-scatter.svg": scatter}
+FIGURES = {"model/limits.svg": limits, "model/scatter.svg": scatter}

@@ -39,10 +39,10 @@ def test_no_figure_is_stale(name):
 
 
 def test_every_figure_is_drawn_and_shown():
-    drawn = {path.name for path in figures.FOLDER.glob("*.svg")}
+    drawn = {str(path.relative_to(figures.FOLDER)) for path in figures.FOLDER.rglob("*.svg")}
     assert drawn == set(figures.FIGURES)
     pages = [ROOT / "README.md", *sorted((ROOT / "handouts").glob("*.md"))]
-    shown = set(re.findall(r"figures/([\w-]+\.svg)", "".join(p.read_text() for p in pages)))
+    shown = set(re.findall(r"figures/([\w/-]+\.svg)", "".join(p.read_text() for p in pages)))
     assert shown == drawn
 
 

@@ -130,16 +130,16 @@ def test_the_glossary_has_no_word_twice():
 
 
 def test_no_chinese_picture_is_stale():
-    drawn = {path: text for path, text in figures.drawn().items() if path.parent == figures.CHINESE}
-    assert set(drawn) == set(figures.CHINESE.glob("*.svg"))
+    drawn = {path: text for path, text in figures.drawn().items() if path.is_relative_to(figures.CHINESE)}
+    assert set(drawn) == set(figures.CHINESE.rglob("*.svg"))
     for path, text in drawn.items():
         assert path.read_text() == text, "run `make figures`"
 
 
 def test_both_pictures_show_the_same():
     """All but the words: what is drawn, and each number."""
-    for path in figures.CHINESE.glob("*.svg"):
-        english = (figures.FOLDER / path.name).read_text()
+    for path in figures.CHINESE.rglob("*.svg"):
+        english = (figures.FOLDER / path.relative_to(figures.CHINESE)).read_text()
         chinese = path.read_text()
         for text in (english, chinese):
             assert "{" not in text, path
