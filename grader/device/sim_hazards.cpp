@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/ptx/memory_use.h"
+#include "simulator/ptx/module.h"
 
 namespace lab32::device {
 namespace {

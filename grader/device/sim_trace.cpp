@@ -7,7 +7,7 @@
 
 #include "device/function_times.h"
 #include "simulator/ptx/control_flow.h"
-#include "simulator/sass/graph.h"
+#include "simulator/sass/flow.h"
 #include "simulator/timing/instruction_cost.h"
 #include "simulator/timing/machine_issue.h"
 

@@ -33,4 +33,8 @@ struct Artifact {
   std::function<std::string()> debug_ptx = {};
 };
 
+// How much device memory all .global and .const variables of nvcc's PTX take together; at most
+// 2^64 - 1. (A cubin keeps 32 bits of a size.)
+uint64_t variable_bytes(const std::string& ptx);
+
 }  // namespace lab32::toolchain

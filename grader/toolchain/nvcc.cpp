@@ -14,12 +14,12 @@
 #include "base/files.h"
 #include "base/pattern.h"
 #include "base/text.h"
+#include "toolchain/artifact.h"
 #include "toolchain/cache.h"
-#include "toolchain/disassemble.h"
-#include "toolchain/line_directives.h"
-#include "toolchain/opened_files.h"
+#include "toolchain/machine_code.h"
+#include "toolchain/sandbox.h"
+#include "toolchain/submission.h"
 #include "toolchain/toolchain.h"
-#include "toolchain/variable_bytes.h"
 
 namespace lab32::toolchain {
 namespace {

@@ -17,7 +17,7 @@ namespace lab32::toolchain {
 // How a sandbox is closed off. Where bubblewrap cannot run, Landlock lets the programs open the
 // same files and no others, and seccomp no sockets. `plain` is what is left without Landlock:
 // seccomp, if there is that, the same limits and a copy of the submission; the programs could read
-// whatever this user can, so what they have opened is looked at afterwards (opened_files.h).
+// whatever this user can, so what they have opened is looked at afterwards (Readable).
 enum class Isolation { bubblewrap, landlock, plain };
 
 struct IsolationProbe {
@@ -56,6 +56,33 @@ class Sandbox {
   std::filesystem::path include_, submission_, output_;
   Isolation isolation_;
   std::optional<Confinement> confinement_;  // but for bubblewrap
+};
+
+// ---- which files a preprocessor has read, by its own account (gcc -H), and whether it might ----
+
+// gcc's flag, as nvcc hands it on.
+extern const std::vector<std::string> kTellOpenedFiles;
+
+struct OpenedFiles {
+  std::vector<std::filesystem::path> files;  // as gcc called them
+  std::string messages;                      // what is left of its output without that account
+};
+OpenedFiles split_opened_files(const std::string& output);
+
+// Files that a compilation may read: all below these directories. They are told by device and
+// number, not by name: a name may lead through links, or be another's in /proc.
+class Readable {
+ public:
+  // `own`: small directories, of which every file counts; `roots`: the toolchain's, which are
+  // public, less what of the checkout lies in them.
+  Readable(const std::vector<std::filesystem::path>& own,
+           const std::vector<std::filesystem::path>& roots);
+  // False on any doubt. `from`: the directory that the compiler ran in.
+  bool allows(const std::filesystem::path& file, const std::filesystem::path& from) const;
+
+ private:
+  std::vector<std::pair<uint64_t, uint64_t>> own_;
+  std::vector<std::filesystem::path> roots_;
 };
 
 }  // namespace lab32::toolchain

@@ -26,4 +26,8 @@ struct Submission {
 // .cu that is missing, no plain file, too large, or no text.
 Submission read_submission(const std::filesystem::path& source, const std::string& display_path);
 
+// The text with blanks in place of each `#line 7 "x"` and `# 7 "x"`, by which messages would name
+// lines and files that are not there. Every position in it is where it was.
+std::string without_line_directives(const std::string& text);
+
 }  // namespace lab32::toolchain

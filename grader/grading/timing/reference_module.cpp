@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "grading/engine/compiled.h"
-#include "toolchain/assemble.h"
+#include "toolchain/machine_code.h"
 #include "toolchain/nvcc.h"
 
 namespace lab32::grading {

@@ -10,7 +10,7 @@
 #include "device/sim_device.h"
 #include "runtime/cudart/device_code.h"
 #include "runtime/cudart/errors.h"
-#include "simulator/ptx/unknown_opcodes.h"
+#include "simulator/ptx/opcodes.h"
 
 namespace lab32::cudart {
 namespace {

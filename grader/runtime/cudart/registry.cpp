@@ -14,7 +14,7 @@
 #include "runtime/cudart/device_code.h"
 #include "runtime/cudart/errors.h"
 #include "runtime/cudart/launch.h"
-#include "toolchain/disassemble.h"
+#include "toolchain/machine_code.h"
 
 namespace lab32::cudart {
 namespace {

@@ -14,8 +14,7 @@
 #include "base/pattern.h"
 #include "runtime/cudart/registry.h"
 #include "simulator/ptx/link.h"
-#include "toolchain/assemble.h"
-#include "toolchain/disassemble.h"
+#include "toolchain/machine_code.h"
 #include "toolchain/toolchain.h"
 
 namespace lab32::driver {

@@ -7,7 +7,7 @@
 #include "runtime/cudart/device_code.h"
 #include "runtime/driver/call.h"
 #include "toolchain/artifact.h"
-#include "toolchain/assemble.h"
+#include "toolchain/machine_code.h"
 
 namespace lab32::driver {
 

@@ -1,6 +1,5 @@
-#include "simulator/ptx/check_operands.h"
-
-#include "simulator/ptx/memory_use.h"
+#include "simulator/ptx/module.h"
+#include "simulator/ptx/module_parser.h"
 
 namespace lab32::ptx {
 namespace {

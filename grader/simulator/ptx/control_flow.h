@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulator/ptx/basic_blocks.h"
+#include "simulator/ptx/graph.h"
 #include "simulator/ptx/meetings.h"
 #include "simulator/ptx/module.h"
 

@@ -6,10 +6,25 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace lab32::ptx {
 
-struct DebugType;
+// Made of entries (DIEs) when a variable is read, so that nothing is shared that could be circular.
+struct DebugType {
+  struct Member {
+    std::string name;
+    uint64_t offset = 0;
+    std::shared_ptr<const DebugType> type;
+  };
+  uint64_t bytes = 0;
+  std::shared_ptr<const DebugType> element;  // of an array
+  std::vector<Member> members;               // of a structure
+};
+
+// The type of each variable (a symbol of the PTX); none where the text has no debug sections, or
+// where they are not understood (dwarf.cpp).
+std::map<std::string, std::shared_ptr<const DebugType>> types_of_variables(const std::string& ptx);
 
 class DebugTypes {
  public:

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/memory.h"
-#include "simulator/ptx/literals.h"
+#include "simulator/ptx/lexer.h"
 
 namespace lab32::ptx {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/ptx/cursor.h"
+#include "simulator/ptx/lexer.h"
 #include "simulator/ptx/module.h"
 
 namespace lab32::ptx {

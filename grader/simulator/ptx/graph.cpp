@@ -1,11 +1,11 @@
-// Immediate dominators by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
-// All with stacks of their own: long functions have chains of many thousand blocks.
 #include "simulator/ptx/graph.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace lab32::ptx {
+
+// ---- dominators and loops --------------------------------------------------------------------
 
 Edges reversed(const Edges& next) {
   Edges back(next.size());
@@ -117,6 +117,162 @@ Loops find_loops(const Edges& next, const std::vector<int>& dominator) {
     loops.all.push_back(std::move(loop));
   }
   return loops;
+}
+
+// ---- basic blocks ----------------------------------------------------------------------------
+
+namespace {
+
+// A trap ends the kernel: nothing follows it, whatever stands behind.
+bool ends_block(const Instruction& in) {
+  return is_branch(in) || in.op->traits.leaves_function() || in.op->traits.flow == Flow::trap;
+}
+
+bool never_continues(const Instruction& in) { return in.guard < 0 && ends_block(in); }
+
+std::vector<int> targets_of(const Function& function, const Instruction& in) {
+  switch (in.op->traits.flow) {
+    case Flow::branch:
+      return {static_cast<int>(in.operands[0].value)};
+    case Flow::table_branch:
+      return function.branch_tables[static_cast<size_t>(in.branch_table)];
+    default:
+      return {};
+  }
+}
+
+void make_blocks(const Function& function, BasicBlocks& flow) {
+  const auto size = static_cast<int>(function.body.size());
+  std::vector<char> leads(static_cast<size_t>(size) + 1, 0);
+  leads[0] = 1;
+  for (int i = 0; i < size; ++i) {
+    const Instruction& in = function.body[static_cast<size_t>(i)];
+    if (ends_block(in)) leads[static_cast<size_t>(i) + 1] = 1;
+    for (int target : targets_of(function, in)) leads[static_cast<size_t>(target)] = 1;
+  }
+  flow.block_of.resize(static_cast<size_t>(size));
+  for (int i = 0; i < size; ++i) {
+    if (leads[static_cast<size_t>(i)]) {
+      flow.blocks.emplace_back();
+      flow.blocks.back().first = i;
+    }
+    flow.blocks.back().last = i + 1;
+    flow.block_of[static_cast<size_t>(i)] = static_cast<int>(flow.blocks.size()) - 1;
+  }
+}
+
+void make_edges(const Function& function, BasicBlocks& flow) {
+  const auto size = static_cast<int>(function.body.size());
+  for (size_t b = 0; b < flow.blocks.size(); ++b) {
+    BasicBlock& block = flow.blocks[b];
+    const Instruction& end = function.body[static_cast<size_t>(block.last) - 1];
+    std::vector<int> targets = targets_of(function, end);
+    if (!never_continues(end)) targets.push_back(block.last);
+    block.ends_lanes = end.op->traits.leaves_function();
+    for (int target : targets) {
+      if (target == size) {  // running off the end returns
+        block.ends_lanes = true;
+        continue;
+      }
+      const int to = flow.block_of[static_cast<size_t>(target)];
+      if (std::find(block.successors.begin(), block.successors.end(), to) !=
+          block.successors.end()) {
+        continue;
+      }
+      block.successors.push_back(to);
+      flow.blocks[static_cast<size_t>(to)].predecessors.push_back(static_cast<int>(b));
+    }
+  }
+}
+
+}  // namespace
+
+bool is_branch(const Instruction& in) {
+  return in.op->traits.flow == Flow::branch || in.op->traits.flow == Flow::table_branch;
+}
+
+BasicBlocks find_basic_blocks(const Function& function) {
+  BasicBlocks flow;
+  if (function.body.empty()) return flow;
+  make_blocks(function, flow);
+  make_edges(function, flow);
+  return flow;
+}
+
+// ---- a function, or one of its loops ---------------------------------------------------------
+
+FlowView::FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, int loop) {
+  const int count = static_cast<int>(blocks.size());
+  const Loop* const inside = loop == kWhole ? nullptr : &loops.all[static_cast<size_t>(loop)];
+  number_.assign(blocks.size(), -1);
+  for (int b = 0; b < count; ++b) {
+    if (inside != nullptr && !inside->holds[static_cast<size_t>(b)]) continue;
+    number_[static_cast<size_t>(b)] = static_cast<int>(nodes_.size());
+    nodes_.push_back(b);
+  }
+  const int out = static_cast<int>(nodes_.size());
+  next_.resize(nodes_.size() + 1);
+  std::vector<int> sometimes;  // leave the function
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const BasicBlock& block = blocks[static_cast<size_t>(nodes_[i])];
+    for (const int to : block.successors) {
+      if (inside != nullptr && to == inside->header)
+        next_[i].push_back(out);
+      else if (holds(to))
+        next_[i].push_back(local(to));
+    }
+    if (inside != nullptr || !block.ends_lanes) continue;
+    if (block.successors.empty())
+      next_[i].push_back(out);
+    else
+      sometimes.push_back(static_cast<int>(i));
+  }
+  // A guarded ret lets some lanes leave and the others go on: for those it is no way out, so it
+  // counts only where there is no other, as in `for (;;) { … @%p1 ret; }`.
+  after_ = immediate_dominators(reversed(next_), out);
+  bool another_way = false;
+  for (const int i : sometimes) {
+    if (after_[static_cast<size_t>(i)] >= 0) continue;
+    next_[static_cast<size_t>(i)].push_back(out);
+    another_way = true;
+  }
+  back_ = reversed(next_);
+  if (another_way) after_ = immediate_dominators(back_, out);
+}
+
+int FlowView::post_dominator(int block) const {
+  const int after = after_[static_cast<size_t>(local(block))];
+  return after < 0 || after == static_cast<int>(nodes_.size()) ? kNoBlock
+                                                               : nodes_[static_cast<size_t>(after)];
+}
+
+bool FlowView::leads_out(int block) const { return after_[static_cast<size_t>(local(block))] >= 0; }
+
+NodeSet FlowView::spread(const Edges& edges, int from, int without) const {
+  NodeSet seen(number_.size(), 0);
+  std::vector<int> work{from};
+  while (!work.empty()) {
+    const int node = work.back();
+    work.pop_back();
+    for (const int to : edges[static_cast<size_t>(node)]) {
+      if (to == without || to == static_cast<int>(nodes_.size())) continue;
+      const auto block = static_cast<size_t>(nodes_[static_cast<size_t>(to)]);
+      if (seen[block]) continue;
+      seen[block] = true;
+      work.push_back(to);
+    }
+  }
+  return seen;
+}
+
+NodeSet FlowView::that_come_to(int to) const {
+  NodeSet from = spread(back_, local(to), local(to));
+  from[static_cast<size_t>(to)] = true;
+  return from;
+}
+
+NodeSet FlowView::reached_from(int from, int without) const {
+  return spread(next_, local(from), without == kNoBlock ? -1 : local(without));
 }
 
 }  // namespace lab32::ptx

@@ -2,10 +2,69 @@
 
 #include <algorithm>
 #include <array>
-
-#include "simulator/ptx/diagnostic.h"
+#include <charconv>
+#include <cstring>
 
 namespace lab32::ptx {
+
+// ---- diagnostics -----------------------------------------------------------------------------
+
+namespace {
+
+// Longest part of a PTX line that is shown: a terminal of 100 columns less the indent.
+constexpr size_t kExcerptWidth = 96;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+std::string excerpt(std::string_view text, size_t offset) {
+  offset = std::min(offset, text.size());
+  const size_t before = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
+  size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  size_t end = std::min(text.find('\n', offset), text.size());
+  while (begin < offset && is_blank(text[begin])) ++begin;
+  while (end > offset && is_blank(text[end - 1])) --end;
+
+  std::string_view lead, trail;
+  if (offset - begin > kExcerptWidth - 20) {
+    begin = offset - 20;
+    lead = "...";
+  }
+  if (end - begin > kExcerptWidth) {
+    end = begin + kExcerptWidth;
+    trail = "...";
+  }
+  std::string line(text.substr(begin, end - begin));
+  // The caret stands in a column: tabs, and bytes that a terminal would act on, become blanks.
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  std::string out = "\n  ";
+  out.append(lead).append(line).append(trail).append("\n  ");
+  out.append(lead.size() + offset - begin, ' ').append("^");
+  return out;
+}
+
+}  // namespace
+
+int line_of(std::string_view text, size_t offset) {
+  offset = std::min(offset, text.size());
+  return 1 +
+         static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(offset), '\n'));
+}
+
+std::string render(const Module& module, const Diagnostic& diagnostic, int loc) {
+  std::string out = "PTX line " + std::to_string(line_of(module.text, diagnostic.offset)) + ": " +
+                    diagnostic.message;
+  if (const auto position = module.position(loc)) {
+    const size_t slash = position->file.rfind('/');
+    out += " (source: " + position->file.substr(slash == std::string::npos ? 0 : slash + 1) + ":" +
+           std::to_string(position->line) + ")";
+  }
+  return out + excerpt(module.text, diagnostic.offset);
+}
+
+// ---- tokens ----------------------------------------------------------------------------------
+
 namespace {
 
 enum CharClass : unsigned char { kOther, kLetter, kDigit, kPunct };
@@ -93,6 +152,60 @@ std::vector<Token> lex(std::string_view text) {
   }
   add(Token::Kind::end, size, size);
   return tokens;
+}
+
+// ---- numbers ---------------------------------------------------------------------------------
+
+namespace {
+
+std::optional<uint64_t> digits(std::string_view text, int base) {
+  uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
+  if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+bool has_prefix(std::string_view text, char letter) {
+  return text.size() > 2 && text[0] == '0' && (text[1] | 0x20) == letter;
+}
+
+}  // namespace
+
+std::optional<uint64_t> parse_integer(std::string_view text) {
+  if (text.size() > 1 && text.back() == 'U') text.remove_suffix(1);
+  if (has_prefix(text, 'x')) return digits(text.substr(2), 16);
+  if (has_prefix(text, 'b')) return digits(text.substr(2), 2);
+  if (text.size() > 1 && text[0] == '0') return digits(text.substr(1), 8);
+  return digits(text, 10);
+}
+
+std::optional<RealLiteral> parse_real(std::string_view text) {
+  for (const auto& [letter, length] : {std::pair<char, size_t>{'f', 10}, {'d', 18}}) {
+    if (!has_prefix(text, letter)) continue;
+    if (text.size() != length) return std::nullopt;
+    const auto bits = digits(text.substr(2), 16);
+    if (!bits) return std::nullopt;
+    return RealLiteral{*bits, letter == 'd'};
+  }
+  if (has_prefix(text, 'x') || text.find_first_of(".eE") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  RealLiteral literal{0, true};
+  std::memcpy(&literal.bits, &value, sizeof value);
+  return literal;
+}
+
+uint64_t Cursor::expect_integer() {
+  if (peek().kind != Token::Kind::number) fail_expected("an integer");
+  const auto value = parse_integer(peek().text);
+  if (!value) fail_expected("an integer");
+  next();
+  return *value;
 }
 
 }  // namespace lab32::ptx

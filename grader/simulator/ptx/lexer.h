@@ -1,10 +1,39 @@
-// PTX text -> tokens.
+// PTX text -> tokens and numbers, the place of the parser among them, and how a message shows a
+// place.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "simulator/ptx/module.h"
+
 namespace lab32::ptx {
+
+// ---- how diagnostics are shown: the PTX line, the source line it came from, and a caret ----
+
+// Thrown inside the parser; leaves it as an Error, or as the refusal of one function.
+struct Diagnostic {
+  size_t offset;  // in Module::text
+  std::string message;
+};
+
+// PTX line 57: `wmma.load.a.sync` is not supported by the simulator (source: reduction.cu:31)
+//   wmma.load.a.sync {%r1}, [%rd4], %r3;
+//   ^
+// No source part without line information (loc -1). Needs Module::files, which PTX lists at the
+// end: render only when the whole module is read.
+std::string render(const Module& module, const Diagnostic& diagnostic, int loc);
+
+// 1-based line of an offset.
+int line_of(std::string_view text, size_t offset);
+
+// ---- tokens ----
 
 struct Token {
   enum class Kind : unsigned char {
@@ -25,5 +54,75 @@ struct Token {
 // All tokens and one of Kind::end. Comments are dropped. Opcodes are not taken apart here: modules
 // repeat few of them many times, and the parser looks whole ones up. Throws Diagnostic.
 std::vector<Token> lex(std::string_view text);
+
+// ---- numbers as PTX writes them ----
+
+// 12, 017, 0x1F, 0b11, each perhaps with a U behind it; nullopt when it is none of these or does
+// not fit 64 bits.
+std::optional<uint64_t> parse_integer(std::string_view text);
+
+struct RealLiteral {
+  uint64_t bits;  // of a float (0f3F800000) or of a double (0d…, 1.5)
+  bool is_double;
+};
+std::optional<RealLiteral> parse_real(std::string_view text);
+
+// The parser's place in the token list, and what every part of it does there.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : text_(text), tokens_(lex(text)) {}
+
+  // The end token repeats, so that looking ahead needs no bounds check by the caller.
+  const Token& peek(size_t ahead = 0) const {
+    return tokens_[std::min(place_ + ahead, tokens_.size() - 1)];
+  }
+  const Token& next() {
+    const Token& token = peek();
+    if (place_ + 1 < tokens_.size()) ++place_;
+    return token;
+  }
+  bool at_end() const { return peek().kind == Token::Kind::end; }
+
+  bool accept(char c) {
+    if (!peek().is(c)) return false;
+    next();
+    return true;
+  }
+  bool accept(std::string_view word) {
+    if (!peek().is(word)) return false;
+    next();
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) fail_expected(std::string("`") + c + "`");
+  }
+  std::string_view expect_name() {
+    if (peek().kind != Token::Kind::word || peek().text[0] == '.') fail_expected("a name");
+    return next().text;
+  }
+  uint64_t expect_integer();
+
+  size_t offset() const { return offset_of(peek()); }
+  size_t offset_of(const Token& token) const {
+    return static_cast<size_t>(token.text.data() - text_.data());
+  }
+
+  // Going back: a refused function is left by matching braces from its last good statement.
+  size_t place() const { return place_; }
+  void set_place(size_t place) { place_ = place; }
+
+  [[noreturn]] void fail(std::string message) const {
+    throw Diagnostic{offset(), std::move(message)};
+  }
+  [[noreturn]] void fail_expected(const std::string& what) const {
+    fail(what + " is expected here" +
+         (at_end() ? ", but the text ends" : ", not `" + std::string(peek().text) + "`"));
+  }
+
+ private:
+  std::string_view text_;
+  std::vector<Token> tokens_;
+  size_t place_ = 0;
+};
 
 }  // namespace lab32::ptx

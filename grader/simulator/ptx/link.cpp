@@ -7,10 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "simulator/ptx/cursor.h"
-#include "simulator/ptx/diagnostic.h"
 #include "simulator/ptx/lexer.h"
-#include "simulator/ptx/literals.h"
 
 namespace lab32::ptx {
 namespace {

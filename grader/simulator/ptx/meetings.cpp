@@ -20,7 +20,7 @@
 #include <tuple>
 #include <utility>
 
-#include "simulator/ptx/flow_view.h"
+#include "simulator/ptx/graph.h"
 
 namespace lab32::ptx {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "simulator/ptx/basic_blocks.h"
 #include "simulator/ptx/graph.h"
 
 namespace lab32::ptx {

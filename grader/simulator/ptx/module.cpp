@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 namespace lab32::ptx {
+
 namespace {
 
 // Whether a file belongs to the toolkit or the host compiler rather than to the student: below an
@@ -109,6 +110,45 @@ std::vector<uint32_t> parameter_offsets(const std::vector<Variable>& params, uin
   }
   if (total != nullptr) *total = static_cast<uint32_t>(end);
   return offsets;
+}
+
+Space memory_space(const Instruction& in, size_t use) {
+  const Space of_row = in.op->traits.memory[use].space;
+  if (of_row != Space::generic) return of_row;
+  if (in.has(Mod::shared) || in.has(Mod::shared_cta)) return Space::shared;
+  if (in.has(Mod::global)) return Space::global;
+  if (in.has(Mod::local)) return Space::local;
+  if (in.has(Mod::constant)) return Space::constant;
+  return Space::generic;
+}
+
+unsigned element_bytes(const Instruction& in) {
+  if (in.op->traits.matrix) return 16;
+  // A copy from memory to memory has no type: an operand says how much.
+  if (in.op->traits.memory_count == 2) return static_cast<unsigned>(in.operands[2].value);
+  return bytes_of(in.type());
+}
+
+MemoryOrder memory_order(const Instruction& in) {
+  const Traits& traits = in.op->traits;
+  const bool fence = traits.sync == Sync::fence;
+  // By the copy engine, or through a surface, too.
+  const bool update = traits.is_atomic() || in.has(Mod::reduce) || in.op->id == OpId::sured;
+  MemoryOrder order;
+  // Volatile is relaxed with system scope; so is memory-mapped I/O.
+  const bool everywhere = in.has(Mod::op_volatile) || in.has(Mod::mmio);
+  order.acquire = in.has(Mod::acquire) || in.has(Mod::acq_rel);
+  order.release = in.has(Mod::release) || in.has(Mod::acq_rel);
+  order.strong =
+      fence || update || everywhere || order.acquire || order.release || in.has(Mod::relaxed);
+  if (fence && !order.acquire && !order.release) order.acquire = order.release = true;
+  if (in.has(Mod::cta))
+    order.scope = Scope::block;
+  else if (in.has(Mod::cluster))
+    order.scope = Scope::cluster;
+  else if (everywhere || in.has(Mod::sys))
+    order.scope = Scope::system;
+  return order;
 }
 
 }  // namespace lab32::ptx

@@ -170,4 +170,27 @@ const Function& require_kernel(const Module& module, std::string_view name);
 // Byte offset of each parameter in the parameter block, by the alignment rules of the PTX ISA.
 std::vector<uint32_t> parameter_offsets(const std::vector<Variable>& params, uint32_t* total);
 
+// ---- the memory that the row of an instruction says it uses, and in which order ----
+
+// The state space of its mem operand number `use`: the row's, or the one that a modifier names;
+// generic where neither does.
+Space memory_space(const Instruction& in, size_t use);
+
+// Bytes of the pieces that a lane moves: vectors move several, a lane of a matrix access a row.
+unsigned element_bytes(const Instruction& in);
+
+// Whose threads an operation concerns.
+enum class Scope : uint8_t { block, cluster, device, system };
+
+// How strong the accesses of an instruction are in the PTX memory model (PTX ISA, "Memory
+// Consistency Model").
+struct MemoryOrder {
+  bool strong = false;  // may meet another strong access of a thread in both scopes
+  bool acquire = false, release = false;
+  Scope scope = Scope::device;
+};
+
+// Of loads, stores, updates and fences.
+MemoryOrder memory_order(const Instruction& in);
+
 }  // namespace lab32::ptx

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulator/ptx/cursor.h"
+#include "simulator/ptx/lexer.h"
 #include "simulator/ptx/module.h"
 #include "simulator/ptx/scopes.h"
 
@@ -49,7 +49,7 @@ class ModuleParser {
   void check_relocations() const;
   void spread_refusals();
 
-  // parse_lines.cpp
+  // lines
   void file_directive();
   int loc_directive();  // index in Module::locs
   void skip_section();
@@ -134,5 +134,11 @@ class FunctionParser {
   std::vector<NamedUse> table_uses_, prototype_uses_;
   std::vector<Prototype> prototypes_;
 };
+
+// Checks that the operands of an instruction are what its row of opcodes.def asks for
+// (check_operands.cpp). Throws Diagnostic at the first operand that does not fit. `operands`
+// already has an entry for each slot of the row, Kind::none where an optional one was left out.
+void check_operands(const Function& function, const Instruction& in, std::string_view opcode,
+                    const std::vector<ParsedOperand>& operands);
 
 }  // namespace lab32::ptx

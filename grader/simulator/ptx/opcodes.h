@@ -97,4 +97,9 @@ const std::vector<OpInfo>& opcode_table();
 const OpInfo* match_opcode(const std::vector<std::string_view>& words, Mods* mods,
                            std::vector<Type>* types);
 
+// Whether a statement may begin with an opcode that opcodes.def has no row for. True for some texts
+// that have none (C++ in a comment), false for none that parse() would find one in.
+// Costs a twelfth of parsing.
+bool may_have_unknown_opcodes(std::string_view text);
+
 }  // namespace lab32::ptx

@@ -1,6 +1,5 @@
 // Operands of instructions, in every form PTX writes them.
-#include "simulator/ptx/check_operands.h"
-#include "simulator/ptx/literals.h"
+#include "simulator/ptx/lexer.h"
 #include "simulator/ptx/module_parser.h"
 
 namespace lab32::ptx {

@@ -1,10 +1,10 @@
 // The structures of PTX and SASS are compared: loops around an instruction, and the branches that
 // decide whether it runs.
-#include "simulator/sass/conditions.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "simulator/sass/function_plan.h"
 
 namespace lab32::sass {
 namespace {

@@ -9,12 +9,13 @@
 #include <string_view>
 
 #include "simulator/ptx/control_flow.h"
-#include "simulator/ptx/memory_use.h"
-#include "simulator/sass/graph.h"
-#include "simulator/sass/register_banks.h"
-#include "simulator/sass/spin_loops.h"
+#include "simulator/ptx/module.h"
+#include "simulator/sass/atomics.h"
+#include "simulator/sass/flow.h"
+#include "simulator/sass/operands.h"
 
 namespace lab32::sass {
+
 namespace {
 
 bool is_anchor(const ptx::Instruction& in) {

@@ -3,16 +3,58 @@
 // into guards: a guarded instruction is issued by warps that have no lane for it, too.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "simulator/ptx/module.h"
-#include "simulator/sass/emitted_block.h"
-#include "simulator/sass/sites.h"
+#include "simulator/sass/flow.h"
+#include "simulator/sass/operands.h"
 
 namespace lab32::sass {
+
+struct EmittedInstruction {
+  std::string opcode;   // with its modifiers
+  int32_t address = 0;  // in bytes, from the function's start
+  int32_t origin = -1;  // in Function::body; -1: not known
+  Operands registers;
+  std::array<uint8_t, 2> banks{};  // operands of even and odd registers (RegisterBanks)
+  Control control;
+  int pending = 0;       // DEPBAR: so many groups of copies may still be under way
+  bool is_copy = false;  // an access, shuffle or barrier that stands for its origin
+};
+
+struct EmittedBlock {
+  // An instruction of the PTX that has copies here, and how often the block runs for each time that
+  // one is issued: with four copies, every fourth time.
+  struct Origin {
+    int32_t index = 0;  // in Function::body
+    double share = 1;
+    // An access, a shuffle, a barrier, a floating-point operation: ptxas copies these as they are.
+    // Counters and addresses of an unrolled loop are computed once for all copies.
+    bool anchor = false;
+    // Of an unrolled loop's anchor: its copies here; whether no block has fewer; how many each
+    // block has that has more; and instructions of the PTX that are issued as often as the loop is
+    // entered. Each time, blocks with more copies take what they can of what is left to do.
+    int copies = 0;
+    bool fewest = true;
+    std::vector<int> more{};
+    int peeled = 0;  // turns that are made before the loop
+    std::vector<int32_t> entries{};
+  };
+  std::vector<Origin> origins;
+  // The loop of a load and a compare-and-swap that ptxas made of an atomic of the PTX; -1: none. It
+  // runs until the last lane has got through.
+  int32_t spins = -1;
+  bool in_loop = false;
+  bool entry = false;
+  bool rare = false;  // calls what ordinary operands of a root or a quotient do not need
+  std::vector<EmittedInstruction> code;
+  // Blocks, by their place in the list, that head the loops around this one, the outermost first.
+  std::vector<size_t> loops;
+};
 
 using EmittedFunctions = std::map<std::string, std::vector<EmittedBlock>>;
 

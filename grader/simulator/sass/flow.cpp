@@ -1,9 +1,77 @@
-// Which instructions of the SASS end a basic block, and where they lead.
 #include "simulator/sass/flow.h"
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace lab32::sass {
+
+// ---- loops and control dependence ------------------------------------------------------------
+
+namespace {
+
+void find_deciders(ptx::Edges next, Structure& s) {
+  const int n = static_cast<int>(s.reachable.size());
+  // A loop without an end never reaches the exit: give it a way there, so that every node has a
+  // post-dominator.
+  for (int i = 0; i < n; ++i) {
+    auto& out = next[static_cast<size_t>(i)];
+    if (out.empty() || (out.size() == 1 && out[0] == i)) out.push_back(n);
+  }
+  const std::vector<int> after = ptx::immediate_dominators(ptx::reversed(next), n);
+  s.decided_by.assign(static_cast<size_t>(n), {});
+  for (int a = 0; a < n; ++a) {
+    if (!s.reachable[static_cast<size_t>(a)] || next[static_cast<size_t>(a)].size() < 2) continue;
+    for (int b : next[static_cast<size_t>(a)]) {
+      for (int at = b; at >= 0 && at < n && at != after[static_cast<size_t>(a)];
+           at = after[static_cast<size_t>(at)]) {
+        auto& deciders = s.decided_by[static_cast<size_t>(at)];
+        if (std::find(deciders.begin(), deciders.end(), a) == deciders.end()) deciders.push_back(a);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int Structure::depth(int node) const {
+  int depth = 0;
+  for (int l = loop_of[static_cast<size_t>(node)]; l >= 0; l = loops[static_cast<size_t>(l)].parent)
+    ++depth;
+  return depth;
+}
+
+std::vector<int> Structure::all_deciders(int node) const {
+  std::vector<int> found = decided_by[static_cast<size_t>(node)];
+  for (size_t i = 0; i < found.size(); ++i) {
+    for (int d : decided_by[static_cast<size_t>(found[i])]) {
+      if (std::find(found.begin(), found.end(), d) == found.end()) found.push_back(d);
+    }
+  }
+  return found;
+}
+
+Structure analyse(const Graph& graph) {
+  Structure s;
+  const size_t n = graph.next.size();
+  if (n == 0) return s;
+  ptx::Edges next = graph.next;
+  next.emplace_back();  // the exit
+  s.dominator = ptx::immediate_dominators(next, 0);
+  ptx::Loops loops = ptx::find_loops(next, s.dominator);
+  for (Loop& loop : loops.all) loop.holds.resize(n);  // the exit is in none
+  s.loops = std::move(loops.all);
+  s.loop_of = std::move(loops.loop_of);
+  s.loop_of.resize(n);
+  s.dominator.resize(n);
+  s.reachable.resize(n);
+  for (size_t i = 0; i < n; ++i) s.reachable[i] = i == 0 || s.dominator[i] >= 0;
+  find_deciders(next, s);
+  return s;
+}
+
+// ---- basic blocks ----------------------------------------------------------------------------
+
 namespace {
 
 // The labels of "`(.L_x_12)" or of (*"BRANCH_TARGETS .L_x_1,.L_x_2"*) in the operands.
@@ -118,6 +186,32 @@ FlowGraph analyse_flow(const Function& function) {
   for (size_t b = 0; b < flow.blocks.size(); ++b)
     flow.slow_path.push_back(whole.reachable[b] && !flow.structure.reachable[b]);
   return flow;
+}
+
+// ---- instructions by line of the PTX ---------------------------------------------------------
+
+Sites::Sites(const Listing& listing) {
+  flows_.reserve(listing.functions.size());
+  for (const Function& f : listing.functions) {
+    flows_.push_back(analyse_flow(f));
+    const FlowGraph& flow = flows_.back();
+    for (size_t i = 0; i < f.code.size(); ++i) {
+      const Instruction& in = f.code[i];
+      const int block = flow.block_of[i];
+      // Without known targets of a jump every block may be reached.
+      if (flow.known && !flow.structure.reachable[static_cast<size_t>(block)] &&
+          !flow.slow_path[static_cast<size_t>(block)])
+        continue;
+      if (in.never_runs()) continue;
+      by_line_[in.ptx_line].push_back({&f, &flow, &in, static_cast<int>(i), block, memory_op(in)});
+    }
+  }
+}
+
+const std::vector<MemorySite>& Sites::of_line(int ptx_line) const {
+  static const std::vector<MemorySite> none;
+  auto found = by_line_.find(ptx_line);
+  return found == by_line_.end() ? none : found->second;
 }
 
 }  // namespace lab32::sass

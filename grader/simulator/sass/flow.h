@@ -1,13 +1,43 @@
-// Basic blocks of a SASS function, and which of them are slow paths for diverged warps.
+// Flow of a SASS function: its basic blocks, loops and control dependence, and which instructions
+// come from which line of the PTX.
 #pragma once
 
+#include <map>
 #include <vector>
 
-#include "simulator/sass/graph.h"
+#include "simulator/ptx/graph.h"
 #include "simulator/sass/listing.h"
+#include "simulator/sass/operands.h"
 
 namespace lab32::sass {
 
+// ---- loops and control dependence: asked of the PTX and of the SASS, and the answers compared
+// ----
+
+using ptx::Loop;
+
+// Node 0 is the entry. An edge to node `size()` leaves the function.
+struct Graph {
+  ptx::Edges next;
+  int size() const { return static_cast<int>(next.size()); }
+};
+
+struct Structure {
+  std::vector<bool> reachable;
+  std::vector<int> dominator;                // immediate; -1 for the entry and unreachable nodes
+  std::vector<Loop> loops;                   // natural loops, one a header
+  std::vector<int> loop_of;                  // innermost loop of each node, -1: none
+  std::vector<std::vector<int>> decided_by;  // control dependence: the nodes whose branch decides
+
+  bool dominates(int a, int b) const { return ptx::dominates(dominator, a, b); }
+  int depth(int node) const;  // loops around the node
+  // decided_by, transitively.
+  std::vector<int> all_deciders(int node) const;
+};
+
+Structure analyse(const Graph& graph);
+
+// Basic blocks of a SASS function, and which of them are slow paths for diverged warps.
 struct FlowGraph {
   struct Block {
     int first = 0, last = 0;  // instructions [first, last)
@@ -22,5 +52,36 @@ struct FlowGraph {
 };
 
 FlowGraph analyse_flow(const Function& function);
+
+// ---- which instructions come from which line of the PTX, over all kernels of a listing ----
+
+// One SASS instruction with what its surroundings say about it.
+struct MemorySite {
+  const Function* function = nullptr;
+  const FlowGraph* flow = nullptr;
+  const Instruction* instruction = nullptr;
+  int index = 0;  // in function->code
+  int block = 0;
+  std::optional<MemoryOp> op;
+
+  bool slow_path() const { return flow->slow_path[static_cast<size_t>(block)]; }
+  int depth() const { return flow->structure.depth(block); }
+  // Instructions with one key have comparable constants in their addresses, unless the base
+  // register changes in between.
+  auto cell() const { return std::make_tuple(function, block, op->base); }
+};
+
+class Sites {
+ public:
+  explicit Sites(const Listing& listing);
+
+  // All instructions of a PTX line; dead code behind the last EXIT and never-true guards left out.
+  const std::vector<MemorySite>& of_line(int ptx_line) const;
+  const std::map<int, std::vector<MemorySite>>& by_line() const { return by_line_; }
+
+ private:
+  std::vector<FlowGraph> flows_;
+  std::map<int, std::vector<MemorySite>> by_line_;
+};
 
 }  // namespace lab32::sass

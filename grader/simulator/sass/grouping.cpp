@@ -1,12 +1,11 @@
 // Accesses whose addresses differ by known constants and that run together make a cluster, and each
 // cluster is one puzzle of windows.h.
-#include "simulator/sass/grouping.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "simulator/sass/function_plan.h"
 #include "simulator/sass/windows.h"
 
 namespace lab32::sass {

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <set>
 #include <string_view>
 #include <vector>
 
 namespace lab32::sass {
+
+// ---- registers -------------------------------------------------------------------------------
+
 namespace {
 
 // A register's number at the start of `text`, or -1: "R4.64", "UR4", "P0", "!UP1", "-R3.reuse".
@@ -103,6 +107,151 @@ Operands operands_of(const Instruction& in) {
     ++place;
   }
   return to;
+}
+
+// ---- banks of the register file --------------------------------------------------------------
+
+namespace {
+
+// The first operand is read, too.
+bool writes_memory(std::string_view base) {
+  return base.substr(0, 2) == "ST" || base.substr(0, 3) == "RED";
+}
+
+// Doubles are read in two halves of a warp, which nothing waits for (h200-mix.csv, `doubles`).
+bool is_double(std::string_view base) {
+  return base == "DADD" || base == "DMUL" || base == "DFMA" || base == "DSETP";
+}
+
+}  // namespace
+
+std::array<uint8_t, 2> RegisterBanks::reads(const Instruction& in) {
+  const std::string_view base = in.base(), text = in.operands;
+  std::map<int, int> kept;
+  std::set<int> read;
+  int place = 0, depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '[' ? 1 : text[i] == ']' ? -1 : 0;
+    if (text[i] == ',' && depth == 0) ++place;
+    const bool begins = i == 0 || std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0;
+    if (text[i] != 'R' || !begins || i + 1 == text.size() ||
+        std::isdigit(static_cast<unsigned char>(text[i + 1])) == 0)
+      continue;
+    const int number = std::atoi(text.data() + i + 1);
+    if (place == 0 && !writes_memory(base)) continue;
+    while (i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])) != 0) ++i;
+    const std::string_view behind = text.substr(i + 1);
+    const bool pair =
+        behind.substr(0, 3) == ".64" || (place == 3 && in.has("WIDE") && base == "IMAD");
+    const auto there = kept_.find(place);
+    if (there == kept_.end() || there->second != number) {
+      read.insert(number);
+      if (pair) read.insert(number + 1);
+    }
+    if (behind.substr(0, 6) == ".reuse") kept[place] = number;
+  }
+  kept_ = kept;
+  std::array<uint8_t, 2> banks{};
+  if (is_double(base)) return banks;
+  for (const int number : read) ++banks[static_cast<size_t>(number % 2)];
+  return banks;
+}
+
+// ---- memory ----------------------------------------------------------------------------------
+
+namespace {
+
+using sim::AccessKind;
+
+struct Row {
+  std::string_view opcode;
+  WindowSpace space;
+  AccessKind kind;
+};
+
+constexpr Row kRows[] = {
+    {"LDG", WindowSpace::global, AccessKind::load},
+    {"STG", WindowSpace::global, AccessKind::store},
+    {"RED", WindowSpace::global, AccessKind::red},
+    {"REDG", WindowSpace::global, AccessKind::red},
+    {"ATOMG", WindowSpace::global, AccessKind::atom},
+    {"LDGSTS", WindowSpace::global, AccessKind::load},
+    {"LD", WindowSpace::generic, AccessKind::load},
+    {"ST", WindowSpace::generic, AccessKind::store},
+    {"ATOM", WindowSpace::generic, AccessKind::atom},
+    {"LDS", WindowSpace::shared, AccessKind::load},
+    {"STS", WindowSpace::shared, AccessKind::store},
+    {"ATOMS", WindowSpace::shared, AccessKind::atom},
+    {"LDSM", WindowSpace::shared, AccessKind::load},
+    {"STSM", WindowSpace::shared, AccessKind::store},
+    {"LDL", WindowSpace::local, AccessKind::load},
+    {"STL", WindowSpace::local, AccessKind::store},
+};
+
+struct Width {
+  std::string_view modifier;
+  int bytes;
+};
+
+// A modifier that is none of these does not change the width, which is 4 bytes without any. F64
+// and the packed halves name the operation of an atomic.
+constexpr Width kWidths[] = {
+    {"U8", 1},    {"S8", 1},      {"U16", 2},     {"S16", 2},    {"64", 8},    {"U64", 8},
+    {"S64", 8},   {"F64", 8},     {"128", 16},    {"F16", 2},    {"BF16", 2},  {"F16x2", 4},
+    {"32", 4},    {"BF16_V2", 4}, {"F16_V2", 4},  {"BF16x2", 4}, {"F16x4", 8}, {"BF16x4", 8},
+    {"F32x2", 8}, {"F16x8", 16},  {"BF16x8", 16}, {"F32x4", 16},
+};
+
+int width_of(std::string_view opcode) {
+  int bytes = 4;
+  for (size_t dot = opcode.find('.'); dot != std::string_view::npos; dot = opcode.find('.')) {
+    opcode.remove_prefix(dot + 1);
+    const std::string_view word = opcode.substr(0, opcode.find('.'));
+    if (word == "256" || word == "ENL2") return 0;  // 32 bytes per lane: no counter rule is known
+    for (const Width& w : kWidths) {
+      if (w.modifier == word) bytes = w.bytes;
+    }
+  }
+  return bytes;
+}
+
+// "R2.64+0xc" -> "R2.64", 12. Negative constants are printed as "+-0x800".
+void split_address(std::string_view address, MemoryOp& op) {
+  size_t at = address.rfind("0x");
+  if (at == std::string_view::npos) {
+    op.base = address;
+    return;
+  }
+  op.offset = std::strtoll(std::string(address.substr(at)).c_str(), nullptr, 16);
+  if (at > 0 && address[at - 1] == '-') {
+    op.offset = -op.offset;
+    --at;
+  }
+  if (at > 0 && address[at - 1] == '+') --at;
+  op.base = address.substr(0, at);
+}
+
+}  // namespace
+
+std::optional<MemoryOp> memory_op(const Instruction& in) {
+  const std::string_view base = in.base();
+  for (const Row& row : kRows) {
+    if (row.opcode != base) continue;
+    MemoryOp op;
+    op.space = row.space;
+    op.kind = row.kind;
+    op.matrix = base == "LDSM" || base == "STSM";
+    op.async_copy = base == "LDGSTS";
+    op.bytes = op.matrix ? 16 : width_of(in.opcode);
+    // desc[UR4][R2.64] names a descriptor first; LDGSTS its destination.
+    const std::string_view operands = in.operands;
+    const size_t open = operands.rfind('[');
+    const size_t close = operands.find(']', open);
+    if (open != std::string_view::npos && close != std::string_view::npos)
+      split_address(operands.substr(open + 1, close - open - 1), op);
+    return op;
+  }
+  return std::nullopt;
 }
 
 }  // namespace lab32::sass

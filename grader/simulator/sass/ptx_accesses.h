@@ -9,8 +9,8 @@
 
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/module.h"
-#include "simulator/sass/graph.h"
-#include "simulator/sass/memory_op.h"
+#include "simulator/sass/flow.h"
+#include "simulator/sass/operands.h"
 
 namespace lab32::sass {
 

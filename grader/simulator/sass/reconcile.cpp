@@ -4,9 +4,8 @@
 #include <deque>
 #include <set>
 
+#include "simulator/sass/flow.h"
 #include "simulator/sass/function_plan.h"
-#include "simulator/sass/sites.h"
-#include "simulator/sass/texels.h"
 
 namespace lab32::sass {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "simulator/ptx/memory_use.h"
+#include "simulator/ptx/module.h"
 
 namespace lab32::model {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "simulator/ptx/lexer.h"
-#include "simulator/ptx/literals.h"
 #include "simulator/ptx/parser.h"
 #include "tests/fixtures/ptx_support.h"
 

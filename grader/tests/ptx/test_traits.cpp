@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "simulator/ptx/memory_use.h"
+#include "simulator/ptx/module.h"
 #include "simulator/ptx/parser.h"
 
 using namespace lab32;

@@ -1,7 +1,7 @@
 // The look at PTX that saves parsing it.
 #include <doctest/doctest.h>
 
-#include "simulator/ptx/unknown_opcodes.h"
+#include "simulator/ptx/opcodes.h"
 
 using lab32::ptx::may_have_unknown_opcodes;
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "simulator/sass/flow.h"
 #include "simulator/sass/listing.h"
-#include "simulator/sass/memory_op.h"
+#include "simulator/sass/operands.h"
 #include "simulator/sass/windows.h"
 
 using namespace lab32;

@@ -10,7 +10,7 @@
 #include "base/pattern.h"
 #include "simulator/core/warp/unmatched_text.h"
 #include "simulator/ptx/parser.h"
-#include "simulator/sass/memory_op.h"
+#include "simulator/sass/operands.h"
 #include "simulator/sass/reconcile.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"

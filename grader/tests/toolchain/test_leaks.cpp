@@ -8,10 +8,10 @@
 #include "tests/fixtures/isolations.h"
 #include "tests/fixtures/scratch.h"
 #include "tests/fixtures/slow.h"
-#include "toolchain/line_directives.h"
+#include "toolchain/artifact.h"
 #include "toolchain/nvcc.h"
-#include "toolchain/opened_files.h"
-#include "toolchain/variable_bytes.h"
+#include "toolchain/sandbox.h"
+#include "toolchain/submission.h"
 
 using namespace lab32;
 using namespace lab32::toolchain;

@@ -7,9 +7,8 @@
 #include "base/error.h"
 #include "base/source_file.h"
 #include "base/text.h"
-#include "toolchain/line_directives.h"
-#include "toolchain/opened_files.h"
-#include "toolchain/variable_bytes.h"
+#include "toolchain/artifact.h"
+#include "toolchain/sandbox.h"
 #include "tools/fuzz/reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

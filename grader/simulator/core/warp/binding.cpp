@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "simulator/ptx/control_flow.h"
-#include "simulator/ptx/memory_use.h"
+#include "simulator/ptx/module.h"
 
 namespace lab32::sim {
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "simulator/ptx/memory_order.h"
 #include "simulator/ptx/module.h"
 
 namespace lab32::sim {

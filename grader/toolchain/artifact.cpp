@@ -1,10 +1,11 @@
-#include "toolchain/variable_bytes.h"
+#include "toolchain/artifact.h"
 
 #include <algorithm>
 #include <cctype>
 #include <string_view>
 
 namespace lab32::toolchain {
+
 namespace {
 
 std::string_view next_word(std::string_view& line) {

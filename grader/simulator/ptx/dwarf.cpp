@@ -1,0 +1,399 @@
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/ptx/debug_types.h"
+
+namespace lab32::ptx {
+namespace {
+
+// ---- sections --------------------------------------------------------------------------------
+
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+// A debug section of PTX: bytes, in which some places hold the address of a symbol.
+// Read from the front. Throws std::runtime_error at what lies behind the end.
+class DebugSection {
+ public:
+  // Empty where the text has no such section.
+  DebugSection(const std::string& ptx, const std::string& name);
+
+  size_t at() const { return at_; }
+  bool at_end() const { return at_ >= bytes_.size(); }
+  void go_to(size_t offset);
+  void skip(size_t count) { go_to(at_ + count); }
+
+  uint64_t number(unsigned count);  // of so many bytes, the lowest first
+  uint64_t uleb();                  // LEB128
+  std::string text();               // to the next 0
+  std::string symbol();             // whose address lies here; empty: a number does
+
+ private:
+  void append(const std::string& directive, const std::string& values);
+
+  std::string bytes_;
+  std::map<size_t, std::string> symbols_;  // by place
+  size_t at_ = 0;
+};
+
+// `.section .debug_info` and, in braces, a directive per line: `.b8 115,0`, `.b64 tile`.
+DebugSection::DebugSection(const std::string& ptx, const std::string& name) {
+  std::istringstream lines(ptx);
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    line = trimmed(line);
+    if (line.rfind(".section", 0) == 0) {
+      inside = trimmed(trimmed(line.substr(8)).substr(0, name.size())) == name;
+      const std::string rest = trimmed(trimmed(line.substr(8)).substr(inside ? name.size() : 0));
+      inside = inside && (rest.empty() || rest == "{");
+      continue;
+    }
+    if (!inside) continue;
+    if (line == "}") break;
+    const size_t blank = line.find_first_of(" \t");
+    if (line.rfind(".b", 0) == 0 && blank != std::string::npos)
+      append(line.substr(0, blank), line.substr(blank));
+  }
+}
+
+void DebugSection::append(const std::string& directive, const std::string& values) {
+  const int bits = std::atoi(directive.c_str() + 2);
+  if (bits != 8 && bits != 16 && bits != 32 && bits != 64) return;
+  std::istringstream each(values);
+  for (std::string value; std::getline(each, value, ',');) {
+    value = trimmed(value);
+    if (value.empty()) continue;
+    const bool is_number = std::isdigit(static_cast<unsigned char>(value[0])) || value[0] == '-';
+    if (!is_number) symbols_[bytes_.size()] = value.substr(0, value.find('+'));
+    const uint64_t number = is_number ? std::strtoull(value.c_str(), nullptr, 0) : 0;
+    for (int shift = 0; shift < bits; shift += 8)
+      bytes_ += static_cast<char>(number >> shift & 0xff);
+  }
+}
+
+void DebugSection::go_to(size_t offset) {
+  if (offset > bytes_.size()) throw std::runtime_error("behind the end of a debug section");
+  at_ = offset;
+}
+
+uint64_t DebugSection::number(unsigned count) {
+  const size_t begin = at_;
+  skip(count);
+  uint64_t value = 0;
+  for (unsigned i = 0; i < count && i < 8; ++i)
+    value |= uint64_t{static_cast<unsigned char>(bytes_[begin + i])} << (8 * i);
+  return value;
+}
+
+uint64_t DebugSection::uleb() {
+  uint64_t value = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    const uint64_t byte = number(1);
+    if (shift < 64) value |= (byte & 0x7f) << shift;
+    if ((byte & 0x80) == 0) return value;
+  }
+}
+
+std::string DebugSection::text() {
+  const size_t end = bytes_.find('\0', at_);
+  if (end == std::string::npos) throw std::runtime_error("a text of a debug section has no end");
+  std::string text = bytes_.substr(at_, end - at_);
+  at_ = end + 1;
+  return text;
+}
+
+std::string DebugSection::symbol() {
+  const auto found = symbols_.find(at_);
+  return found == symbols_.end() ? "" : found->second;
+}
+
+// ---- entries of DWARF, and the types that they describe --------------------------------------
+
+// DWARF 2, figures 14 to 19: what nvcc writes of it.
+enum Tag : uint64_t {
+  kArray = 0x01,
+  kClass = 0x02,
+  kEnumeration = 0x04,
+  kMember = 0x0d,
+  kPointer = 0x0f,
+  kReference = 0x10,
+  kStructure = 0x13,
+  kTypedef = 0x16,
+  kUnion = 0x17,
+  kInheritance = 0x1c,
+  kSubrange = 0x21,
+  kBase = 0x24,
+  kConst = 0x26,
+  kVariable = 0x34,
+  kVolatile = 0x35,
+};
+enum Attribute : uint64_t {
+  kLocation = 0x02,
+  kName = 0x03,
+  kByteSize = 0x0b,
+  kUpperBound = 0x2f,
+  kCount = 0x37,
+  kMemberLocation = 0x38,
+  kTypeOf = 0x49,
+};
+
+struct Entry {
+  uint64_t tag = 0;
+  std::string name, symbol;                    // symbol: where a variable lies
+  std::optional<uint64_t> bytes, count, type;  // count: of an array's elements
+  uint64_t member_offset = 0;
+  std::vector<uint64_t> children;  // offsets of entries
+};
+
+struct Abbreviation {
+  uint64_t tag = 0;
+  bool has_children = false;
+  std::vector<std::pair<uint64_t, uint64_t>> attributes;  // and their forms
+};
+
+std::map<uint64_t, Abbreviation> abbreviations_of(DebugSection& section) {
+  std::map<uint64_t, Abbreviation> all;
+  while (!section.at_end()) {
+    const uint64_t code = section.uleb();
+    if (code == 0) break;
+    Abbreviation a;
+    a.tag = section.uleb();
+    a.has_children = section.number(1) != 0;
+    for (;;) {
+      const uint64_t attribute = section.uleb(), form = section.uleb();
+      if (attribute == 0 && form == 0) break;
+      a.attributes.emplace_back(attribute, form);
+    }
+    all[code] = std::move(a);
+  }
+  return all;
+}
+
+// A value of any form: a number, a text, or a block, which may hold a symbol's address.
+struct Value {
+  uint64_t number = 0;
+  std::string text, symbol;
+};
+
+Value block(DebugSection& section, uint64_t length) {
+  Value value;
+  const size_t end = section.at() + length;
+  if (length > 0) {
+    const uint64_t operation = section.number(1);
+    if (operation == 0x03) value.symbol = section.symbol();                      // DW_OP_addr
+    if (operation == 0x23 && section.at() < end) value.number = section.uleb();  // plus_uconst
+  }
+  section.go_to(end);
+  return value;
+}
+
+Value read(DebugSection& section, uint64_t form, unsigned address_bytes) {
+  Value value;
+  switch (form) {
+    case 0x01:  // addr
+      section.skip(address_bytes);
+      return value;
+    case 0x03:  // block2
+      return block(section, section.number(2));
+    case 0x04:  // block4
+      return block(section, section.number(4));
+    case 0x09:  // block
+      return block(section, section.uleb());
+    case 0x0a:  // block1
+      return block(section, section.number(1));
+    case 0x05:  // data2
+    case 0x12:  // ref2
+      value.number = section.number(2);
+      return value;
+    case 0x06:  // data4
+    case 0x0e:  // strp
+    case 0x10:  // ref_addr
+    case 0x13:  // ref4
+      value.number = section.number(4);
+      return value;
+    case 0x07:  // data8
+    case 0x14:  // ref8
+      value.number = section.number(8);
+      return value;
+    case 0x08:  // string
+      value.text = section.text();
+      return value;
+    case 0x0b:  // data1
+    case 0x0c:  // flag
+    case 0x11:  // ref1
+      value.number = section.number(1);
+      return value;
+    case 0x0d:  // sdata
+    case 0x0f:  // udata
+    case 0x15:  // ref_udata
+      value.number = section.uleb();
+      return value;
+    default:
+      throw std::runtime_error("a form of DWARF that nvcc does not use");
+  }
+}
+
+Entry entry_of(DebugSection& info, const Abbreviation& abbreviation, unsigned address_bytes) {
+  Entry entry;
+  entry.tag = abbreviation.tag;
+  for (const auto& [attribute, form] : abbreviation.attributes) {
+    Value value = read(info, form, address_bytes);
+    switch (attribute) {
+      case kLocation:
+        entry.symbol = std::move(value.symbol);
+        break;
+      case kName:
+        entry.name = std::move(value.text);
+        break;
+      case kByteSize:
+        entry.bytes = value.number;
+        break;
+      case kUpperBound:
+        entry.count = value.number + 1;
+        break;
+      case kCount:
+        entry.count = value.number;
+        break;
+      case kMemberLocation:
+        entry.member_offset = value.number;
+        break;
+      case kTypeOf:
+        entry.type = value.number;
+        break;
+      default:
+        break;
+    }
+  }
+  return entry;
+}
+
+using Entries = std::map<uint64_t, Entry>;  // by offset, from their unit's start
+
+// Of the unit that begins here; the section stands behind it then.
+Entries entries_of_unit(DebugSection& info, const std::string& ptx) {
+  const size_t start = info.at();
+  const uint64_t length = info.number(4);
+  const size_t end = info.at() + length;
+  if (info.number(2) > 3) throw std::runtime_error("a version of DWARF that nvcc does not write");
+  DebugSection abbrev(ptx, ".debug_abbrev");
+  abbrev.go_to(info.number(4));
+  const auto abbreviations = abbreviations_of(abbrev);
+  const auto address_bytes = static_cast<unsigned>(info.number(1));
+
+  Entries entries;
+  std::vector<uint64_t> open;  // entries whose children come now
+  while (info.at() < end) {
+    const uint64_t offset = info.at() - start, code = info.uleb();
+    if (code == 0) {
+      if (open.empty()) break;
+      open.pop_back();
+      continue;
+    }
+    const Abbreviation& abbreviation = abbreviations.at(code);
+    entries[offset] = entry_of(info, abbreviation, address_bytes);
+    if (!open.empty()) entries[open.back()].children.push_back(offset);
+    if (abbreviation.has_children) open.push_back(offset);
+  }
+  info.go_to(end);
+  return entries;
+}
+
+class TypeMaker {
+ public:
+  explicit TypeMaker(const Entries& entries) : entries_(entries) {}
+
+  // nullptr: void, or what this does not know.
+  std::shared_ptr<const DebugType> make(const std::optional<uint64_t>& offset, unsigned depth = 0) {
+    const auto found = offset ? entries_.find(*offset) : entries_.end();
+    if (found == entries_.end() || depth > kDeepest) return nullptr;
+    if (const auto known = made_.find(*offset); known != made_.end()) return known->second;
+    made_[*offset] = nullptr;  // a type that holds itself has no size
+    auto type = of(found->second, depth + 1);
+    made_[*offset] = type;
+    return type;
+  }
+
+ private:
+  static constexpr unsigned kDeepest = 32;
+
+  std::shared_ptr<const DebugType> of(const Entry& entry, unsigned depth) {
+    auto type = std::make_shared<DebugType>();
+    type->bytes = entry.bytes.value_or(0);
+    switch (entry.tag) {
+      case kTypedef:
+      case kConst:
+      case kVolatile:
+        return make(entry.type, depth);
+      case kPointer:
+      case kReference:
+        if (type->bytes == 0) type->bytes = 8;
+        return type;
+      case kBase:
+      case kEnumeration:
+        return type;
+      case kArray:
+        return array(entry, depth);
+      case kStructure:
+      case kClass:
+      case kUnion:
+        for (const uint64_t child : entry.children) {
+          const Entry& member = entries_.at(child);
+          if (member.tag == kMember || member.tag == kInheritance)
+            type->members.push_back({member.name, member.member_offset, make(member.type, depth)});
+        }
+        return type;
+      default:
+        return nullptr;
+    }
+  }
+
+  // `float tile[32][33]` is one entry with two ranges.
+  std::shared_ptr<const DebugType> array(const Entry& entry, unsigned depth) {
+    auto type = make(entry.type, depth);
+    for (auto child = entry.children.rbegin(); child != entry.children.rend(); ++child) {
+      const Entry& range = entries_.at(*child);
+      if (range.tag != kSubrange || !type) continue;
+      auto around = std::make_shared<DebugType>();
+      around->element = type;
+      around->bytes = type->bytes * range.count.value_or(1);
+      type = around;
+    }
+    return type;
+  }
+
+  const Entries& entries_;
+  std::map<uint64_t, std::shared_ptr<const DebugType>> made_;
+};
+
+}  // namespace
+
+std::map<std::string, std::shared_ptr<const DebugType>> types_of_variables(const std::string& ptx) {
+  std::map<std::string, std::shared_ptr<const DebugType>> variables;
+  try {
+    DebugSection info(ptx, ".debug_info");
+    while (!info.at_end()) {
+      const Entries entries = entries_of_unit(info, ptx);
+      TypeMaker types(entries);
+      for (const auto& [offset, entry] : entries)
+        if (entry.tag == kVariable && !entry.symbol.empty())
+          if (auto type = types.make(entry.type)) variables[entry.symbol] = std::move(type);
+    }
+  } catch (const std::exception&) {  // names of elements are no reason to fail
+    return {};
+  }
+  return variables;
+}
+
+}  // namespace lab32::ptx
