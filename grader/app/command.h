@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "base/child.h"
+#include "base/error.h"
 
 namespace lab32::commands {
 
 using Words = std::vector<std::string>;
-
-constexpr int kFullMarks = 0, kPointsLost = 1, kNotGraded = 2;  // exit statuses
 
 struct Command {
   CLI::App* app = nullptr;  // its name, its line of help and its options

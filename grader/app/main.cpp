@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "base/error.h"
 #include "base/memory.h"
 
 namespace lab32::commands {
@@ -100,5 +101,5 @@ int main(int argc, char** argv) {
   } catch (...) {
     complain("an error in the grader itself, of a kind that it does not know");
   }
-  return lab32::commands::kNotGraded;
+  return lab32::kNotGraded;
 }

@@ -18,8 +18,9 @@ namespace lab32::commands {
 namespace {
 
 [[noreturn]] void exec(const std::string& module, const Words& arguments) {
-  const char* named = std::getenv("LAB32_PYTHON");  // a wheel's own
-  const std::filesystem::path python = named && *named ? named : root() / ".venv/bin/python";
+  const std::string named = value_of(variables::kPython);
+  const std::filesystem::path python =
+      named.empty() ? root() / ".venv/bin/python" : std::filesystem::path(named);
   std::error_code error;
   if (!std::filesystem::exists(python, error))
     throw MachineError(fmt::format(
@@ -31,7 +32,7 @@ namespace {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  unsetenv("PYTHONPATH");  // another installation's packages
+  unsetenv(variables::kPythonPath.name);  // another installation's packages
   execv(argv[0], argv.data());
   throw MachineError(
       fmt::format("{} cannot be started: {}", python.string(), std::strerror(errno)));

@@ -1,6 +1,7 @@
 #include "base/environment.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -43,9 +44,33 @@ fs::path nearest_root() {
 
 }  // namespace
 
+bool is_set(const Variable& variable) { return std::getenv(variable.name) != nullptr; }
+
+std::string value_of(const Variable& variable) {
+  const char* value = std::getenv(variable.name);
+  return value ? value : "";
+}
+
+std::vector<std::string> environment() {
+  std::vector<std::string> all;
+  for (char** variable = environ; *variable; ++variable) all.emplace_back(*variable);
+  return all;
+}
+
+Setting::Setting(const Variable& variable, const std::string& value)
+    : variable_(variable), was_set_(is_set(variable)), before_(value_of(variable)) {
+  setenv(variable.name, value.c_str(), 1);
+}
+
+Setting::~Setting() {
+  if (was_set_)
+    setenv(variable_.name, before_.c_str(), 1);
+  else
+    unsetenv(variable_.name);
+}
+
 fs::path root() {
-  const char* named = std::getenv("LAB32_ROOT");
-  if (named && *named) return named;
+  if (const std::string named = value_of(variables::kRoot); !named.empty()) return named;
   static const fs::path found = nearest_root();
   return found;
 }

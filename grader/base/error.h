@@ -1,4 +1,4 @@
-// The exception types for what goes wrong: a line a person can act on.
+// What goes wrong: exceptions with a line a person can act on, and exit statuses.
 #pragma once
 
 #include <stdexcept>
@@ -6,9 +6,16 @@
 
 namespace lab32 {
 
+// The exit statuses of lab32: of a grading, and of a tool that looks at a whole program (whose own
+// status counts where it finds nothing).
+constexpr int kFullMarks = 0;
+constexpr int kPointsLost = 1, kHazardsFound = 1;
+// It could not be graded, or the program needs what is not supported.
+constexpr int kNotGraded = 2, kNotSupported = 2;
+
 // Bad input. what() is one complete message: what is wrong, where, and how to fix it. main() prints
-// it after "lab32: " and leaves with status 2; the lab runner turns it into the verdict of the lab
-// it hit.
+// it after "lab32: " and leaves with kNotGraded; the lab runner turns it into the verdict of the
+// lab it hit.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -23,6 +23,7 @@
 #include <string>
 
 #include "base/child.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -257,8 +258,8 @@ Scratches& scratches() {
 }
 
 fs::path temporary_directory() {
-  const char* named = std::getenv("TMPDIR");
-  return named && *named ? named : "/tmp";
+  const std::string named = value_of(variables::kTemporaryDirectory);
+  return named.empty() ? "/tmp" : named;
 }
 
 [[noreturn]] void fail(const fs::path& directory, const char* reason) {

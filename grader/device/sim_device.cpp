@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "device/sim_module.h"
 #include "device/sim_observers.h"
@@ -347,9 +348,8 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
 
 unsigned host_threads() {
   static const unsigned threads = [] {
-    const char* text = std::getenv("LAB32_THREADS");
-    if (!text || !*text) return 0u;
-    const std::string words = text;
+    const std::string words = value_of(variables::kThreads);
+    if (words.empty()) return 0u;
     if (words.size() > 4 || words.find_first_not_of("0123456789") != std::string::npos)
       throw MachineError("LAB32_THREADS=" + words + ": it may be a number from 0 to 9999");
     return static_cast<unsigned>(std::stoul(words));

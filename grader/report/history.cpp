@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -81,10 +82,7 @@ std::string gain(double before, double after) {
 
 }  // namespace
 
-bool wants_history() {
-  const char* set = std::getenv("LAB32_HISTORY");
-  return set == nullptr || std::string_view(set) != "off";
-}
+bool wants_history() { return value_of(variables::kHistory) != "off"; }
 
 std::string now() {
   const std::time_t seconds = std::time(nullptr);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/environment.h"
 #include "base/error.h"
 
 namespace lab32::report {
@@ -116,10 +117,8 @@ std::string points(double value) {
 }
 
 bool wants_colour(int file_descriptor) {
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  return isatty(file_descriptor) && (!no_color || !*no_color) && terminal &&
-         std::strcmp(terminal, "dumb") != 0;
+  return isatty(file_descriptor) && value_of(variables::kNoColor).empty() &&
+         is_set(variables::kTerminal) && value_of(variables::kTerminal) != "dumb";
 }
 
 std::string points_of(const Test& test) {

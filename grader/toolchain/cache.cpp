@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/random.h"
@@ -28,9 +29,8 @@ constexpr char kMagic[] = "lab32-artifact/3\n";
 constexpr uintmax_t kMostBytes = 400'000'000;
 
 uintmax_t most_bytes() {
-  const char* text = std::getenv("LAB32_CACHE_MB");
-  if (!text || !*text) return kMostBytes;
-  const std::string words = text;
+  const std::string words = value_of(variables::kCacheMegabytes);
+  if (words.empty()) return kMostBytes;
   if (words.size() > 6 || words.find_first_not_of("0123456789") != std::string::npos)
     throw MachineError("LAB32_CACHE_MB=" + words + ": it may be a number from 0 to 999999");
   return std::stoull(words) * 1'000'000;
@@ -83,8 +83,9 @@ void forget_oldest() {
 fs::path cache_directory() {
   std::error_code error;
   if (fs::exists(checkout() / "Makefile", error)) return checkout() / "build/cache";
-  for (const auto& [name, below] : {std::pair{"XDG_CACHE_HOME", "lab32"}, {"HOME", ".cache/lab32"}})
-    if (const char* home = std::getenv(name); home && *home == '/') return fs::path(home) / below;
+  for (const auto& [variable, below] :
+       {std::pair{variables::kCacheHome, "lab32"}, {variables::kHome, ".cache/lab32"}})
+    if (const std::string home = value_of(variable); home[0] == '/') return fs::path(home) / below;
   const passwd* user = getpwuid(getuid());
   return fs::path(user ? user->pw_dir : "/nonexistent") / ".cache/lab32";
 }

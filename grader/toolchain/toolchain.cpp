@@ -102,11 +102,6 @@ void add_root(std::vector<fs::path>& roots, const fs::path& directory) {
   roots.push_back(real);
 }
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 }  // namespace
 
 std::string identity_of(const fs::path& program) {
@@ -176,8 +171,9 @@ fs::path checkout() {
 }
 
 const Toolchain& installed() {
-  static const Toolchain found = find_toolchain(
-      {checkout(), variable("LAB32_NVCC"), variable("LAB32_NVDISASM"), variable("PATH")});
+  static const Toolchain found =
+      find_toolchain({checkout(), value_of(variables::kNvcc), value_of(variables::kNvdisasm),
+                      value_of(variables::kPath)});
   return found;
 }
 

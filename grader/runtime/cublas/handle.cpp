@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "runtime/cudart/errors.h"
 #include "runtime/cudart/graph_work.h"
@@ -58,7 +59,7 @@ void do_now(Runtime& r, cudaStream_t stream, const char* name, const std::string
     else
       cudart::say(fmt::format("{}: {}", name, fault.text));
   }
-  if (const char* path = std::getenv("LAB32_RECORD"); path && *path)
+  if (const std::string path = value_of(variables::kRecord); !path.empty())
     record::append_line(path, record::to_line(record));
 }
 

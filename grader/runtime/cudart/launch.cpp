@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "device/fault_text.h"
 #include "runtime/cudart/errors.h"
@@ -246,8 +247,8 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   shape.dynamic_shared = static_cast<uint32_t>(request.shared);
 
   device::LaunchOptions options = options_for(r, request);
-  const char* const path = std::getenv("LAB32_RECORD");
-  const bool recorded = path && *path;
+  const std::string path = value_of(variables::kRecord);
+  const bool recorded = !path.empty();
   const std::string key = launch_key(entry.symbol, shape, arguments);
   KnownTime* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "device/sim_device.h"
 #include "runtime/record/recording.h"
@@ -157,9 +158,9 @@ uint64_t address_space(uint64_t dram_bytes) {
   return std::min(dram_bytes, uint64_t{64} << 30);  // a limit on address space (ulimit -v)
 }
 
-std::string variable(const char* name, const char* otherwise) {
-  const char* value = std::getenv(name);
-  return value && *value ? value : otherwise;
+std::string value_or(const Variable& variable, const char* otherwise) {
+  const std::string value = value_of(variable);
+  return value.empty() ? otherwise : value;
 }
 
 Tool tool_of(const std::string& name) {
@@ -207,9 +208,9 @@ std::optional<counters::CloseUpChoice> close_up_of(const std::string& text) {
 }  // namespace
 
 Runtime::Runtime(const std::string& profile_name, int count)
-    : tool(tool_of(variable("LAB32_TOOL", "run"))),
-      schedule(schedule_of(variable("LAB32_SCHEDULE", ""))),
-      close_up(close_up_of(variable("LAB32_CLOSE_UP", ""))),
+    : tool(tool_of(value_or(variables::kTool, "run"))),
+      schedule(schedule_of(value_of(variables::kSchedule))),
+      close_up(close_up_of(value_of(variables::kCloseUp))),
       profile(model::read_profile(profile_name)),
       memory(address_space(profile.dram_bytes)),
       gpus(make_gpus(count, profile, memory, host_time)),
@@ -258,8 +259,8 @@ std::recursive_mutex& runtime_lock() {
 }
 
 Runtime& runtime() {
-  static auto* made =
-      new Runtime(variable("LAB32_DEVICE", "h200"), devices_of(variable("LAB32_GPUS", "1")));
+  static auto* made = new Runtime(value_or(variables::kDevice, "h200"),
+                                  devices_of(value_or(variables::kGpus, "1")));
   return *made;
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/elf.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/pattern.h"
@@ -167,8 +168,8 @@ class Builder {
     std::error_code error;
     std::string key = tools.identity + fs::current_path(error).string() + "\n";
     // nvcc reads more options from these.
-    for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
-      if (const char* flags = std::getenv(name)) key += std::string(name) + "=" + flags + "\n";
+    for (const Variable& flags : {variables::kNvccPrepend, variables::kNvccAppend})
+      if (is_set(flags)) key += flags.name + ("=" + value_of(flags)) + "\n";
     for (const std::string& word : options_) key += word + "\n";
     for (const std::string& file : inputs_) key += fs::absolute(file).string() + "\n";
     place_ = toolchain::cache_directory() / "programs" / toolchain::cache_key(key);
@@ -250,9 +251,8 @@ class Builder {
     command.argv.insert(command.argv.end(), words.begin(), words.end());
     // Behind the files, as libraries must stand.
     command.argv.insert(command.argv.end(), options_.begin(), options_.end());
-    for (char** variable = environ; *variable; ++variable)
-      if (std::string(*variable).rfind("PATH=", 0) != 0)
-        command.environment.emplace_back(*variable);
+    for (const std::string& variable : environment())
+      if (variable.rfind("PATH=", 0) != 0) command.environment.push_back(variable);
     command.environment.push_back("PATH=" + tools.path);
     command.limits.wall_seconds = kWallSeconds;
     return run_process(command);
@@ -311,10 +311,8 @@ void check_program(const fs::path& file) {
 // A word without a slash that is no file here is a command, as a shell says it: `python`.
 fs::path found(const std::string& word) {
   std::error_code error;
-  const char* path = std::getenv("PATH");
-  if (word.find('/') != std::string::npos || is_input(word) || fs::exists(word, error) || !path)
-    return word;
-  std::istringstream directories(path);
+  if (word.find('/') != std::string::npos || is_input(word) || fs::exists(word, error)) return word;
+  std::istringstream directories(value_of(variables::kPath));
   for (std::string directory; std::getline(directories, directory, ':');) {
     const fs::path file = fs::path(directory) / word;
     if (fs::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0) return file;
@@ -370,8 +368,7 @@ void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
   std::vector<std::string> all =
       for_simulator(with_nvrtc({words.begin() + named, words.end()}), arch, runtime_directory());
   all.insert(all.begin(), tools.nvcc.string());
-  const char* path = std::getenv("PATH");
-  setenv("PATH", (tools.path + ":" + (path ? path : "")).c_str(), 1);
+  setenv(variables::kPath.name, (tools.path + ":" + value_of(variables::kPath)).c_str(), 1);
   std::vector<char*> argv;
   for (std::string& word : all) argv.push_back(word.data());
   argv.push_back(nullptr);

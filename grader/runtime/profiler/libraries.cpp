@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/elf.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/pattern.h"
@@ -74,9 +75,9 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program,
   command.argv = {std::filesystem::absolute(program).string()};
   command.environment = {"LD_TRACE_LOADED_OBJECTS=1"};
   // As `lab32 run` starts it: NVIDIA's own cuBLAS would ask for more.
-  const char* more = std::getenv("LD_LIBRARY_PATH");
+  const std::string more = value_of(variables::kLibraryPath);
   command.environment.push_back("LD_LIBRARY_PATH=" + first.string() +
-                                (more && *more ? std::string(":") + more : ""));
+                                (more.empty() ? "" : ":" + more));
   command.limits.wall_seconds = 60;
   // libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f…)      or      libx.so => not found
   std::istringstream listing(run_process(command).out);

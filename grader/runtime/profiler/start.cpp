@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "base/child.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "runtime/profiler/build_program.h"
@@ -29,33 +30,33 @@ class Image {
     words_.insert(words_.end(), start.arguments.begin(), start.arguments.end());
 
     const auto is_ours = [](const std::string& variable) {
-      for (const char* name : {"LD_LIBRARY_PATH=", "LAB32_TOOL=", "LAB32_RECORD=", "LAB32_DEVICE=",
-                               "LAB32_SCHEDULE=", "LAB32_CLOSE_UP=", "LAB32_GPUS="})
-        if (variable.rfind(name, 0) == 0) return true;
+      for (const Variable& ours :
+           {variables::kLibraryPath, variables::kTool, variables::kRecord, variables::kDevice,
+            variables::kSchedule, variables::kCloseUp, variables::kGpus})
+        if (variable.rfind(ours.name + std::string("="), 0) == 0) return true;
       return false;
     };
-    for (char** variable = environ; *variable; ++variable)
-      if (!is_ours(*variable)) environment_.emplace_back(*variable);
+    for (const std::string& variable : environment())
+      if (!is_ours(variable)) environment_.push_back(variable);
     // First, so that no real runtime comes before ours.
-    const char* libraries = std::getenv("LD_LIBRARY_PATH");
-    environment_.push_back("LD_LIBRARY_PATH=" + runtime_directory().string() +
-                           (libraries && *libraries ? std::string(":") + libraries : ""));
+    const std::string libraries = value_of(variables::kLibraryPath);
+    set(variables::kLibraryPath,
+        runtime_directory().string() + (libraries.empty() ? "" : ":" + libraries));
     // Cubins hold their PTX only when they are asked to: NVRTC's, PyCUDA's. Python's packages would
     // link to machine code with NVIDIA's nvJitLink; without one they ask the driver, which links
     // PTX.
     if (is_linked_with(start.program, "libnvrtc.so"))
       preload(runtime_directory() / "libnvrtc_lines.so");
     if (is_host(start.program)) {
-      if (!std::getenv("PYCUDA_DEFAULT_NVCC_FLAGS"))
-        environment_.emplace_back("PYCUDA_DEFAULT_NVCC_FLAGS=-lineinfo");
+      if (!is_set(variables::kPyCudaFlags)) set(variables::kPyCudaFlags, "-lineinfo");
       preload(runtime_directory() / "absent/libnvJitLink.so.13");
     }
-    environment_.push_back("LAB32_TOOL=" + start.tool);
-    environment_.push_back("LAB32_DEVICE=" + start.device);
-    environment_.push_back("LAB32_GPUS=" + std::to_string(start.gpus));
-    if (start.schedule) environment_.push_back("LAB32_SCHEDULE=" + std::to_string(*start.schedule));
-    if (!start.close_up.empty()) environment_.push_back("LAB32_CLOSE_UP=" + start.close_up);
-    if (!start.record.empty()) environment_.push_back("LAB32_RECORD=" + start.record.string());
+    set(variables::kTool, start.tool);
+    set(variables::kDevice, start.device);
+    set(variables::kGpus, std::to_string(start.gpus));
+    if (start.schedule) set(variables::kSchedule, std::to_string(*start.schedule));
+    if (!start.close_up.empty()) set(variables::kCloseUp, start.close_up);
+    if (!start.record.empty()) set(variables::kRecord, start.record.string());
 
     for (std::string& word : words_) argv_.push_back(word.data());
     for (std::string& variable : environment_) envp_.push_back(variable.data());
@@ -68,6 +69,9 @@ class Image {
   int exec(const char* program) { return execve(program, argv_.data(), envp_.data()); }
 
  private:
+  void set(const Variable& variable, const std::string& value) {
+    environment_.push_back(variable.name + ("=" + value));
+  }
   void preload(const std::filesystem::path& library) {
     for (std::string& variable : environment_) {
       if (variable.rfind("LD_PRELOAD=", 0) != 0) continue;

@@ -322,7 +322,7 @@ TEST_SUITE("counters: replay") {
                           why.empty() ? "" : "\"" + why + "\"");
     }
     const std::string path = kMeasured + "counters/equality.csv";
-    if (std::getenv("LAB32_UPDATE_GOLDEN")) std::ofstream(path) << text;
+    if (is_set(variables::kUpdateGolden)) std::ofstream(path) << text;
     std::ifstream file(path);
     std::ostringstream golden;
     golden << file.rdbuf();

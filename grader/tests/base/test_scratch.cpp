@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/child.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/process.h"
@@ -18,24 +19,6 @@ using namespace lab32;
 namespace fs = std::filesystem;
 
 namespace {
-
-// TMPDIR for as long as it lives.
-class Temporary {
- public:
-  explicit Temporary(const std::string& directory) {
-    if (const char* before = std::getenv("TMPDIR")) before_ = before;
-    setenv("TMPDIR", directory.c_str(), 1);
-  }
-  ~Temporary() {
-    if (before_.empty())
-      unsetenv("TMPDIR");
-    else
-      setenv("TMPDIR", before_.c_str(), 1);
-  }
-
- private:
-  std::string before_;
-};
 
 size_t scratch_directories(const fs::path& temporary) {
   const fs::path root = temporary / ("lab32-" + std::to_string(geteuid()));
@@ -80,7 +63,7 @@ TEST_CASE("base: a signal leaves no scratch directory and no process, and is the
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     CAPTURE(signal);
     tests::Scratch s;
-    const Temporary here(s.path.string());
+    const Setting here(variables::kTemporaryDirectory, s.path.string());
     const pid_t worker = start_worker(s.path / "said", true);
     REQUIRE(within_seconds([&] { return fs::exists(s.path / "said"); }));
     kill(worker, signal);
@@ -98,11 +81,11 @@ TEST_CASE("base: a signal leaves no scratch directory and no process, and is the
 TEST_CASE("base: of a killed process no process stays, and the next start removes its directory") {
   tests::Scratch s;
   const pid_t alive = [&] {
-    const Temporary here(s.path.string());
+    const Setting here(variables::kTemporaryDirectory, s.path.string());
     return start_worker(s.path / "alive", false);
   }();
   REQUIRE(within_seconds([&] { return fs::exists(s.path / "alive"); }));
-  const Temporary here(s.path.string());
+  const Setting here(variables::kTemporaryDirectory, s.path.string());
   const pid_t worker = start_worker(s.path / "said", false);
   REQUIRE(within_seconds([&] { return fs::exists(s.path / "said"); }));
   CHECK(scratch_directories(s.path) == 2);
@@ -123,7 +106,7 @@ TEST_CASE("base: of a killed process no process stays, and the next start remove
 
 TEST_CASE("base: a TMPDIR that cannot be used is named") {
   for (const char* directory : {"/nowhere", "/etc/passwd", "/proc"}) {
-    const Temporary here(directory);
+    const Setting here(variables::kTemporaryDirectory, directory);
     try {
       const lab32::Scratch scratch;
       FAIL("it was made");
@@ -138,7 +121,7 @@ TEST_CASE("base: a scratch root that is not ours is left alone") {
   tests::Scratch s, other;
   other.write("file", "theirs");
   fs::create_directory_symlink(other.path, s.path / ("lab32-" + std::to_string(geteuid())));
-  const Temporary here(s.path.string());
+  const Setting here(variables::kTemporaryDirectory, s.path.string());
   const lab32::Scratch scratch;
   CHECK(scratch.path.parent_path() == s.path);
   CHECK(fs::exists(other.path / "file"));

@@ -16,8 +16,6 @@
 #include "grading/engine/runner.h"
 #include "tests/fixtures/scratch.h"
 
-extern char** environ;
-
 namespace lab32::tests {
 namespace {
 
@@ -27,7 +25,7 @@ Outcome lab32(std::vector<std::string> arguments) {
   Command command;
   command.argv = {(root() / "build/lab32").string()};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-  for (char** e = environ; *e; ++e) command.environment.push_back(*e);
+  command.environment = environment();
   command.directory = root();
   command.limits.wall_seconds = 120;
   Outcome outcome = run_process(command);

@@ -25,8 +25,8 @@ namespace {
 
 // For the tests in Python, which look at what is drawn of the same gradings: graded.py.
 void share(const report::Result& result, const std::string& dir, const std::string& lab) {
-  const char* folder = std::getenv("LAB32_GRADED");
-  if (folder == nullptr) return;
+  const std::string folder = value_of(variables::kGraded);
+  if (folder.empty()) return;
   const std::filesystem::path file = std::filesystem::path(folder) / (dir + "-" + lab + ".json");
   const std::filesystem::path whole = file.string() + "." + std::to_string(getpid());
   std::ofstream(whole) << report::json(result);

@@ -17,8 +17,6 @@
 #include "tests/fixtures/scratch.h"
 #include "tests/fixtures/slow.h"
 
-extern char** environ;
-
 namespace lab32::tests {
 namespace {
 
@@ -28,7 +26,7 @@ namespace fs = std::filesystem;
 Outcome in_shell(const std::string& line, const std::vector<std::string>& settings = {}) {
   Command command;
   command.argv = {"/bin/sh", "-c", line};
-  for (char** e = environ; *e; ++e) command.environment.push_back(*e);
+  command.environment = environment();
   command.environment.push_back("LAB32=" + (root() / "build/lab32").string());
   command.environment.insert(command.environment.end(), settings.begin(), settings.end());
   command.directory = root();

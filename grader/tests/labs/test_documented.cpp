@@ -139,8 +139,7 @@ TEST_CASE("checks: documented: add1 ... add5 at 8 Mi threads" * kSlow) {
 
 TEST_CASE("checks: documented: the reduction at 8 and at 32 threads a block") {
   Loaded l = load("reduce.cu");
-  const char* whole = std::getenv("LAB32_TEST_ALL");
-  const uint32_t part = whole && *whole == '1' ? 1 : 100;
+  const uint32_t part = value_of(variables::kTestAll) == "1" ? 1 : 100;
   for (const std::string threads : {"8", "32"}) {
     const std::string name = "reduce_eliminate_divergence<" + threads + ">";
     const Shape shape = documented_launch(name);

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/files.h"
 #include "report/history.h"
 #include "tests/fixtures/sample_result.h"
@@ -49,9 +50,10 @@ TEST_CASE("report: a history with other lines in it is read all the same") {
 }
 
 TEST_CASE("report: LAB32_HISTORY=off keeps none") {
-  setenv("LAB32_HISTORY", "off", 1);
-  CHECK_FALSE(wants_history());
-  unsetenv("LAB32_HISTORY");
+  {
+    const Setting off(variables::kHistory, "off");
+    CHECK_FALSE(wants_history());
+  }
   CHECK(wants_history());
 }
 

@@ -102,8 +102,7 @@ TEST_SUITE("model: ladder") {
     CHECK_FALSE(plain.predicted.has_value());
 
     const std::string path_of_predictions = root().string() + "/data/modelled/rtx4060-ladder.csv";
-    if (std::getenv("LAB32_UPDATE_MODEL") != nullptr)
-      std::ofstream(path_of_predictions) << predictions;
+    if (is_set(variables::kUpdateModel)) std::ofstream(path_of_predictions) << predictions;
     std::ifstream in_file(path_of_predictions);
     std::ostringstream kept;
     kept << in_file.rdbuf();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/cache.h"
@@ -14,21 +15,6 @@ using namespace lab32::toolchain;
 namespace fs = std::filesystem;
 
 namespace {
-
-// A setting of the environment for as long as it lives.
-struct Setting {
-  Setting(std::string name, const std::string& value) : name(std::move(name)) {
-    if (const char* text = std::getenv(this->name.c_str())) before = text;
-    setenv(this->name.c_str(), value.c_str(), 1);
-  }
-  ~Setting() {
-    if (before.empty())
-      unsetenv(name.c_str());
-    else
-      setenv(name.c_str(), before.c_str(), 1);
-  }
-  std::string name, before;
-};
 
 uintmax_t bytes_in(const fs::path& folder) {
   uintmax_t bytes = 0;
@@ -40,8 +26,9 @@ uintmax_t bytes_in(const fs::path& folder) {
 
 TEST_CASE("toolchain: the cache stays below LAB32_CACHE_MB; the oldest go") {
   tests::Scratch s;
-  const Setting root("LAB32_ROOT", s.path.string()), home("XDG_CACHE_HOME", s.path.string());
-  const Setting bound("LAB32_CACHE_MB", "2");
+  const Setting root(variables::kRoot, s.path.string()),
+      home(variables::kCacheHome, s.path.string());
+  const Setting bound(variables::kCacheMegabytes, "2");
   REQUIRE(cache_directory() == s.path / "lab32");
   Artifact artifact;
   artifact.sass = std::string(300'000, 'x');
@@ -51,7 +38,7 @@ TEST_CASE("toolchain: the cache stays below LAB32_CACHE_MB; the oldest go") {
     CHECK(load_cached("key" + std::to_string(i)));
   }
   CHECK_FALSE(load_cached("key0"));
-  const Setting wrong("LAB32_CACHE_MB", "much");
+  const Setting wrong(variables::kCacheMegabytes, "much");
   CHECK_THROWS_WITH_AS(store_cached("key", artifact),
                        "LAB32_CACHE_MB=much: it may be a number from 0 to 999999", MachineError);
 }

@@ -26,8 +26,7 @@ constexpr uint32_t kMultiprocessors = 132;
 
 // LAB32_THREADS, as for `lab32`; all cores without.
 unsigned host_threads() {
-  const char* text = std::getenv("LAB32_THREADS");
-  return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : 0;
+  return static_cast<unsigned>(std::strtoul(value_of(variables::kThreads).c_str(), nullptr, 10));
 }
 
 double process_seconds() {

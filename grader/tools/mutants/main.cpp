@@ -49,13 +49,13 @@ int main(int argc, char** argv) {
   lab32::keep_freed_memory();
   if (argc < 3) {
     fmt::print(stderr, "usage: lab32_mutants LAB FIRST OTHER...\n");
-    return 2;
+    return lab32::kNotGraded;
   }
   try {
     grade_all(argv[1], {argv + 2, argv + argc});
   } catch (const std::exception& e) {
     fmt::print(stderr, "lab32_mutants: {}\n", e.what());
-    return 2;
+    return lab32::kNotGraded;
   }
   return 0;
 }
