@@ -43,7 +43,7 @@ const std::vector<std::string> kFlags = {"-x",     "cu",     "-std=c++17", "-lin
                                          "-cubin", "--keep", "-Xptxas=-v"};
 const std::vector<std::string> kDebugFlags = {"-x", "cu", "-std=c++17", "-G", "-ptx"};
 
-void write_file(const fs::path& path, const std::string& text) {
+void write_into_sandbox(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
   std::ofstream file(path, std::ios::binary);
   file << text;
@@ -57,7 +57,7 @@ constexpr size_t kRoom = 8 << 20;
 
 void require_room(const Sandbox& sandbox) {
   sandbox.clear_output();
-  write_file(sandbox.output() / "room", std::string(kRoom, ' '));
+  write_into_sandbox(sandbox.output() / "room", std::string(kRoom, ' '));
 }
 
 // ---- paths: the sandbox's, and the user's
@@ -224,7 +224,7 @@ void write_submission(const Sandbox& sandbox, const Submission& submission,
     std::string compiled = without_line_directives(text);
     if (name == submission.name && !behind.empty())
       compiled += "\n\n" + Pattern("@SUBMISSION@").replace(behind, inner);
-    write_file(sandbox.submission() / name, compiled);
+    write_into_sandbox(sandbox.submission() / name, compiled);
   }
 }
 
