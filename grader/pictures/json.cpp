@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 Json record(const Request& r) {
   Json address = Json::array(), name = Json::array();
-  for (int lane = 0; lane < kLanes; ++lane) {
+  for (int lane = 0; lane < kWarpSize; ++lane) {
     const bool active = (r.mask >> lane & 1) != 0;
     address.push_back(active ? Json(r.address[lane]) : Json(nullptr));
     name.push_back(active ? Json(visible(r.name[lane])) : Json(nullptr));

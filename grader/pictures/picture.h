@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace lab32::pictures {
+#include "base/grid.h"
 
-constexpr int kLanes = 32;
+namespace lab32::pictures {
 
 // A warp-wide access to global or shared memory, lane by lane.
 struct Request {
@@ -20,11 +20,11 @@ struct Request {
   uint32_t bytes = 4;   // per lane
   bool matrix = false;  // ldmatrix, stmatrix: a lane's address is that of a row of 16 bytes
   uint32_t mask = 0;
-  std::array<uint64_t, kLanes> address{};  // of the active lanes; shared: offset in the block's
-  std::array<std::string, kLanes> name{};  // "in[17]", "tile[3][0]"
-  uint32_t cost = 0, ideal = 0;            // sectors, or wavefronts
+  std::array<uint64_t, kWarpSize> address{};  // of the active lanes; shared: offset in the block's
+  std::array<std::string, kWarpSize> name{};  // "in[17]", "tile[3][0]"
+  uint32_t cost = 0, ideal = 0;               // sectors, or wavefronts
   // Shared memory: the wavefronts that each bank's words take, the most of them in a phase.
-  std::array<uint32_t, kLanes> degree{};
+  std::array<uint32_t, kWarpSize> degree{};
 };
 
 // The requests of a source line in one block, the one with the worst access.
@@ -60,7 +60,7 @@ struct Shuffle {
   int line = 0;
   std::string source;
   uint32_t mask = 0, in_range = 0, absent = 0;
-  std::array<uint8_t, kLanes> from{};
+  std::array<uint8_t, kWarpSize> from{};
 };
 
 struct Shuffles {

@@ -91,14 +91,14 @@ std::string setting_without(std::string setting, std::string shape) {
 
 std::string text(const Steps& s, bool colour) {
   const Paint paint(colour);
-  const int warps = static_cast<int>((s.threads + kLanes - 1) / kLanes);
+  const int warps = static_cast<int>((s.threads + kWarpSize - 1) / kWarpSize);
   int signs = 32;  // per warp
   while (signs > 1 && (signs + 1) * warps > kWidth - 26) signs /= 2;
   const bool gaps = (signs + 1) * warps <= kWidth - 26;
   std::string out = fmt::format(
       "Who works between barriers: lanes of block {} that load, store or shuffle.\n"
       "A sign is {} lane{}: █ all of them, ▒ some, · none. {}.\n\n",
-      s.block, kLanes / signs, kLanes / signs == 1 ? "" : "s",
+      s.block, kWarpSize / signs, kWarpSize / signs == 1 ? "" : "s",
       gaps ? "A gap is between warps" : "Warp by warp");
   out += "step  line  lanes  warps\n";
   for (size_t step = 0; step < s.steps.size(); ++step) {
@@ -108,9 +108,9 @@ std::string text(const Steps& s, bool colour) {
     out += fmt::format("{:>4}  {:>4}  {:>5}  {:>5}  ", step, now.line, lanes_of(now.working), busy);
     for (int warp = 0; warp < warps; ++warp) {
       const uint32_t mask = now.working[static_cast<size_t>(warp)];
-      const int there = std::min(kLanes, static_cast<int>(s.threads) - kLanes * warp);
+      const int there = std::min(kWarpSize, static_cast<int>(s.threads) - kWarpSize * warp);
       for (int k = 0; k < signs; ++k)
-        out += group(mask, k * kLanes / signs, kLanes / signs, there, paint);
+        out += group(mask, k * kWarpSize / signs, kWarpSize / signs, there, paint);
       if (gaps && warp + 1 < warps) out += " ";
     }
     out += "\n";
@@ -126,14 +126,14 @@ std::string text(const Shuffles& s, bool colour) {
       "= keeps its own value (out of range), x asks a lane that is absent, ○ inactive.\n",
       s.warp, s.block);
   out += "\n  lane      ";
-  for (int lane = 0; lane < kLanes; ++lane) out += " " + sign_of(lane);
+  for (int lane = 0; lane < kWarpSize; ++lane) out += " " + sign_of(lane);
   out += "\n";
   int line = -1;
   for (const Shuffle& shuffle : s.shuffles) {
     if (shuffle.line != line) out += at_line(shuffle.line, shuffle.source) + "\n";
     line = shuffle.line;
     out += "  reads     ";
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kWarpSize; ++lane) {
       const int from = shuffle.from[static_cast<size_t>(lane)];
       out += " ";
       if (!(shuffle.mask >> lane & 1))

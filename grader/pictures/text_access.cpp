@@ -39,7 +39,7 @@ struct Row {
 std::map<uint64_t, Row> rows_of(const Request& r) {
   std::map<uint64_t, Row> rows;
   const uint64_t bytes = r.matrix ? 16 : r.bytes;
-  for (int lane = 0; lane < kLanes; ++lane) {
+  for (int lane = 0; lane < kWarpSize; ++lane) {
     if (!(r.mask >> lane & 1)) continue;
     for (uint64_t at = r.address[lane]; at < r.address[lane] + bytes; ++at) {
       Row& row = rows[at / kLineBytes];
@@ -72,7 +72,7 @@ std::string label(std::string words) {
 
 std::string lanes_above(const Request& r, const Paint& paint, int width) {
   std::string numbers = label("lane"), signs = label("its sign");
-  for (int lane = 0; lane < kLanes; ++lane) {
+  for (int lane = 0; lane < kWarpSize; ++lane) {
     if (lane % 8 == 0) numbers += pad_right(pad_left(std::to_string(lane), width), 8 * width);
     const bool active = (r.mask >> lane & 1) != 0;
     signs += pad_left(active ? paint(Hue::lane, sign_of(lane)) : paint(Hue::idle, "○"),

@@ -17,15 +17,15 @@ constexpr uint32_t kDecoys = 4;
 
 template <class Pattern>
 void set_decoys(Pattern& p, uint32_t kind, Random& random, uint64_t range, uint64_t beside) {
-  for (uint32_t lane = 0; lane < kWarp; ++lane) {
+  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
     if (p.active >> lane & 1) continue;
     uint64_t& address = p.address[lane];
     address = (range > 0 ? random.below(static_cast<uint32_t>(range / p.bytes)) * uint64_t{p.bytes}
                          : random.bits() / p.bytes * p.bytes);
     if (p.active == 0 || kind == 0) continue;
-    const uint32_t step = kind == 2 ? kWarp - 1 : 1;
+    const uint32_t step = kind == 2 ? kWarpSize - 1 : 1;
     uint32_t other = lane;
-    while (!(p.active >> other & 1)) other = (other + step) % kWarp;
+    while (!(p.active >> other & 1)) other = (other + step) % kWarpSize;
     address = p.address[other] + (kind == 3 ? beside : 0);
     if (range > 0) address %= range;
   }
@@ -37,7 +37,7 @@ template <class Pattern>
 std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t beside) {
   const auto rearranged = [&](uint32_t (*from)(uint32_t lane)) {
     Pattern other = p;
-    for (uint32_t lane = 0; lane < kWarp; ++lane) other.address[lane] = p.address[from(lane)];
+    for (uint32_t lane = 0; lane < kWarpSize; ++lane) other.address[lane] = p.address[from(lane)];
     return other;
   };
   const Pattern neighbours = rearranged([](uint32_t lane) { return lane / 2; });
@@ -47,7 +47,7 @@ std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t beside)
       crossed,
       rearranged([](uint32_t lane) { return lane % 16; }),
       rearranged([](uint32_t lane) { return lane ^ 31; }),
-      rearranged([](uint32_t lane) { return lane * 5 % kWarp; }),
+      rearranged([](uint32_t lane) { return lane * 5 % kWarpSize; }),
   };
   Random random(0);
   for (const Pattern& whole : {p, neighbours, crossed})

@@ -1,11 +1,9 @@
 #include "grading/launch/schedule_trial.h"
 
+#include "base/grid.h"
+
 namespace lab32::grading {
-namespace {
-
-constexpr uint64_t kLanesOfWarp = 32;
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<uint64_t> ScheduleTrial::begin(const device::Shape& shape, bool trial) {
   ++launches_;
@@ -13,7 +11,7 @@ std::optional<uint64_t> ScheduleTrial::begin(const device::Shape& shape, bool tr
   if (judging_) return launches_ == judged_ ? std::optional(seed_) : std::nullopt;
   if (!trial || differs()) return std::nullopt;
   // The first of several blocks; until one comes, the first of several warps.
-  const bool blocks = shape.grid.count() > 1, warps = shape.block.count() > kLanesOfWarp;
+  const bool blocks = shape.grid.count() > 1, warps = shape.block.count() > kWarpSize;
   wants_trial_ = (blocks && !tried_blocks_) || (warps && !tried_blocks_ && !tried_warps_);
   tried_blocks_ |= blocks;
   tried_warps_ |= warps;

@@ -169,7 +169,7 @@ device::Run run_axpy(uint32_t n) {
 using Task = device::Run (*)(uint32_t n);
 
 // The last block is allowed to be as dear as a full one of any task.
-DrawnSize drawn_size() { return grading::drawn_size(kWarp, 16 * kBlock); }
+DrawnSize drawn_size() { return grading::drawn_size(kWarpSize, 16 * kBlock); }
 
 void hold(const device::Run& launched, const DrawnSize& size) {
   demand_of_lanes(launched);

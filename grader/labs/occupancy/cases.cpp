@@ -6,13 +6,14 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/grid.h"
 #include "base/text.h"
 #include "simulator/timing/occupancy.h"
 
 namespace lab32::checks::occupancy {
 namespace {
 
-constexpr int32_t kLanes = 32, kQuarters = 4;
+constexpr int32_t kQuarters = 4;
 
 int32_t rounded_up(int32_t n, int32_t unit) { return (n + unit - 1) / unit * unit; }
 
@@ -27,10 +28,10 @@ struct Forgotten {
 };
 
 int32_t blocks_without(const MultiprocessorLimits& sm, const Usage& usage, const Forgotten& f) {
-  const int32_t warps = (usage.threads + kLanes - 1) / kLanes;
+  const int32_t warps = (usage.threads + kWarpSize - 1) / kWarpSize;
   const int32_t threads =
-      f.warp ? sm.threads / usage.threads : sm.threads / kLanes / std::max(warps, 1);
-  int32_t of_warp = usage.registers * kLanes;
+      f.warp ? sm.threads / usage.threads : sm.threads / kWarpSize / std::max(warps, 1);
+  int32_t of_warp = usage.registers * kWarpSize;
   if (!f.register_unit) of_warp = rounded_up(of_warp, sm.register_unit);
   int32_t registers = sm.registers / std::max(1, usage.registers * usage.threads);
   if (!f.warp)
@@ -73,7 +74,7 @@ int32_t between(Random& random, int32_t least, int32_t most) {
 Usage drawn(Random& random, const model::Profile& gpu, size_t kind) {
   const model::Multiprocessor& m = gpu.multiprocessor;
   Usage usage{between(random, 1, 1024), between(random, 16, 32), 0};
-  if (random.below(2) == 0) usage.threads = rounded_up(usage.threads, kLanes);
+  if (random.below(2) == 0) usage.threads = rounded_up(usage.threads, kWarpSize);
   if (kind % 4 == 0) {
     usage.threads = between(random, 1, 256);
     usage.registers = between(random, 33, 168);
@@ -122,7 +123,7 @@ std::string OccupancyCase::show() const {
 
 int OccupancyCase::effort() const {
   return (usage.shared > 0 ? 2 : 0) + (usage.registers > 32 ? 1 : 0) +
-         (usage.threads % kLanes != 0 ? 1 : 0);
+         (usage.threads % kWarpSize != 0 ? 1 : 0);
 }
 
 std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases) {

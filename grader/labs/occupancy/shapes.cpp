@@ -248,7 +248,7 @@ TEST_SUITE("lab:occupancy") {
     const device::Run run =
         run_to_count({given("match"), {{1}, shape.block}, {row, row, row, row, out, 1}, "one row"});
     if (!run.occupancy) not_run({NotRun::Kind::no_counters, session().device.name()});
-    const double bytes = rubric().number("row_bytes") * kWarp * resident.warps;
+    const double bytes = rubric().number("row_bytes") * kWarpSize * resident.warps;
     measured(fmt::format("{:.0f} KB under way", bytes / 1024));
     expected(fmt::format("{} KB of L1", run.occupancy->l1_bytes / 1024));
     figure("warps", resident.warps);

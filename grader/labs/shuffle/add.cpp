@@ -37,13 +37,13 @@ device::Run sum_warps(const std::string& type, uint32_t n) {
   const std::string setting = fmt::format("n = {}, {}s", n, type);
   const std::vector<float> values = whole_floats(random, n);
   Input<T> in("in", std::vector<T>(values.begin(), values.end()));
-  Output<T> out("out", ceil_div(n, kWarp));
+  Output<T> out("out", ceil_div(n, kWarpSize));
   device::Run launched = run({given(fmt::format("warp_sums<{}>", type)),
                               {{blocks_for(n, kBlock)}, {kBlock}},
                               {in, out, static_cast<int>(n)},
                               setting});
   std::vector<T> want(out.count());
-  for (uint32_t i = 0; i < n; ++i) want[i / kWarp] += in.values()[i];
+  for (uint32_t i = 0; i < n; ++i) want[i / kWarpSize] += in.values()[i];
   check_result(setting, line_of("warp_reduce_sum"), mismatch("out", out.read(), want));
   return launched;
 }
@@ -236,11 +236,12 @@ std::string row_of(const char* name, const Passes& p) {
 
 TEST_SUITE("lab:shuffle") {
   TEST_CASE("A1 what a lane gets" * takes("questions")) {
-    std::vector<int> lanes(kWarp);
-    for (uint32_t l = 0; l < kWarp; ++l) lanes[l] = static_cast<int>(l);
+    std::vector<int> lanes(kWarpSize);
+    for (uint32_t l = 0; l < kWarpSize; ++l) lanes[l] = static_cast<int>(l);
     Input<int> in("in", lanes);
-    Output<int> first("first", kWarp), down("down", kWarp), butterfly("butterfly", kWarp);
-    run({given("five_steps"), {{1}, {kWarp}}, {in, first, down, butterfly}, ""});
+    Output<int> first("first", kWarpSize), down("down", kWarpSize),
+        butterfly("butterfly", kWarpSize);
+    run({given("five_steps"), {{1}, {kWarpSize}}, {in, first, down, butterfly}, ""});
     if (!ask_questions()) return;
     std::string table =
         "What the given warp had, lane by lane, after the first step (without "
@@ -252,7 +253,7 @@ TEST_SUITE("lab:shuffle") {
   }
 
   TEST_CASE("A2 who adds" * takes("n", "questions")) {
-    const uint32_t n = rubric().count("n"), warps = n / kWarp;
+    const uint32_t n = rubric().count("n"), warps = n / kWarpSize;
     Random random = session().random();
     const std::vector<float> values = whole_floats(random, n);
     Input<float> floats("in", values);
@@ -335,7 +336,7 @@ TEST_SUITE("lab:shuffle") {
     for (uint32_t block : kBlocksElsewhere) {
       if (verdict().credit < 1) return;
       const Elsewhere other = sum_elsewhere("reduce_shuffle", block);
-      hold_wavefronts(other.where, static_cast<double>(other.blocks) * (block / kWarp + 1),
+      hold_wavefronts(other.where, static_cast<double>(other.blocks) * (block / kWarpSize + 1),
                       other.run);
     }
   }

@@ -44,13 +44,13 @@ std::vector<int> mixed_keys(Random& random, uint32_t n, uint32_t keys) {
 constexpr uint32_t kLines = 64;
 
 std::vector<int> four_keys(Random& random, uint32_t n) {
-  std::vector<int> found(n), lanes(kWarp);
-  for (uint32_t first = 0; first < n; first += kWarp) {
+  std::vector<int> found(n), lanes(kWarpSize);
+  for (uint32_t first = 0; first < n; first += kWarpSize) {
     const uint32_t line = random.below(kLines);
     const uint32_t place[4] = {random.below(8), random.below(8), random.below(8), random.below(8)};
-    for (uint32_t l = 0; l < kWarp; ++l) {
+    for (uint32_t l = 0; l < kWarpSize; ++l) {
       const uint32_t sector = l < 4 ? l : random.below(4);
-      lanes[l] = static_cast<int>(kWarp * line + 8 * sector + place[sector]);
+      lanes[l] = static_cast<int>(kWarpSize * line + 8 * sector + place[sector]);
     }
     random.shuffle(lanes);
     std::copy(lanes.begin(), lanes.end(), found.begin() + first);
@@ -160,14 +160,15 @@ TEST_SUITE("lab:shuffle") {
   TEST_CASE("C3 sum_by_key: adds" *
             takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
     Random random = session().random();
-    credit_adds(totals_of(four_keys(random, rubric().count("n")), kWarp * kLines),
+    credit_adds(totals_of(four_keys(random, rubric().count("n")), kWarpSize * kLines),
                 line_of("sum_by_key"),
                 "__match_any_sync tells each lane who has its key. One lane of each such group is "
                 "enough to add, if it knows the group's sum.");
     if (verdict().credit < 1) return;
-    const DrawnSize size = drawn_size(kWarp, kAddersBlock);
-    hold_adds(launch_beside([&] { return totals_of(four_keys(random, size.n), kWarp * kLines); }),
-              size);
+    const DrawnSize size = drawn_size(kWarpSize, kAddersBlock);
+    hold_adds(
+        launch_beside([&] { return totals_of(four_keys(random, size.n), kWarpSize * kLines); }),
+        size);
   }
 }
 

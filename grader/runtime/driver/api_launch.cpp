@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/grid.h"
 #include "runtime/cudart/launch.h"
 #include "runtime/driver/call.h"
 #include "runtime/driver/modules.h"
@@ -347,13 +348,13 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
   return with_kernel(
       "cuOccupancyMaxPotentialBlockSize", function, [&](Runtime& r, KernelEntry& entry) {
         if (!grid || !block) return CUDA_ERROR_INVALID_VALUE;
-        constexpr uint32_t kWarp = 32;
         const KernelInfo& info = r.registry.load(entry).info();
         lab32::cudart::registers(r, info);  // which says so where they are not known
         uint32_t most = std::min(r.profile.max_threads_per_block, info.max_threads);
         if (limit > 0) most = std::min(most, static_cast<uint32_t>(limit));
         uint64_t best = 0;
-        for (uint32_t size = (most + kWarp - 1) / kWarp * kWarp; size > 0; size -= kWarp) {
+        for (uint32_t size = (most + lab32::kWarpSize - 1) / lab32::kWarpSize * lab32::kWarpSize;
+             size > 0; size -= lab32::kWarpSize) {
           const uint32_t threads = std::min(size, most);
           const size_t own = shared_for ? shared_for(static_cast<int>(threads)) : shared;
           const uint64_t blocks = lab32::cudart::resident_blocks(r, entry, threads, own);

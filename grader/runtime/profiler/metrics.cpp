@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/grid.h"
 #include "base/text.h"
 #include "runtime/profiler/ncu_name.h"
 
@@ -17,8 +18,6 @@ namespace {
 using record::LaunchProfile;
 using Value = std::optional<double>;
 
-constexpr uint32_t kLanes = 32;
-
 // Nsight Compute's ratio of nothing to nothing is 0.
 double ratio(uint64_t a, uint64_t b) {
   return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
@@ -27,7 +26,7 @@ double ratio(uint64_t a, uint64_t b) {
 uint64_t threads(const LaunchProfile& r) { return r.shape.grid.count() * r.shape.block.count(); }
 
 uint64_t warps(const LaunchProfile& r) {
-  return r.shape.grid.count() * ((r.shape.block.count() + kLanes - 1) / kLanes);
+  return r.shape.grid.count() * ((r.shape.block.count() + kWarpSize - 1) / kWarpSize);
 }
 
 Value waves(const LaunchProfile& r) {

@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/grid.h"
+
 namespace lab32::counters {
 
-constexpr uint32_t kLanes = 32;
 constexpr uint32_t kAllLanes = 0xffffffffu;
 
 inline uint32_t lane_count(uint32_t mask) {
@@ -30,7 +31,7 @@ inline bool is_affine(const uint64_t* address, int64_t* stride) {
   const uint64_t d = address[1] - base;
   Four expected = {base, base + d, base + 2 * d, base + 3 * d};
   Four difference = {0, 0, 0, 0};
-  for (uint32_t lane = 0; lane < kLanes; lane += 4) {
+  for (uint32_t lane = 0; lane < kWarpSize; lane += 4) {
     Four actual;
     std::memcpy(&actual, address + lane, sizeof actual);
     difference |= actual ^ expected;
@@ -46,9 +47,9 @@ inline bool halves_are_affine(const uint64_t* address) {
   const uint64_t d = address[1] - address[0];
   const Four steps = {0, d, 2 * d, 3 * d};
   Four difference = {0, 0, 0, 0};
-  for (uint32_t half = 0; half < kLanes; half += kLanes / 2) {
+  for (uint32_t half = 0; half < kWarpSize; half += kWarpSize / 2) {
     Four expected = address[half] + steps;
-    for (uint32_t lane = half; lane < half + kLanes / 2; lane += 4) {
+    for (uint32_t lane = half; lane < half + kWarpSize / 2; lane += 4) {
       Four actual;
       std::memcpy(&actual, address + lane, sizeof actual);
       difference |= actual ^ expected;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/grid.h"
 #include "cuda_occupancy.h"  // the toolkit's
 
 namespace lab32::model {
@@ -22,7 +23,7 @@ cudaOccDeviceProp properties(const Profile& profile) {
   p.maxThreadsPerMultiprocessor = static_cast<int>(profile.multiprocessor.max_threads);
   p.regsPerBlock = static_cast<int>(profile.multiprocessor.registers);
   p.regsPerMultiprocessor = static_cast<int>(profile.multiprocessor.registers);
-  p.warpSize = 32;
+  p.warpSize = kWarpSize;
   p.sharedMemPerBlock = profile.shared_bytes_per_block;
   p.sharedMemPerMultiprocessor = profile.multiprocessor.shared_bytes;
   p.numSms = static_cast<int>(profile.multiprocessors);

@@ -171,7 +171,7 @@ TEST_CASE("core: order guard: a line of several arrays comes back with what was 
   REQUIRE(full->initialised);
   sim::OrderGuard guard(memory, 1, sim::OrderGuard::Mode::at_once, false);
   for (sim::Allocation* a : {full, part}) {
-    uint64_t address[sim::kWarpSize] = {a->begin + 32};
+    uint64_t address[kWarpSize] = {a->begin + 32};
     guard.worker(0).write(*a, address, 1, 4, {});
     memory.mark_lanes(address, 1, 4);
   }

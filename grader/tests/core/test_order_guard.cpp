@@ -18,7 +18,7 @@ using tests::Setup;
 
 namespace {
 
-using Address = std::array<uint64_t, sim::kWarpSize>;
+using Address = std::array<uint64_t, kWarpSize>;
 
 // Two host threads and two allocations of a MiB: one that holds zeros, one that nobody has written.
 struct Guarded {
@@ -32,7 +32,7 @@ struct Guarded {
 
   static Address words(const sim::Allocation* a, uint64_t first, uint64_t step = 1) {
     Address address;
-    for (uint64_t l = 0; l < sim::kWarpSize; ++l) address[l] = a->begin + 4 * (first + step * l);
+    for (uint64_t l = 0; l < kWarpSize; ++l) address[l] = a->begin + 4 * (first + step * l);
     return address;
   }
   // As a block's store does it: the guard, the written bits, the data.

@@ -64,18 +64,17 @@ void check_rows(const std::string& opcode) {
     modifiers.ftz = ftz;
     uint32_t next = 12345, differ = 0;
     for (int warp = 0; warp < 4000; ++warp) {
-      uint32_t of[sim::kWarpSize];
-      for (int lane = 0; lane < sim::kWarpSize; ++lane) {
+      uint32_t of[kWarpSize];
+      for (int lane = 0; lane < kWarpSize; ++lane) {
         next = next * 1664525u + 1013904223u;
         // All bits, or those of numbers of usual size.
         of[lane] = warp % 2 == 0 ? next : (next & 0x83ffffffu) + 0x3e000000u;
         line.set(line.inst().src[0], lane, of[lane]);
       }
       const uint32_t mask = warp % 4 < 2 ? sim::kFullMask : next;
-      for (int lane = 0; lane < sim::kWarpSize; ++lane)
-        line.set(line.inst().dst[0], lane, uint32_t{77});
+      for (int lane = 0; lane < kWarpSize; ++lane) line.set(line.inst().dst[0], lane, uint32_t{77});
       line.run(mask);
-      for (int lane = 0; lane < sim::kWarpSize; ++lane) {
+      for (int lane = 0; lane < kWarpSize; ++lane) {
         const float one = sim::FloatOp<Op>::apply(modifiers, sim::bit_copy<float>(of[lane]));
         const uint32_t want = (mask >> lane & 1) != 0 ? sim::bits(one) : 77;
         differ += line.get<uint32_t>(line.inst().dst[0], lane) != want;

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/grid.h"
 #include "simulator/ptx/module.h"
 
 namespace lab32::sim {
 
-constexpr int kWarpSize = 32;
 constexpr uint32_t kFullMask = 0xffffffffu;
 
 struct Inst;

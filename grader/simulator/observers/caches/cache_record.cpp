@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kWordBytes = 4, kWordsPerLine = kLineBytes / kWordBytes;
 
 // For atomics: how many lanes hit each word of the lines gathered so far.
-using WordCounts = std::array<std::array<uint8_t, kWordsPerLine>, sim::kWarpSize>;
+using WordCounts = std::array<std::array<uint8_t, kWordsPerLine>, kWarpSize>;
 
 bool is_atomic(const sim::Access& access) {
   return access.kind == sim::AccessKind::red || access.kind == sim::AccessKind::atom;
@@ -32,7 +32,7 @@ bool is_contiguous(const sim::Access& access) {
 void append_contiguous(const sim::Access& access, bool skips_l1, bool on_float,
                        std::vector<LineAccess>& to) {
   uint64_t at = access.address[0];
-  for (const uint64_t end = at + kLanes * access.bytes; at < end;) {
+  for (const uint64_t end = at + kWarpSize * access.bytes; at < end;) {
     LineAccess entry = line_access(access, at / kLineBytes, skips_l1, on_float);
     for (const uint64_t line_end = std::min((at / kLineBytes + 1) * kLineBytes, end);
          at < line_end;) {

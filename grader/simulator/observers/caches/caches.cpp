@@ -312,7 +312,7 @@ void CacheObserver::block_begin(const sim::BlockInfo& block) {
   }
   block_ = std::make_unique<Recorded>();
   block_->index = block.index;
-  block_->warps.resize((block.threads + sim::kWarpSize - 1) / sim::kWarpSize);
+  block_->warps.resize((block.threads + kWarpSize - 1) / kWarpSize);
 }
 
 void CacheObserver::access(uint32_t warp, const sim::Access& access) {

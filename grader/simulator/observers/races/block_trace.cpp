@@ -20,7 +20,7 @@ Event other_than_access(Event::What what, uint32_t warp, uint32_t site, uint32_t
 // Copies 32 lanes' values from steps of 16 bytes to steps of their size, or back.
 template <size_t kBytes>
 void restride(const std::byte* from, size_t from_step, std::byte* to, size_t to_step) {
-  for (size_t lane = 0; lane < kLanes; ++lane)
+  for (size_t lane = 0; lane < kWarpSize; ++lane)
     std::memcpy(to + lane * to_step, from + lane * from_step, kBytes);
 }
 
@@ -34,7 +34,7 @@ void copy_values(size_t bytes, const std::byte* from, size_t from_step, std::byt
     case 16:
       return restride<16>(from, from_step, to, to_step);
     default:
-      for (size_t lane = 0; lane < kLanes; ++lane)
+      for (size_t lane = 0; lane < kWarpSize; ++lane)
         std::memcpy(to + lane * to_step, from + lane * from_step, bytes);
   }
 }
@@ -122,7 +122,7 @@ bool BlockTrace::record(const Event& event, const uint64_t* row) {
   if (event.has_steps()) places_.push_back(steps_of(row));
   if (!event.has_row()) return true;
   Row kept;
-  for (uint32_t lane = 0; lane < kLanes; ++lane)
+  for (uint32_t lane = 0; lane < kWarpSize; ++lane)
     kept.element[lane] =
         (event.mask >> lane & 1) != 0 ? static_cast<uint32_t>(row[lane]) : uint32_t{0};
   places_.push_back({keep(kept), 0, 0});
@@ -163,7 +163,7 @@ bool BlockTrace::goes_on_with(const Cursor& at, const Event& event, const uint64
   const Four lanes = {mask, mask, mask, mask};
   Four bit = {1, 2, 4, 8};
   Four difference = {0, 0, 0, 0};
-  for (uint32_t lane = 0; lane < kLanes; lane += 4) {
+  for (uint32_t lane = 0; lane < kWarpSize; lane += 4) {
     Four now;
     FourHalves then;
     std::memcpy(&now, row + lane, sizeof now);
@@ -186,13 +186,13 @@ void BlockTrace::pack(const Event& event, const std::byte* values, std::byte* to
 }
 
 void BlockTrace::tell(RaceCheck& check, const Cursor& end, const std::byte* values) const {
-  uint64_t address[kLanes];
-  std::byte value[kLanes * 16];
+  uint64_t address[kWarpSize];
+  std::byte value[kWarpSize * 16];
   for (Cursor at; at.event < end.event; advance(at, events_[at.event])) {
     const Event& e = events_[at.event];
     switch (e.what) {
       case Event::What::access: {
-        for (uint32_t lane = 0; lane < kLanes; ++lane)
+        for (uint32_t lane = 0; lane < kWarpSize; ++lane)
           address[lane] = e.has_steps() ? places_[at.place].address(lane)
                                         : rows_[places_[at.place].first].element[lane];
         const bool stores = e.value_bytes() != 0;

@@ -116,7 +116,7 @@ class BlockTrace {
       return ((first ^ o.first) | (second ^ o.second) | (step ^ o.step)) == 0;
     }
     uint32_t address(uint32_t lane) const {
-      return (lane < kLanes / 2 ? first : second) + lane % (kLanes / 2) * step;
+      return (lane < kWarpSize / 2 ? first : second) + lane % (kWarpSize / 2) * step;
     }
   };
   static bool same(const Event& a, const Event& b) {
@@ -127,7 +127,7 @@ class BlockTrace {
     return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0;
   }
   static Place steps_of(const uint64_t* row) {
-    return {static_cast<uint32_t>(row[0]), static_cast<uint32_t>(row[kLanes / 2]),
+    return {static_cast<uint32_t>(row[0]), static_cast<uint32_t>(row[kWarpSize / 2]),
             static_cast<uint32_t>(row[1] - row[0])};
   }
   static Place steps_of(const sim::WarpRow& row) {

@@ -36,7 +36,7 @@ void EngineUse::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   // An atomic may be how threads tell each other.
   if (access.kind != sim::AccessKind::store) meet();
   ++now_;
-  uint64_t of_row[sim::kWarpSize];
+  uint64_t of_row[kWarpSize];
   if (access.row != nullptr) access.row->write_to(of_row);
   const uint64_t* const address = access.row != nullptr ? of_row : access.address;
   for (uint32_t r = access.mask; r != 0; r &= r - 1) {

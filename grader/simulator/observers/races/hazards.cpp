@@ -193,7 +193,7 @@ void HazardObserver::raw_shared(uint32_t warp, const sim::RawAccess& access) {
     if (mode_ == Mode::following && access.values == nullptr &&
         own_->trace.follow_row(at_, warp, access))
       return;
-    uint64_t address[kLanes];
+    uint64_t address[kWarpSize];
     access.row->write_to(address);
     if (follows(BlockTrace::access(warp, access), address, access.values)) return;
     sim::RawAccess listed = access;
@@ -202,7 +202,7 @@ void HazardObserver::raw_shared(uint32_t warp, const sim::RawAccess& access) {
     return check_.access(warp, listed);
   }
   if (in_cluster()) {
-    uint64_t address[kLanes];
+    uint64_t address[kWarpSize];
     return checker().access(warp_in_cluster(warp), in_cluster(access, address));
   }
   if (!follows(BlockTrace::access(warp, access), access.address, access.values))
@@ -216,7 +216,7 @@ void HazardObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t w
     std::copy_n(lane_mask_of_warp, warps, masks.begin() + warp_in_cluster(0));
     return checker().block_barrier(masks.data(), static_cast<uint32_t>(masks.size()), false);
   }
-  uint64_t row[kLanes] = {};
+  uint64_t row[kWarpSize] = {};
   if (!whole_block) std::copy_n(lane_mask_of_warp, warps, row);
   if (!follows(BlockTrace::block_barrier(warps, whole_block), row, nullptr))
     check_.block_barrier(lane_mask_of_warp, warps, whole_block);

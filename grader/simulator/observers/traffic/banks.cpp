@@ -29,7 +29,7 @@ class BankWords {
  private:
   uint32_t fullest_ = 0;
   uint8_t count_[kBanks] = {};
-  uint32_t word_[kBanks][kLanes];  // a merged phase holds 64 words of 16-byte lanes, 2 to a bank
+  uint32_t word_[kBanks][kWarpSize];  // a merged phase holds 64 words of 16-byte lanes, 2 to a bank
 };
 
 BankWords words_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
@@ -54,7 +54,7 @@ uint32_t phase_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask)
 }
 
 uint32_t lanes_per_phase(uint32_t bytes) {
-  return bytes <= kBankBytes ? kLanes : kBanks * kBankBytes / bytes;
+  return bytes <= kBankBytes ? kWarpSize : kBanks * kBankBytes / bytes;
 }
 
 uint32_t most_lanes_in_a_bank(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
@@ -75,7 +75,7 @@ uint32_t rows_filled(uint32_t bytes, uint32_t mask) {
 }
 
 uint32_t lanes_from(uint32_t first, uint32_t width) {
-  return (width == kLanes ? kAllLanes : (uint32_t{1} << width) - 1) << first;
+  return (width == kWarpSize ? kAllLanes : (uint32_t{1} << width) - 1) << first;
 }
 
 // Does every active lane find its neighbour l^distance idle or at its own address?
@@ -91,13 +91,13 @@ bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
 uint32_t width_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
   const uint32_t width = lanes_per_phase(bytes);
   const bool merged =
-      merge && width < kLanes && (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2));
+      merge && width < kWarpSize && (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2));
   return merged ? 2 * width : width;
 }
 
 Wavefronts by_phases(const uint64_t* offset, uint32_t bytes, uint32_t mask, uint32_t width) {
   Wavefronts w;
-  for (uint32_t first = 0; first < kLanes; first += width) {
+  for (uint32_t first = 0; first < kWarpSize; first += width) {
     const uint32_t lanes = mask & lanes_from(first, width);
     if (lanes == 0) continue;
     w.actual += phase_wavefronts(offset, bytes, lanes);
@@ -109,7 +109,7 @@ Wavefronts by_phases(const uint64_t* offset, uint32_t bytes, uint32_t mask, uint
 // Full warp, lane l at offset[0] + l * stride, stride a multiple of bytes and not 0: lanes of a
 // phase that lie gcd(stride, phase) apart in elements share banks, and no two share a word.
 Wavefronts affine_wavefronts(int64_t stride, uint32_t bytes) {
-  const uint32_t width = lanes_per_phase(bytes), phases = kLanes / width;
+  const uint32_t width = lanes_per_phase(bytes), phases = kWarpSize / width;
   const uint32_t elements = static_cast<uint32_t>(std::llabs(stride)) / bytes;
   return {phases * std::gcd(elements % width, width), phases};
 }
@@ -134,7 +134,7 @@ Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
   if (mask == kAllLanes && bytes >= kBankBytes && is_affine(offset, &stride)) {
     if (stride != 0) return affine_wavefronts(stride, bytes);
     const uint32_t width = lanes_per_phase(bytes);
-    const uint32_t phases = kLanes / (merge && width < kLanes ? 2 * width : width);
+    const uint32_t phases = kWarpSize / (merge && width < kWarpSize ? 2 * width : width);
     return {phases, phases};
   }
   if (bytes <= kBankBytes && within_one_row(offset, mask)) return {1, 1};
@@ -162,7 +162,7 @@ Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t ma
   const uint32_t operands = form == sim::AtomicForm::plain ? 1 : 2;
   const uint32_t width = lanes_per_phase(bytes);
   Wavefronts w;
-  for (uint32_t first = 0; first < kLanes; first += width) {
+  for (uint32_t first = 0; first < kWarpSize; first += width) {
     const uint32_t lanes = mask & lanes_from(first, width);
     if (lanes == 0) continue;
     w.actual +=
@@ -219,7 +219,7 @@ std::array<uint32_t, kBanks> bank_degrees(const uint64_t* offset, uint32_t bytes
   const bool atomic = kind == sim::AccessKind::red || kind == sim::AccessKind::atom;
   const uint32_t width =
       matrix ? 8 : width_of_phase(offset, bytes, mask, kind == sim::AccessKind::load);
-  for (uint32_t first = 0; first < kLanes; first += width) {
+  for (uint32_t first = 0; first < kWarpSize; first += width) {
     const uint32_t lanes = mask & lanes_from(first, width);
     std::array<uint32_t, kBanks> here{};
     if (atomic) {  // lanes never share

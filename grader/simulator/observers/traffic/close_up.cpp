@@ -47,7 +47,7 @@ CloseUpRequest request_of(uint32_t warp, uint32_t number, const sim::Access& acc
   request.bytes = access.bytes;
   request.matrix = access.matrix;
   request.mask = access.mask;
-  for (uint32_t lane = 0; lane < kLanes; ++lane)
+  for (uint32_t lane = 0; lane < kWarpSize; ++lane)
     if (access.mask >> lane & 1) request.address[lane] = access.address[lane];
   request.cost = cost.cost;
   request.ideal = cost.ideal;
@@ -95,7 +95,7 @@ void CloseUpObserver::block_begin(const sim::BlockInfo& block) {
   story_ = {};
   story_.block = block.index;
   story_.threads = block.threads;
-  step_of_warp_.assign((block.threads + kLanes - 1) / kLanes, 0);
+  step_of_warp_.assign((block.threads + kWarpSize - 1) / kWarpSize, 0);
   has_story_ = true;
 }
 
@@ -186,7 +186,7 @@ void CloseUpObserver::shuffle(uint32_t warp, const sim::ShuffleEvent& event) {
   kept.mask = event.mask;
   kept.in_range = event.in_range;
   kept.absent = event.absent;
-  std::copy(event.from, event.from + kLanes, kept.from.begin());
+  std::copy(event.from, event.from + kWarpSize, kept.from.begin());
 }
 
 void CloseUpObserver::merge(sim::Observer& observer) {
@@ -204,7 +204,7 @@ void CloseUpObserver::merge(sim::Observer& observer) {
 CloseUp CloseUpObserver::result() const {
   CloseUp result = story_;
   for (CloseUpStep& step : result.steps)
-    step.working.resize((result.threads + kLanes - 1) / kLanes);
+    step.working.resize((result.threads + kWarpSize - 1) / kWarpSize);
   for (const auto& [key, line] : lines_)
     if (!line.kept.requests.empty()) result.lines.push_back(line.kept);
   return result;

@@ -26,8 +26,8 @@ uint32_t set_of(uint64_t line, bool in_cluster = false) {
 // A warp that steps by less than a sector leaves none out between its first and its last; one that
 // steps by a sector or more has one for each lane.
 uint32_t affine_sectors(const uint64_t* address, int64_t stride) {
-  if (std::llabs(stride) >= kSectorBytes) return kLanes;
-  const uint64_t a = sector_of(address[0]), b = sector_of(address[kLanes - 1]);
+  if (std::llabs(stride) >= kSectorBytes) return kWarpSize;
+  const uint64_t a = sector_of(address[0]), b = sector_of(address[kWarpSize - 1]);
   return static_cast<uint32_t>(std::max(a, b) - std::min(a, b)) + 1;
 }
 
@@ -49,7 +49,7 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
   if (mask == 0) return 0;
   int64_t stride;
   if (mask == kAllLanes && is_affine(address, &stride)) return affine_sectors(address, stride);
-  uint64_t active[kLanes];
+  uint64_t active[kWarpSize];
   const uint32_t n = gather(address, mask, active);
   if (const uint32_t count = ascending_sectors(active, n)) return count;
 
@@ -82,7 +82,7 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
   if (mask == 0) return 0;
   int64_t stride;
   if (mask == kAllLanes && is_affine(address, &stride)) {
-    return stride == 0 ? kLanes : affine_sectors(address, stride);
+    return stride == 0 ? kWarpSize : affine_sectors(address, stride);
   }
   uint32_t waiting[4] = {};
   for (uint32_t left = mask; left != 0; left &= left - 1) {
@@ -122,7 +122,7 @@ CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t byte
     moved.add(from[lane] / kLineBytes << kPlaceBits | place);
     theoretical.add((from[lane] / kSectorBytes << 1 | turned) << kPlaceBits | place);
   }
-  return {moved.size(), theoretical.size(), ideal_sectors(kLanes, bytes, mask)};
+  return {moved.size(), theoretical.size(), ideal_sectors(kWarpSize, bytes, mask)};
 }
 
 uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask) {

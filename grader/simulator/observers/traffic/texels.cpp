@@ -79,7 +79,7 @@ TexelRequests texel_requests(const sim::TexelAccess& access) {
   const bool by_index = access.kind == TexelKind::index || access.kind == TexelKind::load ||
                         access.kind == TexelKind::store;
   const unsigned together = lanes_together(access);
-  for (unsigned first = 0; first < kLanes; first += together) {
+  for (unsigned first = 0; first < kWarpSize; first += together) {
     const uint32_t lanes = access.mask >> first & ((1u << together) - 1);
     if (lanes == 0) continue;
     const size_t begin = found.sectors.size();

@@ -37,7 +37,7 @@ void keep(Example& example, const sim::Access& access, uint64_t block, uint32_t 
   example.bytes = access.bytes;
   example.matrix = access.matrix;
   example.mask = access.mask;
-  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
     example.address[lane] = (access.mask >> lane & 1) != 0 ? access.address[lane] : 0;
   }
 }
