@@ -229,7 +229,7 @@ FUZZED       := $(filter-out $(TEST_SOURCES),$(filter base/% toolchain/% simulat
                   runtime/record/% runtime/cudart/device_code grading/rubric/rubric grading/rubric/answer grading/engine/registry,$(SOURCES)))
 FUZZED_TEXT  := $(filter-out base/libraries/%,$(filter base/% toolchain/% simulator/%,$(FUZZED)))
 FUZZED_DATA  := $(filter runtime/% grading/%,$(FUZZED))
-FUZZ_OBJECTS := $(addprefix build/fuzz/obj/,text.o data.o base/libraries/implementations.o)
+FUZZ_OBJECTS := $(addprefix build/fuzz/obj/,text.o data.o base/libraries/toml_and_doctest.o)
 FUZZ_FLAGS   := -std=c++17 -g1 -O1 -Igrader -pthread -fsanitize=address,undefined -fno-sanitize-recover=all
 
 build/fuzz/text.cpp: TEXT = $(FUZZED_TEXT:%='#include "%.cpp"')
@@ -247,7 +247,7 @@ build/fuzz/obj/%.o: grader/%.cpp | setup-fuzz
 	$(fuzz-compile)
 # toml++ 3.3 takes a character such as U+0403 outside strings for impossible, and then compares it
 # with whitespace: with the right result, but for the sanitizer's stop.
-build/fuzz/obj/base/libraries/implementations.o: FUZZ_FLAGS += -fno-sanitize=unreachable
+build/fuzz/obj/base/libraries/toml_and_doctest.o: FUZZ_FLAGS += -fno-sanitize=unreachable
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/tools/fuzz/%.o $(FUZZ_OBJECTS)
 	@clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -o $@ -lfmt -lcrypt -lzstd -llz4
 -include $(FUZZ_OBJECTS:.o=.d) $(FUZZERS:build/fuzz/%=build/fuzz/obj/tools/fuzz/%.d)

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 
 #include "base/environment.h"
 #include "base/error.h"

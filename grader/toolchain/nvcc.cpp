@@ -60,8 +60,7 @@ void require_room(const Sandbox& sandbox) {
   write_into_sandbox(sandbox.output() / "room", std::string(kRoom, ' '));
 }
 
-// ---- paths: the sandbox's, and the user's
-// ---------------------------------------------------------
+// ---- paths: the sandbox's, and the user's ----------------------------------------------------
 
 // Replaces `from` where a path begins, so not within a longer one.
 std::string replace_path(const std::string& text, const std::string& from, const std::string& to) {

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>

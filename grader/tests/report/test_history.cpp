@@ -1,7 +1,6 @@
 // What is kept of attempts, and what is told of their differences.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>

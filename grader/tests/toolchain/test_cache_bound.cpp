@@ -1,7 +1,6 @@
 // The cache of compiled files is bounded in bytes.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
