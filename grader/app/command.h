@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/child.h"
 #include "base/error.h"
+#include "base/files.h"
 
 namespace lab32::commands {
 

@@ -1,15 +1,11 @@
-// One child process, which run_process() and run_forked() start, and an end of this process that
-// leaves no child behind.
+// One child process, which run_process() and run_forked() start.
 #pragma once
 
 #include <sys/types.h>
 
-#include <csignal>
 #include <functional>
 #include <string>
-#include <thread>
 #include <utility>
-#include <vector>
 
 namespace lab32 {
 
@@ -85,21 +81,5 @@ class Child {
 
 // "killed by signal 9 (Killed)"
 std::string killed_by(int signal);
-
-// An end by a signal that leaves nothing behind. While it lives, SIGHUP and SIGTERM, and SIGINT if
-// asked for, end the process only after its children are killed and its scratch directories
-// removed. To be made before any other thread: it blocks the signals in all that begin later.
-class CleanEnd {
- public:
-  enum class Interrupt { too, not_watched };
-  explicit CleanEnd(Interrupt interrupt);
-  ~CleanEnd();
-  CleanEnd(const CleanEnd&) = delete;
-  CleanEnd& operator=(const CleanEnd&) = delete;
-
- private:
-  sigset_t before_, watched_;
-  std::thread watcher_;
-};
 
 }  // namespace lab32

@@ -1,10 +1,12 @@
-// Files: read, written, watched, and directories of our own.
+// Files: read, written, watched; directories of our own, and an end that leaves none behind.
 #pragma once
 
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/child.h"
@@ -79,6 +81,22 @@ class Scratch {
 
  private:
   Descriptor lock_;
+};
+
+// An end by a signal that leaves nothing behind. While it lives, SIGHUP and SIGTERM, and SIGINT if
+// asked for, end the process only after its children are killed and its scratch directories
+// removed. To be made before any other thread: it blocks the signals in all that begin later.
+class CleanEnd {
+ public:
+  enum class Interrupt { too, not_watched };
+  explicit CleanEnd(Interrupt interrupt);
+  ~CleanEnd();
+  CleanEnd(const CleanEnd&) = delete;
+  CleanEnd& operator=(const CleanEnd&) = delete;
+
+ private:
+  sigset_t before_, watched_;
+  std::thread watcher_;
 };
 
 }  // namespace lab32

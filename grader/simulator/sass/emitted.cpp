@@ -10,7 +10,6 @@
 
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/module.h"
-#include "simulator/sass/atomics.h"
 #include "simulator/sass/flow.h"
 #include "simulator/sass/operands.h"
 

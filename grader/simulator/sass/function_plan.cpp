@@ -6,8 +6,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "simulator/sass/atomics.h"
-
 namespace lab32::sass {
 
 // ---- the draft -------------------------------------------------------------------------------

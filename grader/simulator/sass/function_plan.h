@@ -2,6 +2,7 @@
 // conditions.cpp checks, and the plan that function_plan.cpp makes of both.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,19 @@ struct Draft {
 };
 
 inline bool is_plain(const PtxAccess& a) { return a.form == PtxAccess::Form::plain; }
+
+// How ptxas issues one atomic of the PTX (atomics.cpp).
+struct AtomicIssue {
+  sim::IssuedAccess issue;
+  int copies = 1;          // times the whole sequence stands in the code
+  int own_loops = 0;       // loops of the sequence itself (compare-and-swap)
+  bool own_guard = false;  // the guard elects a lane; it is not the PTX's condition
+  std::string note;
+};
+
+// `sites`: all SASS instructions of the atomic's PTX line. On failure `why` says what they are.
+std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
+                                            const std::vector<MemorySite>& sites, std::string* why);
 
 // Fills in issues and copies of all plain accesses of the draft that have not failed: which
 // instructions stand for a load or a store: its own, a neighbour's (merged), several (split), or
