@@ -38,7 +38,7 @@ void build_guest(const fs::path& program) {
   fmt::print(stderr, "lab32: building the simulated CUDA runtime, once (make runtime; minutes)\n");
   lab32::Command make;
   make.argv = {"/usr/bin/env", "make", "--no-print-directory", "-C", root().string(), "runtime"};
-  for (char** variable = environ; *variable; ++variable) make.environment.emplace_back(*variable);
+  make.environment = environment();
   if (!run_process(make).ok())
     throw MachineError("the simulated CUDA runtime could not be built; `make runtime` says why");
 }

@@ -1,7 +1,7 @@
 // What is made of two libraries that are headers, compiled once since each takes seconds: toml++,
 // with what reads files by it, and doctest. Other files include them without their implementations.
 // build/lab32 and the grader's own tests both hold doctest suites. doctest's signal handlers are
-// left out: they do not survive a context inside a context (grading/engine/reporter.cpp), and a
+// left out: they do not survive a context inside a context (grading/engine/run_suite.cpp), and a
 // crash then ends the process with its signal, as it should.
 #define TOML_IMPLEMENTATION
 #include "base/toml_file.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/grid.h"
 #include "device/device.h"
 #include "grading/engine/session.h"
 
@@ -42,8 +43,6 @@ struct LaunchConfig {
 // none, or when no launch could be made of it. items_per_thread left out is 1.
 LaunchConfig launch_config(const std::string& kernel);
 LaunchConfig launch_config(const std::string& kernel, device::LoadedModule& module);
-
-constexpr uint32_t kWarp = 32;  // lanes
 
 // Runs it. The check is lost, with the reason, when the module has no such kernel, when the kernel
 // faults, when it changes what it may only read, and when it holds a race or another hazard.

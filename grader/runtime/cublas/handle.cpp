@@ -314,7 +314,7 @@ const char* cublasLtGetStatusString(cublasStatus_t status) { return find_status(
 
 namespace {
 
-constexpr int kNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
+constexpr int kStatusNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
 
 // "cublasSsyrk" of cublasSsyrk_v2 and cublasSsyrk_v2_64.
 std::string called(const char* symbol) {
@@ -334,7 +334,7 @@ std::string called(const char* symbol) {
   extern "C" int refuse_##symbol() asm(#symbol);                       \
   int refuse_##symbol() {                                              \
     lab32::cudart::refuse(lab32::cublas::refusal_of(called(#symbol))); \
-    return kNotSupported;                                              \
+    return kStatusNotSupported;                                        \
   }
 #include "runtime/cublas/api.def"
 #include "runtime/cublas/lt_api.def"

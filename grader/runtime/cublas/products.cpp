@@ -32,8 +32,7 @@ constexpr char kWheel[] = "scipy_openblas32/lib/libscipy_openblas.so";
 
 // Of a checkout .venv has it; of a wheel of lab32's, the packages beside it; else the system's own.
 std::vector<fs::path> places() {
-  const char* named = std::getenv("LAB32_OPENBLAS");
-  if (named && *named) return {named};
+  if (const std::string named = value_of(variables::kOpenBlas); !named.empty()) return {named};
   std::vector<fs::path> found;
   const fs::path top = root();
   std::error_code error;
@@ -56,37 +55,13 @@ std::string remedy() {
       pip);
 }
 
-// What OpenBLAS reads when it is loaded. With one thread, and the kernels of one kind of processor,
-// a product is the same on every machine that has them.
-class Settings {
- public:
-  Settings() {
-    set("OPENBLAS_NUM_THREADS", "1");
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-      set("OPENBLAS_CORETYPE", "Haswell");
-  }
-  ~Settings() {
-    for (const auto& [name, value] : before_) {
-      if (value)
-        setenv(name, value->c_str(), 1);
-      else
-        unsetenv(name);
-    }
-  }
-  Settings(const Settings&) = delete;
-  Settings& operator=(const Settings&) = delete;
-
- private:
-  void set(const char* name, const char* value) {
-    const char* old = std::getenv(name);
-    before_.emplace_back(name, old ? std::optional<std::string>(old) : std::nullopt);
-    setenv(name, value, 1);
-  }
-  std::vector<std::pair<const char*, std::optional<std::string>>> before_;
-};
-
 void* load() {
-  const Settings settings;
+  // With one thread, and the kernels of one kind of processor, a product is the same on every
+  // machine that has them.
+  const Setting one_thread(variables::kOpenBlasThreads, "1");
+  std::optional<Setting> one_kind;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    one_kind.emplace(variables::kOpenBlasCore, "Haswell");
   std::string why;
   for (const fs::path& place : places()) {
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;

@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "base/process.h"
 #include "runtime/record/recording.h"
@@ -162,7 +164,7 @@ Text find(cudaError_t error) {
 __attribute__((destructor)) void leave_with_2() {
   if (!refused) return;
   std::fflush(nullptr);
-  _exit(2);
+  _exit(kNotSupported);
 }
 
 // A program that does not expect an error may throw or assert (one with a handler of its own is
@@ -171,7 +173,7 @@ void leave_at_other_ends() {
   at_quick_exit([] { leave_with_2(); });
   struct sigaction old {
   }, leave{};
-  leave.sa_handler = [](int) { _exit(2); };
+  leave.sa_handler = [](int) { _exit(kNotSupported); };
   if (sigaction(SIGABRT, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
     sigaction(SIGABRT, &leave, nullptr);
 }
@@ -208,7 +210,7 @@ void refuse(const std::string& message) {
   // The line of device code is the better one.
   const std::string place = what.find("(source: ") == what.npos ? call_site() : "";
   say(place + what + (first ? "; what the program prints from here on is no result" : ""));
-  if (const char* path = std::getenv("LAB32_RECORD"); path && *path)
+  if (const std::string path = value_of(variables::kRecord); !path.empty())
     record::append_line(path, record::to_line_unsupported(what));
 }
 

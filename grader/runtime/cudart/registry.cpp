@@ -267,7 +267,7 @@ char __cudaInitModule(void** handle) {
     r.registry.load(*binary_of(handle));
     return cudaSuccess;
   });
-  if (error == cudaErrorNotSupported) std::exit(2);
+  if (error == cudaErrorNotSupported) std::exit(lab32::kNotSupported);
   return error == cudaSuccess;
 }
 

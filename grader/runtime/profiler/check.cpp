@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/source_file.h"
 #include "base/text.h"
@@ -222,8 +223,6 @@ void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckRe
 
 namespace {
 
-constexpr int kHazards = 1;
-
 // As a shell reads it back.
 std::string shell_word(const std::string& word) {
   const char* const plain =
@@ -266,7 +265,7 @@ int check(const CheckOptions& options) {
   fmt::print("{}\n", report.last_line());
   std::fflush(stdout);
   if (!run.recording.unsupported.empty()) return kNotSupported;
-  return report.hazards() > 0 || report.stopped > 0 ? kHazards : run.status;
+  return report.hazards() > 0 || report.stopped > 0 ? kHazardsFound : run.status;
 }
 
 }  // namespace lab32::profiler

@@ -38,9 +38,6 @@ int run_and_wait(const Start& start);
 
 // A program run to its end by a tool, and what it recorded meanwhile.
 
-// Exit status where something in the program is not supported.
-constexpr int kNotSupported = 2;
-
 struct RecordedRun {
   int status = 0;  // the program's own, 128 + signal
   record::Recording recording;
