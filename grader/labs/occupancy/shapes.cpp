@@ -67,7 +67,7 @@ Residency residency(const std::string& kernel, const device::Shape& shape) {
   const uint32_t multiprocessors = s.device.multiprocessors();
   r.fit = static_cast<uint32_t>(all / multiprocessors);
   r.blocks = std::min(r.fit, ceil_div(shape.grid.count(), multiprocessors));
-  r.warps_per_block = ceil_div(shape.block.count(), kWarp);
+  r.warps_per_block = ceil_div(shape.block.count(), kWarpSize);
   r.warps = r.blocks * r.warps_per_block;
   r.waves = static_cast<double>(shape.grid.count()) / static_cast<double>(all);
   return r;
@@ -82,12 +82,12 @@ double balance(uint64_t n, const device::Shape& shape) {
   // Rounds of warps of a block: those of its first lane, which has the most.
   std::vector<uint64_t> busy(multiprocessors);
   for (uint64_t b = 0; b < shape.grid.count(); ++b)
-    for (uint64_t lane = 0; lane < block; lane += kWarp) {
+    for (uint64_t lane = 0; lane < block; lane += kWarpSize) {
       const uint64_t first = b * block + lane;
       if (first < n) busy[b % multiprocessors] += (n - first + threads - 1) / threads;
     }
   const double most = static_cast<double>(*std::max_element(busy.begin(), busy.end()));
-  return most > 0 ? static_cast<double>(n) / kWarp / multiprocessors / most : 1;
+  return most > 0 ? static_cast<double>(n) / kWarpSize / multiprocessors / most : 1;
 }
 
 // A given kernel in a shape; and what makes that, with arrays on the session's device.

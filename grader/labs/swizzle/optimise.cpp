@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/grid.h"
 #include "base/random.h"
 #include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
@@ -19,7 +20,7 @@ constexpr uint32_t kTileElements = 64 * 64;        // of 2 bytes each
 constexpr uint32_t kWeighedTile = 8 * 4 * 32 * 8;  // results of a tile, of 2 bytes each
 
 // A tile is read by kWarps warps as kStrips strips of kSteps matrices.
-constexpr uint32_t kColumns = 64, kWarps = 8, kStrips = 4, kSteps = 4, kLanes = 32;
+constexpr uint32_t kColumns = 64, kWarps = 8, kStrips = 4, kSteps = 4;
 
 // With these bounds no sum of four products reaches 65535, which is poison.
 constexpr uint32_t kElementBound = 256, kWeightBound = 64;
@@ -40,9 +41,9 @@ std::vector<uint32_t> strip_weights(Random& random) {
 struct Weighed {
   uint32_t warp, step, lane, matrix, half;
   explicit Weighed(uint32_t index)
-      : warp(index / 8 / kLanes / kSteps % kWarps),
-        step(index / 8 / kLanes % kSteps),
-        lane(index / 8 % kLanes),
+      : warp(index / 8 / kWarpSize / kSteps % kWarps),
+        step(index / 8 / kWarpSize % kSteps),
+        lane(index / 8 % kWarpSize),
         matrix(index % 8 / 2),
         half(index % 2) {}
   // Where the tile's element stands that it is made of: its row in each strip, and its column.
