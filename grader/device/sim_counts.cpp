@@ -20,7 +20,7 @@ void classify(const sim::KernelProgram& program, const counters::TrafficObserver
       counters::Counters copies;
       copies.copy = c.load;
       copies.shared_copy = c.shared_store;
-      counters.add(copies);
+      counters += copies;
     } else if (traits.matrix && traits.uses(ptx::MemoryUse::Kind::load)) {
       counters.matrix_loads += traffic.of_site(site).shared_load.requests;
     } else if (traits.matrix) {

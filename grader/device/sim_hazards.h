@@ -2,7 +2,7 @@
 #pragma once
 
 #include "simulator/core/warp/launch_context.h"
-#include "simulator/observers/position.h"
+#include "simulator/observers/counters.h"
 #include "simulator/observers/races/hazards.h"
 
 namespace lab32::device {

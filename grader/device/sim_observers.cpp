@@ -268,7 +268,7 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     run.counters->shared_ptx_level |= shared;
     if (!run.bound) run.bound = {*run.counters};
     const auto most = most_issues(*why, program_.sites[site].ptx->op->traits);
-    for (uint32_t more = 1; most && more < *most; ++more) run.bound->counters.add(moved);
+    for (uint32_t more = 1; most && more < *most; ++more) run.bound->counters += moved;
     run.bound->global_unbounded |= global && !most;
     run.bound->shared_unbounded |= shared && !most;
     for (counters::LineCounters& line : run.lines) {

@@ -5,7 +5,6 @@
 
 #include "simulator/core/warp/events.h"
 #include "simulator/core/warp/kernel_program.h"
-#include "simulator/observers/caches/cache_counters.h"
 #include "simulator/observers/caches/caches.h"
 #include "simulator/observers/counters.h"
 #include "simulator/observers/traffic/traffic.h"

@@ -11,6 +11,7 @@
 #include "simulator/core/memory/shared_variable.h"
 #include "simulator/core/warp/trap.h"
 #include "simulator/observers/counters.h"
+#include "simulator/observers/races/finding.h"
 #include "simulator/ptx/debug_types.h"
 #include "simulator/ptx/module.h"
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "device/fault_text.h"
 #include "simulator/core/warp/trap_text.h"
-#include "simulator/observers/races/hazard_text.h"
+#include "simulator/observers/races/finding.h"
 #include "simulator/observers/traffic/banks.h"
 
 namespace lab32::pictures {

@@ -26,14 +26,9 @@ std::string other_ways(const device::Run& run, Counted counted) {
   return {};
 }
 
-void add(counters::GlobalTraffic& to, const counters::GlobalTraffic& from) {
-  to.requests += from.requests;
-  to.sectors += from.sectors;
-}
-
 void add_bulk(counters::GlobalTraffic& global, counters::SharedTraffic& shared,
-              const counters::OtherWays::Bulk& from) {
-  add(global, {from.lines, from.sectors});
+              const counters::BulkTraffic& from) {
+  global += {from.lines, from.sectors};
   shared.requests += from.lines;
   shared.wavefronts += from.lines;
   shared.ideal += from.lines;
@@ -53,16 +48,16 @@ counters::Counters as_demand(counters::Counters c) {
   // What the others touch, they need.
   uint64_t sectors = 0;
   for (const counters::GlobalTraffic& load : {w.texture, w.surface_load, w.remote_load}) {
-    add(c.load, load);
+    c.load += load;
     c.load_ideal += load.sectors;
     sectors += load.sectors;
   }
   for (const counters::GlobalTraffic& store : {w.surface_store, w.remote_store}) {
-    add(c.store, store);
+    c.store += store;
     c.store_ideal += store.sectors;
     sectors += store.sectors;
   }
-  add(c.atom, w.remote_atom);
+  c.atom += w.remote_atom;
   sectors += w.remote_atom.sectors;
   c.l2_sectors += sectors + w.bulk_load.sectors + w.bulk_store.sectors;
   c.l2_sectors_ideal += sectors + w.bulk_load.ideal + w.bulk_store.ideal;

@@ -18,7 +18,7 @@
 #include "grading/launch/launch_pictures.h"
 #include "grading/words/describe.h"
 #include "grading/words/words.h"
-#include "simulator/observers/races/hazard_text.h"
+#include "simulator/observers/races/finding.h"
 
 namespace lab32::grading {
 

@@ -8,7 +8,7 @@
 #include "grading/launch/standard_checks.h"
 #include "labs/reduction/counts.h"
 #include "labs/reduction/sums.h"
-#include "simulator/observers/races/hazard_text.h"
+#include "simulator/observers/races/finding.h"
 
 namespace lab32::checks::reduction {
 namespace {

@@ -18,7 +18,7 @@
 #include "runtime/profiler/commands.h"
 #include "runtime/profiler/ncu_name.h"
 #include "runtime/profiler/start.h"
-#include "simulator/observers/races/hazard_text.h"
+#include "simulator/observers/races/finding.h"
 
 namespace lab32::profiler {
 namespace {

@@ -22,7 +22,7 @@ using Lines = std::map<int, Counters>;
 using Files = std::map<std::string, Lines>;
 
 uint64_t waste_of_sectors(const Counters& c) {
-  const counters::OtherWays::Bulk bulk = c.other.bulk();
+  const counters::BulkTraffic bulk = c.other.bulk();
   return c.l2_sectors - c.l2_sectors_ideal + bulk.sectors - bulk.ideal;
 }
 uint64_t waste_of_wavefronts(const Counters& c) { return c.shared_wavefronts() - c.shared_ideal(); }
@@ -232,7 +232,7 @@ std::string source_view(const std::vector<record::LaunchProfile>& launches) {
   Files files;
   for (const record::LaunchProfile& r : launches)
     for (const counters::LineCounters& line : r.run.lines)
-      files[line.file][line.line].add(line.counters);
+      files[line.file][line.line] += line.counters;
   if (files.empty()) return "--source: no launch has counts by line\n";
 
   std::vector<std::pair<uint64_t, std::string>> order;

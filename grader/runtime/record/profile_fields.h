@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,74 +34,25 @@ void fields(V& visit, Ref<V, device::Shape> r) {
   visit("dynamic_shared", r.dynamic_shared);
 }
 
+// Few launches have any.
 template <class V>
-void fields(V& visit, Ref<V, counters::GlobalTraffic> r) {
-  visit("requests", r.requests);
-  visit("sectors", r.sectors);
+void optional_field(V& visit, const char* name, Ref<V, counters::OtherWays> r) {
+  std::optional<counters::OtherWays> some;
+  if (r.any()) some = r;
+  visit(name, some);
+  if constexpr (V::kReads) r = some.value_or(counters::OtherWays());
 }
 
-template <class V>
-void fields(V& visit, Ref<V, counters::SharedTraffic> r) {
-  visit("requests", r.requests);
-  visit("lanes", r.lanes);
-  visit("wavefronts", r.wavefronts);
-  visit("ideal", r.ideal);
-}
-
-template <class V>
-void fields(V& visit, Ref<V, counters::OtherWays::Bulk> r) {
-  visit("instructions", r.instructions);
-  visit("sectors", r.sectors);
-  visit("ideal", r.ideal);
-  visit("lines", r.lines);
-}
-
-template <class V>
-void fields(V& visit, Ref<V, counters::OtherWays> r) {
-  visit("texture", r.texture);
-  visit("surface_load", r.surface_load);
-  visit("surface_store", r.surface_store);
-  visit("bulk_load", r.bulk_load);
-  visit("bulk_store", r.bulk_store);
-  visit("remote_load", r.remote_load);
-  visit("remote_store", r.remote_store);
-  visit("remote_atom", r.remote_atom);
-  visit("remote_atom_wavefronts", r.remote_atom_wavefronts);
-  visit("remote_banks", r.remote_banks);
-  visit("texture_unknown", r.texture_unknown);
-  visit("bulk_unknown", r.bulk_unknown);
-}
-
-template <class V>
-void fields(V& visit, Ref<V, counters::Counters> r) {
-  visit("warp_instructions", r.warp_instructions);
-  visit("lane_instructions", r.lane_instructions);
-  visit("load", r.load);
-  visit("store", r.store);
-  visit("red", r.red);
-  visit("atom", r.atom);
-  visit("l2_sectors", r.l2_sectors);
-  visit("l2_sectors_ideal", r.l2_sectors_ideal);
-  visit("global_bytes", r.global_bytes);
-  visit("load_ideal", r.load_ideal);
-  visit("store_ideal", r.store_ideal);
-  visit("shared_load", r.shared_load);
-  visit("shared_store", r.shared_store);
-  visit("shared_atom", r.shared_atom);
-  visit("copy", r.copy);
-  visit("shared_copy", r.shared_copy);
-  visit("matrix_loads", r.matrix_loads);
-  visit("matrix_stores", r.matrix_stores);
-  // Few launches have any.
-  std::optional<counters::OtherWays> other;
-  if (r.other.any()) other = r.other;
-  visit("other", other);
-  if constexpr (V::kReads)
-    if (other) r.other = *other;
-  visit("block_barriers", r.block_barriers);
-  visit("ptx_level", r.ptx_level);
-  visit("global_ptx_level", r.global_ptx_level);
-  visit("shared_ptx_level", r.shared_ptx_level);
+// All that is counted: the rows of counters.def.
+template <class V, class Group>
+std::enable_if_t<counters::kIsGroup<std::remove_const_t<Group>>> fields(V& visit, Group& r) {
+  const auto field = [&](const char* name, auto& member) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(member)>, counters::OtherWays>)
+      optional_field(visit, name, member);
+    else
+      visit(name, member);
+  };
+  counters::each_counter(field, r);
 }
 
 template <class V>
@@ -191,27 +143,6 @@ void fields(V& visit, Ref<V, counters::Finding> r) {
   visit("absent", r.absent);
   visit("used_as", r.used_as);
   visit("fault", r.fault);
-}
-
-template <class V>
-void fields(V& visit, Ref<V, counters::HitCount> r) {
-  visit("sectors", r.sectors);
-  visit("hits", r.hits);
-}
-
-template <class V>
-void fields(V& visit, Ref<V, counters::CacheCounters> r) {
-  visit("l1", r.l1);
-  visit("l1_load", r.l1_load);
-  visit("l1_store", r.l1_store);
-  visit("l2", r.l2);
-  visit("l2_read", r.l2_read);
-  visit("l2_write", r.l2_write);
-  visit("l2_red", r.l2_red);
-  visit("l2_atom", r.l2_atom);
-  visit("dram_read", r.dram_read);
-  visit("dram_written", r.dram_written);
-  visit("recorded", r.recorded);
 }
 
 template <class V>

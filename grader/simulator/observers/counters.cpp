@@ -3,74 +3,57 @@
 namespace lab32::counters {
 namespace {
 
-void add(GlobalTraffic& to, const GlobalTraffic& from) {
-  to.requests += from.requests;
-  to.sectors += from.sectors;
+void add(uint64_t& to, uint64_t from) { to += from; }
+void add(bool& to, bool from) { to = to || from; }
+template <class Group>
+void add(Group& to, const Group& from) {
+  each_counter([](const char*, auto& sum, const auto& more) { add(sum, more); }, to, from);
 }
 
-void add(SharedTraffic& to, const SharedTraffic& from) {
-  to.requests += from.requests;
-  to.lanes += from.lanes;
-  to.wavefronts += from.wavefronts;
-  to.ideal += from.ideal;
+bool counted(uint64_t count) { return count > 0; }
+template <class Group>
+bool counted(const Group& group) {
+  bool any = false;
+  each_counter([&](const char*, const auto& member) { any = any || counted(member); }, group);
+  return any;
 }
 
-void add(OtherWays::Bulk& to, const OtherWays::Bulk& from) {
-  to.instructions += from.instructions;
-  to.sectors += from.sectors;
-  to.ideal += from.ideal;
-  to.lines += from.lines;
+template <class Group>
+Group sum(const Group& first, const Group& second) {
+  Group all = first;
+  return all += second;
 }
 
 }  // namespace
 
-void OtherWays::add(const OtherWays& from) {
-  counters::add(texture, from.texture);
-  counters::add(surface_load, from.surface_load);
-  counters::add(surface_store, from.surface_store);
-  counters::add(bulk_load, from.bulk_load);
-  counters::add(bulk_store, from.bulk_store);
-  counters::add(remote_load, from.remote_load);
-  counters::add(remote_store, from.remote_store);
-  counters::add(remote_atom, from.remote_atom);
-  remote_atom_wavefronts += from.remote_atom_wavefronts;
-  counters::add(remote_banks, from.remote_banks);
-  texture_unknown += from.texture_unknown;
-  bulk_unknown += from.bulk_unknown;
+GlobalTraffic& operator+=(GlobalTraffic& to, const GlobalTraffic& from) {
+  add(to, from);
+  return to;
 }
 
-void Counters::add(const Counters& other) {
-  warp_instructions += other.warp_instructions;
-  lane_instructions += other.lane_instructions;
-  counters::add(load, other.load);
-  counters::add(store, other.store);
-  counters::add(red, other.red);
-  counters::add(atom, other.atom);
-  l2_sectors += other.l2_sectors;
-  l2_sectors_ideal += other.l2_sectors_ideal;
-  global_bytes += other.global_bytes;
-  load_ideal += other.load_ideal;
-  store_ideal += other.store_ideal;
-  counters::add(shared_load, other.shared_load);
-  counters::add(shared_store, other.shared_store);
-  counters::add(shared_atom, other.shared_atom);
-  counters::add(copy, other.copy);
-  counters::add(shared_copy, other.shared_copy);
-  matrix_loads += other.matrix_loads;
-  matrix_stores += other.matrix_stores;
-  this->other.add(other.other);
-  block_barriers += other.block_barriers;
-  ptx_level = ptx_level || other.ptx_level;
-  global_ptx_level = global_ptx_level || other.global_ptx_level;
-  shared_ptx_level = shared_ptx_level || other.shared_ptx_level;
+SharedTraffic& operator+=(SharedTraffic& to, const SharedTraffic& from) {
+  add(to, from);
+  return to;
 }
 
-uint64_t Counters::shared_wavefronts() const {
-  return shared_load.wavefronts + shared_store.wavefronts + shared_atom.wavefronts;
+BulkTraffic& operator+=(BulkTraffic& to, const BulkTraffic& from) {
+  add(to, from);
+  return to;
 }
 
-uint64_t Counters::shared_ideal() const {
-  return shared_load.ideal + shared_store.ideal + shared_atom.ideal;
+OtherWays& operator+=(OtherWays& to, const OtherWays& from) {
+  add(to, from);
+  return to;
 }
+
+Counters& operator+=(Counters& to, const Counters& from) {
+  add(to, from);
+  return to;
+}
+
+GlobalTraffic OtherWays::texels() const { return sum(sum(texture, surface_load), surface_store); }
+BulkTraffic OtherWays::bulk() const { return sum(bulk_load, bulk_store); }
+GlobalTraffic OtherWays::remote() const { return sum(sum(remote_load, remote_store), remote_atom); }
+bool OtherWays::any() const { return counted(*this); }
 
 }  // namespace lab32::counters

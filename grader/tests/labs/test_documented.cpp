@@ -17,7 +17,7 @@
 #include "device/fault_text.h"
 #include "grading/engine/runner.h"
 #include "labs/bank_conflicts/patterns.h"
-#include "simulator/observers/races/hazard_text.h"
+#include "simulator/observers/races/finding.h"
 #include "tests/fixtures/slow.h"
 #include "toolchain/nvcc.h"
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "simulator/observers/races/causality.h"
+#include "simulator/observers/races/happens_before.h"
 
 using namespace lab32;
 using counters::Causality;

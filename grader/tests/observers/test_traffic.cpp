@@ -214,7 +214,7 @@ TEST_CASE("counters: traffic: lines sum their sites, instructions included, and 
   CHECK(o.totals().warp_instructions == 11);
   CHECK(o.totals().lane_instructions == 173);
   Counters sum;
-  for (const auto& line : lines) sum.add(line.counters);
+  for (const auto& line : lines) sum += line.counters;
   CHECK(sum.l2_sectors == o.totals().l2_sectors);
   CHECK(sum.global_bytes == o.totals().global_bytes);
 }

@@ -9,7 +9,7 @@
 
 #include "base/environment.h"
 #include "base/files.h"
-#include "simulator/observers/traffic/spins.h"
+#include "simulator/observers/traffic/traffic.h"
 #include "simulator/timing/machine_issue.h"
 #include "simulator/timing/multiprocessor.h"
 #include "tests/fixtures/model_record.h"

@@ -1,16 +1,40 @@
 // What the model of the caches remembers of a block: its accesses to global memory, warp by warp,
-// as the lines and sectors that L1 looks up.
+// as the lines and sectors that L1 looks up; and the order in which a multiprocessor's warps ask
+// for them when they are replayed.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "simulator/core/warp/events.h"
-#include "simulator/observers/caches/cache_use.h"
 #include "simulator/observers/caches/l2.h"
 
 namespace lab32::counters {
+
+// How the caches treat an instruction, and what they have found for groups of them.
+
+// What the caches do with an instruction, by site.
+struct CacheUse {
+  bool skips_l1 = false;  // .cg, .cv, volatile, and what is ordered beyond the block
+  bool on_float = false;  // atomics
+  uint8_t group = 0;      // below kLoadGroups: whose hits its own are counted with
+};
+
+// What loads of some instructions found.
+constexpr size_t kLoadGroups = 32;
+struct LoadGroup {
+  uint64_t asked = 0, hits = 0;  // sectors, in L1
+  // Accesses; those that wait for L2, because one of their sectors has missed or is still to come;
+  // and of these, for device memory.
+  uint64_t accesses = 0, waiting = 0, late = 0;
+  uint64_t first = 0, first_waiting = 0, first_late = 0;  // each warp's first ones among these
+  uint64_t cycles = 0;                                    // that L1 is busy with them
+};
+
+// What the model of the caches remembers of a block: its accesses to global memory, warp by warp,
+// as the lines and sectors that L1 looks up.
 
 // One line of one access.
 struct LineAccess {
@@ -52,5 +76,52 @@ void append_run(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAcc
 // Appends the lines of an access, in the order of the lanes.
 void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
                   std::vector<LineAccess>& to, uint8_t group = 0);
+
+// In which order the warps of a multiprocessor ask for what they were recorded to ask for.
+
+// The warps of one multiprocessor that have accesses left, each with its place.
+class Turns {
+ public:
+  void add(const std::vector<LineAccess>& accesses) {
+    if (!accesses.empty())
+      warps_.push_back({accesses.data(), accesses.data() + accesses.size(), 0});
+  }
+  bool done() const { return warps_.empty(); }
+  // The line that is looked up next.
+  const LineAccess& next() const { return *warps_[turn_ < warps_.size() ? turn_ : 0].at; }
+
+  // The next warp's next access, and the stores right behind a store, for which a warp does not
+  // wait: calls look_up(line, warps, first) for each line. While each of `warps` has a turn, what a
+  // warp asks for now is on its way. `first`: whether it is the warp's first one of its group.
+  // Before it, of an access of several lines, look_ahead(next, end): what the warp has left.
+  template <class LookAhead, class LookUp>
+  void issue(LookAhead look_ahead, LookUp look_up) {
+    if (turn_ >= warps_.size()) turn_ = 0;
+    auto& [at, end, seen] = warps_[turn_];
+    const auto stores = [](const LineAccess& line) {
+      return line.kind == uint64_t(sim::AccessKind::store);
+    };
+    for (bool goes_on = at != end; goes_on;) {
+      const LineAccess& line = *at++;
+      if (line.last == 0) look_ahead(at, end);
+      look_up(line, warps_.size(), (seen >> line.group & 1) == 0);
+      if (line.last) seen |= uint32_t{1} << line.group;
+      goes_on = at != end && (line.last == 0 || (stores(line) && stores(*at)));
+    }
+    if (at != end) {
+      ++turn_;
+    } else {
+      warps_.erase(warps_.begin() + static_cast<std::ptrdiff_t>(turn_));
+    }
+  }
+
+ private:
+  struct Left {
+    const LineAccess *at, *end;
+    uint32_t seen;  // groups that have had an access
+  };
+  std::vector<Left> warps_;
+  size_t turn_ = 0;
+};
 
 }  // namespace lab32::counters

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "simulator/observers/caches/cache_record.h"
-#include "simulator/observers/caches/cache_turns.h"
-#include "simulator/observers/traffic/bulk.h"
-#include "simulator/observers/traffic/texels.h"
+#include "simulator/observers/traffic/sectors.h"
 
 namespace lab32::counters {
 

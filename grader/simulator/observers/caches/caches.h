@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "simulator/core/warp/events.h"
-#include "simulator/observers/caches/cache_counters.h"
-#include "simulator/observers/caches/cache_use.h"
+#include "simulator/observers/caches/cache_record.h"
 #include "simulator/observers/caches/l2.h"
+#include "simulator/observers/counters.h"
 
 namespace lab32::counters {
 

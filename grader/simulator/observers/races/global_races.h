@@ -16,8 +16,8 @@
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/warp/events.h"
 #include "simulator/observers/counters.h"
-#include "simulator/observers/position.h"
-#include "simulator/observers/races/causality.h"
+#include "simulator/observers/races/finding.h"
+#include "simulator/observers/races/happens_before.h"
 
 namespace lab32::counters {
 

@@ -122,4 +122,288 @@ void HappensBefore::acquire(const Token& token, uint32_t warp, uint32_t mask) {
     vector_[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))] = joined;
 }
 
+namespace {
+
+bool of_block_only(const ptx::MemoryOrder& order) { return order.scope == ptx::Scope::block; }
+
+}  // namespace
+
+bool Causality::Release::covers(uint32_t thread, uint32_t stamp) const {
+  return stamp < view.block_floor || (thread == by.thread && stamp < view.own) ||
+         (thread / 32 == by.thread / 32 && stamp < view.warp_floor) ||
+         (view.vector != nullptr && stamp < (*view.vector)[thread]);
+}
+
+Causality::~Causality() {
+  // Logs that hand on what is known of each other hold each other.
+  for (const std::weak_ptr<Log>& made : made_)
+    if (const std::shared_ptr<Log> log = made.lock()) log->handed.clear();
+}
+
+std::shared_ptr<Causality::Log> Causality::new_log() {
+  if (made_.size() >= prune_at_) {
+    made_.erase(std::remove_if(made_.begin(), made_.end(),
+                               [](const std::weak_ptr<Log>& log) { return log.expired(); }),
+                made_.end());
+    prune_at_ = std::max<size_t>(1024, 2 * made_.size());
+  }
+  auto log = std::make_shared<Log>();
+  made_.push_back(log);
+  return log;
+}
+
+void Causality::begin_block(const sim::BlockInfo& block) {
+  blocks_.erase(block.index);
+  blocks_[block.index].order.begin_block(block.threads);
+}
+
+void Causality::end_block(uint64_t block) { blocks_.erase(block); }
+
+// ---------------------------------------------------------------------------------------------
+// Within a block
+
+void Causality::add(Knowledge& to, const Seen& what) {
+  for (Seen& have : to) {
+    if (have.log != what.log || have.block_only != what.block_only || have.by != what.by) continue;
+    have.length = std::max(have.length, what.length);
+    return;
+  }
+  to.push_back(what);
+}
+
+void Causality::add(Knowledge& to, const Knowledge& what) {
+  for (const Seen& one : what) add(to, one);
+}
+
+void Causality::join(std::map<uint32_t, Release>& to, const std::map<uint32_t, Release>& from) {
+  for (const auto& [thread, release] : from) {
+    auto [at, fresh] = to.emplace(thread, release);
+    if (!fresh && at->second.id < release.id) at->second = release;
+  }
+}
+
+void Causality::join(Thread& to, const Thread& from) {
+  add(to.known, from.known);
+  add(to.known, from.pending);
+  join(to.published.to_device, from.published.to_device);
+  join(to.published.to_block, from.published.to_block);
+}
+
+// What one of the lanes has, all of them have now.
+void Causality::join_lanes(Block& block, const uint32_t* lane_mask_of_warp, uint32_t warps) {
+  if (block.threads.empty()) return;
+  Thread joined;
+  std::vector<uint32_t> lanes;
+  for (uint32_t warp = 0; warp < warps; ++warp)
+    for (uint32_t left = lane_mask_of_warp[warp]; left != 0; left &= left - 1)
+      lanes.push_back(warp * 32 + static_cast<uint32_t>(__builtin_ctz(left)));
+  for (uint32_t thread : lanes)
+    if (const auto at = block.threads.find(thread); at != block.threads.end())
+      join(joined, at->second);
+  if (joined.empty()) return;
+  joined.version = ++versions_;
+  for (uint32_t thread : lanes) block.threads[thread] = joined;
+}
+
+void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp, uint32_t warps,
+                              bool whole) {
+  Block& own = blocks_.at(block);
+  if (!whole) {
+    own.order.some_threads(lane_mask_of_warp, warps);
+    join_lanes(own, lane_mask_of_warp, warps);
+    return;
+  }
+  own.order.whole_block();
+  for (const auto& [thread, state] : own.threads) join(own.all, state);
+  if (!own.threads.empty()) own.all.version = ++versions_;
+  own.threads.clear();
+}
+
+void Causality::warp_barrier(uint64_t block, uint32_t warp, uint32_t mask) {
+  Block& own = blocks_.at(block);
+  std::vector<uint32_t> lanes(warp + 1, 0);
+  lanes[warp] = mask;
+  if (own.order.is_whole_warp(warp, mask))
+    own.order.whole_warp(warp);
+  else
+    own.order.some_threads(lanes.data(), warp + 1);
+  join_lanes(own, lanes.data(), warp + 1);
+}
+
+void Causality::mbarrier_arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key,
+                                bool completes) {
+  blocks_.at(block).order.mbarrier_arrive(warp, mask, key, completes);
+}
+
+void Causality::mbarrier_wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key) {
+  blocks_.at(block).order.mbarrier_wait(warp, mask, key);
+}
+
+void Causality::arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key, bool releases) {
+  ptx::MemoryOrder order;
+  order.strong = true;
+  order.release = releases;
+  for (uint32_t left = mask; left != 0; left &= left - 1)
+    strong({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
+           sim::AccessKind::red, order);
+}
+
+void Causality::wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key) {
+  ptx::MemoryOrder order;
+  order.strong = order.acquire = true;
+  for (uint32_t left = mask; left != 0; left &= left - 1)
+    strong({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
+           sim::AccessKind::load, order);
+}
+
+uint32_t Causality::stamp(GridThread thread) const {
+  return blocks_.at(thread.block).order.stamp(thread.thread / 32);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Between blocks
+
+Causality::Release Causality::release_of(Block& block, const Thread& own, GridThread who,
+                                         bool block_only) {
+  Release release{++releases_, who, block.order.look(who.thread), nullptr, block_only};
+  if (own.known.empty() && block.all.known.empty()) return release;
+  auto known = std::make_shared<Knowledge>(block.all.known);
+  add(*known, own.known);
+  release.known = std::move(known);
+  return release;
+}
+
+void Causality::fence(GridThread who, const ptx::MemoryOrder& order) {
+  Block& block = blocks_.at(who.block);
+  Thread& own = block.threads[who.thread];
+  const bool block_only = of_block_only(order);
+  if (order.acquire) {
+    for (Seen seen : own.pending) {
+      seen.block_only |= block_only;
+      add(own.known, seen);
+    }
+    if (!block_only) own.pending.clear();
+  }
+  if (!order.release) return;
+  Published& published = own.published;
+  const Release release = release_of(block, own, who, block_only);
+  if (block_only) {
+    published.to_block[who.thread] = release;
+  } else {
+    published.to_device[who.thread] = release;
+    published.to_block.erase(who.thread);
+  }
+  own.version = ++versions_;
+}
+
+void Causality::append(Log& log, const Release& release, bool block_only) {
+  Release own = release;
+  own.block_only |= block_only;
+  log.any_block_only |= own.block_only;
+  const size_t place = log.length++;
+  const uint64_t by = own.by.block;
+  if (own.known != nullptr)
+    for (const Seen& one : *own.known) {
+      Handed& handed = log.handed[{by, own.block_only, one.log.get(), one.by, one.block_only}];
+      // A log that owns itself would never go.
+      if (handed.log == nullptr)
+        handed.log = one.log.get() == &log
+                         ? std::shared_ptr<const Log>(std::shared_ptr<void>(), &log)
+                         : one.log;
+      if (handed.lengths.empty() || handed.lengths.back().second < one.length)
+        handed.lengths.emplace_back(place, one.length);
+    }
+  own.known = nullptr;
+  auto& releases = log.of_block[by][{own.by.thread, own.block_only}];
+  // An older one may come again, by way of a thread that has not met the newer one.
+  if (releases.empty() || releases.back().second.id < own.id)
+    releases.emplace_back(place, std::move(own));
+}
+
+void Causality::strong(GridThread who, uint64_t address, sim::AccessKind kind,
+                       const ptx::MemoryOrder& order) {
+  using Kind = sim::AccessKind;
+  Block& block = blocks_.at(who.block);
+  const bool block_only = of_block_only(order);
+  const auto log = logs_.find(address);
+  if ((kind == Kind::load || kind == Kind::atom) && log != logs_.end()) {
+    Thread& own = block.threads[who.thread];
+    add(order.acquire ? own.known : own.pending,
+        {log->second, log->second->length, who.block, block_only});
+  }
+  if (kind == Kind::load) return;
+  const auto at = block.threads.find(who.thread);
+  const Thread none, &own = at == block.threads.end() ? none : at->second;
+  const bool has_published = !own.published.empty() || !block.all.published.empty();
+  if (!order.release && !has_published) {
+    if (kind == Kind::store && log != logs_.end()) logs_.erase(log);
+    return;
+  }
+  std::shared_ptr<Log>& to = logs_[address];
+  // A plain store begins a new sequence; an update goes on with the old one.
+  if (to == nullptr || kind == Kind::store) to = new_log();
+  if (order.release) append(*to, release_of(block, own, who, block_only), block_only);
+  // Who polls by updates has mostly nothing new.
+  const Appended now{own.version, block.all.version, block_only};
+  const auto [before, first] = to->appended.emplace(std::pair{who.block, who.thread}, now);
+  if (!first) {
+    if (before->second.own == now.own && before->second.all == now.all &&
+        (block_only || !before->second.block_only))
+      return;
+    before->second = now;
+  }
+  for (const Thread* state : {&own, static_cast<const Thread*>(&block.all)})
+    for (const auto* published : {&state->published.to_device, &state->published.to_block})
+      for (const auto& [thread, release] : *published) append(*to, release, block_only);
+}
+
+// The last of them before `place`; null: none.
+template <class T>
+const T* last_before(const std::vector<std::pair<size_t, T>>& all, size_t place) {
+  const auto after =
+      std::lower_bound(all.begin(), all.end(), place,
+                       [](const std::pair<size_t, T>& one, size_t p) { return one.first < p; });
+  return after == all.begin() ? nullptr : &std::prev(after)->second;
+}
+
+bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited) {
+  for (const Seen& seen : known) {
+    const Log& log = *seen.log;
+    // Where all is of the device's scope, it does not matter who has seen it.
+    const bool wide = !seen.block_only && !log.any_block_only;
+    auto [at, fresh] = visited.emplace(std::tuple{&log, seen.block_only, wide ? 0 : seen.by}, 0);
+    if (!fresh && at->second >= seen.length) continue;
+    at->second = seen.length;
+    const auto reaches = [&](uint64_t block, bool block_only) {
+      return (!block_only && !seen.block_only) || block == seen.by;
+    };
+    if (const auto of = log.of_block.find(a.block); of != log.of_block.end())
+      for (const auto& [who, releases] : of->second) {
+        if (!reaches(a.block, who.second)) continue;
+        const Release* release = last_before(releases, seen.length);
+        if (release != nullptr && release->covers(a.thread, stamp)) return true;
+      }
+    Knowledge further;
+    for (const auto& [key, handed] : log.handed) {
+      const auto& [by, block_only, of, seen_by, seen_block_only] = key;
+      if (!reaches(by, block_only) || (wide && of == &log)) continue;
+      if (const size_t* length = last_before(handed.lengths, seen.length))
+        further.push_back({handed.log, *length, seen_by, seen_block_only});
+    }
+    if (covers(further, a, stamp, visited)) return true;
+  }
+  return false;
+}
+
+bool Causality::ordered(GridThread a, uint32_t stamp, GridThread b) const {
+  const Block& block = blocks_.at(b.block);
+  if (a.block == b.block &&
+      (a.thread == b.thread || block.order.ordered(a.thread, stamp, b.thread)))
+    return true;
+  Visited visited;
+  if (covers(block.all.known, a, stamp, visited)) return true;
+  const auto own = block.threads.find(b.thread);
+  return own != block.threads.end() && covers(own->second.known, a, stamp, visited);
+}
+
 }  // namespace lab32::counters

@@ -12,7 +12,7 @@
 
 #include "simulator/core/warp/events.h"
 #include "simulator/observers/races/block_trace.h"
-#include "simulator/observers/races/hazard.h"
+#include "simulator/observers/races/finding.h"
 #include "simulator/observers/races/race_check.h"
 
 namespace lab32::counters {

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "simulator/observers/lanes.h"
-#include "simulator/observers/traffic/access_cost.h"
+#include "simulator/observers/traffic/traffic.h"
 
 namespace lab32::counters {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "simulator/core/warp/events.h"
-#include "simulator/observers/position.h"
+#include "simulator/observers/counters.h"
 
 namespace lab32::counters {
 

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
+
+#include "simulator/core/warp/events.h"
 
 namespace lab32::counters {
 
@@ -34,5 +37,38 @@ CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t byte
 // The fewest sectors that could hold what the active lanes ask for, never more than they touch
 // (lanes that share an address ask for less than lanes * bytes).
 uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask);
+
+// How accesses through texture and surface objects are counted: the rules behind Nsight Compute's
+// l1tex__t_{requests,sectors}_pipe_tex_mem_{texture,surface_op_ld,surface_op_st}.
+//
+// A warp's lanes go four or eight at a time, one request each; a request moves the distinct sectors
+// that its lanes touch. Arrays lie in blocks of 64 bytes by 8 rows: a sector is 16 bytes of two
+// rows, a line 32 bytes of four. Memory that the program laid out itself has the usual sectors.
+
+struct TexelRequests {
+  bool known = true;              // false: no rule is known, and this is the least it can be
+  std::vector<uint64_t> sectors;  // addresses, request by request; each one's are distinct
+  std::vector<uint32_t> ends;     // of each request, in `sectors`
+};
+
+// Where the sectors of an array lie that a GPU keeps in its own order is made up, but no two of
+// them lie in one place, and four make a line where they do on a GPU.
+TexelRequests texel_requests(const sim::TexelAccess& access);
+
+// How the copy engine's copies are counted: the rules behind Nsight Compute's
+// l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld and
+// l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_st.
+//
+// A copy goes in pieces that lie in one line of 128 bytes of shared memory; each moves the sectors
+// of device memory that it touches. A multicast's pieces lie in one line of device memory, too, and
+// move two sectors at least. What a load finds outside the tensor comes as sectors of zeros, of
+// shared memory.
+
+struct BulkSectors {
+  bool known = true;     // false: no rule is known
+  uint32_t sectors = 0;  // in each block that gets them
+  uint32_t lines = 0;    // pieces
+};
+BulkSectors bulk_sectors(const sim::BulkMove& move);
 
 }  // namespace lab32::counters

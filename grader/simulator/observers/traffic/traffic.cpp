@@ -7,13 +7,29 @@
 
 #include "simulator/core/memory/cluster_memory.h"
 #include "simulator/observers/lanes.h"
-#include "simulator/observers/traffic/access_cost.h"
 #include "simulator/observers/traffic/banks.h"
-#include "simulator/observers/traffic/bulk.h"
 #include "simulator/observers/traffic/sectors.h"
-#include "simulator/observers/traffic/texels.h"
 
 namespace lab32::counters {
+
+AccessCost cost_of(const sim::Access& access) {
+  using sim::AccessKind;
+  if (access.space != sim::AccessSpace::global) {
+    const Wavefronts wavefronts = shared_wavefronts(access);
+    return {wavefronts.actual, wavefronts.ideal, 0, wavefronts.estimated};
+  }
+  if (access.bypass_l1) {
+    const CopySectors copy = copy_sectors(access.address, access.peer, access.bytes, access.mask);
+    return {copy.moved, copy.ideal, copy.theoretical};
+  }
+  const uint32_t distinct = distinct_sectors(access.address, access.bytes, access.mask);
+  const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
+  const uint32_t cost = atomic ? atomic_sectors(access.address, access.bytes, access.mask,
+                                                access.form == sim::AtomicForm::compare_swap)
+                               : distinct;
+  return {cost, ideal_sectors(distinct, access.bytes, access.mask), distinct};
+}
+
 namespace {
 
 using sim::AccessKind;
@@ -137,8 +153,7 @@ void TrafficObserver::bulk(uint32_t /*warp*/, const sim::BulkMove& move) {
   Counters& c = other_ways(move.site);
   const BulkSectors moved = bulk_sectors(move);
   const uint32_t times = std::max(move.blocks, 1u);
-  OtherWays::Bulk& to =
-      move.kind == sim::BulkMove::Kind::load ? c.other.bulk_load : c.other.bulk_store;
+  BulkTraffic& to = move.kind == sim::BulkMove::Kind::load ? c.other.bulk_load : c.other.bulk_store;
   if (!moved.known) {
     ++c.other.bulk_unknown;
     return;
@@ -167,7 +182,7 @@ void TrafficObserver::merge(sim::Observer& observer) {
     to.bytes += from.bytes;
     to.ptx_level |= from.ptx_level;
   }
-  for (const auto& [site, counters] : other.other_ways_) other_ways(site).add(counters);
+  for (const auto& [site, counters] : other.other_ways_) other_ways(site) += counters;
   block_barriers_ += other.block_barriers_;
   add_issues(other.issues_);
 }
@@ -207,8 +222,8 @@ Counters TrafficObserver::Tally::counters() const {
 
 Counters TrafficObserver::totals() const {
   Counters total;
-  for (const Tally& tally : tallies_) total.add(tally.counters());
-  for (const auto& [site, counters] : other_ways_) total.add(counters);
+  for (const Tally& tally : tallies_) total += tally.counters();
+  for (const auto& [site, counters] : other_ways_) total += counters;
   for (const sim::IssueTally& issue : issues_) {
     total.warp_instructions += issue.warps;
     total.lane_instructions += issue.lanes;
@@ -220,8 +235,8 @@ Counters TrafficObserver::totals() const {
 Counters TrafficObserver::of_site(uint32_t site) const {
   Counters sum;
   for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key)
-    if (index_[key] != kNone) sum.add(tallies_[index_[key]].counters());
-  if (const auto found = other_ways_.find(site); found != other_ways_.end()) sum.add(found->second);
+    if (index_[key] != kNone) sum += tallies_[index_[key]].counters();
+  if (const auto found = other_ways_.find(site); found != other_ways_.end()) sum += found->second;
   return sum;
 }
 
@@ -231,8 +246,8 @@ std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) con
     const auto at = position(static_cast<uint32_t>(site));
     return at ? by_line[{at->file, at->line}] : by_line[{"", 0}];
   };
-  for (const Tally& tally : tallies_) line_of(tally.site).add(tally.counters());
-  for (const auto& [site, counters] : other_ways_) line_of(site).add(counters);
+  for (const Tally& tally : tallies_) line_of(tally.site) += tally.counters();
+  for (const auto& [site, counters] : other_ways_) line_of(site) += counters;
   for (size_t site = 0; site < issues_.size(); ++site) {
     if (issues_[site].warps == 0) continue;
     Counters& line = line_of(site);
@@ -264,6 +279,64 @@ const Example* TrafficObserver::worst_on_line(const PositionOf& position, int li
     if (worst == nullptr || preferred(example, *worst)) worst = &example;
   }
   return worst;
+}
+
+std::unique_ptr<sim::Observer> SpinObserver::fork() const {
+  return std::make_unique<SpinObserver>();
+}
+
+void SpinObserver::merge(sim::Observer& observer) {
+  const auto& other = static_cast<SpinObserver&>(observer);
+  lanes_ += other.lanes_;
+  meetings_ += other.meetings_;
+  loops_ += other.loops_;
+  in_last_ += other.in_last_;
+}
+
+void SpinObserver::block_begin(const sim::BlockInfo& block) {
+  words_.clear();
+  rounds_.assign((block.threads + 31) / 32, 0);
+  trying_.assign(rounds_.size(), 0);
+}
+
+void SpinObserver::access(uint32_t warp, const sim::Access& access) {
+  if (access.form != sim::AtomicForm::spin_swap || access.kind != sim::AccessKind::atom) return;
+  ++rounds_[warp];
+  if (!access.again) end_loop(warp);
+  trying_[warp] = lane_count(access.mask);
+  if (access.again) return;
+  for (uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    Word& word = words_[access.address[__builtin_ctz(rest)]];
+    ++word.all;
+    ++word.of_warp[warp];
+  }
+}
+
+void SpinObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
+                                 bool /*whole_block*/) {
+  end_phase();
+}
+
+void SpinObserver::end_loop(uint32_t warp) {
+  loops_ += trying_[warp] > 0;
+  in_last_ += trying_[warp];
+  trying_[warp] = 0;
+}
+
+void SpinObserver::end_phase() {
+  if (words_.empty()) return;
+  for (uint32_t warp = 0; warp < trying_.size(); ++warp) end_loop(warp);
+  uint64_t rounds = 0;
+  for (const uint64_t of_warp : rounds_) rounds += of_warp;
+  for (const auto& [address, word] : words_) {
+    lanes_ += word.all;
+    for (const auto& [warp, updates] : word.of_warp)
+      if (word.all > updates)
+        meetings_ += static_cast<double>(updates) * (word.all - updates) /
+                     static_cast<double>(rounds - rounds_[warp]);
+  }
+  words_.clear();
+  rounds_.assign(rounds_.size(), 0);
 }
 
 }  // namespace lab32::counters

@@ -1,4 +1,4 @@
-#include "simulator/observers/races/hazard_text.h"
+#include "simulator/observers/races/finding.h"
 
 #include <fmt/format.h>
 
