@@ -1,5 +1,6 @@
 // Device: what a lab suite launches kernels on. It never asks which one it is; what a device cannot
-// give is absent in Run, and a check that needs it is reported as not run.
+// give is absent in Run, and a check that needs it is reported as not run. run_text.h has the words
+// for faults.
 #pragma once
 
 #include <array>
@@ -13,18 +14,66 @@
 #include <string>
 #include <vector>
 
-#include "device/fault.h"
-#include "device/shape.h"
+#include "base/grid.h"
+#include "simulator/core/warp/trap.h"
 #include "simulator/core/warp/unmatched.h"
 #include "simulator/observers/counters.h"
 #include "simulator/observers/races/finding.h"
 #include "simulator/observers/traffic/close_up.h"
 #include "simulator/timing/occupancy.h"
 #include "simulator/timing/time.h"
-#include "simulator/timing/work.h"
 #include "toolchain/artifact.h"
 
 namespace lab32::device {
+
+struct Shape {
+  Dim3 grid, block;
+  uint32_t dynamic_shared = 0;  // bytes
+  // Blocks of a cluster; all 0: the launch does not say, and the kernel may.
+  Dim3 cluster{0, 0, 0};
+};
+
+// A launch that does not start, since the device cannot hold it.
+struct LaunchRefusal {
+  enum class Limit : uint8_t {
+    empty,            // no block, or no thread
+    threads,          // value per block; most
+    grid,             // most_shape
+    block,            // most_shape: threads along x, y, z
+    shared_bytes,     // value per block; most
+    required_block,   // most_shape: the only shape that the kernel may have
+    resources,        // not one block fits a multiprocessor: value registers per thread
+    resident_blocks,  // cooperative: value blocks; most
+    cluster,          // most_shape: its blocks; the grid is no multiple of it
+  } limit = Limit::empty;
+  std::string kernel;
+  Shape shape;
+  uint64_t value = 0, most = 0;
+  Dim3 most_shape;
+};
+
+// What the CUDA driver says of a kernel on a real GPU.
+struct DriverError {
+  std::string kernel;
+  std::string name, text;  // "CUDA_ERROR_ASSERT", "device-side assert triggered"
+};
+
+// At most one of trap, refusal and driver is there, by where the fault comes from.
+struct Fault {
+  sim::TrapKind kind = sim::TrapKind::trap;
+  std::string file;  // source position, empty/0 when unknown
+  int line = 0;
+  std::optional<sim::TrapFacts> trap;    // an instruction, on the simulator
+  std::optional<LaunchRefusal> refusal;  // the simulator as a device
+  std::optional<DriverError> driver;     // a GPU
+  double seconds = 0;                    // kind time_limit
+};
+
+// The launch as a whole took too much, and may have been right so far.
+inline bool is_limit_of_launch(const Fault& fault) {
+  return fault.trap && (fault.trap->reason == sim::TrapReason::launch_limit ||
+                        fault.trap->reason == sim::TrapReason::launch_seconds);
+}
 
 // Device memory, owned by the Device that allocated it. A value, like a pointer.
 struct Buffer {

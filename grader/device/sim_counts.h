@@ -1,13 +1,20 @@
-// Counters that depend on what instruction an access belongs to, not only on its addresses.
+// From what the observers counted to what a Run says and the time model asks for: what depends on
+// the instruction that an access belongs to, and not only on its addresses.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "device/sim_trace.h"
 #include "simulator/core/schedule/launch.h"
+#include "simulator/core/warp/events.h"
 #include "simulator/core/warp/instruction.h"
+#include "simulator/core/warp/kernel_program.h"
+#include "simulator/observers/caches/caches.h"
 #include "simulator/observers/counters.h"
 #include "simulator/observers/traffic/traffic.h"
+#include "simulator/timing/time.h"
 
 namespace lab32::device {
 
@@ -24,5 +31,16 @@ std::optional<uint32_t> most_issues(const sim::Unmatched& why, const ptx::Traits
 std::optional<sim::Unmatched> why_ptx_level(const sim::KernelProgram& program,
                                             const counters::TrafficObserver& traffic, uint32_t site,
                                             const sim::LaunchOutcome& outcome);
+
+// How the caches treat each site of a program.
+std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program);
+
+// The caches of a GPU as a launch with that occupancy finds them.
+counters::CacheShape cache_shape(const model::Profile& profile, const model::Occupancy& occupancy);
+
+// All of Work but blocks, occupancy and warm.
+model::Work work_of(const sim::KernelProgram& program, const Observed& seen,
+                    const counters::Counters& counters, const counters::CacheCounters& caches,
+                    uint32_t warps_per_block);
 
 }  // namespace lab32::device

@@ -5,17 +5,53 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "device/sim_counts.h"
-#include "device/sim_hazards.h"
 #include "device/sim_trace.h"
-#include "device/sim_work.h"
 #include "simulator/ptx/module.h"
 #include "simulator/timing/multiprocessor.h"
 #include "simulator/timing/time.h"
 
 namespace lab32::device {
 namespace {
+
+using sim::KernelProgram;
+
+// The largest piece in which no shared access is split: what the race check compares.
+uint32_t shared_granule(const KernelProgram& program) {
+  uint32_t granule = 4;
+  for (const sim::Site& site : program.sites) {
+    const ptx::Instruction& in = *site.ptx;
+    if (!in.op->traits.accesses_memory()) continue;
+    const ptx::Space space = ptx::memory_space(in, 0);
+    if (space == ptx::Space::shared || space == ptx::Space::generic)
+      granule = std::min(granule, ptx::element_bytes(in));
+  }
+  return granule;
+}
+
+bool has_named_barriers(const KernelProgram& program, bool clusters) {
+  if (clusters) return true;  // a block's barrier is one of some of the cluster's warps
+  return std::any_of(program.sites.begin(), program.sites.end(), [](const sim::Site& site) {
+    const ptx::Instruction& in = *site.ptx;
+    const ptx::Sync sync = in.op->traits.sync;
+    if (sync == ptx::Sync::block_arrive || sync == ptx::Sync::mbarrier_arrive) return true;
+    // How many threads take part is the operand that may be left out.
+    bool some_threads = false;
+    for (size_t i = 0; i < in.op->operands.size(); ++i)
+      some_threads |= in.op->operands[i].optional && in.has_operand(i);
+    return sync == ptx::Sync::block && some_threads;
+  });
+}
+
+// The race check, with what it has to know of the program before that runs.
+counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
+                                         const counters::PositionOf& position) {
+  const KernelProgram& program = *launch.program;
+  return {shared_granule(program), has_named_barriers(program, launch.has_clusters()),
+          program.shared_in(launch.shared_bytes), position};
+}
 
 WorstAccess worst_access(const counters::Example& e, const counters::Position& at) {
   WorstAccess w;
@@ -196,9 +232,8 @@ counters::CloseUp LaunchObservers::close_up() {
 
 void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   run.caches = caches_->counters();
-  run.work =
-      work_of(program_, *emitted_, outcome.tally, traffic_, *run.counters, *run.caches,
-              caches_->busiest_slice(), static_cast<uint32_t>((launch_.block.count() + 31) / 32));
+  run.work = work_of(program_, {*emitted_, outcome.tally, traffic_, *caches_}, *run.counters,
+                     *run.caches, static_cast<uint32_t>((launch_.block.count() + 31) / 32));
   add_cycles(outcome, *run.work);
   run.work->blocks = launch_.grid.count();
   run.work->occupancy = occupancy_;
@@ -221,7 +256,7 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   double units = 0;
   const model::WarpTrace trace =
       warp_trace(program_, {*emitted_, outcome.tally, traffic_, *caches_}, work, warps, &units);
-  model::BlocksAtWork at;
+  model::SmWork at;
   // Rounded: the order in which blocks were counted must not be seen.
   const auto rounded = [](double x) { return std::round(x * 1e4) / 1e4; };
   if (spins_) at.shared_words = rounded(spins_->shared_words());
@@ -239,7 +274,7 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   }
   if (work.atomics > 0)
     at.update_cycles = model::atomic_seconds(*profile_, work) * share / work.atomics;
-  const model::AtWork all = model::run_multiprocessor(*profile_, trace, at);
+  const model::SmTiming all = model::run_multiprocessor(*profile_, trace, at);
   work.cycles = all.cycles;
   work.busiest =
       all.issued * profile_->multiprocessors / std::max(1.0, warps * instructions_of(trace));

@@ -5,13 +5,38 @@
 #include <map>
 #include <utility>
 
-#include "device/function_times.h"
 #include "simulator/ptx/control_flow.h"
 #include "simulator/sass/flow.h"
 #include "simulator/timing/instruction_cost.h"
-#include "simulator/timing/machine_issue.h"
 
 namespace lab32::device {
+
+std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
+                                       const std::vector<sim::IssueTally>& tally,
+                                       const counters::TrafficObserver& traffic) {
+  std::vector<FunctionTimes> all;
+  for (size_t site = 0; site < program.sites.size(); ++site) {
+    if (site == 0 || program.sites[site].function != program.sites[site - 1].function)
+      all.push_back({&program.functions[program.sites[site].function], site, {}, {}});
+    all.back().times.push_back(tally[site].warps);
+    uint64_t rounds = 0;
+    for (const sim::IssuedAccess& issue : program.plans[site].issues)
+      if (issue.lanes == sim::IssuedAccess::Lanes::spin)
+        rounds = traffic.of_site(static_cast<uint32_t>(site)).shared_atom.requests;
+    all.back().rounds.push_back(rounds);
+  }
+  return all;
+}
+
+double runs(const sass::EmittedBlock& block, const FunctionTimes& f) {
+  const double entered = sass::runs(block, f.times);
+  if (block.spins < 0) return entered;
+  const auto at = static_cast<size_t>(block.spins);
+  // Not reconciled: how many there are is not known.
+  if (f.rounds[at] == 0 || f.times[at] == 0) return entered;
+  return entered * static_cast<double>(f.rounds[at]) / static_cast<double>(f.times[at]);
+}
+
 namespace {
 
 using Kind = model::TraceInstruction::Kind;
@@ -32,7 +57,7 @@ sass::Structure structure_of(const ptx::ControlFlow& flow) {
 
 class Builder {
  public:
-  Builder(const sim::KernelProgram& program, const TraceSource& source, const model::Work& work,
+  Builder(const sim::KernelProgram& program, const Observed& source, const model::Work& work,
           double warps)
       : program_(program),
         source_(source),
@@ -209,7 +234,7 @@ class Builder {
   }
 
   const sim::KernelProgram& program_;
-  const TraceSource& source_;
+  const Observed& source_;
   const model::Work& work_;
   const double warps_;
   const std::vector<uint8_t> groups_;
@@ -233,7 +258,7 @@ std::vector<uint8_t> load_groups(const sim::KernelProgram& program) {
   return groups;
 }
 
-model::WarpTrace warp_trace(const sim::KernelProgram& program, const TraceSource& source,
+model::WarpTrace warp_trace(const sim::KernelProgram& program, const Observed& source,
                             const model::Work& work, double warps, double* units) {
   Builder builder(program, source, work, warps);
   model::WarpTrace trace = builder.build();

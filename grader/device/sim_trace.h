@@ -1,6 +1,9 @@
-// The way of a launch's warps through the machine code, with what memory did with each access.
+// How often a launch ran each block of the machine code, and the way of its warps through it, with
+// what memory did with each access.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "simulator/core/warp/events.h"
@@ -8,13 +11,27 @@
 #include "simulator/observers/caches/caches.h"
 #include "simulator/observers/traffic/traffic.h"
 #include "simulator/sass/emitted.h"
-#include "simulator/timing/warp_trace.h"
-#include "simulator/timing/work.h"
+#include "simulator/timing/time.h"
+#include "simulator/timing/warp_paths.h"
 
 namespace lab32::device {
 
-// What the trace is made of, but the program.
-struct TraceSource {
+// One function of a program, and how often each of its instructions was issued.
+struct FunctionTimes {
+  const sim::CodeFunction* function = nullptr;
+  size_t first_site = 0;
+  std::vector<uint64_t> times;
+  std::vector<uint64_t> rounds;  // of the loop of compare-and-swap that ptxas made of it
+};
+std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
+                                       const std::vector<sim::IssueTally>& tally,
+                                       const counters::TrafficObserver& traffic);
+
+// How often the block runs, over all warps.
+double runs(const sass::EmittedBlock& block, const FunctionTimes& function);
+
+// What the observers of a launch saw.
+struct Observed {
   const sass::EmittedFunctions& emitted;
   const std::vector<sim::IssueTally>& tally;
   const counters::TrafficObserver& traffic;
@@ -25,7 +42,7 @@ struct TraceSource {
 std::vector<uint8_t> load_groups(const sim::KernelProgram& program);
 
 // `units`: out, the sum of the accesses' weights over all warps.
-model::WarpTrace warp_trace(const sim::KernelProgram& program, const TraceSource& source,
+model::WarpTrace warp_trace(const sim::KernelProgram& program, const Observed& source,
                             const model::Work& work, double warps, double* units);
 
 }  // namespace lab32::device

@@ -1,10 +1,13 @@
-// The part of the CUDA driver API that we call, opened at run time: one binary, GPU or not.
+// The parts of NVIDIA's libraries that we call, opened at run time: one binary, GPU or not.
 // Declared here, so that no toolkit is needed to build. Names and values are those of NVIDIA's
 // cuda.h.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+
+#include "gpu/timer.h"
 
 namespace lab32::device::cuda {
 
@@ -86,3 +89,12 @@ struct DriverApi {
 const DriverApi* driver_api(std::string& missing);
 
 }  // namespace lab32::device::cuda
+
+namespace lab32::device {
+
+// Clocks and throttling of a GPU, read through NVML: a time is worth little if the card changed
+// speed while it was taken.
+// Those of the GPU with this UUID, now. nullopt: no NVML on this machine, or it does not know.
+std::optional<Clocks> read_clocks(const cuda::Uuid& uuid);
+
+}  // namespace lab32::device

@@ -1,20 +1,53 @@
-// Timer: how long kernels take on a real GPU. A device counts, a timer times; a suite asks
-// for both and gets what is there.
+// Timer: how long kernels take on a real GPU. A device counts, a timer times; a suite asks for both
+// and gets what is there.
+//
+// This process never touches the card: each timing is a child of its own, since a kernel's fault
+// loses the GPU to the process it happens in, and a kernel without end can only be killed with it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "device/bytes.h"
+#include "base/work.h"
 #include "device/device.h"
 #include "toolchain/artifact.h"
 
 namespace lab32::device {
+
+// Bytes that are not copied when they are handed on: of a vector that several share, or of memory
+// that a child process has written.
+class Bytes {
+ public:
+  Bytes() = default;
+  Bytes(std::vector<std::byte> bytes)  // NOLINT(google-explicit-constructor): a vector is such
+      : Bytes(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
+  // Of a vector of any plain type; `owner` keeps it.
+  template <class T>
+  explicit Bytes(const std::shared_ptr<const std::vector<T>>& values)
+      : Bytes(values, reinterpret_cast<const std::byte*>(values->data()),
+              values->size() * sizeof(T)) {}
+  Bytes(std::shared_ptr<const void> owner, const std::byte* data, size_t size)
+      : owner_(std::move(owner)), data_(data), size_(size) {}
+
+  const std::byte* data() const { return data_; }
+  size_t size() const { return size_; }
+  bool operator==(const Bytes& other) const {
+    return size_ == other.size_ && (size_ == 0 || std::memcmp(data_, other.data_, size_) == 0);
+  }
+  bool operator!=(const Bytes& other) const { return !(*this == other); }
+
+ private:
+  std::shared_ptr<const void> owner_;
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
 
 // An array that timed launches use. What they read comes in several sets, taken in turn, so that no
 // launch can answer with what an earlier one found out; what they write is poisoned before each.
@@ -124,8 +157,38 @@ class Timer {
   virtual Timed time(const TimingPlan& plan) = 0;
 };
 
+struct TimerSearch {
+  std::unique_ptr<Timer> timer;  // null: there is none
+  std::string reason;
+};
+
+// The first GPU. Asking takes as long as the driver takes to wake up, a second or so.
+TimerSearch find_gpu_timer();
+
 // What `--device` says of time: "gpu" demands a GPU (Error with the reason), "auto" takes one where
 // there is one, anything else has none.
 std::unique_ptr<Timer> open_timer(const std::string& spec);
+
+// A Timed as bytes. Outputs lie in `region`; the bytes say where.
+std::vector<std::byte> encode(const Timed& timed, const SharedRegion& region);
+// Throws Error when they are not what encode() makes. Outputs keep the region.
+Timed decode(const std::vector<std::byte>& bytes,
+             const std::shared_ptr<const SharedRegion>& region);
+
+// Medians with an interval that assumes nothing about how times are distributed: they have a floor,
+// a long tail and sometimes two humps, so no mean and no standard deviation says much about them.
+struct Interval {
+  double median = 0, low = 0, high = 0;  // low..high holds the true median with 95 % confidence
+  // Half of its width, as a share of the median.
+  double spread() const { return median > 0 ? (high - low) / 2 / median : 0; }
+};
+
+// By order statistics: each value is below the true median with probability 1/2, so the number that
+// are is binomial. Below six values no interval has 95 %: low and high are the extremes then.
+// `values` must not be empty.
+Interval median_interval(std::vector<double> values);
+
+// a[i] / b[i], paired: what disturbs a round disturbs both, and falls out.
+std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace lab32::device

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "device/fault_text.h"
+#include "device/run_text.h"
 #include "simulator/core/warp/trap_text.h"
 #include "simulator/observers/races/finding.h"
 #include "simulator/observers/traffic/banks.h"

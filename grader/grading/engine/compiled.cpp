@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "base/work_time.h"
 #include "device/device.h"
-#include "device/fault_text.h"
+#include "device/run_text.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/session.h"
 #include "toolchain/nvcc.h"

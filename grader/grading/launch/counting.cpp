@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "device/ptx_level_text.h"
+#include "device/run_text.h"
 #include "grading/engine/session.h"
 #include "grading/engine/verdict.h"
 

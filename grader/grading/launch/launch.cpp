@@ -8,8 +8,7 @@
 #include <cstring>
 
 #include "base/pattern.h"
-#include "device/fault_text.h"
-#include "device/ptx_level_text.h"
+#include "device/run_text.h"
 #include "grading/engine/compiled.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/session.h"

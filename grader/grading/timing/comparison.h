@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "gpu/interval.h"
 #include "gpu/timer.h"
 
 namespace lab32::grading {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/work.h"
 #include "base/work_time.h"
-#include "device/fault_text.h"
+#include "device/run_text.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"
 #include "grading/engine/session.h"

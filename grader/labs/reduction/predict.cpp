@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "device/fault_text.h"
+#include "device/run_text.h"
 #include "grading/engine/questions.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/standard_checks.h"

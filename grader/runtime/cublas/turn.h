@@ -11,7 +11,7 @@
 
 #include "runtime/cublas/values.h"
 #include "runtime/cudart/runtime.h"
-#include "runtime/record/launch_profile.h"
+#include "runtime/record/recording.h"
 
 namespace lab32::cublas {
 

@@ -11,7 +11,7 @@
 
 #include "base/environment.h"
 #include "base/error.h"
-#include "device/fault_text.h"
+#include "device/run_text.h"
 #include "runtime/cudart/errors.h"
 #include "runtime/cudart/foreseen.h"
 #include "runtime/record/recording.h"

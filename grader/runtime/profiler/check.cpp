@@ -13,7 +13,7 @@
 #include "base/files.h"
 #include "base/source_file.h"
 #include "base/text.h"
-#include "device/fault_text.h"
+#include "device/run_text.h"
 #include "runtime/profiler/check_text.h"
 #include "runtime/profiler/commands.h"
 #include "runtime/profiler/ncu_name.h"

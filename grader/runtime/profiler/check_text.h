@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/record/launch_profile.h"
+#include "runtime/record/recording.h"
 
 namespace lab32::profiler {
 

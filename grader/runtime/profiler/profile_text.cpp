@@ -9,8 +9,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "device/fault_text.h"
-#include "device/ptx_level_text.h"
+#include "device/run_text.h"
 #include "runtime/profiler/ncu_name.h"
 
 namespace lab32::profiler {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/record/launch_profile.h"
+#include "runtime/record/recording.h"
 #include "simulator/core/warp/trap_text.h"
 #include "simulator/core/warp/unmatched_text.h"
 

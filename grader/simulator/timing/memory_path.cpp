@@ -21,7 +21,7 @@ constexpr double kTogether = 1.0 / 16;
 
 }  // namespace
 
-MemoryPath::MemoryPath(const Time& time, const BlocksAtWork& work, double crowd)
+MemoryPath::MemoryPath(const Time& time, const SmWork& work, double crowd)
     : memory_cycles_(work.memory_cycles),
       update_cycles_(work.update_cycles),
       crowd_(crowd),

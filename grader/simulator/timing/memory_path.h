@@ -6,9 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "simulator/timing/blocks_at_work.h"
 #include "simulator/timing/profile.h"
-#include "simulator/timing/warp_trace.h"
+#include "simulator/timing/warp_paths.h"
 
 namespace lab32::model {
 
@@ -28,7 +27,7 @@ struct LoadHistory {
 class MemoryPath {
  public:
   // `crowd`: how much longer loads take because L2 and device memory are busy.
-  MemoryPath(const Time& time, const BlocksAtWork& work, double crowd);
+  MemoryPath(const Time& time, const SmWork& work, double crowd);
 
   struct Times {
     double ready = 0;  // the result has come

@@ -2,15 +2,87 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <queue>
+#include <utility>
 
-#include "simulator/timing/block_dealing.h"
-#include "simulator/timing/warps_at_work.h"
-#include "simulator/timing/ways.h"
+#include "simulator/timing/sm_warps.h"
+#include "simulator/timing/warp_paths.h"
 
 namespace lab32::model {
+namespace {
 
-AtWork run_multiprocessor(const Profile& profile, const WarpTrace& trace,
-                          const BlocksAtWork& work) {
+// Instructions that one warp issues in a cycle at most, on the whole: it waits for its results.
+constexpr double kWarpRate = 0.25, kIssuedAtOnce = 4, kAboutTheSame = 0.9, kLater = 1e-3;
+
+// Shares itself among its blocks, as long as these can use it. Its own clock runs as its blocks
+// advance.
+struct Server {
+  double clock = 0, since = 0;
+  std::priority_queue<double, std::vector<double>, std::greater<>> ends;  // by its clock
+  std::vector<uint64_t> blocks;
+  double all = 0;  // work
+
+  double rate(double most) const {
+    return std::min(most, kIssuedAtOnce / static_cast<double>(ends.size()));
+  }
+  double next_end(double most) const { return since + (ends.top() - clock) / rate(most); }
+  void take(uint64_t block, double work) {
+    blocks.push_back(block);
+    all += work;
+    ends.push(clock + work);
+  }
+};
+
+}  // namespace
+
+std::vector<uint64_t> blocks_of_the_last(uint32_t multiprocessors, uint32_t resident,
+                                         uint64_t blocks, uint32_t warps,
+                                         const std::vector<uint64_t>& work) {
+  std::vector<uint64_t> dealt;
+  if (work.empty() || blocks <= multiprocessors) {
+    // The longest has a multiprocessor of its own.
+    uint64_t first = 0;
+    if (!work.empty())
+      first = static_cast<uint64_t>(std::max_element(work.begin(), work.end()) - work.begin());
+    for (uint64_t b = first; b < blocks; b += multiprocessors) dealt.push_back(b);
+    return dealt;
+  }
+  std::vector<Server> all(multiprocessors);
+  const double most = kWarpRate * warps;
+  uint64_t next = 0;
+  // Of blocks that are alike, those end first that were dealt out first.
+  for (uint32_t turn = 0; turn < resident; ++turn)
+    for (Server& server : all)
+      if (next < blocks) {
+        server.take(next, static_cast<double>(work[next]) * (1 + kLater * turn));
+        ++next;
+      }
+  using Event = std::pair<double, uint32_t>;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
+  for (uint32_t m = 0; m < multiprocessors; ++m)
+    if (!all[m].ends.empty()) events.push({all[m].next_end(most), m});
+  while (!events.empty()) {
+    const auto [now, m] = events.top();
+    events.pop();
+    Server& server = all[m];
+    server.clock = server.ends.top();
+    server.since = now;
+    server.ends.pop();
+    if (next < blocks) server.take(next, static_cast<double>(work[next])), ++next;
+    if (!server.ends.empty()) events.push({server.next_end(most), m});
+  }
+  // Of those that end at about the same time, the one with most to do.
+  double end = 0;
+  for (const Server& server : all) end = std::max(end, server.since);
+  const Server* last = nullptr;
+  for (const Server& server : all)
+    if (server.since >= kAboutTheSame * end && (last == nullptr || server.all > last->all))
+      last = &server;
+  return last->blocks;
+}
+
+SmTiming run_multiprocessor(const Profile& profile, const WarpTrace& trace, const SmWork& work) {
   std::vector<uint64_t> of_block;
   const uint64_t known = work.warps > 0 ? work.issued.size() / work.warps : 0;
   if (known == work.blocks) {
@@ -21,12 +93,12 @@ AtWork run_multiprocessor(const Profile& profile, const WarpTrace& trace,
   }
   const std::vector<uint64_t> blocks =
       blocks_of_the_last(profile.multiprocessors, work.resident, work.blocks, work.warps, of_block);
-  const Ways ways(trace, work);
+  const WarpPaths paths(trace, work);
   const Time& time = profile.time;
-  AtWork result;
+  SmTiming result;
   double crowd = 1;
   for (int turn = 0; turn < 3; ++turn) {
-    WarpsAtWork warps(profile, trace, work, ways, crowd);
+    SmWarps warps(profile, trace, work, paths, crowd);
     result = warps.run(blocks);
     const double share = warps.memory_cycles() / std::max(result.cycles, 1.0);
     const double busy = std::min(share, 1.0);

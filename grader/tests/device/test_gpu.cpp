@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "gpu/gpu_device.h"
+#include "gpu/device.h"
 #include "tests/fixtures/scratch.h"
 #include "toolchain/nvcc.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "gpu/interval.h"
+#include "gpu/timer.h"
 
 using namespace lab32::device;
 

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "device/fault_text.h"
-#include "gpu/timed_codec.h"
+#include "device/run_text.h"
+#include "gpu/timer.h"
 
 using namespace lab32;
 using namespace lab32::device;

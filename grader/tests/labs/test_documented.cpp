@@ -14,7 +14,7 @@
 #include "base/environment.h"
 #include "base/files.h"
 #include "device/device.h"
-#include "device/fault_text.h"
+#include "device/run_text.h"
 #include "grading/engine/runner.h"
 #include "labs/bank_conflicts/patterns.h"
 #include "simulator/observers/races/finding.h"

@@ -8,7 +8,7 @@
 
 #include "base/files.h"
 #include "device/device.h"
-#include "device/fault_text.h"
+#include "device/run_text.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"
 #include "tools/measure/sass/inputs.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "simulator/timing/copy.h"
 #include "simulator/timing/occupancy.h"
 #include "simulator/timing/time.h"
 #include "tests/fixtures/model_record.h"

@@ -10,7 +10,7 @@
 #include "base/environment.h"
 #include "base/files.h"
 #include "simulator/observers/traffic/traffic.h"
-#include "simulator/timing/machine_issue.h"
+#include "simulator/timing/instruction_cost.h"
 #include "simulator/timing/multiprocessor.h"
 #include "tests/fixtures/model_record.h"
 #include "tests/fixtures/slow.h"
@@ -32,7 +32,7 @@ double measured_spin(const std::string& row, const std::string& figure) {
   return 0;
 }
 
-// Cycles of one block whose warps go round in such a loop. `shared`: BlocksAtWork::shared_words.
+// Cycles of one block whose warps go round in such a loop. `shared`: SmWork::shared_words.
 double cycles_of_spins(double rounds, uint32_t warps, double shared) {
   using Spin = model::TraceInstruction::Spin;
   const auto code = [](const char* opcode, uint8_t stall, int8_t raises, uint8_t waits_for) {
@@ -55,7 +55,7 @@ double cycles_of_spins(double rounds, uint32_t warps, double shared) {
   trace.blocks[1].code[0].spin = Spin::load;
   trace.blocks[1].code[2].spin = Spin::swap;
   for (const size_t access : {0, 2}) trace.blocks[1].code[access].busy = 1.5;
-  model::BlocksAtWork work;
+  model::SmWork work;
   work.blocks = 1;
   work.warps = warps;
   work.shared_words = shared;

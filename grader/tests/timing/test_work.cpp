@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "simulator/sass/emitted.h"
-#include "simulator/timing/block_dealing.h"
-#include "simulator/timing/machine_issue.h"
+#include "simulator/timing/instruction_cost.h"
 #include "simulator/timing/multiprocessor.h"
-#include "simulator/timing/ways.h"
+#include "simulator/timing/warp_paths.h"
 
 using namespace lab32;
 
@@ -38,7 +37,7 @@ model::WarpTrace trace_of(std::vector<model::TraceInstruction> code) {
 
 // Cycles of one block, with nothing else to do.
 double cycles(const model::WarpTrace& trace, uint32_t warps = 1) {
-  model::BlocksAtWork work;
+  model::SmWork work;
   work.blocks = 1;
   work.warps = warps;
   return model::run_multiprocessor(model::read_profile("h200"), trace, work).cycles;
@@ -130,7 +129,7 @@ TEST_SUITE("model: work") {
     CHECK(cycles(trace, 8) > without);
     // One warp in eight goes that way.
     size_t takes = 0;
-    for (uint64_t w = 0; w < 16; ++w) takes += model::way_of(trace, w, 1).size() == 3;
+    for (uint64_t w = 0; w < 16; ++w) takes += model::path_of(trace, w, 1).size() == 3;
     CHECK(takes == 2);
   }
 
@@ -140,21 +139,22 @@ TEST_SUITE("model: work") {
         trace_of(std::vector<model::TraceInstruction>(8, instruction("MOV", 1, {0})));
     trace.blocks.push_back(
         {std::vector<model::TraceInstruction>(200, instruction("FFMA", 1, {1})), 0.5, {}});
-    model::BlocksAtWork work;
+    model::SmWork work;
     work.blocks = 64;
     work.warps = 4;
     for (uint64_t b = 0; b < work.blocks; ++b)
       work.issued.insert(work.issued.end(), work.warps, b % 8 < 4 ? 208 : 8);
-    const model::Ways ways(trace, work);
+    const model::WarpPaths paths(trace, work);
     for (uint64_t b = 0; b < work.blocks; ++b) {
       CAPTURE(b);
-      for (uint32_t w = 0; w < work.warps; ++w) CHECK(ways.way(b, w).size() == (b % 8 < 4 ? 2 : 1));
+      for (uint32_t w = 0; w < work.warps; ++w)
+        CHECK(paths.path(b, w).size() == (b % 8 < 4 ? 2 : 1));
     }
     // Where all issued as much, half of the warps run it, wherever they are.
     work.issued.assign(work.issued.size(), 108);
-    const model::Ways alike(trace, work);
+    const model::WarpPaths alike(trace, work);
     size_t takes = 0;
-    for (uint32_t w = 0; w < work.warps; ++w) takes += alike.way(0, w).size() == 2;
+    for (uint32_t w = 0; w < work.warps; ++w) takes += alike.path(0, w).size() == 2;
     CHECK(takes == 2);
   }
 
@@ -163,8 +163,8 @@ TEST_SUITE("model: work") {
     trace.blocks.push_back({{instruction("FADD", 1, {1})}, 10, {1}});
     trace.blocks.push_back({{instruction("FADD", 1, {1})}, 5, {1}});
     trace.blocks.push_back({{instruction("EXIT", -1, {})}, 1, {}});
-    CHECK(model::way_of(trace, 3, 1).size() == 1 + 10 + 5 + 1);
-    CHECK(model::way_of(trace, 3, 2).size() == 1 + 20 + 10 + 1);
+    CHECK(model::path_of(trace, 3, 1).size() == 1 + 10 + 5 + 1);
+    CHECK(model::path_of(trace, 3, 2).size() == 1 + 20 + 10 + 1);
   }
 
   TEST_CASE("model: the multiprocessor with the longest blocks is the last") {
@@ -216,7 +216,7 @@ TEST_SUITE("model: work") {
     trace.blocks[0].loops = {0};
     constexpr uint32_t kLong = 4000, kShort = 8;
     trace.blocks[0].runs = (kLong + 7.0 * kShort) / 8 / 8;
-    model::BlocksAtWork work;
+    model::SmWork work;
     work.blocks = 8 * 132;
     work.warps = 8;
     work.resident = 8;

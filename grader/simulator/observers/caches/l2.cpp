@@ -6,7 +6,6 @@
 #include "base/memory.h"
 
 namespace lab32::counters {
-
 namespace {
 
 constexpr uint32_t kMostPlaces = 128;

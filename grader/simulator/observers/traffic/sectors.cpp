@@ -6,7 +6,6 @@
 #include "simulator/observers/lanes.h"
 
 namespace lab32::counters {
-
 namespace {
 
 uint64_t sector_of(uint64_t address) { return address / kSectorBytes; }

@@ -1,5 +1,3 @@
-#include "gpu/gpu_bench.h"
-
 #include <dlfcn.h>
 #include <fmt/core.h>
 
@@ -9,9 +7,10 @@
 #include <map>
 
 #include "base/error.h"
-#include "device/fault_text.h"
-#include "gpu/gpu_clocks.h"
-#include "gpu/interval.h"
+#include "device/run_text.h"
+#include "gpu/device.h"
+#include "gpu/driver_api.h"
+#include "gpu/timer.h"
 
 namespace lab32::device {
 namespace {

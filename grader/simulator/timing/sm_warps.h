@@ -9,22 +9,20 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/timing/blocks_at_work.h"
 #include "simulator/timing/memory_path.h"
 #include "simulator/timing/profile.h"
-#include "simulator/timing/warp_trace.h"
-#include "simulator/timing/ways.h"
+#include "simulator/timing/warp_paths.h"
 
 namespace lab32::model {
 
-class WarpsAtWork {
+class SmWarps {
  public:
   // `crowd`: as MemoryPath has it. All others must outlive this.
-  WarpsAtWork(const Profile& profile, const WarpTrace& trace, const BlocksAtWork& work,
-              const Ways& ways, double crowd);
+  SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& work,
+          const WarpPaths& paths, double crowd);
 
   // Until the last of these blocks has ended.
-  AtWork run(const std::vector<uint64_t>& blocks);
+  SmTiming run(const std::vector<uint64_t>& blocks);
   // Of these, L2 and device memory were busy.
   double memory_cycles() const { return memory_.busy_cycles(); }
 
@@ -32,8 +30,8 @@ class WarpsAtWork {
   static constexpr size_t kParts = 4, kUnits = 9, kBarriers = 6;
 
   struct Warp {
-    std::vector<uint16_t> way;
-    size_t block = 0, instruction = 0;  // of the way
+    std::vector<uint16_t> path;
+    size_t block = 0, instruction = 0;  // of the path
     const TraceInstruction* in = nullptr;
     double next = 0;  // when that has what it needs
     double free = 0;  // when it could be issued if it needed nothing
@@ -76,8 +74,8 @@ class WarpsAtWork {
 
   const Time& t_;
   const WarpTrace& trace_;
-  const BlocksAtWork& work_;
-  const Ways& ways_;
+  const SmWork& work_;
+  const WarpPaths& paths_;
   MemoryPath memory_;
   std::array<double, kUnits> every_{};  // cycles from one instruction to the next, of a scheduler
   double mean_ = 0;                     // instructions of the trace

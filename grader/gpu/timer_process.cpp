@@ -1,5 +1,4 @@
-#include "gpu/gpu_timer.h"
-
+// The timer of the first GPU: the lock on the card, the child that times, the baselines built.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
@@ -17,8 +16,8 @@
 #include "base/random.h"
 #include "base/work.h"
 #include "base/work_time.h"
-#include "gpu/gpu_bench.h"
-#include "gpu/timed_codec.h"
+#include "gpu/device.h"
+#include "gpu/timer.h"
 #include "toolchain/cache.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"

@@ -1,4 +1,4 @@
-#include "gpu/gpu_device.h"
+#include "gpu/device.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

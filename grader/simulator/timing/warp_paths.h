@@ -1,6 +1,6 @@
-// What the warps of a launch issue, in the order of the machine code: the program that
-// multiprocessor.h runs. It has no values: how often a block runs is known, and not which way each
-// warp took.
+// What the warps of a launch issue, in the order of the machine code, and which path each warp
+// takes through it: the program that multiprocessor.h runs. It has no values: how often a block of
+// the code runs is known on the mean only, and how many instructions each warp issued.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct TraceInstruction {
     copy_wait,
     barrier,
     branch,
-    meet,  // lanes that took different ways wait for each other
+    meet,  // lanes that took different paths wait for each other
   };
   // Of a loop of compare-and-swap: where a round begins, and where it is known whether it took.
   enum class Spin : uint8_t { none, load, swap };
@@ -84,10 +84,64 @@ struct Standing {
 // The blocks that a warp runs, one after the other. What runs less than once per warp is run by
 // some of them, those that stand first or, of those that stand alike, by their number. `times`: how
 // long its loops are, against the mean.
-std::vector<uint16_t> way_of(const WarpTrace& trace, uint64_t warp, double times,
-                             const Standing& standing);
-inline std::vector<uint16_t> way_of(const WarpTrace& trace, uint64_t warp, double times) {
-  return way_of(trace, warp, times, {0, 1, warp});
+std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
+                              const Standing& standing);
+inline std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times) {
+  return path_of(trace, warp, times, {0, 1, warp});
 }
+
+// What one multiprocessor is given to run: the blocks of a launch, as far as they differ.
+struct SmWork {
+  uint64_t blocks = 0;
+  uint32_t warps = 0;     // of a block
+  uint32_t resident = 1;  // blocks
+  // Instructions that each warp issued, warps of a block side by side; empty: all the same.
+  std::vector<uint32_t> issued;
+  // Cycles that L2 and device memory together take for a multiprocessor's sector.
+  double memory_cycles = 0;
+  // Cycles that the busiest slice of L2 takes for a sector that the multiprocessor's atomics
+  // update.
+  double update_cycles = 0;
+  // Loops of compare-and-swap on shared memory: the share of the rounds of the block's other warps
+  // that change the word that one wants to change (SpinObserver in
+  // simulator/observers/traffic/traffic.h).
+  double shared_words = 0;
+  double last_lanes = 1;  // of such a loop: lanes in its last round
+  double both_ways = 0;   // 1: device memory is written as much as read; 0: one of them alone
+};
+
+// How long a multiprocessor took.
+struct SmTiming {
+  double cycles = 0;  // until the last warp has ended
+  double blocks = 0;  // that the multiprocessor ran which was the last to finish
+  double issued = 0;  // instructions of theirs
+};
+
+// Which path each warp takes through the machine code.
+class WarpPaths {
+ public:
+  // Both must outlive this.
+  WarpPaths(const WarpTrace& trace, const SmWork& work);
+
+  // The blocks that warp w of this block runs, one after the other.
+  std::vector<uint16_t> path(uint64_t block, uint32_t w) const;
+
+ private:
+  double of_warp(uint64_t block, uint32_t w) const;
+  double length(const std::vector<uint16_t>& path) const;
+  Standing standing(uint64_t number) const;
+
+  const WarpTrace& trace_;
+  const SmWork& work_;
+  double mean_ = 0, in_loops_ = 0;  // instructions of the trace
+  double mean_issued_ = 0;
+  bool meets_in_loop_ = false;
+  struct Alike {
+    uint32_t issued = 0;
+    double more = 0, equal = 0;  // shares of the warps
+  };
+  std::vector<Alike> alike_;   // by what they issued, the most first
+  std::vector<uint32_t> nth_;  // of each warp, among those that issued as much
+};
 
 }  // namespace lab32::model

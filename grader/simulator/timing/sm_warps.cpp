@@ -1,4 +1,4 @@
-#include "simulator/timing/warps_at_work.h"
+#include "simulator/timing/sm_warps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,12 +42,12 @@ constexpr double kLeave = 7;
 
 }  // namespace
 
-WarpsAtWork::WarpsAtWork(const Profile& profile, const WarpTrace& trace, const BlocksAtWork& work,
-                         const Ways& ways, double crowd)
+SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& work,
+                 const WarpPaths& paths, double crowd)
     : t_(profile.time),
       trace_(trace),
       work_(work),
-      ways_(ways),
+      paths_(paths),
       memory_(profile.time, work, crowd),
       mean_(instructions_of(trace)),
       lines_(trace.lines + 1, -1) {
@@ -78,8 +78,8 @@ WarpsAtWork::WarpsAtWork(const Profile& profile, const WarpTrace& trace, const B
     parting_ = std::clamp((trace.splits - meets_) / branches, 0.0, 1.0);
 }
 
-AtWork WarpsAtWork::run(const std::vector<uint64_t>& blocks) {
-  AtWork result;
+SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
+  SmTiming result;
   result.blocks = static_cast<double>(blocks.size());
   const double of_block = std::max(mean_ * work_.warps, 1.0);
   size_t count = blocks.size();
@@ -120,7 +120,7 @@ AtWork WarpsAtWork::run(const std::vector<uint64_t>& blocks) {
   return result;
 }
 
-void WarpsAtWork::begin(size_t p, uint64_t block, double now) {
+void SmWarps::begin(size_t p, uint64_t block, double now) {
   Place& place = places_[p];
   for (const size_t slot : place.warps) {
     std::vector<size_t>& of = of_scheduler_[warps_[slot].scheduler];
@@ -135,7 +135,7 @@ void WarpsAtWork::begin(size_t p, uint64_t block, double now) {
   for (uint32_t w = 0; w < work_.warps; ++w) {
     const size_t slot = p * work_.warps + w;
     Warp& warp = warps_[slot];
-    warp.way = ways_.way(block, w);
+    warp.path = paths_.path(block, w);
     warp.number = block * work_.warps + w;
     warp.block = warp.instruction = 0;
     warp.free = start + kWarpStart * w;
@@ -160,21 +160,21 @@ void WarpsAtWork::begin(size_t p, uint64_t block, double now) {
 }
 
 // When the warp's next instruction could be issued, if its unit were free.
-void WarpsAtWork::fetch(Warp& warp) {
-  while (warp.block < warp.way.size() &&
-         warp.instruction >= trace_.blocks[warp.way[warp.block]].code.size()) {
+void SmWarps::fetch(Warp& warp) {
+  while (warp.block < warp.path.size() &&
+         warp.instruction >= trace_.blocks[warp.path[warp.block]].code.size()) {
     if (!warp.again) ++warp.block;
     warp.swapped = false;
     warp.repeats = warp.again;
     warp.again = false;
     warp.instruction = 0;
   }
-  if (warp.block >= warp.way.size()) {
+  if (warp.block >= warp.path.size()) {
     warp.in = nullptr;
     end(warp);
     return;
   }
-  const uint16_t b = warp.way[warp.block];
+  const uint16_t b = warp.path[warp.block];
   warp.in = &trace_.blocks[b].code[warp.instruction];
   double next = warp.free;
   if (warp.in->scheduled) {
@@ -200,14 +200,14 @@ void WarpsAtWork::fetch(Warp& warp) {
 
 // A float goes to the half of the multiply-add pipeline that takes no integers, or where that is
 // busy and the other one is free sooner, to that (low_fill of data/measured/model).
-size_t WarpsAtWork::unit_of(const TraceInstruction& in, size_t s, double now) const {
+size_t SmWarps::unit_of(const TraceInstruction& in, size_t s, double now) const {
   constexpr auto kOwn = static_cast<size_t>(Unit::fma),
                  kOther = static_cast<size_t>(Unit::multiply);
   if (in.unit != Unit::fma) return static_cast<size_t>(in.unit);
   return units_[s][kOwn] > now && units_[s][kOther] < units_[s][kOwn] ? kOther : kOwn;
 }
 
-void WarpsAtWork::choose(size_t s) {
+void SmWarps::choose(size_t s) {
   stale_[s] = false;
   when_[s] = kNever;
   for (const size_t slot : of_scheduler_[s]) {
@@ -224,12 +224,12 @@ void WarpsAtWork::choose(size_t s) {
 // Of warps that could issue: the one that issued last, else the oldest. (Where the youngest came
 // first, blocks that meet at barriers again and again, as block_sums, reduce_v3 and tree_far of
 // data/measured/model, were a fifth too long.)
-bool WarpsAtWork::better(size_t slot, size_t s) const {
+bool SmWarps::better(size_t slot, size_t s) const {
   if (slot == last_[s] || which_[s] == last_[s]) return slot == last_[s];
   return warps_[slot].number < warps_[which_[s]].number;
 }
 
-void WarpsAtWork::issue(Warp& warp, double now) {
+void SmWarps::issue(Warp& warp, double now) {
   const TraceInstruction& in = *warp.in;
   const size_t s = warp.scheduler;
   last_[s] = static_cast<size_t>(&warp - warps_.data());
@@ -261,7 +261,7 @@ void WarpsAtWork::issue(Warp& warp, double now) {
 }
 
 // When the next instruction could be issued.
-void WarpsAtWork::go_on(Warp& warp, double now) {
+void SmWarps::go_on(Warp& warp, double now) {
   const TraceInstruction& in = *warp.in;
   const double split = t_.split_seconds * t_.sm_hz;
   warp.free = now + std::max<double>(1, in.stall);
@@ -280,7 +280,7 @@ void WarpsAtWork::go_on(Warp& warp, double now) {
 }
 
 // When the result comes.
-MemoryPath::Times WarpsAtWork::access(Warp& warp, double now) {
+MemoryPath::Times SmWarps::access(Warp& warp, double now) {
   const TraceInstruction& in = *warp.in;
   MemoryPath::Times times{now + in.latency, now + kOperandsRead};
   switch (in.kind) {
@@ -307,20 +307,21 @@ MemoryPath::Times WarpsAtWork::access(Warp& warp, double now) {
 }
 
 // Whether the next block is another than the one that stands behind this.
-bool WarpsAtWork::taken(const Warp& warp) {
+bool SmWarps::taken(const Warp& warp) {
   if (warp.again) return true;
-  return warp.block + 1 < warp.way.size() && warp.way[warp.block + 1] != warp.way[warp.block] + 1;
+  return warp.block + 1 < warp.path.size() &&
+         warp.path[warp.block + 1] != warp.path[warp.block] + 1;
 }
 
 // Whether the block that stands behind this is another one.
-bool WarpsAtWork::left_loop(const Warp& warp) {
-  return warp.block + 1 >= warp.way.size() || warp.way[warp.block + 1] != warp.way[warp.block];
+bool SmWarps::left_loop(const Warp& warp) {
+  return warp.block + 1 >= warp.path.size() || warp.path[warp.block + 1] != warp.path[warp.block];
 }
 
 // A compare-and-swap is in vain if another warp has changed the word since it was read. Which words
 // they are is not known, but how often two meet at one: what is short of a whole round is kept for
 // the next. The lanes that the loop waits for must all get through; those that did not try again.
-void WarpsAtWork::spin(Warp& warp, double served) {
+void SmWarps::spin(Warp& warp, double served) {
   using Spin = TraceInstruction::Spin;
   warp.swapped |= warp.in->spin == Spin::swap;
   if (warp.in->spin == Spin::none || work_.shared_words <= 0) return;
@@ -343,7 +344,7 @@ void WarpsAtWork::spin(Warp& warp, double served) {
     swaps.emplace_back(served, warp.number);
 }
 
-void WarpsAtWork::arrive(Warp& warp, double now) {
+void SmWarps::arrive(Warp& warp, double now) {
   Place& place = places_[warp.place];
   bar_ = std::max(bar_, now) + kArrival;
   place.last = std::max(place.last, bar_);
@@ -354,7 +355,7 @@ void WarpsAtWork::arrive(Warp& warp, double now) {
   release(place);
 }
 
-void WarpsAtWork::release(Place& place) {
+void SmWarps::release(Place& place) {
   if (place.arrived == 0 || place.arrived < place.live) return;
   const double then = place.last + t_.barrier_latency * t_.sm_hz;
   place.arrived = 0;
@@ -368,7 +369,7 @@ void WarpsAtWork::release(Place& place) {
   }
 }
 
-void WarpsAtWork::end(Warp& warp) {
+void SmWarps::end(Warp& warp) {
   Place& place = places_[warp.place];
   left_ = std::max(left_, warp.free) + kLeave;
   end_ = std::max(end_, left_);

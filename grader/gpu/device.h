@@ -1,11 +1,13 @@
-// A GPU through the CUDA driver API.
+// A GPU through the CUDA driver API, and the rounds of a timing on it.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "base/work.h"
 #include "device/device.h"
 #include "gpu/driver_api.h"
+#include "gpu/timer.h"
 
 namespace lab32::device {
 
@@ -17,7 +19,7 @@ namespace lab32::device {
 //
 // A kernel's fault costs the process its GPU: the launch still reports it, then every call is an
 // Error that says so (release() and destructors are allowed). Not even a new context helps within
-// the process. So graders use it in a child process (gpu_stopwatch.h).
+// the process. So graders use it in a child process (timer_process.cpp).
 class Gpu : public Device {
  public:
   // Starts a kernel on the default stream and does not wait. nullopt: it has been started.
@@ -36,5 +38,16 @@ struct GpuSearch {
 
 // The first GPU (CUDA_VISIBLE_DEVICES decides which that is).
 GpuSearch find_gpu();
+
+// The rounds of a timing, in the process that holds the GPU. `helpers`: timer_kernels.cu for this
+// GPU; `baselines`: the library made of baselines.cu, for plans that name a baseline; `kept`: where
+// outputs go.
+//
+// A round runs every candidate and baseline once, cold and then warm, in an order that turns from
+// round to round. What every run starts from: outputs poisoned, variables of the module as its
+// source initialises them, L2 full of something else, and the queue busy. Outputs are told apart by
+// a digest taken after each run; the inputs' digests must be at the end what they were.
+Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
+                 const std::string& baselines, const SharedRegion& kept);
 
 }  // namespace lab32::device

@@ -1,0 +1,172 @@
+#include "simulator/timing/warp_paths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace lab32::model {
+namespace {
+
+class Way {
+ public:
+  Way(const WarpTrace& trace, uint64_t warp, double times, const Standing& standing)
+      : trace_(trace),
+        warp_(warp),
+        times_(times),
+        standing_(standing),
+        taken_(trace.blocks.size(), 0) {}
+
+  std::vector<uint16_t> all() {
+    walk(0, trace_.blocks.size(), 0, 1);
+    return std::move(way_);
+  }
+
+ private:
+  // Blocks [first, last) inside of `depth` loops, which run `around` times per warp in all.
+  void walk(size_t first, size_t last, size_t depth, double around) {
+    for (size_t i = first; i < last;) {
+      const TraceBlock& block = trace_.blocks[i];
+      if (block.loops.size() <= depth) {
+        run(i, around);
+        ++i;
+        continue;
+      }
+      const size_t header = block.loops[depth];
+      size_t end = i;
+      double most = 0;
+      for (; end < last && trace_.blocks[end].loops.size() > depth &&
+             trace_.blocks[end].loops[depth] == header;
+           ++end) {
+        // Those of inner loops run more often.
+        const TraceBlock& inside = trace_.blocks[end];
+        if (inside.loops.size() == depth + 1) most = std::max(most, inside.runs);
+      }
+      loop(i, end, depth, most, around);
+      i = end;
+    }
+  }
+
+  void run(size_t i, double around) {
+    const double rate = around > 0 ? trace_.blocks[i].runs / around : 0;
+    const bool runs =
+        depth_ == 0 ? is_one_of(rate) : turns(warp_ + taken_[i]++, std::min(rate, 1.0)) > 0;
+    if (runs) way_.push_back(static_cast<uint16_t>(i));
+  }
+
+  // Of so many of all warps.
+  bool is_one_of(double rate) const {
+    const double beside = (rate - standing_.before) / standing_.beside;
+    return beside > 0 && turns(standing_.number, std::min(beside, 1.0)) > 0;
+  }
+
+  void loop(size_t first, size_t last, size_t depth, double runs, double around) {
+    if (runs <= 0 || around <= 0) return;
+    const double rate = runs / around * (depth == 0 ? times_ : 1);
+    const uint64_t n = turns(depth_ == 0 ? warp_ : warp_ + taken_[first]++, rate);
+    ++depth_;
+    for (uint64_t k = 0; k < n; ++k) walk(first, last, depth + 1, runs);
+    --depth_;
+  }
+
+  const WarpTrace& trace_;
+  const uint64_t warp_;
+  const double times_;
+  const Standing standing_;
+  std::vector<uint64_t> taken_;  // by block: how often it came up
+  std::vector<uint16_t> way_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+uint64_t turns(uint64_t number, double rate) {
+  const double n = static_cast<double>(number);
+  return static_cast<uint64_t>(std::ceil((n + 1) * rate - 1e-9) - std::ceil(n * rate - 1e-9));
+}
+
+double instructions_of(const WarpTrace& trace) {
+  double sum = 0;
+  for (const TraceBlock& block : trace.blocks)
+    sum += block.runs * static_cast<double>(block.code.size());
+  return sum;
+}
+
+std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
+                              const Standing& standing) {
+  return Way(trace, warp, times, standing).all();
+}
+
+namespace {
+
+// Warps whose path differs from the mean by less are taken as that.
+constexpr double kMuchLonger = 0.05;
+
+}  // namespace
+
+WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
+    : trace_(trace), work_(work), mean_(instructions_of(trace)) {
+  for (const TraceBlock& b : trace.blocks) {
+    if (b.loops.empty()) continue;
+    in_loops_ += b.runs * static_cast<double>(b.code.size());
+    for (const TraceInstruction& in : b.code)
+      meets_in_loop_ |= in.kind == TraceInstruction::Kind::barrier;
+  }
+  if (work.issued.size() != work.blocks * work.warps) return;
+  std::map<uint32_t, uint32_t, std::greater<>> count;
+  for (const uint32_t issued : work.issued) {
+    mean_issued_ += issued;
+    nth_.push_back(count[issued]++);
+  }
+  const auto warps = static_cast<double>(work.issued.size());
+  if (warps > 0) mean_issued_ /= warps;
+  double more = 0;
+  for (const auto& [issued, times] : count) {
+    alike_.push_back({issued, more / warps, times / warps});
+    more += times;
+  }
+}
+
+// As long as the instructions that it issued. Of the blocks of code that only a part of the warps
+// runs, each is run by so many of every hundred warps; where that is not what this warp issued, by
+// those that issued most.
+std::vector<uint16_t> WarpPaths::path(uint64_t block, uint32_t w) const {
+  const uint64_t number = block * work_.warps + w;
+  Standing standing{0, 1, number};
+  std::vector<uint16_t> path = path_of(trace_, number, 1, standing);
+  if (number >= work_.issued.size() || mean_issued_ <= 0) return path;
+  const double wanted = of_warp(block, w) / mean_issued_ * mean_;
+  double longer = wanted - length(path);
+  const auto fits = [&] { return std::abs(longer) <= kMuchLonger * mean_; };
+  if (fits()) return path;
+  const Standing by_issued = this->standing(number);
+  std::vector<uint16_t> other = path_of(trace_, number, 1, by_issued);
+  if (const double then = wanted - length(other); std::abs(then) < std::abs(longer))
+    path = std::move(other), longer = then, standing = by_issued;
+  if (fits() || in_loops_ <= 0) return path;
+  return path_of(trace_, number, std::max(0.0, 1 + longer / in_loops_), standing);
+}
+
+double WarpPaths::length(const std::vector<uint16_t>& path) const {
+  double sum = 0;
+  for (const uint16_t b : path) sum += static_cast<double>(trace_.blocks[b].code.size());
+  return sum;
+}
+
+// Warps that meet at a barrier in a loop take as many turns.
+double WarpPaths::of_warp(uint64_t block, uint32_t w) const {
+  const size_t first = block * work_.warps;
+  if (!meets_in_loop_) return work_.issued[first + w];
+  double sum = 0;
+  for (uint32_t i = 0; i < work_.warps; ++i) sum += work_.issued[first + i];
+  return sum / work_.warps;
+}
+
+Standing WarpPaths::standing(uint64_t number) const {
+  const auto at =
+      std::lower_bound(alike_.begin(), alike_.end(), work_.issued[number],
+                       [](const Alike& alike, uint32_t issued) { return alike.issued > issued; });
+  return {at->more, at->equal, nth_[number]};
+}
+
+}  // namespace lab32::model
