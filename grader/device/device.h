@@ -304,7 +304,7 @@ class Device {
 };
 
 // What counts: "auto", "sim", "gpu" and "sim:h200". Throws Error naming what is there. What times
-// is open_timer()'s (timer.h).
+// is open_timer()'s (gpu/timer.h).
 std::unique_ptr<Device> open_device(const std::string& spec);
 
 }  // namespace lab32::device

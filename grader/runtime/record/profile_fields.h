@@ -1,4 +1,4 @@
-// The members of what a launch's record holds, and the names of its enums' values: each is named
+// The members of a Run and of what it holds, and the names of their enums' values: each is named
 // once, for whoever writes them and for whoever reads them. V is one or the other
 // (recording.cpp) and is called with each member and its name in JSON; Ref<V, T> is what it
 // visits.
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/record/recording.h"
+#include "device/device.h"
 #include "simulator/core/warp/trap_text.h"
 #include "simulator/core/warp/unmatched_text.h"
 
@@ -300,42 +300,7 @@ void fields(V& visit, Ref<V, device::Run> r) {
   visit("close_up", r.close_up);
 }
 
-template <class V>
-void fields(V& visit, Ref<V, LaunchProfile> r) {
-  visit("id", r.id);
-  visit("process_id", r.process_id);
-  visit("process_name", r.process_name);
-  visit("symbol", r.symbol);
-  visit("context", r.context);
-  visit("stream", r.stream);
-  visit("device", r.device);
-  visit("device_name", r.device_name);
-  visit("compute_capability", r.compute_capability);
-  visit("multiprocessors", r.multiprocessors);
-  visit("shape", r.shape);
-  visit("static_shared", r.static_shared);
-  visit("registers", r.registers);
-  visit("run", r.run);
-}
-
-template <class V>
-void fields(V& visit, Ref<V, LibraryCall::Finding> r) {
-  visit("kind", r.kind);
-  visit("text", r.text);
-}
-
-template <class V>
-void fields(V& visit, Ref<V, LibraryCall> r) {
-  visit("name", r.name);
-  visit("arguments", r.arguments);
-  visit("launches", r.launches);
-  visit("stream", r.stream);
-  visit("device", r.device);
-  visit("findings", r.findings);
-}
-
 // The names of an enum's values, in their order.
-constexpr std::array kLibraryFindings{"memory", "initialisation"};
 constexpr std::array kFindingKinds{"race", "uninitialised", "warp_mask", "memory", "barrier"};
 constexpr std::array kSpaces{"global", "shared", "local", "constant"};
 constexpr std::array kUses{"read", "write", "update"};
@@ -346,7 +311,6 @@ constexpr std::array kTrapReasons{
 #include "simulator/core/warp/traps.def"
 };
 constexpr const auto& names(counters::Finding::Kind) { return kFindingKinds; }
-constexpr const auto& names(LibraryCall::Finding::Kind) { return kLibraryFindings; }
 constexpr const auto& names(sim::AccessSpace) { return kSpaces; }
 constexpr const auto& names(sim::AccessUse) { return kUses; }
 constexpr const auto& names(sim::ValueUse) { return kValueUses; }

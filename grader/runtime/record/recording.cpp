@@ -16,6 +16,44 @@
 #include "runtime/record/profile_fields.h"
 
 namespace lab32::record {
+
+template <class V>
+void fields(V& visit, Ref<V, LaunchProfile> r) {
+  visit("id", r.id);
+  visit("process_id", r.process_id);
+  visit("process_name", r.process_name);
+  visit("symbol", r.symbol);
+  visit("context", r.context);
+  visit("stream", r.stream);
+  visit("device", r.device);
+  visit("device_name", r.device_name);
+  visit("compute_capability", r.compute_capability);
+  visit("multiprocessors", r.multiprocessors);
+  visit("shape", r.shape);
+  visit("static_shared", r.static_shared);
+  visit("registers", r.registers);
+  visit("run", r.run);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, LibraryCall::Finding> r) {
+  visit("kind", r.kind);
+  visit("text", r.text);
+}
+
+template <class V>
+void fields(V& visit, Ref<V, LibraryCall> r) {
+  visit("name", r.name);
+  visit("arguments", r.arguments);
+  visit("launches", r.launches);
+  visit("stream", r.stream);
+  visit("device", r.device);
+  visit("findings", r.findings);
+}
+
+constexpr std::array kLibraryFindings{"memory", "initialisation"};
+constexpr const auto& names(LibraryCall::Finding::Kind) { return kLibraryFindings; }
+
 namespace {
 
 using Json = nlohmann::ordered_json;

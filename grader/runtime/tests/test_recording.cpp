@@ -19,9 +19,50 @@ record::Recording recording_of(const std::string& text) {
   return record::read_recording(in, "record");
 }
 
+// Gives all counters of a structure values that differ from each other and from the initial ones.
+void set_distinct(uint64_t& count, uint64_t& last) { count = ++last; }
+void set_distinct(double& share, uint64_t& last) { share = 1 / static_cast<double>(++last); }
+void set_distinct(bool& flag, uint64_t& /*last*/) { flag = true; }
+template <class Group>
+void set_distinct(Group& group, uint64_t& last) {
+  counters::each_counter([&](const char*, auto& member) { set_distinct(member, last); }, group);
+}
+
+template <class T>
+void check_carried(const std::string& name, const T& written, const T& read) {
+  if constexpr (counters::kIsGroup<T>) {
+    // The rows of counters.def are all members that there are.
+    size_t bytes = 0;
+    counters::each_counter([&](const char*, const auto& row) { bytes += sizeof row; }, written);
+    CHECK_MESSAGE(sizeof(T) == (bytes + alignof(T) - 1) / alignof(T) * alignof(T), name);
+    counters::each_counter([&](const char* row, const auto& out,
+                               const auto& in) { check_carried(name + "." + row, out, in); },
+                           written, read);
+  } else {
+    CHECK_MESSAGE(read == written, name);
+  }
+}
+
 }  // namespace
 
 TEST_SUITE("launch record") {
+  TEST_CASE("record: every counter of counters.def comes through") {
+    record::LaunchProfile record = tests::strided_launch();
+    uint64_t last = 0;
+    counters::Counters launch, line;
+    counters::CacheCounters caches;
+    set_distinct(launch, last);
+    set_distinct(line, last);
+    set_distinct(caches, last);
+    record.run.counters = launch;
+    record.run.lines.at(0).counters = line;
+    record.run.caches = caches;
+    const device::Run read = recording_of(record::to_line(record)).launches.at(0).run;
+    check_carried("counters", launch, read.counters.value());
+    check_carried("line", line, read.lines.at(0).counters);
+    check_carried("caches", caches, read.caches.value());
+  }
+
   TEST_CASE("record: what is written is read again, all of it" * kSlow) {
     for (const record::LaunchProfile& record :
          {tests::strided_launch(), tests::shared_launch(), tests::faulty_launch()}) {

@@ -50,7 +50,7 @@ class HazardObserver : public sim::Observer {
 
  private:
   // Blocks of a cluster are checked together, by the observer of its first one: as one block
-  // (cluster_use.h). They are not followed along a trace.
+  // (outside_use.h). They are not followed along a trace.
   bool in_cluster() const { return first_ != nullptr; }
   RaceCheck& checker() { return in_cluster() ? first_->check_ : check_; }
   uint32_t warp_in_cluster(uint32_t warp) const;

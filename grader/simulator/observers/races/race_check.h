@@ -137,7 +137,7 @@ class RaceCheck {
 
   void begin_block(const sim::BlockInfo& block);
   // Of all blocks of a cluster together, as one block whose warps and bytes of shared memory are
-  // theirs, by rank (cluster_use.h): its first block begins, the others follow; then each is told
+  // theirs, by rank (outside_use.h): its first block begins, the others follow; then each is told
   // of when it ends, and end_block() when all have.
   void begin_cluster(const sim::BlockInfo& block);
   void join_cluster(const sim::BlockInfo& block);
