@@ -13,8 +13,6 @@
 
 namespace lab32::counters {
 
-// How the caches treat an instruction, and what they have found for groups of them.
-
 // What the caches do with an instruction, by site.
 struct CacheUse {
   bool skips_l1 = false;  // .cg, .cv, volatile, and what is ordered beyond the block
@@ -32,9 +30,6 @@ struct LoadGroup {
   uint64_t first = 0, first_waiting = 0, first_late = 0;  // each warp's first ones among these
   uint64_t cycles = 0;                                    // that L1 is busy with them
 };
-
-// What the model of the caches remembers of a block: its accesses to global memory, warp by warp,
-// as the lines and sectors that L1 looks up.
 
 // One line of one access.
 struct LineAccess {
@@ -76,8 +71,6 @@ void append_run(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAcc
 // Appends the lines of an access, in the order of the lanes.
 void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
                   std::vector<LineAccess>& to, uint8_t group = 0);
-
-// In which order the warps of a multiprocessor ask for what they were recorded to ask for.
 
 // The warps of one multiprocessor that have accesses left, each with its place.
 class Turns {

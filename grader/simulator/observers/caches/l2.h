@@ -13,10 +13,6 @@
 
 namespace lab32::counters {
 
-// A set-associative cache of 128-byte lines with four 32-byte sectors each. It knows which lines
-// and sectors are there, not what is in them; of a full set the line that was not used longest
-// goes.
-
 // 16 bytes: a replay goes from set to set of caches that are much larger than the host's.
 struct CachedLine {
   uint64_t line : 48;      // address / 128
@@ -45,7 +41,9 @@ inline uint64_t hash_line(uint64_t line) {
   return line ^ line >> 33;
 }
 
-// Several caches of one shape, side by side.
+// A set-associative cache of 128-byte lines with four 32-byte sectors each. It knows which lines
+// and sectors are there, not what is in them; of a full set the line that was not used longest
+// goes. Several caches of one shape lie side by side.
 class CacheSets {
  public:
   // `tags`: lines that a way's bytes may be shared by, which hold some of their sectors each. At
@@ -119,7 +117,6 @@ class CacheSets {
 // near side; what lives on the far side is looked up there as well, and kept in both. (So an H200
 // counts half as many sectors again as L1 asked for, and 60 MiB hold 40 MiB of data. Measured:
 // data/measured/h200-model-counters.csv, kernels sum_again, copy_quad.)
-
 struct L2Shape {
   uint64_t bytes = 0;
   uint32_t ways = 16, sides = 1, slices = 1;

@@ -1,6 +1,6 @@
 // Finds races in device memory, by the PTX memory model: two accesses to one byte by different
-// threads, one of them a write, that nothing orders (happens_before.h), and not both strong in scopes
-// that hold both threads.
+// threads, one of them a write, that nothing orders (happens_before.h), and not both strong in
+// scopes that hold both threads.
 //
 // It is told of suspect words only (core/memory/touch_map.h), in a run of the launch on one host
 // thread; launches without such words cost it nothing.

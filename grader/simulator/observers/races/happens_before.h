@@ -21,7 +21,6 @@ namespace lab32::counters {
 // The usual barriers, of the whole block and of a whole warp, are two floors. Barriers among fewer
 // threads (named ones, __syncwarp() with a partial mask) need a vector clock for each thread; since
 // threads that met hold equal vectors, they share one, made at the barrier.
-
 class HappensBefore {
  public:
   // Stamps go on growing from block to block, so that nothing kept with one needs clearing; past
@@ -89,22 +88,21 @@ class HappensBefore {
   std::map<uint64_t, Phases> mbarriers_;
 };
 
-// Which accesses of a launch's threads are ordered before which, across blocks: the causality order
-// of the PTX memory model, as far as a run shows it. Barriers order the threads of a block
-// (happens_before.h). Between blocks, order comes from a strong write that another block's strong
-// access sees, with a fence (or release) before the one and a fence (or acquire) after the other.
-//
-// Two things that hardware gives are taken for granted although the model's letter has them only
-// for one and the same thread: what a thread has fenced, and what it has seen by a strong read,
-// reaches the rest of its block through a barrier. So the usual "all fence, __syncthreads(), thread
-// 0 counts" and the last block that goes on after __syncthreads() without a second fence are right.
-
 // A thread of the grid: its block's linear index, and its own in the block.
 struct GridThread {
   uint64_t block = 0;
   uint32_t thread = 0;
 };
 
+// Which accesses of a launch's threads are ordered before which, across blocks: the causality order
+// of the PTX memory model, as far as a run shows it. Barriers order the threads of a block
+// (HappensBefore). Between blocks, order comes from a strong write that another block's strong
+// access sees, with a fence (or release) before the one and a fence (or acquire) after the other.
+//
+// Two things that hardware gives are taken for granted although the model's letter has them only
+// for one and the same thread: what a thread has fenced, and what it has seen by a strong read,
+// reaches the rest of its block through a barrier. So the usual "all fence, __syncthreads(), thread
+// 0 counts" and the last block that goes on after __syncthreads() without a second fence are right.
 class Causality {
  public:
   Causality() = default;

@@ -19,7 +19,6 @@ namespace lab32::counters {
 // warps and bytes are numbered through, rank by rank. Kept here besides: an access to another
 // block's memory must come after that block has started and before it ends, by the order that
 // barriers make (CUDA programming guide, "Distributed Shared Memory").
-
 class ClusterUse {
  public:
   // The cluster's barrier, beside those in shared memory, and as the next phase of it.
@@ -78,7 +77,6 @@ class ClusterUse {
 // reads it, by fence.proxy.async; and what a copy reads must stay until its thread has waited for
 // the group (cp.async.bulk.wait_group). A finding is what no order of the block's threads excuses:
 // for what may be ordered in ways that are not seen here, there is none.
-
 class EngineUse : public sim::Observer {
  public:
   std::unique_ptr<sim::Observer> fork() const override { return std::make_unique<EngineUse>(); }

@@ -16,9 +16,6 @@
 
 namespace lab32::counters {
 
-// What the hazard check remembers of each piece of shared memory: who touched it since the last
-// barrier of the whole block, and whether this block has written it.
-
 inline bool conflict(Use a, Use b) {
   return a == Use::write || b == Use::write || (a == Use::update) != (b == Use::update);
 }
@@ -56,7 +53,10 @@ struct alignas(64) Cell {
   ShadowRecord record[kInline];
 };
 
-// A cell for every `granule` bytes: 4, or as few as the kernel's narrowest shared access has.
+// What the hazard check remembers of each piece of shared memory: who touched it since the last
+// barrier of the whole block, and whether this block has written it.
+// It has a cell for every `granule` bytes: 4, or as few as the kernel's narrowest shared access
+// has.
 class Shadow {
  public:
   explicit Shadow(uint32_t granule) : granule_(granule), shift_(__builtin_ctz(granule)) {}
@@ -104,7 +104,6 @@ class Shadow {
 // accesses to one byte by different threads, at least one a store, not both atomic, and no barrier
 // that both passed between them; reads of what the block never wrote; warp operations among absent
 // lanes.
-
 class RaceCheck {
   struct Key {
     Finding::Kind kind;

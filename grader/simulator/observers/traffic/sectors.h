@@ -44,7 +44,6 @@ uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask);
 // A warp's lanes go four or eight at a time, one request each; a request moves the distinct sectors
 // that its lanes touch. Arrays lie in blocks of 64 bytes by 8 rows: a sector is 16 bytes of two
 // rows, a line 32 bytes of four. Memory that the program laid out itself has the usual sectors.
-
 struct TexelRequests {
   bool known = true;              // false: no rule is known, and this is the least it can be
   std::vector<uint64_t> sectors;  // addresses, request by request; each one's are distinct
@@ -63,7 +62,6 @@ TexelRequests texel_requests(const sim::TexelAccess& access);
 // of device memory that it touches. A multicast's pieces lie in one line of device memory, too, and
 // move two sectors at least. What a load finds outside the tensor comes as sectors of zeros, of
 // shared memory.
-
 struct BulkSectors {
   bool known = true;     // false: no rule is known
   uint32_t sectors = 0;  // in each block that gets them

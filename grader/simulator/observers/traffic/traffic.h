@@ -17,7 +17,6 @@
 namespace lab32::counters {
 
 // What one warp-wide access costs, in the unit of its memory: sectors, or wavefronts.
-
 struct AccessCost {
   uint32_t cost = 0, ideal = 0;
   uint32_t distinct = 0;   // global memory: sectors in theory (memory_l2_theoretical_sectors)
@@ -26,9 +25,6 @@ struct AccessCost {
 
 // Of an access to global or shared memory with at least one lane.
 AccessCost cost_of(const sim::Access& access);
-
-// Counts what a launch moves: requests and sectors of global memory, wavefronts of shared memory,
-// for each instruction; sums them for the launch and for each source line.
 
 // One access, kept to be shown lane by lane.
 struct Example {
@@ -100,7 +96,6 @@ class TrafficObserver : public sim::Observer {
 
 // How often warps of a block get in each other's way in compare-and-swap loops on shared memory:
 // the sums of floats and of 64 bits that ptxas makes such loops of.
-
 class SpinObserver : public sim::Observer {
  public:
   std::unique_ptr<sim::Observer> fork() const override;
