@@ -246,7 +246,7 @@ Prediction predict(const Profile& profile, const Work& work) {
 
 namespace {
 
-// copy_quad of grader/tools/calibration/kernels.cu, blocks of 256: what a warp issues, and waits
+// copy_quad of grader/tools/calibration/streams.cu, blocks of 256: what a warp issues, and waits
 // for.
 constexpr uint32_t kWarpsPerBlock = 8, kRegisters = 14;
 constexpr double kBytesPerWarp = 512, kSectors = 16, kLines = 4;
