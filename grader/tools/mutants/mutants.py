@@ -1,11 +1,8 @@
-""
-    "python -m mutants.mutants [LAB...]: are the checks as sharp as they should be?
+"""python -m mutants.mutants [LAB...]: are the checks as sharp as they should be?
 
-    Each
-        solution's kernels with one operator, bound, index, barrier, fence, mask, atomic or type changed, one
-            at a time,
-    graded as submissions.A mutant that computes something else, races,
-    or costs more must lose points.Those that keep full marks are listed; explained.toml says of each known one why it is
+Each solution's kernels with one operator, bound, index, barrier, fence, mask, atomic or type changed,
+one at a time, graded as submissions. A mutant that computes something else, races, or costs more must
+lose points. Those that keep full marks are listed; explained.toml says of each known one why it is
 no worse, and the run fails where one is not explained.
 """
 
@@ -26,7 +23,8 @@ from lab32 import ROOT
 
 EXPLAINED = ROOT / "grader/tools/mutants/explained.toml"
 LABS = sorted(p.parent.name for p in ROOT.glob("solutions/*/*.cu"))
-#(kind, what, by what).Operators have blanks around them, template brackets do not.
+
+# (kind, what, by what). Operators have blanks around them, template brackets do not.
 RULES = [
     ("bound", r" < ", " <= "),
     ("bound", r" <= ", " < "),
@@ -152,7 +150,7 @@ def mutants_of(lab, source):
             for found in re.finditer(pattern, bare):
                 to = by(found) if callable(by) else found.expand(by)
                 new = line[: found.start()] + to + line[found.end() :]
-#An atomic's own parenthesis is open still.
+                # An atomic's own parenthesis is open still.
                 if new != line and (number, new) not in seen:
                     seen.add((number, new))
                     yield Mutant(lab, number, found.start(), kind, line, new)
@@ -188,10 +186,10 @@ def grade(lab, mutants, folder):
 def known():
     """{key: why it is no worse}"""
     if not EXPLAINED.exists():
-        return {
-}
-rows = tomllib.loads(EXPLAINED.read_text())["survivor"] return {(row["lab"], row["old"], row["new"]): row["why"] for row in rows
-}
+        return {}
+    rows = tomllib.loads(EXPLAINED.read_text())["survivor"]
+    return {(row["lab"], row["old"], row["new"]): row["why"] for row in rows}
+
 
 def tell(lab, mutants, rows, explained):
     """Prints what a lab came to; returns how many survivors nobody has explained."""
