@@ -19,7 +19,7 @@ namespace {
 // PCI Express 5.0 x16, each direction: 32 GT/s x 16 lanes x 128/130, in bytes.
 constexpr double kLinkBytesPerSecond = 63e9;
 
-// Two H100 joined by 18 NVLinks, each direction (data/measured/h100x2-peers.csv).
+// Two H100 joined by 18 NVLinks, each direction (data/measured/programs/h100x2-peers.csv).
 constexpr double kPeerBytesPerSecond = 392e9, kPeerSeconds = 7.4e-6;
 constexpr double kStagedBytesPerSecond = 36.4e9, kStagedSeconds = 18.9e-6;
 

@@ -28,7 +28,8 @@ Operands operands_of(const Instruction& in);
 // Which half of the register file an instruction's operands are read from. Registers with even
 // numbers lie in one, odd ones in the other, and each gives one operand a cycle; an operand marked
 // ".reuse" stays where it is for the instruction behind (Huerta et al., "Analyzing Modern NVIDIA
-// GPU Cores", 2025; data/measured/h200-mix.csv). For instructions that stand one behind the other.
+// GPU Cores", 2025; data/measured/model/h200-mix.csv). For instructions that stand one behind the
+// other.
 class RegisterBanks {
  public:
   // Operands that it reads of even registers, and of odd ones.

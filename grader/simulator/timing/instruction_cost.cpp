@@ -313,12 +313,12 @@ const std::map<std::string_view, float>& latencies() {
 
 constexpr float kFixed = 4;
 // Of ATOMS.CAST.SPIN: 82 cycles until a warp whose swap was in vain swaps again
-// (data/measured/h200-spins.csv, `same`: each of two to eight warps more).
+// (data/measured/model/h200-spins.csv, `same`: each of two to eight warps more).
 constexpr float kCast = -3;
 
 // How many times as long as others an instruction keeps its unit busy: products of which the upper
 // half is wanted, too (wide_fill_0, high_fill_0 of data/measured/model); comparisons of doubles
-// (data/measured/h200-mix.csv).
+// (data/measured/model/h200-mix.csv).
 double turns_of(std::string_view opcode) {
   const auto has = [&](std::string_view word) {
     return opcode.find(word) != std::string_view::npos;

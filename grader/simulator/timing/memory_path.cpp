@@ -13,7 +13,7 @@ constexpr double kPort = 0.5;
 // Cycles' work of L1 that may wait before it until warps cannot issue more.
 constexpr double kBacklog = 40;
 
-// Cycles by which multiprocessors that do the same are apart (data/measured/h200-atomics.csv,
+// Cycles by which multiprocessors that do the same are apart (data/measured/model/h200-atomics.csv,
 // `tail`).
 constexpr double kSpread = 4500;
 

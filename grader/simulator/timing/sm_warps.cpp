@@ -21,15 +21,15 @@ constexpr double kArrival = 2, kBranch = 9;
 // How much longer a branch that is taken takes than one that is not (chain_loop, chain_leave).
 constexpr double kTaken = 5;
 // Issue slots that an access costs more than others: 16 loads of shared memory beside 48, 64 or 96
-// multiply-adds cost 5 to 7, of L1 8 to 11 (data/measured/h200-mix.csv).
+// multiply-adds cost 5 to 7, of L1 8 to 11 (data/measured/model/h200-mix.csv).
 constexpr double kMemorySlots = 0.5;
 // And a product of 64 bits (IMAD.WIDE, as addresses are made, and IMAD.HI): nothing else is
 // dispatched meanwhile (wide_fill, high_fill, addresses_fill and l1_box of data/measured/model).
 constexpr double kWideSlots = 2;
-// Cycles that a bank of registers may lag behind (data/measured/h200-mix.csv).
+// Cycles that a bank of registers may lag behind (data/measured/model/h200-mix.csv).
 constexpr double kReadAhead = 1;
 // Cycles from one block's start to the next one's, besides those for its warps; and from one of its
-// warps to the next (data/measured/h200-probe.csv, `life`).
+// warps to the next (data/measured/model/h200-probe.csv, `life`).
 constexpr double kBlockStart = 16, kWarpStart = 2;
 // Cycles that lanes which got through cost those that try again: a round of theirs takes 95.6
 // (shared_add_float, one warp).
@@ -155,7 +155,7 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
     stale_[warp.scheduler] = true;
   }
   // Round and round; blocks that would all begin at the same one begin at the next (measured:
-  // data/measured/h200-atomics.csv, `place`).
+  // data/measured/model/h200-atomics.csv, `place`).
   first_ = (first_ + work_.warps + (work_.warps % kParts == 0)) % kParts;
 }
 

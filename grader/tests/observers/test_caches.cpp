@@ -239,7 +239,7 @@ TEST_SUITE("observers: caches") {
 
   TEST_CASE("counters: L2: a table of counters meets as many slices as an H200 showed") {
     std::vector<std::string> slice;  // of each 256 bytes
-    for (const TableRow& row : read_table(root().string() + "/data/measured/h200-slices.csv"))
+    for (const TableRow& row : read_table(root().string() + "/data/measured/model/h200-slices.csv"))
       slice.push_back(row.at("slice"));
     REQUIRE(slice.size() == 8192);
     CHECK(std::set<std::string>(slice.begin(), slice.end()).size() == 94);

@@ -1,5 +1,5 @@
 // Sums of floats in shared memory, of which ptxas makes loops of compare-and-swap, against an H200
-// (data/measured/h200-spins.csv).
+// (data/measured/model/h200-spins.csv).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ constexpr double kRoundsOfSpins = 200;
 
 // A figure of one round, by all warps of the block.
 double measured_spin(const std::string& row, const std::string& figure) {
-  for (const TableRow& at : read_table(root().string() + "/data/measured/h200-spins.csv")) {
+  for (const TableRow& at : read_table(root().string() + "/data/measured/model/h200-spins.csv")) {
     if (at.at("part") != "float" || at.at("case") != row) continue;
     const std::string& figures = at.at("figures");
     return std::atof(figures.c_str() + figures.find(figure + "=") + figure.size() + 1);

@@ -209,7 +209,8 @@ TEST_SUITE("model: work") {
   }
 
   TEST_CASE("model: the first warps of neighbouring blocks have schedulers of their own") {
-    // data/measured/h200-atomics.csv, `place`: of eight blocks of eight warps, two begin at each.
+    // data/measured/model/h200-atomics.csv, `place`: of eight blocks of eight warps, two begin at
+    // each.
     std::vector<model::TraceInstruction> body;
     for (int i = 0; i < 8; ++i) body.push_back(instruction("FFMA", i, {static_cast<uint16_t>(i)}));
     model::WarpTrace trace = trace_of(body);

@@ -82,7 +82,7 @@ namespace {
 
 // Which of the four parts of the tags a line is looked up in: two exclusive ors of its bits. The
 // first ten bits explain the cycles of 38 patterns of loads to half a percent; the next nine are
-// not known as well (data/measured/h200-probe.csv, `scattered`).
+// not known as well (data/measured/model/h200-probe.csv, `scattered`).
 uint32_t tag_part(uint64_t line) {
   constexpr uint64_t kFirst = 0x6a9da, kSecond = 0x756b5;
   return static_cast<uint32_t>(__builtin_parityll(line & kFirst) << 1 |

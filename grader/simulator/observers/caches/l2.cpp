@@ -136,12 +136,12 @@ void CacheSets::make_room(const Key& key, uint32_t sectors) {
 
 namespace {
 
-// Where addresses lie (measured: data/measured/h200-slices.csv). 256 bytes lie in one slice, the
-// next 256 in another, and the two take the next 512 bytes, too. So 16 KiB go to a hand of 32
+// Where addresses lie (measured: data/measured/model/h200-slices.csv). 256 bytes lie in one slice,
+// the next 256 in another, and the two take the next 512 bytes, too. So 16 KiB go to a hand of 32
 // slices, and so do the next 16 KiB; the next 32 KiB go to the next hand.
 constexpr uint64_t kGranule = 256, kPairBytes = 1024, kHand = 32, kHandBytes = 32768;
 // What a warp's additions to the words of one line cost, each lane its own, in additions of one
-// lane, floats or not (measured: data/measured/h200-atomics.csv, `line`).
+// lane, floats or not (measured: data/measured/model/h200-atomics.csv, `line`).
 constexpr double kWholeLine = 3.2;
 // Lines that the threads of a large GPU write at about the same time, 132 * 2048 of them.
 constexpr size_t kInFlight = 270000;
@@ -225,7 +225,7 @@ uint8_t L2::whole_accesses(uint8_t sectors) const {
 }
 
 // Lone words stored all over 64, 256 and 1024 MiB take as long as if an access found its page among
-// four that its bank was asked for (measured: data/measured/h200-spread.csv).
+// four that its bank was asked for (measured: data/measured/model/h200-spread.csv).
 void L2::reach_dram(std::vector<Bank>& banks, uint64_t line) {
   const uint64_t page = line * kLineBytes / shape_.dram_page_bytes;
   Bank& bank = banks[(hash_line(page) >> 20) % banks.size()];
