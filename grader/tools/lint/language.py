@@ -1,0 +1,210 @@
+"""The language of comments, messages and pages: full sentences with a subject that does something.
+
+usage: language.py [--count] [FILE...]      of all files that git knows, where none is named
+
+Prints FILE:LINE: RULE: the words, and ends with status 1 when it has found something. The rules are
+a table (RULES); each has an example of what it refuses, which test_language.py tries.
+"""
+
+import argparse
+import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+# A sentence begins at the start of a comment, or behind a full stop, a colon or a semicolon.
+START = r"(?:^|(?<=[.:;!?] )|(?<=\) ))"
+
+
+@dataclass(frozen=True)
+class Rule:
+    name: str
+    pattern: re.Pattern
+    instead: str  # what to write
+    example: str  # what it refuses
+
+
+def rule(name, pattern, instead, example):
+    return Rule(name, re.compile(pattern), instead, example)
+
+
+RULES = [
+    rule("fragment", START + r"(?:Of (?!course)|Likewise\b|The same\b(?! \w+ (?:is|are|has|have|as|in|for|with|runs?|gives?)\b))",
+         "a sentence with a subject and a verb", "Of these, the first that fits."),
+    rule("bare who", r"\b(?:[Ww]hoever|[Ww]homever|[Ss]omebody|[Ss]omeone|[Nn]obody)\b|" + START + r"(?:Who|Those who|He who)\b(?![^.]*\?)"
+         r"|\b(?:for|to|from|by|than|if|but|and|as|of) who (?:has|have|is|does|do|wants?|needs?|reads?|asks?|gets?|takes?|runs?|knows?)\b",
+         "the submission, the kernel, the thread, the student, the caller", "Whoever asks gets the first."),
+    rule("bare what", START + r"What (?:is|was|are|has|have|does|do|comes?|stands?|lies|goes|went|cannot|can|must|follows?)\b(?![^.]*\?)",
+         "name the thing", "What is of the rest says so."),
+    rule("riddle", r"\bone with another\b|\bthat is not so\b|\bas it stands\b|\bshared out\b|\bof the rest\b|\bby lot\b|\bcomes? of it\b"
+         r"|\bthe like of\b|\bin its turn\b|\bother than one\b|\bone beside the other\b",
+         "the field's term: on average, wrong, distributed, slow, random", "13 % do, one with another."),
+    rule("private word", r"\b(?:yardstick|contender|mend(?:s|ed|ing)?|meetings|aforesaid)\b",
+         "baseline, competitor, repair, join points", "The yardstick is a copy."),
+    rule("number", r"\b1 (?:requests|sectors|wavefronts|threads|blocks|warps|lanes|bytes|words|elements|points|lines|files|launches|checks|instructions|conflicts)\b",
+         "1 request", "It takes 1 requests."),
+]
+MARKDOWN_COLUMNS = 100
+
+NOT_OURS = re.compile(
+    r"/submissions/|/golden/|^data/documented/|^data/measured/.*\.csv|third_party|/fixtures/fuzz/|/tests/data/|handouts/zh/|\.svg$|\.ipynb$"
+    r"|^grader/tools/lint/|^grader/tests/.*/test_language\.py"
+)
+
+
+def files():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    return [name for name in listed.stdout.splitlines() if not NOT_OURS.search(name)]
+
+
+def paragraphs(lines):
+    """[(line number, text)] of (line number, text) of single lines: neighbours are joined."""
+    joined, last = [], None
+    for number, text in lines:
+        if joined and last == number - 1 and text:
+            joined[-1][1].append(text)
+        elif text:
+            joined.append((number, [text]))
+        last = number if text else None
+    return [(number, " ".join(parts)) for number, parts in joined]
+
+
+CPP = re.compile(r'//(?P<comment>[^\n]*)|"(?P<text>(?:[^"\\\n]|\\.)*)"|\'(?:[^\'\\\n]|\\.)\'')
+
+
+def of_cpp(text):
+    """Comments, joined line by line, and the strings that are sentences."""
+    comments, strings = [], []
+    for number, line in enumerate(text.splitlines(), 1):
+        for found in CPP.finditer(line):
+            if found["comment"] is not None:
+                comments.append((number, found["comment"].strip()))
+            elif found["text"] and " " in found["text"].strip():
+                strings.append((number, found["text"]))
+    return paragraphs(comments) + strings
+
+
+def of_python(text):
+    comments, strings = [], []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            comments.append((token.start[0], token.string.lstrip("#: ").rstrip()))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
+            strings += paragraphs(
+                (node.lineno + k, line.strip()) for k, line in enumerate(node.value.splitlines())
+            )
+    return paragraphs(comments) + strings
+
+
+def of_hash_comments(text):
+    lines = enumerate(text.splitlines(), 1)
+    return paragraphs((n, m[1].strip()) for n, line in lines if (m := re.match(r"\s*#+!?(.*)", line)))
+
+
+def of_markdown(text):
+    """Paragraphs without code; table cells one by one."""
+    out, plain, code = [], [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip().startswith("```"):
+            code = not code
+        elif code:
+            continue
+        elif line.startswith("|"):
+            out += [(number, cell.strip()) for cell in re.sub(r"`[^`]*`", "`x`", line).split("|") if " " in cell.strip()]
+        else:
+            plain.append((number, re.sub(r"^(?:[-*>]|\d+\.|#+)\s+", "", line.strip())))
+    return out + paragraphs(plain)
+
+
+READERS = {
+    ".cpp": of_cpp, ".h": of_cpp, ".cu": of_cpp, ".cuh": of_cpp, ".def": of_cpp, ".inc": of_cpp,
+    ".py": of_python, ".md": of_markdown, ".toml": of_hash_comments, ".sh": of_hash_comments, ".mk": of_hash_comments,
+}  # fmt: skip
+
+
+def reader_of(name):
+    if Path(name).name in ("Makefile", "setup", "install", "run"):
+        return of_hash_comments
+    return READERS.get(Path(name).suffix)
+
+
+def problems(name, text):
+    """[(line, rule's name, words)]"""
+    found = []
+    read = reader_of(name)
+    for number, words in read(text) if read else []:
+        for each in RULES:
+            for match in each.pattern.finditer(words):
+                at = match.start()
+                found.append((number, each.name, words[max(0, at - 20) : at + 60]))
+    if name.endswith(".md"):
+        found += too_wide(text)
+    return found
+
+
+def too_wide(text):
+    """Lines of prose over the limit; a table's row cannot be broken, nor can code or a link."""
+    code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip().startswith("```"):
+            code = not code
+        elif len(line) > MARKDOWN_COLUMNS and not code and not line.startswith(("|", "<!--")) and " " in line[:MARKDOWN_COLUMNS].strip():
+            yield number, "wide line", f"{len(line)} columns: {line[:60]}"
+
+
+# ---- names that a comment or a page gives ---------------------------------------------------------
+
+PATH = re.compile(r"(?<![\w/.$<>*-])((?:[\w-]+/)*[\w-]+\.(?:cpp|h|cu|cuh|def|py|mk|sh|md|toml))\b(?![\w*<{])")
+
+
+def missing_files(name, text, known, base_names):
+    """[(line, "no such file", path)]: files that a comment or a page names and that are not there."""
+    read = reader_of(name)
+    for number, words in read(text) if read else []:
+        for path in PATH.findall(words):
+            if path in base_names or any(place in known for place in (path, f"grader/{path}", f"grader/simulator/{path}", str(Path(name).parent / path))):
+                continue
+            if any(each.endswith("/" + path) for each in known):
+                continue
+            yield number, "no such file", path
+
+
+# Files of students, of programs that are written elsewhere, and examples.
+NAMES_OF_OTHERS = {
+    "x.cu", "kernel.cu", "program.cu", "PROGRAM.cu", "FILE.cu", "LAB.cu", "NAME.cu", "a.cu", "main.cu", "util.h", "setup.py",
+    "cuda_occupancy.h", "cuda_runtime.h", "cublas_v2.h", "curand_kernel.h", "cuda.h", "course.toml", "NAME.toml", "LAB.toml",
+}  # fmt: skip
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--count", action="store_true", help="only how often each rule is broken")
+    options = parser.parse_args(arguments)
+    known = set(subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines())
+    base_names = {Path(each).name for each in known} | NAMES_OF_OTHERS
+    counted = Counter()
+    for name in options.files or files():
+        if not reader_of(name) or not (ROOT / name).is_file():
+            continue
+        text = (ROOT / name).read_text()
+        for number, kind, words in [*problems(name, text), *missing_files(name, text, known, base_names)]:
+            counted[kind] += 1
+            if not options.count:
+                print(f"{name}:{number}: {kind}: {words}")
+    if options.count:
+        for kind, times in counted.most_common():
+            print(f"{times:6} {kind}")
+    return 1 if counted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
