@@ -4,6 +4,10 @@
     ... replaced ...
     <!-- end -->
 
+A marker may choose rows by their first cell, or by their first cells in sequence:
+
+    <!-- table: beside_cub h200 | int, cold 2^20 | int, cold 2^28 -->
+
 python -m handouts.handout [FILE...] rewrites the files; with --check it only tells which are stale.
 """
 
@@ -172,11 +176,30 @@ for lab in labs.modules("tables").values():
 
 
 def make(name):
-    """`name` is what stands in the marker: a maker and its arguments, set apart by blanks or /."""
-    maker, *arguments = re.split(r"[ /]+", name.strip())
+    """The table of a marker. `name` holds a maker and its arguments, separated by blanks or /, and
+    behind them, each after a |, the rows to show; without any, the table has all rows."""
+    made, *chosen = (part.strip() for part in name.split("|"))
+    maker, *arguments = re.split(r"[ /]+", made)
     if maker not in MAKERS:
-        raise ValueError(f"unknown table `{name}`; there are: {', '.join(MAKERS)}")
-    return MAKERS[maker](*arguments)
+        raise ValueError(f"unknown table `{maker}`; there are: {', '.join(MAKERS)}")
+    table = MAKERS[maker](*arguments)
+    return with_rows(table, chosen) if chosen else table
+
+
+def with_rows(table, chosen):
+    """The head of a Markdown table and those rows whose first cells, joined by blanks, are one of
+    `chosen`. Raises LookupError if a choice names no row."""
+    head, rule, *rows = table.splitlines()
+    kept, found = [head, rule], set()
+    for row in rows:
+        cells = [cell.strip().replace("`", "") for cell in row.strip("|").split("|")]
+        starts = {" ".join(cells[:count]) for count in range(1, len(cells) + 1)}
+        if names := starts.intersection(chosen):
+            kept.append(row)
+            found |= names
+    if missing := [choice for choice in chosen if choice not in found]:
+        raise LookupError(f"the table has no row `{missing[0]}`:\n{table}")
+    return "\n".join(kept)
 
 
 def language_of(path):
