@@ -181,7 +181,7 @@ def make(name):
     made, *chosen = (part.strip() for part in name.split("|"))
     maker, *arguments = re.split(r"[ /]+", made)
     if maker not in MAKERS:
-        raise ValueError(f"unknown table `{maker}`; there are: {', '.join(MAKERS)}")
+        raise ValueError(f"unknown table `{made}`; there are: {', '.join(MAKERS)}")
     table = MAKERS[maker](*arguments)
     return with_rows(table, chosen) if chosen else table
 

@@ -36,8 +36,16 @@ def test_unknown_tables_are_named():
 def test_a_marker_chooses_rows_by_their_first_cells():
     table = "| n | form | ms |\n| --- | --- | ---: |\n| 1 | `a` | 5 |\n| 1 | b | 6 |\n| 2 | b | 7 |"
     head = table.splitlines()[:2]
-    assert handout.with_rows(table, ["1"]).splitlines() == [*head, "| 1 | `a` | 5 |", "| 1 | b | 6 |"]
-    assert handout.with_rows(table, ["1 a", "2"]).splitlines() == [*head, "| 1 | `a` | 5 |", "| 2 | b | 7 |"]
+    assert handout.with_rows(table, ["1"]).splitlines() == [
+        *head,
+        "| 1 | `a` | 5 |",
+        "| 1 | b | 6 |",
+    ]
+    assert handout.with_rows(table, ["1 a", "2"]).splitlines() == [
+        *head,
+        "| 1 | `a` | 5 |",
+        "| 2 | b | 7 |",
+    ]
     with pytest.raises(LookupError, match="the table has no row `3`"):
         handout.with_rows(table, ["1", "3"])
     assert handout.make("occupancy_suggested | match").count("\n") == 2
