@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/grid.h"
+#include "simulator/core/warp/access_plan.h"
 #include "simulator/core/warp/trap.h"
-#include "simulator/core/warp/unmatched.h"
 #include "simulator/observers/counters.h"
 #include "simulator/observers/races/finding.h"
 #include "simulator/observers/traffic/close_up.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "simulator/core/warp/unmatched_text.h"
+#include "simulator/core/warp/access_plan.h"
 
 namespace lab32::device {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "simulator/core/warp/trap_text.h"  // to_string of the kind
+#include "simulator/core/warp/trap.h"  // to_string of the kind
 
 namespace lab32::device {
 

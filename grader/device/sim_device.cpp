@@ -14,10 +14,10 @@
 #include "device/device.h"
 #include "device/sim_module.h"
 #include "device/sim_observers.h"
-#include "simulator/core/memory/device_heap.h"
+#include "simulator/core/memory/memory.h"
 #include "simulator/core/schedule/launch.h"
-#include "simulator/core/undefined/glance.h"
-#include "simulator/core/warp/trap_text.h"
+#include "simulator/core/warp/quick_refusals.h"
+#include "simulator/core/warp/trap.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/timing/occupancy.h"
 #include "simulator/timing/time.h"
@@ -366,7 +366,7 @@ std::unique_ptr<Device> make_sim_device(const model::Profile& profile, sim::Memo
 }
 
 std::map<std::string, std::string> refusals_of(const std::string& ptx) {
-  return sim::refusals_at_a_glance(ptx::parse(ptx), true);
+  return sim::quick_refusals(ptx::parse(ptx), true);
 }
 
 std::unique_ptr<Device> open_device(const std::string& spec) {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "device/kernel_name.h"
-#include "simulator/core/undefined/glance.h"
+#include "simulator/core/warp/quick_refusals.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/listing.h"
 #include "simulator/sass/reconcile.h"
@@ -60,7 +60,7 @@ std::vector<std::string> SimModule::kernel_names() const {
 }
 
 std::map<std::string, std::string> SimModule::refusals() const {
-  return sim::refusals_at_a_glance(module_, host_runs_);
+  return sim::quick_refusals(module_, host_runs_);
 }
 
 std::optional<std::vector<std::byte>> SimModule::read_symbol(const std::string& name) {

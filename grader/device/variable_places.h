@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/core/memory/shared_variable.h"
+#include "simulator/core/memory/access.h"
 #include "simulator/core/warp/trap.h"
 #include "simulator/observers/counters.h"
 #include "simulator/observers/races/finding.h"

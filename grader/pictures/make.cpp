@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "device/run_text.h"
-#include "simulator/core/warp/trap_text.h"
+#include "simulator/core/warp/trap.h"
 #include "simulator/observers/races/finding.h"
 #include "simulator/observers/traffic/banks.h"
 

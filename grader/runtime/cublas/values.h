@@ -4,7 +4,7 @@
 #include <complex>
 #include <type_traits>
 
-#include "simulator/core/semantics/half_format.h"
+#include "simulator/core/semantics/half.h"
 
 // The declarations of what libcublas.so.13 exports: the toolkit's own where it has them, so that a
 // wrong signature does not compile, else those that lab32 gives programs (include/).

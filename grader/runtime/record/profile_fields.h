@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "device/device.h"
-#include "simulator/core/warp/trap_text.h"
-#include "simulator/core/warp/unmatched_text.h"
+#include "simulator/core/warp/access_plan.h"
+#include "simulator/core/warp/trap.h"
 
 namespace lab32::record {
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "base/work_time.h"
-#include "simulator/core/warp/launch_meter.h"
+#include "simulator/core/warp/launch_context.h"
 
 using namespace lab32;
 

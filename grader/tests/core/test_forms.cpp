@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 
+#include "tests/fixtures/opcode_coverage.h"
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;
@@ -84,3 +86,21 @@ TEST_CASE("core: forms: atomics on vectors update each element, lane by lane") {
   CHECK(outcome.out[16] == bits_of(465));
   CHECK(outcome.out[17] == bits_of(31));
 }
+
+// ---------------------------------------------------------------------------------------------
+
+namespace lab32::tests {
+
+// The name of the suite is what makes it the last (tests/main.cpp, setup/run_tests.py).
+TEST_SUITE("after all others") {
+  TEST_CASE("core: every row of opcodes.def is exercised") {
+    const CoveredOps ops = all_covered_ops();
+    std::string missing;
+    for (const ptx::OpInfo& op : ptx::opcode_table()) {
+      if (!ops.test(static_cast<size_t>(op.id))) missing += "\n  " + std::string(op.pattern);
+    }
+    CHECK_MESSAGE(missing.empty(), "no test of this run executed:", missing);
+  }
+}
+
+}  // namespace lab32::tests

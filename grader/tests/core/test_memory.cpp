@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "simulator/core/memory/page_pool.h"
+#include "simulator/core/memory/host_pages.h"
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/pattern.h"
-#include "simulator/core/warp/unmatched_text.h"
+#include "simulator/core/warp/access_plan.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/operands.h"
 #include "simulator/sass/reconcile.h"

@@ -9,7 +9,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "device/kernel_name.h"
-#include "simulator/core/warp/trap_text.h"
+#include "simulator/core/warp/trap.h"
 #include "simulator/observers/races/global_races.h"
 #include "simulator/observers/races/hazards.h"
 #include "simulator/observers/traffic/traffic.h"

@@ -6,6 +6,7 @@
 
 #include "simulator/core/isa/bulk_op.h"
 #include "simulator/core/warp/events.h"
+#include "simulator/core/warp/instruction.h"
 #include "simulator/core/warp/warp.h"
 
 namespace lab32::sim {
@@ -57,5 +58,11 @@ void each_copier(const Exec& x, const Inst& in, F f) {
   const BulkOp& op = x.warp->program().bulk_ops[in.target];
   for (uint32_t r = x.mask; r; r &= r - 1) f(Copier{x, in, __builtin_ctz(r)}, op);
 }
+
+// ---------------------------------------------------------------------------------------------
+// What asynchronous copies share with the barriers that wait for them.
+
+// All copies that the lanes in x.mask have issued arrive in shared memory.
+void finish_all_copies(const Exec& x, const Inst& in);
 
 }  // namespace lab32::sim

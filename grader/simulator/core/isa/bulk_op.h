@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "simulator/core/isa/reduction.h"
-#include "simulator/core/undefined/origins.h"
+#include "simulator/core/undefined/undefined_bits.h"
 #include "simulator/core/warp/instruction.h"
 
 namespace lab32::sim {

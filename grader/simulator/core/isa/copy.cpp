@@ -1,9 +1,8 @@
 // Asynchronous copies (cp.async) and the 8x8 matrix moves of a whole warp (ldmatrix, stmatrix).
-#include "simulator/core/isa/copy.h"
-
 #include <cstring>
 
-#include "simulator/core/warp/address.h"
+#include "simulator/core/isa/bulk_copy.h"
+#include "simulator/core/isa/memory_lanes.h"
 
 namespace lab32::sim {
 namespace {

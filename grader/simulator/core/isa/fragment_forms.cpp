@@ -1,13 +1,12 @@
 // The forms of products and moves that the PTX ISA has, and what each means.
-#include "simulator/core/isa/fragment_forms.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "simulator/core/isa/fragment_sparsity.h"
-#include "simulator/core/warp/refuse.h"
+#include "simulator/core/isa/fragments.h"
+#include "simulator/core/warp/function_slots.h"
+#include "simulator/core/warp/instruction.h"
 
 namespace lab32::sim {
 namespace {

@@ -5,9 +5,8 @@
 // `programs/tensor_cores`; but nothing matches them with the machine code, and they are marked.
 #include <cstring>
 
-#include "simulator/core/isa/fragment_forms.h"
-#include "simulator/core/isa/fragment_product.h"
-#include "simulator/core/warp/memory_lanes.h"
+#include "simulator/core/isa/fragments.h"
+#include "simulator/core/isa/memory_lanes.h"
 
 namespace lab32::sim {
 namespace {

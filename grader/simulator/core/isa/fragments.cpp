@@ -1,11 +1,14 @@
+// Where the elements of fragments are, the metadata of sparse ones, and products of them.
 #include "simulator/core/isa/fragments.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "simulator/core/semantics/lanes.h"
+#include "simulator/core/warp/warp.h"
 
 namespace lab32::sim {
+
 namespace {
 
 using Role = Fragment::Role;
@@ -106,5 +109,135 @@ Cell Fragment::cell_in_quads(int r, int lane, int e) const {
       return {before + half + (own & 1) + (i & 2), (i & 4) + (own & 2) + (i & 1)};
   }
 }
+
+// ---------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int kRowsOfA = 16, kLanesOfGroup = 4;
+constexpr int kChunksOfLane = 8;
+
+// Elements of a chunk that are there.
+int kept_of_chunk(const FragmentOp& op) {
+  if (op.form.a == ptx::Type::tf32) return 1;
+  return op.a.bits() == 4 ? 4 : 2;
+}
+int chunks_of_row(const FragmentOp& op) { return op.form.kept() / kept_of_chunk(op); }
+
+// Of elements of 16 bits and more a lane has four chunks of both of its rows.
+bool has_both_rows(const FragmentOp& op) { return op.a.bits() >= 16; }
+
+int lanes_needed(const FragmentOp& op) {
+  const int of_row = kChunksOfLane / (has_both_rows(op) ? 2 : 1);
+  return chunks_of_row(op) / of_row * (has_both_rows(op) ? 1 : 2);
+}
+
+uint32_t metadata_of(const FragmentOp& op, const std::byte* regs, int row, int chunk) {
+  const int below = row / (kRowsOfA / 2), first = op.selector * lanes_needed(op);
+  const bool both = has_both_rows(op);
+  const int own = both ? chunk / 4 : chunk / kChunksOfLane * 2 + below;
+  const int place = both ? below * 4 + chunk % 4 : chunk % kChunksOfLane;
+  const int lane = row % (kRowsOfA / 2) * kLanesOfGroup + first + own;
+  return load_lane<uint32_t>(regs + op.metadata.offset, lane) >> (4 * place) & 0xf;
+}
+
+}  // namespace
+
+int selectors_of(const FragmentOp& op) { return kLanesOfGroup / lanes_needed(op); }
+
+void read_sparsity(const FragmentOp& op, const std::byte* regs, uint16_t* meets) {
+  const int kept = kept_of_chunk(op);
+  for (int row = 0; row < kRowsOfA; ++row)
+    for (int chunk = 0; chunk < chunks_of_row(op); ++chunk) {
+      const uint32_t indices = metadata_of(op, regs, row, chunk);
+      for (int i = 0; i < kept; ++i) {
+        const auto first = static_cast<int>(indices & 3), second = static_cast<int>(indices >> 2);
+        const int place = kept == 1   ? first / 2
+                          : kept == 2 ? (i == 0 ? first : second)
+                                      : (i < 2 ? first : second) * 2 + i % 2;
+        *meets++ = static_cast<uint16_t>(chunk * kept * 2 + place);
+      }
+    }
+}
+
+uint32_t rows_of_undefined_metadata(const FragmentOp& op, const std::byte* undefined) {
+  uint32_t rows = 0;
+  for (int row = 0; row < kRowsOfA; ++row)
+    for (int chunk = 0; chunk < chunks_of_row(op); ++chunk)
+      if (metadata_of(op, undefined, row, chunk) != 0) rows |= 1u << row;
+  return rows;
+}
+
+// ---------------------------------------------------------------------------------------------
+// mma.sync, mma.sp and wmma.mma.
+
+const FragmentOp& fragment_op(const Exec& x, const Inst& in) {
+  return x.warp->program().fragment_ops[in.target];
+}
+
+void require_whole_warp(const Exec& x, const Inst& in) {
+  if (x.mask == kFullMask) return;
+  TrapFacts facts = x.warp->facts(TrapReason::warp_divided);
+  facts.name = in.ptx->op->base;
+  facts.warp->lanes = x.mask;
+  x.warp->trap(in, std::move(facts));
+}
+
+namespace {
+
+// The matrices of a product, as in multiply_tile; of several tiles one behind the other.
+struct Matrices {
+  uint64_t a[kMostElements], b[kMostElements], c[kMostElements], d[kMostElements];
+  uint16_t meets[kMostMet];
+
+  // The elements from one file of registers, where they meet from that of their values.
+  Matrices(const FragmentOp& op, const std::byte* elements, const std::byte* regs) {
+    gather(op.a, elements, a);
+    gather(op.b, elements, b);
+    gather(op.c, elements, c);
+    if (op.form.sparse) read_sparsity(op, regs, meets);
+  }
+};
+
+}  // namespace
+
+static void multiply(const Exec& x, const Inst& in) {
+  require_whole_warp(x, in);
+  const FragmentOp& op = fragment_op(x, in);
+  const TileForm& f = op.form;
+  Matrices all(op, x.regs, x.regs);
+  for (int t = 0; t < op.tiles; ++t)
+    multiply_tile(f, all.a + t * f.m * f.kept(), all.b + t * f.n * f.k, all.c + t * f.m * f.n,
+                  all.d + t * f.m * f.n, all.meets);
+  scatter(op.d, all.d, x.regs);
+}
+
+void follow_undefined(const FragmentOp& op, const std::byte* regs, std::byte* undefined) {
+  Matrices all(op, undefined, regs);
+  const TileForm& f = op.form;
+  const uint32_t unsure = f.sparse ? rows_of_undefined_metadata(op, undefined) : 0;
+  const uint64_t every_bit = op.d.bits() == 64 ? ~uint64_t{0} : (uint64_t{1} << op.d.bits()) - 1;
+  for (int row = 0; row < op.tiles * f.m; ++row)
+    for (int column = 0; column < f.n; ++column) {
+      uint64_t any = all.c[row * f.n + column] | (unsure >> (row % f.m) & 1);
+      const uint64_t* const left = all.a + row * f.kept();
+      const uint64_t* const right = all.b + (row / f.m * f.n + column) * f.k;
+      for (int i = 0; i < f.kept(); ++i)
+        any |= left[i] | right[f.sparse ? all.meets[row * f.kept() + i] : i];
+      all.d[row * f.n + column] = any != 0 ? every_bit : 0;
+    }
+  scatter(op.d, all.d, undefined);
+}
+
+static ExecFn pick_product(const ptx::Instruction& in) {
+  fragment_op_of(in);  // refuses what it does not know
+  return multiply;
+}
+
+ExecFn pick_mma(const ptx::Instruction& in) { return pick_product(in); }
+ExecFn pick_mma_sparse(const ptx::Instruction& in) { return pick_product(in); }
+ExecFn pick_wmma_mma_half(const ptx::Instruction& in) { return pick_product(in); }
+ExecFn pick_wmma_mma(const ptx::Instruction& in) { return pick_product(in); }
+ExecFn pick_wmma_bmma(const ptx::Instruction& in) { return pick_product(in); }
 
 }  // namespace lab32::sim

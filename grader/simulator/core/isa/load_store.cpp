@@ -5,8 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "simulator/core/warp/address_row.h"
-#include "simulator/core/warp/memory_lanes.h"
+#include "simulator/core/isa/memory_lanes.h"
 
 namespace lab32::sim {
 

@@ -7,8 +7,7 @@
 #include <cstdlib>
 
 #include "simulator/core/isa/bulk_copy.h"
-#include "simulator/core/isa/copy.h"
-#include "simulator/core/warp/address.h"
+#include "simulator/core/isa/memory_lanes.h"
 
 namespace lab32::sim {
 namespace {

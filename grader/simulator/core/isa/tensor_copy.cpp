@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "simulator/core/isa/bulk_copy.h"
+#include "simulator/core/isa/memory_lanes.h"
 #include "simulator/core/memory/tensor_map.h"
-#include "simulator/core/warp/address.h"
 
 namespace lab32::sim {
 namespace {

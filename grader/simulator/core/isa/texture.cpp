@@ -6,7 +6,6 @@
 #include "simulator/core/isa/texel_access.h"
 #include "simulator/core/semantics/lanes.h"
 #include "simulator/core/semantics/texture_filter.h"
-#include "simulator/core/semantics/texture_level.h"
 
 namespace lab32::sim {
 namespace {

@@ -1,8 +1,17 @@
+// What instructions on textures and surfaces say, the objects that they name, the size of these,
+// and the texels that they read.
 #include "simulator/core/isa/texture_op.h"
 
-#include "simulator/core/warp/refuse.h"
+#include <algorithm>
+#include <cstring>
+
+#include "simulator/core/isa/memory_lanes.h"
+#include "simulator/core/isa/texel_access.h"
+#include "simulator/core/warp/function_slots.h"
+#include "simulator/core/warp/instruction.h"
 
 namespace lab32::sim {
+
 namespace {
 
 using ptx::Mod;
@@ -78,6 +87,171 @@ std::vector<Slot> sources_of(const TextureOp& op) {
   slots.insert(slots.end(), op.coordinate.begin(), op.coordinate.end());
   for (const auto& along : op.derivative) slots.insert(slots.end(), along.begin(), along.end());
   return slots;
+}
+
+// ---------------------------------------------------------------------------------------------
+// From operands as they stand in the text to what a fetch, or an access of a surface, needs.
+
+TextureOp texture_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
+  using Kind = ptx::Operand::Kind;
+  TextureOp op = texture_op_of(in);
+  const bool stores = in.op->traits.writes_texels;
+  const ptx::Operand& where = in.operands[stores ? 0 : 1];
+  op.object = slots.reg(where.reg);
+  size_t next = 0;
+  const auto coordinate = [&](ptx::Type type) {
+    return slots.value(where.elements[next++], 4, type, in);
+  };
+  if (op.layered) op.layer = coordinate(ptx::Type::u32);
+  for (size_t i = 0; i < op.dimensions; ++i)
+    op.coordinate[i] = coordinate(op.by_index ? ptx::Type::s32 : ptx::Type::f32);
+  if (op.kind == TextureOp::Kind::level)
+    op.level = slots.value(in.operands[2], 4, ptx::Type::f32, in);
+  if (op.kind == TextureOp::Kind::gradient)
+    for (size_t along = 0; along < 2; ++along) {
+      const auto& given = in.operands[2 + along].elements;
+      if (given.size() < op.dimensions) refuse(in, "a derivative of each coordinate is missing");
+      for (size_t i = 0; i < op.dimensions; ++i)
+        op.derivative[along][i] = slots.value(given[i], 4, ptx::Type::f32, in);
+    }
+  const ptx::Operand& given = in.operands[stores ? 1 : 0];
+  const ptx::Operand& values = given.kind == Kind::pair ? given.elements[0] : given;
+  if (given.kind == Kind::pair && given.elements[1].kind == Kind::reg)
+    op.resident = slots.reg(given.elements[1].reg);
+  for (size_t i = 0; i < op.values; ++i)
+    op.value[i] = slots.value(values.kind == Kind::vector ? values.elements[i] : values,
+                              std::max<uint8_t>(2, op.element_bytes), in.type(), in);
+  return op;
+}
+
+// ---------------------------------------------------------------------------------------------
+// txq and suq: how large the array is that an object names. What else they can ask (channels,
+// layers, the sampler) ptxas looks up in a table that the driver keeps of texture and surface
+// references, which left CUDA; what it holds of objects is not known.
+
+namespace {
+
+using ptx::Mod;
+
+void check_query(const ptx::Instruction& in) {
+  if (!in.has(Mod::width) && !in.has(Mod::height) && !in.has(Mod::depth))
+    refuse(in,
+           "ptxas looks this up in a table of references, and what it holds of objects is not "
+           "known");
+}
+
+std::string query_misfit(const Inst& in, const TextureObject& t, bool of_surface) {
+  if (t.surface != of_surface) return t.surface ? "is a surface object" : "is a texture object";
+  const unsigned needed = in.ptx->has(Mod::depth) ? 3 : in.ptx->has(Mod::height) ? 2 : 1;
+  const unsigned has = t.array.cube ? 2 : t.array.dimensions;
+  if (has < needed)
+    return fmt::format("has {} dimension{}, and what a GPU gives for more is not known", has,
+                       has == 1 ? "" : "s");
+  return {};
+}
+
+uint32_t size_of(const Inst& in, const TexelGrid& grid) {
+  if (in.ptx->has(Mod::width)) return grid.width;
+  return in.ptx->has(Mod::height) ? grid.height : grid.slices;
+}
+
+template <bool of_surface>
+void query(const Exec& x, const Inst& in) {
+  TextureOp op;
+  op.kind = of_surface ? TextureOp::Kind::load : TextureOp::Kind::fetch;
+  op.object = in.mem_base;
+  each_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
+    if (const std::string why = query_misfit(in, t, of_surface); !why.empty())
+      bad_object(lanes, in, op, why);
+    for (uint32_t r = lanes.mask; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      const uint32_t level =
+          in.src_count > 0 ? load_lane<uint32_t>(x.regs + in.src[0].offset, l) : 0;
+      if (level >= t.array.levels.size())
+        bad_object({x.regs, 1u << l, x.warp}, in, op, fmt::format("has no level {}", level));
+      store_lane<uint32_t>(x.regs + in.dst[0].offset, l, size_of(in, t.array.levels[level]));
+    }
+  });
+}
+
+}  // namespace
+
+ExecFn pick_txq(const ptx::Instruction& in) {
+  check_query(in);
+  return query<false>;
+}
+ExecFn pick_txq_level(const ptx::Instruction&) { return query<false>; }
+ExecFn pick_suq(const ptx::Instruction& in) {
+  check_query(in);
+  return query<true>;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+void bad_object(const Exec& x, const Inst& in, const TextureOp& op, const std::string& why) {
+  const int lane = __builtin_ctz(x.mask);
+  TrapFacts facts = x.warp->block().facts(TrapReason::texture_object, x.warp->index(), lane);
+  facts.name = op.of_surface() ? "surface" : "texture";
+  facts.value = load_lane<uint64_t>(x.regs + op.object.offset, lane);
+  facts.cause = why;
+  throw Trap{std::move(facts), in.site};
+}
+
+const TextureObject& find_object(const Exec& x, const Inst& in, const TextureOp& op,
+                                 uint64_t number) {
+  const Memory& memory = *x.warp->block().launch().memory;
+  const TextureObject* const object = memory.textures().find(number);
+  if (object == nullptr) bad_object(x, in, op, "was never made");
+  if (object->destroyed) bad_object(x, in, op, "was destroyed");
+  if (object->device != memory.device()) bad_object(x, in, op, "was made for another device");
+  return *object;
+}
+
+void report_texels(const Exec& x, const Inst& in, TexelAccess::Kind kind,
+                   const TextureObject* object, unsigned bytes, uint32_t mask,
+                   const uint64_t* address, const uint8_t* count) {
+  TexelAccess access{};
+  access.site = in.site;
+  access.kind = kind;
+  access.bytes = static_cast<uint8_t>(bytes);
+  access.mask = mask;
+  access.object = object;
+  access.address = address;
+  access.count = count;
+  x.warp->block().report_texels(x.warp->index(), access);
+}
+
+void TexelReads::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride) {
+  Warp& w = *x_.warp;
+  BlockContext& block = w.block();
+  const std::byte* const base =
+      block.global(w.index(), in_, address, lanes, bytes_, BlockContext::Use::read);
+  UndefinedRead read;
+  if (block.checks_reads() &&
+      w.find_undefined(AccessSpace::global, address, lanes, bytes_, &read)) {
+    const UndefinedBits::OfLanes found = w.origins_of(in_, read, bytes_);
+    for (uint32_t r = read.lanes & ~undefined_; r; r &= r - 1) {
+      const auto l = static_cast<size_t>(__builtin_ctz(r));
+      origins_[l] = found[l];
+    }
+    undefined_ |= read.lanes;
+  }
+  if (block.observes_order())
+    block.report_ordered(w.index(), in_, AccessKind::load, bytes_, lanes, address, nullptr);
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    std::memcpy(to + static_cast<size_t>(l) * stride, base + address[l], bytes_);
+  }
+}
+
+void TexelReads::finish(const TextureOp& op) {
+  if (undefined_ == 0) return;
+  const Exec to = x_.warp->track().loaded(x_, in_, undefined_, origins_);
+  for (const Slot& slot : op.value) {
+    if (slot.bytes == 0) continue;
+    for (uint32_t r = undefined_; r; r &= r - 1)
+      std::memset(to.regs + slot.offset + __builtin_ctz(r) * slot.bytes, 0xff, slot.bytes);
+  }
 }
 
 }  // namespace lab32::sim

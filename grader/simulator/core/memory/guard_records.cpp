@@ -1,9 +1,145 @@
 #include "simulator/core/memory/guard_records.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
+#include "base/error.h"
+
 namespace lab32::sim {
+
+size_t UndoLog::next_piece() {
+  if (count_ == pieces_.size() * kLines) {
+    if (few_.size() < kFewPieces) {
+      few_.emplace_back(new Piece);
+      pieces_.push_back(few_.back().get());
+    } else {
+      take_page();
+    }
+  }
+  return sizeof(Piece);
+}
+
+void UndoLog::take_page() {
+  pages_.push_back(std::make_unique<PagePool::Range>(PagePool::kPiece, "a launch's rollback"));
+  std::byte* const page = pages_.back()->begin();
+  madvise(page, PagePool::kPiece, MADV_HUGEPAGE);
+  auto* const first = reinterpret_cast<Piece*>(page);
+  for (size_t i = 0; i < kPiecesOfPage; ++i) pieces_.push_back(first + i);
+}
+
+void UndoLog::add(uint64_t line, const Memory& memory, bool all_written) {
+  Piece& piece = *pieces_[count_ / kLines];
+  const size_t at = count_++ % kLines;
+  piece.line[at] = line;
+  piece.all_written[at] = all_written;
+  const std::byte* const data = memory.host(kGlobalBase + line * kLine);
+  // Most kernels go on with the lines behind it. A store need not wait for them, but who keeps them
+  // must; and no harm is done if there are none.
+  constexpr uint64_t kAhead = 2 * kLine, kCacheLine = 64;
+  for (uint64_t i = 0; i < kLine; i += kCacheLine) __builtin_prefetch(data + kAhead + i, 1);
+  std::memcpy(piece.data[at], data, kLine);
+  if (!all_written)
+    std::memcpy(piece.written[at], memory.written_bits() + line * kLine / 8, kLine / 8);
+}
+
+void UndoLog::put_back(Memory& memory) const {
+  for (size_t i = 0; i < count_; ++i) {
+    const Piece& piece = *pieces_[i / kLines];
+    const size_t at = i % kLines;
+    const uint64_t line = piece.line[at];
+    std::memcpy(memory.host(kGlobalBase + line * kLine), piece.data[at], kLine);
+    if (!piece.all_written[at])
+      std::memcpy(memory.written_bits() + line * kLine / 8, piece.written[at], kLine / 8);
+  }
+}
+
+void UndoLog::trim(size_t bytes) {
+  clear();
+  pages_.resize(std::min(pages_.size(), bytes / PagePool::kPiece));
+  pieces_.resize(std::min(pieces_.size(), few_.size() + pages_.size() * kPiecesOfPage));
+}
+
+// ---------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr uint8_t kBeingKept = 255, kLastRound = 254;
+
+}  // namespace
+
+LineRounds::~LineRounds() {
+  if (state_ != nullptr) munmap(static_cast<void*>(state_), lines_);
+}
+
+void LineRounds::reach(uint64_t lines) {
+  if (lines <= lines_) return;
+  void* const p = mmap(nullptr, lines, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) throw Error("out of host memory for the record of written lines");
+  if (state_ != nullptr) munmap(static_cast<void*>(state_), lines_);
+  state_ = static_cast<std::atomic<uint8_t>*>(p);
+  lines_ = lines;
+  round_ = 0;
+}
+
+void LineRounds::next_round() {
+  if (round_ == kLastRound) {
+    madvise(static_cast<void*>(state_), lines_, MADV_DONTNEED);
+    round_ = 0;
+  }
+  ++round_;
+}
+
+bool LineRounds::claim(uint64_t line) {
+  std::atomic<uint8_t>& state = state_[line];
+  uint8_t before = state.load(std::memory_order_acquire);
+  if (before == round_) return false;
+  if (before != kBeingKept &&
+      state.compare_exchange_strong(before, kBeingKept, std::memory_order_acquire))
+    return true;
+  while (state.load(std::memory_order_acquire) != round_) std::this_thread::yield();
+  return false;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+void WordMap::reach(uint64_t words) {
+  clear();
+  const uint64_t pages = words / kWordsOfPage + 1;
+  if (pages <= table_pages_) return;
+  table_.reset(static_cast<Page**>(std::calloc(pages, sizeof(void*))));
+  table_pages_ = table_ ? pages : 0;
+  if (!table_) throw Error("out of host memory for the record of written words");
+}
+
+WordMap::Page* WordMap::bring(uint64_t number) {
+  if (used_.size() == store_.size()) store_.push_back(std::make_unique<Page>());
+  Page* const page = store_[used_.size()].get();
+  *page = {};
+  used_.push_back(static_cast<uint32_t>(number));
+  return table_[number] = page;
+}
+
+void WordMap::add_split(uint64_t first) {
+  for (uint64_t word = first; word < first + 32; ++word) add(word);
+}
+
+void WordMap::clear() {
+  for (const uint32_t number : used_) table_[number] = nullptr;
+  used_.clear();
+}
+
+void WordMap::trim(size_t bytes) {
+  clear();
+  store_.resize(std::min(store_.size(), bytes / kPageBytes));
+}
+
+// ---------------------------------------------------------------------------------------------
+
 namespace {
 
 // So much is not given back, for each host thread: of the log, and of each of the maps.

@@ -10,10 +10,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "simulator/core/memory/page_pool.h"
+#include "simulator/core/memory/host_pages.h"
 #include "simulator/core/warp/instruction.h"
 
 namespace lab32::sim {
+
 namespace {
 
 // Wide enough that a vector access or a small stride past the end still hits no neighbour, and that
@@ -421,6 +422,33 @@ void Memory::mark_range(uint64_t begin, uint64_t end, bool value) {
     bits_[first / 8] = value ? bits_[first / 8] | bit : bits_[first / 8] & ~bit;
     ++first;
   }
+}
+
+// ---------------------------------------------------------------------------------------------
+
+uint64_t DeviceHeap::allocate(uint64_t bytes, const std::string& name) {
+  if (bytes > limit_ || used_ > limit_ - bytes) return 0;
+  used_ += bytes;
+  const uint64_t address = memory_.allocate_small(bytes, name)->begin;
+  pieces_[address] = {bytes, true};
+  return address;
+}
+
+DeviceHeap::Release DeviceHeap::release(uint64_t address) {
+  const auto piece = pieces_.find(address);
+  if (piece == pieces_.end()) return Release::not_allocated;
+  if (!piece->second.live) return Release::freed_before;
+  piece->second.live = false;
+  used_ -= piece->second.bytes;
+  memory_.release(address);
+  return Release::done;
+}
+
+void DeviceHeap::release_all() {
+  for (const auto& [address, piece] : pieces_)
+    if (piece.live) memory_.release(address);
+  pieces_.clear();
+  used_ = 0;
 }
 
 }  // namespace lab32::sim

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/memory.h"
-#include "simulator/core/memory/contiguous.h"
+#include "simulator/core/memory/access.h"
 #include "simulator/core/warp/instruction.h"
 #include "simulator/core/warp/trap.h"
 

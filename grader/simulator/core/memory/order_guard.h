@@ -23,10 +23,10 @@
 #include <mutex>
 #include <vector>
 
+#include "simulator/core/memory/access.h"
 #include "simulator/core/memory/guard_records.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/memory/touch_map.h"
-#include "simulator/core/memory/warp_row.h"
 
 namespace lab32::sim {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "simulator/core/memory/contiguous.h"
+#include "simulator/core/memory/access.h"
 #include "simulator/core/memory/memory.h"
 
 namespace lab32::sim {

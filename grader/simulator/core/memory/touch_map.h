@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "simulator/core/memory/record_pages.h"
+#include "simulator/core/memory/host_pages.h"
 
 namespace lab32::sim {
 

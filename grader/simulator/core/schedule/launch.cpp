@@ -9,10 +9,10 @@
 #include <thread>
 #include <utility>
 
-#include "simulator/core/isa/heap_calls.h"
-#include "simulator/core/schedule/crew.h"
+#include "simulator/core/isa/device_calls.h"
+#include "simulator/core/schedule/independent_blocks.h"
 #include "simulator/core/schedule/resident_blocks.h"
-#include "simulator/core/undefined/apart.h"
+#include "simulator/core/schedule/thread_pool.h"
 
 namespace lab32::sim {
 namespace {

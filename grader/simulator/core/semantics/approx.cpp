@@ -1,7 +1,6 @@
 // Binds the approximations. They cost more than the loop over lanes: active lanes only.
 #include "simulator/core/semantics/approx.h"
 
-#include "simulator/core/semantics/approx_rows.h"
 #include "simulator/core/semantics/lanes.h"
 
 namespace lab32::sim {

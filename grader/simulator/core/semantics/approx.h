@@ -12,6 +12,7 @@
 
 #include "simulator/core/semantics/float.h"
 #include "simulator/core/semantics/half.h"
+#include "simulator/core/semantics/rounding.h"
 
 namespace lab32::sim {
 
@@ -101,5 +102,94 @@ struct HalfEx2 {
 struct HalfTanh {
   static double exact(double a) { return std::tanh(a); }
 };
+
+// ---------------------------------------------------------------------------------------------
+// ex2.approx, lg2.approx and rsqrt.approx of a whole warp, bit for bit those of approx.h, at a
+// fifth of the cost.
+//
+// approx.h computes in double and rounds to float. Here a polynomial, which the compiler makes
+// vectors of, is right to a few units of double precision. That says which float is nearest but for
+// one argument in some millions, where the double lies next to the middle of two floats: there, and
+// outside the usual range, approx.h is asked.
+
+// 0x1.8p52: added to a small number, it leaves the nearest whole number in the lowest bits.
+constexpr double kRoundToWhole = 0x1.8p52;
+
+struct Ex2Row {
+  static double polynomial(float a) {
+    const double x = a;
+    const double shifted = x + kRoundToWhole;
+    const double y = (x - (shifted - kRoundToWhole)) * 0x1.62e42fefa39efp-1;  // ln 2
+    // e^y, |y| < 0.35: the term of y^14 is 2^-62 of it.
+    double p = 1.0 / 6227020800;
+    p = p * y + 1.0 / 479001600;
+    p = p * y + 1.0 / 39916800;
+    p = p * y + 1.0 / 3628800;
+    p = p * y + 1.0 / 362880;
+    p = p * y + 1.0 / 40320;
+    p = p * y + 1.0 / 5040;
+    p = p * y + 1.0 / 720;
+    p = p * y + 1.0 / 120;
+    p = p * y + 1.0 / 24;
+    p = p * y + 1.0 / 6;
+    p = p * y + 0.5;
+    p = p * y + 1;
+    p = p * y + 1;
+    return p * bit_copy<double>((bits(shifted) + 1023) << 52);
+  }
+  static bool usual(float a) { return (bits(a) & 0x7fffffffu) < 0x42fc0000u; }  // 126
+};
+
+struct RsqrtRow {
+  static double polynomial(float a) {
+    // Newton's iteration, first in single precision; the start is off by 3.5 % at most.
+    const float half = 0.5f * a;
+    float y = bit_copy<float>(0x5f375a86u - (bits(a) >> 1));
+    y = y * (1.5f - half * y * y);
+    y = y * (1.5f - half * y * y);
+    y = y * (1.5f - half * y * y);
+    const double wide_half = 0.5 * a;
+    double r = y;
+    r = r * (1.5 - wide_half * r * r);
+    return r * (1.5 - wide_half * r * r);
+  }
+  static bool usual(float a) { return bits(a) - 0x00800000u < 0x7f000000u; }  // normal, positive
+};
+
+struct Lg2Row {
+  static double polynomial(float a) {
+    // a = m * 2^e, m from sqrt(1/2) to sqrt(2).
+    const uint64_t b = bits(static_cast<double>(a));
+    constexpr uint64_t kRootHalf = 0x3fe6a09e667f3bcdu, kBias = 1024;
+    const uint64_t e = (b - kRootHalf + (kBias << 52)) >> 52;
+    const double m = bit_copy<double>(b - ((e - kBias) << 52));
+    const double s = (m - 1) / (m + 1), z = s * s;
+    // log m = 2 artanh s, |s| < 0.172: the term of z^11 is 2^-60 of it.
+    double p = 1.0 / 21;
+    p = p * z + 1.0 / 19;
+    p = p * z + 1.0 / 17;
+    p = p * z + 1.0 / 15;
+    p = p * z + 1.0 / 13;
+    p = p * z + 1.0 / 11;
+    p = p * z + 1.0 / 9;
+    p = p * z + 1.0 / 7;
+    p = p * z + 1.0 / 5;
+    p = p * z + 1.0 / 3;
+    p = p * z + 1;
+    const double whole = bit_copy<double>(0x4330000000000000u | e) - (0x1p52 + kBias);
+    return whole + p * (s * 0x1.71547652b82fep+1);  // 2 / ln 2
+  }
+  static bool usual(float a) { return bits(a) - 1 < 0x7f7fffffu; }
+};
+
+// Whether a double that is off by some units, and its nearest float, are surely on one side of the
+// middle between two floats. Subnormal floats have their middles elsewhere.
+inline bool is_sure(double r, float nearest) {
+  constexpr uint32_t kHalf = 1u << 28, kUnits = 64, kBelowFloat = 0x1fffffff;
+  const auto low = static_cast<uint32_t>(bits(r));
+  const bool from_half = ((low - (kHalf - kUnits)) & kBelowFloat) > 2 * kUnits;
+  const bool normal = (bits(nearest) & 0x7fffffffu) - 0x00800001u < 0x7effffffu;
+  return from_half & normal;
+}
 
 }  // namespace lab32::sim

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "simulator/core/semantics/float.h"
-#include "simulator/core/semantics/half_format.h"
+#include "simulator/core/semantics/half.h"
 #include "simulator/core/semantics/lanes.h"
 
 namespace lab32::sim {

@@ -1,5 +1,5 @@
 // Single and double precision arithmetic (PTX ISA 9.0, 9.7.3) on one lane's values, in table order;
-// the approximations are in semantics_approx.h.
+// the approximations are in approx.h.
 //
 // The ISA leaves open which NaN a result is; here it is an H200's. A float result is 0x7fffffff. A
 // double result is one of the operands that are NaN, made quiet (last_nan); one that the operation
@@ -12,7 +12,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "simulator/core/semantics/modifiers.h"
 #include "simulator/core/semantics/rounding.h"
 
 namespace lab32::sim {

@@ -1,4 +1,4 @@
-// Binds the integer rows of opcodes.def to the functions of semantics_integer.h, in table order.
+// Binds the integer rows of opcodes.def to the functions of integer.h, in table order.
 #include "simulator/core/semantics/integer.h"
 
 #include "simulator/core/semantics/lanes.h"

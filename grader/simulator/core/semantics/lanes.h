@@ -14,10 +14,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "simulator/core/semantics/half_format.h"
-#include "simulator/core/semantics/modifiers.h"
+#include "simulator/core/semantics/half.h"
+#include "simulator/core/semantics/rounding.h"
 #include "simulator/core/warp/instruction.h"
-#include "simulator/core/warp/refuse.h"
 
 namespace lab32::sim {
 

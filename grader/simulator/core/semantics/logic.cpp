@@ -1,10 +1,136 @@
-// Binds the logic and shift rows, prmt, and the two instructions without effect.
-#include "simulator/core/semantics/logic.h"
+// Logic, shifts and byte permutation (PTX ISA 9.0, 9.7.7 and 9.7.9.7) on one lane's values.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "simulator/core/semantics/lanes.h"
-#include "simulator/core/warp/odd_amount.h"
+#include "simulator/core/warp/instruction.h"
 
 namespace lab32::sim {
+
+struct AndBits {
+  template <class T>
+  static T apply(T a, T b) {
+    return a & b;
+  }
+};
+struct OrBits {
+  template <class T>
+  static T apply(T a, T b) {
+    return a | b;
+  }
+};
+struct XorBits {
+  template <class T>
+  static T apply(T a, T b) {
+    return a ^ b;
+  }
+};
+struct NotBits {
+  template <class T>
+  static T apply(T a) {
+    return static_cast<T>(~a);
+  }
+};
+struct CNot {
+  template <class T>
+  static T apply(T a) {
+    return a == 0 ? 1 : 0;
+  }
+};
+
+// Bit i of the table is the result where a, b, c have the bits of i (a the highest).
+class Lop3 {
+ public:
+  explicit Lop3(uint32_t table) {
+    for (uint32_t i = 0; i < 8; ++i) row_[i] = 0u - (table >> i & 1u);
+  }
+  uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
+    return (a & choose(b, choose(c, row_[7], row_[6]), choose(c, row_[5], row_[4]))) |
+           (~a & choose(b, choose(c, row_[3], row_[2]), choose(c, row_[1], row_[0])));
+  }
+
+ private:
+  static uint32_t choose(uint32_t by, uint32_t ones, uint32_t zeros) {
+    return (by & ones) | (~by & zeros);
+  }
+  uint32_t row_[8];
+};
+
+// The funnel: {b, a} shifted; .l gives the upper word, .r the lower one.
+template <bool Wrap>
+inline uint32_t funnel_count(uint32_t c) {
+  return Wrap ? c & 31 : c < 32 ? c : 32;
+}
+template <bool Wrap>
+struct ShfLeft {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
+    const uint64_t both = uint64_t{b} << 32 | a;
+    return static_cast<uint32_t>((both << funnel_count<Wrap>(c)) >> 32);
+  }
+};
+template <bool Wrap>
+struct ShfRight {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
+    const uint64_t both = uint64_t{b} << 32 | a;
+    return static_cast<uint32_t>(both >> funnel_count<Wrap>(c));
+  }
+};
+
+// Counts beyond the width shift everything out. The masked count keeps the shift defined in the
+// lanes whose result is not taken.
+struct Shl {
+  template <class T>
+  static T apply(T a, uint32_t n) {
+    constexpr uint32_t width = sizeof(T) * 8;
+    return n < width ? static_cast<T>(a << (n & (width - 1))) : T{0};
+  }
+};
+struct Shr {
+  template <class T>
+  static T apply(T a, uint32_t n) {
+    constexpr uint32_t width = sizeof(T) * 8;
+    if (std::is_signed_v<T>) return static_cast<T>(a >> (n < width ? n : width - 1));
+    return n < width ? static_cast<T>(a >> (n & (width - 1))) : T{0};
+  }
+};
+
+// --- prmt ----------------------------------------------------------------------------------------
+
+// Byte n of {b, a}; with bit 3 of the selector, copies of its sign instead.
+inline uint32_t select_byte(uint64_t both, uint32_t selector) {
+  const auto byte = static_cast<uint32_t>(both >> (8 * (selector & 7))) & 0xff;
+  return (selector & 8) != 0 ? (byte & 0x80 ? 0xffu : 0u) : byte;
+}
+struct Prmt {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
+    const uint64_t both = uint64_t{b} << 32 | a;
+    uint32_t d = 0;
+    for (int i = 0; i < 4; ++i) d |= select_byte(both, c >> (4 * i)) << (8 * i);
+    return d;
+  }
+};
+// The named modes: rows of the ISA's table, one nibble a result byte, for c's two low bits 0 to 3.
+struct PrmtMode {
+  uint16_t selectors[4];
+};
+inline constexpr PrmtMode kPrmtF4e{{0x3210, 0x4321, 0x5432, 0x6543}};
+inline constexpr PrmtMode kPrmtB4e{{0x5670, 0x6701, 0x7012, 0x0123}};
+inline constexpr PrmtMode kPrmtRc8{{0x0000, 0x1111, 0x2222, 0x3333}};
+inline constexpr PrmtMode kPrmtEcl{{0x3210, 0x3211, 0x3222, 0x3333}};
+inline constexpr PrmtMode kPrmtEcr{{0x0000, 0x1110, 0x2210, 0x3210}};
+inline constexpr PrmtMode kPrmtRc16{{0x1010, 0x3232, 0x1010, 0x3232}};
+template <const PrmtMode& Mode>
+struct PrmtNamed {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
+    return Prmt::apply(a, b, Mode.selectors[c & 3]);
+  }
+};
+
+// ---------------------------------------------------------------------------------------------
+// Binds the logic and shift rows, prmt, and the two instructions without effect.
+
 namespace {
 
 using ptx::Instruction;
@@ -123,5 +249,124 @@ ExecFn pick_griddepcontrol(const Instruction&) { return exec_nothing; }
 // Counts something in a profiler, and nothing that a program sees.
 ExecFn pick_pmevent(const Instruction&) { return exec_nothing; }
 ExecFn pick_nop(const Instruction&) { return exec_nothing; }
+
+// ---------------------------------------------------------------------------------------------
+// mov: between registers, and between a register and the elements of a vector.
+
+namespace {
+
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Type;
+
+// The source is a predicate, or an immediate in a word: `mov.pred %p, -1`.
+void exec_mov_pred(const Exec& x, const Inst& in) {
+  const Slot& s = in.src[0];
+  const uint32_t bits = s.is_predicate
+                            ? read_predicate(x, s)
+                            : test_lanes<uint32_t>(x, in, [](uint32_t a) { return a != 0; });
+  write_predicate(x, in.dst[0], bits);
+}
+
+// Lane by lane, the sources one after the other, cut into the destinations: packs, unpacks and
+// moves 128-bit registers. The first element of a vector is the lowest in the register.
+void exec_mov_bytes(const Exec& x, const Inst& in) {
+  for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    std::byte bytes[4 * 16] = {};
+    size_t at = 0;
+    for (int i = 0; i < in.src_count; ++i) {
+      const size_t n = in.src[i].bytes;
+      std::memcpy(bytes + at, x.regs + in.src[i].offset + static_cast<size_t>(lane) * n, n);
+      at += n;
+    }
+    // The elements of a vector are equally wide, also one that is not wanted ('_', no slot).
+    const size_t width = at / in.dst_count;
+    at = 0;
+    for (int i = 0; i < in.dst_count; ++i) {
+      const Slot& slot = in.dst[i];
+      if (slot.bytes != 0) {
+        std::memcpy(x.regs + slot.offset + static_cast<size_t>(lane) * slot.bytes, bytes + at,
+                    slot.bytes);
+      }
+      at += width;
+    }
+  }
+}
+
+bool is_vector(const Operand& operand) { return operand.kind == Operand::Kind::vector; }
+
+// Two halves into a register of twice their width, the lower first, and back: of whole warps, half
+// of what takes a shuffle of 64-bit values.
+template <class Half, class Whole>
+void exec_pack(const Exec& x, const Inst& in) {
+  if (in.src[0].bytes != sizeof(Half) || in.src[1].bytes != sizeof(Half) ||
+      in.dst[0].bytes != sizeof(Whole)) {
+    return exec_mov_bytes(x, in);
+  }
+  map_lanes<Whole, Half, Half>(x, in, [](Half low, Half high) {
+    return static_cast<Whole>(low | static_cast<Whole>(high) << (8 * sizeof(Half)));
+  });
+}
+
+template <class Half, class Whole>
+void exec_unpack(const Exec& x, const Inst& in) {
+  const auto is_half = [](const Slot& to) { return to.bytes == 0 || to.bytes == sizeof(Half); };
+  if (in.src[0].bytes != sizeof(Whole) || !is_half(in.dst[0]) || !is_half(in.dst[1]))
+    return exec_mov_bytes(x, in);
+  const std::byte* const from = x.regs + in.src[0].offset;
+  for (int i = 0; i < 2; ++i) {
+    const Slot& to = in.dst[i];
+    if (to.bytes == 0) continue;  // '_'
+    alignas(32) std::byte result[kWarpSize * sizeof(Half)];
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      const Whole both = load_lane<Whole>(from, lane);
+      store_lane(result, lane, static_cast<Half>(both >> (8 * sizeof(Half) * i)));
+    }
+    blend<Half>(x.regs + to.offset, result, x.mask);
+  }
+}
+
+// nullptr: not of two halves.
+ExecFn pick_halves(const Instruction& in) {
+  const auto is_pair = [](const Operand& o) { return is_vector(o) && o.elements.size() == 2; };
+  const bool to_pair = is_pair(in.operands[0]), from_pair = is_pair(in.operands[1]);
+  if (to_pair == from_pair) return nullptr;
+  switch (ptx::bits_of(in.type())) {
+    case 32:
+      return to_pair ? exec_unpack<uint16_t, uint32_t> : exec_pack<uint16_t, uint32_t>;
+    case 64:
+      return to_pair ? exec_unpack<uint32_t, uint64_t> : exec_pack<uint32_t, uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
+template <class T>
+void exec_mov(const Exec& x, const Inst& in) {
+  if (in.dst[0].bytes == 0) return;
+  // A special register may be wider than what it is read into: mov.u16 %rs1, %tid.x.
+  if (in.dst[0].bytes != sizeof(T) || in.src[0].bytes != sizeof(T)) return exec_mov_bytes(x, in);
+  std::byte* const d = x.regs + in.dst[0].offset;
+  const std::byte* const s = x.regs + in.src[0].offset;
+  if (x.mask == kFullMask) {
+#pragma GCC ivdep
+    for (int lane = 0; lane < kWarpSize; ++lane) store_lane<T>(d, lane, load_lane<T>(s, lane));
+  } else if (d != s) {
+    blend<T>(d, s, x.mask);
+  }
+}
+
+}  // namespace
+
+ExecFn pick_mov_pred(const Instruction&) { return exec_mov_pred; }
+
+ExecFn pick_mov(const Instruction& in) {
+  const bool packs = std::any_of(in.operands.begin(), in.operands.end(), is_vector);
+  if (const ExecFn halves = packs ? pick_halves(in) : nullptr) return halves;
+  if (packs || in.type() == Type::b128) return exec_mov_bytes;
+  return Unsigned::pick(in, as_bits(in.type()),
+                        [](auto t) -> ExecFn { return exec_mov<TypeOf<decltype(t)>>; });
+}
 
 }  // namespace lab32::sim

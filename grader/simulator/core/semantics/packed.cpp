@@ -1,9 +1,92 @@
-// Binds the rows of packed integers to the functions of semantics_packed.h, in table order.
-#include "simulator/core/semantics/packed.h"
+// Instructions on parts of a register: packed integers and the video instructions.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "simulator/core/semantics/lanes.h"
 
 namespace lab32::sim {
+
+// Packed integers: two or four elements in a 32-bit register.
+
+// Element i of the N in a word, extended as its type says.
+template <int N, bool is_signed>
+inline int32_t element(uint32_t word, int i) {
+  constexpr int bits = 32 / N;
+  const uint32_t raw = word >> (i * bits) & ((uint32_t{1} << bits) - 1);
+  if (!is_signed) return static_cast<int32_t>(raw);
+  return static_cast<int32_t>(raw << (32 - bits)) >> (32 - bits);
+}
+
+template <int N, class F>
+inline uint32_t pack(F f) {
+  constexpr int bits = 32 / N;
+  uint32_t word = 0;
+  for (int i = 0; i < N; ++i)
+    word |= (static_cast<uint32_t>(f(i)) & ((uint32_t{1} << bits) - 1)) << (i * bits);
+  return word;
+}
+
+// add.u16x2, add.s16x2: no carry from one half to the other.
+struct AddX2 {
+  static uint32_t apply(uint32_t a, uint32_t b) {
+    return pack<2>([&](int i) { return element<2, false>(a, i) + element<2, false>(b, i); });
+  }
+};
+
+// relu: a negative result becomes 0.
+template <bool is_signed, bool relu>
+struct MinX2 {
+  static uint32_t apply(uint32_t a, uint32_t b) {
+    return pack<2>([&](int i) {
+      const int32_t least = std::min(element<2, is_signed>(a, i), element<2, is_signed>(b, i));
+      return relu ? std::max(least, 0) : least;
+    });
+  }
+};
+template <bool is_signed, bool relu>
+struct MaxX2 {
+  static uint32_t apply(uint32_t a, uint32_t b) {
+    return pack<2>([&](int i) {
+      const int32_t most = std::max(element<2, is_signed>(a, i), element<2, is_signed>(b, i));
+      return relu ? std::max(most, 0) : most;
+    });
+  }
+};
+struct MinRelu {
+  static int32_t apply(int32_t a, int32_t b) { return std::max(std::min(a, b), 0); }
+};
+struct MaxRelu {
+  static int32_t apply(int32_t a, int32_t b) { return std::max(std::max(a, b), 0); }
+};
+
+// cvt.pack.sat: a above b, each kept in the range of the narrow type; c's low bits above both.
+template <class Narrow>
+struct Narrowed {
+  static constexpr int kBits = 8 * sizeof(Narrow);
+  static uint32_t one(int32_t v) {
+    using Range = std::numeric_limits<Narrow>;
+    const auto kept = std::clamp<int32_t>(v, Range::min(), Range::max());
+    return static_cast<uint32_t>(kept) & ((uint32_t{1} << kBits) - 1);
+  }
+  static uint32_t pair(uint32_t a, uint32_t b) {
+    return one(static_cast<int32_t>(a)) << kBits | one(static_cast<int32_t>(b));
+  }
+};
+template <class Narrow>
+struct NarrowX2 {
+  static uint32_t apply(uint32_t a, uint32_t b) { return Narrowed<Narrow>::pair(a, b); }
+};
+template <class Narrow>
+struct NarrowX4 {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
+    return c << 2 * Narrowed<Narrow>::kBits | Narrowed<Narrow>::pair(a, b);
+  }
+};
+
+// ---------------------------------------------------------------------------------------------
+// The rows of packed integers, in table order.
+
 namespace {
 
 using ptx::Instruction;
@@ -37,5 +120,202 @@ ExecFn pick_cvt_pack_x4(const Instruction& in) {
   return in.type(0) == Type::s8 ? ternary<NarrowX4<int8_t>, uint32_t>()
                                 : ternary<NarrowX4<uint8_t>, uint32_t>();
 }
+
+// ---------------------------------------------------------------------------------------------
+// Video instructions (PTX ISA 9.0, 9.7.17 and 9.7.18) on one lane's values: an operation on two
+// integers that is exact, and what becomes of its result.
+
+enum class VideoOp : uint8_t { add, sub, average, absdiff, min, max, eq, ne, lt, le, gt, ge };
+
+// Of elements as their types extend them.
+inline int64_t video(VideoOp op, int64_t a, int64_t b) {
+  switch (op) {
+    case VideoOp::add:
+      return a + b;
+    case VideoOp::sub:
+      return a - b;
+    case VideoOp::average:  // rounded to the nearest, halves away from zero
+      return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
+    case VideoOp::absdiff:
+      return a < b ? b - a : a - b;
+    case VideoOp::min:
+      return std::min(a, b);
+    case VideoOp::max:
+      return std::max(a, b);
+    case VideoOp::eq:
+      return a == b;
+    case VideoOp::ne:
+      return a != b;
+    case VideoOp::lt:
+      return a < b;
+    case VideoOp::le:
+      return a <= b;
+    case VideoOp::gt:
+      return a > b;
+    case VideoOp::ge:
+      return a >= b;
+  }
+  return 0;
+}
+
+// The lowest `bits` bits of a word, as a number.
+inline int64_t extended(uint32_t word, int bits, bool is_signed) {
+  const uint64_t raw = word & ((uint64_t{1} << bits) - 1);
+  const uint64_t sign = uint64_t{1} << (bits - 1);
+  return static_cast<int64_t>(is_signed ? (raw ^ sign) - sign : raw);
+}
+
+// .sat: kept in the range of so many bits.
+inline int64_t kept_in(int64_t value, int bits, bool is_signed) {
+  const int64_t least = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
+  return std::clamp(value, least, least + (int64_t{1} << bits) - 1);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Binds the rows of the video instructions. Few programs have them, so one function does all that
+// share a form, and asks the instruction what it is.
+
+namespace {
+
+using ptx::Instruction;
+using ptx::Mod;
+using ptx::Type;
+
+bool is_signed(const Inst& in, int type) { return in.ptx->type(type) == Type::s32; }
+
+uint32_t operand(const Exec& x, const Inst& in, int i, int lane) {
+  return load_lane<uint32_t>(x.regs + in.src[i].offset, lane);
+}
+
+// Calls result(lane) for each lane; what it gives is stored.
+template <class F>
+void each_lane(const Exec& x, const Inst& in, F result) {
+  if (in.dst[0].bytes == 0) return;
+  uint32_t results[kWarpSize];
+  for (uint32_t r = x.mask; r; r &= r - 1) {
+    const int lane = __builtin_ctz(r);
+    results[lane] = result(lane);
+  }
+  for (uint32_t r = x.mask; r; r &= r - 1)
+    store_lane(x.regs + in.dst[0].offset, __builtin_ctz(r), results[__builtin_ctz(r)]);
+}
+
+// d = a op b in each of N elements; .add: c and the sum of all of them, which are exact then.
+template <int N, VideoOp op>
+void packed(const Exec& x, const Inst& in) {
+  constexpr int kBits = 32 / N;
+  constexpr bool compares = op >= VideoOp::eq;  // its result has no type
+  const bool d = !compares && is_signed(in, 0), a = is_signed(in, compares ? 0 : 1),
+             b = is_signed(in, compares ? 1 : 2);
+  each_lane(x, in, [&](int lane) {
+    uint32_t word = 0, sum = operand(x, in, 2, lane);
+    for (int i = 0; i < N; ++i) {
+      int64_t value = video(op, extended(operand(x, in, 0, lane) >> (i * kBits), kBits, a),
+                            extended(operand(x, in, 1, lane) >> (i * kBits), kBits, b));
+      sum += static_cast<uint32_t>(value);
+      if (in.ptx->has(Mod::sat)) value = kept_in(value, kBits, d);
+      word |= (static_cast<uint32_t>(value) & ((1u << kBits) - 1)) << (i * kBits);
+    }
+    return in.ptx->has(Mod::add) ? sum : word;
+  });
+}
+
+// What becomes of an exact result: kept in range, or cut off, and then put together with c.
+uint32_t finished(const Exec& x, const Inst& in, int lane, int64_t value, bool d) {
+  if (in.ptx->has(Mod::sat)) value = kept_in(value, 32, d);
+  const auto first = static_cast<uint32_t>(value);
+  if (in.src_count < 3) return first;
+  const uint32_t c = operand(x, in, 2, lane);
+  if (in.ptx->has(Mod::add)) return first + c;
+  return static_cast<uint32_t>(video(in.ptx->has(Mod::min) ? VideoOp::min : VideoOp::max,
+                                     extended(first, 32, d), extended(c, 32, d)));
+}
+
+template <VideoOp op>
+void scalar(const Exec& x, const Inst& in) {
+  const bool d = is_signed(in, 0), a = is_signed(in, 1), b = is_signed(in, 2);
+  each_lane(x, in, [&](int lane) {
+    int64_t value = video(op, extended(operand(x, in, 0, lane), 32, a),
+                          extended(operand(x, in, 1, lane), 32, b));
+    // sm_90 has no such instructions, and what ptxas makes of them keeps an unsigned result from
+    // below only, not as the PTX ISA says.
+    if (!d && value >= 0) value = static_cast<uint32_t>(value);
+    return finished(x, in, lane, value, d);
+  });
+}
+
+template <bool left>
+void shift(const Exec& x, const Inst& in) {
+  const bool d = is_signed(in, 0), a = is_signed(in, 1);
+  each_lane(x, in, [&](int lane) {
+    const int64_t value = extended(operand(x, in, 0, lane), 32, a);
+    constexpr int kUnused = 64 - 34;  // the intermediate result has 34 bits
+    const uint32_t by = operand(x, in, 1, lane);
+    const uint32_t places = in.ptx->has(Mod::wrap) ? by & 31 : std::min(by, 32u);
+    return finished(
+        x, in, lane,
+        left ? static_cast<int64_t>(static_cast<uint64_t>(value) << places << kUnused) >> kUnused
+             : value >> places,
+        d);
+  });
+}
+
+// For a GPU without these instructions ptxas compares a result that does not fit with c in ways of
+// its own: with the sign of a result that has none, or before it is cut off.
+template <VideoOp op>
+ExecFn pick_with_c(const Instruction& in) {
+  const bool fits = in.type() == Type::s32 && (in.has(Mod::sat) || op != VideoOp::absdiff);
+  if (!in.has(Mod::add) && !fits)
+    refuse(in, "what ptxas makes of it compares otherwise than the PTX ISA says");
+  return scalar<op>;
+}
+template <bool left>
+ExecFn pick_shift_with_c(const Instruction& in) {
+  if (!in.has(Mod::add))
+    refuse(in, "what ptxas makes of it compares otherwise than the PTX ISA says");
+  return shift<left>;
+}
+
+template <int N>
+ExecFn pick_compare(const Instruction& in) {
+  if (in.has(Mod::eq)) return packed<N, VideoOp::eq>;
+  if (in.has(Mod::ne)) return packed<N, VideoOp::ne>;
+  if (in.has(Mod::lt)) return packed<N, VideoOp::lt>;
+  if (in.has(Mod::le)) return packed<N, VideoOp::le>;
+  if (in.has(Mod::gt)) return packed<N, VideoOp::gt>;
+  return packed<N, VideoOp::ge>;
+}
+
+}  // namespace
+
+ExecFn pick_vadd(const Instruction&) { return scalar<VideoOp::add>; }
+ExecFn pick_vadd_op(const Instruction& in) { return pick_with_c<VideoOp::add>(in); }
+ExecFn pick_vsub(const Instruction&) { return scalar<VideoOp::sub>; }
+ExecFn pick_vsub_op(const Instruction& in) { return pick_with_c<VideoOp::sub>(in); }
+ExecFn pick_vabsdiff(const Instruction&) { return scalar<VideoOp::absdiff>; }
+ExecFn pick_vabsdiff_op(const Instruction& in) { return pick_with_c<VideoOp::absdiff>(in); }
+ExecFn pick_vmin(const Instruction&) { return scalar<VideoOp::min>; }
+ExecFn pick_vmin_op(const Instruction&) { return scalar<VideoOp::min>; }
+ExecFn pick_vmax(const Instruction&) { return scalar<VideoOp::max>; }
+ExecFn pick_vmax_op(const Instruction&) { return scalar<VideoOp::max>; }
+ExecFn pick_vshl(const Instruction&) { return shift<true>; }
+ExecFn pick_vshl_op(const Instruction& in) { return pick_shift_with_c<true>(in); }
+ExecFn pick_vshr(const Instruction&) { return shift<false>; }
+ExecFn pick_vshr_op(const Instruction& in) { return pick_shift_with_c<false>(in); }
+
+ExecFn pick_vadd2(const Instruction&) { return packed<2, VideoOp::add>; }
+ExecFn pick_vsub2(const Instruction&) { return packed<2, VideoOp::sub>; }
+ExecFn pick_vavrg2(const Instruction&) { return packed<2, VideoOp::average>; }
+ExecFn pick_vabsdiff2(const Instruction&) { return packed<2, VideoOp::absdiff>; }
+ExecFn pick_vmin2(const Instruction&) { return packed<2, VideoOp::min>; }
+ExecFn pick_vmax2(const Instruction&) { return packed<2, VideoOp::max>; }
+ExecFn pick_vset2(const Instruction& in) { return pick_compare<2>(in); }
+ExecFn pick_vadd4(const Instruction&) { return packed<4, VideoOp::add>; }
+ExecFn pick_vsub4(const Instruction&) { return packed<4, VideoOp::sub>; }
+ExecFn pick_vavrg4(const Instruction&) { return packed<4, VideoOp::average>; }
+ExecFn pick_vabsdiff4(const Instruction&) { return packed<4, VideoOp::absdiff>; }
+ExecFn pick_vmin4(const Instruction&) { return packed<4, VideoOp::min>; }
+ExecFn pick_vmax4(const Instruction&) { return packed<4, VideoOp::max>; }
+ExecFn pick_vset4(const Instruction& in) { return pick_compare<4>(in); }
 
 }  // namespace lab32::sim

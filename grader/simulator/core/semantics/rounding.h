@@ -314,4 +314,15 @@ inline double sqrt_rounded(double x) {
       round_pack<Format64>(false, (u.exponent - shift) / 2, root | (rest != 0 ? 1 : 0), R));
 }
 
+// ---------------------------------------------------------------------------------------------
+// The modifiers that change what a row computes, as its function for one lane takes them.
+
+struct Modifiers {
+  bool ftz = false;      // subnormal operands and results are zero
+  bool sat = false;      // the result is clamped to [0, 1]
+  bool relu = false;     // a negative result is zero
+  bool nan = false;      // .NaN: min and max of a NaN are NaN
+  bool xorsign = false;  // the result has the sign of the operands' product
+};
+
 }  // namespace lab32::sim

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "simulator/core/semantics/float8.h"
-#include "simulator/core/semantics/half_format.h"
+#include "simulator/core/semantics/half.h"
 #include "simulator/core/semantics/rounding.h"
 
 namespace lab32::sim {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "simulator/core/semantics/half_format.h"
+#include "simulator/core/semantics/approx.h"
+#include "simulator/core/semantics/half.h"
 
 namespace lab32::sim {
+
 namespace {
 
 constexpr int kCoordinatePlaces = 21;  // of a coordinate
@@ -297,6 +299,138 @@ uint32_t border_bits(const TexelFormat& format, const Sampler& sampler, unsigned
   const double lowest = format.kind == Kind::signed_integer ? -1 : 0;
   const double colour = std::clamp<double>(bit_copy<float>(own), lowest, 1.0);
   return static_cast<uint32_t>(std::lround(colour * largest_of(format))) & mask;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Directions and the faces of a cube.
+
+namespace {
+
+// What ptxas does before the texture unit sees them: the largest component becomes 1, by an
+// approximate reciprocal that takes and gives no subnormals.
+float reciprocal(float x) {
+  if (x < 0x1p-126f) return INFINITY;
+  const float r = RcpApprox::apply(x);
+  return r < 0x1p-126f ? 0.0f : r;
+}
+
+int64_t on_face(float along) {
+  const double x = std::isnan(along) ? 0 : std::fmin(std::fmax(along, -1.0f), 1.0f);
+  return static_cast<int64_t>(std::floor((x + 1) / 2 * 0x1p21));
+}
+
+// Twice the coordinates of a texel's centre on a face of `size`, from the middle: a point on the
+// cube whose faces lie at ±size.
+struct Point {
+  int32_t x, y, z;
+};
+Point point_of(const CubeTexel& t, int32_t size) {
+  const int32_t s = 2 * t.x + 1 - size, u = 2 * t.y + 1 - size;
+  switch (t.face) {
+    case 0:
+      return {size, -u, -s};
+    case 1:
+      return {-size, -u, s};
+    case 2:
+      return {s, size, u};
+    case 3:
+      return {s, -size, -u};
+    case 4:
+      return {s, -u, size};
+    default:
+      return {-s, -u, -size};
+  }
+}
+
+}  // namespace
+
+OnCube on_cube(float x, float y, float z) {
+  const float scale = reciprocal(std::fmax(std::fmax(std::fabs(x), std::fabs(y)), std::fabs(z)));
+  x *= scale;
+  y *= scale;
+  z *= scale;
+  const auto size = [](float v) { return std::isnan(v) ? 0 : std::fabs(v); };
+  if (size(z) >= size(y) && size(z) >= size(x))
+    return z < 0 ? OnCube{5, on_face(-x), on_face(-y)} : OnCube{4, on_face(x), on_face(-y)};
+  if (size(y) >= size(x))
+    return y >= 0 ? OnCube{2, on_face(x), on_face(z)} : OnCube{3, on_face(x), on_face(-z)};
+  return x >= 0 ? OnCube{0, on_face(-z), on_face(-y)} : OnCube{1, on_face(z), on_face(-y)};
+}
+
+void share_corner(unsigned corner, uint32_t* weights) {
+  const uint32_t third = (weights[corner] * 85 + 128) >> 8;
+  weights[corner ^ 1] += third;
+  weights[corner ^ 2] += third;
+  weights[corner ^ 3] += weights[corner] - 2 * third;
+  weights[corner] = 0;
+}
+
+CubeTexel across_edge(const CubeTexel& outside, int32_t size) {
+  // The texel lies half a texel beyond the edge: on the neighbour, half a texel from it.
+  const auto inside = [&](int32_t i) { return i < 0 ? 0 : i >= size ? size - 1 : i; };
+  const Point edge = point_of({outside.face, inside(outside.x), inside(outside.y)}, size);
+  const Point beyond = point_of(outside, size);
+  const bool out_x = std::abs(beyond.x) > size, out_y = std::abs(beyond.y) > size;
+  const auto sign = [](int32_t v) { return v < 0 ? -1 : 1; };
+  const bool had_x = outside.face < 2, had_y = outside.face == 2 || outside.face == 3;
+  // The face that it left is a plane of one axis; there it is half a texel inside now.
+  Point p = edge;
+  if (had_x)
+    p.x = sign(p.x) * (size - 1);
+  else if (had_y)
+    p.y = sign(p.y) * (size - 1);
+  else
+    p.z = sign(p.z) * (size - 1);
+  CubeTexel t;
+  int32_t s = 0, u = 0;
+  if (out_x) {
+    t.face = beyond.x > 0 ? 0 : 1;
+    s = beyond.x > 0 ? -p.z : p.z;
+    u = -p.y;
+  } else if (out_y) {
+    t.face = beyond.y > 0 ? 2 : 3;
+    s = p.x;
+    u = beyond.y > 0 ? p.z : -p.z;
+  } else {
+    t.face = beyond.z > 0 ? 4 : 5;
+    s = beyond.z > 0 ? p.x : -p.x;
+    u = -p.y;
+  }
+  t.x = (s + size - 1) / 2;
+  t.y = (u + size - 1) / 2;
+  return t;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+namespace {
+
+// 256 log2(1 + m/256), as a GPU has it: near its value in the middle of a step, and not rounded in
+// one way (H200, 2026-11-26: 1 Mi steps from 1 to 2, as many from 4 to 8).
+constexpr uint8_t kLogarithm[256] = {
+    0,   2,   4,   5,   6,   8,   9,   11,  12,  13,  15,  16,  18,  19,  20,  22,  23,  24,  26,
+    27,  28,  30,  31,  32,  34,  35,  36,  38,  39,  40,  42,  43,  44,  45,  47,  48,  49,  50,
+    52,  53,  54,  55,  57,  58,  59,  60,  62,  63,  64,  65,  66,  68,  69,  70,  71,  72,  74,
+    75,  76,  77,  78,  79,  81,  82,  83,  84,  85,  86,  88,  89,  90,  91,  92,  93,  94,  95,
+    97,  98,  99,  100, 101, 102, 103, 104, 105, 106, 107, 109, 110, 111, 112, 113, 114, 115, 116,
+    117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 135, 136,
+    137, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154,
+    155, 156, 157, 158, 159, 160, 161, 162, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172,
+    173, 173, 174, 175, 176, 177, 178, 179, 180, 181, 181, 182, 183, 184, 185, 186, 187, 188, 188,
+    189, 190, 191, 192, 193, 194, 195, 195, 196, 197, 198, 199, 200, 200, 201, 202, 203, 204, 205,
+    205, 206, 207, 208, 209, 210, 210, 211, 212, 213, 214, 214, 215, 216, 217, 218, 218, 219, 220,
+    221, 222, 222, 223, 224, 225, 226, 226, 227, 228, 229, 229, 230, 231, 232, 233, 233, 234, 235,
+    236, 236, 237, 238, 239, 239, 240, 241, 242, 242, 243, 244, 245, 245, 246, 247, 248, 248, 249,
+    250, 251, 251, 252, 253, 253, 254, 255, 255};
+
+}  // namespace
+
+int32_t level_of_step(double texels) {
+  if (!(texels > 0)) return kLowestLevel;
+  int exponent;
+  const double mantissa = std::frexp(texels, &exponent);  // from 1/2
+  const auto place = static_cast<int>(mantissa * 512) - 256;
+  return (exponent - 1) * 256 + kLogarithm[place];
 }
 
 }  // namespace lab32::sim

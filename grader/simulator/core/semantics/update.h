@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "simulator/core/semantics/half_format.h"
+#include "simulator/core/semantics/half.h"
 
 namespace lab32::sim::update {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "simulator/core/isa/fragment_product.h"
+#include "simulator/core/isa/fragments.h"
+#include "simulator/core/isa/memory_lanes.h"
 #include "simulator/core/undefined/bit_flow.h"
-#include "simulator/core/warp/address.h"
 #include "simulator/core/warp/warp.h"
 
 namespace lab32::sim {

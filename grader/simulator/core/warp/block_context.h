@@ -14,12 +14,11 @@
 
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/memory/order_guard.h"
-#include "simulator/core/memory/undefined_bytes.h"
-#include "simulator/core/undefined/origins.h"
+#include "simulator/core/undefined/undefined_bits.h"
 #include "simulator/core/warp/cluster_context.h"
 #include "simulator/core/warp/events.h"
+#include "simulator/core/warp/instruction.h"
 #include "simulator/core/warp/launch_context.h"
-#include "simulator/core/warp/odd_amount.h"
 #include "simulator/core/warp/trap.h"
 
 namespace lab32::sim {

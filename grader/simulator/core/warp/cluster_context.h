@@ -2,13 +2,32 @@
 // the cluster's barrier. BlockGroup (schedule/block_group.h) derives from it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "simulator/core/isa/bulk_op.h"
-#include "simulator/core/memory/cluster_memory.h"
+#include "simulator/core/memory/access.h"
 #include "simulator/core/warp/instruction.h"
 
 namespace lab32::sim {
+
+// Shared memory of all blocks of a cluster (memory/access.h says what an address in it is).
+class ClusterMemory {
+ public:
+  // Address space of `blocks` windows; pages come when touched. Twice with `undefined`, a byte for
+  // each byte (UndefinedBytes).
+  ClusterMemory(uint32_t blocks, bool undefined);
+  ~ClusterMemory();
+  ClusterMemory(const ClusterMemory&) = delete;
+  ClusterMemory& operator=(const ClusterMemory&) = delete;
+
+  std::byte* bytes() { return bytes_; }
+  std::byte* undefined() { return undefined_; }  // null: they are not kept
+
+ private:
+  uint64_t size_;
+  std::byte *bytes_ = nullptr, *undefined_ = nullptr;
+};
 
 class ClusterContext {
  public:

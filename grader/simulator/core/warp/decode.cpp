@@ -5,16 +5,16 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "simulator/core/isa/device_runtime.h"
-#include "simulator/core/isa/fragment_forms.h"
+#include "simulator/core/isa/device_calls.h"
+#include "simulator/core/isa/fragments.h"
 #include "simulator/core/warp/binding.h"
-#include "simulator/core/warp/callee.h"
 #include "simulator/core/warp/function_slots.h"
-#include "simulator/core/warp/reach.h"
-#include "simulator/core/warp/refuse.h"
+#include "simulator/core/warp/instruction.h"
+#include "simulator/core/warp/kernel_program.h"
 #include "simulator/ptx/control_flow.h"
 
 namespace lab32::sim {
+
 namespace {
 
 using ptx::Operand;
@@ -330,6 +330,19 @@ std::unique_ptr<KernelProgram> decode(const ptx::Module& module, const ptx::Func
   program->param_address = param_address;
   Decoder(module, symbols, heap, *program).run(kernel, plans);
   return program;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+std::optional<ptx::Module::Position> KernelProgram::position(uint32_t site) const {
+  return module->position(sites[site].ptx->loc);
+}
+
+std::vector<SharedVariable> KernelProgram::shared_in(uint32_t shared_bytes) const {
+  std::vector<SharedVariable> all = shared;
+  for (SharedVariable& v : all)
+    if (v.bytes == 0) v.bytes = shared_bytes - v.offset;
+  return all;
 }
 
 }  // namespace lab32::sim

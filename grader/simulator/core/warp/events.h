@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "simulator/core/memory/access_space.h"
+#include "simulator/core/memory/access.h"
 #include "simulator/core/memory/texture_table.h"
-#include "simulator/core/memory/warp_row.h"
 #include "simulator/core/warp/instruction.h"
 #include "simulator/core/warp/trap.h"
 
@@ -136,7 +135,7 @@ struct BlockInfo {
   uint32_t dim_x = 0, dim_y = 1, dim_z = 1;  // threads along x, y, z; dim_x 0: not told
   uint32_t grid_x = 1, grid_y = 1;           // blocks along x, y
   // In a cluster: of so many blocks (0: in none), its number there, and that of the cluster.
-  // Addresses in shared memory are then those of cluster_memory.h.
+  // Addresses in shared memory are then those of memory/access.h.
   uint32_t cluster_blocks = 0, rank = 0;
   uint64_t cluster = 0;
 };

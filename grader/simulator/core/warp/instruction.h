@@ -107,4 +107,33 @@ ExecFn pick_read_clock(const ptx::Instruction& in);
 // Whether an atom or red must see the blocks in order to give one result.
 bool is_order_sensitive(const ptx::Instruction& in, bool result_used);
 
+// ---------------------------------------------------------------------------------------------
+// Shifts by more bits than there are, shuffles by more lanes than a warp has, and both by negative
+// amounts: hardware has a result, C++ has none, and nobody means it.
+
+struct OddAmount {
+  uint64_t block = 0;  // linear index, of the first
+  uint32_t site = 0;
+  bool shuffle = false;  // else a shift
+  uint32_t amount = 0;
+  uint32_t limit = 0;  // bits or lanes: amounts are smaller
+};
+
+// A lane executes `in` with such an amount: the first of a block is kept.
+void note_odd_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount, uint32_t limit);
+
+// ---------------------------------------------------------------------------------------------
+// The refusal of an instruction that matches a row of opcodes.def but that the PTX ISA does not
+// have in this combination of modifiers, types and operands.
+
+// "add.rn.sat.f64": the opcode as it stood in the text.
+std::string spelling(const ptx::Instruction& in);
+
+// Throws lab32::Error: "add.sat.f64: <why>"; without a reason, that the PTX ISA has no such form.
+[[noreturn]] void refuse(const ptx::Instruction& in, const std::string& why = "");
+
+// "PTX line 12: <why> (source: a.cu:3)", without the end where no line is known.
+std::string in_source(const ptx::Module& module, const ptx::Instruction& in,
+                      const std::string& why);
+
 }  // namespace lab32::sim

@@ -1,5 +1,5 @@
-// What ends a kernel early, as facts. Thrown by instructions, caught by the launch. Words come from
-// trap_text.h.
+// What ends a kernel early, as facts. Thrown by instructions, caught by the launch; and the words
+// for them.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "simulator/core/memory/access_space.h"
+#include "simulator/core/memory/access.h"
 
 namespace lab32::sim {
 
@@ -84,5 +84,26 @@ struct Trap : TrapFacts {
 // Raised in a parallel run when a result may depend on the order of the blocks: the launch rolls
 // back what was written and runs the blocks one after another.
 struct OrderMatters {};
+
+// ---------------------------------------------------------------------------------------------
+// Words for faults. The only place where those of a running kernel become English.
+
+// "shuffle", as JSON and records have it: by kind.
+inline constexpr std::array kTrapKinds{
+#define KIND(id, name, words) name,
+#include "simulator/core/warp/traps.def"
+};
+const char* to_string(TrapKind kind);
+// "missing lane", as people see it.
+const char* words(TrapKind kind);
+// "past_end", as JSON has it.
+const char* to_string(TrapReason reason);
+
+// "; the value becomes an address", behind what is said of a read; "": none.
+const char* use_of_value(ValueUse use);
+
+// "thread (32,0,0) of block (0,0,0) reads 4 bytes at offset 128 of `in`: 4 bytes past its end (128
+// bytes)". One sentence, without its full stop.
+std::string describe(const TrapFacts& facts);
 
 }  // namespace lab32::sim

@@ -2,10 +2,7 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "simulator/core/isa/device_launch.h"
-#include "simulator/core/isa/device_runtime.h"
-#include "simulator/core/isa/heap_calls.h"
-#include "simulator/core/isa/printf.h"
+#include "simulator/core/isa/device_calls.h"
 #include "simulator/core/undefined/definedness.h"
 #include "simulator/core/warp/warp.h"
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulator/core/memory/warp_row.h"
+#include "simulator/core/memory/access.h"
 #include "simulator/core/warp/events.h"
 #include "simulator/observers/lanes.h"
 #include "simulator/observers/races/race_check.h"

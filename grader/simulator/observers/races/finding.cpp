@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "simulator/core/warp/trap_text.h"
+#include "simulator/core/warp/trap.h"
 
 namespace lab32::counters {
 namespace {

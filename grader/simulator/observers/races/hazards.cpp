@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "simulator/core/memory/cluster_memory.h"
+#include "simulator/core/memory/access.h"
 #include "simulator/observers/lanes.h"
 
 namespace lab32::counters {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "simulator/core/memory/access_space.h"
+#include "simulator/core/memory/access.h"
 #include "simulator/core/warp/events.h"
 #include "simulator/observers/races/finding.h"
 #include "simulator/observers/races/happens_before.h"

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "simulator/core/memory/cluster_memory.h"
+#include "simulator/core/memory/access.h"
 #include "simulator/observers/lanes.h"
 #include "simulator/observers/traffic/banks.h"
 #include "simulator/observers/traffic/sectors.h"

@@ -1,0 +1,181 @@
+// The operands of bulk copies, and what is on its way to shared memory until its barrier is asked.
+#include "simulator/core/isa/bulk_op.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "simulator/core/isa/bulk_copy.h"
+#include "simulator/core/memory/tensor_map.h"
+#include "simulator/core/warp/function_slots.h"
+#include "simulator/core/warp/instruction.h"
+
+namespace lab32::sim {
+
+// From operands as they stand in the text to what the copy engine, or st.async, needs.
+
+namespace {
+
+using ptx::Mod;
+
+// What the row has room for, but the PTX ISA (9.0) has not for all operations.
+void check_reduction(const ptx::Instruction& in, const BulkOp& op) {
+  const bool add = in.has(Mod::add), of_64 = op.reduction.bytes == 8;
+  if (!op.reduction) refuse(in);
+  if (in.op->id == ptx::OpId::red_async && of_64 && !add) refuse(in);
+  if (in.op->id == ptx::OpId::bulk_reduce_to_block && of_64 && !add) refuse(in);
+  if (in.op->id == ptx::OpId::bulk_reduce) {
+    if (in.type() == ptx::Type::s64 && add) refuse(in);
+    const bool half = in.type() == ptx::Type::f16 || in.type() == ptx::Type::bf16;
+    if (in.has(Mod::noftz) != (half && add)) refuse(in);
+  }
+}
+
+}  // namespace
+
+BulkOp bulk_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
+  BulkOp op;
+  const bool sends = in.op->id == ptx::OpId::st_async || in.op->id == ptx::OpId::red_async;
+  BulkOp::Address* const copied[] = {&op.to, &op.from, &op.barrier};
+  BulkOp::Address* const sent[] = {&op.to, &op.barrier};
+  size_t next = 0;
+  for (size_t i = 0; i < in.operands.size(); ++i) {
+    const ptx::Operand& operand = in.operands[i];
+    const std::string& kind = in.op->operands[i].name;
+    if (operand.kind == ptx::Operand::Kind::address) {
+      BulkOp::Address& address = *(sends ? sent : copied)[next++];
+      slots.address(operand, in, address.base, address.offset);
+      op.dimensions = std::max(op.dimensions, static_cast<uint8_t>(operand.elements.size()));
+      for (size_t e = 0; e < operand.elements.size(); ++e)
+        op.coordinate[e] = slots.value(operand.elements[e], 4, ptx::Type::s32, in);
+    } else if (kind == "u32") {
+      op.bytes = slots.value(operand, 4, ptx::Type::u32, in);
+    } else if (kind == "b16") {
+      op.blocks = slots.value(operand, 2, ptx::Type::b16, in);
+    } else if (kind == "vec" || kind == "T") {
+      const auto bytes = static_cast<uint8_t>(ptx::bytes_of(in.type()));
+      const auto add = [&](const ptx::Operand& v) {
+        op.value[op.values++] = slots.value(v, bytes, in.type(), in);
+      };
+      if (operand.kind == ptx::Operand::Kind::vector)
+        std::for_each(operand.elements.begin(), operand.elements.end(), add);
+      else
+        add(operand);
+      if (bytes * op.values > 16) refuse(in, "a vector of more than 16 bytes");
+    }
+  }
+  op.generic = sends && !in.has(Mod::shared_cluster);
+  const bool by_map = in.has(Mod::tensor);
+  if ((in.has(Mod::reduce) && !by_map) || in.op->id == ptx::OpId::red_async) {
+    op.reduction = reduction_of(in, in.type());
+    check_reduction(in, op);
+  }
+  return op;
+}
+
+std::vector<Slot> sources_of(const BulkOp& op) {
+  std::vector<Slot> slots = {op.to.base, op.from.base, op.barrier.base, op.bytes, op.blocks};
+  slots.insert(slots.end(), op.coordinate.begin(), op.coordinate.end());
+  return slots;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is on its way to shared memory: from when it was issued until somebody asks the barrier
+// object that counts its bytes.
+
+namespace {
+
+void deliver_copy(const BulkCopy& copy, Warp& asking) {
+  BlockContext& block = asking.block();
+  ClusterContext* const cluster = block.cluster();
+  // Who has ended tells nothing any more.
+  const bool gone = cluster != nullptr && (cluster->exited() >> copy.by->info().rank & 1) != 0;
+  BlockContext& teller = gone ? block : *copy.by;
+  const uint32_t warp = gone ? asking.index() : copy.warp;
+  const int lane = gone ? 0 : copy.lane;
+  Inst issued;
+  issued.site = copy.site;
+  for (size_t at = 0; at < copy.data.size(); at += copy.piece) {
+    const uint64_t place = at / copy.row_bytes * copy.pitch + at % copy.row_bytes;
+    const uint64_t to = swizzled(copy.to + place, copy.swizzle);
+    const std::byte* const value = copy.data.data() + at;
+    uint64_t address[kWarpSize] = {};
+    address[lane] = to;
+    if (copy.reduction) {
+      // What it updates must have a value, and has one then.
+      if (block.checks_reads()) asking.update_shared(issued, address, 1u << lane, copy.piece);
+      for (unsigned e = 0; e < copy.piece; e += copy.reduction.bytes)
+        copy.reduction.apply(block.shared() + to + e, value + e);
+    } else {
+      std::memcpy(block.shared() + to, value, copy.piece);
+    }
+    if (block.checks_reads() && !copy.reduction) {
+      UndefinedBytes& undefined = block.undefined_shared();
+      if (copy.undefined.empty())
+        undefined.define(to, copy.piece);
+      else
+        std::memcpy(undefined.data() + to, copy.undefined.data() + at, copy.piece);
+      if (!copy.undefined.empty() && copy.by == &block)
+        for (uint64_t b = 0; b < copy.piece; b += 4)
+          block.origins().note_store(Origins::shared_word(to + b), copy.origin);
+    }
+    if (!teller.observes_raw_shared()) continue;
+    std::memcpy(asking.values + lane * 16, value, copy.piece);
+    teller.report_raw_shared(warp, issued, copy.reduction ? AccessKind::red : AccessKind::store,
+                             copy.piece, 1u << lane, address,
+                             copy.reduction ? nullptr : asking.values);
+    if (!copy.by_thread)
+      teller.report_engine(
+          warp, {EngineEvent::Kind::writes, copy.site, 1u << lane, address[lane], copy.piece, 0});
+  }
+  const bool completes = complete_bytes(block.shared() + copy.barrier, copy.bytes);
+  teller.report_mbarrier_arrive(warp, 1u << lane, copy.barrier, completes);
+}
+
+}  // namespace
+
+void send(const Copier& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
+  BlockContext& block = c.block();
+  const uint64_t window = op.generic ? kSharedBase : 0;
+  const uint64_t to = c.address(op.to) - window, barrier = c.address(op.barrier) - window;
+  const auto use = copy.reduction ? BlockContext::Use::update : BlockContext::Use::write;
+  copy.by = &block;
+  copy.site = c.in.site;
+  copy.warp = c.x.warp->index();
+  copy.lane = c.lane;
+  copy.bytes = static_cast<uint32_t>(copy.data.size());
+  const auto send_to = [&](BulkCopy one) {
+    if (!is_there(c, one.barrier, 8, BlockContext::Use::update)) return;
+    const bool fits = one.data.empty() || (is_there(c, one.to, one.piece, use) &&
+                                           is_there(c, one.to + span - one.piece, one.piece, use));
+    if (!fits) one.data.clear();
+    block.bulk_copies().push_back(std::move(one));
+  };
+  if (op.blocks.bytes == 0) {
+    copy.to = to;
+    copy.barrier = barrier;
+    return send_to(std::move(copy));
+  }
+  // To the same place in each of them.
+  for (uint32_t r = c.word(op.blocks); r; r &= r - 1) {
+    const uint64_t base = base_of_rank(static_cast<uint32_t>(__builtin_ctz(r)));
+    BulkCopy one = copy;
+    one.to = base + offset_in_block(to);
+    one.barrier = base + offset_in_block(barrier);
+    send_to(std::move(one));
+  }
+}
+
+void deliver_copies(Warp& asking, uint64_t barrier) {
+  BulkCopies& copies = asking.block().bulk_copies();
+  size_t kept = 0;
+  for (BulkCopy& copy : copies) {
+    if (copy.barrier == barrier)
+      deliver_copy(copy, asking);
+    else if (BulkCopy& to = copies[kept++]; &to != &copy)
+      to = std::move(copy);
+  }
+  copies.resize(kept);
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,181 @@
+#include "simulator/core/memory/host_pages.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+namespace lab32::sim {
+
+namespace {
+
+// The range that they leave stays mapped (Linux 5.7). False: this system cannot.
+bool move_pages(std::byte* from, std::byte* to) {
+#ifdef MREMAP_DONTUNMAP
+  return mremap(from, PagePool::kPiece, PagePool::kPiece,
+                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) != MAP_FAILED;
+#else
+  (void)from, (void)to;
+  return false;
+#endif
+}
+
+uint64_t whole_pieces(const std::byte* begin, const std::byte* end) {
+  if (reinterpret_cast<uint64_t>(begin) % PagePool::kPiece != 0 || end < begin) return 0;
+  return static_cast<uint64_t>(end - begin) / PagePool::kPiece;
+}
+
+}  // namespace
+
+PagePool::Range::Range(uint64_t bytes, const char* what)
+    : bytes_(align_up(bytes, kPiece) + kPiece),
+      reserved_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+  if (reserved_ == MAP_FAILED)
+    throw Error(fmt::format("cannot reserve {} MiB of address space for {}: {}", bytes >> 20, what,
+                            std::strerror(errno)));
+  const auto address = reinterpret_cast<uint64_t>(reserved_);
+  begin_ = static_cast<std::byte*>(reserved_) + (align_up(address, kPiece) - address);
+}
+
+PagePool::Range::~Range() { munmap(reserved_, bytes_); }
+
+// Never destroyed: devices may outlive main().
+PagePool& PagePool::of_process() {
+  static auto* const pool = new PagePool;
+  return *pool;
+}
+
+PagePool::PagePool() : range_(kMost * kPiece, "memory to be used again") {
+  for (size_t i = 0; i < kMost; ++i) empty_.push_back(range_.begin() + (kMost - 1 - i) * kPiece);
+}
+
+bool PagePool::take(void* at) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (full_.empty() || !move_pages(full_.back(), static_cast<std::byte*>(at))) return false;
+  empty_.push_back(full_.back());
+  full_.pop_back();
+  return true;
+}
+
+void PagePool::give(void* at) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (empty_.empty() || !move_pages(static_cast<std::byte*>(at), empty_.back())) {
+    madvise(at, kPiece, MADV_DONTNEED);
+    return;
+  }
+  full_.push_back(empty_.back());
+  empty_.pop_back();
+}
+
+void PagePool::take_all(std::byte* begin, const std::byte* end) {
+  for (uint64_t i = 0; i < whole_pieces(begin, end); ++i)
+    if (!take(begin + i * kPiece)) return;
+}
+
+uint64_t PagePool::give_all(std::byte* begin, const std::byte* end) {
+  const uint64_t pieces = whole_pieces(begin, end);
+  for (uint64_t i = 0; i < pieces; ++i) give(begin + i * kPiece);
+  return pieces * kPiece;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+RecordPages::RecordPages(uint64_t count)
+    : range_(count * 8, "the records of the race check"),
+      records_(reinterpret_cast<uint64_t*>(range_.begin())),
+      present_(count / (kPage * kPagesOfPiece) + 1) {}
+
+void RecordPages::fetch(uint64_t page) {
+  const uint64_t piece = page / kPagesOfPiece;
+  if (!present_[piece]) {
+    present_[piece] = std::make_unique<Present>();
+    pieces_.push_back(piece);
+    PagePool::of_process().take(records_ + piece * kPagesOfPiece * kPage);
+  }
+  (*present_[piece])[page % kPagesOfPiece] = 1;
+  // Also where the system would: a page that is read first is its page of zeros, and to replace it
+  // later costs every core a flush of its address translations.
+  std::memset(records_ + page * kPage, 0, 4096);
+}
+
+void RecordPages::clear() {
+  for (const uint64_t piece : pieces_) {
+    PagePool::of_process().give(records_ + piece * kPagesOfPiece * kPage);
+    present_[piece].reset();
+  }
+  pieces_.clear();
+}
+
+// ---------------------------------------------------------------------------------------------
+
+namespace {
+
+// Mapped over and over. A process may have 65,530 mappings (vm.max_map_count): this is enough for 2
+// TB.
+constexpr uint64_t kFileBytes = 32 << 20;
+
+// A file full of poison; -1: there can be none.
+int poison_file() {
+  static const int file = [] {
+    const int fd = memfd_create("lab32-poison", MFD_CLOEXEC);
+    if (fd < 0) return fd;
+    const std::vector<unsigned char> poison(1 << 20, kPoison);
+    for (uint64_t done = 0; done < kFileBytes; done += poison.size())
+      if (write(fd, poison.data(), poison.size()) != static_cast<ssize_t>(poison.size())) {
+        close(fd);
+        return -1;
+      }
+    return fd;
+  }();
+  return file;
+}
+
+bool map_plain(std::byte* at, uint64_t bytes) {
+  if (mmap(at, bytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != at)
+    return false;
+  madvise(at, bytes, MADV_HUGEPAGE);
+  return true;
+}
+
+}  // namespace
+
+uint64_t PoisonPages::lay(std::byte* begin, uint64_t bytes) {
+  const int file = poison_file();
+  const uint64_t whole = bytes / kPiece * kPiece;
+  if (file < 0) return 0;
+  uint64_t done = 0;
+  while (done < whole) {
+    const uint64_t next = std::min(kFileBytes, whole - done);
+    if (mmap(begin + done, next, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED,
+             file, 0) != begin + done)
+      break;
+    done += next;
+  }
+  begin_ = begin;
+  waits_.assign(done / kPiece, true);
+  return done;
+}
+
+void PoisonPages::will_write(const std::byte* begin, const std::byte* end) {
+  const uint64_t from = align_up(static_cast<uint64_t>(begin - begin_), kPiece) / kPiece;
+  const uint64_t to =
+      std::min<uint64_t>(static_cast<uint64_t>(end - begin_) / kPiece, waits_.size());
+  for (uint64_t i = from; i < to;) {
+    uint64_t last = i;
+    while (last < to && waits_[last]) ++last;
+    if (last > i && !map_plain(begin_ + i * kPiece, (last - i) * kPiece)) return;
+    std::fill(waits_.begin() + static_cast<long>(i), waits_.begin() + static_cast<long>(last),
+              false);
+    i = last + 1;
+  }
+}
+
+}  // namespace lab32::sim

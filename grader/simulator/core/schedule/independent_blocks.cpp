@@ -1,0 +1,394 @@
+#include "simulator/core/schedule/independent_blocks.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "simulator/core/isa/memory_lanes.h"
+
+namespace lab32::sim {
+
+namespace {
+
+using ptx::Mod;
+using ptx::Operand;
+using ptx::OpId;
+using Kind = ptx::Operand::Kind;
+
+// The registers of a kernel that are affine, and its accesses of device memory.
+class Reader {
+ public:
+  Reader(const LaunchContext& launch, const Extents& extents)
+      : launch_(launch),
+        extents_(extents),
+        function_(*launch.program->functions[0].ptx),
+        params_(ptx::parameter_offsets(function_.params, nullptr)),
+        value_(function_.registers.size()),
+        writer_(function_.registers.size(), kNobody) {}
+
+  // False: there is something that is not known.
+  bool read() {
+    find_writers();
+    for (size_t i = 0; i < function_.body.size(); ++i) {
+      const ptx::Instruction& in = function_.body[i];
+      if (!is_harmless(in)) return false;
+      if (in.op->traits.accesses_memory() && !note_access(i)) return false;
+      note_value(i);
+    }
+    return true;
+  }
+  std::vector<AffineAccess> accesses() && { return std::move(accesses_); }
+
+ private:
+  static constexpr int kNobody = -1, kSeveral = -2;
+
+  void find_writers() {
+    for (size_t i = 0; i < function_.body.size(); ++i) {
+      const ptx::Instruction& in = function_.body[i];
+      for (size_t o = 0; o < in.operands.size(); ++o)
+        if (in.op->operands[o].is_dest) note_writer(in.operands[o], static_cast<int>(i));
+    }
+  }
+  void note_writer(const Operand& op, int by) {
+    if (op.kind == Kind::reg) {
+      int& writer = writer_[static_cast<size_t>(op.reg)];
+      writer = writer == kNobody ? by : kSeveral;
+    }
+    for (const Operand& e : op.elements) note_writer(e, by);
+  }
+
+  static bool is_harmless(const ptx::Instruction& in) {
+    const ptx::Traits& t = in.op->traits;
+    return t.flow != ptx::Flow::call && t.flow != ptx::Flow::table_branch && !t.bulk &&
+           !t.is_texture() && !t.is_cluster_barrier() && !t.is_mbarrier();
+  }
+
+  // ---- values ----
+
+  void note_value(size_t i) {
+    const ptx::Instruction& in = function_.body[i];
+    if (in.operands.empty() || in.operands[0].kind != Kind::reg || in.guard >= 0) return;
+    const auto to = static_cast<size_t>(in.operands[0].reg);
+    if (writer_[to] != static_cast<int>(i)) return;
+    // Into a wider register the sign goes along, or does not.
+    if (in.op->traits.wider && bits_of(in.operands[0]) != ptx::bits_of(in.type())) return;
+    value_[to] = result(in);
+  }
+  unsigned bits_of(const Operand& reg) const {
+    return function_.registers[static_cast<size_t>(reg.reg)].bits;
+  }
+
+  std::optional<Affine> result(const ptx::Instruction& in) const {
+    const auto source = [&](size_t o) { return value(in.operands[o]); };
+    switch (in.op->id) {
+      case OpId::ld_param:
+        return parameter(in);
+      case OpId::mov:
+      case OpId::cvta:
+      case OpId::cvta_to:
+        return ptx::bits_of(in.type()) < 32 ? std::nullopt : source(1);
+      case OpId::add_int:
+        return is_wide(in) ? sum(source(1), source(2)) : std::nullopt;
+      case OpId::sub_int:
+        return is_wide(in) && source(1) && source(2) ? minus(*source(1), *source(2)) : std::nullopt;
+      case OpId::mul_lo:
+        return is_wide(in) ? product(source(1), source(2)) : std::nullopt;
+      case OpId::mad_lo:
+        return is_wide(in) ? sum(product(source(1), source(2)), source(3)) : std::nullopt;
+      case OpId::mul_wide:
+        return product(as(in.type(), source(1)), as(in.type(), source(2)));
+      case OpId::mad_wide:
+        return sum(product(as(in.type(), source(1)), as(in.type(), source(2))), source(3));
+      case OpId::shl:
+        return shifted(in, source(1), source(2));
+      case OpId::cvt:
+        return converted(in, source(1));
+      default:
+        return {};
+    }
+  }
+
+  // The value of a register of n bits is known but for multiples of 2^n: sums and products need no
+  // more. That is not so where a wider one is made of it.
+  static bool is_wide(const ptx::Instruction& in) { return ptx::bits_of(in.type()) >= 32; }
+
+  std::optional<Affine> as(ptx::Type type, const std::optional<Affine>& a) const {
+    if (!a || ptx::bits_of(type) < 32) return {};
+    const Range r = extents_.range(*a);
+    const unsigned bits = ptx::bits_of(type);
+    const bool with_sign = ptx::is_signed(type);
+    const Exact end = Exact{1} << (with_sign ? bits - 1 : bits);
+    return r.low >= (with_sign ? -end : 0) && r.high < end ? a : std::nullopt;
+  }
+  static std::optional<Affine> sum(const std::optional<Affine>& a, const std::optional<Affine>& b) {
+    return a && b ? plus(*a, *b) : std::nullopt;
+  }
+  static std::optional<Affine> product(const std::optional<Affine>& a,
+                                       const std::optional<Affine>& b) {
+    if (!a || !b) return {};
+    if (a->is_constant()) return times(*b, a->constant);
+    return b->is_constant() ? times(*a, b->constant) : std::nullopt;
+  }
+  static std::optional<Affine> shifted(const ptx::Instruction& in, const std::optional<Affine>& a,
+                                       const std::optional<Affine>& by) {
+    if (!is_wide(in) || !a || !by || !by->is_constant()) return {};
+    if (by->constant < 0 || by->constant >= static_cast<int>(ptx::bits_of(in.type())) - 1)
+      return {};
+    return times(*a, int64_t{1} << by->constant);
+  }
+  std::optional<Affine> converted(const ptx::Instruction& in,
+                                  const std::optional<Affine>& a) const {
+    const ptx::Type to = in.type(0), from = in.type(1);
+    if (ptx::is_float(to) || ptx::is_float(from) || in.has(Mod::sat)) return {};
+    if (ptx::bits_of(to) < 32 || ptx::bits_of(from) < 32) return {};
+    return ptx::bits_of(to) > ptx::bits_of(from) ? as(from, a) : a;
+  }
+
+  std::optional<Affine> parameter(const ptx::Instruction& in) const {
+    const Operand& from = in.operands[1];
+    if (from.reg >= 0 || ptx::is_float(in.type()) || ptx::bits_of(in.type()) < 32) return {};
+    for (size_t p = 0; p < function_.params.size(); ++p) {
+      if (function_.params[p].name != from.name) continue;
+      const uint64_t at = launch_.param_address + params_[p] + static_cast<uint64_t>(from.value);
+      Affine a;
+      if (ptx::bits_of(in.type()) == 64) {
+        std::memcpy(&a.constant, launch_.memory->host(at), 8);
+        return a;
+      }
+      int32_t value;
+      std::memcpy(&value, launch_.memory->host(at), 4);
+      a.constant = value;
+      return a;
+    }
+    return {};
+  }
+  std::optional<Affine> value(const Operand& op) const {
+    Affine a;
+    switch (op.kind) {
+      case Kind::reg:
+        return value_[static_cast<size_t>(op.reg)];
+      case Kind::integer:
+        a.constant = op.value;
+        return a;
+      case Kind::special:
+        return special(op.special);
+      default:
+        return {};
+    }
+  }
+  std::optional<Affine> special(ptx::SpecialReg reg) const {
+    using ptx::SpecialReg;
+    // Of a register's three, .x to .z: which; 3: none.
+    const auto side = [&](SpecialReg x) {
+      return std::min<size_t>(static_cast<size_t>(reg) - static_cast<size_t>(x), 3);
+    };
+    Affine a;
+    if (const size_t i = side(SpecialReg::tid_x); i < 3)
+      a.factor[i] = 1;
+    else if (const size_t j = side(SpecialReg::ctaid_x); j < 3)
+      a.factor[3 + j] = 1;
+    else if (const size_t k = side(SpecialReg::ntid_x); k < 3)
+      a.constant = extents_.last(k) + 1;
+    else if (const size_t l = side(SpecialReg::nctaid_x); l < 3)
+      a.constant = extents_.last(3 + l) + 1;
+    else
+      return {};
+    return a;
+  }
+
+  // ---- accesses ----
+
+  bool note_access(size_t i) {
+    const ptx::Instruction& in = function_.body[i];
+    const ptx::Traits& traits = in.op->traits;
+    if (traits.memory_count != 1) return false;
+    const ptx::Space own = traits.memory[0].space;
+    const ptx::Space space = own == ptx::Space::generic ? space_of(in) : own;
+    if (space != ptx::Space::global && space != ptx::Space::generic)
+      return true;  // the block's own
+    if (traits.is_atomic() || traits.of_whole_warp()) return false;
+    const bool store = traits.uses(ptx::MemoryUse::Kind::store);
+    if (!store && is_in_loop(i)) return false;
+    const Operand& at = in.operands[store ? 0 : 1];
+    if (at.kind != Kind::address || at.reg < 0 || bits_of(at) != 64) return false;
+    Affine offset;
+    offset.constant = at.value;
+    const std::optional<Affine> address = sum(value_[static_cast<size_t>(at.reg)], offset);
+    if (!address) return false;
+    AffineAccess access{*address, ptx::bytes_of(in.type()) * elements(in), store, {}};
+    if (in.guard >= 0) add_bounds(in.guard, !in.guard_negated, access.bounds);
+    add_bounds_around(i, access.bounds);
+    const Range r = extents_.range(access.address, access.bounds);
+    // Anywhere else a generic address is none of device memory, or wrong.
+    if (r.low < kGlobalBase || r.high >= (Exact{1} << 63)) return false;
+    accesses_.push_back(std::move(access));
+    return true;
+  }
+  static unsigned elements(const ptx::Instruction& in) {
+    return in.has(Mod::v4) ? 4 : in.has(Mod::v2) ? 2 : 1;
+  }
+
+  static bool is_branch(const ptx::Instruction& in) {
+    return in.op->traits.flow == ptx::Flow::branch;
+  }
+  static size_t target_of(const ptx::Instruction& in) {
+    return static_cast<size_t>(in.operands[0].value);
+  }
+  bool is_in_loop(size_t i) const {
+    for (size_t j = i; j < function_.body.size(); ++j)
+      if (is_branch(function_.body[j]) && target_of(function_.body[j]) <= i) return true;
+    return false;
+  }
+
+  // What the branches say that jump over the instruction.
+  void add_bounds_around(size_t i, std::vector<Bound>& bounds) const {
+    for (size_t j = 0; j < i; ++j) {
+      const ptx::Instruction& in = function_.body[j];
+      if (!is_branch(in) || in.guard < 0 || target_of(in) <= i || is_entered(j, target_of(in)))
+        continue;
+      add_bounds(in.guard, in.guard_negated, bounds);
+    }
+  }
+  // Whether a branch from elsewhere leads to between the two.
+  bool is_entered(size_t after, size_t before) const {
+    for (size_t j = 0; j < function_.body.size(); ++j) {
+      if (!is_branch(function_.body[j]) || (j > after && j < before)) continue;
+      const size_t to = target_of(function_.body[j]);
+      if (to > after && to < before) return true;
+    }
+    return false;
+  }
+
+  // What is known where the predicate has that value.
+  void add_bounds(int predicate, bool is, std::vector<Bound>& bounds) const {
+    const int by = writer_[static_cast<size_t>(predicate)];
+    if (by < 0) return;
+    const ptx::Instruction& in = function_.body[static_cast<size_t>(by)];
+    if (in.guard >= 0 || in.operands[0].kind != Kind::reg) return;
+    const auto each = [&](bool value) {
+      for (size_t o : {1, 2})
+        if (in.operands[o].kind == Kind::reg)
+          add_bounds(in.operands[o].reg, value != in.operands[o].negated, bounds);
+    };
+    if (in.op->id == OpId::or_pred && !is) each(false);
+    if (in.op->id == OpId::and_pred && is) each(true);
+    if (in.op->id == OpId::setp) add_comparison(in, is, bounds);
+  }
+  void add_comparison(const ptx::Instruction& in, bool is, std::vector<Bound>& bounds) const {
+    if (ptx::is_float(in.type())) return;
+    const std::optional<Affine> a = as(in.type(), value(in.operands[1])),
+                                b = as(in.type(), value(in.operands[2]));
+    if (!a || !b) return;
+    const bool less = in.has(Mod::lt) || in.has(Mod::lo),
+               up_to = in.has(Mod::le) || in.has(Mod::ls),
+               more = in.has(Mod::gt) || in.has(Mod::hi), from = in.has(Mod::ge) || in.has(Mod::hs);
+    if (!less && !up_to && !more && !from) return;
+    const bool a_is_lower = (less || up_to) == is;
+    const std::optional<Affine> form = a_is_lower ? minus(*a, *b) : minus(*b, *a);
+    const bool strictly = is ? less || more : up_to || from;
+    if (form) bounds.push_back({*form, strictly ? -1 : 0});
+  }
+
+  const LaunchContext& launch_;
+  const Extents& extents_;
+  const ptx::Function& function_;
+  const std::vector<uint32_t> params_;
+  std::vector<std::optional<Affine>> value_;  // by register; of those that are written once
+  std::vector<int> writer_;                   // by register: an instruction
+  std::vector<AffineAccess> accesses_;
+};
+
+}  // namespace
+
+std::optional<std::vector<AffineAccess>> affine_accesses(const LaunchContext& launch,
+                                                         const Extents& extents) {
+  Reader reader(launch, extents);
+  if (!reader.read()) return {};
+  return std::move(reader).accesses();
+}
+
+// ---------------------------------------------------------------------------------------------
+
+namespace {
+
+// Longer ones hardly ever qualify, and are looked at before each launch.
+constexpr size_t kMostInstructions = 1000;
+
+// Whether accesses at these addresses, which differ in the constant only, touch bytes of `reach` in
+// front of or behind each other from one block only. The coordinates are digits: where each step of
+// one is longer than all that the smaller ones add up to, no two sums are equal.
+bool digits_tell(const Affine& address, const std::vector<Bound>& bounds, Exact reach,
+                 const Extents& extents) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < kCoordinates; ++i) {
+    if (extents.last(i) == 0) continue;
+    if (address.factor[i] != 0)
+      order.push_back(i);
+    else if (is_of_block(i))
+      return false;
+  }
+  const auto step = [&](size_t i) { return Exact{std::abs(address.factor[i])}; };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return step(a) < step(b); });
+  Exact span = reach;
+  bool blocks = false;
+  Affine below;  // the digits so far
+  for (const size_t i : order) {
+    blocks |= is_of_block(i);
+    if (blocks && step(i) < span) return false;
+    span += step(i) * extents.last(i);
+    below.factor[i] = address.factor[i];
+    const Range bounded = extents.range(below, bounds);
+    span = std::min(span, reach + bounded.high - bounded.low);
+  }
+  return true;
+}
+
+bool apart(const AffineAccess& store, const AffineAccess& other, const Extents& extents) {
+  const Range a = extents.range(store.address, store.bounds),
+              b = extents.range(other.address, other.bounds);
+  if (a.high + store.bytes <= b.low || b.high + other.bytes <= a.low) return true;
+  if (store.address.factor != other.address.factor) return false;
+  // Only where the same is known of both.
+  std::vector<Bound> both;
+  for (const Bound& bound : store.bounds)
+    if (std::any_of(other.bounds.begin(), other.bounds.end(), [&](const Bound& o) {
+          return o.most == bound.most && o.form.constant == bound.form.constant &&
+                 o.form.factor == bound.form.factor;
+        }))
+      both.push_back(bound);
+  const Exact off = Exact{store.address.constant} - other.address.constant;
+  return digits_tell(store.address, both,
+                     (off < 0 ? -off : off) + std::max(store.bytes, other.bytes), extents);
+}
+
+}  // namespace
+
+Apart keep_apart(const LaunchContext& launch) {
+  const KernelProgram& program = *launch.program;
+  if (program.functions.size() != 1 || program.order_sensitive || program.uses_heap ||
+      program.launches_kernels || program.reads_clock || launch.has_clusters() ||
+      launch.keep_going || launch.grid_workspace != 0)
+    return {};
+  // A register that is read before it is written has no value that is known.
+  if (!program.functions[0].undefined.empty() ||
+      program.functions[0].ptx->body.size() > kMostInstructions)
+    return {};
+  const Extents extents(launch.grid, launch.block);
+  const auto accesses = affine_accesses(launch, extents);
+  if (!accesses) return {};
+  Apart result;
+  for (const AffineAccess& store : *accesses) {
+    if (!store.store) continue;
+    for (const AffineAccess& other : *accesses)
+      if (!apart(store, other, extents)) return {};
+    const Range r = extents.range(store.address, store.bounds);
+    result.written.emplace_back(static_cast<uint64_t>(r.low),
+                                static_cast<uint64_t>(r.high) + store.bytes);
+  }
+  result.proven = true;
+  return result;
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,224 @@
+// Which bytes of memory are undefined, what a warp's accesses find of them, and what they define.
+#include "simulator/core/undefined/undefined_bits.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "simulator/core/memory/access.h"
+#include "simulator/core/undefined/bit_flow.h"
+#include "simulator/core/undefined/definedness.h"
+#include "simulator/core/warp/warp.h"
+
+namespace lab32::sim {
+
+namespace {
+
+constexpr uint32_t kWholeWarp = 0xffffffffu;
+
+bool any_set(const std::byte* bits, size_t bytes) {
+  uint64_t all = 0;
+  size_t i = 0;
+  for (; i + 8 <= bytes; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, bits + i, 8);
+    all |= word;
+  }
+  for (; i < bytes; ++i) all |= static_cast<uint64_t>(bits[i]);
+  return all != 0;
+}
+
+// Whether any lane's bytes have a bit set: the usual answer is no, and has to be quick.
+template <class Word>
+bool any_lane_set(const std::byte* bits, const uint64_t* address, size_t stride, uint32_t mask) {
+  Word all = 0;
+  if (mask == kWholeWarp) {
+    for (size_t l = 0; l < 32; ++l) {
+      Word word;
+      std::memcpy(&word, bits + address[l] + l * stride, sizeof word);
+      all |= word;
+    }
+    return all != 0;
+  }
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const auto l = static_cast<unsigned>(__builtin_ctz(r));
+    Word word;
+    std::memcpy(&word, bits + address[l] + l * stride, sizeof word);
+    all |= word;
+  }
+  return all != 0;
+}
+
+}  // namespace
+
+void UndefinedBytes::reset(size_t bytes, size_t size) {
+  bits_.resize(size);
+  left_ = bytes;
+  std::memset(bits_.data(), 0xff, bytes);
+  std::memset(bits_.data() + bytes, 0, size - bytes);
+}
+
+bool UndefinedBytes::any(uint64_t first, size_t bytes) const {
+  return any_set(place() + first, bytes);
+}
+
+uint32_t UndefinedBytes::lanes(const uint64_t* address, size_t stride, uint32_t mask,
+                               unsigned bytes) const {
+  if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes) &&
+      !any_set(place() + address[0], size_t{bytes} * 32))
+    return 0;
+  const uint64_t first = address[__builtin_ctz(mask)];
+  if (stride == 0 && !any_set(place() + first, bytes)) {  // one word for all lanes
+    uint64_t others = 0;
+    for (uint32_t r = mask; r; r &= r - 1) others |= address[__builtin_ctz(r)] ^ first;
+    if (others == 0) return 0;
+  }
+  if (bytes == 4 && !any_lane_set<uint32_t>(place(), address, stride, mask)) return 0;
+  if (bytes == 8 && !any_lane_set<uint64_t>(place(), address, stride, mask)) return 0;
+  uint32_t found = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const auto l = static_cast<unsigned>(__builtin_ctz(r));
+    if (any_set(place() + address[l] + l * stride, bytes)) found |= 1u << l;
+  }
+  return found;
+}
+
+void UndefinedBytes::define(uint64_t first, size_t bytes) {
+  if (left_ == 0) return;
+  std::byte* const at = place() + first;
+  if (left_ != kNotCounted) {
+    if (!any_set(at, bytes)) return;
+    left_ -= bytes - static_cast<size_t>(std::count(at, at + bytes, std::byte{0}));
+  }
+  std::memset(at, 0, bytes);
+}
+
+void UndefinedBytes::define(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes) {
+  if (left_ == 0) return;
+  if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes))
+    return define(address[0], size_t{bytes} * 32);
+  if (mask == kWholeWarp && bytes == 4 && left_ != kNotCounted &&
+      !any_lane_set<uint32_t>(place(), address, stride, mask))
+    return;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const auto l = static_cast<unsigned>(__builtin_ctz(r));
+    define(address[l] + l * stride, bytes);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// What a warp's accesses find undefined, and what they define.
+
+ValueTracker& Warp::track() {
+  if (!track_) track_ = std::make_unique<Definedness>(*this);
+  return *track_;
+}
+
+bool Warp::find_undefined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes,
+                          UndefinedRead* read) {
+  read->space = space;
+  read->of = read->address = address;
+  if (space == AccessSpace::shared) {
+    UndefinedBytes& undefined = block_.undefined_shared();
+    if (undefined.none()) return false;
+    read->lanes = undefined.lanes(address, 0, mask, bytes);
+    if (read->lanes != 0) read->bits = undefined.data();
+  } else if (space == AccessSpace::local) {
+    read->stride = local_capacity_;
+    read->lanes = undefined_local_.lanes(address, local_capacity_, mask, bytes);
+    read->bits = undefined_local_.data();
+  } else {
+    read->lanes = block_.take_unwritten() & mask;
+    if (read->lanes == 0) return false;
+    // A bit says whether a byte was written: here a byte for each.
+    static constexpr uint64_t kStart[kWarpSize] = {};
+    const Memory& memory = *block_.launch().memory;
+    for (uint32_t r = read->lanes; r; r &= r - 1) {
+      const int l = __builtin_ctz(r);
+      for (unsigned b = 0; b < bytes; ++b)
+        values[l * 16 + static_cast<int>(b)] =
+            memory.written(address[l] + b, 1) ? std::byte{0} : std::byte{0xff};
+    }
+    read->bits = values;
+    read->stride = 16;
+    read->address = kStart;
+  }
+  return read->lanes != 0;
+}
+
+UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& read, unsigned bytes) {
+  Origins& origins = block_.origins();
+  UndefinedBits::OfLanes found{};
+  for (uint32_t r = read.lanes; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const uint64_t at = read.of[l];
+    std::optional<Origins::Id> id;
+    for (uint64_t b = 0; read.space != AccessSpace::global && b < bytes; b += 4) {
+      const auto stored = origins.of_store(read.space == AccessSpace::shared
+                                               ? Origins::shared_word(at + b)
+                                               : Origins::local_word(index_, l, at + b));
+      if (stored) id = id ? origins.join(*id, *stored) : stored;
+    }
+    if (!id)
+      id = origins.of_read(in.site, [&] {
+        TrapFacts facts = block_.facts_of_unwritten(index_, l, read.space, at, bytes);
+        if (read.space == AccessSpace::local) {
+          facts.access->offset -= kLocalStart;
+          facts.access->size = local_top() - kLocalStart;
+        }
+        return facts;
+      });
+    found[static_cast<size_t>(l)] = *id;
+  }
+  return found;
+}
+
+void Warp::update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes) {
+  UndefinedRead read;
+  if (!find_undefined(AccessSpace::shared, address, mask, bytes, &read)) return;
+  TrapFacts facts = block_.facts_of_unwritten(index_, __builtin_ctz(read.lanes), read.space,
+                                              address[__builtin_ctz(read.lanes)], bytes);
+  block_.value_matters({in.site, std::move(facts)}, ValueUse::atomic, read.lanes);
+  define(AccessSpace::shared, address, mask, bytes);
+}
+
+void Warp::define(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes) {
+  if (space == AccessSpace::shared)
+    block_.undefined_shared().define(address, 0, mask, bytes);
+  else
+    undefined_local_.define(address, local_capacity_, mask, bytes);
+}
+
+std::byte* Warp::undefined_local(int lane, uint64_t offset, unsigned bytes) {
+  return offset + bytes <= local_capacity_
+             ? undefined_local_.data() + static_cast<size_t>(lane) * local_capacity_ + offset
+             : nullptr;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is undefined in registers goes with them where st.async sends them, and matters where
+// red.async does.
+
+void Definedness::execute_sending(UndefinedBits& u, const Exec& x, const Inst& in,
+                                  const BulkOp& op) {
+  if (op.reduction)
+    for (const Slot& slot : op.value) demand(u, slot, x.mask, ValueUse::atomic);
+  BulkCopies& copies = warp_.block().bulk_copies();
+  const size_t before = copies.size();
+  in.exec(x, in);
+  if (op.values == 0 || op.reduction) return;
+  for (size_t i = before; i < copies.size(); ++i) {
+    BulkCopy& sent = copies[i];
+    if (sent.data.empty()) continue;
+    for (unsigned v = 0; v < op.values; ++v) {
+      const Slot& slot = op.value[v];
+      const LaneBits bits = get_bits(u.registers.data(), slot, sent.lane);
+      if (!bits.any()) continue;
+      const Origins::Id from = u.origin.at(slot.offset)[static_cast<size_t>(sent.lane)];
+      sent.origin = sent.undefined.empty() ? from : warp_.block().origins().join(sent.origin, from);
+      sent.undefined.resize(sent.data.size());
+      std::memcpy(sent.undefined.data() + size_t{v} * slot.bytes, &bits, slot.bytes);
+    }
+  }
+}
+
+}  // namespace lab32::sim

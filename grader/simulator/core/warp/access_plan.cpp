@@ -1,0 +1,96 @@
+#include "simulator/core/warp/access_plan.h"
+
+#include <fmt/format.h>
+
+namespace lab32::sim {
+
+namespace {
+
+const char* name_of(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::load:
+      return "load";
+    case AccessKind::store:
+      return "store";
+    case AccessKind::red:
+      return "reduction";
+    case AccessKind::atom:
+      break;
+  }
+  return "atomic";
+}
+
+const char* name_of(std::optional<AccessSpace> space) {
+  if (!space) return "";
+  return *space == AccessSpace::global   ? "global "
+         : *space == AccessSpace::shared ? "shared "
+                                         : "local ";
+}
+
+std::string grouping(const Unmatched& u, const char* why) {
+  return fmt::format("PTX has {} such here, the machine code {} ({}): {}", u.in_ptx,
+                     u.in_machine_code, u.seen, why);
+}
+
+}  // namespace
+
+const char* to_string(Unmatched::Reason reason) {
+  return kUnmatchedReasons[static_cast<size_t>(reason)];
+}
+
+std::string access_name(const Unmatched& u) {
+  if (u.bytes == 0) return "";
+  return fmt::format("{}{} of {} bytes", name_of(u.space), name_of(u.kind), u.bytes);
+}
+
+std::string line_name(int line, int ptx_line) {
+  return line > 0 ? fmt::format("line {}", line) : fmt::format("PTX line {}", ptx_line);
+}
+
+std::string describe(const Unmatched& u) {
+  using Reason = Unmatched::Reason;
+  switch (u.reason) {
+    case Reason::no_machine_code:
+      return "no machine code at hand";
+    case Reason::uncounted:
+      return "how the hardware counts this instruction is not known here";
+    case Reason::not_listed:
+      return "its machine code is not in the listing";
+    case Reason::unexplained_instruction:
+      return fmt::format("the machine code has {} that no access of the PTX explains", u.seen);
+    case Reason::unknown_atomic:
+      return fmt::format("the machine code has {}: this form is not known", u.seen);
+    case Reason::other_instruction:
+      return fmt::format("the machine code has {} in its place", u.seen);
+    case Reason::other_width:
+      return "issued as " + u.seen;
+    case Reason::no_instruction:
+      return "no instruction stands for it";
+    case Reason::like_one_without:
+      return line_name(u.line, u.ptx_line) +
+             " has the same kind of access and no instruction stands for that";
+    case Reason::copies_differ:
+      return grouping(u, "its instructions differ from copy to copy");
+    case Reason::no_single_grouping:
+      return grouping(u, "more than one way, or none, to group them");
+    case Reason::jump_table:
+      return "the kernel jumps through a table, so its loops are not known";
+    case Reason::other_loop:
+      return "it stands in another loop than in the PTX";
+    case Reason::moved_out_of_loop:
+      return "ptxas moved it out of a loop";
+    case Reason::condition_dropped:
+      return "it runs without the condition that the PTX puts before it";
+    case Reason::duplicated:
+      return "ptxas duplicated the code around it";
+    case Reason::shared_by_iterations:
+      return "ptxas unrolled a loop and shares accesses between its iterations";
+    case Reason::diverged:
+      return "lanes of a warp left the unrolled loop at different times";
+    case Reason::estimated:
+      return "16-byte pieces that are no pairs: their wavefronts are an estimate";
+  }
+  return "";
+}
+
+}  // namespace lab32::sim

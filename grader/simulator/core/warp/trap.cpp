@@ -1,0 +1,360 @@
+#include "simulator/core/warp/trap.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace lab32::sim {
+
+namespace {
+
+constexpr const char* kWords[] = {
+#define KIND(id, name, words) words,
+#include "simulator/core/warp/traps.def"
+};
+
+struct ReasonRow {
+  const char* name;
+  TrapKind kind;
+};
+constexpr ReasonRow kTrapReasons[] = {
+#define REASON(kind, id) {#id, TrapKind::kind},
+#include "simulator/core/warp/traps.def"
+};
+
+std::string name_of(const std::optional<ThreadId>& id) {
+  const auto [block, thread] = id.value_or(ThreadId{});
+  return fmt::format("thread ({},{},{}) of block ({},{},{})", thread[0], thread[1], thread[2],
+                     block[0], block[1], block[2]);
+}
+
+std::string thread_in_block(const std::optional<ThreadId>& id) {
+  const ThreadId t = id.value_or(ThreadId{});
+  return fmt::format("thread ({},{},{})", t.thread[0], t.thread[1], t.thread[2]);
+}
+
+std::string warp_name(const TrapFacts& f) {
+  return fmt::format("warp {} of block {}", f.warp.value_or(WarpLanes{}).warp, f.block);
+}
+
+std::string bytes_of(uint64_t n) { return fmt::format("{} byte{}", n, n == 1 ? "" : "s"); }
+
+const char* verb(AccessUse use) {
+  return use == AccessUse::read ? "reads" : use == AccessUse::write ? "writes" : "updates";
+}
+
+// " of block 2 of its cluster"; of its own memory "".
+std::string of_block(const MemoryAccess& a) {
+  return a.rank == MemoryAccess::kOwn ? "" : fmt::format(" of block {} of its cluster", a.rank);
+}
+
+// "`in`", "shared memory", "its local memory"
+std::string name_of_object(const MemoryAccess& a) {
+  if (a.space == AccessSpace::shared && a.object.empty()) return "shared memory" + of_block(a);
+  return a.space == AccessSpace::local ? "its local memory" : "`" + a.object + "`" + of_block(a);
+}
+
+// "in[7]", "in[4] to in[7]", "s[1].mass"; empty where that is not known.
+std::string elements_of(const MemoryAccess& a) {
+  if (!a.place.empty()) return a.place;
+  const auto element = static_cast<int64_t>(a.element);
+  if (element == 0 || a.offset % element != 0 || a.bytes % a.element != 0) return "";
+  const int64_t first = a.offset / element, last = first + a.bytes / element - 1;
+  const std::string one = fmt::format("{}[{}]", a.object, first);
+  return last == first ? one : fmt::format("{} to {}[{}]", one, a.object, last);
+}
+
+// Of an array, of which more than its end is known.
+std::string end_of(const MemoryAccess& a) {
+  if (!a.last_place.empty()) return "the last is " + a.last_place;
+  if (a.element == 0)
+    return fmt::format("{} past the end of `{}`",
+                       bytes_of(static_cast<uint64_t>(a.offset) + a.bytes - a.size), a.object);
+  const uint64_t count = a.size / a.element;
+  if (count == 0) return "`" + a.object + "` has no elements";
+  return fmt::format("the last is {}[{}]", a.object, count - 1);
+}
+
+std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
+  const std::string elements = elements_of(a);
+  if (!elements.empty()) {
+    const std::string what =
+        fmt::format("{} {} {}{}", name_of(f.thread), verb(a.use), elements, of_block(a));
+    if (f.reason == TrapReason::past_end) return what + "; " + end_of(a);
+    if (f.reason == TrapReason::before_start)
+      return fmt::format("{}, before the start of `{}`", what, a.object);
+    if (f.reason == TrapReason::unwritten)
+      return what + ", which nothing has written" + use_of_value(f.used_as);
+  }
+  const std::string object = name_of_object(a);
+  const std::string what =
+      fmt::format("{} {} {}", name_of(f.thread), verb(a.use), bytes_of(a.bytes));
+  const std::string where = fmt::format("{} at offset {} of {}", what, a.offset, object);
+  switch (f.reason) {
+    case TrapReason::past_end:
+      return fmt::format("{}: {} past its end ({} bytes)", where,
+                         bytes_of(static_cast<uint64_t>(a.offset) + a.bytes - a.size), a.size);
+    case TrapReason::before_start:
+      return fmt::format("{} {} before the start of {}", what,
+                         bytes_of(static_cast<uint64_t>(-a.offset)), object);
+    case TrapReason::no_such_memory:
+      if (a.space == AccessSpace::shared) return what + " of shared memory, but the block has none";
+      return fmt::format("{} at {:#x}, which is no device memory", what, a.address);
+    case TrapReason::outside_local:
+      return fmt::format("{}, which holds {} bytes", where, a.size);
+    case TrapReason::null_pointer:
+      return fmt::format("{} at address {:#x}: a null pointer", what, a.address);
+    case TrapReason::freed:
+      return where + ", which was freed";
+    case TrapReason::not_mapped:
+      return where + ", where no memory is mapped that kernels may access so";
+    case TrapReason::read_only:
+      return where + ", which kernels cannot write";
+    case TrapReason::not_enabled:
+      return where + ", which lies on another device whose memory this one has no access to";
+    case TrapReason::misaligned:
+      if (a.space == AccessSpace::local)
+        return fmt::format(
+            "{} accesses {} bytes at offset {} of its local memory, which is no multiple of {}",
+            name_of(f.thread), a.bytes, a.offset, a.bytes);
+      return fmt::format("{}: an access of {} bytes needs an {} that is a multiple of {}", where,
+                         a.bytes, a.space == AccessSpace::global ? "address" : "offset", a.bytes);
+    default:  // unwritten
+      return where + ", which nothing has written" + use_of_value(f.used_as);
+  }
+}
+
+// Of another block's shared memory, as it is there or would be.
+std::string describe_remote(const TrapFacts& f, const MemoryAccess& a) {
+  const std::string elements = elements_of(a);
+  const std::string what =
+      elements.empty()
+          ? fmt::format("{} {} {} at offset {} of {}", name_of(f.thread), verb(a.use),
+                        bytes_of(a.bytes), a.offset, name_of_object(a))
+          : fmt::format("{} {} {}{}", name_of(f.thread), verb(a.use), elements, of_block(a));
+  switch (f.reason) {
+    case TrapReason::no_such_block:
+      return fmt::format("{}, which has {} block{}", what, f.limit, f.limit == 1 ? "" : "s");
+    case TrapReason::block_exited:
+      return what + ", which has exited";
+    case TrapReason::not_own_block:
+      return what + " by an instruction that reaches its own block's only (.shared::cta)";
+    case TrapReason::block_not_started:
+      return what + ", and nothing makes sure that this block has started";
+    default:
+      return what + ", and nothing keeps this block from exiting before";
+  }
+}
+
+}  // namespace
+
+const char* use_of_value(ValueUse use) {
+  switch (use) {
+    case ValueUse::address:
+      return "; the value becomes an address";
+    case ValueUse::branch:
+      return "; the value decides where threads go";
+    case ValueUse::atomic:
+      return "; the value goes into an atomic";
+    case ValueUse::output:
+      return "; the value is stored in device memory";
+    case ValueUse::none:
+      break;
+  }
+  return "";
+}
+
+TrapKind kind_of(TrapReason reason) { return kTrapReasons[static_cast<size_t>(reason)].kind; }
+
+bool is_finding(TrapKind kind) {
+  switch (kind) {
+    case TrapKind::out_of_bounds:
+    case TrapKind::misaligned:
+    case TrapKind::null:
+    case TrapKind::freed:
+    case TrapKind::read_only:
+    case TrapKind::peer:
+    case TrapKind::cluster:
+    case TrapKind::uninitialised:
+    case TrapKind::barrier:
+    case TrapKind::shuffle:
+      return true;
+    case TrapKind::instruction_limit:
+    case TrapKind::deadlock:
+    case TrapKind::trap:
+    case TrapKind::assertion:
+    case TrapKind::stack:
+    case TrapKind::launch:
+    case TrapKind::input:
+    case TrapKind::output:
+    case TrapKind::time_limit:
+      break;
+  }
+  return false;
+}
+
+const char* to_string(TrapKind kind) { return kTrapKinds[static_cast<size_t>(kind)]; }
+const char* words(TrapKind kind) { return kWords[static_cast<size_t>(kind)]; }
+const char* to_string(TrapReason reason) { return kTrapReasons[static_cast<size_t>(reason)].name; }
+
+std::string describe(const TrapFacts& f) {
+  const WarpLanes warp = f.warp.value_or(WarpLanes{});
+  switch (f.reason) {
+    case TrapReason::past_end:
+    case TrapReason::before_start:
+    case TrapReason::no_such_memory:
+    case TrapReason::outside_local:
+    case TrapReason::not_mapped:
+    case TrapReason::misaligned:
+    case TrapReason::null_pointer:
+    case TrapReason::freed:
+    case TrapReason::read_only:
+    case TrapReason::not_enabled:
+    case TrapReason::unwritten:
+      return describe_access(f, f.access.value_or(MemoryAccess{}));
+    case TrapReason::no_such_block:
+    case TrapReason::block_exited:
+    case TrapReason::not_own_block:
+    case TrapReason::block_not_started:
+    case TrapReason::block_may_exit:
+      return describe_remote(f, f.access.value_or(MemoryAccess{}));
+    case TrapReason::outside_surface:
+      return fmt::format("{} {} a surface at {}; the array has {}", name_of(f.thread),
+                         verb(f.access.value_or(MemoryAccess{}).use), f.name, f.cause);
+    case TrapReason::threads_missing:
+      return fmt::format(
+          "block {}: {} of {} threads wait at this barrier ({} first), the others can never reach "
+          "it",
+          f.block, f.value, f.limit, name_of(f.thread));
+    case TrapReason::barrier_skipped:
+      return fmt::format("{} has left the kernel without coming to this barrier, where {} waits",
+                         name_of(f.thread), name_of(f.waiting));
+    case TrapReason::counts_differ:
+      return fmt::format("{} waits for {} threads at barrier {}, where others wait for {}",
+                         name_of(f.thread), f.value, f.barrier, f.limit);
+    case TrapReason::no_such_barrier:
+      return fmt::format("{} uses barrier {}; a block has barriers 0 to 15", name_of(f.thread),
+                         f.barrier);
+    case TrapReason::count_not_of_warps:
+      return fmt::format("a barrier for {} threads: the count must be a multiple of 32", f.value);
+    case TrapReason::mbarrier_count:
+      return fmt::format("{} makes an mbarrier for {} arrivals; 1 to {} are possible",
+                         name_of(f.thread), f.value, f.limit);
+    case TrapReason::mbarrier_bytes:
+      return fmt::format("{} lets an mbarrier wait for {} bytes; {} are possible",
+                         name_of(f.thread), f.value, f.limit);
+    case TrapReason::proxy_fence:
+      return fmt::format(
+          "{} has the copy engine read {} at offset {} of {}, which {} has written, and the engine "
+          "need not see that: there is no fence.proxy.async between",
+          name_of(f.thread), bytes_of(f.access->bytes), f.access->offset, name_of_object(*f.access),
+          thread_in_block(f.waiting));
+    case TrapReason::bulk_overwritten:
+      return fmt::format(
+          "{} writes {} at offset {} of {}, which a copy that {} has issued may still read",
+          name_of(f.thread), bytes_of(f.access->bytes), f.access->offset, name_of_object(*f.access),
+          thread_in_block(f.waiting));
+    case TrapReason::bulk_at_end:
+      return fmt::format(
+          "the block ends while a copy that {} has issued may still read {} at offset {} of {}",
+          name_of(f.thread), bytes_of(f.access->bytes), f.access->offset,
+          name_of_object(*f.access));
+    case TrapReason::bulk_bytes:
+      return fmt::format("{} copies {} in bulk; it must be a multiple of 16", name_of(f.thread),
+                         bytes_of(f.value));
+    case TrapReason::tensor_map:
+      return fmt::format("{} uses the tensor map at {:#x}, which {}", name_of(f.thread), f.value,
+                         f.cause);
+    case TrapReason::tensor_coordinate:
+      return fmt::format("{} copies a box of a tensor from {} on; {}", name_of(f.thread),
+                         static_cast<int64_t>(f.value), f.cause);
+    case TrapReason::mbarrier_arrivals:
+      return fmt::format("{} arrives {} times at an mbarrier that waits for {}", name_of(f.thread),
+                         f.value, f.limit);
+    case TrapReason::mbarrier_completed:
+      return fmt::format(
+          "{} ends a phase of an mbarrier with an arrival that says it does not (.noComplete)",
+          name_of(f.thread));
+    case TrapReason::cluster_arrives_twice:
+      return fmt::format(
+          "{} arrives at the cluster's barrier again and has not waited there since it last did",
+          name_of(f.thread));
+    case TrapReason::cluster_waits_first:
+      return fmt::format("{} waits at the cluster's barrier and has not arrived there",
+                         name_of(f.thread));
+    case TrapReason::lane_missing:
+      return fmt::format(
+          "{}: the mask {:#010x} names lane {}, which never comes here; lanes {:#010x} wait for it",
+          warp_name(f), warp.mask, warp.lane, warp.lanes);
+    case TrapReason::lane_not_named:
+      return fmt::format(
+          "{} executes a warp operation whose mask {:#010x} does not name its own lane {}",
+          name_of(f.thread), warp.mask, warp.lane);
+    case TrapReason::warp_divided:
+      return fmt::format("{} executes {} with {} of its 32 lanes; it needs all of them",
+                         warp_name(f), f.name, __builtin_popcount(warp.lanes));
+    case TrapReason::instruction_limit:
+      return fmt::format("{} still runs after {} instructions", warp_name(f), f.limit);
+    case TrapReason::launch_limit:
+      return fmt::format("the launch still runs after {} instructions of its warps together",
+                         grouped(f.limit));
+    case TrapReason::launch_seconds:
+      return fmt::format("the launch still runs after {} s of simulation", f.limit);
+    case TrapReason::blocks_wait: {
+      std::string text = f.value == 1 ? fmt::format("block {} waits", f.block)
+                                      : fmt::format("{} blocks, the first of them block {}, wait",
+                                                    f.value, f.block);
+      text += " for something in device memory that none of them will write";
+      if (f.limit != 0)
+        text += fmt::format(
+            " (no more than {} fit the device at once: block {} starts when one of them ends)",
+            f.value, f.limit);
+      return text;
+    }
+    case TrapReason::block_stuck:
+      return fmt::format("none of the threads of block {} can go on", f.block);
+    case TrapReason::trap_instruction:
+      return fmt::format("{} executes {}", name_of(f.thread), f.name);
+    case TrapReason::jump_table:
+      return fmt::format("{} jumps to entry {} of a table of {}", name_of(f.thread), f.value,
+                         f.limit);
+    case TrapReason::no_function:
+      return fmt::format("{} calls through the pointer {:#x}, which is no function",
+                         name_of(f.thread), f.value);
+    case TrapReason::unsupported_function:
+      return fmt::format("{} calls `{}`, which the simulator cannot run: {}", name_of(f.thread),
+                         f.name, f.cause);
+    case TrapReason::not_allocated:
+      return fmt::format("{} frees {:#x}, which malloc() has not given", name_of(f.thread),
+                         f.value);
+    case TrapReason::no_condition:
+      return fmt::format(
+          "{} calls cudaGraphSetConditional() for {:#x}, which is no handle of a graph that is "
+          "under way",
+          name_of(f.thread), f.value);
+    case TrapReason::freed_twice:
+      return fmt::format("{} frees {:#x}, which was freed before", name_of(f.thread), f.value);
+    case TrapReason::texture_object:
+      return fmt::format("{} uses {} object {}, which {}", name_of(f.thread), f.name, f.value,
+                         f.cause);
+    case TrapReason::assertion:
+      return fmt::format("{}: assertion `{}` failed (line {})", name_of(f.thread), f.name, f.value);
+    case TrapReason::local_memory:
+      return fmt::format("the kernel needs {} KiB of local memory per thread; {} are possible",
+                         f.value, f.limit);
+    case TrapReason::call_depth:
+      return fmt::format(
+          "{}: the functions called need more than {} KiB of local memory per thread: a recursion "
+          "without end?",
+          warp_name(f), f.limit);
+    case TrapReason::block_local_memory:
+    case TrapReason::block_call_memory:
+      return fmt::format(
+          "the threads of block {} need {} bytes of local memory together; {} are possible here{}",
+          f.block, grouped(f.value), grouped(f.limit),
+          f.reason == TrapReason::block_call_memory ? ": a recursion without end?" : "");
+  }
+  return "";
+}
+
+}  // namespace lab32::sim
