@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/cudart/allocations.h"
-#include "simulator/core/memory/texture_table.h"
+#include "simulator/core/memory/descriptors.h"
 
 // Boxes of bytes that copies and fills work on.
 

@@ -1,12 +1,11 @@
 // Tensor maps: what the driver's cuTensorMapEncodeTiled makes of a description.
 
-#include "simulator/core/memory/tensor_map.h"
-
 #include <cstring>
 #include <optional>
 
 #include "base/error.h"
 #include "runtime/driver/call.h"
+#include "simulator/core/memory/descriptors.h"
 
 namespace lab32::driver {
 namespace {

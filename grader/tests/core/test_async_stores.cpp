@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "simulator/core/memory/tensor_map.h"
+#include "simulator/core/memory/descriptors.h"
 #include "tests/fixtures/sim_kit.h"
 
 namespace lab32::async_store_tests {

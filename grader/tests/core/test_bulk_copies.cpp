@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "simulator/core/memory/tensor_map.h"
+#include "simulator/core/memory/descriptors.h"
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;

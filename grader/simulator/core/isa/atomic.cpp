@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "simulator/core/isa/memory_lanes.h"
-#include "simulator/core/isa/reduction.h"
 #include "simulator/core/semantics/float.h"
 #include "simulator/core/semantics/half.h"
 #include "simulator/core/semantics/update.h"
@@ -49,9 +48,9 @@ void update_shared_by_threads(std::byte* at, T v) {
 
 // Who reads the result may be waiting for another lane, or for another block.
 void note_waiting(const Exec& x, const Inst& in) {
-  x.warp->note_synchronisation();
+  x.warp->polling().note_synchronisation();
   if (window_of(*in.ptx) != Window::shared)
-    x.warp->note_poll(x.warp->address[__builtin_ctz(x.mask)]);
+    x.warp->polling().note(x.warp->address[__builtin_ctz(x.mask)]);
 }
 
 // Checks and reports; returns the base to add addresses to.
@@ -61,21 +60,22 @@ std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64
   BlockContext& block = w.block();
   const auto kind = has_result(in) ? AccessKind::atom : AccessKind::red;
   if (where == Window::global) {
-    std::byte* base =
-        block.global(w.index(), in, address, x.mask, bytes, BlockContext::Use::update, operation);
-    if (block.reports_accesses())
-      block.report(w.index(), in, AccessSpace::global, kind, bytes, x.mask, address);
-    if (block.observes_order())
-      block.report_ordered(w.index(), in, kind, bytes, x.mask, address, nullptr);
+    std::byte* base = block.accesses().global(w.index(), in, address, x.mask, bytes,
+                                              AccessUse::update, operation);
+    if (block.reports().reports_accesses())
+      block.reports().access(w.index(), in, {AccessSpace::global, kind, bytes, x.mask, address});
+    if (block.reports().observes_order())
+      block.reports().ordered(w.index(), in, kind, bytes, x.mask, address, nullptr);
     return base;
   }
-  block.check_shared(w.index(), in, address, x.mask, bytes, BlockContext::Use::update);
+  block.accesses().shared(w.index(), in, address, x.mask, bytes, AccessUse::update);
   if (block.checks_reads()) w.update_shared(in, address, x.mask, bytes);
-  if (block.reports_accesses())
-    block.report(w.index(), in, AccessSpace::shared, kind, bytes, x.mask, address);
-  if (block.observes_raw_shared())
-    block.report_raw_shared(w.index(), in, kind, bytes, x.mask, address, nullptr);
-  return block.shared();
+  if (block.reports().reports_accesses())
+    block.reports().access(w.index(), in, {AccessSpace::shared, kind, bytes, x.mask, address});
+  if (block.reports().observes_raw_shared())
+    block.reports().raw_shared(
+        w.index(), {in.site, kind, static_cast<uint8_t>(bytes), x.mask, address, nullptr});
+  return block.shared().bytes();
 }
 
 using Serve = void (*)(const Exec& x, const Inst& in, Window where, std::byte* base,
@@ -95,8 +95,8 @@ void by_window(const Exec& x, const Inst& in, Window where, const Update& update
   const uint8_t operation = has_result(in) ? 0 : update.commuting;
   auto serve = [&](const Exec& lanes, Window window, uint64_t* own) {
     std::byte* base = access_atomically(lanes, in, window, own, bytes, operation);
-    const bool at_once =
-        update.among_threads && window == Window::global && lanes.warp->block().parallel();
+    const bool at_once = update.among_threads && window == Window::global &&
+                         lanes.warp->block().accesses().parallel();
     (at_once ? update.among_threads : update.in_lane_order)(lanes, in, window, base, own);
   };
   if (where != Window::generic) return serve(x, where, address);

@@ -51,16 +51,16 @@ bool surely_right(const Copier& c, uint64_t begin, uint32_t bytes, unsigned piec
 }
 
 std::byte* access_pieces(const Copier& c, uint64_t* address, uint32_t pieces, unsigned piece,
-                         bool right, BlockContext::Use use) {
+                         bool right, AccessUse use) {
   BlockContext& block = c.block();
   const uint32_t warp = c.x.warp->index();
-  if (right) return block.global(warp, c.in, address, pieces, piece, use);
+  if (right) return block.accesses().global(warp, c.in, address, pieces, piece, use);
   std::byte* base = nullptr;
   for (uint32_t r = pieces; r; r &= r - 1) {
     uint64_t own[kWarpSize] = {};
     uint64_t& at = address[__builtin_ctz(r)];
     own[c.lane] = at;
-    base = block.global(warp, c.in, own, 1u << c.lane, piece, use);
+    base = block.accesses().global(warp, c.in, own, 1u << c.lane, piece, use);
     at = own[c.lane];
   }
   return base;
@@ -71,8 +71,8 @@ void report_piece(const Copier& c, AccessKind kind, unsigned piece, uint64_t at,
   uint64_t address[kWarpSize] = {};
   address[c.lane] = at;
   if (values != nullptr) std::memcpy(c.x.warp->values + c.lane * 16, values, piece);
-  c.block().report_ordered(c.x.warp->index(), c.in, kind, piece, 1u << c.lane, address,
-                           values != nullptr ? c.x.warp->values : nullptr);
+  c.block().reports().ordered(c.x.warp->index(), c.in, kind, piece, 1u << c.lane, address,
+                              values != nullptr ? c.x.warp->values : nullptr);
 }
 
 void load_bulk(const Exec& x, const Inst& in) {
@@ -117,8 +117,8 @@ void nothing_to_do(const Exec&, const Inst&) {}
 // The order of groups and fences is nothing that changes what runs.
 void tell_engine(const Exec& x, const Inst& in, EngineEvent::Kind kind, uint32_t pending = 0) {
   BlockContext& block = x.warp->block();
-  if (block.observes_raw_shared())
-    block.report_engine(x.warp->index(), {kind, in.site, x.mask, 0, 0, pending});
+  if (block.reports().observes_raw_shared())
+    block.reports().engine(x.warp->index(), {kind, in.site, x.mask, 0, 0, pending});
 }
 
 void commit_group(const Exec& x, const Inst& in) { tell_engine(x, in, EngineEvent::Kind::commits); }
@@ -132,10 +132,10 @@ void fence_proxy(const Exec& x, const Inst& in) { tell_engine(x, in, EngineEvent
 
 }  // namespace
 
-bool is_there(const Copier& c, uint64_t at, unsigned bytes, BlockContext::Use use) {
+bool is_there(const Copier& c, uint64_t at, unsigned bytes, AccessUse use) {
   uint64_t address[kWarpSize] = {};
   address[c.lane] = at;
-  c.block().check_shared(c.x.warp->index(), c.in, address, 1u << c.lane, bytes, use);
+  c.block().accesses().shared(c.x.warp->index(), c.in, address, 1u << c.lane, bytes, use);
   return address[c.lane] == at;
 }
 
@@ -161,12 +161,12 @@ void report_whole(const Copier& c, const BulkOp& op, BulkMove::Kind kind, uint64
 
 void report_move(const Copier& c, const BulkOp& op, BulkMove move) {
   BlockContext& block = c.block();
-  if (!block.reports_accesses()) return;
+  if (!block.reports().reports_accesses()) return;
   move.site = c.in.site;
   move.shared = offset_in_block(move.shared);
   if (op.blocks.bytes != 0)
     move.blocks = static_cast<uint32_t>(__builtin_popcount(c.word(op.blocks)));
-  block.report_bulk(c.x.warp->index(), move);
+  block.reports().bulk(c.x.warp->index(), move);
 }
 
 void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
@@ -174,23 +174,23 @@ void read_device(const Copier& c, uint64_t from, uint32_t bytes, unsigned piece,
   BlockContext& block = c.block();
   const Memory& memory = *block.launch().memory;
   const bool right = surely_right(c, from, bytes, piece);
-  block.take_unwritten();
+  block.accesses().take_unwritten();
   each_pieces(from, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
-    const std::byte* const base =
-        access_pieces(c, address, pieces, piece, right, BlockContext::Use::read);
-    const uint32_t unwritten = block.take_unwritten();
+    const std::byte* const base = access_pieces(c, address, pieces, piece, right, AccessUse::read);
+    const uint32_t unwritten = block.accesses().take_unwritten();
     for (uint32_t r = pieces; r; r &= r - 1) {
       const int i = __builtin_ctz(r);
       const uint32_t to = at + done + static_cast<uint32_t>(i) * piece;
       std::memcpy(copy.data.data() + to, base + address[i], piece);
-      if (block.observes_order()) report_piece(c, AccessKind::load, piece, address[i], nullptr);
+      if (block.reports().observes_order())
+        report_piece(c, AccessKind::load, piece, address[i], nullptr);
       if (unwritten == 0) continue;
       copy.undefined.resize(copy.data.size());
       for (unsigned b = 0; b < piece; ++b)
         if (!memory.written(address[i] + b, 1)) copy.undefined[to + b] = std::byte{0xff};
       copy.origin = block.origins().of_read(c.in.site, [&] {
-        return block.facts_of_unwritten(c.x.warp->index(), c.lane, AccessSpace::global, address[i],
-                                        piece);
+        return block.accesses().facts_of_unwritten(c.x.warp->index(), c.lane, AccessSpace::global,
+                                                   address[i], piece);
       });
     }
   });
@@ -201,14 +201,14 @@ void write_device(const Copier& c, uint64_t to, uint32_t bytes, unsigned piece,
   BlockContext& block = c.block();
   const bool right = surely_right(c, to, bytes, piece);
   each_pieces(to, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
-    const auto use = reduction ? BlockContext::Use::update : BlockContext::Use::write;
+    const auto use = reduction ? AccessUse::update : AccessUse::write;
     std::byte* const base = access_pieces(c, address, pieces, piece, right, use);
     for (uint32_t r = pieces; r; r &= r - 1) {
       const int i = __builtin_ctz(r);
       const std::byte* const value = values + done + static_cast<uint32_t>(i) * piece;
-      if (block.observes_order() && reduction)
+      if (block.reports().observes_order() && reduction)
         report_piece(c, AccessKind::red, piece, address[i], nullptr);
-      else if (block.observes_order())
+      else if (block.reports().observes_order())
         report_piece(c, AccessKind::store, piece, address[i], value);
       if (!reduction) std::memcpy(base + address[i], value, piece);
       for (unsigned e = 0; reduction && e < piece; e += reduction.bytes)
@@ -222,13 +222,14 @@ void read_shared(const Copier& c, uint64_t from, std::byte* to, ValueUse use) {
   const uint32_t lane = 1u << c.lane;
   uint64_t address[kWarpSize] = {};
   address[c.lane] = from;
-  block.check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, BlockContext::Use::read);
-  std::memcpy(to, block.shared() + address[c.lane], kBulkPiece);
-  if (block.observes_raw_shared()) {
-    block.report_raw_shared(c.x.warp->index(), c.in, AccessKind::load, kBulkPiece, lane, address,
-                            nullptr);
-    block.report_engine(c.x.warp->index(), {EngineEvent::Kind::reads, c.in.site, lane,
-                                            address[c.lane], kBulkPiece, 0});
+  block.accesses().shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, AccessUse::read);
+  std::memcpy(to, block.shared().bytes() + address[c.lane], kBulkPiece);
+  if (block.reports().observes_raw_shared()) {
+    block.reports().raw_shared(
+        c.x.warp->index(),
+        {c.in.site, AccessKind::load, static_cast<uint8_t>(kBulkPiece), lane, address, nullptr});
+    block.reports().engine(c.x.warp->index(), {EngineEvent::Kind::reads, c.in.site, lane,
+                                               address[c.lane], kBulkPiece, 0});
   }
   // What is stored in device memory, or updates it, must have a value.
   UndefinedRead read;
@@ -236,7 +237,8 @@ void read_shared(const Copier& c, uint64_t from, std::byte* to, ValueUse use) {
       !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
     return;
   const Origins::Id id = c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
-  block.origins().each(id, [&](const Origin& origin) { block.value_matters(origin, use, lane); });
+  block.origins().each(
+      id, [&](const Origin& origin) { block.faults().value_matters(origin, use, lane); });
 }
 
 void read_for_block(const Copier& c, uint64_t from, BulkCopy& copy) {
@@ -245,11 +247,12 @@ void read_for_block(const Copier& c, uint64_t from, BulkCopy& copy) {
     uint64_t address[kWarpSize] = {};
     address[c.lane] = from + at;
     const uint32_t lane = 1u << c.lane;
-    block.check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, BlockContext::Use::read);
-    std::memcpy(copy.data.data() + at, block.shared() + address[c.lane], kBulkPiece);
-    if (block.observes_raw_shared())
-      block.report_raw_shared(c.x.warp->index(), c.in, AccessKind::load, kBulkPiece, lane, address,
-                              nullptr);
+    block.accesses().shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, AccessUse::read);
+    std::memcpy(copy.data.data() + at, block.shared().bytes() + address[c.lane], kBulkPiece);
+    if (block.reports().observes_raw_shared())
+      block.reports().raw_shared(
+          c.x.warp->index(),
+          {c.in.site, AccessKind::load, static_cast<uint8_t>(kBulkPiece), lane, address, nullptr});
     UndefinedRead read;
     if (!block.checks_reads() ||
         !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
@@ -307,7 +310,7 @@ void reduce_to_block(const Exec& x, const Inst& in) {
     if (!copy.undefined.empty()) {
       BlockContext& block = c.block();
       block.origins().each(copy.origin, [&](const Origin& origin) {
-        block.value_matters(origin, ValueUse::atomic, 1u << c.lane);
+        block.faults().value_matters(origin, ValueUse::atomic, 1u << c.lane);
       });
       copy.undefined.clear();
     }

@@ -46,7 +46,7 @@ uint32_t bulk_bytes_of(const Copier& c, const BulkOp& op);
 // 16 bytes of the block's own shared memory, to be written elsewhere, or to update what is there.
 void read_shared(const Copier& c, uint64_t from, std::byte* to, ValueUse use = ValueUse::output);
 // 16 bytes of shared memory are there, and a multiple of 16. False: the launch goes on without.
-bool is_there(const Copier& c, uint64_t at, unsigned bytes, BlockContext::Use use);
+bool is_there(const Copier& c, uint64_t at, unsigned bytes, AccessUse use);
 // All bytes of it, into the copy. No group is waited for.
 void read_for_block(const Copier& c, uint64_t from, BulkCopy& copy);
 // For each block that gets it: under way. The copy's data are complete.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "simulator/core/isa/bulk_copy.h"
-#include "simulator/core/memory/tensor_map.h"
+#include "simulator/core/memory/descriptors.h"
 #include "simulator/core/warp/function_slots.h"
 #include "simulator/core/warp/instruction.h"
 
@@ -105,12 +105,12 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
       // What it updates must have a value, and has one then.
       if (block.checks_reads()) asking.update_shared(issued, address, 1u << lane, copy.piece);
       for (unsigned e = 0; e < copy.piece; e += copy.reduction.bytes)
-        copy.reduction.apply(block.shared() + to + e, value + e);
+        copy.reduction.apply(block.shared().bytes() + to + e, value + e);
     } else {
-      std::memcpy(block.shared() + to, value, copy.piece);
+      std::memcpy(block.shared().bytes() + to, value, copy.piece);
     }
     if (block.checks_reads() && !copy.reduction) {
-      UndefinedBytes& undefined = block.undefined_shared();
+      UndefinedBytes& undefined = block.shared().undefined();
       if (copy.undefined.empty())
         undefined.define(to, copy.piece);
       else
@@ -119,17 +119,18 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
         for (uint64_t b = 0; b < copy.piece; b += 4)
           block.origins().note_store(Origins::shared_word(to + b), copy.origin);
     }
-    if (!teller.observes_raw_shared()) continue;
+    if (!teller.reports().observes_raw_shared()) continue;
     std::memcpy(asking.values + lane * 16, value, copy.piece);
-    teller.report_raw_shared(warp, issued, copy.reduction ? AccessKind::red : AccessKind::store,
-                             copy.piece, 1u << lane, address,
-                             copy.reduction ? nullptr : asking.values);
+    teller.reports().raw_shared(warp,
+                                {issued.site, copy.reduction ? AccessKind::red : AccessKind::store,
+                                 static_cast<uint8_t>(copy.piece), 1u << lane, address,
+                                 copy.reduction ? nullptr : asking.values});
     if (!copy.by_thread)
-      teller.report_engine(
+      teller.reports().engine(
           warp, {EngineEvent::Kind::writes, copy.site, 1u << lane, address[lane], copy.piece, 0});
   }
-  const bool completes = complete_bytes(block.shared() + copy.barrier, copy.bytes);
-  teller.report_mbarrier_arrive(warp, 1u << lane, copy.barrier, completes);
+  const bool completes = complete_bytes(block.shared().bytes() + copy.barrier, copy.bytes);
+  teller.reports().mbarrier_arrive(warp, 1u << lane, copy.barrier, completes);
 }
 
 }  // namespace
@@ -138,14 +139,14 @@ void send(const Copier& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
   BlockContext& block = c.block();
   const uint64_t window = op.generic ? kSharedBase : 0;
   const uint64_t to = c.address(op.to) - window, barrier = c.address(op.barrier) - window;
-  const auto use = copy.reduction ? BlockContext::Use::update : BlockContext::Use::write;
+  const auto use = copy.reduction ? AccessUse::update : AccessUse::write;
   copy.by = &block;
   copy.site = c.in.site;
   copy.warp = c.x.warp->index();
   copy.lane = c.lane;
   copy.bytes = static_cast<uint32_t>(copy.data.size());
   const auto send_to = [&](BulkCopy one) {
-    if (!is_there(c, one.barrier, 8, BlockContext::Use::update)) return;
+    if (!is_there(c, one.barrier, 8, AccessUse::update)) return;
     const bool fits = one.data.empty() || (is_there(c, one.to, one.piece, use) &&
                                            is_there(c, one.to + span - one.piece, one.piece, use));
     if (!fits) one.data.clear();

@@ -9,7 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include "simulator/core/isa/reduction.h"
 #include "simulator/core/undefined/undefined_bits.h"
 #include "simulator/core/warp/instruction.h"
 
@@ -55,7 +54,7 @@ struct BulkCopy {
   // What is written at once; sent by a thread, not by the engine, which has a way of its own.
   uint8_t piece = 16;
   bool by_thread = false;
-  // Of a box: rows in data, and how far apart they come to lie (tensor_map.h).
+  // Of a box: rows in data, and how far apart they come to lie (TensorMap).
   uint32_t swizzle = 0, row_bytes = 16, pitch = 16;
 };
 

@@ -19,7 +19,7 @@ void copy_async(const Exec& x, const Inst& in) {
   const uint32_t bytes = load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask));
   lane_addresses(x, in.mem_base, in.mem_offset, w.address);
   lane_addresses(x, in.mem_base2, in.mem_offset2, w.address2);
-  block.check_shared(w.index(), in, w.address, x.mask, bytes, BlockContext::Use::write);
+  block.accesses().shared(w.index(), in, w.address, x.mask, bytes, AccessUse::write);
   PendingCopy copy;
   copy.site = in.site;
   copy.mask = x.mask;
@@ -47,28 +47,30 @@ void copy_async(const Exec& x, const Inst& in) {
       std::memcpy(lane_address, w.address2, sizeof lane_address);
       for (uint32_t at = 0; at < wanted; at += whole ? bytes : 1) {
         lane_address[l] = w.address2[l] + at;
-        const std::byte* base = block.global(w.index(), in, lane_address, 1u << l,
-                                             whole ? bytes : 1, BlockContext::Use::read);
-        if (block.take_unwritten() != 0) {
+        const std::byte* base = block.accesses().global(w.index(), in, lane_address, 1u << l,
+                                                        whole ? bytes : 1, AccessUse::read);
+        if (block.accesses().take_unwritten() != 0) {
           copy.undefined |= 1u << l;
           copy.origin = block.origins().of_read(in.site, [&] {
-            return block.facts_of_unwritten(w.index(), l, AccessSpace::global, lane_address[l],
-                                            whole ? bytes : 1);
+            return block.accesses().facts_of_unwritten(w.index(), l, AccessSpace::global,
+                                                       lane_address[l], whole ? bytes : 1);
           });
         }
         std::memcpy(copy.data[static_cast<size_t>(l)].data() + at, base + lane_address[l],
                     whole ? bytes : 1);
       }
     }
-    if (block.observes_order())
-      block.report_ordered(w.index(), in, AccessKind::load, bytes, reading, w.address2, nullptr);
-    if (block.reports_accesses())
-      block.report(w.index(), in, AccessSpace::global, AccessKind::load, bytes, reading, w.address2,
-                   false, w.address);
+    if (block.reports().observes_order())
+      block.reports().ordered(w.index(), in, AccessKind::load, bytes, reading, w.address2, nullptr);
+    if (block.reports().reports_accesses())
+      block.reports().access(
+          w.index(), in,
+          {AccessSpace::global, AccessKind::load, bytes, reading, w.address2, false, w.address});
   }
-  if (block.reports_accesses())
-    block.report(w.index(), in, AccessSpace::shared, AccessKind::store, bytes, x.mask, w.address,
-                 false, w.address2);
+  if (block.reports().reports_accesses())
+    block.reports().access(
+        w.index(), in,
+        {AccessSpace::shared, AccessKind::store, bytes, x.mask, w.address, false, w.address2});
   w.copies().push_back(copy);
 }
 
@@ -86,7 +88,7 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
     if (!done) continue;
     for (uint32_t r = done; r; r &= r - 1) {
       const auto l = static_cast<size_t>(__builtin_ctz(r));
-      std::memcpy(block.shared() + copy.to[l], copy.data[l].data(), copy.bytes);
+      std::memcpy(block.shared().bytes() + copy.to[l], copy.data[l].data(), copy.bytes);
       std::memcpy(w.values + l * 16, copy.data[l].data(), 16);
       w.address[l] = copy.to[l];
     }
@@ -94,7 +96,7 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
       w.define(AccessSpace::shared, w.address, done, copy.bytes);
       for (uint32_t r = done & copy.undefined; r; r &= r - 1) {
         const uint64_t to = w.address[__builtin_ctz(r)];
-        if (std::byte* const bits = block.undefined_shared(to, copy.bytes))
+        if (std::byte* const bits = block.shared().undefined(to, copy.bytes))
           std::memset(bits, 0xff, copy.bytes);
         for (uint64_t b = 0; b < copy.bytes; b += 4)
           block.origins().note_store(Origins::shared_word(to + b), copy.origin);
@@ -102,9 +104,10 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending) {
     }
     Inst issued = in;  // reported under the line of the copy, not of the wait
     issued.site = copy.site;
-    if (block.observes_raw_shared())
-      block.report_raw_shared(w.index(), issued, AccessKind::store, copy.bytes, done, w.address,
-                              w.values);
+    if (block.reports().observes_raw_shared())
+      block.reports().raw_shared(
+          w.index(), {issued.site, AccessKind::store, static_cast<uint8_t>(copy.bytes), done,
+                      w.address, w.values});
     copy.mask &= ~done;
   }
   size_t kept = 0;
@@ -167,11 +170,12 @@ void matrix(const Exec& x, const Inst& in) {
     facts.warp->lanes = x.mask;
     w.trap(in, std::move(facts));
   }
-  block.check_shared(w.index(), in, w.address, rows, kRowBytes,
-                     store ? BlockContext::Use::write : BlockContext::Use::read);
-  if (block.reports_accesses())
-    block.report(w.index(), in, AccessSpace::shared, store ? AccessKind::store : AccessKind::load,
-                 kRowBytes, rows, w.address, true);
+  block.accesses().shared(w.index(), in, w.address, rows, kRowBytes,
+                          store ? AccessUse::write : AccessUse::read);
+  if (block.reports().reports_accesses())
+    block.reports().access(w.index(), in,
+                           {AccessSpace::shared, store ? AccessKind::store : AccessKind::load,
+                            kRowBytes, rows, w.address, true});
   const auto move = [&](std::byte* shared, std::byte* regs) {
     for (int m = 0; m < matrices; ++m) {
       const Slot& slot = store ? in.src[m] : in.dst[m];
@@ -185,7 +189,7 @@ void matrix(const Exec& x, const Inst& in) {
       }
     }
   };
-  std::byte* const shared = block.shared();
+  std::byte* const shared = block.shared().bytes();
   move(shared, x.regs);
   if (block.checks_reads()) {
     UndefinedRead read;
@@ -194,14 +198,15 @@ void matrix(const Exec& x, const Inst& in) {
     else if (w.find_undefined(AccessSpace::shared, w.address, rows, kRowBytes, &read))
       move(read.bits, w.track().loaded(x, in, kFullMask, of_first_row(w, in, read)).regs);
   }
-  if (block.observes_raw_shared()) {
+  if (block.reports().observes_raw_shared()) {
     if (store)
       for (uint32_t r = rows; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
         std::memcpy(w.values + l * 16, shared + w.address[l], kRowBytes);
       }
-    block.report_raw_shared(w.index(), in, store ? AccessKind::store : AccessKind::load, kRowBytes,
-                            rows, w.address, store ? w.values : nullptr);
+    block.reports().raw_shared(
+        w.index(), {in.site, store ? AccessKind::store : AccessKind::load,
+                    static_cast<uint8_t>(kRowBytes), rows, w.address, store ? w.values : nullptr});
   }
 }
 

@@ -25,8 +25,8 @@ constexpr size_t kTextLimit = 2 << 20;
 std::string device_string(Warp& warp, int lane, uint64_t address) {
   if (address - kLocalBase < kWindowBytes) {
     std::string text;
-    for (uint64_t at = address - kLocalBase; at < warp.local_capacity(); ++at) {
-      const char c = static_cast<char>(warp.local(lane)[at]);
+    for (uint64_t at = address - kLocalBase; at < warp.local().capacity(); ++at) {
+      const char c = static_cast<char>(warp.local().of(lane)[at]);
       if (c == 0) break;
       text += c;
     }
@@ -64,8 +64,8 @@ class Arguments {
     at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
     T value{};
     const uint64_t offset = at_ - kLocalBase;
-    if (at_ >= kLocalBase && offset + sizeof(T) <= warp_.local_capacity())
-      std::memcpy(&value, warp_.local(lane_) + offset, sizeof value);
+    if (at_ >= kLocalBase && offset + sizeof(T) <= warp_.local().capacity())
+      std::memcpy(&value, warp_.local().of(lane_) + offset, sizeof value);
     at_ += sizeof(T);
     ++count_;
     return value;
@@ -222,8 +222,8 @@ uint64_t argument(Warp& warp, const CallSite& site, int lane) {
 
 DeviceHeap& heap_of(const Warp& warp) {
   const BlockContext& block = warp.block();
-  if (block.parallel()) throw OrderMatters{};
-  if (block.guarded()) throw HeapTouched{};
+  if (block.accesses().parallel()) throw OrderMatters{};
+  if (block.accesses().guarded()) throw HeapTouched{};
   return *block.launch().heap;
 }
 

@@ -41,8 +41,8 @@ void launch_result(Warp& warp, const CallSite& site, int lane, T value) {
 
 DeviceLaunches& launches_of(const Warp& warp) {
   const BlockContext& block = warp.block();
-  if (block.parallel()) throw OrderMatters{};
-  if (block.guarded()) throw HeapTouched{};
+  if (block.accesses().parallel()) throw OrderMatters{};
+  if (block.accesses().guarded()) throw HeapTouched{};
   return *block.launch().launches;
 }
 
@@ -124,7 +124,7 @@ void device_set_condition(Warp& warp, const Inst& in, const CallSite& site, uint
     Warp::trap(in, std::move(facts));
   }
   std::byte* const base =
-      block.global(warp.index(), in, address, mask, sizeof(uint32_t), BlockContext::Use::write);
+      block.accesses().global(warp.index(), in, address, mask, sizeof(uint32_t), AccessUse::write);
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const auto value = launch_argument<uint32_t>(warp, site, l, 1);
@@ -174,8 +174,8 @@ struct RuntimeCall {
   }
   DeviceLaunches& launches() const {
     const BlockContext& block = warp.block();
-    if (block.parallel()) throw OrderMatters{};
-    if (block.guarded()) throw HeapTouched{};
+    if (block.accesses().parallel()) throw OrderMatters{};
+    if (block.accesses().guarded()) throw HeapTouched{};
     return *block.launch().launches;
   }
   DeviceHeap& heap() const {

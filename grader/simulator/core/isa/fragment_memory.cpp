@@ -50,7 +50,7 @@ void keep_undefined(Warp& w, const Part& part, uint32_t lanes, const uint64_t* a
       uint64_t bits = 0;
       std::memcpy(&bits, register_of(part, u->registers.data(), l, i), part.bytes);
       const uint64_t at = address[l] + i * part.bytes;
-      std::byte* const to = bits != 0 ? w.block().undefined_shared(at, part.bytes) : nullptr;
+      std::byte* const to = bits != 0 ? w.block().shared().undefined(at, part.bytes) : nullptr;
       if (to == nullptr) continue;
       std::memcpy(to, &bits, part.bytes);
       const Slot& slot = part.first[part.transposed ? 0 : i];
@@ -86,8 +86,8 @@ void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* addres
     copy_part<false>(part, to.regs, read.lanes, read.bits, read.address, read.stride);
   }
   copy_part<store>(part, x.regs, x.mask, place.base, address, place.stride);
-  const bool shared = where == ptx::Space::shared && block.observes_raw_shared();
-  const bool ordered = where == ptx::Space::global && block.observes_order();
+  const bool shared = where == ptx::Space::shared && block.reports().observes_raw_shared();
+  const bool ordered = where == ptx::Space::global && block.reports().observes_order();
   if (store && (shared || ordered))
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
@@ -95,8 +95,10 @@ void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* addres
                   place.base + address[l] + static_cast<size_t>(l) * place.stride, bytes);
     }
   const std::byte* const values = store ? w.values : nullptr;
-  if (shared) block.report_raw_shared(w.index(), in, kind, bytes, x.mask, address, values);
-  if (ordered) block.report_ordered(w.index(), in, kind, bytes, x.mask, address, values);
+  if (shared)
+    block.reports().raw_shared(
+        w.index(), {in.site, kind, static_cast<uint8_t>(bytes), x.mask, address, values});
+  if (ordered) block.reports().ordered(w.index(), in, kind, bytes, x.mask, address, values);
 }
 
 template <bool store>

@@ -13,27 +13,27 @@ Place open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* add
                   unsigned bytes, bool store) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
-  const auto use = store ? BlockContext::Use::write : BlockContext::Use::read;
+  const auto use = store ? AccessUse::write : AccessUse::read;
   const auto kind = store ? AccessKind::store : AccessKind::load;
   switch (where) {
     case ptx::Space::global: {
-      std::byte* base = block.global(w.index(), in, address, x.mask, bytes, use);
-      if (block.reports_accesses())
-        block.report(w.index(), in, AccessSpace::global, kind, bytes, x.mask, address);
+      std::byte* base = block.accesses().global(w.index(), in, address, x.mask, bytes, use);
+      if (block.reports().reports_accesses())
+        block.reports().access(w.index(), in, {AccessSpace::global, kind, bytes, x.mask, address});
       return {base, 0};
     }
     case ptx::Space::constant:
-      return {block.global(w.index(), in, address, x.mask, bytes, use), 0};
+      return {block.accesses().global(w.index(), in, address, x.mask, bytes, use), 0};
     case ptx::Space::shared:
-      block.check_shared(w.index(), in, address, x.mask, bytes, use);
-      if (block.reports_accesses())
-        block.report(w.index(), in, AccessSpace::shared, kind, bytes, x.mask, address);
-      return {block.shared(), 0};
+      block.accesses().shared(w.index(), in, address, x.mask, bytes, use);
+      if (block.reports().reports_accesses())
+        block.reports().access(w.index(), in, {AccessSpace::shared, kind, bytes, x.mask, address});
+      return {block.shared().bytes(), 0};
     default:
-      w.check_local(in, address, x.mask, bytes, store);
-      if (block.reports_accesses())
-        block.report(w.index(), in, AccessSpace::local, kind, bytes, x.mask, address);
-      return {w.local(0), w.local_capacity()};
+      w.local().check(in, address, x.mask, bytes, store);
+      if (block.reports().reports_accesses())
+        block.reports().access(w.index(), in, {AccessSpace::local, kind, bytes, x.mask, address});
+      return {w.local().of(0), w.local().capacity()};
   }
 }
 
@@ -80,10 +80,12 @@ void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
     if (x.warp->find_undefined(counted_space(where), address, x.mask, bytes, &read))
       load_undefined<Mem>(x, in, read);
   }
-  if (where == Where::shared && block.observes_raw_shared())
-    block.report_raw_shared(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
-  if (where == Where::global && block.observes_order())
-    block.report_ordered(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
+  if (where == Where::shared && block.reports().observes_raw_shared())
+    block.reports().raw_shared(
+        x.warp->index(),
+        {in.site, AccessKind::load, static_cast<uint8_t>(bytes), x.mask, address, nullptr});
+  if (where == Where::global && block.reports().observes_order())
+    block.reports().ordered(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
   if (in.dst_count == 1 && in.dst[0].bytes == kElement && x.mask == kFullMask &&
       place.stride == 0 && contiguous(address, kElement)) {
     std::memcpy(x.regs + in.dst[0].offset, place.base + address[0], kElement * kWarpSize);
@@ -101,15 +103,16 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   BlockContext& block = x.warp->block();
   if (block.checks_reads() && where != Where::global)
     x.warp->define(counted_space(where), address, x.mask, bytes);
-  if (where == Where::shared && block.observes_raw_shared()) {
+  if (where == Where::shared && block.reports().observes_raw_shared()) {
     gather_values(x, in, kElement);
-    block.report_raw_shared(x.warp->index(), in, AccessKind::store, bytes, x.mask, address,
-                            x.warp->values);
+    block.reports().raw_shared(
+        x.warp->index(),
+        {in.site, AccessKind::store, static_cast<uint8_t>(bytes), x.mask, address, x.warp->values});
   }
-  if (where == Where::global && block.observes_order()) {
+  if (where == Where::global && block.reports().observes_order()) {
     gather_values(x, in, kElement);
-    block.report_ordered(x.warp->index(), in, AccessKind::store, bytes, x.mask, address,
-                         x.warp->values);
+    block.reports().ordered(x.warp->index(), in, AccessKind::store, bytes, x.mask, address,
+                            x.warp->values);
   }
   if (in.src_count == 1 && in.src[0].bytes == kElement && x.mask == kFullMask &&
       place.stride == 0 && contiguous(address, kElement)) {
@@ -129,15 +132,15 @@ constexpr int kHalfWarp = kWarpSize / 2;
 void tell_row(const Exec& x, const Inst& in, Where where, AccessKind kind, unsigned bytes,
               const WarpRow& row) {
   BlockContext& block = x.warp->block();
-  const bool raw = where == Where::shared && block.observes_raw_shared();
+  const bool raw = where == Where::shared && block.reports().observes_raw_shared();
   uint64_t* const address = x.warp->address;
-  if (block.observes_accesses()) row.write_to(address);
-  block.report(x.warp->index(), in, counted_space(where), kind, bytes, x.mask, address);
+  if (block.reports().observes_accesses()) row.write_to(address);
+  block.reports().access(x.warp->index(), in, {counted_space(where), kind, bytes, x.mask, address});
   if (!raw) return;
   const bool stores = kind == AccessKind::store;
   if (stores) gather_values(x, in, bytes / in.src_count);
-  block.report_raw_shared(x.warp->index(), in, kind, bytes, x.mask, nullptr,
-                          stores ? x.warp->values : nullptr, &row);
+  block.reports().raw_shared(x.warp->index(), {in.site, kind, static_cast<uint8_t>(bytes), x.mask,
+                                               nullptr, stores ? x.warp->values : nullptr, &row});
 }
 
 // Where each half begins; null: it is not that case, and nothing has been done.
@@ -156,10 +159,10 @@ OpenRow open_row(const Exec& x, const Inst& in, unsigned bytes) {
   const uint64_t beyond_first = (kHalfWarp - 1) * row.stride;
   std::byte* base;
   if constexpr (where == Where::shared) {
-    if (!block.is_shared_row(row.first[0], row.first[0] + beyond_first, bytes) ||
-        !block.is_shared_row(row.first[1], row.first[1] + beyond_first, bytes))
+    if (!block.shared().is_row(row.first[0], row.first[0] + beyond_first, bytes) ||
+        !block.shared().is_row(row.first[1], row.first[1] + beyond_first, bytes))
       return {};
-    UndefinedBytes& undefined = block.undefined_shared();
+    UndefinedBytes& undefined = block.shared().undefined();
     if (block.checks_reads() && !undefined.none()) {
       const size_t span = beyond_first + bytes;
       if (kind == AccessKind::store) {
@@ -169,18 +172,20 @@ OpenRow open_row(const Exec& x, const Inst& in, unsigned bytes) {
         return {};
       }
     }
-    base = block.shared();
+    base = block.shared().bytes();
   } else {
-    if (block.observes_order()) return {};
+    if (block.reports().observes_order()) return {};
     x.warp->address[0] = row.first[0];
-    const auto use = kind == AccessKind::store ? BlockContext::Use::write : BlockContext::Use::read;
-    base = block.global_row(x.warp->index(), in, row, bytes, use);
+    const auto use = kind == AccessKind::store ? AccessUse::write : AccessUse::read;
+    base = block.accesses().global_row(x.warp->index(), in, row, bytes, use);
     if (base == nullptr) return {};
   }
-  const bool raw = where == Where::shared && block.observes_raw_shared();
-  if (raw && kind == AccessKind::load && !block.observes_accesses())
-    block.report_raw_load(x.warp->index(), in, bytes, row);
-  else if (where != Where::constant && (raw || block.reports_accesses()))
+  const bool raw = where == Where::shared && block.reports().observes_raw_shared();
+  if (raw && kind == AccessKind::load && !block.reports().observes_accesses())
+    block.reports().raw_shared(x.warp->index(),
+                               {in.site, AccessKind::load, static_cast<uint8_t>(bytes), kFullMask,
+                                nullptr, nullptr, &row});
+  else if (where != Where::constant && (raw || block.reports().reports_accesses()))
     tell_row(x, in, where, kind, bytes, row);
   return {{base + row.first[0], base + row.first[1]}, row.stride};
 }
@@ -284,10 +289,10 @@ void load(const Exec& x, const Inst& in) {
 // Loads that may see what another thread stores meanwhile.
 template <class Mem, Where where>
 void load_volatile(const Exec& x, const Inst& in) {
-  x.warp->note_synchronisation();
+  x.warp->polling().note_synchronisation();
   load<Mem, where>(x, in);
   if (where == Where::global || where == Where::generic)
-    x.warp->note_poll_by_load(x.warp->address[__builtin_ctz(x.mask)]);
+    x.warp->polling().note_load(x.warp->address[__builtin_ctz(x.mask)], x.warp->issued());
 }
 
 template <class Mem, Where where>
@@ -402,7 +407,7 @@ void in_window(const Exec& x, const Inst& in) {
 void in_own_shared(const Exec& x, const Inst& in) {
   BlockContext& block = x.warp->block();
   if (block.cluster() == nullptr) return in_window<kSharedBase>(x, in);
-  in_window_at(x, in, kSharedBase + block.shared_base(), kBlockWindow);
+  in_window_at(x, in, kSharedBase + block.shared().base(), kBlockWindow);
 }
 
 // mapa: the same place in another block's shared memory. Whether there is such a block, the access
@@ -455,16 +460,16 @@ void allocate_local(const Exec& x, const Inst& in) {
   constexpr uint32_t kUsualAlign = 8;
   const uint32_t align =
       in.ptx->has_operand(2) ? static_cast<uint32_t>(in.ptx->operands[2].value) : kUsualAlign;
-  const uint32_t at = x.warp->extend_frame(in, x.mask, most, align);
+  const uint32_t at = x.warp->local().extend(*x.warp->current().frame, in, x.mask, most, align);
   for (uint32_t r = x.mask; r; r &= r - 1)
     store_lane<T>(x.regs + in.dst[0].offset, __builtin_ctz(r), static_cast<T>(at));
 }
 
 void no_effect(const Exec&, const Inst&) {}
 void fence(const Exec& x, const Inst& in) {
-  x.warp->note_poll(in.site + 1);  // a plain load behind it may be what is looked at
+  x.warp->polling().note(in.site + 1);  // a plain load behind it may be what is looked at
   BlockContext& block = x.warp->block();
-  if (block.observes_order()) block.report_fence(x.warp->index(), in, x.mask);
+  if (block.reports().observes_order()) block.reports().fence(x.warp->index(), in, x.mask);
 }
 
 }  // namespace

@@ -32,19 +32,19 @@ uint64_t make(uint64_t phase, uint64_t expected, uint64_t pending, int64_t bytes
 }
 
 // Fills x.warp->address with checked offsets in shared memory.
-void find_objects(const Exec& x, const Inst& in, BlockContext::Use use) {
+void find_objects(const Exec& x, const Inst& in, AccessUse use) {
   Warp& w = *x.warp;
   lane_addresses(x, in.mem_base, in.mem_offset, w.address);
   if (space_of(*in.ptx) != ptx::Space::shared)
     for (int l = 0; l < kWarpSize; ++l) w.address[l] -= kSharedBase;
-  w.block().check_shared(w.index(), in, w.address, x.mask, 8, use);
+  w.block().accesses().shared(w.index(), in, w.address, x.mask, 8, use);
 }
 
 template <class F>
 void each_lane(const Exec& x, F f) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    f(l, x.warp->block().shared() + x.warp->address[l]);
+    f(l, x.warp->block().shared().bytes() + x.warp->address[l]);
   }
 }
 
@@ -57,7 +57,7 @@ void each_lane(const Exec& x, F f) {
 }
 
 void initialise(const Exec& x, const Inst& in) {
-  find_objects(x, in, BlockContext::Use::write);
+  find_objects(x, in, AccessUse::write);
   if (x.warp->block().checks_reads())
     x.warp->define(AccessSpace::shared, x.warp->address, x.mask, 8);
   each_lane(x, [&](int l, std::byte* at) {
@@ -69,7 +69,7 @@ void initialise(const Exec& x, const Inst& in) {
 }
 
 void invalidate(const Exec& x, const Inst& in) {
-  find_objects(x, in, BlockContext::Use::write);
+  find_objects(x, in, AccessUse::write);
   each_lane(x, [](int, std::byte* at) { store_lane(at, 0, ~uint64_t{0}); });
 }
 
@@ -91,7 +91,8 @@ void arrive_at(const Exec& x, const Inst& in, int l, std::byte* at, uint64_t cou
     trap_barrier(x, in, l, TrapReason::mbarrier_completed, count, 0);
   store_lane(at, 0, object - count);
   const bool completes = complete_phase(at);
-  x.warp->block().report_mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l], completes);
+  x.warp->block().reports().mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l],
+                                            completes);
 }
 
 void expect_bytes(const Exec& x, const Inst& in, int l, std::byte* at, int64_t more) {
@@ -105,7 +106,7 @@ void expect_bytes(const Exec& x, const Inst& in, int l, std::byte* at, int64_t m
 
 // .expect_tx before the arrival, in one.
 void arrive_expecting(const Exec& x, const Inst& in) {
-  find_objects(x, in, BlockContext::Use::update);
+  find_objects(x, in, AccessUse::update);
   each_lane(x, [&](int l, std::byte* at) {
     if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
     expect_bytes(x, in, l, at, load_lane<uint32_t>(x.regs + in.src[0].offset, l));
@@ -114,18 +115,18 @@ void arrive_expecting(const Exec& x, const Inst& in) {
 }
 
 void change_bytes(const Exec& x, const Inst& in) {
-  find_objects(x, in, BlockContext::Use::update);
+  find_objects(x, in, AccessUse::update);
   each_lane(x, [&](int l, std::byte* at) {
     const int64_t bytes = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
     if (in.ptx->has(Mod::expect_tx)) return expect_bytes(x, in, l, at, bytes);
     expect_bytes(x, in, l, at, -bytes);
-    x.warp->block().report_mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l],
-                                           complete_phase(at));
+    x.warp->block().reports().mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l],
+                                              complete_phase(at));
   });
 }
 
 void arrive(const Exec& x, const Inst& in) {
-  find_objects(x, in, BlockContext::Use::update);
+  find_objects(x, in, AccessUse::update);
   each_lane(x, [&](int l, std::byte* at) {
     if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
     arrive_at(x, in, l, at,
@@ -145,8 +146,8 @@ void count_pending(const Exec& x, const Inst& in) {
 // try_wait may let time pass before it says no; here it does not.
 template <bool by_parity>
 void wait(const Exec& x, const Inst& in) {
-  x.warp->note_synchronisation();
-  find_objects(x, in, BlockContext::Use::read);
+  x.warp->polling().note_synchronisation();
+  find_objects(x, in, AccessUse::read);
   if (!x.warp->block().bulk_copies().empty())
     each_lane(x, [&](int l, std::byte*) { deliver_copies(*x.warp, x.warp->address[l]); });
   uint32_t over = 0;
@@ -157,9 +158,9 @@ void wait(const Exec& x, const Inst& in) {
                                    : now != phase(load_lane<uint64_t>(asked, l));
     if (!is_over) return;
     over |= 1u << l;
-    x.warp->block().report_mbarrier_wait(x.warp->index(), 1u << l, x.warp->address[l]);
+    x.warp->block().reports().mbarrier_wait(x.warp->index(), 1u << l, x.warp->address[l]);
   });
-  if (over != x.mask) x.warp->end_slice_soon();
+  if (over != x.mask) x.warp->polling().end_slice_soon(x.warp->issued());
   write_predicate(x, in.dst[0], over);
 }
 
@@ -168,7 +169,7 @@ void wait(const Exec& x, const Inst& in) {
 void arrive_after_copies(const Exec& x, const Inst& in) {
   finish_all_copies(x, in);
   if (!in.ptx->has(Mod::noinc)) return;
-  find_objects(x, in, BlockContext::Use::update);
+  find_objects(x, in, AccessUse::update);
   each_lane(x, [&](int l, std::byte* at) { arrive_at(x, in, l, at, 1); });
 }
 

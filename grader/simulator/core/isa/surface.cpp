@@ -72,13 +72,13 @@ uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
   }
   if (wrong != 0) {
     BlockContext& block = x.warp->block();
-    const auto use = op.kind == TextureOp::Kind::load    ? BlockContext::Use::read
-                     : op.kind == TextureOp::Kind::store ? BlockContext::Use::write
-                                                         : BlockContext::Use::update;
-    block.raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
+    const auto use = op.kind == TextureOp::Kind::load    ? AccessUse::read
+                     : op.kind == TextureOp::Kind::store ? AccessUse::write
+                                                         : AccessUse::update;
+    block.faults().raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
       const SurfacePlace e = surface_place_of(x, op, l);
-      TrapFacts facts = block.facts_of_access(x.warp->index(), l, AccessSpace::global, use,
-                                              static_cast<unsigned>(bytes));
+      TrapFacts facts = block.faults().facts_of_access(x.warp->index(), l, AccessSpace::global, use,
+                                                       static_cast<unsigned>(bytes));
       facts.reason = TrapReason::outside_surface;
       const std::string slice = op.layered
                                     ? fmt::format(", layer {}", static_cast<int32_t>(e.layer))
@@ -98,7 +98,7 @@ uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
 // Lanes outside the surface are told without an element.
 void report_elements(const Exec& x, const Inst& in, const TextureOp& op,
                      const TextureObject* object, uint32_t there, const uint64_t* address) {
-  if (!x.warp->block().reports_accesses()) return;
+  if (!x.warp->block().reports().reports_accesses()) return;
   uint64_t places[kWarpSize * TexelAccess::kMostTexels];
   uint8_t count[kWarpSize] = {};
   for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -110,7 +110,9 @@ void report_elements(const Exec& x, const Inst& in, const TextureOp& op,
   const auto kind = op.kind == TextureOp::Kind::load    ? TexelAccess::Kind::load
                     : op.kind == TextureOp::Kind::store ? TexelAccess::Kind::store
                                                         : TexelAccess::Kind::reduce;
-  report_texels(x, in, kind, object, op.element_bytes * op.values, x.mask, places, count);
+  x.warp->block().reports().texels(
+      x.warp->index(), {in.site, kind, false, static_cast<uint8_t>(op.element_bytes * op.values),
+                        x.mask, object, places, count});
 }
 
 void load_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
@@ -152,14 +154,14 @@ void store_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
                   x.regs + op.value[v].offset + l * op.value[v].bytes, op.element_bytes);
     }
   std::byte* const base =
-      block.global(w.index(), in, address, there, bytes, BlockContext::Use::write);
-  if (block.observes_order())
-    block.report_ordered(w.index(), in, AccessKind::store, bytes, there, address, w.values);
+      block.accesses().global(w.index(), in, address, there, bytes, AccessUse::write);
+  if (block.reports().observes_order())
+    block.reports().ordered(w.index(), in, AccessKind::store, bytes, there, address, w.values);
   for (uint32_t r = there; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     std::memcpy(base + address[l], w.values + l * 16, bytes);
   }
-  block.note_stored(w.index(), there);
+  block.reports().note_stored(w.index(), there);
 }
 
 // Lanes in their order.
@@ -172,15 +174,15 @@ void reduce_through(const Exec& x, const Inst& in, const TextureOp& op, const Te
   BlockContext& block = x.warp->block();
   const unsigned bytes = op.reduction.bytes;
   std::byte* const base =
-      block.global(x.warp->index(), in, address, there, bytes, BlockContext::Use::update);
-  if (block.observes_order())
-    block.report_ordered(x.warp->index(), in, AccessKind::red, bytes, there, address, nullptr);
+      block.accesses().global(x.warp->index(), in, address, there, bytes, AccessUse::update);
+  if (block.reports().observes_order())
+    block.reports().ordered(x.warp->index(), in, AccessKind::red, bytes, there, address, nullptr);
   for (uint32_t r = there; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     op.reduction.apply(base + address[l],
                        x.regs + op.value[0].offset + static_cast<unsigned>(l) * bytes);
   }
-  block.note_stored(x.warp->index(), there);
+  block.reports().note_stored(x.warp->index(), there);
 }
 
 template <void (*access)(const Exec&, const Inst&, const TextureOp&, const TextureObject&, bool)>

@@ -1,4 +1,4 @@
-// cp.async.bulk.tensor: boxes of a tensor that a map describes (memory/tensor_map.h). Where a box
+// cp.async.bulk.tensor: boxes of a tensor that a map describes (memory/descriptors.h). Where a box
 // goes, what lies outside the tensor and which coordinates can be were measured on an H100
 // (runtime/tests/programs/clusters/tensor_maps.cu).
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 #include "simulator/core/isa/bulk_copy.h"
 #include "simulator/core/isa/memory_lanes.h"
-#include "simulator/core/memory/tensor_map.h"
+#include "simulator/core/memory/descriptors.h"
 
 namespace lab32::sim {
 namespace {
@@ -60,15 +60,15 @@ TensorBox box_at(const Copier& c, const BulkOp& op, const TensorMap& map, bool s
 }
 
 // PTX ISA: a box in shared memory begins at a multiple of 128.
-void check_box_place(const Copier& c, uint64_t at, BlockContext::Use use) {
+void check_box_place(const Copier& c, uint64_t at, AccessUse use) {
   constexpr unsigned kAlign = 128;
   if (at % kAlign == 0) return;
   BlockContext& block = c.block();
   TrapFacts facts =
-      block.facts_of_access(c.x.warp->index(), c.lane, AccessSpace::shared, use, kAlign);
+      block.faults().facts_of_access(c.x.warp->index(), c.lane, AccessSpace::shared, use, kAlign);
   facts.reason = TrapReason::misaligned;
   facts.access->offset = static_cast<int64_t>(offset_in_block(at));
-  facts.access->size = block.shared_bytes();
+  facts.access->size = block.shared().size();
   c.x.warp->trap(c.in, std::move(facts));
 }
 
@@ -142,7 +142,7 @@ void load_box(const Exec& x, const Inst& in) {
       read_device(c, row.address, bytes, row_piece(map, row.address, bytes), copy,
                   row.number * map.row_bytes() + row.from * map.element_bytes);
     });
-    check_box_place(c, c.address(op.to), BlockContext::Use::write);
+    check_box_place(c, c.address(op.to), AccessUse::write);
     send(c, op, std::move(copy), map.rows() * map.pitch());
   }
 }
@@ -170,7 +170,7 @@ void store_box(const Exec& x, const Inst& in) {
     const bool reduces = in.ptx->has(Mod::reduce);
     const Reduction reduction = reduces ? reduction_in(c, place, map) : Reduction{};
     const TensorBox box = box_at(c, op, map, true);
-    check_box_place(c, from, BlockContext::Use::read);
+    check_box_place(c, from, AccessUse::read);
     // An H100 writes up to the next multiple of some bytes there; of how many is not known.
     if (map.size[0] * map.element_bytes % 16 != 0 &&
         box.first[0] + map.box[0] > static_cast<int64_t>(map.size[0]))

@@ -37,11 +37,6 @@ void each_object(const Exec& x, const Inst& in, const TextureOp& op, F f) {
   }
 }
 
-// Tells the observers. `object`: null where not all lanes name the same.
-void report_texels(const Exec& x, const Inst& in, TexelAccess::Kind kind,
-                   const TextureObject* object, unsigned bytes, uint32_t mask,
-                   const uint64_t* address, const uint8_t* count);
-
 // The texels that one instruction reads: checked as any access of device memory is, told to those
 // who look for races, and followed where nobody has written them.
 class TexelReads {

@@ -303,7 +303,7 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
       add_fetch(t, c, own);
     taps = std::max(taps, own.count);
   }
-  if (x.warp->block().reports_accesses()) {
+  if (x.warp->block().reports().reports_accesses()) {
     std::array<uint64_t, size_t{kWarpSize} * kMostTaps> address;
     std::array<uint8_t, kWarpSize> count{};
     for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -311,8 +311,9 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
       count[l] = static_cast<uint8_t>(footprints[l].count);
       std::copy_n(footprints[l].address.begin(), count[l], address.begin() + l * kMostTaps);
     }
-    report_texels(x, in, kind_of(op), of_all ? &t : nullptr, t.array.format.bytes(), x.mask,
-                  address.data(), count.data());
+    x.warp->block().reports().texels(
+        x.warp->index(), {in.site, kind_of(op), false, static_cast<uint8_t>(t.array.format.bytes()),
+                          x.mask, of_all ? &t : nullptr, address.data(), count.data()});
   }
   alignas(64) std::array<std::byte, size_t{kWarpSize} * kMostTaps * 16> texels;
   TexelReads reads(x, in, t.array.format.bytes());

@@ -190,7 +190,8 @@ ExecFn pick_suq(const ptx::Instruction& in) {
 
 void bad_object(const Exec& x, const Inst& in, const TextureOp& op, const std::string& why) {
   const int lane = __builtin_ctz(x.mask);
-  TrapFacts facts = x.warp->block().facts(TrapReason::texture_object, x.warp->index(), lane);
+  TrapFacts facts =
+      x.warp->block().faults().facts(TrapReason::texture_object, x.warp->index(), lane);
   facts.name = op.of_surface() ? "surface" : "texture";
   facts.value = load_lane<uint64_t>(x.regs + op.object.offset, lane);
   facts.cause = why;
@@ -207,25 +208,11 @@ const TextureObject& find_object(const Exec& x, const Inst& in, const TextureOp&
   return *object;
 }
 
-void report_texels(const Exec& x, const Inst& in, TexelAccess::Kind kind,
-                   const TextureObject* object, unsigned bytes, uint32_t mask,
-                   const uint64_t* address, const uint8_t* count) {
-  TexelAccess access{};
-  access.site = in.site;
-  access.kind = kind;
-  access.bytes = static_cast<uint8_t>(bytes);
-  access.mask = mask;
-  access.object = object;
-  access.address = address;
-  access.count = count;
-  x.warp->block().report_texels(x.warp->index(), access);
-}
-
 void TexelReads::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride) {
   Warp& w = *x_.warp;
   BlockContext& block = w.block();
   const std::byte* const base =
-      block.global(w.index(), in_, address, lanes, bytes_, BlockContext::Use::read);
+      block.accesses().global(w.index(), in_, address, lanes, bytes_, AccessUse::read);
   UndefinedRead read;
   if (block.checks_reads() &&
       w.find_undefined(AccessSpace::global, address, lanes, bytes_, &read)) {
@@ -236,8 +223,8 @@ void TexelReads::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t s
     }
     undefined_ |= read.lanes;
   }
-  if (block.observes_order())
-    block.report_ordered(w.index(), in_, AccessKind::load, bytes_, lanes, address, nullptr);
+  if (block.reports().observes_order())
+    block.reports().ordered(w.index(), in_, AccessKind::load, bytes_, lanes, address, nullptr);
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     std::memcpy(to + static_cast<size_t>(l) * stride, base + address[l], bytes_);

@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulator/core/isa/reduction.h"
-#include "simulator/core/memory/texture_table.h"
+#include "simulator/core/memory/descriptors.h"
 #include "simulator/core/warp/instruction.h"
 
 namespace lab32::sim {

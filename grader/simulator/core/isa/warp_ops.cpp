@@ -34,10 +34,10 @@ void shuffle_whole_warp(const Exec& x, const Inst& in) {
   if (mode != Shuffle::idx && amounts >= kWarpSize)
     for (uint32_t l = 0; l < kWarpSize; ++l)
       if (b[l] >= kWarpSize) note_odd_amount(x, in, true, b[l], kWarpSize);
-  if (x.warp != nullptr && x.warp->block().observes_shuffles()) {
+  if (x.warp != nullptr && x.warp->block().reports().observes_shuffles()) {
     uint8_t asked[kWarpSize];
     std::copy_n(from, kWarpSize, asked);
-    x.warp->block().report_shuffle(x.warp->index(), {in.site, x.mask, asked, in_range, 0});
+    x.warp->block().reports().shuffle(x.warp->index(), {in.site, x.mask, asked, in_range, 0});
   }
   if (in.dst[0].bytes != 0) std::memcpy(x.regs + in.dst[0].offset, result, sizeof result);
   if (in.dst_count > 1) write_predicate(x, in.dst[1], in_range);
@@ -68,11 +68,11 @@ void shuffle(const Exec& x, const Inst& in) {
     result[lane] = load_lane<uint32_t>(a, static_cast<int>(from.lane));
   }
   if (absent)
-    x.warp->block().report_bad_warp_op(
+    x.warp->block().reports().bad_warp_op(
         x.warp->index(), in, load_lane<uint32_t>(x.regs + in.src[3].offset, __builtin_ctz(x.mask)),
         absent);
-  if (x.warp != nullptr && x.warp->block().observes_shuffles())
-    x.warp->block().report_shuffle(x.warp->index(), {in.site, x.mask, asked, in_range, absent});
+  if (x.warp != nullptr && x.warp->block().reports().observes_shuffles())
+    x.warp->block().reports().shuffle(x.warp->index(), {in.site, x.mask, asked, in_range, absent});
   if (in.dst[0].bytes != 0)
     for (uint32_t r = x.mask; r; r &= r - 1)
       store_lane<uint32_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), result[__builtin_ctz(r)]);
@@ -228,8 +228,9 @@ template <class T>
 void read_clock(const Exec& x, const Inst& in) {
   const bool high = in.ptx->operands[1].special == ptx::SpecialReg::clock_hi ||
                     in.ptx->operands[1].special == ptx::SpecialReg::globaltimer_hi;
-  const uint64_t clock = x.warp->read_clock(), now = high ? clock >> 32 : clock;
-  x.warp->note_clock();  // a program that reads clocks may be waiting
+  const uint64_t clock = x.warp->polling().read_clock(x.warp->issued()),
+                 now = high ? clock >> 32 : clock;
+  x.warp->polling().note_clock();  // a program that reads clocks may be waiting
   for (uint32_t r = x.mask; r; r &= r - 1)
     store_lane<T>(x.regs + in.dst[0].offset, __builtin_ctz(r), static_cast<T>(now));
 }

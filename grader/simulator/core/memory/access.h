@@ -56,7 +56,7 @@ struct SharedVariable {
 // The shared memories of the blocks of a cluster, as each of them reaches all. An address in them
 // is that of a Hopper GPU, which has it in the machine code (SR_CgaCtaId, PRMT): a block's rank in
 // the upper eight bits, its own offset below. The memories lie as far apart here, so that an
-// address is an offset in one array (ClusterMemory in cluster_context.h).
+// address is an offset in one array (ClusterMemory in shared_memory.h).
 
 constexpr uint32_t kRankShift = 24;
 constexpr uint64_t kBlockWindow = uint64_t{1} << kRankShift;

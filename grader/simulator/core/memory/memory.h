@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulator/core/memory/descriptors.h"
 #include "simulator/core/memory/host_pages.h"
-#include "simulator/core/memory/texture_table.h"
 
 namespace lab32::sim {
 

@@ -22,7 +22,8 @@ constexpr uint64_t kMetered = 4096;
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
              OrderGuard::Worker* guard, const TouchMap* suspects, ClusterContext* cluster,
              uint32_t rank)
-    : BlockContext(launch, std::move(observers), guard, suspects, cluster, rank) {
+    : BlockContext(launch, std::move(observers), guard, suspects, cluster, rank),
+      barriers_(*this, warps_) {
   const auto threads = static_cast<uint32_t>(launch_.block.count());
   for (uint32_t first = 0; first < threads; first += kWarpSize) {
     const uint32_t lanes = std::min<uint32_t>(kWarpSize, threads - first);
@@ -34,12 +35,8 @@ Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
 void Block::begin(uint64_t index) {
   start(index);
   warp_budget_ = launch_.warp_budget;
-  for (Barrier& b : barriers_) {
-    b.arrived = b.wanted = b.popc = 0;
-    b.all = true, b.any = false;
-    b.waiting.clear();
-  }
-  for (Observer* o : observers_) o->block_begin(info_);
+  barriers_.restart();
+  for (Observer* o : reports().observers()) o->block_begin(info_);
   for (auto& warp : warps_) warp->restart();
 }
 
@@ -55,8 +52,8 @@ Block::Turn Block::turn(uint64_t slice) {
     all_done &= p == Warp::Progress::done;
     if (p != Warp::Progress::yielded) {
       polls &= warp.issued() == before;
-    } else if (warp.take_polled()) {
-      warp.note_waited(warp.issued() - before);
+    } else if (warp.polling().take_polled()) {
+      warp.polling().note_waited(warp.issued() - before);
     } else {
       polls = false;
     }
@@ -102,17 +99,17 @@ void Block::tell_meter() {
 }
 
 void Block::end() {
-  if (!parallel()) tell_meter();
+  if (!accesses().parallel()) tell_meter();
   longest_warp_ = std::max(longest_warp_, longest_warp_now());
   const bool noted = launch_.note_warps && (info_.index + 1) * warps_.size() <= kMostWarpsNoted;
   if (noted) warp_tally_.blocks.push_back(info_.index);
   for (const auto& warp : warps_) {
-    const uint64_t issued = warp->issued() - warp->waited();
+    const uint64_t issued = warp->issued() - warp->polling().waited();
     busiest_warp_ = std::max(busiest_warp_, issued);
-    longest_wait_ = std::max(longest_wait_, warp->clock_ahead());
+    longest_wait_ = std::max(longest_wait_, warp->polling().clock_ahead());
     if (noted) warp_tally_.issued.push_back(static_cast<uint32_t>(issued));
   }
-  for (Observer* o : observers_) o->block_end();
+  for (Observer* o : reports().observers()) o->block_end();
 }
 
 Block::Turn Block::turn_at_random(Random& random) {
@@ -146,8 +143,8 @@ bool Block::take_polled() {
   bool all = true;
   for (const auto& warp : warps_) {
     bool can_go_on = false;
-    for (const Split& s : warp->splits()) can_go_on |= s.state == Split::State::ready;
-    all &= warp->take_polled() || !can_go_on;
+    for (const Split& s : warp->splits().list()) can_go_on |= s.state == Split::State::ready;
+    all &= warp->polling().take_polled() || !can_go_on;
   }
   return all;
 }
@@ -166,118 +163,24 @@ uint64_t Block::issued() const {
 
 uint32_t Block::polling_site() const {
   for (const auto& warp : warps_)
-    for (const Split& s : warp->splits())
+    for (const Split& s : warp->splits().list())
       if (s.state == Split::State::ready) return s.frame->function->code[s.pc].site;
   return 0;
-}
-
-// ---------------------------------------------------------------------------------------------
-// Barriers
-
-uint32_t Block::live_threads() const {
-  uint32_t n = 0;
-  for (const auto& w : warps_) n += static_cast<uint32_t>(__builtin_popcount(w->live()));
-  return n;
-}
-
-void Block::arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) {
-  Barrier& barrier = barriers_[arrival.barrier];
-  const bool counted = arrival.threads != 0;
-  barrier.arrived += static_cast<uint32_t>(__builtin_popcount(mask));
-  if (counted) {
-    if (barrier.wanted != 0 && barrier.wanted != arrival.threads) {
-      TrapFacts facts = warp.facts(TrapReason::counts_differ, __builtin_ctz(mask));
-      facts.barrier = arrival.barrier;
-      facts.value = arrival.threads;
-      facts.limit = barrier.wanted;
-      warp.trap(*arrival.inst, std::move(facts));
-    }
-    barrier.wanted = arrival.threads;
-    // The count is in whole warps (PTX ISA): a warp of fewer threads counts as 32 when all of them
-    // have come.
-    uint32_t before = 0;
-    for (const Waiting& w : barrier.waiting)
-      if (w.warp == warp.index()) before |= w.mask;
-    if ((before & warp.live()) != warp.live() && ((before | mask) & warp.live()) == warp.live())
-      barrier.arrived += kWarpSize - static_cast<uint32_t>(__builtin_popcount(before | mask));
-  }
-  if (arrival.reduce != Arrival::Reduce::none) {
-    const uint32_t votes = arrival.predicate & mask;
-    barrier.popc += static_cast<uint32_t>(__builtin_popcount(votes));
-    barrier.all &= votes == mask;
-    barrier.any |= votes != 0;
-  }
-  Split& split = warp.current();
-  barrier.waiting.push_back({warp.index(), split.id, mask, regs, arrival.inst, arrival.wait});
-  if (arrival.wait) {
-    split.state = Split::State::block_barrier;
-  } else {
-    ++split.pc;
-  }
-  const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
-  if (barrier.arrived >= wanted) complete(arrival.barrier);
-}
-
-void Block::complete(uint32_t index, bool forced) {
-  Barrier& barrier = barriers_[index];
-  std::array<uint32_t, 32> lanes{};
-  for (const Waiting& w : barrier.waiting) lanes[w.warp] |= w.mask;
-  // A forced one counts as one of the whole block: it has been told, and what would come of it is
-  // not worth telling.
-  bool whole = true;
-  for (const auto& w : warps_) whole &= (w->live() & ~lanes[w->index()]) == 0;
-  epoch_ += whole ? 1 : 0;
-  for (Observer* o : observers_)
-    o->block_barrier(lanes.data(), static_cast<uint32_t>(warps_.size()), whole || forced);
-  if (launch_.keep_going && whole) find_skipped_barrier(barrier.waiting.front(), lanes.data());
-
-  const Barrier done = barrier;  // released splits may come back to this barrier at once
-  barrier.arrived = barrier.wanted = barrier.popc = 0;
-  barrier.all = true, barrier.any = false;
-  barrier.waiting.clear();
-  for (const Waiting& w : done.waiting) {
-    if (!w.waits) continue;
-    if (w.inst->dst_count > 0 && w.inst->dst[0].bytes != 0) {
-      const Slot& slot = w.inst->dst[0];
-      auto* at = reinterpret_cast<uint32_t*>(w.regs + slot.offset);
-      if (slot.is_predicate) {
-        const bool value = w.inst->ptx->has(ptx::Mod::op_and) ? done.all : done.any;
-        *at = value ? *at | w.mask : *at & ~w.mask;
-      } else {
-        for (uint32_t r = w.mask; r; r &= r - 1) at[__builtin_ctz(r)] = done.popc;
-      }
-    }
-    warps_[w.warp]->release_barrier(w.split);
-  }
-}
-
-// __syncthreads() waits for the threads that have not exited, so an exit can complete it.
-void Block::threads_exited() {
-  if (cluster() != nullptr) cluster()->threads_exited(info_.rank, live_threads() == 0);
-  for (uint32_t i = 0; i < barriers_.size(); ++i) {
-    Barrier& barrier = barriers_[i];
-    if (barrier.arrived == 0 || barrier.wanted != 0) continue;
-    const uint32_t live = live_threads();
-    if (live != 0 && barrier.arrived >= live) complete(i);
-  }
 }
 
 bool Block::waits_within() const {
   for (const auto& warp : warps_)
     if (warp->stuck_in_warp_sync() != nullptr) return true;
-  return std::any_of(barriers_.begin(), barriers_.end(), [](const Barrier& barrier) {
-    return std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
-                       [](const Waiting& w) { return w.waits; });
-  });
+  return barriers_.is_waited_at();
 }
 
 void Block::deadlock() {
   for (const auto& warp : warps_)
-    if (warp->release_for_warp_barrier()) return;
+    if (warp->splits().release_for_warp_barrier()) return;
   // `if (…) __syncthreads();` within a warp: seen on an H100, the others go on to where they exit
   // or come to a barrier.
   for (const auto& warp : warps_)
-    if (as_on_a_gpu() && warp->release_for_block_barrier()) return;
+    if (as_on_a_gpu() && warp->splits().release_for_block_barrier()) return;
   // Who goes on without them may wait for ever for what they were to do.
   warp_budget_ = std::min(warp_budget_, longest_warp_now() + kBudgetWithoutAll);
   // A warp operation that waits for lanes which are elsewhere is the more specific reason.
@@ -286,7 +189,7 @@ void Block::deadlock() {
     if (!s) continue;
     const Inst& in = s->frame->function->code[s->pc];
     const uint32_t missing = s->wanted & warp->live() & ~s->op_mask;
-    raise(in.site, s->op_mask, FaultEvent::Kind::barrier, [&](int) {
+    faults().raise(in.site, s->op_mask, FaultEvent::Kind::barrier, [&](int) {
       TrapFacts facts = warp->facts(TrapReason::lane_missing);
       facts.warp->lanes = s->op_mask;
       facts.warp->mask = s->wanted;
@@ -295,44 +198,13 @@ void Block::deadlock() {
     });
     return warp->force_warp_sync();
   }
-  for (uint32_t i = 0; i < barriers_.size(); ++i) {
-    const Barrier& barrier = barriers_[i];
-    for (const Waiting& w : barrier.waiting) {
-      if (!w.waits) continue;
-      const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
-      raise(w.inst->site, w.mask, FaultEvent::Kind::barrier, [&](int lane) {
-        TrapFacts facts = warps_[w.warp]->facts(TrapReason::threads_missing, lane);
-        facts.barrier = i;
-        facts.value = barrier.arrived;
-        facts.limit = wanted;
-        return facts;
-      });
-      return complete(i, true);
-    }
-  }
+  if (barriers_.give_up_one()) return;
   TrapFacts facts;
   facts.reason = TrapReason::block_stuck;
   facts.block = info_.index;
   Trap trap{std::move(facts), 0};
   trap.has_site = false;
   throw trap;
-}
-
-// Threads that have exited need not come to a barrier, and an early exit is no mistake. But one
-// that stored something since its last barrier did not leave early: it went round this one.
-// (Whether it did so by `if (…) __syncthreads();` or by a `return` cannot be told from the PTX.)
-void Block::find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp) {
-  for (const auto& warp : warps_) {
-    const uint32_t there = lane_mask_of_warp[warp->index()];
-    const uint32_t skipped = stored_[warp->index()] & ~there & ~warp->live();
-    stored_[warp->index()] &= ~there & ~skipped;
-    if (skipped == 0) continue;
-    raise(here.inst->site, skipped, FaultEvent::Kind::barrier, [&](int lane) {
-      TrapFacts facts = warp->facts(TrapReason::barrier_skipped, lane);
-      facts.waiting = warps_[here.warp]->thread_id(__builtin_ctz(here.mask));
-      return facts;
-    });
-  }
 }
 
 }  // namespace lab32::sim

@@ -1,12 +1,12 @@
 // Runs blocks of one launch on one host thread, one after the other: their warps and barriers.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "simulator/core/schedule/block_barriers.h"
 #include "simulator/core/warp/block_context.h"
 #include "simulator/core/warp/warp.h"
 
@@ -66,35 +66,18 @@ class Block final : public BlockContext {
   // Where the first of its warps that polls stands.
   uint32_t polling_site() const;
 
-  void arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) override;
-  void threads_exited() override;
+  void arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) override {
+    barriers_.arrive(warp, mask, regs, arrival);
+  }
+  void threads_exited() override { barriers_.threads_exited(); }
 
  private:
-  struct Waiting {
-    uint32_t warp;
-    uint32_t split;  // its id
-    uint32_t mask;
-    std::byte* regs;
-    const Inst* inst;
-    bool waits;
-  };
-  struct Barrier {
-    uint32_t arrived = 0, wanted = 0;
-    uint32_t popc = 0;
-    bool all = true, any = false;
-    std::vector<Waiting> waiting;
-  };
   // What a warp has issued, for the launch's meter. Throws Trap at a limit.
   void meter(uint64_t issued);
-  // `forced`: without all that it waits for.
-  void complete(uint32_t barrier, bool forced = false);
-  void find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp);
   uint64_t longest_warp_now() const;
 
-  uint32_t live_threads() const;
-
   std::vector<std::unique_ptr<Warp>> warps_;
-  std::array<Barrier, 16> barriers_;
+  BlockBarriers barriers_;
   uint64_t longest_warp_ = 0, busiest_warp_ = 0, longest_wait_ = 0;
   WarpTally warp_tally_;
   uint64_t not_metered_ = 0;  // instructions

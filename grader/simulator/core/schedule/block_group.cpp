@@ -1,24 +1,9 @@
 #include "simulator/core/schedule/block_group.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "base/error.h"
-
 namespace lab32::sim {
-
-ClusterMemory::ClusterMemory(uint32_t blocks, bool undefined)
-    : size_(base_of_rank(blocks) * (undefined ? 2 : 1)) {
-  void* const at = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) throw MachineError("no address space for the shared memory of a cluster");
-  bytes_ = static_cast<std::byte*>(at);
-  if (undefined) undefined_ = bytes_ + base_of_rank(blocks);
-}
-
-ClusterMemory::~ClusterMemory() { munmap(bytes_, size_); }
 
 ClusterBarrier::ClusterBarrier(const LaunchContext& launch, bool undefined)
     : ClusterContext(static_cast<uint32_t>(launch.cluster.count()), undefined), lanes_(blocks_) {}
@@ -48,15 +33,15 @@ void ClusterBarrier::arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst
   Lanes& lanes = lanes_[rank][warp.index()];
   BlockContext& block = warp.block();
   if (const uint32_t again = (lanes.now | lanes.before) & mask)
-    block.raise(in.site, again, FaultEvent::Kind::barrier, [&](int lane) {
-      return block.facts(TrapReason::cluster_arrives_twice, warp.index(), lane);
+    block.faults().raise(in.site, again, FaultEvent::Kind::barrier, [&](int lane) {
+      return block.faults().facts(TrapReason::cluster_arrives_twice, warp.index(), lane);
     });
   lanes.now |= mask;
   lanes.before &= ~mask;
   ++warp.current().pc;
   const bool completes = all_came();
-  block.report_cluster_arrive(warp.index(), mask, phase_, !in.ptx->has(ptx::Mod::relaxed),
-                              completes);
+  block.reports().cluster_arrive(warp.index(), mask, phase_, !in.ptx->has(ptx::Mod::relaxed),
+                                 completes);
   if (completes) complete();
 }
 
@@ -64,8 +49,8 @@ void ClusterBarrier::wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& 
   Lanes& lanes = lanes_[rank][warp.index()];
   BlockContext& block = warp.block();
   if (const uint32_t first = mask & ~lanes.now & ~lanes.before) {
-    block.raise(in.site, first, FaultEvent::Kind::barrier, [&](int lane) {
-      return block.facts(TrapReason::cluster_waits_first, warp.index(), lane);
+    block.faults().raise(in.site, first, FaultEvent::Kind::barrier, [&](int lane) {
+      return block.faults().facts(TrapReason::cluster_waits_first, warp.index(), lane);
     });
     lanes.before |= first;  // they go on
   }
@@ -79,7 +64,7 @@ void ClusterBarrier::wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& 
   }
   lanes.before &= ~mask;
   ++split.pc;
-  block.report_cluster_wait(warp.index(), mask, phase_ - 1);
+  block.reports().cluster_wait(warp.index(), mask, phase_ - 1);
 }
 
 void ClusterBarrier::threads_exited(uint32_t rank, bool all) {
@@ -93,8 +78,8 @@ void ClusterBarrier::complete() {
     for (Lanes& lanes : of_block) lanes = {0, lanes.now};
   for (const Waiting& w : std::exchange(waiting_, {})) {
     lanes_[w.rank][w.warp->index()].before &= ~w.mask;
-    w.warp->release_barrier(w.split);
-    w.warp->block().report_cluster_wait(w.warp->index(), w.mask, over);
+    w.warp->splits().release_barrier(w.split);
+    w.warp->block().reports().cluster_wait(w.warp->index(), w.mask, over);
   }
 }
 

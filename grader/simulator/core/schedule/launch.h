@@ -16,7 +16,7 @@ struct LaunchOutcome {
   std::optional<OddAmount> odd_amount;  // of the lowest block
   std::vector<IssueTally> tally;        // by site
   std::string output;                   // printf, in block order
-  bool output_lost = false;             // there was more than kOutputLimit (worker_result.h)
+  bool output_lost = false;             // there was more than kOutputLimit (block_group.h)
   bool order_unseen = false;  // the order of blocks was asked for and not looked at: the heap
   // Of each warp, where the launch asks for it: warps of a block side by side, blocks in order.
   // Empty where not all blocks are known.

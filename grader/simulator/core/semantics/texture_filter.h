@@ -23,7 +23,7 @@
 #include <array>
 #include <cstdint>
 
-#include "simulator/core/memory/texture_table.h"
+#include "simulator/core/memory/descriptors.h"
 
 namespace lab32::sim {
 

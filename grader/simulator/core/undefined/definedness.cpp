@@ -74,7 +74,7 @@ void Definedness::matters(UndefinedBits& u, const Slot& slot, uint32_t lanes, Va
     for (uint32_t r = left; r; r &= r - 1)
       if (origin[static_cast<size_t>(__builtin_ctz(r))] == id) same |= r & (~r + 1);
     left &= ~same;
-    block.origins().each(id, [&](const Origin& o) { block.value_matters(o, use, same); });
+    block.origins().each(id, [&](const Origin& o) { block.faults().value_matters(o, use, same); });
   }
 }
 
@@ -293,7 +293,7 @@ void Definedness::define_results(UndefinedBits& u, uint32_t mask, const Inst& in
 Exec Definedness::loaded(const Exec& x, const Inst& in, uint32_t lanes,
                          const UndefinedBits::OfLanes& origin) {
   Frame* frame = warp_.current().frame;
-  for (const Split& split : warp_.splits())
+  for (const Split& split : warp_.splits().list())
     if (split.frame->regs == x.regs) frame = split.frame;
   UndefinedBits& u = bits_of(*frame);
   for (uint8_t d = 0; d < in.dst_count; ++d)
@@ -327,8 +327,8 @@ void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask
     for (uint8_t s = 0; s < in.src_count; ++s) {
       const uint64_t at = address[l] - (is_shared ? shared_base : local_base) + s * bytes;
       const LaneBits bits = get_bits(u.registers.data(), in.src[s], l);
-      std::byte* const to = is_shared ? warp_.block().undefined_shared(at, bytes)
-                                      : warp_.undefined_local(l, at, bytes);
+      std::byte* const to = is_shared ? warp_.block().shared().undefined(at, bytes)
+                                      : warp_.local().undefined(l, at, bytes);
       if (to == nullptr || !bits.any()) continue;
       std::memcpy(to, &bits, bytes);
       warp_.block().origins().note_store(

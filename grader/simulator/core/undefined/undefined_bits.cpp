@@ -118,16 +118,16 @@ bool Warp::find_undefined(AccessSpace space, const uint64_t* address, uint32_t m
   read->space = space;
   read->of = read->address = address;
   if (space == AccessSpace::shared) {
-    UndefinedBytes& undefined = block_.undefined_shared();
+    UndefinedBytes& undefined = block_.shared().undefined();
     if (undefined.none()) return false;
     read->lanes = undefined.lanes(address, 0, mask, bytes);
     if (read->lanes != 0) read->bits = undefined.data();
   } else if (space == AccessSpace::local) {
-    read->stride = local_capacity_;
-    read->lanes = undefined_local_.lanes(address, local_capacity_, mask, bytes);
-    read->bits = undefined_local_.data();
+    read->stride = local_.capacity();
+    read->lanes = local_.undefined().lanes(address, local_.capacity(), mask, bytes);
+    read->bits = local_.undefined().data();
   } else {
-    read->lanes = block_.take_unwritten() & mask;
+    read->lanes = block_.accesses().take_unwritten() & mask;
     if (read->lanes == 0) return false;
     // A bit says whether a byte was written: here a byte for each.
     static constexpr uint64_t kStart[kWarpSize] = {};
@@ -160,10 +160,10 @@ UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& rea
     }
     if (!id)
       id = origins.of_read(in.site, [&] {
-        TrapFacts facts = block_.facts_of_unwritten(index_, l, read.space, at, bytes);
+        TrapFacts facts = block_.accesses().facts_of_unwritten(index_, l, read.space, at, bytes);
         if (read.space == AccessSpace::local) {
           facts.access->offset -= kLocalStart;
-          facts.access->size = local_top() - kLocalStart;
+          facts.access->size = local_.top() - kLocalStart;
         }
         return facts;
       });
@@ -175,23 +175,17 @@ UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& rea
 void Warp::update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes) {
   UndefinedRead read;
   if (!find_undefined(AccessSpace::shared, address, mask, bytes, &read)) return;
-  TrapFacts facts = block_.facts_of_unwritten(index_, __builtin_ctz(read.lanes), read.space,
-                                              address[__builtin_ctz(read.lanes)], bytes);
-  block_.value_matters({in.site, std::move(facts)}, ValueUse::atomic, read.lanes);
+  TrapFacts facts = block_.accesses().facts_of_unwritten(
+      index_, __builtin_ctz(read.lanes), read.space, address[__builtin_ctz(read.lanes)], bytes);
+  block_.faults().value_matters({in.site, std::move(facts)}, ValueUse::atomic, read.lanes);
   define(AccessSpace::shared, address, mask, bytes);
 }
 
 void Warp::define(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes) {
   if (space == AccessSpace::shared)
-    block_.undefined_shared().define(address, 0, mask, bytes);
+    block_.shared().undefined().define(address, 0, mask, bytes);
   else
-    undefined_local_.define(address, local_capacity_, mask, bytes);
-}
-
-std::byte* Warp::undefined_local(int lane, uint64_t offset, unsigned bytes) {
-  return offset + bytes <= local_capacity_
-             ? undefined_local_.data() + static_cast<size_t>(lane) * local_capacity_ + offset
-             : nullptr;
+    local_.undefined().define(address, local_.capacity(), mask, bytes);
 }
 
 // ---------------------------------------------------------------------------------------------

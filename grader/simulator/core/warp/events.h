@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "simulator/core/memory/access.h"
-#include "simulator/core/memory/texture_table.h"
+#include "simulator/core/memory/descriptors.h"
 #include "simulator/core/warp/instruction.h"
 #include "simulator/core/warp/trap.h"
 

@@ -107,6 +107,19 @@ ExecFn pick_read_clock(const ptx::Instruction& in);
 // Whether an atom or red must see the blocks in order to give one result.
 bool is_order_sensitive(const ptx::Instruction& in, bool result_used);
 
+// What an update of memory by the copy engine, through a surface or by red.async does to one
+// element.
+struct Reduction {
+  void (*apply)(std::byte* at, const std::byte* value) = nullptr;  // null: a copy
+  unsigned bytes = 0;                                              // of an element
+
+  explicit operator bool() const { return apply != nullptr; }
+};
+
+// The operation that the instruction's modifiers name, on elements of that type; none: the PTX ISA
+// has no such reduction.
+Reduction reduction_of(const ptx::Instruction& in, ptx::Type type);
+
 // ---------------------------------------------------------------------------------------------
 // Shifts by more bits than there are, shuffles by more lanes than a warp has, and both by negative
 // amounts: hardware has a result, C++ has none, and nobody means it.

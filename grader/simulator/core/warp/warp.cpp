@@ -17,55 +17,38 @@ constexpr uint64_t kSpinSlice = 500;
 }  // namespace
 
 Warp::Warp(BlockContext& block, uint32_t index, uint32_t live_lanes)
-    : block_(block), index_(index), initial_lanes_(live_lanes) {
-  free_frames_.resize(program().functions.size());
-}
+    : block_(block),
+      index_(index),
+      initial_lanes_(live_lanes),
+      local_(block, index),
+      frames_(block, index, local_),
+      splits_(frames_) {}
 
 Warp::~Warp() = default;
 
 const KernelProgram& Warp::program() const { return *block_.launch().program; }
 
 void Warp::restart() {
-  for (auto& pool : free_frames_) pool.clear();
-  for (auto& frame : frames_) free_frame(frame.get());
-  free_joins_.clear();
-  for (auto& join : joins_) free_joins_.push_back(join.get());
+  frames_.restart();
   slice_ = slice_ends_ = kSlice;
-  synchronised_ = polled_ = false;
-  std::fill(looked_at_.begin(), looked_at_.end(), 0);
-  waited_ = 0;
+  polling_.restart();
   spun_slices_ = 0;
-  next_id_ = 0;
-  issued_ = clock_ahead_ = clock_looks_ = looked_at_clock_ = 0;
-  live_ = initial_lanes_;
+  issued_ = 0;
   copies_.clear();
   copy_group_.fill(0);
   track_.reset();
-  if (local_capacity_ != 0) forget_local(kFullMask, kLocalStart, local_capacity_ - kLocalStart);
-  Split start;
-  start.id = next_id_++;
-  start.mask = live_;
-  start.frame = make_frame(program().functions[0], nullptr, nullptr);
-  splits_.assign(1, start);
-  current_ = 0;
+  local_.restart();
+  splits_.restart(initial_lanes_, frames_.make(program().functions[0], nullptr, nullptr));
 }
 
 void Warp::branch(const Inst& in, uint32_t op_mask) {
-  Split& split = splits_[current_];
-  if (op_mask == split.mask) {
-    split.pc = in.target;
-  } else {
-    ++block_.tally()[in.site].splits;
-    diverge(in.target, op_mask, split.pc + 1, split.mask & ~op_mask, join_of(in, split));
-    leave_joins(splits_.size() - 1, in);
-  }
-  leave_joins(current_, in);
+  if (splits_.branch(in, op_mask)) ++block_.tally()[in.site].splits;
 }
 
 // Lanes with the same target go on as one split.
 void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
   const auto* index =
-      reinterpret_cast<const uint32_t*>(splits_[current_].frame->regs + in.src[0].offset);
+      reinterpret_cast<const uint32_t*>(splits_.current().frame->regs + in.src[0].offset);
   const std::vector<uint32_t>& table = program().branch_tables[in.target];
   const auto target_of = [&](int lane) {
     if (index[lane] >= table.size()) {
@@ -76,7 +59,7 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
     }
     return table[index[lane]];
   };
-  const uint32_t next = splits_[current_].pc + 1;
+  const uint32_t next = splits_.current().pc + 1;
   uint32_t rest = op_mask;
   while (rest) {
     const uint32_t target = target_of(__builtin_ctz(rest));
@@ -86,103 +69,70 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
       if (target_of(l) == target) same |= 1u << l;
     }
     rest &= ~same;
-    const uint32_t others = splits_[current_].mask & ~same;
+    const uint32_t others = splits_.current().mask & ~same;
     if (others == 0) {
-      splits_[current_].pc = target;
+      splits_.current().pc = target;
     } else {
       ++block_.tally()[in.site].splits;
       // The rest is sent on by the next rounds; what is left then, its guard off, goes on here.
-      diverge(target, same, next, others, join_of(in, splits_[current_]));
-      leave_joins(splits_.size() - 1, in);
+      splits_.diverge(target, same, next, others, splits_.join_of(in, splits_.current()));
+      splits_.last_leaves_joins(in);
     }
   }
-  leave_joins(current_, in);
-}
-
-void Warp::release_barrier(uint32_t split_id) {
-  for (Split& s : splits_) {
-    if (s.id != split_id) continue;
-    s.state = Split::State::ready;
-    ++s.pc;
-  }
+  splits_.current_leaves_joins(in);
 }
 
 // ---------------------------------------------------------------------------------------------
 // The loop
 
-bool Warp::next_split() {
-  const size_t n = splits_.size();
-  if (n == 0) return false;
-  for (size_t step = 1; step <= n; ++step) {
-    const size_t i = (current_ + step) % n;
-    if (splits_[i].state == Split::State::ready) {
-      current_ = i;
-      return true;
-    }
-  }
-  return false;
-}
-
 // The current split has used up its time slice, and the others run.
 void Warp::end_slice() {
-  const auto ready =
-      static_cast<size_t>(std::count_if(splits_.begin(), splits_.end(), [](const Split& s) {
-        return s.state == Split::State::ready;
-      }));
-  const bool spins =
-      synchronised_ && current_ < splits_.size() && splits_[current_].state == Split::State::ready;
-  synchronised_ = false;
+  const size_t ready = splits_.ready();
+  const bool spins = polling_.synchronised() && splits_.is_current_ready();
+  polling_.forget_synchronisation();
   spun_slices_ = spins ? spun_slices_ + 1 : 0;
   if (spun_slices_ >= ready && spins) {
-    if (release_one_join()) slice_ = kSpinSlice;
+    if (splits_.release_one_join()) slice_ = kSpinSlice;
     // The next slice that ends tries the next split's joins, should these not have been the ones.
     spun_slices_ = ready - 1;
   }
-  const size_t mine = current_;
-  if (!next_split()) current_ = mine;
-}
-
-void Warp::any_split() {
-  if (splits_.size() < 2) return;
-  current_ = random_->below(static_cast<uint32_t>(splits_.size()));
-  if (splits_[current_].state != Split::State::ready) next_split();
+  splits_.choose_next();
 }
 
 Warp::Progress Warp::run_any_split(uint64_t slice, Random& random) {
   random_ = &random;
-  any_split();
+  splits_.choose_any(random);
   return run(slice);
 }
 
 Warp::Progress Warp::run(uint64_t slice) {
-  if (live_ == 0) return Progress::done;
+  if (splits_.live() == 0) return Progress::done;
   const uint64_t limit = block_.warp_budget();
   const uint64_t stop = issued_ + slice;
-  poll_ends_ = stop;
+  polling_.begin_slice(stop);
   IssueTally* const tally = block_.tally().data();
   BlockContext::RunTally* const runs = block_.runs().data();
 
   for (;;) {
     // Choose a split that can run.
-    if (current_ >= splits_.size() || splits_[current_].state != Split::State::ready) {
-      if (live_ == 0) return Progress::done;
-      if (current_ >= splits_.size()) current_ = 0;
-      if (!next_split()) return Progress::blocked;
+    if (!splits_.is_current_ready()) {
+      if (splits_.live() == 0) return Progress::done;
+      if (!splits_.choose_next()) return Progress::blocked;
       slice_ends_ = issued_ + slice_;
     }
-    if (!join_lanes()) continue;
+    if (!splits_.join_lanes()) continue;
 
     // The hot part: straight instructions of one split. All it needs is in locals.
-    Split* split = &splits_[current_];
+    Split* split = &splits_.current();
     std::byte* const regs = split->frame->regs;
     const Inst* const code = split->frame->function->code.data();
     const Join* join = split->join;
     const uint32_t join_pc =
         join && !join->callee && join->frame == split->frame ? join->pc : Inst::kNoJoin;
     const uint32_t mask = split->mask;
-    current_local_top_ = split->frame->local_base + split->frame->local_bytes;
+    local_.set_top(split->frame->local_base + split->frame->local_bytes);
     uint32_t pc = split->pc;
-    const uint64_t pause = std::min(std::min(poll_ends_, slice_ends_), limit);
+    const uint64_t pause = std::min(std::min(polling_.slice_end(), slice_ends_), limit);
     uint32_t op_mask;
     const Inst* in;
     for (;;) {
@@ -233,7 +183,7 @@ Warp::Progress Warp::run(uint64_t slice) {
       if (++pc == join_pc || issued_ >= pause) break;
     }
     split->pc = pc;
-    if (op_mask == 0 && in->avoids) leave_joins(current_, *in);
+    if (op_mask == 0 && in->avoids) splits_.current_leaves_joins(*in);
 
     if (in->flow != Dispatch::straight && op_mask != 0) {
       last_op_mask_ = op_mask;
@@ -241,7 +191,7 @@ Warp::Progress Warp::run(uint64_t slice) {
       switch (in->flow) {
         case Dispatch::branch:
           branch(*in, op_mask);
-          if (random_ != nullptr) any_split();
+          if (random_ != nullptr) splits_.choose_any(*random_);
           break;
         case Dispatch::table_branch:
           indirect_branch(*in, op_mask);
@@ -272,13 +222,13 @@ Warp::Progress Warp::run(uint64_t slice) {
           break;
       }
     }
-    if (live_ == 0) return Progress::done;
+    if (splits_.live() == 0) return Progress::done;
     if (issued_ >= limit) {
       TrapFacts endless = facts(TrapReason::instruction_limit);
       endless.limit = limit;
       trap(*in, std::move(endless));
     }
-    if (issued_ >= poll_ends_) return Progress::yielded;
+    if (issued_ >= polling_.slice_end()) return Progress::yielded;
     if (issued_ >= slice_ends_) {
       end_slice();
       slice_ends_ = issued_ + slice_;

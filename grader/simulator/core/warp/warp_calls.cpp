@@ -1,4 +1,4 @@
-// Calls, returns and exits of the lanes of a warp.
+// Calls, returns and exits of the lanes of a warp, and the operations that they execute together.
 #include <cstring>
 
 #include "base/text.h"
@@ -8,7 +8,7 @@
 
 namespace lab32::sim {
 
-void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes, Split& split) {
+void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes) {
   const CallSite& site = program().calls[call.target];
   const CodeFunction& callee = program().functions[function];
   if (!callee.refusal.empty()) {
@@ -17,10 +17,10 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes, Split& spl
     unsupported.cause = callee.refusal;
     trap(call, std::move(unsupported));
   }
-  Frame* caller = split.frame;
-  Frame* frame = make_frame(callee, caller, &call);
+  Frame* const caller = current().frame;
+  Frame* const frame = frames_.make(callee, caller, &call);
   // What an earlier call left there is not this one's. Other lanes may be in calls of their own.
-  forget_local(lanes, frame->local_base, callee.local_bytes);
+  local_.forget(lanes, frame->local_base, callee.local_bytes);
   const uint32_t from_bytes = caller->function->param_bytes;
   for (size_t a = 0; a < callee.arguments.size() && a < site.arguments.size(); ++a) {
     for (uint32_t r = lanes; r; r &= r - 1) {
@@ -32,20 +32,12 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes, Split& spl
     Definedness::pass(*caller, site.arguments[a], *frame, callee.arguments[a].offset,
                       callee.arguments[a].bytes, lanes);
   }
-  Join* back = make_join();
-  back->pc = split.pc + 1;
-  back->frame = caller;
-  back->expected = lanes;
-  back->parent = split.join;
-  back->callee = frame;
-  split.frame = frame;
-  split.join = back;
-  split.pc = 0;
+  splits_.enter(frame, lanes);
 }
 
 void Warp::call(const Inst& in, uint32_t op_mask) {
   const CallSite& site = program().calls[in.target];
-  Split& split = splits_[current_];
+  Split& split = current();
   if (site.target == CallSite::Target::vprintf) {
     device_printf(*this, in, site, op_mask);
     ++split.pc;
@@ -79,7 +71,7 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
     return;
   }
   if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
-  if (site.target == CallSite::Target::function) return enter(site.function, in, op_mask, split);
+  if (site.target == CallSite::Target::function) return enter(site.function, in, op_mask);
 
   // Through a pointer: lanes with the same target go together, the others call by themselves.
   const auto* pointer = reinterpret_cast<const uint64_t*>(split.frame->regs + site.pointer.offset);
@@ -97,30 +89,29 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
     if (pointer[l] == target) same |= 1u << l;
   }
   if (same != op_mask) return set_aside(in, op_mask & ~same, split.pc);
-  enter(callee->second, in, op_mask, split);
+  enter(callee->second, in, op_mask);
 }
 
 // Lanes that cannot execute this instruction with the rest leave the split (to come back to it, or
 // to wait behind it); the instruction is then executed anew, so this issue of it does not count.
 void Warp::set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc) {
-  Split& split = splits_[current_];
+  Split& split = current();
   IssueTally& t = block_.tally()[in.site];
   --t.warps;
   t.lanes -= static_cast<unsigned>(__builtin_popcount(last_op_mask_));
   const uint32_t here = split.pc;
   constexpr int kNobodyMisses = -1;
-  diverge(their_pc, lanes, here, split.mask & ~lanes, join_at(here + 1, kNobodyMisses, split));
+  splits_.diverge(their_pc, lanes, here, split.mask & ~lanes,
+                  splits_.join_at(here + 1, kNobodyMisses, split));
 }
 
 void Warp::leave(uint32_t lanes, bool exit_thread) {
-  Split& split = splits_[current_];
-  Join* join = split.join;
-  Frame* frame = split.frame;
+  Frame* const frame = current().frame;
   const bool to_caller = !exit_thread && frame->parent != nullptr;
 
   if (to_caller) {
     // Results go from the callee's return parameters to where the caller wants them.
-    const Join* back = join;
+    const Join* back = current().join;
     while (back->callee != frame) back = back->parent;
     const CodeFunction& callee = *frame->function;
     const Inst& at = back->frame->function->code[back->pc - 1];
@@ -138,34 +129,115 @@ void Warp::leave(uint32_t lanes, bool exit_thread) {
     }
   }
 
-  split.mask &= ~lanes;
-  if (split.mask == 0) {
-    splits_.erase(splits_.begin() + static_cast<std::ptrdiff_t>(current_));
-  } else {
-    ++split.pc;
-  }
-  // Every join on their way out stops expecting the lanes.
-  while (join) {
-    Join* parent = join->parent;
-    if (to_caller && join->callee == frame) {
-      join->arrived |= lanes;
-      if (join->arrived == join->expected) push_arrived(join);
-      break;
-    }
-    join->expected &= ~lanes;
-    if (join->expected == 0) {
-      if (join->callee) free_frame(join->callee);
-      free_join(join);
-    } else if (join->arrived == join->expected) {
-      push_arrived(join);
-    }
-    join = parent;
-  }
+  splits_.leave(lanes, to_caller);
   if (!to_caller) {
-    live_ &= ~lanes;
     retry_warp_syncs();
     block_.threads_exited();
   }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Operations of several lanes together: which lanes they wait for, and when they go.
+
+// Which lanes the instruction wants: the member mask operand, for lane `l`.
+static uint32_t member_mask(const Inst& in, const std::byte* regs, int l, uint32_t live) {
+  if (in.ptx->op->traits.of_whole_warp()) return live;
+  const Slot& slot = in.src[in.src_count - 1];
+  return reinterpret_cast<const uint32_t*>(regs + slot.offset)[l];
+}
+
+// Those of the lanes that want the same ones.
+static uint32_t of_one_mind(const Inst& in, const std::byte* regs, uint32_t lanes,
+                            uint32_t wanted) {
+  if (in.ptx->op->traits.of_whole_warp()) return lanes;
+  const Slot& slot = in.src[in.src_count - 1];
+  const auto* masks = reinterpret_cast<const uint32_t*>(regs + slot.offset);
+  uint32_t same = 0;
+  for (uint32_t l = 0; l < kWarpSize; ++l) same |= uint32_t{masks[l] == wanted} << l;
+  return same & lanes;
+}
+
+// Lanes execute a warp operation whose mask does not name them.
+void Warp::own_lane_not_named(const Inst& in, uint32_t lanes, uint32_t member_mask) {
+  // An H100 has all lanes that come together take part, whatever the mask says.
+  if (block_.as_on_a_gpu()) return;
+  block_.faults().raise(in.site, lanes, FaultEvent::Kind::barrier, [&](int lane) {
+    TrapFacts facts = this->facts(TrapReason::lane_not_named, lane);
+    facts.warp->lanes = lanes;
+    facts.warp->mask = member_mask;
+    facts.warp->lane = static_cast<uint32_t>(lane);
+    return facts;
+  });
+}
+
+void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
+  Split& split = current();
+  if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
+  const std::byte* regs = split.frame->regs;
+  uint32_t wanted = member_mask(in, regs, __builtin_ctz(op_mask), live());
+  const uint32_t same = of_one_mind(in, regs, op_mask, wanted);
+  if (same != op_mask) return set_aside(in, op_mask & ~same, split.pc);
+  if ((same & ~wanted) != 0) {
+    own_lane_not_named(in, same & ~wanted, wanted);
+    wanted |= same;
+  }
+  if ((wanted & live() & ~same) == 0) {
+    if (is_warp_barrier(in)) {
+      block_.reports().warp_barrier(index_, same);
+    } else {
+      execute(*split.frame, same, in);
+    }
+    ++split.pc;
+    return;
+  }
+  split.state = Split::State::warp_sync;
+  split.op_mask = same;
+  split.wanted = wanted;
+  retry_warp_syncs();
+}
+
+// Executes the warp operations whose lanes have all come (or exited).
+void Warp::retry_warp_syncs() {
+  for (size_t i = 0; i < splits_.list().size(); ++i)
+    if (splits_.list()[i].state == Split::State::warp_sync) try_warp_sync(i, false);
+}
+
+// The operation that split `i` waits at, with all who wait for the same.
+void Warp::try_warp_sync(size_t i, bool whoever_came) {
+  const Split first = splits_.list()[i];
+  const Inst& in = first.frame->function->code[first.pc];
+  const bool barrier = is_warp_barrier(in);
+  // A barrier may be met at several places of the program, a data exchange at one only.
+  auto together = [&](const Split& s) {
+    if (s.state != Split::State::warp_sync || s.wanted != first.wanted) return false;
+    const Inst& other = s.frame->function->code[s.pc];
+    return barrier ? is_warp_barrier(other) : s.pc == first.pc && s.frame == first.frame;
+  };
+  uint32_t here = 0;
+  for (const Split& s : splits_.list())
+    if (together(s)) here |= s.op_mask;
+  if (!whoever_came && (first.wanted & live() & ~here) != 0) return;
+  if (barrier) {
+    block_.reports().warp_barrier(index_, here);
+  } else {
+    execute(*first.frame, here, in);
+  }
+  for (Split& s : splits_.list()) {
+    if (!together(s) || (s.op_mask & ~here) != 0) continue;
+    s.state = Split::State::ready;
+    ++s.pc;
+  }
+}
+
+const Split* Warp::stuck_in_warp_sync() const {
+  for (const Split& s : splits_.list())
+    if (s.state == Split::State::warp_sync) return &s;
+  return nullptr;
+}
+
+void Warp::force_warp_sync() {
+  for (size_t i = 0; i < splits_.list().size(); ++i)
+    if (splits_.list()[i].state == Split::State::warp_sync) return try_warp_sync(i, true);
 }
 
 }  // namespace lab32::sim

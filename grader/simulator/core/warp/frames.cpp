@@ -1,9 +1,9 @@
-// Activations of functions: register files, special registers, local memory.
+#include "simulator/core/warp/frames.h"
+
 #include <algorithm>
 #include <cstring>
 
 #include "base/memory.h"
-#include "simulator/core/warp/warp.h"
 
 namespace lab32::sim {
 namespace {
@@ -102,35 +102,49 @@ const SpecialRow* row_of(const SpecialRow (&rows)[n], SpecialReg reg) {
 
 }  // namespace
 
-Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst* call) {
+Frames::Frames(BlockContext& block, uint32_t warp, LocalMemory& local)
+    : block_(block), warp_(warp), local_(local) {
+  free_.resize(block.launch().program->functions.size());
+}
+
+void Frames::restart() {
+  for (auto& pool : free_) pool.clear();
+  for (auto& frame : frames_) free(frame.get());
+}
+
+void Frames::make_registers(Frame& frame, const CodeFunction& function) {
+  frame.function = &function;
+  register_files_.push_back(
+      std::make_unique<std::byte[]>(function.register_bytes + kRegisterAlign));
+  auto raw = reinterpret_cast<uintptr_t>(register_files_.back().get());
+  frame.regs = reinterpret_cast<std::byte*>(align_up(raw, kRegisterAlign));
+  std::memset(frame.regs, 0, function.register_bytes);
+  frame.params.resize(static_cast<size_t>(function.param_bytes) * kWarpSize);
+  for (const FixedSlot& slot : function.fixed) {
+    std::byte* at = frame.regs + slot.offset;
+    if (slot.bytes == 0) std::memcpy(at, &slot.value, sizeof(uint32_t));
+    for (int l = 0; slot.bytes != 0 && l < kWarpSize; ++l, at += slot.bytes)
+      std::memcpy(at, &slot.value, std::min<size_t>(slot.bytes, 8));
+  }
+  fill_specials(frame);
+  for (const SharedSlot& slot : function.shared_addresses) {
+    const uint64_t value = block_.shared().base() + slot.value;
+    for (int l = 0; l < kWarpSize; ++l)
+      std::memcpy(frame.regs + slot.offset + static_cast<size_t>(l) * slot.bytes, &value,
+                  slot.bytes);
+  }
+}
+
+Frame* Frames::make(const CodeFunction& function, Frame* parent, const Inst* call) {
   Frame* frame;
-  auto& pool = free_frames_[function.index];
+  auto& pool = free_[function.index];
   if (!pool.empty()) {
     frame = pool.back();
     pool.pop_back();
   } else {
     frames_.push_back(std::make_unique<Frame>());
     frame = frames_.back().get();
-    frame->function = &function;
-    register_files_.push_back(
-        std::make_unique<std::byte[]>(function.register_bytes + kRegisterAlign));
-    auto raw = reinterpret_cast<uintptr_t>(register_files_.back().get());
-    frame->regs = reinterpret_cast<std::byte*>(align_up(raw, kRegisterAlign));
-    std::memset(frame->regs, 0, function.register_bytes);
-    frame->params.resize(static_cast<size_t>(function.param_bytes) * kWarpSize);
-    for (const FixedSlot& slot : function.fixed) {
-      std::byte* at = frame->regs + slot.offset;
-      if (slot.bytes == 0) std::memcpy(at, &slot.value, sizeof(uint32_t));
-      for (int l = 0; slot.bytes != 0 && l < kWarpSize; ++l, at += slot.bytes)
-        std::memcpy(at, &slot.value, std::min<size_t>(slot.bytes, 8));
-    }
-    fill_specials(*frame);
-    for (const SharedSlot& slot : function.shared_addresses) {
-      const uint64_t value = block_.shared_base() + slot.value;
-      for (int l = 0; l < kWarpSize; ++l)
-        std::memcpy(frame->regs + slot.offset + static_cast<size_t>(l) * slot.bytes, &value,
-                    slot.bytes);
-    }
+    make_registers(*frame, function);
   }
   // What a GPU finds there is what another kernel has left; here it is poison, as in memory.
   for (auto [offset, bytes] : function.undefined) std::memset(frame->regs + offset, 0xff, bytes);
@@ -144,12 +158,13 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
   frame->local_bytes = function.local_bytes;
   const uint32_t top = frame->local_base + function.local_bytes;
   if (top > kLocalLimit) {
-    TrapFacts full = facts(call ? TrapReason::call_depth : TrapReason::local_memory);
+    TrapFacts full =
+        block_.faults().facts(call ? TrapReason::call_depth : TrapReason::local_memory, warp_);
     full.value = function.local_bytes >> 10;
     full.limit = kLocalLimit >> 10;
     throw Trap{std::move(full), call ? call->site : 0};
   }
-  if (top > local_capacity_) grow_local(top, parent != nullptr);
+  local_.reach(top, parent != nullptr);
   for (const LocalSlot& slot : function.local_addresses) {
     const uint64_t value = (slot.generic ? kLocalBase : 0) + frame->local_base + slot.local_offset;
     for (int l = 0; l < kWarpSize; ++l)
@@ -159,10 +174,8 @@ Frame* Warp::make_frame(const CodeFunction& function, Frame* parent, const Inst*
   return frame;
 }
 
-void Warp::free_frame(Frame* frame) { free_frames_[frame->function->index].push_back(frame); }
-
-void Warp::fill_specials(Frame& frame) {
-  SpecialsOf of{block_.launch(), block_.info(), program().dynamic_offset, index_};
+void Frames::fill_specials(Frame& frame) {
+  SpecialsOf of{block_.launch(), block_.info(), block_.launch().program->dynamic_offset, warp_};
   for (const SpecialSlot& slot : frame.function->specials) {
     auto* at = reinterpret_cast<uint32_t*>(frame.regs + slot.offset);
     if (slot.reg == SpecialReg::is_explicit_cluster) {
@@ -174,11 +187,89 @@ void Warp::fill_specials(Frame& frame) {
   }
 }
 
-void Warp::fill_block_specials(Frame& frame) {
-  const SpecialsOf of{block_.launch(), block_.info(), program().dynamic_offset, index_};
+void Frames::fill_block_specials(Frame& frame) {
+  const SpecialsOf of{block_.launch(), block_.info(), block_.launch().program->dynamic_offset,
+                      warp_};
   for (const SpecialSlot& slot : frame.function->specials)
     if (const SpecialRow* row = row_of(kOfBlock, slot.reg))
       std::fill_n(reinterpret_cast<uint32_t*>(frame.regs + slot.offset), kWarpSize, row->value(of));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Local memory: checks of accesses to it, and its growth.
+
+void LocalMemory::restart() {
+  if (capacity_ != 0) forget(kFullMask, kLocalStart, capacity_ - kLocalStart);
+}
+
+void LocalMemory::check(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
+                        bool store) {
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    const uint64_t a = offset[l], end = top();
+    const bool outside = a < kLocalStart || a > end || a + bytes > end;
+    const auto facts = [&](TrapReason reason) {
+      TrapFacts f = block_.faults().facts_of_access(
+          warp_, l, AccessSpace::local, store ? AccessUse::write : AccessUse::read, bytes);
+      f.reason = reason;
+      f.access->offset = static_cast<int64_t>(a) - kLocalStart;
+      f.access->size = end - kLocalStart;
+      return f;
+    };
+    if (outside || a % bytes != 0) {
+      block_.faults().raise(in.site, 1u << l, FaultEvent::Kind::memory, [&](int) {
+        return facts(outside ? TrapReason::outside_local : TrapReason::misaligned);
+      });
+      offset[l] = 0;  // before the first variable: a null pointer's place
+      std::memset(of(l), 0xff, kSinkBytes);
+      continue;
+    }
+  }
+}
+
+void LocalMemory::forget(uint32_t lanes, uint32_t from, uint32_t bytes) {
+  for (uint32_t r = lanes; bytes != 0 && r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    std::memset(of(l) + from, 0xff, bytes);
+    if (undefined_.kept()) std::memset(undefined(l, from, bytes), 0xff, bytes);
+  }
+}
+
+uint32_t LocalMemory::extend(Frame& frame, const Inst& in, uint32_t mask, uint64_t bytes,
+                             uint32_t align) {
+  const uint32_t begin = align_up(frame.local_base + frame.local_bytes, std::max(align, 1u));
+  if (bytes > kLocalLimit || begin + bytes > kLocalLimit) {
+    TrapFacts full = block_.faults().facts(TrapReason::local_memory, warp_);
+    full.value = (begin + bytes) >> 10;
+    full.limit = kLocalLimit >> 10;
+    throw Trap{std::move(full), in.site};
+  }
+  const auto top = static_cast<uint32_t>(begin + bytes);
+  reach(top, true);
+  frame.local_bytes = top - frame.local_base;
+  top_ = top;
+  forget(mask, begin, static_cast<uint32_t>(bytes));
+  return begin;
+}
+
+// Lanes' stacks lie side by side; growing moves each to its new place.
+void LocalMemory::grow(uint32_t least, bool in_call) {
+  const uint32_t before = capacity_;
+  capacity_ = std::max(least, std::min(before * 2, kLocalLimit));
+  block_.take_local(warp_, uint64_t{capacity_ - before} * kWarpSize, in_call);
+  std::vector<std::byte> old(static_cast<size_t>(capacity_) * kWarpSize);
+  old.swap(bytes_);
+  UndefinedBytes old_undefined = std::move(undefined_);
+  undefined_ = {};
+  if (block_.checks_reads()) undefined_.reset(0, bytes_.size());
+  for (int l = 0; l < kWarpSize; ++l) {
+    const size_t at = static_cast<size_t>(l) * before;
+    std::copy_n(old.data() + at, before, of(l));  // none at first, of no vector
+    if (old_undefined.kept())
+      std::copy_n(old_undefined.data() + at, before, undefined(l, 0, before));
+  }
+  // What lies before the first variable is nobody's.
+  forget(kFullMask, std::max(before, kLocalStart), capacity_ - std::max(before, kLocalStart));
 }
 
 }  // namespace lab32::sim

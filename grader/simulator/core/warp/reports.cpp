@@ -1,7 +1,18 @@
-// What a block tells its observers.
-#include "simulator/core/warp/block_context.h"
+#include "simulator/core/warp/reports.h"
+
+#include <utility>
 
 namespace lab32::sim {
+
+Reports::Reports(const LaunchContext& launch, std::vector<Observer*> observers,
+                 const TouchMap* suspects)
+    : launch_(launch), observers_(std::move(observers)), suspects_(suspects) {
+  for (Observer* o : observers_) {
+    if (o->wants_accesses()) access_observers_.push_back(o);
+    if (o->wants_raw_shared()) raw_observers_.push_back(o);
+    if (o->wants_shuffles()) shuffle_observers_.push_back(o);
+  }
+}
 
 // The lanes whose compare-and-swap of shared memory takes: the lowest one of each bank, whatever
 // words the others wanted. 8-byte words lie in a pair of banks and are served half-warp by
@@ -26,51 +37,48 @@ static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t m
   return winners;
 }
 
-void BlockContext::report(uint32_t warp, const Inst& in, AccessSpace space, AccessKind kind,
-                          unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix,
-                          const uint64_t* peer) {
-  if (kind != AccessKind::load) stored_[warp] |= mask;
+void Reports::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
+  if (access.kind != AccessKind::load) stored_[warp] |= access.mask;
   if (access_observers_.empty()) return;
   // What a GPU counts of accesses to another block's memory it counts apart (mem_dshared).
-  const uint32_t remote = space == AccessSpace::shared ? mask & remote_ : 0;
-  const uint32_t own = mask & ~remote;
-  if (own != 0)
-    report_lanes(warp, in, space, kind, bytes, own, address, matrix, peer, remote, false);
-  if (remote != 0)
-    report_lanes(warp, in, space, kind, bytes, remote, address, matrix, peer, own, true);
+  const uint32_t remote = access.space == AccessSpace::shared ? access.mask & remote_ : 0;
+  const uint32_t own = access.mask & ~remote;
+  if (own != 0) tell(warp, in, access, {own, remote, false});
+  if (remote != 0) tell(warp, in, access, {remote, own, true});
 }
 
-// `others`: lanes that are told apart from these. `remote`: these reach another block's memory.
-void BlockContext::report_lanes(uint32_t warp, const Inst& in, AccessSpace space, AccessKind kind,
-                                unsigned bytes, uint32_t mask, const uint64_t* address, bool matrix,
-                                const uint64_t* peer, uint32_t others, bool remote) {
+void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole, const Part& part) {
+  const uint32_t mask = part.mask;
+  const uint64_t* const address = whole.address;
   Access access;
   access.site = in.site;
-  access.space = space;
-  access.kind = kind;
-  access.bytes = static_cast<uint8_t>(bytes);
-  access.matrix = matrix;
+  access.space = whole.space;
+  access.kind = whole.kind;
+  access.bytes = static_cast<uint8_t>(whole.bytes);
+  access.matrix = whole.matrix;
   access.mask = mask;
   access.address = address;
-  access.peer = peer;
-  access.elsewhere = remote ? 0 : others;
-  access.bypass_l1 = peer != nullptr && in.ptx->has(ptx::Mod::cg);
+  access.peer = whole.peer;
+  access.elsewhere = part.remote ? 0 : part.others;
+  access.bypass_l1 = whole.peer != nullptr && in.ptx->has(ptx::Mod::cg);
   const AccessPlan& plan = launch_.program->plans[in.site];
   access.ptx_level = plan.unmatched.has_value();
   auto emit = [&] {
     for (Observer* o : access_observers_) {
-      if (remote)
-        o->remote_access(warp, access, others == 0);
+      if (part.remote)
+        o->remote_access(warp, access, part.others == 0);
       else
         o->access(warp, access);
     }
   };
-  if (plan.unmatched || matrix) return emit();
+  if (plan.unmatched || whole.matrix) return emit();
   alignas(64) uint64_t shifted[kWarpSize];
   for (const IssuedAccess& issue : plan.issues) {
     access.bytes = issue.bytes;
     // A copy to shared memory is planned once, as the load that it is; its other side is a store.
-    access.kind = space == AccessSpace::shared && kind == AccessKind::store ? kind : issue.kind;
+    const bool stores_shared =
+        whole.space == AccessSpace::shared && whole.kind == AccessKind::store;
+    access.kind = stores_shared ? whole.kind : issue.kind;
     access.mask = mask;
     access.address = address;
     if (issue.offset != 0) {
@@ -112,33 +120,19 @@ void BlockContext::report_lanes(uint32_t warp, const Inst& in, AccessSpace space
   }
 }
 
-void BlockContext::report_texels(uint32_t warp, TexelAccess access) {
+void Reports::texels(uint32_t warp, TexelAccess access) {
   const AccessPlan& plan = launch_.program->plans[access.site];
   access.ptx_level = plan.unmatched.has_value();
   if (!plan.unmatched && plan.issues.empty()) return;  // ptxas left it out
   for (Observer* o : access_observers_) o->texels(warp, access);
 }
 
-void BlockContext::report_bulk(uint32_t warp, const BulkMove& move) {
+void Reports::bulk(uint32_t warp, const BulkMove& move) {
   for (Observer* o : access_observers_) o->bulk(warp, move);
 }
 
-void BlockContext::report_raw_shared(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
-                                     uint32_t mask, const uint64_t* offset, const std::byte* values,
-                                     const WarpRow* row) {
-  RawAccess access;
-  access.site = in.site;
-  access.kind = kind;
-  access.bytes = static_cast<uint8_t>(bytes);
-  access.mask = mask;
-  access.address = offset;
-  access.values = values;
-  access.row = row;
-  for (Observer* o : raw_observers_) o->raw_shared(warp, access);
-}
-
-void BlockContext::report_ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
-                                  uint32_t mask, const uint64_t* address, const std::byte* values) {
+void Reports::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
+                      const uint64_t* address, const std::byte* values) {
   OrderedAccess access;
   access.suspect = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
@@ -159,55 +153,41 @@ void BlockContext::report_ordered(uint32_t warp, const Inst& in, AccessKind kind
   for (Observer* o : observers_) o->ordered(warp, access);
 }
 
-void BlockContext::report_fence(uint32_t warp, const Inst& in, uint32_t mask) {
+void Reports::fence(uint32_t warp, const Inst& in, uint32_t mask) {
   for (Observer* o : observers_) o->fence(warp, mask, in.order);
 }
 
-void BlockContext::report_bad_warp_op(uint32_t warp, const Inst& in, uint32_t mask, uint32_t bad) {
+void Reports::bad_warp_op(uint32_t warp, const Inst& in, uint32_t mask, uint32_t bad) {
   for (Observer* o : observers_) o->bad_warp_op(warp, in.site, mask, bad);
 }
 
-void BlockContext::report_shuffle(uint32_t warp, const ShuffleEvent& shuffle) {
+void Reports::shuffle(uint32_t warp, const ShuffleEvent& shuffle) {
   for (Observer* o : shuffle_observers_) o->shuffle(warp, shuffle);
 }
 
-void BlockContext::report_engine(uint32_t warp, const EngineEvent& event) {
+void Reports::engine(uint32_t warp, const EngineEvent& event) {
   for (Observer* o : raw_observers_) o->engine(warp, event);
 }
 
-void BlockContext::report_warp_barrier(uint32_t warp, uint32_t mask) {
+void Reports::warp_barrier(uint32_t warp, uint32_t mask) {
   for (Observer* o : observers_) o->warp_barrier(warp, mask);
 }
 
-void BlockContext::report_mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key,
-                                          bool completes) {
+void Reports::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
   for (Observer* o : observers_) o->mbarrier_arrive(warp, mask, key, completes);
 }
 
-void BlockContext::report_mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+void Reports::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   for (Observer* o : observers_) o->mbarrier_wait(warp, mask, key);
 }
 
-void BlockContext::report_cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase,
-                                         bool releases, bool completes) {
+void Reports::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                             bool completes) {
   for (Observer* o : observers_) o->cluster_arrive(warp, mask, phase, releases, completes);
 }
 
-void BlockContext::report_cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
+void Reports::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
   for (Observer* o : observers_) o->cluster_wait(warp, mask, phase);
-}
-
-void BlockContext::own_lane_not_named(uint32_t warp, const Inst& in, uint32_t lanes,
-                                      uint32_t member_mask) {
-  // An H100 has all lanes that come together take part, whatever the mask says.
-  if (as_on_a_gpu()) return;
-  raise(in.site, lanes, FaultEvent::Kind::barrier, [&](int lane) {
-    TrapFacts facts = this->facts(TrapReason::lane_not_named, warp, lane);
-    facts.warp->lanes = lanes;
-    facts.warp->mask = member_mask;
-    facts.warp->lane = static_cast<uint32_t>(lane);
-    return facts;
-  });
 }
 
 }  // namespace lab32::sim

@@ -1,0 +1,151 @@
+#include "simulator/core/schedule/block_barriers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lab32::sim {
+
+void BlockBarriers::Barrier::reset() {
+  arrived = wanted = popc = 0;
+  all = true, any = false;
+  waiting.clear();
+}
+
+void BlockBarriers::restart() {
+  for (Barrier& barrier : barriers_) barrier.reset();
+}
+
+uint32_t BlockBarriers::live_threads() const {
+  uint32_t n = 0;
+  for (const auto& w : warps_) n += static_cast<uint32_t>(__builtin_popcount(w->live()));
+  return n;
+}
+
+void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
+                           const BlockContext::Arrival& arrival) {
+  Barrier& barrier = barriers_[arrival.barrier];
+  const bool counted = arrival.threads != 0;
+  barrier.arrived += static_cast<uint32_t>(__builtin_popcount(mask));
+  if (counted) {
+    if (barrier.wanted != 0 && barrier.wanted != arrival.threads) {
+      TrapFacts facts = warp.facts(TrapReason::counts_differ, __builtin_ctz(mask));
+      facts.barrier = arrival.barrier;
+      facts.value = arrival.threads;
+      facts.limit = barrier.wanted;
+      warp.trap(*arrival.inst, std::move(facts));
+    }
+    barrier.wanted = arrival.threads;
+    // The count is in whole warps (PTX ISA): a warp of fewer threads counts as 32 when all of them
+    // have come.
+    uint32_t before = 0;
+    for (const Waiting& w : barrier.waiting)
+      if (w.warp == warp.index()) before |= w.mask;
+    if ((before & warp.live()) != warp.live() && ((before | mask) & warp.live()) == warp.live())
+      barrier.arrived += kWarpSize - static_cast<uint32_t>(__builtin_popcount(before | mask));
+  }
+  if (arrival.reduce != BlockContext::Arrival::Reduce::none) {
+    const uint32_t votes = arrival.predicate & mask;
+    barrier.popc += static_cast<uint32_t>(__builtin_popcount(votes));
+    barrier.all &= votes == mask;
+    barrier.any |= votes != 0;
+  }
+  Split& split = warp.current();
+  barrier.waiting.push_back({warp.index(), split.id, mask, regs, arrival.inst, arrival.wait});
+  if (arrival.wait) {
+    split.state = Split::State::block_barrier;
+  } else {
+    ++split.pc;
+  }
+  const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
+  if (barrier.arrived >= wanted) complete(arrival.barrier);
+}
+
+void BlockBarriers::complete(uint32_t index, bool forced) {
+  Barrier& barrier = barriers_[index];
+  std::array<uint32_t, 32> lanes{};
+  for (const Waiting& w : barrier.waiting) lanes[w.warp] |= w.mask;
+  // A forced one counts as one of the whole block: it has been told, and what would come of it is
+  // not worth telling.
+  bool whole = true;
+  for (const auto& w : warps_) whole &= (w->live() & ~lanes[w->index()]) == 0;
+  if (whole) block_.accesses().pass_barrier();
+  for (Observer* o : block_.reports().observers())
+    o->block_barrier(lanes.data(), static_cast<uint32_t>(warps_.size()), whole || forced);
+  if (block_.launch().keep_going && whole)
+    find_skipped_barrier(barrier.waiting.front(), lanes.data());
+
+  const Barrier done = barrier;  // released splits may come back to this barrier at once
+  barrier.reset();
+  for (const Waiting& w : done.waiting) {
+    if (!w.waits) continue;
+    if (w.inst->dst_count > 0 && w.inst->dst[0].bytes != 0) {
+      const Slot& slot = w.inst->dst[0];
+      auto* at = reinterpret_cast<uint32_t*>(w.regs + slot.offset);
+      if (slot.is_predicate) {
+        const bool value = w.inst->ptx->has(ptx::Mod::op_and) ? done.all : done.any;
+        *at = value ? *at | w.mask : *at & ~w.mask;
+      } else {
+        for (uint32_t r = w.mask; r; r &= r - 1) at[__builtin_ctz(r)] = done.popc;
+      }
+    }
+    warps_[w.warp]->splits().release_barrier(w.split);
+  }
+}
+
+void BlockBarriers::threads_exited() {
+  if (block_.cluster() != nullptr)
+    block_.cluster()->threads_exited(block_.info().rank, live_threads() == 0);
+  for (uint32_t i = 0; i < barriers_.size(); ++i) {
+    Barrier& barrier = barriers_[i];
+    if (barrier.arrived == 0 || barrier.wanted != 0) continue;
+    const uint32_t live = live_threads();
+    if (live != 0 && barrier.arrived >= live) complete(i);
+  }
+}
+
+bool BlockBarriers::is_waited_at() const {
+  return std::any_of(barriers_.begin(), barriers_.end(), [](const Barrier& barrier) {
+    return std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
+                       [](const Waiting& w) { return w.waits; });
+  });
+}
+
+bool BlockBarriers::give_up_one() {
+  for (uint32_t i = 0; i < barriers_.size(); ++i) {
+    const Barrier& barrier = barriers_[i];
+    for (const Waiting& w : barrier.waiting) {
+      if (!w.waits) continue;
+      const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
+      block_.faults().raise(w.inst->site, w.mask, FaultEvent::Kind::barrier, [&](int lane) {
+        TrapFacts facts = warps_[w.warp]->facts(TrapReason::threads_missing, lane);
+        facts.barrier = i;
+        facts.value = barrier.arrived;
+        facts.limit = wanted;
+        return facts;
+      });
+      complete(i, true);
+      return true;
+    }
+  }
+  return false;
+}
+
+// Threads that have exited need not come to a barrier, and an early exit is no mistake. But one
+// that stored something since its last barrier did not leave early: it went round this one.
+// (Whether it did so by `if (…) __syncthreads();` or by a `return` cannot be told from the PTX.)
+void BlockBarriers::find_skipped_barrier(const Waiting& here, const uint32_t* lane_mask_of_warp) {
+  for (const auto& warp : warps_) {
+    const uint32_t there = lane_mask_of_warp[warp->index()];
+    uint32_t& stored = block_.reports().stored(warp->index());
+    const uint32_t skipped = stored & ~there & ~warp->live();
+    stored &= ~there & ~skipped;
+    if (skipped == 0) continue;
+    block_.faults().raise(here.inst->site, skipped, FaultEvent::Kind::barrier, [&](int lane) {
+      TrapFacts facts = warp->facts(TrapReason::barrier_skipped, lane);
+      facts.waiting = warps_[here.warp]->thread_id(__builtin_ctz(here.mask));
+      return facts;
+    });
+  }
+}
+
+}  // namespace lab32::sim

@@ -1,0 +1,377 @@
+#include "simulator/core/warp/access_checks.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lab32::sim {
+
+Faults::Faults(const LaunchContext& launch, const BlockInfo& info, const Reports& reports)
+    : launch_(launch), info_(info), reports_(reports) {
+  if (launch_.keep_going) told_.resize(launch_.program->sites.size());
+}
+
+ThreadId Faults::thread_id(uint32_t warp, int lane) const {
+  const Dim3& b = launch_.block;
+  const uint32_t t = warp * kWarpSize + static_cast<uint32_t>(lane);
+  return {{info_.x, info_.y, info_.z}, {t % b.x, t / b.x % b.y, t / b.x / b.y}};
+}
+
+TrapFacts Faults::facts(TrapReason reason, uint32_t warp) const {
+  TrapFacts facts;
+  facts.reason = reason;
+  facts.block = info_.index;
+  facts.warp.emplace().warp = warp;
+  return facts;
+}
+
+TrapFacts Faults::facts(TrapReason reason, uint32_t warp, int lane) const {
+  TrapFacts facts = this->facts(reason, warp);
+  facts.thread = thread_id(warp, lane);
+  return facts;
+}
+
+TrapFacts Faults::facts_of_access(uint32_t warp, int lane, AccessSpace space, AccessUse use,
+                                  unsigned bytes) const {
+  TrapFacts facts = this->facts(TrapReason::past_end, warp, lane);
+  MemoryAccess& access = facts.access.emplace();
+  access.space = space;
+  access.use = use;
+  access.bytes = bytes;
+  return facts;
+}
+
+void Faults::raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
+                   const std::function<TrapFacts(int)>& facts) {
+  const int first = __builtin_ctz(lanes);
+  if (!launch_.keep_going) throw Trap{facts(first), site};
+  FaultEvent fault{kind, site, static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
+  const auto bit = static_cast<uint8_t>(1u << static_cast<unsigned>(kind));
+  // Facts cost more than the access, and only the first are shown.
+  if ((told_[site] & bit) == 0) {
+    told_[site] |= bit;
+    fault.facts = facts(first);
+    if (kind == FaultEvent::Kind::memory && !first_bad_access_)
+      first_bad_access_ = Trap{*fault.facts, site};
+  }
+  for (Observer* o : reports_.observers()) o->fault(fault);
+}
+
+void Faults::value_matters(const Origin& origin, ValueUse use, uint32_t lanes) {
+  TrapFacts facts = origin.facts;
+  facts.used_as = use;
+  if (facts.access->space != AccessSpace::shared) {
+    raise(origin.site, lanes, FaultEvent::Kind::uninitialised, [&](int) { return facts; });
+    return;
+  }
+  // Never the end of a launch: those who look for races know the read, and whether a race with a
+  // store is the whole story.
+  FaultEvent event{FaultEvent::Kind::shared_value, origin.site,
+                   static_cast<uint32_t>(__builtin_popcount(lanes)), std::nullopt};
+  event.used_as = use;
+  for (Observer* o : reports_.observers()) o->fault(event);
+}
+
+AccessChecks::AccessChecks(const CheckedBlock& block)
+    : launch_(block.launch),
+      info_(block.info),
+      shared_(block.shared),
+      reports_(block.reports),
+      faults_(block.faults),
+      tally_(block.tally),
+      guard_(block.guard),
+      cluster_(block.shared.cluster()),
+      checks_reads_(block.launch.trap_uninitialised || block.launch.keep_going) {}
+
+std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t mask,
+                                unsigned bytes, Use use, uint8_t operation) {
+  Memory& memory = *launch_.memory;
+  uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
+  if (mask == kFullMask) {
+    for (int l = 0; l < kWarpSize; ++l) {
+      low = std::min(low, address[l]);
+      high = std::max(high, address[l]);
+      bits |= address[l];
+    }
+  } else {
+    for (uint32_t r = mask; r; r &= r - 1) {
+      const uint64_t a = address[__builtin_ctz(r)];
+      low = std::min(low, a);
+      high = std::max(high, a);
+      bits |= a;
+    }
+  }
+  Recent& recent = recent_[in.site % recent_.size()];
+  Allocation *const before = recent.site == in.site ? recent.allocation : nullptr,
+                    *a = recent.allocation;
+  if (!a || low < a->begin || low >= a->end) a = memory.find(low);
+  // Not high + bytes > end: a wild address may lie so high that the sum wraps.
+  if (!a || a->freed || !memory.reaches(*a) || low < a->begin || high > a->end - bytes ||
+      (bits & (bytes - 1)) != 0 || (use != Use::read && a->read_only) ||
+      !a->lets(low, high + bytes - low, use != Use::read)) {
+    // Lanes may lie in different allocations, or one is wrong: look at each. What is meant is where
+    // the first right one lies: those behind it may have strayed into the next array.
+    uint32_t wrong = 0;
+    const Allocation* meant = nullptr;
+    for (uint32_t r = mask; r; r &= r - 1) {
+      const uint64_t at = address[__builtin_ctz(r)];
+      const Allocation* own = memory.find(at);
+      if (!own || own->freed || !memory.reaches(*own) || at + bytes > own->end ||
+          (at & (bytes - 1)) != 0 || (use != Use::read && own->read_only) ||
+          !own->lets(at, bytes, use != Use::read))
+        wrong |= r & (~r + 1);
+      else if (meant == nullptr)
+        meant = own;
+    }
+    if (wrong) bad_global(warp, in, address, wrong, bytes, use, meant ? meant : before);
+    for (uint32_t r = mask & ~wrong; r; r &= r - 1)
+      global(warp, in, address, r & (~r + 1), bytes, use, operation);
+    return memory.host(0);
+  }
+  recent = {in.site, a};
+  if (a->reached_by != nullptr && a->device != memory.device()) ++tally_[in.site].peer;
+  // The guard first: whether something was written may depend on the order of the blocks too.
+  if (guard_) {
+    const OrderGuard::By by{{info_.index, epoch_, warp},
+                            in.order.strong && in.order.scope != ptx::Scope::block};
+    switch (use) {
+      case Use::read:
+        guard_->read(*a, address, mask, bytes, by);
+        break;
+      case Use::write:
+        guard_->write(*a, address, mask, bytes, by);
+        break;
+      case Use::update:
+        guard_->update(*a, operation, address, mask, bytes, by);
+        break;
+    }
+  }
+  if (use != Use::write && !a->initialised && checks_reads_) {
+    uint32_t unwritten = 0;
+    for (uint32_t r = mask; r; r &= r - 1)
+      if (!memory.written(address[__builtin_ctz(r)], bytes)) unwritten |= r & (~r + 1);
+    if (use == Use::read)
+      unwritten_ |= unwritten;
+    else if (unwritten)
+      unwritten_global(warp, in, address, unwritten, bytes);
+  }
+  if (use == Use::write && !a->initialised) memory.mark_lanes(address, mask, bytes);
+  if (use != Use::read && !guard_ && a->pristine) a->pristine = false;
+  return memory.host(0);
+}
+
+std::byte* AccessChecks::global_row(uint32_t warp, const Inst& in, const WarpRow& row,
+                                    unsigned bytes, Use use) {
+  Memory& memory = *launch_.memory;
+  const uint64_t beyond_first = (kWarpSize / 2 - 1) * row.stride;
+  const uint64_t low = std::min(row.first[0], row.first[1]),
+                 high = std::max(row.first[0], row.first[1]) + beyond_first;
+  Recent& recent = recent_[in.site % recent_.size()];
+  Allocation* const a = recent.allocation;
+  if (!a || low < a->begin || low > high || high >= a->end || high > a->end - bytes ||
+      ((row.first[0] | row.first[1]) & (bytes - 1)) != 0 || a->freed || a->reached_by != nullptr ||
+      (use == Use::read ? !a->initialised && checks_reads_ : a->read_only) ||
+      !a->lets(low, high + bytes - low, use != Use::read))
+    return nullptr;
+  recent.site = in.site;
+  if (guard_ && (use == Use::write || !guard_->may_read(*a))) {
+    const OrderGuard::By by{{info_.index, epoch_, warp},
+                            in.order.strong && in.order.scope != ptx::Scope::block};
+    if (use == Use::read)
+      guard_->read_row(*a, row, bytes, by);
+    else
+      guard_->write_row(*a, row, bytes, by);
+  }
+  if (use == Use::write) {
+    if (!a->initialised) {
+      memory.mark_span(row.first[0], row.first[0] + beyond_first + bytes);
+      memory.mark_span(row.first[1], row.first[1] + beyond_first + bytes);
+    }
+    if (!guard_ && a->pristine) a->pristine = false;
+  }
+  return memory.host(0);
+}
+
+void AccessChecks::shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+                          unsigned bytes, Use use) {
+  if (cluster_ != nullptr) return shared_of_cluster(warp, in, offset, mask, bytes, use);
+  const uint64_t size = launch_.shared_bytes;
+  uint64_t high = 0, bits = 0;
+  if (mask == kFullMask && size >= bytes) {  // the sign says which is too far
+    uint64_t beyond = 0;
+    for (int l = 0; l < kWarpSize; ++l) {
+      beyond |= (size - bytes - offset[l]) | offset[l];
+      bits |= offset[l];
+    }
+    if (beyond >> 63 == 0 && (bits & (bytes - 1)) == 0) return;
+  }
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const uint64_t a = offset[__builtin_ctz(r)];
+    high = std::max(high, a);
+    bits |= a;
+  }
+  if (high <= size && high + bytes <= size && (bits & (bytes - 1)) == 0) return;
+  bad_shared(warp, in, offset, mask, bytes, use);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Device memory
+
+TrapFacts AccessChecks::facts_of_global(uint32_t warp, int lane, uint64_t at, unsigned bytes,
+                                        Use use, const Allocation* meant) const {
+  const Memory& memory = *launch_.memory;
+  TrapFacts facts = faults_.facts_of_access(warp, lane, AccessSpace::global, use, bytes);
+  MemoryAccess& access = *facts.access;
+  access.address = at;
+  const auto lies_in = [&](const Allocation& a, TrapReason reason) {
+    access.object = a.name;
+    access.offset = static_cast<int64_t>(at - a.begin);
+    access.size = a.end - a.begin;
+    facts.reason = reason;
+    return facts;
+  };
+  const Allocation* a = memory.find(at);
+  if (a && !a->freed && !memory.reaches(*a)) return lies_in(*a, TrapReason::not_enabled);
+  if (a && !a->freed && at + bytes <= a->end) {
+    if (!a->lets(at, bytes, use != Use::read)) return lies_in(*a, TrapReason::not_mapped);
+    if (at % bytes != 0) return lies_in(*a, TrapReason::misaligned);
+    return lies_in(
+        *a, use != Use::read && a->read_only ? TrapReason::read_only : TrapReason::unwritten);
+  }
+  if (a && a->freed) return lies_in(*a, TrapReason::freed);
+  facts.reason = at < 4096 ? TrapReason::null_pointer : TrapReason::no_such_memory;
+  if (at < kGlobalBase || at >= kGlobalBase + memory.used() + (64u << 20)) return facts;
+  const Allocation* near = meant && !meant->freed ? meant : memory.nearest(at);
+  if (near)
+    return lies_in(*near, at >= near->begin ? TrapReason::past_end : TrapReason::before_start);
+  return facts;
+}
+
+void AccessChecks::bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
+                              unsigned bytes, Use use, const Allocation* meant) {
+  // What lies in a lane's sink, and which fault is the first, must not depend on host threads.
+  if (launch_.keep_going && parallel()) throw OrderMatters{};
+  faults_.raise(in.site, lanes, FaultEvent::Kind::memory,
+                [&](int l) { return facts_of_global(warp, l, address[l], bytes, use, meant); });
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    address[l] = kGlobalBase + static_cast<uint64_t>(l) * kSinkBytes;
+    std::memset(launch_.memory->host(address[l]), 0xff, kSinkBytes);
+  }
+}
+static_assert(kWarpSize * 16 <= kMemoryStart, "the sinks lie before the first allocation");
+
+// An atomic reads what it updates.
+void AccessChecks::unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
+                                    uint32_t lanes, unsigned bytes) {
+  faults_.raise(in.site, lanes, FaultEvent::Kind::uninitialised, [&](int l) {
+    return facts_of_global(warp, l, address[l], bytes, Use::update, nullptr);
+  });
+  // It has written by now; the next one shall not be told again.
+  launch_.memory->mark_lanes(address, lanes, bytes);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Values that nobody has defined
+
+TrapFacts AccessChecks::facts_of_unwritten(uint32_t warp, int lane, AccessSpace space, uint64_t at,
+                                           unsigned bytes) const {
+  if (space == AccessSpace::global)
+    return facts_of_global(warp, lane, at, bytes, Use::read, nullptr);
+  TrapFacts facts = faults_.facts_of_access(warp, lane, space, Use::read, bytes);
+  facts.reason = TrapReason::unwritten;
+  facts.access->offset = static_cast<int64_t>(at);
+  if (space == AccessSpace::shared) {
+    facts.access->size = launch_.shared_bytes;
+    if (cluster_ != nullptr && rank_of(at) != info_.rank)
+      facts.access->rank = static_cast<uint32_t>(rank_of(at));
+    if (cluster_ != nullptr) facts.access->offset = static_cast<int64_t>(offset_in_block(at));
+  }
+  return facts;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Shared memory
+
+TrapFacts AccessChecks::facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes,
+                                        Use use) const {
+  TrapFacts facts = faults_.facts_of_access(warp, lane, AccessSpace::shared, use, bytes);
+  MemoryAccess& access = *facts.access;
+  access.size = launch_.shared_bytes;
+  if (cluster_ != nullptr) {
+    // What lies before the start of a block's memory comes out close to the end of the window
+    // before it.
+    const uint64_t nearest = (offset + kBlockWindow / 2) >> kRankShift;
+    access.offset = static_cast<int64_t>(offset - (nearest << kRankShift));
+    facts.limit = cluster_->blocks();
+    facts.value = nearest & 0xff;
+    access.rank = static_cast<uint32_t>(facts.value);
+    if (access.rank == info_.rank) access.rank = MemoryAccess::kOwn;
+  } else {
+    // Addresses of 32 bits wrap: what lies before the start comes out close to 2^32.
+    access.offset = offset >> 32 == 0 ? static_cast<int32_t>(static_cast<uint32_t>(offset))
+                                      : static_cast<int64_t>(offset);
+  }
+  const bool inside =
+      access.offset >= 0 && static_cast<uint64_t>(access.offset) + bytes <= access.size;
+  facts.reason = inside              ? TrapReason::misaligned
+                 : access.size == 0  ? TrapReason::no_such_memory
+                 : access.offset < 0 ? TrapReason::before_start
+                                     : TrapReason::past_end;
+  return facts;
+}
+
+std::optional<TrapReason> AccessChecks::wrong_in_cluster(const Inst& in, uint64_t address,
+                                                         unsigned bytes) const {
+  const uint64_t rank = rank_of(address), at = offset_in_block(address);
+  const bool own = rank == info_.rank;
+  // A bad offset of one's own, or of a block's that is there.
+  if (at + bytes > launch_.shared_bytes || at % bytes != 0) {
+    const uint64_t nearest = (address + kBlockWindow / 2) >> kRankShift & 0xff;
+    return nearest < cluster_->blocks() ? TrapReason::past_end : TrapReason::no_such_block;
+  }
+  if (own) return std::nullopt;
+  if (rank >= cluster_->blocks()) return TrapReason::no_such_block;
+  const bool of_own = in.ptx->has(ptx::Mod::shared) || in.ptx->has(ptx::Mod::shared_cta);
+  if (of_own && !in.ptx->has(ptx::Mod::shared_cluster)) return TrapReason::not_own_block;
+  if ((cluster_->exited() >> rank & 1) != 0) return TrapReason::block_exited;
+  return std::nullopt;
+}
+
+void AccessChecks::shared_of_cluster(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+                                     unsigned bytes, Use use) {
+  uint32_t wrong = 0, remote = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const uint64_t at = offset[__builtin_ctz(r)];
+    if (wrong_in_cluster(in, at, bytes)) wrong |= r & (~r + 1);
+    if (rank_of(at) != info_.rank) remote |= r & (~r + 1);
+  }
+  reports_.set_remote(remote & ~wrong);
+  if (wrong != 0) bad_shared(warp, in, offset, wrong, bytes, use);
+}
+
+void AccessChecks::bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+                              unsigned bytes, Use use) {
+  const uint64_t size = launch_.shared_bytes;
+  uint32_t wrong = 0;
+  for (uint32_t r = mask; r; r &= r - 1) {
+    const uint64_t at = offset[__builtin_ctz(r)];
+    const bool is_wrong = cluster_ != nullptr ? wrong_in_cluster(in, at, bytes).has_value()
+                                              : at > size || at + bytes > size || at % bytes != 0;
+    if (is_wrong) wrong |= r & (~r + 1);
+  }
+  faults_.raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
+    TrapFacts facts = facts_of_shared(warp, l, offset[l], bytes, use);
+    if (cluster_ != nullptr) {
+      const TrapReason reason = *wrong_in_cluster(in, offset[l], bytes);
+      if (reason != TrapReason::past_end) facts.reason = reason;
+    }
+    return facts;
+  });
+  for (uint32_t r = wrong; r; r &= r - 1) {
+    const int l = __builtin_ctz(r);
+    offset[l] = shared_.sink() + static_cast<uint64_t>(l) * kSinkBytes;
+    std::memset(shared_.bytes() + offset[l], 0xff, kSinkBytes);
+  }
+}
+
+}  // namespace lab32::sim

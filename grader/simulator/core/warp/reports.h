@@ -1,0 +1,86 @@
+// What a block tells its observers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simulator/core/memory/order_guard.h"
+#include "simulator/core/warp/events.h"
+#include "simulator/core/warp/launch_context.h"
+
+namespace lab32::sim {
+
+class Reports {
+ public:
+  // `observers`: this host thread's own instances. `suspects`: words whose accesses observers want;
+  // null: none.
+  Reports(const LaunchContext& launch, std::vector<Observer*> observers, const TouchMap* suspects);
+  // The next block begins.
+  void restart() { stored_ = {}; }
+
+  const std::vector<Observer*>& observers() const { return observers_; }
+  bool observes_accesses() const { return !access_observers_.empty(); }
+  // Accesses are reported: to observers, or since barriers are asked who stored before them.
+  bool reports_accesses() const { return observes_accesses() || launch_.keep_going; }
+  bool observes_raw_shared() const { return !raw_observers_.empty(); }
+  bool observes_shuffles() const { return !shuffle_observers_.empty(); }
+  // Accesses to device memory are told, where they touch a suspect word or are strong.
+  bool observes_order() const { return suspects_ != nullptr; }
+
+  // An access by one instruction of a warp. `matrix`, `peer`: as in Access.
+  struct WarpAccess {
+    AccessSpace space;
+    AccessKind kind;
+    unsigned bytes;
+    uint32_t mask;
+    const uint64_t* address;
+    bool matrix = false;
+    const uint64_t* peer = nullptr;
+  };
+  // Reports it the way ptxas issues it.
+  void access(uint32_t warp, const Inst& in, const WarpAccess& access);
+  void texels(uint32_t warp, TexelAccess access);
+  void bulk(uint32_t warp, const BulkMove& move);
+  void raw_shared(uint32_t warp, const RawAccess& access) {
+    for (Observer* o : raw_observers_) o->raw_shared(warp, access);
+  }
+  // Before the access is carried out.
+  void ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
+               const uint64_t* address, const std::byte* values);
+  void fence(uint32_t warp, const Inst& in, uint32_t mask);
+  void bad_warp_op(uint32_t warp, const Inst& in, uint32_t mask, uint32_t bad);
+  void shuffle(uint32_t warp, const ShuffleEvent& shuffle);
+  void engine(uint32_t warp, const EngineEvent& event);
+  void warp_barrier(uint32_t warp, uint32_t mask);
+  void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
+  void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
+  void cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases, bool completes);
+  void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase);
+
+  // The lanes whose last access of shared memory is to another block's.
+  void set_remote(uint32_t lanes) { remote_ = lanes; }
+  // The lanes of a warp that have stored something since their last barrier. note_stored(): in a
+  // way that is no Access.
+  uint32_t& stored(uint32_t warp) { return stored_[warp]; }
+  void note_stored(uint32_t warp, uint32_t mask) { stored_[warp] |= mask; }
+
+ private:
+  // Lanes that are told together. `others`: lanes of the same access that are told apart from
+  // these. `remote`: these reach another block's memory.
+  struct Part {
+    uint32_t mask, others;
+    bool remote;
+  };
+  void tell(uint32_t warp, const Inst& in, const WarpAccess& whole, const Part& part);
+
+  const LaunchContext& launch_;
+  std::vector<Observer*> observers_;
+  std::vector<Observer*> access_observers_, raw_observers_, shuffle_observers_;
+  const TouchMap* suspects_;
+  std::array<uint32_t, 32> stored_{};  // by warp
+  uint32_t remote_ = 0;
+};
+
+}  // namespace lab32::sim

@@ -1,0 +1,286 @@
+#include "simulator/core/warp/splits.h"
+
+#include <algorithm>
+
+namespace lab32::sim {
+namespace {
+
+// A place in the split's own activation where lanes wait; not where a call returns to.
+bool is_place(const Join* join, const Split& split) {
+  return join != nullptr && join->callee == nullptr && join->frame == split.frame;
+}
+
+// Whether lanes that meet at `join` come to the meeting after that.
+bool is_before(const Join& join, int meeting, const CodeFunction& function) {
+  return join.meeting >= 0 && function.come_to(meeting, join.pc) &&
+         !function.come_to(join.meeting, function.pc_of(meeting));
+}
+
+}  // namespace
+
+void Splits::restart(uint32_t lanes, Frame* kernel) {
+  free_joins_.clear();
+  for (auto& join : joins_) free_joins_.push_back(join.get());
+  next_id_ = 0;
+  live_ = lanes;
+  Split start;
+  start.id = next_id_++;
+  start.mask = live_;
+  start.frame = kernel;
+  list_.assign(1, start);
+  current_ = 0;
+}
+
+size_t Splits::ready() const {
+  return static_cast<size_t>(std::count_if(
+      list_.begin(), list_.end(), [](const Split& s) { return s.state == Split::State::ready; }));
+}
+
+bool Splits::choose_next() {
+  if (current_ >= list_.size()) current_ = 0;
+  const size_t n = list_.size();
+  if (n == 0) return false;
+  for (size_t step = 1; step <= n; ++step) {
+    const size_t i = (current_ + step) % n;
+    if (list_[i].state == Split::State::ready) {
+      current_ = i;
+      return true;
+    }
+  }
+  return false;
+}
+
+void Splits::choose_any(Random& random) {
+  if (list_.size() < 2) return;
+  current_ = random.below(static_cast<uint32_t>(list_.size()));
+  if (list_[current_].state != Split::State::ready) choose_next();
+}
+
+Join* Splits::make_join() {
+  if (free_joins_.empty()) {
+    joins_.push_back(std::make_unique<Join>());
+    free_joins_.push_back(joins_.back().get());
+  }
+  Join* join = free_joins_.back();
+  free_joins_.pop_back();
+  *join = Join{};
+  return join;
+}
+
+// The lanes that have come to the join go on as one split.
+void Splits::push_split(const Join& join) {
+  Split split;
+  split.id = next_id_++;
+  split.pc = join.pc;
+  split.mask = join.arrived;
+  split.frame = join.frame;
+  split.join = join.parent;
+  list_.push_back(split);
+}
+
+// All that are expected have come.
+void Splits::push_arrived(Join* join) {
+  push_split(*join);
+  if (join->callee) frames_.free(join->callee);
+  free_join(join);
+}
+
+bool Splits::join_lanes() {
+  for (;;) {
+    Split& split = list_[current_];
+    Join* join = split.join;
+    if (!join || join->callee || split.pc != join->pc || split.frame != join->frame) return true;
+    join->arrived |= split.mask;
+    if (join->arrived != join->expected) {
+      list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(current_));
+      return false;
+    }
+    split.mask = join->arrived;
+    split.join = join->parent;
+    free_join(join);
+  }
+}
+
+Join* Splits::make_join(uint32_t pc, int meeting, const Split& split, uint32_t expected,
+                        Join* parent) {
+  Join* join = make_join();
+  join->pc = pc;
+  join->meeting = meeting;
+  join->frame = split.frame;
+  join->expected = expected;
+  join->parent = parent;
+  return join;
+}
+
+void Splits::diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
+                     Join* join) {
+  Split& split = list_[current_];
+  split.join = join;
+  split.pc = my_pc;
+  split.mask = my_mask;
+  Split other = split;
+  other.id = next_id_++;
+  other.pc = other_pc;
+  other.mask = other_mask;
+  list_.push_back(other);
+}
+
+Join* Splits::join_at(uint32_t pc, int meeting, const Split& split) {
+  if (is_place(split.join, split) && split.join->pc == pc) return split.join;
+  return make_join(pc, meeting, split, split.mask, split.join);
+}
+
+Join* Splits::join_of(const Inst& in, const Split& split) {
+  Join* const join = split.join;
+  if (in.meeting < 0) return join;
+  const CodeFunction& function = *split.frame->function;
+  // Who meets others on the way there does so first: leave_joins sees to those who do not.
+  if (is_place(join, split) && is_before(*join, in.meeting, function)) return join;
+  // A loop that lanes leave one after the other has one join, not one for each iteration.
+  return join_at(function.pc_of(in.meeting), in.meeting, split);
+}
+
+void Splits::leave_joins(size_t which, const Inst& in) {
+  Split& split = list_[which];
+  const CodeFunction& function = *split.frame->function;
+  const auto misses = [&](const Join* join) {
+    return is_place(join, split) && join->meeting >= 0 &&
+           !function.come_to(join->meeting, split.pc);
+  };
+  if (!misses(split.join)) return;
+  const uint32_t lanes = split.mask;
+  Join* const innermost = split.join;
+  Join* outermost = innermost;
+  while (misses(outermost->parent)) outermost = outermost->parent;
+  Join* around = outermost->parent;
+  const int behind = in.last_meeting;
+  if (behind >= 0 && function.come_to(behind, split.pc) &&
+      is_before(*outermost, behind, function)) {
+    const uint32_t pc = function.pc_of(behind);
+    const bool is_there =
+        is_place(around, split) && (around->pc == pc || is_before(*around, behind, function));
+    if (!is_there)
+      outermost->parent = around = make_join(pc, behind, split, outermost->expected, around);
+  }
+  split.join = around;
+  for (Join* join = innermost; join != around;) {
+    Join* const parent = join->parent;
+    join->expected &= ~lanes;
+    if (join->expected == 0)
+      free_join(join);
+    else if (join->arrived == join->expected)
+      push_arrived(join);
+    join = parent;
+  }
+}
+
+// The lanes that stand there go on, and are expected no longer.
+void Splits::release(Join* join) {
+  push_split(*join);
+  join->expected &= ~join->arrived;
+  join->arrived = 0;
+}
+
+bool Splits::release_one_join() {
+  Join* join = list_[current_].join;
+  while (join && join->arrived == 0) join = join->parent;
+  if (!join) return false;
+  release(join);
+  return true;
+}
+
+bool Splits::branch(const Inst& in, uint32_t lanes) {
+  Split& split = list_[current_];
+  const bool all = lanes == split.mask;
+  if (all) {
+    split.pc = in.target;
+  } else {
+    diverge(in.target, lanes, split.pc + 1, split.mask & ~lanes, join_of(in, split));
+    leave_joins(list_.size() - 1, in);
+  }
+  leave_joins(current_, in);
+  return !all;
+}
+
+void Splits::enter(Frame* callee, uint32_t lanes) {
+  Split& split = list_[current_];
+  Join* back = make_join();
+  back->pc = split.pc + 1;
+  back->frame = split.frame;
+  back->expected = lanes;
+  back->parent = split.join;
+  back->callee = callee;
+  split.frame = callee;
+  split.join = back;
+  split.pc = 0;
+}
+
+void Splits::leave(uint32_t lanes, bool to_caller) {
+  Split& split = list_[current_];
+  Join* join = split.join;
+  const Frame* const frame = split.frame;
+  split.mask &= ~lanes;
+  if (split.mask == 0) {
+    list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(current_));
+  } else {
+    ++split.pc;
+  }
+  while (join) {
+    Join* parent = join->parent;
+    if (to_caller && join->callee == frame) {
+      join->arrived |= lanes;
+      if (join->arrived == join->expected) push_arrived(join);
+      break;
+    }
+    join->expected &= ~lanes;
+    if (join->expected == 0) {
+      if (join->callee) frames_.free(join->callee);
+      free_join(join);
+    } else if (join->arrived == join->expected) {
+      push_arrived(join);
+    }
+    join = parent;
+  }
+  if (!to_caller) live_ &= ~lanes;
+}
+
+void Splits::release_barrier(uint32_t split_id) {
+  for (Split& s : list_) {
+    if (s.id != split_id) continue;
+    s.state = Split::State::ready;
+    ++s.pc;
+  }
+}
+
+// `if (t < 16) { ...; __syncwarp(); }` waits for lanes that leave the branch and exit. That they
+// wait behind it for the others is our way of bringing lanes together; on an H100 they do not
+// (programs/warp_barriers). An exchange of data with them stays what it is, a mistake.
+bool Splits::release_for_warp_barrier() {
+  const auto is_at_barrier = [](const Split& s) {
+    return s.state == Split::State::warp_sync && is_warp_barrier(s.frame->function->code[s.pc]);
+  };
+  for (const Split& s : list_) {
+    if (!is_at_barrier(s)) continue;
+    uint32_t missing = s.wanted & live_;
+    for (const Split& other : list_)
+      if (is_at_barrier(other) && other.wanted == s.wanted) missing &= ~other.op_mask;
+    for (Join* join = s.join; join != nullptr; join = join->parent) {
+      if ((join->arrived & missing) == 0) continue;
+      release(join);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Splits::release_for_block_barrier() {
+  for (const Split& s : list_)
+    for (Join* join = s.join; join != nullptr; join = join->parent) {
+      if (join->arrived == 0 || join->callee != nullptr) continue;
+      release(join);
+      return true;
+    }
+  return false;
+}
+
+}  // namespace lab32::sim
