@@ -105,6 +105,16 @@ def golden(name, *title):
     return "\n".join(["```", table, "", "...", chosen[0], "...", "", total, "```"])
 
 
+def golden_part(name, *title):
+    """As `golden`, but the score report has the rows of one task only: those that begin with the first
+    word of `title`."""
+    lines = golden(name, *title).split("\n")
+    rule = next(k for k, line in enumerate(lines) if line.startswith("---"))
+    end = next(k for k in range(rule + 1, len(lines)) if lines[k].startswith("---"))
+    rows = [line for line in lines[rule + 1 : end] if line.startswith(title[0])]
+    return "\n".join(lines[: rule + 1] + rows + lines[end:])
+
+
 def score_report(name):
     """{check: (measured, expected)} of a golden text of the grader's."""
     rows, last = {}, None
@@ -167,6 +177,7 @@ MAKERS = {
     "requests": requests,
     "predicted": predicted,
     "golden": golden,
+    "golden_part": golden_part,
     "lab_times": measured_and_modelled,
     **model_tables.MAKERS,
 }
