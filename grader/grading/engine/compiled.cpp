@@ -17,8 +17,8 @@
 #include "base/work_time.h"
 #include "device/device.h"
 #include "device/run_text.h"
+#include "grading/engine/check.h"
 #include "grading/engine/registry.h"
-#include "grading/engine/session.h"
 #include "toolchain/nvcc.h"
 
 namespace lab32::grading {
@@ -131,7 +131,9 @@ std::string given(const std::string& kernel, device::LoadedModule& module) {
   return module.find(kNamespace + kernel) ? kNamespace + kernel : kernel;
 }
 
-std::string given(const std::string& kernel) { return given(kernel, session().module); }
+std::string given(const Check& check, const std::string& kernel) {
+  return given(kernel, check.session.module);
+}
 
 toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
                              const std::string& arch, const std::string& display,

@@ -17,6 +17,8 @@
 
 namespace lab32::grading {
 
+struct Check;
+
 // What is compiled behind the submission `source` (toolchain::CompileOptions::behind); empty where
 // the lab has no given.cu. Macros of the submission end before it. A kernel has the line numbers
 // that it has in the submission, so that a table of it can be read there.
@@ -30,8 +32,8 @@ std::string in_students_terms(const std::string& messages, const std::string& di
 std::string given(const std::string& kernel, device::LoadedModule& module);
 // Whether a module's kernel is one of the grader's.
 bool is_given(const std::string& kernel);
-// In that of the session.
-std::string given(const std::string& kernel);
+// In that of the check.
+std::string given(const Check& check, const std::string& kernel);
 
 // With the lab's given kernels; `more` is compiled behind these.
 toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,

@@ -9,8 +9,8 @@
 
 namespace lab32::grading {
 
-std::optional<float> answer_to(const std::string& question) {
-  const auto bytes = session().module.read_symbol("lab32_answer_" + question);
+std::optional<float> answer_to(Check& check, const std::string& question) {
+  const auto bytes = check.session.module.read_symbol("lab32_answer_" + question);
   if (!bytes || bytes->size() != sizeof(float)) return std::nullopt;
   float value;
   std::memcpy(&value, bytes->data(), sizeof(value));
@@ -28,43 +28,43 @@ bool right(const Question& question, double given) {
 
 }  // namespace
 
-bool answers_right(const std::string& check) {
-  for (const RubricRow& row : session().rubric.rows()) {
-    if (row.check != check || !row.asks()) continue;
+bool answers_right(Check& check, const std::string& name) {
+  for (const RubricRow& row : check.session.rubric.rows()) {
+    if (row.check != name || !row.asks()) continue;
     for (const Question& asked : row.questions()) {
-      const std::optional<float> given = answer_to(asked.name);
+      const std::optional<float> given = answer_to(check, asked.name);
       if (!given || !right(asked, *given)) return false;
     }
   }
   return true;
 }
 
-bool ask_questions() {
+bool ask_questions(Check& check) {
   size_t correct = 0, asked = 0;
   std::vector<std::string> open;
-  for (const Question& question : rubric().questions()) {
+  for (const Question& question : check.row.questions()) {
     ++asked;
-    const int line = line_of(question.name);
-    const std::optional<float> given = answer_to(question.name);
+    const int line = check.line_of(question.name);
+    const std::optional<float> given = answer_to(check, question.name);
     if (!given)
-      explain(0, fmt::format("{0}: the file has no LAB32_ANSWER({0}, ...).", question.name));
+      check.explain(0, fmt::format("{0}: the file has no LAB32_ANSWER({0}, ...).", question.name));
     else if (std::isnan(*given) || *given < 0)
       open.push_back(fmt::format("{} (line {})", question.name, line));
     else if (!right(question, *given))
-      explain(line, fmt::format("It is not {}. {}", show(*given), question.hint));
+      check.explain(line, fmt::format("It is not {}. {}", show(*given), question.hint));
     else
       ++correct;
   }
-  if (!open.empty()) explain(0, fmt::format("Not answered yet: {}.", fmt::join(open, ", ")));
-  measured(fmt::format("{} of {} right", correct, asked));
-  expected("all right");
-  figure("questions", static_cast<double>(asked));
-  figure("right", static_cast<double>(correct));
+  if (!open.empty()) check.explain(0, fmt::format("Not answered yet: {}.", fmt::join(open, ", ")));
+  check.measured(fmt::format("{} of {} right", correct, asked));
+  check.expected("all right");
+  check.figure("questions", static_cast<double>(asked));
+  check.figure("right", static_cast<double>(correct));
   if (correct == asked) return true;
   Failure failure{Failure::Kind::wrong_answer};
   failure.measured = static_cast<double>(correct);
   failure.expected = static_cast<double>(asked);
-  fail(failure);
+  check.fail(failure);
   return false;
 }
 

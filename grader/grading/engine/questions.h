@@ -6,15 +6,17 @@
 
 namespace lab32::grading {
 
+struct Check;
+
 // LAB32_ANSWER(question, value) of the submission; nullopt: the file has none.
-std::optional<float> answer_to(const std::string& question);
+std::optional<float> answer_to(Check& check, const std::string& question);
 
 // Whether its answers to all questions of that check are right, or it asks none. What they ask may
 // be shown then, also by a check that comes before.
-bool answers_right(const std::string& check);
+bool answers_right(Check& check, const std::string& name);
 
 // All questions of the running check: it passes when each is right. A question with `options` asks
 // for a ratio, to the nearest of these. Returns whether all were.
-bool ask_questions();
+bool ask_questions(Check& check);
 
 }  // namespace lab32::grading

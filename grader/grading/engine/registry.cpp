@@ -6,83 +6,60 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/environment.h"
 #include "base/error.h"
-#include "grading/engine/quiet_reporter.h"
 
 namespace lab32::grading {
 namespace {
-
-constexpr const char* kLister = "lab32-list";
-
-using Place = std::pair<std::string, unsigned>;  // of a TEST_CASE: file and line
-
-// Filled before main() by other files' static initialisers: made when first asked for.
-std::map<Place, std::vector<std::string>>& taken() {
-  static std::map<Place, std::vector<std::string>> keys;
-  return keys;
-}
 
 struct Found {
   std::string suite;
   RegisteredCheck check;
 };
 
-// doctest makes its reporters itself and hands them nothing of ours.
-std::vector<Found>* list = nullptr;
+// Filled before main() by other files' static initialisers: made when first asked for.
+std::vector<Found>& found_checks() {
+  static std::vector<Found> checks;
+  return checks;
+}
 
-class Lister : public QuietReporter {
- public:
-  explicit Lister(const doctest::ContextOptions&) {}
-
-  void report_query(const doctest::QueryData& query) override {
-    for (unsigned i = 0; i < query.num_data; ++i) {
-      const doctest::TestCaseData& test = *query.data[i];
-      const Place place{test.m_file.c_str(), test.m_line};
-      const auto keys = taken().find(place);
-      list->push_back({test.m_test_suite,
-                       {test.m_name, place.first, place.second,
-                        keys == taken().end() ? std::vector<std::string>() : keys->second}});
-    }
-  }
-};
-
-REGISTER_REPORTER(kLister, 1, Lister);
-
-std::vector<Found> query(const std::string& suites) {
-  std::vector<Found> found;
-  list = &found;
-  const bool nested = doctest::is_running_in_test;                 // as in reporter.cpp
-  const char* const arguments[] = {"lab32", "--list-test-cases"};  // which is no setOption()
-  doctest::Context context(2, arguments);
-  context.setOption("reporters", kLister);
-  context.setOption("test-suite", suites.c_str());
-  context.run();
-  doctest::is_running_in_test = nested;
-  list = nullptr;
-  return found;
+// The keys that the check at that file and line takes; a decorator is called before registered().
+std::vector<std::string>& taken_at(const doctest::detail::TestCase& test) {
+  static std::map<std::pair<std::string, unsigned>, std::vector<std::string>> keys;
+  return keys[{test.m_file.c_str(), test.m_line}];
 }
 
 }  // namespace
 
 void takes::fill(doctest::detail::TestCase& test) const {
-  std::vector<std::string>& all = taken()[{test.m_file.c_str(), test.m_line}];
+  std::vector<std::string>& all = taken_at(test);
   all.insert(all.end(), keys.begin(), keys.end());
+}
+
+void registered::fill(doctest::detail::TestCase& test) const {
+  found_checks().push_back(
+      {test.m_test_suite, {test.m_name, test.m_file.c_str(), test.m_line, taken_at(test)}});
 }
 
 std::vector<RegisteredCheck> registered_checks(const std::string& lab) {
   std::vector<RegisteredCheck> checks;
-  for (Found& found : query(suite_of(lab))) checks.push_back(std::move(found.check));
+  for (const Found& found : found_checks())
+    if (found.suite == suite_of(lab)) checks.push_back(found.check);
+  std::sort(checks.begin(), checks.end(), [](const RegisteredCheck& a, const RegisteredCheck& b) {
+    return std::tie(a.file, a.line) < std::tie(b.file, b.line);
+  });
   return checks;
 }
 
 std::vector<std::string> known_labs() {
-  const size_t prefix = suite_of("").size();
+  const std::string prefix = suite_of("");
   std::set<std::string> labs;
-  for (const Found& found : query(suite_of("*"))) {
-    const std::string lab = found.suite.substr(prefix);
+  for (const Found& found : found_checks()) {
+    if (found.suite.compare(0, prefix.size(), prefix) != 0) continue;
+    const std::string lab = found.suite.substr(prefix.size());
     if (lab.compare(0, 1, ".") != 0) labs.insert(lab);
   }
   return {labs.begin(), labs.end()};

@@ -1,4 +1,4 @@
-// The checks that are linked in: each TEST_CASE in a suite "lab:<lab>". A check says how a thing is
+// The checks that are linked in: each LAB_CHECK in a suite "lab:<lab>". A check says how a thing is
 // measured and which values of the rubric it takes for that; all else about it is the rubric's.
 #pragma once
 
@@ -7,11 +7,30 @@
 #include <string>
 #include <vector>
 
+// LAB_CHECK("B1 scale: sectors" * takes("n", "ideal")) { check.measured(...); }: a TEST_CASE whose
+// body is a function of the running check. run_suite() alone can run it.
+#define LAB_CHECK(decorators) LAB_CHECK_IN(DOCTEST_ANONYMOUS(lab_check_), decorators)
+#define LAB_CHECK_IN(function, decorators)              \
+  static void function(lab32::grading::Check& check);   \
+  TEST_CASE(decorators* lab32::grading::registered()) { \
+    lab32::grading::run_in_suite(&(function));          \
+  }                                                     \
+  static void function([[maybe_unused]] lab32::grading::Check& check)
+
 namespace lab32::grading {
 
-// TEST_CASE("B1 scale: sectors" * takes("n", "ideal")): the keys of the rubric that this check
+struct Check;
+// Runs the body of a LAB_CHECK with the check that run_suite() has begun.
+void run_in_suite(void (*body)(Check&));
+
+// Enters a LAB_CHECK among the registered ones.
+struct registered {
+  void fill(doctest::detail::TestCase& test) const;
+};
+
+// LAB_CHECK("B1 scale: sectors" * takes("n", "ideal")): the keys of the rubric that this check
 // reads, in its own table or, where that has none, at the top of the file. A decorator as doctest's
-// own: `fill` is called once for each TEST_CASE, before main().
+// own: `fill` is called once for each check, before main().
 struct takes {
   std::vector<std::string> keys;
   template <class... Keys>

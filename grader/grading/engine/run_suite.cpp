@@ -12,10 +12,8 @@
 
 #include "base/error.h"
 #include "base/work_time.h"
-#include "grading/engine/quiet_reporter.h"
+#include "grading/engine/check.h"
 #include "grading/engine/registry.h"
-#include "grading/engine/session.h"
-#include "grading/engine/verdict.h"
 #include "grading/launch/launch_pictures.h"
 
 namespace lab32::grading {
@@ -23,20 +21,14 @@ namespace {
 
 constexpr const char* kReporter = "lab32";
 
-// doctest makes its reporters itself and hands them nothing of ours.
-report::Lab* current_lab = nullptr;
-
-// What went wrong with the machine in a check: doctest would go on with the next.
-std::string machine_fault;
-
-REGISTER_EXCEPTION_TRANSLATOR(const MachineError& error) {
-  machine_fault = error.what();
-  return error.what();
-}
-REGISTER_EXCEPTION_TRANSLATOR(const std::bad_alloc&) {
-  machine_fault = "there is not enough memory on this machine";
-  return machine_fault.c_str();
-}
+// doctest makes its reporters itself and hands them nothing of ours, and its test cases take no
+// arguments: both find the check that runs here, and nothing outside this file does.
+struct Running {
+  Check& check;
+  // What went wrong with the machine: doctest would go on with the next check.
+  std::string machine_fault = {};
+};
+Running* running = nullptr;
 
 // Down to hundredths, so that full points mean full marks.
 double part_of(double points, double credit) {
@@ -100,99 +92,130 @@ bool is_out_of_time(const Verdict& v) {
   return v.failure && v.failure->kind == Failure::Kind::time_limit;
 }
 
-void end_check(report::Lab& lab) {
-  Session& s = session();
-  if (verdict().lost && s.trial.judging() && !is_out_of_time(verdict()))
-    explain(0, ScheduleTrial::explanation());
-  if (verdict().lost && s.row->credit == Credit::all && !is_out_of_time(verdict())) {
+void end_check(Check& check, report::Lab& lab) {
+  Session& s = check.session;
+  const Verdict& verdict = check.verdict;
+  if (verdict.lost && check.trial.judging() && !is_out_of_time(verdict))
+    check.explain(0, ScheduleTrial::explanation());
+  if (verdict.lost && check.row.credit == Credit::all && !is_out_of_time(verdict)) {
     // A warning is of the whole file, so it is told once.
-    const std::string odd = s.undefined_amount.empty()
+    const std::string why = check.undefined_amount.empty()
                                 ? std::exchange(s.shift_warning, std::string())
-                                : s.undefined_amount;
-    if (!odd.empty()) explain(0, odd);
+                                : check.undefined_amount;
+    if (!why.empty()) check.explain(0, why);
   }
-  if (verdict().lost && !s.printed.empty()) explain(0, s.printed);
-  if (!verdict().withheld.empty() && !verdict().lost)
-    explain(0, "Until `" + verdict().withheld +
-                   "` is answered, the points for this count come in whole quarters: finer ones "
-                   "would tell the count.");
-  report::Test test = result_of(*s.row, verdict(), s.source.display());
-  add_pictures(test);
+  if (verdict.lost && !check.printed.empty()) check.explain(0, check.printed);
+  if (!verdict.withheld.empty() && !verdict.lost)
+    check.explain(0, "Until `" + verdict.withheld +
+                         "` is answered, the points for this count come in whole quarters: finer "
+                         "ones would tell the count.");
+  report::Test test = result_of(check.row, verdict, s.source.display());
+  add_pictures(check, test);
   lab.tests.push_back(test);
-  if (test.score > 0 && open_prerequisite())
+  if (test.score > 0 && check.open_prerequisite())
     throw std::logic_error(test.name + " has points before what it comes after");
-  if (is_reached(*s.row, test)) s.passed.insert(s.row);
+  if (is_reached(check.row, test)) s.passed.insert(&check.row);
 }
 
-class Reporter : public QuietReporter {
+// Says nothing, and remembers the first CHECK that failed.
+class Reporter : public doctest::IReporter {
  public:
   explicit Reporter(const doctest::ContextOptions&) {}
 
-  void test_case_start(const doctest::TestCaseData&) override { verdict() = Verdict{}; }
-
-  void test_case_exception(const doctest::TestCaseException& exception) override {
-    // TestOver has said what it had to say, or had nothing to say (end_if_judged).
-    if (verdict().lost || verdict().not_run || session().trial.judged()) return;
-    verdict().error = exception.error_string.c_str();
-    if (verdict().error == "unknown exception")  // doctest's words
-      verdict().error = "The grader has failed here with an error that it does not know.";
-  }
-
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats&) override {}
+  void test_case_start(const doctest::TestCaseData&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_end(const doctest::CurrentTestCaseStats&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
   void log_assert(const doctest::AssertData& assertion) override {
-    if (!assertion.m_failed || !verdict().failed_check.empty()) return;
-    verdict().failed_check =
-        assertion.m_threw ? assertion.m_exception.c_str() : assertion.m_decomp.c_str();
+    std::string& failed = running->check.verdict.failed_check;
+    if (!assertion.m_failed || !failed.empty()) return;
+    failed = assertion.m_threw ? assertion.m_exception.c_str() : assertion.m_decomp.c_str();
   }
-
-  void test_case_end(const doctest::CurrentTestCaseStats&) override { end_check(*current_lab); }
 };
 
 REGISTER_REPORTER(kReporter, 1, Reporter);
 
-}  // namespace
-
-namespace {
+// The check's own error, unless the check has ended before it.
+void note_error(Check& check, const std::string& error) {
+  if (check.verdict.lost || check.verdict.not_run || check.trial.judged()) return;
+  check.verdict.error = error;
+}
 
 // A context of its own for each check: they run in the order of the rubric, not of files.
-void run_check(const std::string& lab, size_t place) {
-  // The grader's own tests grade, too: this context then runs inside one of theirs, and doctest
-  // restores all of the outer context's state but this flag.
+void run_in_context(Check& check) {
+  // The grader's own tests grade, too: this context then runs inside one of theirs. doctest
+  // restores all of the outer context's state but this flag, without which the outer test's next
+  // CHECK would end the process.
   const bool nested = doctest::is_running_in_test;
-  const size_t before = current_lab->tests.size();
-  const auto start = std::chrono::steady_clock::now();
+  Running now{check};
+  Running* const before = std::exchange(running, &now);
+  const int place = static_cast<int>(check.row.place);
   doctest::Context context;
   context.setOption("reporters", kReporter);
-  context.setOption("test-suite", suite_of(lab).c_str());
-  context.setOption("first", static_cast<int>(place));
-  context.setOption("last", static_cast<int>(place));
+  context.setOption("test-suite", suite_of(check.session.rubric.lab()).c_str());
+  context.setOption("first", place);
+  context.setOption("last", place);
   context.setOption("no-breaks", true);
   context.run();
   doctest::is_running_in_test = nested;
+  running = before;
+  if (!now.machine_fault.empty()) throw MachineError(now.machine_fault);
+}
+
+void run_check(Check& check, report::Lab& lab) {
+  const auto start = std::chrono::steady_clock::now();
+  check.verdict = Verdict{};
+  run_in_context(check);
+  end_check(check, lab);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  if (current_lab->tests.size() > before)
-    current_lab->tests.back().seconds = std::round(taken.count() * 1e3) / 1e3;
+  lab.tests.back().seconds = std::round(taken.count() * 1e3) / 1e3;
 }
 
 // A bonus that cannot be had here counts for nothing, whatever the time.
-void require_time() {
-  const Session& s = session();
+void require_time(Check& check) {
+  const Session& s = check.session;
   if (!s.time_limit.used_up()) return;
-  if (s.row->bonus && !s.time.timer) not_run({NotRun::Kind::no_gpu, s.device.name()});
-  measured("not run");
-  lose(s.time_limit.failure());
+  if (check.row.bonus && !s.time.timer)
+    check.not_run({NotRun::Kind::no_gpu, check.device().name()});
+  check.measured("not run");
+  check.lose(s.time_limit.failure());
 }
 
-// Whether the running check may begin; if not, it has ended.
-bool may_begin(report::Lab& lab) {
-  verdict() = Verdict{};
+// Whether the check may begin; if not, it has ended.
+bool may_begin(Check& check, report::Lab& lab) {
   try {
-    if (!session().row->bonus) require_prerequisites();
-    require_time();
+    if (!check.row.bonus) check.require_prerequisites();
+    require_time(check);
     return true;
   } catch (const TestOver&) {
-    end_check(lab);
+    end_check(check, lab);
     return false;
   }
+}
+
+// Runs the check, and once more where one of its launches gave something else in another order.
+void run_row(Session& session, const RubricRow& row, report::Lab& lab) {
+  Check check(session, row);
+  if (!may_begin(check, lab)) return;
+  const WorkTimer watch;
+  run_check(check, lab);
+  if (row.bonus && session.time.timer) session.time_limit.leave_out(watch.seconds());
+  if (!check.trial.differs() || lab.tests.back().status != report::Status::passed) return;
+  const report::Test in_order = lab.tests.back();
+  lab.tests.pop_back();
+  session.passed.erase(&row);
+  check.trial.judge();
+  run_check(check, lab);
+  const double seconds = in_order.seconds + lab.tests.back().seconds;
+  if (lab.tests.back().status == report::Status::passed) lab.tests.back() = in_order;
+  lab.tests.back().seconds = seconds;
 }
 
 // The rows of `checks`, those that must have passed before them, and all questions: what one asks,
@@ -212,44 +235,35 @@ std::set<const RubricRow*> needed(const std::vector<RubricRow>& rows,
 
 }  // namespace
 
+void run_in_suite(void (*body)(Check&)) {
+  if (!running) throw std::logic_error("a lab suite runs inside `lab32 grade` only");
+  Check& check = running->check;
+  try {
+    body(check);
+  } catch (const TestOver&) {  // the verdict says why
+  } catch (const MachineError& error) {
+    running->machine_fault = error.what();
+  } catch (const std::bad_alloc&) {
+    running->machine_fault = "there is not enough memory on this machine";
+  } catch (const doctest::detail::TestFailureException&) {
+    throw;  // a REQUIRE, which log_assert() has seen
+  } catch (const std::exception& error) {
+    note_error(check, error.what());
+  } catch (...) {
+    note_error(check, "The grader has failed here with an error that it does not know.");
+  }
+}
+
 void run_suite(Session& session, report::Lab& lab) {
-  const CurrentSession current(session);
-  current_lab = &lab;
-  machine_fault.clear();
-  const std::set<const RubricRow*> rows = needed(session.rubric.rows(), session.checks);
+  const auto& as_passed = session.setup.counts_as_passed;
+  const std::set<const RubricRow*> rows = needed(session.rubric.rows(), session.setup.checks);
   for (const RubricRow& row : session.rubric.rows()) {
     if (rows.count(&row) == 0) continue;
-    session.row = &row;
-    session.printed.clear();
-    session.undefined_amount.clear();
-    session.withheld.clear();
-    session.trial = {};
-    session.pictures = session.last_pictures = nullptr;
-    session.sharing_launch = false;
-    session.mappings.clear();
-    if (session.counts_as_passed && session.counts_as_passed(row)) {
+    if (as_passed && as_passed(row))
       session.passed.insert(&row);
-      continue;
-    }
-    if (!may_begin(lab)) continue;
-    session.trial = ScheduleTrial(stream_of(session.seed, row.check + ", other order"));
-    const WorkTimer watch;
-    run_check(lab.name, row.place);
-    if (row.bonus && session.time.timer) session.time_limit.leave_out(watch.seconds());
-    if (!machine_fault.empty()) throw MachineError(machine_fault);
-    if (session.trial.differs() && lab.tests.back().status == report::Status::passed) {
-      const report::Test in_order = lab.tests.back();
-      lab.tests.pop_back();
-      session.passed.erase(&row);
-      session.trial.judge();
-      run_check(lab.name, row.place);
-      const double seconds = in_order.seconds + lab.tests.back().seconds;
-      if (lab.tests.back().status == report::Status::passed) lab.tests.back() = in_order;
-      lab.tests.back().seconds = seconds;
-    }
+    else
+      run_row(session, row, lab);
   }
-  session.row = nullptr;
-  current_lab = nullptr;
   for (const report::Test& test : lab.tests) {
     if (test.status == report::Status::not_run) continue;
     lab.score = report::add_points(lab.score, test.score);

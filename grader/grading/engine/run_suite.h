@@ -1,4 +1,4 @@
-// The doctest reporter behind `lab32 grade`: each TEST_CASE of a lab's suite becomes a
+// Runs the suite of a lab: each LAB_CHECK becomes a
 // report::Test.
 #pragma once
 

@@ -133,15 +133,9 @@ void grade_into(report::Lab& lab, const Rubric& rubric, const std::string& displ
   try {
     const SourceFile source = SourceFile::of_text(submission.text(), display);
     const std::unique_ptr<device::LoadedModule> module = setup.device.load(artifact);
-    Session session{setup.device, *module, source, rubric, setup.seed, setup.progress};
-    session.modelled_times = setup.modelled_times;
-    session.close_up = setup.close_up;
-    session.every_launch = setup.every_launch;
-    session.checks = setup.checks;
-    session.counts_as_passed = setup.counts_as_passed;
+    Session session{setup, *module, source, rubric, &artifact};
     session.shift_warning = shift_warning_of(artifact.warnings, display);
     session.time_limit = TimeLimit(setup.time_limit, seconds);
-    session.artifact = &artifact;
     const TimedArtifacts timed(rubric.lab(), submission, artifact, setup.timer, setup.progress);
     session.time = timed.time_keeping(setup.timer);
     run_suite(session, lab);

@@ -11,6 +11,7 @@
 #include "device/device.h"
 #include "gpu/timer.h"
 #include "grading/engine/limits.h"
+#include "grading/engine/session.h"
 #include "grading/rubric/rubric.h"
 #include "pictures/picture.h"
 #include "pictures/shown.h"
@@ -46,22 +47,6 @@ struct LabFile {
   std::filesystem::path file;
 };
 std::vector<LabFile> files_of(const GradeOptions& options);
-
-// What the labs of one grading have in common. Names that GradeOptions has, too, mean what they
-// mean there.
-struct GradingSetup {
-  device::Device& device;
-  uint64_t seed;
-  class Progress& progress;
-  device::Timer* timer = nullptr;  // null: there is none
-  double time_limit = TimeLimit::usual();
-  bool modelled_times = false;
-  std::optional<counters::CloseUpChoice> close_up = {};
-  std::function<void(const pictures::Launch&)> every_launch = {};
-  std::vector<std::string> checks = {};
-  // Is asked before each check: one that counts as passed is not run, and has no row in the result.
-  std::function<bool(const RubricRow&)> counts_as_passed = {};
-};
 
 // One submission at any path, as grade() does each lab: a file that cannot be read or compiled, or
 // a device that cannot run it, costs this lab its points and nothing else.

@@ -5,10 +5,9 @@
 #include <fmt/core.h>
 
 #include "base/error.h"
+#include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
 #include "grading/engine/registry.h"
-#include "grading/engine/session.h"
-#include "grading/engine/verdict.h"
 #include "grading/launch/arrays.h"
 #include "grading/launch/counting.h"
 #include "grading/launch/launch.h"

@@ -17,11 +17,13 @@
 
 namespace lab32::grading {
 
+struct Check;
+
 // An allocation, released at the end of its scope. `name` is how messages call it: the kernel's
 // parameter, as a student knows it.
 class DeviceArray {
  public:
-  DeviceArray(std::string name, size_t element_bytes, size_t count);
+  DeviceArray(Check& check, std::string name, size_t element_bytes, size_t count);
   virtual ~DeviceArray();
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
@@ -44,6 +46,7 @@ class DeviceArray {
   ptrdiff_t first_difference(const void* values) const;
 
  private:
+  Check& check_;
   std::string name_;
   size_t element_bytes_, count_;
   device::Buffer buffer_;
@@ -53,8 +56,8 @@ class DeviceArray {
 template <class T>
 class Input : public DeviceArray {
  public:
-  Input(std::string name, std::vector<T> values)
-      : DeviceArray(std::move(name), sizeof(T), values.size()), values_(std::move(values)) {
+  Input(Check& check, std::string name, std::vector<T> values)
+      : DeviceArray(check, std::move(name), sizeof(T), values.size()), values_(std::move(values)) {
     upload(values_.data());
   }
   const std::vector<T>& values() const { return values_; }
@@ -70,10 +73,11 @@ class Input : public DeviceArray {
 template <class T>
 class Output : public DeviceArray {
  public:
-  Output(std::string name, size_t count) : DeviceArray(std::move(name), sizeof(T), count) {}
+  Output(Check& check, std::string name, size_t count)
+      : DeviceArray(check, std::move(name), sizeof(T), count) {}
   // What a kernel updates in place starts with values.
-  Output(std::string name, const std::vector<T>& values)
-      : DeviceArray(std::move(name), sizeof(T), values.size()) {
+  Output(Check& check, std::string name, const std::vector<T>& values)
+      : DeviceArray(check, std::move(name), sizeof(T), values.size()) {
     upload(values.data());
   }
   std::vector<T> read() const {
@@ -84,7 +88,7 @@ class Output : public DeviceArray {
 };
 
 // "in[17]", by the memories of the last launch; the plain address where none holds it.
-std::string name_of_address(uint64_t address);
+std::string name_of_address(Check& check, uint64_t address);
 
 // "every 2nd element from 1 on", "only the last element", "all elements from 1048576 on": what the
 // ascending indices `wrong` of `total` have in common; empty: nothing that is easily said.

@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "device/run_text.h"
-#include "grading/engine/session.h"
-#include "grading/engine/verdict.h"
+#include "grading/engine/check.h"
 
 namespace lab32::grading {
 namespace {
@@ -71,39 +70,41 @@ counters::Counters as_demand(counters::Counters c) {
 
 }  // namespace
 
-void demand_of_lanes(const device::Run& run) {
+void demand_of_lanes(Check& check, const device::Run& run) {
   const std::string what = other_ways(run, Counted::global);
   if (what.empty()) return;
-  measured("not the lanes' own");
-  lose(Failure{Failure::Kind::uncountable}, 0,
-       fmt::format("This kernel {}. What is asked for here is how lanes load and store themselves, "
-                   "so that what moves in another way earns no points, however much it is.",
-                   what));
+  check.measured("not the lanes' own");
+  check.lose(
+      Failure{Failure::Kind::uncountable}, 0,
+      fmt::format("This kernel {}. What is asked for here is how lanes load and store themselves, "
+                  "so that what moves in another way earns no points, however much it is.",
+                  what));
 }
 
-void demand_counted(const device::Run& run) {
+void demand_counted(Check& check, const device::Run& run) {
   if (!run.moves_uncounted()) return;
-  measured("not countable");
-  lose(Failure{Failure::Kind::uncountable}, 0,
-       fmt::format("This kernel {}, in a form of which nobody knows how long it keeps the hardware "
-                   "busy, and what is not counted earns no points. The lanes' own loads and stores "
-                   "are.",
-                   other_ways(run, Counted::everything)));
+  check.measured("not countable");
+  check.lose(
+      Failure{Failure::Kind::uncountable}, 0,
+      fmt::format("This kernel {}, in a form of which nobody knows how long it keeps the hardware "
+                  "busy, and what is not counted earns no points. The lanes' own loads and stores "
+                  "are.",
+                  other_ways(run, Counted::everything)));
 }
 
-counters::Counters counters_of(const device::Run& run, Counted counted) {
+counters::Counters counters_of(Check& check, const device::Run& run, Counted counted) {
   if (!run.counters) {
-    NotRun reason{NotRun::Kind::no_counters, session().device.name()};
-    not_run(reason);
+    NotRun reason{NotRun::Kind::no_counters, check.device().name()};
+    check.not_run(reason);
   }
   const counters::Counters& c = *run.counters;
   const bool global = counted != Counted::shared, shared = counted != Counted::global;
-  demand_counted(run);
+  demand_counted(check, run);
   if (!(global && c.global_ptx_level) && !(shared && c.shared_ptx_level)) return as_demand(c);
   if (run.bound && !(global && run.bound->global_unbounded) &&
       !(shared && run.bound->shared_unbounded))
     return as_demand(run.bound->counters);
-  measured("not countable");
+  check.measured("not countable");
   // Some instructions cannot be counted wherever they stand.
   using Reason = sim::Unmatched::Reason;
   const bool by_form =
@@ -120,7 +121,7 @@ counters::Counters counters_of(const device::Run& run, Counted counted) {
             "points. Often one access per line, or `#pragma unroll 1` before a loop whose "
             "rounds it has put together, lets them be counted.";
   for (const std::string& line : describe(run.ptx_level)) message += "\n" + line;
-  lose(Failure{Failure::Kind::uncountable}, 0, message);
+  check.lose(Failure{Failure::Kind::uncountable}, 0, message);
 }
 
 }  // namespace lab32::grading

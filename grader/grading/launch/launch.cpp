@@ -9,10 +9,9 @@
 
 #include "base/pattern.h"
 #include "device/run_text.h"
+#include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
 #include "grading/engine/progress.h"
-#include "grading/engine/session.h"
-#include "grading/engine/verdict.h"
 #include "grading/launch/arrays.h"
 #include "grading/launch/launch_pictures.h"
 #include "grading/words/describe.h"
@@ -21,37 +20,33 @@
 
 namespace lab32::grading {
 
-device::Shape LaunchConfig::shape(uint64_t n) const {
-  return shape(n, session().device.multiprocessors());
-}
-
 device::Shape LaunchConfig::shape(uint64_t n, uint32_t multiprocessors) const {
   uint64_t blocks = std::max<uint64_t>(1, ceil_div(n, uint64_t{block} * items_per_thread));
   if (blocks_per_sm > 0) blocks = std::min(blocks, uint64_t{blocks_per_sm} * multiprocessors);
   return {{static_cast<uint32_t>(blocks)}, {block}, dynamic_shared};
 }
 
-LaunchConfig launch_config(const std::string& kernel) {
-  return launch_config(kernel, session().module);
+LaunchConfig launch_config(Check& check, const std::string& kernel) {
+  return launch_config(check, kernel, check.session.module);
 }
 
-LaunchConfig launch_config(const std::string& kernel, device::LoadedModule& module) {
+LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module) {
   const auto bytes = module.read_symbol("lab32_launch_" + kernel);
   std::array<int32_t, 4> said{};
   if (!bytes || bytes->size() != sizeof(said))
-    lose({Failure::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
-         fmt::format("The file has no launch for {0}: say LAB32_LAUNCH({0}, .block = 256, "
-                     ".items_per_thread = 8).",
-                     kernel));
+    check.lose({Failure::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
+               fmt::format("The file has no launch for {0}: say LAB32_LAUNCH({0}, .block = 256, "
+                           ".items_per_thread = 8).",
+                           kernel));
   std::memcpy(said.data(), bytes->data(), sizeof(said));
-  const int line = session().source.find_text("LAB32_LAUNCH(" + kernel);
+  const int line = check.session.source.find_text("LAB32_LAUNCH(" + kernel);
   const Failure invalid{Failure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"};
   const auto [block, items, blocks_per_sm, shared] = said;
   if (block < 1 || block > 1024)
-    lose(invalid, line,
-         fmt::format("LAB32_LAUNCH: .block = {}, and a block has 1 to 1024 threads.", block));
+    check.lose(invalid, line,
+               fmt::format("LAB32_LAUNCH: .block = {}, and a block has 1 to 1024 threads.", block));
   if (items < 0 || blocks_per_sm < 0 || shared < 0)
-    lose(invalid, line, "LAB32_LAUNCH: no field can be negative.");
+    check.lose(invalid, line, "LAB32_LAUNCH: no field can be negative.");
   return {static_cast<uint32_t>(block), static_cast<uint32_t>(std::max(items, 1)),
           static_cast<uint32_t>(blocks_per_sm), static_cast<uint32_t>(shared)};
 }
@@ -59,8 +54,8 @@ LaunchConfig launch_config(const std::string& kernel, device::LoadedModule& modu
 namespace {
 
 // A fault inside a toolkit header has a line, too, but not one of the student's file.
-int own_line(const std::string& file, int line) {
-  return file.empty() || file == session().source.display() ? line : 0;
+int own_line(Check& check, const std::string& file, int line) {
+  return file.empty() || file == check.session.source.display() ? line : 0;
 }
 
 // What fixes each kind of fault. The fault's own message says where and by how much.
@@ -156,44 +151,44 @@ Failure::Access access_of(const counters::Finding& finding) {
 }
 
 // Bytes of one, of the array of that name; 0: it is none of the check's.
-uint32_t element_of(const std::string& array) {
-  for (const DeviceArray* memory : session().memories)
+uint32_t element_of(Check& check, const std::string& array) {
+  for (const DeviceArray* memory : check.arrays)
     if (memory->name() == array) return memory->element_bytes();
   return 0;
 }
 
-void limit(device::LaunchOptions& options) {
-  const Session& s = session();
-  s.spending.limit(s.row->check, options);
+void limit(Check& check, device::LaunchOptions& options) {
+  const Session& s = check.session;
+  s.spending.limit(check.row.check, options);
   options.seconds = std::clamp(s.time_limit.left(), 1e-3, options.seconds);
 }
 
 // A check that the lab's time does not suffice for says nothing of the submission's kernels, and is
 // lost all the same.
-void check_time_limit() {
-  const Session& s = session();
+void check_time_limit(Check& check) {
+  const Session& s = check.session;
   if (!s.time_limit.used_up()) return;
-  if (verdict().lost) throw TestOver{};  // and has said why
-  measured("not run");
-  lose(s.time_limit.failure());
+  if (check.verdict.lost) throw TestOver{};  // and has said why
+  check.measured("not run");
+  check.lose(s.time_limit.failure());
 }
 
-void check_fault(const device::Run& run, const std::string& setting) {
+void check_fault(Check& check, const device::Run& run, const std::string& setting) {
   if (!run.fault) return;
-  if (is_limit_of_launch(*run.fault)) check_time_limit();
+  if (is_limit_of_launch(*run.fault)) check_time_limit(check);
   device::Fault f = *run.fault;
-  if (f.trap && f.trap->access) f.trap->access->element = element_of(f.trap->access->object);
+  if (f.trap && f.trap->access) f.trap->access->element = element_of(check, f.trap->access->object);
   const std::string what = words(f.kind);
-  measured(what);
+  check.measured(what);
   std::string message = prefix(setting) + what + ": " + describe(f);
   const std::string fix = advice(f.kind);
   if (!fix.empty()) message += "\n" + fix;
   Failure failure{Failure::Kind::fault, setting, "", to_string(f.kind)};
   if (f.trap) failure.access = access_of(*f.trap);
-  lose(failure, own_line(f.file, f.line), message);
+  check.lose(failure, own_line(check, f.file, f.line), message);
 }
 
-void check_hazards(const device::Run& run, const std::string& setting) {
+void check_hazards(Check& check, const device::Run& run, const std::string& setting) {
   if (!run.hazards) return;
   const counters::Finding* first = nullptr;
   size_t others = 0;
@@ -205,127 +200,130 @@ void check_hazards(const device::Run& run, const std::string& setting) {
       first = &finding;
   }
   if (!first) return;
-  measured(in_table(first->kind));
+  check.measured(in_table(first->kind));
   std::string message = prefix(setting) + describe(*first);
   if (others > 0)
     message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
   Failure failure{Failure::Kind::hazard, setting, "", name_of(first->kind)};
   failure.access = access_of(*first);
-  lose(failure, own_line(first->file, first->line), message);
+  check.lose(failure, own_line(check, first->file, first->line), message);
 }
 
-void check_inputs(const std::string& setting) {
-  for (const DeviceArray* memory : session().memories) {
+void check_inputs(Check& check, const std::string& setting) {
+  for (const DeviceArray* memory : check.arrays) {
     const ptrdiff_t i = memory->first_changed();
     if (i < 0) continue;
-    measured("changed " + memory->name());
+    check.measured("changed " + memory->name());
     Failure failure{Failure::Kind::changed_input, setting, memory->name()};
     failure.index = static_cast<uint64_t>(i);
-    lose(failure);
+    check.lose(failure);
   }
 }
 
 // What the student may have called otherwise.
-std::string own_kernels() {
+std::string own_kernels(Check& check) {
   std::string names;
-  for (const std::string& name : session().module.kernel_names())
+  for (const std::string& name : check.session.module.kernel_names())
     if (!is_given(name)) names += (names.empty() ? "" : ", ") + name;
   return names.empty() ? "none" : names;
 }
 
 // The kernel; the check is lost where there is none.
-device::Kernel& find(const Launch& launch) {
-  Session& s = session();
+device::Kernel& find(Check& check, const Launch& launch) {
+  Session& s = check.session;
   device::Kernel* kernel = s.module.find(launch.kernel);
   if (!kernel)
-    lose({Failure::Kind::missing, launch.setting, launch.kernel}, 0,
-         fmt::format("The file has no kernel `{}` (it has {}). Names and parameters of the kernels "
-                     "stay as given.",
-                     launch.kernel, own_kernels()));
-  check_time_limit();
-  if (s.spending.used_up(s.row->check)) {
+    check.lose(
+        {Failure::Kind::missing, launch.setting, launch.kernel}, 0,
+        fmt::format("The file has no kernel `{}` (it has {}). Names and parameters of the kernels "
+                    "stay as given.",
+                    launch.kernel, own_kernels(check)));
+  check_time_limit(check);
+  if (s.spending.used_up(check.row.check)) {
     const char* kind = to_string(sim::TrapKind::time_limit);
-    measured("runs too long");
-    lose({Failure::Kind::fault, launch.setting, launch.kernel, kind}, 0,
-         s.spending.why(s.row->check));
+    check.measured("runs too long");
+    check.lose({Failure::Kind::fault, launch.setting, launch.kernel, kind}, 0,
+               s.spending.why(check.row.check));
   }
-  s.launched.clear();
-  for (const DeviceArray* m : s.memories)
-    s.launched.push_back({m->name(), m->buffer().address, m->buffer().bytes, m->element_bytes()});
+  check.launched.clear();
+  for (const DeviceArray* m : check.arrays)
+    check.launched.push_back(
+        {m->name(), m->buffer().address, m->buffer().bytes, m->element_bytes()});
   return *kernel;
 }
 
 }  // namespace
 
-device::Run run(const Launch& launch) {
-  Session& s = session();
-  const Progress::Step step(s.progress, "running " + launch.kernel);
-  device::Kernel& kernel = find(launch);
-  check_parameters(kernel.info(), launch.args, launch.setting);
+device::Run run(Check& check, const Launch& launch) {
+  Session& s = check.session;
+  const Progress::Step step(s.setup.progress, "running " + launch.kernel);
+  device::Kernel& kernel = find(check, launch);
+  check_parameters(check, kernel.info(), launch.args, launch.setting);
   device::LaunchOptions options;
   options.model = launch.model;
   options.schedule =
-      s.trial.begin(launch.shape, launch.other_order && s.row->credit == Credit::all);
-  limit(options);
-  look_closely(launch, options);
-  const auto before = s.trial.wants_trial() ? s.device.save() : nullptr;
+      check.trial.begin(launch.shape, launch.other_order && check.row.credit == Credit::all);
+  limit(check, options);
+  look_closely(check, launch, options);
+  const auto before = check.trial.wants_trial() ? check.device().save() : nullptr;
   const WorkTimer watch;
-  device::Run result = s.device.launch(kernel, launch.shape, launch.args, options);
-  s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
-  s.printed = printed_text(launch.setting, result.output);
-  keep_pictures(launch, result);
-  if (result.odd_amount && s.undefined_amount.empty())
-    s.undefined_amount = describe(*result.odd_amount);
-  check_fault(result, launch.setting);
-  check_hazards(result, launch.setting);
-  check_inputs(launch.setting);
+  device::Run result = check.device().launch(kernel, launch.shape, launch.args, options);
+  s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
+  check.printed = printed_text(launch.setting, result.output);
+  keep_pictures(check, launch, result);
+  if (result.odd_amount && check.undefined_amount.empty())
+    check.undefined_amount = undefined_amount_text(check, *result.odd_amount);
+  check_fault(check, result, launch.setting);
+  check_hazards(check, result, launch.setting);
+  check_inputs(check, launch.setting);
   if (before) {
     const WorkTimer again;
     device::LaunchOptions limits;
-    limit(limits);
-    s.trial.try_again(s.device, kernel, launch.shape, launch.args, *before, limits);
-    s.spending.add(s.row->check, result.warp_instructions.value_or(0), again.seconds());
+    limit(check, limits);
+    check.trial.try_again(check.device(), kernel, launch.shape, launch.args, *before, limits);
+    s.spending.add(check.row.check, result.warp_instructions.value_or(0), again.seconds());
   }
   return result;
 }
 
-device::Run run_to_count(const Launch& launch) {
-  Session& s = session();
-  const Progress::Step step(s.progress, "running " + launch.kernel);
+device::Run run_to_count(Check& check, const Launch& launch) {
+  Session& s = check.session;
+  const Progress::Step step(s.setup.progress, "running " + launch.kernel);
   device::LaunchOptions options;
   options.model = launch.model;
   options.check_hazards = options.trap_uninitialised = false;
-  limit(options);
+  limit(check, options);
   const WorkTimer watch;
-  device::Run result = s.device.launch(find(launch), launch.shape, launch.args, options);
-  s.spending.add(s.row->check, result.warp_instructions.value_or(0), watch.seconds());
-  check_fault(result, launch.setting);
+  device::Run result =
+      check.device().launch(find(check, launch), launch.shape, launch.args, options);
+  s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
+  check_fault(check, result, launch.setting);
   return result;
 }
 
-void end_if_judged() {
-  if (session().trial.judged()) throw TestOver{};
+void end_if_judged(Check& check) {
+  if (check.trial.judged()) throw TestOver{};
 }
 
-bool run_afresh(const Launch& launch) {
-  Session& s = session();
+bool run_afresh(Check& check, const Launch& launch) {
+  Session& s = check.session;
   if (!s.artifact) return false;
-  const std::unique_ptr<device::LoadedModule> module = s.device.load(*s.artifact);
+  const std::unique_ptr<device::LoadedModule> module = check.device().load(*s.artifact);
   device::Kernel* kernel = module->find(launch.kernel);
   device::LaunchOptions limits;
-  limit(limits);
-  return kernel && !s.spending.used_up(s.row->check) &&
-         !s.device.launch(*kernel, launch.shape, launch.args, limits).fault;
+  limit(check, limits);
+  return kernel && !s.spending.used_up(check.row.check) &&
+         !check.device().launch(*kernel, launch.shape, launch.args, limits).fault;
 }
 
 namespace {
 
 // The array that an argument is the address of; nullptr: it is none.
-const DeviceArray* array_of(const device::Arg& arg) {
+const DeviceArray* array_of(Check& check, const device::Arg& arg) {
   uint64_t address = 0;
   if (arg.bytes().size() != sizeof address) return nullptr;
   std::memcpy(&address, arg.bytes().data(), sizeof address);
-  for (const DeviceArray* memory : session().memories)
+  for (const DeviceArray* memory : check.arrays)
     if (memory->buffer().address == address) return memory;
   return nullptr;
 }
@@ -339,8 +337,8 @@ std::string shown(const std::string& type) {
 
 }  // namespace
 
-void check_parameters(const device::KernelInfo& kernel, const std::vector<device::Arg>& args,
-                      const std::string& setting) {
+void check_parameters(Check& check, const device::KernelInfo& kernel,
+                      const std::vector<device::Arg>& args, const std::string& setting) {
   const auto& types = kernel.parameter_types;
   if (types.empty()) return;
   bool other_kind = types.size() != args.size(), in_is_written = false, out_is_const = false;
@@ -348,7 +346,7 @@ void check_parameters(const device::KernelInfo& kernel, const std::vector<device
   for (const std::string& type : types) takes.push_back(shown(type));
   for (size_t i = 0; i < args.size(); ++i) {
     const device::Arg& arg = args[i];
-    const DeviceArray* array = array_of(arg);
+    const DeviceArray* array = array_of(check, arg);
     given.push_back(array ? array->name() : fmt::format("{} bytes", arg.bytes().size()));
     if (i >= types.size()) continue;
     if (array) other_kind |= !is_pointer(types[i]);
@@ -358,28 +356,30 @@ void check_parameters(const device::KernelInfo& kernel, const std::vector<device
       in_is_written |= is_pointer(types[i]) && !is_to_const(types[i]);
   }
   if (!other_kind && !(in_is_written && out_is_const)) return;
-  measured("other parameters");
-  lose({report::Failure::Kind::missing, setting, kernel.name}, 0,
-       fmt::format(
-           "`{}` takes ({}), and is called with ({}). The parameters of the kernels and their "
-           "order stay as given.",
-           kernel.name, fmt::join(takes, ", "), fmt::join(given, ", ")));
+  check.measured("other parameters");
+  check.lose(
+      {report::Failure::Kind::missing, setting, kernel.name}, 0,
+      fmt::format(
+          "`{}` takes ({}), and is called with ({}). The parameters of the kernels and their "
+          "order stay as given.",
+          kernel.name, fmt::join(takes, ", "), fmt::join(given, ", ")));
 }
 
-std::shared_ptr<const device::Run> shared_launch(const std::string& key, const std::string& kernel,
+std::shared_ptr<const device::Run> shared_launch(Check& check, const std::string& key,
+                                                 const std::string& kernel,
                                                  const std::function<device::Run()>& make) {
-  Session& s = session();
-  if (s.trial.judging()) return std::make_shared<const device::Run>(make());
+  Session& s = check.session;
+  if (check.trial.judging()) return std::make_shared<const device::Run>(make());
   if (const auto known = s.shared_launches.find(key); known != s.shared_launches.end()) {
     s.module.find(kernel);
-    s.launched = known->second.launched;
-    offer_pictures(known->second.pictures);
+    check.launched = known->second.launched;
+    offer_pictures(check, known->second.pictures);
     return known->second.run;
   }
-  s.sharing_launch = true;
+  check.sharing_launch = true;
   const auto run = std::make_shared<const device::Run>(make());
-  s.sharing_launch = false;
-  s.shared_launches[key] = {run, s.launched, s.last_pictures};
+  check.sharing_launch = false;
+  s.shared_launches[key] = {run, check.launched, check.last_pictures};
   return run;
 }
 

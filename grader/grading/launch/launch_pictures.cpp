@@ -9,8 +9,8 @@
 #include "base/environment.h"
 #include "base/files.h"
 #include "base/pattern.h"
+#include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
-#include "grading/engine/session.h"
 #include "grading/launch/arrays.h"
 #include "pictures/make.h"
 
@@ -28,10 +28,10 @@ std::string base_of(std::string kernel) {
 
 // The first question above the running check that is open and `hides`, if any.
 template <class Hides>
-std::string open_question(Hides hides) {
-  const Session& s = session();
+std::string open_question(Check& check, Hides hides) {
+  const Session& s = check.session;
   for (const RubricRow& row : s.rubric.rows()) {
-    if (&row == s.row) break;
+    if (&row == &check.row) break;
     if (row.asks() && s.passed.count(&row) == 0 && hides(row)) return row.check;
   }
   return "";
@@ -39,67 +39,68 @@ std::string open_question(Hides hides) {
 
 // What a launch costs could answer any of them. A check of counts says so itself, in its message,
 // and has decided that already.
-std::string open_question(const report::Test& test) {
-  const bool counts = session().row->credit != Credit::all;
+std::string open_question(Check& check, const report::Test& test) {
+  const bool counts = check.row.credit != Credit::all;
   if (counts && test.figures.count("sectors") + test.figures.count("wavefronts") > 0) return "";
-  return open_question([](const RubricRow&) { return true; });
+  return open_question(check, [](const RubricRow&) { return true; });
 }
 
 // Whatever comes of the check, its pictures, or all of them but one of a race, will be withheld.
 // One of results may share its launch with another check, which shows it.
-bool will_be_withheld() {
-  const bool counts = session().row->credit != Credit::all, shared = session().sharing_launch;
-  return !open_question([&](const RubricRow& row) {
+bool will_be_withheld(Check& check) {
+  const bool counts = check.row.credit != Credit::all, shared = check.sharing_launch;
+  return !open_question(check, [&](const RubricRow& row) {
             return row.hides == "all" || (!counts && !shared);
           }).empty();
 }
 
 }  // namespace
 
-void look_closely(const Launch& launch, device::LaunchOptions& options) {
-  const Session& s = session();
-  if (!s.close_up) return;
-  options.close_up = s.close_up;
+void look_closely(Check& check, const Launch& launch, device::LaunchOptions& options) {
+  const Session& s = check.session;
+  if (!s.setup.close_up) return;
+  options.close_up = s.setup.close_up;
   options.close_up->file = s.source.display();
   if (is_given(launch.kernel) && !launch.draws_given) {
     const int begin = s.source.find(base_of(launch.kernel));
     if (begin > 0) options.close_up->except = {begin, s.source.end_of_body(begin)};
   }
   // Where bytes go costs as much as all else.
-  const bool shown = s.every_launch || (launch.drawn && !will_be_withheld());
+  const bool shown = s.setup.every_launch || (launch.drawn && !will_be_withheld(check));
   if (shown && options.model == device::LaunchOptions::Model::none)
     options.model = device::LaunchOptions::Model::cold;
 }
 
-void keep_pictures(const Launch& launch, const device::Run& run) {
-  Session& s = session();
-  s.last_pictures = nullptr;
-  if (!s.close_up) return;
+void keep_pictures(Check& check, const Launch& launch, const device::Run& run) {
+  Session& s = check.session;
+  check.last_pictures = nullptr;
+  if (!s.setup.close_up) return;
   const std::string& kernel = launch.kernel;
-  pictures::Names names{is_given(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel,
-                        launch.setting, s.source.display(), s.source,
-                        [](uint64_t address, uint32_t) { return name_of_address(address); }};
+  pictures::Names names{
+      is_given(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel, launch.setting,
+      s.source.display(), s.source,
+      [&check](uint64_t address, uint32_t) { return name_of_address(check, address); }};
   pictures::Launch made = pictures::make(run, launch.shape, names);
   // Not one line of it is the student's.
   if (made.accesses.empty() && !made.shuffles && !made.fault && !made.race) return;
-  if (s.every_launch) s.every_launch(made);
+  if (s.setup.every_launch) s.setup.every_launch(made);
   if (!launch.drawn) {
     if (!made.fault && !made.race) return;
     made.accesses.clear();
   }
-  s.last_pictures = std::make_shared<const pictures::Launch>(std::move(made));
-  offer_pictures(s.last_pictures);
+  check.last_pictures = std::make_shared<const pictures::Launch>(std::move(made));
+  offer_pictures(check, check.last_pictures);
 }
 
-void offer_pictures(const std::shared_ptr<const pictures::Launch>& pictures) {
-  Session& s = session();
+void offer_pictures(Check& check, const std::shared_ptr<const pictures::Launch>& pictures) {
   if (!pictures) return;
   const bool ended = pictures->fault || pictures->race;
   // Of equal ones the larger: that of no element says little.
   const auto weight = [](const pictures::Launch& l) {
     return std::make_pair(pictures::waste(l), l.traffic ? l.traffic->requests : 0);
   };
-  if (!s.pictures || ended || weight(*pictures) > weight(*s.pictures)) s.pictures = pictures;
+  if (!check.pictures || ended || weight(*pictures) > weight(*check.pictures))
+    check.pictures = pictures;
 }
 
 bool adds(const pictures::Access& access) {
@@ -110,11 +111,11 @@ bool adds(const pictures::Access& access) {
 
 // What the picture shows of that which a question above asks is taken out. The question, if nothing
 // of it is left.
-std::string hide_answers(pictures::Launch& launch) {
-  const Session& s = session();
+std::string hide_answers(Check& check, pictures::Launch& launch) {
+  const Session& s = check.session;
   std::string why;
   for (const RubricRow& row : s.rubric.rows()) {
-    if (&row == s.row) break;
+    if (&row == &check.row) break;
     if (row.hides.empty() || s.passed.count(&row) > 0) continue;
     const bool all = row.hides == "all";
     const size_t accesses = launch.accesses.size();
@@ -134,23 +135,24 @@ std::string hide_answers(pictures::Launch& launch) {
   return launch.accesses.empty() && !launch.fault && !launch.race ? why : "";
 }
 
-void add_pictures(report::Test& test) {
-  const Session& s = session();
-  if ((!s.pictures && s.mappings.empty()) || test.status == report::Status::not_run) return;
-  if (s.row->asks() && test.status != report::Status::passed) {
-    test.withheld_until = s.row->check;
+void add_pictures(Check& check, report::Test& test) {
+  const Session& s = check.session;
+  if ((!check.pictures && check.mappings.empty()) || test.status == report::Status::not_run) return;
+  if (check.row.asks() && test.status != report::Status::passed) {
+    test.withheld_until = check.row.check;
     return;
   }
-  test.withheld_until = s.withheld.empty() ? open_question(test) : s.withheld;
+  test.withheld_until = check.withheld.empty() ? open_question(check, test) : check.withheld;
   if (!test.withheld_until.empty()) return;
-  test.pictures = s.pictures ? *s.pictures : pictures::Launch{};
-  test.withheld_until = hide_answers(*test.pictures);
+  test.pictures = check.pictures ? *check.pictures : pictures::Launch{};
+  test.withheld_until = hide_answers(check, *test.pictures);
   if (!test.withheld_until.empty()) {
     test.pictures.reset();
     return;
   }
-  test.pictures->mappings = s.mappings;
-  if (s.pictures) test.pictures->reference = reference_counts(task_of(s.rubric.lab(), *s.pictures));
+  test.pictures->mappings = check.mappings;
+  if (check.pictures)
+    test.pictures->reference = reference_counts(task_of(s.rubric.lab(), *check.pictures));
   // Of which memory the check speaks; both may be counted.
   const auto says = [&](const char* what) { return test.measured.find(what) != std::string::npos; };
   const bool shared = says("wavefront") ||

@@ -68,7 +68,7 @@ struct Answers {
 // The student's functions on each pattern, by the given kernel: one thread per pattern. Word is the
 // type of an address there.
 template <class Word, class Pattern>
-Answers ask(const std::string& kernel, const std::vector<Pattern>& patterns,
+Answers ask(Check& check, const std::string& kernel, const std::vector<Pattern>& patterns,
             const std::string& first_name, const std::string& second_name) {
   const uint32_t count = static_cast<uint32_t>(patterns.size());
   std::vector<Word> address;
@@ -79,23 +79,23 @@ Answers ask(const std::string& kernel, const std::vector<Pattern>& patterns,
     bytes.push_back(static_cast<int>(p.bytes));
     active.push_back(p.active);
   }
-  Input<Word> in_address("addresses", address);
-  Input<int> in_bytes("bytes", bytes);
-  Input<uint32_t> in_active("active", active);
-  Output<int> first(first_name, count), second(second_name, count);
-  Launch launch{given(kernel),
+  Input<Word> in_address(check, "addresses", address);
+  Input<int> in_bytes(check, "bytes", bytes);
+  Input<uint32_t> in_active(check, "active", active);
+  Output<int> first(check, first_name, count), second(check, second_name, count);
+  Launch launch{given(check, kernel),
                 {{blocks_for(count, 256)}, {256}},
                 {in_address, in_bytes, in_active, first, second, static_cast<int>(count)},
                 ""};
   launch.drawn = false;
-  run(launch);
+  run(check, launch);
   return {first.read(), second.read()};
 }
 
 // Loses the check unless the function `name` has answered each pattern as `want` does. Shown is the
 // wrong answer that is easiest to think through, the first of the least effort(), and `hint`.
 template <class Pattern>
-void check_answers(const char* name, const std::vector<Pattern>& patterns,
+void check_answers(Check& check, const char* name, const std::vector<Pattern>& patterns,
                    const std::vector<int>& got, uint32_t (Pattern::*want)() const,
                    const std::string& hint) {
   size_t wrong = 0, shown = 0;
@@ -103,14 +103,14 @@ void check_answers(const char* name, const std::vector<Pattern>& patterns,
     if (got[i] == static_cast<int>((patterns[i].*want)())) continue;
     if (++wrong == 1 || patterns[i].effort() < patterns[shown].effort()) shown = i;
   }
-  figure("patterns", static_cast<double>(patterns.size()));
-  figure("wrong", static_cast<double>(wrong));
-  expected("all right");
+  check.figure("patterns", static_cast<double>(patterns.size()));
+  check.figure("wrong", static_cast<double>(wrong));
+  check.expected("all right");
   if (wrong == 0) {
-    measured(fmt::format("{} patterns", patterns.size()));
+    check.measured(fmt::format("{} patterns", patterns.size()));
     return;
   }
-  measured(fmt::format("{} of {} wrong", wrong, patterns.size()));
+  check.measured(fmt::format("{} of {} wrong", wrong, patterns.size()));
   const std::string answer =
       is_poison(got[shown]) ? "nothing was written" : fmt::format("you say {}", got[shown]);
   std::string message = fmt::format("For this instruction {}, and that is not so:\n{}", answer,
@@ -119,7 +119,7 @@ void check_answers(const char* name, const std::vector<Pattern>& patterns,
     message += "\nIt answers 0 to everything: it is still to be written.";
   else if (!hint.empty())
     message += "\n" + hint;
-  lose(line_of(name), message);
+  check.lose(check.line_of(name), message);
 }
 
 }  // namespace lab32::grading

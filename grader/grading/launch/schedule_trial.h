@@ -12,7 +12,7 @@
 
 namespace lab32::grading {
 
-// Of the check that runs. A check that draws from session().random() makes the same launches when
+// Of the check that runs. A check that draws from Check::random() makes the same launches when
 // it is run again.
 class ScheduleTrial {
  public:

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "grading/engine/session.h"
-#include "grading/engine/verdict.h"
+#include "grading/engine/check.h"
 #include "grading/launch/counting.h"
 #include "grading/launch/launch.h"
 #include "grading/words/describe.h"
@@ -15,114 +14,118 @@
 
 namespace lab32::grading {
 
-std::vector<uint32_t> sizes() {
+std::vector<uint32_t> sizes(Check& check) {
   std::vector<uint32_t> values;
-  for (double n : rubric().numbers("sizes")) values.push_back(static_cast<uint32_t>(n));
-  Random random(stream_of(session().seed, rubric().check + " sizes"));
+  for (double n : check.row.numbers("sizes")) values.push_back(static_cast<uint32_t>(n));
+  Random random(stream_of(check.session.setup.seed, check.row.check + " sizes"));
   for (uint32_t remainder = 0; remainder < 4; ++remainder)
     values.push_back(4 * random.below(1000) + 32 + remainder);
   values.push_back(20000 + random.below(20000));
   return values;
 }
 
-double relative_tolerance() { return rubric().number("relative_tolerance"); }
+double relative_tolerance(Check& check) { return check.row.number("relative_tolerance"); }
 
-void check_result(const std::string& setting, int line, const std::string& mismatch) {
-  expected("right");
+void check_result(Check& check, const std::string& setting, int line, const std::string& mismatch) {
+  check.expected("right");
   if (mismatch.empty()) return;
-  measured("wrong, " + setting);
+  check.measured("wrong, " + setting);
   Failure failure{Failure::Kind::wrong_result};
   failure.setting = setting;
-  lose(failure, line, prefix(setting) + mismatch);
+  check.lose(failure, line, prefix(setting) + mismatch);
 }
 
-void right_result() {
-  measured("right");
-  expected("right");
+void right_result(Check& check) {
+  check.measured("right");
+  check.expected("right");
 }
 
-void credit_work(const device::Run& run) {
-  const double least = rubric().number("threads_at_work");
+void credit_work(Check& check, const device::Run& run) {
+  const double least = check.row.number("threads_at_work");
   if (!run.threads_at_work || *run.threads_at_work >= least) return;
   Failure failure{Failure::Kind::wasteful};
   failure.measured = *run.threads_at_work;
   failure.expected = least;
-  figure("threads_at_work", *run.threads_at_work);
-  credit_share(*run.threads_at_work / least, failure);
-  explain(0, fmt::format("While the busiest warp works, {:.2g} % of all threads do, one with "
-                         "another; the others wait or have left. Points are for work that all "
-                         "threads share.",
-                         100 * *run.threads_at_work));
+  check.figure("threads_at_work", *run.threads_at_work);
+  check.credit_share(*run.threads_at_work / least, failure);
+  check.explain(0,
+                fmt::format("While the busiest warp works, {:.2g} % of all threads do, one with "
+                            "another; the others wait or have left. Points are for work that all "
+                            "threads share.",
+                            100 * *run.threads_at_work));
 }
 
-void credit_sectors(const device::Run& run, double ideal, const std::string& idea) {
-  expected(grouped(static_cast<uint64_t>(ideal)) + " sectors");
-  const counters::Counters& c = counters_of(run, Counted::global);
+void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea) {
+  check.expected(grouped(static_cast<uint64_t>(ideal)) + " sectors");
+  const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t requests = c.global_requests();
   const uint64_t sectors = c.global_sectors();
-  measured(grouped(sectors) + " sectors");
-  figure("requests", static_cast<double>(requests));
-  figure("sectors", static_cast<double>(sectors));
-  figure("ideal_sectors", ideal);
-  credit(ideal, static_cast<double>(sectors));
+  check.measured(grouped(sectors) + " sectors");
+  check.figure("requests", static_cast<double>(requests));
+  check.figure("sectors", static_cast<double>(sectors));
+  check.figure("ideal_sectors", ideal);
+  check.credit(ideal, static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= ideal) return;
-  const Waste waste = worst_global(run);
-  explain(waste.line, waste.message.empty()
-                          ? fmt::format("Each access is coalesced, but {} requests are more than "
-                                        "the task needs.",
-                                        grouped(requests))
-                          : waste.message);
-  explain(0, idea);
+  const Waste waste = worst_global(check, run);
+  check.explain(waste.line,
+                waste.message.empty()
+                    ? fmt::format("Each access is coalesced, but {} requests are more than "
+                                  "the task needs.",
+                                  grouped(requests))
+                    : waste.message);
+  check.explain(0, idea);
 }
 
-device::Run launch_beside(const std::function<device::Run()>& launch) {
-  const std::string shown = verdict().measured, wanted = verdict().expected;
-  const auto pictures = session().pictures;
+device::Run launch_beside(Check& check, const std::function<device::Run()>& launch) {
+  const std::string shown = check.verdict.measured, wanted = check.verdict.expected;
+  const auto pictures = check.pictures;
   device::Run launched = launch();
-  measured(shown);
-  expected(wanted);
+  check.measured(shown);
+  check.expected(wanted);
   // The launch that the count is of is drawn, unless this one is worse.
-  const auto& now = session().pictures;
+  const auto& now = check.pictures;
   if (pictures && !now->fault && !now->race && pictures::waste(*now) <= pictures::waste(*pictures))
-    session().pictures = pictures;
+    check.pictures = pictures;
   return launched;
 }
 
-DrawnSize drawn_size(uint32_t unit, uint32_t full, const std::string& key) {
-  Random random(stream_of(session().seed, rubric().check + " size"));
-  const std::vector<double> range = rubric().numbers("drawn");
+DrawnSize drawn_size(Check& check, uint32_t unit, uint32_t full, const std::string& key) {
+  Random random(stream_of(check.session.setup.seed, check.row.check + " size"));
+  const std::vector<double> range = check.row.numbers("drawn");
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / unit,
                  most = static_cast<uint32_t>(range.at(1)) / unit;
   const uint32_t n = unit * (least + random.below(most - least + 1));
-  return {n, (n + full) / rubric().number(key)};
+  return {n, (n + full) / check.row.number(key)};
 }
 
-void hold_elsewhere(const std::string& where, const char* what, double limit, uint64_t got,
-                    const Waste& waste) {
-  if (verdict().credit < 1 || static_cast<double>(got) <= limit) return;
-  credit(limit, static_cast<double>(got));
-  measured(fmt::format("{} {}", grouped(got), what));
-  expected(fmt::format("{} {}", grouped(static_cast<uint64_t>(limit)), what));
-  explain(waste.line,
-          fmt::format("At the size that is published all is well. {} there are {} {}, where {} are "
-                      "plenty: what else does your file do there?{}",
-                      where, grouped(got), what, grouped(static_cast<uint64_t>(limit)),
-                      waste.message.empty() ? "" : " " + waste.message));
+void hold_elsewhere(Check& check, const std::string& where, const char* what, double limit,
+                    uint64_t got, const Waste& waste) {
+  if (check.verdict.credit < 1 || static_cast<double>(got) <= limit) return;
+  check.credit(limit, static_cast<double>(got));
+  check.measured(fmt::format("{} {}", grouped(got), what));
+  check.expected(fmt::format("{} {}", grouped(static_cast<uint64_t>(limit)), what));
+  check.explain(
+      waste.line,
+      fmt::format("At the size that is published all is well. {} there are {} {}, where {} are "
+                  "plenty: what else does your file do there?{}",
+                  where, grouped(got), what, grouped(static_cast<uint64_t>(limit)),
+                  waste.message.empty() ? "" : " " + waste.message));
 }
 
-void hold_sectors(const std::string& where, double limit, const device::Run& run) {
-  hold_elsewhere(where, "sectors", limit, counters_of(run, Counted::global).global_sectors(),
-                 worst_global(run));
+void hold_sectors(Check& check, const std::string& where, double limit, const device::Run& run) {
+  hold_elsewhere(check, where, "sectors", limit,
+                 counters_of(check, run, Counted::global).global_sectors(),
+                 worst_global(check, run));
 }
 
-void credit_most_sectors(const device::Run& run, double most) {
-  const counters::Counters& c = counters_of(run, Counted::global);
+void credit_most_sectors(Check& check, const device::Run& run, double most) {
+  const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t sectors = c.global_sectors();
-  figure("sectors", static_cast<double>(sectors));
+  check.figure("sectors", static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= most) return;
-  credit(most, static_cast<double>(sectors));
-  const Waste waste = worst_global(run);
-  explain(
+  check.credit(most, static_cast<double>(sectors));
+  const Waste waste = worst_global(check, run);
+  check.explain(
       waste.line,
       fmt::format("{} sectors of device memory, where {} are plenty for the task: the points are "
                   "shared out accordingly.{}",
@@ -130,22 +133,24 @@ void credit_most_sectors(const device::Run& run, double most) {
                   waste.message.empty() ? "" : " " + waste.message));
 }
 
-void credit_requests(const device::Run& run, double ideal_sectors, double ideal, int line) {
-  credit_work(run);
-  credit_sectors(run, ideal_sectors,
+void credit_requests(Check& check, const device::Run& run, double ideal_sectors, double ideal,
+                     int line) {
+  credit_work(check, run);
+  credit_sectors(check, run, ideal_sectors,
                  "Fewer requests must not cost more sectors: keep neighbouring lanes together.");
-  const counters::Counters& c = counters_of(run, Counted::global);
+  const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t requests = c.global_requests();
-  measured(grouped(requests) + " requests");
-  expected(grouped(static_cast<uint64_t>(ideal)) + " requests");
-  figure("ideal_requests", ideal);
-  credit(ideal, static_cast<double>(requests));
+  check.measured(grouped(requests) + " requests");
+  check.expected(grouped(static_cast<uint64_t>(ideal)) + " requests");
+  check.figure("ideal_requests", ideal);
+  check.credit(ideal, static_cast<double>(requests));
   if (static_cast<double>(requests) > ideal)
-    explain(line,
-            fmt::format("{} requests for what {} could carry: a lane moves {:.3g} bytes per "
-                        "request, and a request can carry 16 per lane.",
-                        grouped(requests), grouped(static_cast<uint64_t>(ideal)),
-                        static_cast<double>(c.global_bytes) / 32 / static_cast<double>(requests)));
+    check.explain(
+        line,
+        fmt::format("{} requests for what {} could carry: a lane moves {:.3g} bytes per "
+                    "request, and a request can carry 16 per lane.",
+                    grouped(requests), grouped(static_cast<uint64_t>(ideal)),
+                    static_cast<double>(c.global_bytes) / 32 / static_cast<double>(requests)));
 }
 
 namespace {
@@ -169,8 +174,8 @@ std::string banks_of(const device::WorstAccess& access) {
 
 }  // namespace
 
-Waste worst_shared(const device::Run& run) {
-  const std::string& own = session().source.display();
+Waste worst_shared(Check& check, const device::Run& run) {
+  const std::string& own = check.session.source.display();
   Waste waste;
   uint64_t most = 0;
   const counters::Counters* counted = nullptr;
@@ -188,13 +193,15 @@ Waste worst_shared(const device::Run& run) {
       worst = &access;
   }
   if (counted && worst)
-    waste.message = unless_withheld(fmt::format(
-        "Warp {} of block {}: the {} of {} lane{}, {} byte{} each, take {} wavefronts where {} "
-        "would "
-        "do: {}.",
-        worst->warp, worst->block, plural_of(*worst), __builtin_popcount(worst->mask),
-        __builtin_popcount(worst->mask) == 1 ? "" : "s", worst->bytes, worst->bytes == 1 ? "" : "s",
-        worst->cost, worst->ideal, banks_of(*worst)));
+    waste.message = unless_withheld(
+        check,
+        fmt::format(
+            "Warp {} of block {}: the {} of {} lane{}, {} byte{} each, take {} wavefronts where {} "
+            "would "
+            "do: {}.",
+            worst->warp, worst->block, plural_of(*worst), __builtin_popcount(worst->mask),
+            __builtin_popcount(worst->mask) == 1 ? "" : "s", worst->bytes,
+            worst->bytes == 1 ? "" : "s", worst->cost, worst->ideal, banks_of(*worst)));
   return waste;
 }
 
@@ -207,69 +214,71 @@ bool does_well_without(const counters::Counters& c) {
          c.store.sectors <= c.store_ideal;
 }
 
-[[noreturn]] void lose_for_leaving(const counters::Counters& c, uint64_t wavefronts, double ideal) {
+[[noreturn]] void lose_for_leaving(Check& check, const counters::Counters& c, uint64_t wavefronts,
+                                   double ideal) {
   Failure failure{Failure::Kind::other_version};
   failure.measured = static_cast<double>(wavefronts);
   failure.expected = ideal;
-  lose(failure, 0,
-       fmt::format("{} wavefronts are fewer than the task takes in shared memory: what leaves it "
-                   "has to do as well without. In device memory {} sectors were moved for accesses "
-                   "that fit into {}, and {} requests were atomics.",
-                   grouped(wavefronts), grouped(c.load.sectors + c.store.sectors),
-                   grouped(c.load_ideal + c.store_ideal),
-                   grouped(c.red.requests + c.atom.requests)));
+  check.lose(failure, 0,
+             fmt::format(
+                 "{} wavefronts are fewer than the task takes in shared memory: what leaves it "
+                 "has to do as well without. In device memory {} sectors were moved for accesses "
+                 "that fit into {}, and {} requests were atomics.",
+                 grouped(wavefronts), grouped(c.load.sectors + c.store.sectors),
+                 grouped(c.load_ideal + c.store_ideal), grouped(c.red.requests + c.atom.requests)));
 }
 
 }  // namespace
 
-void credit_wavefronts(const device::Run& run, double ideal, const std::string& idea,
+void credit_wavefronts(Check& check, const device::Run& run, double ideal, const std::string& idea,
                        const LineToShow& line_to_show) {
-  expected(grouped(static_cast<uint64_t>(ideal)) + " wavefronts");
-  const counters::Counters& c = counters_of(run, Counted::shared);
+  check.expected(grouped(static_cast<uint64_t>(ideal)) + " wavefronts");
+  const counters::Counters& c = counters_of(check, run, Counted::shared);
   const uint64_t wavefronts = c.shared_wavefronts();
-  const bool told = session().withheld.empty() || static_cast<double>(wavefronts) <= ideal;
+  const bool told = check.withheld.empty() || static_cast<double>(wavefronts) <= ideal;
   if (told) {
-    measured(grouped(wavefronts) + " wavefronts");
-    figure("wavefronts", static_cast<double>(wavefronts));
-    figure("conflicts", static_cast<double>(wavefronts - c.shared_ideal()));
+    check.measured(grouped(wavefronts) + " wavefronts");
+    check.figure("wavefronts", static_cast<double>(wavefronts));
+    check.figure("conflicts", static_cast<double>(wavefronts - c.shared_ideal()));
   } else {
-    withhold_count(session().withheld);
+    check.withhold_count(check.withheld);
   }
-  figure("shared_requests", static_cast<double>(c.shared_requests()));
-  figure("ideal_wavefronts", ideal);
+  check.figure("shared_requests", static_cast<double>(c.shared_requests()));
+  check.figure("ideal_wavefronts", ideal);
   if (static_cast<double>(wavefronts) < ideal && !does_well_without(c))
-    lose_for_leaving(c, wavefronts, ideal);
-  credit_work(run);
-  credit(ideal, static_cast<double>(wavefronts));
+    lose_for_leaving(check, c, wavefronts, ideal);
+  credit_work(check, run);
+  check.credit(ideal, static_cast<double>(wavefronts));
   if (static_cast<double>(wavefronts) <= ideal) return;
-  const Waste waste = worst_shared(run);
-  explain(line_to_show ? line_to_show(waste.line) : waste.line,
-          waste.message.empty()
-              ? fmt::format("No access has a bank conflict, but {} wavefronts are more "
-                            "than the task needs.",
-                            grouped(wavefronts))
-              : waste.message);
-  explain(0, idea);
+  const Waste waste = worst_shared(check, run);
+  check.explain(line_to_show ? line_to_show(waste.line) : waste.line,
+                waste.message.empty()
+                    ? fmt::format("No access has a bank conflict, but {} wavefronts are more "
+                                  "than the task needs.",
+                                  grouped(wavefronts))
+                    : waste.message);
+  check.explain(0, idea);
 }
 
-void hold_wavefronts(const std::string& where, double limit, const device::Run& run) {
-  hold_elsewhere(where, "wavefronts", limit, counters_of(run, Counted::shared).shared_wavefronts(),
-                 worst_shared(run));
+void hold_wavefronts(Check& check, const std::string& where, double limit, const device::Run& run) {
+  hold_elsewhere(check, where, "wavefronts", limit,
+                 counters_of(check, run, Counted::shared).shared_wavefronts(),
+                 worst_shared(check, run));
 }
 
-void limit_shared(const std::string& kernel, double bytes) {
-  const device::Kernel* found = session().module.find(kernel);
+void limit_shared(Check& check, const std::string& kernel, double bytes) {
+  const device::Kernel* found = check.session.module.find(kernel);
   if (!found) return;  // its launch will say so
   const uint32_t taken = found->info().static_shared;
-  figure("shared_bytes", taken);
-  figure("shared_limit", bytes);
+  check.figure("shared_bytes", taken);
+  check.figure("shared_limit", bytes);
   if (taken <= bytes) return;
-  measured(grouped(taken) + " bytes");
-  expected("at most " + grouped(static_cast<uint64_t>(bytes)));
+  check.measured(grouped(taken) + " bytes");
+  check.expected("at most " + grouped(static_cast<uint64_t>(bytes)));
   Failure failure{Failure::Kind::shared_memory, "", kernel};
   failure.measured = taken;
   failure.expected = bytes;
-  lose(failure, line_of(kernel.substr(0, kernel.find('<'))));
+  check.lose(failure, check.line_of(kernel.substr(0, kernel.find('<'))));
 }
 
 }  // namespace lab32::grading

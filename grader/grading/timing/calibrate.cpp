@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/work_time.h"
+#include "grading/engine/progress.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/run_suite.h"
-#include "grading/engine/session.h"
 #include "grading/timing/reference_module.h"
 #include "grading/words/words.h"
 #include "toolchain/toolchain.h"
@@ -21,6 +21,9 @@ namespace {
 using report::Lab;
 using report::Status;
 using report::Test;
+
+// Times do not depend on it, and two calibrations have the same inputs.
+constexpr uint64_t kSeed = 1;
 
 // What a timing check has found of the reference solution, for a row of the table.
 struct Row {
@@ -85,23 +88,23 @@ std::string percent_or_nothing(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "";
 }
 
-constexpr const char* kRow = "{:<28} {:>8} {:>8}  {:>7} {:>7}  {:>6} {:>7}  {}";
+struct Cells {
+  std::string name, copy, time, reaches, asked, noise, room, remark;
+};
 
-std::string line_of(const std::string& name, const std::string& copy, const std::string& time,
-                    const std::string& reaches, const std::string& asked, const std::string& noise,
-                    const std::string& room, const std::string& remark) {
-  return fmt::format(kRow, name, copy, time, reaches, asked, noise, room, remark) + "\n";
+std::string line_of(const Cells& c) {
+  return fmt::format("{:<28} {:>8} {:>8}  {:>7} {:>7}  {:>6} {:>7}  {}\n", c.name, c.copy, c.time,
+                     c.reaches, c.asked, c.noise, c.room, c.remark);
 }
 
 }  // namespace
 
-Lab calibrate_lab(const Rubric& rubric, device::Device& device, device::LoadedModule& module,
-                  const toolchain::Artifact& artifact, device::Timer& timer, Progress& progress) {
+Lab calibrate_lab(const Rubric& rubric, GradingSetup setup, device::LoadedModule& module,
+                  const toolchain::Artifact& artifact) {
+  setup.counts_as_passed = [](const RubricRow& row) { return !row.bonus; };
   const SourceFile source = SourceFile::of_text("", "the reference solution");
-  // A seed of its own: times do not depend on it, and two calibrations have the same inputs.
-  Session session{device, module, source, rubric, 1, progress};
-  session.time = {&timer, &artifact, &artifact};
-  session.counts_as_passed = [](const RubricRow& row) { return !row.bonus; };
+  Session session{setup, module, source, rubric};
+  session.time = {setup.timer, &artifact, &artifact};
   Lab lab;
   lab.name = rubric.lab();
   run_suite(session, lab);
@@ -124,7 +127,7 @@ Calibration calibrate(const std::vector<std::string>& labs, const std::filesyste
     if (artifact) {
       const std::unique_ptr<device::LoadedModule> module = device->load(*artifact);
       calibration.labs.push_back(
-          calibrate_lab(of_lab, *device, *module, *artifact, *timer, progress));
+          calibrate_lab(of_lab, {*device, kSeed, progress, timer.get()}, *module, *artifact));
     } else {
       Lab none;
       none.name = of_lab.lab();
@@ -149,7 +152,7 @@ std::string text_of(const Calibration& calibration) {
       "less.\n\n",
       calibration.card, calibration.about);
   const std::string head =
-      line_of("check", "copy", "time", "reaches", "asked", "A/A", "room", "decided");
+      line_of({"check", "copy", "time", "reaches", "asked", "A/A", "room", "decided"});
   const std::string rule = std::string(head.size() - 1, '-') + "\n";
   text += head + rule;
   size_t counts[4] = {};
@@ -158,9 +161,9 @@ std::string text_of(const Calibration& calibration) {
     for (const Test& test : lab.tests) {
       const Row row = row_of(test);
       ++counts[static_cast<size_t>(row.kind)];
-      text += line_of("  " + row.name, time_or_nothing(row.copy), time_or_nothing(row.seconds),
-                      row.reaches, row.asked, percent_or_nothing(row.noise),
-                      percent_or_nothing(row.room), row.remark);
+      text += line_of({"  " + row.name, time_or_nothing(row.copy), time_or_nothing(row.seconds),
+                       row.reaches, row.asked, percent_or_nothing(row.noise),
+                       percent_or_nothing(row.room), row.remark});
     }
   }
   return text + rule +

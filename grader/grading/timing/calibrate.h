@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "gpu/timer.h"
-#include "grading/engine/progress.h"
+#include "grading/engine/session.h"
 #include "grading/rubric/rubric.h"
 #include "report/result.h"
 
@@ -25,11 +25,10 @@ struct Calibration {
 // lab.
 Calibration calibrate(const std::vector<std::string>& labs, const std::filesystem::path& rubric);
 
-// The timing checks of one lab; `module` is the reference solution on `device`, `artifact` for the
-// timer's card.
-report::Lab calibrate_lab(const Rubric& rubric, device::Device& device,
-                          device::LoadedModule& module, const toolchain::Artifact& artifact,
-                          device::Timer& timer, Progress& progress);
+// The timing checks of one lab; `module` is the reference solution on the device, `artifact` for
+// the timer's card. The setup has a timer.
+report::Lab calibrate_lab(const Rubric& rubric, GradingSetup setup, device::LoadedModule& module,
+                          const toolchain::Artifact& artifact);
 
 std::string text_of(const Calibration& calibration);
 

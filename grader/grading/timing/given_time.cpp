@@ -10,8 +10,8 @@
 #include "base/environment.h"
 #include "base/files.h"
 #include "device/device.h"
+#include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
-#include "grading/engine/session.h"
 #include "grading/timing/kernel_code.h"
 #include "toolchain/cache.h"
 #include "toolchain/toolchain.h"
@@ -21,15 +21,20 @@ namespace {
 
 const std::string kSimulator = "sim:";
 
-std::string on_its_own_device(const std::function<std::string()>& compute) {
-  const Session& s = session();
-  const std::unique_ptr<device::Device> device = device::open_device(s.device.name());
+std::string on_its_own_device(Check& check, const std::function<std::string(Check&)>& compute) {
+  const Session& s = check.session;
+  const std::unique_ptr<device::Device> device = device::open_device(check.device().name());
   const std::unique_ptr<device::LoadedModule> module = device->load(*s.artifact);
-  Session own{*device, *module, s.source, s.rubric, s.seed, s.progress};
-  own.row = s.row;
-  own.modelled_times = true;
-  const CurrentSession current(own);
-  return compute();
+  const GradingSetup setup{*device, s.setup.seed, s.setup.progress};
+  Session own{setup, *module, s.source, s.rubric};
+  Check own_check(own, check.row);
+  own_check.verdict = check.verdict;
+  try {
+    return compute(own_check);
+  } catch (const TestOver&) {  // what goes wrong there ends this check
+    check.verdict = own_check.verdict;
+    throw;
+  }
 }
 
 std::optional<double> number_in(const std::string& text) {
@@ -41,32 +46,32 @@ std::optional<double> number_in(const std::string& text) {
 
 }  // namespace
 
-std::string given_text(const std::string& kernel, const std::string& work,
-                       const std::function<std::string()>& compute) {
-  const Session& s = session();
-  const std::string device = s.device.name();
+std::string given_text(Check& check, const std::string& kernel, const std::string& work,
+                       const std::function<std::string(Check&)>& compute) {
+  const Session& s = check.session;
+  const std::string device = check.device().name();
   // A device that a test made has no profile to know it by.
-  if (!s.artifact || device.rfind(kSimulator, 0) != 0) return compute();
-  const std::string code = KernelCode(s.artifact->ptx).code(given(kernel));
+  if (!s.artifact || device.rfind(kSimulator, 0) != 0) return compute(check);
+  const std::string code = KernelCode(s.artifact->ptx).code(given(check, kernel));
   const auto profile =
       read_file(root() / "data/devices" / (device.substr(kSimulator.size()) + ".toml"));
-  if (code.empty() || !profile) return on_its_own_device(compute);
+  if (code.empty() || !profile) return on_its_own_device(check, compute);
   const std::string key =
       toolchain::cache_key("time of a given kernel\n" + toolchain::identity_of("/proc/self/exe") +
                            toolchain::installed().identity + *profile + "\n" + work + "\n" + code);
   static std::map<std::string, std::string> known;
   if (const auto at = known.find(key); at != known.end()) return at->second;
   if (const auto kept = toolchain::load_cached_text(key)) return known[key] = *kept;
-  const std::string text = on_its_own_device(compute);
+  const std::string text = on_its_own_device(check, compute);
   toolchain::store_cached_text(key, text);
   return known[key] = text;
 }
 
-double given_time(const std::string& kernel, const std::string& work,
-                  const std::function<double()>& compute) {
-  const auto text = [&] { return fmt::format("{:.17g}", compute()); };
-  const std::optional<double> kept = number_in(given_text(kernel, work, text));
-  return kept ? *kept : *number_in(on_its_own_device(text));  // its file was damaged
+double given_time(Check& check, const std::string& kernel, const std::string& work,
+                  const std::function<double(Check&)>& compute) {
+  const auto text = [&](Check& own) { return fmt::format("{:.17g}", compute(own)); };
+  const std::optional<double> kept = number_in(given_text(check, kernel, work, text));
+  return kept ? *kept : *number_in(on_its_own_device(check, text));  // its file was damaged
 }
 
 }  // namespace lab32::grading

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "grading/engine/session.h"
+#include "grading/engine/check.h"
 #include "grading/launch/arrays.h"
 #include "grading/launch/launch.h"
 
@@ -15,7 +15,8 @@ namespace {
 // An array on the session's device, whatever its elements are.
 class Bytes : public DeviceArray {
  public:
-  explicit Bytes(const device::TimedArray& array) : DeviceArray(array.name, 1, array.bytes) {
+  Bytes(Check& check, const device::TimedArray& array)
+      : DeviceArray(check, array.name, 1, array.bytes) {
     if (!array.sets.empty()) upload(array.sets.front().data());
   }
   void fill(uint8_t value) { upload(std::vector<uint8_t>(count(), value).data()); }
@@ -23,8 +24,8 @@ class Bytes : public DeviceArray {
 
 }  // namespace
 
-InputSets<float> random_inputs(size_t sets, size_t count) {
-  return input_sets<float>(sets, [count](Random& random) { return random.floats(count); });
+InputSets<float> random_inputs(Check& check, size_t sets, size_t count) {
+  return input_sets<float>(check, sets, [count](Random& random) { return random.floats(count); });
 }
 
 TimedWork from_in_to_out(const InputSets<float>& inputs) {
@@ -35,13 +36,14 @@ TimedWork from_in_to_out(const InputSets<float>& inputs) {
   return work;
 }
 
-std::optional<PredictedTime> predicted_time(uint32_t n, const TimedVersion& version,
+std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const TimedVersion& version,
                                             const std::vector<device::TimedArray>& given) {
-  Session& s = session();
+  Session& s = check.session;
   std::vector<std::unique_ptr<Bytes>> arrays;
-  for (const device::TimedArray& array : given) arrays.push_back(std::make_unique<Bytes>(array));
+  for (const device::TimedArray& array : given)
+    arrays.push_back(std::make_unique<Bytes>(check, array));
   PredictedTime all;
-  for (const device::TimedStep& step : version.steps(s.module, s.device.multiprocessors())) {
+  for (const device::TimedStep& step : version.steps(s.module, check.device().multiprocessors())) {
     if (const device::Fill* fill = std::get_if<device::Fill>(&step)) {
       arrays.at(fill->array.index)->fill(fill->value);
       continue;
@@ -57,7 +59,7 @@ std::optional<PredictedTime> predicted_time(uint32_t n, const TimedVersion& vers
     // What the first launch has left in L2, the next one finds there.
     what.model =
         all.seconds > 0 ? device::LaunchOptions::Model::warm : device::LaunchOptions::Model::cold;
-    const device::Run ran = run_to_count(what);
+    const device::Run ran = run_to_count(check, what);
     if (!ran.predicted) return std::nullopt;
     if (ran.predicted->seconds > all.seconds) all.bottleneck = ran.predicted->bottleneck;
     all.seconds += ran.predicted->seconds;

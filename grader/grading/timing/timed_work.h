@@ -11,7 +11,7 @@
 
 #include "base/work.h"
 #include "gpu/timer.h"
-#include "grading/engine/session.h"
+#include "grading/engine/check.h"
 
 namespace lab32::grading {
 
@@ -42,7 +42,7 @@ struct TimedWork : TimedVersion {
   TimedVersion before;  // of a step: the version that it is a step up from, on the same arrays
 };
 // `sets`: how many different inputs are made.
-using MakeWork = std::function<TimedWork(uint32_t n, size_t sets)>;
+using MakeWork = std::function<TimedWork(Check& check, uint32_t n, size_t sets)>;
 
 // An input for each set. They are large: whoever needs them later shares them.
 template <class T>
@@ -50,8 +50,8 @@ using InputSets = std::vector<std::shared_ptr<const std::vector<T>>>;
 
 // `make` makes one set of its own random numbers, each on a thread.
 template <class T, class Make>
-InputSets<T> input_sets(size_t sets, Make make) {
-  Random random = session().random();
+InputSets<T> input_sets(Check& check, size_t sets, Make make) {
+  Random random = check.random();
   InputSets<T> inputs(sets);
   std::vector<Background> made;
   for (auto& set : inputs)
@@ -62,7 +62,7 @@ InputSets<T> input_sets(size_t sets, Make make) {
   return inputs;
 }
 // `sets` inputs of `count` random floats.
-InputSets<float> random_inputs(size_t sets, size_t count);
+InputSets<float> random_inputs(Check& check, size_t sets, size_t count);
 
 // Work that reads each float of `in` once and writes each of `out`, as long, once: arrays and bytes
 // of it; steps and mismatch are the caller's.
@@ -100,7 +100,7 @@ device::TimedArray written_array(const std::string& name, size_t count) {
 // What the model says that the launches of a version take from a cold L2, one after the other, on
 // the session's device.
 // nullopt: the device has no model. A launch that goes wrong loses the check.
-std::optional<PredictedTime> predicted_time(uint32_t n, const TimedVersion& version,
+std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const TimedVersion& version,
                                             const std::vector<device::TimedArray>& arrays);
 
 }  // namespace lab32::grading

@@ -11,10 +11,9 @@
 #include "base/work.h"
 #include "base/work_time.h"
 #include "device/run_text.h"
+#include "grading/engine/check.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/runner.h"
-#include "grading/engine/session.h"
-#include "grading/engine/verdict.h"
 #include "grading/timing/comparison.h"
 #include "grading/timing/given_time.h"
 #include "grading/words/describe.h"
@@ -27,20 +26,20 @@ constexpr size_t kSets = 2;        // inputs taken in turn
 constexpr double kNotable = 0.03;  // less is noise
 
 // Of a given kernel over inputs that all have: kept by these and the shapes (given_time.h).
-std::optional<PredictedTime> predicted_given(uint32_t n, const TimedVersion& version,
+std::optional<PredictedTime> predicted_given(Check& check, uint32_t n, const TimedVersion& version,
                                              const TimedWork& work) {
-  Session& s = session();
+  Session& s = check.session;
   std::string all = fmt::format("as events see it\n{}\nn {}", version.given->inputs, n);
-  for (const device::TimedStep& step : version.steps(s.module, s.device.multiprocessors())) {
+  for (const device::TimedStep& step : version.steps(s.module, check.device().multiprocessors())) {
     const device::Shape& shape = std::get<device::TimedLaunch>(step).shape;
     const Dim3 &grid = shape.grid, &block = shape.block;
     all += fmt::format("\n{}x{}x{} of {}x{}x{}, {}", grid.x, grid.y, grid.z, block.x, block.y,
                        block.z, shape.dynamic_shared);
   }
   const TimeLimit& limit = s.time_limit;
-  const std::string text = given_text(version.given->kernel, all, [&] {
-    session().time_limit = limit;  // the shape is the submission's
-    const std::optional<PredictedTime> time = predicted_time(n, version, work.arrays);
+  const std::string text = given_text(check, version.given->kernel, all, [&](Check& own) {
+    own.session.time_limit = limit;  // the shape is the submission's
+    const std::optional<PredictedTime> time = predicted_time(own, n, version, work.arrays);
     return time ? fmt::format("{:.17g} {:.17g} {}", time->seconds, time->error, time->bottleneck)
                 : "";
   });
@@ -54,87 +53,90 @@ std::optional<PredictedTime> predicted_given(uint32_t n, const TimedVersion& ver
 
 // Of the kernel's launches over n elements. A version that ends one step and begins the next is
 // simulated once.
-std::optional<PredictedTime> predicted(const std::string& kernel, uint32_t n,
+std::optional<PredictedTime> predicted(Check& check, const std::string& kernel, uint32_t n,
                                        const TimedVersion& version, const TimedWork& work) {
-  auto& known = session().predicted;
+  auto& known = check.session.predicted;
   const std::pair key{kernel, n};
   if (const auto at = known.find(key); at != known.end()) return at->second;
-  const std::optional<PredictedTime> time =
-      version.given ? predicted_given(n, version, work) : predicted_time(n, version, work.arrays);
+  const std::optional<PredictedTime> time = version.given
+                                                ? predicted_given(check, n, version, work)
+                                                : predicted_time(check, n, version, work.arrays);
   if (time) known.emplace(key, *time);
   return time;
 }
 
 // What bounds the launch; not in which number, where that is a count that has been withheld.
-std::string bound_by(const PredictedTime& time) {
+std::string bound_by(Check& check, const PredictedTime& time) {
   const bool untold =
-      session().counts_withheld && time.bottleneck.find("wavefront") != std::string::npos;
+      check.session.counts_withheld && time.bottleneck.find("wavefront") != std::string::npos;
   return untold ? time.bottleneck.substr(0, time.bottleneck.find(':')) : time.bottleneck;
 }
 
 // Where there is no card: what the model says the launches take.
-NotRun predict(const std::string& kernel, uint32_t n, const TimedWork& work) {
-  const std::optional<PredictedTime> time = predicted(kernel, n, work, work);
-  measured("");
-  NotRun reason{NotRun::Kind::no_gpu, session().device.name()};
+NotRun predict(Check& check, const std::string& kernel, uint32_t n, const TimedWork& work) {
+  const std::optional<PredictedTime> time = predicted(check, kernel, n, work, work);
+  check.measured("");
+  NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
   if (!time) return reason;
-  figure("modelled_seconds", time->seconds);
-  reason.modelled = {n, time->seconds, time->error, bound_by(*time)};
-  const std::optional<double> copy = session().device.copy_seconds(work.bytes);
-  measured(duration(time->seconds) + " modelled");
+  check.figure("modelled_seconds", time->seconds);
+  reason.modelled = {n, time->seconds, time->error, bound_by(check, *time)};
+  const std::optional<double> copy = check.device().copy_seconds(work.bytes);
+  check.measured(duration(time->seconds) + " modelled");
   if (!copy) return reason;
   reason.modelled->copy_seconds = copy;
-  reason.modelled->fraction = rubric().number("fraction");
-  figure("modelled_fraction", *copy / time->seconds);
-  measured(fmt::format("{:.2f}, {} modelled", *copy / time->seconds, duration(time->seconds)));
+  reason.modelled->fraction = check.row.number("fraction");
+  check.figure("modelled_fraction", *copy / time->seconds);
+  check.measured(
+      fmt::format("{:.2f}, {} modelled", *copy / time->seconds, duration(time->seconds)));
   return reason;
 }
 
-NotRun predict_step(const StepCheck& check, uint32_t n, const TimedWork& work) {
-  const std::optional<PredictedTime> now = predicted(check.kernel, n, work, work),
-                                     before = predicted(check.before, n, work.before, work);
-  measured("");
-  NotRun reason{NotRun::Kind::no_gpu, session().device.name()};
+NotRun predict_step(Check& check, const StepCheck& step, uint32_t n, const TimedWork& work) {
+  const std::optional<PredictedTime> now = predicted(check, step.kernel, n, work, work),
+                                     before = predicted(check, step.before, n, work.before, work);
+  check.measured("");
+  NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
   if (!now || !before) return reason;
   const double ratio = before->seconds / now->seconds;
-  measured(fmt::format("{:.2f} times modelled", ratio));
-  figure("modelled_ratio", ratio);
-  reason.modelled = {n, now->seconds, now->error, bound_by(*now), before->seconds};
-  reason.modelled->before = check.before;
-  reason.modelled->kernel = check.kernel;
+  check.measured(fmt::format("{:.2f} times modelled", ratio));
+  check.figure("modelled_ratio", ratio);
+  reason.modelled = {n, now->seconds, now->error, bound_by(check, *now), before->seconds};
+  reason.modelled->before = step.before;
+  reason.modelled->kernel = step.kernel;
   return reason;
 }
 
 // The model's time is shown of kernels whose results are right, and earns nothing: where many are
 // graded it is left out, since it takes a third of a grading.
 template <class Predict>
-[[noreturn]] void not_run_here(const MakeWork& make, Predict predict) {
-  NotRun reason{NotRun::Kind::no_gpu, session().device.name()};
-  if (open_prerequisite() || !session().modelled_times) not_run(reason);
-  const uint32_t n = rubric().count("n_modelled");
-  const Verdict before = verdict();
+[[noreturn]] void not_run_here(Check& check, const MakeWork& make, Predict predict) {
+  NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
+  if (check.open_prerequisite() || !check.session.setup.modelled_times) check.not_run(reason);
+  const uint32_t n = check.row.count("n_modelled");
+  const Verdict before = check.verdict;
   try {
-    reason = predict(n, make(n, 1));
+    reason = predict(n, make(check, n, 1));
   } catch (const TestOver&) {
-    verdict() = before;  // launches too long to be simulated: no time, and no points to lose here
+    check.verdict =
+        before;  // launches too long to be simulated: no time, and no points to lose here
   }
-  not_run(reason);
+  check.not_run(reason);
 }
 
-device::Candidate submitted(const std::string& name, const TimedVersion& version) {
-  Session& s = session();
+device::Candidate submitted(Check& check, const std::string& name, const TimedVersion& version) {
+  Session& s = check.session;
   return {name, s.time.submission, version.steps(s.module, s.time.timer->multiprocessors())};
 }
 
 // The reference solution's, of the module in `module`.
-device::Candidate of_reference(const std::string& name, const TimedVersion& version,
+device::Candidate of_reference(Check& check, const std::string& name, const TimedVersion& version,
                                device::LoadedModule& module) {
-  const TimeKeeping& time = session().time;
+  const TimeKeeping& time = check.session.time;
   return {name, time.reference, version.steps(module, time.timer->multiprocessors()), false};
 }
 
-std::unique_ptr<device::LoadedModule> loaded_reference() {
-  return session().device.load(*session().time.reference);
+std::unique_ptr<device::LoadedModule> loaded_reference(Check& check) {
+  return check.device().load(*check.session.time.reference);
 }
 
 device::TimingPlan plan_of(const TimedWork& work) {
@@ -145,15 +147,15 @@ device::TimingPlan plan_of(const TimedWork& work) {
 }
 
 // The work, and how long it took to make.
-TimedWork made(const MakeWork& make, uint32_t n) {
+TimedWork made(Check& check, const MakeWork& make, uint32_t n) {
   const WorkTimer watch;
-  TimedWork work = make(n, kSets);
-  figure("spent_making_inputs", watch.passed());
+  TimedWork work = make(check, n, kSets);
+  check.figure("spent_making_inputs", watch.passed());
   return work;
 }
 
 // All outputs side by side: on a large one a comparison takes as long as a timing.
-void verify(const device::Timing& timing, const TimedWork& work, int line) {
+void verify(Check& check, const device::Timing& timing, const TimedWork& work, int line) {
   std::vector<std::string> wrong(timing.outputs.size());
   std::vector<Background> comparisons;
   for (size_t i = 0; i < wrong.size(); ++i) {
@@ -168,11 +170,12 @@ void verify(const device::Timing& timing, const TimedWork& work, int line) {
     const std::string& words = wrong[i];
     if (words.empty()) continue;
     const size_t candidate = timing.outputs[i].candidate;
-    measured("wrong when timed");
-    lose({Failure::Kind::wrong_result, "when timed"}, line,
-         fmt::format("A timed launch{} gave a wrong result (the inputs change from launch to "
-                     "launch): {}",
-                     candidate == kNow ? "" : " of " + timing.candidates[candidate].name, words));
+    check.measured("wrong when timed");
+    check.lose(
+        {Failure::Kind::wrong_result, "when timed"}, line,
+        fmt::format("A timed launch{} gave a wrong result (the inputs change from launch to "
+                    "launch): {}",
+                    candidate == kNow ? "" : " of " + timing.candidates[candidate].name, words));
   }
 }
 
@@ -185,38 +188,38 @@ struct Result {
 // Where the time of the check itself goes.
 struct Spent {
   double card = 0, start = 0, rounds = 0, verifying = 0;
-  void record() const {
-    figure("spent_timing", card);
-    figure("spent_starting_the_card", start);
-    figure("spent_in_rounds", rounds);
-    figure("spent_verifying", verifying);
+  void record(Check& check) const {
+    check.figure("spent_timing", card);
+    check.figure("spent_starting_the_card", start);
+    check.figure("spent_in_rounds", rounds);
+    check.figure("spent_verifying", verifying);
   }
 };
 
 // Times the plan, and once more, longer, where the first time cannot tell.
 template <class Judge>
-Result time_twice(const std::string& kernel, uint32_t n, device::TimingPlan plan,
+Result time_twice(Check& check, const std::string& kernel, uint32_t n, device::TimingPlan plan,
                   const TimedWork& work, int line, Judge judge) {
-  Session& s = session();
+  Session& s = check.session;
   Spent spent;
   for (bool twice = false;; twice = true) {
-    const Progress::Step step(s.progress,
-                              "timing " + kernel + (twice ? " again, with more rounds" : ""));
+    const Progress::Step progress(s.setup.progress,
+                                  "timing " + kernel + (twice ? " again, with more rounds" : ""));
     const WorkTimer watch;
     device::Timed timed = s.time.timer->time(plan);
     spent.card += watch.passed();
     if (timed.fault) {
-      measured(words(timed.fault->kind));
+      check.measured(words(timed.fault->kind));
       const std::string kind = to_string(timed.fault->kind);
-      lose({Failure::Kind::fault, fmt::format("n = {}", n), kernel, kind}, line,
-           fmt::format("On the GPU, with n = {}: {}", grouped(n), describe(*timed.fault)));
+      check.lose({Failure::Kind::fault, fmt::format("n = {}", n), kernel, kind}, line,
+                 fmt::format("On the GPU, with n = {}: {}", grouped(n), describe(*timed.fault)));
     }
     spent.start += timed.timing->start_seconds;
     spent.rounds += timed.timing->rounds_seconds;
     const WorkTimer verifying;
-    verify(*timed.timing, work, line);
+    verify(check, *timed.timing, work, line);
     spent.verifying += verifying.passed();
-    spent.record();
+    spent.record(check);
     const Comparison comparison = judge(*timed.timing);
     if (twice || comparison.verdict != Comparison::Verdict::inconclusive)
       return {std::move(*timed.timing), comparison, twice};
@@ -226,56 +229,57 @@ Result time_twice(const std::string& kernel, uint32_t n, device::TimingPlan plan
 }
 
 // The reference solution's kernel in the same rounds: how many times as fast the submission's is.
-void record_reference(const device::Timing& timing, size_t reference) {
+void record_reference(Check& check, const device::Timing& timing, size_t reference) {
   const auto& other = timing.candidates[reference].cold;
   const device::Interval ratio =
       device::median_interval(device::ratios(other, timing.candidates.front().cold));
-  figure("reference_seconds", device::median_interval(other).median);
-  figure("copy_seconds", device::median_interval(timing.copy.cold).median);
-  figure("against_reference", ratio.median);
-  figure("against_reference_low", ratio.low);
-  figure("against_reference_high", ratio.high);
+  check.figure("reference_seconds", device::median_interval(other).median);
+  check.figure("copy_seconds", device::median_interval(timing.copy.cold).median);
+  check.figure("against_reference", ratio.median);
+  check.figure("against_reference_low", ratio.low);
+  check.figure("against_reference_high", ratio.high);
 }
 
 // What all timing checks record, and their credit.
-void record(const Result& result) {
+void record(Check& check, const Result& result) {
   const Comparison& comparison = result.comparison;
-  figure("seconds", comparison.seconds.median);
-  figure("seconds_low", comparison.seconds.low);
-  figure("seconds_high", comparison.seconds.high);
-  figure("warm_seconds", comparison.warm.median);
-  figure("copy_seconds", device::median_interval(result.timing.copy.cold).median);
-  figure("rounds", static_cast<double>(result.timing.copy.cold.size()));
+  check.figure("seconds", comparison.seconds.median);
+  check.figure("seconds_low", comparison.seconds.low);
+  check.figure("seconds_high", comparison.seconds.high);
+  check.figure("warm_seconds", comparison.warm.median);
+  check.figure("copy_seconds", device::median_interval(result.timing.copy.cold).median);
+  check.figure("rounds", static_cast<double>(result.timing.copy.cold.size()));
   const bool possible = comparison.verdict != Comparison::Verdict::impossible;
   Failure failure{possible ? Failure::Kind::slow : Failure::Kind::impossible_time};
   failure.measured = possible ? comparison.ratio.median : comparison.seconds.median;
   failure.expected = possible ? comparison.limit : comparison.floor_seconds;
-  credit_share(comparison.credit, failure);
+  check.credit_share(comparison.credit, failure);
 }
 
 // Ends the check with the verdict of the comparison and the story of how it came about.
-void conclude(const Result& result, uint64_t bytes, int line, std::string story) {
+void conclude(Check& check, const Result& result, uint64_t bytes, int line, std::string story) {
   const Comparison& comparison = result.comparison;
   if (result.twice) story += "\nTimed again with more rounds: the first ones could not tell.";
   if (!comparison.note.empty()) story += "\n" + comparison.note;
   switch (comparison.verdict) {
     case Comparison::Verdict::impossible:
-      measured("impossible");
-      lose(*verdict().failure, line,
-           fmt::format("Physically impossible: {} for {:.0f} MB that memory needs {} for at "
-                       "its peak. Is all of the input read?\n",
-                       duration(comparison.seconds.median), static_cast<double>(bytes) / 1e6,
-                       duration(comparison.floor_seconds)) +
-               story);
+      check.measured("impossible");
+      check.lose(*check.verdict.failure, line,
+                 fmt::format("Physically impossible: {} for {:.0f} MB that memory needs {} for at "
+                             "its peak. Is all of the input read?\n",
+                             duration(comparison.seconds.median), static_cast<double>(bytes) / 1e6,
+                             duration(comparison.floor_seconds)) +
+                     story);
     case Comparison::Verdict::inconclusive:
-      explain(0, "Inconclusive, which counts for you: the interval holds the limit.\n" + story);
+      check.explain(0,
+                    "Inconclusive, which counts for you: the interval holds the limit.\n" + story);
       return;
     case Comparison::Verdict::failed:
-      explain(line, story);
+      check.explain(line, story);
       return;
     case Comparison::Verdict::passed:
     case Comparison::Verdict::not_asked:
-      explain(0, story);
+      check.explain(0, story);
   }
 }
 
@@ -287,77 +291,80 @@ std::string compared_with(const device::Timing& timing, const device::Samples& o
                      ratio.high);
 }
 
-void record_gain(const device::Interval& gain) {
-  figure("reference_gain", gain.median);
-  figure("reference_gain_low", gain.low);
-  figure("reference_gain_high", gain.high);
+void record_gain(Check& check, const device::Interval& gain) {
+  check.figure("reference_gain", gain.median);
+  check.figure("reference_gain_low", gain.low);
+  check.figure("reference_gain_high", gain.high);
 }
 
-[[noreturn]] void not_asked(const device::Interval& gain, const StepTerms& terms) {
-  NotRun reason{NotRun::Kind::no_such_step, session().time.timer->name()};
+[[noreturn]] void not_asked(Check& check, const device::Interval& gain, const StepTerms& terms) {
+  NotRun reason{NotRun::Kind::no_such_step, check.session.time.timer->name()};
   reason.gain = gain.median;
   reason.least_gain = 1 + terms.least;
-  measured(fmt::format("{:.2f} by reference", gain.median));
-  not_run(reason);
+  check.measured(fmt::format("{:.2f} by reference", gain.median));
+  check.not_run(reason);
 }
 
 // A version that is wrong is not timed. It loses a step that is asked for on this card, and only
 // that: so what can be had is the same for all.
-[[noreturn]] void end_without_submission(const StepCheck& check, const TimedWork& work,
+[[noreturn]] void end_without_submission(Check& check, const StepCheck& step, const TimedWork& work,
                                          const std::vector<device::Candidate>& reference,
                                          const StepTerms& terms) {
-  Session& s = session();
+  Session& s = check.session;
   device::TimingPlan plan = plan_of(work);
   plan.candidates = reference;
   plan.contests = {{0, 1}};
-  const Progress::Step step(s.progress, "timing the reference solution's " + check.kernel);
+  const Progress::Step progress(s.setup.progress, "timing the reference solution's " + step.kernel);
   const device::Timed timed = s.time.timer->time(plan);
   if (!timed.timing) throw Error("the reference solution: " + describe(*timed.fault));
   const device::Interval gain = reference_gain(*timed.timing, 0);
-  record_gain(gain);
-  if (gain.median < 1 + terms.least) not_asked(gain, terms);
-  require_prerequisites();
+  record_gain(check, gain);
+  if (gain.median < 1 + terms.least) not_asked(check, gain, terms);
+  check.require_prerequisites();
   throw std::logic_error("a prerequisite was open, and is not");
 }
 
 }  // namespace
 
-void credit_speed(const SpeedCheck& check) {
-  Session& s = session();
-  const double fraction = rubric().number("fraction");
-  expected(fmt::format("{:.2f} of a copy", fraction));
+void credit_speed(Check& check, const SpeedCheck& speed) {
+  Session& s = check.session;
+  const double fraction = check.row.number("fraction");
+  check.expected(fmt::format("{:.2f} of a copy", fraction));
   if (!s.time.timer)
-    not_run_here(check.make,
-                 [&](uint32_t n, const TimedWork& work) { return predict(check.kernel, n, work); });
+    not_run_here(check, speed.make, [&](uint32_t n, const TimedWork& work) {
+      return predict(check, speed.kernel, n, work);
+    });
 
-  require_prerequisites();
-  const uint32_t n = rubric().count("n");
-  const int line = line_of(check.kernel);
-  const TimedWork work = made(check.make, n);
+  check.require_prerequisites();
+  const uint32_t n = check.row.count("n");
+  const int line = check.line_of(speed.kernel);
+  const TimedWork work = made(check, speed.make, n);
   device::TimingPlan plan = plan_of(work);
-  plan.baseline = check.baseline;
-  plan.candidates = {submitted("your kernel", work)};
+  plan.baseline = speed.baseline;
+  plan.candidates = {submitted(check, "your kernel", work)};
   if (s.time.reference) {
-    plan.candidates.push_back(of_reference("reference solution", work, *loaded_reference()));
+    plan.candidates.push_back(
+        of_reference(check, "reference solution", work, *loaded_reference(check)));
     plan.contests.push_back({1, std::nullopt});
   }
-  const SpeedTerms terms{fraction, rubric().number("speed.of_reference")};
+  const SpeedTerms terms{fraction, check.row.number("speed.of_reference")};
   const Result result =
-      time_twice(check.kernel, n, std::move(plan), work, line,
+      time_twice(check, speed.kernel, n, std::move(plan), work, line,
                  [&](const device::Timing& timing) { return judge(timing, work.bytes, terms); });
 
   const device::Timing& timing = result.timing;
   const Comparison& comparison = result.comparison;
-  measured(fmt::format("{:.2f}, {}", comparison.ratio.median, duration(comparison.seconds.median)));
-  expected(fmt::format("{:.2f} of a copy", comparison.limit));
-  record(result);
-  if (timing.candidates.size() > 1) record_reference(timing, 1);
-  figure("fraction", comparison.ratio.median);
-  figure("fraction_low", comparison.ratio.low);
-  figure("fraction_high", comparison.ratio.high);
-  figure("fraction_expected", comparison.limit);
+  check.measured(
+      fmt::format("{:.2f}, {}", comparison.ratio.median, duration(comparison.seconds.median)));
+  check.expected(fmt::format("{:.2f} of a copy", comparison.limit));
+  record(check, result);
+  if (timing.candidates.size() > 1) record_reference(check, timing, 1);
+  check.figure("fraction", comparison.ratio.median);
+  check.figure("fraction_low", comparison.ratio.low);
+  check.figure("fraction_high", comparison.ratio.high);
+  check.figure("fraction_expected", comparison.limit);
   if (timing.baseline)
-    figure("baseline_seconds", device::median_interval(timing.baseline->cold).median);
+    check.figure("baseline_seconds", device::median_interval(timing.baseline->cold).median);
   std::string story = fmt::format(
       "measured on {}: {} cold ({} ... {}), {} warm, {:.0f} GB/s; {:.3f} of a copy's bandwidth "
       "({:.3f} ... {:.3f}, {} rounds).",
@@ -374,67 +381,69 @@ void credit_speed(const SpeedCheck& check) {
         "for "
         "and not {:.2f}.",
         comparison.limit / terms.of_reference, 100 * terms.of_reference, fraction);
-  conclude(result, work.bytes, line, std::move(story));
+  conclude(check, result, work.bytes, line, std::move(story));
 }
 
-void credit_step(const StepCheck& check) {
-  Session& s = session();
-  expected("ahead of " + check.form_before);
+void credit_step(Check& check, const StepCheck& step) {
+  Session& s = check.session;
+  check.expected("ahead of " + step.form_before);
   if (!s.time.timer)
-    not_run_here(check.make,
-                 [&](uint32_t n, const TimedWork& work) { return predict_step(check, n, work); });
+    not_run_here(check, step.make, [&](uint32_t n, const TimedWork& work) {
+      return predict_step(check, step, n, work);
+    });
 
   const std::string card = s.time.timer->name();
-  if (!s.time.reference) not_run({NotRun::Kind::no_reference, card});
+  if (!s.time.reference) check.not_run({NotRun::Kind::no_reference, card});
 
-  const uint32_t n = rubric().count("n");
-  const int line = line_of(check.kernel);
-  const StepTerms terms{rubric().number("steps.share_of_gain"),
-                        rubric().number("steps.least_gain")};
-  const TimedWork work = made(check.make, n);
-  const auto module = loaded_reference();
+  const uint32_t n = check.row.count("n");
+  const int line = check.line_of(step.kernel);
+  const StepTerms terms{check.row.number("steps.share_of_gain"),
+                        check.row.number("steps.least_gain")};
+  const TimedWork work = made(check, step.make, n);
+  const auto module = loaded_reference(check);
   const std::vector<device::Candidate> reference = {
-      of_reference("the reference solution's " + check.kernel, work, *module),
-      of_reference("the reference solution's " + check.before, work.before, *module)};
-  if (open_prerequisite()) end_without_submission(check, work, reference, terms);
+      of_reference(check, "the reference solution's " + step.kernel, work, *module),
+      of_reference(check, "the reference solution's " + step.before, work.before, *module)};
+  if (check.open_prerequisite()) end_without_submission(check, step, work, reference, terms);
 
   device::TimingPlan plan = plan_of(work);
-  plan.candidates = {submitted(check.kernel, work), submitted(check.before, work.before)};
+  plan.candidates = {submitted(check, step.kernel, work),
+                     submitted(check, step.before, work.before)};
   plan.candidates.insert(plan.candidates.end(), reference.begin(), reference.end());
   plan.contests = {{kNow, kBefore}, {kReferenceNow, kReferenceBefore}};
   const Result result = time_twice(
-      check.kernel, n, std::move(plan), work, line,
+      check, step.kernel, n, std::move(plan), work, line,
       [&](const device::Timing& timing) { return judge_step(timing, work.bytes, terms); });
 
   const device::Timing& timing = result.timing;
   const Comparison& comparison = result.comparison;
   const device::Interval gain = reference_gain(timing, kReferenceNow);
-  record_gain(gain);
-  record_reference(timing, kReferenceNow);
-  if (comparison.verdict == Comparison::Verdict::not_asked) not_asked(gain, terms);
+  record_gain(check, gain);
+  record_reference(check, timing, kReferenceNow);
+  if (comparison.verdict == Comparison::Verdict::not_asked) not_asked(check, gain, terms);
   const double start = device::median_interval(timing.candidates[kBefore].cold).median;
-  measured(fmt::format("{:.2f} times, {}", comparison.ratio.median,
-                       duration(comparison.seconds.median)));
-  expected(fmt::format("{:.2f} times {}", comparison.limit, check.form_before));
-  record(result);
-  figure("before_seconds", start);
-  figure("ratio", comparison.ratio.median);
-  figure("ratio_low", comparison.ratio.low);
-  figure("ratio_high", comparison.ratio.high);
-  figure("ratio_expected", comparison.limit);
+  check.measured(fmt::format("{:.2f} times, {}", comparison.ratio.median,
+                             duration(comparison.seconds.median)));
+  check.expected(fmt::format("{:.2f} times {}", comparison.limit, step.form_before));
+  record(check, result);
+  check.figure("before_seconds", start);
+  check.figure("ratio", comparison.ratio.median);
+  check.figure("ratio_low", comparison.ratio.low);
+  check.figure("ratio_high", comparison.ratio.high);
+  check.figure("ratio_expected", comparison.limit);
   std::string story = fmt::format(
       "measured on {}: {} {}, {} {}; {:.3f} times as fast ({:.3f} ... {:.3f}, {} rounds). The "
       "reference solution's are {:.3f} times apart in the same rounds ({:.3f} ... {:.3f}).",
-      card, check.before, duration(start), check.kernel, duration(comparison.seconds.median),
+      card, step.before, duration(start), step.kernel, duration(comparison.seconds.median),
       comparison.ratio.median, comparison.ratio.low, comparison.ratio.high, timing.copy.cold.size(),
       gain.median, gain.low, gain.high);
   const double counted = device::median_interval(start_of_step(timing, comparison.limit)).median;
   if (std::abs(counted / start - 1) > kNotable)
     story += fmt::format(
-        "\nThe reference solution's {} takes {}: the step is counted from {}.", check.before,
+        "\nThe reference solution's {} takes {}: the step is counted from {}.", step.before,
         duration(device::median_interval(timing.candidates[kReferenceBefore].cold).median),
         duration(counted));
-  conclude(result, work.bytes, line, std::move(story));
+  conclude(check, result, work.bytes, line, std::move(story));
 }
 
 }  // namespace lab32::grading

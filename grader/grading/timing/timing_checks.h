@@ -29,7 +29,7 @@ struct SpeedCheck {
 // bandwidth of a copy in the same run, or speed.of_reference of what the reference solution has
 // there if that is less; in proportion below. `n` is timed; `n_modelled` is what is simulated where
 // there is no card.
-void credit_speed(const SpeedCheck& check);
+void credit_speed(Check& check, const SpeedCheck& speed);
 inline takes takes_of_speed() { return takes("n", "n_modelled", "fraction", "speed.of_reference"); }
 
 struct StepCheck {
@@ -41,7 +41,7 @@ struct StepCheck {
 // Points for a step from one version to the next, where the reference solution's two versions,
 // timed in the same rounds, are steps.least_gain apart at least: all where the submission's own two
 // make steps.share_of_gain of that gain.
-void credit_step(const StepCheck& check);
+void credit_step(Check& check, const StepCheck& step);
 inline takes takes_of_step() {
   return takes("n", "n_modelled", "steps.share_of_gain", "steps.least_gain");
 }

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <vector>
 
-#include "grading/engine/session.h"
+#include "grading/engine/check.h"
 #include "grading/launch/arrays.h"
 
 namespace lab32::grading {
@@ -15,7 +15,7 @@ namespace lab32::grading {
 namespace {
 
 // Lanes 0, 1, 2 show the step from lane to lane, the last one shows where it ends.
-std::string lanes_of(const device::WorstAccess& access) {
+std::string lanes_of(Check& check, const device::WorstAccess& access) {
   std::vector<int> active;
   for (int lane = 0; lane < 32; ++lane)
     if (access.mask >> lane & 1) active.push_back(lane);
@@ -24,19 +24,19 @@ std::string lanes_of(const device::WorstAccess& access) {
     const bool last = i + 1 == active.size();
     if (i >= 3 && !last) continue;
     if (i > 0) text += i >= 3 && active.size() > 4 ? ", ..., " : ", ";
-    text += fmt::format("lane {} {}", active[i], name_of_address(access.address[active[i]]));
+    text += fmt::format("lane {} {}", active[i], name_of_address(check, access.address[active[i]]));
   }
   return text;
 }
 
-std::string sentence(const device::WorstAccess& access) {
+std::string sentence(Check& check, const device::WorstAccess& access) {
   const int lanes = __builtin_popcount(access.mask);
   std::string what = plural_of(access);
   if (lanes == 1) what.pop_back();
   return fmt::format(
       "Warp {} of block {}: {} {} {} of {} bytes touch{} {} sectors where {} would do: {}.",
       access.warp, access.block, lanes, lanes == 1 ? "lane's" : "lanes'", what, access.bytes,
-      lanes == 1 ? "es" : "", access.cost, access.ideal, lanes_of(access));
+      lanes == 1 ? "es" : "", access.cost, access.ideal, lanes_of(check, access));
 }
 
 }  // namespace
@@ -45,8 +45,8 @@ const char* plural_of(const device::WorstAccess& access) {
   return access.atomic ? "atomics" : access.store ? "stores" : "loads";
 }
 
-Waste worst_global(const device::Run& run) {
-  const std::string& own = session().source.display();
+Waste worst_global(Check& check, const device::Run& run) {
+  const std::string& own = check.session.source.display();
   Waste waste;
   uint64_t most = 0;
   for (const counters::LineCounters& line : run.lines) {
@@ -61,25 +61,24 @@ Waste worst_global(const device::Run& run) {
     if (!worst || uint64_t{access.cost} * worst->ideal > uint64_t{worst->cost} * access.ideal)
       worst = &access;
   }
-  if (worst) waste.message = unless_withheld(sentence(*worst));
+  if (worst) waste.message = unless_withheld(check, sentence(check, *worst));
   return waste;
 }
 
-void withhold_until_passed(const std::string& check) {
-  session().withheld = has_passed(check) ? "" : check;
+void withhold_until_passed(Check& check, const std::string& question) {
+  check.withheld = check.has_passed(question) ? "" : question;
 }
 
-std::string unless_withheld(std::string message) {
-  const std::string& check = session().withheld;
-  if (check.empty()) return message;
+std::string unless_withheld(Check& check, std::string message) {
+  if (check.withheld.empty()) return message;
   return fmt::format(
       "What an access of this line takes is much like what `{}` asks for: it is shown "
       "here once that is answered.",
-      check);
+      check.withheld);
 }
 
-std::string describe(const device::OddAmount& odd) {
-  if (odd.line == 0 || odd.file != session().source.display()) return "";
+std::string undefined_amount_text(Check& check, const device::OddAmount& odd) {
+  if (odd.line == 0 || odd.file != check.session.source.display()) return "";
   if (odd.shuffle)
     return fmt::format("Line {} shuffles by {} lanes; a warp has {}.", odd.line, odd.amount,
                        odd.limit);

@@ -9,25 +9,27 @@
 
 namespace lab32::grading {
 
+struct Check;
+
 // The line of the student's file whose global accesses cost most beyond their ideal, and what its
 // worst warp did. line 0: every access was ideal.
 struct Waste {
   int line = 0;
   std::string message;
 };
-Waste worst_global(const device::Run& run);
+Waste worst_global(Check& check, const device::Run& run);
 
 // "loads", "stores", "atomics"
 const char* plural_of(const device::WorstAccess& access);
 
-// From here on the running check does not say what its worst accesses take, as long as `check`,
+// From here on the check does not say what its worst accesses take, as long as `question`,
 // which asks for that, has not been passed: only on which line they are.
-void withhold_until_passed(const std::string& check);
+void withhold_until_passed(Check& check, const std::string& question);
 // The message of a Waste: `message`, or in its place who asks for it.
-std::string unless_withheld(std::string message);
+std::string unless_withheld(Check& check, std::string message);
 
 // Of a launch; empty: in no line of the submission.
-std::string describe(const device::OddAmount& odd);
+std::string undefined_amount_text(Check& check, const device::OddAmount& odd);
 
 // The same of what the compiler has already folded away, by its warnings; `display`: what they call
 // the submission. Empty: it warns of no shift.

@@ -1,7 +1,9 @@
-// The suites in checks/ use the harness' names without its namespace, as sentences of a test do.
+// The suites in labs/ use the harness' names without its namespace, as sentences of a test do.
 #pragma once
 
-namespace lab32::grading {}
+namespace lab32::grading {
+struct Check;
+}
 namespace lab32::checks {
 using namespace grading;
 }

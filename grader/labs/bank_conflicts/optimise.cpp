@@ -52,25 +52,29 @@ constexpr uint32_t kShare = 64 * kBlock;   // elements a block has in B2 and B5
 constexpr uint32_t kChannels = 64;
 
 // A launch of blocks of 256 for n.
-device::Run launch(const char* kernel, uint32_t n, uint32_t share, std::vector<device::Arg> args) {
+device::Run launch(Check& check, const char* kernel, uint32_t n, uint32_t share,
+                   std::vector<device::Arg> args) {
   args.push_back(static_cast<int>(n));
   return run(
+      check,
       {kernel, {{blocks_for(n, share)}, {kBlock}}, std::move(args), fmt::format("n = {}", n)});
 }
 
 template <class T>
-void compare(const char* kernel, uint32_t n, const Output<T>& out, const std::vector<T>& want) {
-  check_result(fmt::format("n = {}", n), line_of(kernel), mismatch(out.name(), out.read(), want));
+void compare(Check& check, const char* kernel, uint32_t n, const Output<T>& out,
+             const std::vector<T>& want) {
+  check_result(check, fmt::format("n = {}", n), check.line_of(kernel),
+               mismatch(out.name(), out.read(), want));
 }
 
 // Each task's launch for one n, its result checked; the run is returned for who counts.
 
-device::Run run_row_scan(uint32_t n) {
-  Random random = session().random();
-  Input<int> in("in", integers(random, size_t{n} * kColumns, 1 << 25));
-  Output<int> out("out", size_t{n} * kColumns);
-  device::Run launched = launch("row_scan", n, kBlock, {in, out});
-  compare("row_scan", n, out, row_scan_of(in.values()));
+device::Run run_row_scan(Check& check, uint32_t n) {
+  Random random = check.random();
+  Input<int> in(check, "in", integers(random, size_t{n} * kColumns, 1 << 25));
+  Output<int> out(check, "out", size_t{n} * kColumns);
+  device::Run launched = launch(check, "row_scan", n, kBlock, {in, out});
+  compare(check, "row_scan", n, out, row_scan_of(in.values()));
   return launched;
 }
 
@@ -90,43 +94,43 @@ std::vector<uint8_t> ramps(Random& random, uint32_t n, bool pure) {
   return rows;
 }
 
-device::Run run_look_up(uint32_t n, bool pure) {
-  Random random = session().random();
-  Input<int> table("table", integers(random, kRows * kColumns, 1u << 30));
-  Input<uint8_t> row("row", ramps(random, n, pure));
-  Input<int> column("column", integers(random, ceil_div(n, 32), kColumns));
-  Output<int> out("out", n);
-  device::Run launched = launch("look_up", n, kShare, {table, row, column, out});
+device::Run run_look_up(Check& check, uint32_t n, bool pure) {
+  Random random = check.random();
+  Input<int> table(check, "table", integers(random, kRows * kColumns, 1u << 30));
+  Input<uint8_t> row(check, "row", ramps(random, n, pure));
+  Input<int> column(check, "column", integers(random, ceil_div(n, 32), kColumns));
+  Output<int> out(check, "out", n);
+  device::Run launched = launch(check, "look_up", n, kShare, {table, row, column, out});
   std::vector<int> want(n);
   for (uint32_t i = 0; i < n; ++i)
     want[i] =
         table.values()[row.values()[i] * kColumns + static_cast<uint32_t>(column.values()[i / 32])];
-  compare("look_up", n, out, want);
+  compare(check, "look_up", n, out, want);
   return launched;
 }
 
-device::Run run_block_sums(uint32_t n) {
-  Random random = session().random();
-  Input<int> in("in", integers(random, n, 1u << 20));
-  Output<int> out("out", blocks_for(n, kBlock));
-  device::Run launched = launch("block_sums", n, kBlock, {in, out});
+device::Run run_block_sums(Check& check, uint32_t n) {
+  Random random = check.random();
+  Input<int> in(check, "in", integers(random, n, 1u << 20));
+  Output<int> out(check, "out", blocks_for(n, kBlock));
+  device::Run launched = launch(check, "block_sums", n, kBlock, {in, out});
   std::vector<int> want(out.count());
   for (uint32_t i = 0; i < n; ++i) want[i / kBlock] += in.values()[i];
-  compare("block_sums", n, out, want);
+  compare(check, "block_sums", n, out, want);
   return launched;
 }
 
-device::Run run_row_moments(uint32_t n) {
-  Random random = session().random();
-  Input<uint8_t> in("in", pixels(random, size_t{n} * kColumns));
-  Output<int> out("out", n);
-  device::Run launched = launch("row_moments", n, kBlock, {in, out});
-  compare("row_moments", n, out, row_moments_of(in.values()));
+device::Run run_row_moments(Check& check, uint32_t n) {
+  Random random = check.random();
+  Input<uint8_t> in(check, "in", pixels(random, size_t{n} * kColumns));
+  Output<int> out(check, "out", n);
+  device::Run launched = launch(check, "row_moments", n, kBlock, {in, out});
+  compare(check, "row_moments", n, out, row_moments_of(in.values()));
   return launched;
 }
 
-device::Run run_spectrum(uint32_t n) {
-  Random random = session().random();
+device::Run run_spectrum(Check& check, uint32_t n) {
+  Random random = check.random();
   const uint32_t hot = random.below(kChannels);
   std::vector<uint32_t> events(n), want(kChannels);
   for (uint32_t& e : events) {
@@ -135,32 +139,33 @@ device::Run run_spectrum(uint32_t n) {
     e = energy * kChannels + channel;
     want[channel] += energy;
   }
-  Input<uint32_t> in("events", events);
-  Output<uint32_t> total("total", std::vector<uint32_t>(kChannels, 0));
-  device::Run launched = launch("spectrum", n, kShare, {in, total});
-  compare("spectrum", n, total, want);
+  Input<uint32_t> in(check, "events", events);
+  Output<uint32_t> total(check, "total", std::vector<uint32_t>(kChannels, 0));
+  device::Run launched = launch(check, "spectrum", n, kShare, {in, total});
+  compare(check, "spectrum", n, total, want);
   return launched;
 }
 
-void check_sizes(device::Run (*task)(uint32_t)) {
-  for (uint32_t n : sizes()) task(n);
-  right_result();
+void check_sizes(Check& check, device::Run (*task)(Check& check, uint32_t n)) {
+  for (uint32_t n : sizes(check)) task(check, n);
+  right_result(check);
 }
 
 // The second check of each task: wavefronts, within the task's shared memory. `share`: the elements
 // of a block.
-void check_wavefronts(const char* kernel, device::Run (*task)(uint32_t), uint32_t share,
+void check_wavefronts(Check& check, const char* kernel,
+                      device::Run (*task)(Check& check, uint32_t n), uint32_t share,
                       const std::string& idea) {
-  limit_shared(kernel, rubric().number("shared_bytes"));
-  const device::Run launched = task(rubric().count("n"));
-  credit_wavefronts(launched, rubric().number("ideal"), idea);
-  credit_most_sectors(launched, rubric().number("most_sectors"));
-  if (verdict().credit < 1) return;
-  const DrawnSize size = drawn_size(share, 0);
-  const device::Run other = launch_beside([&] { return task(size.n); });
+  limit_shared(check, kernel, check.row.number("shared_bytes"));
+  const device::Run launched = task(check, check.row.count("n"));
+  credit_wavefronts(check, launched, check.row.number("ideal"), idea);
+  credit_most_sectors(check, launched, check.row.number("most_sectors"));
+  if (check.verdict.credit < 1) return;
+  const DrawnSize size = drawn_size(check, share, 0);
+  const device::Run other = launch_beside(check, [&] { return task(check, size.n); });
   const std::string where = fmt::format("n = {}:", size.n);
-  hold_wavefronts(where, size.share * rubric().number("ideal"), other);
-  hold_sectors(where, size.share * rubric().number("most_sectors"), other);
+  hold_wavefronts(check, where, size.share * check.row.number("ideal"), other);
+  hold_sectors(check, where, size.share * check.row.number("most_sectors"), other);
 }
 
 constexpr uint32_t kTimedBlock = 256;
@@ -184,77 +189,80 @@ TimedWork row_work(const char* kernel, uint32_t n, size_t results, const InputSe
   return work;
 }
 
-TimedWork row_scan_work(uint32_t n, size_t sets) {
+TimedWork row_scan_work(Check& check, uint32_t n, size_t sets) {
   const size_t count = size_t{n} * kRowLength;
-  const auto inputs =
-      input_sets<int>(sets, [count](Random& random) { return integers(random, count, 1000); });
+  const auto inputs = input_sets<int>(
+      check, sets, [count](Random& random) { return integers(random, count, 1000); });
   return row_work("row_scan", n, count, inputs, row_scan_of);
 }
 
-TimedWork row_moments_work(uint32_t n, size_t sets) {
+TimedWork row_moments_work(Check& check, uint32_t n, size_t sets) {
   const auto inputs = input_sets<uint8_t>(
-      sets, [n](Random& random) { return pixels(random, size_t{n} * kRowLength); });
+      check, sets, [n](Random& random) { return pixels(random, size_t{n} * kRowLength); });
   return row_work("row_moments", n, n, inputs, row_moments_of);
 }
 
 }  // namespace
 
 TEST_SUITE("lab:bank_conflicts") {
-  TEST_CASE("B1 row_scan: result" * takes("sizes")) { check_sizes(run_row_scan); }
+  LAB_CHECK("B1 row_scan: result" * takes("sizes")) { check_sizes(check, run_row_scan); }
 
-  TEST_CASE("B1 row_scan: wavefronts" *
+  LAB_CHECK("B1 row_scan: wavefronts" *
             takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
-    check_wavefronts("row_scan", run_row_scan, kBlock,
+    check_wavefronts(check, "row_scan", run_row_scan, kBlock,
                      "At each step of the walk the lanes are a row of the tile apart. How many "
                      "words should a row take so that such steps visit all banks?");
   }
 
-  TEST_CASE("B2 look_up: result" * takes("sizes")) {
-    check_sizes([](uint32_t n) { return run_look_up(n, false); });
+  LAB_CHECK("B2 look_up: result" * takes("sizes")) {
+    check_sizes(check, [](Check& check, uint32_t n) { return run_look_up(check, n, false); });
   }
 
-  TEST_CASE("B2 look_up: wavefronts" *
+  LAB_CHECK("B2 look_up: wavefronts" *
             takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(
-        "look_up", [](uint32_t n) { return run_look_up(n, true); }, kShare,
+        check, "look_up", [](Check& check, uint32_t n) { return run_look_up(check, n, true); },
+        kShare,
         "There is no room for padding. Where in its row an entry lies is yours to choose, row by "
         "row - and the table must still come in without conflicts.");
   }
 
-  TEST_CASE("B3 block_sums: result" * takes("sizes")) { check_sizes(run_block_sums); }
+  LAB_CHECK("B3 block_sums: result" * takes("sizes")) { check_sizes(check, run_block_sums); }
 
-  TEST_CASE("B3 block_sums: wavefronts" *
+  LAB_CHECK("B3 block_sums: wavefronts" *
             takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
     check_wavefronts(
-        "block_sums", run_block_sums, kBlock,
+        check, "block_sums", run_block_sums, kBlock,
         "Which two elements meet in a step is free: addition does not mind. Let active "
         "threads be neighbours whose elements are neighbours, too.");
   }
 
-  TEST_CASE("B4 row_moments: result" * takes("sizes")) { check_sizes(run_row_moments); }
+  LAB_CHECK("B4 row_moments: result" * takes("sizes")) { check_sizes(check, run_row_moments); }
 
-  TEST_CASE("B4 row_moments: wavefronts" *
+  LAB_CHECK("B4 row_moments: wavefronts" *
             takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
-    check_wavefronts("row_moments", run_row_moments, kBlock,
+    check_wavefronts(check, "row_moments", run_row_moments, kBlock,
                      "A phase of an int4 access is 8 lanes. In which bank does each of their rows "
                      "begin, and in which should it?");
   }
 
-  TEST_CASE("B5 spectrum: result" * takes("sizes")) { check_sizes(run_spectrum); }
+  LAB_CHECK("B5 spectrum: result" * takes("sizes")) { check_sizes(check, run_spectrum); }
 
-  TEST_CASE("B5 spectrum: wavefronts" *
+  LAB_CHECK("B5 spectrum: wavefronts" *
             takes("threads_at_work", "n", "ideal", "shared_bytes", "most_sectors", "drawn")) {
-    check_wavefronts("spectrum", run_spectrum, kShare,
+    check_wavefronts(check, "spectrum", run_spectrum, kShare,
                      "Lanes that hit one word wait for each other, and so do lanes that hit one "
                      "bank. The task has room for 32 words per channel: whose could they be?");
   }
 
-  TEST_CASE("C1 staging 128 ints" * takes("questions")) { ask_questions(); }
+  LAB_CHECK("C1 staging 128 ints" * takes("questions")) { ask_questions(check); }
 
-  TEST_CASE("D1 row_scan: time" * takes_of_speed()) { credit_speed({"row_scan", row_scan_work}); }
+  LAB_CHECK("D1 row_scan: time" * takes_of_speed()) {
+    credit_speed(check, {"row_scan", row_scan_work});
+  }
 
-  TEST_CASE("D2 row_moments: time" * takes_of_speed()) {
-    credit_speed({"row_moments", row_moments_work});
+  LAB_CHECK("D2 row_moments: time" * takes_of_speed()) {
+    credit_speed(check, {"row_moments", row_moments_work});
   }
 }
 

@@ -13,8 +13,8 @@ namespace lab32::checks::coalescing {
 namespace {
 
 // The student's requests() and sectors() on each pattern.
-Answers ask_coalescer(const std::vector<Pattern>& patterns) {
-  return ask<uint64_t>("coalescer", patterns, "out_requests", "out_sectors");
+Answers ask_coalescer(Check& check, const std::vector<Pattern>& patterns) {
+  return ask<uint64_t>(check, "coalescer", patterns, "out_requests", "out_sectors");
 }
 
 // A given kernel, its arrays, and which element each thread touches in each access.
@@ -36,12 +36,12 @@ struct CountedLaunch {
 constexpr uint32_t kSampledWarps = 4;  // every warp does the same, but for where it lies
 
 // The arrays hold nothing: counts do not depend on it.
-CountedLaunch count(const GivenLaunch& launch, uint32_t threads, uint32_t block) {
+CountedLaunch count(Check& check, const GivenLaunch& launch, uint32_t threads, uint32_t block) {
   std::vector<std::unique_ptr<Output<float>>> arrays;
   std::vector<device::Arg> args;
   for (size_t i = 0; i < launch.arrays.size(); ++i) {
     arrays.push_back(
-        std::make_unique<Output<float>>(launch.arrays[i], threads * launch.elements[i]));
+        std::make_unique<Output<float>>(check, launch.arrays[i], threads * launch.elements[i]));
     args.push_back(*arrays.back());
   }
   if (launch.stride > 0) args.push_back(static_cast<int>(launch.stride));
@@ -55,7 +55,9 @@ CountedLaunch count(const GivenLaunch& launch, uint32_t threads, uint32_t block)
       counted.patterns.push_back(p);
     }
   counted.counters = counters_of(
-      run_to_count({given(launch.kernel), {{threads / block}, {block}}, args, launch.name}));
+      check,
+      run_to_count(check,
+                   {given(check, launch.kernel), {{threads / block}, {block}}, args, launch.name}));
   return counted;
 }
 
@@ -70,7 +72,7 @@ std::string table_row(const std::string& name, const counters::Counters& c) {
 
 // The student's answers for the sampled warps of a kernel, against what the kernel's launch
 // counted.
-void check_given(const GivenLaunch& launch, const std::vector<Pattern>& patterns,
+void check_given(Check& check, const GivenLaunch& launch, const std::vector<Pattern>& patterns,
                  const int* requests, const int* sectors, const counters::Counters& c,
                  uint64_t warps) {
   uint64_t sum_requests = 0, sum_sectors = 0;
@@ -87,17 +89,18 @@ void check_given(const GivenLaunch& launch, const std::vector<Pattern>& patterns
   while (i + 1 < patterns.size() && requests[i] == static_cast<int>(patterns[i].requests()) &&
          sectors[i] == static_cast<int>(patterns[i].sectors()))
     ++i;
-  measured("wrong, " + launch.name);
-  lose(line_of(requests_right ? "sectors" : "requests"),
-       fmt::format("{}: by your functions it does not make the {} that the launch has counted. "
-                   "For the access of warp {} to {} they say {} requests and {} sectors:\n{}",
-                   launch.name, requests_right ? "sectors" : "requests", i / launch.arrays.size(),
-                   launch.arrays[i % launch.arrays.size()], requests[i], sectors[i],
-                   patterns[i].show()));
+  check.measured("wrong, " + launch.name);
+  check.lose(
+      check.line_of(requests_right ? "sectors" : "requests"),
+      fmt::format("{}: by your functions it does not make the {} that the launch has counted. "
+                  "For the access of warp {} to {} they say {} requests and {} sectors:\n{}",
+                  launch.name, requests_right ? "sectors" : "requests", i / launch.arrays.size(),
+                  launch.arrays[i % launch.arrays.size()], requests[i], sectors[i],
+                  patterns[i].show()));
 }
 
 // The accesses of the sampled warps with lanes in another order, or some inactive.
-void check_variants(const std::vector<GivenLaunch>& kernels,
+void check_variants(Check& check, const std::vector<GivenLaunch>& kernels,
                     const std::vector<CountedLaunch>& counted) {
   std::vector<Pattern> tried;
   std::vector<std::string> names;
@@ -106,41 +109,44 @@ void check_variants(const std::vector<GivenLaunch>& kernels,
       tried.push_back(p);
       names.push_back(kernels[k].name);
     }
-  const Answers answers = ask_coalescer(tried);
+  const Answers answers = ask_coalescer(check, tried);
   for (size_t i = 0; i < tried.size(); ++i) {
     const bool requests = answers.first[i] == static_cast<int>(tried[i].requests());
     if (requests && answers.second[i] == static_cast<int>(tried[i].sectors())) continue;
-    measured("wrong, " + names[i]);
-    lose(line_of(requests ? "sectors" : "requests"),
-         fmt::format("{}, all of whose accesses you count as the launch does: with its lanes in "
-                     "another order, or some of them inactive, your functions say {} requests and "
-                     "{} sectors, and that is not so:\n{}",
-                     names[i], answers.first[i], answers.second[i], tried[i].show()));
+    check.measured("wrong, " + names[i]);
+    check.lose(
+        check.line_of(requests ? "sectors" : "requests"),
+        fmt::format("{}, all of whose accesses you count as the launch does: with its lanes in "
+                    "another order, or some of them inactive, your functions say {} requests and "
+                    "{} sectors, and that is not so:\n{}",
+                    names[i], answers.first[i], answers.second[i], tried[i].show()));
   }
 }
 
 }  // namespace
 
 TEST_SUITE("lab:coalescing") {
-  TEST_CASE("A1 requests" * takes("random_patterns")) {
-    Random random = session().random();
+  LAB_CHECK("A1 requests" * takes("random_patterns")) {
+    Random random = check.random();
     const std::vector<Pattern> tried =
-        patterns(random, static_cast<int>(rubric().count("random_patterns")));
-    check_answers("requests", tried, ask_coalescer(tried).first, &Pattern::requests, "");
+        patterns(random, static_cast<int>(check.row.count("random_patterns")));
+    check_answers(check, "requests", tried, ask_coalescer(check, tried).first, &Pattern::requests,
+                  "");
   }
 
-  TEST_CASE("A2 sectors" * takes("random_patterns")) {
-    Random random = session().random();
+  LAB_CHECK("A2 sectors" * takes("random_patterns")) {
+    Random random = check.random();
     const std::vector<Pattern> tried =
-        patterns(random, static_cast<int>(rubric().count("random_patterns")));
-    const std::vector<int> sectors = ask_coalescer(tried).second;
-    check_answers("sectors", tried, sectors, &Pattern::sectors, misconception(tried, sectors));
+        patterns(random, static_cast<int>(check.row.count("random_patterns")));
+    const std::vector<int> sectors = ask_coalescer(check, tried).second;
+    check_answers(check, "sectors", tried, sectors, &Pattern::sectors,
+                  misconception(tried, sectors));
   }
 
-  TEST_CASE("A3 applied to add1 ... add5" * takes("threads", "block", "strides")) {
-    expected("as counted");
-    const uint32_t threads = rubric().count("threads"), block = rubric().count("block");
-    const std::vector<double> strides = rubric().numbers("strides");
+  LAB_CHECK("A3 applied to add1 ... add5" * takes("threads", "block", "strides")) {
+    check.expected("as counted");
+    const uint32_t threads = check.row.count("threads"), block = check.row.count("block");
+    const std::vector<double> strides = check.row.numbers("strides");
     using Element = uint64_t (*)(uint64_t, size_t, uint64_t);
     const auto add = [&](const char* name, Element element) {
       return GivenLaunch{name, name, 0, {"x", "y", "z"}, {4, 4, 4}, element};
@@ -170,31 +176,31 @@ TEST_SUITE("lab:coalescing") {
     std::vector<Pattern> all;
     // What is asked later: all of add2, and the load of copy_strided(3), which is length_aos's.
     std::map<std::string, std::string> asked;
-    if (!answers_right("C1 one element off the line")) asked["add2"] = "C1";
-    if (!answers_right("C2 three floats a point")) asked["copy_strided(3)"] = "C2";
+    if (!answers_right(check, "C1 one element off the line")) asked["add2"] = "C1";
+    if (!answers_right(check, "C2 three floats a point")) asked["copy_strided(3)"] = "C2";
     for (const GivenLaunch& launch : kernels) {
-      counted.push_back(count(launch, threads, block));
+      counted.push_back(count(check, launch, threads, block));
       const counters::Counters& c = counted.back().counters;
       const auto question = asked.find(launch.name);
       table += question == asked.end() ? table_row(launch.name, c)
                                        : fmt::format("\n    {:<17}  how many sectors, {} asks",
                                                      launch.name, question->second);
-      figure(launch.name + " load requests", static_cast<double>(c.load.requests));
-      figure(launch.name + " load sectors", static_cast<double>(c.load.sectors));
-      figure(launch.name + " store requests", static_cast<double>(c.store.requests));
-      figure(launch.name + " store sectors", static_cast<double>(c.store.sectors));
+      check.figure(launch.name + " load requests", static_cast<double>(c.load.requests));
+      check.figure(launch.name + " load sectors", static_cast<double>(c.load.sectors));
+      check.figure(launch.name + " store requests", static_cast<double>(c.store.requests));
+      check.figure(launch.name + " store sectors", static_cast<double>(c.store.sectors));
       all.insert(all.end(), counted.back().patterns.begin(), counted.back().patterns.end());
     }
-    const Answers answers = ask_coalescer(all);
+    const Answers answers = ask_coalescer(check, all);
     size_t at = 0;
     for (size_t k = 0; k < kernels.size(); ++k) {
-      check_given(kernels[k], counted[k].patterns, &answers.first[at], &answers.second[at],
+      check_given(check, kernels[k], counted[k].patterns, &answers.first[at], &answers.second[at],
                   counted[k].counters, threads / 32);
       at += counted[k].patterns.size();
     }
-    check_variants(kernels, counted);
-    measured(fmt::format("{} kernels right", kernels.size()));
-    explain(0, table);
+    check_variants(check, kernels, counted);
+    check.measured(fmt::format("{} kernels right", kernels.size()));
+    check.explain(0, table);
   }
 }
 

@@ -28,19 +28,19 @@ float drawn_factor(Random& random) { return 0.25f * static_cast<float>(2 + rando
 
 // Each task's launch for one n, its result checked; the run is returned for who counts.
 
-device::Run run_scale(uint32_t n) {
-  Random random = session().random();
+device::Run run_scale(Check& check, uint32_t n) {
+  Random random = check.random();
   const float factor = drawn_factor(random);
-  Input<float> in("in", random.floats(n));
-  Output<float> out("out", n);
-  device::Run launched = run({"scale",
-                              {{blocks_for(n, 16 * kBlock)}, {kBlock}},
-                              {in, out, factor, static_cast<int>(n)},
-                              setting_of(n)});
+  Input<float> in(check, "in", random.floats(n));
+  Output<float> out(check, "out", n);
+  device::Run launched = run(check, {"scale",
+                                     {{blocks_for(n, 16 * kBlock)}, {kBlock}},
+                                     {in, out, factor, static_cast<int>(n)},
+                                     setting_of(n)});
   std::vector<float> want = in.values();
   for (float& v : want) v *= factor;
-  check_result(setting_of(n), line_of("scale"),
-               mismatch("out", out.read(), want, relative_tolerance()));
+  check_result(check, setting_of(n), check.line_of("scale"),
+               mismatch("out", out.read(), want, relative_tolerance(check)));
   return launched;
 }
 
@@ -49,31 +49,31 @@ constexpr int kFields = 8;
 // Room for each field to begin at a 128-byte line, as the contract grants.
 size_t particle_floats(uint32_t n) { return size_t{kFields} * ceil_div(n, 32) * 32; }
 
-void pack_field(const DeviceArray& particles, const std::vector<float>& values, int field,
-                uint32_t n) {
-  Input<float> in("values", values);
-  run({given("pack"),
-       {{blocks_for(n, kBlock)}, {kBlock}},
-       {in, particles, field, static_cast<int>(n)},
-       fmt::format("{}, storing field {}", setting_of(n), field)});
+void pack_field(Check& check, const DeviceArray& particles, const std::vector<float>& values,
+                int field, uint32_t n) {
+  Input<float> in(check, "values", values);
+  run(check, {given(check, "pack"),
+              {{blocks_for(n, kBlock)}, {kBlock}},
+              {in, particles, field, static_cast<int>(n)},
+              fmt::format("{}, storing field {}", setting_of(n), field)});
 }
 
-device::Run read_field(const DeviceArray& particles, const std::vector<float>& values, int field,
-                       uint32_t n) {
-  Random random = session().random();
+device::Run read_field(Check& check, const DeviceArray& particles, const std::vector<float>& values,
+                       int field, uint32_t n) {
+  Random random = check.random();
   const float factor = drawn_factor(random);
   const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
-  Output<float> out("out", n);
-  Launch launch{given("scale_field"),
+  Output<float> out(check, "out", n);
+  Launch launch{given(check, "scale_field"),
                 {{blocks_for(n, kBlock)}, {kBlock}},
                 {particles, out, field, factor, static_cast<int>(n)},
                 setting};
   launch.draws_given = true;  // slot() places what it reads
-  device::Run launched = run(launch);
+  device::Run launched = run(check, launch);
   std::vector<float> want = values;
   for (float& v : want) v *= factor;
-  const std::string wrong = mismatch("out", out.read(), want, relative_tolerance());
-  check_result(setting_of(n), line_of("slot"),
+  const std::string wrong = mismatch("out", out.read(), want, relative_tolerance(check));
+  check_result(check, setting_of(n), check.line_of("slot"),
                wrong.empty() ? "" : fmt::format("reading field {} back: {}", field, wrong));
   return launched;
 }
@@ -99,7 +99,8 @@ Particle pushed(Particle p, float ex, float ey, float ez, float dt) {
 }
 
 // Field by field, so that the message can name one; the first field that is wrong decides.
-std::string particle_mismatch(const std::vector<Particle>& got, const std::vector<Particle>& want) {
+std::string particle_mismatch(Check& check, const std::vector<Particle>& got,
+                              const std::vector<Particle>& want) {
   for (int field = 0; field < kFields; ++field) {
     std::vector<float> g(got.size()), w(want.size());
     for (size_t i = 0; i < got.size(); ++i) {
@@ -107,175 +108,187 @@ std::string particle_mismatch(const std::vector<Particle>& got, const std::vecto
       std::memcpy(&w[i], reinterpret_cast<const float*>(&want[i]) + field, sizeof(float));
     }
     const std::string name = fmt::format("field {} of out", kFieldNames[field]);
-    const std::string wrong = mismatch(name, g, w, relative_tolerance());
+    const std::string wrong = mismatch(name, g, w, relative_tolerance(check));
     if (!wrong.empty()) return wrong;
   }
   return "";
 }
 
-device::Run run_push(uint32_t n) {
-  Random random = session().random();
+device::Run run_push(Check& check, uint32_t n) {
+  Random random = check.random();
   std::vector<Particle> particles(n);
   const std::vector<float> values = positive(random, size_t{n} * kFields);
   if (n > 0) std::memcpy(particles.data(), values.data(), values.size() * sizeof(float));
   const float ex = drawn_factor(random), ey = drawn_factor(random), ez = drawn_factor(random),
               dt = drawn_factor(random) / 8;
-  Input<Particle> in("in", particles);
-  Output<Particle> out("out", n);
-  device::Run launched = run({"push",
-                              {{blocks_for(n, kBlock)}, {kBlock}},
-                              {in, out, ex, ey, ez, dt, static_cast<int>(n)},
-                              setting_of(n)});
+  Input<Particle> in(check, "in", particles);
+  Output<Particle> out(check, "out", n);
+  device::Run launched = run(check, {"push",
+                                     {{blocks_for(n, kBlock)}, {kBlock}},
+                                     {in, out, ex, ey, ez, dt, static_cast<int>(n)},
+                                     setting_of(n)});
   for (Particle& p : particles) p = pushed(p, ex, ey, ez, dt);
-  check_result(setting_of(n), line_of("push"), particle_mismatch(out.read(), particles));
+  check_result(check, setting_of(n), check.line_of("push"),
+               particle_mismatch(check, out.read(), particles));
   return launched;
 }
 
-device::Run run_centre(uint32_t n) {
-  Random random = session().random();
+device::Run run_centre(Check& check, uint32_t n) {
+  Random random = check.random();
   std::vector<float> mean(4);
   for (float& m : mean) m = drawn_factor(random) / 8;
-  Input<float> in("in", positive(random, size_t{n} * 4));
-  Input<float> means("mean", mean);
-  Output<float> out("out", size_t{n} * 4);
-  device::Run launched = run({"centre",
-                              {{blocks_for(n, kBlock), 4}, {kBlock}},
-                              {in, means, out, static_cast<int>(n)},
-                              setting_of(n)});
+  Input<float> in(check, "in", positive(random, size_t{n} * 4));
+  Input<float> means(check, "mean", mean);
+  Output<float> out(check, "out", size_t{n} * 4);
+  device::Run launched = run(check, {"centre",
+                                     {{blocks_for(n, kBlock), 4}, {kBlock}},
+                                     {in, means, out, static_cast<int>(n)},
+                                     setting_of(n)});
   std::vector<float> want = in.values();
   for (size_t i = 0; i < want.size(); ++i) want[i] -= mean[i % 4];
-  check_result(setting_of(n), line_of("centre"),
-               mismatch("out", out.read(), want, relative_tolerance()));
+  check_result(check, setting_of(n), check.line_of("centre"),
+               mismatch("out", out.read(), want, relative_tolerance(check)));
   return launched;
 }
 
-device::Run run_axpy(uint32_t n) {
-  Random random = session().random();
+device::Run run_axpy(Check& check, uint32_t n) {
+  Random random = check.random();
   const float a = drawn_factor(random);
-  Input<float> x("x", positive(random, n));
+  Input<float> x(check, "x", positive(random, n));
   const std::vector<float> before = positive(random, n);
-  Output<float> y("y", before);
-  device::Run launched = run({"axpy",
-                              {{blocks_for(n, 4 * kBlock)}, {kBlock}},
-                              {a, x, y, static_cast<int>(n)},
-                              setting_of(n)});
+  Output<float> y(check, "y", before);
+  device::Run launched = run(check, {"axpy",
+                                     {{blocks_for(n, 4 * kBlock)}, {kBlock}},
+                                     {a, x, y, static_cast<int>(n)},
+                                     setting_of(n)});
   std::vector<float> want(n);
   for (size_t i = 0; i < n; ++i)
     want[i] = static_cast<float>(double{a} * x.values()[i] + before[i]);
-  check_result(setting_of(n), line_of("axpy"), mismatch("y", y.read(), want, relative_tolerance()));
+  check_result(check, setting_of(n), check.line_of("axpy"),
+               mismatch("y", y.read(), want, relative_tolerance(check)));
   return launched;
 }
 
-using Task = device::Run (*)(uint32_t n);
+using Task = device::Run (*)(Check& check, uint32_t n);
 
 // The last block is allowed to be as dear as a full one of any task.
-DrawnSize drawn_size() { return grading::drawn_size(kWarpSize, 16 * kBlock); }
+DrawnSize drawn_size(Check& check) { return grading::drawn_size(check, kWarpSize, 16 * kBlock); }
 
-void hold(const device::Run& launched, const DrawnSize& size) {
-  demand_of_lanes(launched);
-  hold_sectors(setting_of(size.n) + ":", size.share * rubric().number("ideal"), launched);
+void hold(Check& check, const device::Run& launched, const DrawnSize& size) {
+  demand_of_lanes(check, launched);
+  hold_sectors(check, setting_of(size.n) + ":", size.share * check.row.number("ideal"), launched);
 }
 
-void credit_shared_out(Task task, const std::string& idea) {
-  const device::Run launched = task(rubric().count("n"));
-  demand_of_lanes(launched);
-  credit_work(launched);
-  credit_sectors(launched, rubric().number("ideal"), idea);
-  if (verdict().credit < 1) return;
-  const DrawnSize size = drawn_size();
-  hold(launch_beside([&] { return task(size.n); }), size);
+void credit_shared_out(Check& check, Task task, const std::string& idea) {
+  const device::Run launched = task(check, check.row.count("n"));
+  demand_of_lanes(check, launched);
+  credit_work(check, launched);
+  credit_sectors(check, launched, check.row.number("ideal"), idea);
+  if (check.verdict.credit < 1) return;
+  const DrawnSize size = drawn_size(check);
+  hold(check, launch_beside(check, [&] { return task(check, size.n); }), size);
 }
 
-void check_sizes(Task task) {
-  for (uint32_t n : sizes()) task(n);
-  right_result();
+void check_sizes(Check& check, Task task) {
+  for (uint32_t n : sizes(check)) task(check, n);
+  right_result(check);
 }
 
 }  // namespace
 
 TEST_SUITE("lab:coalescing") {
-  TEST_CASE("B1 scale: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_scale); }
+  LAB_CHECK("B1 scale: result" * takes("sizes", "relative_tolerance")) {
+    check_sizes(check, run_scale);
+  }
 
-  TEST_CASE("B1 scale: sectors" *
+  LAB_CHECK("B1 scale: sectors" *
             takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
     credit_shared_out(
-        run_scale,
+        check, run_scale,
         "Which 16 elements a thread takes is free. Choose them so that in each round of "
         "the loop neighbouring lanes meet neighbouring elements.");
   }
 
-  TEST_CASE("B2 fields: result" * takes("sizes", "relative_tolerance")) {
-    for (uint32_t n : sizes()) {
-      Random random = session().random();
-      Output<float> particles("particles", particle_floats(n));
+  LAB_CHECK("B2 fields: result" * takes("sizes", "relative_tolerance")) {
+    for (uint32_t n : sizes(check)) {
+      Random random = check.random();
+      Output<float> particles(check, "particles", particle_floats(n));
       std::array<std::vector<float>, kFields> values;
       for (int field = 0; field < kFields; ++field) {
         values[field] = random.floats(n);
-        pack_field(particles, values[field], field, n);
+        pack_field(check, particles, values[field], field, n);
       }
-      for (int field = 0; field < kFields; ++field) read_field(particles, values[field], field, n);
+      for (int field = 0; field < kFields; ++field)
+        read_field(check, particles, values[field], field, n);
     }
-    right_result();
+    right_result(check);
   }
 
-  TEST_CASE("B2 fields: sectors" * takes("n", "ideal", "drawn", "relative_tolerance")) {
-    const auto read_one = [](uint32_t n) {
-      Random random = session().random();
+  LAB_CHECK("B2 fields: sectors" * takes("n", "ideal", "drawn", "relative_tolerance")) {
+    const auto read_one = [&check](uint32_t n) {
+      Random random = check.random();
       const int field = static_cast<int>(random.below(kFields));
       const std::vector<float> values = random.floats(n);
-      Output<float> particles("particles", particle_floats(n));
-      pack_field(particles, values, field, n);
-      return read_field(particles, values, field, n);
+      Output<float> particles(check, "particles", particle_floats(n));
+      pack_field(check, particles, values, field, n);
+      return read_field(check, particles, values, field, n);
     };
-    const device::Run judged = read_one(rubric().count("n"));
-    demand_of_lanes(judged);
-    credit_sectors(judged, rubric().number("ideal"),
+    const device::Run judged = read_one(check.row.count("n"));
+    demand_of_lanes(check, judged);
+    credit_sectors(check, judged, check.row.number("ideal"),
                    "A sector holds eight floats, and the warp wants one of them. Let slot() put "
                    "side by side what is read side by side.");
-    if (verdict().credit < 1) return;
-    const DrawnSize size = drawn_size();
-    hold(launch_beside([&] { return read_one(size.n); }), size);
+    if (check.verdict.credit < 1) return;
+    const DrawnSize size = drawn_size(check);
+    hold(check, launch_beside(check, [&] { return read_one(size.n); }), size);
   }
 
-  TEST_CASE("B3 push: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_push); }
+  LAB_CHECK("B3 push: result" * takes("sizes", "relative_tolerance")) {
+    check_sizes(check, run_push);
+  }
 
-  TEST_CASE("B3 push: sectors" *
+  LAB_CHECK("B3 push: sectors" *
             takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
     credit_shared_out(
-        run_push,
+        check, run_push,
         "The block's particles are one contiguous stretch of floats. Let global memory "
         "see it as that, and structures only in shared memory.");
   }
 
-  TEST_CASE("B4 centre: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_centre); }
+  LAB_CHECK("B4 centre: result" * takes("sizes", "relative_tolerance")) {
+    check_sizes(check, run_centre);
+  }
 
-  TEST_CASE("B4 centre: sectors" *
+  LAB_CHECK("B4 centre: sectors" *
             takes("threads_at_work", "n", "ideal", "drawn", "relative_tolerance")) {
-    credit_shared_out(run_centre,
+    credit_shared_out(check, run_centre,
                       "A warp is 32 threads with consecutive threadIdx.x. Which index of the table "
                       "runs fastest in memory, and which one runs with the lanes?");
   }
 
-  TEST_CASE("B5 axpy: result" * takes("sizes", "relative_tolerance")) { check_sizes(run_axpy); }
-
-  TEST_CASE("B5 axpy: requests" * takes("threads_at_work", "n", "ideal_requests", "ideal", "drawn",
-                                        "relative_tolerance")) {
-    const device::Run judged = run_axpy(rubric().count("n"));
-    demand_of_lanes(judged);
-    credit_requests(judged, rubric().number("ideal"), rubric().number("ideal_requests"),
-                    line_of("axpy"));
-    if (verdict().credit < 1) return;
-    const DrawnSize size = drawn_size();
-    const device::Run launched = launch_beside([&] { return run_axpy(size.n); });
-    hold(launched, size);
-    hold_elsewhere(
-        setting_of(size.n) + ":", "requests", size.share * rubric().number("ideal_requests"),
-        counters_of(launched, Counted::global).global_requests(), worst_global(launched));
+  LAB_CHECK("B5 axpy: result" * takes("sizes", "relative_tolerance")) {
+    check_sizes(check, run_axpy);
   }
 
-  TEST_CASE("C1 one element off the line" * takes("questions")) { ask_questions(); }
+  LAB_CHECK("B5 axpy: requests" * takes("threads_at_work", "n", "ideal_requests", "ideal", "drawn",
+                                        "relative_tolerance")) {
+    const device::Run judged = run_axpy(check, check.row.count("n"));
+    demand_of_lanes(check, judged);
+    credit_requests(check, judged, check.row.number("ideal"), check.row.number("ideal_requests"),
+                    check.line_of("axpy"));
+    if (check.verdict.credit < 1) return;
+    const DrawnSize size = drawn_size(check);
+    const device::Run launched = launch_beside(check, [&] { return run_axpy(check, size.n); });
+    hold(check, launched, size);
+    hold_elsewhere(check, setting_of(size.n) + ":", "requests",
+                   size.share * check.row.number("ideal_requests"),
+                   counters_of(check, launched, Counted::global).global_requests(),
+                   worst_global(check, launched));
+  }
 
-  TEST_CASE("C2 three floats a point" * takes("questions")) { ask_questions(); }
+  LAB_CHECK("C1 one element off the line" * takes("questions")) { ask_questions(check); }
+
+  LAB_CHECK("C2 three floats a point" * takes("questions")) { ask_questions(check); }
 }
 
 }  // namespace lab32::checks::coalescing

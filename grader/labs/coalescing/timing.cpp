@@ -10,8 +10,8 @@ namespace {
 constexpr uint32_t kTimedBlock = 256;
 constexpr float kFactor = 2.5f;
 
-TimedWork scale_work(uint32_t n, size_t sets) {
-  const InputSets<float> inputs = random_inputs(sets, n);
+TimedWork scale_work(Check& check, uint32_t n, size_t sets) {
+  const InputSets<float> inputs = random_inputs(check, sets, n);
   TimedWork work = from_in_to_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t) {
     return std::vector<device::TimedStep>{
@@ -20,19 +20,19 @@ TimedWork scale_work(uint32_t n, size_t sets) {
                             {device::ArrayIndex{0}, device::ArrayIndex{1}, device::Arg(kFactor),
                              device::Arg(static_cast<int>(n))}}};
   };
-  work.mismatch = [inputs](size_t set, const Outputs& outputs) {
+  work.mismatch = [&check, inputs](size_t set, const Outputs& outputs) {
     std::vector<float> want = *inputs[set];
     for (float& v : want) v *= kFactor;
-    return mismatch("out", values_of<float>(outputs[0]), want, relative_tolerance());
+    return mismatch("out", values_of<float>(outputs[0]), want, relative_tolerance(check));
   };
   return work;
 }
 
 // push with no field to push it and no time to move: out = in, whatever the arithmetic, and moving
 // structures is all that is left.
-TimedWork push_work(uint32_t n, size_t sets) {
+TimedWork push_work(Check& check, uint32_t n, size_t sets) {
   constexpr size_t kFloats = 8;
-  const InputSets<float> inputs = input_sets<float>(sets, [n](Random& random) {
+  const InputSets<float> inputs = input_sets<float>(check, sets, [n](Random& random) {
     std::vector<float> input = random.floats(n * kFloats);
     for (float& v : input) v = 1.5f + 0.5f * v;
     return input;
@@ -46,9 +46,9 @@ TimedWork push_work(uint32_t n, size_t sets) {
         {device::ArrayIndex{0}, device::ArrayIndex{1}, device::Arg(none), device::Arg(none),
          device::Arg(none), device::Arg(none), device::Arg(static_cast<int>(n))}}};
   };
-  work.mismatch = [inputs](size_t set, const Outputs& outputs) {
+  work.mismatch = [&check, inputs](size_t set, const Outputs& outputs) {
     return mismatch("out (eight floats a particle)", values_of<float>(outputs[0]), *inputs[set],
-                    relative_tolerance());
+                    relative_tolerance(check));
   };
   return work;
 }
@@ -56,12 +56,12 @@ TimedWork push_work(uint32_t n, size_t sets) {
 }  // namespace
 
 TEST_SUITE("lab:coalescing") {
-  TEST_CASE("D1 scale: time" * takes_of_speed() * takes("relative_tolerance")) {
-    credit_speed({"scale", scale_work});
+  LAB_CHECK("D1 scale: time" * takes_of_speed() * takes("relative_tolerance")) {
+    credit_speed(check, {"scale", scale_work});
   }
 
-  TEST_CASE("D2 push: time" * takes_of_speed() * takes("relative_tolerance")) {
-    credit_speed({"push", push_work});
+  LAB_CHECK("D2 push: time" * takes_of_speed() * takes("relative_tolerance")) {
+    credit_speed(check, {"push", push_work});
   }
 }
 

@@ -14,7 +14,7 @@ struct Answered {
 };
 
 // The student's functions on each case, by the given kernel; there are as many of both kinds.
-Answered ask_calculator(const std::vector<OccupancyCase>& cases,
+Answered ask_calculator(Check& check, const std::vector<OccupancyCase>& cases,
                         const std::vector<WaveCase>& wave_cases) {
   const size_t count = std::max(cases.size(), wave_cases.size());
   std::vector<MultiprocessorLimits> sm;
@@ -28,24 +28,25 @@ Answered ask_calculator(const std::vector<OccupancyCase>& cases,
     grid.push_back(w.grid);
     resident.push_back(w.resident);
   }
-  Input<MultiprocessorLimits> in_sm("sm", sm);
-  Input<Usage> in_usage("usage", usage);
-  Input<int> in_grid("grid", grid), in_resident("resident", resident);
-  Output<int> blocks("out_blocks", count), limits("out_limits", count), waves("out_waves", count);
-  Output<float> last("out_last", count);
+  Input<MultiprocessorLimits> in_sm(check, "sm", sm);
+  Input<Usage> in_usage(check, "usage", usage);
+  Input<int> in_grid(check, "grid", grid), in_resident(check, "resident", resident);
+  Output<int> blocks(check, "out_blocks", count), limits(check, "out_limits", count),
+      waves(check, "out_waves", count);
+  Output<float> last(check, "out_last", count);
   Launch launch{
-      given("calculator"),
+      given(check, "calculator"),
       {{blocks_for(count, 128)}, {128}},
       {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last, static_cast<int>(count)},
       ""};
   launch.drawn = false;
-  run(launch);
+  run(check, launch);
   return {blocks.read(), limits.read(), waves.read(), last.read()};
 }
 
-std::vector<OccupancyCase> drawn_cases() {
-  Random random = session().random();
-  return occupancy_cases(random, rubric().count("random_cases"));
+std::vector<OccupancyCase> drawn_cases(Check& check) {
+  Random random = check.random();
+  return occupancy_cases(random, check.row.count("random_cases"));
 }
 
 std::string said(bool written, const std::string& answer) {
@@ -53,17 +54,17 @@ std::string said(bool written, const std::string& answer) {
 }
 
 // Loses the check for the wrong answer that is easiest to think through.
-void judge(const char* function, const std::vector<OccupancyCase>& cases,
+void judge(Check& check, const char* function, const std::vector<OccupancyCase>& cases,
            const std::vector<size_t>& wrong, bool all_zero,
            const std::function<std::string(size_t)>& answer, const std::string& hint) {
-  figure("cases", static_cast<double>(cases.size()));
-  figure("wrong", static_cast<double>(wrong.size()));
-  expected("all right");
+  check.figure("cases", static_cast<double>(cases.size()));
+  check.figure("wrong", static_cast<double>(wrong.size()));
+  check.expected("all right");
   if (wrong.empty()) {
-    measured(fmt::format("{} cases", cases.size()));
+    check.measured(fmt::format("{} cases", cases.size()));
     return;
   }
-  measured(fmt::format("{} of {} wrong", wrong.size(), cases.size()));
+  check.measured(fmt::format("{} of {} wrong", wrong.size(), cases.size()));
   size_t shown = wrong.front();
   for (size_t i : wrong)
     if (cases[i].effort() < cases[shown].effort()) shown = i;
@@ -73,7 +74,7 @@ void judge(const char* function, const std::vector<OccupancyCase>& cases,
     message += "\nIt answers 0 to everything: it is still to be written.";
   else if (!hint.empty())
     message += "\n" + hint;
-  lose(line_of(function), message);
+  check.lose(check.line_of(function), message);
 }
 
 bool zeros(const std::vector<int>& values) {
@@ -83,21 +84,21 @@ bool zeros(const std::vector<int>& values) {
 }  // namespace
 
 TEST_SUITE("lab:occupancy") {
-  TEST_CASE("A1 blocks that reside" * takes("random_cases")) {
-    const std::vector<OccupancyCase> cases = drawn_cases();
-    const std::vector<int> got = ask_calculator(cases, {WaveCase{}}).blocks;
+  LAB_CHECK("A1 blocks that reside" * takes("random_cases")) {
+    const std::vector<OccupancyCase> cases = drawn_cases(check);
+    const std::vector<int> got = ask_calculator(check, cases, {WaveCase{}}).blocks;
     std::vector<size_t> wrong;
     for (size_t i = 0; i < cases.size(); ++i)
       if (got[i] != cases[i].blocks) wrong.push_back(i);
     judge(
-        "resident_blocks", cases, wrong, zeros(got),
+        check, "resident_blocks", cases, wrong, zeros(got),
         [&](size_t i) { return said(!is_poison(got[i]), fmt::format("{} blocks", got[i])); },
         misconception(cases, got));
   }
 
-  TEST_CASE("A2 what limits them" * takes("random_cases")) {
-    const std::vector<OccupancyCase> cases = drawn_cases();
-    const std::vector<int> got = ask_calculator(cases, {WaveCase{}}).limits;
+  LAB_CHECK("A2 what limits them" * takes("random_cases")) {
+    const std::vector<OccupancyCase> cases = drawn_cases(check);
+    const std::vector<int> got = ask_calculator(check, cases, {WaveCase{}}).limits;
     std::vector<size_t> wrong;
     bool part = true;  // every wrong answer names one of those that bind
     for (size_t i = 0; i < cases.size(); ++i) {
@@ -106,45 +107,46 @@ TEST_SUITE("lab:occupancy") {
       part = part && (got[i] & cases[i].limits) == got[i] && got[i] != 0;
     }
     judge(
-        "limits", cases, wrong, zeros(got),
+        check, "limits", cases, wrong, zeros(got),
         [&](size_t i) { return said(!is_poison(got[i]), names_of(got[i])); },
         part ? "What you name does bind; but which other resource allows no more blocks either?"
              : "");
   }
 
-  TEST_CASE("A3 waves and the last one" * takes("random_cases")) {
-    Random random = session().random();
-    const std::vector<WaveCase> cases = wave_cases(random, rubric().count("random_cases"));
-    const Answered got = ask_calculator({occupancy_cases(random, 0).front()}, cases);
-    expected("all right");
+  LAB_CHECK("A3 waves and the last one" * takes("random_cases")) {
+    Random random = check.random();
+    const std::vector<WaveCase> cases = wave_cases(random, check.row.count("random_cases"));
+    const Answered got = ask_calculator(check, {occupancy_cases(random, 0).front()}, cases);
+    check.expected("all right");
     size_t wrong = 0, shown = 0;
     const auto wrong_waves = [&](size_t i) { return got.waves[i] != cases[i].waves(); };
     const auto wrong_last = [&](size_t i) { return !matches(got.last[i], cases[i].last(), 1e-5); };
     for (size_t i = 0; i < cases.size(); ++i)
       if ((wrong_waves(i) || wrong_last(i)) && wrong++ == 0) shown = i;
-    figure("cases", static_cast<double>(cases.size()));
-    figure("wrong", static_cast<double>(wrong));
+    check.figure("cases", static_cast<double>(cases.size()));
+    check.figure("wrong", static_cast<double>(wrong));
     if (wrong == 0) {
-      measured(fmt::format("{} cases", cases.size()));
+      check.measured(fmt::format("{} cases", cases.size()));
       return;
     }
-    measured(fmt::format("{} of {} wrong", wrong, cases.size()));
+    check.measured(fmt::format("{} of {} wrong", wrong, cases.size()));
     const WaveCase& c = cases[shown];
     const std::string blocks =
         fmt::format("{} block{} where {} reside{} at a time", c.grid, c.grid == 1 ? "" : "s",
                     c.resident, c.resident == 1 ? "s" : "");
     if (wrong_waves(shown))
-      lose(line_of("waves"),
-           fmt::format(
-               "{}: {}, and that is not so. A wave is begun for the last block, too.", blocks,
-               said(!is_poison(got.waves[shown]), fmt::format("{} waves", got.waves[shown]))));
-    lose(line_of("last_wave"),
-         fmt::format(
-             "{}: {}, and that is not so. How many blocks are left for the last wave, and "
-             "how many could it have? After whole waves only, the last one is full.",
-             blocks,
-             said(!is_poison(got.last[shown]),
-                  fmt::format("the last wave fills {:.4g} of its places", got.last[shown]))));
+      check.lose(
+          check.line_of("waves"),
+          fmt::format(
+              "{}: {}, and that is not so. A wave is begun for the last block, too.", blocks,
+              said(!is_poison(got.waves[shown]), fmt::format("{} waves", got.waves[shown]))));
+    check.lose(check.line_of("last_wave"),
+               fmt::format(
+                   "{}: {}, and that is not so. How many blocks are left for the last wave, and "
+                   "how many could it have? After whole waves only, the last one is full.",
+                   blocks,
+                   said(!is_poison(got.last[shown]),
+                        fmt::format("the last wave fills {:.4g} of its places", got.last[shown]))));
   }
 }
 

@@ -14,126 +14,130 @@ constexpr uint32_t kCopyBlock = 256, kTraceBlock = 1024;
 std::string n_is(uint32_t n) { return fmt::format("n = {}", n); }
 
 // So many blocks for each multiprocessor.
-device::Shape copy_shape(uint32_t per_multiprocessor) {
-  return {{per_multiprocessor * session().device.multiprocessors()}, {kCopyBlock}};
+device::Shape copy_shape(Check& check, uint32_t per_multiprocessor) {
+  return {{per_multiprocessor * check.device().multiprocessors()}, {kCopyBlock}};
 }
 
-device::Run run_copy(uint32_t n, device::LaunchOptions::Model model) {
-  Random random = session().random();
-  const Input<float> in("in", random.floats(n));
-  const Output<float> out("out", n);
+device::Run run_copy(Check& check, uint32_t n, device::LaunchOptions::Model model) {
+  Random random = check.random();
+  const Input<float> in(check, "in", random.floats(n));
+  const Output<float> out(check, "out", n);
   device::Run launched =
-      run({"copy", copy_shape(1), {in, out, static_cast<int>(n)}, n_is(n), model});
-  check_result(n_is(n), line_of("copy"), mismatch("out", out.read(), in.values()));
+      run(check, {"copy", copy_shape(check, 1), {in, out, static_cast<int>(n)}, n_is(n), model});
+  check_result(check, n_is(n), check.line_of("copy"), mismatch("out", out.read(), in.values()));
   return launched;
 }
 
 // The given kernel with all the warps that a multiprocessor holds.
-double full_copy_seconds(uint32_t n) {
-  return given_time("copy_floats", n_is(n), [n] {
-    const Input<float> in("in", std::vector<float>(n, 1.0f));
-    const Output<float> out("out", n);
-    const uint64_t resident = session().device.resident_blocks(
-        *session().module.find(given("copy_floats")), copy_shape(1));
-    const device::Run run = run_to_count({given("copy_floats"),
-                                          {{static_cast<uint32_t>(resident)}, {kCopyBlock}},
-                                          {in, out, static_cast<int>(n)},
-                                          "",
-                                          device::LaunchOptions::Model::cold});
+double full_copy_seconds(Check& check, uint32_t n) {
+  return given_time(check, "copy_floats", n_is(n), [n](Check& check) {
+    const Input<float> in(check, "in", std::vector<float>(n, 1.0f));
+    const Output<float> out(check, "out", n);
+    const uint64_t resident = check.device().resident_blocks(
+        *check.session.module.find(given(check, "copy_floats")), copy_shape(check, 1));
+    const device::Run run = run_to_count(check, {given(check, "copy_floats"),
+                                                 {{static_cast<uint32_t>(resident)}, {kCopyBlock}},
+                                                 {in, out, static_cast<int>(n)},
+                                                 "",
+                                                 device::LaunchOptions::Model::cold});
     return run.predicted ? run.predicted->kernel_seconds : 0;
   });
 }
 
-void run_trace(uint32_t n, uint32_t steps, const std::vector<Cell>& cells) {
-  const Input<Cell> in("field", cells);
-  const Input<float> start("start", starts(n));
-  const Output<float> out("out", size_t{kTraced} * n);
-  run({"trace",
-       {{blocks_for(n, kTraceBlock)}, {kTraceBlock}},
-       {in, start, out, static_cast<int>(n), static_cast<int>(steps)},
-       n_is(n)});
-  check_result(
-      n_is(n), line_of("trace"),
-      mismatch("out", out.read(), traced(cells, start.values(), n, steps), relative_tolerance()));
+void run_trace(Check& check, uint32_t n, uint32_t steps, const std::vector<Cell>& cells) {
+  const Input<Cell> in(check, "field", cells);
+  const Input<float> start(check, "start", starts(n));
+  const Output<float> out(check, "out", size_t{kTraced} * n);
+  run(check, {"trace",
+              {{blocks_for(n, kTraceBlock)}, {kTraceBlock}},
+              {in, start, out, static_cast<int>(n), static_cast<int>(steps)},
+              n_is(n)});
+  check_result(check, n_is(n), check.line_of("trace"),
+               mismatch("out", out.read(), traced(cells, start.values(), n, steps),
+                        relative_tolerance(check)));
 }
 
 }  // namespace
 
 TEST_SUITE("lab:occupancy") {
-  TEST_CASE("B2 copy: result" * takes("sizes")) {
-    for (uint32_t n : sizes()) run_copy(n, device::LaunchOptions::Model::none);
-    right_result();
+  LAB_CHECK("B2 copy: result" * takes("sizes")) {
+    for (uint32_t n : sizes(check)) run_copy(check, n, device::LaunchOptions::Model::none);
+    right_result(check);
   }
 
-  TEST_CASE("B2 copy: with 8 warps" * takes("n")) {
-    const uint32_t n = rubric().count("n");
-    const device::Run run =
-        launch_beside([&] { return run_copy(n, device::LaunchOptions::Model::cold); });
-    demand_of_lanes(run);
-    if (!run.predicted) not_run({NotRun::Kind::no_counters, session().device.name()});
-    const double mine = run.predicted->kernel_seconds, full = full_copy_seconds(n);
-    measured(fmt::format("{:.1f} µs modelled", 1e6 * mine));
-    expected(fmt::format("{:.1f} µs", 1e6 * full));
-    figure("modelled_seconds", mine);
-    figure("full_seconds", full);
-    credit(full, mine);
+  LAB_CHECK("B2 copy: with 8 warps" * takes("n")) {
+    const uint32_t n = check.row.count("n");
+    const device::Run run = launch_beside(
+        check, [&] { return run_copy(check, n, device::LaunchOptions::Model::cold); });
+    demand_of_lanes(check, run);
+    if (!run.predicted) check.not_run({NotRun::Kind::no_counters, check.device().name()});
+    const double mine = run.predicted->kernel_seconds, full = full_copy_seconds(check, n);
+    check.measured(fmt::format("{:.1f} µs modelled", 1e6 * mine));
+    check.expected(fmt::format("{:.1f} µs", 1e6 * full));
+    check.figure("modelled_seconds", mine);
+    check.figure("full_seconds", full);
+    check.credit(full, mine);
     if (mine > full)
-      explain(line_of("copy"),
-              fmt::format("The given kernel takes {:.1f} µs where all warps reside. With 8 warps "
-                          "for each multiprocessor yours is {}.\nHow many bytes has a thread under "
-                          "way before it waits? Loads that do not depend on each other can be, "
-                          "all of them, and one load can be 16 bytes wide.",
-                          1e6 * full, run.predicted->bottleneck));
+      check.explain(
+          check.line_of("copy"),
+          fmt::format("The given kernel takes {:.1f} µs where all warps reside. With 8 warps "
+                      "for each multiprocessor yours is {}.\nHow many bytes has a thread under "
+                      "way before it waits? Loads that do not depend on each other can be, "
+                      "all of them, and one load can be 16 bytes wide.",
+                      1e6 * full, run.predicted->bottleneck));
   }
 
-  TEST_CASE("B3 trace: result" * takes("sizes", "steps", "relative_tolerance")) {
-    const std::vector<Cell> cells = field(session().random().bits());
-    for (uint32_t n : sizes()) run_trace(n, rubric().count("steps"), cells);
-    right_result();
+  LAB_CHECK("B3 trace: result" * takes("sizes", "steps", "relative_tolerance")) {
+    const std::vector<Cell> cells = field(check.random().bits());
+    for (uint32_t n : sizes(check)) run_trace(check, n, check.row.count("steps"), cells);
+    right_result(check);
   }
 
-  TEST_CASE("B3 trace: blocks of 1024") {
-    Session& s = session();
+  LAB_CHECK("B3 trace: blocks of 1024") {
+    Session& s = check.session;
     device::Kernel* const kernel = s.module.find("trace");
-    if (!kernel) lose({Failure::Kind::missing, "", "trace"});
-    const device::Shape shape{{s.device.multiprocessors()}, {kTraceBlock}};
+    if (!kernel) check.lose({Failure::Kind::missing, "", "trace"});
+    const device::Shape shape{{check.device().multiprocessors()}, {kTraceBlock}};
     const auto blocks = [&](device::Kernel& of) {
-      return static_cast<double>(s.device.resident_blocks(of, shape)) / s.device.multiprocessors();
+      return static_cast<double>(check.device().resident_blocks(of, shape)) /
+             check.device().multiprocessors();
     };
     // `follow` needs few registers, and no shared memory: of it, threads alone limit the blocks.
-    const double mine = blocks(*kernel), most = blocks(*s.module.find(given("follow")));
+    const double mine = blocks(*kernel), most = blocks(*s.module.find(given(check, "follow")));
     const uint32_t registers = kernel->info().registers.value_or(0);
     const uint32_t local = kernel->info().local_accesses.value_or(0);
-    limit_shared("trace", 0);
-    measured(fmt::format("{:.0f} block{}, {} registers", mine, mine == 1 ? "" : "s", registers));
-    expected(fmt::format("{:.0f} block{}", most, most == 1 ? "" : "s"));
-    figure("blocks", mine);
-    figure("registers", registers);
-    figure("local_accesses", local);
+    limit_shared(check, "trace", 0);
+    check.measured(
+        fmt::format("{:.0f} block{}, {} registers", mine, mine == 1 ? "" : "s", registers));
+    check.expected(fmt::format("{:.0f} block{}", most, most == 1 ? "" : "s"));
+    check.figure("blocks", mine);
+    check.figure("registers", registers);
+    check.figure("local_accesses", local);
     Failure few{Failure::Kind::wasteful};
     few.measured = mine;
     few.expected = most;
-    credit_share(mine / most, few);
+    check.credit_share(mine / most, few);
     if (mine < most)
-      explain(line_of("trace"),
-              fmt::format("At {} registers per thread {:.0f} block of 1024 threads fits a "
-                          "multiprocessor. A warp's registers come in units of 256: how many may a "
-                          "thread have, if {:.0f} blocks are to fit, and how does one tell the "
-                          "compiler?",
-                          registers, mine, most));
+      check.explain(
+          check.line_of("trace"),
+          fmt::format("At {} registers per thread {:.0f} block of 1024 threads fits a "
+                      "multiprocessor. A warp's registers come in units of 256: how many may a "
+                      "thread have, if {:.0f} blocks are to fit, and how does one tell the "
+                      "compiler?",
+                      registers, mine, most));
     if (local > 0) {
-      measured(fmt::format("{} local accesses", local));
-      lose({Failure::Kind::wasteful}, line_of("trace"),
-           fmt::format("ptxas keeps values in local memory: {} loads and stores of it in the "
-                       "machine code. Each is an access to L1, in every thread. The limit is "
-                       "tighter than the kernel needs, or an array is indexed at run time.",
-                       local));
+      check.measured(fmt::format("{} local accesses", local));
+      check.lose({Failure::Kind::wasteful}, check.line_of("trace"),
+                 fmt::format("ptxas keeps values in local memory: {} loads and stores of it in the "
+                             "machine code. Each is an access to L1, in every thread. The limit is "
+                             "tighter than the kernel needs, or an array is indexed at run time.",
+                             local));
     }
   }
 
-  TEST_CASE("C1 kinds of memory" * takes("questions")) { ask_questions(); }
+  LAB_CHECK("C1 kinds of memory" * takes("questions")) { ask_questions(check); }
 
-  TEST_CASE("C2 too few registers" * takes("questions")) { ask_questions(); }
+  LAB_CHECK("C2 too few registers" * takes("questions")) { ask_questions(check); }
 }
 
 }  // namespace lab32::checks::occupancy

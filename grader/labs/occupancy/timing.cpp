@@ -17,8 +17,8 @@
 namespace lab32::checks::occupancy {
 namespace {
 
-TimedWork copy_work(uint32_t n, size_t sets) {
-  const InputSets<float> inputs = random_inputs(sets, n);
+TimedWork copy_work(Check& check, uint32_t n, size_t sets) {
+  const InputSets<float> inputs = random_inputs(check, sets, n);
   TimedWork work = from_in_to_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t multiprocessors) {
     return std::vector<device::TimedStep>{device::TimedLaunch{
@@ -37,8 +37,8 @@ using device::ArrayIndex;
 constexpr int kOrbitSteps = 32;
 
 // The shape that the skeleton states: threads per block, items per thread.
-LaunchConfig skeletons_shape() {
-  const std::vector<double> numbers = rubric().numbers("skeleton");
+LaunchConfig skeletons_shape(Check& check) {
+  const std::vector<double> numbers = check.row.numbers("skeleton");
   LaunchConfig config;
   config.block = static_cast<uint32_t>(numbers.at(0));
   config.items_per_thread = static_cast<uint32_t>(numbers.at(1));
@@ -53,12 +53,13 @@ struct Shaped {
   uint32_t pixel = 0, border = 0;  // of a tile in dynamic shared memory: bytes, and pixels
   std::string inputs = "";         // what they follow from besides n
 
-  TimedVersion version(bool as_given, decltype(TimedVersion::mismatch) mismatch) const {
+  TimedVersion version(Check& check, bool as_given,
+                       decltype(TimedVersion::mismatch) mismatch) const {
     TimedVersion made;
-    const LaunchConfig skeletons = skeletons_shape();
-    made.steps = [*this, as_given, skeletons](device::LoadedModule& module,
-                                              uint32_t multiprocessors) {
-      const LaunchConfig config = as_given ? skeletons : launch_config(kernel, module);
+    const LaunchConfig skeletons = skeletons_shape(check);
+    made.steps = [*this, &check, as_given, skeletons](device::LoadedModule& module,
+                                                      uint32_t multiprocessors) {
+      const LaunchConfig config = as_given ? skeletons : launch_config(check, kernel, module);
       device::Shape shape = config.shape(n, multiprocessors);
       if (pixel > 0) {
         const uint64_t width =
@@ -79,7 +80,7 @@ struct Shaped {
 // The work of a given kernel that reads `inputs` and writes one array of `outputs` floats. Both
 // versions write the same values to arrays of their own; `want` is the same for all sets.
 template <class T>
-TimedWork shaped_work(Shaped shaped, std::vector<device::TimedArray> inputs,
+TimedWork shaped_work(Check& check, Shaped shaped, std::vector<device::TimedArray> inputs,
                       std::shared_ptr<const std::vector<T>> want, double tolerance,
                       const std::vector<device::Arg>& numbers) {
   TimedWork work;
@@ -95,7 +96,7 @@ TimedWork shaped_work(Shaped shaped, std::vector<device::TimedArray> inputs,
     for (size_t i = 0; i < out; ++i) shaped.args.emplace_back(ArrayIndex{i});
     shaped.args.emplace_back(ArrayIndex{index});
     for (const device::Arg& number : numbers) shaped.args.emplace_back(number);
-    return shaped.version(as_given, [=](size_t, const Outputs& outputs) {
+    return shaped.version(check, as_given, [=](size_t, const Outputs& outputs) {
       return mismatch("out", values_of<T>(outputs[as_given ? 1 : 0]), *want, tolerance);
     });
   };
@@ -104,7 +105,7 @@ TimedWork shaped_work(Shaped shaped, std::vector<device::TimedArray> inputs,
   return work;
 }
 
-TimedWork follow_work(uint32_t n, uint32_t nodes, uint32_t steps) {
+TimedWork follow_work(Check& check, uint32_t n, uint32_t nodes, uint32_t steps) {
   const std::vector<int32_t> next = links(nodes);
   auto want = std::make_shared<std::vector<int32_t>>(n);
   for (uint32_t i = 0; i < n; ++i) {
@@ -114,11 +115,11 @@ TimedWork follow_work(uint32_t n, uint32_t nodes, uint32_t steps) {
   }
   Shaped shaped{"follow", n, {}};
   shaped.inputs = fmt::format("nodes {}, steps {}", nodes, steps);
-  return shaped_work<int32_t>(shaped, {read_array("next", next)}, want, 0,
+  return shaped_work<int32_t>(check, shaped, {read_array("next", next)}, want, 0,
                               {static_cast<int>(n), static_cast<int>(steps)});
 }
 
-TimedWork smooth_work(uint32_t n, double tolerance) {
+TimedWork smooth_work(Check& check, uint32_t n, double tolerance) {
   constexpr size_t kReach = 64, kStep = 32;
   Random random(n);
   const std::vector<float> in = random.floats(size_t{4} * n);
@@ -132,11 +133,12 @@ TimedWork smooth_work(uint32_t n, double tolerance) {
     }
   Shaped shaped{"smooth", n, {}};
   shaped.pixel = 16, shaped.border = 2 * kReach;
-  return shaped_work<float>(shaped, {read_array("in", in)}, want, tolerance, {static_cast<int>(n)});
+  return shaped_work<float>(check, shaped, {read_array("in", in)}, want, tolerance,
+                            {static_cast<int>(n)});
 }
 
 // The points of the orbits are near 0 and stay there, so a double follows them.
-TimedWork orbits_work(uint32_t n, double tolerance) {
+TimedWork orbits_work(Check& check, uint32_t n, double tolerance) {
   auto want = std::make_shared<std::vector<float>>(n);
   for (uint32_t i = 0; i < n; ++i) {
     double sum = 0;
@@ -152,12 +154,12 @@ TimedWork orbits_work(uint32_t n, double tolerance) {
     }
     (*want)[i] = static_cast<float>(sum);
   }
-  return shaped_work<float>({"orbits", n, {}}, {}, want, tolerance,
+  return shaped_work<float>(check, {"orbits", n, {}}, {}, want, tolerance,
                             {static_cast<int>(n), kOrbitSteps});
 }
 
 // Eighths, so that sums of products are exact.
-TimedWork match_work(uint32_t n) {
+TimedWork match_work(Check& check, uint32_t n) {
   constexpr size_t kColumns = 32, kArrays = 4;
   Random random(n);
   std::vector<std::vector<float>> rows(kArrays, std::vector<float>(kColumns * n));
@@ -173,13 +175,15 @@ TimedWork match_work(uint32_t n) {
   std::vector<device::TimedArray> inputs;
   for (size_t i = 0; i < kArrays; ++i)
     inputs.push_back(read_array(std::string(1, "abcd"[i]), rows[i]));
-  return shaped_work<float>({"match", n, {}}, std::move(inputs), want, 0, {static_cast<int>(n)});
+  return shaped_work<float>(check, {"match", n, {}}, std::move(inputs), want, 0,
+                            {static_cast<int>(n)});
 }
 
 // Blocks of 1024, of the submission's kernel and of the one without bounds.
-TimedWork trace_work(uint32_t n, uint32_t steps, double tolerance, size_t sets) {
+TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance, size_t sets) {
   constexpr uint32_t kBlock = 1024;
-  const auto fields = input_sets<Cell>(sets, [](Random& random) { return field(random.bits()); });
+  const auto fields =
+      input_sets<Cell>(check, sets, [](Random& random) { return field(random.bits()); });
   const std::vector<float> start = starts(n);
   TimedWork work;
   work.arrays = {read_array("field", fields), read_array("start", start),
@@ -206,52 +210,58 @@ TimedWork trace_work(uint32_t n, uint32_t steps, double tolerance, size_t sets) 
   return work;
 }
 
-void check_shape(const std::string& kernel, const std::string& before, MakeWork make) {
-  StepCheck check;
-  check.kernel = kernel;
-  check.before = kernel + " as given";
-  check.form_before = before;
-  check.make = std::move(make);
-  credit_step(check);
+void check_shape(Check& check, const std::string& kernel, const std::string& before,
+                 MakeWork make) {
+  StepCheck step;
+  step.kernel = kernel;
+  step.before = kernel + " as given";
+  step.form_before = before;
+  step.make = std::move(make);
+  credit_step(check, step);
 }
 
 }  // namespace
 
 TEST_SUITE("lab:occupancy") {
-  TEST_CASE("D1 copy: time with 8 warps" * takes_of_speed()) { credit_speed({"copy", copy_work}); }
-
-  TEST_CASE("D2 follow: time" * takes("n", "n_modelled", "skeleton", "nodes", "steps_of_each",
-                                      "steps.share_of_gain", "steps.least_gain")) {
-    const uint32_t nodes = rubric().count("nodes"), steps = rubric().count("steps_of_each");
-    check_shape("follow", "the given shape",
-                [=](uint32_t n, size_t) { return follow_work(n, nodes, steps); });
+  LAB_CHECK("D1 copy: time with 8 warps" * takes_of_speed()) {
+    credit_speed(check, {"copy", copy_work});
   }
 
-  TEST_CASE("D3 trace: time" * takes("n", "n_modelled", "steps_of_each", "relative_tolerance",
+  LAB_CHECK("D2 follow: time" * takes("n", "n_modelled", "skeleton", "nodes", "steps_of_each",
+                                      "steps.share_of_gain", "steps.least_gain")) {
+    const uint32_t nodes = check.row.count("nodes"), steps = check.row.count("steps_of_each");
+    check_shape(check, "follow", "the given shape", [=](Check& check, uint32_t n, size_t) {
+      return follow_work(check, n, nodes, steps);
+    });
+  }
+
+  LAB_CHECK("D3 trace: time" * takes("n", "n_modelled", "steps_of_each", "relative_tolerance",
                                      "steps.share_of_gain", "steps.least_gain")) {
-    const uint32_t steps = rubric().count("steps_of_each");
-    const double tolerance = relative_tolerance();
-    check_shape("trace", "the given bounds",
-                [=](uint32_t n, size_t sets) { return trace_work(n, steps, tolerance, sets); });
+    const uint32_t steps = check.row.count("steps_of_each");
+    const double tolerance = relative_tolerance(check);
+    check_shape(check, "trace", "the given bounds", [=](Check& check, uint32_t n, size_t sets) {
+      return trace_work(check, n, steps, tolerance, sets);
+    });
   }
 
-  TEST_CASE("D4 smooth: time" * takes("n", "n_modelled", "skeleton", "relative_tolerance",
+  LAB_CHECK("D4 smooth: time" * takes("n", "n_modelled", "skeleton", "relative_tolerance",
                                       "steps.share_of_gain", "steps.least_gain")) {
-    const double tolerance = relative_tolerance();
-    check_shape("smooth", "the given shape",
-                [=](uint32_t n, size_t) { return smooth_work(n, tolerance); });
+    const double tolerance = relative_tolerance(check);
+    check_shape(check, "smooth", "the given shape",
+                [=](Check& check, uint32_t n, size_t) { return smooth_work(check, n, tolerance); });
   }
 
-  TEST_CASE("D5 orbits: time" * takes("n", "n_modelled", "skeleton", "relative_tolerance",
+  LAB_CHECK("D5 orbits: time" * takes("n", "n_modelled", "skeleton", "relative_tolerance",
                                       "steps.share_of_gain", "steps.least_gain")) {
-    const double tolerance = relative_tolerance();
-    check_shape("orbits", "the given shape",
-                [=](uint32_t n, size_t) { return orbits_work(n, tolerance); });
+    const double tolerance = relative_tolerance(check);
+    check_shape(check, "orbits", "the given shape",
+                [=](Check& check, uint32_t n, size_t) { return orbits_work(check, n, tolerance); });
   }
 
-  TEST_CASE("D6 match: time" *
+  LAB_CHECK("D6 match: time" *
             takes("n", "n_modelled", "skeleton", "steps.share_of_gain", "steps.least_gain")) {
-    check_shape("match", "the given shape", [](uint32_t n, size_t) { return match_work(n); });
+    check_shape(check, "match", "the given shape",
+                [](Check& check, uint32_t n, size_t) { return match_work(check, n); });
   }
 }
 

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "grading/engine/session.h"
-#include "grading/engine/verdict.h"
+#include "grading/engine/check.h"
 #include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
 
@@ -48,19 +47,19 @@ std::string counted(const std::string& number, const Words& words) {
 }
 
 // For the table: "74 wavefronts", "29 per block".
-void show_counts(double got, double limit, const Words& words) {
-  measured(counted(short_number(got, limit), words));
-  expected(short_number(limit, got) + " per " + words.per);
+void show_counts(Check& check, double got, double limit, const Words& words) {
+  check.measured(counted(short_number(got, limit), words));
+  check.expected(short_number(limit, got) + " per " + words.per);
 }
 
 uint64_t idle_of(const counters::SharedTraffic& t) { return 32 * t.requests - t.lanes; }
 
 // The line of the student's file on which `of` is largest; nullptr: nowhere more than 0.
-const counters::LineCounters* largest(const device::Run& run,
+const counters::LineCounters* largest(Check& check, const device::Run& run,
                                       uint64_t (*of)(const counters::Counters&)) {
   const counters::LineCounters* found = nullptr;
   for (const counters::LineCounters& line : run.lines)
-    if (line.file == session().source.display() && line.line > 0 && of(line.counters) > 0 &&
+    if (line.file == check.session.source.display() && line.line > 0 && of(line.counters) > 0 &&
         (!found || of(line.counters) > of(found->counters)))
       found = &line;
   return found;
@@ -70,8 +69,9 @@ const counters::LineCounters* largest(const device::Run& run,
 
 const char* key_of(Counter counter) { return words_of(counter).key; }
 
-StepCounts::StepCounts(const device::Run& run, uint64_t blocks, uint64_t elements)
-    : StepCounts(counters_of(run), static_cast<double>(blocks), static_cast<double>(elements)) {}
+StepCounts::StepCounts(Check& check, const device::Run& run, uint64_t blocks, uint64_t elements)
+    : StepCounts(counters_of(check, run), static_cast<double>(blocks),
+                 static_cast<double>(elements)) {}
 
 StepCounts::StepCounts(const counters::Counters& c, double blocks, double elements) {
   double requests = 0, active = 0;
@@ -87,16 +87,21 @@ StepCounts::StepCounts(const counters::Counters& c, double blocks, double elemen
   instructions = 32 * static_cast<double>(c.warp_instructions) / elements;
 }
 
-StepVerdict::StepVerdict(const device::Run& run, uint32_t block, uint64_t blocks, uint64_t elements)
-    : run_(run), block_(block), blocks_(blocks), counts_(run, blocks, elements) {}
+StepVerdict::StepVerdict(Check& check, const device::Run& run, uint32_t block, uint64_t blocks,
+                         uint64_t elements)
+    : check_(check),
+      run_(run),
+      block_(block),
+      blocks_(blocks),
+      counts_(check, run, blocks, elements) {}
 
 void StepVerdict::figures() const {
-  figure("accesses", counts_.accesses);
-  figure("lanes", counts_.lanes);
-  figure("wavefronts", counts_.wavefronts);
-  figure("idle_lanes", counts_.idle_lanes);
-  figure("barriers", counts_.barriers);
-  figure("instructions", counts_.instructions);
+  check_.figure("accesses", counts_.accesses);
+  check_.figure("lanes", counts_.lanes);
+  check_.figure("wavefronts", counts_.wavefronts);
+  check_.figure("idle_lanes", counts_.idle_lanes);
+  check_.figure("barriers", counts_.barriers);
+  check_.figure("instructions", counts_.instructions);
 }
 
 double StepVerdict::reached(Counter counter) const {
@@ -117,92 +122,95 @@ double StepVerdict::reached(Counter counter) const {
 void StepVerdict::explain_excess(Counter counter) const {
   const counters::LineCounters* line = nullptr;
   if (counter == Counter::accesses || counter == Counter::idle_lanes) {
-    line = largest(run_, [](const counters::Counters& c) {
+    line = largest(check_, run_, [](const counters::Counters& c) {
       return idle_of(c.shared_load) + idle_of(c.shared_store) + idle_of(c.shared_atom);
     });
     if (!line) return;
     const counters::Counters& c = line->counters;
     const uint64_t requests = c.shared_requests();
     const uint64_t lanes = c.shared_load.lanes + c.shared_store.lanes + c.shared_atom.lanes;
-    explain(line->line,
-            fmt::format("The warps of a block of {} threads access shared memory {} times here, "
-                        "with {:.1f} of 32 lanes active on average.",
-                        block_, requests / blocks_,
-                        static_cast<double>(lanes) / static_cast<double>(requests)));
+    check_.explain(
+        line->line,
+        fmt::format("The warps of a block of {} threads access shared memory {} times here, "
+                    "with {:.1f} of 32 lanes active on average.",
+                    block_, requests / blocks_,
+                    static_cast<double>(lanes) / static_cast<double>(requests)));
   } else if (counter == Counter::wavefronts) {
-    const Waste waste = worst_shared(run_);
-    explain(waste.line, waste.line > 0 ? waste.message
-                                       : "No access has a bank conflict; there are more accesses "
-                                         "than the step needs.");
+    const Waste waste = worst_shared(check_, run_);
+    check_.explain(waste.line, waste.line > 0
+                                   ? waste.message
+                                   : "No access has a bank conflict; there are more accesses "
+                                     "than the step needs.");
   } else if (counter == Counter::barriers) {
-    explain(0, fmt::format("All {} threads of a block wait at {}.", block_,
-                           counted(short_number(counts_.barriers, 0), words_of(counter))));
+    check_.explain(0, fmt::format("All {} threads of a block wait at {}.", block_,
+                                  counted(short_number(counts_.barriers, 0), words_of(counter))));
   } else if (counter == Counter::instructions) {
-    line = largest(run_, [](const counters::Counters& c) { return c.warp_instructions; });
+    line = largest(check_, run_, [](const counters::Counters& c) { return c.warp_instructions; });
     if (!line) return;
-    explain(line->line, fmt::format("{:.0f} % of the instructions are on this line.",
-                                    100 * static_cast<double>(line->counters.warp_instructions) /
-                                        static_cast<double>(run_.counters->warp_instructions)));
+    check_.explain(line->line,
+                   fmt::format("{:.0f} % of the instructions are on this line.",
+                               100 * static_cast<double>(line->counters.warp_instructions) /
+                                   static_cast<double>(run_.counters->warp_instructions)));
   }
 }
 
 void StepVerdict::moves(Counter counter, double limit, const std::string& idea) {
   const Words words = words_of(counter);
   const double got = reached(counter);
-  show_counts(got, limit, words);
-  figure(std::string("ideal_") + words.key, limit);
-  credit_work(run_);
-  credit_at_most(limit, got);
+  show_counts(check_, got, limit, words);
+  check_.figure(std::string("ideal_") + words.key, limit);
+  credit_work(check_, run_);
+  check_.credit_at_most(limit, got);
   if (got <= limit) return;
   explain_excess(counter);
-  explain(0, idea);
+  check_.explain(0, idea);
 }
 
 void StepVerdict::keeps(Counter counter, double limit) {
   const Words words = words_of(counter);
   const double got = reached(counter);
-  const bool first = verdict().credit == 1;
-  credit_at_most(limit, got);
+  const bool first = check_.verdict.credit == 1;
+  check_.credit_at_most(limit, got);
   if (got <= limit) return;
-  explain(0, fmt::format("An earlier step has come down to {} per {}; here there {} {}.",
-                         counted(short_number(limit, got), words), words.per,
-                         got == 1 ? "is" : "are", short_number(got, limit)));
+  check_.explain(0, fmt::format("An earlier step has come down to {} per {}; here there {} {}.",
+                                counted(short_number(limit, got), words), words.per,
+                                got == 1 ? "is" : "are", short_number(got, limit)));
   if (!first) return;
   // Else the table would show what has cost nothing.
-  show_counts(got, limit, words);
+  show_counts(check_, got, limit, words);
   explain_excess(counter);
 }
 
 void StepVerdict::holds(Counter counter, double limit, const std::string& elsewhere) {
   const Words words = words_of(counter);
   const double got = reached(counter);
-  const bool worst = got > 0 && limit / got < verdict().credit;
-  credit_at_most(limit, got);
+  const bool worst = got > 0 && limit / got < check_.verdict.credit;
+  check_.credit_at_most(limit, got);
   if (!worst) return;
-  verdict().message.clear();
-  verdict().line = 0;
-  show_counts(got, limit, words);
+  check_.verdict.message.clear();
+  check_.verdict.line = 0;
+  show_counts(check_, got, limit, words);
   explain_excess(counter);
-  explain(0, fmt::format("{} there {} {} per {}, where the same idea needs {}.", elsewhere,
-                         got == 1 ? "is" : "are", counted(short_number(got, limit), words),
-                         words.per, short_number(limit, got)));
+  check_.explain(0, fmt::format("{} there {} {} per {}, where the same idea needs {}.", elsewhere,
+                                got == 1 ? "is" : "are", counted(short_number(got, limit), words),
+                                words.per, short_number(limit, got)));
 }
 
 void StepVerdict::leaves(Counter counter, const std::string& later) {
   const Words words = words_of(counter);
-  const double least = rubric().number(words.least), got = reached(counter);
+  const double least = check_.row.number(words.least), got = reached(counter);
   if (got >= least) return;
-  measured("another step");
-  expected("this one");
+  check_.measured("another step");
+  check_.expected("this one");
   Failure failure{Failure::Kind::other_version};
   failure.detail = words.key;
   failure.measured = got;
   failure.expected = least;
-  lose(failure, 0,
-       fmt::format("The sum is right, but this is not the step that is asked for: {}, where "
-                   "this step's kernel has {} at least, per {}. {}",
-                   counted(short_number(got, least), words), short_number(least, got), words.per,
-                   later));
+  check_.lose(failure, 0,
+              fmt::format("The sum is right, but this is not the step that is asked for: {}, where "
+                          "this step's kernel has {} at least, per {}. {}",
+                          counted(short_number(got, least), words), short_number(least, got),
+                          words.per, later));
 }
 
 }  // namespace lab32::checks::reduction

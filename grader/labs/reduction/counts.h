@@ -13,7 +13,7 @@ namespace lab32::checks::reduction {
 
 // Counts of a launch are sums over its blocks, which all do the same: shares of one are exact.
 struct StepCounts {
-  StepCounts(const device::Run& run, uint64_t blocks, uint64_t elements);
+  StepCounts(Check& check, const device::Run& run, uint64_t blocks, uint64_t elements);
 
   double accesses, wavefronts, barriers;  // per block; accesses: of a warp to shared memory
   double lanes;                           // active, of an access
@@ -32,7 +32,8 @@ const char* key_of(Counter counter);
 class StepVerdict {
  public:
   // `block` threads, for messages.
-  StepVerdict(const device::Run& run, uint32_t block, uint64_t blocks, uint64_t elements);
+  StepVerdict(Check& check, const device::Run& run, uint32_t block, uint64_t blocks,
+              uint64_t elements);
 
   // All counters, for who plots them.
   void figures() const;
@@ -51,6 +52,7 @@ class StepVerdict {
   double reached(Counter counter) const;
   void explain_excess(Counter counter) const;
 
+  Check& check_;
   const device::Run& run_;
   uint32_t block_;
   uint64_t blocks_;

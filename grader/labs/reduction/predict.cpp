@@ -14,15 +14,15 @@ namespace lab32::checks::reduction {
 namespace {
 
 // The given reduce_v1, line by line: how often its warps touch shared memory, with how many lanes.
-std::string table_of_v1() {
-  const uint32_t block = rubric().count("block"), blocks = rubric().count("blocks");
-  Random random = session().random();
-  Input<int> in("in", small_ints(random, size_t{block} * blocks));
-  Output<int> out("out", blocks);
+std::string table_of_v1(Check& check) {
+  const uint32_t block = check.row.count("block"), blocks = check.row.count("blocks");
+  Random random = check.random();
+  Input<int> in(check, "in", small_ints(random, size_t{block} * blocks));
+  Output<int> out(check, "out", blocks);
   const device::Run launched =
-      run_to_count({given("reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
+      run_to_count(check, {given(check, "reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
   // For who plots them beside those of v2 to v6.
-  StepVerdict(launched, block, blocks, in.count()).figures();
+  StepVerdict(check, launched, block, blocks, in.count()).figures();
   std::string table = fmt::format(
       "The profiler's table of the given reduce_v1, shared memory, for each block of {}:\n"
       "    {:<6}{:>10}{:>14}{:>12}",
@@ -39,14 +39,14 @@ std::string table_of_v1() {
 }
 
 // What the grader's checks say of a kernel that has a fault on purpose; nothing of it is judged.
-void show_fault(const std::string& name, uint32_t block, uint32_t n) {
-  device::Kernel* kernel = session().module.find(given(name));
+void show_fault(Check& check, const std::string& name, uint32_t block, uint32_t n) {
+  device::Kernel* kernel = check.session.module.find(given(check, name));
   if (!kernel) return;
-  Random random = session().random();
-  Input<int> in("in", small_ints(random, n));
-  Output<int> out("out", std::vector<int>{0});
-  const device::Run launched = session().device.launch(*kernel, {{blocks_for(n, block)}, {block}},
-                                                       {in, out, static_cast<int>(n)});
+  Random random = check.random();
+  Input<int> in(check, "in", small_ints(random, n));
+  Output<int> out(check, "out", std::vector<int>{0});
+  const device::Run launched = check.device().launch(*kernel, {{blocks_for(n, block)}, {block}},
+                                                     {in, out, static_cast<int>(n)});
   std::string found;
   if (launched.fault)
     found = fmt::format("{}: {}", words(launched.fault->kind), describe(*launched.fault));
@@ -56,23 +56,23 @@ void show_fault(const std::string& name, uint32_t block, uint32_t n) {
   const int64_t sum = std::accumulate(in.values().begin(), in.values().end(), int64_t{0});
   if (!launched.fault)
     found += out.read()[0] == sum ? "; its sum is right all the same" : "; its sum is wrong";
-  explain(0, fmt::format("{}, n = {}: {}.", name, n, found));
+  check.explain(0, fmt::format("{}, n = {}: {}.", name, n, found));
 }
 
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  TEST_CASE("A1 lanes, warps, banks" * takes("block", "blocks", "questions")) {
-    const std::string table = table_of_v1();
-    if (ask_questions()) explain(0, table);
+  LAB_CHECK("A1 lanes, warps, banks" * takes("block", "blocks", "questions")) {
+    const std::string table = table_of_v1(check);
+    if (ask_questions(check)) check.explain(0, table);
   }
 
-  TEST_CASE("A2 faults of three kernels" * takes("questions")) {
-    if (!ask_questions()) return;
-    explain(0, "What the grader's checks say of the three kernels:");
-    show_fault("note_tail<128>", 128, 1000);
-    show_fault("note_half<128>", 128, 384);
-    show_fault("note_overlap<8>", 8, 64);
+  LAB_CHECK("A2 faults of three kernels" * takes("questions")) {
+    if (!ask_questions(check)) return;
+    check.explain(0, "What the grader's checks say of the three kernels:");
+    show_fault(check, "note_tail<128>", 128, 1000);
+    show_fault(check, "note_half<128>", 128, 384);
+    show_fault(check, "note_overlap<8>", 8, 64);
   }
 }
 

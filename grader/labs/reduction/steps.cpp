@@ -29,23 +29,23 @@ struct Step {
 const Step kV2{"reduce_v2", 1, false}, kV3{"reduce_v3", 1, false}, kV4{"reduce_v4", 2, false},
     kV5{"reduce_v5", 2, false}, kV6{"reduce_v6", 2, true};
 
-device::Run launch(const Step& step, uint32_t block, std::vector<int> values,
+device::Run launch(Check& check, const Step& step, uint32_t block, std::vector<int> values,
                    const std::string& what) {
   const size_t part = size_t{block} * step.elements;
   const uint32_t blocks = static_cast<uint32_t>(values.size() / part);
   const std::string setting =
       fmt::format("{} block{} of {}{}", blocks, blocks == 1 ? "" : "s", block, what);
-  Input<int> in("in", std::move(values));
-  Output<int> out("out", blocks);
-  device::Run launched = run({step.name(block), {{blocks}, {block}}, {in, out}, setting});
+  Input<int> in(check, "in", std::move(values));
+  Output<int> out(check, "out", blocks);
+  device::Run launched = run(check, {step.name(block), {{blocks}, {block}}, {in, out}, setting});
   std::vector<int> want(blocks);
   for (size_t b = 0; b < blocks; ++b) {
     const auto first = in.values().begin() + static_cast<ptrdiff_t>(b * part);
     want[b] = std::accumulate(first, first + static_cast<ptrdiff_t>(part), 0);
   }
-  check_sum(fmt::format("blocks of {}", block), setting, line_of(step.kernel),
+  check_sum(check, fmt::format("blocks of {}", block), setting, check.line_of(step.kernel),
             mismatch("out", out.read(), want));
-  end_if_judged();
+  end_if_judged(check);
   return launched;
 }
 
@@ -56,74 +56,77 @@ struct CountedBlocks {
   uint64_t blocks, elements;
 };
 
-CountedBlocks counted_blocks(const Step& step, uint32_t block) {
+CountedBlocks counted_blocks(Check& check, const Step& step, uint32_t block) {
   const std::string key = fmt::format("{} in blocks of {}", step.kernel, block);
-  Random random(stream_of(session().seed, key));
-  const std::vector<double> range = rubric().numbers("many");
+  Random random(stream_of(check.session.setup.seed, key));
+  const std::vector<double> range = check.row.numbers("many");
   const uint32_t least = static_cast<uint32_t>(range.at(0)),
                  blocks = least + random.below(static_cast<uint32_t>(range.at(1)) - least + 1);
   const uint64_t elements = uint64_t{blocks} * block * step.elements;
-  return {shared_launch(key, step.name(block),
-                        [&] { return launch(step, block, small_ints(random, elements), ""); }),
-          block, blocks, elements};
+  return {
+      shared_launch(check, key, step.name(block),
+                    [&] { return launch(check, step, block, small_ints(random, elements), ""); }),
+      block, blocks, elements};
 }
 
-void check_blocks(const Step& step) {
-  Random random = session().random();
-  std::vector<double> blocks = rubric().numbers("blocks");
+void check_blocks(Check& check, const Step& step) {
+  Random random = check.random();
+  std::vector<double> blocks = check.row.numbers("blocks");
   // The smallest last: in blocks of two warps a tree's steps meet within one of them, and who has
   // forgotten __syncthreads() would be told to use __syncwarp().
   std::rotate(blocks.begin(), blocks.begin() + 1, blocks.end());
   for (double threads : blocks) {
     const uint32_t block = static_cast<uint32_t>(threads), part = block * step.elements;
-    launch(step, block, small_ints(random, part), "");
-    counted_blocks(step, block);
-    launch(step, block, ints_to_the_limit(random, part), ", a sum of 2147483647");
+    launch(check, step, block, small_ints(random, part), "");
+    counted_blocks(check, step, block);
+    launch(check, step, block, ints_to_the_limit(random, part), ", a sum of 2147483647");
   }
-  right_result();
+  right_result(check);
 }
 
 // The rubric's limit of a counter for a size of block: its list is as long as that of `blocks`.
-double limit_of(Counter counter, uint32_t block) {
-  const std::vector<double> blocks = rubric().numbers("blocks"),
-                            limits = rubric().numbers(key_of(counter));
+double limit_of(Check& check, Counter counter, uint32_t block) {
+  const std::vector<double> blocks = check.row.numbers("blocks"),
+                            limits = check.row.numbers(key_of(counter));
   return limits.at(std::find(blocks.begin(), blocks.end(), block) - blocks.begin());
 }
 
 class Judged {
  public:
-  explicit Judged(const Step& step)
-      : step_(step),
-        main_(counted_blocks(step, rubric().count("block"))),
-        verdict_(*main_.run, main_.block, main_.blocks, main_.elements) {
+  Judged(Check& check, const Step& step)
+      : check_(check),
+        step_(step),
+        main_(counted_blocks(check, step, check.row.count("block"))),
+        verdict_(check, *main_.run, main_.block, main_.blocks, main_.elements) {
     verdict_.figures();
   }
 
   void leaves(Counter counter, const std::string& later) { verdict_.leaves(counter, later); }
   void moves(Counter counter, const std::string& idea) {
-    verdict_.moves(counter, limit_of(counter, main_.block), idea);
+    verdict_.moves(counter, limit_of(check_, counter, main_.block), idea);
     judged_.push_back(counter);
   }
   void keeps(Counter counter) {
-    verdict_.keeps(counter, limit_of(counter, main_.block));
+    verdict_.keeps(counter, limit_of(check_, counter, main_.block));
     judged_.push_back(counter);
   }
   // Who has all points in the blocks that the table shows has to have them in all other sizes.
   void holds_in_all_blocks() {
-    if (verdict().credit < 1) return;
-    for (double threads : rubric().numbers("blocks")) {
+    if (check_.verdict.credit < 1) return;
+    for (double threads : check_.row.numbers("blocks")) {
       const uint32_t block = static_cast<uint32_t>(threads);
       if (block == main_.block) continue;
-      const CountedBlocks other = counted_blocks(step_, block);
-      StepVerdict in_others(*other.run, block, other.blocks, other.elements);
+      const CountedBlocks other = counted_blocks(check_, step_, block);
+      StepVerdict in_others(check_, *other.run, block, other.blocks, other.elements);
       for (Counter counter : judged_)
         in_others.holds(
-            counter, limit_of(counter, block),
+            counter, limit_of(check_, counter, block),
             fmt::format("In blocks of {} the step is made. In blocks of {}", main_.block, block));
     }
   }
 
  private:
+  Check& check_;
   const Step& step_;
   CountedBlocks main_;
   StepVerdict verdict_;
@@ -140,11 +143,11 @@ const char kTreeInMemory[] =
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  TEST_CASE("v2: result" * takes("blocks", "many")) { check_blocks(kV2); }
+  LAB_CHECK("v2: result" * takes("blocks", "many")) { check_blocks(check, kV2); }
 
-  TEST_CASE("v2: divergence" * takes("threads_at_work", "block", "accesses", "least_wavefronts",
+  LAB_CHECK("v2: divergence" * takes("threads_at_work", "block", "accesses", "least_wavefronts",
                                      "least_barriers", "blocks", "many")) {
-    Judged v2(kV2);
+    Judged v2(check, kV2);
     v2.leaves(Counter::wavefronts,
               "v2 adds what v1 adds, where v1 adds it: words 2 * distance apart, in few banks. To "
               "put that right is v3's idea.");
@@ -156,11 +159,11 @@ TEST_SUITE("lab:reduction") {
     v2.holds_in_all_blocks();
   }
 
-  TEST_CASE("v3: result" * takes("blocks", "many")) { check_blocks(kV3); }
+  LAB_CHECK("v3: result" * takes("blocks", "many")) { check_blocks(check, kV3); }
 
-  TEST_CASE("v3: wavefronts" * takes("threads_at_work", "block", "wavefronts", "accesses",
+  LAB_CHECK("v3: wavefronts" * takes("threads_at_work", "block", "wavefronts", "accesses",
                                      "least_barriers", "blocks", "many")) {
-    Judged v3(kV3);
+    Judged v3(check, kV3);
     v3.leaves(Counter::barriers, kBarrierEachStep);
     v3.moves(Counter::wavefronts,
              "A sum does not care which two are added first. Which order of distances lets "
@@ -169,11 +172,11 @@ TEST_SUITE("lab:reduction") {
     v3.holds_in_all_blocks();
   }
 
-  TEST_CASE("v4: result" * takes("blocks", "many")) { check_blocks(kV4); }
+  LAB_CHECK("v4: result" * takes("blocks", "many")) { check_blocks(check, kV4); }
 
-  TEST_CASE("v4: idle lanes" * takes("threads_at_work", "block", "idle_lanes", "accesses",
+  LAB_CHECK("v4: idle lanes" * takes("threads_at_work", "block", "idle_lanes", "accesses",
                                      "wavefronts", "least_barriers", "blocks", "many")) {
-    Judged v4(kV4);
+    Judged v4(check, kV4);
     v4.leaves(Counter::barriers, kBarrierEachStep);
     v4.moves(Counter::idle_lanes,
              "Begin with your v3. A thread that has two elements can add them in a register, "
@@ -183,11 +186,11 @@ TEST_SUITE("lab:reduction") {
     v4.holds_in_all_blocks();
   }
 
-  TEST_CASE("v5: result" * takes("blocks", "many")) { check_blocks(kV5); }
+  LAB_CHECK("v5: result" * takes("blocks", "many")) { check_blocks(check, kV5); }
 
-  TEST_CASE("v5: barriers" * takes("threads_at_work", "block", "barriers", "wavefronts",
+  LAB_CHECK("v5: barriers" * takes("threads_at_work", "block", "barriers", "wavefronts",
                                    "least_accesses", "blocks", "many")) {
-    Judged v5(kV5);
+    Judged v5(check, kV5);
     v5.leaves(Counter::accesses, kTreeInMemory);
     v5.moves(Counter::barriers,
              "Begin with your v4. From 64 sums on, who is still at work, and who waits for them "
@@ -196,11 +199,11 @@ TEST_SUITE("lab:reduction") {
     v5.holds_in_all_blocks();
   }
 
-  TEST_CASE("v6: result" * takes("blocks", "many")) { check_blocks(kV6); }
+  LAB_CHECK("v6: result" * takes("blocks", "many")) { check_blocks(check, kV6); }
 
-  TEST_CASE("v6: instructions" * takes("threads_at_work", "block", "instructions", "barriers",
+  LAB_CHECK("v6: instructions" * takes("threads_at_work", "block", "instructions", "barriers",
                                        "least_accesses", "blocks", "many")) {
-    Judged v6(kV6);
+    Judged v6(check, kV6);
     v6.leaves(Counter::accesses, kTreeInMemory);
     v6.moves(Counter::instructions,
              "Begin with your v5. What does the loop do besides adding, and which of it is known "

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "grading/engine/verdict.h"
+#include "grading/engine/check.h"
 
 namespace lab32::checks::reduction {
 
@@ -65,12 +65,12 @@ std::string which_part(const std::vector<int>& in, int64_t sum, uint64_t block, 
   return "";
 }
 
-void check_sum(const std::string& cell, const std::string& launch, int line,
+void check_sum(Check& check, const std::string& cell, const std::string& launch, int line,
                const std::string& wrong) {
   if (wrong.empty()) return;
-  measured("wrong, " + cell);
-  expected("right");
-  lose({Failure::Kind::wrong_result, launch}, line, launch + ": " + wrong);
+  check.measured("wrong, " + cell);
+  check.expected("right");
+  check.lose({Failure::Kind::wrong_result, launch}, line, launch + ": " + wrong);
 }
 
 }  // namespace lab32::checks::reduction

@@ -37,7 +37,7 @@ std::string which_part(const std::vector<int>& in, int64_t sum, uint64_t block, 
 
 // Loses the check when `wrong` says anything. `launch` names the launch in the message, `cell` in
 // the column of the score report, which is narrow.
-void check_sum(const std::string& cell, const std::string& launch, int line,
+void check_sum(Check& check, const std::string& cell, const std::string& launch, int line,
                const std::string& wrong);
 
 }  // namespace lab32::checks::reduction

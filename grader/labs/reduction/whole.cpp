@@ -27,19 +27,21 @@ struct Whole {
 const Whole kV7{"reduce_v7", true, true, "elements", "floats"},
     kV8{"reduce_v8", false, false, "elements_v8", "floats"};
 
-int line_of_whole(const Whole& version) { return session().source.find(version.kernel); }
+int line_of_whole(Check& check, const Whole& version) {
+  return check.session.source.find(version.kernel);
+}
 
 // The record; v7 must name a block that the file instantiates.
-LaunchConfig record_of(const Whole& version) {
-  const LaunchConfig record = launch_config(version.kernel);
+LaunchConfig record_of(Check& check, const Whole& version) {
+  const LaunchConfig record = launch_config(check, version.kernel);
   if (!version.templated) return record;
-  const std::vector<double> blocks = rubric().numbers("blocks");
+  const std::vector<double> blocks = check.row.numbers("blocks");
   if (std::find(blocks.begin(), blocks.end(), record.block) == blocks.end())
-    lose({Failure::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
-         line_of_whole(version),
-         fmt::format("LAB32_LAUNCH: .block = {} of {}; its instantiations are for "
-                     "64, 128, 256, 512 and 1024 threads.",
-                     record.block, version.kernel));
+    check.lose({Failure::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
+               line_of_whole(check, version),
+               fmt::format("LAB32_LAUNCH: .block = {} of {}; its instantiations are for "
+                           "64, 128, 256, 512 and 1024 threads.",
+                           record.block, version.kernel));
   return record;
 }
 
@@ -96,183 +98,192 @@ std::string name_of(const Whole& version, const LaunchConfig& record) {
 }
 
 template <class T>
-device::Run launch_once(const Whole& version, const LaunchConfig& record, std::vector<T> values,
-                        const std::string& what = "") {
+device::Run launch_once(Check& check, const Whole& version, const LaunchConfig& record,
+                        std::vector<T> values, const std::string& what = "") {
   const uint32_t n = static_cast<uint32_t>(values.size());
-  const device::Shape shape = record.shape(n);
+  const device::Shape shape = record.shape(n, check.device().multiprocessors());
   const std::string name = name_of<T>(version, record);
   const std::string setting =
       fmt::format("{}, n = {}, {} block{} of {}{}", Sum<T>::type, n, shape.grid.count(),
                   shape.grid.count() == 1 ? "" : "s", record.block, what);
-  Input<T> in("in", std::move(values));
-  Output<T> out("out", std::vector<T>(1, T{0}));
+  Input<T> in(check, "in", std::move(values));
+  Output<T> out(check, "out", std::vector<T>(1, T{0}));
   if (!version.starts_at_0) out.poison();
   const Launch launch{name, shape, {in, out, static_cast<int>(n)}, setting};
-  device::Run launched = run(launch);
+  device::Run launched = run(check, launch);
   std::string wrong = Sum<T>::wrong(out.read()[0], in.values(), shape);
   if (!wrong.empty()) {
-    Output<T> again("out", std::vector<T>(1, T{0}));
+    Output<T> again(check, "out", std::vector<T>(1, T{0}));
     if (!version.starts_at_0) again.poison();
-    if (run_afresh({name, shape, {in, again, static_cast<int>(n)}, setting}) &&
+    if (run_afresh(check, {name, shape, {in, again, static_cast<int>(n)}, setting}) &&
         Sum<T>::wrong(again.read()[0], in.values(), shape).empty())
       wrong +=
           " As the first launch of all it is right: a `__device__` variable keeps its value from "
           "one launch to the next. Which of yours does not begin as you expect it?";
   }
-  check_sum(fmt::format("n = {}", n), setting, line_of_whole(version), wrong);
-  end_if_judged();
+  check_sum(check, fmt::format("n = {}", n), setting, line_of_whole(check, version), wrong);
+  end_if_judged(check);
   return launched;
 }
 
 // The launch whose counters are judged: of ints at the published size, of floats at one that the
 // seed draws, beyond which a float that counts ones stands still.
 template <class T>
-Launched counted(const Whole& version) {
+Launched counted(Check& check, const Whole& version) {
   const std::string key = fmt::format("{} of {}s", version.kernel, Sum<T>::type);
-  Random random(stream_of(session().seed, key));
+  Random random(stream_of(check.session.setup.seed, key));
   const uint64_t elements = std::is_same_v<T, int>
-                                ? static_cast<uint64_t>(rubric().number(version.elements))
-                                : static_cast<uint64_t>(rubric().number(version.floats)) + 1 +
-                                      random.below(rubric().count("floats_more"));
-  const LaunchConfig record = record_of(version);
-  return {shared_launch(
-              key, name_of<T>(version, record),
-              [&] { return launch_once<T>(version, record, Sum<T>::values(random, elements)); }),
-          record.shape(elements), elements};
+                                ? static_cast<uint64_t>(check.row.number(version.elements))
+                                : static_cast<uint64_t>(check.row.number(version.floats)) + 1 +
+                                      random.below(check.row.count("floats_more"));
+  const LaunchConfig record = record_of(check, version);
+  return {
+      shared_launch(
+          check, key, name_of<T>(version, record),
+          [&] { return launch_once<T>(check, version, record, Sum<T>::values(random, elements)); }),
+      record.shape(elements, check.device().multiprocessors()), elements};
 }
 
 template <class T>
-void check_sizes(const Whole& version) {
-  Random random = session().random();
-  LaunchConfig record = record_of(version);
-  for (uint32_t n : sizes()) launch_once<T>(version, record, Sum<T>::values(random, n));
-  counted<T>(version);
-  const size_t other = rubric().count("n");
+void check_sizes(Check& check, const Whole& version) {
+  Random random = check.random();
+  LaunchConfig record = record_of(check, version);
+  for (uint32_t n : sizes(check)) launch_once<T>(check, version, record, Sum<T>::values(random, n));
+  counted<T>(check, version);
+  const size_t other = check.row.count("n");
   if constexpr (std::is_same_v<T, int>)
-    launch_once<T>(version, record, ints_to_the_limit(random, other), ", a sum of 2147483647");
+    launch_once<T>(check, version, record, ints_to_the_limit(random, other),
+                   ", a sum of 2147483647");
   if (version.templated) {
-    for (double block : rubric().numbers("blocks")) {
+    for (double block : check.row.numbers("blocks")) {
       record.block = static_cast<uint32_t>(block);
-      launch_once<T>(version, record, Sum<T>::values(random, other));
+      launch_once<T>(check, version, record, Sum<T>::values(random, other));
     }
   }
-  right_result();
+  right_result(check);
 }
 
 // Who has all points for ints has to have them for floats, too, where these are right: the function
 // says what of a launch may be how much for the elements that the rubric's limits are for.
 using FloatLimit = std::function<void(const Launched& floats, double scale)>;
 
-void judge_floats(const Whole& version, const FloatLimit& judge) {
+void judge_floats(Check& check, const Whole& version, const FloatLimit& judge) {
   const std::string result = fmt::format("{} float: result", version.kernel + sizeof("reduce"));
-  if (verdict().credit < 1 || !has_passed(result)) return;
-  const Launched floats = counted<float>(version);
-  judge(floats, static_cast<double>(floats.elements) / rubric().number(version.elements));
+  if (check.verdict.credit < 1 || !check.has_passed(result)) return;
+  const Launched floats = counted<float>(check, version);
+  judge(floats, static_cast<double>(floats.elements) / check.row.number(version.elements));
 }
 
-void hold_for_floats(const char* what, double limit, uint64_t got, const Launched& floats) {
-  hold_elsewhere(fmt::format("For {} floats", grouped(floats.elements)), what, limit, got,
-                 worst_global(*floats.run));
+void hold_for_floats(Check& check, const char* what, double limit, uint64_t got,
+                     const Launched& floats) {
+  hold_elsewhere(check, fmt::format("For {} floats", grouped(floats.elements)), what, limit, got,
+                 worst_global(check, *floats.run));
 }
 
 // Credit for the instructions of the counted launches.
-void credit_instructions(const Whole& version, const std::string& idea) {
-  const double limit = rubric().number("instructions");
-  const Launched ints = counted<int>(version);
-  StepVerdict verdict(*ints.run, record_of(version).block, ints.shape.grid.count(), ints.elements);
+void credit_instructions(Check& check, const Whole& version, const std::string& idea) {
+  const double limit = check.row.number("instructions");
+  const Launched ints = counted<int>(check, version);
+  StepVerdict verdict(check, *ints.run, record_of(check, version).block, ints.shape.grid.count(),
+                      ints.elements);
   verdict.figures();
   verdict.moves(Counter::instructions, limit, idea);
-  judge_floats(version, [&](const Launched& floats, double) {
-    StepVerdict(*floats.run, record_of(version).block, floats.shape.grid.count(), floats.elements)
-        .holds(Counter::instructions, rubric().number("floats_instructions"),
+  judge_floats(check, version, [&](const Launched& floats, double) {
+    StepVerdict(check, *floats.run, record_of(check, version).block, floats.shape.grid.count(),
+                floats.elements)
+        .holds(Counter::instructions, check.row.number("floats_instructions"),
                "For ints all is well. For floats");
   });
 }
 
 // Credit for a grid that keeps the GPU's memory busy: the rubric's `threads` a multiprocessor.
-void credit_threads(const Launched& launched, int line) {
+void credit_threads(Check& check, const Launched& launched, int line) {
   const device::Shape& shape = launched.shape;
   const double each = static_cast<double>(shape.grid.count() * shape.block.count()) /
-                      session().device.multiprocessors();
-  const double least = rubric().number("threads");
+                      check.device().multiprocessors();
+  const double least = check.row.number("threads");
   Failure few{Failure::Kind::wasteful};
   few.measured = each;
   few.expected = least;
-  credit_share(each / least, few);
+  check.credit_share(each / least, few);
   if (each >= least) return;
-  measured(fmt::format("{:.0f} threads per SM", each));
-  expected(fmt::format("{:.0f} per SM", least));
-  explain(line, fmt::format("{} block{} of {} threads on {} multiprocessors: too few loads are "
-                            "under way at a time to keep the memory busy.",
-                            shape.grid.count(), shape.grid.count() == 1 ? "" : "s",
-                            shape.block.count(), session().device.multiprocessors()));
+  check.measured(fmt::format("{:.0f} threads per SM", each));
+  check.expected(fmt::format("{:.0f} per SM", least));
+  check.explain(
+      line, fmt::format("{} block{} of {} threads on {} multiprocessors: too few loads are "
+                        "under way at a time to keep the memory busy.",
+                        shape.grid.count(), shape.grid.count() == 1 ? "" : "s", shape.block.count(),
+                        check.device().multiprocessors()));
 }
 
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  TEST_CASE("v7 int: result" * takes("n", "sizes", "blocks", "elements")) { check_sizes<int>(kV7); }
-
-  TEST_CASE("v7 float: result" * takes("n", "sizes", "blocks", "floats", "floats_more")) {
-    check_sizes<float>(kV7);
+  LAB_CHECK("v7 int: result" * takes("n", "sizes", "blocks", "elements")) {
+    check_sizes<int>(check, kV7);
   }
 
-  TEST_CASE("v7: sectors" * takes("ideal", "elements", "floats", "floats_more", "blocks")) {
-    const double ideal = rubric().number("ideal");
+  LAB_CHECK("v7 float: result" * takes("n", "sizes", "blocks", "floats", "floats_more")) {
+    check_sizes<float>(check, kV7);
+  }
+
+  LAB_CHECK("v7: sectors" * takes("ideal", "elements", "floats", "floats_more", "blocks")) {
+    const double ideal = check.row.number("ideal");
     credit_sectors(
-        *counted<int>(kV7).run, ideal,
+        check, *counted<int>(check, kV7).run, ideal,
         "A thread that takes one piece reads neighbours one after the other; what counts "
         "is what the 32 lanes of a warp read at once. How far from each other should a "
         "thread's elements be for that?");
-    judge_floats(kV7, [&](const Launched& floats, double scale) {
-      hold_for_floats("sectors", scale * ideal,
-                      counters_of(*floats.run, Counted::global).global_sectors(), floats);
+    judge_floats(check, kV7, [&](const Launched& floats, double scale) {
+      hold_for_floats(check, "sectors", scale * ideal,
+                      counters_of(check, *floats.run, Counted::global).global_sectors(), floats);
     });
   }
 
-  TEST_CASE("v7: instructions" * takes("threads_at_work", "instructions", "floats_instructions",
+  LAB_CHECK("v7: instructions" * takes("threads_at_work", "instructions", "floats_instructions",
                                        "threads", "elements", "floats", "floats_more", "blocks")) {
     credit_instructions(
-        kV7,
+        check, kV7,
         "The tree is paid once per block, whatever the number of elements: how many "
         "blocks does the GPU need to be busy? And v6's tree is cheaper than v1's.");
-    credit_threads(counted<int>(kV7), line_of_whole(kV7));
+    credit_threads(check, counted<int>(check, kV7), line_of_whole(check, kV7));
   }
 
-  TEST_CASE("v8 int: result" * takes("n", "sizes", "elements_v8")) { check_sizes<int>(kV8); }
+  LAB_CHECK("v8 int: result" * takes("n", "sizes", "elements_v8")) { check_sizes<int>(check, kV8); }
 
-  TEST_CASE("v8 float: result" * takes("n", "sizes", "floats", "floats_more")) {
-    check_sizes<float>(kV8);
+  LAB_CHECK("v8 float: result" * takes("n", "sizes", "floats", "floats_more")) {
+    check_sizes<float>(check, kV8);
   }
 
-  TEST_CASE("v8: requests" * takes("threads_at_work", "ideal", "ideal_requests", "elements_v8",
+  LAB_CHECK("v8: requests" * takes("threads_at_work", "ideal", "ideal_requests", "elements_v8",
                                    "floats", "floats_more")) {
-    const double sectors = rubric().number("ideal"), requests = rubric().number("ideal_requests");
-    credit_requests(*counted<int>(kV8).run, sectors, requests, line_of_whole(kV8));
-    judge_floats(kV8, [&](const Launched& floats, double scale) {
-      credit_work(*floats.run);
-      const counters::Counters& c = counters_of(*floats.run, Counted::global);
-      hold_for_floats("sectors", scale * sectors, c.global_sectors(), floats);
-      hold_for_floats("requests", scale * requests, c.global_requests(), floats);
+    const double sectors = check.row.number("ideal"), requests = check.row.number("ideal_requests");
+    credit_requests(check, *counted<int>(check, kV8).run, sectors, requests,
+                    line_of_whole(check, kV8));
+    judge_floats(check, kV8, [&](const Launched& floats, double scale) {
+      credit_work(check, *floats.run);
+      const counters::Counters& c = counters_of(check, *floats.run, Counted::global);
+      hold_for_floats(check, "sectors", scale * sectors, c.global_sectors(), floats);
+      hold_for_floats(check, "requests", scale * requests, c.global_requests(), floats);
     });
   }
 
-  TEST_CASE("v8: threads" * takes("threads_at_work", "threads", "elements_v8")) {
-    const Launched launched = counted<int>(kV8);
-    credit_work(*launched.run);
+  LAB_CHECK("v8: threads" * takes("threads_at_work", "threads", "elements_v8")) {
+    const Launched launched = counted<int>(check, kV8);
+    credit_work(check, *launched.run);
     const double each =
         static_cast<double>(launched.shape.grid.count() * launched.shape.block.count()) /
-        session().device.multiprocessors();
-    measured(fmt::format("{:.0f} threads per SM", each));
-    expected(fmt::format("{:.0f} per SM", rubric().number("threads")));
-    figure("threads", each);
-    figure("ideal_threads", rubric().number("threads"));
-    credit_threads(launched, line_of_whole(kV8));
+        check.device().multiprocessors();
+    check.measured(fmt::format("{:.0f} threads per SM", each));
+    check.expected(fmt::format("{:.0f} per SM", check.row.number("threads")));
+    check.figure("threads", each);
+    check.figure("ideal_threads", check.row.number("threads"));
+    credit_threads(check, launched, line_of_whole(check, kV8));
   }
 
-  TEST_CASE("v8: instructions" * takes("threads_at_work", "instructions", "floats_instructions",
+  LAB_CHECK("v8: instructions" * takes("threads_at_work", "instructions", "floats_instructions",
                                        "elements_v8", "floats", "floats_more")) {
-    credit_instructions(kV8,
+    credit_instructions(check, kV8,
                         "Four elements a load need a quarter of the loads, addresses and "
                         "comparisons; so does a loop that is unrolled.");
   }

@@ -6,8 +6,8 @@
 #include <memory>
 #include <numeric>
 
+#include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
-#include "grading/engine/session.h"
 #include "grading/engine/suite.h"
 #include "grading/launch/arrays.h"
 #include "grading/launch/launch.h"
@@ -39,7 +39,7 @@ std::vector<int> sums_of(const std::vector<int>& parts, size_t results) {
   return sums;
 }
 
-std::vector<device::TimedStep> launches(int version, uint32_t n, size_t out,
+std::vector<device::TimedStep> launches(Check& check, int version, uint32_t n, size_t out,
                                         device::LoadedModule& module, uint32_t multiprocessors) {
   const device::ArrayIndex from{0}, to{out};
   const std::string own = fmt::format("reduce_v{}", version),
@@ -48,7 +48,7 @@ std::vector<device::TimedStep> launches(int version, uint32_t n, size_t out,
     return {device::TimedLaunch{version == 6 ? fmt::format("{}<{}>", kernel, kBlock) : kernel,
                                 {{n / part_of(version)}, {kBlock}},
                                 {from, to}}};
-  const LaunchConfig record = launch_config(kernel, module);
+  const LaunchConfig record = launch_config(check, kernel, module);
   std::vector<device::TimedStep> steps;
   if (version == 7) steps.push_back(device::Fill{to, 0});
   steps.push_back(device::TimedLaunch{
@@ -59,9 +59,10 @@ std::vector<device::TimedStep> launches(int version, uint32_t n, size_t out,
 }
 
 // `out`: which array it writes, the first that is written being 1.
-TimedVersion timed(int version, uint32_t n, size_t out, std::shared_ptr<const Parts> parts) {
-  return {[=](device::LoadedModule& module, uint32_t multiprocessors) {
-            return launches(version, n, out, module, multiprocessors);
+TimedVersion timed(Check& check, int version, uint32_t n, size_t out,
+                   std::shared_ptr<const Parts> parts) {
+  return {[=, &check](device::LoadedModule& module, uint32_t multiprocessors) {
+            return launches(check, version, n, out, module, multiprocessors);
           },
           [=](size_t set, const Outputs& outputs) {
             return mismatch("out", values_of<int>(outputs[out - 1]),
@@ -72,8 +73,9 @@ TimedVersion timed(int version, uint32_t n, size_t out, std::shared_ptr<const Pa
 // Version 1 to 8 over n ints, n a multiple of 256, alone or beside the version `before`; 0: alone.
 // v1 to v6 leave a sum for each block of 128, as on the G80; v7 and v8 leave one number in the
 // shape that the submission states, and the zero that v7 starts from is part of what is timed.
-TimedWork ladder_work(int version, int before, uint32_t n, size_t sets) {
-  const auto inputs = input_sets<int>(sets, [n](Random& random) { return small_ints(random, n); });
+TimedWork ladder_work(Check& check, int version, int before, uint32_t n, size_t sets) {
+  const auto inputs =
+      input_sets<int>(check, sets, [n](Random& random) { return small_ints(random, n); });
   const auto parts = std::make_shared<Parts>();
   for (const auto& input : inputs) {
     parts->emplace_back();
@@ -81,46 +83,50 @@ TimedWork ladder_work(int version, int before, uint32_t n, size_t sets) {
       parts->back().push_back(std::accumulate(at, at + kBlock, 0));
   }
   TimedWork work;
-  static_cast<TimedVersion&>(work) = timed(version, n, 1, parts);
+  static_cast<TimedVersion&>(work) = timed(check, version, n, 1, parts);
   work.arrays = {read_array("in", inputs), written_array<int>("out", results_of(version, n))};
   work.bytes = work.arrays[0].bytes;
   if (before > 0) {
-    work.before = timed(before, n, 2, parts);
+    work.before = timed(check, before, n, 2, parts);
     work.arrays.push_back(written_array<int>("out of the version before", results_of(before, n)));
   }
   return work;
 }
 
 MakeWork work_of(int version) {
-  return [=](uint32_t n, size_t sets) { return ladder_work(version, 0, n, sets); };
+  return [=](Check& check, uint32_t n, size_t sets) {
+    return ladder_work(check, version, 0, n, sets);
+  };
 }
 
 // The step up to a version. v1 is given.
-void check_step(int version) {
-  StepCheck check;
-  check.kernel = fmt::format("reduce_v{}", version);
-  check.form_before = fmt::format("v{}", version - 1);
-  check.before = "reduce_" + check.form_before;
-  check.make = [=](uint32_t n, size_t sets) { return ladder_work(version, version - 1, n, sets); };
-  credit_step(check);
+void check_step(Check& check, int version) {
+  StepCheck step;
+  step.kernel = fmt::format("reduce_v{}", version);
+  step.form_before = fmt::format("v{}", version - 1);
+  step.before = "reduce_" + step.form_before;
+  step.make = [=](Check& check, uint32_t n, size_t sets) {
+    return ladder_work(check, version, version - 1, n, sets);
+  };
+  credit_step(check, step);
 }
 
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  TEST_CASE("v7: time" * takes_of_speed()) { credit_speed({"reduce_v7", work_of(7)}); }
+  LAB_CHECK("v7: time" * takes_of_speed()) { credit_speed(check, {"reduce_v7", work_of(7)}); }
 
-  TEST_CASE("v8: time" * takes_of_speed()) {
-    credit_speed({"reduce_v8", work_of(8), device::Baseline::cub_sum_int});
+  LAB_CHECK("v8: time" * takes_of_speed()) {
+    credit_speed(check, {"reduce_v8", work_of(8), device::Baseline::cub_sum_int});
   }
 
-  TEST_CASE("v1 to v2: time" * takes_of_step()) { check_step(2); }
-  TEST_CASE("v2 to v3: time" * takes_of_step()) { check_step(3); }
-  TEST_CASE("v3 to v4: time" * takes_of_step()) { check_step(4); }
-  TEST_CASE("v4 to v5: time" * takes_of_step()) { check_step(5); }
-  TEST_CASE("v5 to v6: time" * takes_of_step()) { check_step(6); }
-  TEST_CASE("v6 to v7: time" * takes_of_step()) { check_step(7); }
-  TEST_CASE("v7 to v8: time" * takes_of_step()) { check_step(8); }
+  LAB_CHECK("v1 to v2: time" * takes_of_step()) { check_step(check, 2); }
+  LAB_CHECK("v2 to v3: time" * takes_of_step()) { check_step(check, 3); }
+  LAB_CHECK("v3 to v4: time" * takes_of_step()) { check_step(check, 4); }
+  LAB_CHECK("v4 to v5: time" * takes_of_step()) { check_step(check, 5); }
+  LAB_CHECK("v5 to v6: time" * takes_of_step()) { check_step(check, 6); }
+  LAB_CHECK("v6 to v7: time" * takes_of_step()) { check_step(check, 7); }
+  LAB_CHECK("v7 to v8: time" * takes_of_step()) { check_step(check, 8); }
 }
 
 }  // namespace lab32::checks::reduction

@@ -16,68 +16,70 @@ namespace {
 constexpr uint32_t kBlock = 256;
 
 // One pass of a kernel that leaves a sum for each 2 * block elements; the result is checked.
-device::Run sum_once(const std::string& kernel, uint32_t block, uint32_t n) {
-  Random random = session().random();
+device::Run sum_once(Check& check, const std::string& kernel, uint32_t block, uint32_t n) {
+  Random random = check.random();
   const std::string setting = fmt::format("n = {}, blocks of {}", n, block);
-  Input<float> in("in", whole_floats(random, n));
-  Output<float> out("out", blocks_for(n, 2 * block));
-  device::Run launched = run({kernel,
-                              {{static_cast<uint32_t>(out.count())}, {block}},
-                              {in, out, static_cast<int>(n)},
-                              setting});
+  Input<float> in(check, "in", whole_floats(random, n));
+  Output<float> out(check, "out", blocks_for(n, 2 * block));
+  device::Run launched = run(check, {kernel,
+                                     {{static_cast<uint32_t>(out.count())}, {block}},
+                                     {in, out, static_cast<int>(n)},
+                                     setting});
   std::vector<float> want(out.count());
   for (uint32_t i = 0; i < n; ++i) want[i / (2 * block)] += in.values()[i];
-  check_result(setting, line_of(kernel), mismatch("out", out.read(), want));
+  check_result(check, setting, check.line_of(kernel), mismatch("out", out.read(), want));
   return launched;
 }
 
 template <class T>
-device::Run sum_warps(const std::string& type, uint32_t n) {
-  Random random = session().random();
+device::Run sum_warps(Check& check, const std::string& type, uint32_t n) {
+  Random random = check.random();
   const std::string setting = fmt::format("n = {}, {}s", n, type);
   const std::vector<float> values = whole_floats(random, n);
-  Input<T> in("in", std::vector<T>(values.begin(), values.end()));
-  Output<T> out("out", ceil_div(n, kWarpSize));
-  device::Run launched = run({given(fmt::format("warp_sums<{}>", type)),
-                              {{blocks_for(n, kBlock)}, {kBlock}},
-                              {in, out, static_cast<int>(n)},
-                              setting});
+  Input<T> in(check, "in", std::vector<T>(values.begin(), values.end()));
+  Output<T> out(check, "out", ceil_div(n, kWarpSize));
+  device::Run launched = run(check, {given(check, fmt::format("warp_sums<{}>", type)),
+                                     {{blocks_for(n, kBlock)}, {kBlock}},
+                                     {in, out, static_cast<int>(n)},
+                                     setting});
   std::vector<T> want(out.count());
   for (uint32_t i = 0; i < n; ++i) want[i / kWarpSize] += in.values()[i];
-  check_result(setting, line_of("warp_reduce_sum"), mismatch("out", out.read(), want));
+  check_result(check, setting, check.line_of("warp_reduce_sum"), mismatch("out", out.read(), want));
   return launched;
 }
 
 // Loads and stores must be those of a coalesced sum, too: one thread that adds everything needs no
 // shared memory, either.
-void require_sectors(const device::Run& launched) {
-  const counters::Counters& c = counters_of(launched, Counted::global);
+void require_sectors(Check& check, const device::Run& launched) {
+  const counters::Counters& c = counters_of(check, launched, Counted::global);
   const double sectors = static_cast<double>(c.global_sectors());
-  credit(rubric().number("ideal_sectors"), sectors);
-  if (sectors <= rubric().number("ideal_sectors")) return;
-  const Waste waste = worst_global(launched);
-  explain(waste.line, fmt::format("{} sectors for what {} hold, and the points are shared out "
-                                  "accordingly: let all threads read, side by side.{}",
-                                  grouped(static_cast<uint64_t>(sectors)),
-                                  grouped(rubric().count("ideal_sectors")),
-                                  waste.message.empty() ? "" : " " + waste.message));
+  check.credit(check.row.number("ideal_sectors"), sectors);
+  if (sectors <= check.row.number("ideal_sectors")) return;
+  const Waste waste = worst_global(check, launched);
+  check.explain(waste.line,
+                fmt::format("{} sectors for what {} hold, and the points are shared out "
+                            "accordingly: let all threads read, side by side.{}",
+                            grouped(static_cast<uint64_t>(sectors)),
+                            grouped(check.row.count("ideal_sectors")),
+                            waste.message.empty() ? "" : " " + waste.message));
 }
 
 // B1 is what B3 is compared with: its sums meet in shared memory, not in registers.
-void require_tree(const device::Run& launched) {
-  const double least = rubric().number("least_wavefronts");
-  const uint64_t wavefronts = counters_of(launched, Counted::shared).shared_wavefronts();
+void require_tree(Check& check, const device::Run& launched) {
+  const double least = check.row.number("least_wavefronts");
+  const uint64_t wavefronts = counters_of(check, launched, Counted::shared).shared_wavefronts();
   if (static_cast<double>(wavefronts) >= least) return;
-  measured("another version");
-  expected("this one");
+  check.measured("another version");
+  check.expected("this one");
   Failure failure{Failure::Kind::other_version};
   failure.measured = static_cast<double>(wavefronts);
   failure.expected = least;
-  lose(failure, line_of("reduce_shared"),
-       fmt::format("The sum is right, but this is no tree in shared memory: {} wavefronts, where "
-                   "such a tree has {} at least. To reduce within each warp first is B3's idea, "
-                   "and this version is what B3 is compared with.",
-                   grouped(wavefronts), grouped(static_cast<uint64_t>(least))));
+  check.lose(
+      failure, check.line_of("reduce_shared"),
+      fmt::format("The sum is right, but this is no tree in shared memory: {} wavefronts, where "
+                  "such a tree has {} at least. To reduce within each warp first is B3's idea, "
+                  "and this version is what B3 is compared with.",
+                  grouped(wavefronts), grouped(static_cast<uint64_t>(least))));
 }
 
 // A second launch, for an n that nobody knows before.
@@ -89,28 +91,29 @@ struct Elsewhere {
 };
 
 // Its sectors have to be those of the input, too.
-Elsewhere sum_elsewhere(const std::string& kernel, uint32_t block) {
-  const DrawnSize size = drawn_size(2 * block, 2 * block);
-  Elsewhere other{launch_beside([&] { return sum_once(kernel, block, size.n); }), size,
-                  blocks_for(size.n, 2 * block),
+Elsewhere sum_elsewhere(Check& check, const std::string& kernel, uint32_t block) {
+  const DrawnSize size = drawn_size(check, 2 * block, 2 * block);
+  Elsewhere other{launch_beside(check, [&] { return sum_once(check, kernel, block, size.n); }),
+                  size, blocks_for(size.n, 2 * block),
                   fmt::format("n = {}, blocks of {}:", size.n, block)};
-  hold_sectors(other.where, size.share * rubric().number("ideal_sectors"), other.run);
+  hold_sectors(check, other.where, size.share * check.row.number("ideal_sectors"), other.run);
   return other;
 }
 
 // Blocks in which B3 is looked at elsewhere: those that the table shows, and the largest.
 constexpr uint32_t kBlocksElsewhere[] = {kBlock, 1024};
 
-void credit_barriers(const device::Run& launched, double ideal, int line) {
-  const counters::Counters& c = counters_of(launched, Counted::global);
-  measured(grouped(c.block_barriers) + " barriers");
-  expected(grouped(static_cast<uint64_t>(ideal)) + " barriers");
-  figure("barriers", static_cast<double>(c.block_barriers));
-  figure("ideal_barriers", ideal);
-  credit_work(launched);
-  credit(ideal, static_cast<double>(c.block_barriers));
+void credit_barriers(Check& check, const device::Run& launched, double ideal, int line) {
+  const counters::Counters& c = counters_of(check, launched, Counted::global);
+  check.measured(grouped(c.block_barriers) + " barriers");
+  check.expected(grouped(static_cast<uint64_t>(ideal)) + " barriers");
+  check.figure("barriers", static_cast<double>(c.block_barriers));
+  check.figure("ideal_barriers", ideal);
+  credit_work(check, launched);
+  check.credit(ideal, static_cast<double>(c.block_barriers));
   if (static_cast<double>(c.block_barriers) > ideal)
-    explain(line, fmt::format("{:.3g} times the barriers that are needed. Which results must all "
+    check.explain(line,
+                  fmt::format("{:.3g} times the barriers that are needed. Which results must all "
                               "warps wait for, and how often does that happen?",
                               static_cast<double>(c.block_barriers) / ideal));
 }
@@ -130,15 +133,15 @@ struct Passes {
     wavefronts += scale * static_cast<double>(c.shared_wavefronts());
     barriers += scale * static_cast<double>(c.block_barriers);
   }
-  void take(std::optional<double> seconds) {
-    if (!session().modelled_times) return;
+  void take(Check& check, std::optional<double> seconds) {
+    if (!check.session.setup.modelled_times) return;
     modelled = seconds && modelled >= 0 ? modelled + *seconds : -1;
   }
 };
 
 // Caches and time cost as much as all else of a launch.
-device::LaunchOptions::Model if_asked(device::LaunchOptions::Model model) {
-  return session().modelled_times ? model : device::LaunchOptions::Model::none;
+device::LaunchOptions::Model if_asked(Check& check, device::LaunchOptions::Model model) {
+  return check.session.setup.modelled_times ? model : device::LaunchOptions::Model::none;
 }
 
 std::optional<double> seconds_of(const device::Run& launched) {
@@ -151,8 +154,8 @@ using CountPass = std::function<device::Run(uint32_t n)>;
 // What the model says of the first pass, over n elements from a cold L2, as it was when the
 // handout's times were measured. Its time is a straight line by then, so that two points of it,
 // which cost less to model, say where it leads.
-std::optional<double> first_pass(const CountPass& count, uint32_t n) {
-  if (!session().modelled_times) return std::nullopt;
+std::optional<double> first_pass(Check& check, const CountPass& count, uint32_t n) {
+  if (!check.session.setup.modelled_times) return std::nullopt;
   const std::optional<double> shorter = seconds_of(count(n / 16)),
                               longer = seconds_of(count(n / 8));
   if (!shorter || !longer) return std::nullopt;
@@ -161,7 +164,7 @@ std::optional<double> first_pass(const CountPass& count, uint32_t n) {
 
 std::vector<float> ones(uint32_t n) { return std::vector<float>(n, 1.0f); }
 
-Passes sum_all(const std::string& kernel, const Input<float>& ones_of_all) {
+Passes sum_all(Check& check, const std::string& kernel, const Input<float>& ones_of_all) {
   const auto pass = [&](const DeviceArray& in, const DeviceArray& out, const std::string& setting,
                         device::LaunchOptions::Model model) {
     Launch made{kernel,
@@ -174,27 +177,28 @@ Passes sum_all(const std::string& kernel, const Input<float>& ones_of_all) {
   };
   using Model = device::LaunchOptions::Model;
   Passes total;
-  total.take(first_pass(
-      [&](uint32_t n) {
-        const Input<float> in("in", ones(n));
-        const Output<float> out("out", blocks_for(n, 2 * kBlock));
-        return run_to_count(pass(in, out, "", Model::cold));
-      },
-      static_cast<uint32_t>(ones_of_all.count())));
+  total.take(check, first_pass(
+                        check,
+                        [&](uint32_t n) {
+                          const Input<float> in(check, "in", ones(n));
+                          const Output<float> out(check, "out", blocks_for(n, 2 * kBlock));
+                          return run_to_count(check, pass(in, out, "", Model::cold));
+                        },
+                        static_cast<uint32_t>(ones_of_all.count())));
   std::vector<float> left;
   const auto go_on = [&](const Input<float>& in) {
     const bool first = total.passes == 0;
-    const Output<float> out("out", blocks_for(in.count(), 2 * kBlock));
+    const Output<float> out(check, "out", blocks_for(in.count(), 2 * kBlock));
     const device::Run launched =
-        run(pass(in, out, fmt::format("pass {}, n = {}", total.passes + 1, in.count()),
-                 first ? Model::none : if_asked(Model::warm)));
-    total.add(counters_of(launched));
-    if (!first) total.take(seconds_of(launched));
+        run(check, pass(in, out, fmt::format("pass {}, n = {}", total.passes + 1, in.count()),
+                        first ? Model::none : if_asked(check, Model::warm)));
+    total.add(counters_of(check, launched));
+    if (!first) total.take(check, seconds_of(launched));
     left = out.read();
   };
   go_on(ones_of_all);
   while (left.size() > 1) {
-    const Input<float> in("in", std::exchange(left, {}));
+    const Input<float> in(check, "in", std::exchange(left, {}));
     go_on(in);
   }
   total.result = left[0];
@@ -202,31 +206,31 @@ Passes sum_all(const std::string& kernel, const Input<float>& ones_of_all) {
 }
 
 // The given kernel: each of its warps does the same, so a part of them is counted.
-Passes sum_by_atomics(uint32_t n) {
+Passes sum_by_atomics(Check& check, uint32_t n) {
   constexpr uint32_t kPart = 16;
   Passes total;
   const auto count = [&](uint32_t part) {
-    const Input<float> in("in", ones(part));
-    const Output<float> sum("total", std::vector<float>(1, 0));
-    return run_to_count({given("reduce_atomic<float>"),
-                         {{blocks_for(part, kBlock)}, {kBlock}},
-                         {in, sum, static_cast<int>(part)},
-                         "",
-                         if_asked(device::LaunchOptions::Model::cold)});
+    const Input<float> in(check, "in", ones(part));
+    const Output<float> sum(check, "total", std::vector<float>(1, 0));
+    return run_to_count(check, {given(check, "reduce_atomic<float>"),
+                                {{blocks_for(part, kBlock)}, {kBlock}},
+                                {in, sum, static_cast<int>(part)},
+                                "",
+                                if_asked(check, device::LaunchOptions::Model::cold)});
   };
-  total.add(counters_of(count(n / kPart)), kPart);
-  total.take(first_pass(count, n));
+  total.add(counters_of(check, count(n / kPart)), kPart);
+  total.take(check, first_pass(check, count, n));
   return total;
 }
 
-std::string row_of(const char* name, const Passes& p) {
+std::string row_of(Check& check, const char* name, const Passes& p) {
   // Whose each element is an add, or is not, A2 asks.
-  const bool told = p.adds == 0 || has_passed("A2 who adds");
-  if (told) figure(fmt::format("{} adds", name), p.adds);
-  figure(fmt::format("{} wavefronts", name), p.wavefronts);
-  figure(fmt::format("{} barriers", name), p.barriers);
-  figure(fmt::format("{} sectors", name), p.sectors);
-  if (p.modelled > 0) figure(fmt::format("{} modelled_ms", name), 1e3 * p.modelled);
+  const bool told = p.adds == 0 || check.has_passed("A2 who adds");
+  if (told) check.figure(fmt::format("{} adds", name), p.adds);
+  check.figure(fmt::format("{} wavefronts", name), p.wavefronts);
+  check.figure(fmt::format("{} barriers", name), p.barriers);
+  check.figure(fmt::format("{} sectors", name), p.sectors);
+  if (p.modelled > 0) check.figure(fmt::format("{} modelled_ms", name), 1e3 * p.modelled);
   const auto whole = [](double value) { return grouped(static_cast<uint64_t>(value)); };
   return fmt::format("\n    {:<16}{:>7}{:>13}{:>13}{:>12}{:>11}", name, p.passes, whole(p.sectors),
                      told ? whole(p.adds) : "see A2", whole(p.wavefronts), whole(p.barriers));
@@ -235,143 +239,153 @@ std::string row_of(const char* name, const Passes& p) {
 }  // namespace
 
 TEST_SUITE("lab:shuffle") {
-  TEST_CASE("A1 what a lane gets" * takes("questions")) {
+  LAB_CHECK("A1 what a lane gets" * takes("questions")) {
     std::vector<int> lanes(kWarpSize);
     for (uint32_t l = 0; l < kWarpSize; ++l) lanes[l] = static_cast<int>(l);
-    Input<int> in("in", lanes);
-    Output<int> first("first", kWarpSize), down("down", kWarpSize),
-        butterfly("butterfly", kWarpSize);
-    run({given("five_steps"), {{1}, {kWarpSize}}, {in, first, down, butterfly}, ""});
-    if (!ask_questions()) return;
+    Input<int> in(check, "in", lanes);
+    Output<int> first(check, "first", kWarpSize), down(check, "down", kWarpSize),
+        butterfly(check, "butterfly", kWarpSize);
+    run(check, {given(check, "five_steps"), {{1}, {kWarpSize}}, {in, first, down, butterfly}, ""});
+    if (!ask_questions(check)) return;
     std::string table =
         "What the given warp had, lane by lane, after the first step (without "
         "adding), after five steps down, and after the butterfly:";
     for (uint32_t l : {0u, 5u, 15u, 16u, 20u, 31u})
       table += fmt::format("\n    lane {:>2}{:>8}{:>8}{:>8}", l, first.read()[l], down.read()[l],
                            butterfly.read()[l]);
-    explain(0, table);
+    check.explain(0, table);
   }
 
-  TEST_CASE("A2 who adds" * takes("n", "questions")) {
-    const uint32_t n = rubric().count("n"), warps = n / kWarpSize;
-    Random random = session().random();
+  LAB_CHECK("A2 who adds" * takes("n", "questions")) {
+    const uint32_t n = check.row.count("n"), warps = n / kWarpSize;
+    Random random = check.random();
     const std::vector<float> values = whole_floats(random, n);
-    Input<float> floats("in", values);
-    Input<int> ints("in", std::vector<int>(values.begin(), values.end()));
-    Output<float> float_total("total", std::vector<float>(1, 0));
-    Output<int> int_total("total", std::vector<int>(1, 0));
+    Input<float> floats(check, "in", values);
+    Input<int> ints(check, "in", std::vector<int>(values.begin(), values.end()));
+    Output<float> float_total(check, "total", std::vector<float>(1, 0));
+    Output<int> int_total(check, "total", std::vector<int>(1, 0));
     const device::Shape shape{{blocks_for(n, kBlock)}, {kBlock}};
     const auto adds = [&](const std::string& kernel, const DeviceArray& in,
                           const DeviceArray& total) {
       const device::Run launched =
-          run({given(kernel), shape, {in, total, static_cast<int>(n)}, kernel});
-      const uint64_t found = counters_of(launched).red.sectors;
-      figure(kernel + " adds per warp", static_cast<double>(found) / warps);
+          run(check, {given(check, kernel), shape, {in, total, static_cast<int>(n)}, kernel});
+      const uint64_t found = counters_of(check, launched).red.sectors;
+      check.figure(kernel + " adds per warp", static_cast<double>(found) / warps);
       return found;
     };
     const uint64_t by_floats = adds("reduce_atomic<float>", floats, float_total);
     const uint64_t by_ints = adds("reduce_atomic<int>", ints, int_total);
-    if (!ask_questions()) return;
-    explain(0, fmt::format("The profiler's table of the given kernel, {} warps:\n    {:<24}{:>14}"
-                           "\n    {:<24}{:>14}\n    {:<24}{:>14}",
-                           warps, "", "adds at L2", "reduce_atomic<float>", grouped(by_floats),
-                           "reduce_atomic<int>", grouped(by_ints)));
+    if (!ask_questions(check)) return;
+    check.explain(
+        0, fmt::format("The profiler's table of the given kernel, {} warps:\n    {:<24}{:>14}"
+                       "\n    {:<24}{:>14}\n    {:<24}{:>14}",
+                       warps, "", "adds at L2", "reduce_atomic<float>", grouped(by_floats),
+                       "reduce_atomic<int>", grouped(by_ints)));
   }
 
-  TEST_CASE("A3 where 1.0f stops" * takes("from", "n", "questions")) {
-    const float from = static_cast<float>(rubric().number("from"));
-    Output<float> out("out", 1);
-    run({given("add_ones"), {{1}, {1}}, {from, out, static_cast<int>(rubric().count("n"))}, ""});
-    if (ask_questions())
-      explain(0, fmt::format("{} and {} times 1.0f, one after the other: {}.",
-                             grouped(static_cast<uint64_t>(from)), rubric().count("n"),
-                             grouped(static_cast<uint64_t>(out.read()[0]))));
+  LAB_CHECK("A3 where 1.0f stops" * takes("from", "n", "questions")) {
+    const float from = static_cast<float>(check.row.number("from"));
+    Output<float> out(check, "out", 1);
+    run(check, {given(check, "add_ones"),
+                {{1}, {1}},
+                {from, out, static_cast<int>(check.row.count("n"))},
+                ""});
+    if (ask_questions(check))
+      check.explain(0, fmt::format("{} and {} times 1.0f, one after the other: {}.",
+                                   grouped(static_cast<uint64_t>(from)), check.row.count("n"),
+                                   grouped(static_cast<uint64_t>(out.read()[0]))));
   }
 
-  TEST_CASE("B1 reduce_shared: result" * takes("sizes")) {
-    for (uint32_t n : sizes()) sum_once("reduce_shared", kBlock, n);
-    right_result();
+  LAB_CHECK("B1 reduce_shared: result" * takes("sizes")) {
+    for (uint32_t n : sizes(check)) sum_once(check, "reduce_shared", kBlock, n);
+    right_result(check);
   }
 
-  TEST_CASE("B1 reduce_shared: wavefronts" *
+  LAB_CHECK("B1 reduce_shared: wavefronts" *
             takes("threads_at_work", "n", "ideal", "ideal_sectors", "least_wavefronts", "drawn")) {
-    const device::Run launched = sum_once("reduce_shared", kBlock, rubric().count("n"));
-    require_tree(launched);
-    require_sectors(launched);
-    credit_wavefronts(launched, rubric().number("ideal"),
+    const device::Run launched = sum_once(check, "reduce_shared", kBlock, check.row.count("n"));
+    require_tree(check, launched);
+    require_sectors(check, launched);
+    credit_wavefronts(check, launched, check.row.number("ideal"),
                       "Let the threads that are left be neighbours, and their words, too.");
-    if (verdict().credit < 1) return;
-    const Elsewhere other = sum_elsewhere("reduce_shared", kBlock);
-    hold_wavefronts(other.where, other.size.share * rubric().number("ideal"), other.run);
+    if (check.verdict.credit < 1) return;
+    const Elsewhere other = sum_elsewhere(check, "reduce_shared", kBlock);
+    hold_wavefronts(check, other.where, other.size.share * check.row.number("ideal"), other.run);
   }
 
-  TEST_CASE("B2 warp_reduce_sum: result" * takes("sizes")) {
-    for (uint32_t n : sizes()) {
-      sum_warps<int>("int", n);
-      sum_warps<float>("float", n);
+  LAB_CHECK("B2 warp_reduce_sum: result" * takes("sizes")) {
+    for (uint32_t n : sizes(check)) {
+      sum_warps<int>(check, "int", n);
+      sum_warps<float>(check, "float", n);
     }
-    right_result();
+    right_result(check);
   }
 
-  TEST_CASE("B2 warp_reduce_sum: shared" * takes("n", "ideal_sectors")) {
-    const device::Run launched = sum_warps<float>("float", rubric().count("n"));
-    none_shared(launched, line_of("warp_reduce_sum"));
-    require_sectors(launched);
+  LAB_CHECK("B2 warp_reduce_sum: shared" * takes("n", "ideal_sectors")) {
+    const device::Run launched = sum_warps<float>(check, "float", check.row.count("n"));
+    none_shared(check, launched, check.line_of("warp_reduce_sum"));
+    require_sectors(check, launched);
   }
 
-  TEST_CASE("B3 reduce_shuffle: result" * takes("blocks", "sizes")) {
-    for (double block : rubric().numbers("blocks"))
-      for (uint32_t n : sizes()) sum_once("reduce_shuffle", static_cast<uint32_t>(block), n);
-    right_result();
+  LAB_CHECK("B3 reduce_shuffle: result" * takes("blocks", "sizes")) {
+    for (double block : check.row.numbers("blocks"))
+      for (uint32_t n : sizes(check))
+        sum_once(check, "reduce_shuffle", static_cast<uint32_t>(block), n);
+    right_result(check);
   }
 
-  TEST_CASE("B3 reduce_shuffle: wavefronts" *
+  LAB_CHECK("B3 reduce_shuffle: wavefronts" *
             takes("threads_at_work", "n", "ideal", "ideal_sectors", "drawn")) {
-    const device::Run launched = sum_once("reduce_shuffle", kBlock, rubric().count("n"));
-    require_sectors(launched);
-    credit_wavefronts(launched, rubric().number("ideal"),
+    const device::Run launched = sum_once(check, "reduce_shuffle", kBlock, check.row.count("n"));
+    require_sectors(check, launched);
+    credit_wavefronts(check, launched, check.row.number("ideal"),
                       "Inside a warp nothing needs shared memory. How many numbers have to go from "
                       "warp to warp?");
     // A word for each warp, and one wavefront that loads them.
     for (uint32_t block : kBlocksElsewhere) {
-      if (verdict().credit < 1) return;
-      const Elsewhere other = sum_elsewhere("reduce_shuffle", block);
-      hold_wavefronts(other.where, static_cast<double>(other.blocks) * (block / kWarpSize + 1),
-                      other.run);
+      if (check.verdict.credit < 1) return;
+      const Elsewhere other = sum_elsewhere(check, "reduce_shuffle", block);
+      hold_wavefronts(check, other.where,
+                      static_cast<double>(other.blocks) * (block / kWarpSize + 1), other.run);
     }
   }
 
-  TEST_CASE("B3 reduce_shuffle: barriers" *
+  LAB_CHECK("B3 reduce_shuffle: barriers" *
             takes("threads_at_work", "n", "ideal", "ideal_sectors", "drawn")) {
-    const device::Run launched = sum_once("reduce_shuffle", kBlock, rubric().count("n"));
-    require_sectors(launched);
-    credit_barriers(launched, rubric().number("ideal"), line_of("reduce_shuffle"));
+    const device::Run launched = sum_once(check, "reduce_shuffle", kBlock, check.row.count("n"));
+    require_sectors(check, launched);
+    credit_barriers(check, launched, check.row.number("ideal"), check.line_of("reduce_shuffle"));
     for (uint32_t block : kBlocksElsewhere) {
-      if (verdict().credit < 1) return;
-      const Elsewhere other = sum_elsewhere("reduce_shuffle", block);
-      hold_elsewhere(other.where, "barriers", other.blocks, counters_of(other.run).block_barriers,
-                     {});
+      if (check.verdict.credit < 1) return;
+      const Elsewhere other = sum_elsewhere(check, "reduce_shuffle", block);
+      hold_elsewhere(check, other.where, "barriers", other.blocks,
+                     counters_of(check, other.run).block_barriers, {});
     }
   }
 
-  TEST_CASE("B4 a sum of 2^24 ones" * takes("n")) {
-    const uint32_t n = rubric().count("n");
-    const Passes atomic = sum_by_atomics(n);
-    const Input<float> in("in", ones(n));
-    const Passes shared = sum_all("reduce_shared", in), shuffle = sum_all("reduce_shuffle", in);
-    const std::string table = row_of("reduce_atomic", atomic) + row_of("reduce_shared", shared) +
-                              row_of("reduce_shuffle", shuffle);
+  LAB_CHECK("B4 a sum of 2^24 ones" * takes("n")) {
+    const uint32_t n = check.row.count("n");
+    const Passes atomic = sum_by_atomics(check, n);
+    const Input<float> in(check, "in", ones(n));
+    const Passes shared = sum_all(check, "reduce_shared", in),
+                 shuffle = sum_all(check, "reduce_shuffle", in);
+    const std::string table = row_of(check, "reduce_atomic", atomic) +
+                              row_of(check, "reduce_shared", shared) +
+                              row_of(check, "reduce_shuffle", shuffle);
     const float want = static_cast<float>(n);
-    measured(fmt::format("{:.9g}, {:.9g}", shared.result, shuffle.result));
-    expected(fmt::format("{:.9g}, twice", want));
+    check.measured(fmt::format("{:.9g}, {:.9g}", shared.result, shuffle.result));
+    check.expected(fmt::format("{:.9g}, twice", want));
     if (shared.result != want)
-      lose(line_of("reduce_shared"), "Pass after pass until one number is left: it is not n.");
+      check.lose(check.line_of("reduce_shared"),
+                 "Pass after pass until one number is left: it is not n.");
     if (shuffle.result != want)
-      lose(line_of("reduce_shuffle"), "Pass after pass until one number is left: it is not n.");
-    explain(0, fmt::format("The profiler's table of {} ones, blocks of {}:\n    {:<16}{:>7}{:>13}"
-                           "{:>13}{:>12}{:>11}{}",
-                           grouped(n), kBlock, "", "passes", "sectors", "adds at L2", "wavefronts",
-                           "barriers", table));
+      check.lose(check.line_of("reduce_shuffle"),
+                 "Pass after pass until one number is left: it is not n.");
+    check.explain(
+        0, fmt::format("The profiler's table of {} ones, blocks of {}:\n    {:<16}{:>7}{:>13}"
+                       "{:>13}{:>12}{:>11}{}",
+                       grouped(n), kBlock, "", "passes", "sectors", "adds at L2", "wavefronts",
+                       "barriers", table));
   }
 }
 

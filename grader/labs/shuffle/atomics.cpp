@@ -13,18 +13,18 @@ namespace {
 constexpr uint32_t kAddersBlock = 256;
 
 // sum_by_warps and sum_by_blocks.
-device::Run total_of(const char* kernel, uint32_t n) {
-  Random random = session().random();
-  Input<float> in("in", whole_floats(random, n));
-  Output<float> total("total", std::vector<float>(1, 0));
+device::Run total_of(Check& check, const char* kernel, uint32_t n) {
+  Random random = check.random();
+  Input<float> in(check, "in", whole_floats(random, n));
+  Output<float> total(check, "total", std::vector<float>(1, 0));
   const std::string setting = fmt::format("n = {}", n);
-  device::Run launched = run({kernel,
-                              {{blocks_for(n, kAddersBlock)}, {kAddersBlock}},
-                              {in, total, static_cast<int>(n)},
-                              setting});
+  device::Run launched = run(check, {kernel,
+                                     {{blocks_for(n, kAddersBlock)}, {kAddersBlock}},
+                                     {in, total, static_cast<int>(n)},
+                                     setting});
   std::vector<float> want(1);
   for (float v : in.values()) want[0] += v;
-  check_result(setting, line_of(kernel), mismatch("total", total.read(), want));
+  check_result(check, setting, check.line_of(kernel), mismatch("total", total.read(), want));
   return launched;
 }
 
@@ -58,116 +58,121 @@ std::vector<int> four_keys(Random& random, uint32_t n) {
   return found;
 }
 
-device::Run totals_of(const std::vector<int>& keys, uint32_t count) {
-  Random random = session().random();
+device::Run totals_of(Check& check, const std::vector<int>& keys, uint32_t count) {
+  Random random = check.random();
   const uint32_t n = static_cast<uint32_t>(keys.size());
   const std::string setting = fmt::format("n = {}", n);
-  Input<int> key("key", keys);
-  Input<float> value("value", whole_floats(random, n));
-  Output<float> totals("totals", std::vector<float>(count, 0));
-  device::Run launched = run({"sum_by_key",
-                              {{blocks_for(n, kAddersBlock)}, {kAddersBlock}},
-                              {key, value, totals, static_cast<int>(n)},
-                              setting});
+  Input<int> key(check, "key", keys);
+  Input<float> value(check, "value", whole_floats(random, n));
+  Output<float> totals(check, "totals", std::vector<float>(count, 0));
+  device::Run launched = run(check, {"sum_by_key",
+                                     {{blocks_for(n, kAddersBlock)}, {kAddersBlock}},
+                                     {key, value, totals, static_cast<int>(n)},
+                                     setting});
   std::vector<float> want(count);
   for (uint32_t i = 0; i < n; ++i) want[static_cast<size_t>(keys[i])] += value.values()[i];
-  check_result(setting, line_of("sum_by_key"), mismatch("totals", totals.read(), want));
+  check_result(check, setting, check.line_of("sum_by_key"),
+               mismatch("totals", totals.read(), want));
   return launched;
 }
 
-void credit_adds(const device::Run& launched, int line, const std::string& idea) {
-  const counters::Counters& c = counters_of(launched, Counted::global);
+void credit_adds(Check& check, const device::Run& launched, int line, const std::string& idea) {
+  const counters::Counters& c = counters_of(check, launched, Counted::global);
   const uint64_t adds = c.red.sectors + c.atom.sectors;
-  const double ideal = rubric().number("ideal");
+  const double ideal = check.row.number("ideal");
   // How many times as many as are needed is A2's question.
-  const bool told = has_passed("A2 who adds") || static_cast<double>(adds) <= ideal;
+  const bool told = check.has_passed("A2 who adds") || static_cast<double>(adds) <= ideal;
   if (told)
-    measured(grouped(adds) + " adds");
+    check.measured(grouped(adds) + " adds");
   else
-    withhold_count("A2 who adds");
-  expected(grouped(static_cast<uint64_t>(ideal)) + " adds");
-  if (told) figure("adds", static_cast<double>(adds));
-  figure("ideal_adds", ideal);
-  if (!c.ptx_level) figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
-  figure("barriers", static_cast<double>(c.block_barriers));
-  credit_work(launched);
-  credit(ideal, static_cast<double>(adds));
-  credit(rubric().number("ideal_loads"), static_cast<double>(c.load.sectors));
+    check.withhold_count("A2 who adds");
+  check.expected(grouped(static_cast<uint64_t>(ideal)) + " adds");
+  if (told) check.figure("adds", static_cast<double>(adds));
+  check.figure("ideal_adds", ideal);
+  if (!c.ptx_level) check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
+  check.figure("barriers", static_cast<double>(c.block_barriers));
+  credit_work(check, launched);
+  check.credit(ideal, static_cast<double>(adds));
+  check.credit(check.row.number("ideal_loads"), static_cast<double>(c.load.sectors));
   if (static_cast<double>(adds) > ideal)
-    explain(line,
-            fmt::format("{} arrive at L2, which does those to one word one after the other. {}",
-                        told ? fmt::format("{:.3g} times the adds that are needed",
-                                           static_cast<double>(adds) / ideal)
-                             : "More adds than are needed",
-                        idea));
-  else if (verdict().credit < 1)
-    explain(line, fmt::format("{} sectors are loaded where {} hold the input: lanes side by side "
+    check.explain(
+        line, fmt::format("{} arrive at L2, which does those to one word one after the other. {}",
+                          told ? fmt::format("{:.3g} times the adds that are needed",
+                                             static_cast<double>(adds) / ideal)
+                               : "More adds than are needed",
+                          idea));
+  else if (check.verdict.credit < 1)
+    check.explain(line,
+                  fmt::format("{} sectors are loaded where {} hold the input: lanes side by side "
                               "should read elements side by side.",
-                              grouped(c.load.sectors), grouped(rubric().count("ideal_loads"))));
+                              grouped(c.load.sectors), grouped(check.row.count("ideal_loads"))));
 }
 
 // The same of a second launch, for the n of `size`.
-void hold_adds(const device::Run& launched, const DrawnSize& size) {
-  const counters::Counters& c = counters_of(launched, Counted::global);
+void hold_adds(Check& check, const device::Run& launched, const DrawnSize& size) {
+  const counters::Counters& c = counters_of(check, launched, Counted::global);
   const std::string where = fmt::format("n = {}:", size.n);
-  const Waste waste = worst_global(launched);
-  hold_elsewhere(where, "adds", size.share * rubric().number("ideal"),
+  const Waste waste = worst_global(check, launched);
+  hold_elsewhere(check, where, "adds", size.share * check.row.number("ideal"),
                  c.red.sectors + c.atom.sectors, waste);
-  hold_elsewhere(where, "sectors loaded", size.share * rubric().number("ideal_loads"),
+  hold_elsewhere(check, where, "sectors loaded", size.share * check.row.number("ideal_loads"),
                  c.load.sectors, waste);
 }
 
-void credit_total(const char* kernel, const std::string& idea) {
-  credit_adds(total_of(kernel, rubric().count("n")), line_of(kernel), idea);
-  if (verdict().credit < 1) return;
-  const DrawnSize size = drawn_size(kAddersBlock, kAddersBlock);
-  hold_adds(launch_beside([&] { return total_of(kernel, size.n); }), size);
+void credit_total(Check& check, const char* kernel, const std::string& idea) {
+  credit_adds(check, total_of(check, kernel, check.row.count("n")), check.line_of(kernel), idea);
+  if (check.verdict.credit < 1) return;
+  const DrawnSize size = drawn_size(check, kAddersBlock, kAddersBlock);
+  hold_adds(check, launch_beside(check, [&] { return total_of(check, kernel, size.n); }), size);
 }
 
 }  // namespace
 
 TEST_SUITE("lab:shuffle") {
-  TEST_CASE("C1 sum_by_warps: result" * takes("sizes")) {
-    for (uint32_t n : sizes()) total_of("sum_by_warps", n);
-    right_result();
+  LAB_CHECK("C1 sum_by_warps: result" * takes("sizes")) {
+    for (uint32_t n : sizes(check)) total_of(check, "sum_by_warps", n);
+    right_result(check);
   }
 
-  TEST_CASE("C1 sum_by_warps: adds" *
+  LAB_CHECK("C1 sum_by_warps: adds" *
             takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
-    credit_total("sum_by_warps",
+    credit_total(check, "sum_by_warps",
                  "What can the lanes of a warp settle among themselves before one of them adds?");
   }
 
-  TEST_CASE("C2 sum_by_blocks: result" * takes("sizes")) {
-    for (uint32_t n : sizes()) total_of("sum_by_blocks", n);
-    right_result();
+  LAB_CHECK("C2 sum_by_blocks: result" * takes("sizes")) {
+    for (uint32_t n : sizes(check)) total_of(check, "sum_by_blocks", n);
+    right_result(check);
   }
 
-  TEST_CASE("C2 sum_by_blocks: adds" *
+  LAB_CHECK("C2 sum_by_blocks: adds" *
             takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
-    credit_total("sum_by_blocks",
+    credit_total(check, "sum_by_blocks",
                  "Two levels: the block settles its sum, and one thread of it adds.");
   }
 
-  TEST_CASE("C3 sum_by_key: result" * takes("keys", "sizes")) {
-    for (uint32_t n : sizes()) {
-      Random random = session().random();
-      totals_of(mixed_keys(random, n, rubric().count("keys")), rubric().count("keys"));
+  LAB_CHECK("C3 sum_by_key: result" * takes("keys", "sizes")) {
+    for (uint32_t n : sizes(check)) {
+      Random random = check.random();
+      totals_of(check, mixed_keys(random, n, check.row.count("keys")), check.row.count("keys"));
     }
-    right_result();
+    right_result(check);
   }
 
-  TEST_CASE("C3 sum_by_key: adds" *
+  LAB_CHECK("C3 sum_by_key: adds" *
             takes("threads_at_work", "n", "ideal", "ideal_loads", "drawn")) {
-    Random random = session().random();
-    credit_adds(totals_of(four_keys(random, rubric().count("n")), kWarpSize * kLines),
-                line_of("sum_by_key"),
+    Random random = check.random();
+    credit_adds(check,
+                totals_of(check, four_keys(random, check.row.count("n")), kWarpSize * kLines),
+                check.line_of("sum_by_key"),
                 "__match_any_sync tells each lane who has its key. One lane of each such group is "
                 "enough to add, if it knows the group's sum.");
-    if (verdict().credit < 1) return;
-    const DrawnSize size = drawn_size(kWarpSize, kAddersBlock);
+    if (check.verdict.credit < 1) return;
+    const DrawnSize size = drawn_size(check, kWarpSize, kAddersBlock);
     hold_adds(
-        launch_beside([&] { return totals_of(four_keys(random, size.n), kWarpSize * kLines); }),
+        check,
+        launch_beside(
+            check, [&] { return totals_of(check, four_keys(random, size.n), kWarpSize * kLines); }),
         size);
   }
 }

@@ -55,140 +55,145 @@ std::string row_name(const Table& table, size_t row) {
 }
 
 // One number per row.
-void check_numbers(const std::string& kernel, const Table& table, const Output<float>& out,
-                   const std::vector<Near>& want) {
+void check_numbers(Check& check, const std::string& kernel, const Table& table,
+                   const Output<float>& out, const std::vector<Near>& want) {
   const std::vector<float> got = out.read();
   const std::string wrong = far_off(out.name(), got, want);
   if (wrong.empty()) return;
   size_t row = 0;
   while (far_off(out.name(), {got[row]}, {want[row]}).empty()) ++row;
-  check_result(setting_of(table), line_of(kernel), row_name(table, row) + wrong);
+  check_result(check, setting_of(table), check.line_of(kernel), row_name(table, row) + wrong);
 }
 
 // A row of numbers per row.
-void check_rows(const std::string& kernel, const Table& table, const Output<float>& out,
-                const std::vector<std::vector<Near>>& want) {
+void check_rows(Check& check, const std::string& kernel, const Table& table,
+                const Output<float>& out, const std::vector<std::vector<Near>>& want) {
   const std::vector<float> got = out.read();
   for (size_t row = 0; row < want.size(); ++row) {
     const auto begin = got.begin() + static_cast<ptrdiff_t>(row * table.columns);
     const std::string wrong =
         far_off(fmt::format("out[{}]", row), {begin, begin + table.columns}, want[row]);
     if (!wrong.empty())
-      check_result(setting_of(table), line_of(kernel), row_name(table, row) + wrong);
+      check_result(check, setting_of(table), check.line_of(kernel), row_name(table, row) + wrong);
   }
 }
 
 // row_range and row_moments: two numbers per row, a warp per row.
-device::Run by_warps(const std::string& kernel, const Table& table, Output<float>& first,
-                     Output<float>& second) {
-  Input<float> in("in", table.flat());
-  return run({kernel,
+device::Run by_warps(Check& check, const std::string& kernel, const Table& table,
+                     Output<float>& first, Output<float>& second) {
+  Input<float> in(check, "in", table.flat());
+  return run(check,
+             {kernel,
               {{blocks_for(table.count(), kRowsBlock)}, {kWarpsBlock}},
               {in, first, second, static_cast<int>(table.count()), static_cast<int>(table.columns)},
               setting_of(table)});
 }
 
-device::Run run_range(const Kinds& kinds, uint32_t columns) {
-  Random random = session().random();
+device::Run run_range(Check& check, const Kinds& kinds, uint32_t columns) {
+  Random random = check.random();
   const Table table = make_table(random, kinds, columns);
-  Output<float> low("low", table.count()), high("high", table.count());
-  device::Run launched = by_warps("row_range", table, low, high);
+  Output<float> low(check, "low", table.count()), high(check, "high", table.count());
+  device::Run launched = by_warps(check, "row_range", table, low, high);
   std::vector<Near> lowest, highest;
   for (const auto& row : table.rows) {
     lowest.push_back({*std::min_element(row.begin(), row.end()), 0});
     highest.push_back({*std::max_element(row.begin(), row.end()), 0});
   }
-  check_numbers("row_range", table, low, lowest);
-  check_numbers("row_range", table, high, highest);
+  check_numbers(check, "row_range", table, low, lowest);
+  check_numbers(check, "row_range", table, high, highest);
   return launched;
 }
 
-device::Run run_moments(const Kinds& kinds, uint32_t columns) {
-  Random random = session().random();
+device::Run run_moments(Check& check, const Kinds& kinds, uint32_t columns) {
+  Random random = check.random();
   const Table table = make_table(random, kinds, columns);
-  Output<float> mean("mean", table.count()), variance("variance", table.count());
-  device::Run launched = by_warps("row_moments", table, mean, variance);
+  Output<float> mean(check, "mean", table.count()), variance(check, "variance", table.count());
+  device::Run launched = by_warps(check, "row_moments", table, mean, variance);
   std::vector<Near> means, variances;
   for (const auto& row : table.rows) {
     means.push_back(mean_of(row));
     variances.push_back(variance_of(row));
   }
-  check_numbers("row_moments", table, mean, means);
-  check_numbers("row_moments", table, variance, variances);
+  check_numbers(check, "row_moments", table, mean, means);
+  check_numbers(check, "row_moments", table, variance, variances);
   return launched;
 }
 
-device::Run run_softmax(const Kinds& kinds, uint32_t columns) {
-  Random random = session().random();
+device::Run run_softmax(Check& check, const Kinds& kinds, uint32_t columns) {
+  Random random = check.random();
   const Table table = make_table(random, kinds, columns);
-  Input<float> in("in", table.flat());
-  Output<float> out("out", in.count());
-  device::Run launched = run({"softmax",
-                              {{table.count()}, {kRowBlock}},
-                              {in, out, static_cast<int>(columns)},
-                              setting_of(table)});
+  Input<float> in(check, "in", table.flat());
+  Output<float> out(check, "out", in.count());
+  device::Run launched = run(check, {"softmax",
+                                     {{table.count()}, {kRowBlock}},
+                                     {in, out, static_cast<int>(columns)},
+                                     setting_of(table)});
   std::vector<std::vector<Near>> want;
   for (const auto& row : table.rows) want.push_back(softmax_of(row));
-  check_rows("softmax", table, out, want);
+  check_rows(check, "softmax", table, out, want);
   return launched;
 }
 
-device::Run run_layer_norm(const Kinds& kinds, uint32_t columns) {
-  Random random = session().random();
+device::Run run_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
+  Random random = check.random();
   const Table table = make_table(random, kinds, columns);
   const float epsilon = 1e-5f;
-  Input<float> in("in", table.flat());
-  Input<float> weight("weight", random.floats(columns)), bias("bias", random.floats(columns));
-  Output<float> out("out", in.count());
-  device::Run launched = run({"layer_norm",
-                              {{table.count()}, {kRowBlock}},
-                              {in, weight, bias, out, static_cast<int>(columns), epsilon},
-                              setting_of(table)});
+  Input<float> in(check, "in", table.flat());
+  Input<float> weight(check, "weight", random.floats(columns)),
+      bias(check, "bias", random.floats(columns));
+  Output<float> out(check, "out", in.count());
+  device::Run launched = run(check, {"layer_norm",
+                                     {{table.count()}, {kRowBlock}},
+                                     {in, weight, bias, out, static_cast<int>(columns), epsilon},
+                                     setting_of(table)});
   std::vector<std::vector<Near>> want;
   for (const auto& row : table.rows)
     want.push_back(layer_norm_of(row, weight.values(), bias.values(), epsilon));
-  check_rows("layer_norm", table, out, want);
+  check_rows(check, "layer_norm", table, out, want);
   return launched;
 }
 
-using Task = device::Run (*)(const Kinds&, uint32_t);
+using Task = device::Run (*)(Check&, const Kinds&, uint32_t);
 
 // Many short rows: their number, which nobody knows before, is too large for a byte.
-void check_tall(Task task, const Kinds& kinds) {
-  Random random(stream_of(session().seed, rubric().check + " rows"));
-  const std::vector<double> range = rubric().numbers("drawn_rows");
+void check_tall(Check& check, Task task, const Kinds& kinds) {
+  Random random(stream_of(check.session.setup.seed, check.row.check + " rows"));
+  const std::vector<double> range = check.row.numbers("drawn_rows");
   const auto least = static_cast<uint32_t>(range.at(0)), most = static_cast<uint32_t>(range.at(1));
   Kinds many(least + random.below(most - least + 1));
   for (size_t row = 0; row < many.size(); ++row) many[row] = kinds[row % kinds.size()];
-  task(many, rubric().count("drawn_rows_columns"));
+  task(check, many, check.row.count("drawn_rows_columns"));
 }
 
-void check_columns(Task task, const Kinds& kinds) {
-  for (double columns : rubric().numbers("columns")) task(kinds, static_cast<uint32_t>(columns));
-  check_tall(task, kinds);
-  right_result();
+void check_columns(Check& check, Task task, const Kinds& kinds) {
+  for (double columns : check.row.numbers("columns"))
+    task(check, kinds, static_cast<uint32_t>(columns));
+  check_tall(check, task, kinds);
+  right_result(check);
 }
 
 // A table for the count: what is in it does not matter.
-device::Run counted(Task task, uint32_t columns) {
-  return task(Kinds(rubric().count("rows"), RowKind::noise), columns);
+device::Run counted(Check& check, Task task, uint32_t columns) {
+  return task(check, Kinds(check.row.count("rows"), RowKind::noise), columns);
 }
-device::Run counted(Task task) { return counted(task, rubric().count("columns")); }
+device::Run counted(Check& check, Task task) {
+  return counted(check, task, check.row.count("columns"));
+}
 
 // Rows of a length that nobody knows before, whole sectors. What does not grow with it, two numbers
 // a row at most, is allowed once more.
-void hold_other_length(Task task) {
-  if (verdict().credit < 1) return;
+void hold_other_length(Check& check, Task task) {
+  if (check.verdict.credit < 1) return;
   constexpr uint32_t kUnit = 32;
-  Random random(stream_of(session().seed, rubric().check + " length"));
-  const std::vector<double> range = rubric().numbers("drawn_columns");
+  Random random(stream_of(check.session.setup.seed, check.row.check + " length"));
+  const std::vector<double> range = check.row.numbers("drawn_columns");
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / kUnit,
                  most = static_cast<uint32_t>(range.at(1)) / kUnit,
                  columns = kUnit * (least + random.below(most - least + 1));
-  hold_sectors(
-      fmt::format("{} x {}:", rubric().count("rows"), columns),
-      rubric().number("ideal") * columns / rubric().number("columns") + 2 * rubric().number("rows"),
-      launch_beside([&] { return counted(task, columns); }));
+  hold_sectors(check, fmt::format("{} x {}:", check.row.count("rows"), columns),
+               check.row.number("ideal") * columns / check.row.number("columns") +
+                   2 * check.row.number("rows"),
+               launch_beside(check, [&] { return counted(check, task, columns); }));
 }
 
 const char kOnce[] =
@@ -201,8 +206,8 @@ constexpr float kEpsilon = 1e-5f;
 using Reference = std::function<std::vector<Near>(const std::vector<float>& row)>;
 
 // `rows` rows of noise, and the check of each row of the result.
-TimedWork row_work(uint32_t rows, size_t sets, const Reference& reference) {
-  const InputSets<float> inputs = random_inputs(sets, size_t{rows} * kColumns);
+TimedWork row_work(Check& check, uint32_t rows, size_t sets, const Reference& reference) {
+  const InputSets<float> inputs = random_inputs(check, sets, size_t{rows} * kColumns);
   TimedWork work = from_in_to_out(inputs);
   work.mismatch = [inputs, rows, reference](size_t set, const Outputs& outputs) {
     const std::vector<float> got = values_of<float>(outputs[0]);
@@ -219,8 +224,8 @@ TimedWork row_work(uint32_t rows, size_t sets, const Reference& reference) {
   return work;
 }
 
-TimedWork softmax_work(uint32_t rows, size_t sets) {
-  TimedWork work = row_work(rows, sets, softmax_of);
+TimedWork softmax_work(Check& check, uint32_t rows, size_t sets) {
+  TimedWork work = row_work(check, rows, sets, softmax_of);
   work.steps = [rows](device::LoadedModule&, uint32_t) {
     return std::vector<device::TimedStep>{device::TimedLaunch{
         "softmax",
@@ -230,10 +235,10 @@ TimedWork softmax_work(uint32_t rows, size_t sets) {
   return work;
 }
 
-TimedWork layer_norm_work(uint32_t rows, size_t sets) {
-  Random random = session().random();
+TimedWork layer_norm_work(Check& check, uint32_t rows, size_t sets) {
+  Random random = check.random();
   const std::vector<float> weight = random.floats(kColumns), bias = random.floats(kColumns);
-  TimedWork work = row_work(rows, sets, [weight, bias](const std::vector<float>& row) {
+  TimedWork work = row_work(check, rows, sets, [weight, bias](const std::vector<float>& row) {
     return layer_norm_of(row, weight, bias, kEpsilon);
   });
   work.arrays.push_back(read_array("weight", weight));
@@ -251,50 +256,52 @@ TimedWork layer_norm_work(uint32_t rows, size_t sets) {
 }  // namespace
 
 TEST_SUITE("lab:shuffle") {
-  TEST_CASE("D1 row_range: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
-    check_columns(run_range, kAny);
+  LAB_CHECK("D1 row_range: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(check, run_range, kAny);
   }
 
-  TEST_CASE("D1 row_range: shared" * takes("rows", "columns", "ideal", "drawn_columns")) {
-    const device::Run launched = counted(run_range);
-    credit_sectors(launched, rubric().number("ideal"),
+  LAB_CHECK("D1 row_range: shared" * takes("rows", "columns", "ideal", "drawn_columns")) {
+    const device::Run launched = counted(check, run_range);
+    credit_sectors(check, launched, check.row.number("ideal"),
                    "Lanes side by side, elements side by side.");
-    if (verdict().credit == 1) none_shared(launched, line_of("row_range"));
-    hold_other_length(run_range);
+    if (check.verdict.credit == 1) none_shared(check, launched, check.line_of("row_range"));
+    hold_other_length(check, run_range);
   }
 
-  TEST_CASE("D2 row_moments: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
-    check_columns(run_moments, kFinite);
+  LAB_CHECK("D2 row_moments: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(check, run_moments, kFinite);
   }
 
-  TEST_CASE("D2 row_moments: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
-    credit_sectors(counted(run_moments), rubric().number("ideal"),
+  LAB_CHECK("D2 row_moments: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
+    credit_sectors(check, counted(check, run_moments), check.row.number("ideal"),
                    "One pass: mean and variance can grow together, value by value.");
-    hold_other_length(run_moments);
+    hold_other_length(check, run_moments);
   }
 
-  TEST_CASE("D3 softmax: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
-    check_columns(run_softmax, kAny);
+  LAB_CHECK("D3 softmax: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(check, run_softmax, kAny);
   }
 
-  TEST_CASE("D3 softmax: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
-    credit_sectors(counted(run_softmax), rubric().number("ideal"), kOnce);
-    hold_other_length(run_softmax);
+  LAB_CHECK("D3 softmax: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
+    credit_sectors(check, counted(check, run_softmax), check.row.number("ideal"), kOnce);
+    hold_other_length(check, run_softmax);
   }
 
-  TEST_CASE("D4 layer_norm: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
-    check_columns(run_layer_norm, kFinite);
+  LAB_CHECK("D4 layer_norm: result" * takes("columns", "drawn_rows", "drawn_rows_columns")) {
+    check_columns(check, run_layer_norm, kFinite);
   }
 
-  TEST_CASE("D4 layer_norm: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
-    credit_sectors(counted(run_layer_norm), rubric().number("ideal"), kOnce);
-    hold_other_length(run_layer_norm);
+  LAB_CHECK("D4 layer_norm: sectors" * takes("rows", "columns", "ideal", "drawn_columns")) {
+    credit_sectors(check, counted(check, run_layer_norm), check.row.number("ideal"), kOnce);
+    hold_other_length(check, run_layer_norm);
   }
 
-  TEST_CASE("E1 softmax: time" * takes_of_speed()) { credit_speed({"softmax", softmax_work}); }
+  LAB_CHECK("E1 softmax: time" * takes_of_speed()) {
+    credit_speed(check, {"softmax", softmax_work});
+  }
 
-  TEST_CASE("E2 layer_norm: time" * takes_of_speed()) {
-    credit_speed({"layer_norm", layer_norm_work});
+  LAB_CHECK("E2 layer_norm: time" * takes_of_speed()) {
+    credit_speed(check, {"layer_norm", layer_norm_work});
   }
 }
 

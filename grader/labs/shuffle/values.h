@@ -6,8 +6,8 @@
 
 #include "base/random.h"
 #include "device/device.h"
-#include "grading/engine/verdict.h"
-#include "grading/launch/launch.h"
+#include "grading/engine/check.h"
+#include "grading/launch/counting.h"
 #include "grading/words/describe.h"
 #include "grading/words/names.h"
 
@@ -27,18 +27,19 @@ inline std::vector<float> whole_floats(Random& random, uint32_t n) {
 
 // The check is lost when a launch has touched shared memory or waited at a barrier: between the
 // lanes of a warp neither is needed.
-inline void none_shared(const device::Run& launched, int line) {
-  const counters::Counters& c = counters_of(launched);
-  expected("none");
-  measured("none");
-  figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
-  figure("barriers", static_cast<double>(c.block_barriers));
+inline void none_shared(Check& check, const device::Run& launched, int line) {
+  const counters::Counters& c = counters_of(check, launched);
+  check.expected("none");
+  check.measured("none");
+  check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
+  check.figure("barriers", static_cast<double>(c.block_barriers));
   if (c.shared_wavefronts() == 0 && c.block_barriers == 0) return;
-  measured(c.shared_wavefronts() > 0 ? grouped(c.shared_wavefronts()) + " wavefronts"
-                                     : grouped(c.block_barriers) + " barriers");
-  lose({Failure::Kind::wasteful}, line,
-       "The lanes of a warp can hand each other registers; neither shared memory nor a barrier of "
-       "the block has a part in it.");
+  check.measured(c.shared_wavefronts() > 0 ? grouped(c.shared_wavefronts()) + " wavefronts"
+                                           : grouped(c.block_barriers) + " barriers");
+  check.lose(
+      {Failure::Kind::wasteful}, line,
+      "The lanes of a warp can hand each other registers; neither shared memory nor a barrier of "
+      "the block has a part in it.");
 }
 
 }  // namespace lab32::checks::shuffle

@@ -25,24 +25,26 @@ const Swizzle kSwizzles[] = {{3, 0, 3}, {1, 0, 1}, {2, 0, 3}, {5, 0, 5}, {2, 1, 
 constexpr uint32_t kOffsets = 4096;
 
 // `to`: what the student's function says of the offsets from 0 on.
-void draw(const pictures::SwizzleShape& shape, const std::vector<uint32_t>& to) {
+void draw(Check& check, const pictures::SwizzleShape& shape, const std::vector<uint32_t>& to) {
   const std::vector<uint32_t> offsets = pictures::offsets_of(shape);
-  if (session().mappings.size() == std::size(kSwizzles) || offsets.back() >= to.size()) return;
+  if (check.mappings.size() == std::size(kSwizzles) || offsets.back() >= to.size()) return;
   std::vector<uint32_t> drawn;
   for (const uint32_t offset : offsets) drawn.push_back(to[offset]);
-  session().mappings.push_back(pictures::mapping_of(shape, drawn));
+  check.mappings.push_back(pictures::mapping_of(shape, drawn));
 }
 
-std::vector<uint32_t> ask(const Swizzle& swizzle, const std::vector<uint32_t>& offsets) {
+std::vector<uint32_t> ask(Check& check, const Swizzle& swizzle,
+                          const std::vector<uint32_t>& offsets) {
   const uint32_t n = static_cast<uint32_t>(offsets.size());
-  Input<uint32_t> in("in", offsets);
-  Output<uint32_t> out("out", n);
-  run({given(fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits, swizzle.base, swizzle.shift)),
-       {{blocks_for(n, 256)}, {256}},
-       {in, out, static_cast<int>(n)},
-       swizzle.name()});
+  Input<uint32_t> in(check, "in", offsets);
+  Output<uint32_t> out(check, "out", n);
+  run(check, {given(check, fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits, swizzle.base,
+                                       swizzle.shift)),
+              {{blocks_for(n, 256)}, {256}},
+              {in, out, static_cast<int>(n)},
+              swizzle.name()});
   const std::vector<uint32_t> to = out.read();
-  draw({swizzle.bits, swizzle.base, swizzle.shift}, to);
+  draw(check, {swizzle.bits, swizzle.base, swizzle.shift}, to);
   return to;
 }
 
@@ -62,22 +64,22 @@ std::string bit_range(int first, int bits) {
 }
 
 // Two offsets that the student's function sends to one: nothing could be stored so.
-void check_bijective(const Swizzle& swizzle, const std::vector<uint32_t>& got) {
+void check_bijective(Check& check, const Swizzle& swizzle, const std::vector<uint32_t>& got) {
   std::vector<int> from(kOffsets, -1);
   for (uint32_t offset = 0; offset < kOffsets; ++offset) {
     const uint32_t to = got[offset];
     if (to >= kOffsets) continue;  // no permutation of these, and no formula's either: shown later
     if (from[to] >= 0) {
-      measured("a collision");
-      lose(line_of("swizzle"),
-           fmt::format("{}: offsets {} and {} both go to {}: what is stored first is lost.",
-                       swizzle.name(), from[to], offset, to));
+      check.measured("a collision");
+      check.lose(check.line_of("swizzle"),
+                 fmt::format("{}: offsets {} and {} both go to {}: what is stored first is lost.",
+                             swizzle.name(), from[to], offset, to));
     }
     from[to] = static_cast<int>(offset);
   }
 }
 
-void check_formula(const std::vector<SwizzleTry>& tries) {
+void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
   size_t wrong = 0;
   const SwizzleTry* shown = nullptr;
   for (const SwizzleTry& t : tries) {
@@ -88,13 +90,13 @@ void check_formula(const std::vector<SwizzleTry>& tries) {
                       std::abs(__builtin_popcount(shown->offset) - 4))
       shown = &t;
   }
-  figure("offsets", static_cast<double>(tries.size()));
-  figure("wrong", static_cast<double>(wrong));
+  check.figure("offsets", static_cast<double>(tries.size()));
+  check.figure("wrong", static_cast<double>(wrong));
   if (!shown) {
-    measured(fmt::format("{} right", grouped(tries.size())));
+    check.measured(fmt::format("{} right", grouped(tries.size())));
     return;
   }
-  measured(fmt::format("{} of {} wrong", grouped(wrong), grouped(tries.size())));
+  check.measured(fmt::format("{} of {} wrong", grouped(wrong), grouped(tries.size())));
   const Swizzle& s = shown->swizzle;
   std::string message = fmt::format("{}: ", s.name());
   if (is_poison(shown->got))
@@ -106,25 +108,25 @@ void check_formula(const std::vector<SwizzleTry>& tries) {
                          bit_range(s.first_y(), s.bits), bit_range(s.first_z(), s.bits));
   const std::string hint = swizzle_misconception(tries);
   if (!hint.empty()) message += "\n" + hint;
-  lose(line_of("swizzle"), message);
+  check.lose(check.line_of("swizzle"), message);
 }
 
 // The answer to a question whose answer is a whole number from 0 to `most`; loses the test else.
-int whole_answer(const std::string& question, int most) {
-  const int line = line_of(question.c_str());
-  const std::optional<float> given = answer_to(question);
+int whole_answer(Check& check, const std::string& question, int most) {
+  const int line = check.line_of(question.c_str());
+  const std::optional<float> given = answer_to(check, question);
   if (!given)
-    lose({Failure::Kind::missing, "", "LAB32_ANSWER(" + question + ")"}, 0,
-         fmt::format("The file has no LAB32_ANSWER({}, ...).", question));
+    check.lose({Failure::Kind::missing, "", "LAB32_ANSWER(" + question + ")"}, 0,
+               fmt::format("The file has no LAB32_ANSWER({}, ...).", question));
   if (std::isnan(*given) || *given < 0) {
-    measured("no answer");
-    lose(kWrongAnswer, line, fmt::format("Not answered yet: {} (line {}).", question, line));
+    check.measured("no answer");
+    check.lose(kWrongAnswer, line, fmt::format("Not answered yet: {} (line {}).", question, line));
   }
   if (*given > static_cast<float>(most) || *given != std::floor(*given)) {
-    measured("no such place");
-    lose(kWrongAnswer, line,
-         fmt::format("{} is {}: a whole number from 0 to {} is asked for.", question, show(*given),
-                     most));
+    check.measured("no such place");
+    check.lose(kWrongAnswer, line,
+               fmt::format("{} is {}: a whole number from 0 to {} is asked for.", question,
+                           show(*given), most));
   }
   return static_cast<int>(*given);
 }
@@ -154,17 +156,18 @@ struct Placed {
   std::vector<int> chunk, documented, general;
 };
 
-Placed place(const Tile& tile) {
+Placed place(Check& check, const Tile& tile) {
   const uint32_t n = static_cast<uint32_t>(tile.elements());
-  Output<int> chunk("chunk", 5 * n), documented("documented", 2 * n), general("general", n);
-  run({given(fmt::format("place_all<{}>", tile.type.name)),
-       {{blocks_for(n, 256)}, {256}},
-       {tile.rows, tile.nx(), chunk, documented, general},
-       tile.setting()});
+  Output<int> chunk(check, "chunk", 5 * n), documented(check, "documented", 2 * n),
+      general(check, "general", n);
+  run(check, {given(check, fmt::format("place_all<{}>", tile.type.name)),
+              {{blocks_for(n, 256)}, {256}},
+              {tile.rows, tile.nx(), chunk, documented, general},
+              tile.setting()});
   return {chunk.read(), documented.read(), general.read()};
 }
 
-void check_chunks(const Tile& tile, const Placed& got) {
+void check_chunks(Check& check, const Tile& tile, const Placed& got) {
   static const char* const kFields[] = {"i16", "y16", "x16", "swz_y16", "swz_x16"};
   for (int i = 0; i < tile.elements(); ++i) {
     const int y = i / tile.nx(), x = i % tile.nx();
@@ -172,10 +175,10 @@ void check_chunks(const Tile& tile, const Placed& got) {
     const std::array<int, 5> want = {c.i16, c.y16, c.x16, c.swz_y16, c.swz_x16};
     for (size_t k = 0; k < want.size(); ++k) {
       if (got.chunk[5 * i + k] == want[k]) continue;
-      measured(fmt::format("{} wrong", kFields[k]));
-      lose(line_of("chunk_of"),
-           fmt::format("{}: the {} of the element in row {}, column {} is not {}.", tile.setting(),
-                       kFields[k], y, x, got.chunk[5 * i + k]));
+      check.measured(fmt::format("{} wrong", kFields[k]));
+      check.lose(check.line_of("chunk_of"),
+                 fmt::format("{}: the {} of the element in row {}, column {} is not {}.",
+                             tile.setting(), kFields[k], y, x, got.chunk[5 * i + k]));
     }
   }
   for (int i = 0; i < tile.elements(); ++i) {
@@ -183,44 +186,45 @@ void check_chunks(const Tile& tile, const Placed& got) {
     const DocumentedPlace p = documented_place(y, x, tile.nx(), tile.type.bytes);
     const DocumentedPlace q{got.documented[2 * i], got.documented[2 * i + 1]};
     if (p == q) continue;
-    measured("place wrong");
-    lose(line_of("documented_place"),
-         fmt::format("{}: the element in row {}, column {} does not go to row {}, column {}. Its "
-                     "chunk goes to column {} of the chunks; it keeps its place inside.",
-                     tile.setting(), y, x, q.y, q.x, got.chunk[5 * i + 4]));
+    check.measured("place wrong");
+    check.lose(
+        check.line_of("documented_place"),
+        fmt::format("{}: the element in row {}, column {} does not go to row {}, column {}. Its "
+                    "chunk goes to column {} of the chunks; it keeps its place inside.",
+                    tile.setting(), y, x, q.y, q.x, got.chunk[5 * i + 4]));
   }
 }
 
 std::string at(int i, int nx) { return fmt::format("({}, {})", i / nx, i % nx); }
 
-[[noreturn]] void lose_general(const Tile& tile, const std::string& column,
+[[noreturn]] void lose_general(Check& check, const Tile& tile, const std::string& column,
                                const std::string& message) {
-  measured(column);
-  lose(line_of("general_place"), tile.setting() + ": " + message);
+  check.measured(column);
+  check.lose(check.line_of("general_place"), tile.setting() + ": " + message);
 }
 
-void check_permutation(const Tile& tile, const std::vector<int>& general) {
+void check_permutation(Check& check, const Tile& tile, const std::vector<int>& general) {
   std::vector<int> from(general.size(), -1);
   for (int i = 0; i < tile.elements(); ++i) {
     const int to = general[i];
     if (to < 0 || to >= tile.elements())
-      lose_general(tile, "outside",
+      lose_general(check, tile, "outside",
                    fmt::format("element (row, column) {} goes to place {}, outside the tile's {}.",
                                at(i, tile.nx()), to, tile.elements()));
     if (from[to] >= 0)
-      lose_general(tile, "a collision",
+      lose_general(check, tile, "a collision",
                    fmt::format("elements (row, column) {} and {} both go to place {}.",
                                at(from[to], tile.nx()), at(i, tile.nx()), to));
     from[to] = i;
   }
 }
 
-void check_whole_chunks(const Tile& tile, const std::vector<int>& general) {
+void check_whole_chunks(Check& check, const Tile& tile, const std::vector<int>& general) {
   const int each = kChunkBytes / tile.type.bytes;
   for (int i = 0; i < tile.elements(); ++i) {
     const int first = i / each * each;
     if (general[first] % each == 0 && general[i] == general[first] + i % each) continue;
-    lose_general(tile, "a torn chunk",
+    lose_general(check, tile, "a torn chunk",
                  fmt::format("the chunk of element {} is torn or misaligned: its elements go to "
                              "places {} and {}. A vector or ldmatrix moves 16 bytes at once.",
                              at(first, tile.nx()), general[first], general[i]));
@@ -228,7 +232,7 @@ void check_whole_chunks(const Tile& tile, const std::vector<int>& general) {
 }
 
 // A matrix of ldmatrix: 8 rows, the same chunk of each. Their 8 chunks should fill all 32 banks.
-void check_banks(const Tile& tile, const std::vector<int>& general) {
+void check_banks(Check& check, const Tile& tile, const std::vector<int>& general) {
   for (int row = 0; row < tile.rows; row += 8) {
     for (int x = 0; x < tile.nx(); x += kChunkBytes / tile.type.bytes) {
       std::array<int, 8> owner;
@@ -237,7 +241,7 @@ void check_banks(const Tile& tile, const std::vector<int>& general) {
         const int to = general[y * tile.nx() + x] * tile.type.bytes;
         int& slot = owner[to % kLineBytes / kChunkBytes];
         if (slot >= 0)
-          lose_general(tile, "a bank conflict",
+          lose_general(check, tile, "a bank conflict",
                        fmt::format("rows {} and {} keep column {} in the same four banks (from "
                                    "bank {} on).",
                                    slot, y, x, to % kLineBytes / 4));
@@ -250,99 +254,101 @@ void check_banks(const Tile& tile, const std::vector<int>& general) {
 }  // namespace
 
 TEST_SUITE("lab:swizzle") {
-  TEST_CASE("A1 the table of <3, 0, 3>") {
-    expected("the table");
+  LAB_CHECK("A1 the table of <3, 0, 3>") {
+    check.expected("the table");
     const Swizzle swizzle = kSwizzles[0];
     std::vector<uint32_t> offsets(64);
     std::iota(offsets.begin(), offsets.end(), 0);
-    const std::vector<uint32_t> got = ask(swizzle, offsets);
+    const std::vector<uint32_t> got = ask(check, swizzle, offsets);
     size_t right = 0;
     for (uint32_t i : offsets) right += got[i] == swizzle(i);
-    measured(fmt::format("{} of 64 right", right));
+    check.measured(fmt::format("{} of 64 right", right));
     for (uint32_t i : offsets) {
       if (got[i] == swizzle(i)) continue;
-      lose(line_of("swizzle"),
-           fmt::format("Offset {} is row {}, column {}, and the document's table does not have {} "
-                       "there.",
-                       i, i / 8, i % 8,
-                       is_poison(got[i])     ? "an unwritten value"
-                       : got[i] / 8 != i / 8 ? fmt::format("another row ({})", got[i] / 8)
-                                             : fmt::format("column {}", got[i] % 8)));
+      check.lose(
+          check.line_of("swizzle"),
+          fmt::format("Offset {} is row {}, column {}, and the document's table does not have {} "
+                      "there.",
+                      i, i / 8, i % 8,
+                      is_poison(got[i])     ? "an unwritten value"
+                      : got[i] / 8 != i / 8 ? fmt::format("another row ({})", got[i] / 8)
+                                            : fmt::format("column {}", got[i] % 8)));
     }
   }
 
-  TEST_CASE("A2 any B, M, S" * takes("random_offsets")) {
-    expected("all right");
+  LAB_CHECK("A2 any B, M, S" * takes("random_offsets")) {
+    check.expected("all right");
     std::vector<uint32_t> offsets(kOffsets);
     std::iota(offsets.begin(), offsets.end(), 0);
-    Random random = session().random();
-    for (uint32_t i = 0; i < rubric().count("random_offsets"); ++i)
+    Random random = check.random();
+    for (uint32_t i = 0; i < check.row.count("random_offsets"); ++i)
       offsets.push_back(random.below(0x7fffffff));
     std::vector<SwizzleTry> tries;
     std::vector<std::vector<uint32_t>> all;
     for (const Swizzle& s : kSwizzles) {
-      all.push_back(ask(s, offsets));
+      all.push_back(ask(check, s, offsets));
       for (size_t i = 0; i < offsets.size(); ++i) tries.push_back({s, offsets[i], all.back()[i]});
     }
     // What is nothing but the offset or 0 is told so first, by check_formula's hint.
     if (swizzle_misconception(tries).empty())
-      for (size_t i = 0; i < all.size(); ++i) check_bijective(kSwizzles[i], all[i]);
-    check_formula(tries);
+      for (size_t i = 0; i < all.size(); ++i) check_bijective(check, kSwizzles[i], all[i]);
+    check_formula(check, tries);
   }
 
-  TEST_CASE("A3 alike in a column") {
-    expected("a counter-example");
-    const int one = whole_answer("alike_row_1", 7), other = whole_answer("alike_row_2", 7);
-    const int line = line_of("alike_row_2");
-    measured(fmt::format("rows {} and {}", one, other));
+  LAB_CHECK("A3 alike in a column") {
+    check.expected("a counter-example");
+    const int one = whole_answer(check, "alike_row_1", 7),
+              other = whole_answer(check, "alike_row_2", 7);
+    const int line = check.line_of("alike_row_2");
+    check.measured(fmt::format("rows {} and {}", one, other));
     if (one == other)
-      lose(kWrongAnswer, line, "These are one row: two different ones are asked for.");
+      check.lose(kWrongAnswer, line, "These are one row: two different ones are asked for.");
     const Swizzle swizzle{2, 0, 3};
     if (swizzle(8 * one) % 8 != swizzle(8 * other) % 8)
-      lose(kWrongAnswer, line,
-           fmt::format("{} keeps column 0 of rows {} and {} in different columns. How many "
-                       "row bits does it look at?",
-                       swizzle.name(), one, other));
+      check.lose(kWrongAnswer, line,
+                 fmt::format("{} keeps column 0 of rows {} and {} in different columns. How many "
+                             "row bits does it look at?",
+                             swizzle.name(), one, other));
   }
 
-  TEST_CASE("B1 chunks of 16 bytes") {
-    expected("all right");
+  LAB_CHECK("B1 chunks of 16 bytes") {
+    check.expected("all right");
     for (const Type& type : kTypes) {
       const Tile tile{type, kLineBytes};
-      check_chunks(tile, place(tile));
+      check_chunks(check, tile, place(check, tile));
     }
-    measured("4 types right");
+    check.measured("4 types right");
   }
 
-  TEST_CASE("B2 collision") {
-    expected("a collision");
+  LAB_CHECK("B2 collision") {
+    check.expected("a collision");
     const int nx = 16, bytes = 4;
-    const int y1 = whole_answer("collision_y_1", kTileRows - 1);
-    const int x1 = whole_answer("collision_x_1", nx - 1);
-    const int y2 = whole_answer("collision_y_2", kTileRows - 1);
-    const int x2 = whole_answer("collision_x_2", nx - 1);
-    const int line = line_of("collision_y_2");
+    const int y1 = whole_answer(check, "collision_y_1", kTileRows - 1);
+    const int x1 = whole_answer(check, "collision_x_1", nx - 1);
+    const int y2 = whole_answer(check, "collision_y_2", kTileRows - 1);
+    const int x2 = whole_answer(check, "collision_x_2", nx - 1);
+    const int line = check.line_of("collision_y_2");
     if (y1 == y2 && x1 == x2) {
-      measured("one element");
-      lose(kWrongAnswer, line, "These are one element: two different ones are asked for.");
+      check.measured("one element");
+      check.lose(kWrongAnswer, line, "These are one element: two different ones are asked for.");
     }
     const DocumentedPlace p = documented_place(y1, x1, nx, bytes);
     const DocumentedPlace q = documented_place(y2, x2, nx, bytes);
-    measured(p == q ? "found" : "no collision");
+    check.measured(p == q ? "found" : "no collision");
     if (!(p == q))
-      lose(kWrongAnswer, line,
-           fmt::format("Element ({}, {}) goes to row {}, column {}, and ({}, {}) to row {}, "
-                       "column {}. How many rows share one y16, and what does the `% nx` do "
-                       "to 8 columns of chunks?",
-                       y1, x1, p.y, p.x, y2, x2, q.y, q.x));
+      check.lose(kWrongAnswer, line,
+                 fmt::format("Element ({}, {}) goes to row {}, column {}, and ({}, {}) to row {}, "
+                             "column {}. How many rows share one y16, and what does the `% nx` do "
+                             "to 8 columns of chunks?",
+                             y1, x1, p.y, p.x, y2, x2, q.y, q.x));
   }
 
-  TEST_CASE("B3 rows of any width" * takes("row_bytes")) {
-    expected("all right");
+  LAB_CHECK("B3 rows of any width" * takes("row_bytes")) {
+    check.expected("all right");
     // Besides those that anyone can read, drawn ones; 8 rows of any width make whole lines.
-    Random random = session().random();
+    Random random = check.random();
     std::vector<std::pair<int, int>> shapes;
-    for (double row_bytes : rubric().numbers("row_bytes"))
+    for (double row_bytes : check.row.numbers("row_bytes"))
       shapes.emplace_back(static_cast<int>(row_bytes), kTileRows);
     for (int i = 0; i < 4; ++i)
       shapes.emplace_back(16 * (1 + random.below(40)), 8 * (1 + random.below(12)));
@@ -351,25 +357,25 @@ TEST_SUITE("lab:swizzle") {
     for (const auto& [row_bytes, rows] : shapes) {
       for (const Type& type : kTypes) {
         const Tile tile{type, row_bytes, rows};
-        const std::vector<int> general = place(tile).general;
-        check_permutation(tile, general);
-        check_whole_chunks(tile, general);
+        const std::vector<int> general = place(check, tile).general;
+        check_permutation(check, tile, general);
+        check_whole_chunks(check, tile, general);
         if (tile.row_bytes <= kLineBytes && kLineBytes % tile.row_bytes == 0)
-          check_banks(tile, general);
+          check_banks(check, tile, general);
         ++tiles;
         if (tile.row_bytes != kLineBytes) continue;
         for (int i = 0; i < tile.elements(); ++i) {
           const DocumentedPlace p =
               documented_place(i / tile.nx(), i % tile.nx(), tile.nx(), type.bytes);
           if (general[i] != p.y * tile.nx() + p.x)
-            lose_general(tile, "not the document's",
+            lose_general(check, tile, "not the document's",
                          fmt::format("element (row, column) {} does not go where the document's "
                                      "formulas, which hold here, put it.",
                                      at(i, tile.nx())));
         }
       }
     }
-    measured(fmt::format("{} tiles right", tiles));
+    check.measured(fmt::format("{} tiles right", tiles));
   }
 }
 

@@ -79,17 +79,17 @@ std::vector<uint16_t> weighed(const std::vector<uint16_t>& elements,
   return results;
 }
 
-device::Run weigh(const char* kernel, bool transpose, uint32_t tiles) {
-  Random random = session().random();
-  Input<uint16_t> in("in", tile_elements(random, tiles));
-  Input<uint32_t> weight("weight", strip_weights(random));
-  Output<uint16_t> out("out", size_t{tiles} * kWeighedTile);
+device::Run weigh(Check& check, const char* kernel, bool transpose, uint32_t tiles) {
+  Random random = check.random();
+  Input<uint16_t> in(check, "in", tile_elements(random, tiles));
+  Input<uint32_t> weight(check, "weight", strip_weights(random));
+  Output<uint16_t> out(check, "out", size_t{tiles} * kWeighedTile);
   const std::string setting =
       fmt::format("{} tile{}{}", tiles, tiles == 1 ? "" : "s", transpose ? ", .trans" : "");
-  device::Run launched = run({given(fmt::format("{}<{}>", kernel, transpose)),
-                              {{tiles}, {kWeighingThreads}},
-                              {in, weight, out},
-                              setting});
+  device::Run launched = run(check, {given(check, fmt::format("{}<{}>", kernel, transpose)),
+                                     {{tiles}, {kWeighingThreads}},
+                                     {in, weight, out},
+                                     setting});
   const std::vector<uint16_t> got = out.read(),
                               want = weighed(in.values(), weight.values(), transpose);
   std::string wrong = mismatch("out", got, want);
@@ -102,20 +102,21 @@ device::Run weigh(const char* kernel, bool transpose, uint32_t tiles) {
         "strip, column {}. Do the store and the load agree about where its chunk lies?",
         r.warp, r.step, r.lane, r.matrix, r.row(transpose), r.column(transpose));
   }
-  check_result(setting, line_of(kernel), wrong);
+  check_result(check, setting, check.line_of(kernel), wrong);
   return launched;
 }
 
-void check_results(const char* kernel) {
-  for (double tiles : rubric().numbers("tiles"))
-    for (bool transpose : {false, true}) weigh(kernel, transpose, static_cast<uint32_t>(tiles));
-  right_result();
+void check_results(Check& check, const char* kernel) {
+  for (double tiles : check.row.numbers("tiles"))
+    for (bool transpose : {false, true})
+      weigh(check, kernel, transpose, static_cast<uint32_t>(tiles));
+  right_result(check);
 }
 
 // A line inside the given load_matrices is nobody's mistake: the address comes from where the
 // kernel calls it.
-int blamed_line(const char* kernel, int line) {
-  const SourceFile& source = session().source;
+int blamed_line(Check& check, const char* kernel, int line) {
+  const SourceFile& source = check.session.source;
   const bool given = line > source.find("load_matrices") && line < source.find("add_weighted");
   if (!given) return line;
   const int begin = source.find(kernel), call = source.find_use("load_matrices", begin);
@@ -123,43 +124,46 @@ int blamed_line(const char* kernel, int line) {
 }
 
 // Both kernels are launched; the one that takes more wavefronts is judged.
-void check_wavefronts(const char* kernel, const std::string& idea) {
+void check_wavefronts(Check& check, const char* kernel, const std::string& idea) {
   withhold_until_passed(
+      check,
       "C1 plain: wavefronts");  // the skeleton's accesses are those of weigh_plain
   for (const char* transpose : {"false", "true"})
-    limit_shared(fmt::format("{}<{}>", kernel, transpose), rubric().number("shared_bytes"));
-  const device::Run straight = weigh(kernel, false, rubric().count("tiles"));
-  const device::Run turned = weigh(kernel, true, rubric().count("tiles"));
-  const bool second =
-      counters_of(turned).shared_wavefronts() > counters_of(straight).shared_wavefronts();
+    limit_shared(check, fmt::format("{}<{}>", kernel, transpose), check.row.number("shared_bytes"));
+  const device::Run straight = weigh(check, kernel, false, check.row.count("tiles"));
+  const device::Run turned = weigh(check, kernel, true, check.row.count("tiles"));
+  const bool second = counters_of(check, turned).shared_wavefronts() >
+                      counters_of(check, straight).shared_wavefronts();
   const device::Run& judged = second ? turned : straight;
-  credit_wavefronts(judged, rubric().number("ideal"), idea,
-                    [&](int line) { return blamed_line(kernel, line); });
-  credit_most_sectors(judged, rubric().number("most_sectors"));
+  credit_wavefronts(check, judged, check.row.number("ideal"), idea,
+                    [&](int line) { return blamed_line(check, kernel, line); });
+  credit_most_sectors(check, judged, check.row.number("most_sectors"));
   // Few accesses with conflicts may take no more than many without; the task is to have none.
-  const counters::Counters& c = counters_of(judged, Counted::shared);
-  credit_at_most(static_cast<double>(c.shared_ideal()), static_cast<double>(c.shared_wavefronts()));
-  if (static_cast<double>(c.shared_wavefronts()) <= rubric().number("ideal") &&
+  const counters::Counters& c = counters_of(check, judged, Counted::shared);
+  check.credit_at_most(static_cast<double>(c.shared_ideal()),
+                       static_cast<double>(c.shared_wavefronts()));
+  if (static_cast<double>(c.shared_wavefronts()) <= check.row.number("ideal") &&
       c.shared_ideal() < c.shared_wavefronts()) {
-    const Waste waste = worst_shared(judged);
-    explain(blamed_line(kernel, waste.line), waste.message);
+    const Waste waste = worst_shared(check, judged);
+    check.explain(blamed_line(check, kernel, waste.line), waste.message);
   }
-  const DrawnSize size = drawn_size(1, 0, "tiles");
+  const DrawnSize size = drawn_size(check, 1, 0, "tiles");
   for (bool transpose : {false, true}) {
-    if (verdict().credit < 1) return;
-    const device::Run other = launch_beside([&] { return weigh(kernel, transpose, size.n); });
+    if (check.verdict.credit < 1) return;
+    const device::Run other =
+        launch_beside(check, [&] { return weigh(check, kernel, transpose, size.n); });
     const std::string where = fmt::format("{} tiles{}:", size.n, transpose ? ", .trans" : "");
-    hold_wavefronts(where, size.share * rubric().number("ideal"), other);
-    hold_sectors(where, size.share * rubric().number("most_sectors"), other);
+    hold_wavefronts(check, where, size.share * check.row.number("ideal"), other);
+    hold_sectors(check, where, size.share * check.row.number("most_sectors"), other);
   }
 }
 
 MakeWork weighing(const std::string& kernel) {
-  return [=](uint32_t tiles, size_t sets) {
-    Random random = session().random();
+  return [=](Check& check, uint32_t tiles, size_t sets) {
+    Random random = check.random();
     const std::vector<uint32_t> weights = strip_weights(random);
-    const auto inputs =
-        input_sets<uint16_t>(sets, [tiles](Random& own) { return tile_elements(own, tiles); });
+    const auto inputs = input_sets<uint16_t>(
+        check, sets, [tiles](Random& own) { return tile_elements(own, tiles); });
     TimedWork work;
     work.arrays = {read_array("in", inputs), read_array("weight", weights),
                    written_array<uint16_t>("out", size_t{tiles} * kWeighedTile)};
@@ -181,44 +185,44 @@ MakeWork weighing(const std::string& kernel) {
 }  // namespace
 
 TEST_SUITE("lab:swizzle") {
-  TEST_CASE("C1 plain: wavefronts" * takes("questions")) {
-    const counters::Counters c = counters_of(weigh("weigh_plain", false, 1));
+  LAB_CHECK("C1 plain: wavefronts" * takes("questions")) {
+    const counters::Counters c = counters_of(check, weigh(check, "weigh_plain", false, 1));
     const auto each = [](const counters::SharedTraffic& t) {
       return static_cast<double>(t.wavefronts) / static_cast<double>(t.requests);
     };
     const double store = each(c.shared_store), load = each(c.shared_load);
-    figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
-    figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
-    if (ask_questions())
-      explain(0, fmt::format("The profiler's table of weigh_plain, wavefronts per request:\n"
-                             "    the vector store {:>6g}\n    ldmatrix.x4      {:>6g}",
-                             store, load));
+    check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
+    check.figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
+    if (ask_questions(check))
+      check.explain(0, fmt::format("The profiler's table of weigh_plain, wavefronts per request:\n"
+                                   "    the vector store {:>6g}\n    ldmatrix.x4      {:>6g}",
+                                   store, load));
   }
 
-  TEST_CASE("C2 padded: result" * takes("tiles")) { check_results("weigh_padded"); }
+  LAB_CHECK("C2 padded: result" * takes("tiles")) { check_results(check, "weigh_padded"); }
 
-  TEST_CASE("C2 padded: wavefronts" *
+  LAB_CHECK("C2 padded: wavefronts" *
             takes("threads_at_work", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
-    check_wavefronts("weigh_padded",
+    check_wavefronts(check, "weigh_padded",
                      "The 8 rows of a matrix begin a row's pitch apart. Which pitch, a multiple of "
                      "16 bytes as ldmatrix demands, sends them to 8 different groups of banks?");
   }
 
-  TEST_CASE("C3 swizzled: result" * takes("tiles")) { check_results("weigh_swizzled"); }
+  LAB_CHECK("C3 swizzled: result" * takes("tiles")) { check_results(check, "weigh_swizzled"); }
 
-  TEST_CASE("C3 swizzled: wavefronts" *
+  LAB_CHECK("C3 swizzled: wavefronts" *
             takes("threads_at_work", "tiles", "ideal", "shared_bytes", "most_sectors", "drawn")) {
-    check_wavefronts("weigh_swizzled",
+    check_wavefronts(check, "weigh_swizzled",
                      "Store and load may agree on another column for a chunk, row by row. In part "
                      "A no two of 8 rows kept a column in the same place.");
   }
 
-  TEST_CASE("E1 padded: time" * takes_of_speed()) {
-    credit_speed({"weigh_padded", weighing("weigh_padded")});
+  LAB_CHECK("E1 padded: time" * takes_of_speed()) {
+    credit_speed(check, {"weigh_padded", weighing("weigh_padded")});
   }
 
-  TEST_CASE("E2 swizzled: time" * takes_of_speed()) {
-    credit_speed({"weigh_swizzled", weighing("weigh_swizzled")});
+  LAB_CHECK("E2 swizzled: time" * takes_of_speed()) {
+    credit_speed(check, {"weigh_swizzled", weighing("weigh_swizzled")});
   }
 }
 

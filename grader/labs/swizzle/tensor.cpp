@@ -25,48 +25,49 @@ const char* hint(const TensorBox& box) {
          "within which chunks change places.";
 }
 
-void check_mode(const TensorBox& box) {
-  Output<int> out("out", box.landing.size());
-  run({given("land_all"),
-       {{blocks_for(box.landing.size(), 256)}, {256}},
-       {box.mode, box.base, box.rows, box.columns, box.element_bytes, out},
-       name_of(box)});
+void check_mode(Check& check, const TensorBox& box) {
+  Output<int> out(check, "out", box.landing.size());
+  run(check, {given(check, "land_all"),
+              {{blocks_for(box.landing.size(), 256)}, {256}},
+              {box.mode, box.base, box.rows, box.columns, box.element_bytes, out},
+              name_of(box)});
   const std::vector<int> got = out.read();
   for (size_t i = 0; i < got.size(); ++i) {
     if (got[i] == box.landing[i]) continue;
-    measured(fmt::format("wrong, {} bytes", box.mode));
-    lose(line_of("landing"),
-         fmt::format("{}: the element in row {}, column {} {}. An H200 has put it somewhere else.\n"
-                     "{}",
-                     name_of(box), i / box.columns, i % box.columns,
-                     is_poison(got[i]) ? "was given no place"
-                                       : fmt::format("does not land at byte {}", got[i]),
-                     hint(box)));
+    check.measured(fmt::format("wrong, {} bytes", box.mode));
+    check.lose(
+        check.line_of("landing"),
+        fmt::format("{}: the element in row {}, column {} {}. An H200 has put it somewhere else.\n"
+                    "{}",
+                    name_of(box), i / box.columns, i % box.columns,
+                    is_poison(got[i]) ? "was given no place"
+                                      : fmt::format("does not land at byte {}", got[i]),
+                    hint(box)));
   }
 }
 
 // Every box of these modes that the engine has copied: plain ones stand first in the dump.
-void check_modes() {
-  expected("as an H200 did");
+void check_modes(Check& check) {
+  check.expected("as an H200 did");
   int boxes = 0;
-  for (double mode : rubric().numbers("modes")) {
+  for (double mode : check.row.numbers("modes")) {
     for (const TensorBox& box : tensor_boxes()) {
       if (box.mode != static_cast<int>(mode)) continue;
-      check_mode(box);
+      check_mode(check, box);
       ++boxes;
     }
   }
-  REQUIRE(boxes == static_cast<int>(rubric().number("boxes")));
-  figure("boxes", boxes);
-  measured(fmt::format("{} boxes right", boxes));
+  REQUIRE(boxes == static_cast<int>(check.row.number("boxes")));
+  check.figure("boxes", boxes);
+  check.measured(fmt::format("{} boxes right", boxes));
 }
 
 }  // namespace
 
 TEST_SUITE("lab:swizzle") {
-  TEST_CASE("D1 the 128-byte mode" * takes("modes", "boxes")) { check_modes(); }
+  LAB_CHECK("D1 the 128-byte mode" * takes("modes", "boxes")) { check_modes(check); }
 
-  TEST_CASE("D2 the 64- and 32-byte modes" * takes("modes", "boxes")) { check_modes(); }
+  LAB_CHECK("D2 the 64- and 32-byte modes" * takes("modes", "boxes")) { check_modes(check); }
 }
 
 }  // namespace lab32::checks::swizzle

@@ -74,55 +74,58 @@ std::string place(const std::vector<T>& got, const std::vector<T>& want, uint32_
 
 // Launches the version for n rows of m columns and checks the result.
 template <class T>
-device::Run turn(const Version& version, uint32_t n, uint32_t m) {
-  Random random = session().random();
+device::Run turn(Check& check, const Version& version, uint32_t n, uint32_t m) {
+  Random random = check.random();
   const std::string kernel = fmt::format("{}<{}>", version.kernel, kType<T>);
   const std::string setting = fmt::format("{} x {} {}s", n, m, kType<T>);
-  Input<T> in("in", values<T>(random, size_t{n} * m));
-  Output<T> out("out", size_t{n} * m);
-  const Launch launch{given(kernel),
+  Input<T> in(check, "in", values<T>(random, size_t{n} * m));
+  Output<T> out(check, "out", size_t{n} * m);
+  const Launch launch{given(check, kernel),
                       {version.grid(n, m), version.block},
                       {in, out, static_cast<int>(n), static_cast<int>(m)},
                       setting};
-  device::Run launched = is_given(launch.kernel) ? run_to_count(launch) : run(launch);
+  device::Run launched = is_given(launch.kernel) ? run_to_count(check, launch) : run(check, launch);
   const std::vector<T> got = out.read(), want = transposed(in.values(), n, m);
   std::string wrong = mismatch("out", got, want);
   if (!wrong.empty()) wrong += place(got, want, n);
-  check_result(setting, line_of(version.kernel), wrong);
+  check_result(check, setting, check.line_of(version.kernel), wrong);
   return launched;
 }
 
-device::Run turn(const std::string& type, const Version& version, uint32_t n, uint32_t m) {
-  if (type == "int") return turn<int>(version, n, m);
-  if (type == "float") return turn<float>(version, n, m);
-  if (type == "double") return turn<double>(version, n, m);
-  return turn<short>(version, n, m);
+device::Run turn(Check& check, const std::string& type, const Version& version, uint32_t n,
+                 uint32_t m) {
+  if (type == "int") return turn<int>(check, version, n, m);
+  if (type == "float") return turn<float>(check, version, n, m);
+  if (type == "double") return turn<double>(check, version, n, m);
+  return turn<short>(check, version, n, m);
 }
 
 // All shapes with all types, and the large one with the type that the version's table names.
-void check_shapes(const Version& version) {
-  const std::vector<double> rows = rubric().numbers("rows"), columns = rubric().numbers("columns");
+void check_shapes(Check& check, const Version& version) {
+  const std::vector<double> rows = check.row.numbers("rows"),
+                            columns = check.row.numbers("columns");
   const auto turn_all = [&](uint32_t n, uint32_t m) {
-    for (const char* type : {"int", "float", "short"}) turn(type, version, n, m);
+    for (const char* type : {"int", "float", "short"}) turn(check, type, version, n, m);
   };
   for (size_t i = 0; i < rows.size(); ++i)
     turn_all(static_cast<uint32_t>(rows[i]), static_cast<uint32_t>(columns[i]));
   // Vectors that fit a row but no tile; and anything.
-  Random random(stream_of(session().seed, rubric().check + " shapes"));
+  Random random(stream_of(check.session.setup.seed, check.row.check + " shapes"));
   turn_all(4 * (1 + random.below(50)), 4 * (1 + random.below(50)));
   turn_all(1 + random.below(200), 1 + random.below(200));
-  turn(rubric().text("large"), version, static_cast<uint32_t>(rubric().number("large_rows")),
-       static_cast<uint32_t>(rubric().number("large_columns")));
-  right_result();
+  turn(check, check.row.text("large"), version,
+       static_cast<uint32_t>(check.row.number("large_rows")),
+       static_cast<uint32_t>(check.row.number("large_columns")));
+  right_result(check);
 }
 
 // The launch of floats that the row is about; sectors, requests and wavefronts are looked at in
 // one.
-std::shared_ptr<const device::Run> counted(const Version& version) {
-  const uint32_t n = rubric().count("rows"), m = rubric().count("columns");
-  return shared_launch(fmt::format("{} {} x {}", version.kernel, n, m),
-                       given(fmt::format("{}<float>", version.kernel)),
-                       [&] { return turn<float>(version, n, m); });
+std::shared_ptr<const device::Run> counted(Check& check, const Version& version) {
+  const uint32_t n = check.row.count("rows"), m = check.row.count("columns");
+  return shared_launch(check, fmt::format("{} {} x {}", version.kernel, n, m),
+                       given(check, fmt::format("{}<float>", version.kernel)),
+                       [&] { return turn<float>(check, version, n, m); });
 }
 
 // A launch beside it, of another type and a shape that the seed draws.
@@ -133,43 +136,43 @@ struct Beside {
 };
 
 template <class T>
-Beside drawn(const Version& version) {
+Beside drawn(Check& check, const Version& version) {
   const std::string key = fmt::format("{} of drawn {}s", version.kernel, kType<T>);
-  Random random(stream_of(session().seed, key));
-  const std::vector<double> range = rubric().numbers("drawn");
+  Random random(stream_of(check.session.setup.seed, key));
+  const std::vector<double> range = check.row.numbers("drawn");
   const uint32_t most = static_cast<uint32_t>(range.at(1)) / kTileOfAny,
                  least = static_cast<uint32_t>(range.at(0)) / kTileOfAny;
   const uint32_t n = kTileOfAny * (least + random.below(most - least + 1)),
                  m = kTileOfAny * (least + random.below(most - least + 1));
-  const double published = rubric().number("rows") * rubric().number("columns") * sizeof(float);
+  const double published = check.row.number("rows") * check.row.number("columns") * sizeof(float);
   const uint64_t in_bytes = uint64_t{n} * m * sizeof(T);
-  const auto launch = [&] { return turn<T>(version, n, m); };
-  return {shared_launch(key, given(fmt::format("{}<{}>", version.kernel, kType<T>)),
-                        [&] { return launch_beside(launch); }),
+  const auto launch = [&] { return turn<T>(check, version, n, m); };
+  return {shared_launch(check, key, given(check, fmt::format("{}<{}>", version.kernel, kType<T>)),
+                        [&] { return launch_beside(check, launch); }),
           static_cast<double>(in_bytes) / published, fmt::format("{} x {} {}s:", n, m, kType<T>)};
 }
 
-void hold_sectors(const Beside& other) {
-  grading::hold_sectors(other.where, other.share * rubric().number("ideal"), *other.run);
+void hold_sectors(Check& check, const Beside& other) {
+  grading::hold_sectors(check, other.where, other.share * check.row.number("ideal"), *other.run);
 }
 
 // What tiles cost is what A asks of given kernels.
 const char kSectorQuestions[] = "A1 what naive touches", kBankQuestions[] = "A2 a column of a tile";
 
-void credit_version_sectors(const Version& version, const char* idea) {
-  withhold_until_passed(kSectorQuestions);
-  credit_sectors(*counted(version), rubric().number("ideal"), idea);
-  if (verdict().credit < 1) return;
-  hold_sectors(drawn<int>(version));
-  if (verdict().credit == 1) hold_sectors(drawn<short>(version));
+void credit_version_sectors(Check& check, const Version& version, const char* idea) {
+  withhold_until_passed(check, kSectorQuestions);
+  credit_sectors(check, *counted(check, version), check.row.number("ideal"), idea);
+  if (check.verdict.credit < 1) return;
+  hold_sectors(check, drawn<int>(check, version));
+  if (check.verdict.credit == 1) hold_sectors(check, drawn<short>(check, version));
 }
 
-void credit_version_wavefronts(const Version& version, const char* idea) {
-  withhold_until_passed(kBankQuestions);
-  credit_wavefronts(*counted(version), rubric().number("ideal"), idea);
-  if (verdict().credit < 1) return;
-  const Beside other = drawn<int>(version);
-  hold_wavefronts(other.where, other.share * rubric().number("ideal"), *other.run);
+void credit_version_wavefronts(Check& check, const Version& version, const char* idea) {
+  withhold_until_passed(check, kBankQuestions);
+  credit_wavefronts(check, *counted(check, version), check.row.number("ideal"), idea);
+  if (check.verdict.credit < 1) return;
+  const Beside other = drawn<int>(check, version);
+  hold_wavefronts(check, other.where, other.share * check.row.number("ideal"), *other.run);
 }
 
 const Version kNaive{"transpose_naive"}, kTiled{"transpose_tiled"}, kPadded{"transpose_padded"},
@@ -180,8 +183,8 @@ const char kSectorIdea[] =
     "write than it has read. Where can a block's threads exchange them?";
 const char kBeginWithTile[] = "Begin with what fixes transpose_tiled.";
 
-Version best() {
-  const Tile tile = tile_of_best(session().module);
+Version best(Check& check) {
+  const Tile tile = tile_of_best(check, check.session.module);
   return {"transpose_best", tile.rows, tile.columns, {tile.threads}};
 }
 
@@ -195,138 +198,142 @@ struct Row {
   counters::Counters counters;
 };
 
-void show_sectors(const std::vector<Row>& rows) {
+void show_sectors(Check& check, const std::vector<Row>& rows) {
   std::string table = "The profiler's table of the given kernel, sectors per request:";
   table += fmt::format("\n    {:<24}{:>8}{:>8}", "", "loads", "stores");
   for (const auto& [name, c] : rows)
     table += fmt::format("\n    {:<24}{:>8}{:>8}", name, per(c.load.sectors, c.load.requests),
                          per(c.store.sectors, c.store.requests));
-  explain(0, table);
+  check.explain(0, table);
 }
 
-void show_wavefronts(const std::vector<Row>& rows) {
+void show_wavefronts(Check& check, const std::vector<Row>& rows) {
   std::string table = "The profiler's table of the given kernel, wavefronts per request:";
   table += fmt::format("\n    {:<24}{:>8}{:>8}", "", "loads", "stores");
   for (const auto& [name, c] : rows)
     table += fmt::format("\n    {:<24}{:>8}{:>8}", name,
                          per(c.shared_load.wavefronts, c.shared_load.requests),
                          per(c.shared_store.wavefronts, c.shared_store.requests));
-  explain(0, table);
+  check.explain(0, table);
 }
 
 // One block of the given kernel that turns a tile in shared memory, counted.
-counters::Counters turned_tile(uint32_t wide, uint32_t pitch) {
-  Random random = session().random();
-  Input<float> in("in", values<float>(random, wide * wide));
-  Output<float> out("out", wide * wide);
+counters::Counters turned_tile(Check& check, uint32_t wide, uint32_t pitch) {
+  Random random = check.random();
+  Input<float> in(check, "in", values<float>(random, wide * wide));
+  Output<float> out(check, "out", wide * wide);
   const std::string kernel = fmt::format("turn_tile<{}, {}>", wide, pitch);
-  return counters_of(run_to_count({given(kernel), {{1}, {wide, wide}}, {in, out}, kernel}));
+  return counters_of(
+      check, run_to_count(check, {given(check, kernel), {{1}, {wide, wide}}, {in, out}, kernel}));
 }
 
 }  // namespace
 
 TEST_SUITE("lab:transpose") {
-  TEST_CASE("A1 what naive touches" * takes("rows", "columns", "questions")) {
+  LAB_CHECK("A1 what naive touches" * takes("rows", "columns", "questions")) {
     std::vector<Row> rows;
     for (const char* type : {"double", "short"})
-      rows.push_back(
-          {fmt::format("transpose_naive<{}>", type),
-           counters_of(turn(type, kNaive, rubric().count("rows"), rubric().count("columns")))});
-    if (ask_questions()) show_sectors(rows);
+      rows.push_back({fmt::format("transpose_naive<{}>", type),
+                      counters_of(check, turn(check, type, kNaive, check.row.count("rows"),
+                                              check.row.count("columns")))});
+    if (ask_questions(check)) show_sectors(check, rows);
   }
 
-  TEST_CASE("A2 a column of a tile" * takes("questions")) {
+  LAB_CHECK("A2 a column of a tile" * takes("questions")) {
     std::vector<Row> rows;
     for (const auto& [wide, pitch] : {std::pair{16u, 16u}, {16u, 17u}, {32u, 32u}, {32u, 33u}}) {
-      rows.push_back({fmt::format("turn_tile<{}, {}>", wide, pitch), turned_tile(wide, pitch)});
-      figure(fmt::format("pitch {} wavefronts", pitch),
-             static_cast<double>(rows.back().counters.shared_load.wavefronts) /
-                 static_cast<double>(rows.back().counters.shared_load.requests));
+      rows.push_back(
+          {fmt::format("turn_tile<{}, {}>", wide, pitch), turned_tile(check, wide, pitch)});
+      check.figure(fmt::format("pitch {} wavefronts", pitch),
+                   static_cast<double>(rows.back().counters.shared_load.wavefronts) /
+                       static_cast<double>(rows.back().counters.shared_load.requests));
     }
-    if (ask_questions()) show_wavefronts(rows);
+    if (ask_questions(check)) show_wavefronts(check, rows);
   }
 
-  TEST_CASE("B1 tiled: result" * takes("large", "rows", "columns", "large_rows", "large_columns")) {
-    check_shapes(kTiled);
+  LAB_CHECK("B1 tiled: result" * takes("large", "rows", "columns", "large_rows", "large_columns")) {
+    check_shapes(check, kTiled);
   }
 
-  TEST_CASE("B1 tiled: sectors" * takes("rows", "columns", "ideal", "drawn")) {
-    credit_version_sectors(kTiled, kSectorIdea);
+  LAB_CHECK("B1 tiled: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+    credit_version_sectors(check, kTiled, kSectorIdea);
     // Not this check's points, but the next version's idea: shown here, where it is caused.
-    const auto launched = counted(kTiled);
-    const counters::Counters& c = counters_of(*launched);
-    withhold_until_passed(kBankQuestions);
-    if (has_passed(kBankQuestions))
-      figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
-    figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
-    const Waste waste = worst_shared(*launched);
-    if (verdict().credit == 1 && waste.line > 0)
-      explain(waste.line, "No points are lost here, and B2 is about it. " + waste.message);
+    const auto launched = counted(check, kTiled);
+    const counters::Counters& c = counters_of(check, *launched);
+    withhold_until_passed(check, kBankQuestions);
+    if (check.has_passed(kBankQuestions))
+      check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
+    check.figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
+    const Waste waste = worst_shared(check, *launched);
+    if (check.verdict.credit == 1 && waste.line > 0)
+      check.explain(waste.line, "No points are lost here, and B2 is about it. " + waste.message);
   }
 
-  TEST_CASE("B1 tiled: partial tiles" * takes("rows", "columns", "ideal")) {
-    withhold_until_passed(kSectorQuestions);
-    credit_sectors(*counted(kTiled), rubric().number("ideal"), kSectorIdea);
+  LAB_CHECK("B1 tiled: partial tiles" * takes("rows", "columns", "ideal")) {
+    withhold_until_passed(check, kSectorQuestions);
+    credit_sectors(check, *counted(check, kTiled), check.row.number("ideal"), kSectorIdea);
   }
 
-  TEST_CASE("B2 padded: result" *
+  LAB_CHECK("B2 padded: result" *
             takes("large", "rows", "columns", "large_rows", "large_columns")) {
-    check_shapes(kPadded);
+    check_shapes(check, kPadded);
   }
 
-  TEST_CASE("B2 padded: sectors" * takes("rows", "columns", "ideal", "drawn")) {
-    credit_version_sectors(kPadded, kBeginWithTile);
+  LAB_CHECK("B2 padded: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+    credit_version_sectors(check, kPadded, kBeginWithTile);
   }
 
-  TEST_CASE("B2 padded: wavefronts" *
+  LAB_CHECK("B2 padded: wavefronts" *
             takes("threads_at_work", "rows", "columns", "ideal", "drawn", "shared_bytes")) {
     for (const char* type : {"int", "float"})
-      limit_shared(fmt::format("transpose_padded<{}>", type), rubric().number("shared_bytes"));
-    credit_version_wavefronts(kPadded,
+      limit_shared(check, fmt::format("transpose_padded<{}>", type),
+                   check.row.number("shared_bytes"));
+    credit_version_wavefronts(check, kPadded,
                               "Word w lies in bank w % 32. Down a column the words are a row "
                               "apart: which distance between rows sends 32 of them to 32 banks?");
   }
 
-  TEST_CASE("B3 swizzled: result" *
+  LAB_CHECK("B3 swizzled: result" *
             takes("large", "rows", "columns", "large_rows", "large_columns")) {
-    check_shapes(kSwizzled);
+    check_shapes(check, kSwizzled);
   }
 
-  TEST_CASE("B3 swizzled: sectors" * takes("rows", "columns", "ideal", "drawn")) {
-    credit_version_sectors(kSwizzled, kBeginWithTile);
+  LAB_CHECK("B3 swizzled: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+    credit_version_sectors(check, kSwizzled, kBeginWithTile);
   }
 
-  TEST_CASE("B3 swizzled: wavefronts" *
+  LAB_CHECK("B3 swizzled: wavefronts" *
             takes("threads_at_work", "rows", "columns", "ideal", "drawn", "shared_bytes")) {
     for (const char* type : {"int", "float"})
-      limit_shared(fmt::format("transpose_swizzled<{}>", type), rubric().number("shared_bytes"));
-    credit_version_wavefronts(kSwizzled,
+      limit_shared(check, fmt::format("transpose_swizzled<{}>", type),
+                   check.row.number("shared_bytes"));
+    credit_version_wavefronts(check, kSwizzled,
                               "Each row may keep its elements in an order of its own. Which "
                               "permutation of 32 places, another one for each row, is one XOR?");
   }
 
-  TEST_CASE("B4 best: result" * takes("large", "rows", "columns", "large_rows", "large_columns")) {
-    check_shapes(best());
+  LAB_CHECK("B4 best: result" * takes("large", "rows", "columns", "large_rows", "large_columns")) {
+    check_shapes(check, best(check));
   }
 
-  TEST_CASE("B4 best: sectors" * takes("rows", "columns", "ideal", "drawn")) {
-    credit_version_sectors(best(), kBeginWithTile);
+  LAB_CHECK("B4 best: sectors" * takes("rows", "columns", "ideal", "drawn")) {
+    credit_version_sectors(check, best(check), kBeginWithTile);
   }
 
-  TEST_CASE("B4 best: requests" *
+  LAB_CHECK("B4 best: requests" *
             takes("threads_at_work", "rows", "columns", "ideal", "ideal_requests", "drawn")) {
-    withhold_until_passed(kSectorQuestions);
-    credit_requests(*counted(best()), rubric().number("ideal"), rubric().number("ideal_requests"),
-                    line_of("transpose_best"));
-    if (verdict().credit < 1) return;
-    const Beside other = drawn<int>(best());
-    hold_elsewhere(other.where, "requests", other.share * rubric().number("ideal_requests"),
-                   counters_of(*other.run, Counted::global).global_requests(),
-                   worst_global(*other.run));
+    withhold_until_passed(check, kSectorQuestions);
+    credit_requests(check, *counted(check, best(check)), check.row.number("ideal"),
+                    check.row.number("ideal_requests"), check.line_of("transpose_best"));
+    if (check.verdict.credit < 1) return;
+    const Beside other = drawn<int>(check, best(check));
+    hold_elsewhere(check, other.where, "requests", other.share * check.row.number("ideal_requests"),
+                   counters_of(check, *other.run, Counted::global).global_requests(),
+                   worst_global(check, *other.run));
   }
 
-  TEST_CASE("B4 best: wavefronts" * takes("threads_at_work", "rows", "columns", "ideal", "drawn")) {
-    credit_version_wavefronts(best(),
+  LAB_CHECK("B4 best: wavefronts" * takes("threads_at_work", "rows", "columns", "ideal", "drawn")) {
+    credit_version_wavefronts(check, best(check),
                               "Accesses of 16 bytes are served 8 lanes at a time, of 8 bytes 16 "
                               "lanes: these have to meet all 32 banks among themselves.");
   }

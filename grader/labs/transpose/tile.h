@@ -8,8 +8,7 @@
 #include <cstring>
 
 #include "device/device.h"
-#include "grading/engine/session.h"
-#include "grading/engine/verdict.h"
+#include "grading/engine/check.h"
 #include "grading/launch/launch.h"
 #include "grading/words/names.h"
 
@@ -26,23 +25,25 @@ struct Tile {
 
 // The record of transpose_best in `module`. Loses the check, and says what to write, when there is
 // none or when no launch could be made of it.
-inline Tile tile_of_best(device::LoadedModule& module) {
+inline Tile tile_of_best(Check& check, device::LoadedModule& module) {
   const auto bytes = module.read_symbol("lab32_tile_transpose_best");
   std::array<int32_t, 3> asked{};
   if (!bytes || bytes->size() != sizeof(asked))
-    lose({Failure::Kind::missing, "", "LAB32_TILE(transpose_best)"}, 0,
-         "The file has no tile for transpose_best: say LAB32_TILE(transpose_best, .rows = 64, "
-         ".columns = 64, .threads = 256).");
+    check.lose(
+        {Failure::Kind::missing, "", "LAB32_TILE(transpose_best)"}, 0,
+        "The file has no tile for transpose_best: say LAB32_TILE(transpose_best, .rows = 64, "
+        ".columns = 64, .threads = 256).");
   std::memcpy(asked.data(), bytes->data(), sizeof(asked));
   const auto [rows, columns, threads] = asked;
-  const int line = line_of("LAB32_TILE");
+  const int line = check.line_of("LAB32_TILE");
   const Failure invalid{Failure::Kind::invalid, "", "LAB32_TILE(transpose_best)"};
   if (rows < 1 || columns < 1 || rows > 4096 || columns > 4096)
-    lose(invalid, line,
-         fmt::format("A tile of {} x {} elements: rows and columns are 1 to 4096 each.", rows,
-                     columns));
+    check.lose(invalid, line,
+               fmt::format("A tile of {} x {} elements: rows and columns are 1 to 4096 each.", rows,
+                           columns));
   if (threads < 1 || threads > 1024)
-    lose(invalid, line, fmt::format("A block of {} threads: 1 to 1024 can be launched.", threads));
+    check.lose(invalid, line,
+               fmt::format("A block of {} threads: 1 to 1024 can be launched.", threads));
   return {static_cast<uint32_t>(rows), static_cast<uint32_t>(columns),
           static_cast<uint32_t>(threads)};
 }

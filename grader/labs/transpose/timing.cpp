@@ -11,12 +11,12 @@ namespace {
 constexpr uint32_t kTimedTile = 32;
 
 // One version on n x n floats; `out`: the array that it writes, the first that is written being 1.
-TimedVersion one(const std::string& version, uint32_t n, size_t out,
+TimedVersion one(Check& check, const std::string& version, uint32_t n, size_t out,
                  const InputSets<float>& inputs) {
   TimedVersion made;
-  made.steps = [=](device::LoadedModule& module, uint32_t) {
+  made.steps = [=, &check](device::LoadedModule& module, uint32_t) {
     const device::Shape shape =
-        version == "best" ? tile_of_best(module).shape(n, n)
+        version == "best" ? tile_of_best(check, module).shape(n, n)
                           : device::Shape{{blocks_for(n, kTimedTile), blocks_for(n, kTimedTile)},
                                           {kTimedTile, kTimedTile}};
     return std::vector<device::TimedStep>{
@@ -41,40 +41,45 @@ TimedVersion one(const std::string& version, uint32_t n, size_t out,
 }
 
 // Without `before` when that is empty.
-TimedWork work_of(const std::string& version, const std::string& before, uint32_t n, size_t sets) {
+TimedWork work_of(Check& check, const std::string& version, const std::string& before, uint32_t n,
+                  size_t sets) {
   const size_t count = size_t{n} * n;
-  const InputSets<float> inputs = random_inputs(sets, count);
+  const InputSets<float> inputs = random_inputs(check, sets, count);
   TimedWork work = from_in_to_out(inputs);
-  static_cast<TimedVersion&>(work) = one(version, n, 1, inputs);
+  static_cast<TimedVersion&>(work) = one(check, version, n, 1, inputs);
   if (!before.empty()) {
-    work.before = one(before, n, 2, inputs);
+    work.before = one(check, before, n, 2, inputs);
     work.arrays.push_back(written_array<float>("out of the version before", count));
   }
   return work;
 }
 
-void check_step(const std::string& before, const std::string& version) {
-  StepCheck check;
-  check.kernel = "transpose_" + version;
-  check.before = "transpose_" + before;
-  check.form_before = before;
-  check.make = [=](uint32_t n, size_t sets) { return work_of(version, before, n, sets); };
-  credit_step(check);
+void check_step(Check& check, const std::string& before, const std::string& version) {
+  StepCheck step;
+  step.kernel = "transpose_" + version;
+  step.before = "transpose_" + before;
+  step.form_before = before;
+  step.make = [=](Check& check, uint32_t n, size_t sets) {
+    return work_of(check, version, before, n, sets);
+  };
+  credit_step(check, step);
 }
 
 }  // namespace
 
 TEST_SUITE("lab:transpose") {
-  TEST_CASE("C1 best: time" * takes_of_speed()) {
-    const MakeWork make = [](uint32_t n, size_t sets) { return work_of("best", "", n, sets); };
-    credit_speed({"transpose_best", make});
+  LAB_CHECK("C1 best: time" * takes_of_speed()) {
+    const MakeWork make = [](Check& check, uint32_t n, size_t sets) {
+      return work_of(check, "best", "", n, sets);
+    };
+    credit_speed(check, {"transpose_best", make});
   }
 
-  TEST_CASE("C2 naive to tiled: time" * takes_of_step()) { check_step("naive", "tiled"); }
+  LAB_CHECK("C2 naive to tiled: time" * takes_of_step()) { check_step(check, "naive", "tiled"); }
 
-  TEST_CASE("C3 tiled to padded: time" * takes_of_step()) { check_step("tiled", "padded"); }
+  LAB_CHECK("C3 tiled to padded: time" * takes_of_step()) { check_step(check, "tiled", "padded"); }
 
-  TEST_CASE("C4 padded to best: time" * takes_of_step()) { check_step("padded", "best"); }
+  LAB_CHECK("C4 padded to best: time" * takes_of_step()) { check_step(check, "padded", "best"); }
 }
 
 }  // namespace lab32::checks::transpose

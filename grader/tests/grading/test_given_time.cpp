@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/environment.h"
+#include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
 #include "grading/engine/progress.h"
-#include "grading/engine/session.h"
 #include "grading/launch/arrays.h"
 #include "grading/launch/launch.h"
 #include "grading/rubric/rubric.h"
@@ -39,23 +39,22 @@ class Solved {
   }
 
   double time(const std::string& work, int& computed) {
-    Session session{*device_, *module_, source_, rubric_, 1, progress_};
-    session.row = &rubric_.rows().front();
-    session.artifact = &artifact_;
-    const CurrentSession current(session);
-    return given_time("follow", work, [&, this] {
+    const GradingSetup setup{*device_, 1, progress_};
+    Session session{setup, *module_, source_, rubric_, &artifact_};
+    Check check(session, rubric_.rows().front());
+    return given_time(check, "follow", work, [&](Check& own) {
       ++computed;
       constexpr int kNodes = 4096;
       std::vector<int32_t> links(kNodes);
       for (int i = 0; i < kNodes; ++i) links[i] = (i * 37 + 11) % kNodes;
-      const Input<int32_t> next("next", links);
-      const Output<int32_t> out("out", kNodes);
-      const device::Run run = run_to_count({given("follow"),
-                                            {{16}, {256}},
-                                            {next, out, kNodes, 4},
-                                            "",
-                                            device::LaunchOptions::Model::cold});
-      CHECK(&grading::session().device != device_.get());
+      const Input<int32_t> next(own, "next", links);
+      const Output<int32_t> out(own, "out", kNodes);
+      const device::Run run = run_to_count(own, {given(own, "follow"),
+                                                 {{16}, {256}},
+                                                 {next, out, kNodes, 4},
+                                                 "",
+                                                 device::LaunchOptions::Model::cold});
+      CHECK(&own.device() != device_.get());
       return run.predicted->kernel_seconds;
     });
   }

@@ -20,20 +20,20 @@ Launch launch_of(const std::string& setting) { return {"kernel", {{1}, {32}}, {}
 }  // namespace
 
 TEST_SUITE("lab:.pictures") {
-  TEST_CASE("question" * takes("questions")) { CHECK(session().seed == kAnswered); }
-  TEST_CASE("result") {
-    run(launch_of("result"));
+  LAB_CHECK("question" * takes("questions")) { CHECK(check.session.setup.seed == kAnswered); }
+  LAB_CHECK("result") {
+    run(check, launch_of("result"));
     Launch not_drawn = launch_of("not drawn");
     not_drawn.drawn = false;
-    run(not_drawn);
+    run(check, not_drawn);
   }
-  TEST_CASE("shared result") {
-    shared_launch("both", "kernel", [] { return run(launch_of("shared")); });
-    run(launch_of("after it"));
+  LAB_CHECK("shared result") {
+    shared_launch(check, "both", "kernel", [&check] { return run(check, launch_of("shared")); });
+    run(check, launch_of("after it"));
   }
-  TEST_CASE("count") {
-    run(launch_of("count"));
-    credit(1, 1);
+  LAB_CHECK("count") {
+    run(check, launch_of("count"));
+    check.credit(1, 1);
   }
 }
 
@@ -75,8 +75,9 @@ std::vector<std::string> modelled(uint64_t seed, const std::string& hides = "shu
   module.add("kernel", [](auto&, auto&, auto&) { return device::Run{}; });
   const SourceFile source = SourceFile::of_text("", "lab.cu");
   Progress progress(false);
-  Session session{device, module, source, rubric, seed, progress};
-  session.close_up.emplace();
+  GradingSetup setup{device, seed, progress};
+  setup.close_up.emplace();
+  Session session{setup, module, source, rubric};
   std::vector<std::string> settings;
   for (const char* setting : {"result", "not drawn", "shared", "after it", "count"})
     settings.emplace_back(setting);

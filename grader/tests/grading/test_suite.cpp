@@ -27,24 +27,25 @@ using tests::FakeModule;
 constexpr uint64_t kOfShared = 8;  // a seed that has the kernel judged by its shared memory, too
 
 // What the suite below does is decided by the kernel "kernel", which each test of the harness sets.
-void run_kernel() {
-  Input<float> in("in", {1, 2, 3, 4});
-  Output<float> out("out", 4);
-  const device::Run launched = run({"kernel", {{1}, {4}}, {in, out, 4}, "n = 4"});
-  check_result("n = 4", 2, mismatch("out", out.read(), in.values()));
-  if (session().seed == kOfShared)
-    figure("wavefronts",
-           static_cast<double>(counters_of(launched, Counted::shared).shared_wavefronts()));
-  credit_sectors(launched, 8, "Think of neighbours.");
+void run_kernel(Check& check) {
+  Input<float> in(check, "in", {1, 2, 3, 4});
+  Output<float> out(check, "out", 4);
+  const device::Run launched = run(check, {"kernel", {{1}, {4}}, {in, out, 4}, "n = 4"});
+  check_result(check, "n = 4", 2, mismatch("out", out.read(), in.values()));
+  if (check.session.setup.seed == kOfShared)
+    check.figure(
+        "wavefronts",
+        static_cast<double>(counters_of(check, launched, Counted::shared).shared_wavefronts()));
+  credit_sectors(check, launched, 8, "Think of neighbours.");
 }
 
 }  // namespace
 
 TEST_SUITE("lab:.harness") {
   // Not in the order of the rubric, which decides.
-  TEST_CASE("after" * takes("limit")) { CHECK(rubric().number("limit") == 3); }
-  TEST_CASE("kernel") { run_kernel(); }
-  TEST_CASE("check") { CHECK(session().seed == 7); }
+  LAB_CHECK("after" * takes("limit")) { CHECK(check.row.number("limit") == 3); }
+  LAB_CHECK("kernel") { run_kernel(check); }
+  LAB_CHECK("check") { CHECK(check.session.setup.seed == 7); }
 }
 
 namespace {
@@ -89,7 +90,8 @@ Graded grade_harness(tests::FakeBody body, uint64_t seed = 7, const std::string&
   module.add("lab32_given::its_own", [](auto&, auto&, auto&) { return device::Run{}; });
   const SourceFile source = SourceFile::of_text("first line\n  out[i] = in[i];\n", "lab.cu");
   Progress progress(false);
-  Session session{device, module, source, rubric, seed, progress};
+  const GradingSetup setup{device, seed, progress};
+  Session session{setup, module, source, rubric};
   session.spending = spent;
   Graded graded;
   graded.lab.name = ".harness";

@@ -1,0 +1,111 @@
+#include "grading/engine/check.h"
+
+#include <algorithm>
+
+#include "grading/words/words.h"
+
+namespace lab32::grading {
+namespace {
+
+// The costliest share is the one whose failure is told.
+void note_share(Verdict& verdict, double share, const Failure& failure) {
+  verdict.has_share = true;
+  if (share >= verdict.worst_share) return;
+  verdict.worst_share = share;
+  verdict.failure = failure;
+}
+
+// Nothing moved where nothing had to: full credit, not 0 / 0.
+double share_of(double ideal, double reached) { return reached > ideal ? ideal / reached : 1; }
+
+Failure waste(double ideal, double reached) {
+  Failure failure{Failure::Kind::wasteful};
+  failure.measured = reached;
+  failure.expected = ideal;
+  return failure;
+}
+
+}  // namespace
+
+Check::Check(Session& of_lab, const RubricRow& of_check)
+    : session(of_lab),
+      row(of_check),
+      trial(stream_of(of_lab.setup.seed, of_check.check + ", other order")) {}
+
+bool Check::has_passed(const std::string& check) const {
+  return std::any_of(session.passed.begin(), session.passed.end(),
+                     [&](const RubricRow* passed) { return passed->check == check; });
+}
+
+const RubricRow* Check::open_prerequisite() const {
+  for (size_t i : row.after)
+    if (const RubricRow* other = &session.rubric.rows()[i]; session.passed.count(other) == 0)
+      return other;
+  return nullptr;
+}
+
+void Check::require_prerequisites() {
+  const RubricRow* open = open_prerequisite();
+  if (!open) return;
+  measured("not counted");
+  Failure failure{Failure::Kind::prerequisite};
+  failure.subject = open->check;
+  // A row with a share of its points lost has a right result.
+  failure.detail =
+      open->credit == Credit::all ? "the result is right" : "almost nothing is lost there";
+  lose(failure);
+}
+
+void Check::explain(int line, const std::string& message) {
+  if (!verdict.message.empty()) verdict.message += "\n";
+  if (line > 0) {
+    if (verdict.line == 0) verdict.line = line;
+    verdict.message += session.source.quote(line) + "\n";
+  }
+  verdict.message += message;
+}
+
+void Check::credit(double ideal, double reached) {
+  credit_share(share_of(ideal, reached), waste(ideal, reached));
+}
+
+void Check::credit_at_most(double ideal, double reached) {
+  const double share = share_of(ideal, reached);
+  verdict.credit = std::min(verdict.credit, share);
+  note_share(verdict, share, waste(ideal, reached));
+}
+
+void Check::credit_share(double share, const Failure& failure) {
+  verdict.credit *= std::min(share, 1.0);
+  note_share(verdict, share, failure);
+}
+
+void Check::withhold_count(const std::string& question) {
+  const std::string name = question.substr(0, question.find(' '));
+  measured("too many: see " + name);
+  verdict.withheld = question;
+  session.counts_withheld = true;
+}
+
+void Check::fail(const Failure& failure) {
+  verdict.lost = true;
+  verdict.failure = failure;
+}
+
+void Check::lose(const Failure& failure, int line, const std::string& message) {
+  fail(failure);
+  explain(line, message);
+  throw TestOver{};
+}
+
+void Check::lose(const Failure& failure, int line) { lose(failure, line, words(failure)); }
+
+void Check::lose(int line, const std::string& message) { lose(Failure{}, line, message); }
+
+void Check::not_run(const NotRun& reason) {
+  verdict.not_run = reason;
+  verdict.message = words(reason);
+  throw TestOver{};
+}
+
+}  // namespace lab32::grading
