@@ -72,7 +72,6 @@ def simulated(program, rows, folder):
     return found, certain
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("program", ["texture", "copy"])
 def test_every_pattern_is_counted_as_a_gpu_counts_it(program, tmp_path):
     rows = measured(program)

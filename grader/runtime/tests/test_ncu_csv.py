@@ -35,7 +35,6 @@ def simulated(tmp_path_factory):
     return read_ncu(csv)
 
 
-@pytest.mark.slow
 def test_columns_and_kernels_are_those_of_ncu(simulated):
     table, wide = simulated
     measured, measured_wide = read_ncu(MEASURED / "h200-sample.csv")
@@ -46,7 +45,6 @@ def test_columns_and_kernels_are_those_of_ncu(simulated):
         assert set(table[column]) == set(measured[column])
 
 
-@pytest.mark.slow
 def test_counted_metrics_are_equal(simulated):
     _, wide = simulated
     _, measured = read_ncu(MEASURED / "h200-sample.csv")
@@ -55,7 +53,6 @@ def test_counted_metrics_are_equal(simulated):
     pandas.testing.assert_frame_equal(wide[common], measured[common], check_dtype=False)
 
 
-@pytest.mark.slow
 def test_units_are_equal(simulated):
     table, _ = simulated
     measured, _ = read_ncu(MEASURED / "h200-sample.csv")
@@ -68,7 +65,6 @@ def test_units_are_equal(simulated):
     assert ours[common].to_dict() == theirs[common].to_dict()
 
 
-@pytest.mark.slow
 def test_a_regular_expression_chooses_kernels(tmp_path):
     csv = tmp_path / "one.csv"
     done = subprocess.run(

@@ -5,7 +5,6 @@ import importlib.util
 import re
 
 import pytest
-from parts import in_parts
 
 from lab32 import ROOT
 
@@ -64,15 +63,11 @@ def results(request, tmp_path_factory):
 
 
 TOOLS = {"test_run": "run", "test_check": "check", "test_profile": "profile"}
-# One program in 32, whatever it shows; `make test-rest` has the others.
-FIRST = sorted({case.program for case in CASES})[::32]
+def each(cases):
+    return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
 
 
-def parts_of(cases):
-    return in_parts(cases, lambda case: case.program in FIRST, lambda case: case.name)
-
-
-@pytest.mark.parametrize("case", parts_of([c for c in CASES if is_run(c)]))
+@each([c for c in CASES if is_run(c)])
 def test_run(case, results):
     run = results[case.name]["run"]
     if case.gpu != "undefined":
@@ -82,7 +77,7 @@ def test_run(case, results):
         assert part in run.stderr
 
 
-@pytest.mark.parametrize("case", parts_of(CASES))
+@each(CASES)
 def test_check(case, results):
     check = results[case.name]["check"]
     if case.gpu == "differs":
@@ -97,7 +92,7 @@ def test_check(case, results):
     assert check.returncode == (1 if n or case.stopped else case.status)
 
 
-@pytest.mark.parametrize("case", parts_of([c for c in CASES if c.metrics]))
+@each([c for c in CASES if c.metrics])
 def test_profile(case, results):
     profile = results[case.name]["profile"]
     assert profile.returncode == case.status, profile.stderr
@@ -117,7 +112,6 @@ def test_the_corpus_is_whole():
     assert all(any(hazards[kind] for hazards in faulty) for kind in corpus.KINDS)
 
 
-@pytest.mark.slow
 def test_check_refuses_tiles_of_several_warps_by_name():
     program = corpus.HERE.parent / "calls/large_tiles.cu"
     check = corpus.execute([LAB32, "check", program])
