@@ -5,13 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace lab32::profiler {
+#include "runtime/profiler/nvcc_words.h"
 
-// What `lab32 run`, `profile` and `check` are given: a program, or what makes one.
-struct Program {
-  std::string file;                // the first source, or a program that is built already
-  std::vector<std::string> words;  // for nvcc: more sources, objects, libraries, options
-};
+namespace lab32::profiler {
 
 // A source is compiled by nvcc for `arch` ("sm_90"), with the others that are given, and linked
 // with the simulated runtime as a user would on the command line: its own directory, CUDA and C++

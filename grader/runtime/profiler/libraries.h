@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/profiler/build_program.h"
-
 namespace lab32::profiler {
 
 constexpr char kRuntime[] = "libcudart.so.13", kDriver[] = "libcuda.so.1",
@@ -44,12 +42,5 @@ std::optional<std::string> refused_library(const std::string& name);
 
 // The same where the compiler or the linker says that a header, or a function, of one is missing.
 std::optional<std::string> refused_in(const std::string& messages);
-
-// `lab32 run --list-unsupported`: all that a program will not get, before anything of it runs.
-
-// Builds the program, prints a line for each library that is not here, each function of the runtime
-// that is refused, each refusal of device code, and returns 2 if there is any, else 0. Throws Error
-// when the program cannot be built or read.
-int list_unsupported(const Program& program, const std::string& device);
 
 }  // namespace lab32::profiler

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/profiler/build_program.h"
-
 namespace lab32::profiler {
 
 // Whether the word that follows this option is its value: `-I inc`, `-Xcompiler -Wall`, `-arch
@@ -42,6 +40,12 @@ std::vector<std::string> for_simulator(const std::vector<std::string>& words,
                                        const std::filesystem::path& runtime);
 
 // The words of `lab32 run`, `profile` and `check`: whose each is.
+
+// What `lab32 run`, `profile` and `check` are given: a program, or what makes one.
+struct Program {
+  std::string file;                // the first source, or a program that is built already
+  std::vector<std::string> words;  // for nvcc: more sources, objects, libraries, options
+};
 
 struct CommandWords {
   std::vector<std::string> ours;  // options of the command, and their values
