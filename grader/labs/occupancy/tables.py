@@ -69,7 +69,9 @@ def occupancy_limits():
 
 
 def occupancy_shapes(task, n="", form="given"):
-    """Measured: a task's shapes, quickest first, with what Nsight Compute says of them."""
+    """Measured: a task's shapes, quickest first, with Nsight Compute's counts. The column of L1 hits
+    is left out where L1 has no part in the task: `match` alone depends on it."""
+    with_hits = task == "match"
     counted = {}
     for row in tables.measured("h200-occupancy-counters").where(task=task):
         counted.setdefault((row["form"], row["n"]), {})[row["metric"]] = float(row["value"])
@@ -77,14 +79,12 @@ def occupancy_shapes(task, n="", form="given"):
     chosen = measured().where(task=task, form=form, **({"n": n} if n else {}))
     for row in sorted(chosen, key=lambda row: float(row["median_ms"])):
         c = counted.get((f"{row['form']}; {row['shape']}", row["n"]))
-        more = ["", ""]
-        if c:
-            active = c["sm__warps_active.avg.pct_of_peak_sustained_active"]
-            more = [f"{active:.0f} %", f"{c['l1tex__t_sector_hit_rate.pct']:.0f} %"]
+        active = f"{c['sm__warps_active.avg.pct_of_peak_sustained_active']:.0f} %" if c else ""
+        hit = [f"{c['l1tex__t_sector_hit_rate.pct']:.0f} %" if c else ""] if with_hits else []
         ms = f"{float(row['median_ms']) * 1e3:.1f} µs"
-        rows.append([row["shape"], row["warps"], more[0], more[1], ms])
-    head = ["shape", "warps that reside", "warps active", "L1 hits", "time"]
-    return markdown(head, rows, numeric=range(1, 5))
+        rows.append([row["shape"], row["warps"], active, *hit, ms])
+    head = ["shape", "resident warps", "active warps", *(["L1 hits"] if with_hits else []), "time"]
+    return markdown(head, rows, numeric=range(1, len(head)))
 
 
 def occupancy_copies():
@@ -100,7 +100,7 @@ def occupancy_copies():
         ]
         rows.append([form, *(f"{ms:.3f} ms" for ms in times)])
     return markdown(
-        ["under way per thread", *(f"{8 * b} warps" for b in blocks)], rows, numeric=range(1, 7)
+        ["in flight per thread", *(f"{8 * b} warps" for b in blocks)], rows, numeric=range(1, 7)
     )
 
 
@@ -124,12 +124,12 @@ def occupancy_registers():
                 f"{float(row['median_ms']) * 1e3:.1f} µs",
             ]
         )
-    head = ["limit", "registers", "warps that reside", "warps active", "local loads", "time"]
+    head = ["limit", "registers", "resident warps", "active warps", "local loads", "time"]
     return markdown(head, rows, numeric=range(1, 6))
 
 
-JUDGED = {"follow": "modelled time", "copy": "modelled time", "trace": "blocks that reside, no spills",
-          "smooth": "modelled time", "orbits": "even dealing", "match": "bytes against L1"}  # fmt: skip
+JUDGED = {"follow": "modelled time", "copy": "modelled time", "trace": "resident blocks, no spills",
+          "smooth": "modelled time", "orbits": "evenness", "match": "bytes against L1"}  # fmt: skip
 
 
 def places_in_order(values):
@@ -176,7 +176,7 @@ def occupancy_modelled():
         )
         for task, judged in JUDGED.items()
     }
-    compared["`orbits`, by dealing"] = ("", dealing())
+    compared["`orbits`, by evenness"] = ("", dealing())
     for name, (judged, pairs) in compared.items():
         count = len(pairs)
         first, second = (places_in_order([pair[k] for pair in pairs]) for k in (0, 1))
@@ -184,30 +184,22 @@ def occupancy_modelled():
         rank = 1 - 6 * apart / (count * (count**2 - 1))
         off = sum(abs(model / ncu - 1) for model, ncu in pairs) / count
         rows.append([name, str(count), f"{rank:.2f}", f"{100 * off:.0f} %", judged])
-    head = ["kernel", "shapes", "rank correlation", "mean difference", "judged by"]
+    head = ["kernel", "shapes", "rank correlation", "mean difference", "checked by"]
     return markdown(head, rows, numeric=[1, 2, 3])
 
 
-def occupancy_suggested():
-    """What cudaOccupancyMaxPotentialBlockSize says, and the time of the best measured shape."""
-    rows = []
-    for row in tables.measured("h200-occupancy-suggested").rows:
-        rows.append([f"`{row['kernel']}`", row["block"], row["grid"], row["warps"]])
-    return markdown(
-        ["kernel", "block", "smallest grid", "warps that reside"], rows, numeric=[1, 2, 3]
-    )
-
-
-def memory_kinds(*starts):
-    """Measured: kinds of memory, side by side."""
-    rows = {}
+def memory_kinds(*forms):
+    """Measured: the tasks that have these forms, one column for each form: kinds of memory side by side."""
+    times = {}
     for row in tables.measured("h200-memories").rows:
-        if row["task"].startswith(" ".join(starts)):
-            rows.setdefault(row["task"], {})[row["form"]] = float(row["median_ms"]) * 1e3
-    forms = list(next(iter(rows.values())))
+        times.setdefault(row["task"], {})[row["form"]] = float(row["median_ms"]) * 1e3
     return markdown(
         ["task", *forms],
-        [[task, *(f"{times[form]:.1f} µs" for form in forms)] for task, times in rows.items()],
+        [
+            [task.replace(" 1 places", " 1 place"), *(f"{us[form]:.1f} µs" for form in forms)]
+            for task, us in times.items()
+            if set(us) == set(forms)
+        ],
         numeric=range(1, len(forms) + 1),
     )
 
@@ -240,7 +232,6 @@ MAKERS = {
     "occupancy_shapes": occupancy_shapes,
     "occupancy_copies": occupancy_copies,
     "occupancy_registers": occupancy_registers,
-    "occupancy_suggested": occupancy_suggested,
     "occupancy_modelled": occupancy_modelled,
     "occupancy_predicted": occupancy_predicted,
     "memory_kinds": memory_kinds,

@@ -3,8 +3,8 @@
 from handouts.markdown import markdown
 from lab32 import tables
 
-SETS = {"fit": "fitted on", "labs": "labs, fitted on", "apart": "set apart"}
-STATES = {"cold": "empty", "warm": "warm"}
+SETS = {"fit": "fitted", "labs": "labs, fitted", "apart": "held out"}
+STATES = ("cold", "warm")
 PARTS = [
     "device memory",
     "L2",
@@ -92,10 +92,10 @@ def model_errors():
     for name, title in SETS.items():
         both = [launch for launch in launches() if launch["set"] == name]
         kernels = len({launch["kernel"] for launch in both})
-        for state, l2 in STATES.items():
+        for state in STATES:
             group = [launch for launch in both if launch["l2"] == state]
             if group:
-                rows.append([f"{title} ({kernels} kernels)", l2, *summary(group)])
+                rows.append([f"{title} ({kernels} kernels)", state, *summary(group)])
     rows.append(["labs, as first predicted", "", *summary(first_predictions())])
     head = ["launches", "L2", "number", "mean error", "median", "within 25 %", "rank correlation"]
     return markdown(head, rows, numeric=range(2, 7))
@@ -139,30 +139,21 @@ def of_errors(errors):
     ]
 
 
-def model_alone():
-    """The kernel alone, by how long it takes: launches that are fitted on, and those set apart."""
-    groups = [
-        (f"round {number}, blind{'' if number == LAST else ', by an earlier model'}", blind(number))
-        for number in ROUNDS
-    ]
+def model_rounds():
+    """The kernel alone, with a cold L2: errors of each round's blind predictions, and of the present model."""
+    groups = [(str(number), blind(number)) for number in ROUNDS]
     groups += [
-        ("all set apart, looked at since", alone("h200", "h200", ("apart",))),
-        (SETS["fit"], alone("h200", "h200", ("fit", "labs"))),
+        ("held out, now", alone("h200", "h200", ("apart",))),
+        ("fitted, now", alone("h200", "h200", ("fit", "labs"))),
     ]
     rows = []
     for name, group in groups:
-        found = list(group)
-        for title, least, most in LENGTHS:
-            rows.append([name, title, *of_errors([e for us, e in found if least <= us < most])])
-    head = [
-        "launches",
-        "the kernel took",
-        "number",
-        "mean error",
-        "mean, with its sign",
-        "one in ten is off by",
-    ]
-    return markdown(head, rows, numeric=range(2, 6))
+        errors = [error for _, error in group]
+        count, mean, _, tenth = of_errors(errors)
+        median = sorted(map(abs, errors))[len(errors) // 2]
+        rows.append([name, count, mean, f"{100 * median:.1f} %", tenth])
+    head = ["round", "launches", "mean error", "median", "one in ten exceeds"]
+    return markdown(head, rows, numeric=range(1, 5))
 
 
 def model_blind():
@@ -272,7 +263,7 @@ def model_worst(count):
             [
                 f"`{launch['kernel']}`",
                 f"{blocks:,} × {threads:,}",
-                f"{launch['set']}, {launch['l2']}",
+                f"{SETS[launch['set']]}, {launch['l2']}",
                 f"{launch['measured']:.1f} µs",
                 f"{launch['modelled']:.1f} µs",
                 f"{100 * launch['error']:+.0f} %",
@@ -392,7 +383,7 @@ def model_ladder():
 
 MAKERS = {
     "model_errors": model_errors,
-    "model_alone": model_alone,
+    "model_rounds": model_rounds,
     "model_blind": model_blind,
     "model_h100": model_h100,
     "model_counters": model_counters,

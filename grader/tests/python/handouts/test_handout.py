@@ -48,7 +48,7 @@ def test_a_marker_chooses_rows_by_their_first_cells():
     ]
     with pytest.raises(LookupError, match="the table has no row `3`"):
         handout.with_rows(table, ["1", "3"])
-    assert handout.make("occupancy_suggested | match").count("\n") == 2
+    assert handout.make("occupancy_registers | given").count("\n") == 2
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)
