@@ -20,13 +20,13 @@ struct Command {
   // Runs after its options are read. Returns the exit status, or throws.
   std::function<int()> run = {};
   // Another program reads its words: this runs instead, and `app` has no options.
-  std::function<int(const Words&)> run_words = {};
+  std::function<int(const Words&)> run_with_words = {};
   // Returns those of its words that are options here, and keeps the others.
-  std::function<Words(const Words&)> take_words = {};
+  std::function<Words(const Words&)> take_own_options = {};
   // Where the words behind `--` go; null: nowhere.
   Words* behind = nullptr;
   // What it writes is removed when a signal ends it.
-  std::optional<CleanEnd::Interrupt> clean_end = {};
+  std::optional<CleanSignalExit::Interrupt> clean_end = {};
 };
 
 Command grade_command(CLI::App& lab32);
@@ -41,7 +41,7 @@ Command devices_command(CLI::App& lab32);
 Command report_command(CLI::App& lab32);
 Command class_command(CLI::App& lab32);
 Command similarity_command(CLI::App& lab32);
-// For whole programs (guest.h).
+// For whole programs (program_binary.h).
 Command run_command(CLI::App& lab32);
 Command profile_command(CLI::App& lab32);
 Command check_command(CLI::App& lab32);

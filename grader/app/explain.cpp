@@ -7,14 +7,14 @@
 #include <memory>
 
 #include "app/command.h"
-#include "app/guest.h"
+#include "app/program_binary.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "grading/engine/compiled.h"
 #include "grading/engine/registry.h"
 #include "grading/engine/runner.h"
+#include "pictures/explanation.h"
 #include "pictures/make.h"
-#include "pictures/shown.h"
 #include "report/render.h"
 #include "runtime/profiler/commands.h"
 
@@ -30,7 +30,7 @@ struct ExplainCommand {
 };
 
 // By the formula; but not where a task asks to find two rows in it.
-pictures::Shown look_at_swizzle(const std::string& text) {
+pictures::Explanation explain_swizzle(const std::string& text) {
   const auto shape = pictures::read_swizzle(text);
   if (shape.bits == 2 && (shape.shift == 3 || shape.shift == -3))
     throw Error(
@@ -38,29 +38,30 @@ pictures::Shown look_at_swizzle(const std::string& text) {
         "explain swizzle --swizzle " +
         text);
   std::vector<uint32_t> to;
-  for (const uint32_t offset : pictures::offsets_of(shape))
+  for (const uint32_t offset : pictures::group_offsets(shape))
     to.push_back(pictures::swizzled(shape, offset));
-  pictures::Shown shown;
+  pictures::Explanation shown;
   shown.launch.mappings = {pictures::mapping_of(shape, to)};
   return shown;
 }
 
 // By the student's own function, whatever the checks ask for.
-pictures::Shown look_at_own_swizzle(const std::string& text, const grading::GradeOptions& options) {
+pictures::Explanation explain_submitted_swizzle(const std::string& text,
+                                                const grading::GradeOptions& options) {
   const auto shape = pictures::read_swizzle(text);
   const auto file = grading::files_of(options).at(0).file;
   const std::string kernel =
       fmt::format("swizzle_all<{}, {}, {}>", shape.bits, shape.base, shape.shift);
-  pictures::Shown shown;
+  pictures::Explanation shown;
   shown.file = file.string();
-  shown.launch.mappings = {pictures::mapping_of(
-      shape,
-      grading::given_values("swizzle", file, options.device, kernel, pictures::offsets_of(shape)))};
+  shown.launch.mappings = {
+      pictures::mapping_of(shape, grading::given_values("swizzle", file, options.device, kernel,
+                                                        pictures::group_offsets(shape)))};
   return shown;
 }
 
 // Of a check's mappings the one that is asked for.
-void choose_mapping(pictures::Shown& shown, const std::string& text) {
+void choose_mapping(pictures::Explanation& shown, const std::string& text) {
   const std::string name = pictures::read_swizzle(text).name();
   auto& all = shown.launch.mappings;
   all.erase(std::remove_if(all.begin(), all.end(),
@@ -95,7 +96,7 @@ pictures::Launch only(const pictures::Launch& all, const std::string& picture) {
 }
 
 // A lab's name, or a program.
-pictures::Shown look(const ExplainCommand& command) {
+pictures::Explanation look(const ExplainCommand& command) {
   const grading::GradeOptions& options = command.options;
   const std::vector<std::string> labs = grading::known_labs();
   const bool is_program = command.what.find_first_of("./") != std::string::npos;
@@ -106,18 +107,18 @@ pictures::Shown look(const ExplainCommand& command) {
     one.labs = {command.what};
     one.close_up = command.choice;
     if (command.check.empty() && !command.swizzle.empty())
-      return look_at_own_swizzle(command.swizzle, one);
+      return explain_submitted_swizzle(command.swizzle, one);
     auto shown = grading::explain(one, command.check);
     if (!command.swizzle.empty()) choose_mapping(shown, command.swizzle);
     return shown;
   }
-  if (command.what.empty() && !command.swizzle.empty()) return look_at_swizzle(command.swizzle);
+  if (command.what.empty() && !command.swizzle.empty()) return explain_swizzle(command.swizzle);
   if (command.what.empty())
     throw Error("a lab, a program or --swizzle is needed; see `lab32 explain --help`");
   if (!is_program)
     throw Error(fmt::format("there is no lab `{}`; the labs are: {}; a program is a file, {}.cu",
                             command.what, fmt::join(labs, ", "), command.what));
-  if (!linked_programs()) exec_guest();
+  if (!linked_programs()) exec_program_binary();
   profiler::ExplainOptions program;
   program.gpus = command.gpus;
   program.program = command.what;
@@ -136,7 +137,7 @@ int explain(ExplainCommand& command) {
   const bool drawn = command.format != "text" && command.format != "json";
   if (command.format == "png" && command.output.empty())
     throw Error("a PNG is no text: name a file with -o");
-  pictures::Shown shown = look(command);
+  pictures::Explanation shown = look(command);
   if (!command.picture.empty()) shown.launch = only(shown.launch, command.picture);
   if (drawn) {
     std::vector<std::string> words = {"--format", command.format};
@@ -189,7 +190,7 @@ Command explain_command(CLI::App& lab32) {
   command.app = app;
   command.run = [given] { return explain(*given); };
   command.behind = &given->arguments;
-  command.clean_end = CleanEnd::Interrupt::not_watched;
+  command.clean_end = CleanSignalExit::Interrupt::not_watched;
   return command;
 }
 

@@ -41,7 +41,7 @@ bool is_an_attempt(const std::string& format, const std::string& output) {
   style.colour = report::wants_colour(STDOUT_FILENO);
   const auto show = [&](const report::Result& result, const std::string& changes) {
     // First: who has read it may end this.
-    if (history) report::keep_in_history(options.dir, result, report::now());
+    if (history) report::append_to_history(options.dir, result, report::now());
     print("\n" + report::text(result, style) + "\n" + changes);
     print(fmt::format("watching {}; Ctrl-C ends this\n", options.dir.string()));
   };
@@ -55,7 +55,7 @@ int grade(Given& given) {
   options.progress = true;
   if (given.pictures) options.close_up.emplace();
   const auto& [format, output, json] = std::tie(given.format, given.output, given.json);
-  const bool history = report::wants_history() &&
+  const bool history = report::history_enabled() &&
                        (given.keeps_history || given.watches || is_an_attempt(format, output));
   if (given.watches) {
     if (format != "text" || !output.empty() || !json.empty())
@@ -65,7 +65,7 @@ int grade(Given& given) {
   if (!output.empty()) check_writable(output, "-o");
   if (!json.empty()) check_writable(json, "--json");
   const report::Result result = grading::grade(options);
-  if (history) report::keep_in_history(options.dir, result, report::now());
+  if (history) report::append_to_history(options.dir, result, report::now());
   if (result.complete() && result.max_score <= 0)
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
   report::Style style;
@@ -114,7 +114,7 @@ Command grade_command(CLI::App& lab32) {
   command.app = app;
   command.run = [given] { return grade(*given); };
   command.behind = &options.labs;
-  command.clean_end = CleanEnd::Interrupt::too;
+  command.clean_end = CleanSignalExit::Interrupt::too;
   return command;
 }
 

@@ -86,7 +86,7 @@ void describe_isolation(Sheet& sheet) {
   sheet.row("  bubblewrap", probe.isolation == Isolation::bubblewrap
                                 ? "works"
                                 : "cannot run here: " + probe.reason);
-  const Confinable& kernel = confinable();
+  const ConfinementSupport& kernel = confinement_support();
   sheet.row("  Landlock", kernel.landlock > 0
                               ? fmt::format("version {}", kernel.landlock)
                               : "this kernel has none: Linux 5.13 or later, with lsm=landlock");

@@ -53,10 +53,10 @@ std::optional<int> parse(CLI::App& lab32, Words words) {
 
 int run(Command& command, const Words& behind) {
   if (command.behind) command.behind->insert(command.behind->end(), behind.begin(), behind.end());
-  std::optional<CleanEnd> clean_end;
+  std::optional<CleanSignalExit> clean_end;
   if (command.clean_end) clean_end.emplace(*command.clean_end);
   // An output that nobody reads cannot be written: an error like any other.
-  if (command.clean_end == CleanEnd::Interrupt::too) std::signal(SIGPIPE, SIG_IGN);
+  if (command.clean_end == CleanSignalExit::Interrupt::too) std::signal(SIGPIPE, SIG_IGN);
   return command.run();
 }
 
@@ -75,9 +75,10 @@ int run_command_line(int argc, char** argv) {
   const auto named = std::find_if(commands.begin(), commands.end(), [&](const Command& command) {
     return !words.empty() && command.app->get_name() == words[0];
   });
-  if (named != commands.end() && named->run_words) return named->run_words({argv + 2, argv + argc});
-  if (named != commands.end() && named->take_words) {
-    const Words ours = named->take_words({words.begin() + 1, words.end()});
+  if (named != commands.end() && named->run_with_words)
+    return named->run_with_words({argv + 2, argv + argc});
+  if (named != commands.end() && named->take_own_options) {
+    const Words ours = named->take_own_options({words.begin() + 1, words.end()});
     words.resize(1);
     words.insert(words.end(), ours.begin(), ours.end());
   }

@@ -35,7 +35,7 @@ Command ptx_command(CLI::App& lab32) {
   command.app->add_option("--device", options->device, "sim or sim:NAME (sim)");
   command.app->add_option("-o", options->output, "write here instead of to standard output");
   command.run = [options] { return show_ptx(*options); };
-  command.clean_end = CleanEnd::Interrupt::too;
+  command.clean_end = CleanSignalExit::Interrupt::too;
   return command;
 }
 

@@ -57,14 +57,14 @@ Command python_command(CLI::App& lab32, const char* name, const char* help,
                        const std::string& module) {
   Command command;
   command.app = lab32.add_subcommand(name, help);
-  command.run_words = [module](const Words& words) -> int { exec_python(module, words); };
+  command.run_with_words = [module](const Words& words) -> int { exec_python(module, words); };
   return command;
 }
 
 // A first `make grade LAB=...` links the suites of that lab alone (all_suites_linked()).
 Command for_all_labs(Command command) {
-  command.run_words = [name = command.app->get_name(),
-                       run = command.run_words](const Words& words) {
+  command.run_with_words = [name = command.app->get_name(),
+                            run = command.run_with_words](const Words& words) {
     if (!grading::all_suites_linked())
       throw Error("`" + name +
                   "` is not in this lab32, which `make grade` has built with what grading needs; "

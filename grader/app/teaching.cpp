@@ -155,7 +155,7 @@ Command calibrate_command(CLI::App& lab32) {
   command.app->add_option("--rubric", options->rubric, kRubricHelp);
   command.app->add_option("-o", options->output, "write here instead of to standard output");
   command.run = [options] { return calibrate(*options); };
-  command.clean_end = CleanEnd::Interrupt::too;
+  command.clean_end = CleanSignalExit::Interrupt::too;
   return command;
 }
 

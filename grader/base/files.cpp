@@ -205,7 +205,7 @@ constexpr int kQuietMilliseconds = 150;
 }  // namespace
 
 // The folders are watched: a file that is replaced is another one.
-Watch::Watch(const std::vector<fs::path>& files) : inotify_(inotify_init1(IN_CLOEXEC)) {
+FileWatch::FileWatch(const std::vector<fs::path>& files) : inotify_(inotify_init1(IN_CLOEXEC)) {
   for (const fs::path& file : files) {
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     const int watch =
@@ -220,9 +220,9 @@ Watch::Watch(const std::vector<fs::path>& files) : inotify_(inotify_init1(IN_CLO
   }
 }
 
-Watch::~Watch() { close(inotify_); }
+FileWatch::~FileWatch() { close(inotify_); }
 
-std::vector<size_t> Watch::wait() {
+std::vector<size_t> FileWatch::wait() {
   std::set<size_t> saved;
   for (;;) {
     pollfd ready{inotify_, POLLIN, 0};
@@ -337,7 +337,7 @@ constexpr int kWake = SIGURG;
 
 }  // namespace
 
-CleanEnd::CleanEnd(Interrupt interrupt) {
+CleanSignalExit::CleanSignalExit(Interrupt interrupt) {
   sigemptyset(&watched_);
   for (const int signal : {SIGHUP, SIGTERM, kWake}) sigaddset(&watched_, signal);
   if (interrupt == Interrupt::too) sigaddset(&watched_, SIGINT);
@@ -366,7 +366,7 @@ CleanEnd::CleanEnd(Interrupt interrupt) {
   });
 }
 
-CleanEnd::~CleanEnd() {
+CleanSignalExit::~CleanSignalExit() {
   pthread_kill(watcher_.native_handle(), kWake);
   watcher_.join();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);

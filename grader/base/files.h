@@ -41,13 +41,13 @@ void check_writable(const std::string& path, const std::string& option);
 std::string shown_path(const std::string& path);
 
 // Waits until somebody saves one of some files (inotify).
-class Watch {
+class FileWatch {
  public:
   // Throws MachineError where a file's folder cannot be watched.
-  explicit Watch(const std::vector<std::filesystem::path>& files);
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  explicit FileWatch(const std::vector<std::filesystem::path>& files);
+  ~FileWatch();
+  FileWatch(const FileWatch&) = delete;
+  FileWatch& operator=(const FileWatch&) = delete;
 
   // Those that were saved since the last call, by their place in `files`: written to, or put in
   // place as many editors do. Waits for the first, and then until it is quiet. Empty: a signal.
@@ -86,13 +86,13 @@ class Scratch {
 // An end by a signal that leaves nothing behind. While it lives, SIGHUP and SIGTERM, and SIGINT if
 // asked for, end the process only after its children are killed and its scratch directories
 // removed. To be made before any other thread: it blocks the signals in all that begin later.
-class CleanEnd {
+class CleanSignalExit {
  public:
   enum class Interrupt { too, not_watched };
-  explicit CleanEnd(Interrupt interrupt);
-  ~CleanEnd();
-  CleanEnd(const CleanEnd&) = delete;
-  CleanEnd& operator=(const CleanEnd&) = delete;
+  explicit CleanSignalExit(Interrupt interrupt);
+  ~CleanSignalExit();
+  CleanSignalExit(const CleanSignalExit&) = delete;
+  CleanSignalExit& operator=(const CleanSignalExit&) = delete;
 
  private:
   sigset_t before_, watched_;

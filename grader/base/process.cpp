@@ -135,9 +135,9 @@ bool has_filters() {
 
 }  // namespace
 
-const Confinable& confinable() {
-  static const Confinable found = [] {
-    Confinable c;
+const ConfinementSupport& confinement_support() {
+  static const ConfinementSupport found = [] {
+    ConfinementSupport c;
     const long version = syscall(kCreateRuleset, nullptr, 0, kAskVersion);
     c.landlock = version > 0 ? static_cast<int>(version) : 0;
     c.seccomp = has_filters();
@@ -147,7 +147,7 @@ const Confinable& confinable() {
 }
 
 Confinement::Confinement(const Paths& paths) {
-  const int version = confinable().landlock;
+  const int version = confinement_support().landlock;
   if (version == 0) return;
   const RulesetAttributes handled = handled_by(version);
   ruleset_.reset(static_cast<int>(syscall(kCreateRuleset, &handled, size_for(version), 0)));
@@ -162,7 +162,7 @@ Confinement::Confinement(const Paths& paths) {
 int Confinement::enter() const {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
   if (ruleset_.get() >= 0 && syscall(kRestrictSelf, ruleset_.get(), 0) != 0) return errno;
-  if (confinable().seccomp) {
+  if (confinement_support().seccomp) {
     const sock_fprog program{sizeof kFilter / sizeof *kFilter, const_cast<sock_filter*>(kFilter)};
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return errno;
   }

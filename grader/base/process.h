@@ -16,11 +16,11 @@ namespace lab32 {
 // Needs no privilege, no namespace and no other program.
 
 // What this kernel, and whoever set limits to this process, lets a process give up.
-struct Confinable {
+struct ConfinementSupport {
   int landlock = 0;      // version of its interface; 0: there is none
   bool seccomp = false;  // filters
 };
-const Confinable& confinable();
+const ConfinementSupport& confinement_support();
 
 class Confinement {
  public:

@@ -85,7 +85,7 @@ void write_all(int fd, const void* data, size_t size) {
   }
 }
 
-[[noreturn]] void be_the_child(const std::function<std::vector<std::byte>()>& work, int fd) {
+[[noreturn]] void run_child(const std::function<std::vector<std::byte>()>& work, int fd) {
   try {
     const std::vector<std::byte> answer = work();
     const Head head{0, answer.size()};
@@ -108,7 +108,7 @@ Forked run_forked(const std::function<std::vector<std::byte>()>& work, double se
   const auto start = Clock::now();
   Child child("a child process", Child::Group::ours, [&] {
     pipe.read.close();
-    be_the_child(work, pipe.write.get());
+    run_child(work, pipe.write.get());
   });
   pipe.write.close();
 

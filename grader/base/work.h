@@ -76,7 +76,7 @@ class SharedRegion {
 // The calling thread's own T. That of the thread that main() runs on is never destroyed. `Tag`: one
 // type for each variable.
 template <class T, class Tag>
-T& kept_of_thread() {
+T& thread_variable() {
   thread_local T* mine = nullptr;
   struct End {
     T** variable;

@@ -75,7 +75,7 @@ double measure_slowness() {
   return slowness();
 }
 
-AsSlowAs::AsSlowAs(double slowness) : before_(pretended) { pretended = slowness; }
-AsSlowAs::~AsSlowAs() { pretended = before_; }
+AssumedSlowness::AssumedSlowness(double slowness) : before_(pretended) { pretended = slowness; }
+AssumedSlowness::~AssumedSlowness() { pretended = before_; }
 
 }  // namespace lab32

@@ -41,12 +41,12 @@ double slowness();
 double measure_slowness();
 
 // For tests: what measure_slowness() finds, as long as this lives.
-class AsSlowAs {
+class AssumedSlowness {
  public:
-  explicit AsSlowAs(double slowness);
-  ~AsSlowAs();
-  AsSlowAs(const AsSlowAs&) = delete;
-  AsSlowAs& operator=(const AsSlowAs&) = delete;
+  explicit AssumedSlowness(double slowness);
+  ~AssumedSlowness();
+  AssumedSlowness(const AssumedSlowness&) = delete;
+  AssumedSlowness& operator=(const AssumedSlowness&) = delete;
 
  private:
   double before_;

@@ -166,7 +166,7 @@ struct PtxLevelAccess {
 };
 
 // A shift or a shuffle by what C++ gives no result for: negative, or all bits, or all lanes.
-struct OddAmount {
+struct OutOfRangeAmount {
   std::string file;
   int line = 0;
   bool shuffle = false;  // else a shift
@@ -192,15 +192,16 @@ struct Run {
   std::optional<model::Prediction> predicted;     // LaunchOptions::model; always shown as modelled
   std::optional<model::Work> work;                // what `predicted` was computed from
   std::string output;                             // printf
-  bool order_unseen = false;                      // races between blocks were not looked for
+  bool grid_races_unchecked = false;              // races between blocks were not looked for
   bool output_lost = false;                       // printf: more than the device's buffer holds
-  std::optional<OddAmount> odd_amount;            // the first, of the lowest block (simulator)
+  std::optional<OutOfRangeAmount>
+      out_of_range_amount;  // the first, of the lowest block (simulator)
   std::vector<PtxLevelAccess> ptx_level;
   uint64_t child_launches = 0;  // of kernels by kernels: in none of the figures (simulator)
   // To another device's memory: counted as if it were the device's own.
   uint64_t peer_accesses = 0;
   // Something was moved that is in none of the counters.
-  bool moves_uncounted() const {
+  bool has_uncounted_traffic() const {
     return child_launches > 0 ||
            (counters && counters->other.texture_unknown + counters->other.bulk_unknown > 0);
   }

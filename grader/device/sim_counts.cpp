@@ -33,7 +33,7 @@ void classify(const sim::KernelProgram& program, const counters::TrafficObserver
   }
 }
 
-std::optional<uint32_t> most_issues(const sim::Unmatched& why, const ptx::Traits& traits) {
+std::optional<uint32_t> max_issues(const sim::Unmatched& why, const ptx::Traits& traits) {
   using Reason = sim::Unmatched::Reason;
   if (traits.is_atomic()) return std::nullopt;
   switch (why.reason) {
@@ -59,9 +59,9 @@ std::optional<uint32_t> most_issues(const sim::Unmatched& why, const ptx::Traits
   }
 }
 
-std::optional<sim::Unmatched> why_ptx_level(const sim::KernelProgram& program,
-                                            const counters::TrafficObserver& traffic, uint32_t site,
-                                            const sim::LaunchOutcome& outcome) {
+std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program,
+                                               const counters::TrafficObserver& traffic,
+                                               uint32_t site, const sim::LaunchOutcome& outcome) {
   const sim::AccessPlan& plan = program.plans[site];
   if (plan.unmatched) return plan.unmatched;
   // The plan of an instruction in an unrolled loop holds while no warp diverges at its branches.
@@ -78,7 +78,8 @@ namespace {
 using ptx::Mod;
 
 // As the PTX has it, where there is no machine code at hand.
-void add_ptx_issue(model::Work& work, const sim::KernelProgram& program, const FunctionTimes& f) {
+void add_ptx_issue(model::Work& work, const sim::KernelProgram& program,
+                   const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i) {
     if (f.times[i] == 0) continue;
     const size_t site = f.first_site + i;
@@ -95,7 +96,7 @@ void add_ptx_issue(model::Work& work, const sim::KernelProgram& program, const F
 }
 
 void add_issue(model::Work& work, const sim::KernelProgram& program,
-               const sass::EmittedFunctions& emitted, const FunctionTimes& f) {
+               const sass::EmittedFunctions& emitted, const FunctionIssueCounts& f) {
   const auto found = emitted.find(f.function->ptx->name);
   if (found == emitted.end() || found->second.empty()) {
     add_ptx_issue(work, program, f);
@@ -111,7 +112,7 @@ void add_issue(model::Work& work, const sim::KernelProgram& program,
 }
 
 void add_splits(model::Work& work, const std::vector<sim::IssueTally>& tally,
-                const FunctionTimes& f) {
+                const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i)
     work.splits += static_cast<double>(tally[f.first_site + i].splits);
 }
@@ -155,13 +156,13 @@ counters::CacheShape cache_shape(const model::Profile& profile, const model::Occ
   return shape;
 }
 
-model::Work work_of(const sim::KernelProgram& program, const Observed& seen,
+model::Work work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
                     const counters::Counters& counters, const counters::CacheCounters& caches,
                     uint32_t warps_per_block) {
   const auto number = [](uint64_t count) { return static_cast<double>(count); };
   model::Work work;
   work.warps_per_block = warps_per_block;
-  for (const FunctionTimes& f : by_function(program, seen.tally, seen.traffic)) {
+  for (const FunctionIssueCounts& f : issue_counts_by_function(program, seen.tally, seen.traffic)) {
     add_issue(work, program, seen.emitted, f);
     add_splits(work, seen.tally, f);
     for (const uint64_t rounds : f.rounds) work.shared_spins += number(rounds);

@@ -26,11 +26,11 @@ void classify(const sim::KernelProgram& program, const counters::TrafficObserver
 // Why the counts of an access that was executed are not the machine code's; nullopt: they are.
 // How often the machine code may issue a load or store for each time that the PTX does, at most,
 // where which of its instructions stand for it is not known for that reason; nullopt: not known.
-std::optional<uint32_t> most_issues(const sim::Unmatched& why, const ptx::Traits& traits);
+std::optional<uint32_t> max_issues(const sim::Unmatched& why, const ptx::Traits& traits);
 
-std::optional<sim::Unmatched> why_ptx_level(const sim::KernelProgram& program,
-                                            const counters::TrafficObserver& traffic, uint32_t site,
-                                            const sim::LaunchOutcome& outcome);
+std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program,
+                                               const counters::TrafficObserver& traffic,
+                                               uint32_t site, const sim::LaunchOutcome& outcome);
 
 // How the caches treat each site of a program.
 std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program);
@@ -39,7 +39,7 @@ std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program);
 counters::CacheShape cache_shape(const model::Profile& profile, const model::Occupancy& occupancy);
 
 // All of Work but blocks, occupancy and warm.
-model::Work work_of(const sim::KernelProgram& program, const Observed& seen,
+model::Work work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
                     const counters::Counters& counters, const counters::CacheCounters& caches,
                     uint32_t warps_per_block);
 

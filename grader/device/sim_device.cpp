@@ -254,7 +254,7 @@ void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launch
     run.predicted.reset();  // it is the parent's alone
     run.output += done.output;
     run.output_lost |= done.output_lost;
-    run.order_unseen |= done.order_unseen;
+    run.grid_races_unchecked |= done.grid_races_unchecked;
     if (done.hazards) {
       if (!run.hazards) run.hazards.emplace();
       run.hazards->insert(run.hazards->end(), done.hazards->begin(), done.hazards->end());

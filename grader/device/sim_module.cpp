@@ -26,13 +26,13 @@ uint32_t local_accesses(const std::vector<sass::EmittedBlock>& blocks) {
 
 }  // namespace
 
-SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_runs)
+SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_in_process)
     : memory_(memory),
-      host_runs_(host_runs),
+      host_in_process_(host_in_process),
       module_(ptx::parse(artifact.ptx)),
       registers_(artifact.registers),
       places_(module_, artifact.debug_ptx) {
-  if (!artifact.name.empty()) ptx::place_by_ptx(module_, artifact.name, artifact.places);
+  if (!artifact.name.empty()) ptx::use_ptx_positions(module_, artifact.name, artifact.places);
   if (!artifact.sass.empty())
     reconciled_ = sass::reconcile(module_, sass::parse_listing(artifact.sass));
   place_variables(artifact.placed);
@@ -60,7 +60,7 @@ std::vector<std::string> SimModule::kernel_names() const {
 }
 
 std::map<std::string, std::string> SimModule::refusals() const {
-  return sim::quick_refusals(module_, host_runs_);
+  return sim::quick_refusals(module_, host_in_process_);
 }
 
 std::optional<std::vector<std::byte>> SimModule::read_symbol(const std::string& name) {
@@ -103,8 +103,8 @@ void SimModule::place_variables(const std::map<std::string, uint64_t>& placed) {
       continue;
     }
     const std::string name = variable_name(v.name);
-    sim::Allocation* a = v.is_managed && host_runs_ ? memory_.allocate_shared(v.size, name)
-                                                    : memory_.allocate(v.size, name);
+    sim::Allocation* a = v.is_managed && host_in_process_ ? memory_.allocate_shared(v.size, name)
+                                                          : memory_.allocate(v.size, name);
     owned_.push_back(a->begin);
     symbols_[v.name] = a->begin;
   }
@@ -146,7 +146,8 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   params->read_only = true;
   params->scratch = true;
   owned_.push_back(params->begin);
-  auto program = sim::decode(module_, f, symbols_, params->begin, reconciled_.plans, host_runs_);
+  auto program =
+      sim::decode(module_, f, symbols_, params->begin, reconciled_.plans, host_in_process_);
   KernelInfo info;
   info.name = kernel_name(symbol);
   info.parameter_offsets = std::move(offsets);

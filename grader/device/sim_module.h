@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "device/variable_places.h"
+#include "device/element_names.h"
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/warp/decode.h"
 #include "simulator/ptx/module.h"
@@ -23,7 +23,7 @@ class SimModule;
 class SimKernel : public Kernel {
  public:
   SimKernel(const ptx::Function& function, std::unique_ptr<sim::KernelProgram> program,
-            const sass::EmittedFunctions& emitted, VariablePlaces& places, KernelInfo info,
+            const sass::EmittedFunctions& emitted, ElementNames& places, KernelInfo info,
             SimModule& module)
       : module_(module),
         function_(function),
@@ -35,7 +35,7 @@ class SimKernel : public Kernel {
   const ptx::Function& function() const { return function_; }
   const sim::KernelProgram& program() const { return *program_; }
   const sass::EmittedFunctions& emitted() const { return emitted_; }
-  VariablePlaces& places() const { return places_; }
+  ElementNames& places() const { return places_; }
   SimModule& module() const { return module_; }
 
  private:
@@ -43,16 +43,16 @@ class SimKernel : public Kernel {
   const ptx::Function& function_;
   std::unique_ptr<sim::KernelProgram> program_;
   const sass::EmittedFunctions& emitted_;  // the module's
-  VariablePlaces& places_;                 // likewise
+  ElementNames& places_;                   // likewise
   KernelInfo info_;
 };
 
 class SimModule : public LoadedModule {
  public:
-  // `memory` must outlive the module. `host_runs`: the program's host code is in this process, and
-  // uses managed variables. Throws Error for PTX that is wrong, or that the simulator does not
-  // have.
-  SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_runs);
+  // `memory` must outlive the module. `host_in_process`: the program's host code is in this
+  // process, and uses managed variables. Throws Error for PTX that is wrong, or that the simulator
+  // does not have.
+  SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_in_process);
   ~SimModule() override;
 
   Kernel* find(const std::string& name) override;
@@ -72,11 +72,11 @@ class SimModule : public LoadedModule {
   std::unique_ptr<SimKernel> make_kernel(const std::string& symbol);
 
   sim::Memory& memory_;
-  bool host_runs_;
+  bool host_in_process_;
   ptx::Module module_;
   std::map<std::string, uint32_t> registers_;
   sass::Reconciliation reconciled_;
-  VariablePlaces places_;
+  ElementNames places_;
   sim::SymbolTable symbols_;
   std::vector<uint64_t> owned_;
   std::vector<std::string> symbols_of_kernels_;

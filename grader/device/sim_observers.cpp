@@ -88,8 +88,9 @@ void note_array(const sim::LaunchContext& launch, const sim::Allocation& in,
   arrays.push_back(std::move(array));
 }
 
-OddAmount odd_amount(const sim::OddAmount& odd, const counters::PositionOf& position) {
-  OddAmount found;
+OutOfRangeAmount out_of_range_amount(const sim::OutOfRangeAmount& odd,
+                                     const counters::PositionOf& position) {
+  OutOfRangeAmount found;
   if (const auto at = position(odd.site)) {
     found.file = at->file;
     found.line = at->line;
@@ -103,7 +104,7 @@ OddAmount odd_amount(const sim::OddAmount& odd, const counters::PositionOf& posi
 }  // namespace
 
 LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchOptions& options,
-                                 VariablePlaces& places)
+                                 ElementNames& places)
     : launch_(launch),
       options_(options),
       program_(*launch.program),
@@ -138,8 +139,9 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   Run run;
   run.output = std::move(outcome.output);
   run.output_lost = outcome.output_lost;
-  run.order_unseen = outcome.order_unseen;
-  if (outcome.odd_amount) run.odd_amount = odd_amount(*outcome.odd_amount, position_);
+  run.grid_races_unchecked = outcome.grid_races_unchecked;
+  if (outcome.out_of_range_amount)
+    run.out_of_range_amount = out_of_range_amount(*outcome.out_of_range_amount, position_);
   if (const auto& ended = outcome.trap ? outcome.trap : outcome.bad_access) {
     // Counters of a part of a launch would depend on which blocks ran before it was stopped.
     run.fault = fault_of(*ended);
@@ -290,10 +292,10 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
       run.worst.push_back(worst_access(*e, at.value_or(counters::Position{})));
     if (outcome.tally[site].warps == 0) continue;
     run.peer_accesses += outcome.tally[site].peer;
-    const auto why = why_ptx_level(program_, traffic_, site, outcome);
+    const auto why = ptx_level_reason(program_, traffic_, site, outcome);
     if (!why) continue;
     const counters::Counters moved = traffic_.of_site(site);
-    const counters::OtherWays& other = moved.other;
+    const counters::OtherTraffic& other = moved.other;
     const bool global = moved.global_requests() + other.texture.requests +
                             other.surface_load.requests + other.surface_store.requests >
                         0;
@@ -302,7 +304,7 @@ void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) con
     run.counters->global_ptx_level |= global;
     run.counters->shared_ptx_level |= shared;
     if (!run.bound) run.bound = {*run.counters};
-    const auto most = most_issues(*why, program_.sites[site].ptx->op->traits);
+    const auto most = max_issues(*why, program_.sites[site].ptx->op->traits);
     for (uint32_t more = 1; most && more < *most; ++more) run.bound->counters += moved;
     run.bound->global_unbounded |= global && !most;
     run.bound->shared_unbounded |= shared && !most;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "device/variable_places.h"
+#include "device/element_names.h"
 #include "simulator/core/schedule/launch.h"
 #include "simulator/observers/caches/caches.h"
 #include "simulator/observers/races/global_races.h"
@@ -23,7 +23,7 @@ class LaunchObservers {
  public:
   // Traffic and hazards where `options` ask for them. All arguments must outlive this.
   LaunchObservers(const sim::LaunchContext& launch, const LaunchOptions& options,
-                  VariablePlaces& places);
+                  ElementNames& places);
 
   // Caches and time, too, on that GPU; `profile` and `emitted` must outlive this. `l2`: what
   // earlier launches have left in it; without it, it is empty.
@@ -49,7 +49,7 @@ class LaunchObservers {
   const sim::LaunchContext& launch_;
   const LaunchOptions& options_;
   const sim::KernelProgram& program_;
-  VariablePlaces& places_;
+  ElementNames& places_;
   counters::PositionOf position_;
   counters::TrafficObserver traffic_;
   counters::HazardObserver hazards_;

@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "simulator/ptx/control_flow.h"
-#include "simulator/sass/flow.h"
+#include "simulator/sass/control_flow.h"
 #include "simulator/timing/instruction_cost.h"
 
 namespace lab32::device {
 
-std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
-                                       const std::vector<sim::IssueTally>& tally,
-                                       const counters::TrafficObserver& traffic) {
-  std::vector<FunctionTimes> all;
+std::vector<FunctionIssueCounts> issue_counts_by_function(
+    const sim::KernelProgram& program, const std::vector<sim::IssueTally>& tally,
+    const counters::TrafficObserver& traffic) {
+  std::vector<FunctionIssueCounts> all;
   for (size_t site = 0; site < program.sites.size(); ++site) {
     if (site == 0 || program.sites[site].function != program.sites[site - 1].function)
       all.push_back({&program.functions[program.sites[site].function], site, {}, {}});
@@ -28,7 +28,7 @@ std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
   return all;
 }
 
-double runs(const sass::EmittedBlock& block, const FunctionTimes& f) {
+double runs(const sass::EmittedBlock& block, const FunctionIssueCounts& f) {
   const double entered = sass::runs(block, f.times);
   if (block.spins < 0) return entered;
   const auto at = static_cast<size_t>(block.spins);
@@ -46,7 +46,7 @@ struct AccessCost {
   float busy = 1, misses = 0, late = 0, first_misses = 0, first_late = 0, weight = 0, updates = 0;
 };
 
-sass::Structure structure_of(const ptx::ControlFlow& flow) {
+sass::ControlStructure structure_of(const ptx::ControlFlow& flow) {
   sass::Graph graph;
   for (const ptx::BasicBlock& block : flow.blocks) {
     graph.next.push_back(block.successors);
@@ -57,8 +57,8 @@ sass::Structure structure_of(const ptx::ControlFlow& flow) {
 
 class Builder {
  public:
-  Builder(const sim::KernelProgram& program, const Observed& source, const model::Work& work,
-          double warps)
+  Builder(const sim::KernelProgram& program, const LaunchObservations& source,
+          const model::Work& work, double warps)
       : program_(program),
         source_(source),
         work_(work),
@@ -73,7 +73,8 @@ class Builder {
   }
 
   model::WarpTrace build() {
-    for (const FunctionTimes& f : by_function(program_, source_.tally, source_.traffic)) {
+    for (const FunctionIssueCounts& f :
+         issue_counts_by_function(program_, source_.tally, source_.traffic)) {
       const auto found = source_.emitted.find(f.function->ptx->name);
       if (found == source_.emitted.end() || found->second.empty())
         add_ptx(f);
@@ -144,7 +145,7 @@ class Builder {
     return cost;
   }
 
-  void add(const FunctionTimes& f, const std::vector<sass::EmittedBlock>& blocks) {
+  void add(const FunctionIssueCounts& f, const std::vector<sass::EmittedBlock>& blocks) {
     std::vector<double> executed(f.times.size(), 0), runs;
     for (const sass::EmittedBlock& block : blocks) {
       runs.push_back(device::runs(block, f));
@@ -196,10 +197,10 @@ class Builder {
   }
 
   // As the PTX has it, where there is no machine code at hand.
-  void add_ptx(const FunctionTimes& f) {
+  void add_ptx(const FunctionIssueCounts& f) {
     const ptx::Function& function = *f.function->ptx;
     const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
-    const sass::Structure structure = structure_of(flow);
+    const sass::ControlStructure structure = structure_of(flow);
     const size_t before = trace_.blocks.size();
     for (size_t b = 0; b < flow.blocks.size(); ++b) {
       const ptx::BasicBlock& block = flow.blocks[b];
@@ -234,7 +235,7 @@ class Builder {
   }
 
   const sim::KernelProgram& program_;
-  const Observed& source_;
+  const LaunchObservations& source_;
   const model::Work& work_;
   const double warps_;
   const std::vector<uint8_t> groups_;
@@ -258,7 +259,7 @@ std::vector<uint8_t> load_groups(const sim::KernelProgram& program) {
   return groups;
 }
 
-model::WarpTrace warp_trace(const sim::KernelProgram& program, const Observed& source,
+model::WarpTrace warp_trace(const sim::KernelProgram& program, const LaunchObservations& source,
                             const model::Work& work, double warps, double* units) {
   Builder builder(program, source, work, warps);
   model::WarpTrace trace = builder.build();

@@ -17,21 +17,21 @@
 namespace lab32::device {
 
 // One function of a program, and how often each of its instructions was issued.
-struct FunctionTimes {
+struct FunctionIssueCounts {
   const sim::CodeFunction* function = nullptr;
   size_t first_site = 0;
   std::vector<uint64_t> times;
   std::vector<uint64_t> rounds;  // of the loop of compare-and-swap that ptxas made of it
 };
-std::vector<FunctionTimes> by_function(const sim::KernelProgram& program,
-                                       const std::vector<sim::IssueTally>& tally,
-                                       const counters::TrafficObserver& traffic);
+std::vector<FunctionIssueCounts> issue_counts_by_function(const sim::KernelProgram& program,
+                                                          const std::vector<sim::IssueTally>& tally,
+                                                          const counters::TrafficObserver& traffic);
 
 // How often the block runs, over all warps.
-double runs(const sass::EmittedBlock& block, const FunctionTimes& function);
+double runs(const sass::EmittedBlock& block, const FunctionIssueCounts& function);
 
 // What the observers of a launch saw.
-struct Observed {
+struct LaunchObservations {
   const sass::EmittedFunctions& emitted;
   const std::vector<sim::IssueTally>& tally;
   const counters::TrafficObserver& traffic;
@@ -42,7 +42,7 @@ struct Observed {
 std::vector<uint8_t> load_groups(const sim::KernelProgram& program);
 
 // `units`: out, the sum of the accesses' weights over all warps.
-model::WarpTrace warp_trace(const sim::KernelProgram& program, const Observed& source,
+model::WarpTrace warp_trace(const sim::KernelProgram& program, const LaunchObservations& source,
                             const model::Work& work, double warps, double* units);
 
 }  // namespace lab32::device

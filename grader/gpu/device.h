@@ -48,6 +48,6 @@ GpuSearch find_gpu();
 // source initialises them, L2 full of something else, and the queue busy. Outputs are told apart by
 // a digest taken after each run; the inputs' digests must be at the end what they were.
 Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-                 const std::string& baselines, const SharedRegion& kept);
+                 const std::string& baselines, const SharedRegion& output_region);
 
 }  // namespace lab32::device

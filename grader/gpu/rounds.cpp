@@ -39,7 +39,7 @@ bool keeps_state(const std::string& ptx) { return ptx.find(".global .align") != 
 class Bench {
  public:
   Bench(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-        const std::string& baselines, const SharedRegion& kept)
+        const std::string& baselines, const SharedRegion& output_region)
       : gpu_(gpu), api_(gpu.api()), plan_(plan), kept_(kept), helpers_(gpu.load(helpers)) {
     check(api_.event_create(&start_, 0));
     check(api_.event_create(&stop_, 0));
@@ -279,12 +279,12 @@ class Bench {
   }
 
   bool narrow_enough() const {
-    const auto is_narrow = [&](const Contest& c) {
+    const auto is_narrow = [&](const RequiredRatio& c) {
       const Samples& other = c.against ? timing_.candidates[*c.against] : timing_.copy;
       const auto ratio = median_interval(ratios(other.cold, timing_.candidates[c.candidate].cold));
       return ratio.spread() < plan_.wanted_interval;
     };
-    return std::all_of(plan_.contests.begin(), plan_.contests.end(), is_narrow);
+    return std::all_of(plan_.required_ratios.begin(), plan_.required_ratios.end(), is_narrow);
   }
 
   void open_baseline(const std::string& path) {
@@ -332,7 +332,7 @@ class Bench {
 }  // namespace
 
 Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-                 const std::string& baselines, const SharedRegion& kept) {
+                 const std::string& baselines, const SharedRegion& output_region) {
   Timed timed;
   try {
     timed.timing = Bench(gpu, plan, helpers, baselines, kept).run();

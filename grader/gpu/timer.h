@@ -88,7 +88,7 @@ struct Candidate {
 enum class Baseline : uint8_t { none, cub_sum_int, cub_sum_float };
 
 // A ratio that a verdict hangs on: how many times as fast a candidate is as another.
-struct Contest {
+struct RequiredRatio {
   size_t candidate = 0;
   std::optional<size_t> against = {};  // none: the copy
 };
@@ -97,7 +97,7 @@ struct TimingPlan {
   std::vector<TimedArray> arrays;
   std::vector<Candidate> candidates;  // the first is what the timing is about
   uint64_t copy_bytes = 0;            // read and written together by the device-to-device copy
-  std::vector<Contest> contests = {{}};
+  std::vector<RequiredRatio> required_ratios = {{}};
   Baseline baseline = Baseline::none;
   size_t baseline_input = 0;      // the array that CUB sums, as 4-byte elements
   double wanted_interval = 0.02;  // half width, relative: rounds go on until all ratios have it,
@@ -151,7 +151,7 @@ class Timer {
   virtual uint32_t multiprocessors() const = 0;
 
   // What takes long the first time on a machine may begin now, beside other work.
-  virtual void get_ready() {}
+  virtual void prepare() {}
 
   // Throws Error when it cannot be done at all (the machine's fault, not the submission's).
   virtual Timed time(const TimingPlan& plan) = 0;

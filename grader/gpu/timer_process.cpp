@@ -99,7 +99,7 @@ class GpuTimer final : public Timer {
   uint32_t multiprocessors() const override { return card_.multiprocessors; }
 
   // Half a minute of nvcc, once for each card and toolchain.
-  void get_ready() override {
+  void prepare() override {
     if (!begun_.valid()) begun_ = Background([this] { baselines_ = build_baselines(card_.arch); });
   }
 
@@ -109,7 +109,7 @@ class GpuTimer final : public Timer {
         toolchain::compile(helpers, card_.arch, helpers.filename());
     std::string baselines;
     if (plan.baseline != Baseline::none) {
-      get_ready();
+      prepare();
       begun_.get();
       baselines = baselines_;
     }

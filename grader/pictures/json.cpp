@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "pictures/shown.h"
+#include "pictures/explanation.h"
 
 namespace lab32::pictures {
 namespace {
@@ -59,7 +59,7 @@ Json record(const Shuffles& s) {
       {"block", s.block}, {"warp", s.warp}, {"more", s.more}, {"shuffles", records(s.shuffles)}};
 }
 
-Json record(const OtherWays& w) {
+Json record(const OtherTraffic& w) {
   return {{"texture_requests", w.texture_requests},
           {"texture_sectors", w.texture_sectors},
           {"bulk_sectors", w.bulk_sectors},
@@ -166,7 +166,7 @@ Json to_json(const Launch& l) {
           {"lines", records(l.lines)}};
 }
 
-std::string json(const Shown& shown) {
+std::string json(const Explanation& shown) {
   const nlohmann::ordered_json record = {{"schema", "lab32-pictures/1"},
                                          {"lab", shown.lab},
                                          {"check", shown.check},

@@ -125,12 +125,12 @@ std::optional<Shuffles> shuffles_of(const counters::CloseUp& seen, const Names& 
   return shuffles;
 }
 
-std::optional<OtherWays> other_ways_of(const Counters& c) {
+std::optional<OtherTraffic> other_traffic_of(const Counters& c) {
   if (!c.other.any()) return std::nullopt;
   const auto texels = c.other.texels(), remote = c.other.remote();
   const auto bulk = c.other.bulk();
-  return OtherWays{texels.requests, texels.sectors, bulk.sectors,     bulk.ideal,
-                   remote.requests, remote.sectors, c.other.unknown()};
+  return OtherTraffic{texels.requests, texels.sectors, bulk.sectors,     bulk.ideal,
+                      remote.requests, remote.sectors, c.other.unknown()};
 }
 
 Traffic traffic_of(const device::Run& run) {
@@ -146,7 +146,7 @@ Traffic traffic_of(const device::Run& run) {
   if (const auto& m = run.caches)
     t.caches = {m->l1.percent(), m->l2.percent(), m->l2_read, m->l2_write + m->l2_red + m->l2_atom,
                 m->dram_read,    m->dram_written};
-  t.other = other_ways_of(c);
+  t.other = other_traffic_of(c);
   return t;
 }
 
@@ -218,7 +218,7 @@ std::vector<LineCost> lines_of(const device::Run& run, const Names& names,
     cost.ideal_sectors = c.l2_sectors_ideal;
     cost.wavefronts = c.shared_wavefronts();
     cost.ideal_wavefronts = c.shared_ideal();
-    cost.other = other_ways_of(c);
+    cost.other = other_traffic_of(c);
     all += part_of(bound, cost);
     if (l.file == names.file && l.line > 0) lines.push_back(cost);
   }

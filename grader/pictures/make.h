@@ -47,7 +47,7 @@ uint32_t swizzled(const SwizzleShape& shape, uint32_t offset);
 
 // The offsets at which the groups begin that are drawn, row by row; and the table of what `to` says
 // of them.
-std::vector<uint32_t> offsets_of(const SwizzleShape& shape);
+std::vector<uint32_t> group_offsets(const SwizzleShape& shape);
 Mapping mapping_of(const SwizzleShape& shape, const std::vector<uint32_t>& to);
 
 }  // namespace lab32::pictures

@@ -89,7 +89,7 @@ uint32_t swizzled(const SwizzleShape& s, uint32_t offset) {
 }
 
 // With S below 0 YYY is in the column and ZZZ in the row: the table is turned.
-std::vector<uint32_t> offsets_of(const SwizzleShape& s) {
+std::vector<uint32_t> group_offsets(const SwizzleShape& s) {
   std::vector<uint32_t> offsets;
   for (uint32_t row = 0; row < drawn(s.rows()); ++row)
     for (uint32_t column = 0; column < drawn(s.columns()); ++column)
@@ -115,7 +115,7 @@ std::string text(const Mapping& m, bool colour) {
   if (std::max(m.columns, m.rows) > 10) out += "From 10 on it is a letter: a is 10, v is 31.\n";
   if (goes_out(m)) out += "→ it leaves what is drawn.\n";
   out += what_is_drawn(m) + "\n" + pad_right("column", 8);
-  for (uint32_t column = 0; column < m.columns; ++column) out += " " + sign_of(column);
+  for (uint32_t column = 0; column < m.columns; ++column) out += " " + lane_character(column);
   out += "\n";
   for (uint32_t row = 0; row < m.rows; ++row) {
     out += pad_right(fmt::format("row {}", row), 8);
@@ -126,7 +126,7 @@ std::string text(const Mapping& m, bool colour) {
       out += leaves(m, row * m.columns + column)
                  ? paint(Hue::bad, " ✗")
                  : paint(shown == (m.turned ? row : column) ? Hue::idle : Hue::good,
-                         is_drawn(m, shown) ? " " + sign_of(shown) : " →");
+                         is_drawn(m, shown) ? " " + lane_character(shown) : " →");
     }
     out += "\n";
   }
@@ -136,7 +136,8 @@ std::string text(const Mapping& m, bool colour) {
     std::set<uint64_t> places;
     for (uint32_t row = 0; row < m.rows; ++row)
       places.insert(m.to[row * m.columns + column] % m.all_columns);
-    out += paint(places.size() == m.rows ? Hue::good : Hue::warn, " " + sign_of(places.size()));
+    out +=
+        paint(places.size() == m.rows ? Hue::good : Hue::warn, " " + lane_character(places.size()));
   }
   return out + fmt::format("\n\nLast row: in how many columns the {}{} {}{} of a column lie{}.\n",
                            m.rows == m.all_rows ? "" : "first ", m.rows,

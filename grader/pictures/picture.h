@@ -71,7 +71,7 @@ struct Shuffles {
 };
 
 // What moves otherwise than by lanes' loads and stores of global and of their block's memory.
-struct OtherWays {
+struct OtherTraffic {
   uint64_t texture_requests = 0, texture_sectors = 0;  // textures and surfaces
   uint64_t bulk_sectors = 0, ideal_bulk_sectors = 0;   // the copy engine
   uint64_t cluster_requests = 0, cluster_sectors = 0;  // other blocks' shared memory
@@ -86,8 +86,8 @@ struct Traffic {
     double l1_percent = 0, l2_percent = 0;  // of sectors that hit
     uint64_t l2_read_sectors = 0, l2_write_sectors = 0, dram_read = 0, dram_written = 0;
   };
-  std::optional<Caches> caches;    // modelled
-  std::optional<OtherWays> other;  // beside all of those
+  std::optional<Caches> caches;       // modelled
+  std::optional<OtherTraffic> other;  // beside all of those
 };
 
 // Two accesses that nothing orders.
@@ -121,7 +121,7 @@ struct LineCost {
   int line = 0;
   uint64_t instructions = 0, lanes = 0;  // of warps, and lanes active in them: PTX-level
   uint64_t sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0;
-  std::optional<OtherWays> other;
+  std::optional<OtherTraffic> other;
   double share = 0;  // of what bounds the launch by the model; 0 without a model
 };
 

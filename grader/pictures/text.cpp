@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pictures/shown.h"
+#include "pictures/explanation.h"
 #include "pictures/text.h"
 
 namespace lab32::pictures {
@@ -126,7 +126,7 @@ std::string text(const Shuffles& s, bool colour) {
       "= keeps its own value (out of range), x asks a lane that is absent, ○ inactive.\n",
       s.warp, s.block);
   out += "\n  lane      ";
-  for (int lane = 0; lane < kWarpSize; ++lane) out += " " + sign_of(lane);
+  for (int lane = 0; lane < kWarpSize; ++lane) out += " " + lane_character(lane);
   out += "\n";
   int line = -1;
   for (const Shuffle& shuffle : s.shuffles) {
@@ -143,7 +143,7 @@ std::string text(const Shuffles& s, bool colour) {
       else if (shuffle.absent >> from & 1)
         out += paint(Hue::bad, "x");
       else
-        out += paint(Hue::good, sign_of(from));
+        out += paint(Hue::good, lane_character(from));
     }
     out += "\n";
   }
@@ -238,7 +238,7 @@ std::string text(const Launch& l, bool colour) {
   return out;
 }
 
-std::string heading(const Shown& shown) {
+std::string heading(const Explanation& shown) {
   std::string out;
   if (!shown.check.empty())
     for (const std::string& line :
@@ -249,7 +249,7 @@ std::string heading(const Shown& shown) {
   return visible(out);
 }
 
-std::string text(const Shown& shown, bool colour) {
+std::string text(const Explanation& shown, bool colour) {
   const std::string out = heading(shown);
   std::string drawn = text(shown.launch, colour);
   drawn.erase(0, drawn.find_first_not_of('\n'));

@@ -34,7 +34,7 @@ inline Hue hue_of_degree(uint32_t degree) {
 }
 
 // A lane, or what else is at most 35, as one character: 0-9, then a-v.
-inline std::string sign_of(uint64_t lane) {
+inline std::string lane_character(uint64_t lane) {
   return std::string(1, static_cast<char>(lane < 10 ? '0' + lane : 'a' + lane - 10));
 }
 

@@ -75,7 +75,7 @@ std::string lanes_above(const Request& r, const Paint& paint, int width) {
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (lane % 8 == 0) numbers += pad_right(pad_left(std::to_string(lane), width), 8 * width);
     const bool active = (r.mask >> lane & 1) != 0;
-    signs += pad_left(active ? paint(Hue::lane, sign_of(lane)) : paint(Hue::idle, "○"),
+    signs += pad_left(active ? paint(Hue::lane, lane_character(lane)) : paint(Hue::idle, "○"),
                       width + (paint.on() ? paint.extra() : 0));
   }
   numbers.erase(numbers.find_last_not_of(' ') + 1);
@@ -94,7 +94,7 @@ std::string global(const Request& r, const Paint& paint) {
     out += label(row.name) + "│";
     for (uint64_t word = 0; word < kBanks; ++word) {
       const auto& lanes = row.lanes[word];
-      out += lanes.empty() ? paint(Hue::idle, "·") : paint(Hue::lane, sign_of(lanes[0]));
+      out += lanes.empty() ? paint(Hue::idle, "·") : paint(Hue::lane, lane_character(lanes[0]));
       if (word % 8 == 7) out += "│";
     }
     const int bytes = row.bytes();
@@ -123,7 +123,7 @@ std::string banks(const Request& r, const Paint& paint) {
     for (uint64_t bank = 0; bank < kBanks; ++bank) {
       const auto& lanes = row.lanes[bank];
       out += " " + (lanes.empty() ? paint(Hue::idle, "·")
-                                  : paint(hue_of_degree(r.degree[bank]), sign_of(lanes[0])));
+                                  : paint(hue_of_degree(r.degree[bank]), lane_character(lanes[0])));
     }
     out += "\n";
   }

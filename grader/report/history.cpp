@@ -82,7 +82,7 @@ std::string gain(double before, double after) {
 
 }  // namespace
 
-bool wants_history() { return value_of(variables::kHistory) != "off"; }
+bool history_enabled() { return value_of(variables::kHistory) != "off"; }
 
 std::string now() {
   const std::time_t seconds = std::time(nullptr);
@@ -95,7 +95,7 @@ std::string now() {
                      std::labs(minutes) % 60);
 }
 
-void keep_in_history(const fs::path& directory, const Result& result, const std::string& when) {
+void append_to_history(const fs::path& directory, const Result& result, const std::string& when) {
   const fs::path file = directory / ".lab32" / "history";
   std::vector<Json> kept = read(file);
   bool more = false;

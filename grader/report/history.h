@@ -10,12 +10,12 @@
 
 namespace lab32::report {
 
-bool wants_history();
+bool history_enabled();
 
 // Adds what was graded, lab by lab, but nothing that is as the lab's last attempt; of each lab the
 // last 200 stay. `when`: "2026-11-24T21:58:00+00:00". A folder that cannot be written has none.
-void keep_in_history(const std::filesystem::path& directory, const Result& result,
-                     const std::string& when);
+void append_to_history(const std::filesystem::path& directory, const Result& result,
+                       const std::string& when);
 // Now, as that.
 std::string now();
 

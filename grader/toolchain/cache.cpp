@@ -57,7 +57,7 @@ bool take(const std::string& in, size_t& at, std::string& field) {
   return true;
 }
 
-void forget_oldest() {
+void evict_oldest_entries() {
   const uintmax_t most = most_bytes();
   std::error_code error;
   std::vector<std::tuple<fs::file_time_type, fs::path, uintmax_t>> entries;
@@ -141,7 +141,7 @@ void store_cached_text(const std::string& key, const std::string& text) {
     fs::rename(temporary, directory() / key, error);
   else
     fs::remove(temporary, error);
-  forget_oldest();
+  evict_oldest_entries();
 }
 
 }  // namespace lab32::toolchain

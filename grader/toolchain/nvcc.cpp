@@ -77,7 +77,7 @@ std::string replace_path(const std::string& text, const std::string& from, const
 }
 
 // A file that includes itself by __FILE__ goes this way once for each level.
-std::string without_detours(const std::string& text, const std::string& way) {
+std::string without_parent_steps(const std::string& text, const std::string& way) {
   std::string out;
   size_t at = 0;
   for (size_t hit; (hit = text.find(way + way, at)) != std::string::npos; at = hit + way.size())
@@ -133,7 +133,7 @@ Messages split(const std::string& err) {
 
 void refuse_foreign_files(const Sandbox& sandbox, const Toolchain& toolchain,
                           const OpenedFiles& opened, const std::string& display) {
-  const Readable readable({sandbox.submission(), sandbox.include()}, toolchain.roots);
+  const ReadableFiles readable({sandbox.submission(), sandbox.include()}, toolchain.roots);
   for (const auto& file : opened.files)
     if (!readable.allows(file, sandbox.output()))
       throw CompileError(display, display + ": error: it includes " + visible_name(file.string()) +
@@ -240,7 +240,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   const bool told = options.isolation != Isolation::bubblewrap;
   auto canonical = [&](std::string text) {
     if (!told) return text;
-    text = without_detours(text, sandbox.inner_submission() + "/");
+    text = without_parent_steps(text, sandbox.inner_submission() + "/");
     const std::string here = sandbox.output().string() + "/";
     for (const auto& [inner_path, path] : {std::pair{sandbox.inner_submission(), "/submission"},
                                            {sandbox.inner_include(), "/include"}})
@@ -252,7 +252,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
 
   std::vector<std::string> argv{tools.nvcc.string()};
   argv.insert(argv.end(), kFlags.begin(), kFlags.end());
-  if (told) argv.insert(argv.end(), kTellOpenedFiles.begin(), kTellOpenedFiles.end());
+  if (told) argv.insert(argv.end(), kReportOpenedFiles.begin(), kReportOpenedFiles.end());
   for (const std::string& word :
        {"-arch=" + arch, "-I" + sandbox.inner_include(), "--keep-dir=" + sandbox.inner_output(),
         "--output-file=" + cubin, inner})
@@ -353,7 +353,7 @@ std::string debug_ptx(const Submission& submission, const std::string& behind,
   return artifact.ptx;
 }
 
-void say_once_how(Isolation isolation) {
+void warn_once_about_isolation(Isolation isolation) {
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
   if (said.test_and_set() || toolchain::isolation().reason.empty()) return;
   std::fprintf(stderr, "lab32: bubblewrap cannot run here (%s): %s; `lab32 doctor` says more\n",
@@ -391,7 +391,7 @@ Artifact compile(const Submission& submission, const std::string& arch,
   std::optional<Artifact> artifact;
   if (options.cache) artifact = load_cached(key);
   if (!artifact) {
-    if (options.isolation != Isolation::bubblewrap) say_once_how(options.isolation);
+    if (options.isolation != Isolation::bubblewrap) warn_once_about_isolation(options.isolation);
     artifact = run_compilers(submission, behind, arch, display_path, options);
     if (options.cache) store_cached(key, *artifact);
   }

@@ -91,7 +91,7 @@ Command harmless() {
 }
 
 Isolation without_bubblewrap() {
-  if (confinable().landlock == 0) return Isolation::plain;
+  if (confinement_support().landlock == 0) return Isolation::plain;
   try {
     const Confinement confinement(open_to({"/usr", "/lib", "/lib64", "/bin"}));
     Command command = harmless();
@@ -214,7 +214,7 @@ bool id_of(const fs::path& file, Id& id) {
 
 }  // namespace
 
-const std::vector<std::string> kTellOpenedFiles = {"-Xcompiler", "-H"};
+const std::vector<std::string> kReportOpenedFiles = {"-Xcompiler", "-H"};
 
 OpenedFiles split_opened_files(const std::string& output) {
   OpenedFiles result;
@@ -236,7 +236,7 @@ OpenedFiles split_opened_files(const std::string& output) {
   return result;
 }
 
-Readable::Readable(const std::vector<fs::path>& own, const std::vector<fs::path>& roots)
+ReadableFiles::ReadableFiles(const std::vector<fs::path>& own, const std::vector<fs::path>& roots)
     : roots_(roots) {
   std::error_code error;
   Id id;
@@ -246,7 +246,7 @@ Readable::Readable(const std::vector<fs::path>& own, const std::vector<fs::path>
   std::sort(own_.begin(), own_.end());
 }
 
-bool Readable::allows(const fs::path& file, const fs::path& from) const {
+bool ReadableFiles::allows(const fs::path& file, const fs::path& from) const {
   const fs::path full = from / file;
   // Whatever they lead to: for the compiler it was something else.
   for (const char* shifting : {"/proc", "/dev", "/sys", "/run"})

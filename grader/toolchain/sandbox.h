@@ -17,7 +17,7 @@ namespace lab32::toolchain {
 // How a sandbox is closed off. Where bubblewrap cannot run, Landlock lets the programs open the
 // same files and no others, and seccomp no sockets. `plain` is what is left without Landlock:
 // seccomp, if there is that, the same limits and a copy of the submission; the programs could read
-// whatever this user can, so what they have opened is looked at afterwards (Readable).
+// whatever this user can, so what they have opened is looked at afterwards (ReadableFiles).
 enum class Isolation { bubblewrap, landlock, plain };
 
 struct IsolationProbe {
@@ -61,7 +61,7 @@ class Sandbox {
 // ---- which files a preprocessor has read, by its own account (gcc -H), and whether it might ----
 
 // gcc's flag, as nvcc hands it on.
-extern const std::vector<std::string> kTellOpenedFiles;
+extern const std::vector<std::string> kReportOpenedFiles;
 
 struct OpenedFiles {
   std::vector<std::filesystem::path> files;  // as gcc called them
@@ -71,12 +71,12 @@ OpenedFiles split_opened_files(const std::string& output);
 
 // Files that a compilation may read: all below these directories. They are told by device and
 // number, not by name: a name may lead through links, or be another's in /proc.
-class Readable {
+class ReadableFiles {
  public:
   // `own`: small directories, of which every file counts; `roots`: the toolchain's, which are
   // public, less what of the checkout lies in them.
-  Readable(const std::vector<std::filesystem::path>& own,
-           const std::vector<std::filesystem::path>& roots);
+  ReadableFiles(const std::vector<std::filesystem::path>& own,
+                const std::vector<std::filesystem::path>& roots);
   // False on any doubt. `from`: the directory that the compiler ran in.
   bool allows(const std::filesystem::path& file, const std::filesystem::path& from) const;
 

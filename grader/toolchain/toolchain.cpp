@@ -78,7 +78,7 @@ fs::path asked_for(const char* variable, const std::string& value) {
   throw Error(std::string(variable) + "=" + value + " is not a program: correct it or unset it");
 }
 
-fs::path find_program(const Surroundings& where, const std::string& program,
+fs::path find_program(const ToolchainSearch& where, const std::string& program,
                       const std::string& setting) {
   if (is_program(setting)) return setting;
   if (fs::path found = search_beside(where.root, program); !found.empty()) return found;
@@ -116,7 +116,7 @@ bool is_inside(const fs::path& path, const fs::path& directory) {
   return ends.first == directory.end();
 }
 
-Toolchain find_toolchain(const Surroundings& where) {
+Toolchain find_toolchain(const ToolchainSearch& where) {
   Toolchain t;
   auto settings = read_settings(where.root / "build/toolchain.env");
   t.nvcc = asked_for("LAB32_NVCC", where.nvcc);

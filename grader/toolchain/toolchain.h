@@ -23,12 +23,12 @@ struct Toolchain {
 const Toolchain& installed();
 
 // The same, from a checkout and an environment given by a test.
-struct Surroundings {
+struct ToolchainSearch {
   std::filesystem::path root;        // of the checkout
   std::string nvcc, nvdisasm, path;  // LAB32_NVCC, LAB32_NVDISASM, PATH
   std::filesystem::path usual = "/usr/local/cuda";
 };
-Toolchain find_toolchain(const Surroundings& where);
+Toolchain find_toolchain(const ToolchainSearch& where);
 
 // Changes when that program does: its place, size and time.
 std::string identity_of(const std::filesystem::path& program);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/guest.h"
+#include "app/program_binary.h"
 #include "runtime/profiler/build_program.h"
 #include "runtime/profiler/commands.h"
 #include "runtime/profiler/libraries.h"
@@ -67,7 +67,7 @@ std::shared_ptr<Options> add_program(Command& command, int (*run)(const Options&
   app->add_option("ARGS", options->arguments, "what the program is given; options after --");
   app->add_option("--device", options->device, "sim or sim:NAME (sim)");
   add_gpus(app, options->gpus);
-  command.take_words = [app, options](const Words& words) {
+  command.take_own_options = [app, options](const Words& words) {
     return take_program(app, words, options->program, options->arguments);
   };
   command.behind = &options->arguments;
@@ -97,17 +97,17 @@ void add_profile(Command& command) {
   command.app->add_option("--csv", options->csv,
                           "write the metrics there, as ncu --csv --print-units base");
   command.app->add_flag("--source", options->source, "the counters beside each source line");
-  command.clean_end = CleanEnd::Interrupt::not_watched;
+  command.clean_end = CleanSignalExit::Interrupt::not_watched;
 }
 
 void add_check(Command& command) {
   add_schedule(command.app, add_program(command, profiler::check)->schedule);
-  command.clean_end = CleanEnd::Interrupt::not_watched;
+  command.clean_end = CleanSignalExit::Interrupt::not_watched;
 }
 
 // nvcc takes this process's place.
 void add_nvcc(Command& command) {
-  command.run_words = [](const Words& words) -> int {
+  command.run_with_words = [](const Words& words) -> int {
     profiler::exec_nvcc(words, model::read_profile(profiler::profile_of("sim")).arch);
   };
 }

@@ -199,7 +199,7 @@ report::Result grade(const GradeOptions& options) {
   result.device = device->name();
   if (timer) {
     result.timer = timer->name();
-    timer->get_ready();
+    timer->prepare();
   }
   result.seed = options.seed ? *options.seed : fresh_seed();
   // One lab's kernels run while the next is compiled; but times are taken on a quiet machine.
@@ -250,7 +250,7 @@ void watch(GradeOptions options,
   const std::vector<LabFile> files = files_of(options);
   std::vector<std::filesystem::path> paths;
   for (const LabFile& file : files) paths.push_back(file.file);
-  Watch saves(paths);  // before the first grading, so that no save is missed
+  FileWatch saves(paths);  // before the first grading, so that no save is missed
   report::Result last = grade(options);
   options.seed = last.seed;
   show(last, "");
@@ -336,7 +336,7 @@ std::string why_not(const report::Lab& lab, const report::Test& test,
 
 }  // namespace
 
-pictures::Shown explain(GradeOptions options, const std::string& check) {
+pictures::Explanation explain(GradeOptions options, const std::string& check) {
   if (!options.close_up) options.close_up.emplace();
   // Caches and time are modelled for each launch, too.
   options.time_limit *= 4;

@@ -13,8 +13,8 @@
 #include "grading/engine/limits.h"
 #include "grading/engine/session.h"
 #include "grading/rubric/rubric.h"
+#include "pictures/explanation.h"
 #include "pictures/picture.h"
-#include "pictures/shown.h"
 #include "report/result.h"
 
 namespace lab32::grading {
@@ -68,6 +68,6 @@ report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
 // Grades the one lab of `options`, looking as closely as its close_up says, and takes the check of
 // that name, or whose name begins so; of several the one that has lost most. Without a name: that
 // of the whole lab. Throws Error where there is nothing to be shown, and says why.
-pictures::Shown explain(GradeOptions options, const std::string& check);
+pictures::Explanation explain(GradeOptions options, const std::string& check);
 
 }  // namespace lab32::grading

@@ -14,7 +14,7 @@ namespace {
 std::string other_ways(const device::Run& run, Counted counted) {
   if (run.child_launches > 0) return "launches kernels";
   if (!run.counters) return {};
-  const counters::OtherWays& w = run.counters->other;
+  const counters::OtherTraffic& w = run.counters->other;
   if (w.bulk_load.instructions + w.bulk_store.instructions + w.bulk_unknown > 0)
     return "has the copy engine move data (cp.async.bulk)";
   if (w.texture.requests + w.surface_load.requests + w.surface_store.requests + w.texture_unknown >
@@ -39,7 +39,7 @@ void add_bulk(counters::GlobalTraffic& global, counters::SharedTraffic& shared,
 // request for 4 bytes a lane moves. Another block's shared memory is both: it comes through the
 // network that leads to L2, and keeps banks busy.
 counters::Counters as_demand(counters::Counters c) {
-  const counters::OtherWays w = c.other;
+  const counters::OtherTraffic w = c.other;
   add_bulk(c.load, c.shared_store, w.bulk_load);
   add_bulk(c.store, c.shared_load, w.bulk_store);
   c.load_ideal += w.bulk_load.ideal;
@@ -82,7 +82,7 @@ void demand_of_lanes(Check& check, const device::Run& run) {
 }
 
 void demand_counted(Check& check, const device::Run& run) {
-  if (!run.moves_uncounted()) return;
+  if (!run.has_uncounted_traffic()) return;
   check.measured("not countable");
   check.lose(
       Failure{Failure::Kind::uncountable}, 0,

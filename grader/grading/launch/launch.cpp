@@ -271,8 +271,8 @@ device::Run run(Check& check, const Launch& launch) {
   s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
   check.printed = printed_text(launch.setting, result.output);
   keep_pictures(check, launch, result);
-  if (result.odd_amount && check.undefined_amount.empty())
-    check.undefined_amount = undefined_amount_text(check, *result.odd_amount);
+  if (result.out_of_range_amount && check.undefined_amount.empty())
+    check.undefined_amount = undefined_amount_text(check, *result.out_of_range_amount);
   check_fault(check, result, launch.setting);
   check_hazards(check, result, launch.setting);
   check_inputs(check, launch.setting);

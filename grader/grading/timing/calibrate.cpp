@@ -119,7 +119,7 @@ Calibration calibrate(const std::vector<std::string>& labs, const std::filesyste
   toolchain::installed();
   const std::unique_ptr<device::Timer> timer = device::open_timer("gpu");
   const std::unique_ptr<device::Device> device = device::open_device("sim");
-  timer->get_ready();
+  timer->prepare();
   Progress progress(true);
   Calibration calibration{timer->name(), timer->describe(), 0, {}};
   for (const Rubric& of_lab : rubrics) {

@@ -313,7 +313,7 @@ void record_gain(Check& check, const device::Interval& gain) {
   Session& s = check.session;
   device::TimingPlan plan = plan_of(work);
   plan.candidates = reference;
-  plan.contests = {{0, 1}};
+  plan.required_ratios = {{0, 1}};
   const Progress::Step progress(s.setup.progress, "timing the reference solution's " + step.kernel);
   const device::Timed timed = s.time.timer->time(plan);
   if (!timed.timing) throw Error("the reference solution: " + describe(*timed.fault));
@@ -345,7 +345,7 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
   if (s.time.reference) {
     plan.candidates.push_back(
         of_reference(check, "reference solution", work, *loaded_reference(check)));
-    plan.contests.push_back({1, std::nullopt});
+    plan.required_ratios.push_back({1, std::nullopt});
   }
   const SpeedTerms terms{fraction, check.row.number("speed.of_reference")};
   const Result result =
@@ -410,7 +410,7 @@ void credit_step(Check& check, const StepCheck& step) {
   plan.candidates = {submitted(check, step.kernel, work),
                      submitted(check, step.before, work.before)};
   plan.candidates.insert(plan.candidates.end(), reference.begin(), reference.end());
-  plan.contests = {{kNow, kBefore}, {kReferenceNow, kReferenceBefore}};
+  plan.required_ratios = {{kNow, kBefore}, {kReferenceNow, kReferenceBefore}};
   const Result result = time_twice(
       check, step.kernel, n, std::move(plan), work, line,
       [&](const device::Timing& timing) { return judge_step(timing, work.bytes, terms); });

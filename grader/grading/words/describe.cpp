@@ -77,7 +77,7 @@ std::string unless_withheld(Check& check, std::string message) {
       check.withheld);
 }
 
-std::string undefined_amount_text(Check& check, const device::OddAmount& odd) {
+std::string undefined_amount_text(Check& check, const device::OutOfRangeAmount& odd) {
   if (odd.line == 0 || odd.file != check.session.source.display()) return "";
   if (odd.shuffle)
     return fmt::format("Line {} shuffles by {} lanes; a warp has {}.", odd.line, odd.amount,

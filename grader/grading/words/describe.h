@@ -29,7 +29,7 @@ void withhold_until_passed(Check& check, const std::string& question);
 std::string unless_withheld(Check& check, std::string message);
 
 // Of a launch; empty: in no line of the submission.
-std::string undefined_amount_text(Check& check, const device::OddAmount& odd);
+std::string undefined_amount_text(Check& check, const device::OutOfRangeAmount& odd);
 
 // The same of what the compiler has already folded away, by its warnings; `display`: what they call
 // the submission. Empty: it warns of no shift.

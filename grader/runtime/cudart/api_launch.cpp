@@ -295,7 +295,7 @@ void note(const char* name, const std::function<cudaError_t(Runtime&)>& body) {
 // evaluated.
 std::vector<LaunchRequest>& configurations() {
   struct OfLaunches;
-  return lab32::kept_of_thread<std::vector<LaunchRequest>, OfLaunches>();
+  return lab32::thread_variable<std::vector<LaunchRequest>, OfLaunches>();
 }
 
 }  // namespace

@@ -288,7 +288,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
         "kernel {} prints more than printf's buffer on the device holds (1 MiB a launch): "
         "the rest is lost",
         info.name));
-  if (run.order_unseen && r.said_order_unseen.insert(info.name).second)
+  if (run.grid_races_unchecked && r.said_grid_races_unchecked.insert(info.name).second)
     say(
         fmt::format("kernel {} allocates or frees memory, or launches kernels: races between its "
                     "blocks are not "

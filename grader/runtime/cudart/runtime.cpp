@@ -53,7 +53,7 @@ double launch_seconds(const model::Profile& profile, const device::Run& run) {
   if (run.predicted) return run.predicted->seconds;
   uint64_t sectors = 0;
   if (run.counters) {
-    const counters::OtherWays& w = run.counters->other;
+    const counters::OtherTraffic& w = run.counters->other;
     sectors = run.counters->l2_sectors + w.texture.sectors + w.surface_load.sectors +
               w.surface_store.sectors + w.bulk_load.sectors + w.bulk_store.sectors;
   }

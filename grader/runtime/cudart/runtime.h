@@ -142,7 +142,7 @@ struct Runtime {
   Streams streams;
   Graphs graphs;
   Captures captures{graphs};
-  std::set<std::string> said_order_unseen;  // of which kernels
+  std::set<std::string> said_grid_races_unchecked;  // of which kernels
   // What a kernel's fault has left on all devices, once it was told: from here on every call
   // returns it, and so remembers it anew. cudaSuccess: nothing.
   cudaError_t sticky = cudaSuccess;

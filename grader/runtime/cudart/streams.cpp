@@ -78,7 +78,7 @@ int Contexts::current_device() { return current() ? current()->device : chosen_d
 
 std::vector<Contexts::Context>& Contexts::stack() {
   struct OfContexts;
-  return kept_of_thread<std::vector<Context>, OfContexts>();
+  return thread_variable<std::vector<Context>, OfContexts>();
 }
 
 void Contexts::set_current(Context context) {

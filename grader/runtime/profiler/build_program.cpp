@@ -82,7 +82,7 @@ bool is_current(const fs::path& directory) {
   return state_of(files) == state;
 }
 
-void forget_oldest(const fs::path& programs) {
+void evict_oldest_entries(const fs::path& programs) {
   constexpr size_t kMostPrograms = 200;
   std::error_code error;
   std::vector<std::pair<fs::file_time_type, fs::path>> entries;
@@ -210,7 +210,7 @@ class Builder {
     list.close();
     fs::remove_all(place_, error);
     fs::rename(scratch_, place_, error);
-    forget_oldest(place_.parent_path());
+    evict_oldest_entries(place_.parent_path());
     return (error ? scratch_ : place_) / "program";
   }
 

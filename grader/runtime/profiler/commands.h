@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pictures/shown.h"
+#include "pictures/explanation.h"
 #include "runtime/profiler/build_program.h"
 #include "simulator/observers/traffic/close_up.h"
 
@@ -53,6 +53,6 @@ struct ExplainOptions {
 
 // Of the launches that come to the line the one that wastes most there. What the program prints
 // goes to stderr. Throws Error where no launch does.
-pictures::Shown explain(const ExplainOptions& options);
+pictures::Explanation explain(const ExplainOptions& options);
 
 }  // namespace lab32::profiler

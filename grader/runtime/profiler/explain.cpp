@@ -160,7 +160,7 @@ RecordedRun run_of(const ExplainOptions& options, const counters::CloseUpChoice&
 
 }  // namespace
 
-pictures::Shown explain(const ExplainOptions& options) {
+pictures::Explanation explain(const ExplainOptions& options) {
   const fs::path path(options.program);
   if (path.extension() != ".cu")
     throw Error(options.program + ": a source, PROGRAM.cu, is needed to draw what its lines do");

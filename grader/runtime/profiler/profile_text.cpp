@@ -130,7 +130,7 @@ std::string unmatched(const LaunchProfile& r) {
 }
 
 // What moved in other ways than by loads and stores.
-std::string other_ways(const counters::OtherWays& w, const std::string& mark) {
+std::string other_ways(const counters::OtherTraffic& w, const std::string& mark) {
   std::string out;
   const auto add = [&](const char* name, uint64_t requests, uint64_t sectors) {
     if (requests != 0)
@@ -153,7 +153,7 @@ std::string instructions(uint64_t n) {
 }
 
 // What is in none of the figures.
-std::string unknown(const counters::OtherWays& w) {
+std::string unknown(const counters::OtherTraffic& w) {
   std::string out;
   if (w.texture_unknown > 0)
     out +=

@@ -36,18 +36,18 @@ void fields(V& visit, Ref<V, device::Shape> r) {
 
 // Few launches have any.
 template <class V>
-void optional_field(V& visit, const char* name, Ref<V, counters::OtherWays> r) {
-  std::optional<counters::OtherWays> some;
+void optional_field(V& visit, const char* name, Ref<V, counters::OtherTraffic> r) {
+  std::optional<counters::OtherTraffic> some;
   if (r.any()) some = r;
   visit(name, some);
-  if constexpr (V::kReads) r = some.value_or(counters::OtherWays());
+  if constexpr (V::kReads) r = some.value_or(counters::OtherTraffic());
 }
 
 // All that is counted: the rows of counters.def.
 template <class V, class Group>
 std::enable_if_t<counters::kIsGroup<std::remove_const_t<Group>>> fields(V& visit, Group& r) {
   const auto field = [&](const char* name, auto& member) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(member)>, counters::OtherWays>)
+    if constexpr (std::is_same_v<std::decay_t<decltype(member)>, counters::OtherTraffic>)
       optional_field(visit, name, member);
     else
       visit(name, member);

@@ -41,7 +41,7 @@ BulkTraffic& operator+=(BulkTraffic& to, const BulkTraffic& from) {
   return to;
 }
 
-OtherWays& operator+=(OtherWays& to, const OtherWays& from) {
+OtherTraffic& operator+=(OtherTraffic& to, const OtherTraffic& from) {
   add(to, from);
   return to;
 }
@@ -51,9 +51,13 @@ Counters& operator+=(Counters& to, const Counters& from) {
   return to;
 }
 
-GlobalTraffic OtherWays::texels() const { return sum(sum(texture, surface_load), surface_store); }
-BulkTraffic OtherWays::bulk() const { return sum(bulk_load, bulk_store); }
-GlobalTraffic OtherWays::remote() const { return sum(sum(remote_load, remote_store), remote_atom); }
-bool OtherWays::any() const { return counted(*this); }
+GlobalTraffic OtherTraffic::texels() const {
+  return sum(sum(texture, surface_load), surface_store);
+}
+BulkTraffic OtherTraffic::bulk() const { return sum(bulk_load, bulk_store); }
+GlobalTraffic OtherTraffic::remote() const {
+  return sum(sum(remote_load, remote_store), remote_atom);
+}
+bool OtherTraffic::any() const { return counted(*this); }
 
 }  // namespace lab32::counters

@@ -33,7 +33,7 @@ struct BulkTraffic {
 #include "simulator/observers/counters.def"
 };
 
-struct OtherWays {
+struct OtherTraffic {
 #define OTHER_WAYS(type, name) type name{};
 #include "simulator/observers/counters.def"
 
@@ -92,8 +92,8 @@ struct LineCounters {
 template <class T>
 constexpr bool kIsGroup =
     std::is_same_v<T, GlobalTraffic> || std::is_same_v<T, SharedTraffic> ||
-    std::is_same_v<T, BulkTraffic> || std::is_same_v<T, OtherWays> || std::is_same_v<T, Counters> ||
-    std::is_same_v<T, HitCount> || std::is_same_v<T, CacheCounters>;
+    std::is_same_v<T, BulkTraffic> || std::is_same_v<T, OtherTraffic> ||
+    std::is_same_v<T, Counters> || std::is_same_v<T, HitCount> || std::is_same_v<T, CacheCounters>;
 
 // Calls visit(name, member...) for each member that counters.def gives the structure, with this
 // member of each of `groups`.
@@ -110,7 +110,7 @@ void each_counter(const Visit& visit, Group&... groups) {
 GlobalTraffic& operator+=(GlobalTraffic& to, const GlobalTraffic& from);
 SharedTraffic& operator+=(SharedTraffic& to, const SharedTraffic& from);
 BulkTraffic& operator+=(BulkTraffic& to, const BulkTraffic& from);
-OtherWays& operator+=(OtherWays& to, const OtherWays& from);
+OtherTraffic& operator+=(OtherTraffic& to, const OtherTraffic& from);
 Counters& operator+=(Counters& to, const Counters& from);
 
 }  // namespace lab32::counters

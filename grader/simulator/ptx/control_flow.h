@@ -5,15 +5,16 @@
 #include <vector>
 
 #include "simulator/ptx/graph.h"
-#include "simulator/ptx/meetings.h"
 #include "simulator/ptx/module.h"
+#include "simulator/ptx/reconvergence.h"
 
 namespace lab32::ptx {
 
 constexpr uint32_t kNoReconverge = 0xffffffffu;
 
-struct ControlFlow : BasicBlocks, Meetings {
-  // The first instruction of meeting_of, for each branch; kNoReconverge for all other instructions.
+struct ControlFlow : BasicBlocks, ReconvergencePoints {
+  // The first instruction of reconvergence_of, for each branch; kNoReconverge for all other
+  // instructions.
   uint32_t reconverge(int instruction) const;
 };
 ControlFlow analyse_control_flow(const Function& function);

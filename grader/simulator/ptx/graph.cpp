@@ -125,16 +125,17 @@ namespace {
 
 // A trap ends the kernel: nothing follows it, whatever stands behind.
 bool ends_block(const Instruction& in) {
-  return is_branch(in) || in.op->traits.leaves_function() || in.op->traits.flow == Flow::trap;
+  return is_branch(in) || in.op->traits.leaves_function() ||
+         in.op->traits.transfer == ControlTransfer::trap;
 }
 
 bool never_continues(const Instruction& in) { return in.guard < 0 && ends_block(in); }
 
 std::vector<int> targets_of(const Function& function, const Instruction& in) {
-  switch (in.op->traits.flow) {
-    case Flow::branch:
+  switch (in.op->traits.transfer) {
+    case ControlTransfer::branch:
       return {static_cast<int>(in.operands[0].value)};
-    case Flow::table_branch:
+    case ControlTransfer::table_branch:
       return function.branch_tables[static_cast<size_t>(in.branch_table)];
     default:
       return {};
@@ -168,10 +169,10 @@ void make_edges(const Function& function, BasicBlocks& flow) {
     const Instruction& end = function.body[static_cast<size_t>(block.last) - 1];
     std::vector<int> targets = targets_of(function, end);
     if (!never_continues(end)) targets.push_back(block.last);
-    block.ends_lanes = end.op->traits.leaves_function();
+    block.may_exit = end.op->traits.leaves_function();
     for (int target : targets) {
       if (target == size) {  // running off the end returns
-        block.ends_lanes = true;
+        block.may_exit = true;
         continue;
       }
       const int to = flow.block_of[static_cast<size_t>(target)];
@@ -188,7 +189,8 @@ void make_edges(const Function& function, BasicBlocks& flow) {
 }  // namespace
 
 bool is_branch(const Instruction& in) {
-  return in.op->traits.flow == Flow::branch || in.op->traits.flow == Flow::table_branch;
+  return in.op->traits.transfer == ControlTransfer::branch ||
+         in.op->traits.transfer == ControlTransfer::table_branch;
 }
 
 BasicBlocks find_basic_blocks(const Function& function) {
@@ -203,7 +205,8 @@ BasicBlocks find_basic_blocks(const Function& function) {
 
 FlowView::FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, int loop) {
   const int count = static_cast<int>(blocks.size());
-  const Loop* const inside = loop == kWhole ? nullptr : &loops.all[static_cast<size_t>(loop)];
+  const Loop* const inside =
+      loop == kWholeFunction ? nullptr : &loops.all[static_cast<size_t>(loop)];
   number_.assign(blocks.size(), -1);
   for (int b = 0; b < count; ++b) {
     if (inside != nullptr && !inside->holds[static_cast<size_t>(b)]) continue;
@@ -221,7 +224,7 @@ FlowView::FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, in
       else if (holds(to))
         next_[i].push_back(local(to));
     }
-    if (inside != nullptr || !block.ends_lanes) continue;
+    if (inside != nullptr || !block.may_exit) continue;
     if (block.successors.empty())
       next_[i].push_back(out);
     else
@@ -246,7 +249,9 @@ int FlowView::post_dominator(int block) const {
                                                                : nodes_[static_cast<size_t>(after)];
 }
 
-bool FlowView::leads_out(int block) const { return after_[static_cast<size_t>(local(block))] >= 0; }
+bool FlowView::has_exit_path(int block) const {
+  return after_[static_cast<size_t>(local(block))] >= 0;
+}
 
 NodeSet FlowView::spread(const Edges& edges, int from, int without) const {
   NodeSet seen(number_.size(), 0);
@@ -265,13 +270,13 @@ NodeSet FlowView::spread(const Edges& edges, int from, int without) const {
   return seen;
 }
 
-NodeSet FlowView::that_come_to(int to) const {
+NodeSet FlowView::blocks_reaching(int to) const {
   NodeSet from = spread(back_, local(to), local(to));
   from[static_cast<size_t>(to)] = true;
   return from;
 }
 
-NodeSet FlowView::reached_from(int from, int without) const {
+NodeSet FlowView::blocks_reached_from(int from, int without) const {
   return spread(next_, local(from), without == kNoBlock ? -1 : local(without));
 }
 

@@ -43,7 +43,7 @@ Loops find_loops(const Edges& next, const std::vector<int>& dominator);
 struct BasicBlock {
   int first = 0, last = 0;  // instructions [first, last)
   std::vector<int> successors, predecessors;
-  bool ends_lanes = false;  // some lanes may leave the function here (ret, exit, the body's end)
+  bool may_exit = false;  // some lanes may leave the function here (ret, exit, the body's end)
 };
 
 struct BasicBlocks {
@@ -55,7 +55,7 @@ BasicBlocks find_basic_blocks(const Function& function);
 bool is_branch(const Instruction& in);
 
 constexpr int kNoBlock = -1;
-constexpr int kWhole = -1;  // the view of the whole function, among those of its loops
+constexpr int kWholeFunction = -1;  // the view of the whole function, among those of its loops
 
 // A function, or one of its loops alone, as if it were the function: the next round is the way out,
 // and edges that leave the loop count for nothing.
@@ -67,11 +67,11 @@ class FlowView {
   // The immediate post-dominator; kNoBlock: there is none.
   int post_dominator(int block) const;
   // Whether a way leads on from the block: to a return, or to the next round.
-  bool leads_out(int block) const;
+  bool has_exit_path(int block) const;
   // The blocks that come to `to`, itself too, without passing it.
-  NodeSet that_come_to(int to) const;
+  NodeSet blocks_reaching(int to) const;
   // The blocks that `from` comes to without passing `without`; not itself, but by a loop inside.
-  NodeSet reached_from(int from, int without) const;
+  NodeSet blocks_reached_from(int from, int without) const;
 
  private:
   int local(int block) const { return number_[static_cast<size_t>(block)]; }

@@ -58,8 +58,8 @@ std::optional<Module::Position> Module::position(int loc) const {
   return best;
 }
 
-void place_by_ptx(Module& module, const std::string& name,
-                  const std::map<int, std::pair<std::string, int>>& places) {
+void use_ptx_positions(Module& module, const std::string& name,
+                       const std::map<int, std::pair<std::string, int>>& places) {
   if (!module.locs.empty()) return;
   std::map<std::string, int> files;
   const auto number_of = [&](const std::string& file) {

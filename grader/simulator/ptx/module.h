@@ -160,8 +160,8 @@ struct Module {
 
 // Where there is no line information: instructions stand at the last of `places` that begins at or
 // before them in their function, and else where the PTX has them, in a file of that name.
-void place_by_ptx(Module& module, const std::string& name,
-                  const std::map<int, std::pair<std::string, int>>& places);
+void use_ptx_positions(Module& module, const std::string& name,
+                       const std::map<int, std::pair<std::string, int>>& places);
 
 // The kernel of that (mangled) name. Throws lab32::Error when the module has none, naming those it
 // has, and with its refusal when it cannot run.

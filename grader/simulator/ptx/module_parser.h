@@ -47,7 +47,7 @@ class ModuleParser {
   void function(bool is_entry);
   void performance_directives(Function& function, std::vector<Refusal>& refusals);
   void check_relocations() const;
-  void spread_refusals();
+  void propagate_refusals();
 
   // lines
   void file_directive();

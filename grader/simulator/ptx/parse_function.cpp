@@ -195,7 +195,7 @@ void FunctionParser::instruction() {
   in.mods = opcode.mods;
   in.types = opcode.types;
   in.type_count = opcode.type_count;
-  if (opcode.row->traits.flow == Flow::call) {
+  if (opcode.row->traits.transfer == ControlTransfer::call) {
     call(in);
   } else {
     operands(in, token.text);

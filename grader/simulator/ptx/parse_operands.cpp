@@ -9,7 +9,7 @@ void FunctionParser::operands(Instruction& in, std::string_view opcode) {
   const std::vector<OperandSpec>& slots = in.op->operands;
   std::vector<ParsedOperand> parsed;
   parsed.reserve(slots.size());
-  const bool is_table_branch = in.op->traits.flow == Flow::table_branch;
+  const bool is_table_branch = in.op->traits.transfer == ControlTransfer::table_branch;
   if (!cursor_.peek().is(';')) {
     do {
       const size_t slot = parsed.size();

@@ -20,7 +20,7 @@ void ModuleParser::parse() {
   if (module_.version_major == 0) {
     throw Error("this is no PTX module: it has no .version directive");
   }
-  spread_refusals();
+  propagate_refusals();
 }
 
 const ModuleParser::Opcode& ModuleParser::opcode(std::string_view text) {
@@ -225,7 +225,7 @@ void ModuleParser::check_relocations() const {
 }
 
 // From a function that cannot run to all that call it.
-void ModuleParser::spread_refusals() {
+void ModuleParser::propagate_refusals() {
   std::vector<std::vector<size_t>> callers(module_.functions.size());
   std::vector<size_t> work;
   for (size_t i = 0; i < module_.functions.size(); ++i) {

@@ -237,7 +237,7 @@ class ModulePrinter {
   void print_body(const Function& function) {
     std::set<int64_t> labelled;
     for (const Instruction& in : function.body) {
-      if (in.op->traits.flow == Flow::branch) labelled.insert(in.operands[0].value);
+      if (in.op->traits.transfer == ControlTransfer::branch) labelled.insert(in.operands[0].value);
     }
     for (size_t t = 0; t < function.branch_tables.size(); ++t) {
       std::string targets;
@@ -324,14 +324,16 @@ std::string print(const Function& function, const Instruction& in) {
     text += function.registers[static_cast<size_t>(in.guard)].name + " ";
   }
   text += print_opcode(in);
-  if (in.op->traits.flow == Flow::call) return text + " " + print_call(function, in) + ";";
+  if (in.op->traits.transfer == ControlTransfer::call)
+    return text + " " + print_call(function, in) + ";";
   const char* separator = " ";
   for (const Operand& op : in.operands) {
     if (op.kind == Operand::Kind::none) continue;
     text += separator;
-    text += in.op->traits.flow == Flow::table_branch && op.kind == Operand::Kind::label
-                ? table_label(in.branch_table)
-                : print_operand(function, op);
+    text +=
+        in.op->traits.transfer == ControlTransfer::table_branch && op.kind == Operand::Kind::label
+            ? table_label(in.branch_table)
+            : print_operand(function, op);
     separator = ", ";
   }
   return text + ";";

@@ -42,7 +42,7 @@ enum class Issue : uint8_t {
 };
 
 // Where control goes from there.
-enum class Flow : uint8_t { next, branch, table_branch, call, ret, exit, trap };
+enum class ControlTransfer : uint8_t { next, branch, table_branch, call, ret, exit, trap };
 
 // Who is synchronised with whom.
 enum class Sync : uint8_t {
@@ -67,7 +67,7 @@ struct MemoryUse {
 
 struct Traits {
   Issue issue = Issue::unset;
-  Flow flow = Flow::next;
+  ControlTransfer transfer = ControlTransfer::next;
   Sync sync = Sync::none;
   std::array<MemoryUse, 2> memory{};  // of the `mem` operands, in their order
   uint8_t memory_count = 0;
@@ -104,7 +104,9 @@ struct Traits {
   constexpr bool is_mbarrier() const {
     return sync == Sync::mbarrier || sync == Sync::mbarrier_arrive;
   }
-  constexpr bool leaves_function() const { return flow == Flow::ret || flow == Flow::exit; }
+  constexpr bool leaves_function() const {
+    return transfer == ControlTransfer::ret || transfer == ControlTransfer::exit;
+  }
   // May give another result when it is executed again with the same operands.
   constexpr bool may_change() const {
     return accesses_memory() || is_texture() || bulk || is_mbarrier() || sync == Sync::warp ||
@@ -124,7 +126,7 @@ namespace traits {
 
 constexpr Traits operator|(Traits a, const Traits& b) {
   if (b.issue != Issue::unset) a.issue = b.issue;
-  if (b.flow != Flow::next) a.flow = b.flow;
+  if (b.transfer != ControlTransfer::next) a.transfer = b.transfer;
   if (b.sync != Sync::none) a.sync = b.sync;
   for (uint8_t i = 0; i < b.memory_count; ++i) a.memory[a.memory_count++] = b.memory[i];
   a.carry |= b.carry;
@@ -145,10 +147,10 @@ constexpr Traits of(Issue issue) {
   t.issue = issue;
   return t;
 }
-constexpr Traits of(Flow flow) {
+constexpr Traits of(ControlTransfer transfer) {
   Traits t;
-  t.issue = flow == Flow::trap ? Issue::alu : Issue::branch;
-  t.flow = flow;
+  t.issue = transfer == ControlTransfer::trap ? Issue::alu : Issue::branch;
+  t.transfer = transfer;
   return t;
 }
 constexpr Traits of(Sync sync) {
@@ -181,9 +183,10 @@ constexpr Traits nothing = of(Issue::nothing), move = of(Issue::move), alu = of(
                  vote = of(Issue::vote), match = of(Issue::match), tensor = of(Issue::tensor),
                  texture = of(Issue::texture), barrier = of(Issue::barrier);
 
-constexpr Traits branches = of(Flow::branch), table_branches = of(Flow::table_branch),
-                 calls = of(Flow::call), returns = of(Flow::ret), exits = of(Flow::exit),
-                 traps = of(Flow::trap);
+constexpr Traits branches = of(ControlTransfer::branch),
+                 table_branches = of(ControlTransfer::table_branch),
+                 calls = of(ControlTransfer::call), returns = of(ControlTransfer::ret),
+                 exits = of(ControlTransfer::exit), traps = of(ControlTransfer::trap);
 
 constexpr Traits syncs_warp = of(Sync::warp), meets_warp = of(Sync::warp_barrier),
                  syncs_block = of(Sync::block), arrives_block = of(Sync::block_arrive),

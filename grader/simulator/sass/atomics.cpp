@@ -50,7 +50,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
   std::vector<MemorySite> memory, helpers, loads, swaps, guarded, when_true, when_false;
   for (const MemorySite& s : sites) {
     if (s.slow_path()) continue;
-    (s.op && s.op->space != WindowSpace::local ? memory : helpers).push_back(s);
+    (s.op && s.op->space != MemorySpace::local ? memory : helpers).push_back(s);
   }
   bool widths_agree = !memory.empty();
   for (const MemorySite& s : memory) {

@@ -10,7 +10,7 @@
 
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/module.h"
-#include "simulator/sass/flow.h"
+#include "simulator/sass/control_flow.h"
 #include "simulator/sass/operands.h"
 
 namespace lab32::sass {
@@ -118,7 +118,7 @@ void add_code(const ptx::Function& function, const Sites& sites,
       for (const MemorySite* inside : of->second)
         block.code.push_back(emitted(*inside->instruction));
     if (!first) continue;
-    const Structure& structure = site->flow->structure;
+    const ControlStructure& structure = site->flow->structure;
     for (int loop = structure.loop_of[static_cast<size_t>(site->block)]; loop >= 0;
          loop = structure.loops[static_cast<size_t>(loop)].parent) {
       const auto header = blocks.find(structure.loops[static_cast<size_t>(loop)].header);
@@ -221,7 +221,7 @@ std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function,
   std::vector<std::vector<int32_t>> entries(function.body.size());
   Graph graph;
   for (const ptx::BasicBlock& block : flow.blocks) graph.next.push_back(block.successors);
-  const Structure structure = analyse(graph);
+  const ControlStructure structure = analyse(graph);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const int loop = structure.loop_of[static_cast<size_t>(flow.block_of[i])];
     if (loop < 0) continue;
@@ -257,15 +257,16 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
     for (const MemorySite& site : sites.of_line(in.ptx_line))
       if (site.function->name == function.name && !site.slow_path()) copies[i].push_back(&site);
     const bool spins = std::any_of(copies[i].begin(), copies[i].end(),
-                                   [](const MemorySite* site) { return swaps(*site); });
-    std::map<int, int> where = spins ? spins_in_blocks(copies[i]) : copies_in_blocks(copies[i], in);
+                                   [](const MemorySite* site) { return is_spinning_swap(*site); });
+    std::map<int, int> where =
+        spins ? swap_loops_by_block(copies[i]) : copies_in_blocks(copies[i], in);
     const bool known = is_anchor(in) && !entries[i].empty();
     // A loop's test stands before the loop, too, and is made there once.
     if (!known && !entries[i].empty()) keep_loops(blocks, where);
     int peeled = 0;
     if (spins && entries[i].size() == 1)
-      peeled = take_peeled(copies[i], static_cast<int32_t>(i), {entries[i].front(), 1, true}, where,
-                           blocks);
+      peeled = take_peeled_copies(copies[i], static_cast<int32_t>(i), {entries[i].front(), 1, true},
+                                  where, blocks);
     std::map<int, int> blocks_with;  // so many copies
     for (const auto& [block, count] : where) ++blocks_with[count];
     if (spins)
@@ -292,8 +293,8 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
         continue;
       }
       for (const MemorySite* site : copies[i])
-        if (site->block == block && swaps(*site))
-          add_spin(*site, static_cast<int32_t>(i), origin, blocks);
+        if (site->block == block && is_spinning_swap(*site))
+          add_swap_loop(*site, static_cast<int32_t>(i), origin, blocks);
     }
   }
   adopt(copies, blocks);

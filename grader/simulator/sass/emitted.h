@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "simulator/ptx/module.h"
-#include "simulator/sass/flow.h"
+#include "simulator/sass/control_flow.h"
 #include "simulator/sass/operands.h"
 
 namespace lab32::sass {
@@ -70,23 +70,23 @@ double runs(const EmittedBlock& block, const std::vector<uint64_t>& times);
 // machine code (spin_loops.cpp) ----
 
 // ATOMS.CAST.SPIN
-bool swaps(const MemorySite& site);
+bool is_spinning_swap(const MemorySite& site);
 
 // Of an atomic that has become such loops, by the sites of its line: where they are, and how many
 // there are around which the same loop of the kernel goes. That is how often it was unrolled, since
 // each has a block of its own.
-std::map<int, int> spins_in_blocks(const std::vector<const MemorySite*>& sites);
+std::map<int, int> swap_loops_by_block(const std::vector<const MemorySite*>& sites);
 
 // What belongs to the loop of this swap, of the atomic at `index`. Where ptxas has made one loop of
 // it and of the one around it, lanes that got through go on with that while others still try: all
 // of it runs round by round. What stands before and behind it runs as often as it is entered.
-void add_spin(const MemorySite& site, int32_t index, const EmittedBlock::Origin& origin,
-              std::map<int, EmittedBlock>& blocks);
+void add_swap_loop(const MemorySite& site, int32_t index, const EmittedBlock::Origin& origin,
+                   std::map<int, EmittedBlock>& blocks);
 
 // Of what stands in a loop: copies before it are its first turns, and run as often as it is
 // entered. Takes them out of `where`, and returns how many they are.
-int take_peeled(const std::vector<const MemorySite*>& sites, int32_t index,
-                const EmittedBlock::Origin& entered, std::map<int, int>& where,
-                std::map<int, EmittedBlock>& blocks);
+int take_peeled_copies(const std::vector<const MemorySite*>& sites, int32_t index,
+                       const EmittedBlock::Origin& entered, std::map<int, int>& where,
+                       std::map<int, EmittedBlock>& blocks);
 
 }  // namespace lab32::sass

@@ -12,15 +12,15 @@ namespace lab32::sass {
 
 namespace {
 
-std::optional<sim::AccessSpace> space_of(WindowSpace space) {
+std::optional<sim::AccessSpace> space_of(MemorySpace space) {
   switch (space) {
-    case WindowSpace::global:
+    case MemorySpace::global:
       return sim::AccessSpace::global;
-    case WindowSpace::shared:
+    case MemorySpace::shared:
       return sim::AccessSpace::shared;
-    case WindowSpace::local:
+    case MemorySpace::local:
       return sim::AccessSpace::local;
-    case WindowSpace::generic:
+    case MemorySpace::generic:
       break;
   }
   return std::nullopt;
@@ -28,30 +28,30 @@ std::optional<sim::AccessSpace> space_of(WindowSpace space) {
 
 }  // namespace
 
-Draft::Draft(const ptx::Module& m, const PtxFunction& f, const Sites& s)
+DraftPlan::DraftPlan(const ptx::Module& m, const PtxFunction& f, const Sites& s)
     : module(m), function(f), sites(s), accesses(f.accesses()) {
   work.resize(accesses.size());
   plans.resize(f.function().body.size());
 }
 
-const ptx::Instruction& Draft::instruction(size_t i) const {
+const ptx::Instruction& DraftPlan::instruction(size_t i) const {
   return function.function().body[static_cast<size_t>(accesses[i].index)];
 }
 
-std::string Draft::where(size_t i) const {
+std::string DraftPlan::where(size_t i) const {
   const auto position = module.position(instruction(i).loc);
   if (position) return "line " + std::to_string(position->line);
   return "PTX line " + std::to_string(instruction(i).ptx_line);
 }
 
-void Draft::fail(size_t i, Reason reason, const std::string& seen) {
+void DraftPlan::fail(size_t i, Reason reason, const std::string& seen) {
   sim::Unmatched why;
   why.reason = reason;
   why.seen = seen;
   fail(i, std::move(why));
 }
 
-void Draft::fail(size_t i, sim::Unmatched why) {
+void DraftPlan::fail(size_t i, sim::Unmatched why) {
   if (work[i].failed) return;
   work[i].failed = true;
   why.kind = accesses[i].kind;
@@ -60,7 +60,7 @@ void Draft::fail(size_t i, sim::Unmatched why) {
   plan(i).unmatched = std::move(why);
 }
 
-void Draft::issue_as_written(size_t i) {
+void DraftPlan::issue_as_written(size_t i) {
   sim::IssuedAccess issue;
   issue.bytes = static_cast<uint8_t>(accesses[i].bytes);
   issue.kind = accesses[i].kind;
@@ -157,24 +157,24 @@ void plan_texels(const PtxFunction& function, const Sites& sites, sim::FunctionP
 namespace {
 
 bool space_fits(const PtxAccess& a, const MemoryOp& op) {
-  return a.space == op.space || a.space == WindowSpace::generic || op.space == WindowSpace::generic;
+  return a.space == op.space || a.space == MemorySpace::generic || op.space == MemorySpace::generic;
 }
 
-void find_instructions(Draft& d, size_t i) {
+void find_instructions(DraftPlan& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
-  Draft::Work& w = d.work[i];
+  DraftPlan::Work& w = d.work[i];
   const auto& sites = d.sites.of_line(d.instruction(i).ptx_line);
   for (const MemorySite& s : sites) {
     // A local instruction on another access's line keeps a register (spill).
     if (!s.op || s.slow_path() ||
-        (s.op->space == WindowSpace::local && a.space != WindowSpace::local))
+        (s.op->space == MemorySpace::local && a.space != MemorySpace::local))
       continue;
     w.own.push_back(s);
   }
   if (a.form == PtxAccess::Form::atomic) {
     std::string seen;
     const auto found = recognise_atomic(a, sites, &seen);
-    if (!found) return d.fail(i, Draft::Reason::unknown_atomic, seen);
+    if (!found) return d.fail(i, DraftPlan::Reason::unknown_atomic, seen);
     d.plan(i).issues = {found->issue};
     d.plan(i).note = found->note;
     w.copies = found->copies;
@@ -186,23 +186,24 @@ void find_instructions(Draft& d, size_t i) {
     const bool same_form = s.op->matrix == (a.form == PtxAccess::Form::matrix) &&
                            s.op->async_copy == (a.form == PtxAccess::Form::async_copy);
     if (!space_fits(a, *s.op) || s.op->kind != a.kind || !same_form || s.op->bytes == 0)
-      return d.fail(i, Draft::Reason::other_instruction, s.instruction->opcode);
+      return d.fail(i, DraftPlan::Reason::other_instruction, s.instruction->opcode);
   }
   if (is_plain(a)) return;
   w.copies = static_cast<int>(w.own.size());
   for (const MemorySite& s : w.own) {
-    if (s.op->bytes != a.bytes) return d.fail(i, Draft::Reason::other_width, s.instruction->opcode);
+    if (s.op->bytes != a.bytes)
+      return d.fail(i, DraftPlan::Reason::other_width, s.instruction->opcode);
   }
-  if (w.own.empty()) return d.fail(i, Draft::Reason::no_instruction);
+  if (w.own.empty()) return d.fail(i, DraftPlan::Reason::no_instruction);
   d.issue_as_written(i);
 }
 
 // An access that is gone without a reason may have been joined with any other of its kind.
-void spread_doubt(Draft& d) {
+void propagate_doubt(DraftPlan& d) {
   for (size_t i = 0; i < d.accesses.size(); ++i) {
     if (!d.work[i].missing) continue;
     sim::Unmatched like_one_without;
-    like_one_without.reason = Draft::Reason::like_one_without;
+    like_one_without.reason = DraftPlan::Reason::like_one_without;
     like_one_without.ptx_line = d.instruction(i).ptx_line;
     if (const auto at = d.module.position(d.instruction(i).loc)) like_one_without.line = at->line;
     for (size_t j = 0; j < d.accesses.size(); ++j) {
@@ -217,11 +218,11 @@ void spread_doubt(Draft& d) {
 
 sim::FunctionPlans plan_function(const ptx::Module& module, const PtxFunction& function,
                                  const Sites& sites) {
-  Draft d(module, function, sites);
+  DraftPlan d(module, function, sites);
   for (size_t i = 0; i < d.accesses.size(); ++i) find_instructions(d, i);
   group_accesses(d);
-  check_conditions(d);
-  spread_doubt(d);
+  check_control_dependence(d);
+  propagate_doubt(d);
   for (size_t i = 0; i < d.accesses.size(); ++i) {
     if (d.work[i].failed) d.plan(i).issues.clear();
   }

@@ -1,5 +1,5 @@
 // How each access of one PTX function is issued: a draft of it, which grouping.cpp fills in and
-// conditions.cpp checks, and the plan that function_plan.cpp makes of both.
+// control_dependence.cpp checks, and the plan that function_plan.cpp makes of both.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 #include "simulator/core/warp/access_plan.h"
 #include "simulator/ptx/module.h"
-#include "simulator/sass/flow.h"
+#include "simulator/sass/control_flow.h"
 #include "simulator/sass/ptx_accesses.h"
 
 namespace lab32::sass {
 
 // What is known so far of how each access of one PTX function is issued. Grouping fills it in,
-// conditions.cpp checks it, function_plan.cpp puts both together.
-struct Draft {
+// control_dependence.cpp checks it, function_plan.cpp puts both together.
+struct DraftPlan {
   using Reason = sim::Unmatched::Reason;
   struct Work {
     std::vector<MemorySite> own;  // memory instructions of its line, slow paths left out
@@ -26,7 +26,7 @@ struct Draft {
     bool missing = false;  // gone without an explanation
   };
 
-  Draft(const ptx::Module& module, const PtxFunction& function, const Sites& sites);
+  DraftPlan(const ptx::Module& module, const PtxFunction& function, const Sites& sites);
 
   const ptx::Instruction& instruction(size_t i) const;
   sim::AccessPlan& plan(size_t i) { return plans[static_cast<size_t>(accesses[i].index)]; }
@@ -61,12 +61,12 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
 // Fills in issues and copies of all plain accesses of the draft that have not failed: which
 // instructions stand for a load or a store: its own, a neighbour's (merged), several (split), or
 // none.
-void group_accesses(Draft& draft);
+void group_accesses(DraftPlan& draft);
 
 // Fails the accesses of the draft for which it is not certain that each instruction runs as often,
 // and under the conditions, as the PTX has it. Notes the branches at which warps must not diverge
 // where a loop was unrolled.
-void check_conditions(Draft& draft);
+void check_control_dependence(DraftPlan& draft);
 
 // Fetches through textures and accesses of surfaces: whether the machine code has those of the PTX.
 // ptxas notes no line for them, so they are told apart by how many there are, and how deep in

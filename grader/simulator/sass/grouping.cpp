@@ -1,12 +1,12 @@
 // Accesses whose addresses differ by known constants and that run together make a cluster, and each
-// cluster is one puzzle of windows.h.
+// cluster is one puzzle of access_placement.h.
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "simulator/sass/access_placement.h"
 #include "simulator/sass/function_plan.h"
-#include "simulator/sass/windows.h"
 
 namespace lab32::sass {
 namespace {
@@ -16,10 +16,10 @@ using sim::IssuedAccess;
 
 class Grouping {
  public:
-  explicit Grouping(Draft& draft) : d_(draft) {}
+  explicit Grouping(DraftPlan& draft) : d_(draft) {}
 
   void run() {
-    using Key = std::tuple<int, WindowSpace, AccessKind, Root, int, bool>;
+    using Key = std::tuple<int, MemorySpace, AccessKind, Root, int, bool>;
     std::map<Key, std::vector<size_t>> groups;
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
       const PtxAccess& a = d_.accesses[i];
@@ -78,15 +78,15 @@ class Grouping {
       m.shapes = shapes(i);
       m.must_be_covered = !is_explained(i);
       if (!d_.work[i].own.empty() && m.shapes.empty())
-        return fail_cluster(cluster, Draft::Reason::copies_differ);
+        return fail_cluster(cluster, DraftPlan::Reason::copies_differ);
       members.push_back(std::move(m));
     }
     const auto placements = place(members, distances(cluster));
-    if (!placements) return fail_cluster(cluster, Draft::Reason::no_single_grouping);
+    if (!placements) return fail_cluster(cluster, DraftPlan::Reason::no_single_grouping);
     for (size_t k = 0; k < cluster.size(); ++k) apply(cluster, members, *placements, k);
   }
 
-  void fail_cluster(const std::vector<size_t>& cluster, Draft::Reason reason) {
+  void fail_cluster(const std::vector<size_t>& cluster, DraftPlan::Reason reason) {
     std::string seen;
     uint32_t count = 0;
     for (size_t i : cluster) {
@@ -199,13 +199,13 @@ class Grouping {
       return;
     }
     d_.work[i].missing = true;
-    d_.fail(i, Draft::Reason::no_instruction);
+    d_.fail(i, DraftPlan::Reason::no_instruction);
   }
 
   std::string reason_to_be_gone(size_t i) const {
     const PtxAccess& a = d_.accesses[i];
     if (!is_plain(a)) return {};
-    if (a.space == WindowSpace::local) return "kept in registers";
+    if (a.space == MemorySpace::local) return "kept in registers";
     if (a.kind == AccessKind::load && !a.any_live()) return "removed: nobody reads it";
     for (size_t j = 0; j < d_.accesses.size(); ++j) {
       const PtxAccess& b = d_.accesses[j];
@@ -227,11 +227,11 @@ class Grouping {
     return {};
   }
 
-  Draft& d_;
+  DraftPlan& d_;
 };
 
 }  // namespace
 
-void group_accesses(Draft& draft) { Grouping(draft).run(); }
+void group_accesses(DraftPlan& draft) { Grouping(draft).run(); }
 
 }  // namespace lab32::sass

@@ -165,27 +165,27 @@ using sim::AccessKind;
 
 struct Row {
   std::string_view opcode;
-  WindowSpace space;
+  MemorySpace space;
   AccessKind kind;
 };
 
 constexpr Row kRows[] = {
-    {"LDG", WindowSpace::global, AccessKind::load},
-    {"STG", WindowSpace::global, AccessKind::store},
-    {"RED", WindowSpace::global, AccessKind::red},
-    {"REDG", WindowSpace::global, AccessKind::red},
-    {"ATOMG", WindowSpace::global, AccessKind::atom},
-    {"LDGSTS", WindowSpace::global, AccessKind::load},
-    {"LD", WindowSpace::generic, AccessKind::load},
-    {"ST", WindowSpace::generic, AccessKind::store},
-    {"ATOM", WindowSpace::generic, AccessKind::atom},
-    {"LDS", WindowSpace::shared, AccessKind::load},
-    {"STS", WindowSpace::shared, AccessKind::store},
-    {"ATOMS", WindowSpace::shared, AccessKind::atom},
-    {"LDSM", WindowSpace::shared, AccessKind::load},
-    {"STSM", WindowSpace::shared, AccessKind::store},
-    {"LDL", WindowSpace::local, AccessKind::load},
-    {"STL", WindowSpace::local, AccessKind::store},
+    {"LDG", MemorySpace::global, AccessKind::load},
+    {"STG", MemorySpace::global, AccessKind::store},
+    {"RED", MemorySpace::global, AccessKind::red},
+    {"REDG", MemorySpace::global, AccessKind::red},
+    {"ATOMG", MemorySpace::global, AccessKind::atom},
+    {"LDGSTS", MemorySpace::global, AccessKind::load},
+    {"LD", MemorySpace::generic, AccessKind::load},
+    {"ST", MemorySpace::generic, AccessKind::store},
+    {"ATOM", MemorySpace::generic, AccessKind::atom},
+    {"LDS", MemorySpace::shared, AccessKind::load},
+    {"STS", MemorySpace::shared, AccessKind::store},
+    {"ATOMS", MemorySpace::shared, AccessKind::atom},
+    {"LDSM", MemorySpace::shared, AccessKind::load},
+    {"STSM", MemorySpace::shared, AccessKind::store},
+    {"LDL", MemorySpace::local, AccessKind::load},
+    {"STL", MemorySpace::local, AccessKind::store},
 };
 
 struct Width {

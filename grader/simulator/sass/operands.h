@@ -41,10 +41,10 @@ class RegisterBanks {
 
 // ---- memory ----
 
-enum class WindowSpace : uint8_t { global, shared, local, generic };
+enum class MemorySpace : uint8_t { global, shared, local, generic };
 
 struct MemoryOp {
-  WindowSpace space = WindowSpace::global;
+  MemorySpace space = MemorySpace::global;
   sim::AccessKind kind = sim::AccessKind::load;
   int bytes = 4;            // per lane; matrices: a row, 16. 0: a width this table does not know
   bool matrix = false;      // LDSM, STSM

@@ -40,16 +40,16 @@ PtxAccess::Form form_of(const ptx::Traits& traits) {
   return traits.is_atomic() ? PtxAccess::Form::atomic : PtxAccess::Form::plain;
 }
 
-WindowSpace window_of(ptx::Space space) {
+MemorySpace window_of(ptx::Space space) {
   switch (space) {
     case ptx::Space::shared:
-      return WindowSpace::shared;
+      return MemorySpace::shared;
     case ptx::Space::local:
-      return WindowSpace::local;
+      return MemorySpace::local;
     case ptx::Space::global:
-      return WindowSpace::global;
+      return MemorySpace::global;
     default:
-      return WindowSpace::generic;
+      return MemorySpace::generic;
   }
 }
 
@@ -220,9 +220,9 @@ bool PtxFunction::has_fixed_sources(const PtxTexels& texels) const {
                      [&](int r) { return definitions_[static_cast<size_t>(r)].size() <= 1; });
 }
 
-std::vector<int> PtxFunction::deciding_lines(int block) const {
+std::vector<int> PtxFunction::controlling_lines(int block) const {
   std::vector<int> lines;
-  for (int d : structure_.decided_by[static_cast<size_t>(block)]) {
+  for (int d : structure_.controlling_branches[static_cast<size_t>(block)]) {
     const Loop* around = nullptr;
     for (const Loop& l : structure_.loops) {
       if (l.holds[static_cast<size_t>(block)] && l.holds[static_cast<size_t>(d)]) around = &l;
@@ -245,7 +245,7 @@ std::vector<int> PtxFunction::deciding_lines(int block) const {
 // ptxas may give the branch a line of the arm that goes round the block.
 void PtxFunction::add_other_arm(int decider, int block, std::vector<int>& lines) const {
   const auto is_decided = [&](int b) {
-    const auto& by = structure_.decided_by[static_cast<size_t>(b)];
+    const auto& by = structure_.controlling_branches[static_cast<size_t>(b)];
     return b != decider && std::find(by.begin(), by.end(), decider) != by.end();
   };
   for (int arm : flow_.blocks[static_cast<size_t>(decider)].successors) {

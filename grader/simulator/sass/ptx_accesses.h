@@ -9,7 +9,7 @@
 
 #include "simulator/ptx/control_flow.h"
 #include "simulator/ptx/module.h"
-#include "simulator/sass/flow.h"
+#include "simulator/sass/control_flow.h"
 #include "simulator/sass/operands.h"
 
 namespace lab32::sass {
@@ -32,7 +32,7 @@ struct PtxAccess {
   enum class Form : uint8_t { plain, atomic, matrix, async_copy };
   int index = 0;  // in Function::body
   Form form = Form::plain;
-  WindowSpace space = WindowSpace::global;
+  MemorySpace space = MemorySpace::global;
   sim::AccessKind kind = sim::AccessKind::load;
   int bytes = 4;  // per lane, all elements
   int element_bytes = 4;
@@ -60,7 +60,7 @@ class PtxFunction {
 
   const ptx::Function& function() const { return *function_; }
   const ptx::ControlFlow& flow() const { return flow_; }
-  const Structure& structure() const { return structure_; }
+  const ControlStructure& structure() const { return structure_; }
   const std::vector<PtxAccess>& accesses() const { return accesses_; }
   const std::vector<PtxTexels>& texels() const { return texels_; }
 
@@ -71,7 +71,7 @@ class PtxFunction {
   bool has_fixed_sources(const PtxTexels& texels) const;
   // Lines of the conditional branches that decide whether the block runs, and of what runs in its
   // place; branches at the foot of a loop around it only decide how often.
-  std::vector<int> deciding_lines(int block) const;
+  std::vector<int> controlling_lines(int block) const;
   // Body indices of the branches that may leave the loop or a loop inside it.
   std::vector<int32_t> loop_branches(int loop) const;
 
@@ -86,7 +86,7 @@ class PtxFunction {
 
   const ptx::Function* function_;
   ptx::ControlFlow flow_;
-  Structure structure_;
+  ControlStructure structure_;
   std::vector<PtxAccess> accesses_;
   std::vector<PtxTexels> texels_;
   std::vector<std::vector<int>> definitions_;  // of each register: body indices

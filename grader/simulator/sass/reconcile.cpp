@@ -4,7 +4,7 @@
 #include <deque>
 #include <set>
 
-#include "simulator/sass/flow.h"
+#include "simulator/sass/control_flow.h"
 #include "simulator/sass/function_plan.h"
 
 namespace lab32::sass {
@@ -54,9 +54,9 @@ class Reconciler {
   void look_at(const MemorySite& s, int line) {
     const auto found = origin_.find(line);
     const PtxAccess* access = found == origin_.end() ? nullptr : found->second.access;
-    if (s.op->space == WindowSpace::local) {
+    if (s.op->space == MemorySpace::local) {
       if (access != nullptr &&
-          (access->space == WindowSpace::local || access->space == WindowSpace::generic))
+          (access->space == MemorySpace::local || access->space == MemorySpace::generic))
         return;
       auto& spills = result_.spills[s.function->kernel];
       ++(s.op->kind == sim::AccessKind::load ? spills.loads : spills.stores);

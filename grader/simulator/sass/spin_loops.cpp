@@ -8,7 +8,7 @@ namespace {
 
 // The kernel's loop around one of compare-and-swap, which may be the same.
 int loop_around(const MemorySite& site) {
-  const Structure& structure = site.flow->structure;
+  const ControlStructure& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)];
   if (own < 0) return own;
   const Loop& loop = structure.loops[static_cast<size_t>(own)];
@@ -18,20 +18,20 @@ int loop_around(const MemorySite& site) {
 
 }  // namespace
 
-bool swaps(const MemorySite& site) { return site.instruction->has("CAST"); }
+bool is_spinning_swap(const MemorySite& site) { return site.instruction->has("CAST"); }
 
-std::map<int, int> spins_in_blocks(const std::vector<const MemorySite*>& sites) {
+std::map<int, int> swap_loops_by_block(const std::vector<const MemorySite*>& sites) {
   std::map<int, int> around, copies;
   for (const MemorySite* site : sites)
-    if (swaps(*site)) ++around[loop_around(*site)];
+    if (is_spinning_swap(*site)) ++around[loop_around(*site)];
   for (const MemorySite* site : sites)
-    if (swaps(*site)) copies[site->block] = around[loop_around(*site)];
+    if (is_spinning_swap(*site)) copies[site->block] = around[loop_around(*site)];
   return copies;
 }
 
-void add_spin(const MemorySite& site, int32_t index, const EmittedBlock::Origin& origin,
-              std::map<int, EmittedBlock>& blocks) {
-  const Structure& structure = site.flow->structure;
+void add_swap_loop(const MemorySite& site, int32_t index, const EmittedBlock::Origin& origin,
+                   std::map<int, EmittedBlock>& blocks) {
+  const ControlStructure& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)], around = loop_around(site);
   for (auto& [number, block] : blocks) {
     if (structure.loop_of[static_cast<size_t>(number)] != own) continue;
@@ -45,17 +45,17 @@ void add_spin(const MemorySite& site, int32_t index, const EmittedBlock::Origin&
       blocks[beside].origins.push_back(origin);
 }
 
-int take_peeled(const std::vector<const MemorySite*>& sites, int32_t index,
-                const EmittedBlock::Origin& entered, std::map<int, int>& where,
-                std::map<int, EmittedBlock>& blocks) {
+int take_peeled_copies(const std::vector<const MemorySite*>& sites, int32_t index,
+                       const EmittedBlock::Origin& entered, std::map<int, int>& where,
+                       std::map<int, EmittedBlock>& blocks) {
   int inside = 0, peeled = 0;
-  for (const MemorySite* site : sites) inside += swaps(*site) && loop_around(*site) >= 0;
+  for (const MemorySite* site : sites) inside += is_spinning_swap(*site) && loop_around(*site) >= 0;
   if (inside == 0) return 0;
   for (const MemorySite* site : sites) {
-    if (!swaps(*site) || loop_around(*site) >= 0) continue;
+    if (!is_spinning_swap(*site) || loop_around(*site) >= 0) continue;
     ++peeled;
     where.erase(site->block);
-    add_spin(*site, index, entered, blocks);
+    add_swap_loop(*site, index, entered, blocks);
   }
   return peeled;
 }

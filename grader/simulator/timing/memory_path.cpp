@@ -21,10 +21,10 @@ constexpr double kTogether = 1.0 / 16;
 
 }  // namespace
 
-MemoryPath::MemoryPath(const Time& time, const SmWork& work, double crowd)
+MemoryPath::MemoryPath(const Time& time, const SmWork& work, double congestion)
     : memory_cycles_(work.memory_cycles),
       update_cycles_(work.update_cycles),
-      crowd_(crowd),
+      congestion_(congestion),
       shared_latency_(time.shared_latency * time.sm_hz),
       l1_latency_(time.l1_latency * time.sm_hz),
       l2_latency_(time.l2_latency * time.sm_hz),
@@ -45,7 +45,7 @@ MemoryPath::Times MemoryPath::shared(const TraceInstruction& in, double now) {
 // of those behind it.
 bool MemoryPath::waits(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
                        bool& late) {
-  const size_t which = in.group % kLoadsApart;
+  const size_t which = in.group % kLoadGroups;
   const uint32_t asked = history.asked[which]++;
   if (asked == 0) {
     if (turns(warp, in.first_misses) == 0) return false;
@@ -80,7 +80,7 @@ MemoryPath::Times MemoryPath::global(const TraceInstruction& in, double now, uin
   Times times{way - 1 + l1_latency_, way + kOperandsRead};
   bool late = false;
   const bool misses = store || waits(in, warp, history, late);
-  const double latency = (late ? dram_latency_ : l2_latency_) * crowd_;
+  const double latency = (late ? dram_latency_ : l2_latency_) * congestion_;
   const double weight = in.weight;
   if (weight > 0) {
     const double asked = std::max(way, memory_);

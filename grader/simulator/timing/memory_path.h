@@ -17,17 +17,17 @@ constexpr double kGolden = 0.6180339887498949;
 // Cycles until an instruction that is served has read its operands.
 constexpr double kOperandsRead = 8;
 
-constexpr size_t kLoadsApart = 32;  // TraceInstruction::group is below
+constexpr size_t kLoadGroups = 32;  // TraceInstruction::group is below
 
 // How often a warp has issued each load.
 struct LoadHistory {
-  std::array<uint32_t, kLoadsApart> asked{};
+  std::array<uint32_t, kLoadGroups> asked{};
 };
 
 class MemoryPath {
  public:
-  // `crowd`: how much longer loads take because L2 and device memory are busy.
-  MemoryPath(const Time& time, const SmWork& work, double crowd);
+  // `congestion`: how much longer loads take because L2 and device memory are busy.
+  MemoryPath(const Time& time, const SmWork& work, double congestion);
 
   struct Times {
     double ready = 0;  // the result has come
@@ -47,12 +47,12 @@ class MemoryPath {
   // The atomics' part of an access that L1 has passed on by then. Returns when it has been served.
   double update(const TraceInstruction& in, double now);
 
-  const double memory_cycles_, update_cycles_, crowd_;
+  const double memory_cycles_, update_cycles_, congestion_;
   const double shared_latency_, l1_latency_, l2_latency_, dram_latency_, first_access_;
   double lsu_ = 0, stores_ = 0, memory_ = 0, updates_ = 0;  // taken until then
   double known_ = -1;                                       // where the first page lies
   double busy_ = 0, between_ = 0;                           // between_: since the last update
-  std::array<uint64_t, kLoadsApart> first_misses_{}, late_misses_{};
+  std::array<uint64_t, kLoadGroups> first_misses_{}, late_misses_{};
 };
 
 }  // namespace lab32::model

@@ -36,9 +36,9 @@ struct Server {
 
 }  // namespace
 
-std::vector<uint64_t> blocks_of_the_last(uint32_t multiprocessors, uint32_t resident,
-                                         uint64_t blocks, uint32_t warps,
-                                         const std::vector<uint64_t>& work) {
+std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, uint32_t resident,
+                                                    uint64_t blocks, uint32_t warps,
+                                                    const std::vector<uint64_t>& work) {
   std::vector<uint64_t> dealt;
   if (work.empty() || blocks <= multiprocessors) {
     // The longest has a multiprocessor of its own.
@@ -91,20 +91,20 @@ SmTiming run_multiprocessor(const Profile& profile, const WarpTrace& trace, cons
       for (uint32_t w = 0; w < work.warps; ++w) of_block.back() += work.issued[b * work.warps + w];
     }
   }
-  const std::vector<uint64_t> blocks =
-      blocks_of_the_last(profile.multiprocessors, work.resident, work.blocks, work.warps, of_block);
+  const std::vector<uint64_t> blocks = blocks_of_last_multiprocessor(
+      profile.multiprocessors, work.resident, work.blocks, work.warps, of_block);
   const WarpPaths paths(trace, work);
   const Time& time = profile.time;
   SmTiming result;
-  double crowd = 1;
+  double congestion = 1;
   for (int turn = 0; turn < 3; ++turn) {
-    SmWarps warps(profile, trace, work, paths, crowd);
+    SmWarps warps(profile, trace, work, paths, congestion);
     result = warps.run(blocks);
     const double share = warps.memory_cycles() / std::max(result.cycles, 1.0);
     const double busy = std::min(share, 1.0);
     const double then = 1 + busy * busy * (time.memory_queue + time.memory_turn * work.both_ways);
-    if (std::abs(then - crowd) < 0.02) break;
-    crowd = turn == 0 ? then : (then + crowd) / 2;
+    if (std::abs(then - congestion) < 0.02) break;
+    congestion = turn == 0 ? then : (then + congestion) / 2;
   }
   return result;
 }

@@ -16,8 +16,8 @@ SmTiming run_multiprocessor(const Profile& profile, const WarpTrace& trace, cons
 // Which blocks the multiprocessor gets that is the last to finish. A block goes to the
 // multiprocessor where one has ended. `work[i]`: instructions of block i; empty: all the same,
 // `blocks` of them. `warps`: of a block.
-std::vector<uint64_t> blocks_of_the_last(uint32_t multiprocessors, uint32_t resident,
-                                         uint64_t blocks, uint32_t warps,
-                                         const std::vector<uint64_t>& work);
+std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, uint32_t resident,
+                                                    uint64_t blocks, uint32_t warps,
+                                                    const std::vector<uint64_t>& work);
 
 }  // namespace lab32::model

@@ -43,12 +43,12 @@ constexpr double kLeave = 7;
 }  // namespace
 
 SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& work,
-                 const WarpPaths& paths, double crowd)
+                 const WarpPaths& paths, double congestion)
     : t_(profile.time),
       trace_(trace),
       work_(work),
       paths_(paths),
-      memory_(profile.time, work, crowd),
+      memory_(profile.time, work, congestion),
       mean_(instructions_of(trace)),
       lines_(trace.lines + 1, -1) {
   const auto every = [](double per_clock) { return kParts / std::max(per_clock, 1e-9); };

@@ -17,9 +17,9 @@ namespace lab32::model {
 
 class SmWarps {
  public:
-  // `crowd`: as MemoryPath has it. All others must outlive this.
+  // `congestion`: as MemoryPath has it. All others must outlive this.
   SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& work,
-          const WarpPaths& paths, double crowd);
+          const WarpPaths& paths, double congestion);
 
   // Until the last of these blocks has ended.
   SmTiming run(const std::vector<uint64_t>& blocks);

@@ -10,12 +10,8 @@ namespace {
 
 class Way {
  public:
-  Way(const WarpTrace& trace, uint64_t warp, double times, const Standing& standing)
-      : trace_(trace),
-        warp_(warp),
-        times_(times),
-        standing_(standing),
-        taken_(trace.blocks.size(), 0) {}
+  Way(const WarpTrace& trace, uint64_t warp, double times, const WarpRank& rank)
+      : trace_(trace), warp_(warp), times_(times), rank_(rank), taken_(trace.blocks.size(), 0) {}
 
   std::vector<uint16_t> all() {
     walk(0, trace_.blocks.size(), 0, 1);
@@ -56,8 +52,8 @@ class Way {
 
   // Of so many of all warps.
   bool is_one_of(double rate) const {
-    const double beside = (rate - standing_.before) / standing_.beside;
-    return beside > 0 && turns(standing_.number, std::min(beside, 1.0)) > 0;
+    const double equal = (rate - rank_.before) / rank_.equal;
+    return equal > 0 && turns(rank_.number, std::min(equal, 1.0)) > 0;
   }
 
   void loop(size_t first, size_t last, size_t depth, double runs, double around) {
@@ -72,7 +68,7 @@ class Way {
   const WarpTrace& trace_;
   const uint64_t warp_;
   const double times_;
-  const Standing standing_;
+  const WarpRank rank_;
   std::vector<uint64_t> taken_;  // by block: how often it came up
   std::vector<uint16_t> way_;
   int depth_ = 0;
@@ -93,8 +89,8 @@ double instructions_of(const WarpTrace& trace) {
 }
 
 std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
-                              const Standing& standing) {
-  return Way(trace, warp, times, standing).all();
+                              const WarpRank& rank) {
+  return Way(trace, warp, times, rank).all();
 }
 
 namespace {
@@ -122,7 +118,7 @@ WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
   if (warps > 0) mean_issued_ /= warps;
   double more = 0;
   for (const auto& [issued, times] : count) {
-    alike_.push_back({issued, more / warps, times / warps});
+    issue_groups_.push_back({issued, more / warps, times / warps});
     more += times;
   }
 }
@@ -132,19 +128,19 @@ WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
 // those that issued most.
 std::vector<uint16_t> WarpPaths::path(uint64_t block, uint32_t w) const {
   const uint64_t number = block * work_.warps + w;
-  Standing standing{0, 1, number};
-  std::vector<uint16_t> path = path_of(trace_, number, 1, standing);
+  WarpRank rank{0, 1, number};
+  std::vector<uint16_t> path = path_of(trace_, number, 1, rank);
   if (number >= work_.issued.size() || mean_issued_ <= 0) return path;
   const double wanted = of_warp(block, w) / mean_issued_ * mean_;
   double longer = wanted - length(path);
   const auto fits = [&] { return std::abs(longer) <= kMuchLonger * mean_; };
   if (fits()) return path;
-  const Standing by_issued = this->standing(number);
+  const WarpRank by_issued = this->rank(number);
   std::vector<uint16_t> other = path_of(trace_, number, 1, by_issued);
   if (const double then = wanted - length(other); std::abs(then) < std::abs(longer))
-    path = std::move(other), longer = then, standing = by_issued;
+    path = std::move(other), longer = then, rank = by_issued;
   if (fits() || in_loops_ <= 0) return path;
-  return path_of(trace_, number, std::max(0.0, 1 + longer / in_loops_), standing);
+  return path_of(trace_, number, std::max(0.0, 1 + longer / in_loops_), rank);
 }
 
 double WarpPaths::length(const std::vector<uint16_t>& path) const {
@@ -162,10 +158,10 @@ double WarpPaths::of_warp(uint64_t block, uint32_t w) const {
   return sum / work_.warps;
 }
 
-Standing WarpPaths::standing(uint64_t number) const {
-  const auto at =
-      std::lower_bound(alike_.begin(), alike_.end(), work_.issued[number],
-                       [](const Alike& alike, uint32_t issued) { return alike.issued > issued; });
+WarpRank WarpPaths::rank(uint64_t number) const {
+  const auto at = std::lower_bound(
+      issue_groups_.begin(), issue_groups_.end(), work_.issued[number],
+      [](const IssueGroup& group, uint32_t issued) { return group.issued > issued; });
   return {at->more, at->equal, nth_[number]};
 }
 

@@ -74,18 +74,18 @@ double instructions_of(const WarpTrace& trace);
 // on the mean: the first get more.
 uint64_t turns(uint64_t number, double rate);
 
-// Where a warp stands among all of them: shares of those before it and of those beside it, and its
+// Where a warp stands among all of them: shares of the warps before it and of its equals, and its
 // number among these.
-struct Standing {
-  double before = 0, beside = 1;
+struct WarpRank {
+  double before = 0, equal = 1;
   uint64_t number = 0;
 };
 
 // The blocks that a warp runs, one after the other. What runs less than once per warp is run by
-// some of them, those that stand first or, of those that stand alike, by their number. `times`: how
+// some of them, those that stand first or, of those of equal rank, by their number. `times`: how
 // long its loops are, against the mean.
 std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
-                              const Standing& standing);
+                              const WarpRank& rank);
 inline std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times) {
   return path_of(trace, warp, times, {0, 1, warp});
 }
@@ -129,19 +129,19 @@ class WarpPaths {
  private:
   double of_warp(uint64_t block, uint32_t w) const;
   double length(const std::vector<uint16_t>& path) const;
-  Standing standing(uint64_t number) const;
+  WarpRank rank(uint64_t number) const;
 
   const WarpTrace& trace_;
   const SmWork& work_;
   double mean_ = 0, in_loops_ = 0;  // instructions of the trace
   double mean_issued_ = 0;
   bool meets_in_loop_ = false;
-  struct Alike {
+  struct IssueGroup {
     uint32_t issued = 0;
     double more = 0, equal = 0;  // shares of the warps
   };
-  std::vector<Alike> alike_;   // by what they issued, the most first
-  std::vector<uint32_t> nth_;  // of each warp, among those that issued as much
+  std::vector<IssueGroup> issue_groups_;  // by what they issued, the most first
+  std::vector<uint32_t> nth_;             // of each warp, among those that issued as much
 };
 
 }  // namespace lab32::model

@@ -29,8 +29,8 @@ pid_t start_worker(const fs::path& said, bool watch) {
   const pid_t pid = fork();
   if (pid != 0) return pid;
   for (const int signal : {SIGINT, SIGHUP}) std::signal(signal, SIG_DFL);  // nohup ignores them
-  std::optional<CleanEnd> clean_end;
-  if (watch) clean_end.emplace(CleanEnd::Interrupt::too);
+  std::optional<CleanSignalExit> clean_end;
+  if (watch) clean_end.emplace(CleanSignalExit::Interrupt::too);
   const lab32::Scratch scratch;
   std::ofstream(scratch.path / "file") << "left";
   Command command;

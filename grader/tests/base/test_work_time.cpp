@@ -12,7 +12,7 @@ TEST_CASE("base: how slow a machine is, is a number that only grows") {
   CHECK(measure_slowness() >= first);
   CHECK(slowness() >= first);
   {
-    const AsSlowAs nine(9);
+    const AssumedSlowness nine(9);
     CHECK(measure_slowness() == 9);
     CHECK(slowness() == 9);
   }
@@ -26,13 +26,13 @@ TEST_CASE("core: limits: a launch on a slow machine has as many times its second
     }
   };
   {
-    const AsSlowAs usual(1);
+    const AssumedSlowness usual(1);
     sim::LaunchMeter meter(0, 0.02, 0);
     CHECK(meter.add(1) == sim::LaunchMeter::Over::nothing);
     work(0.03);
     CHECK(meter.add(1) == sim::LaunchMeter::Over::time);
   }
-  const AsSlowAs five(5);
+  const AssumedSlowness five(5);
   sim::LaunchMeter meter(0, 0.02, 0);
   work(0.03);
   CHECK(meter.add(1) == sim::LaunchMeter::Over::nothing);

@@ -70,7 +70,7 @@ TEST_CASE("grading: given: what does not fit is told with the kernel that uses i
 TEST_CASE("grading: given: a function of a file is asked by an instance that no check has") {
   const std::string sizes = "6,1,9";
   const pictures::SwizzleShape shape = pictures::read_swizzle(sizes);
-  const std::vector<uint32_t> offsets = pictures::offsets_of(shape);
+  const std::vector<uint32_t> offsets = pictures::group_offsets(shape);
   std::vector<uint32_t> formula;
   for (const uint32_t offset : offsets) formula.push_back(pictures::swizzled(shape, offset));
   const auto asked = [&](const std::filesystem::path& file) {

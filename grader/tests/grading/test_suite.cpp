@@ -187,7 +187,7 @@ TEST_CASE("grading: a launch has limits, and so have a check and a lab for all o
   CHECK(spending.why("B3") ==
         "Not launched: the launches before this check have used up the 1,000,000,000 instructions "
         "that a lab has, most of them in \"B1\".");
-  const AsSlowAs usual(1);
+  const AssumedSlowness usual(1);
   Spending slow;
   slow.add("B2", 5, 9 * Spending::kSlower);
   CHECK_FALSE(slow.used_up("B3"));
@@ -197,7 +197,7 @@ TEST_CASE("grading: a launch has limits, and so have a check and a lab for all o
 }
 
 TEST_CASE("grading: a slow machine has more seconds, and no more instructions") {
-  const AsSlowAs four(4);
+  const AssumedSlowness four(4);
   Spending spending;
   constexpr double kSecond = Spending::kSlower;
   spending.add("B1", 1'000, 39 * kSecond);
@@ -455,7 +455,8 @@ TEST_CASE("grading: what nobody has counted earns no points") {
 }
 
 TEST_CASE("grading: what moves past the lanes is demand, too") {
-  const auto graded = [](uint64_t seed, const std::function<void(counters::OtherWays&)>& change) {
+  const auto graded = [](uint64_t seed,
+                         const std::function<void(counters::OtherTraffic&)>& change) {
     return grade_harness(
         [=](FakeDevice& device, auto& shape, auto& args) {
           device::Run run = copy(device, shape, args);

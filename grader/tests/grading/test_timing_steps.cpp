@@ -35,10 +35,10 @@ TEST_SUITE("labs steps") {
     REQUIRE(asked.candidates.size() == 4);
     CHECK(asked.candidates[1].submitted);
     CHECK_FALSE(asked.candidates[2].submitted);
-    REQUIRE(asked.contests.size() == 2);
-    CHECK(asked.contests[0].against == 1);
-    CHECK(asked.contests[1].candidate == 2);
-    CHECK(asked.contests[1].against == 3);
+    REQUIRE(asked.required_ratios.size() == 2);
+    CHECK(asked.required_ratios[0].against == 1);
+    CHECK(asked.required_ratios[1].candidate == 2);
+    CHECK(asked.required_ratios[1].against == 3);
   }
 
   TEST_CASE("grading: on a card that gives less for it, less is asked") {

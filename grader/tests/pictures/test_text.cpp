@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "pictures/explanation.h"
 #include "pictures/make.h"
-#include "pictures/shown.h"
 #include "pictures/text.h"
 #include "tests/fixtures/golden.h"
 #include "tests/fixtures/sample_pictures.h"
@@ -25,7 +25,7 @@ using tests::sample_access;
 Mapping by_formula(const std::string& shape) {
   const SwizzleShape s = read_swizzle(shape);
   std::vector<uint32_t> to;
-  for (const uint32_t offset : offsets_of(s)) to.push_back(swizzled(s, offset));
+  for (const uint32_t offset : group_offsets(s)) to.push_back(swizzled(s, offset));
   return mapping_of(s, to);
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("pictures: of a large swizzle the first rows and columns are drawn, an
 
 TEST_CASE("pictures: of a function that is no swizzle, what leaves the drawn part is marked") {
   const SwizzleShape s = read_swizzle("3,0,8");
-  std::vector<uint32_t> to = offsets_of(s);
+  std::vector<uint32_t> to = group_offsets(s);
   to[0] += 100;
   to[1] += 256;
   const std::string drawn = text(mapping_of(s, to), false);

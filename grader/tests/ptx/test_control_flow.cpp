@@ -32,7 +32,7 @@ uint32_t at(const ptx::Function& f, int mark) {
 }
 
 // Where the lanes meet that the n-th branch (bra or brx, from 0) parts.
-uint32_t meeting(const ptx::Function& f, int branch) {
+uint32_t reconvergence(const ptx::Function& f, int branch) {
   const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
   for (size_t i = 0; i < f.body.size(); ++i) {
     const bool is_branch = f.body[i].op->id == ptx::OpId::bra || f.body[i].op->id == ptx::OpId::brx;
@@ -46,18 +46,18 @@ uint32_t meeting(const ptx::Function& f, int branch) {
 
 TEST_CASE("ptx: reconvergence: if") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "L: " + M(2) + "ret;");
-  CHECK(meeting(kernel(m), 0) == at(kernel(m), 2));
+  CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 2));
 }
 
 TEST_CASE("ptx: reconvergence: if and else") {
   const auto m =
       parse_kernel("@%p1 bra E;\n" + M(1) + "bra.uni J;\nE: " + M(2) + "J: " + M(3) + "ret;");
-  CHECK(meeting(kernel(m), 0) == at(kernel(m), 3));
+  CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 3));
 }
 
 TEST_CASE("ptx: reconvergence: a loop's lanes meet behind it") {
   const auto m = parse_kernel("L: " + M(1) + "@%p1 bra L;\n" + M(2) + "ret;");
-  CHECK(meeting(kernel(m), 0) == at(kernel(m), 2));
+  CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 2));
 }
 
 TEST_CASE("ptx: reconvergence: break and continue in nested loops") {
@@ -74,22 +74,22 @@ TEST_CASE("ptx: reconvergence: break and continue in nested loops") {
                               M(4) + "ret;");
   const ptx::Function& f = kernel(m);
   // Who leaves the inner loop alone meets in the outer one; who stays in it, at its next round.
-  CHECK(meeting(f, 0) == at(f, 3));
-  CHECK(meeting(f, 1) == at(f, 1) + 1);
-  CHECK(meeting(f, 2) == at(f, 4));
-  CHECK(meeting(f, 4) == at(f, 4));
+  CHECK(reconvergence(f, 0) == at(f, 3));
+  CHECK(reconvergence(f, 1) == at(f, 1) + 1);
+  CHECK(reconvergence(f, 2) == at(f, 4));
+  CHECK(reconvergence(f, 4) == at(f, 4));
 }
 
 TEST_CASE("ptx: reconvergence: a break inside an if leaves the others to meet behind the if") {
   const auto m = parse_kernel("L: " + M(1) + "@%p1 bra B;\n" + M(2) + "@%p2 bra E;\nB: " + M(3) +
                               "@%p3 bra L;\nE: " + M(4) + "ret;");
   const ptx::Function& f = kernel(m);
-  CHECK(meeting(f, 0) == at(f, 3));
-  CHECK(meeting(f, 1) == at(f, 4));
+  CHECK(reconvergence(f, 0) == at(f, 3));
+  CHECK(reconvergence(f, 1) == at(f, 4));
   // Nobody waits there for those who have left the loop.
   const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
   const auto come = [&](int mark, int to) {
-    for (const ptx::Meeting& m : flow.meetings)
+    for (const ptx::ReconvergencePoint& m : flow.reconvergence_points)
       if (m.block == flow.block_of[at(f, to)])
         return m.from[static_cast<size_t>(flow.block_of[at(f, mark)])] != 0;
     return false;
@@ -103,16 +103,16 @@ TEST_CASE("ptx: reconvergence: a break inside an if leaves the others to meet be
 TEST_CASE("ptx: reconvergence: a place that some lanes avoid by a return or a jump") {
   // if (p1) { …; if (p2) return; } x
   const auto left = parse_kernel("@!%p1 bra X;\n" + M(1) + "@%p2 bra R;\nX: " + M(2) + "R: ret;");
-  CHECK(meeting(kernel(left), 0) == at(kernel(left), 2));
+  CHECK(reconvergence(kernel(left), 0) == at(kernel(left), 2));
   // if (p1 || p2) { x } y
   const auto either =
       parse_kernel("@%p1 bra X;\n" + M(1) + "@!%p2 bra Y;\nX: " + M(2) + "Y: " + M(3) + "ret;");
-  CHECK(meeting(kernel(either), 0) == at(kernel(either), 2));
-  CHECK(meeting(kernel(either), 1) == at(kernel(either), 3));
+  CHECK(reconvergence(kernel(either), 0) == at(kernel(either), 2));
+  CHECK(reconvergence(kernel(either), 1) == at(kernel(either), 3));
   // if (p1) { if (p2) goto y; if (p3) goto z; } x; y; z: lanes that do not jump equally far
   const auto torn = parse_kernel("@!%p1 bra X;\n" + M(1) + "@%p2 bra Y;\n@%p3 bra Z;\nX: " + M(2) +
                                  "Y: " + M(3) + "Z: " + M(4) + "ret;");
-  CHECK(meeting(kernel(torn), 0) == at(kernel(torn), 3));
+  CHECK(reconvergence(kernel(torn), 0) == at(kernel(torn), 3));
 }
 
 TEST_CASE("ptx: reconvergence: lanes that leave one loop and two meet behind the inner one") {
@@ -120,23 +120,23 @@ TEST_CASE("ptx: reconvergence: lanes that leave one loop and two meet behind the
                               "@%p2 bra N;\n@%p3 bra D;\nB: " + M(3) + "@%p4 bra I;\nN: " + M(4) +
                               "@%p5 bra O;\nD: " + M(5) + "ret;");
   const ptx::Function& f = kernel(m);
-  CHECK(meeting(f, 0) == at(f, 4));
-  CHECK(meeting(f, 1) == at(f, 4));
-  CHECK(meeting(f, 2) == at(f, 5));
+  CHECK(reconvergence(f, 0) == at(f, 4));
+  CHECK(reconvergence(f, 1) == at(f, 4));
+  CHECK(reconvergence(f, 2) == at(f, 5));
   const auto one =
       parse_kernel("O: " + M(1) + "I: @%p1 bra B;\n" + M(2) + "@%p3 bra D;\nB: " + M(3) +
                    "@%p4 bra I;\nN: " + M(4) + "@%p5 bra O;\nD: " + M(5) + "ret;");
-  CHECK(meeting(kernel(one), 0) == at(kernel(one), 3));
+  CHECK(reconvergence(kernel(one), 0) == at(kernel(one), 3));
 }
 
 TEST_CASE("ptx: reconvergence: a continue with an edge of its own meets rounds later") {
   const auto m =
       parse_kernel("L: " + M(1) + "@%p1 bra L;\n" + M(2) + "@%p2 bra L;\n" + M(3) + "ret;");
-  CHECK(meeting(kernel(m), 0) == at(kernel(m), 2));
+  CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 2));
   const auto twice =
       parse_kernel("L: " + M(1) + "@%p1 bra A;\n" + M(2) + "@%p2 bra E;\nbra L;\nA: " + M(3) +
                    "@%p3 bra E;\nbra L;\nE: ret;");
-  CHECK(meeting(kernel(twice), 0) == at(kernel(twice), 1));  // only the next round is sure
+  CHECK(reconvergence(kernel(twice), 0) == at(kernel(twice), 1));  // only the next round is sure
 }
 
 TEST_CASE("ptx: reconvergence: an inner loop with one way out meets there") {
@@ -144,74 +144,74 @@ TEST_CASE("ptx: reconvergence: an inner loop with one way out meets there") {
       parse_kernel("outer: " + M(1) + "inner: " + M(2) + "@%p1 bra next;\n" + M(3) +
                    "next: @%p2 bra inner;\n" + M(4) + "@%p3 bra outer;\n" + M(5) + "ret;");
   const ptx::Function& f = kernel(m);
-  CHECK(meeting(f, 0) == at(f, 3) + 1);
-  CHECK(meeting(f, 1) == at(f, 4));
-  CHECK(meeting(f, 2) == at(f, 5));
+  CHECK(reconvergence(f, 0) == at(f, 3) + 1);
+  CHECK(reconvergence(f, 1) == at(f, 4));
+  CHECK(reconvergence(f, 2) == at(f, 5));
 }
 
 TEST_CASE("ptx: reconvergence: an early return by branch meets at the shared ret") {
   const auto m =
       parse_kernel("@%p1 bra R;\n" + M(1) + "@%p2 bra S;\n" + M(2) + "S: " + M(3) + "R: ret;");
   const ptx::Function& f = kernel(m);
-  CHECK(meeting(f, 0) == f.body.size() - 1);
-  CHECK(meeting(f, 1) == at(f, 3));
+  CHECK(reconvergence(f, 0) == f.body.size() - 1);
+  CHECK(reconvergence(f, 1) == at(f, 3));
 }
 
 TEST_CASE("ptx: reconvergence: paths that return separately never meet") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "ret;\nL: " + M(2) + "exit;");
-  CHECK(meeting(kernel(m), 0) == ptx::kNoReconverge);
+  CHECK(reconvergence(kernel(m), 0) == ptx::kNoReconverge);
 }
 
 TEST_CASE("ptx: reconvergence: the end of the body is a return") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "bra E;\nL: " + M(2) + "E:");
-  CHECK(meeting(kernel(m), 0) == ptx::kNoReconverge);
+  CHECK(reconvergence(kernel(m), 0) == ptx::kNoReconverge);
   // So a branch to it is a guarded return: nothing is left to wait for.
   const auto guarded = parse_kernel("@%p1 bra E;\n" + M(1) + "E:");
-  CHECK(meeting(kernel(guarded), 0) == ptx::kNoReconverge);
+  CHECK(reconvergence(kernel(guarded), 0) == ptx::kNoReconverge);
 }
 
 TEST_CASE("ptx: reconvergence: a guarded return keeps nobody from meeting") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "@%p2 ret;\nL: " + M(2) + "ret;");
-  CHECK(meeting(kernel(m), 0) == at(kernel(m), 2));
+  CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 2));
 }
 
 TEST_CASE("ptx: reconvergence: a guarded return that is the only way out of a loop") {
   const auto m = parse_kernel("T: @%p1 bra L;\n" + M(1) + "L: " + M(2) + "@%p2 ret;\n bra T;");
-  CHECK(meeting(kernel(m), 0) == at(kernel(m), 2));
+  CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 2));
 }
 
 TEST_CASE("ptx: reconvergence: nobody waits for a trap") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "bra J;\nL: trap;\nJ: " + M(2) + "ret;");
-  CHECK(meeting(kernel(m), 0) == at(kernel(m), 1));
+  CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 1));
   const auto two = parse_kernel("@%p1 bra A;\n@%p2 bra L;\nA: " + M(1) + "ret;\nL: trap;");
-  CHECK(meeting(kernel(two), 0) == at(kernel(two), 1));
-  CHECK(meeting(kernel(two), 1) == at(kernel(two), 1));
+  CHECK(reconvergence(kernel(two), 0) == at(kernel(two), 1));
+  CHECK(reconvergence(kernel(two), 1) == at(kernel(two), 1));
 }
 
 TEST_CASE("ptx: reconvergence: infinite loops") {
   const auto m = parse_kernel("@%p1 bra L;\n" + M(1) + "ret;\nL: " + M(2) + "@%p2 bra L;\nbra L;");
   const ptx::Function& f = kernel(m);
-  CHECK(meeting(f, 0) == at(f, 1));  // those that do not loop need not wait
-  CHECK(meeting(f, 1) == at(f, 2));  // the next round
+  CHECK(reconvergence(f, 0) == at(f, 1));  // those that do not loop need not wait
+  CHECK(reconvergence(f, 1) == at(f, 2));  // the next round
 }
 
 TEST_CASE("ptx: reconvergence: a loop that can be entered in two places") {
   const auto m = parse_kernel("@%p1 bra B;\nA: " + M(1) + "@%p2 bra J;\nB: " + M(2) +
                               "@%p3 bra A;\nJ: " + M(3) + "ret;");
   const ptx::Function& f = kernel(m);
-  for (int branch : {0, 1, 2}) CHECK(meeting(f, branch) == at(f, 3));
+  for (int branch : {0, 1, 2}) CHECK(reconvergence(f, branch) == at(f, 3));
 }
 
 TEST_CASE("ptx: reconvergence: a switch") {
   const auto m = parse_kernel("ts: .branchtargets A, B, J, A;\nbrx.idx %r1, ts;\nA: " + M(1) +
                               "bra J;\nB: " + M(2) + "J: " + M(3) + "ret;");
-  CHECK(meeting(kernel(m), 0) == at(kernel(m), 3));
+  CHECK(reconvergence(kernel(m), 0) == at(kernel(m), 3));
 }
 
 TEST_CASE("ptx: reconvergence: code that nothing leads to does no harm") {
   const auto m =
       parse_kernel("bra J;\n" + M(1) + "@%p1 bra K;\n" + M(2) + "K: bra J;\nJ: " + M(3) + "ret;");
-  CHECK(meeting(kernel(m), 1) == at(kernel(m), 2) + 1);
+  CHECK(reconvergence(kernel(m), 1) == at(kernel(m), 2) + 1);
 }
 
 namespace {

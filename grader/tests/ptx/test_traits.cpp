@@ -10,7 +10,7 @@
 #include "simulator/ptx/parser.h"
 
 using namespace lab32;
-using ptx::Flow;
+using ptx::ControlTransfer;
 using ptx::Issue;
 using ptx::MemoryUse;
 using ptx::OpInfo;
@@ -75,12 +75,13 @@ TEST_CASE("ptx: traits: every address says what happens there, and in which spac
 
 TEST_CASE("ptx: traits: labels, calls and ends are control flow") {
   each_row([](const OpInfo& op, const ptx::Traits& t) {
-    const bool branches = t.flow == Flow::branch || t.flow == Flow::table_branch;
+    const bool branches =
+        t.transfer == ControlTransfer::branch || t.transfer == ControlTransfer::table_branch;
     CHECK(branches == (operands_of_kind(op, "label") == 1));
-    CHECK((t.flow == Flow::call) == (operands_of_kind(op, "func") == 1));
+    CHECK((t.transfer == ControlTransfer::call) == (operands_of_kind(op, "func") == 1));
     CHECK(t.leaves_function() == (op.base == "ret" || op.base == "exit"));
-    if (t.flow != Flow::next) CHECK_FALSE(has_destination(op));
-    if (t.flow != Flow::next) CHECK(t.memory_count == 0);
+    if (t.transfer != ControlTransfer::next) CHECK_FALSE(has_destination(op));
+    if (t.transfer != ControlTransfer::next) CHECK(t.memory_count == 0);
   });
 }
 
@@ -148,7 +149,7 @@ TEST_CASE("ptx: traits: what follows from them") {
   CHECK(copy.accesses_memory());
   CHECK(copy.memory[0].space == Space::shared);
   CHECK(copy.memory[1].space == Space::global);
-  CHECK(traits_of({"brkpt"}).flow == Flow::trap);
+  CHECK(traits_of({"brkpt"}).transfer == ControlTransfer::trap);
 }
 
 TEST_CASE("ptx: traits: the space of an access is the row's or the modifier's") {

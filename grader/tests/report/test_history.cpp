@@ -27,14 +27,14 @@ TEST_CASE("report: an attempt is kept once, lab by lab, and the oldest make room
   const tests::Scratch scratch;
   const auto file = scratch.path / ".lab32/history";
   Result result = tests::sample_result();
-  keep_in_history(scratch.path, result, "2026-01-01T10:00:00+00:00");
-  keep_in_history(scratch.path, result, "2026-01-01T10:01:00+00:00");  // nothing new
+  append_to_history(scratch.path, result, "2026-01-01T10:00:00+00:00");
+  append_to_history(scratch.path, result, "2026-01-01T10:01:00+00:00");  // nothing new
   CHECK(lines_of(file).size() == result.labs.size());
   CHECK(lines_of(file)[0]["time"] == "2026-01-01T10:00:00+00:00");
   CHECK(lines_of(file)[0]["checks"]["B1 scale: sectors"]["measured"] == "2,097,152 sectors");
   for (int k = 0; k < 210; ++k) {
     result.labs[0].tests[0].score = k;
-    keep_in_history(scratch.path, result, "2026-01-02T10:00:00+00:00");
+    append_to_history(scratch.path, result, "2026-01-02T10:00:00+00:00");
   }
   size_t of_first = 0;
   for (const KeptLine& line : lines_of(file)) of_first += line["lab"] == result.labs[0].name;
@@ -44,16 +44,16 @@ TEST_CASE("report: an attempt is kept once, lab by lab, and the oldest make room
 TEST_CASE("report: a history with other lines in it is read all the same") {
   const tests::Scratch scratch;
   scratch.write(".lab32/history", "no json\n[1]\n{\"lab\": 3}\n");
-  keep_in_history(scratch.path, tests::sample_result(), now());
+  append_to_history(scratch.path, tests::sample_result(), now());
   CHECK(lines_of(scratch.path / ".lab32/history").size() == tests::sample_result().labs.size());
 }
 
 TEST_CASE("report: LAB32_HISTORY=off keeps none") {
   {
     const Setting off(variables::kHistory, "off");
-    CHECK_FALSE(wants_history());
+    CHECK_FALSE(history_enabled());
   }
-  CHECK(wants_history());
+  CHECK(history_enabled());
 }
 
 TEST_CASE("report: what has changed is told check by check") {
@@ -72,7 +72,7 @@ TEST_CASE("report: what has changed is told check by check") {
 TEST_CASE("base: a watch sees files that are written and that are put in place") {
   const tests::Scratch scratch;
   const auto a = scratch.write("a/a.cu", "1"), b = scratch.write("b/b.cu", "1");
-  Watch watch({a, b});
+  FileWatch watch({a, b});
   scratch.write("b/b.cu", "2");
   scratch.write("b/other.cu", "2");
   CHECK(watch.wait() == std::vector<size_t>{1});

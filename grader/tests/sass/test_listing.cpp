@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "simulator/sass/flow.h"
+#include "simulator/sass/access_placement.h"
+#include "simulator/sass/control_flow.h"
 #include "simulator/sass/listing.h"
 #include "simulator/sass/operands.h"
-#include "simulator/sass/windows.h"
 
 using namespace lab32;
 using namespace lab32::sass;
@@ -142,43 +142,43 @@ TEST_SUITE("sass: listing") {
   TEST_CASE("sass: memory operations of Turing to Blackwell") {
     struct Row {
       const char* text;
-      WindowSpace space;
+      MemorySpace space;
       AccessKind kind;
       int bytes;
       const char* base;
       int64_t offset;
     };
     const Row rows[] = {
-        {"LDG.E.SYS R0, [R2]", WindowSpace::global, AccessKind::load, 4, "R2", 0},
-        {"LDG.E.128.CONSTANT R4, desc[UR4][R2.64+0x10]", WindowSpace::global, AccessKind::load, 16,
+        {"LDG.E.SYS R0, [R2]", MemorySpace::global, AccessKind::load, 4, "R2", 0},
+        {"LDG.E.128.CONSTANT R4, desc[UR4][R2.64+0x10]", MemorySpace::global, AccessKind::load, 16,
          "R2.64", 16},
-        {"LDG.E.U8 R5, [R4.64+-0x1]", WindowSpace::global, AccessKind::load, 1, "R4.64", -1},
-        {"LDG.E.S16 R5, [R4]", WindowSpace::global, AccessKind::load, 2, "R4", 0},
-        {"LDG.E.LTC128B R5, [R4]", WindowSpace::global, AccessKind::load, 4, "R4", 0},
-        {"STG.E.64 desc[UR6][R4.64], R2", WindowSpace::global, AccessKind::store, 8, "R4.64", 0},
-        {"LDS.U R3, [R9.X4+0x40]", WindowSpace::shared, AccessKind::load, 4, "R9.X4", 64},
-        {"LDS.128 R4, [UR5+0x30]", WindowSpace::shared, AccessKind::load, 16, "UR5", 48},
-        {"LDS.U8 R8, [R6+UR4+0x1]", WindowSpace::shared, AccessKind::load, 1, "R6+UR4", 1},
-        {"STS [R2+-0x800], R9", WindowSpace::shared, AccessKind::store, 4, "R2", -2048},
-        {"STS.U16 [R2], R9", WindowSpace::shared, AccessKind::store, 2, "R2", 0},
-        {"LDL.LU R4, [R1+0x8]", WindowSpace::local, AccessKind::load, 4, "R1", 8},
-        {"STL.128 [R1], R4", WindowSpace::local, AccessKind::store, 16, "R1", 0},
-        {"LD.E R4, [R2.64]", WindowSpace::generic, AccessKind::load, 4, "R2.64", 0},
-        {"ST.E.128 [R2.64], R4", WindowSpace::generic, AccessKind::store, 16, "R2.64", 0},
-        {"ATOM.E.ADD.STRONG.GPU PT, R3, [R2.64], R5", WindowSpace::generic, AccessKind::atom, 4,
+        {"LDG.E.U8 R5, [R4.64+-0x1]", MemorySpace::global, AccessKind::load, 1, "R4.64", -1},
+        {"LDG.E.S16 R5, [R4]", MemorySpace::global, AccessKind::load, 2, "R4", 0},
+        {"LDG.E.LTC128B R5, [R4]", MemorySpace::global, AccessKind::load, 4, "R4", 0},
+        {"STG.E.64 desc[UR6][R4.64], R2", MemorySpace::global, AccessKind::store, 8, "R4.64", 0},
+        {"LDS.U R3, [R9.X4+0x40]", MemorySpace::shared, AccessKind::load, 4, "R9.X4", 64},
+        {"LDS.128 R4, [UR5+0x30]", MemorySpace::shared, AccessKind::load, 16, "UR5", 48},
+        {"LDS.U8 R8, [R6+UR4+0x1]", MemorySpace::shared, AccessKind::load, 1, "R6+UR4", 1},
+        {"STS [R2+-0x800], R9", MemorySpace::shared, AccessKind::store, 4, "R2", -2048},
+        {"STS.U16 [R2], R9", MemorySpace::shared, AccessKind::store, 2, "R2", 0},
+        {"LDL.LU R4, [R1+0x8]", MemorySpace::local, AccessKind::load, 4, "R1", 8},
+        {"STL.128 [R1], R4", MemorySpace::local, AccessKind::store, 16, "R1", 0},
+        {"LD.E R4, [R2.64]", MemorySpace::generic, AccessKind::load, 4, "R2.64", 0},
+        {"ST.E.128 [R2.64], R4", MemorySpace::generic, AccessKind::store, 16, "R2.64", 0},
+        {"ATOM.E.ADD.STRONG.GPU PT, R3, [R2.64], R5", MemorySpace::generic, AccessKind::atom, 4,
          "R2.64", 0},
-        {"RED.E.ADD.F32.FTZ.RN.STRONG.GPU [UR4], R2", WindowSpace::global, AccessKind::red, 4,
+        {"RED.E.ADD.F32.FTZ.RN.STRONG.GPU [UR4], R2", MemorySpace::global, AccessKind::red, 4,
          "UR4", 0},
-        {"RED.E.ADD.64.STRONG.GPU [R2.64], R4", WindowSpace::global, AccessKind::red, 8, "R2.64",
+        {"RED.E.ADD.64.STRONG.GPU [R2.64], R4", MemorySpace::global, AccessKind::red, 8, "R2.64",
          0},
-        {"REDG.E.ADD.F64.RN.STRONG.GPU desc[UR4][R4.64], R2", WindowSpace::global, AccessKind::red,
+        {"REDG.E.ADD.F64.RN.STRONG.GPU desc[UR4][R4.64], R2", MemorySpace::global, AccessKind::red,
          8, "R4.64", 0},
-        {"REDG.E.ADD.F16x2.RN.STRONG.GPU desc[UR4][R4.64], R2", WindowSpace::global,
+        {"REDG.E.ADD.F16x2.RN.STRONG.GPU desc[UR4][R4.64], R2", MemorySpace::global,
          AccessKind::red, 4, "R4.64", 0},
-        {"ATOMG.E.CAS.STRONG.GPU PT, R5, [R4], R6, R7", WindowSpace::global, AccessKind::atom, 4,
+        {"ATOMG.E.CAS.STRONG.GPU PT, R5, [R4], R6, R7", MemorySpace::global, AccessKind::atom, 4,
          "R4", 0},
-        {"ATOMS.POPC.INC.32 RZ, [R6+URZ]", WindowSpace::shared, AccessKind::atom, 4, "R6+URZ", 0},
-        {"ATOMS.CAST.SPIN.64 R6, [R9], R4, R6", WindowSpace::shared, AccessKind::atom, 8, "R9", 0},
+        {"ATOMS.POPC.INC.32 RZ, [R6+URZ]", MemorySpace::shared, AccessKind::atom, 4, "R6+URZ", 0},
+        {"ATOMS.CAST.SPIN.64 R6, [R9], R4, R6", MemorySpace::shared, AccessKind::atom, 8, "R9", 0},
     };
     for (const Row& row : rows) {
       CAPTURE(row.text);
@@ -230,7 +230,7 @@ TEST_SUITE("sass: flow") {
     CHECK(flow.structure.depth(block(6)) == 0);
     CHECK(flow.slow_path[static_cast<size_t>(block(7))]);
     CHECK_FALSE(flow.slow_path[static_cast<size_t>(block(4))]);
-    const auto deciders = flow.structure.all_deciders(block(2));
+    const auto deciders = flow.structure.all_controlling_branches(block(2));
     CHECK(std::find(deciders.begin(), deciders.end(), block(1)) != deciders.end());
     CHECK(flow.structure.dominates(block(2), block(6)));
     CHECK_FALSE(flow.structure.dominates(block(6), block(2)));

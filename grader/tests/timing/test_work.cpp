@@ -170,10 +170,11 @@ TEST_SUITE("model: work") {
   TEST_CASE("model: the multiprocessor with the longest blocks is the last") {
     // Of two: block 5 has ten times the work.
     const std::vector<uint64_t> work{10, 10, 10, 10, 10, 100, 10, 10};
-    const std::vector<uint64_t> last = model::blocks_of_the_last(2, 2, 8, 4, work);
+    const std::vector<uint64_t> last = model::blocks_of_last_multiprocessor(2, 2, 8, 4, work);
     CHECK(std::count(last.begin(), last.end(), 5) == 1);
     CHECK(last.size() < 5);
-    CHECK(model::blocks_of_the_last(2, 2, 7, 4, {}) == std::vector<uint64_t>{0, 2, 4, 6});
+    CHECK(model::blocks_of_last_multiprocessor(2, 2, 7, 4, {}) ==
+          std::vector<uint64_t>{0, 2, 4, 6});
   }
 
   TEST_CASE("model: a block of machine code runs as often as its PTX says") {

@@ -78,7 +78,7 @@ TEST_SUITE("compile: sandbox") {
   }
 
   TEST_CASE("toolchain: Landlock: only the sandbox's files, in whatever way they are named") {
-    if (confinable().landlock == 0) {
+    if (confinement_support().landlock == 0) {
       MESSAGE("this kernel has no Landlock");
       return;
     }
@@ -104,7 +104,7 @@ TEST_SUITE("compile: sandbox") {
   }
 
   TEST_CASE("toolchain: seccomp: no sockets without bubblewrap either") {
-    if (!confinable().seccomp) {
+    if (!confinement_support().seccomp) {
       MESSAGE("this kernel has no filters");
       return;
     }

@@ -22,7 +22,7 @@ fs::path program(const tests::Scratch& scratch, const std::string& name) {
 TEST_SUITE("compile: toolchain") {
   TEST_CASE("toolchain: the first place that has it wins") {
     tests::Scratch s;
-    Surroundings where;
+    ToolchainSearch where;
     where.root = s.path / "root";
     where.path = (s.path / "path/bin").string() + "::relative:/usr/bin";
     where.usual = s.path / "usual";
@@ -75,7 +75,7 @@ TEST_SUITE("compile: toolchain") {
 
   TEST_CASE("toolchain: a wheel of lab32 has its own compilers, whatever is on PATH") {
     tests::Scratch s;
-    Surroundings where;
+    ToolchainSearch where;
     where.root = s.path / "packages/lab32/tree";
     where.path = (s.path / "path/bin").string() + ":/usr/bin";
     where.usual = s.path / "usual";
@@ -89,7 +89,7 @@ TEST_SUITE("compile: toolchain") {
 
   TEST_CASE("toolchain: a checkout says what `make grade` installs") {
     tests::Scratch s;
-    Surroundings where;
+    ToolchainSearch where;
     where.root = s.path / "root";
     where.path = s.path.string();
     where.usual = s.path / "usual";
@@ -103,7 +103,7 @@ TEST_SUITE("compile: toolchain") {
   }
 
   TEST_CASE("toolchain: a wrong wish is named") {
-    Surroundings where{"/nonexistent", "/nonexistent/nvcc", "", "/usr/bin"};
+    ToolchainSearch where{"/nonexistent", "/nonexistent/nvcc", "", "/usr/bin"};
     CHECK_THROWS_WITH_AS(find_toolchain(where),
                          "LAB32_NVCC=/nonexistent/nvcc is not a program: correct it or unset it",
                          Error);
@@ -111,7 +111,7 @@ TEST_SUITE("compile: toolchain") {
 
   TEST_CASE("toolchain: another nvcc is another identity") {
     tests::Scratch s;
-    Surroundings where{s.path / "root", program(s, "a/bin/nvcc").string(), "", "/usr/bin"};
+    ToolchainSearch where{s.path / "root", program(s, "a/bin/nvcc").string(), "", "/usr/bin"};
     std::string before = find_toolchain(where).identity;
     CHECK(find_toolchain(where).identity == before);
     s.write("a/bin/nvcc", "#!/bin/sh\nexit 1\n");
@@ -122,8 +122,8 @@ TEST_SUITE("compile: toolchain") {
     tests::Scratch s;
     fs::create_directories(s.path / "lab32");
     program(s, "bin/gcc");
-    Surroundings where{s.path / "lab32", program(s, "cuda/bin/nvcc").string(), "",
-                       (s.path / "bin").string()};
+    ToolchainSearch where{s.path / "lab32", program(s, "cuda/bin/nvcc").string(), "",
+                          (s.path / "bin").string()};
     CHECK(is_inside(find_toolchain(where).host_compiler, "/usr"));
     where.nvcc = program(s, "bin/nvcc").string();
     CHECK_THROWS_AS(find_toolchain(where), Error);

@@ -47,7 +47,7 @@ struct WorkerResult {
     longest_wait = block.longest_wait();
     warps = std::move(block.warp_tally());
     bad_access = block.faults().first_bad_access();
-    odd_amount = block.odd_amount();
+    out_of_range_amount = block.out_of_range_amount();
   }
 
   std::vector<std::unique_ptr<Observer>> observers;
@@ -56,7 +56,7 @@ struct WorkerResult {
   size_t output_bytes = 0;
   std::exception_ptr error;  // neither trap nor order: the machine's fault, or ours
   std::optional<Trap> trap, bad_access;
-  std::optional<OddAmount> odd_amount;
+  std::optional<OutOfRangeAmount> out_of_range_amount;
   uint64_t longest_warp = 0, busiest_warp = 0, longest_wait = 0;
   WarpTally warps;
 };

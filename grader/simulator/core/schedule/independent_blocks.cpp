@@ -61,8 +61,9 @@ class Reader {
 
   static bool is_harmless(const ptx::Instruction& in) {
     const ptx::Traits& t = in.op->traits;
-    return t.flow != ptx::Flow::call && t.flow != ptx::Flow::table_branch && !t.bulk &&
-           !t.is_texture() && !t.is_cluster_barrier() && !t.is_mbarrier();
+    return t.transfer != ptx::ControlTransfer::call &&
+           t.transfer != ptx::ControlTransfer::table_branch && !t.bulk && !t.is_texture() &&
+           !t.is_cluster_barrier() && !t.is_mbarrier();
   }
 
   // ---- values ----
@@ -231,7 +232,7 @@ class Reader {
   }
 
   static bool is_branch(const ptx::Instruction& in) {
-    return in.op->traits.flow == ptx::Flow::branch;
+    return in.op->traits.transfer == ptx::ControlTransfer::branch;
   }
   static size_t target_of(const ptx::Instruction& in) {
     return static_cast<size_t>(in.operands[0].value);

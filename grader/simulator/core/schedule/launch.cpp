@@ -166,7 +166,8 @@ void collect(const std::vector<Observer*>& observers, const std::vector<WorkerRe
     outcome.longest_wait = std::max(outcome.longest_wait, result->longest_wait);
     if (earlier(result->trap, outcome.trap)) outcome.trap = result->trap;
     if (earlier(result->bad_access, outcome.bad_access)) outcome.bad_access = result->bad_access;
-    if (earlier(result->odd_amount, outcome.odd_amount)) outcome.odd_amount = result->odd_amount;
+    if (earlier(result->out_of_range_amount, outcome.out_of_range_amount))
+      outcome.out_of_range_amount = result->out_of_range_amount;
   }
   for (const auto& [block, text] : output) {
     if (outcome.trap && block > outcome.trap->block) break;
@@ -308,7 +309,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
       residents.run();
       issued = residents.issued();
     } catch (const HeapTouched&) {
-      outcome.order_unseen = true;
+      outcome.grid_races_unchecked = true;
       return true;
     } catch (const OrderMatters&) {
       return false;  // an allocation is used in two ways: each word counts
@@ -319,7 +320,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     return true;
   };
   while (!attempt()) guard.rollback();
-  if (outcome.order_unseen) {
+  if (outcome.grid_races_unchecked) {
     guard.rollback();
     return run_unguarded(launch, observers, 0, outcome);
   }
@@ -356,7 +357,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   if (left && !heap && any_wants(observers, &Observer::wants_order)) {
     run_in_order(launch, observers, outcome);
   } else if (left) {
-    outcome.order_unseen = heap && any_wants(observers, &Observer::wants_order);
+    outcome.grid_races_unchecked = heap && any_wants(observers, &Observer::wants_order);
     run_unguarded(launch, observers, done, outcome);
   }
   find_site_of_limit(outcome);

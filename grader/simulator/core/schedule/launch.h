@@ -11,13 +11,14 @@
 namespace lab32::sim {
 
 struct LaunchOutcome {
-  std::optional<Trap> trap;             // that of the lowest block
-  std::optional<Trap> bad_access;       // the first that did not end a launch that keeps going
-  std::optional<OddAmount> odd_amount;  // of the lowest block
-  std::vector<IssueTally> tally;        // by site
-  std::string output;                   // printf, in block order
-  bool output_lost = false;             // there was more than kOutputLimit (block_group.h)
-  bool order_unseen = false;  // the order of blocks was asked for and not looked at: the heap
+  std::optional<Trap> trap;        // that of the lowest block
+  std::optional<Trap> bad_access;  // the first that did not end a launch that keeps going
+  std::optional<OutOfRangeAmount> out_of_range_amount;  // of the lowest block
+  std::vector<IssueTally> tally;                        // by site
+  std::string output;                                   // printf, in block order
+  bool output_lost = false;  // there was more than kOutputLimit (block_group.h)
+  bool grid_races_unchecked =
+      false;  // the order of blocks was asked for and not looked at: the heap
   // Of each warp, where the launch asks for it: warps of a block side by side, blocks in order.
   // Empty where not all blocks are known.
   std::vector<uint32_t> warps;

@@ -19,7 +19,7 @@ const ptx::Traits& traits_of(const Inst& in) { return in.ptx->op->traits; }
 bool only_computes(const Inst& in) {
   const ptx::Traits& t = traits_of(in);
   return t.memory_count == 0 && !t.is_texture() && !t.bulk && t.sync == ptx::Sync::none &&
-         t.flow == ptx::Flow::next;
+         t.transfer == ptx::ControlTransfer::next;
 }
 
 bool is_param(const Inst& in) {

@@ -60,20 +60,21 @@ void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code) {
 }
 
 void mark_meetings(const ptx::ControlFlow& flow, CodeFunction& function) {
-  function.meetings = flow.meetings;
-  for (const ptx::Meeting& m : flow.meetings)
-    function.meeting_pcs.push_back(
+  function.reconvergence_points = flow.reconvergence_points;
+  for (const ptx::ReconvergencePoint& m : flow.reconvergence_points)
+    function.reconvergence_pcs.push_back(
         static_cast<uint32_t>(flow.blocks[static_cast<size_t>(m.block)].first));
   function.block_of = flow.block_of;
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
     const ptx::BasicBlock& block = flow.blocks[b];
     Inst& branch = function.code[static_cast<size_t>(block.last) - 1];
     if (!ptx::is_branch(*branch.ptx)) continue;
-    branch.meeting = flow.meeting_of[b];
-    branch.last_meeting = flow.last_meeting_of[b];
+    branch.reconvergence = flow.reconvergence_of[b];
+    branch.full_reconvergence = flow.full_reconvergence_of[b];
     const int behind = block.last;
-    branch.avoids =
-        std::any_of(flow.meetings.begin(), flow.meetings.end(), [&](const ptx::Meeting& m) {
+    branch.avoids = std::any_of(
+        flow.reconvergence_points.begin(), flow.reconvergence_points.end(),
+        [&](const ptx::ReconvergencePoint& m) {
           return m.from[b] &&
                  (static_cast<size_t>(behind) >= flow.block_of.size() ||
                   !m.from[static_cast<size_t>(flow.block_of[static_cast<size_t>(behind)])]);
@@ -82,20 +83,20 @@ void mark_meetings(const ptx::ControlFlow& flow, CodeFunction& function) {
 }
 
 Dispatch flow_of(const ptx::Traits& traits) {
-  switch (traits.flow) {
-    case ptx::Flow::branch:
+  switch (traits.transfer) {
+    case ptx::ControlTransfer::branch:
       return Dispatch::branch;
-    case ptx::Flow::table_branch:
+    case ptx::ControlTransfer::table_branch:
       return Dispatch::table_branch;
-    case ptx::Flow::call:
+    case ptx::ControlTransfer::call:
       return Dispatch::call;
-    case ptx::Flow::ret:
+    case ptx::ControlTransfer::ret:
       return Dispatch::ret;
-    case ptx::Flow::exit:
+    case ptx::ControlTransfer::exit:
       return Dispatch::exit;
-    case ptx::Flow::trap:
+    case ptx::ControlTransfer::trap:
       return Dispatch::trap;
-    case ptx::Flow::next:
+    case ptx::ControlTransfer::next:
       break;
   }
   if (traits.is_block_barrier() || traits.is_cluster_barrier()) return Dispatch::block_sync;

@@ -55,9 +55,11 @@ class BlockContext {
   // Instructions that a warp of the block may issue.
   uint64_t warp_budget() const { return warp_budget_; }
 
-  const std::optional<OddAmount>& odd_amount() const { return odd_amount_; }
+  const std::optional<OutOfRangeAmount>& out_of_range_amount() const {
+    return out_of_range_amount_;
+  }
   void note_odd_amount(uint32_t site, bool shuffle, uint32_t amount, uint32_t limit) {
-    if (!odd_amount_) odd_amount_ = {info_.index, site, shuffle, amount, limit};
+    if (!out_of_range_amount_) out_of_range_amount_ = {info_.index, site, shuffle, amount, limit};
   }
   // printf output of the block run last; handed over once.
   std::string take_output() { return std::move(output_); }
@@ -113,7 +115,7 @@ class BlockContext {
   uint64_t local_bytes_ = 0;
   bool muted_ = false;
   std::string output_;
-  std::optional<OddAmount> odd_amount_;
+  std::optional<OutOfRangeAmount> out_of_range_amount_;
 };
 
 }  // namespace lab32::sim

@@ -110,7 +110,7 @@ class Decoder {
     static const ptx::Instruction kReturn = [] {
       ptx::Instruction r;
       for (const auto& row : ptx::opcode_table())
-        if (row.traits.flow == ptx::Flow::ret) r.op = &row;
+        if (row.traits.transfer == ptx::ControlTransfer::ret) r.op = &row;
       return r;
     }();
     Inst end;

@@ -62,7 +62,7 @@ struct Inst {
   ExecFn exec = nullptr;
   Dispatch flow = Dispatch::straight;
   bool has_guard = false, guard_negated = false;
-  bool avoids = false;  // branch: lanes that go past it may come where they miss a meeting
+  bool avoids = false;  // branch: lanes that go past it may come where they miss a reconvergence
   uint8_t dst_count = 0, src_count = 0;
   uint32_t guard = 0;  // offset of the predicate slot
   Slot dst[4];
@@ -72,8 +72,8 @@ struct Inst {
   // activation's carry slot, a bit per lane like a predicate.
   Slot mem_base, mem_base2;  // base2: second address of cp.async
   int64_t mem_offset = 0, mem_offset2 = 0;
-  uint32_t target = 0;                  // branch: index in the program's code
-  int meeting = -1, last_meeting = -1;  // branch: as ptx::Meetings has it
+  uint32_t target = 0;                              // branch: index in the program's code
+  int reconvergence = -1, full_reconvergence = -1;  // branch: as ptx::ReconvergencePoints has it
   uint32_t site = 0;  // index of this instruction over all functions of the program
   // So many instructions from this one on, of its basic block, only compute, load and store: lanes
   // that begin here come to their end, and nothing about the warp changes on the way.
@@ -124,7 +124,7 @@ Reduction reduction_of(const ptx::Instruction& in, ptx::Type type);
 // Shifts by more bits than there are, shuffles by more lanes than a warp has, and both by negative
 // amounts: hardware has a result, C++ has none, and nobody means it.
 
-struct OddAmount {
+struct OutOfRangeAmount {
   uint64_t block = 0;  // linear index, of the first
   uint32_t site = 0;
   bool shuffle = false;  // else a shift

@@ -17,8 +17,8 @@
 #include "simulator/core/memory/memory.h"
 #include "simulator/core/warp/access_plan.h"
 #include "simulator/core/warp/instruction.h"
-#include "simulator/ptx/meetings.h"
 #include "simulator/ptx/module.h"
+#include "simulator/ptx/reconvergence.h"
 
 namespace lab32::sim {
 
@@ -72,15 +72,17 @@ struct CodeFunction {
     uint32_t offset, bytes;
   };
   std::vector<ParamRange> arguments, results;
-  std::vector<ptx::Meeting> meetings;  // Inst::meeting
-  std::vector<uint32_t> meeting_pcs;
+  std::vector<ptx::ReconvergencePoint> reconvergence_points;  // Inst::reconvergence
+  std::vector<uint32_t> reconvergence_pcs;
   std::vector<int> block_of;  // of each instruction of the PTX
 
-  uint32_t pc_of(int meeting) const { return meeting_pcs[static_cast<size_t>(meeting)]; }
-  // Whether lanes at `pc` may still come to the meeting.
-  bool come_to(int meeting, uint32_t pc) const {
-    return pc < block_of.size() &&
-           meetings[static_cast<size_t>(meeting)].from[static_cast<size_t>(block_of[pc])];
+  uint32_t pc_of(int reconvergence) const {
+    return reconvergence_pcs[static_cast<size_t>(reconvergence)];
+  }
+  // Whether lanes at `pc` may still come to the reconvergence.
+  bool come_to(int reconvergence, uint32_t pc) const {
+    return pc < block_of.size() && reconvergence_points[static_cast<size_t>(reconvergence)]
+                                       .from[static_cast<size_t>(block_of[pc])];
   }
 };
 

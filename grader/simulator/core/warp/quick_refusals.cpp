@@ -15,7 +15,7 @@ namespace {
 void look_at(const ptx::Module& module, const ptx::Function& f, const ptx::Instruction& in,
              bool heap) {
   pick(in);
-  if (in.op->traits.flow != ptx::Flow::call) return;
+  if (in.op->traits.transfer != ptx::ControlTransfer::call) return;
   const ptx::Operand& target = f.calls[static_cast<size_t>(in.call)].target;
   if (target.kind != ptx::Operand::Kind::reg)
     target_of(target.name, module.find_function(target.name), heap);

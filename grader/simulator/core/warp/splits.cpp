@@ -10,10 +10,10 @@ bool is_place(const Join* join, const Split& split) {
   return join != nullptr && join->callee == nullptr && join->frame == split.frame;
 }
 
-// Whether lanes that meet at `join` come to the meeting after that.
-bool is_before(const Join& join, int meeting, const CodeFunction& function) {
-  return join.meeting >= 0 && function.come_to(meeting, join.pc) &&
-         !function.come_to(join.meeting, function.pc_of(meeting));
+// Whether lanes that meet at `join` come to the reconvergence after that.
+bool is_before(const Join& join, int reconvergence, const CodeFunction& function) {
+  return join.reconvergence >= 0 && function.come_to(reconvergence, join.pc) &&
+         !function.come_to(join.reconvergence, function.pc_of(reconvergence));
 }
 
 }  // namespace
@@ -101,11 +101,11 @@ bool Splits::join_lanes() {
   }
 }
 
-Join* Splits::make_join(uint32_t pc, int meeting, const Split& split, uint32_t expected,
+Join* Splits::make_join(uint32_t pc, int reconvergence, const Split& split, uint32_t expected,
                         Join* parent) {
   Join* join = make_join();
   join->pc = pc;
-  join->meeting = meeting;
+  join->reconvergence = reconvergence;
   join->frame = split.frame;
   join->expected = expected;
   join->parent = parent;
@@ -125,27 +125,27 @@ void Splits::diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uin
   list_.push_back(other);
 }
 
-Join* Splits::join_at(uint32_t pc, int meeting, const Split& split) {
+Join* Splits::join_at(uint32_t pc, int reconvergence, const Split& split) {
   if (is_place(split.join, split) && split.join->pc == pc) return split.join;
-  return make_join(pc, meeting, split, split.mask, split.join);
+  return make_join(pc, reconvergence, split, split.mask, split.join);
 }
 
 Join* Splits::join_of(const Inst& in, const Split& split) {
   Join* const join = split.join;
-  if (in.meeting < 0) return join;
+  if (in.reconvergence < 0) return join;
   const CodeFunction& function = *split.frame->function;
   // Who meets others on the way there does so first: leave_joins sees to those who do not.
-  if (is_place(join, split) && is_before(*join, in.meeting, function)) return join;
+  if (is_place(join, split) && is_before(*join, in.reconvergence, function)) return join;
   // A loop that lanes leave one after the other has one join, not one for each iteration.
-  return join_at(function.pc_of(in.meeting), in.meeting, split);
+  return join_at(function.pc_of(in.reconvergence), in.reconvergence, split);
 }
 
 void Splits::leave_joins(size_t which, const Inst& in) {
   Split& split = list_[which];
   const CodeFunction& function = *split.frame->function;
   const auto misses = [&](const Join* join) {
-    return is_place(join, split) && join->meeting >= 0 &&
-           !function.come_to(join->meeting, split.pc);
+    return is_place(join, split) && join->reconvergence >= 0 &&
+           !function.come_to(join->reconvergence, split.pc);
   };
   if (!misses(split.join)) return;
   const uint32_t lanes = split.mask;
@@ -153,7 +153,7 @@ void Splits::leave_joins(size_t which, const Inst& in) {
   Join* outermost = innermost;
   while (misses(outermost->parent)) outermost = outermost->parent;
   Join* around = outermost->parent;
-  const int behind = in.last_meeting;
+  const int behind = in.full_reconvergence;
   if (behind >= 0 && function.come_to(behind, split.pc) &&
       is_before(*outermost, behind, function)) {
     const uint32_t pc = function.pc_of(behind);

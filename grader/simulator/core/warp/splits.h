@@ -18,7 +18,7 @@ namespace lab32::sim {
 
 struct Join {
   uint32_t pc = 0;
-  int meeting = -1;  // of the frame's function; -1: where nobody can miss it
+  int reconvergence = -1;  // of the frame's function; -1: where nobody can miss it
   Frame* frame = nullptr;
   uint32_t expected = 0, arrived = 0;
   Join* parent = nullptr;
@@ -68,7 +68,7 @@ class Splits {
   // Where the lanes wait that the branch parts: for all that are in the split.
   Join* join_of(const Inst& in, const Split& split);
   // All lanes of the split meet at `pc`: where they do already, if they do.
-  Join* join_at(uint32_t pc, int meeting, const Split& split);
+  Join* join_at(uint32_t pc, int reconvergence, const Split& split);
   // The current split, or the one made last, has gone on from a branch: no lane waits for its lanes
   // any longer where they cannot come to now. They meet those others where all the branch's ways
   // do.
@@ -93,7 +93,8 @@ class Splits {
 
  private:
   Join* make_join();
-  Join* make_join(uint32_t pc, int meeting, const Split& split, uint32_t expected, Join* parent);
+  Join* make_join(uint32_t pc, int reconvergence, const Split& split, uint32_t expected,
+                  Join* parent);
   void free_join(Join* join) { free_joins_.push_back(join); }
   void leave_joins(size_t which, const Inst& in);
   void push_split(const Join& join);

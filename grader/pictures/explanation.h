@@ -8,7 +8,7 @@
 
 namespace lab32::pictures {
 
-struct Shown {
+struct Explanation {
   std::string lab, check;  // empty: of a program
   std::string file;
   std::string message;  // what the check says
@@ -16,10 +16,10 @@ struct Shown {
 };
 
 // The check and what it says; nothing of a program.
-std::string heading(const Shown& shown);
-std::string text(const Shown& shown, bool colour);
+std::string heading(const Explanation& shown);
+std::string text(const Explanation& shown, bool colour);
 // Schema lab32-pictures/1 (README.md).
-std::string json(const Shown& shown);
+std::string json(const Explanation& shown);
 nlohmann::ordered_json to_json(const Launch& launch);
 
 }  // namespace lab32::pictures

@@ -23,6 +23,6 @@ const ProgramCommands*& linked_programs();
 // This process becomes build/runtime/lab32, with the words that it was started with. In a checkout
 // where that program has not been built, `make runtime` builds it first. Returns only to throw
 // MachineError, when it is not there or cannot be built.
-[[noreturn]] void exec_guest();
+[[noreturn]] void exec_program_binary();
 
 }  // namespace lab32::commands

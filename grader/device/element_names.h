@@ -18,10 +18,10 @@
 namespace lab32::device {
 
 // Of one module. Types are asked for when the first variable needs them: a second compilation.
-class VariablePlaces {
+class ElementNames {
  public:
   // `module` must outlive this.
-  VariablePlaces(const ptx::Module& module, std::function<std::string()> debug_ptx)
+  ElementNames(const ptx::Module& module, std::function<std::string()> debug_ptx)
       : module_(module), debug_ptx_(std::move(debug_ptx)) {}
 
   // `f.object`, a symbol or the name of an array, becomes a name; `f.place` is filled in where it

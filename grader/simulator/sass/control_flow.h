@@ -22,20 +22,21 @@ struct Graph {
   int size() const { return static_cast<int>(next.size()); }
 };
 
-struct Structure {
+struct ControlStructure {
   std::vector<bool> reachable;
-  std::vector<int> dominator;                // immediate; -1 for the entry and unreachable nodes
-  std::vector<Loop> loops;                   // natural loops, one a header
-  std::vector<int> loop_of;                  // innermost loop of each node, -1: none
-  std::vector<std::vector<int>> decided_by;  // control dependence: the nodes whose branch decides
+  std::vector<int> dominator;  // immediate; -1 for the entry and unreachable nodes
+  std::vector<Loop> loops;     // natural loops, one a header
+  std::vector<int> loop_of;    // innermost loop of each node, -1: none
+  std::vector<std::vector<int>>
+      controlling_branches;  // control dependence: the nodes whose branch decides
 
   bool dominates(int a, int b) const { return ptx::dominates(dominator, a, b); }
   int depth(int node) const;  // loops around the node
-  // decided_by, transitively.
-  std::vector<int> all_deciders(int node) const;
+  // controlling_branches, transitively.
+  std::vector<int> all_controlling_branches(int node) const;
 };
 
-Structure analyse(const Graph& graph);
+ControlStructure analyse(const Graph& graph);
 
 // Basic blocks of a SASS function, and which of them are slow paths for diverged warps.
 struct FlowGraph {
@@ -44,7 +45,7 @@ struct FlowGraph {
   };
   std::vector<Block> blocks;
   std::vector<int> block_of;  // by instruction
-  Structure structure;
+  ControlStructure structure;
   // Run only by warps whose lanes have not met again (BRA.DIV, BRA.CONV): a second copy of code
   // with warp-wide instructions, or a call that waits for the others.
   std::vector<bool> slow_path;

@@ -1,4 +1,4 @@
-#include "simulator/sass/flow.h"
+#include "simulator/sass/control_flow.h"
 
 #include <algorithm>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace lab32::sass {
 
 namespace {
 
-void find_deciders(ptx::Edges next, Structure& s) {
+void find_controlling_branches(ptx::Edges next, ControlStructure& s) {
   const int n = static_cast<int>(s.reachable.size());
   // A loop without an end never reaches the exit: give it a way there, so that every node has a
   // post-dominator.
@@ -19,13 +19,13 @@ void find_deciders(ptx::Edges next, Structure& s) {
     if (out.empty() || (out.size() == 1 && out[0] == i)) out.push_back(n);
   }
   const std::vector<int> after = ptx::immediate_dominators(ptx::reversed(next), n);
-  s.decided_by.assign(static_cast<size_t>(n), {});
+  s.controlling_branches.assign(static_cast<size_t>(n), {});
   for (int a = 0; a < n; ++a) {
     if (!s.reachable[static_cast<size_t>(a)] || next[static_cast<size_t>(a)].size() < 2) continue;
     for (int b : next[static_cast<size_t>(a)]) {
       for (int at = b; at >= 0 && at < n && at != after[static_cast<size_t>(a)];
            at = after[static_cast<size_t>(at)]) {
-        auto& deciders = s.decided_by[static_cast<size_t>(at)];
+        auto& deciders = s.controlling_branches[static_cast<size_t>(at)];
         if (std::find(deciders.begin(), deciders.end(), a) == deciders.end()) deciders.push_back(a);
       }
     }
@@ -34,25 +34,25 @@ void find_deciders(ptx::Edges next, Structure& s) {
 
 }  // namespace
 
-int Structure::depth(int node) const {
+int ControlStructure::depth(int node) const {
   int depth = 0;
   for (int l = loop_of[static_cast<size_t>(node)]; l >= 0; l = loops[static_cast<size_t>(l)].parent)
     ++depth;
   return depth;
 }
 
-std::vector<int> Structure::all_deciders(int node) const {
-  std::vector<int> found = decided_by[static_cast<size_t>(node)];
+std::vector<int> ControlStructure::all_controlling_branches(int node) const {
+  std::vector<int> found = controlling_branches[static_cast<size_t>(node)];
   for (size_t i = 0; i < found.size(); ++i) {
-    for (int d : decided_by[static_cast<size_t>(found[i])]) {
+    for (int d : controlling_branches[static_cast<size_t>(found[i])]) {
       if (std::find(found.begin(), found.end(), d) == found.end()) found.push_back(d);
     }
   }
   return found;
 }
 
-Structure analyse(const Graph& graph) {
-  Structure s;
+ControlStructure analyse(const Graph& graph) {
+  ControlStructure s;
   const size_t n = graph.next.size();
   if (n == 0) return s;
   ptx::Edges next = graph.next;
@@ -66,7 +66,7 @@ Structure analyse(const Graph& graph) {
   s.dominator.resize(n);
   s.reachable.resize(n);
   for (size_t i = 0; i < n; ++i) s.reachable[i] = i == 0 || s.dominator[i] >= 0;
-  find_deciders(next, s);
+  find_controlling_branches(next, s);
   return s;
 }
 
@@ -182,7 +182,7 @@ FlowGraph analyse_flow(const Function& function) {
   }
   // Loops and control dependence are those of a warp whose lanes are together.
   flow.structure = analyse(converged);
-  const Structure whole = analyse(all);
+  const ControlStructure whole = analyse(all);
   for (size_t b = 0; b < flow.blocks.size(); ++b)
     flow.slow_path.push_back(whole.reachable[b] && !flow.structure.reachable[b]);
   return flow;

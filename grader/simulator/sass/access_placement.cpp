@@ -1,6 +1,6 @@
 // Exhaustive search: a window is at most 16 bytes, so each member has a handful of candidates, and
 // a byte that two windows would take, or that nobody asked for, rejects a candidate at once.
-#include "simulator/sass/windows.h"
+#include "simulator/sass/access_placement.h"
 
 #include <algorithm>
 #include <map>

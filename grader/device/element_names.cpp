@@ -1,4 +1,4 @@
-#include "device/variable_places.h"
+#include "device/element_names.h"
 
 #include <algorithm>
 
@@ -13,12 +13,12 @@ std::string named(const std::string& symbol, const std::string& part) {
 
 }  // namespace
 
-const ptx::DebugTypes& VariablePlaces::types() {
+const ptx::DebugTypes& ElementNames::types() {
   if (!types_) types_ = debug_ptx_ ? ptx::DebugTypes(debug_ptx_()) : ptx::DebugTypes();
   return *types_;
 }
 
-void VariablePlaces::name(counters::Finding& f) {
+void ElementNames::name(counters::Finding& f) {
   if (f.object.empty()) return;
   if (f.global && module_.find_variable(f.object) == nullptr) return;  // allocated by the host
   const bool race = f.kind == counters::Finding::Kind::race;
@@ -27,8 +27,7 @@ void VariablePlaces::name(counters::Finding& f) {
   f.object = variable_name(f.object);
 }
 
-void VariablePlaces::name(sim::MemoryAccess& access,
-                          const std::vector<sim::SharedVariable>& shared) {
+void ElementNames::name(sim::MemoryAccess& access, const std::vector<sim::SharedVariable>& shared) {
   if (access.space == sim::AccessSpace::local) return;
   std::string symbol = access.object;
   if (access.space == sim::AccessSpace::shared) {

@@ -1,4 +1,4 @@
-#include "app/guest.h"
+#include "app/program_binary.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ std::vector<std::string> own_words() {
   return words;
 }
 
-void build_guest(const fs::path& program) {
+void build_program_binary(const fs::path& program) {
   std::error_code error;
   if (!fs::exists(root() / "grader/runtime/runtime.mk", error))
     throw MachineError(fmt::format("{}: this lab32 was installed without what runs whole programs",
@@ -50,7 +50,7 @@ Command program_command(CLI::App& lab32, const char* name, const char* help,
   if (linked_programs())
     (linked_programs()->*add)(command);
   else
-    command.run_words = [](const Words&) -> int { exec_guest(); };
+    command.run_with_words = [](const Words&) -> int { exec_program_binary(); };
   return command;
 }
 
@@ -61,10 +61,10 @@ const ProgramCommands*& linked_programs() {
   return programs;
 }
 
-void exec_guest() {
+void exec_program_binary() {
   const fs::path program = root() / "build/runtime/lab32";
   std::error_code error;
-  if (!fs::exists(program, error)) build_guest(program);
+  if (!fs::exists(program, error)) build_program_binary(program);
   std::vector<std::string> words = own_words();
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

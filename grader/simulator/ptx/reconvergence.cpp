@@ -12,7 +12,7 @@
 //    went round a loop of their own. Of three ways back or more ptxas makes one: then they do not.
 // 4. Also at a place that some of them avoid: in `if (a) { …; if (b) return; } x;` at x. Not where
 //    some jump to one place behind it and some to another.
-#include "simulator/ptx/meetings.h"
+#include "simulator/ptx/reconvergence.h"
 
 #include <algorithm>
 #include <map>
@@ -27,7 +27,7 @@ namespace {
 
 struct Place {
   int block = kNoBlock;
-  int view = kWhole;  // in which it was found
+  int view = kWholeFunction;  // in which it was found
   bool operator<(const Place& other) const {
     return std::tie(block, view) < std::tie(other.block, other.view);
   }
@@ -55,10 +55,10 @@ class Finder {
     rank_.assign(blocks.size(), blocks_);
     for (size_t i = 0; i < order.size(); ++i) rank_[at(order[i])] = blocks_ - static_cast<int>(i);
     for (int l = 0; l < loops(); ++l) views_.emplace_back(blocks, loops_, l);
-    views_.emplace_back(blocks, loops_, kWhole);
+    views_.emplace_back(blocks, loops_, kWholeFunction);
   }
 
-  Meetings find() {
+  ReconvergencePoints find() {
     nearest_.resize(block_.size());
     last_.resize(block_.size());
     for (int b = 0; b < blocks_; ++b) {
@@ -76,8 +76,8 @@ class Finder {
   static size_t at(int i) { return static_cast<size_t>(i); }
   int loops() const { return static_cast<int>(loops_.all.size()); }
   const Loop& loop(int l) const { return loops_.all[at(l)]; }
-  bool holds(int l, int block) const { return l == kWhole || loop(l).holds[at(block)]; }
-  const FlowView& view(int l) const { return l == kWhole ? views_.back() : views_[at(l)]; }
+  bool holds(int l, int block) const { return l == kWholeFunction || loop(l).holds[at(block)]; }
+  const FlowView& view(int l) const { return l == kWholeFunction ? views_.back() : views_[at(l)]; }
   const std::vector<int>& ways_of(int block) const { return block_[at(block)].successors; }
 
   // The innermost loop around the block in which so many of its ways stay.
@@ -88,24 +88,24 @@ class Finder {
       return static_cast<size_t>(
           std::count_if(to.begin(), to.end(), [&](int t) { return holds(l, t); }));
     };
-    while (l != kWhole && stay() < ways) l = loop(l).parent;
+    while (l != kWholeFunction && stay() < ways) l = loop(l).parent;
     return l;
   }
 
   // All lanes that stay in that loop, of those that the block's branch parts: rules 1 to 3.
   Place where_all_meet(int block, int own) const {
     const int meet = view(own).post_dominator(block);
-    if (own == kWhole) return {meet, own};
-    if (meet != kNoBlock && !is_torn(block, meet, own)) return {meet, own};
+    if (own == kWholeFunction) return {meet, own};
+    if (meet != kNoBlock && !exits_to_different_loops(block, meet, own)) return {meet, own};
     if (meet == kNoBlock && ways_back(own) > 2) return {loop(own).header, own};
     for (int wider = loop(own).parent;; wider = loop(wider).parent) {
       const int there = view(wider).post_dominator(block);
       const auto serves = [&] {
-        return meet != kNoBlock ? !is_torn(block, there, wider)
+        return meet != kNoBlock ? !exits_to_different_loops(block, there, wider)
                                 : there != loop(own).header && holds(own, there);
       };
       if (there != kNoBlock && serves()) return {there, wider};
-      if (wider == kWhole) break;
+      if (wider == kWholeFunction) break;
     }
     if (meet != kNoBlock) return {};
     return {loop(own).header, own};
@@ -118,8 +118,8 @@ class Finder {
   }
 
   // Whether lanes on their way from `from` to `to` leave the loop for places in different loops.
-  bool is_torn(int from, int to, int l) const {
-    if (l == kWhole || to == kNoBlock) return false;
+  bool exits_to_different_loops(int from, int to, int l) const {
+    if (l == kWholeFunction || to == kNoBlock) return false;
     std::set<int> left;
     for_each_escape(from, to, l, [&](int target) { left.insert(outermost_left(l, target)); });
     return left.size() > 1;
@@ -127,7 +127,7 @@ class Finder {
 
   template <class Visit>
   void for_each_escape(int from, int to, int l, Visit visit) const {
-    NodeSet between = view(l).reached_from(from, to);
+    NodeSet between = view(l).blocks_reached_from(from, to);
     between[at(from)] = true;
     for (int b = 0; b < blocks_; ++b) {
       if (!between[at(b)]) continue;
@@ -137,18 +137,18 @@ class Finder {
   }
 
   int outermost_left(int l, int target) const {
-    while (loop(l).parent != kWhole && !holds(loop(l).parent, target)) l = loop(l).parent;
+    while (loop(l).parent != kWholeFunction && !holds(loop(l).parent, target)) l = loop(l).parent;
     return l;
   }
 
   bool is_only_return(int block) const {
     const BasicBlock& b = block_[at(block)];
-    return b.ends_lanes && b.successors.empty() && b.last - b.first == 1;
+    return b.may_exit && b.successors.empty() && b.last - b.first == 1;
   }
 
   // Whether all ways from there leave the function, without meeting others on the way.
   bool is_way_out(int block) const {
-    if (!view(kWhole).leads_out(block)) return true;  // to a trap, or nowhere
+    if (!view(kWholeFunction).has_exit_path(block)) return true;  // to a trap, or nowhere
     std::vector<int> work{block};
     while (!work.empty()) {
       const int b = work.back();
@@ -163,7 +163,7 @@ class Finder {
   // The loop in which the block stands for itself: not the one whose header it is.
   int loop_around(int block) const {
     const int l = loops_.loop_of[at(block)];
-    return l != kWhole && loop(l).header == block ? loop(l).parent : l;
+    return l != kWholeFunction && loop(l).header == block ? loop(l).parent : l;
   }
 
   bool is_forward(int from, int to) const { return rank_[at(from)] < rank_[at(to)]; }
@@ -189,15 +189,16 @@ class Finder {
     });
     for (AvoidedPlace& place : candidates) {
       // Not where a cycle has two entrances: which of them comes first, nobody knows.
-      const NodeSet after = view(place.at.view).reached_from(place.at.block, kNoBlock);
+      const NodeSet after = view(place.at.view).blocks_reached_from(place.at.block, kNoBlock);
       const std::vector<int>& before = block_[at(place.at.block)].predecessors;
       if (std::any_of(before.begin(), before.end(),
                       [&](int p) { return is_forward(p, place.at.block) && after[at(p)]; }))
         continue;
-      place.inside = view(place.at.view).reached_from(place.from, place.at.block);
-      const NodeSet comes = view(place.at.view).that_come_to(place.at.block);
+      place.inside = view(place.at.view).blocks_reached_from(place.from, place.at.block);
+      const NodeSet comes = view(place.at.view).blocks_reaching(place.at.block);
       for (size_t i = 0; i < comes.size(); ++i) place.inside[i] = place.inside[i] && comes[i];
-      if (jumps_to_one_level(place) && !tears_inner(place)) avoided_.push_back(std::move(place));
+      if (jumps_to_one_level(place) && !splits_inner_reconvergence(place))
+        avoided_.push_back(std::move(place));
     }
   }
 
@@ -216,7 +217,7 @@ class Finder {
         });
     if (around != avoided_.rend())
       find_levels(*around, levels);
-    else if (place.at.view != kWhole && meet.block != kNoBlock)
+    else if (place.at.view != kWholeFunction && meet.block != kNoBlock)
       for_each_escape(place.from, meet.block, place.at.view, [&](int target) {
         levels.insert({outermost_left(place.at.view, target), 0});
       });
@@ -233,7 +234,7 @@ class Finder {
         if (place.leads_on(t) || is_way_out(t)) continue;
         if (!holds(l, t)) {
           levels.insert({outermost_left(l, t), 0});
-        } else if (l != kWhole && t == loop(l).header) {
+        } else if (l != kWholeFunction && t == loop(l).header) {
           levels.insert({none, -1});
         } else {
           const auto past = std::count_if(avoided_.begin(), avoided_.end(), [&](const auto& outer) {
@@ -246,11 +247,11 @@ class Finder {
   }
 
   // Whether lanes that meet inside a loop on the way leave it for either side of the place.
-  bool tears_inner(const AvoidedPlace& place) const {
+  bool splits_inner_reconvergence(const AvoidedPlace& place) const {
     for (int b = 0; b < blocks_; ++b) {
       const Place& meet = nearest_[at(b)];
       if (!place.inside[at(b)] || meet.block == kNoBlock || meet.view == place.at.view ||
-          meet.view == kWhole || !place.leads_on(meet.block))
+          meet.view == kWholeFunction || !place.leads_on(meet.block))
         continue;
       bool before = false, behind = false;
       for_each_escape(b, meet.block, meet.view,
@@ -274,22 +275,23 @@ class Finder {
     }
   }
 
-  Meetings tell() const {
-    Meetings found;
+  ReconvergencePoints tell() const {
+    ReconvergencePoints found;
     std::map<Place, int> index;
     const auto number = [&](const Place& place) {
       if (place.block == kNoBlock) return -1;
       const auto [entry, is_new] = index.try_emplace(place, static_cast<int>(index.size()));
       if (is_new) {
-        const bool next_round = place.view != kWhole && place.block == loop(place.view).header;
-        found.meetings.push_back({place.block, next_round
-                                                   ? loop(place.view).holds
-                                                   : view(place.view).that_come_to(place.block)});
+        const bool next_round =
+            place.view != kWholeFunction && place.block == loop(place.view).header;
+        found.reconvergence_points.push_back(
+            {place.block,
+             next_round ? loop(place.view).holds : view(place.view).blocks_reaching(place.block)});
       }
       return entry->second;
     };
-    for (const Place& place : nearest_) found.meeting_of.push_back(number(place));
-    for (const Place& place : last_) found.last_meeting_of.push_back(number(place));
+    for (const Place& place : nearest_) found.reconvergence_of.push_back(number(place));
+    for (const Place& place : last_) found.full_reconvergence_of.push_back(number(place));
     return found;
   }
 
@@ -298,12 +300,15 @@ class Finder {
   Loops loops_;
   std::vector<int> dominator_, rank_;  // rank_: a block's is higher than what leads to it forwards
   std::vector<FlowView> views_;        // of each loop, and of the whole function
-  std::vector<Place> nearest_, last_;  // by block, of its branch: Meetings::meeting_of
+  std::vector<Place> nearest_,
+      last_;  // by block, of its branch: ReconvergencePoints::reconvergence_of
   std::vector<AvoidedPlace> avoided_;
 };
 
 }  // namespace
 
-Meetings find_meetings(const std::vector<BasicBlock>& blocks) { return Finder(blocks).find(); }
+ReconvergencePoints find_reconvergence_points(const std::vector<BasicBlock>& blocks) {
+  return Finder(blocks).find();
+}
 
 }  // namespace lab32::ptx

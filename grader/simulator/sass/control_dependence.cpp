@@ -9,11 +9,11 @@
 namespace lab32::sass {
 namespace {
 
-using Reason = Draft::Reason;
+using Reason = DraftPlan::Reason;
 
-class Conditions {
+class ControlDependenceCheck {
  public:
-  explicit Conditions(Draft& draft) : d_(draft) {}
+  explicit ControlDependenceCheck(DraftPlan& draft) : d_(draft) {}
 
   void run() {
     for (size_t i = 0; i < d_.accesses.size(); ++i) check_structure(i);
@@ -32,11 +32,11 @@ class Conditions {
 
   void check_structure(size_t i) {
     const PtxAccess& a = d_.accesses[i];
-    Draft::Work& w = d_.work[i];
+    DraftPlan::Work& w = d_.work[i];
     if (w.failed || d_.plan(i).issues.empty()) return;
-    const Structure& structure = d_.function.structure();
+    const ControlStructure& structure = d_.function.structure();
     const int depth = structure.depth(a.block);
-    const std::vector<int> deciders = d_.function.deciding_lines(a.block);
+    const std::vector<int> deciders = d_.function.controlling_lines(a.block);
     bool unrolled = w.copies > 1;
     for (const MemorySite& s : w.own) {
       if (!s.flow->known) return d_.fail(i, Reason::jump_table);
@@ -113,7 +113,7 @@ class Conditions {
 
   // Does one of the PTX branches decide in the SASS too? A jump table stands for a chain of them.
   static bool is_decided(const MemorySite& s, const std::vector<int>& lines) {
-    for (int d : s.flow->structure.all_deciders(s.block)) {
+    for (int d : s.flow->structure.all_controlling_branches(s.block)) {
       const int last = s.flow->blocks[static_cast<size_t>(d)].last - 1;
       const Instruction& branch = s.function->code[static_cast<size_t>(last)];
       if (branch.base() == "BRX" ||
@@ -129,7 +129,7 @@ class Conditions {
     std::map<int, std::set<int>> copies;  // by block
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
       if (d_.work[i].failed || d_.plan(i).issues.empty() ||
-          d_.accesses[i].space == WindowSpace::local)
+          d_.accesses[i].space == MemorySpace::local)
         continue;
       copies[d_.accesses[i].block].insert(d_.work[i].copies);
     }
@@ -145,15 +145,15 @@ class Conditions {
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
       const auto block = copies.find(d_.accesses[i].block);
       if (block == copies.end() || block->second.size() <= 1) continue;
-      if (d_.accesses[i].space != WindowSpace::local) d_.fail(i, Reason::shared_by_iterations);
+      if (d_.accesses[i].space != MemorySpace::local) d_.fail(i, Reason::shared_by_iterations);
     }
   }
 
-  Draft& d_;
+  DraftPlan& d_;
 };
 
 }  // namespace
 
-void check_conditions(Draft& draft) { Conditions(draft).run(); }
+void check_control_dependence(DraftPlan& draft) { ControlDependenceCheck(draft).run(); }
 
 }  // namespace lab32::sass
