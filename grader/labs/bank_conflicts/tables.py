@@ -7,57 +7,61 @@ SHARED = "smsp__sass_inst_executed_op_shared_{}.sum"
 RAW = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 
 
-def forms_of(table, n, task):
-    """The forms of a task in the order of the file; n `any`: the task has one n."""
-    rows = table.where(task=task) if n == "any" else table.where(task=task, n=n)
-    return list(dict.fromkeys((row["form"], row["n"]) for row in rows))
+# (task, form) of the rows that a table of the notes shows.
+SETS = {
+    "optimised": [("look_up", "optimised"), ("look_up", "padded"), ("look_up", "by columns"),
+                  ("block_sums", "given"), ("block_sums", "optimised"), ("spectrum", "given"),
+                  ("spectrum", "lane by lane"), ("spectrum", "optimised"),
+                  ("spectrum_even", "given"), ("spectrum_even", "optimised"), ("count", "given")],
+}  # fmt: skip
 
 
-def wavefronts(device, n, *names):
-    """Wavefronts and time of every form of these tasks; the time at the largest n."""
+def wavefronts(device, chosen):
+    """Wavefronts and time of a set of forms; the time at the largest n."""
     counters = tables.measured(f"{device}-bank_conflicts-counters")
     times = tables.measured(f"{device}-bank_conflicts")
     rows = []
-    for task in names:
-        for form, size in forms_of(counters, n, task):
-
-            def value(metric, task=task, form=form, size=size):
-                return counters.value("value", task=task, form=form, n=size, metric=metric)
-
-            count, ideal = (value(f"memory_l1_wavefronts_shared{s}") for s in ("", "_ideal"))
-            slowest = max(times.where(task=task, form=form), key=lambda row: int(row["n"]))
-            rows.append(
-                [
-                    f"`{task}`, {form}",
-                    f"{int(count):,}",
-                    f"{int(count - ideal):,}",
-                    f"{float(slowest['median_ms']):.3f} ms",
-                    slowest["times_copy"],
-                ]
-            )
+    for task, form in SETS[chosen]:
+        count, ideal = (
+            counters.value("value", task=task, form=form, metric=f"memory_l1_wavefronts_shared{s}")
+            for s in ("", "_ideal")
+        )
+        slowest = max(times.where(task=task, form=form), key=lambda row: int(row["n"]))
+        rows.append(
+            [
+                f"`{task}`, {form}",
+                f"{int(count):,}",
+                f"{int(count - ideal):,}",
+                f"{float(slowest['median_ms']):.3f} ms",
+                slowest["times_copy"],
+            ]
+        )
     head = ["form", "wavefronts", "of these conflicts", "time", "time / copy's time"]
     return markdown(head, rows, numeric=range(1, 5))
 
 
-def raw_conflicts(device, n, *names):
-    """The pattern's conflicts beside the profiler's raw counters."""
+def raw_conflicts(device, n, task):
+    """The pattern's conflicts beside the profiler's raw counters, for each form of a task; the time at
+    the largest n."""
     table = tables.measured(f"{device}-bank_conflicts-counters")
+    times = tables.measured(f"{device}-bank_conflicts")
     rows = []
-    for task in names:
-        for form, size in forms_of(table, n, task):
+    for form in dict.fromkeys(row["form"] for row in table.where(task=task, n=n)):
 
-            def value(metric, task=task, form=form, size=size):
-                return int(table.value("value", task=task, form=form, n=size, metric=metric))
+        def value(metric, form=form):
+            return int(table.value("value", task=task, form=form, n=n, metric=metric))
 
-            count, ideal = (value(f"memory_l1_wavefronts_shared{s}") for s in ("", "_ideal"))
-            cells = [value(SHARED.format("st")), count, count - ideal]
-            cells += [value(RAW.format(op)) for op in ("st", "ld")]
-            rows.append([form] + [f"{cell:,}" for cell in cells])
+        count, ideal = (value(f"memory_l1_wavefronts_shared{s}") for s in ("", "_ideal"))
+        cells = [value(SHARED.format("st")), count, count - ideal]
+        cells += [value(RAW.format(op)) for op in ("st", "ld")]
+        slowest = max(times.where(task=task, form=form), key=lambda row: int(row["n"]))
+        ms = f"{float(slowest['median_ms']):.3f} ms"
+        rows.append([form, *(f"{cell:,}" for cell in cells), ms])
     head = [
         "form", "store instructions", "wavefronts", "conflicts of the pattern",
-        "raw counter, stores", "raw counter, loads",
+        "raw counter, stores", "raw counter, loads", "time",
     ]  # fmt: skip
-    return markdown(head, rows, numeric=range(1, 6))
+    return markdown(head, rows, numeric=range(1, 7))
 
 
 MAKERS = {"wavefronts": wavefronts, "raw_conflicts": raw_conflicts}

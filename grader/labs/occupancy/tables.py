@@ -1,6 +1,7 @@
 """The tables of handouts/occupancy.md and of its notes."""
 
 from handouts.markdown import markdown
+from handouts.predictions import farthest_off
 from lab32 import tables
 from lab32.labs.occupancy.notebook import measured
 
@@ -204,8 +205,9 @@ def memory_kinds(*forms):
     )
 
 
-def occupancy_predicted():
-    """What was predicted before the measurement, beside what came out."""
+def occupancy_predicted(most=None):
+    """What was predicted before the measurement, beside what was measured: the `most` rows whose
+    prediction was farthest off, or all rows."""
     rows = []
     for row in tables.measured("occupancy/predicted").rows:
         table = tables.measured(f"h200-{row['table']}")
@@ -222,9 +224,9 @@ def occupancy_predicted():
             names.append(", ".join(part for part in parts if part))
         ratio = ms("first") / ms("second")
         came = [row["predicted"], f"{ratio:.2f}", row["because"], row["looking_back"]]
-        rows.append([" / ".join(names), *came])
+        rows.append((row["predicted"], ratio, [" / ".join(names), *came]))
     head = ["first / second", "predicted", "measured", "predicted because", "looking back"]
-    return markdown(head, rows, numeric=[1, 2])
+    return markdown(head, [cells for *_, cells in farthest_off(rows, most)], numeric=[1, 2])
 
 
 MAKERS = {

@@ -2,7 +2,7 @@
 
 from handouts.markdown import markdown
 from lab32 import tables
-from lab32.labs.swizzle.notebook import FORMS, documented_table
+from lab32.labs.swizzle.notebook import FORMS
 
 
 def boxes():
@@ -12,11 +12,6 @@ def boxes():
         key = tuple(int(row[k]) for k in ("mode", "element_bytes", "columns", "base"))
         found.setdefault(key, []).append([int(v) for v in row["landing"].split()])
     return found
-
-
-def xor_table():
-    rows = [[f"**{y}**", *map(str, row)] for y, row in enumerate(documented_table())]
-    return markdown(["row \\ column", *map(str, range(8))], rows, numeric=range(1, 9))
 
 
 def tile_forms(device, *names):
@@ -61,4 +56,4 @@ def tensor_boxes():
     return markdown(head, rows, numeric=[1])
 
 
-MAKERS = {"xor_table": xor_table, "tile_forms": tile_forms, "tensor_boxes": tensor_boxes}
+MAKERS = {"tile_forms": tile_forms, "tensor_boxes": tensor_boxes}

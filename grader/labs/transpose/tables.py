@@ -8,15 +8,10 @@ LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 
 # What the handout sets side by side: by name, since forms have blanks and commas in theirs.
 SETS = {
-    "versions": [*VERSIONS, "copy kernel"],
-    "ways": ["naive", "naive, lanes down columns", "tile to columns", "tiled"],
+    "versions": ["naive", "naive, lanes down columns", "tile to columns", *VERSIONS[1:]],
     "lecture": ["16 wide, pitch 16", "16 wide, pitch 17"],
-    "rows": ["tiled", "tiled, 4 rows per thread", "padded", "padded, 4 rows per thread", "swizzled",
-             "swizzled, 4 rows per thread"],
-    "most": ["padded", "copy kernel", "padded, 4 rows per thread", "best, by elements",
-             "best, along rows", "best"],
-    "shorts": ["naive", "tiled", "padded by one", "padded", "swizzled", "best, by elements",
-               "best"],
+    "in_flight": ["copy kernel", "tiled, 4 rows per thread", "padded, 4 rows per thread",
+                  "best, by elements", "best, along rows", "best"],
 }  # fmt: skip
 
 
@@ -50,21 +45,19 @@ def transposed(device, kind, size, chosen):
     rows = []
     for form in SETS[chosen]:
         (row,) = table.where(task=kind, form=form, n=size)
-        rows.append([form, f"{float(row['median_ms']):.3f} ms", row["useful_gb_s"], row["times_copy"]])
-    head = ["form", "time", "useful GB/s", "time / copy's time"]
-    return markdown(head, rows, numeric=[1, 2, 3])
+        rows.append([form, f"{float(row['median_ms']):.3f} ms", row["times_copy"]])
+    return markdown(["form", "time", "time / copy's time"], rows, numeric=[1, 2])
 
 
-def transpose_counters(device, kind, size, chosen):
-    """What the hardware counted for a set of forms, for each request."""
+def transpose_counters(device, kind, counted, timed, chosen):
+    """What the hardware counted for a set of forms at one size, and their times at another."""
     table = tables.measured(f"{device}-transpose-counters")
+    times = tables.measured(f"{device}-transpose")
     rows = []
     for form in SETS[chosen]:
-        if form == "copy kernel":
-            continue
 
         def value(metric, form=form):
-            return table.value("value", task=kind, form=form, n=size, metric=metric)
+            return table.value("value", task=kind, form=form, n=counted, metric=metric)
 
         each = [
             value(LSU.format("sectors", op)) / value(LSU.format("requests", op))
@@ -79,18 +72,20 @@ def transpose_counters(device, kind, size, chosen):
                 f"{requests:,.0f}",
                 f"{shared:,.0f}",
                 f"{ideal:,.0f}",
-                f"{value('lts__t_sectors_op_write.sum'):,.0f}",
+                f"{times.value('times_copy', task=kind, form=form, n=timed):.2f}",
             ]
         )
     head = ["form", "sectors per load", "sectors per store", "requests", "shared wavefronts",
-            "ideal", "sectors written to L2"]  # fmt: skip
+            "ideal", "time / copy's time"]  # fmt: skip
     return markdown(head, rows, numeric=range(1, 7))
 
 
-def geam(device):
-    """The best transpose beside a copy and cuBLAS, in rounds of all three."""
+def geam(device, *sizes):
+    """The best transpose beside a copy and cuBLAS, in rounds of all three, at these sizes."""
     rows = []
     for row in tables.measured(f"{device}-geam").rows:
+        if row["n"] not in sizes:
+            continue
         times = [f"{float(row[f'{state}_us']):.1f} µs" for state in ("cold", "warm")]
         over = [f"{float(row[f'times_copy_{state}']):.3f}" for state in ("cold", "warm")]
         form = {"copy": "copy, device to device", "geam": "`cublasSgeam`"}.get(row["form"])

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from handouts import model_tables, words
 from handouts.markdown import markdown, with_unit
+from handouts.predictions import farthest_off
 from lab32 import ROOT, lab_times, labs, tables
 
 FILES = ["README.md", "handouts/*.md", "handouts/zh/*.md", "data/measured/*/README.md"]
@@ -70,14 +71,16 @@ def ratio(table, first, second, n):
     return ms(first) / ms(second)
 
 
-def predicted(device, lab, n):
-    """What was predicted before the measurement, beside what came out."""
+def predicted(device, lab, n, most=None):
+    """What was predicted before the measurement, beside what was measured: the `most` rows whose
+    prediction was farthest off, or all rows."""
     table = tables.measured(f"{device}-{lab}")
     rows = []
     for row in tables.measured(f"{lab}/predicted").rows:
-        names = [row[k].replace(":", ", ") for k in ("first", "second")]
-        came = f"{ratio(table, row['first'], row['second'], n):.2f}"
-        rows.append([" / ".join(names), row["predicted"], came, row["why"], row["afterwards"]])
+        names = " / ".join(row[k].replace(":", ", ") for k in ("first", "second"))
+        reached = ratio(table, row["first"], row["second"], n)
+        cells = [names, row["predicted"], f"{reached:.2f}", row["why"], row["afterwards"]]
+        rows.append((row["predicted"], reached, cells))
     head = [
         "first form / second form",
         "predicted",
@@ -85,7 +88,7 @@ def predicted(device, lab, n):
         "predicted because",
         "looking back",
     ]
-    return markdown(head, rows, numeric=[1, 2])
+    return markdown(head, [cells for *_, cells in farthest_off(rows, most)], numeric=[1, 2])
 
 
 def golden_file(name):
@@ -153,8 +156,16 @@ def list_of_labs():
     return markdown(["lab", "subject"], rows)
 
 
-def measured_and_modelled(lab):
-    """The kernels of a lab: what was measured of each, and what the model says."""
+def measured_and_modelled(lab, *kernels):
+    """The kernels of a lab, or those that are named: the measured time of each, and the modelled one."""
+    largest = lab_times.largest(lab)
+    chosen = {
+        name: row
+        for name, row in largest.items()
+        if not kernels or {name, name.split(" (")[0], re.split(r" \(|<", name)[0]} & {*kernels}
+    }
+    if not chosen:
+        raise LookupError(f"none of {', '.join(largest)} is called {', '.join(kernels)}")
     rows = [
         [
             f"`{name}`",
@@ -164,7 +175,7 @@ def measured_and_modelled(lab):
             f"{float(row['modelled_us']):,.1f} µs",
             row["bottleneck"],
         ]
-        for name, row in lab_times.largest(lab).items()
+        for name, row in chosen.items()
     ]
     head = ["kernel", "elements", "measured", "of a copy", "modelled", "modelled as bound by"]
     return markdown(head, rows, numeric=range(1, 5))
