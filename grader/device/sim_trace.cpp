@@ -50,7 +50,7 @@ sass::ControlStructure structure_of(const ptx::ControlFlow& flow) {
   sass::Graph graph;
   for (const ptx::BasicBlock& block : flow.blocks) {
     graph.next.push_back(block.successors);
-    if (block.ends_lanes) graph.next.back().push_back(static_cast<int>(flow.blocks.size()));
+    if (block.may_exit) graph.next.back().push_back(static_cast<int>(flow.blocks.size()));
   }
   return sass::analyse(graph);
 }

@@ -40,7 +40,11 @@ class Bench {
  public:
   Bench(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
         const std::string& baselines, const SharedRegion& output_region)
-      : gpu_(gpu), api_(gpu.api()), plan_(plan), kept_(kept), helpers_(gpu.load(helpers)) {
+      : gpu_(gpu),
+        api_(gpu.api()),
+        plan_(plan),
+        output_region_(output_region),
+        helpers_(gpu.load(helpers)) {
     check(api_.event_create(&start_, 0));
     check(api_.event_create(&stop_, 0));
     for (const TimedArray& array : plan.arrays) {
@@ -267,8 +271,8 @@ class Bench {
       output.candidate = candidate;
       output.set = set;
       for (Buffer b : outputs) {
-        if (b.bytes > kept_.size() - kept_bytes_) fail_with(sim::TrapKind::output);
-        std::byte* const to = kept_.data() + kept_bytes_;
+        if (b.bytes > output_region_.size() - kept_bytes_) fail_with(sim::TrapKind::output);
+        std::byte* const to = output_region_.data() + kept_bytes_;
         gpu_.download(to, b, b.bytes);
         output.arrays.emplace_back(nullptr, to, b.bytes);
         kept_bytes_ += b.bytes;
@@ -313,7 +317,7 @@ class Bench {
   Gpu& gpu_;
   const cuda::DriverApi& api_;
   const TimingPlan& plan_;
-  const SharedRegion& kept_;
+  const SharedRegion& output_region_;
   const Clock::time_point made_ = Clock::now();
   std::unique_ptr<LoadedModule> helpers_;
   std::vector<std::unique_ptr<LoadedModule>> modules_;
@@ -335,7 +339,7 @@ Timed run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& he
                  const std::string& baselines, const SharedRegion& output_region) {
   Timed timed;
   try {
-    timed.timing = Bench(gpu, plan, helpers, baselines, kept).run();
+    timed.timing = Bench(gpu, plan, helpers, baselines, output_region).run();
   } catch (const Failed& failed) {
     timed.fault = failed.fault;
   }

@@ -26,7 +26,7 @@ constexpr uint32_t kOffsets = 4096;
 
 // `to`: what the student's function says of the offsets from 0 on.
 void draw(Check& check, const pictures::SwizzleShape& shape, const std::vector<uint32_t>& to) {
-  const std::vector<uint32_t> offsets = pictures::offsets_of(shape);
+  const std::vector<uint32_t> offsets = pictures::group_offsets(shape);
   if (check.mappings.size() == std::size(kSwizzles) || offsets.back() >= to.size()) return;
   std::vector<uint32_t> drawn;
   for (const uint32_t offset : offsets) drawn.push_back(to[offset]);

@@ -63,7 +63,7 @@ PtxFunction::PtxFunction(const ptx::Function& function)
   const int exit = static_cast<int>(flow_.blocks.size());
   for (const ptx::BasicBlock& block : flow_.blocks) {
     graph.next.push_back(block.successors);
-    if (block.ends_lanes) graph.next.back().push_back(exit);
+    if (block.may_exit) graph.next.back().push_back(exit);
   }
   structure_ = analyse(graph);
   find_definitions();
