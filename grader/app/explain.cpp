@@ -1,4 +1,4 @@
-// `lab32 explain`: pictures of a lab's check, of a program's line, of a swizzle.
+// `lab32 explain`: shows pictures of the check of a lab, of a line of a program, or of a swizzle.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,11 +25,11 @@ struct ExplainCommand {
   std::string what, check, format = "text", output, picture, swizzle, dir = "labs", rubric;
   std::vector<std::string> arguments;
   counters::CloseUpChoice choice;
-  unsigned gpus = 1;  // of a program
+  unsigned gpus = 1;  // for a program
   grading::GradeOptions options;
 };
 
-// By the formula; but not where a task asks to find two rows in it.
+// Draws a swizzle by its formula, except where a task asks the student to work out two rows of it.
 pictures::Explanation explain_swizzle(const std::string& text) {
   const auto shape = pictures::read_swizzle(text);
   if (shape.bits == 2 && (shape.shift == 3 || shape.shift == -3))
@@ -45,7 +45,7 @@ pictures::Explanation explain_swizzle(const std::string& text) {
   return shown;
 }
 
-// By the student's own function, whatever the checks ask for.
+// Draws the swizzle that the student's own function computes, independently of the checks.
 pictures::Explanation explain_submitted_swizzle(const std::string& text,
                                                 const grading::GradeOptions& options) {
   const auto shape = pictures::read_swizzle(text);
@@ -60,7 +60,7 @@ pictures::Explanation explain_submitted_swizzle(const std::string& text,
   return shown;
 }
 
-// Of a check's mappings the one that is asked for.
+// Keeps only the mapping that the options ask for.
 void choose_mapping(pictures::Explanation& shown, const std::string& text) {
   const std::string name = pictures::read_swizzle(text).name();
   auto& all = shown.launch.mappings;
@@ -70,7 +70,7 @@ void choose_mapping(pictures::Explanation& shown, const std::string& text) {
   if (all.empty()) throw Error(shown.check + " does not ask for " + name);
 }
 
-// Of all pictures the one that is asked for.
+// Keeps only the picture that the options ask for.
 pictures::Launch only(const pictures::Launch& all, const std::string& picture) {
   pictures::Launch one;
   one.kernel = all.kernel;
@@ -95,7 +95,7 @@ pictures::Launch only(const pictures::Launch& all, const std::string& picture) {
   return one;
 }
 
-// A lab's name, or a program.
+// Explains a lab, given by its name, or a program.
 pictures::Explanation look(const ExplainCommand& command) {
   const grading::GradeOptions& options = command.options;
   const std::vector<std::string> labs = grading::known_labs();
@@ -143,7 +143,7 @@ int explain(ExplainCommand& command) {
     std::vector<std::string> words = {"--format", command.format};
     if (!command.output.empty()) {
       words.insert(words.end(), {"-o", command.output});
-      print(pictures::heading(shown));  // a picture has no room for it
+      print(pictures::heading(shown));  // printed, since the picture has no room for it
     }
     if (!command.picture.empty()) words.insert(words.end(), {"--picture", command.picture});
     exec_python("lab32.pictures", words, pictures::json(shown));

@@ -1,4 +1,5 @@
-// `lab32 grade`: results printed, written, kept, watched.
+// `lab32 grade`: prints and writes results, adds them to the history, and grades again at each save
+// (--watch).
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ const CLI::Validator kSeconds(
     },
     "");
 
-// Where a student looks at the result.
+// Whether a student looks at this result, so that it belongs to the history of attempts.
 bool is_an_attempt(const std::string& format, const std::string& output) {
   return format == "text" && output.empty() && isatty(STDOUT_FILENO) == 1;
 }
@@ -40,7 +41,7 @@ bool is_an_attempt(const std::string& format, const std::string& output) {
   report::Style style;
   style.colour = report::wants_colour(STDOUT_FILENO);
   const auto show = [&](const report::Result& result, const std::string& changes) {
-    // First: who has read it may end this.
+    // Written before printing, since a reader of the output may close it and end this process.
     if (history) report::append_to_history(options.dir, result, report::now());
     print("\n" + report::text(result, style) + "\n" + changes);
     print(fmt::format("watching {}; Ctrl-C ends this\n", options.dir.string()));

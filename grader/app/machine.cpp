@@ -1,4 +1,5 @@
-// `lab32 doctor` and `devices`: what a machine has of what grading needs, and what can run on it.
+// `lab32 doctor` and `lab32 devices`: whether this machine has everything that grading needs, and
+// which devices it has.
 
 #include <fmt/format.h>
 
@@ -34,7 +35,7 @@ class Sheet {
       head = std::string(kNames, ' ');
     }
   }
-  // What `describe` says, or that it is missing; whether it is there.
+  // Prints the result of `describe`, or that the part is missing. Returns whether it is there.
   template <class Describe>
   bool found(const std::string& name, Describe describe) {
     try {
@@ -103,7 +104,7 @@ int examine() {
     describe_isolation(sheet);
   }
   can_grade &= sheet.found("scratch", scratch);
-  // Not missing: no check needs it.
+  // Never reported as missing, since no check needs it.
   try {
     sheet.row("GPU", device::open_timer("gpu")->describe());
   } catch (const Error& e) {

@@ -19,25 +19,25 @@
 namespace lab32::commands {
 namespace {
 
-// In the order of `lab32 --help`.
+// The commands in the order of `lab32 --help`.
 constexpr Command (*kCommands[])(CLI::App&) = {
     grade_command,  run_command,  profile_command,   check_command,      explain_command,
     report_command, nvcc_command, class_command,     similarity_command, ptx_command,
     init_command,   seal_command, calibrate_command, doctor_command,     devices_command};
 
-// The process that started this one may have closed some of them; the next file that is opened
-// would take the place, and what is printed would go into it. Writing to one of these fails, as it
-// would have.
+// Opens /dev/null for standard streams that the parent process has closed. The next opened file
+// would otherwise take their number, and output would be written into it. Writing to these streams
+// fails, as it would have.
 void fill_standard_streams() {
   for (int fd = 0; fd <= 2; ++fd)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) std::abort();
 }
 
-// Reads `words`; the exit status where that is all.
+// Reads `words`. Returns the exit status if nothing is left to do.
 std::optional<int> parse(CLI::App& lab32, Words words) {
   const std::string first = words.empty() ? "" : words[0];
   try {
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    std::reverse(words.begin(), words.end());  // the order that CLI11 expects
     lab32.parse(words);
     return std::nullopt;
   } catch (const CLI::Success& e) {  // --help
@@ -55,7 +55,7 @@ int run(Command& command, const Words& behind) {
   if (command.behind) command.behind->insert(command.behind->end(), behind.begin(), behind.end());
   std::optional<CleanSignalExit> clean_end;
   if (command.clean_end) clean_end.emplace(*command.clean_end);
-  // An output that nobody reads cannot be written: an error like any other.
+  // With SIGPIPE ignored, a closed output is an error of write(), reported like any other.
   if (command.clean_end == CleanSignalExit::Interrupt::too) std::signal(SIGPIPE, SIG_IGN);
   return command.run();
 }
@@ -68,7 +68,7 @@ int run_command_line(int argc, char** argv) {
   std::vector<Command> commands;
   for (const auto add : kCommands) commands.push_back(add(lab32));
 
-  // What follows `--` is the program's, whatever it looks like.
+  // The words behind `--` belong to the program, even if they look like options of lab32.
   char** const mark = std::find(argv, argv + argc, std::string_view("--"));
   const Words behind(std::min(mark + 1, argv + argc), argv + argc);
   Words words(std::min(argv + 1, mark), mark);

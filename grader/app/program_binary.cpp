@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The words this process was started with; main() has no need to hand them on.
+// The words with which this process was started, so that main() need not pass them on.
 std::vector<std::string> own_words() {
   const std::string text = read_file("/proc/self/cmdline").value_or("");
   std::vector<std::string> words;

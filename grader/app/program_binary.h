@@ -1,6 +1,6 @@
-// Whole CUDA programs are built and linked apart from the grader: build/runtime/lab32 is this
-// program with app/programs and the simulated CUDA runtime in it. build/lab32 knows the names of
-// their commands, and passes them on to it.
+// Whole CUDA programs run in a separate binary: build/runtime/lab32 is this program plus
+// app/programs and the simulated CUDA runtime. build/lab32 knows only the names of its commands,
+// and passes them on with exec_program_binary().
 #pragma once
 
 #include "app/command.h"
@@ -8,7 +8,7 @@
 
 namespace lab32::commands {
 
-// What app/programs adds to the commands: their options, and what they do.
+// The functions by which app/programs adds options and behaviour to the commands.
 struct ProgramCommands {
   void (*run)(Command&);
   void (*profile)(Command&);
@@ -17,12 +17,12 @@ struct ProgramCommands {
   decltype(&profiler::explain) explain;
 };
 
-// Set before main() where they are linked; null where they are not.
+// Set before main() in the binary that contains them; null in the other one.
 const ProgramCommands*& linked_programs();
 
-// This process becomes build/runtime/lab32, with the words that it was started with. In a checkout
-// where that program has not been built, `make runtime` builds it first. Returns only to throw
-// MachineError, when it is not there or cannot be built.
+// Replaces this process by build/runtime/lab32 with the same words. In a checkout in which that
+// program has not been built, `make runtime` builds it first. Returns only by throwing
+// MachineError, if the program is missing or cannot be built.
 [[noreturn]] void exec_program_binary();
 
 }  // namespace lab32::commands

@@ -1,4 +1,4 @@
-// `lab32 ptx`: the PTX of one file, as `lab32 grade` would run it.
+// `lab32 ptx`: prints the PTX of one file, as `lab32 grade` would run it.
 
 #include <memory>
 

@@ -1,4 +1,4 @@
-// `lab32 report`, `class` and `similarity`: Python programs, which start this one.
+// `lab32 report`, `class` and `similarity`: Python programs, which start this program.
 
 #include <fmt/core.h>
 #include <sys/mman.h>
@@ -32,13 +32,13 @@ namespace {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  unsetenv(variables::kPythonPath.name);  // another installation's packages
+  unsetenv(variables::kPythonPath.name);  // it may name packages of another installation
   execv(argv[0], argv.data());
   throw MachineError(
       fmt::format("{} cannot be started: {}", python.string(), std::strerror(errno)));
 }
 
-// `text` becomes standard text.
+// Makes `text` the standard input.
 void feed(const std::string& text) {
   const int file = memfd_create("lab32", 0);
   bool written = file >= 0;
@@ -52,7 +52,7 @@ void feed(const std::string& text) {
         fmt::format("there is no room for what is to be drawn: {}", std::strerror(errno)));
 }
 
-// Its options are the module's own.
+// A command whose options the Python module reads.
 Command python_command(CLI::App& lab32, const char* name, const char* help,
                        const std::string& module) {
   Command command;
@@ -61,7 +61,8 @@ Command python_command(CLI::App& lab32, const char* name, const char* help,
   return command;
 }
 
-// A first `make grade LAB=...` links the suites of that lab alone (all_suites_linked()).
+// A first `make grade LAB=...` links only the suite of that lab; this command needs all of them
+// (all_suites_linked()).
 Command for_all_labs(Command command) {
   command.run_with_words = [name = command.app->get_name(),
                             run = command.run_with_words](const Words& words) {

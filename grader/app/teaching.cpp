@@ -1,6 +1,6 @@
-// Commands for those who teach with lab32. `lab32 init` writes what a student works with; `seal`
-// makes what a students' pack holds in place of solutions; `calibrate` says which timing checks a
-// machine's GPU can decide.
+// Commands for instructors. `lab32 init` writes the files that a student works with; `seal` makes
+// the file that replaces the solutions in a students' pack; `calibrate` prints which timing checks
+// this machine's GPU can decide.
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Left behind by Jupyter, Python and editors in a checkout's labs/.
+// Files that Jupyter, Python and editors leave behind in labs/.
 bool is_hidden(const fs::path& path) {
   const std::string name = path.filename().string();
   return name[0] == '.' || name[0] == '_';
@@ -43,12 +43,12 @@ std::vector<fs::path> files_below(const fs::path& top) {
 }
 
 struct StudentFiles {
-  std::vector<std::string> written;  // below the directory: labs/reduction/reduction.cu
-  std::vector<std::string> kept;     // there before, and left as they are
+  std::vector<std::string> written;  // relative paths: labs/reduction/reduction.cu
+  std::vector<std::string> kept;     // files that existed before and were not changed
 };
 
-// Copies labs/ and handouts/ of root() into `directory`, which is made if need be. No file that is
-// there is replaced. Throws Error for lab32's own directory and for what cannot be written.
+// Copies labs/ and handouts/ of root() into `directory`, which is created if needed. Existing files
+// are not replaced. Throws Error for lab32's own directory, and if a file cannot be written.
 StudentFiles write_student_files(const fs::path& directory) {
   const fs::path own = root();
   StudentFiles files;
@@ -64,7 +64,7 @@ StudentFiles write_student_files(const fs::path& directory) {
         const fs::path name = from.lexically_relative(own), to = directory / name;
         fs::create_directories(to.parent_path());
         const bool fresh = fs::copy_file(from, to, fs::copy_options::skip_existing);
-        // Whoever installed it may have made its own read-only.
+        // The installed files may be read-only.
         if (fresh) fs::permissions(to, fs::perms::owner_write, fs::perm_options::add);
         (fresh ? files.written : files.kept).push_back(name.string());
       }
@@ -75,7 +75,7 @@ StudentFiles write_student_files(const fs::path& directory) {
   return files;
 }
 
-// What was done, and what to do next.
+// The report of `lab32 init`: which files it wrote, and what to do next.
 std::string describe(const StudentFiles& files, const fs::path& directory) {
   const std::string where = visible_name(directory.string());
   const size_t kept = files.kept.size();
@@ -133,7 +133,7 @@ Command init_command(CLI::App& lab32) {
   return command;
 }
 
-// Used by `make dist` alone: the help does not list it.
+// Only `make dist` uses this command, so the help does not list it.
 Command seal_command(CLI::App& lab32) {
   const auto options = std::make_shared<SealOptions>();
   Command command;

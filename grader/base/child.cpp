@@ -17,7 +17,7 @@ namespace lab32 {
 
 namespace {
 
-// What kill() takes, of every Child that has not been waited for.
+// What kill() takes, for every Child that has not been waited for.
 struct Alive {
   std::mutex mutex;
   std::set<pid_t> targets;
@@ -63,14 +63,14 @@ Child::Child(const std::string& name, Group group, const std::function<void()>& 
   pid_ = fork();
   if (pid_ < 0) throw MachineError(name + " cannot be started: " + std::strerror(errno));
   if (pid_ > 0) {
-    // Both sides set it: whoever is first, the group is there for kill().
+    // Parent and child both set the group, so that it exists before either of them goes on.
     if (group == Group::own) setpgid(pid_, pid_);
     alive().targets.insert(group == Group::own ? -pid_ : pid_);
     return;
   }
   lock.unlock();  // the child's copy
   if (group == Group::own) setpgid(0, 0);
-  // The parent may die first (Ctrl-C, a batch system), or has already.
+  // The parent may die first (Ctrl-C, a batch system), or may already be dead.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
   sigemptyset(&none);
@@ -85,8 +85,8 @@ Child::~Child() {
   wait();
 }
 
-// Leaves the zombie (WNOWAIT): while it is there its number, which is the group's too, cannot be
-// given to another process, so kill() hits only ours.
+// Leaves the zombie (WNOWAIT). While the zombie exists, the kernel cannot give its number, which is
+// also the group's, to another process, so kill() hits only our child.
 bool Child::has_ended() const {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -96,7 +96,8 @@ bool Child::has_ended() const {
 void Child::kill() const { ::kill(group_ == Group::own ? -pid_ : pid_, SIGKILL); }
 
 void Child::kill_all() {
-  // Never unlocked: whoever waits for one of them must not go on as if it had ended by itself.
+  // The mutex is never unlocked: a thread that waits for one of these children must not continue as
+  // if the child had ended by itself.
   alive().mutex.lock();
   for (const pid_t target : alive().targets) ::kill(target, SIGKILL);
 }
@@ -104,7 +105,7 @@ void Child::kill_all() {
 int Child::wait() {
   int status = 0;
   {
-    // Before its number can be another's.
+    // Before the kernel can give the child's number to another process.
     const std::lock_guard lock(alive().mutex);
     alive().targets.erase(group_ == Group::own ? -pid_ : pid_);
   }

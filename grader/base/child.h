@@ -1,4 +1,7 @@
-// One child process, which run_process() and run_forked() start.
+// The child process that run_process() and run_forked() start. Child forks, kills and waits for it;
+// it makes sure that no child outlives this process, however this process ends. Descriptor, Pipe
+// and ExecReport own the file descriptors between the two. run_process() (process.h) and
+// run_forked() (work.h) are what most callers want.
 #pragma once
 
 #include <sys/types.h>
@@ -9,8 +12,9 @@
 
 namespace lab32 {
 
-// Owns one descriptor. All are close-on-exec, so neither this child nor one that another thread
-// starts at the same moment inherits the ends of our pipes (and then keeps them from closing).
+// Owns one file descriptor. All descriptors are close-on-exec: a child, this one or one that
+// another thread starts at the same moment, would otherwise inherit the ends of our pipes and keep
+// them open.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -31,47 +35,49 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Throws Error when there is none.
+// The constructor throws MachineError when the system gives no pipe.
 struct Pipe {
   Descriptor read, write;
   Pipe();
 };
 
-// What became of an exec. Made before the fork.
+// Tells the parent whether the child's exec() succeeded. Create it before the fork.
 class ExecReport {
  public:
-  // In the child, when it cannot start its program.
+  // Called in the child when exec() has failed; `error` is errno.
   [[noreturn]] void fail(int error) const;
-  // In a child that leaves the exec to a child of its own.
+  // Called in a child whose own child does the exec.
   void leave() { pipe_.write.close(); }
-  // In the parent: 0 once the child's program runs, else why it does not.
+  // Called in the parent. Returns 0 once the child's program runs, else the errno of the failed
+  // exec().
   int failure();
 
  private:
-  Pipe pipe_;  // closed by a successful exec
+  Pipe pipe_;  // a successful exec closes it
 };
 
 class Child {
  public:
-  // A group of its own is killed as a whole, with the children that the child has left.
+  // `own`: the child leads a process group of its own, and kill() ends the whole group, with the
+  // processes that the child has started.
   enum class Group { ours, own };
 
-  // Forks. `run` is the child's whole life and must not return; before an exec it may only call
-  // what is safe between fork and exec. The child dies when the thread that made it does, unless it
-  // asks for another signal. No signal is blocked in it. Throws MachineError that begins with
-  // `name`.
+  // Forks. `run` is everything that the child does; it must not return, and before an exec it may
+  // call only functions that are safe between fork and exec. The child gets SIGKILL when the thread
+  // that made it ends, unless the child asks for another signal. It starts with no signal blocked.
+  // Throws MachineError, whose message begins with `name`.
   Child(const std::string& name, Group group, const std::function<void()>& run);
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
-  // Kills the group (or the child) of every Child that is alive, for an end of this process: no
-  // wait() returns any more, and no Child is made.
+  // Kills every live Child and its group. Used when a signal ends this process: afterwards no
+  // wait() returns, and no new Child can be made.
   static void kill_all();
-  // Kills and waits for it, if nobody has.
+  // Kills the child and waits for it, unless wait() has already returned.
   ~Child();
 
   bool has_ended() const;
-  void kill() const;  // SIGKILL, to its group if it has one
-  int wait();         // for its end; the status as waitpid gives it
+  void kill() const;  // sends SIGKILL, to the child's group if it has one
+  int wait();         // waits for the end; returns the status as waitpid() gives it
 
  private:
   pid_t pid_;

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file that this code was loaded from. Of a program the loader knows but the word that it was
-// called by, so the kernel is asked.
+// The file from which this code was loaded. For the main program the loader knows only the name by
+// which it was called, so /proc/self/exe is read instead.
 fs::path own_file() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);

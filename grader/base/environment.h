@@ -1,4 +1,5 @@
-// The environment of this process: the variables that lab32 reads, and where lab32 lies.
+// The environment variables that lab32 reads, and the directory in which lab32 is installed. Every
+// variable has an entry in the table below; value_of() and is_set() read it.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +8,8 @@
 
 namespace lab32 {
 
-// A variable of the environment that lab32 reads. getenv() is called for no other: whoever needs
-// one more adds it to this table.
+// An environment variable that lab32 reads. No other code calls getenv(): a new variable gets an
+// entry in this table.
 struct Variable {
   const char* name;
 };
@@ -17,15 +18,15 @@ namespace variables {
 
 // ---- of lab32 ----
 
-// Where lab32 lies, where that is not above this program.
+// lab32's root directory, if it is not a parent directory of this program.
 inline constexpr Variable kRoot{"LAB32_ROOT"};
-// The nvcc and the nvdisasm to use, before those that are found (toolchain/toolchain.h).
+// The nvcc and the nvdisasm to use instead of those that are found (toolchain/toolchain.h).
 inline constexpr Variable kNvcc{"LAB32_NVCC"}, kNvdisasm{"LAB32_NVDISASM"};
-// How many megabytes of compiled artifacts are kept.
+// The size limit of the cache of compiled artifacts, in megabytes.
 inline constexpr Variable kCacheMegabytes{"LAB32_CACHE_MB"};
-// How many threads simulate; 0: one for each core.
+// The number of host threads that simulate; 0: one for each core.
 inline constexpr Variable kThreads{"LAB32_THREADS"};
-// "off": no history of results is kept beside the labs.
+// "off": lab32 writes no history of results into the directory of the labs.
 inline constexpr Variable kHistory{"LAB32_HISTORY"};
 // The Python that runs lab32's own modules, where lab32 is an installed wheel.
 inline constexpr Variable kPython{"LAB32_PYTHON"};
@@ -34,22 +35,25 @@ inline constexpr Variable kOpenBlas{"LAB32_OPENBLAS"};
 
 // ---- of lab32, from `lab32 run`, `profile` and `check` to the program that they start ----
 
-// Which of the three it is; the simulated GPU, and how many of it; the seed of the order of blocks.
+// The command that started the program; the simulated GPU and the number of GPUs; the seed of the
+// random order of blocks.
 inline constexpr Variable kTool{"LAB32_TOOL"}, kDevice{"LAB32_DEVICE"}, kGpus{"LAB32_GPUS"},
     kSchedule{"LAB32_SCHEDULE"};
-// The file that launches are recorded in, and the line of the source that is looked at closely.
+// The file into which launches are recorded, and the source line whose accesses are recorded lane
+// by lane.
 inline constexpr Variable kRecord{"LAB32_RECORD"}, kCloseUp{"LAB32_CLOSE_UP"};
 
 // ---- of lab32's tests ----
 
-// Set: expected texts, recorded references and modelled times are written, not compared.
+// If set, tests write expected texts, recorded references and modelled times instead of comparing
+// them.
 inline constexpr Variable kUpdateGolden{"LAB32_UPDATE_GOLDEN"},
     kUpdateReference{"LAB32_UPDATE_REFERENCE"}, kUpdateModel{"LAB32_UPDATE_MODEL"};
-// The file in which processes of tests add up the opcodes that they have covered.
+// The file in which test processes collect the opcodes that they have covered.
 inline constexpr Variable kCoveredOpcodes{"LAB32_COVERED_OPS"};
-// The folder that results of gradings are left in, for the tests in Python.
+// The folder in which gradings leave their results for the tests in Python.
 inline constexpr Variable kGraded{"LAB32_GRADED"};
-// 1: the documented reductions are run at their full size.
+// 1: the documented reductions run at full size.
 inline constexpr Variable kTestAll{"LAB32_TEST_ALL"};
 
 // ---- of the system and of other programs ----
@@ -59,24 +63,24 @@ inline constexpr Variable kTemporaryDirectory{"TMPDIR"}, kHome{"HOME"},
     kCacheHome{"XDG_CACHE_HOME"};
 // https://no-color.org, and the kind of terminal.
 inline constexpr Variable kNoColor{"NO_COLOR"}, kTerminal{"TERM"};
-// More options of nvcc, which it reads itself, and those that PyCUDA hands to it.
+// Additional options: nvcc reads the first two itself, PyCUDA passes the third to nvcc.
 inline constexpr Variable kNvccPrepend{"NVCC_PREPEND_FLAGS"}, kNvccAppend{"NVCC_APPEND_FLAGS"},
     kPyCudaFlags{"PYCUDA_DEFAULT_NVCC_FLAGS"};
-// What OpenBLAS reads when it is loaded.
+// OpenBLAS reads these when it is loaded.
 inline constexpr Variable kOpenBlasThreads{"OPENBLAS_NUM_THREADS"},
     kOpenBlasCore{"OPENBLAS_CORETYPE"};
-// Where Python looks for modules.
+// The directories in which Python looks for modules.
 inline constexpr Variable kPythonPath{"PYTHONPATH"};
 
 }  // namespace variables
 
 bool is_set(const Variable& variable);
-// Its value; "" where it is not set.
+// The value; "" if the variable is not set.
 std::string value_of(const Variable& variable);
 // All variables that are set, each as "NAME=value".
 std::vector<std::string> environment();
 
-// Another value of a variable for as long as it lives.
+// Sets a variable for the lifetime of this object, then restores it.
 class Setting {
  public:
   Setting(const Variable& variable, const std::string& value);
@@ -90,11 +94,11 @@ class Setting {
   std::string before_;
 };
 
-// Where lab32 lies: data/, labs/, handouts/ and what else is read lie below it. It is a checkout,
-// or an installed copy that is laid out as one: the nearest directory above this program (or above
-// the runtime library that a user's program has loaded) that has data/limits and labs/include. It
-// is looked for, not built in, so that it may be moved. LAB32_ROOT goes before it. Throws
-// MachineError where there is none.
+// lab32's root directory: data/, labs/, handouts/ and the other files that lab32 reads are below
+// it. It is a checkout, or an installed copy with the same layout: the nearest parent directory of
+// this program (or of the runtime library that a user's program has loaded) that has data/limits
+// and labs/include. It is searched for at run time, so that it may be moved. LAB32_ROOT overrides
+// the search. Throws MachineError if there is none.
 std::filesystem::path root();
 
 }  // namespace lab32

@@ -29,7 +29,7 @@
 
 namespace lab32 {
 
-// ---- read ------------------------------------------------------------------------------------
+// ---- reading files ---------------------------------------------------------------------------
 
 std::optional<std::string> read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -78,13 +78,13 @@ std::vector<TableRow> read_table(const std::string& path) {
   return rows;
 }
 
-// ---- written ---------------------------------------------------------------------------------
+// ---- writing files ---------------------------------------------------------------------------
 
 namespace {
 
 namespace fs = std::filesystem;
 
-// Who is told what, when something fails.
+// The path, and the option that named it, for the message of a failure.
 struct Target {
   const std::string& path;
   const std::string& option;
@@ -107,7 +107,7 @@ Kind kind_of(const Target& target) {
   return S_ISREG(s.st_mode) ? Kind::regular : Kind::stream;
 }
 
-// Where a link, or a chain of them, leads to; what it names need not be there.
+// The file to which a link, or a chain of links, leads; it need not exist.
 std::string place_of(const Target& target) {
   fs::path place = target.path;
   std::error_code error;
@@ -132,7 +132,7 @@ void write_stream(const Target& target, const std::string& text) {
   if (fd.get() < 0 || !write_all(fd.get(), text)) target.fail("cannot be written", errno);
 }
 
-// The directory's own entry, without which a power cut could bring the old file back.
+// Flushes the directory's entry too. Without it a power failure could bring the old file back.
 void bring_to_disk(const fs::path& directory) {
   const Descriptor fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() >= 0) fsync(fd.get());
@@ -147,7 +147,8 @@ void replace(const Target& target, const std::string& place, const std::string& 
   std::string temporary = directory_of(place) + "/.lab32-XXXXXX";
   Descriptor fd(mkostemp(temporary.data(), O_CLOEXEC));
   if (fd.get() < 0) target.fail("cannot be written", errno);
-  // mkstemp makes files private; a report is as public as any other file of its owner.
+  // mkstemp() makes files private, but a report gets the permissions of any other file of its
+  // owner.
   const mode_t mask = umask(0);
   umask(mask);
   fchmod(fd.get(), 0666 & ~mask);
@@ -180,7 +181,7 @@ void check_writable(const std::string& path, const std::string& option) {
   }
   const std::string place = place_of(target), directory = directory_of(place);
   if (place.empty() || fs::path(place).filename().empty()) target.fail("cannot be written", ENOENT);
-  // Rights alone do not say it: there are read-only disks, and directories that are none.
+  // Permissions alone do not tell: the disk may be read-only, or the path may be no directory.
   std::string probe = directory + "/.lab32-XXXXXX";
   const Descriptor fd(mkostemp(probe.data(), O_CLOEXEC));
   if (fd.get() < 0) target.fail("cannot be written", errno);
@@ -193,7 +194,7 @@ std::string shown_path(const std::string& path) {
   return path.rfind(here, 0) == 0 ? path.substr(here.size()) : path;
 }
 
-// ---- watched ---------------------------------------------------------------------------------
+// ---- watching files --------------------------------------------------------------------------
 
 namespace {
 
@@ -204,7 +205,7 @@ constexpr int kQuietMilliseconds = 150;
 
 }  // namespace
 
-// The folders are watched: a file that is replaced is another one.
+// Watches the folders and not the files, since a replaced file is a new inode.
 FileWatch::FileWatch(const std::vector<fs::path>& files) : inotify_(inotify_init1(IN_CLOEXEC)) {
   for (const fs::path& file : files) {
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
@@ -250,7 +251,7 @@ namespace fs = std::filesystem;
 
 struct Scratches {
   std::mutex mutex;
-  std::map<fs::path, pid_t> owners;  // a fork has those of its parent, too
+  std::map<fs::path, pid_t> owners;  // a forked child has its parent's entries, too
 };
 Scratches& scratches() {
   static Scratches all;
@@ -267,7 +268,8 @@ fs::path temporary_directory() {
                      "; name a directory with room in TMPDIR");
 }
 
-// Ours alone: in /tmp anybody may have made something of that name.
+// True only for a directory of this user with private permissions: in /tmp another user may have
+// created something of that name.
 bool is_ours(const fs::path& directory) {
   struct stat s {};
   return lstat(directory.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
@@ -282,7 +284,8 @@ Descriptor opened(const fs::path& directory) {
   return Descriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// What nobody holds any more. A file system without locks keeps what is there.
+// Removes the directories whose lock no process holds. On a file system without locks nothing is
+// removed.
 void sweep(const fs::path& root) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(root, error)) {
@@ -298,13 +301,13 @@ Scratch::Scratch() {
   const fs::path directory = temporary_directory();
   fs::path root = directory / ("lab32-" + std::to_string(geteuid()));
   mkdir(root.c_str(), 0700);
-  // With a root that is not ours there are no leftovers of ours in it.
+  // If the root belongs to another user, it contains no leftovers of this user.
   std::string pattern =
       is_ours(root) ? (root / "XXXXXX").string() : (directory / "lab32-XXXXXX").string();
   const Descriptor root_lock = is_ours(root) ? opened(root) : Descriptor();
   static std::set<fs::path> swept;
   if (swept.insert(root).second && lock(root_lock, LOCK_EX | LOCK_NB)) sweep(root);
-  // Nobody sweeps between the next two steps.
+  // The shared lock keeps other processes from sweeping between the next two steps.
   lock(root_lock, LOCK_SH);
   if (!mkdtemp(pattern.data())) fail(directory, std::strerror(errno));
   path = fs::canonical(pattern);
@@ -321,18 +324,19 @@ Scratch::~Scratch() {
 }
 
 void Scratch::remove_all() {
-  // Never unlocked: whoever misses its files must not get to tell what he makes of it.
+  // The mutex is never unlocked: a thread that misses its files must not get to report an error
+  // about them.
   scratches().mutex.lock();
   std::error_code ignored;
   for (const auto& [path, owner] : scratches().owners)
     if (owner == getpid()) fs::remove_all(path, ignored);
 }
 
-// ---- a clean end -----------------------------------------------------------------------------
+// ---- a clean exit on a signal ----------------------------------------------------------------
 
 namespace {
 
-// What the destructor wakes the watcher with; nobody else sends it to this process.
+// The destructor wakes the watcher thread with this signal, which no other code sends.
 constexpr int kWake = SIGURG;
 
 }  // namespace
@@ -341,7 +345,7 @@ CleanSignalExit::CleanSignalExit(Interrupt interrupt) {
   sigemptyset(&watched_);
   for (const int signal : {SIGHUP, SIGTERM, kWake}) sigaddset(&watched_, signal);
   if (interrupt == Interrupt::too) sigaddset(&watched_, SIGINT);
-  // Ignored by whoever started us (nohup): they stay so.
+  // A signal that the parent process ignored (nohup) stays ignored.
   for (const int signal : {SIGHUP, SIGTERM, SIGINT}) {
     struct sigaction now {};
     if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN)
@@ -353,7 +357,7 @@ CleanSignalExit::CleanSignalExit(Interrupt interrupt) {
     while (sigwait(&watched_, &signal) != 0) {
     }
     if (signal == kWake) return;
-    // Children first: they would go on writing.
+    // Children first, since they would continue to write files.
     Child::kill_all();
     Scratch::remove_all();
     std::signal(signal, SIG_DFL);

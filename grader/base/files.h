@@ -1,4 +1,6 @@
-// Files: read, written, watched; directories of our own, and an end that leaves none behind.
+// Reading, writing and watching files; scratch directories that disappear with the process; and a
+// clean exit on a signal. Functions that a user's option leads to (write_file) name that option in
+// their messages.
 #pragma once
 
 #include <csignal>
@@ -13,44 +15,47 @@
 
 namespace lab32 {
 
-// The whole file as it is; nothing where it cannot be read.
+// The whole file, unchanged; nullopt if it cannot be read.
 std::optional<std::string> read_file(const std::filesystem::path& path);
 
 // ---- the tables of data/: CSV below lines that begin with # ----
 
-// The cells of a line as RFC 4180 has them, but for line ends inside quotes, which data/README.md
-// rules out.
+// The cells of a line of CSV as RFC 4180 defines them, except for line ends inside quotes, which
+// data/README.md rules out.
 std::vector<std::string> csv_cells(const std::string& line);
 
-using TableRow = std::map<std::string, std::string>;  // cells by the names of their columns
+using TableRow = std::map<std::string, std::string>;  // column name -> cell
 
-// Throws Error naming the file when it cannot be read, and the line when it has other columns.
+// Throws Error, which names the file if it cannot be read, or the line if its number of columns
+// differs from the header's.
 std::vector<TableRow> read_table(const std::string& path);
 
-// Writes a file that a user asked for. A regular file appears whole or not at all: written beside
-// its place, brought to the disk, then renamed into it. Where the path is a link, that happens to
-// the file which the link leads to; a device or a pipe is written to. `option` is what named it,
-// for the message: "-o". Throws MachineError when it cannot be written.
+// Writes a file that a user asked for. A regular file appears complete or not at all: the text is
+// written to a temporary file in the same directory, flushed to the disk and renamed. If the path
+// is a link, this happens to the file to which the link leads; a device or a pipe is written
+// directly. `option` is the option that named the file, for the message: "-o". Throws MachineError
+// if the file cannot be written.
 void write_file(const std::string& path, const std::string& text, const std::string& option);
 
-// The same exception for what can be foreseen: before hours of work are done for it.
+// Throws the exception of write_file() if writing would certainly fail. Called before long work
+// whose result is to be written.
 void check_writable(const std::string& path, const std::string& option);
 
-// The path as messages show it: without the working directory where it lies below that. Files are
-// found by either.
+// The path as messages show it: relative to the working directory if it is below that.
 std::string shown_path(const std::string& path);
 
-// Waits until somebody saves one of some files (inotify).
+// Waits until one of several files is saved (inotify).
 class FileWatch {
  public:
-  // Throws MachineError where a file's folder cannot be watched.
+  // Throws MachineError if the folder of a file cannot be watched.
   explicit FileWatch(const std::vector<std::filesystem::path>& files);
   ~FileWatch();
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  // Those that were saved since the last call, by their place in `files`: written to, or put in
-  // place as many editors do. Waits for the first, and then until it is quiet. Empty: a signal.
+  // Waits for the first save, and then until no file changes for a moment. Returns the indices in
+  // `files` of all files that were saved since the last call, whether written in place or replaced
+  // as many editors do. Returns nothing if a signal interrupted it.
   std::vector<size_t> wait();
 
  private:
@@ -62,19 +67,20 @@ class FileWatch {
   std::vector<Place> places_;
 };
 
-// A directory of our own below TMPDIR, gone with the object.
+// A temporary directory below TMPDIR, removed with the object.
 //
-// All of a user's lie in TMPDIR/lab32-UID. Each is locked by the process that made it for as long
-// as that lives, so the first of a later process finds what killed ones have left, and removes it.
+// All scratch directories of a user are in TMPDIR/lab32-UID. The process that made one holds a lock
+// on it while it lives, so the first Scratch of a later process finds the directories of killed
+// processes and removes them.
 class Scratch {
  public:
-  Scratch();  // throws MachineError, with the directory, when none can be made
+  Scratch();  // throws MachineError, which names the directory
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  // Of all that there are in this process, for its end by a signal: who makes or loses one then
-  // waits for that end.
+  // Removes all scratch directories of this process, when a signal ends it. A thread that then
+  // creates or destroys a Scratch blocks until the process has ended.
   static void remove_all();
 
   std::filesystem::path path;  // canonical
@@ -83,9 +89,9 @@ class Scratch {
   Descriptor lock_;
 };
 
-// An end by a signal that leaves nothing behind. While it lives, SIGHUP and SIGTERM, and SIGINT if
-// asked for, end the process only after its children are killed and its scratch directories
-// removed. To be made before any other thread: it blocks the signals in all that begin later.
+// Cleans up when a signal ends the process. While this object lives, SIGHUP, SIGTERM and, if asked
+// for, SIGINT first kill the children and remove the scratch directories. Create it before any
+// other thread: it blocks these signals in the threads that start later.
 class CleanSignalExit {
  public:
   enum class Interrupt { too, not_watched };

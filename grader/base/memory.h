@@ -1,4 +1,5 @@
-// Memory of the host: sizes rounded up, arrays that nothing clears, pages that are kept.
+// Host memory: align_up() rounds sizes up, RawArray is an array without initialisation, and
+// keep_freed_memory() tunes malloc for the simulator.
 #pragma once
 
 #include <malloc.h>
@@ -12,14 +13,14 @@
 
 namespace lab32 {
 
-// The least multiple of `unit`, which must not be 0, that is not below `value`.
+// The smallest multiple of `unit` that is at least `value`. `unit` must not be 0.
 template <class T>
 constexpr T align_up(T value, std::common_type_t<T> unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// An array whose items hold nothing until they are written: a large one costs no pass over it. It
-// begins where a line of the host's cache does.
+// An array whose items are uninitialised, so that allocating a large one does not touch its memory.
+// It is aligned to a cache line of the host.
 template <class T>
 class RawArray {
   static_assert(std::is_trivial_v<T>);
@@ -53,8 +54,9 @@ class RawArray {
   T* items_;
 };
 
-// For the start of main(): freed memory stays the process's own. A launch takes and frees arrays of
-// tens of MB; the system would clear each of their pages anew (a tenth of the time of a grading).
+// Called at the start of main(): makes malloc keep freed memory. A launch allocates and frees
+// arrays of tens of MB, and the system would clear each of their pages again (a tenth of the time
+// of a grading).
 inline void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

@@ -29,8 +29,8 @@ Pattern::Pattern(const std::string& expression) {
 
 std::optional<Pattern::Place> Pattern::find(const std::string& text, size_t from) const {
   std::array<regmatch_t, kMostGroups> at{};
-  // By REG_STARTEND offsets count from the beginning of the text, so that \b and ^ know what stands
-  // before `from`, and a text may hold any byte.
+  // With REG_STARTEND, offsets count from the beginning of the text, so that \b and ^ see the
+  // character before `from`, and the text may contain any byte.
   at[0].rm_so = static_cast<regoff_t>(from);
   at[0].rm_eo = static_cast<regoff_t>(text.size());
   if (regexec(compiled_.get(), text.c_str(), at.size(), at.data(), REG_STARTEND) != 0)
@@ -82,7 +82,7 @@ std::string Pattern::replace(const std::string& text, const std::string& by) con
     }
     from = place->end;
     if (place->end > place->begin) continue;
-    // Of nothing: the next character stays.
+    // An empty match: copy the next character, so that the search advances.
     if (from == text.size()) return out;
     out += text[from++];
   }

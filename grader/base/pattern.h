@@ -9,23 +9,23 @@
 
 namespace lab32 {
 
-// A POSIX extended regular expression, with the C library's \w, \s and \b. (std::regex goes one
-// call deeper for each character that it reads, so that a long line ends the process, and costs the
-// compiler seconds in each file that includes it.)
+// A POSIX extended regular expression, with the C library's \w, \s and \b. std::regex is not used:
+// it recurses once per character, so that a long line overflows the stack, and it adds seconds to
+// the compilation of every file that includes it.
 class Pattern {
  public:
-  // What a match and its parentheses hold, the whole first; "" where one took no part.
+  // The text of the match, then of each parenthesised group; "" for a group that took no part.
   using Groups = std::vector<std::string>;
 
-  // Throws Error with the C library's reason where it is none.
+  // Throws Error with the C library's reason if the expression is invalid.
   explicit Pattern(const std::string& expression);
 
-  // The leftmost match, and of those the longest.
+  // The leftmost match, and the longest of several that begin there.
   std::optional<Groups> search(const std::string& text) const;
-  // Of the whole text.
+  // A match of the whole text only.
   std::optional<Groups> match(const std::string& text) const;
   std::vector<Groups> all(const std::string& text) const;
-  // All matches replaced; $0 to $9 stand for the groups.
+  // Replaces all matches; $0 to $9 stand for the groups.
   std::string replace(const std::string& text, const std::string& by) const;
 
  private:

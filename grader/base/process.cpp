@@ -50,7 +50,7 @@ struct PathRule {
   int32_t parent;
 } __attribute__((packed));
 
-// All that this version knows is closed unless a rule opens it.
+// Everything that this version can restrict is forbidden unless a rule allows it.
 RulesetAttributes handled_by(int version) {
   RulesetAttributes all{kExecute | kWriteFile | kReadFile | kReadDir | kMakeAndRemove, 0, 0};
   if (version >= 2) all.files |= kRefer;
@@ -68,7 +68,7 @@ void allow(int ruleset, const std::string& path, uint64_t rights, uint64_t handl
   if (at.get() < 0) return;
   struct stat s {};
   if (fstat(at.get(), &s) != 0) return;
-  // A file takes no rights that are a directory's.
+  // The rights of directories do not apply to a file.
   if (!S_ISDIR(s.st_mode)) rights &= kExecute | kWriteFile | kReadFile | kTruncate | kIoctl;
   const PathRule rule{rights & handled, at.get()};
   if (syscall(kAddRule, ruleset, kPathBeneath, &rule, 0) != 0)
@@ -87,15 +87,15 @@ constexpr uint32_t kArchitecture = 0;
 
 constexpr sock_filter load(uint32_t offset) { return {BPF_LD | BPF_W | BPF_ABS, 0, 0, offset}; }
 constexpr sock_filter answer(uint32_t value) { return {BPF_RET | BPF_K, 0, 0, value}; }
-// Skips the next instruction unless the value is this one.
+// Skips the next instruction unless the loaded value equals this one.
 constexpr sock_filter if_equal(uint32_t value) { return {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value}; }
 constexpr sock_filter if_at_least(uint32_t value) {
   return {BPF_JMP | BPF_JGE | BPF_K, 0, 1, value};
 }
 constexpr sock_filter kRefused = answer(SECCOMP_RET_ERRNO | EPERM);
 
-// No network, no other process's memory, no new namespaces, no interfaces that a filter does not
-// see through. A compiler needs none of it.
+// Forbids the network, the memory of other processes, new namespaces, and interfaces that bypass
+// the filter. A compiler needs none of them.
 constexpr sock_filter kFilter[] = {
     load(offsetof(seccomp_data, arch)),
     if_equal(kArchitecture),
@@ -127,7 +127,8 @@ constexpr sock_filter kFilter[] = {
     answer(SECCOMP_RET_ALLOW),
 };
 
-// A filter that the kernel takes: found out by a call that can only fail, and how it does.
+// Whether the kernel accepts filters: a call that is certain to fail returns a different error if
+// it does not.
 bool has_filters() {
   return kArchitecture != 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 &&
          errno == EFAULT;
@@ -186,7 +187,8 @@ bool limit(int resource, uint64_t value) {
   return setrlimit(static_cast<__rlimit_resource>(resource), &set) == 0;
 }
 
-// Ours are all close-on-exec; what this process inherited (a batch system's log, say) is not.
+// Our descriptors are all close-on-exec; those that this process inherited (a batch system's log,
+// say) are not.
 void keep_descriptors_from_child() {
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */) == 0) return;
@@ -205,7 +207,7 @@ struct Prepared {
 };
 
 [[noreturn]] void exec(const Prepared& p) {
-  // Handlers are gone after exec, but ignored and blocked signals would be inherited.
+  // exec() removes signal handlers, but ignored and blocked signals would be inherited.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   for (int s : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGXFSZ})
@@ -229,9 +231,9 @@ struct Prepared {
 
 void kill_group(int) { kill(0, SIGKILL); }
 
-// Between this process and the program stands another, which waits for the one and watches over the
-// other: where this process dies (SIGKILL, say), the kernel tells its child only, and the child
-// kills all of its group.
+// A keeper process stands between this process and the program; it waits for the program and
+// watches this process. If this process dies (SIGKILL, say), the kernel signals only its child, the
+// keeper, which then kills the whole group.
 [[noreturn]] void keep(const Prepared& p) {
   struct sigaction whole_group {};
   whole_group.sa_handler = kill_group;
@@ -242,12 +244,13 @@ void kill_group(int) { kill(0, SIGKILL); }
   const pid_t keeper = getpid(), program = fork();
   if (program < 0) p.report->fail(errno);
   if (program == 0) {
-    // Should the keeper alone be killed.
+    // In case only the keeper is killed.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != keeper) _exit(127);
     exec(p);
   }
-  // Else it would hold our streams and locks for a moment after this process.
+  // The keeper would otherwise hold our streams and locks for a moment after this process has
+  // ended.
 #ifdef SYS_close_range
   syscall(SYS_close_range, 3u, ~0u, 0u);
 #endif
@@ -256,7 +259,7 @@ void kill_group(int) { kill(0, SIGKILL); }
   while (waitpid(program, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
-  // Ends as the program did.
+  // Ends with the status or the signal of the program.
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   struct sigaction standard {};
@@ -275,7 +278,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 
 // ---- in the parent --------------------------------------------------------------------------
 
-// One stream of the child. False once it has gone over its limit.
+// Reads one stream of the child. Returns false once the stream has exceeded its limit.
 bool drain(Descriptor& fd, std::string& text, uint64_t limit) {
   char buffer[65536];
   ssize_t n = read(fd.get(), buffer, sizeof buffer);
@@ -314,8 +317,8 @@ Outcome run_process(const Command& command) {
   const ProcessLimits& limits = command.limits;
   bool killed = false;
   while (true) {
-    // The child's end is what ends the loop, not the end of its streams: a grandchild may hold
-    // them open for ever. When it has ended, what the pipes still hold is read and that is all.
+    // The loop ends when the child ends, not at the end of its streams, since a grandchild may hold
+    // them open for ever. After that, only what the pipes still contain is read.
     const bool ended = child.has_ended();
     if (ended) child.kill();
     bool streams = out.read.get() >= 0 || err.read.get() >= 0;

@@ -1,5 +1,6 @@
-// A program run in a child process, with limits, and closed off from files and sockets: how the
-// grader runs compilers over text that somebody else wrote.
+// Runs a program in a child process with limits, and with no access to files and sockets that it
+// does not need. The grader runs compilers this way over text from students. Command says what to
+// run, Confinement what it may reach, and Outcome how it ended.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,12 @@
 namespace lab32 {
 
 // ---- what a child process may reach ----
-//
-// The kernel closes it off for good: files by Landlock, sockets and other processes by seccomp.
-// Needs no privilege, no namespace and no other program.
+// The restriction is permanent: Landlock restricts files, and seccomp sockets and other processes.
+// It needs no privilege, no namespace and no other program.
 
-// What this kernel, and whoever set limits to this process, lets a process give up.
+// What this kernel supports, as far as the limits of this process (a container's, say) allow it.
 struct ConfinementSupport {
-  int landlock = 0;      // version of its interface; 0: there is none
+  int landlock = 0;      // version of the interface; 0: not supported
   bool seccomp = false;  // filters
 };
 const ConfinementSupport& confinement_support();
@@ -28,14 +28,15 @@ class Confinement {
     std::vector<std::string> read;   // and execute: files, or directories with all below
     std::vector<std::string> write;  // and read
   };
-  // Paths that are not there are left out. Without Landlock, files are not closed off. Throws
-  // MachineError.
+  // Paths that do not exist are ignored. Without Landlock, access to files is not restricted.
+  // Throws MachineError.
   explicit Confinement(const Paths& paths);
   // seccomp only.
   enum class Files { open };
   explicit Confinement(Files) {}
 
-  // In the child, before exec: for itself and all that it starts. 0, or why not.
+  // Called in the child before exec: restricts it and all processes that it starts. Returns 0, or
+  // errno.
   int enter() const;
 
  private:
@@ -44,22 +45,24 @@ class Confinement {
 
 // ---- the process and its limits ----
 
-// 0 is "no limit". There is none on the number of processes: RLIMIT_NPROC counts all processes of
-// the user on the machine, so it would fail a student with many windows and stop no root.
+// 0 means "no limit". The number of processes has no limit: RLIMIT_NPROC counts all processes of
+// the user on the machine, so it would fail a student with many windows, and it does not apply to
+// root.
 struct ProcessLimits {
-  double wall_seconds = 0;    // of the whole group; past it every process of the group is killed
+  // of the whole group; when it is over, every process of the group is killed
+  double wall_seconds = 0;
   uint64_t cpu_seconds = 0;   // of each process (RLIMIT_CPU)
   uint64_t memory_bytes = 0;  // address space of each process (RLIMIT_AS)
   uint64_t file_bytes = 0;    // largest file written (RLIMIT_FSIZE)
-  uint64_t output_bytes = 0;  // of stdout and of stderr each; past it the group is killed
+  uint64_t output_bytes = 0;  // of stdout and of stderr each; beyond it the group is killed
 };
 
 struct Command {
-  std::vector<std::string> argv;         // argv[0] is a path: nothing is searched, no shell is run
-  std::vector<std::string> environment;  // all of it, "NAME=value"
+  std::vector<std::string> argv;         // argv[0] is a path; neither PATH nor a shell is used
+  std::vector<std::string> environment;  // the complete environment, "NAME=value"
   std::string directory;                 // working directory; empty: this process's
   ProcessLimits limits;
-  const Confinement* confinement = nullptr;  // none: all that this process may reach
+  const Confinement* confinement = nullptr;  // null: the access rights of this process
 };
 
 struct Outcome {
@@ -71,9 +74,9 @@ struct Outcome {
   bool ok() const { return end == End::exited && status == 0; }
 };
 
-// Runs the command to its end, with nothing on stdin. Whatever the child left running in its
-// process group is killed when it ends, and when this process ends in whatever way. Throws
-// MachineError when it cannot be started (no such program, no memory).
+// Runs the command to its end, with an empty stdin. Processes that it leaves behind in its process
+// group are killed when it ends, or when this process ends for any reason. Throws MachineError if
+// the command cannot be started (no such program, no memory).
 Outcome run_process(const Command& command);
 
 // How a run ended, for a message: "exit status 2", "killed by signal 9 (Killed)".

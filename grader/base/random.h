@@ -1,4 +1,5 @@
-// A hash of texts, and random inputs, both the same on every machine.
+// A hash of texts and a generator of random inputs, both with the same results on every machine and
+// with every standard library.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +8,24 @@
 
 namespace lab32 {
 
-// FNV-1a, the grader's one hash of texts: the same on every machine and in every run, so it may
-// name files and streams of random numbers. Not against an adversary, and a byte at a time: all of
-// device memory has a faster one (simulator/core/memory/digest.cpp).
+// FNV-1a, the grader's hash of texts. It is the same on every machine and in every run, so it may
+// name files and streams of random numbers. It is not secure against an adversary, and it takes a
+// byte at a time: device memory has a faster hash (simulator/core/memory/digest.cpp).
 constexpr uint64_t kHashBasis = 0xcbf29ce484222325u;
 
-// Another basis gives another, independent hash.
+// A different basis gives an independent hash.
 constexpr uint64_t hash_of(std::string_view bytes, uint64_t basis = kHashBasis) {
   uint64_t hash = basis;
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
 }
 
-// Random inputs that are the same on every machine and with every standard library: <random>'s
-// distributions are not.
+// Random inputs that are the same on every machine; the distributions of <random> differ between
+// standard libraries.
 //
-// SplitMix64 (Steele, Lea, Flood 2014): 64 bits of state, every seed is a good one.
-// Inputs have millions of elements: a call for each would cost a fifth of checking a sum, and most
-// of the grader is compiled so that nothing is inlined by itself.
+// The generator is SplitMix64 (Steele, Lea, Flood 2014): 64 bits of state, and every seed is a good
+// one. Its functions are always inlined: inputs have millions of elements, and a call for each
+// would cost a fifth of the time of checking a sum.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -36,12 +37,13 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  // 0 .. bound - 1. The high half of a product: a bias of bound / 2^32 does not matter here.
+  // Uniform in 0 .. bound - 1, from the high half of a product; its bias of bound / 2^32 does not
+  // matter here.
   [[gnu::always_inline]] uint32_t below(uint32_t bound) {
     return static_cast<uint32_t>((bits() >> 32) * uint64_t{bound} >> 32);
   }
 
-  // [-1, 1) in steps of 2^-23: exact in a float, and never 0 for a whole array by accident.
+  // Uniform in [-1, 1) in steps of 2^-23, which a float represents exactly.
   [[gnu::always_inline]] float unit() { return static_cast<float>(bits() >> 40) * 0x1p-23f - 1.0f; }
 
   std::vector<float> floats(size_t count) {
@@ -60,7 +62,7 @@ class Random {
   uint64_t state_;
 };
 
-// Each test draws from a stream of its own, named by the test, so that its inputs do not
+// The seed of a test's own random stream, derived from the test's name, so that its inputs do not
 // depend on which other tests ran.
 inline uint64_t stream_of(uint64_t seed, std::string_view name) {
   return Random(seed ^ hash_of(name)).bits();

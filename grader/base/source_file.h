@@ -1,4 +1,5 @@
-// The student's file as text, to quote from.
+// The student's source file as text: messages quote its lines, and checks find kernels and their
+// uses in it. Lines are numbered from 1, and 0 stands for "none".
 #pragma once
 
 #include <filesystem>
@@ -10,31 +11,33 @@ namespace lab32 {
 class SourceFile {
  public:
   SourceFile() = default;
-  // `display` is how messages call it. Throws Error when it cannot be read.
+  // `display` is the name of the file in messages. Throws Error if the file cannot be read.
   SourceFile(const std::filesystem::path& path, std::string display);
   static SourceFile of_text(const std::string& text, std::string display);
 
   const std::string& display() const { return display_; }
 
-  // "coalescing.cu:42\n    out[i * 4] = in[i];" - or the first line alone where there is no such
-  // line. A long line is broken, its rows indented by four and more: the renderer keeps such rows
-  // whole.
+  // "coalescing.cu:42\n    out[i * 4] = in[i];", or the first line alone if the file has no such
+  // line. A long line is broken into rows that are indented by four or more, which the renderer
+  // does not break again.
   std::string quote(int line) const;
 
-  // Its text, without the blanks around it; "": there is no such line.
+  // The text of the line without leading and trailing blanks; "" if there is no such line.
   std::string text_of(int line) const;
 
-  // Line of the first `word` that is used as a function's or variable's name, such as that of a
-  // kernel's definition; where there is none, of the first LAB32_...() that has it; 0: none.
+  // The line of the first `word` that is used as the name of a function or variable, such as the
+  // definition of a kernel; if there is none, the line of the first LAB32_...() macro that contains
+  // it; 0: none.
   int find(const std::string& word) const;
 
-  // Of the first line that has `text`; 0: none.
+  // The first line that contains `text`; 0: none.
   int find_text(const std::string& text) const;
 
-  // The last line of the braces that open on `line` or below: of the function that begins there.
+  // The line of the closing brace of the function that begins on `line`.
   int end_of_body(int line) const;
 
-  // The first line below `line`, where a kernel begins, that uses `word` in this kernel; 0: none.
+  // The first line after `line`, on which a kernel begins, that uses `word` in the body of this
+  // kernel; 0: none.
   int find_use(const std::string& word, int line) const;
 
  private:

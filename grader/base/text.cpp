@@ -44,8 +44,8 @@ Decoded decode(const std::string& text, size_t at) {
 
 bool is_control(uint32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
 
-// Marks of direction, and other characters that move text or end lines without being seen; U+fffe
-// and U+ffff, which are none, and which XML must not hold.
+// Marks of direction, and other invisible characters that move text or end lines; also U+fffe and
+// U+ffff, which are no characters and which XML must not contain.
 bool reorders(uint32_t c) {
   return c == 0x061c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
@@ -67,7 +67,8 @@ std::string shown(const std::string& text, const char* as_it_is, const char* esc
     }
     const bool line_end = d.code == '\r' && at + 1 < text.size() && text[at + 1] == '\n';
     if (line_end && one_of(as_it_is, '\n')) {
-      // A file from Windows: its line ends are line ends.
+      // A file from Windows: "\r
+      // " is a line end.
     } else if (one_of(escaped, d.code) || (is_control(d.code) && !one_of(as_it_is, d.code))) {
       out += fmt::format("\\x{:02x}", d.code);
     } else if (reorders(d.code)) {
@@ -163,7 +164,7 @@ std::string pad_left(std::string_view text, int width) {
   return std::string(std::max(0, width - columns(text)), ' ') + std::string(text);
 }
 
-// ---- names like another ----------------------------------------------------------------------
+// ---- similar names ---------------------------------------------------------------------------
 
 size_t edit_distance(const std::string& a, const std::string& b) {
   // Row i: the distances of a's first i letters to every beginning of b.
@@ -195,13 +196,14 @@ std::vector<std::string> suggestions(const std::string& wanted,
   return out;
 }
 
-// ---- C++'s names -----------------------------------------------------------------------------
+// ---- demangled names -------------------------------------------------------------------------
 
 namespace {
 
 // Each reference to an earlier part of the name may double the text: 200 characters can stand for
-// gigabytes, and the C++ library has no limit. A name with more of them than this is read in a
-// child process, for so long, and not at all once several were not worth it.
+// gigabytes, and the C++ library has no limit. A name with more references than this is demangled
+// in a child process with a time limit, and no such name is demangled any more after several have
+// exceeded it.
 constexpr int kHarmlessReferences = 10;
 constexpr size_t kHarmlessLength = 8192, kLongest = 1 << 20;
 constexpr double kSeconds = 0.3;

@@ -1,10 +1,11 @@
-// TOML files, read by toml++, the one place that includes it.
+// Reads TOML files with toml++. This is the only header that includes toml++; its implementation is
+// compiled once, in base/libraries/toml_and_doctest.cpp.
 #pragma once
 
 #include <filesystem>
 
-// toml++ 3.3 asserts where it should refuse (`[,]`, found by fuzzing), and an assertion would end
-// the grader.
+// toml++ 3.3 asserts where it should report an error (`[,]`, found by fuzzing), and an assertion
+// would end the grader, so assertions throw here.
 #define TOML_HEADER_ONLY 0
 #define TOML_ASSERT(condition) ((condition) ? void() : ::lab32::refuse_toml())
 namespace lab32 {
@@ -14,7 +15,7 @@ namespace lab32 {
 
 namespace lab32 {
 
-// Throws Error "FILE:LINE: what is wrong", or "FILE: cannot be read".
+// Throws Error: "FILE:LINE: " and the reason, or "FILE: cannot be read".
 toml::table read_toml(const std::filesystem::path& path);
 
 }  // namespace lab32

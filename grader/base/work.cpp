@@ -68,7 +68,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The child writes this, then `size` bytes: an answer that was cut off is none.
+// The child writes this header, then `size` bytes. An answer that was cut off counts as none.
 struct Head {
   uint64_t failed = 0;  // the bytes are an exception's words
   uint64_t size = 0;
@@ -79,7 +79,7 @@ void write_all(int fd, const void* data, size_t size) {
   while (size > 0) {
     const ssize_t n = write(fd, at, size);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) _exit(1);  // nobody listens any more
+    if (n <= 0) _exit(1);  // the parent has closed its end
     at += n;
     size -= static_cast<size_t>(n);
   }
@@ -96,7 +96,8 @@ void write_all(int fd, const void* data, size_t size) {
     write_all(fd, &head, sizeof head);
     write_all(fd, e.what(), head.size);
   }
-  // Not exit(): the parent's buffers and static objects were copied, and are the parent's to end.
+  // Not exit(): the buffers and static objects are copies, and only the parent may flush and
+  // destroy them.
   _exit(0);
 }
 
@@ -128,7 +129,8 @@ Forked run_forked(const std::function<std::vector<std::byte>()>& work, double se
     if (n <= 0) break;
     told.insert(told.end(), buffer.begin(), buffer.begin() + n);
   }
-  child.kill();  // it has said all, or is out of time; a driver's exit can take seconds
+  // its answer is complete, or its time is over; the exit of a driver can take seconds
+  child.kill();
   const int status = child.wait();
   if (forked.end == Forked::End::timed_out) return forked;
   Head head;

@@ -1,4 +1,5 @@
-// A piece of this program that runs elsewhere: on another thread, or in a child process.
+// Runs a function on another thread (Background) or in a child process (run_forked), shares memory
+// with children (SharedRegion), and keeps one object per thread (thread_variable).
 #pragma once
 
 #include <unistd.h>
@@ -12,24 +13,24 @@
 
 namespace lab32 {
 
-// Work that goes on meanwhile. Not std::async: for each kind of result that one is asked for, GCC
-// writes a hundred functions.
+// A function that runs on another thread. std::async is not used, since GCC generates a hundred
+// functions for each type of result.
 class Background {
  public:
-  // On a thread of its own, or on that of the first who waits.
+  // `now`: on a new thread. `when_waited_for`: on the thread of the first caller of wait().
   enum class When { now, when_waited_for };
 
   Background();  // nothing to wait for
   explicit Background(std::function<void()> work, When when = When::now);
-  // What has been started is waited for; what it throws is lost.
+  // Waits for work that has been started; its exception is lost.
   ~Background();
   Background(Background&&) noexcept;
   Background& operator=(Background&&) noexcept;
 
   bool valid() const { return state_ != nullptr; }
-  // Until it is done. Only where valid(); may be called again.
+  // Returns when the work is done. Call it only if valid(); it may be called again.
   void wait();
-  // As wait(); throws what the work has thrown, each time.
+  // Like wait(), and throws the exception of the work, in every call.
   void get();
 
  private:
@@ -37,26 +38,26 @@ class Background {
   std::unique_ptr<State> state_;
 };
 
-// A piece of this program in a child process: for work that may hang or take the process down with
-// it (a GPU that a kernel has faulted on is lost to the whole process).
+// The result of work in a child process. Such work may hang or take its process down: a GPU on
+// which a kernel has faulted is lost to the whole process.
 struct Forked {
   enum class End { done, died, timed_out } end = End::done;
-  std::string how;                // of died: "killed by signal 11 (Segmentation fault)"
-  std::vector<std::byte> answer;  // what `work` returned; of done only
+  std::string how;                // for `died`: "killed by signal 11 (Segmentation fault)"
+  std::vector<std::byte> answer;  // what `work` returned; for `done` only
 };
 
-// Runs `work` in a fork of this process and hands its answer back. An exception in it is `died`
-// with the exception's words. The child is killed after `seconds`, and when this process dies.
+// Runs `work` in a fork of this process and returns its answer. An exception in it gives `died`
+// with the exception's message. The child is killed after `seconds`, and when this process dies.
 //
-// The fork has this thread alone: what another holds locked at that moment stays locked in the
-// child (malloc's own locks excepted), so `work` must use nothing that other threads use.
+// The fork has only the calling thread. A mutex that another thread holds at that moment stays
+// locked in the child (except malloc's own), so `work` must use nothing that other threads use.
 Forked run_forked(const std::function<std::vector<std::byte>()>& work, double seconds);
 
-// Memory that this process and the children that it forks from now on see alike: for what is too
-// much for a pipe.
+// Memory that this process shares with the children that it forks from now on, for data that is too
+// large for a pipe.
 class SharedRegion {
  public:
-  // `most` is address space; memory is taken where something is written.
+  // `most` bytes of address space are reserved; memory is used only for pages that are written.
   explicit SharedRegion(size_t most);
   ~SharedRegion();
   SharedRegion(const SharedRegion&) = delete;
@@ -70,11 +71,9 @@ class SharedRegion {
   size_t size_;
 };
 
-// A variable of each thread. Those that C++ has (thread_local) are destroyed before the program's
-// static destructors run, and before what it gave to atexit(): too early for what these may call.
-//
-// The calling thread's own T. That of the thread that main() runs on is never destroyed. `Tag`: one
-// type for each variable.
+// Returns the calling thread's own T, created at its first use. It replaces thread_local, whose
+// objects are destroyed before static destructors and atexit() handlers run, which may still need
+// them: here the T of the main thread is never destroyed. `Tag` is a type that names the variable.
 template <class T, class Tag>
 T& thread_variable() {
   thread_local T* mine = nullptr;

@@ -13,9 +13,10 @@ namespace lab32 {
 namespace {
 
 constexpr double kMost = 16;
-// Seconds for which a look is good.
+// A measurement is valid for this many seconds.
 constexpr double kFresh = 0.2;
-// What the two parts of the work take on a quiet machine, and what is within the noise.
+// Seconds that the two parts of the work take on a quiet machine, and the factor that is within the
+// noise.
 constexpr double kThinking = 0.0100, kMemory = 0.0020, kNoise = 1.3;
 constexpr size_t kFreshBytes = 4 << 20, kTable = 1 << 16, kSteps = 1 << 20;
 
@@ -28,7 +29,8 @@ double thread_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// As an interpreter works: loads whose address is known late, jumps that cannot be foreseen.
+// Work like an interpreter's: loads whose address is known late, and jumps that cannot be
+// predicted.
 double think() {
   static uint32_t table[kTable];
   const double begin = thread_seconds();
@@ -46,7 +48,7 @@ double think() {
   return thread_seconds() - begin;
 }
 
-// Pages that the process has not had yet: a machine in the cloud may have to ask for them itself.
+// Touches new pages: a virtual machine may have to request them from its host.
 double touch_pages() {
   const double begin = thread_seconds();
   void* fresh =

@@ -1,4 +1,5 @@
-// How long a piece of work takes that has a limit, and how slow this machine is.
+// Measures how long limited work takes (WorkTimer), and how much slower than usual this machine is
+// (slowness), so that time limits do not fail correct work on a slow or busy machine.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +8,13 @@
 
 namespace lab32 {
 
-// How long a piece of work takes that has a limit.
+// A stopwatch for work that has a time limit.
 class WorkTimer {
  public:
-  // By the clock, or what this process has worked if that is less: on a busy machine work takes
-  // longer through no fault of its own.
+  // Wall time, or this process's CPU time if that is less: on a busy machine work takes longer
+  // through no fault of its own.
   double seconds() const { return std::min(passed(), worked() - worked_before_); }
-  // By the clock alone: never less, and at once.
+  // Wall time alone; never less than seconds(), and cheaper to read.
   double passed() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
@@ -29,18 +30,19 @@ class WorkTimer {
   double worked_before_ = worked();
 };
 
-// How much slower than usual this machine is. Limits in seconds are for work that does not end; on
-// a slow or busy machine they must not make right work an endless one.
+// How much slower than usual this machine is: 1 to 16. Time limits are for work that does not end;
+// on a slow or busy machine they must not fail correct work.
 //
-// 1 to 16: the longest that a fixed piece of work has taken so far, beside what it takes on the
-// quiet machine where the limits were chosen. 1 until somebody has looked.
+// The value is the longest time that a fixed piece of work has taken so far, divided by its time on
+// the quiet machine on which the limits were chosen. It is 1 until measure_slowness() has been
+// called.
 double slowness();
 
-// Does that piece of work, some ten milliseconds, and gives slowness(). For when a limit is
-// reached: whoever stays within it pays nothing.
+// Does that piece of work, some ten milliseconds, and returns slowness(). Called only when a limit
+// is reached, so that fast work does not pay for it.
 double measure_slowness();
 
-// For tests: what measure_slowness() finds, as long as this lives.
+// For tests: sets what measure_slowness() returns while this object lives.
 class AssumedSlowness {
  public:
   explicit AssumedSlowness(double slowness);

@@ -1,6 +1,7 @@
-// Device: what a lab suite launches kernels on. It never asks which one it is; what a device cannot
-// give is absent in Run, and a check that needs it is reported as not run. run_text.h has the words
-// for faults.
+// Device, on which a lab suite launches kernels: the simulator or a GPU. A suite never asks which
+// one it is: results that a device cannot give are absent in Run, and a check that needs them is
+// reported as not run. A Device loads a compiled Artifact, allocates and copies memory, and
+// launches a kernel to its end. run_text.h turns faults into sentences.
 #pragma once
 
 #include <array>
@@ -29,11 +30,11 @@ namespace lab32::device {
 struct Shape {
   Dim3 grid, block;
   uint32_t dynamic_shared = 0;  // bytes
-  // Blocks of a cluster; all 0: the launch does not say, and the kernel may.
+  // Blocks of a cluster; all 0: the launch gives none, and the kernel may.
   Dim3 cluster{0, 0, 0};
 };
 
-// A launch that does not start, since the device cannot hold it.
+// A launch that cannot start, since it exceeds a limit of the device.
 struct LaunchRefusal {
   enum class Limit : uint8_t {
     empty,            // no block, or no thread
@@ -43,7 +44,7 @@ struct LaunchRefusal {
     shared_bytes,     // value per block; most
     required_block,   // most_shape: the only shape that the kernel may have
     resources,        // not one block fits a multiprocessor: value registers per thread
-    resident_blocks,  // cooperative: value blocks; most
+    resident_blocks,  // cooperative launch: value blocks; most
     cluster,          // most_shape: its blocks; the grid is no multiple of it
   } limit = Limit::empty;
   std::string kernel;
@@ -52,30 +53,31 @@ struct LaunchRefusal {
   Dim3 most_shape;
 };
 
-// What the CUDA driver says of a kernel on a real GPU.
+// The CUDA driver's error for a kernel on a real GPU.
 struct DriverError {
   std::string kernel;
   std::string name, text;  // "CUDA_ERROR_ASSERT", "device-side assert triggered"
 };
 
-// At most one of trap, refusal and driver is there, by where the fault comes from.
+// A kernel's end by an error. At most one of trap, refusal and driver is set, by the source of the
+// fault.
 struct Fault {
   sim::TrapKind kind = sim::TrapKind::trap;
   std::string file;  // source position, empty/0 when unknown
   int line = 0;
-  std::optional<sim::TrapFacts> trap;    // an instruction, on the simulator
-  std::optional<LaunchRefusal> refusal;  // the simulator as a device
-  std::optional<DriverError> driver;     // a GPU
-  double seconds = 0;                    // kind time_limit
+  std::optional<sim::TrapFacts> trap;    // an instruction failed, on the simulator
+  std::optional<LaunchRefusal> refusal;  // the simulator refused the launch
+  std::optional<DriverError> driver;     // a GPU reported it
+  double seconds = 0;                    // for the kind time_limit
 };
 
-// The launch as a whole took too much, and may have been right so far.
+// The launch as a whole exceeded a limit, and may have been correct so far.
 inline bool is_limit_of_launch(const Fault& fault) {
   return fault.trap && (fault.trap->reason == sim::TrapReason::launch_limit ||
                         fault.trap->reason == sim::TrapReason::launch_seconds);
 }
 
-// Device memory, owned by the Device that allocated it. A value, like a pointer.
+// Device memory, owned by the Device that allocated it. It is a plain value, like a pointer.
 struct Buffer {
   uint64_t address = 0;
   uint64_t bytes = 0;
@@ -103,46 +105,47 @@ class Arg {
 };
 
 struct LaunchOptions {
-  // PTX instructions one warp may issue before it is stopped: a hundred times what the longest warp
-  // of a reference solution takes (that of the bank arbiter, under 500,000).
+  // The PTX instructions that one warp may issue before it is stopped: a hundred times what the
+  // longest warp of a reference solution takes (that of the bank arbiter, under 500,000).
   uint64_t warp_budget = 50'000'000;
-  // What all warps together may issue, and seconds that the launch may take; 0: no limit
-  // (simulator).
+  // The instructions that all warps together may issue, and the seconds that the launch may take;
+  // 0: no limit (simulator).
   uint64_t launch_budget = 0;
   double seconds = 0;
-  // Of the host's memory, for the local memory of a block's threads; 0: no limit (simulator).
+  // Host memory for the local memory of the threads of a block; 0: no limit (simulator).
   uint64_t block_local_bytes = 0;
   bool check_hazards = true;  // races and shared initialisation (simulator)
-  // Reads of global and local memory that nothing wrote: they end a launch (grading), or not (a GPU
-  // goes on with what lies there).
+  // Whether a read of uninitialised global or local memory ends the launch (grading) or returns the
+  // bytes that are there, as a GPU does.
   bool trap_uninitialised = true;
-  // What would end a launch is a finding, and the launch goes on: bad accesses are dropped (a load
-  // gives 0xff bytes), barriers and warp operations go on with the lanes that came. Uninitialised
-  // reads are findings, too. After a bad access the run still ends with that fault. Simulator only.
+  // Report findings instead of ending the launch: bad accesses are dropped (a load gives 0xff
+  // bytes), and barriers and warp operations continue with the lanes that have arrived.
+  // Uninitialised reads are findings, too. After a bad access the run still ends with that fault.
+  // Simulator only.
   bool keep_going = false;
-  // What malloc() in kernels may give away, over all launches (simulator). A launch that calls it
-  // is not looked at for races between blocks.
+  // The heap size for malloc() in kernels, over all launches (simulator). A launch that calls
+  // malloc() is not checked for races between blocks.
   uint64_t heap_bytes = 0;
-  // As cudaLaunchCooperativeKernel: all blocks reside at once, and grid.sync() works. A grid that
+  // Like cudaLaunchCooperativeKernel: all blocks reside at once, and grid.sync() works. A grid that
   // does not fit (Device::resident_blocks) is a fault of kind launch.
   bool cooperative = false;
-  // Blocks and warps go on in a random order, the same for the same number; none: in theirs
+  // The seed of a random order in which blocks and warps run; nullopt: the default order
   // (simulator).
   std::optional<uint64_t> schedule;
-  // Traffic of the memories (simulator): where false, Run has no counters.
+  // Count the traffic of the memories (simulator); if false, Run has no counters.
   bool count = true;
-  // Caches and time modelled (simulator): off where nobody asks, since it costs up to as much
-  // again. cold: L2 holds nothing when the kernel starts, as under ncu --cache-control all; warm:
-  // it holds what the device's launches before this one, with a model, have left.
+  // Model caches and time (simulator), which costs up to as much again as the simulation. cold: L2
+  // is empty when the kernel starts, as under ncu --cache-control all; warm: it contains what
+  // earlier modelled launches of this device have left.
   enum class Model : uint8_t { none, cold, warm } model = Model::none;
-  int32_t devices = 1;  // that a kernel is told of which asks
-  // What kernels are told that ask for an error's name, or text (simulator).
+  int32_t devices = 1;  // the number of devices that a kernel sees
+  // Returns the name or the text of an error, for kernels that ask for it (simulator).
   std::function<std::string(uint32_t error, bool name)> text_of_error;
-  // Requests of some lines kept, to be drawn (simulator).
+  // Source lines whose requests are recorded for pictures (simulator).
   std::optional<counters::CloseUpChoice> close_up;
 };
 
-// The costliest access of one kind on a source line, lane by lane, to be shown to a student.
+// The most expensive access of one kind on a source line, lane by lane, for messages.
 struct WorstAccess {
   std::string file;
   int line = 0;
@@ -157,7 +160,8 @@ struct WorstAccess {
   uint32_t cost = 0, ideal = 0;        // sectors, or wavefronts
 };
 
-// An access whose counts are those of the PTX, since it could not be matched with the machine code.
+// An access that could not be matched with the machine code, so that its counts are those of the
+// PTX.
 struct PtxLevelAccess {
   std::string file;
   int line = 0, ptx_line = 0;
@@ -165,7 +169,8 @@ struct PtxLevelAccess {
   sim::Unmatched why;
 };
 
-// A shift or a shuffle by what C++ gives no result for: negative, or all bits, or all lanes.
+// A shift or shuffle by an amount for which C++ defines no result: negative, or at least the number
+// of bits or lanes.
 struct OutOfRangeAmount {
   std::string file;
   int line = 0;
@@ -174,40 +179,39 @@ struct OutOfRangeAmount {
   uint32_t limit = 0;  // bits or lanes
 };
 
-// What one launch gave. Absent: this device cannot know it.
+// The result of one launch. An absent field is not known to this device.
 struct Run {
   std::optional<Fault> fault;
   std::optional<counters::Counters> counters;
   std::vector<counters::LineCounters> lines;
   std::vector<WorstAccess> worst;  // sorted by file and line
   std::optional<std::vector<counters::Finding>> hazards;
-  std::optional<uint64_t> longest_warp;       // instructions of the longest warp (to set limits by)
-  std::optional<uint64_t> warp_instructions;  // of all warps, as PTX has them (simulator)
-  // Which part of all threads works, one with another, while the busiest warp does (simulator).
+  std::optional<uint64_t> longest_warp;       // instructions of the longest warp, to set limits by
+  std::optional<uint64_t> warp_instructions;  // PTX instructions of all warps (simulator)
+  // The average share of the threads that are active while the busiest warp runs (simulator).
   std::optional<double> threads_at_work;
   std::optional<double> seconds;  // measured
-  // Absent where ptxas' registers are not known (no cubin).
+  // Absent if ptxas' register counts are not known (no cubin).
   std::optional<model::Occupancy> occupancy;
   std::optional<counters::CacheCounters> caches;  // LaunchOptions::model
-  std::optional<model::Prediction> predicted;     // LaunchOptions::model; always shown as modelled
-  std::optional<model::Work> work;                // what `predicted` was computed from
-  std::string output;                             // printf
-  bool grid_races_unchecked = false;              // races between blocks were not looked for
-  bool output_lost = false;                       // printf: more than the device's buffer holds
-  std::optional<OutOfRangeAmount>
-      out_of_range_amount;  // the first, of the lowest block (simulator)
+  std::optional<model::Prediction> predicted;  // LaunchOptions::model; always reported as modelled
+  std::optional<model::Work> work;             // the input of `predicted`
+  std::string output;                          // printf
+  bool grid_races_unchecked = false;           // races between blocks were not checked
+  bool output_lost = false;                    // printf wrote more than the device's buffer holds
+  std::optional<OutOfRangeAmount> out_of_range_amount;  // the first of the lowest block (simulator)
   std::vector<PtxLevelAccess> ptx_level;
-  uint64_t child_launches = 0;  // of kernels by kernels: in none of the figures (simulator)
-  // To another device's memory: counted as if it were the device's own.
+  uint64_t child_launches = 0;  // launches by kernels; no figure includes them (simulator)
+  // Accesses to the memory of another device; they count as the device's own.
   uint64_t peer_accesses = 0;
-  // Something was moved that is in none of the counters.
+  // Whether the launch moved data that no counter includes.
   bool has_uncounted_traffic() const {
     return child_launches > 0 ||
            (counters && counters->other.texture_unknown + counters->other.bulk_unknown > 0);
   }
   std::optional<counters::CloseUp> close_up;  // LaunchOptions::close_up
-  // Where some of these are uncertain: counters that the machine code's do not exceed. A space is
-  // unbounded where for one of its accesses there is no such bound (simulator).
+  // Upper limits of the machine code's counters, where some counters are uncertain. A space is
+  // unbounded if no upper limit is known for one of its accesses (simulator).
   struct Bound {
     counters::Counters counters;
     bool global_unbounded = false, shared_unbounded = false;
@@ -219,20 +223,20 @@ struct KernelInfo {
   std::string name;                   // demangled, as in the source
   uint32_t static_shared = 0;         // bytes
   std::optional<uint32_t> registers;  // per thread, from the cubin
-  // Loads and stores of local memory in the machine code, spills among them; from the cubin, too.
+  // Loads and stores of local memory in the machine code, including spills; from the cubin.
   std::optional<uint32_t> local_accesses;
   uint32_t max_threads = 1024;
   Dim3 cluster{0, 0, 0};     // __cluster_dims__; all 0: none
   uint32_t max_cluster = 0;  // the third number of __launch_bounds__; 0: none
   std::vector<uint32_t> parameter_bytes;
-  std::vector<uint32_t> parameter_offsets;   // in the block of parameters (simulator)
+  std::vector<uint32_t> parameter_offsets;   // offsets in the parameter block (simulator)
   bool uses_heap = false;                    // calls malloc() or free()
-  bool reads_clock = false;                  // its own, or one of a function that it may call
-  std::vector<std::string> parameter_types;  // "int const*"; none where they are not known
+  bool reads_clock = false;                  // in the kernel or in a function that it may call
+  std::vector<std::string> parameter_types;  // "int const*"; empty if not known
 };
 
-// A loaded module. Kernels are found by base name plus template values, "reduce_v6<256>" or
-// "add1"; blanks, `u` suffixes, casts and the argument list do not matter.
+// A kernel of a loaded module. Kernels are found by base name and template values, "reduce_v6<256>"
+// or "add1"; blanks, `u` suffixes, casts and the argument list do not matter.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -242,29 +246,29 @@ class Kernel {
 class LoadedModule {
  public:
   virtual ~LoadedModule() = default;
-  // nullptr when there is none of that name. Throws Error when the kernel needs an instruction the
-  // device does not have.
+  // nullptr when there is no such kernel. Throws Error when the kernel needs an instruction that
+  // the device does not have.
   virtual Kernel* find(const std::string& name) = 0;
   virtual std::vector<std::string> kernel_names() const = 0;
-  // As they are in the PTX; none where the device does not tell.
+  // The kernels' names in the PTX; empty if the device does not know them.
   virtual std::vector<std::string> kernel_symbols() const { return {}; }
-  // Why kernels that find() would refuse cannot run, by symbol, as far as a look at them tells that
-  // costs next to nothing.
+  // symbol -> why find() would refuse the kernel, as far as a cheap check can tell.
   virtual std::map<std::string, std::string> refusals() const { return {}; }
-  // Bytes of a module variable (LAB32_LAUNCH records, __constant__ tables); nullopt: none.
+  // The bytes of a module variable (LAB32_LAUNCH records, __constant__ tables); nullopt: no such
+  // variable.
   virtual std::optional<std::vector<std::byte>> read_symbol(const std::string& name) = 0;
   virtual bool write_symbol(const std::string& name, const void* data, uint64_t bytes) = 0;
-  // Where it lies; nullopt: none, or the device does not tell.
+  // The variable's memory; nullopt: no such variable, or the device does not know.
   virtual std::optional<Buffer> symbol(const std::string& /*name*/) { return std::nullopt; }
 };
 
-// What all of a device's memory held, module variables included. Nothing may be allocated or
-// released as long as it is used.
+// A snapshot of a device's memory, including module variables. Nothing may be allocated or released
+// while it is used.
 class SavedMemory {
  public:
   virtual ~SavedMemory() = default;
   virtual void put_back() = 0;
-  // Whether it holds the same now.
+  // Whether the memory is unchanged since the snapshot.
   virtual bool same() const = 0;
 };
 
@@ -272,40 +276,40 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual std::string name() const = 0;      // "sim:h200"
-  virtual std::string describe() const = 0;  // one line for `lab32 devices`
-  virtual std::string arch() const = 0;      // "sm_90": what to compile for
+  virtual std::string describe() const = 0;  // one line, for `lab32 devices`
+  virtual std::string arch() const = 0;      // "sm_90": the architecture to compile for
   virtual uint32_t multiprocessors() const = 0;
-  // Modelled: of a copy that moves so many bytes, half in and half out, as events see it. nullopt:
-  // the device has no model.
+  // The modelled time, as events measure it, of a copy that reads and writes `bytes` in total.
+  // nullopt: the device has no model.
   virtual std::optional<double> copy_seconds(uint64_t /*bytes*/) const { return std::nullopt; }
 
   virtual std::unique_ptr<LoadedModule> load(const toolchain::Artifact& artifact) = 0;
 
-  // Fresh memory is poisoned (0xff bytes: NaN as float, -1 as int) and counts as uninitialised.
-  // `name` is how messages call it. Throws Error when it does not fit.
+  // New memory is poisoned (0xff bytes: NaN as float, -1 as int) and counts as uninitialised.
+  // `name` is the array's name in messages. Throws Error if the memory does not suffice.
   virtual Buffer allocate(uint64_t bytes, const std::string& name) = 0;
   virtual void release(Buffer buffer) = 0;
   virtual void upload(Buffer to, const void* from, uint64_t bytes) = 0;
   virtual void download(void* to, Buffer from, uint64_t bytes) = 0;
   virtual void poison(Buffer buffer) = 0;
 
-  // nullptr: this device cannot tell.
+  // nullptr: this device cannot take snapshots.
   virtual std::unique_ptr<SavedMemory> save() { return nullptr; }
 
-  // Frees all that kernels have allocated.
+  // Frees everything that kernels have allocated with malloc().
   virtual void release_heap() {}
 
-  // How many blocks of such a launch reside on the device at once, the most that a cooperative one
-  // may have; 0: not known.
+  // The number of blocks of such a launch that reside on the device at once, which is the limit of
+  // a cooperative launch; 0: not known.
   virtual uint64_t resident_blocks(Kernel& /*kernel*/, const Shape& /*shape*/) { return 0; }
 
-  // Runs a kernel to its end. Arguments are checked against the kernel's parameters (Error).
+  // Runs a kernel to its end. Throws Error if the arguments do not fit the kernel's parameters.
   virtual Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
                      const LaunchOptions& options = {}) = 0;
 };
 
-// What counts: "auto", "sim", "gpu" and "sim:h200". Throws Error naming what is there. What times
-// is open_timer()'s (gpu/timer.h).
+// Opens the device that counts: "auto", "sim", "gpu" and "sim:h200". Throws Error, which names the
+// available devices. open_timer() (gpu/timer.h) opens the device that measures time.
 std::unique_ptr<Device> open_device(const std::string& spec);
 
 }  // namespace lab32::device

@@ -20,7 +20,7 @@ const ptx::DebugTypes& ElementNames::types() {
 
 void ElementNames::name(counters::Finding& f) {
   if (f.object.empty()) return;
-  if (f.global && module_.find_variable(f.object) == nullptr) return;  // allocated by the host
+  if (f.global && module_.find_variable(f.object) == nullptr) return;  // the host allocated it
   const bool race = f.kind == counters::Finding::Kind::race;
   const uint32_t bytes = race ? std::min(f.party.bytes, f.other.bytes) : f.party.bytes;
   f.place = named(f.object, types().place(f.object, static_cast<int64_t>(f.offset), bytes));

@@ -1,4 +1,5 @@
-// What the student calls what lies somewhere in a variable: `tile[3][32]`, `points[1].mass`.
+// Names elements of variables as the student does: `tile[3][32]`, `points[1].mass`. It uses the
+// types that nvcc -G describes (simulator/ptx/debug_types.h).
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,21 @@
 
 namespace lab32::device {
 
-// Of one module. Types are asked for when the first variable needs them: a second compilation.
+// The element names of one module. The types are read when the first variable needs them, since
+// this takes a second compilation.
 class ElementNames {
  public:
-  // `module` must outlive this.
+  // `module` must outlive this object.
   ElementNames(const ptx::Module& module, std::function<std::string()> debug_ptx)
       : module_(module), debug_ptx_(std::move(debug_ptx)) {}
 
-  // `f.object`, a symbol or the name of an array, becomes a name; `f.place` is filled in where it
-  // is known.
+  // Replaces `f.object`, a symbol or the name of an array, by its readable name, and sets `f.place`
+  // if it is known.
   void name(counters::Finding& f);
 
-  // The same for an access that ended a launch. `shared`: the variables of the kernel; what lies
-  // outside of shared memory is told of the only one there is.
+  // Names the object and the element of an access that ended a launch. `shared`: the variables of
+  // the kernel; an access outside of shared memory is described relative to the variable if there
+  // is only one.
   void name(sim::MemoryAccess& access, const std::vector<sim::SharedVariable>& shared);
 
  private:

@@ -22,7 +22,7 @@ std::string trim(const std::string& s) {
   return begin == std::string::npos ? "" : s.substr(begin, end - begin + 1);
 }
 
-// One blank between two words, none elsewhere: "unsigned  int" but "float*", "a,b".
+// Normalises blanks: one between two words, none elsewhere: "unsigned  int" but "float*", "a,b".
 std::string without_blanks(const std::string& s) {
   std::string out;
   bool blank = false;
@@ -38,7 +38,7 @@ std::string without_blanks(const std::string& s) {
   return out;
 }
 
-// Where the argument list begins, at depth 0 of template brackets; npos: there is none.
+// The position of the argument list, outside of template brackets; npos: there is none.
 size_t argument_list(const std::string& s) {
   int depth = 0;
   for (size_t i = 0; i < s.size(); ++i) {
@@ -67,7 +67,7 @@ std::vector<std::string> split_arguments(const std::string& s) {
   return parts;
 }
 
-// The names under which the demangler does not know a type.
+// Rewrites the spellings of types that the demangler does not use.
 std::string plain_type(const std::string& type) {
   static const std::map<std::string, std::string> names{
       {"unsigned", "unsigned int"},   {"uint", "unsigned int"},
@@ -77,7 +77,7 @@ std::string plain_type(const std::string& type) {
       {"uint64_t", "unsigned long"},  {"int64_t", "long"},
       {"size_t", "unsigned long"},    {"half", "__half"}};
   std::string t = type;
-  // const is written before the type and demangled behind it.
+  // People write const before the type; the demangler prints it behind.
   std::string constant;
   if (t.rfind("const ", 0) == 0) {
     constant = " const";
@@ -102,7 +102,7 @@ std::string plain_argument(const std::string& argument) {
     unsigned long long value = std::strtoull(digits.c_str(), nullptr, 0);
     return (value ? of->at(1) : "") + std::to_string(value);
   }
-  // A template's own arguments are arguments too: f<pair<2u, int>>.
+  // Arguments may be templates with arguments: f<pair<2u, int>>.
   size_t open = a.find('<');
   if (open == std::string::npos || a.back() != '>') return plain_type(a);
   std::string out = a.substr(0, open + 1);
@@ -111,7 +111,7 @@ std::string plain_argument(const std::string& argument) {
   return out + ">";
 }
 
-// "reduce_v6<256>" of any way to write it.
+// Turns any spelling of a kernel into "reduce_v6<256>".
 std::string plain_name(const std::string& written) {
   std::string name = trim(written);
   name = trim(name.substr(0, argument_list(name)));
@@ -124,13 +124,13 @@ std::string plain_name(const std::string& written) {
   return out + ">";
 }
 
-// For comparing only: true is 1, since a kernel's user may write either.
+// A form for comparison only: true becomes 1, since users write either.
 std::string comparable(std::string name) {
   static const Pattern yes("\\btrue\\b"), no("\\bfalse\\b");
   return no.replace(yes.replace(name, "1"), "0");
 }
 
-// Without namespaces: the last component, its template arguments kept.
+// The last component of a qualified name, with its template arguments.
 std::string unqualified(const std::string& name) {
   size_t template_begins = std::min(name.find('<'), name.size());
   size_t colons = name.rfind("::", template_begins);
@@ -157,7 +157,8 @@ std::vector<std::string> parameter_types(const std::string& symbol) {
 
 std::string variable_name(const std::string& symbol) {
   const std::string name = demangle(symbol);
-  // What follows the last scope; template arguments and parameter lists may hold "::" themselves.
+  // The part after the last scope; template arguments and parameter lists may contain "::"
+  // themselves.
   size_t start = 0;
   int depth = 0;
   for (size_t i = 0; i + 1 < name.size(); ++i) {

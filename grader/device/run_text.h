@@ -1,5 +1,5 @@
-// Words for what ended a kernel, and for accesses that are counted at PTX level. The only place
-// where faults of devices become English.
+// Turns faults of devices and PTX-level accesses into English. All messages about faults come from
+// here.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace lab32::device {
 
-// One sentence: which thread of which block did what, where, and by how much. The kind and the
-// source line are not in it.
+// One sentence: which thread of which block did what, where, and by how much. The caller adds the
+// kind of fault and the source line.
 std::string describe(const Fault& fault);
 
-// "line 31: shared load of 4 bytes: ptxas moved it out of a loop", each text once.
+// "line 31: shared load of 4 bytes: ptxas moved it out of a loop"; equal texts appear once.
 std::vector<std::string> describe(const std::vector<PtxLevelAccess>& accesses);
 
 }  // namespace lab32::device

@@ -37,21 +37,21 @@ std::optional<uint32_t> max_issues(const sim::Unmatched& why, const ptx::Traits&
   using Reason = sim::Unmatched::Reason;
   if (traits.is_atomic()) return std::nullopt;
   switch (why.reason) {
-    // ptxas put pieces of a vector together, or let one load serve several rounds of a loop: never
-    // more accesses than in the PTX, and each at addresses that the PTX has.
+    // ptxas joined parts of a vector, or lets one load serve several iterations of a loop. It never
+    // issues more accesses than the PTX, and only at addresses of the PTX.
     case Reason::shared_by_iterations:
       return 1;
     case Reason::copies_differ:
     case Reason::no_single_grouping:
       if (why.in_machine_code <= why.in_ptx) return 1;
       return std::nullopt;
-    // One of several alike has no instruction: ptxas put some together, or made copies of the code
-    // around them of which one runs. It may load earlier than asked to, but never store twice.
+    // One of several equal accesses has no instruction: ptxas joined some of them, or copied the
+    // code around them and runs one copy. It may load too early, but never stores twice.
     case Reason::like_one_without:
       if (traits.uses(ptx::MemoryUse::Kind::store) && !traits.uses(ptx::MemoryUse::Kind::load))
         return 1;
       return std::nullopt;
-    // The lanes of one PTX access stand either in the unrolled rounds or in those left over.
+    // The lanes of one PTX access are in the unrolled iterations or in the remainder.
     case Reason::diverged:
       return 2;
     default:
@@ -64,7 +64,7 @@ std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program
                                                uint32_t site, const sim::LaunchOutcome& outcome) {
   const sim::AccessPlan& plan = program.plans[site];
   if (plan.unmatched) return plan.unmatched;
-  // The plan of an instruction in an unrolled loop holds while no warp diverges at its branches.
+  // The plan of an instruction in an unrolled loop is valid while no warp diverges at its branches.
   const uint32_t first = site - program.sites[site].index;
   for (int32_t branch : plan.if_uniform)
     if (outcome.tally[first + static_cast<uint32_t>(branch)].splits > 0)
@@ -77,7 +77,7 @@ namespace {
 
 using ptx::Mod;
 
-// As the PTX has it, where there is no machine code at hand.
+// Used without machine code: the costs of the PTX instruction.
 void add_ptx_issue(model::Work& work, const sim::KernelProgram& program,
                    const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i) {
@@ -126,8 +126,8 @@ std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program) {
     const ptx::Instruction& in = *site.ptx;
     counters::CacheUse use;
     use.group = groups[uses.size()];
-    // PTX ISA, "Cache Operators" and "Memory Consistency Model": L1 is not coherent, so what others
-    // must see goes to L2.
+    // PTX ISA, "Cache Operators" and "Memory Consistency Model": L1 is not coherent, so an access
+    // that other blocks must see goes to L2.
     const bool ordered = in.has(Mod::relaxed) || in.has(Mod::acquire) || in.has(Mod::mmio);
     use.skips_l1 = in.has(Mod::cg) || in.has(Mod::cv) || in.has(Mod::op_volatile) ||
                    (ordered && !in.has(Mod::cta));
@@ -175,7 +175,8 @@ model::Work work_of(const sim::KernelProgram& program, const LaunchObservations&
   work.l1_load_cycles = number(caches.l1_load_cycles);
   work.l1_store_cycles = number(caches.l1_store_cycles);
   work.l1_hits = caches.l1_load.percent() / 100;
-  // A read from device memory brings whole accesses: counted as if each sector had been asked for.
+  // A read from device memory fetches whole accesses; it is counted as if each sector had been
+  // requested.
   const double from_l2 = number(caches.l1_load.sectors - caches.l1_load.hits);
   const double from_dram = std::min(from_l2, number(caches.dram_read) / counters::kSectorBytes);
   work.l2_hits = from_l2 > 0 ? 1 - from_dram / from_l2 : 0;

@@ -25,7 +25,7 @@
 namespace lab32::device {
 namespace {
 
-// Address space reserved for device memory; pages come when touched.
+// Address space that is reserved for device memory; pages are allocated when they are touched.
 constexpr uint64_t kAddressSpace = uint64_t{64} << 30;
 
 Fault refused(LaunchRefusal refusal) {
@@ -107,14 +107,14 @@ class SimDevice : public Device {
   void write_parameters(const SimKernel& kernel, const std::vector<Arg>& args);
 
   model::Profile profile_;
-  std::unique_ptr<sim::Memory> own_;  // null: the caller's
+  std::unique_ptr<sim::Memory> own_;  // null: the memory is the caller's
   sim::Memory& memory_;
   sim::DeviceHeap heap_{memory_};
   uint64_t grid_workspace_ = 0;
-  std::optional<counters::L2> l2_;  // as the last launch with a model left it
+  std::optional<counters::L2> l2_;  // the state that the last modelled launch left
 };
 
-// Registers that are not known count as 32: so few bind nothing.
+// Unknown register counts are taken as 32, which limits nothing.
 model::Occupancy SimDevice::occupancy(const SimKernel& kernel, const Shape& shape) const {
   return model::occupancy(profile_, static_cast<uint32_t>(shape.block.count()),
                           kernel.info().registers.value_or(32), kernel.program().dynamic_offset,
@@ -126,8 +126,8 @@ uint64_t SimDevice::resident_blocks(Kernel& which, const Shape& shape) {
   return uint64_t{profile_.multiprocessors} * occupancy(kernel, shape).blocks;
 }
 
-// What cooperative_groups takes from %envreg1 and %envreg2 (details/driver_abi.h): its size, and
-// the word in which blocks count themselves at grid.sync().
+// The workspace of cooperative_groups, to which %envreg1 and %envreg2 point (the driver ABI of cooperative_groups):
+// its size, and the word in which blocks count themselves at grid.sync().
 uint64_t SimDevice::grid_workspace() {
   const std::array<uint32_t, 2> fresh{8, 0};
   if (grid_workspace_ == 0) {
@@ -212,9 +212,9 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
   return run_kernel(kernel, shape, options, 0);
 }
 
-// Launches of a grid's kernels and their copies, those for its tail behind all others. Each is
-// complete, with what it has launched itself, before the next begins: so streams of blocks have it,
-// and for others it is one of the orders that may be.
+// Runs the launches and copies that a grid's kernels have requested, those of the tail stream last.
+// Each one is complete, with its own launches, before the next begins. Streams of one block require
+// this order; for other streams it is one of the allowed orders.
 Shape shape_of(const sim::DeviceLaunch& launch) {
   Shape shape;
   shape.grid = launch.grid;
@@ -251,7 +251,7 @@ void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launch
     memory_.release(launch.parameters);
     Run done = run_kernel(child, shape_of(launch), own, depth + 1);
     run.child_launches += 1 + done.child_launches;
-    run.predicted.reset();  // it is the parent's alone
+    run.predicted.reset();  // only the parent's is reported
     run.output += done.output;
     run.output_lost |= done.output_lost;
     run.grid_races_unchecked |= done.grid_races_unchecked;
@@ -298,7 +298,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   heap_.set_limit(options.heap_bytes);
   launch.heap = &heap_;
   sim::DeviceLaunches launches;
-  // cudaErrorInvalidConfiguration, whatever of it is impossible: too many threads, no block, too
+  // Every impossible launch gives cudaErrorInvalidConfiguration: too many threads, no block, too
   // much shared memory (an H200, driver 580.159.04).
   launches.error_of = [&](const sim::DeviceLaunch& child) {
     return check_shape(kernel.module().kernel_at(child.function), shape_of(child)) ? 9u : 0u;
@@ -332,7 +332,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   }
   try {
     run = observers.run(sim::run_grid(launch, observers.all(), host_threads()));
-  } catch (const sim::Trap& trap) {  // before an instruction of it ran
+  } catch (const sim::Trap& trap) {  // before its first instruction
     throw Error(sim::describe(trap));
   }
   if (kernel.info().registers) run.occupancy = occupancy(kernel, shape);
@@ -370,9 +370,9 @@ std::map<std::string, std::string> refusals_of(const std::string& ptx) {
 }
 
 std::unique_ptr<Device> open_device(const std::string& spec) {
-  // Points are decided by counters, which a GPU does not give: where there is one it adds its clock
-  // (open_timer), beside the simulator and not instead of it. data/measured holds an H200's
-  // records.
+  // Counters decide points, and a GPU does not give them. A GPU therefore adds its clock
+  // (open_timer) to the simulator and does not replace it. data/measured contains the records of an
+  // H200.
   if (spec == "auto" || spec == "sim" || spec == "gpu") return make_sim_device("h200");
   if (spec.rfind("sim:", 0) == 0) return make_sim_device(spec.substr(4));
   throw Error(fmt::format("there is no device `{}`; there are auto, sim, sim:NAME and gpu", spec));

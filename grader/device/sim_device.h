@@ -1,4 +1,4 @@
-// The simulator as a Device.
+// The simulator as a Device (device.h). A profile in data/devices describes the GPU that it models.
 #pragma once
 
 #include <map>
@@ -11,16 +11,16 @@
 
 namespace lab32::device {
 
-// LAB32_THREADS: of the host, for a launch, where many submissions are graded at a time. 0: all.
-// Throws MachineError where it is no such number.
+// The number of host threads for a launch, from LAB32_THREADS; 0: one per core. Throws MachineError
+// if the variable is no such number.
 unsigned host_threads();
 
-// `profile`: the name of a file in data/devices. Throws Error when there is none of that name.
+// `profile` is the name of a file in data/devices. Throws Error if there is none.
 std::unique_ptr<Device> make_sim_device(const std::string& profile);
-// On memory of the caller's, who copies, fills and shares it himself; it must outlive the device.
+// Uses the caller's memory, which the caller copies, fills and shares; it must outlive the device.
 std::unique_ptr<Device> make_sim_device(const model::Profile& profile, sim::Memory& memory);
 
-// LoadedModule::refusals() of a module that is not loaded. Throws Error for PTX that is wrong.
+// LoadedModule::refusals() for a module that is not loaded. Throws Error for invalid PTX.
 std::map<std::string, std::string> refusals_of(const std::string& ptx);
 
 }  // namespace lab32::device

@@ -111,7 +111,7 @@ void SimModule::place_variables(const std::map<std::string, uint64_t>& placed) {
   for (const ptx::Variable& v : module_.variables) {
     auto at = symbols_.find(v.name);
     if (at == symbols_.end() || placed.count(v.name) != 0) continue;
-    // Variables without an initialiser start as zeros (CUDA C++), and PTX drops trailing zeros.
+    // Variables without an initialiser start as zeros (CUDA C++), and PTX omits trailing zeros.
     std::vector<std::byte> image(v.size, std::byte{0});
     std::copy(v.init.begin(), v.init.end(), image.begin());
     for (const auto& r : v.relocations) {

@@ -1,4 +1,5 @@
-// A module on the simulator: its variables placed in memory, its kernels decoded when asked for.
+// A module on the simulator: it places the module's variables in memory, and decodes a kernel when
+// a caller asks for it. SimDevice::load() makes it.
 #pragma once
 
 #include <map>
@@ -42,21 +43,21 @@ class SimKernel : public Kernel {
   SimModule& module_;
   const ptx::Function& function_;
   std::unique_ptr<sim::KernelProgram> program_;
-  const sass::EmittedFunctions& emitted_;  // the module's
-  ElementNames& places_;                   // likewise
+  const sass::EmittedFunctions& emitted_;  // owned by the module
+  ElementNames& places_;                   // owned by the module, too
   KernelInfo info_;
 };
 
 class SimModule : public LoadedModule {
  public:
-  // `memory` must outlive the module. `host_in_process`: the program's host code is in this
-  // process, and uses managed variables. Throws Error for PTX that is wrong, or that the simulator
-  // does not have.
+  // `memory` must outlive the module. `host_in_process`: the program's host code runs in this
+  // process and uses managed variables. Throws Error for PTX that is invalid or that the simulator
+  // does not support.
   SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_in_process);
   ~SimModule() override;
 
   Kernel* find(const std::string& name) override;
-  // By its code address. Throws Error when it cannot run.
+  // Finds a kernel by its code address. Throws Error when it cannot run.
   SimKernel& kernel_at(uint64_t address);
   std::vector<std::string> kernel_names() const override;
   std::vector<std::string> kernel_symbols() const override { return symbols_of_kernels_; }

@@ -18,7 +18,7 @@ namespace {
 
 using sim::KernelProgram;
 
-// The largest piece in which no shared access is split: what the race check compares.
+// The largest power of two that divides every shared access: the unit of the race check.
 uint32_t shared_granule(const KernelProgram& program) {
   uint32_t granule = 4;
   for (const sim::Site& site : program.sites) {
@@ -32,12 +32,12 @@ uint32_t shared_granule(const KernelProgram& program) {
 }
 
 bool has_named_barriers(const KernelProgram& program, bool clusters) {
-  if (clusters) return true;  // a block's barrier is one of some of the cluster's warps
+  if (clusters) return true;  // a barrier of one block includes only some warps of the cluster
   return std::any_of(program.sites.begin(), program.sites.end(), [](const sim::Site& site) {
     const ptx::Instruction& in = *site.ptx;
     const ptx::Sync sync = in.op->traits.sync;
     if (sync == ptx::Sync::block_arrive || sync == ptx::Sync::mbarrier_arrive) return true;
-    // How many threads take part is the operand that may be left out.
+    // The operand with the number of threads is optional.
     bool some_threads = false;
     for (size_t i = 0; i < in.op->operands.size(); ++i)
       some_threads |= in.op->operands[i].optional && in.has_operand(i);
@@ -45,7 +45,7 @@ bool has_named_barriers(const KernelProgram& program, bool clusters) {
   });
 }
 
-// The race check, with what it has to know of the program before that runs.
+// The race check, with the facts about the program that it needs before the launch.
 counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
                                          const counters::PositionOf& position) {
   const KernelProgram& program = *launch.program;
@@ -70,7 +70,7 @@ WorstAccess worst_access(const counters::Example& e, const counters::Position& a
   return w;
 }
 
-// Keeps an allocation, with the kernel's parameter that points into it.
+// Records an allocation and the kernel parameter that points into it.
 void note_array(const sim::LaunchContext& launch, const sim::Allocation& in,
                 std::vector<counters::CloseUpArray>& arrays) {
   for (const counters::CloseUpArray& known : arrays)
@@ -143,7 +143,7 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   if (outcome.out_of_range_amount)
     run.out_of_range_amount = out_of_range_amount(*outcome.out_of_range_amount, position_);
   if (const auto& ended = outcome.trap ? outcome.trap : outcome.bad_access) {
-    // Counters of a part of a launch would depend on which blocks ran before it was stopped.
+    // A launch that was stopped has no counters: they would depend on which blocks ran first.
     run.fault = fault_of(*ended);
     if (options_.check_hazards && options_.keep_going) run.hazards = findings();
     return run;
@@ -184,7 +184,7 @@ Fault LaunchObservers::fault_of(const sim::Trap& trap) {
   return fault;
 }
 
-// In shared memory and in device memory, by place in the source.
+// The findings in shared and device memory, ordered by source position.
 std::vector<counters::Finding> LaunchObservers::findings() {
   std::vector<counters::Finding> all = hazards_.findings();
   for (counters::Finding& race : races_.findings(position_)) all.push_back(std::move(race));
@@ -201,7 +201,8 @@ std::vector<counters::Finding> LaunchObservers::findings() {
   return all;
 }
 
-// With what the student calls the places in variables. The host's arrays have their names there.
+// Adds the student's names for elements of variables. Elements of the host's arrays are named
+// later, by the host.
 counters::CloseUp LaunchObservers::close_up() {
   counters::CloseUp seen = close_up_->result();
   const auto shared = program_.shared_in(launch_.shared_bytes);
@@ -240,7 +241,7 @@ void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   run.work->blocks = launch_.grid.count();
   run.work->occupancy = occupancy_;
   run.work->warm = options_.model == LaunchOptions::Model::warm;
-  // How long those other ways take is not modelled.
+  // The time of these other accesses is not modelled.
   if (!run.counters->other.any()) run.predicted = model::predict(*profile_, *run.work);
   if (run.predicted) {
     const double waited = static_cast<double>(outcome.longest_wait) / profile_->time.sm_hz;
@@ -250,7 +251,7 @@ void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   l2_ = caches_->take_l2();
 }
 
-// What the multiprocessor takes that is the last to finish.
+// The cycles of the multiprocessor that finishes last.
 void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work& work) {
   work.blocks = launch_.grid.count();
   work.occupancy = occupancy_;
@@ -259,7 +260,7 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   const model::WarpTrace trace =
       warp_trace(program_, {*emitted_, outcome.tally, traffic_, *caches_}, work, warps, &units);
   model::SmWork at;
-  // Rounded: the order in which blocks were counted must not be seen.
+  // Rounded, so that the result does not depend on the order in which blocks were counted.
   const auto rounded = [](double x) { return std::round(x * 1e4) / 1e4; };
   if (spins_) at.shared_words = rounded(spins_->shared_words());
   if (spins_) at.last_lanes = std::max(1.0, rounded(spins_->last_lanes()));
@@ -267,7 +268,7 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   at.warps = work.warps_per_block;
   at.resident = std::max(1u, occupancy_.blocks);
   at.issued = outcome.warps;
-  // All multiprocessors ask alike: each has so many cycles of what they share.
+  // All multiprocessors request equally: each gets this many cycles of the shared units.
   const double share = profile_->time.sm_hz * static_cast<double>(std::min<uint64_t>(
                                                   profile_->multiprocessors, work.blocks));
   if (units > 0) {
@@ -284,7 +285,7 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
   work.cycles_alone = model::run_multiprocessor(*profile_, trace, at).cycles;
 }
 
-// The costliest accesses, and those whose counts are not the machine code's.
+// The most expensive accesses, and those whose counts are PTX-level.
 void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) const {
   for (uint32_t site = 0; site < program_.sites.size(); ++site) {
     const auto at = position_(site);

@@ -1,4 +1,5 @@
-// The observers of one launch on the simulator, and the Run made of what they saw.
+// The observers of one launch on the simulator, and the Run that is made of their results.
+// Construct it, pass all() to sim::run_grid(), then call run() once.
 #pragma once
 
 #include <optional>
@@ -21,21 +22,22 @@ namespace lab32::device {
 
 class LaunchObservers {
  public:
-  // Traffic and hazards where `options` ask for them. All arguments must outlive this.
+  // Observes traffic and hazards if `options` ask for them. All arguments must outlive this object.
   LaunchObservers(const sim::LaunchContext& launch, const LaunchOptions& options,
                   ElementNames& places);
 
-  // Caches and time, too, on that GPU; `profile` and `emitted` must outlive this. `l2`: what
-  // earlier launches have left in it; without it, it is empty.
+  // Also models caches and time on that GPU; `profile` and `emitted` must outlive this object. `l2`
+  // is the state that earlier launches have left; without it L2 is empty.
   void model_time(const model::Profile& profile, const model::Occupancy& occupancy,
                   const sass::EmittedFunctions& emitted, std::optional<counters::L2> l2);
 
-  // To be passed to sim::run_grid().
+  // The argument for sim::run_grid().
   const std::vector<sim::Observer*>& all() const { return all_; }
 
-  // Once, after the launch.
+  // Call it once, after the launch.
   Run run(sim::LaunchOutcome outcome);
-  // After run(): what the launch has left in L2; nullopt where it faulted, or nobody modelled it.
+  // After run(): the state of L2 that the launch has left; nullopt if it faulted or was not
+  // modelled.
   std::optional<counters::L2> take_l2() { return std::move(l2_); }
 
  private:
@@ -58,7 +60,7 @@ class LaunchObservers {
   std::optional<counters::CacheObserver> caches_;
   std::optional<counters::SpinObserver> spins_;
   std::optional<counters::CloseUpObserver> close_up_;
-  const model::Profile* profile_ = nullptr;  // of those whose time is modelled
+  const model::Profile* profile_ = nullptr;  // null: time is not modelled
   const sass::EmittedFunctions* emitted_ = nullptr;
   model::Occupancy occupancy_;
   std::optional<counters::L2> l2_;

@@ -32,7 +32,7 @@ double runs(const sass::EmittedBlock& block, const FunctionIssueCounts& f) {
   const double entered = sass::runs(block, f.times);
   if (block.spins < 0) return entered;
   const auto at = static_cast<size_t>(block.spins);
-  // Not reconciled: how many there are is not known.
+  // The instruction was not reconciled, so the number of iterations is unknown.
   if (f.rounds[at] == 0 || f.times[at] == 0) return entered;
   return entered * static_cast<double>(f.rounds[at]) / static_cast<double>(f.times[at]);
 }
@@ -41,7 +41,7 @@ namespace {
 
 using Kind = model::TraceInstruction::Kind;
 
-// What one PTX instruction's accesses cost, on the mean of those that the machine code issues.
+// The average cost of the accesses of one PTX instruction, over those that the machine code issues.
 struct AccessCost {
   float busy = 1, misses = 0, late = 0, first_misses = 0, first_late = 0, weight = 0, updates = 0;
 };
@@ -95,7 +95,7 @@ class Builder {
     return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of);
   }
 
-  // An access for which a warp has no lane takes its turn, too.
+  // An access takes an issue slot even if no lane of the warp is active.
   static double idle(uint64_t requests, double executed) {
     return std::max(0.0, 1 - static_cast<double>(requests) / executed);
   }
@@ -131,7 +131,7 @@ class Builder {
       waits = share(waiting, group.accesses - group.first);
       late = share(group.late - group.first_late, waiting);
     }
-    // Atomics leave L1 as stores do.
+    // Atomics pass through L1 like stores.
     const double busy = c.atom.sectors > 0 ? work_.l1_store_cycles * loaded / std::max(stores_, 1.0)
                                            : static_cast<double>(group.cycles) * loaded /
                                                  std::max(loaded_[groups_[site]], 1.0);
@@ -196,7 +196,7 @@ class Builder {
     trace_.registers = std::max<size_t>(trace_.registers, sass::kRegisters);
   }
 
-  // As the PTX has it, where there is no machine code at hand.
+  // Used without machine code: the PTX instructions in their order.
   void add_ptx(const FunctionIssueCounts& f) {
     const ptx::Function& function = *f.function->ptx;
     const ptx::ControlFlow flow = ptx::analyse_control_flow(function);

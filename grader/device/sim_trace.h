@@ -1,5 +1,5 @@
-// How often a launch ran each block of the machine code, and the way of its warps through it, with
-// what memory did with each access.
+// Builds the input of the time model's multiprocessor: how often a launch ran each block of the
+// machine code, the path of its warps through it, and what memory did for each access.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,22 @@
 
 namespace lab32::device {
 
-// One function of a program, and how often each of its instructions was issued.
+// One function of a program, and the number of times that each of its instructions was issued.
 struct FunctionIssueCounts {
   const sim::CodeFunction* function = nullptr;
   size_t first_site = 0;
   std::vector<uint64_t> times;
-  std::vector<uint64_t> rounds;  // of the loop of compare-and-swap that ptxas made of it
+  // iterations of the compare-and-swap loop that ptxas made of the instruction
+  std::vector<uint64_t> rounds;
 };
 std::vector<FunctionIssueCounts> issue_counts_by_function(const sim::KernelProgram& program,
                                                           const std::vector<sim::IssueTally>& tally,
                                                           const counters::TrafficObserver& traffic);
 
-// How often the block runs, over all warps.
+// The number of times that the block runs, summed over all warps.
 double runs(const sass::EmittedBlock& block, const FunctionIssueCounts& function);
 
-// What the observers of a launch saw.
+// The results of the observers of a launch.
 struct LaunchObservations {
   const sass::EmittedFunctions& emitted;
   const std::vector<sim::IssueTally>& tally;
@@ -41,7 +42,7 @@ struct LaunchObservations {
 // The group (CacheUse::group) of each site.
 std::vector<uint8_t> load_groups(const sim::KernelProgram& program);
 
-// `units`: out, the sum of the accesses' weights over all warps.
+// `units` receives the sum of the weights of the accesses over all warps.
 model::WarpTrace warp_trace(const sim::KernelProgram& program, const LaunchObservations& source,
                             const model::Work& work, double warps, double* units);
 

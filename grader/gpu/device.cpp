@@ -18,8 +18,8 @@ using cuda::DriverApi;
 using cuda::kSuccess;
 using cuda::Result;
 
-// The driver prints what kernels printf to the process's stdout, where a report in JSON may be
-// going. While a launch runs, stdout is a file in memory.
+// The driver prints the kernels' printf output to the process's stdout, on which a report in JSON
+// may be written. While a launch runs, stdout is therefore a file in memory.
 class PrintfCatcher {
  public:
   PrintfCatcher() {
@@ -55,10 +55,10 @@ class PrintfCatcher {
   int saved_ = -1, file_ = -1;
 };
 
-// The context, and whether it still lives.
+// The CUDA context, and whether it is still usable.
 class Session {
  public:
-  // The primary context: the one that the CUDA runtime, which CUB calls, works in as well.
+  // The primary context, in which the CUDA runtime, which CUB calls, works as well.
   Session(const DriverApi& api, cuda::Device device) : api(api), device(device) {
     check(api.context_retain(&context_, device), "no context on the GPU");
   }
@@ -70,7 +70,8 @@ class Session {
     if (result != kSuccess)
       throw Error(doing + ": " + api.name_of(result) + " (" + api.text_of(result) + ")");
   }
-  // Before every call. A context is current for one thread; the caller's may be another each time.
+  // Called before every driver call: a context is current for one thread, and the caller's thread
+  // may change.
   void enter() const {
     if (!lost_.empty())
       throw Error("the GPU is lost to this process since " + lost_ +
@@ -173,7 +174,7 @@ class GpuModule final : public LoadedModule {
   std::vector<std::unique_ptr<GpuKernel>> kernels_;
 };
 
-// The driver's error, as the simulator calls such faults.
+// The simulator's kind of fault for a driver error.
 sim::TrapKind kind_of(const std::string& error) {
   if (error == "CUDA_ERROR_ILLEGAL_ADDRESS") return sim::TrapKind::out_of_bounds;
   if (error == "CUDA_ERROR_MISALIGNED_ADDRESS") return sim::TrapKind::misaligned;
@@ -215,7 +216,7 @@ class GpuDevice final : public Gpu {
   Buffer allocate(uint64_t bytes, const std::string& name) override {
     session_->enter();
     cuda::Pointer address = 0;
-    // The driver refuses 0 bytes; a kernel over nothing still wants a pointer.
+    // The driver refuses 0 bytes, but a kernel over an empty array still needs a pointer.
     Result result = session_->api.allocate(&address, bytes ? bytes : 1);
     if (result == cuda::kOutOfMemory)
       throw Error("'" + name + "' (" + std::to_string(bytes) +
@@ -229,7 +230,7 @@ class GpuDevice final : public Gpu {
 
   void release(Buffer buffer) override {
     auto found = allocations_.find(buffer.address);
-    if (found == allocations_.end() || !session_->alive()) return;  // gone with its context
+    if (found == allocations_.end() || !session_->alive()) return;  // freed with its context
     session_->enter();
     session_->check(session_->api.release(buffer.address),
                     "releasing '" + found->second.name + "'");
@@ -255,7 +256,7 @@ class GpuDevice final : public Gpu {
     auto& k = dynamic_cast<GpuKernel&>(kernel);
     check_arguments(k, args);
     session_->enter();
-    // More than 48 KiB has to be asked for; less is given anyway.
+    // A kernel must opt in to more than 48 KiB.
     if (shape.dynamic_shared > 48 * 1024) {
       Result result = session_->api.set_function_attribute(k.function, cuda::kMaxDynamicShared,
                                                            static_cast<int>(shape.dynamic_shared));
@@ -273,8 +274,8 @@ class GpuDevice final : public Gpu {
   std::optional<Fault> wait(const std::string& kernel) override {
     const Result result = session_->api.synchronize();
     if (result == kSuccess) return std::nullopt;
-    // A kernel that failed ends the context, and a new one fails with the same error (seen with
-    // CUDA 13.0 on an H200, for each kind of fault).
+    // A failed kernel makes the context unusable, and a new one fails with the same error (seen
+    // with CUDA 13.0 on an H200, for each kind of fault).
     session_->lose(kernel + " failed with " + session_->api.name_of(result));
     return fault(kernel, result);
   }
@@ -304,7 +305,8 @@ class GpuDevice final : public Gpu {
     return value;
   }
 
-  // A Buffer is a value and may be stale or cut; the driver would take a wrong range for another's.
+  // A Buffer is a plain value and may be stale or too long; the driver would then use the memory of
+  // another allocation.
   void use(Buffer buffer, uint64_t bytes, const std::string& doing) const {
     session_->enter();
     auto found = allocations_.upper_bound(buffer.address);

@@ -59,7 +59,7 @@ namespace {
 // Names and values are those of NVIDIA's nvml.h.
 using NvmlDevice = struct NvmlDeviceHandle*;
 constexpr int kSmClock = 1, kMemoryClock = 2;
-// GPU idle, clocks set by an application, sync boost, display: no sign of trouble.
+// Harmless reasons: GPU idle, clocks set by an application, sync boost, display.
 constexpr unsigned long long kHarmless = 0x1 | 0x2 | 0x10 | 0x100;
 
 struct Nvml {
@@ -102,7 +102,7 @@ std::optional<Clocks> read_clocks(const cuda::Uuid& uuid) {
   unsigned long long reasons = 0;
   if (nvml.clock(device, kSmClock, &sm) != 0 || nvml.clock(device, kMemoryClock, &memory) != 0)
     return std::nullopt;
-  if (nvml.reasons(device, &reasons) != 0) reasons = 0;  // not every card tells
+  if (nvml.reasons(device, &reasons) != 0) reasons = 0;  // not every card reports it
   clocks.sm_mhz = sm;
   clocks.memory_mhz = memory;
   clocks.throttled = reasons & ~kHarmless;

@@ -1,6 +1,6 @@
-// The parts of NVIDIA's libraries that we call, opened at run time: one binary, GPU or not.
-// Declared here, so that no toolkit is needed to build. Names and values are those of NVIDIA's
-// cuda.h.
+// The functions of NVIDIA's libraries that lab32 calls, opened at run time, so that one binary
+// works with and without a GPU. They are declared here, so that no toolkit is needed to build.
+// Names and values are those of NVIDIA's cuda.h.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ constexpr int kMemoryClockKHz = 36, kMemoryBusBits = 37, kL2Bytes = 38;
 // CUfunction_attribute
 constexpr int kMaxThreadsPerBlock = 0, kStaticShared = 1, kRegisters = 4, kMaxDynamicShared = 8;
 
-// X(member, symbol exported by libcuda, parameters). The _v2 symbols are what cuda.h's plain names
-// have meant since CUDA 3.2 (4.0 for contexts): 64-bit sizes and addresses.
+// X(member, symbol exported by libcuda, parameters). The _v2 symbols are those that cuda.h's plain
+// names have meant since CUDA 3.2 (4.0 for contexts): 64-bit sizes and addresses.
 #define LAB32_CUDA_ENTRY_POINTS(X)                                                             \
   X(init, cuInit, (unsigned flags))                                                            \
   X(driver_version, cuDriverGetVersion, (int* version))                                        \
@@ -85,16 +85,17 @@ struct DriverApi {
   std::string text_of(Result result) const;  // "an illegal memory access was encountered"
 };
 
-// The driver, opened once and never closed; nullptr with the reason in `missing`.
+// The driver, opened once and never closed; nullptr, with the reason in `missing`, if there is
+// none.
 const DriverApi* driver_api(std::string& missing);
 
 }  // namespace lab32::device::cuda
 
 namespace lab32::device {
 
-// Clocks and throttling of a GPU, read through NVML: a time is worth little if the card changed
-// speed while it was taken.
-// Those of the GPU with this UUID, now. nullopt: no NVML on this machine, or it does not know.
+// Clocks and throttling of the GPU with this UUID, read through NVML: a time is of little value if
+// the card changed its speed during the measurement. nullopt: this machine has no NVML, or NVML
+// does not know the GPU.
 std::optional<Clocks> read_clocks(const cuda::Uuid& uuid);
 
 }  // namespace lab32::device

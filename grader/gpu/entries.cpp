@@ -26,7 +26,7 @@ std::vector<Entry> read_entries(const std::string& ptx) {
   std::vector<Entry> entries;
   for (size_t at = 0; (at = ptx.find(keyword, at)) != std::string::npos;) {
     at += keyword.size();
-    // nvcc writes comments of their own lines; a directive begins a line, after .visible or .weak.
+    // nvcc writes comments on separate lines; a directive begins a line, after .visible or .weak.
     size_t line = ptx.rfind('\n', at) + 1;
     if (ptx[line] != '.') continue;
     size_t name = ptx.find_first_not_of(" \t", at);

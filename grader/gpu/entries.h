@@ -1,5 +1,6 @@
-// The kernels of a PTX text and what they take, read without understanding their instructions: a
-// GPU runs programs whose instructions the simulator does not have.
+// Lists the kernels of a PTX text with the sizes of their parameters, without parsing instructions:
+// a GPU runs programs whose instructions the simulator does not support. Throws Error for a
+// parameter that it does not understand.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 namespace lab32::device {
 
 struct Entry {
-  std::string symbol;  // as in the PTX
+  std::string symbol;  // mangled, as in the PTX
   std::vector<uint32_t> parameter_bytes;
 };
 

@@ -17,12 +17,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kWarmUps = 2;        // rounds that are not recorded: the card's clocks rise
-constexpr size_t kMinRounds = 11;  // fewer give no interval worth the name
+constexpr int kWarmUps = 2;        // unrecorded rounds, in which the card's clocks rise
+constexpr size_t kMinRounds = 11;  // with fewer rounds the interval is too wide
 constexpr size_t kMaxRounds = 1001;
 constexpr long long kSpinCycles = 100'000;  // about 50 us: many times what the host needs to launch
 
-// A submission's kernel failed. Carries what is to be said.
+// Thrown when a kernel of the submission has failed; contains the fault to report.
 struct Failed {
   Fault fault;
 };
@@ -32,8 +32,8 @@ struct Failed {
   throw Failed{fault};
 }
 
-// Does the PTX define a variable in global memory? A kernel could keep something there from launch
-// to launch; constants it cannot write.
+// Whether the PTX defines a variable in global memory, in which a kernel could keep data from
+// launch to launch. Kernels cannot write constants.
 bool keeps_state(const std::string& ptx) { return ptx.find(".global .align") != std::string::npos; }
 
 class Bench {
@@ -66,7 +66,7 @@ class Bench {
     copy_from_ = gpu.allocate(plan.copy_bytes / 2, "the copy's source");
     copy_to_ = gpu.allocate(plan.copy_bytes / 2, "the copy's target");
     timing_.l2_bytes = static_cast<uint64_t>(attribute(cuda::kL2Bytes));
-    // DDR: two transfers a clock.
+    // DDR memory makes two transfers per clock.
     timing_.peak_bandwidth =
         2e3 * attribute(cuda::kMemoryClockKHz) * attribute(cuda::kMemoryBusBits) / 8;
     flush_ = gpu.allocate(std::max<uint64_t>(8 * timing_.l2_bytes, uint64_t{256} << 20), "flush");
@@ -135,8 +135,8 @@ class Bench {
     return all[set % all.size()];
   }
 
-  // A step with all that the host has to look up done: between two events there is time for
-  // nothing but the launches themselves.
+  // A step with everything that the host looks up prepared: between two events there is time only
+  // for the launches themselves.
   struct Ready {
     Kernel* kernel = nullptr;  // null: a fill
     Shape shape;
@@ -180,7 +180,7 @@ class Bench {
     throw Error(plan_.candidates[candidate].name + ": " + describe(fault));
   }
 
-  // What a run is made of: `work` alone is timed.
+  // The parts of a run; only `work` is timed.
   struct Parts {
     std::string name;
     std::function<void()> before, work;
@@ -188,7 +188,7 @@ class Bench {
     std::function<void()> after;
   };
 
-  // One run between two events; everything before has been enqueued and may still be running.
+  // Times one run between two events. Work that was enqueued before may still be running.
   double timed(const Parts& run) {
     check(api_.event_record(start_, nullptr));
     run.work();
@@ -199,7 +199,7 @@ class Bench {
     return ms / 1e3;
   }
 
-  // Cold, then warm.
+  // Runs a candidate cold, then warm.
   void both(Samples& samples, bool record, const Parts& run) {
     run.before();
     flush();
@@ -214,7 +214,7 @@ class Bench {
     samples.warm.push_back(warm);
   }
 
-  // The kernels of a candidate, for who reads of their fault.
+  // The names of a candidate's kernels, for the message of a fault.
   std::string kernels_of(size_t candidate) const {
     std::string names;
     for (const TimedStep& step : plan_.candidates[candidate].steps)

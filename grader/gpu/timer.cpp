@@ -10,7 +10,7 @@
 namespace lab32::device {
 namespace {
 
-using json = nlohmann::ordered_json;  // the one kind that is compiled
+using json = nlohmann::ordered_json;  // the one instantiation that is compiled
 
 json to_json(const Samples& s) { return {s.name, s.cold, s.warm}; }
 Samples samples_of(const json& j) { return {j.at(0), j.at(1), j.at(2)}; }
@@ -72,7 +72,7 @@ Timing timing_of(const json& j, const std::shared_ptr<const SharedRegion>& regio
   return t;
 }
 
-// What a GPU says of a kernel; the rest of a Fault is the simulator's.
+// Only the driver's part of a Fault; the other parts come from the simulator.
 json to_json(const Fault& f) {
   const int kind = static_cast<int>(f.kind);
   if (!f.driver) return json::array({kind});
@@ -115,8 +115,8 @@ Interval median_interval(std::vector<double> values) {
   const size_t n = values.size();
   Interval result;
   result.median = n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-  // The largest `cut` for which fewer than `cut` values below the median is a case of at most 1 in
-  // 40.
+  // The largest `cut` such that fewer than `cut` values lie below the median with a probability of
+  // at most 1/40.
   size_t cut = 0;
   double log_term = -static_cast<double>(n) * std::log(2.0), below = 0;
   for (size_t k = 0; k < n / 2; ++k) {

@@ -1,8 +1,8 @@
-// Timer: how long kernels take on a real GPU. A device counts, a timer times; a suite asks for both
-// and gets what is there.
+// Timer measures how long kernels take on a real GPU. A Device counts and a Timer measures time; a
+// suite asks for both and uses what the machine has.
 //
-// This process never touches the card: each timing is a child of its own, since a kernel's fault
-// loses the GPU to the process it happens in, and a kernel without end can only be killed with it.
+// This process never touches the card: each timing runs in a child process, since a kernel's fault
+// makes the GPU unusable for its process, and an endless kernel can only be killed with it.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@
 
 namespace lab32::device {
 
-// Bytes that are not copied when they are handed on: of a vector that several share, or of memory
-// that a child process has written.
+// Shared, immutable bytes, which are not copied when they are passed on: those of a vector with
+// several owners, or memory that a child process has written.
 class Bytes {
  public:
   Bytes() = default;
   Bytes(std::vector<std::byte> bytes)  // NOLINT(google-explicit-constructor): a vector is such
       : Bytes(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
-  // Of a vector of any plain type; `owner` keeps it.
+  // The bytes of a vector of any plain type.
   template <class T>
   explicit Bytes(const std::shared_ptr<const std::vector<T>>& values)
       : Bytes(values, reinterpret_cast<const std::byte*>(values->data()),
@@ -49,23 +49,24 @@ class Bytes {
   size_t size_ = 0;
 };
 
-// An array that timed launches use. What they read comes in several sets, taken in turn, so that no
-// launch can answer with what an earlier one found out; what they write is poisoned before each.
+// An array that timed launches use. Inputs come in several sets that rotate, so that no launch can
+// reuse the result of an earlier one; outputs are poisoned before each launch.
 struct TimedArray {
   std::string name;
   uint64_t bytes = 0;
-  // Contents, one a set, `bytes` each. Empty: written by the kernels, and read back.
+  // The contents of each set, `bytes` each. Empty: an output, which kernels write and which is read
+  // back.
   std::vector<Bytes> sets;
 };
 
-// An argument: a value, or the index of a TimedArray.
+// An argument is a value or the index of a TimedArray.
 struct ArrayIndex {
   size_t index = 0;
 };
 using TimedArg = std::variant<Arg, ArrayIndex>;
 
-// Fills an array with a byte: what a sum that is added to starts from. It belongs to the work, and
-// is timed with it.
+// Fills an array with a byte, for example the initial value of a sum. The fill belongs to the work
+// and is timed with it.
 struct Fill {
   ArrayIndex array;
   uint8_t value = 0;
@@ -77,52 +78,52 @@ struct TimedLaunch {
 };
 using TimedStep = std::variant<Fill, TimedLaunch>;
 
-// All that lies between the input and the final result, in order.
+// A solution that is timed: all steps from the input to the final result, in order.
 struct Candidate {
   std::string name;  // "your kernel", "reference solution"
   const toolchain::Artifact* artifact = nullptr;
   std::vector<TimedStep> steps;
-  bool submitted = true;  // faults of it are verdicts, and its outputs are brought back
+  bool submitted = true;  // its faults are verdicts, and its outputs are returned
 };
 
 enum class Baseline : uint8_t { none, cub_sum_int, cub_sum_float };
 
-// A ratio that a verdict hangs on: how many times as fast a candidate is as another.
+// A ratio on which a verdict depends: how many times as fast `candidate` is as `against`.
 struct RequiredRatio {
   size_t candidate = 0;
-  std::optional<size_t> against = {};  // none: the copy
+  std::optional<size_t> against = {};  // nullopt: the device-to-device copy
 };
 
 struct TimingPlan {
   std::vector<TimedArray> arrays;
-  std::vector<Candidate> candidates;  // the first is what the timing is about
-  uint64_t copy_bytes = 0;            // read and written together by the device-to-device copy
+  std::vector<Candidate> candidates;  // the first one is the subject of the timing
+  uint64_t copy_bytes = 0;  // bytes that the device-to-device copy reads and writes in total
   std::vector<RequiredRatio> required_ratios = {{}};
   Baseline baseline = Baseline::none;
   size_t baseline_input = 0;      // the array that CUB sums, as 4-byte elements
-  double wanted_interval = 0.02;  // half width, relative: rounds go on until all ratios have it,
-  double seconds = 3;             // or until this much time has gone (11 rounds at least)
+  double wanted_interval = 0.02;  // half width, relative: rounds continue until all ratios have it,
+  double seconds = 3;             // or until this much time has passed (at least 11 rounds)
 };
 
-// Seconds of each round, in order. A round times every candidate and baseline once.
+// The seconds of each round, in order. A round times every candidate and baseline once.
 struct Samples {
   std::string name;
-  std::vector<double> cold;  // L2 filled by reads of something else
-  std::vector<double> warm;  // right after another run over the same input
+  std::vector<double> cold;  // L2 is full of other data
+  std::vector<double> warm;  // directly after another run over the same input
 };
 
-// What a timed launch of the submission left in the arrays that are written, for each distinct
-// outcome: the bytes of one launch stand for all that left the same.
+// A distinct result that timed launches of the submission left in the output arrays. Launches with
+// equal results share one entry.
 struct TimedOutput {
   size_t candidate = 0;
   size_t set = 0;
-  uint32_t rounds = 0;        // how many timed launches ended so
-  std::vector<Bytes> arrays;  // those without sets, in the order of the plan
+  uint32_t rounds = 0;        // number of timed launches with this result
+  std::vector<Bytes> arrays;  // the outputs, in the order of the plan
 };
 
 struct Clocks {
   uint32_t sm_mhz = 0, memory_mhz = 0;
-  uint64_t throttled = 0;  // NVML's reasons, those of idleness and of set clocks left out
+  uint64_t throttled = 0;  // NVML's reasons, except idleness and clocks set by an application
 };
 
 struct Timing {
@@ -130,30 +131,32 @@ struct Timing {
   Samples copy;
   std::optional<Samples> baseline;
   std::vector<TimedOutput> outputs;
-  std::optional<Clocks> before, after;  // nullopt: NVML is not there
+  std::optional<Clocks> before, after;  // nullopt: this machine has no NVML
   uint64_t l2_bytes = 0;
-  double peak_bandwidth = 0;  // bytes/s of DRAM, from the memory clock and the bus; 0: not known
-  // Where the time of the timing itself went: until all was on the card, and from there to the end.
+  // bytes/s of DRAM, from the memory clock and the bus width; 0: not known
+  double peak_bandwidth = 0;
+  // The time that the timing itself took: until all data were on the card, and from then to the
+  // end.
   double start_seconds = 0, rounds_seconds = 0;
 };
 
 struct Timed {
   std::optional<Timing> timing;
-  std::optional<Fault> fault;  // of the submission's kernels, where there is no timing
+  std::optional<Fault> fault;  // of the submission's kernels; `timing` is then absent
 };
 
 class Timer {
  public:
   virtual ~Timer() = default;
-  virtual std::string name() const = 0;      // "NVIDIA H200"
-  virtual std::string arch() const = 0;      // what artifacts must be compiled for
+  virtual std::string name() const = 0;  // "NVIDIA H200"
+  virtual std::string arch() const = 0;  // the architecture for which artifacts must be compiled
   virtual std::string describe() const = 0;  // one line for `lab32 devices`
   virtual uint32_t multiprocessors() const = 0;
 
-  // What takes long the first time on a machine may begin now, beside other work.
+  // Begins slow preparations that are needed once per machine, in parallel with other work.
   virtual void prepare() {}
 
-  // Throws Error when it cannot be done at all (the machine's fault, not the submission's).
+  // Throws Error if the timing is impossible (the machine's fault, not the submission's).
   virtual Timed time(const TimingPlan& plan) = 0;
 };
 
@@ -162,33 +165,34 @@ struct TimerSearch {
   std::string reason;
 };
 
-// The first GPU. Asking takes as long as the driver takes to wake up, a second or so.
+// The first GPU. The call takes as long as the driver takes to wake up, a second or so.
 TimerSearch find_gpu_timer();
 
-// What `--device` says of time: "gpu" demands a GPU (Error with the reason), "auto" takes one where
-// there is one, anything else has none.
+// The timer for `--device`: "gpu" demands a GPU (Error with the reason), "auto" uses one if there
+// is one, and any other value uses none.
 std::unique_ptr<Timer> open_timer(const std::string& spec);
 
-// A Timed as bytes. Outputs lie in `region`; the bytes say where.
+// Serialises a Timed. Outputs are in `region`, and the bytes refer to them.
 std::vector<std::byte> encode(const Timed& timed, const SharedRegion& region);
-// Throws Error when they are not what encode() makes. Outputs keep the region.
+// Reads the bytes of encode(). Throws Error if they are invalid. The outputs keep the region alive.
 Timed decode(const std::vector<std::byte>& bytes,
              const std::shared_ptr<const SharedRegion>& region);
 
-// Medians with an interval that assumes nothing about how times are distributed: they have a floor,
-// a long tail and sometimes two humps, so no mean and no standard deviation says much about them.
+// A median with a confidence interval that makes no assumption about the distribution: times have a
+// minimum, a long tail and sometimes two peaks, so mean and standard deviation say little about
+// them.
 struct Interval {
-  double median = 0, low = 0, high = 0;  // low..high holds the true median with 95 % confidence
-  // Half of its width, as a share of the median.
+  double median = 0, low = 0, high = 0;  // low..high contains the true median with 95 % confidence
+  // Half of the interval's width, relative to the median.
   double spread() const { return median > 0 ? (high - low) / 2 / median : 0; }
 };
 
-// By order statistics: each value is below the true median with probability 1/2, so the number that
-// are is binomial. Below six values no interval has 95 %: low and high are the extremes then.
-// `values` must not be empty.
+// The interval by order statistics: each value is below the true median with probability 1/2, so
+// the number of such values is binomial. With fewer than six values no interval has 95 %, and low
+// and high are the extremes. `values` must not be empty.
 Interval median_interval(std::vector<double> values);
 
-// a[i] / b[i], paired: what disturbs a round disturbs both, and falls out.
+// a[i] / b[i] for each round: a disturbance of a round affects both and cancels.
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace lab32::device

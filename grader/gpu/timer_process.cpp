@@ -1,4 +1,5 @@
-// The timer of the first GPU: the lock on the card, the child that times, the baselines built.
+// The timer of the first GPU: it locks the card, times in a child process, and builds the
+// baselines.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
@@ -27,10 +28,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kWakeUp = 60;  // seconds a driver may take until it answers
-constexpr double kSlack = 17;   // besides the rounds: the driver, inputs up, outputs down
+constexpr double kWakeUp = 60;  // seconds in which the driver must answer
+// seconds besides the rounds: driver, upload of inputs, download of outputs
+constexpr double kSlack = 17;
 constexpr double kCubBuild = 300;
-constexpr size_t kMaxKept = size_t{4} << 30;  // bytes of outputs that differ from each other
+constexpr size_t kMaxKept = size_t{4} << 30;  // bytes of outputs with different results
 
 Fault too_long(double seconds) {
   Fault fault;
@@ -39,7 +41,7 @@ Fault too_long(double seconds) {
   return fault;
 }
 
-// Only one grading times on a card at a time, whoever starts it.
+// A lock file that lets only one grading at a time, of any user, measure time on a card.
 class CardLock {
  public:
   explicit CardLock(const std::string& uuid) {
@@ -58,7 +60,7 @@ class CardLock {
   int fd_ = -1;
 };
 
-// CUB's kernels need its host code to be launched as NVIDIA launches them, so it is built as a
+// CUB's host code must launch its kernels, as NVIDIA intends, so the baselines are built as a
 // library, once for each toolchain and card.
 std::string build_baselines(const std::string& arch) {
   const toolchain::Toolchain& tools = toolchain::installed();
@@ -86,7 +88,7 @@ std::string build_baselines(const std::string& arch) {
 
 class GpuTimer final : public Timer {
  public:
-  // What the child that looked for the card said of it.
+  // What the child process that searched for the card reported.
   struct Card {
     std::string name, arch, uuid, description;
     uint32_t multiprocessors = 0;
@@ -98,7 +100,7 @@ class GpuTimer final : public Timer {
   std::string describe() const override { return card_.description; }
   uint32_t multiprocessors() const override { return card_.multiprocessors; }
 
-  // Half a minute of nvcc, once for each card and toolchain.
+  // Builds the baselines: half a minute of nvcc, once for each card and toolchain.
   void prepare() override {
     if (!begun_.valid()) begun_ = Background([this] { baselines_ = build_baselines(card_.arch); });
   }
@@ -121,7 +123,7 @@ class GpuTimer final : public Timer {
           const GpuSearch search = find_gpu();
           if (!search.device) throw Error(search.reason);
           const double woken = start.passed();
-          // What kernels print would land in the middle of the report.
+          // Otherwise the kernels' printf output would appear inside the report.
           if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0)
             dup2(nowhere, STDOUT_FILENO);
           Timed timed = run_rounds(*search.device, plan, artifact, baselines, *kept);
@@ -142,7 +144,7 @@ class GpuTimer final : public Timer {
 
  private:
   Card card_;
-  std::string baselines_;  // once begun_ is done
+  std::string baselines_;  // valid once begun_ is done
   Background begun_;
 };
 
@@ -150,7 +152,7 @@ class GpuTimer final : public Timer {
 
 TimerSearch find_gpu_timer() {
   TimerSearch search;
-  // Where there is no driver at all nothing need be forked.
+  // Without a driver there is no need to fork.
   if (!cuda::driver_api(search.reason)) return search;
   search.reason.clear();
   const Forked forked = run_forked(

@@ -1,4 +1,5 @@
-// What `lab32 explain` shows: a launch's pictures and what they are of.
+// The output of `lab32 explain`: the pictures of a launch, and the lab and check, or the program,
+// to which they belong. text() and json() render it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,13 +10,13 @@
 namespace lab32::pictures {
 
 struct Explanation {
-  std::string lab, check;  // empty: of a program
+  std::string lab, check;  // empty for a program
   std::string file;
-  std::string message;  // what the check says
+  std::string message;  // the message of the check
   Launch launch;
 };
 
-// The check and what it says; nothing of a program.
+// The name and the message of the check; "" for a program.
 std::string heading(const Explanation& shown);
 std::string text(const Explanation& shown, bool colour);
 // Schema lab32-pictures/1 (README.md).

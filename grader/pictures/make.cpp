@@ -17,8 +17,9 @@ using counters::Counters;
 
 constexpr size_t kMostAccesses = 4;
 
-// A sector takes an H200's memory about twice as long as a wavefront takes its shared memory:
-// 32 bytes at 4.2 TB/s; one of 132 multiprocessors' a clock of 1.7 GHz.
+// A sector occupies the memory of an H200 about twice as long as a wavefront occupies its shared
+// memory: 32 bytes at 4.2 TB/s, against one of 132 multiprocessors' wavefronts per clock at 1.7
+// GHz.
 constexpr uint64_t kSectorWeight = 2, kWavefrontWeight = 1;
 
 const char* name_of(sim::AccessKind kind) {
@@ -107,7 +108,7 @@ std::vector<Access> accesses_of(const device::Run& run, const Names& names) {
 }
 
 std::optional<Steps> steps_of(const counters::CloseUp& seen, const Names& names) {
-  // Blocks of which nothing waits for another part are no story.
+  // A block with fewer than two steps has no waiting to show.
   if (seen.steps.size() < 2) return std::nullopt;
   Steps steps{seen.block, seen.threads, {}, seen.more_steps};
   for (const counters::CloseUpStep& step : seen.steps)
@@ -197,7 +198,7 @@ std::optional<Fault> fault_of(const device::Run& run, const Names& names) {
   return fault;
 }
 
-// What a line has to do with the resource that bounds the launch.
+// The amount by which a line uses the resource that bounds the launch.
 uint64_t part_of(const std::string& bound, const LineCost& line) {
   if (bound == "device memory" || bound == "L2" || bound == "L1" || bound == "atomics")
     return line.sectors;
@@ -214,7 +215,7 @@ std::vector<LineCost> lines_of(const device::Run& run, const Names& names,
     cost.line = l.line;
     cost.instructions = c.warp_instructions;
     cost.lanes = c.lane_instructions;
-    cost.sectors = c.global_sectors();  // as the picture of an access has them, atomics too
+    cost.sectors = c.global_sectors();  // includes atomics, like the picture of an access
     cost.ideal_sectors = c.l2_sectors_ideal;
     cost.wavefronts = c.shared_wavefronts();
     cost.ideal_wavefronts = c.shared_ideal();

@@ -1,4 +1,5 @@
-// From what a launch gave (device::Run), or from a swizzle, to the facts of its pictures.
+// Builds the data of pictures: from the result of a launch (device::Run), or from a swizzle. The
+// renderers (text.h, json.cpp, the Python package) draw only what picture.h describes.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +15,25 @@ namespace lab32::pictures {
 
 struct Names {
   std::string kernel, setting;
-  std::string file;  // as positions name it: `source`'s
+  std::string file;  // the file of `source`, as positions name it
   const SourceFile& source;
-  // What the host calls an address in device memory: "in[17]"; for an access of so many bytes.
+  // The host's name for `bytes` bytes at an address of device memory: "in[17]".
   std::function<std::string(uint64_t address, uint32_t bytes)> element;
 };
 
-// `run` must come from a launch with LaunchOptions::close_up; of one that faulted there is the
-// fault, or the race, alone.
+// `run` must come from a launch with LaunchOptions::close_up. If it faulted, the result has only
+// the fault or the race.
 Launch make(const device::Run& run, const device::Shape& shape, const Names& names);
 
-// How much the launch wasted, in parts of a second that are all alike: to find the worst launch.
+// The waste of a launch in comparable units of time, for finding the worst launch.
 uint64_t waste(const Launch& launch);
 
-// What the device's numbers of an access say: "32 sectors where 4 would do".
+// The cost of an access in words: "32 sectors where 4 would do".
 std::string cost_of(const Access& access, const Request& request);
 
-// ---- a swizzle: a table of groups of 2^M elements, and the column where each of them lies
+// ---- a swizzle: a table of groups of 2^M elements, with the new column of each group
 
-// Swizzle<bits, base, shift>, as CUTLASS has it: YYY, bits of the offset, are XORed onto ZZZ.
+// Swizzle<bits, base, shift> of CUTLASS: the bits YYY of the offset are XORed onto ZZZ.
 struct SwizzleShape {
   int bits = 0, base = 0, shift = 0;
   std::string name() const;
@@ -40,13 +41,14 @@ struct SwizzleShape {
   uint64_t rows() const { return uint64_t{1} << bits; }
 };
 
-// "3,4,3". Throws Error where it is none, or where CuTe's Swizzle<B, M, S> does not compile.
+// Parses "3,4,3". Throws Error for an invalid text, and for values with which CuTe's Swizzle<B, M,
+// S> does not compile.
 SwizzleShape read_swizzle(const std::string& text);
 
 uint32_t swizzled(const SwizzleShape& shape, uint32_t offset);
 
-// The offsets at which the groups begin that are drawn, row by row; and the table of what `to` says
-// of them.
+// The offsets of the first elements of the groups that are drawn, row by row; and the table that
+// results if `to` gives the new offset of each.
 std::vector<uint32_t> group_offsets(const SwizzleShape& shape);
 Mapping mapping_of(const SwizzleShape& shape, const std::vector<uint32_t>& to);
 

@@ -13,16 +13,16 @@
 namespace lab32::pictures {
 namespace {
 
-constexpr uint64_t kMost = 32;  // rows and columns that are drawn: what fits 80 characters
+constexpr uint64_t kMost = 32;  // rows and columns that are drawn, which fit 80 characters
 
 uint32_t drawn(uint64_t count) { return static_cast<uint32_t>(std::min(count, kMost)); }
 
-// "the first 32 of 4,096 rows"; empty: all are drawn.
+// "the first 32 of 4,096 rows"; "" if all are drawn.
 std::string part_of(uint32_t count, uint64_t all, const char* what) {
   return count == all ? "" : fmt::format("the first {} of {} {}", count, grouped(all), what);
 }
 
-// "Drawn: the first 32 of 64 rows, the first 32 of 64 columns.\n"; empty where all is drawn.
+// "Drawn: the first 32 of 64 rows, the first 32 of 64 columns.", or "" if everything is drawn.
 std::string what_is_drawn(const Mapping& m) {
   const std::string rows = part_of(m.rows, m.all_rows, "rows"),
                     columns = part_of(m.columns, m.all_columns, "columns");
@@ -30,11 +30,11 @@ std::string what_is_drawn(const Mapping& m) {
   return "Drawn: " + rows + (rows.empty() || columns.empty() ? "" : ", ") + columns + ".\n";
 }
 
-// Of a column, or of a row where the table is turned.
+// Whether a column, or a row if groups change their row, is drawn.
 bool is_drawn(const Mapping& m, uint64_t place) { return place < (m.turned ? m.rows : m.columns); }
 
-// Whether group n leaves its row, or its column where the table is turned: no swizzle's does, but a
-// student's function may be none.
+// Whether group n leaves its row (or its column if groups change their row). No swizzle does, but a
+// student's function may.
 bool leaves(const Mapping& m, uint32_t n) {
   return m.turned ? m.to[n] % m.all_columns != n % m.columns
                   : m.to[n] / m.all_columns != n / m.columns;
@@ -46,7 +46,7 @@ bool any_leaves(const Mapping& m) {
   return false;
 }
 
-// Whether a group stays in its row, or column, and leaves what is drawn.
+// Whether a group stays in its row (or column) and leaves the drawn part.
 bool goes_out(const Mapping& m) {
   for (uint32_t n = 0; n < m.to.size(); ++n) {
     const uint64_t to_row = m.to[n] / m.all_columns, to_column = m.to[n] % m.all_columns;
@@ -69,10 +69,10 @@ SwizzleShape read_swizzle(const std::string& text) {
   const auto refuse = [&](const std::string& why) {
     throw Error(fmt::format("--swizzle {}: CuTe has no such Swizzle: {}", text, why));
   };
-  // Its static_asserts (cute/swizzle.hpp).
+  // The static_asserts of cute/swizzle.hpp.
   if (bits < 0) refuse("B (BBits) is 0 or more");
   if (base < 0) refuse("M (MBase) is 0 or more");
-  // And its masks, which are constants of type int: a shift that leaves it does not compile.
+  // CuTe's masks are constants of type int: a shift beyond its bits does not compile.
   constexpr int kInt = 32;
   const bool far = shift <= -kInt || shift >= kInt;
   const long long distance = far ? kInt : std::llabs(shift);
@@ -88,7 +88,7 @@ uint32_t swizzled(const SwizzleShape& s, uint32_t offset) {
   return offset ^ ((offset >> y & ((1u << s.bits) - 1)) << z);
 }
 
-// With S below 0 YYY is in the column and ZZZ in the row: the table is turned.
+// If S is negative, YYY is in the column and ZZZ in the row, so groups change their row.
 std::vector<uint32_t> group_offsets(const SwizzleShape& s) {
   std::vector<uint32_t> offsets;
   for (uint32_t row = 0; row < drawn(s.rows()); ++row)

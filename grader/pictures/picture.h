@@ -1,5 +1,6 @@
-// Pictures of a launch, as facts with names: what renderers draw. Text is drawn here (text.h); SVG
-// and HTML by the Python package (grader/python/lab32/pictures), from the JSON (json.h).
+// The data of pictures of a launch, independent of how they are drawn. make.h builds it; text.h
+// draws it on a terminal; json.cpp serialises it (Schema lab32-pictures/1), and the Python package
+// (grader/python/lab32/pictures) draws that as SVG and HTML.
 #pragma once
 
 #include <array>
@@ -15,19 +16,20 @@ namespace lab32::pictures {
 // A warp-wide access to global or shared memory, lane by lane.
 struct Request {
   uint32_t warp = 0;    // in the block
-  uint32_t number = 0;  // of the line's requests in that warp, from 0
+  uint32_t number = 0;  // index among the line's requests of that warp, from 0
   std::string kind;     // load, store, red, atom
   uint32_t bytes = 4;   // per lane
-  bool matrix = false;  // ldmatrix, stmatrix: a lane's address is that of a row of 16 bytes
+  bool matrix = false;  // ldmatrix, stmatrix: the address of a lane is that of a row of 16 bytes
   uint32_t mask = 0;
-  std::array<uint64_t, kWarpSize> address{};  // of the active lanes; shared: offset in the block's
+  // of the active lanes; for shared memory an offset in the block's
+  std::array<uint64_t, kWarpSize> address{};
   std::array<std::string, kWarpSize> name{};  // "in[17]", "tile[3][0]"
   uint32_t cost = 0, ideal = 0;               // sectors, or wavefronts
-  // Shared memory: the wavefronts that each bank's words take, the most of them in a phase.
+  // Shared memory: for each bank, the largest number of wavefronts that its words take in a phase.
   std::array<uint32_t, kWarpSize> degree{};
 };
 
-// The requests of a source line in one block, the one with the worst access.
+// The requests of a source line in one block, which is the block with the worst access.
 struct Access {
   std::string file;
   int line = 0;
@@ -38,12 +40,12 @@ struct Access {
   bool ptx_level = false;
   std::vector<Request> requests;
   uint32_t worst = 0;
-  uint64_t waste = 0;  // of the whole launch: sectors, or wavefronts, beyond the ideal
+  uint64_t waste = 0;  // sectors or wavefronts of the whole launch beyond the ideal
 };
 
-// Lanes that load, store or shuffle between two barriers.
+// The lanes that load, store or shuffle between two barriers.
 struct Step {
-  std::vector<uint32_t> working;  // by warp
+  std::vector<uint32_t> working;  // mask of lanes, by warp
   int line = 0;
   std::string source;
   bool warp_barrier = false;
@@ -70,27 +72,28 @@ struct Shuffles {
   bool more = false;
 };
 
-// What moves otherwise than by lanes' loads and stores of global and of their block's memory.
+// Traffic other than loads and stores of global memory and of the block's own shared memory.
 struct OtherTraffic {
   uint64_t texture_requests = 0, texture_sectors = 0;  // textures and surfaces
   uint64_t bulk_sectors = 0, ideal_bulk_sectors = 0;   // the copy engine
   uint64_t cluster_requests = 0, cluster_sectors = 0;  // other blocks' shared memory
-  bool unknown = false;  // and in forms whose counts on a GPU are not known
+  bool unknown = false;  // there is also traffic whose counts on a GPU are not known
 };
 
-// Where bytes go between the kernel and device memory. Counts are simulated, caches are modelled.
+// The bytes that move between the kernel and device memory. Counts are simulated, caches are
+// modelled.
 struct Traffic {
   uint64_t requests = 0, sectors = 0, ideal_sectors = 0, asked_bytes = 0;  // global memory
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
   struct Caches {
-    double l1_percent = 0, l2_percent = 0;  // of sectors that hit
+    double l1_percent = 0, l2_percent = 0;  // hit rates of sectors
     uint64_t l2_read_sectors = 0, l2_write_sectors = 0, dram_read = 0, dram_written = 0;
   };
   std::optional<Caches> caches;       // modelled
-  std::optional<OtherTraffic> other;  // beside all of those
+  std::optional<OtherTraffic> other;  // in addition to the counts above
 };
 
-// Two accesses that nothing orders.
+// A race: two accesses without an order between them.
 struct Race {
   struct Party {
     std::string thread;  // "thread 3 of block 0"
@@ -99,54 +102,56 @@ struct Race {
     int line = 0;
     std::string source;
   };
-  Party first, second;  // as they came in this run
+  Party first, second;  // in the order of this run
   std::string place;    // "s[16]"
-  std::string missing;  // what would order them: "__syncthreads()"
+  std::string missing;  // the missing synchronisation: "__syncthreads()"
 };
 
-// A bad access, or another end of a kernel.
+// A bad access, or another error that ended a kernel.
 struct Fault {
   std::string kind, words;
   int line = 0;
   std::string source;
   std::string thread;  // empty: not known
-  std::string object;  // empty: no array has to do with it, and there is no picture
-  int64_t offset = 0;  // of the access, in bytes
+  std::string object;  // empty: no array is involved, and there is no picture
+  int64_t offset = 0;  // offset of the access in the object, in bytes
   uint64_t size = 0;   // of the object
   uint32_t bytes = 0;
 };
 
-// A source line's part of a launch.
+// The share of a source line in the cost of a launch.
 struct LineCost {
   int line = 0;
-  uint64_t instructions = 0, lanes = 0;  // of warps, and lanes active in them: PTX-level
+  // warp instructions, and the active lanes in them: PTX-level
+  uint64_t instructions = 0, lanes = 0;
   uint64_t sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0;
   std::optional<OtherTraffic> other;
-  double share = 0;  // of what bounds the launch by the model; 0 without a model
+  double share = 0;  // share in the resource that bounds the modelled launch; 0 without a model
 };
 
-// Where a swizzle puts groups of elements.
+// A swizzle: the new place of each group of elements.
 struct Mapping {
   std::string name;                        // "Swizzle<3, 0, 3>"
-  uint32_t rows = 0, columns = 0;          // that are drawn, the first ones
+  uint32_t rows = 0, columns = 0;          // the first ones, which are drawn
   uint64_t all_rows = 0, all_columns = 0;  // of the whole table
-  uint32_t unit = 1;                       // elements of a group
-  bool turned = false;                     // groups change their rows, not their columns
-  std::vector<uint32_t> to;  // of each group, row by row: its place in the whole table, in groups
+  uint32_t unit = 1;                       // elements per group
+  bool turned = false;                     // true: groups change their row instead of their column
+  // the new place of each group, row by row, as an index in the whole table
+  std::vector<uint32_t> to;
 };
 
 struct Launch {
   std::string kernel, setting, shape;
-  std::string bound;              // by the model: "DRAM", "shared memory", ...; or empty
+  std::string bound;              // the modelled bottleneck: "DRAM", "shared memory", ...; or empty
   std::optional<double> seconds;  // modelled
-  std::vector<Access> accesses;   // the most wasteful first
+  std::vector<Access> accesses;   // the one with the most waste first
   std::optional<Steps> steps;
   std::optional<Shuffles> shuffles;
   std::optional<Traffic> traffic;
-  std::optional<Traffic> reference;  // of the reference solution's launch that has the same to do
+  std::optional<Traffic> reference;  // of the reference solution's launch for the same work
   std::optional<Race> race;
   std::optional<Fault> fault;
-  std::vector<Mapping> mappings;  // by the student's own function
+  std::vector<Mapping> mappings;  // computed by the student's own function
   std::vector<LineCost> lines;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kWidth = 80;
 
-// Its beginning where it is wider, and a sign that it goes on.
+// Cuts text that is too wide, and marks the cut.
 std::string clipped(std::string words, int width) {
   if (columns(words) <= width) return words;
   while (columns(words) >= width) {
@@ -32,7 +32,7 @@ uint32_t lanes_of(const std::vector<uint32_t>& masks) {
   return sum;
 }
 
-// Some lanes of a warp as one sign: all work, some do, none does.
+// One character for a group of lanes: all, some or none of them work.
 std::string group(uint32_t mask, int first, int lanes, int there, const Paint& paint) {
   uint32_t working = 0, possible = 0;
   for (int lane = first; lane < first + lanes && lane < there; ++lane) {
@@ -59,7 +59,7 @@ std::string flow(const char* from, const std::string& words) {
   return out;
 }
 
-// What the reference solution's launch moves, below the student's.
+// The traffic of the reference solution, printed below the student's.
 std::string beside(const Traffic* r) {
   if (r == nullptr) return "";
   std::string out =
@@ -76,7 +76,7 @@ std::string beside(const Traffic* r) {
   return out;
 }
 
-// "44 blocks of 128" need not be said twice: not before "44 blocks of 128 threads".
+// Removes "44 blocks of 128" from the setting if the shape, "44 blocks of 128 threads", repeats it.
 std::string setting_without(std::string setting, std::string shape) {
   shape.erase(std::remove(shape.begin(), shape.end(), ','), shape.end());
   shape = shape.substr(0, shape.rfind(" threads"));
@@ -92,7 +92,7 @@ std::string setting_without(std::string setting, std::string shape) {
 std::string text(const Steps& s, bool colour) {
   const Paint paint(colour);
   const int warps = static_cast<int>((s.threads + kWarpSize - 1) / kWarpSize);
-  int signs = 32;  // per warp
+  int signs = 32;  // characters per warp
   while (signs > 1 && (signs + 1) * warps > kWidth - 26) signs /= 2;
   const bool gaps = (signs + 1) * warps <= kWidth - 26;
   std::string out = fmt::format(

@@ -1,4 +1,5 @@
-// Pictures on a terminal: Unicode, 80 columns, colour where it is wanted and never alone.
+// Draws pictures on a terminal: Unicode, 80 columns, and optional colour that only repeats what
+// characters and numbers show. One text() for each type of picture.h.
 #pragma once
 
 #include <cstdint>
@@ -21,36 +22,36 @@ class Paint {
                                          "\x1b[35m"};
     return on_ ? kCodes[static_cast<int>(hue)] + words + "\x1b[0m" : words;
   }
-  // Columns that are none, in what it has painted.
+  // The bytes of escape sequences that it adds, which take no columns.
   int extra() const { return 9; }
 
  private:
   bool on_;
 };
 
-// One wavefront is as good as can be; two are a conflict, and more of them a bad one.
+// One wavefront is ideal, two are a conflict, and more are a bad conflict.
 inline Hue hue_of_degree(uint32_t degree) {
   return degree <= 1 ? Hue::good : degree == 2 ? Hue::warn : Hue::bad;
 }
 
-// A lane, or what else is at most 35, as one character: 0-9, then a-v.
+// A lane, or another number up to 35, as one character: 0-9, then a-z.
 inline std::string lane_character(uint64_t lane) {
   return std::string(1, static_cast<char>(lane < 10 ? '0' + lane : 'a' + lane - 10));
 }
 
 // ---- pictures
 
-// Lanes above, sectors in 128-byte lines or banks below. A lane is the same sign in both.
+// Lanes above, sectors in 128-byte lines or banks below. A lane has the same character in both.
 std::string text(const Access& access, const Request& request, bool colour);
 std::string text(const Steps& steps, bool colour);
 std::string text(const Shuffles& shuffles, bool colour);
-// `reference`: what the reference solution moves for the same; null: not known.
+// `reference`: the traffic of the reference solution for the same work; null: not known.
 std::string text(const Traffic& traffic, const Traffic* reference);
 std::string text(const Mapping& mapping, bool colour);
 std::string text(const Race& race, bool colour);
 std::string text(const Fault& fault, bool colour);
 
-// All that there is of a launch; of each access the worst request.
+// All pictures of a launch; for each access the worst request.
 std::string text(const Launch& launch, bool colour);
 
 }  // namespace lab32::pictures

@@ -1,4 +1,4 @@
-// A warp's access on a terminal.
+// Draws one access of a warp on a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@ constexpr uint64_t kLineBytes = 128, kSectorBytes = 32, kWordBytes = 4, kBanks =
 constexpr size_t kMostRows = 16;
 constexpr int kLabel = 14;
 
-// What lies in a row of 128 bytes: of each word the lanes that want some of it, and the bytes.
+// A row of 128 bytes: for each word, the lanes that access it and the bytes that they use.
 struct Row {
   std::vector<int> lanes[kBanks];
-  uint32_t used[kBanks] = {};  // a bit per byte
-  std::string name;            // of its first element that is wanted
+  uint32_t used[kBanks] = {};  // one bit per byte
+  std::string name;            // name of the first element that is accessed
   uint64_t first = ~uint64_t{0};
 
   int bytes() const {
@@ -55,7 +55,7 @@ std::map<uint64_t, Row> rows_of(const Request& r) {
   return rows;
 }
 
-// A long name loses its end, an element keeps its index.
+// Cuts a long name but keeps the index of an element.
 std::string label(std::string words) {
   if (columns(words) >= kLabel) {
     std::string index = words.back() == ']' ? words.substr(words.rfind('[')) : "";
@@ -79,7 +79,7 @@ std::string lanes_above(const Request& r, const Paint& paint, int width) {
                       width + (paint.on() ? paint.extra() : 0));
   }
   numbers.erase(numbers.find_last_not_of(' ') + 1);
-  if (r.mask != 0xffffffffu)  // two columns per lane leave no place behind them
+  if (r.mask != 0xffffffffu)  // with two columns per lane there is no room behind them
     signs += (width == 1 ? "  " : "\n" + label("")) + "○ inactive";
   return numbers + "\n" + signs + "\n";
 }
@@ -138,7 +138,8 @@ std::string banks(const Request& r, const Paint& paint) {
   return out + "\n";
 }
 
-// A row is named by its first place in use: said where that is not the row's own first.
+// A row is labelled with its first accessed element; adds a note if that is not the first element
+// of the row.
 std::string what_names(const std::map<uint64_t, Row>& rows) {
   for (const auto& [number, row] : rows)
     if (row.used[0] == 0) return "In front of each row: its first place in use.\n";
@@ -152,12 +153,12 @@ std::string percent(uint64_t part, uint64_t whole) {
 
 bool is_atomic(const Request& r) { return r.kind == "red" || r.kind == "atom"; }
 
-// A red is an atomic whose result nobody asks for.
+// `red` is an atomic without a result; students know it as an atomic.
 std::string words_of_kind(const Request& r) {
   return is_atomic(r) ? "atomic" : r.matrix ? "matrix " + r.kind : r.kind;
 }
 
-// Whether any place is that of more than one lane.
+// Whether two lanes access the same place.
 bool meet(const Request& r) {
   for (const auto& [number, row] : rows_of(r))
     for (const auto& lanes : row.lanes)
@@ -180,7 +181,7 @@ std::string text(const Access& access, const Request& r, bool colour) {
       "Warp {} of block {}, {} {} of this line: {} lane{}, {} byte{} each.\n", r.warp, access.block,
       words_of_kind(r), r.number, lanes, lanes == 1 ? "" : "s", r.bytes, r.bytes == 1 ? "" : "s");
   out += paint(r.cost > r.ideal ? Hue::bad : Hue::good, cost_of(access, r));
-  // Of atomics a sector may be moved for each lane.
+  // For atomics a sector may be moved once per lane.
   const uint64_t moved = kSectorBytes * r.cost;
   if (!access.shared && !is_atomic(r))
     out += fmt::format("; {} of the bytes moved are used", percent(used_bytes(r), moved));

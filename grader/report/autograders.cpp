@@ -1,7 +1,7 @@
-// What learning platforms read of an autograder: results.json of Gradescope
-// (https://gradescope-autograders.readthedocs.io/en/latest/specs/), and of Autolab the last line of
-// standard output (https://docs.autolabproject.com/lab/), a score for each problem of the
-// assessment.
+// Formats of learning platforms: Gradescope's results.json
+// (https://gradescope-autograders.readthedocs.io/en/latest/specs/), and Autolab's last line of
+// standard output, with a score for each problem of the assessment
+// (https://docs.autolabproject.com/lab/).
 
 #include <fmt/core.h>
 
@@ -15,8 +15,8 @@ namespace {
 
 using GradescopeJson = nlohmann::ordered_json;
 
-// Gradescope knows neither "not run" nor "error": the first has no status and no points, the second
-// has lost them.
+// Gradescope has no status "not run" or "error": a check that did not run gets no status and no
+// points, and an error gets 0 points.
 GradescopeJson gradescope_test(const Lab& lab, const Test& test, bool scored) {
   GradescopeJson record = {{"name", fmt::format("{}: {}", lab.name, test.name)},
                            {"name_format", "text"}};
@@ -49,7 +49,7 @@ std::string gradescope_summary(const Result& result) {
 }  // namespace
 
 std::string gradescope(const Result& result) {
-  // Without any score Gradescope reports a failure of the autograder: nobody is given 0 points for
+  // Without a score Gradescope reports a failure of the autograder, so no student gets 0 points for
   // a full disk.
   const bool scored = result.complete();
   GradescopeJson tests = GradescopeJson::array(), leaderboard = GradescopeJson::array();
@@ -79,7 +79,7 @@ std::string gradescope(const Result& result) {
 
 std::string autolab(const Result& result) {
   nlohmann::ordered_json scores = nlohmann::ordered_json::object();
-  // A problem that is not named keeps the score it had: none, or that of an earlier run.
+  // A problem that is not listed keeps its earlier score, if it has one.
   for (const Lab& lab : result.labs)
     if (lab.status != Status::not_graded) scores[lab.name] = lab.score;
   const nlohmann::ordered_json line = {{"scores", scores}};

@@ -1,5 +1,5 @@
-// A row per check, for spreadsheets and pandas (RFC 4180: lines end with CR LF, quotation marks are
-// doubled).
+// CSV with a row per check, for spreadsheets and pandas (RFC 4180: lines end with CR LF, and
+// quotation marks are doubled).
 
 #include <fmt/core.h>
 
@@ -21,7 +21,8 @@ std::string quoted(const std::string& field) {
   return out + "\"";
 }
 
-// What others wrote. A spreadsheet takes a field that begins like this for a formula.
+// A cell with foreign text. Spreadsheets take a field that begins with certain characters for a
+// formula.
 std::string cell(const std::string& foreign) {
   const std::string shown = visible(foreign);
   return quoted(!shown.empty() && std::strchr("=+-@\t", shown[0]) ? "'" + shown : shown);
@@ -38,7 +39,7 @@ std::string csv(const Result& result) {
                          cell(test.name), to_string(test.status), test.bonus, points(test.score),
                          points(test.max_score), cell(test.measured), cell(test.expected),
                          cell(test.file), test.line, test.seconds, cell(test.message));
-    // No check has a row: the lab has one, so that it is not missed.
+    // A lab without checks gets a row of its own, so that it is not missed.
     if (lab.tests.empty())
       out +=
           fmt::format("{},,{},false,{},{},,,,0,0.000,{}\r\n", cell(lab.name), to_string(lab.status),

@@ -35,7 +35,7 @@ std::string annotation(const char* level, const std::string& title, const std::s
                      command_data(words));
 }
 
-// Every character that Markdown or HTML could take for its own stands for itself.
+// Escapes every character with a meaning in Markdown or HTML.
 std::string markdown_cell(const std::string& text) {
   std::string out;
   for (const char c : visible(text))
@@ -50,7 +50,7 @@ std::string markdown_cell(const std::string& text) {
   return out;
 }
 
-// As it is: the fence is longer than any in it.
+// A fenced block whose fence is longer than any inside the text.
 std::string fenced(const std::string& text) {
   const std::string shown = visible(text);
   size_t longest = 2, run = 0;
@@ -106,7 +106,7 @@ std::string github(const Result& result) {
       continue;
     }
     if (lab.status == Status::error) {
-      // Its checks all failed for one reason, which is the lab's.
+      // All its checks failed for one reason, which belongs to the lab.
       const std::string file = lab.tests.empty() ? "" : lab.tests.front().file;
       out += annotation("error", lab_in_words(lab), file, 0, lab.message);
       continue;

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMost = 200;  // attempts of a lab
+constexpr size_t kMost = 200;  // attempts per lab
 
 Json attempt_of(const Result& result, const Lab& lab, const std::string& when) {
   Json checks = Json::object();
@@ -46,7 +46,7 @@ Json attempt_of(const Result& result, const Lab& lab, const std::string& when) {
           {"checks", checks}};
 }
 
-// Lines that are no attempt are left out: it is the student's own file.
+// Invalid lines are ignored, since the student can edit the file.
 std::vector<Json> read(const fs::path& file) {
   std::vector<Json> attempts;
   std::istringstream in(read_file(file).value_or(""));
@@ -117,7 +117,7 @@ void append_to_history(const fs::path& directory, const Result& result, const st
   fs::create_directories(file.parent_path(), error);
   try {
     write_file(file.string(), text, "the history");
-  } catch (const Error&) {  // who may not write there is graded all the same
+  } catch (const Error&) {  // a folder that cannot be written does not prevent the grading
   }
 }
 

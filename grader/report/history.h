@@ -1,6 +1,6 @@
-// One's own attempts, a line of JSON each, beside one's labs: DIR/.lab32/history. It stays on this
-// machine, and LAB32_HISTORY=off keeps none. `lab32 report` reads it. And what has changed from one
-// attempt to the next, which `lab32 grade --watch` shows.
+// The history of a student's own attempts: DIR/.lab32/history, in which each attempt is a line of
+// JSON. It stays on this machine, LAB32_HISTORY=off disables it, and `lab32 report` reads it.
+// changes() compares two results, for `lab32 grade --watch`.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,16 @@ namespace lab32::report {
 
 bool history_enabled();
 
-// Adds what was graded, lab by lab, but nothing that is as the lab's last attempt; of each lab the
-// last 200 stay. `when`: "2026-11-24T21:58:00+00:00". A folder that cannot be written has none.
+// Appends each graded lab whose result differs from its last attempt; the last 200 attempts of a
+// lab are kept. `when` has the form "2026-11-24T21:58:00+00:00". A folder that cannot be written
+// gets no history.
 void append_to_history(const std::filesystem::path& directory, const Result& result,
                        const std::string& when);
-// Now, as that.
+// The current time in that form.
 std::string now();
 
-// A line per check that has changed, with both measurements, and the points; "" where
-// nothing is. Labs that only one of them has are left out.
+// A line for each check that has changed, with both measurements, and a line with the points; "" if
+// nothing has changed. Labs that only one of the results contains are ignored.
 std::string changes(const Result& before, const Result& after);
 
 }  // namespace lab32::report

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keys in the order of the schema, so that results diff well
 
-// Whole numbers print as such: readers of a sector count should not meet 1048576.0.
+// Prints whole numbers as integers: a count of sectors should not read 1048576.0.
 Json number(double value) {
   if (std::isfinite(value) && value == std::floor(value) && std::abs(value) < 9e15)
     return static_cast<int64_t>(value);
@@ -117,7 +117,7 @@ std::string json(const Result& result) {
                        {"score", number(result.score)},
                        {"max_score", number(result.max_score)},
                        {"labs", labs}};
-  // What visible() has not seen may hold any bytes, too.
+  // Text that has not passed through visible() may contain invalid UTF-8.
   return record.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,6 +1,6 @@
-// JUnit's XML as Jenkins, GitLab and others read it (the schema that Jenkins checks it against:
-// https://github.com/jenkinsci/xunit-plugin, junit-10.xsd). It knows no points: they are
-// properties of a suite, and the first line of a case's output.
+// JUnit's XML as Jenkins, GitLab and other tools read it (the schema with which Jenkins checks it:
+// https://github.com/jenkinsci/xunit-plugin, junit-10.xsd). The format has no points, so they are
+// properties of a suite, and the first line of the output of a case.
 
 #include <fmt/core.h>
 
@@ -25,7 +25,7 @@ std::string xml(const std::string& text) {
       case '"':
         out += "&quot;";
         break;
-      case '\n':  // in an attribute a plain one is read as a blank
+      case '\n':  // readers turn a plain line end in an attribute into a blank
         out += "&#10;";
         break;
       case '\t':
@@ -39,7 +39,7 @@ std::string xml(const std::string& text) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// What lost the points: <failure>, <error> or <skipped>.
+// The element for lost points: <failure>, <error> or <skipped>.
 std::string outcome(const char* element, const std::string& kind, const std::string& words) {
   return fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n", element, kind,
                      xml(first_line(words)), xml(words));
@@ -75,12 +75,12 @@ struct CaseCounts {
       seconds += test.seconds;
     }
     if (!lab.tests.empty()) return;
-    ++tests;  // the lab's own, below
+    ++tests;  // the case of the lab itself, below
     (lab.status == Status::not_graded ? skipped : errors) += 1;
   }
 };
 
-// Of a lab that has no tests: it could not be loaded, or not be graded.
+// The case of a lab without tests: it could not be loaded or not be graded.
 std::string lab_case(const Lab& lab) {
   const char* element = lab.status == Status::not_graded ? "skipped" : "error";
   return fmt::format("    <testcase classname=\"lab32.{0}\" name=\"{0}\" time=\"0\">\n",

@@ -81,7 +81,7 @@ namespace {
 
 struct Format {
   const char* name;
-  std::string (*render)(const Result&);  // null: the text, which has a style
+  std::string (*render)(const Result&);  // null for the text format, which takes a style
 };
 
 constexpr Format kFormats[] = {
@@ -131,7 +131,7 @@ std::string lab_in_words(const Lab& lab) {
 }
 
 std::string origin_of(const Result& result) {
-  // Nobody should take a simulator's count for a card's.
+  // The wording tells a simulator's count from a card's.
   const bool simulated = result.device.compare(0, 3, "sim") == 0;
   return fmt::format("{}{}{}, seed {}", result.device, simulated ? " (simulated counts)" : "",
                      result.timer.empty() ? "" : ", " + result.timer + " (measured times)",

@@ -1,4 +1,6 @@
-// Renderers: each prints a Result and knows nothing of how it came to be.
+// Renderers: each turns a Result into one output format and knows nothing about how it was
+// computed. render() chooses one by its name. The helpers at the end give the phrases that several
+// renderers share.
 #pragma once
 
 #include <string>
@@ -13,9 +15,10 @@ struct Style {
   int width = 80;
 };
 
-// All show what others wrote (paths, messages, what a kernel prints) by visible() (base/text.h).
+// All renderers show foreign text (paths, messages, a kernel's output) through visible()
+// (base/text.h).
 
-// A table for each lab, the reason for each lost point below it, the total in the last line.
+// A table for each lab, the reasons for lost points below it, and the total in the last line.
 std::string text(const Result& result, const Style& style = {});
 
 // Schema lab32-result/2, documented in README.md.
@@ -28,26 +31,26 @@ std::string markdown(const Result& result);    // a job summary of GitHub Action
 std::string github(const Result& result);      // annotations of GitHub Actions
 std::string csv(const Result& result);         // a row for each check
 
-// By the names that --format has: format_names() in the order above, text first.
+// The names for --format: format_names() lists them in the order above, text first.
 const std::vector<std::string>& format_names();
-// `style` is the text's. Throws Error where there is no such format.
+// `style` applies to the text only. Throws Error if there is no such format.
 std::string render(const Result& result, const std::string& format, const Style& style = {});
 
 // "passed", "failed", "not run", "error", "not graded": the words of the schema.
 const char* to_string(Status status);
-// The enumerators' own names.
+// The names of the enumerators.
 const char* to_string(Failure::Kind kind);
 const char* to_string(NotRun::Kind kind);
 
-// A score as people write it: "4", "3.5", "0.25".
+// A score without trailing zeros: "4", "3.5", "0.25".
 std::string points(double value);
 
-// Whether text for this stream may be coloured: a terminal that is not dumb, and no NO_COLOR
-// (https://no-color.org).
+// Whether text for this stream may be coloured: it is a terminal, the terminal is not dumb, and
+// NO_COLOR is not set (https://no-color.org).
 bool wants_colour(int file_descriptor);
 
-// What several renderers say alike, in plain text that is not yet escaped for any of them: it goes
-// through visible() (base/text.h) first.
+// Phrases that several renderers share, as plain text that has passed through visible()
+// (base/text.h) and is not yet escaped for a format.
 
 // "4 / 8", "not run".
 std::string points_of(const Test& test);
@@ -58,7 +61,7 @@ std::string lab_in_words(const Lab& lab);
 // "sim:h200 (simulated counts), seed 7".
 std::string origin_of(const Result& result);
 
-// "measured 2 sectors, expected 1", where there are any; then the message.
+// "measured 2 sectors, expected 1", if there are measurements; then the message.
 std::string reason_with_numbers(const Test& test);
 
 }  // namespace lab32::report

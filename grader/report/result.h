@@ -1,4 +1,5 @@
-// The one record of a grading; every renderer prints this and nothing else.
+// The result of a grading: labs, their checks, scores and messages. The graders fill it in, and
+// every renderer (render.h) prints this record and nothing else. Points are in steps of 0.01.
 #pragma once
 
 #include <algorithm>
@@ -13,40 +14,41 @@
 
 namespace lab32::report {
 
-// not_graded is a lab's: the machine's fault, not the submission's.
+// not_graded applies to labs: the machine was at fault, not the submission.
 enum class Status : uint8_t { passed, failed, not_run, error, not_graded };
 
-// Why a check has lost points.
+// Why a check lost points.
 struct Failure {
   enum class Kind : uint8_t {
-    wrong_result,     // a kernel's or a function's
-    fault,            // the kernel faulted; `detail` says how
-    hazard,           // a race, a read of what nobody wrote, ...
-    changed_input,    // `subject`, which the kernel may only read, at `index`
-    missing,          // the file has no such kernel or declaration: `subject`
-    invalid,          // a declaration of the file that cannot be used: `subject`
-    wrong_answer,     // questions, right ones `measured` of `expected`
-    prerequisite,     // the check `subject` has to pass before
-    wasteful,         // `measured` where `expected` would do: a share of the points
-    shared_memory,    // the kernel `subject` declares `measured` bytes, `expected` are allowed
-    other_version,    // right, but not the version that is asked for
-    uncountable,      // what ptxas made of its accesses could not be found out
-    slow,             // a ratio of `measured` where `expected` is asked for
-    impossible_time,  // faster than the card's memory
-    time_limit        // not run, or not to its end: the lab's time, `expected` seconds, is used up
+    wrong_result,     // a kernel or a function computed a wrong result
+    fault,            // the kernel faulted; `detail` describes the fault
+    hazard,           // a race, an uninitialised read, ...
+    changed_input,    // the kernel wrote the input `subject` at `index`
+    missing,          // the file does not contain the kernel or declaration `subject`
+    invalid,          // the declaration `subject` of the file is invalid
+    wrong_answer,     // `measured` of `expected` answers are right
+    prerequisite,     // the check `subject` has to pass first
+    wasteful,         // `measured` instead of `expected`: costs a share of the points
+    shared_memory,    // the kernel `subject` declares `measured` bytes; `expected` are allowed
+    other_version,    // correct, but not the required version
+    uncountable,      // the accesses could not be matched with the machine code
+    slow,             // the ratio is `measured`; `expected` is required
+    impossible_time,  // faster than the memory of the card allows
+    time_limit        // not finished, since the lab's time of `expected` seconds is used up
   };
-  // Of a fault or a hazard: who did it, and to what; of a race also who else.
+  // The access of a fault or a hazard: the thread and the object. For a race, `other_...` is the
+  // other thread.
   struct Access {
-    std::vector<uint32_t> block = {}, thread = {};  // x, y, z; empty: not known
-    std::string object = {};                        // array or variable
-    std::optional<int64_t> offset = {};             // in it, in bytes
+    std::vector<uint32_t> block = {}, thread = {};  // x, y, z; empty: unknown
+    std::string object = {};                        // the array or variable
+    std::optional<int64_t> offset = {};             // from the object's start, in bytes
     std::optional<uint64_t> element = {};
     uint32_t bytes = 0;
     int other_line = 0;
     std::vector<uint32_t> other_block = {}, other_thread = {};
   };
   Kind kind = Kind::wrong_result;
-  std::string setting = {};  // of the launch: "n = 33"
+  std::string setting = {};  // parameters of the launch: "n = 33"
   std::string subject = {};
   std::string detail = {};
   std::optional<uint64_t> index = {};
@@ -54,73 +56,75 @@ struct Failure {
   std::optional<Access> access = {};
 };
 
-// Why a check was not run.
+// Why a check did not run.
 struct NotRun {
   enum class Kind : uint8_t {
-    no_gpu,        // to time on; `modelled`, where the device has a model
-    no_counters,   // on `device`
-    no_reference,  // solution that runs on `device`, which a step is compared with
-    no_such_step   // on `device`: the reference solution's is `gain`, less than `least_gain`
+    no_gpu,        // no GPU to time on; `modelled` is set if the device has a model
+    no_counters,   // `device` has no counters
+    no_reference,  // no reference solution that runs on `device`, with which a step is compared
+    no_such_step   // the reference solution gains only `gain` on `device`, less than `least_gain`
   };
   struct Modelled {
     uint64_t n = 0;
-    double seconds = 0, error = 0;  // error: a share of it
+    double seconds = 0, error = 0;  // error: relative to the time
     std::string bottleneck = {};
-    std::optional<double> seconds_before = {};  // of the version before, in a step
-    // A copy of as many bytes, and the part of its bandwidth that is expected; not in a step.
+    std::optional<double> seconds_before = {};  // in a step: of the version before
+    // Not in a step: the time of a copy of as many bytes, and the share of the copy's bandwidth
+    // that is expected.
     std::optional<double> copy_seconds = {}, fraction = {};
-    std::string before = {}, kernel = {};  // whose times a step has: "follow as given", "follow"
+    // the kernels that a step compares: "follow as given", "follow"
+    std::string before = {}, kernel = {};
   };
   Kind kind = Kind::no_gpu;
   std::string device = {};
-  double gain = 0, least_gain = 0;  // times as fast
+  double gain = 0, least_gain = 0;  // speed-ups: 1.5 is 1.5 times as fast
   std::optional<Modelled> modelled = {};
 };
 
-// Points are hundredths; this is their sum without the dust that doubles leave.
+// Adds points and rounds to hundredths, to remove the rounding errors of doubles.
 inline double add_points(double sum, double points) {
   return std::round((sum + points) * 100) / 100;
 }
 
-// One row of the score report: one check of a lab.
+// One check of a lab: a row of the score report.
 struct Test {
   std::string name;
   Status status = Status::not_run;
-  bool bonus = false;  // counts only where it is run
+  bool bonus = false;  // counts only if it was run
   double score = 0, max_score = 0;
   std::string measured;  // short, for the table: "5.0 sectors per request"
   std::string expected;  // "4.0"
-  std::string message;   // what is wrong, where, which idea fixes it; may have lines
-  std::string file;      // of the student
+  std::string message;   // what is wrong, where, and what to look at; may have several lines
+  std::string file;      // the student's file
   int line = 0;
-  double seconds = 0;                     // that the check took
-  std::optional<Failure> failure;         // of status failed
-  std::optional<NotRun> not_run;          // of status not_run
+  double seconds = 0;                     // the duration of the check
+  std::optional<Failure> failure;         // for the status failed
+  std::optional<NotRun> not_run;          // for the status not_run
   std::map<std::string, double> figures;  // machine-readable: "sectors": 1048576
-  // Of the launch that wasted most, where somebody asked for pictures and it had any; or the check
-  // that has to be passed before they are shown, since it asks what they tell.
+  // Pictures of the launch with the most waste, if they were requested; or the check that has to be
+  // passed before they are shown, since they would give its answer away.
   std::optional<pictures::Launch> pictures;
   std::string withheld_until = {};
 };
 
 struct Lab {
   std::string name;                // "coalescing"
-  Status status = Status::passed;  // error: did not compile, no such kernel file, …
-  // Of status error: the compiler's text; of not_graded: why; of failed: what has taken the time
-  // where that is used up.
+  Status status = Status::passed;  // error: it did not compile, the file is missing, …
+  // For error: the compiler's messages; for not_graded: the reason; for failed: what used up the
+  // lab's time.
   std::string message;
-  double score = 0, max_score = 0;  // of the tests that ran; of not_graded 0
+  double score = 0, max_score = 0;  // of the tests that ran; 0 for not_graded
   std::vector<Test> tests;
 };
 
 struct Result {
   std::string device;
-  std::string timer;  // the card that times were taken on; empty: none were
+  std::string timer;  // the card on which times were measured; empty: none
   uint64_t seed = 0;
   double score = 0, max_score = 0;
   std::vector<Lab> labs;
 
-  // Whether all labs were graded. Else the scores are of those that were.
+  // Whether all labs were graded. If not, the scores cover only those that were.
   bool complete() const {
     return std::none_of(labs.begin(), labs.end(),
                         [](const Lab& lab) { return lab.status == Status::not_graded; });

@@ -1,4 +1,5 @@
-// The score report for people. 80 columns: what a terminal, a mail and a printed page have.
+// The score report for people. It is 80 columns wide, which fits a terminal, a mail and a printed
+// page.
 
 #include "base/text.h"
 
@@ -29,12 +30,12 @@ class ScoreReport {
     title(lab);
     const bool never_ran = lab.status == Status::error || lab.status == Status::not_graded;
     if (never_ran && !lab.message.empty()) {
-      // As the compiler wrote it, however wide: its carets point at columns.
+      // The compiler's lines are not wrapped, since its carets point at columns.
       std::istringstream lines(visible(lab.message));
       for (std::string line; std::getline(lines, line);) write("  " + line);
       write("");
     }
-    // A lab that never ran has no measurements: its compiler's words are the whole story.
+    // A lab that never ran has no measurements, so only its message is printed.
     if (never_ran) return;
     table(lab.tests);
     if (!lab.message.empty()) {
@@ -48,13 +49,13 @@ class ScoreReport {
 
   void total(const Result& result) {
     const std::string score = points(result.score) + " / " + points(result.max_score);
-    // Nobody should take a simulator's count for a card's.
+    // The title tells a simulator's count from a card's.
     const bool simulated = result.device.compare(0, 3, "sim") == 0;
     std::string label =
         pad_right("total", kTotal) + result.device + (simulated ? " (simulated counts)" : "");
     std::vector<std::string> more = {fmt::format("seed {}", result.seed)};
     if (!result.timer.empty()) more.insert(more.begin(), result.timer + " (measured times)");
-    // What finds no room before the score comes on the next line, and touches no number.
+    // Text that does not fit before the score goes to the next line and never touches a number.
     std::string below;
     for (const std::string& part : more) {
       const bool fits = below.empty() &&
@@ -75,12 +76,12 @@ class ScoreReport {
   }
 
  private:
-  // The lab's message has said so of all of them.
+  // The lab's message has already said this about all its checks.
   static bool out_of_time(const Test& test) {
     return test.failure && test.failure->kind == Failure::Kind::time_limit;
   }
 
-  // The score report's columns. Points last and right-aligned, as on any bill.
+  // Column widths of the score report. Points come last and are right-aligned.
   static constexpr int kPoints = 9, kMeasured = 19, kExpected = 17, kGap = 2, kTotal = 8;
   int name_width() const { return style_.width - kMeasured - kExpected - kPoints - 3 * kGap; }
 
@@ -125,7 +126,8 @@ class ScoreReport {
     const std::string gap(kGap, ' ');
     for (size_t i = 0; i < std::max({a.size(), b.size(), c.size()}); ++i) {
       const std::string last = pad_left(i == 0 ? score : "", kPoints);
-      // A continued name is indented, so that rows can be told apart without lines between them.
+      // A continuation line of a name is indented, so that rows are distinct without lines between
+      // them.
       write(pad_right((i > 0 && i < a.size() ? " " : "") + cell(a, i), name_width()) + gap +
             pad_right(cell(b, i), kMeasured) + gap + pad_right(cell(c, i), kExpected) + gap +
             (sgr && i == 0 ? paint(sgr, last) : last));
@@ -144,7 +146,7 @@ class ScoreReport {
     write("");
   }
 
-  // Why points were lost, or what a test that passed has to show.
+  // Prints why points were lost, or the message of a test that passed.
   void reason(const Test& test) {
     std::string heading = test.name;
     if (test.status == Status::not_run)

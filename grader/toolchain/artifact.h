@@ -1,4 +1,6 @@
-// What compiling one CUDA source gives: everything a Device needs.
+// The result of compiling one CUDA source: PTX for the simulator, a cubin for the GPU, the SASS
+// listing and register counts for the counters. compile() (nvcc.h) and assemble() (machine_code.h)
+// make it, and Device::load() takes it.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +11,34 @@
 
 namespace lab32::toolchain {
 
-// A line of PTX -> where in the source the instructions from there on stand.
+// PTX line -> the source position of the instructions from that line on.
 using Places = std::map<int, std::pair<std::string, int>>;
 
 struct Artifact {
-  std::string source;  // path of the .cu as the user gave it
+  std::string source;  // path of the .cu, as the user gave it
   std::string arch;    // "sm_90"
   std::string ptx;     // nvcc -ptx -lineinfo, paths mapped back to the user's
-  std::string name;    // of the PTX, where it has no line information; empty: it goes without
-  Places places;       // likewise; what they leave out has the PTX's name and line
-  std::string cubin;   // bytes, for the GPU and for sass
-  // nvdisasm -c -gi -gp -hex text, paths mapped back likewise; empty when there is no nvdisasm
-  // (then all is PTX-level). Besides `//## File "x.cu", line 3` (and its ` inlined at "x.cu", line
-  // 9`) it has `//## File ".nv_debug_ptx_txt", line 38`: the line of `ptx` that the instructions
-  // below stem from.
+  // file name to use for positions in a PTX text without line information; empty: use none
+  std::string name;
+  Places places;      // source positions for such a text; other lines get `name` and their PTX line
+  std::string cubin;  // bytes, for the GPU and for nvdisasm
+  // The output of nvdisasm -c -gi -gp -hex with the user's paths; empty when there is no nvdisasm
+  // (all counts are then PTX-level). Besides `//## File "x.cu", line 3` (and its ` inlined at
+  // "x.cu", line 9`) it has `//## File ".nv_debug_ptx_txt", line 38`: the line of `ptx` from which
+  // the next instructions come.
   std::string sass;
   std::map<std::string, uint32_t> registers;  // kernel (mangled) -> registers a thread, from ptxas
-  // Variables (mangled) that lie somewhere already: managed ones, on another device than the first.
+  // Addresses of variables (mangled) that are already placed: managed variables, on every device
+  // but the first.
   std::map<std::string, uint64_t> placed;
-  std::string warnings;  // of the compilers, as they wrote them, with the user's paths
-  // nvcc -G -ptx of the same text, for the types of its variables; compiled when called, and empty
-  // where that fails. Null: there is no source.
+  std::string warnings;  // the compilers' own text, with the user's paths
+  // Compiles the same text with nvcc -G -ptx, for the types of its variables; "" if that fails.
+  // Null: there is no source.
   std::function<std::string()> debug_ptx = {};
 };
 
-// How much device memory all .global and .const variables of nvcc's PTX take together; at most
-// 2^64 - 1. (A cubin keeps 32 bits of a size.)
+// The device memory that all .global and .const variables of nvcc's PTX need together; at most 2^64
+// - 1. (A cubin keeps 32 bits of a size.)
 uint64_t variable_bytes(const std::string& ptx);
 
 }  // namespace lab32::toolchain

@@ -25,7 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMagic[] = "lab32-artifact/3\n";
-// Some 1.3 MB a file: LAB32_CACHE_MB is for who grades more than a few hundred.
+// An entry has about 1.3 MB; instructors who grade more than a few hundred files can set
+// LAB32_CACHE_MB.
 constexpr uintmax_t kMostBytes = 400'000'000;
 
 uintmax_t most_bytes() {
@@ -38,7 +39,7 @@ uintmax_t most_bytes() {
 
 fs::path directory() { return cache_directory() / "artifacts"; }
 
-// A field is its length in decimal, a newline, its bytes.
+// A field consists of its length in decimal, a newline, and its bytes.
 void put(std::string& out, const std::string& field) {
   out += std::to_string(field.size()) + "\n" + field;
 }

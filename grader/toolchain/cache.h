@@ -1,6 +1,6 @@
-// Compiled artifacts by the hash of all that they depend on. A grader run often sees the text it
-// saw before: a student edits one lab of six, the tests compile the same kernels. And what else
-// takes seconds and comes out the same: texts.
+// A cache of compiled artifacts and of other slow, reproducible texts, keyed by a hash of
+// everything that they depend on. A run of the grader often sees the same text again: a student
+// edits one lab of six, and the tests compile the same kernels.
 #pragma once
 
 #include <filesystem>
@@ -11,21 +11,21 @@
 
 namespace lab32::toolchain {
 
-// What can be made anew lies there: build/cache of a checkout; of an installed copy, which need not
-// be writable, the user's own cache.
+// The directory for files that can be made again: build/cache of a checkout, or the user's own
+// cache directory for an installed copy, which need not be writable.
 std::filesystem::path cache_directory();
 
-// 128 bits in hexadecimal digits. Not against an adversary: who can write the cache owns the
-// grader anyway.
+// 128 bits in hexadecimal digits. The hash is not secure against an adversary: a user who can write
+// the cache owns the grader anyway.
 std::string cache_key(const std::string& text);
 
-// nullopt: not there, or not whole.
+// nullopt: no such entry, or it is incomplete.
 std::optional<Artifact> load_cached(const std::string& key);
-// nullopt: not there.
+// nullopt: no such entry.
 std::optional<std::string> load_cached_text(const std::string& key);
-// Written beside and renamed, so that a reader never sees half of it. A cache that cannot be
-// written is no error. Past 400 MB in all (LAB32_CACHE_MB) the oldest entries go, down to half of
-// that.
+// Entries are written to a temporary file and renamed, so that a reader never sees an incomplete
+// one. It is no error if the cache cannot be written. When it exceeds 400 MB (LAB32_CACHE_MB), the
+// oldest entries are removed until half of that remains.
 void store_cached(const std::string& key, const Artifact& artifact);
 void store_cached_text(const std::string& key, const std::string& text);
 

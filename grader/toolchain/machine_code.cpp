@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kAssembling = 60;
 
-// Without a cubin where it fails.
+// The outcome has no cubin if ptxas fails.
 Outcome run_ptxas(const std::string& ptx, const std::string& arch,
                   const std::vector<std::string>& options, std::string* cubin) {
   const Toolchain& tools = installed();
@@ -36,13 +36,14 @@ Outcome run_ptxas(const std::string& ptx, const std::string& arch,
   nvcc.limits.wall_seconds = kAssembling;
   Outcome outcome = run_process(nvcc);
   *cubin = read_file(to).value_or("");
-  // As the driver's compiler calls it.
+  // The name that the driver's compiler uses in its messages.
   for (size_t at; (at = outcome.err.find(from)) != std::string::npos;)
     outcome.err.replace(at, from.size(), "application ptx input");
   return outcome;
 }
 
-// `ptx` with the version that ptxas says is its own; empty: that is not what it says.
+// `ptx` with its version replaced by the one that ptxas reports as its own; empty: `errors` is
+// about something else.
 std::string in_own_version(const std::string& ptx, const std::string& errors) {
   static const Pattern newer("Unsupported .version [0-9.]+; current version is '([0-9.]+)'");
   const auto own = newer.search(errors);

@@ -1,4 +1,5 @@
-// ptxas and nvdisasm alone: PTX -> machine code of one card, and machine code -> its listing.
+// Runs ptxas and nvdisasm alone: assembles PTX to the machine code of one card, and lists machine
+// code. Results are cached. nvcc.h compiles CUDA sources.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +14,33 @@ namespace lab32::toolchain {
 
 // ---- ptxas ----
 
-// `ptx` is our own: it is not confined, and an error in it is no submission's (MachineError). The
-// artifact has no SASS and no registers. The same text is assembled once.
+// Assembles a PTX text of lab32's own. It runs outside the sandbox, and an error is the machine's
+// (MachineError), not a submission's. The artifact has no SASS and no registers.
 Artifact assemble(const std::string& ptx, const std::string& arch, const std::string& name);
 
-// The same for a text of somebody's, which may be wrong: then there is no cubin, but what ptxas
-// says of it. It has a listing's notes of lines (-lineinfo). A text of a newer version of PTX than
-// this ptxas knows is assembled as one of ptxas' own, which fails only for what is new in it.
+// Assembles a PTX text of a user, which may be wrong: `cubin` is then empty and `errors` has ptxas'
+// messages. It has the line notes of a listing (-lineinfo). A text of a newer PTX version than this
+// ptxas knows is assembled as ptxas' own version, which fails only if the text uses new features.
 struct Assembled {
   std::string cubin, errors;
 };
-enum class Linking : uint8_t { none, later };  // later: it may call what other texts define
+// later: it may call functions that other texts define
+enum class Linking : uint8_t { none, later };
 Assembled assemble_program(const std::string& ptx, const std::string& arch,
                            Linking linking = Linking::none);
 
-// ---- nvdisasm, on a cubin that nobody compiled here: one that lies in a program ----
+// ---- nvdisasm, on a cubin from another compilation: one that is embedded in a program ----
 
-// What simulator/sass/listing.h reads.
+// The options whose output simulator/sass/listing.h reads.
 extern const std::vector<std::string> kListingFlags;
 
-// nvdisasm's listing of a file, which `run` starts. Where jumps through a table lead is found by
-// its analysis of data flow, a quarter of its time: only a listing that has such jumps is made with
-// it.
+// nvdisasm's listing of a file; `run` starts the program. The data-flow analysis that finds the
+// targets of jumps through a table takes a quarter of nvdisasm's time, so only a listing with such
+// jumps is made with it.
 Outcome list_machine_code(const std::string& cubin_file,
                           const std::function<Outcome(const std::vector<std::string>& argv)>& run);
 
-// The text of Artifact::sass; empty when there is no nvdisasm on this machine. Kept in the cache.
+// The text of Artifact::sass, from the cache if possible; empty when this machine has no nvdisasm.
 // Throws Error when nvdisasm fails.
 std::string disassemble(const std::string& cubin);
 

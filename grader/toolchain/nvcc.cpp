@@ -27,17 +27,17 @@ namespace {
 namespace fs = std::filesystem;
 
 // ---- the limits ------------------------------------------------------------------------------
-// A lab's kernels take 0.3 s and 300 MB.
+// For comparison: the kernels of a lab take 0.3 s and 300 MB.
 
-constexpr uint64_t kCpuSeconds = 20;            // each process: what a submission can be blamed for
-constexpr double kWallSeconds = 120;            // nvcc and all that it calls, on a busy machine
-constexpr uint64_t kMemory = 1408ull << 20;     // each process; they run one after the other
+constexpr uint64_t kCpuSeconds = 20;         // of each process: the submission can be blamed for it
+constexpr double kWallSeconds = 120;         // nvcc and all that it calls, on a busy machine
+constexpr uint64_t kMemory = 1408ull << 20;  // of each process; they run one after the other
 constexpr uint64_t kLargestFile = 64ull << 20;  // the preprocessed text; 1 MB, with CUB 10
 constexpr uint64_t kMessages = 256ull << 10;    // of stdout and of stderr
 constexpr uint64_t kListingCpuSeconds = 10;     // nvdisasm
 constexpr uint64_t kListing = 256ull << 20;     // its text
 
-// -lineinfo: positions for messages and counters; ptxas then also keeps the PTX line of every
+// -lineinfo: positions for messages and counters; with it ptxas also records the PTX line of every
 // instruction, by which SASS and PTX are matched. -v: the registers of each kernel.
 const std::vector<std::string> kFlags = {"-x",     "cu",     "-std=c++17", "-lineinfo",
                                          "-cubin", "--keep", "-Xptxas=-v"};
@@ -51,8 +51,8 @@ void write_into_sandbox(const fs::path& path, const std::string& text) {
   if (!file) throw MachineError(path.string() + " cannot be written: is the disk of TMPDIR full?");
 }
 
-// What a compilation needs, and more. Where not even that can be written once its files are gone,
-// its failure was not the submission's.
+// More than a compilation needs. If this much cannot be written even after its files are removed,
+// the disk was full, and the failure was not the submission's.
 constexpr size_t kRoom = 8 << 20;
 
 void require_room(const Sandbox& sandbox) {
@@ -60,9 +60,9 @@ void require_room(const Sandbox& sandbox) {
   write_into_sandbox(sandbox.output() / "room", std::string(kRoom, ' '));
 }
 
-// ---- paths: the sandbox's, and the user's ----------------------------------------------------
+// ---- from the sandbox's paths to the user's --------------------------------------------------
 
-// Replaces `from` where a path begins, so not within a longer one.
+// Replaces `from` where a path begins, and not inside a longer path.
 std::string replace_path(const std::string& text, const std::string& from, const std::string& to) {
   std::string out;
   size_t at = 0;
@@ -76,7 +76,7 @@ std::string replace_path(const std::string& text, const std::string& from, const
   return out.append(text, at);
 }
 
-// A file that includes itself by __FILE__ goes this way once for each level.
+// Removes "DIR/../" steps: a file that includes itself by __FILE__ adds one per level.
 std::string without_parent_steps(const std::string& text, const std::string& way) {
   std::string out;
   size_t at = 0;
@@ -85,7 +85,7 @@ std::string without_parent_steps(const std::string& text, const std::string& way
   return out.append(text, at);
 }
 
-// labs/include as the user, standing where he stands, would write it.
+// labs/include, relative to the user's working directory if it is below that.
 std::string display_include() {
   fs::path include = checkout() / "labs/include";
   std::error_code error;
@@ -94,7 +94,7 @@ std::string display_include() {
                                             : include.string();
 }
 
-// From the paths of the sandbox (and of the cache) to the user's.
+// Replaces the paths of the sandbox (and of the cache) by the user's.
 std::string to_user(const std::string& text, const std::string& name, const std::string& display) {
   std::string beside = fs::path(display).parent_path().string();
   if (!beside.empty()) beside += "/";
@@ -103,7 +103,7 @@ std::string to_user(const std::string& text, const std::string& name, const std:
   return replace_path(out, "/include/", display_include() + "/");
 }
 
-// ---- what nvcc left ----------------------------------------------------------------------------
+// ---- nvcc's messages ---------------------------------------------------------------------------
 
 // "ptxas info" lines, with their continuation, are ours (-v); the rest is the compilers' own.
 struct Messages {
@@ -161,8 +161,8 @@ std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits, 
          std::to_string(limits.file_bytes >> 20) + " MiB\n";
 }
 
-// gcc's last words where its compiler was killed. A submission can have such lines printed, too, by
-// #pragma: but only within or before an error's message.
+// Whether gcc's last message says that its compiler was killed. A submission can have such lines
+// printed by #pragma, but only within or before the message of an error.
 bool ends_as_killed_gcc(const std::string& err) {
   std::vector<std::string> lines;
   std::istringstream text(err);
@@ -177,7 +177,8 @@ bool ends_as_killed_gcc(const std::string& err) {
          });
 }
 
-// CPU time is the submission's doing. Where that did not end it, the machine has not got to it.
+// The submission is responsible for CPU time. If the time limit was reached without using the CPU,
+// the machine was too busy.
 void refuse_busy(const Outcome& outcome, const std::string& program, double seconds) {
   if (outcome.end == Outcome::End::timed_out)
     throw MachineError(fmt::format(
@@ -185,18 +186,19 @@ void refuse_busy(const Outcome& outcome, const std::string& program, double seco
 }
 
 bool used_its_cpu_time(const Outcome& outcome, const ProcessLimits& limits) {
-  // bubblewrap makes an exit status of the signal.
+  // bubblewrap turns a signal into an exit status.
   const int signal = outcome.end == Outcome::End::signalled ? outcome.status : outcome.status - 128;
   return (signal == SIGKILL || signal == SIGXCPU) &&
          outcome.seconds >= static_cast<double>(limits.cpu_seconds);
 }
 
-// By the kernel, say, where memory is short. Limits of ours end it otherwise, or later.
+// Something else killed the compiler: the kernel, say, for lack of memory. Our own limits end it in
+// another way, or later.
 void refuse_killed(const Outcome& outcome, const ProcessLimits& limits) {
   if (outcome.seconds >= static_cast<double>(limits.cpu_seconds)) return;
   bool killed = outcome.end == Outcome::End::signalled && outcome.status == SIGKILL;
   if (outcome.end == Outcome::End::exited) {
-    // bubblewrap and shells make an exit status of the signal. Errors end nvcc with 1 or 2,
+    // bubblewrap and shells turn a signal into an exit status. Errors end nvcc with 1 or 2,
     // whatever their text says.
     killed |= outcome.status == 128 + SIGKILL;
     killed |= outcome.status > 2 && outcome.err.find("died due to signal 9 (") != std::string::npos;
@@ -206,7 +208,7 @@ void refuse_killed(const Outcome& outcome, const ProcessLimits& limits) {
     throw MachineError("nvcc, or a compiler that it started, was killed: is memory short here?");
 }
 
-// Zeroed arrays cost a compiler nothing, and all of their size wherever they are loaded.
+// Zeroed arrays cost a compiler nothing, but take their whole size wherever they are loaded.
 void refuse_large_variables(const std::string& ptx, const std::string& display, uint64_t most) {
   const uint64_t bytes = variable_bytes(ptx);
   if (bytes <= most) return;
@@ -215,7 +217,8 @@ void refuse_large_variables(const std::string& ptx, const std::string& display, 
                                   " in all\n");
 }
 
-// What the compilers see: the submission's files as they are, but for what would mislead messages.
+// Writes what the compilers see: the submission's files, without #line directives, which would make
+// messages point at other files.
 void write_submission(const Sandbox& sandbox, const Submission& submission,
                       const std::string& behind) {
   const std::string inner = sandbox.inner_submission() + "/" + submission.name;
@@ -235,8 +238,8 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   write_submission(sandbox, submission, behind);
   const std::string inner = sandbox.inner_submission() + "/" + submission.name;
 
-  // Without bubblewrap the paths are relative, or nvcc has made them absolute; from here on they
-  // are bubblewrap's.
+  // Without bubblewrap the paths are relative, or nvcc has made them absolute. From here on they
+  // are those that bubblewrap would give.
   const bool told = options.isolation != Isolation::bubblewrap;
   auto canonical = [&](std::string text) {
     if (!told) return text;
@@ -262,7 +265,7 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   if (told) {
     opened = split_opened_files(nvcc.out + nvcc.err);
     refuse_foreign_files(sandbox, tools, opened, display);
-    // The account is cut off: what the messages quote is not known.
+    // The list of opened files is cut off, so it is not known which files the messages quote.
     if (nvcc.end == Outcome::End::output_exceeded) opened.messages.clear();
   }
   const Messages messages = split(canonical(opened.messages));
@@ -304,10 +307,10 @@ Artifact run_compilers(const Submission& submission, const std::string& behind,
   return artifact;
 }
 
-// Of what compiled before, so that nothing needs to be said where this does not.
+// Compiles a text that has compiled before, so a failure needs no message.
 std::string run_debug_compiler(const Submission& submission, const std::string& behind,
                                const std::string& arch, const CompileOptions& options) {
-  // -G defines a macro, so this may open other files than were looked at.
+  // -G defines a macro, so this compilation may open files that were not checked.
   if (options.isolation == Isolation::plain) return "";
   const Toolchain& tools = installed();
   Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
@@ -322,7 +325,7 @@ std::string run_debug_compiler(const Submission& submission, const std::string& 
   return read_file(sandbox.output() / "debug.ptx").value_or("");
 }
 
-// All that the result depends on. The CUDA headers come with nvcc, C++'s with gcc.
+// Everything that the result depends on. The CUDA headers are identified by nvcc, C++'s by gcc.
 std::string everything(const Submission& submission, const std::string& arch,
                        const std::string& behind) {
   std::string all = installed().identity + arch + "\n" + submission.name + "\n" + behind;
@@ -333,7 +336,8 @@ std::string everything(const Submission& submission, const std::string& arch,
   };
   for (const auto& [name, text] : submission.files) add(name, text);
   std::error_code error;
-  std::map<std::string, std::string> headers;  // a directory lists its files in any order
+  // sorted, since a directory lists its files in any order
+  std::map<std::string, std::string> headers;
   for (const auto& entry : fs::recursive_directory_iterator(checkout() / "labs/include", error))
     if (entry.is_regular_file(error))
       headers[entry.path().string()] = read_file(entry.path()).value_or("");
@@ -383,7 +387,7 @@ Artifact compile(const fs::path& source, const std::string& arch, const std::str
 
 Artifact compile(const Submission& submission, const std::string& arch,
                  const std::string& display_path, const CompileOptions& options) {
-  // nvcc hands it to a shell.
+  // nvcc passes it to a shell.
   if (!Pattern("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is no GPU architecture: sm_90, say");
   const std::string behind = options.behind ? options.behind(submission.text()) : "";

@@ -1,4 +1,6 @@
-// A .cu file -> PTX, cubin and SASS. Only compilers run, in a sandbox; nothing of the file does.
+// Compiles a .cu file to PTX, cubin and SASS. Only compilers run, inside a sandbox; no code of the
+// file is executed. A failure is the submission's (CompileError, BadSubmission) or the machine's
+// (any other Error).
 #pragma once
 
 #include <filesystem>
@@ -13,31 +15,32 @@
 
 namespace lab32::toolchain {
 
-// The submission's own fault: it costs its lab the points. So does BadSubmission (submission.h);
-// any other Error is the machine's.
+// The submission's fault: its lab loses the points. BadSubmission (submission.h) does so, too; any
+// other Error is the machine's.
 struct CompileError : Error {
   CompileError(const std::string& display_path, const std::string& text)
       : Error(display_path + " does not compile:\n" + text), text(text) {}
-  std::string text;  // as nvcc wrote it, with the student's paths
+  std::string text;  // nvcc's messages, with the student's paths
 };
 
-// `display_path` is how messages call the file; PTX and SASS name it so too. Throws CompileError.
+// `display_path` is the name of the file in messages, and in the PTX and the SASS. Throws
+// CompileError.
 Artifact compile(const std::filesystem::path& source, const std::string& arch,
                  const std::string& display_path);
 
 struct CompileOptions {
   Isolation isolation;
-  ProcessLimits limits;            // of nvcc
+  ProcessLimits limits;            // for nvcc
   uint64_t variables = 128 << 20;  // bytes of __device__ and __constant__ arrays in all
-  bool cache = true;               // the same text compiles once
-  // What is compiled as if it stood at the end of the file, of whose text it is made; @SUBMISSION@
-  // in it is the file's name. Null: nothing.
+  bool cache = true;               // compile the same text only once
+  // Returns code that is compiled as if it were at the end of the file; its argument is the text of
+  // the file. @SUBMISSION@ in the result becomes the file's name. Null: no such code.
   std::function<std::string(const std::string&)> behind = {};
-  CompileOptions();  // what compile() above does
+  CompileOptions();  // the defaults of compile() above
 };
 Artifact compile(const std::filesystem::path& source, const std::string& arch,
                  const std::string& display_path, const CompileOptions& options);
-// Of what was read before.
+// Compiles a submission that has been read before.
 Artifact compile(const Submission& submission, const std::string& arch,
                  const std::string& display_path, const CompileOptions& options);
 

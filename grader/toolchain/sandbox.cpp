@@ -35,7 +35,8 @@ void show_system(Words& words) {
     else if (fs::is_directory(name, error))
       add(words, {"--ro-bind", name, name});
   }
-  // gcc is /etc/alternatives' on Debian; the loader's cache makes libraries found fast, or at all.
+  // On Debian gcc is a link in /etc/alternatives; the loader's cache finds libraries fast, or at
+  // all.
   for (const char* name :
        {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
     add(words, {"--ro-bind-try", name, name});
@@ -66,12 +67,13 @@ Words wall(const fs::path& bubblewrap, const std::vector<fs::path>& roots) {
 }
 
 Words environment(const Toolchain& toolchain, const std::string& temporary) {
-  // All of it: no NVCC_APPEND_FLAGS, no CPLUS_INCLUDE_PATH of the user's. ccache wants a home.
+  // The complete environment: no NVCC_APPEND_FLAGS and no CPLUS_INCLUDE_PATH of the user. ccache
+  // needs a HOME.
   return {"PATH=" + toolchain.path, "LC_ALL=C", "TMPDIR=" + temporary, "HOME=/nonexistent",
           "CCACHE_DISABLE=1"};
 }
 
-// What a program needs on its way into any sandbox, besides the toolchain.
+// The system files that a program needs in any sandbox, besides the toolchain.
 const std::vector<std::string> kSystem = {
     "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
     "/dev/zero",         "/dev/random",      "/dev/urandom"};
@@ -185,7 +187,7 @@ Outcome Sandbox::run(const Words& argv, const ProcessLimits& limits) const {
   return run_process(command);
 }
 
-// ---- what a preprocessor has opened ----------------------------------------------------------
+// ---- the files that a preprocessor has opened ------------------------------------------------
 
 namespace {
 
@@ -199,7 +201,7 @@ bool is_entry(const std::string& line, size_t& name) {
   name = std::min(line.find_first_not_of('.'), line.size());
   if (name == line.size() || line[name] != ' ') return false;
   ++name;
-  // gcc's and nvcc's messages have no such line; what begins with a blank quotes or continues.
+  // No message of gcc or nvcc looks like this; a line that begins with a blank quotes or continues.
   return name > 1 || (name < line.size() && line[name] == '/');
 }
 
@@ -227,7 +229,7 @@ OpenedFiles split_opened_files(const std::string& output) {
     } else if (is_entry(line, name)) {
       result.files.emplace_back(line.substr(name));
     } else if (guards && !line.empty() && line.find_first_of(":( ") == std::string::npos) {
-      // Files that are named above, too.
+      // The files below this line were listed above, too.
     } else {
       guards = false;
       result.messages += line + "\n";
@@ -248,7 +250,7 @@ ReadableFiles::ReadableFiles(const std::vector<fs::path>& own, const std::vector
 
 bool ReadableFiles::allows(const fs::path& file, const fs::path& from) const {
   const fs::path full = from / file;
-  // Whatever they lead to: for the compiler it was something else.
+  // These may have led the compiler to another file than they lead to now.
   for (const char* shifting : {"/proc", "/dev", "/sys", "/run"})
     if (is_inside(full.lexically_normal(), shifting)) return false;
   Id id;

@@ -1,6 +1,8 @@
-// A sandbox for the compilers: they see the toolchain, the submission's copy and labs/include,
-// write to one directory, and reach neither the network nor anything else of the machine
-// (README.md).
+// A sandbox for the compilers, since a submission chooses by #include which files they read. The
+// compilers see the toolchain, a copy of the submission and labs/include; they write to one
+// directory, and reach neither the network nor other files of the machine. README.md explains why.
+// Sandbox runs a program inside; ReadableFiles checks afterwards which files were opened where no
+// isolation is available.
 #pragma once
 
 #include <filesystem>
@@ -14,40 +16,40 @@
 
 namespace lab32::toolchain {
 
-// How a sandbox is closed off. Where bubblewrap cannot run, Landlock lets the programs open the
-// same files and no others, and seccomp no sockets. `plain` is what is left without Landlock:
-// seccomp, if there is that, the same limits and a copy of the submission; the programs could read
-// whatever this user can, so what they have opened is looked at afterwards (ReadableFiles).
+// How a sandbox is isolated. If bubblewrap cannot run, Landlock lets the programs open the same
+// files and no others, and seccomp no sockets. `plain` is used without Landlock: seccomp if
+// available, the same limits, and a copy of the submission. The programs could then read every file
+// of this user, so the files that they opened are checked afterwards (ReadableFiles).
 enum class Isolation { bubblewrap, landlock, plain };
 
 struct IsolationProbe {
   Isolation isolation = Isolation::bubblewrap;
-  std::string reason;  // why not bubblewrap, in its own words
+  std::string reason;  // why bubblewrap cannot run, in its own words
 };
-// The best that works on this machine. Tried once.
+// The best isolation that works on this machine, determined once.
 const IsolationProbe& isolation();
 
 class Sandbox {
  public:
-  // Makes the sandbox in a fresh directory, which goes with it.
+  // Creates the sandbox in a new scratch directory, which is removed with it.
   Sandbox(const Toolchain& toolchain, const std::filesystem::path& include, Isolation isolation);
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
 
-  // The same three directories from outside, to fill the first and to read the last.
+  // The three directories as this process sees them, to fill the first and to read the last.
   const std::filesystem::path& submission() const { return submission_; }
   const std::filesystem::path& include() const { return include_; }
   const std::filesystem::path& output() const { return output_; }
 
-  // And as the programs in the sandbox know them; these go on command lines. Without bubblewrap
-  // they are relative: whatever TMPDIR is called, nvcc hands it to no shell.
+  // The three directories as the programs in the sandbox see them, for command lines. Without
+  // bubblewrap they are relative, so that nvcc passes no name from TMPDIR to a shell.
   std::string inner_submission() const;
   std::string inner_include() const;
   std::string inner_output() const;
 
   Outcome run(const std::vector<std::string>& argv, const ProcessLimits& limits) const;
 
-  // Empties the output, to see whether that makes room on the disk.
+  // Empties the output directory, to find out whether the disk was full.
   void clear_output() const;
 
  private:
@@ -55,29 +57,29 @@ class Sandbox {
   Scratch scratch_;
   std::filesystem::path include_, submission_, output_;
   Isolation isolation_;
-  std::optional<Confinement> confinement_;  // but for bubblewrap
+  std::optional<Confinement> confinement_;  // not with bubblewrap
 };
 
-// ---- which files a preprocessor has read, by its own account (gcc -H), and whether it might ----
+// ---- the files that a preprocessor has opened, as gcc -H lists them, and whether it may ----
 
-// gcc's flag, as nvcc hands it on.
+// gcc's option -H, in the form in which nvcc passes it on.
 extern const std::vector<std::string> kReportOpenedFiles;
 
 struct OpenedFiles {
-  std::vector<std::filesystem::path> files;  // as gcc called them
-  std::string messages;                      // what is left of its output without that account
+  std::vector<std::filesystem::path> files;  // by gcc's names
+  std::string messages;                      // the output without the list of files
 };
 OpenedFiles split_opened_files(const std::string& output);
 
-// Files that a compilation may read: all below these directories. They are told by device and
-// number, not by name: a name may lead through links, or be another's in /proc.
+// The files that a compilation may read: everything below these directories. Files are compared by
+// device and inode number and not by name, since a name may lead through links or through /proc.
 class ReadableFiles {
  public:
-  // `own`: small directories, of which every file counts; `roots`: the toolchain's, which are
-  // public, less what of the checkout lies in them.
+  // `own`: small directories, whose files are listed one by one; `roots`: the toolchain's
+  // directories, which are public, except for parts of the checkout inside them.
   ReadableFiles(const std::vector<std::filesystem::path>& own,
                 const std::vector<std::filesystem::path>& roots);
-  // False on any doubt. `from`: the directory that the compiler ran in.
+  // False in case of doubt. `from` is the working directory of the compiler.
   bool allows(const std::filesystem::path& file, const std::filesystem::path& from) const;
 
  private:

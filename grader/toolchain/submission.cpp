@@ -23,13 +23,13 @@ namespace {
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The text as the preprocessor takes it, in which lines that end in a backslash are joined.
+// The text as the preprocessor sees it: lines that end in a backslash are joined with the next.
 class Joined {
  public:
   explicit Joined(const std::string& text) : text_(text) {
     for (size_t at = 0; at < text.size(); ++at) {
       if (text[at] == '\\') {
-        // gcc lets blanks stand behind the backslash.
+        // gcc allows blanks after the backslash.
         const size_t end = text.find_first_not_of(" \t\r", at + 1);
         if (end != std::string::npos && text[end] == '\n') {
           at = end;
@@ -46,7 +46,7 @@ class Joined {
     return chars_.compare(std::min(i, size()), word.size(), word) == 0;
   }
   size_t origin(size_t i) const { return i < origin_.size() ? origin_[i] : text_.size(); }
-  // The first character from this place of the text itself on.
+  // The first joined character at or after this offset of the original text.
   size_t from_origin(size_t place) const {
     return static_cast<size_t>(std::lower_bound(origin_.begin(), origin_.end(), place) -
                                origin_.begin());
@@ -64,7 +64,7 @@ class Joined {
   std::vector<size_t> origin_;
 };
 
-// Each of these begins at `i` and returns the place behind.
+// Each of these functions reads a token that begins at `i` and returns the position behind it.
 
 size_t behind_comment(const Joined& in, size_t i) {
   if (in.starts(i, "//")) {
@@ -87,7 +87,7 @@ size_t behind_blanks(const Joined& in, size_t i) {
   }
 }
 
-// A string or a character; one without an end goes to the end of its line.
+// A string or character literal; if it has no end, it ends with its line.
 size_t behind_literal(const Joined& in, size_t i) {
   const char quote = in[i];
   for (++i; i < in.size() && in[i] != '\n'; ++i) {
@@ -97,7 +97,7 @@ size_t behind_literal(const Joined& in, size_t i) {
   return std::min(i, in.size());
 }
 
-// R"x(...)x": in it lines are as they were. `i` is at the quotation mark.
+// R"x(...)x", in which lines are not joined. `i` is at the quotation mark.
 size_t behind_raw_string(const Joined& in, size_t i) {
   const size_t begin = in.origin(i) + 1, open = in.text().find('(', begin);
   if (open == std::string::npos || open - begin > 16) return i + 1;
@@ -116,7 +116,7 @@ size_t behind_number(const Joined& in, size_t i) {
   return i;
 }
 
-// A name, and what belongs to it: a raw string, or the <...> of an #include.
+// A name with the raw string or the <...> of an #include that follows it.
 size_t behind_name(const Joined& in, size_t i) {
   const std::string_view name = in.name_at(i);
   i += name.size();
@@ -176,7 +176,7 @@ namespace fs = std::filesystem;
 constexpr size_t kLargestSubmission = 1 << 20;  // the longest reference solution has 10 KiB
 constexpr size_t kMostFiles = 64;
 
-// Opens one step of a way, and no link.
+// Opens one component of a path, if it is no link.
 Descriptor step(int from, const std::string& name, int flags) {
   return Descriptor(openat(from, name.c_str(), O_CLOEXEC | O_NOFOLLOW | flags));
 }
@@ -186,8 +186,8 @@ bool is_link(int from, const std::string& name) {
   return fstatat(from, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(s.st_mode);
 }
 
-// The directory of a submission. Who grades names the directory that it lies in, through links if
-// he likes; the last step, and all below, is the student's.
+// The directory of a submission. The path to it comes from the instructor and may lead through
+// links; its last component and everything below comes from the student and may not.
 class Directory {
  public:
   explicit Directory(const fs::path& directory) {
@@ -204,7 +204,7 @@ class Directory {
     if (at_.get() >= 0 && fstat(at_.get(), &s) == 0) device_ = s.st_dev;
   }
 
-  // The text of a plain file, else nullopt with `why`.
+  // The text of a regular file; nullopt, with the reason in `why`, for anything else.
   std::optional<std::string> read(const fs::path& name, std::string& why) const {
     if (at_.get() < 0) {
       why = why_;
@@ -218,7 +218,7 @@ class Directory {
       if (from < 0) return std::nullopt;
     }
     const std::string last = name.filename().string();
-    // Without waiting: a pipe would block.
+    // O_NONBLOCK, since opening a pipe would block.
     const Descriptor file = step(from, last, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (file.get() < 0) {
       const int reason = errno;
@@ -256,8 +256,8 @@ class Directory {
   dev_t device_ = 0;
 };
 
-// Every name in #include "..." and __has_include("..."), those in comments too: too many do no
-// harm. By hand: no text of a student goes through a regular expression.
+// Every name in #include "..." and __has_include("..."), also in comments: additional names do no
+// harm. No regular expression is used, since the text comes from a student.
 std::vector<std::string> included_names(const std::string& text) {
   constexpr std::string_view word = "include";
   const auto after_blanks = [&](size_t at) {
@@ -277,7 +277,7 @@ std::vector<std::string> included_names(const std::string& text) {
   return names;
 }
 
-// Below the directory, by name.
+// Whether the path, by its name alone, stays below the directory.
 bool stays_below(const fs::path& name) {
   if (name.empty() || name.is_absolute()) return false;
   return std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
@@ -286,7 +286,7 @@ bool stays_below(const fs::path& name) {
 void take_headers(const Directory& directory, const fs::path& from, Submission& submission) {
   const std::string text = submission.files.at(from.string());
   for (const auto& name : included_names(text)) {
-    // The compiler looks beside the including file.
+    // The compiler searches the directory of the including file.
     fs::path path = (from.parent_path() / name).lexically_normal();
     if (submission.files.count(path.string()) || !stays_below(path)) continue;
     if (submission.files.size() >= kMostFiles) return;
@@ -298,7 +298,7 @@ void take_headers(const Directory& directory, const fs::path& from, Submission& 
   }
 }
 
-// Why it cannot be a program; empty where it may be one.
+// Why the text cannot be a program; empty if it may be one.
 std::string no_program(const std::string& text) {
   if (const size_t zero = text.find('\0'); zero != std::string::npos)
     return "it is no text: line " +
@@ -319,7 +319,7 @@ Submission read_submission(const fs::path& source, const std::string& display_pa
   if (text) why = no_program(*text);
   if (!why.empty()) throw BadSubmission(display_path + " cannot be read: " + why);
   Submission submission;
-  // nvcc hands file names to a shell: none but harmless ones reach it.
+  // nvcc passes file names to a shell, so only harmless names are allowed.
   static const Pattern harmless("[A-Za-z0-9_][A-Za-z0-9_.+-]*\\.cu");
   std::string name = source.filename().string();
   submission.name = harmless.match(name) ? name : "submission.cu";

@@ -1,4 +1,6 @@
-// What belongs to a submission: the .cu file and the headers beside it that it includes.
+// Reads a submission: the .cu file and the headers in its directory that it includes. Only these
+// files are copied into the sandbox, so a submission can never read another file by a name that
+// this code has not checked.
 #pragma once
 
 #include <filesystem>
@@ -9,25 +11,26 @@
 
 namespace lab32::toolchain {
 
-// The file cannot be taken: the submission's own fault.
+// The file cannot be graded; this is the submission's fault.
 struct BadSubmission : Error {
   using Error::Error;
 };
 
 struct Submission {
-  std::string name;                          // of the .cu file in the sandbox
-  std::map<std::string, std::string> files;  // path below the .cu's directory -> text, the .cu too
+  std::string name;  // of the .cu file in the sandbox
+  // path relative to the .cu's directory -> text; contains the .cu, too
+  std::map<std::string, std::string> files;
   const std::string& text() const { return files.at(name); }
 };
 
-// Reads them. Only plain files in the .cu's own directory and below, on its device, named by
-// #include "..."; what is not taken is not there for the compiler, which then says so in its own
-// words. Neither the file nor the directory that it is in may be a link. Throws BadSubmission for a
-// .cu that is missing, no plain file, too large, or no text.
+// Reads the .cu and its headers: only regular files in the .cu's directory and below, on the same
+// device, that an #include "..." names. A header that is not read does not exist for the compiler,
+// which then reports it. Neither the file nor its directory may be a link. Throws BadSubmission for
+// a .cu that is missing, no regular file, too large, or no text.
 Submission read_submission(const std::filesystem::path& source, const std::string& display_path);
 
 // The text with blanks in place of each `#line 7 "x"` and `# 7 "x"`, by which messages would name
-// lines and files that are not there. Every position in it is where it was.
+// other lines and files. All other characters keep their positions.
 std::string without_line_directives(const std::string& text);
 
 }  // namespace lab32::toolchain

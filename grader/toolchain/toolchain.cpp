@@ -52,7 +52,8 @@ fs::path search_wheels(const fs::path& packages, const std::string& program) {
   return {};
 }
 
-// Of a wheel of ours, PACKAGES/lab32/tree is the root, and nvcc's wheels are beside it.
+// If lab32 is an installed wheel, its root is PACKAGES/lab32/tree, and nvcc's wheels are in
+// PACKAGES.
 fs::path search_beside(const fs::path& root, const std::string& program) {
   return root.filename() == "tree" ? search_wheels(root.parent_path().parent_path(), program)
                                    : fs::path();
@@ -66,7 +67,7 @@ fs::path search_venv(const fs::path& root, const std::string& program) {
   return {};
 }
 
-// What brings a program that is missing.
+// Tells the user how to install a missing program.
 std::string remedy(const fs::path& root, const std::string& otherwise) {
   std::error_code error;
   return fs::exists(root / "Makefile", error) ? "`make grade` installs it" : otherwise;
@@ -87,7 +88,7 @@ fs::path find_program(const ToolchainSearch& where, const std::string& program,
   return search_venv(where.root, program);
 }
 
-// A program of PREFIX/bin finds its parts in PREFIX, from its real place.
+// A program in PREFIX/bin finds its parts in PREFIX, starting from its real path.
 fs::path prefix_of(const fs::path& program) {
   return fs::canonical(program).parent_path().parent_path();
 }
@@ -133,12 +134,12 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
   if (t.nvdisasm.empty() && is_program(t.cuda_home / "bin/nvdisasm"))
     t.nvdisasm = t.cuda_home / "bin/nvdisasm";
   if (t.nvdisasm.empty()) t.nvdisasm = find_program(where, "nvdisasm", "");
-  // Inside the sandbox no link leads to it: .venv may be one.
+  // The path must be canonical: links, such as .venv may be, do not exist inside the sandbox.
   if (!t.nvdisasm.empty()) t.nvdisasm = fs::canonical(t.nvdisasm);
 
-  // nvcc calls gcc by name; the preprocessor is all it needs of it. A compiler from elsewhere (a
-  // module, conda) lies in a prefix of its own with its headers; one in ~/bin has the whole home
-  // as its prefix, which nobody may read: then it is Debian's.
+  // nvcc calls gcc by name and needs only its preprocessor. A compiler from another source (a
+  // module, conda) is in a prefix of its own with its headers. One in ~/bin would have the whole
+  // home directory as its prefix, which the sandbox must not open: Debian's is then used.
   std::error_code error;
   fs::path root = fs::weakly_canonical(where.root, error);
   t.host_compiler = search(where.path, "gcc");
@@ -154,7 +155,7 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
   for (const char* system : {"/usr", "/lib", "/lib64", "/bin"}) add_root(t.roots, system);
   add_root(t.roots, t.cuda_home);
   add_root(t.roots, prefix_of(t.host_compiler));
-  // The wheel of nvdisasm alone: its directory, not the environment it lies in.
+  // For nvdisasm from a wheel, only its directory and not the whole environment.
   if (!t.nvdisasm.empty()) add_root(t.roots, t.nvdisasm.parent_path());
 
   t.path = t.host_compiler.parent_path().string() + ":/usr/local/bin:/usr/bin:/bin";

@@ -1,4 +1,6 @@
-// Where nvcc and nvdisasm are, and which directories a compilation must be able to read.
+// Finds nvcc, nvdisasm and the host compiler, and lists the directories that a compilation must be
+// able to read. installed() searches once per process; find_toolchain() lets tests choose the
+// environment.
 #pragma once
 
 #include <filesystem>
@@ -9,20 +11,21 @@ namespace lab32::toolchain {
 
 struct Toolchain {
   std::filesystem::path nvcc;
-  std::filesystem::path nvdisasm;            // empty: there is none
-  std::filesystem::path cuda_home;           // holds bin/, nvvm/ and the headers
-  std::filesystem::path host_compiler;       // the g++ whose preprocessor and headers nvcc uses
-  std::vector<std::filesystem::path> roots;  // all that a compilation reads: canonical directories
-  std::string path;                          // PATH for nvcc: it looks up gcc there
-  std::string identity;                      // changes when any of the programs does
+  std::filesystem::path nvdisasm;       // empty: there is none
+  std::filesystem::path cuda_home;      // contains bin/, nvvm/ and the headers
+  std::filesystem::path host_compiler;  // the g++ whose preprocessor and headers nvcc uses
+  // canonical directories that contain all files a compilation reads
+  std::vector<std::filesystem::path> roots;
+  std::string path;      // PATH for nvcc, which looks up gcc there
+  std::string identity;  // changes when one of the programs changes
 };
 
-// Looks in this order: LAB32_NVCC and LAB32_NVDISASM; build/toolchain.env of the checkout; the
-// wheels beside ours; PATH; /usr/local/cuda; the wheels in .venv. Throws Error when there is no
-// nvcc or no g++. Found once.
+// The installed toolchain. Searches, in this order: LAB32_NVCC and LAB32_NVDISASM;
+// build/toolchain.env of the checkout; wheels installed next to lab32's; PATH; /usr/local/cuda; the
+// wheels in .venv. Throws Error when there is no nvcc or no g++.
 const Toolchain& installed();
 
-// The same, from a checkout and an environment given by a test.
+// The places in which find_toolchain() searches; tests give other ones.
 struct ToolchainSearch {
   std::filesystem::path root;        // of the checkout
   std::string nvcc, nvdisasm, path;  // LAB32_NVCC, LAB32_NVDISASM, PATH
@@ -30,13 +33,13 @@ struct ToolchainSearch {
 };
 Toolchain find_toolchain(const ToolchainSearch& where);
 
-// Changes when that program does: its place, size and time.
+// A text that changes when the program changes: its path, size and modification time.
 std::string identity_of(const std::filesystem::path& program);
 
-// Where this program was built: labs/, solutions/ and build/ are there.
+// The checkout in which this program was built: it has labs/, solutions/ and build/.
 std::filesystem::path checkout();
 
-// By the names alone; both absolute and without "..".
+// Compares the names alone; both must be absolute and without "..".
 bool is_inside(const std::filesystem::path& path, const std::filesystem::path& directory);
 
 }  // namespace lab32::toolchain

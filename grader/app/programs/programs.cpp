@@ -1,5 +1,5 @@
-// `lab32 run`, `profile`, `check` and `nvcc`: their options and what they do. Where this object is
-// linked, lab32 has these commands itself.
+// `lab32 run`, `profile`, `check` and `nvcc`: their options and functions. A binary that links this
+// object has these commands itself.
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -23,10 +23,10 @@ struct RunOptions {
   std::string device = "sim";
   unsigned gpus = 1;
   std::optional<uint64_t> schedule;
-  bool list_unsupported = false;  // instead of running it
+  bool list_unsupported = false;  // list unsupported features instead of running the program
 };
 
-// The program takes this process's place: input, output and exit status are its own.
+// Replaces this process by the program, so that input, output and exit status are the program's.
 int run(const RunOptions& options) {
   if (options.list_unsupported) return profiler::list_unsupported(options.program, options.device);
   profiler::Start start;
@@ -39,8 +39,8 @@ int run(const RunOptions& options) {
   profiler::exec(start);
 }
 
-// Takes from the words of run, profile or check what is nvcc's and the program's; what is left is
-// for CLI11, which would not know what an option of nvcc's is.
+// Takes the words that belong to nvcc and to the program out of the command line of run, profile or
+// check. CLI11 reads the rest; it would not understand nvcc's options.
 Words take_program(const CLI::App* app, const Words& words, profiler::Program& program,
                    Words& arguments) {
   const auto is_ours = [&](const std::string& option) -> std::optional<bool> {
@@ -55,7 +55,7 @@ Words take_program(const CLI::App* app, const Words& words, profiler::Program& p
   return std::move(split.ours);
 }
 
-// What run, profile and check are given alike.
+// The options that run, profile and check share.
 template <class Options>
 std::shared_ptr<Options> add_program(Command& command, int (*run)(const Options&)) {
   const auto options = std::make_shared<Options>();
@@ -105,7 +105,7 @@ void add_check(Command& command) {
   command.clean_end = CleanSignalExit::Interrupt::not_watched;
 }
 
-// nvcc takes this process's place.
+// Replaces this process by nvcc.
 void add_nvcc(Command& command) {
   command.run_with_words = [](const Words& words) -> int {
     profiler::exec_nvcc(words, model::read_profile(profiler::profile_of("sim")).arch);

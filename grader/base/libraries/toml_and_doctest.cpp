@@ -1,8 +1,8 @@
-// What is made of two libraries that are headers, compiled once since each takes seconds: toml++,
-// with what reads files by it, and doctest. Other files include them without their implementations.
-// build/lab32 and the grader's own tests both hold doctest suites. doctest's signal handlers are
-// left out: they do not survive a context inside a context (grading/engine/run_suite.cpp), and a
-// crash then ends the process with its signal, as it should.
+// The implementations of two header-only libraries, toml++ and doctest, compiled once here since
+// each takes seconds, and read_toml(), which uses the first. Other files include these libraries
+// without their implementations. build/lab32 and the grader's own tests both contain doctest
+// suites. doctest's signal handlers are left out: they do not survive a context inside a context
+// (grading/engine/run_suite.cpp). A crash then ends the process with its signal, as it should.
 #define TOML_IMPLEMENTATION
 #include "base/toml_file.h"
 #define DOCTEST_CONFIG_IMPLEMENT
@@ -19,14 +19,15 @@
 namespace lab32 {
 namespace {
 
-// An assertion has no place: it holds for the lines before the one that breaks it.
+// A failed assertion has no position. The line that causes it is the first one that fails when the
+// text is cut behind it.
 size_t line_that_breaks(std::string_view text) {
   size_t line = 1;
   for (size_t end = text.find('\n'); end != std::string_view::npos;
        end = text.find('\n', end + 1)) {
     try {
       (void)toml::parse(text.substr(0, end + 1));
-    } catch (const toml::parse_error&) {  // a value of several lines, cut
+    } catch (const toml::parse_error&) {  // the cut is inside a value of several lines
     } catch (const Error&) {
       return line;
     }
