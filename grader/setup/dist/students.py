@@ -90,9 +90,10 @@ def write(path, text):
 
 
 def copy_texts(tree):
-    """labs/ and handouts/; hidden files are editors'."""
+    """labs/ and handouts/ without the instructors' page; hidden files are editors'."""
+    left_out = shutil.ignore_patterns(".*", "__*__", "instructors.md")
     for top in ("labs", "handouts"):
-        shutil.copytree(ROOT / top, tree / top, ignore=shutil.ignore_patterns(".*", "__*__"))
+        shutil.copytree(ROOT / top, tree / top, ignore=left_out)
         for page in (tree / top).rglob("*.md"):
             page.write_text(LINK.sub(r"\1", page.read_text()))
 

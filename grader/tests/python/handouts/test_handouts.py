@@ -13,7 +13,7 @@ FOLDER = ROOT / "handouts"
 PATHS = sorted(
     path.stem
     for path in FOLDER.glob("*.md")
-    if path.stem != "glossary" and not path.stem.endswith("-notes")
+    if path.stem not in ("glossary", "instructors") and not path.stem.endswith("-notes")
 )
 MOST_WORDS, MOST_PICTURES = 1200, 5
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
