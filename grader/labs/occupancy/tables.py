@@ -206,7 +206,7 @@ def memory_kinds(*forms):
 
 
 def occupancy_predicted(most=None):
-    """What was predicted before the measurement, beside what was measured: the `most` rows whose
+    """Ratios predicted before the measurement, beside the measured ones: the `most` rows whose
     prediction was farthest off, or all rows."""
     rows = []
     for row in tables.measured("occupancy/predicted").rows:

@@ -72,7 +72,7 @@ def ratio(table, first, second, n):
 
 
 def predicted(device, lab, n, most=None):
-    """What was predicted before the measurement, beside what was measured: the `most` rows whose
+    """Ratios predicted before the measurement, beside the measured ones: the `most` rows whose
     prediction was farthest off, or all rows."""
     table = tables.measured(f"{device}-{lab}")
     rows = []
