@@ -72,7 +72,7 @@ __device__ T add_pieces(const T* in, int n) {
 
 // The last block's threads beyond n leave their words as they are.
 template <int kThreads>
-__global__ void note_tail(const int* in, int* out, int n) {
+__global__ void faulty_tail(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];
   int t = threadIdx.x, i = blockIdx.x * kThreads + t;
   if (i < n) sums[t] = in[i];
@@ -86,7 +86,7 @@ __global__ void note_tail(const int* in, int* out, int n) {
 
 // Two elements per thread, so half the words suffice; yet each thread has a word.
 template <int kThreads>
-__global__ void note_half(const int* in, int* out, int n) {
+__global__ void faulty_half(const int* in, int* out, int n) {
   __shared__ int sums[kThreads / 2];
   int t = threadIdx.x, i = blockIdx.x * kThreads + t;
   int sum = i < n ? in[i] : 0;
@@ -102,7 +102,7 @@ __global__ void note_half(const int* in, int* out, int n) {
 
 // Every thread adds if its partner exists.
 template <int kThreads>
-__global__ void note_overlap(const int* in, int* out, int n) {
+__global__ void faulty_overlap(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];
   int t = threadIdx.x, i = blockIdx.x * kThreads + t;
   sums[t] = i < n ? in[i] : 0;
@@ -133,14 +133,14 @@ LAB32_ANSWER(v3_wavefronts, -1);
 LAB32_ANSWER(idle_33, -1);
 
 // TASK A2: the Reduce Tutorial's faults.
-// note_tail<128>, n = 1000: how many words of the last block's `sums` are never written before the
+// faulty_tail<128>, n = 1000: how many words of the last block's `sums` are never written before the
 // tree reads them?
 LAB32_ANSWER(tail_words, -1);
-// note_half<128>: how many threads of a block write outside `sums`?
+// faulty_half<128>: how many threads of a block write outside `sums`?
 LAB32_ANSWER(half_outside, -1);
-// note_half<128>, n = 384, so 3 blocks: how many elements of `in` are read by two of the blocks?
+// faulty_half<128>, n = 384, so 3 blocks: how many elements of `in` are read by two of the blocks?
 LAB32_ANSWER(half_twice, -1);
-// note_overlap<8> at distance 2: how many words are written by one thread and read by another one
+// faulty_overlap<8> at distance 2: how many words are written by one thread and read by another one
 // in the same step?
 LAB32_ANSWER(overlap_words, -1);
 
@@ -229,9 +229,9 @@ __global__ void reduce_v8(const T* in, T* out, int n) {
 
 // ---- Given: what the grader launches ------------------------------------------------------------
 
-template __global__ void note_tail<128>(const int*, int*, int);
-template __global__ void note_half<128>(const int*, int*, int);
-template __global__ void note_overlap<8>(const int*, int*, int);
+template __global__ void faulty_tail<128>(const int*, int*, int);
+template __global__ void faulty_half<128>(const int*, int*, int);
+template __global__ void faulty_overlap<8>(const int*, int*, int);
 template __global__ void reduce_v6<64>(const int*, int*);
 template __global__ void reduce_v6<128>(const int*, int*);
 template __global__ void reduce_v6<256>(const int*, int*);

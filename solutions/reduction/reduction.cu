@@ -36,7 +36,7 @@ __global__ void reduce_v1(const int* in, int* out) {
 
 // The last block's threads beyond n leave their words as they are.
 template <int kThreads>
-__global__ void note_tail(const int* in, int* out, int n) {
+__global__ void faulty_tail(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];
   int t = threadIdx.x, i = blockIdx.x * kThreads + t;
   if (i < n) sums[t] = in[i];
@@ -50,7 +50,7 @@ __global__ void note_tail(const int* in, int* out, int n) {
 
 // Two elements per thread, so half the words suffice; yet each thread has a word.
 template <int kThreads>
-__global__ void note_half(const int* in, int* out, int n) {
+__global__ void faulty_half(const int* in, int* out, int n) {
   __shared__ int sums[kThreads / 2];
   int t = threadIdx.x, i = blockIdx.x * kThreads + t;
   int sum = i < n ? in[i] : 0;
@@ -66,7 +66,7 @@ __global__ void note_half(const int* in, int* out, int n) {
 
 // Every thread adds if its partner exists.
 template <int kThreads>
-__global__ void note_overlap(const int* in, int* out, int n) {
+__global__ void faulty_overlap(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];
   int t = threadIdx.x, i = blockIdx.x * kThreads + t;
   sums[t] = i < n ? in[i] : 0;
@@ -290,9 +290,9 @@ __global__ void reduce_v8(const T* in, T* out, int n) {
 
 // ---- Given: what the grader launches ------------------------------------------------------------
 
-template __global__ void note_tail<128>(const int*, int*, int);
-template __global__ void note_half<128>(const int*, int*, int);
-template __global__ void note_overlap<8>(const int*, int*, int);
+template __global__ void faulty_tail<128>(const int*, int*, int);
+template __global__ void faulty_half<128>(const int*, int*, int);
+template __global__ void faulty_overlap<8>(const int*, int*, int);
 template __global__ void reduce_v6<64>(const int*, int*);
 template __global__ void reduce_v6<128>(const int*, int*);
 template __global__ void reduce_v6<256>(const int*, int*);

@@ -17,7 +17,7 @@ __global__ void reduce_v1(const int* in, int* out) {
 }
 
 template <int kThreads>
-__global__ void note_tail(const int* in, int* out, int n) {
+__global__ void faulty_tail(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];
   int t = threadIdx.x, i = blockIdx.x * kThreads + t;
   if (i < n) sums[t] = in[i];
@@ -28,10 +28,10 @@ __global__ void note_tail(const int* in, int* out, int n) {
   }
   if (t == 0) atomicAdd(out, sums[0]);
 }
-template __global__ void note_tail<128>(const int*, int*, int);
+template __global__ void faulty_tail<128>(const int*, int*, int);
 
 template <int kThreads>
-__global__ void note_half(const int* in, int* out, int n) {
+__global__ void faulty_half(const int* in, int* out, int n) {
   __shared__ int sums[kThreads / 2];
   int t = threadIdx.x, i = blockIdx.x * kThreads + t;
   int sum = i < n ? in[i] : 0;
@@ -44,10 +44,10 @@ __global__ void note_half(const int* in, int* out, int n) {
   }
   if (t == 0) atomicAdd(out, sums[0]);
 }
-template __global__ void note_half<128>(const int*, int*, int);
+template __global__ void faulty_half<128>(const int*, int*, int);
 
 template <int kThreads>
-__global__ void note_overlap(const int* in, int* out, int n) {
+__global__ void faulty_overlap(const int* in, int* out, int n) {
   __shared__ int sums[kThreads];
   int t = threadIdx.x, i = blockIdx.x * kThreads + t;
   sums[t] = i < n ? in[i] : 0;
@@ -58,6 +58,6 @@ __global__ void note_overlap(const int* in, int* out, int n) {
   }
   if (t == 0) atomicAdd(out, sums[0]);
 }
-template __global__ void note_overlap<8>(const int*, int*, int);
+template __global__ void faulty_overlap<8>(const int*, int*, int);
 
 }  // namespace lab32_given

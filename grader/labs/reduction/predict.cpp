@@ -70,9 +70,9 @@ TEST_SUITE("lab:reduction") {
   LAB_CHECK("A2 faults of three kernels" * takes("questions")) {
     if (!ask_questions(check)) return;
     check.explain(0, "What the grader's checks say of the three kernels:");
-    show_fault(check, "note_tail<128>", 128, 1000);
-    show_fault(check, "note_half<128>", 128, 384);
-    show_fault(check, "note_overlap<8>", 8, 64);
+    show_fault(check, "faulty_tail<128>", 128, 1000);
+    show_fault(check, "faulty_half<128>", 128, 384);
+    show_fault(check, "faulty_overlap<8>", 8, 64);
   }
 }
 

@@ -22,9 +22,9 @@ def ratio_or_blank(values, name):
 
 def g80_ladder(device):
     """The SYSU Lecture's table, and the same kernels on today's card, at the same size."""
-    then = [documented(m) for m in ("time", "bandwidth", "step speed-up", "cumulative speed-up")]
+    then = [documented(m) for m in ("time", "bandwidth", "step speed-up")]
     today = {v: ms for v, ms in times(LECTURE, table=f"{device}-reduction").items() if v != "CUB"}
-    step, cumulative = speed_ups(today)
+    step, _ = speed_ups(today)
     rates = bandwidths(today)
     rows = []
     for v in VERSIONS:
@@ -33,35 +33,29 @@ def g80_ladder(device):
             [
                 v,
                 *old,
-                *(ratio_or_blank(values, v) for values in then[2:]),
+                ratio_or_blank(then[2], v),
                 f"{1000 * today[v]:.1f} µs",
                 f"{rates[v]:.0f}",
                 ratio_or_blank(step, v),
-                ratio_or_blank(cumulative, v),
             ]
         )
-    head = ["", "G80", "GB/s", "step", "all", "H200", "GB/s", "step", "all"]
-    return markdown(head, rows, numeric=range(1, 9))
+    head = ["", "G80", "GB/s", "step", "H200", "GB/s", "step"]
+    return markdown(head, rows, numeric=range(1, 7))
 
 
-SETS = {
-    "remainder": ["v1", "v1, mask", "v2", "v3", "empty, one int per thread"],
-    "loads": ["one load at a time", "four loads", "four loads, int4", "pieces"],
-}
+LOADS = ["one load at a time", "four loads", "four loads, int4", "pieces"]
 
 
-def reduced(device, n, chosen):
-    """Times of a set of forms."""
+def reduced(device, n):
+    """Times of v7's loop, by how its threads load."""
     table = tables.measured(f"{device}-reduction")
     rows = []
-    for form in SETS[chosen]:
+    for form in LOADS:
         (row,) = table.where(task="int", form=form, n=n)
         rows.append(
             [form, f"{float(row['median_ms']):.4f} ms", row["useful_gb_s"], row["times_copy"]]
         )
-    return markdown(
-        ["form", "time", "GB/s", "time / copy's time"], rows, numeric=[1, 2, 3]
-    )
+    return markdown(["form", "time", "GB/s", "time / copy's time"], rows, numeric=[1, 2, 3])
 
 
 def by_block(device, n):
@@ -81,36 +75,15 @@ def by_block(device, n):
     return markdown(head, rows, numeric=range(7))
 
 
+# {column: (how it is computed from Nsight Compute's counts, how it is printed)}
 COUNTERS = {
-    "instructions per warp": lambda m: m["smsp__inst_executed.sum"] / m["sm__warps_launched.sum"],
-    "lanes per warp instruction": lambda m: m["smsp__thread_inst_executed_per_inst_executed.ratio"],
-    "wavefronts": lambda m: m["memory_l1_wavefronts_shared"],
-    "ideal": lambda m: m["memory_l1_wavefronts_shared_ideal"],
-    "sectors per load": lambda m: m["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]
-    / m["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
-    "L1 hits": lambda m: m["l1tex__t_sector_hit_rate.pct"],
-    "of peak instructions": lambda m: m["smsp__issue_active.avg.pct_of_peak_sustained_active"],
-    "of peak DRAM": lambda m: m["dram__throughput.avg.pct_of_peak_sustained_elapsed"],
-}
-SHOWN = {
-    "instructions per warp": "{:.0f}",
-    "lanes per warp instruction": "{:.1f}",
-    "wavefronts": "{:,.0f}",
-    "ideal": "{:,.0f}",
-    "sectors per load": "{:.3g}",
-    "L1 hits": "{:.0f} %",
-    "of peak instructions": "{:.0f} %",
-    "of peak DRAM": "{:.0f} %",
-}
-COLUMNS = {
-    "tree": [
-        "instructions per warp", "wavefronts", "ideal", "of peak instructions", "of peak DRAM",
-    ],
-    "loads": ["instructions per warp", "sectors per load", "L1 hits", "of peak DRAM"],
-    "warp": ["instructions per warp", "wavefronts"],
-}
-COUNTED = {"tree": ["v1", "v1, mask", *STEPS[1:], "v8"], "loads": SETS["loads"] + ["v8"],
-           "warp": ["v5", "v5, volatile", "v5, __syncwarp"]}  # fmt: skip
+    "instructions per warp": (
+        lambda m: m["smsp__inst_executed.sum"] / m["sm__warps_launched.sum"], "{:.0f}",
+    ),
+    "wavefronts": (lambda m: m["memory_l1_wavefronts_shared"], "{:,.0f}"),
+    "ideal": (lambda m: m["memory_l1_wavefronts_shared_ideal"], "{:,.0f}"),
+}  # fmt: skip
+COUNTED = ["v1", "v1, mask", *STEPS[1:], "v5, volatile", "v5, __syncwarp", "v8"]
 
 
 def hardware(form, task="int", n=LECTURE, device="h200"):
@@ -119,14 +92,13 @@ def hardware(form, task="int", n=LECTURE, device="h200"):
     return {row["metric"]: float(row["value"]) for row in rows}
 
 
-def reduction_counters(device, chosen):
+def reduction_counters(device):
+    """Nsight Compute's counts of each version."""
     rows = []
-    for form in COUNTED[chosen]:
+    for form in COUNTED:
         counted = hardware(form, device=device)
-        rows.append(
-            [form] + [SHOWN[name].format(COUNTERS[name](counted)) for name in COLUMNS[chosen]]
-        )
-    return markdown(["form", *COLUMNS[chosen]], rows, numeric=range(1, 6))
+        rows.append([form, *(shown.format(of(counted)) for of, shown in COUNTERS.values())])
+    return markdown(["form", *COUNTERS], rows, numeric=range(1, 4))
 
 
 def beside_cub(device):
@@ -148,49 +120,7 @@ def beside_cub(device):
     return markdown(head, rows, numeric=range(1, 8))
 
 
-def fixed_part(times):
-    """Of {n: ms}: what a sum takes however small it is, from the smallest and the largest n, taking
-    time to be fixed + n * each."""
-    small, large = min(times), max(times)
-    each = (times[large] - times[small]) / (large - small)
-    return times[small] - small * each
-
-
-def amdahl(device):
-    """How much of the time does not shrink with the input: the SYSU Lecture's v7, and v8."""
-    g80 = tables.documented("reduction_g80")
-    large = 1 << 25
-    rate = g80.value("value", kernel="v7", metric="bandwidth, 32M ints")
-    then = {LECTURE: documented("time")["v7"], large: 4 * large / rate / 1e6}
-    now = {n: times(n, table=f"{device}-reduction")["v8"] for n in SIZES}
-    rows = []
-    for name, found in (("v7 on a G80 (documented)", then), ("v8 on an H200, L2 cold", now)):
-        fixed = fixed_part(found)
-        for n, ms in found.items():
-            time = f"{ms:.3f} ms" if ms > 0.1 else f"{1000 * ms:.1f} µs"
-            rows.append(
-                [name, f"2^{n.bit_length() - 1}", time, f"{4 * n / ms / 1e6:,.0f}",
-                 f"{100 * fixed / ms:.0f} %"]
-            )  # fmt: skip
-    return markdown(["", "n", "time", "GB/s", "of it fixed"], rows, numeric=range(1, 5))
-
-
-def lanes(device, task):
-    """Blocks of any size, or branches: the same work for each of 2^22 threads."""
-    table = tables.measured(f"{device}-reduction")
-    rows = []
-    for row in table.where(task=task):
-        counted = hardware(row["form"], task, row["n"], device)
-        active = counted["smsp__thread_inst_executed_per_inst_executed.ratio"]
-        warps = f"{counted['sm__warps_launched.sum']:,.0f}"
-        rows.append([row["form"], warps, f"{active:.1f}", f"{float(row['median_ms']):.3f} ms"])
-    return markdown(
-        ["form", "warps", "lanes per warp instruction", "time"], rows, numeric=[1, 2, 3]
-    )
-
-
 # ---- the Reduce Tutorial's versions --------------------------------------------------------------
-
 
 
 TUTORIAL_NAMES = ["no divergence", "vectorised", "coarsened", "shuffle"]
@@ -228,26 +158,6 @@ def tutorial_blocks(device="h200"):
     return sorted(found, key=lambda entry: -entry[1])
 
 
-def tutorial_counters(device):
-    """The Reduce Tutorial's rows that Nsight Compute gives, on today's card."""
-    forms = dict(zip(TUTORIAL_NAMES, TUTORIAL_FORMS.values()))
-    metrics = {
-        "Duration": ("gpu__time_duration.sum", 1e-6, "{:.2f} ms"),
-        "SM Active Cycles": ("sm__cycles_active.avg", 1, "{:,.0f}"),
-        "DRAM Throughput": ("dram__throughput.avg.pct_of_peak_sustained_elapsed", 1, "{:.2f} %"),
-        "Memory Throughput": (
-            "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 1, "{:.2f} %",
-        ),
-        "Compute Throughput": ("sm__throughput.avg.pct_of_peak_sustained_elapsed", 1, "{:.2f} %"),
-        "Threads": ("launch__thread_count", 1, "{:,.0f}"),
-    }  # fmt: skip
-    rows = []
-    for name, (metric, scale, text) in metrics.items():
-        values = [hardware(form, "tutorial", TUTORIAL, device)[metric] for form in forms.values()]
-        rows.append([name, *(text.format(scale * value) for value in values)])
-    return markdown(["measured", *forms], rows, numeric=range(1, 5))
-
-
 def wrong_steps(device):
     rows = [
         [row["form"], f"{int(row['blocks']):,}", f"{int(row['wrong']):,}"]
@@ -256,26 +166,13 @@ def wrong_steps(device):
     return markdown(["between the steps", "blocks", "wrong sums"], rows, numeric=[1, 2])
 
 
-def host_times(device):
-    rows = []
-    for row in tables.measured(f"{device}-reduction-host").rows:
-        cells = [f"{float(row[k]):.2f} ms" for k in ("first_ms", "median_ms", "min_ms", "max_ms")]
-        rows.append([row["what"], f"{int(row['bytes']):,}", *cells])
-    head = ["call", "bytes", "the first", "median of 10", "shortest", "longest"]
-    return markdown(head, rows, numeric=range(1, 6))
-
-
 MAKERS = {
     "g80_ladder": g80_ladder,
     "reduced": reduced,
     "by_block": by_block,
     "reduction_counters": reduction_counters,
     "beside_cub": beside_cub,
-    "lanes": lanes,
-    "amdahl": amdahl,
     "tutorial_documented": tutorial_documented,
     "tutorial_measured": tutorial_measured,
-    "tutorial_counters": tutorial_counters,
     "wrong_steps": wrong_steps,
-    "host_times": host_times,
 }

@@ -12,12 +12,8 @@ from lab32.labs.shuffle.notebook import (
     ratios,
 )
 
-SETS = {
-    "sums": ["reduce_atomic", "reduce_shared", "reduce_shuffle", "reduce_shared, 1024 threads",
-             "reduce_shuffle, 1024 threads"],
-    "levels": ["reduce_atomic", "sum_by_warps", "sum_by_blocks", "warps to block to total",
-               "lanes to block to total", "reduce_shuffle"],
-}  # fmt: skip
+LEVELS = ["reduce_atomic", "sum_by_warps", "sum_by_blocks", "warps to block to total",
+          "lanes to block to total"]  # fmt: skip
 
 
 def t4():
@@ -39,24 +35,12 @@ def t4():
     return markdown(head, rows, numeric=[1, 2, 3, 4])
 
 
-def summed(device, chosen, n=LESSON):
-    """Times of a set of forms."""
-    table = tables.measured(f"{device}-shuffle")
-    rows = []
-    for form in SETS[chosen]:
-        (row,) = table.where(task="sum", form=form, n=n)
-        ms = f"{float(row['median_ms']):.4f} ms"
-        rows.append([form, ms, row["useful_gb_s"], row["times_copy"]])
-    head = ["form", "time", "useful GB/s", "time / copy's time"]
-    return markdown(head, rows, numeric=[1, 2, 3])
-
-
 def levels(device):
     """One level of atomics, two, and three: where the adds arrive, and what that takes."""
     times = tables.measured(f"{device}-shuffle")
     counters = tables.measured(f"{device}-shuffle-counters")
     rows = []
-    for form in SETS["levels"][:-1]:
+    for form in LEVELS:
 
         def value(metric, form=form):
             return counters.value("value", task="sum", form=form, n=LESSON, metric=metric)
@@ -155,7 +139,6 @@ def float_sums(device, *inputs):
 
 MAKERS = {
     "t4": t4,
-    "summed": summed,
     "levels": levels,
     "adders": adders,
     "keyed": keyed,

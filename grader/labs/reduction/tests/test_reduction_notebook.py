@@ -144,10 +144,6 @@ def test_without_the_remainder_v1_is_as_fast_as_v3():
     assert ms("v1, mask", 1 << 22) == pytest.approx(ms("v3", 1 << 22), rel=0.01)
 
 
-def test_fixed_part():
-    assert reduction_tables.fixed_part({10: 3.0, 20: 4.0, 110: 13.0}) == pytest.approx(2.0)
-
-
 # ---- simulated beside measured -------------------------------------------------------------------
 
 
